@@ -55,6 +55,7 @@ module atoms_operands
   /// Word `w` of lane `l` is number `MaxWords * l + w`.
   typedef logic [$clog2(MaxWords*NumLanes)-1:0] word_index_t;
   typedef word_t [MaxWords*NumLanes-1:0]        operands_t;
+  typedef lane_mask_t [NumBanks-1:0]            bank_lanes_t;
 
   function automatic entry_t after(entry_t entry);
     after = (entry == entry_t'(Entries - 1)) ? '0 : entry + entry_t'(1);
@@ -104,51 +105,76 @@ module atoms_operands
   assign last     = last_word(size_i);
   assign together = coalesce_i && (last == 2'd0);
 
-  /// What the lanes of each bank come to together; for a store, and the bits stored.
-  function automatic void gather(output words_t sum, output words_t mask, input op_e op,
-                                 input size_e size, input lane_mask_t served,
-                                 input bank_addrs_t bank_addrs, input operands_t operands);
-    /*verilator no_inline_task*/
-    bank_mask_t seen;
-    word_t      full, own;
-    bank_t      bank;
-    logic [4:0] shift;
-    bank_addr_t bank_addr;
-    sum  = '0;
-    mask = '0;
-    seen = '0;
-    full = (size == SizeU8) ? 32'h0000_00ff : (size == SizeU16) ? 32'h0000_ffff : '1;
-    for (int unsigned l = 0; l < NumLanes; l++) begin
-      if (served[l]) begin
-        bank_addr = bank_addrs[l];
-        bank      = bank_t'(bank_addr.bank);
-        own       = operands[word_index_t'(MaxWords * l)];
-        shift     = {bank_addr.in_word[1:0], 3'b0};
-        if (op == OpStore) begin
-          mask[bank] = mask[bank] | (full << shift);
-          sum[bank]  = (sum[bank] & ~(full << shift)) | ((own & full) << shift);
-        end else if (op == OpPopcInc) begin
-          sum[bank] = sum[bank] + word_t'(1);
-        end else begin
-          sum[bank] = seen[bank] ? combine(op, size, sum[bank], own) : own;
-          seen      = seen | (bank_mask_t'(1) << bank);
-        end
-      end
+  /// What lanes bring to one word: for a store its bits, and which; for merged lanes their operands
+  /// as one.
+  typedef struct packed {
+    word_t mask;
+    word_t value;
+  } part_t;
+
+  /// What two parts come to; of stores of one byte the later lane's stays.
+  function automatic part_t joined(op_e op, size_e size, part_t earlier, part_t later);
+    joined = later;
+    if (op == OpStore) begin
+      joined.mask  = earlier.mask | later.mask;
+      joined.value = (earlier.value & ~later.mask) | later.value;
+    end else if (MergeRed) begin
+      joined.value = combine(op, size, earlier.value, later.value);
     end
   endfunction
 
-  /// How many lanes each bank serves, in the low words of their objects.
-  function automatic void count(output words_t lanes, input lane_mask_t served,
-                                input bank_addrs_t bank_addrs);
+  /// Lanes that each bank serves.
+  function automatic bank_lanes_t lanes_of_banks(input lane_mask_t served,
+                                                 input bank_addrs_t bank_addrs);
     /*verilator no_inline_task*/
     bank_addr_t bank_addr;
-    lanes = '0;
+    lanes_of_banks = '0;
     for (int unsigned l = 0; l < NumLanes; l++) begin
-      if (served[l]) begin
-        bank_addr = bank_addrs[l];
-        lanes[bank_t'(bank_addr.bank)] = lanes[bank_t'(bank_addr.bank)] + word_t'(1);
-      end
+      bank_addr = bank_addrs[l];
+      if (served[l]) lanes_of_banks[bank_t'(bank_addr.bank)][l] = 1'b1;
     end
+  endfunction
+
+  /// What the lanes of each bank come to together, pairwise, as deep as log2(NumLanes).
+  function automatic void gather(output words_t value, output words_t mask, input op_e op,
+                                 input size_e size, input bank_lanes_t lanes, input lanes_t lane,
+                                 input bank_addrs_t bank_addrs, input operands_t operands);
+    /*verilator no_inline_task*/
+    part_t      own  [NumLanes];
+    part_t      part [NumLanes];
+    lane_mask_t some;                   // parts that some lane brings
+    word_t      full;
+    logic [4:0] shift;
+    bank_addr_t bank_addr;
+    full = (size == SizeU8) ? 32'h0000_00ff : (size == SizeU16) ? 32'h0000_ffff : '1;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      bank_addr    = bank_addrs[l];
+      shift        = (op == OpStore) ? {bank_addr.in_word[1:0], 3'b0} : '0;
+      own[l].mask  = full << shift;
+      own[l].value = (operands[word_index_t'(MaxWords * l)] & full) << shift;
+    end
+    for (int unsigned i = 0; i < NumBanks; i++) begin
+      part[0] = own[lane[i]];
+      if ((lanes[i] & (lanes[i] - lane_mask_t'(1))) != '0) begin
+        part = own;
+        some = lanes[i];
+        for (int unsigned parts = NumLanes / 2; parts > 0; parts /= 2) begin
+          for (int unsigned p = 0; p < parts; p++) begin
+            part[p] = (some[2*p] && some[2*p+1]) ? joined(op, size, part[2*p], part[2*p+1])
+                                                 : some[2*p] ? part[2*p] : part[2*p+1];
+            some[p] = some[2*p] || some[2*p+1];
+          end
+        end
+      end
+      value[i] = part[0].value;
+      mask[i]  = part[0].mask;
+    end
+  endfunction
+
+  /// How many lanes each bank serves.
+  function automatic words_t count(input bank_lanes_t lanes);
+    /*verilator no_inline_task*/
+    for (int unsigned i = 0; i < NumBanks; i++) count[i] = word_t'($countones(lanes[i]));
   endfunction
 
   /// Lanes that ask about the odd phase: bit 31 of operand B (spec 6.8).
@@ -189,8 +215,10 @@ module atoms_operands
   endfunction
 
   always_comb begin
-    automatic words_t sum, mask;
-    sum          = '0;
+    automatic bank_lanes_t lanes;
+    automatic words_t      value, mask;
+    lanes        = '0;
+    value        = '0;
     mask         = '0;
     bank_valid_o = taken_i;
     row_o        = row_i;
@@ -201,16 +229,17 @@ module atoms_operands
     if (taken_i != '0) begin
       if (last != 2'd0) spread(bank_valid_o, row_o, lane_o, taken_i, row_i, lane_i, last);
       if (op_i != OpLoad) begin
-        if (together && cluster_i) begin
-          gather(sum, mask, op_i, size_i, served_i, bank_addr_i, operands_t'(cluster_b_q));
+        if (together || arrives_once(op_i)) lanes = lanes_of_banks(served_i, bank_addr_i);
+        if ((op_i == OpPopcInc) || arrives_once(op_i)) begin
+          b_o = count(lanes);
+        end else if (together && cluster_i) begin
+          gather(value, mask, op_i, size_i, lanes, lane_i, bank_addr_i, operands_t'(cluster_b_q));
+          b_o = value;
         end else if (together) begin
-          gather(sum, mask, op_i, size_i, served_i, bank_addr_i, b_q[work_q]);
-        end
-        if (arrives_once(op_i)) begin
-          count(b_o, served_i, bank_addr_i);
-        end else if (together) b_o = sum;
-        else if (cluster_i) fetch(b_o, operands_t'(cluster_b_q), lane_o, last);
-        else                fetch(b_o, b_q[work_q], lane_o, last);
+          gather(value, mask, op_i, size_i, lanes, lane_i, bank_addr_i, b_q[work_q]);
+          b_o = value;
+        end else if (cluster_i) fetch(b_o, operands_t'(cluster_b_q), lane_o, last);
+        else                    fetch(b_o, b_q[work_q], lane_o, last);
       end
       if (op_i == OpStore) c_o = together ? mask : '1;
       if (asks_phase(op_i)) asked_o = odd(b_q[work_q]);

@@ -142,3 +142,40 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
     assert_eq!(names, (0..8).map(|n| format!("{n}.result")).collect::<Vec<_>>(), "the dead left nothing");
     assert_eq!(cluster.end(), []);
 }
+
+/// Tasks measure the points; the process that waits finds all of them, and writes the report.
+#[test]
+fn a_sweep_is_dealt_out_to_tasks() {
+    let Some(cluster) = Cluster::start("sweep", 2, 1001) else { return };
+    let (variable, value) = cluster.variable();
+    let folder = place(&cluster, "sweep");
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    let file = folder.join("a sweep.toml");
+    let text = "about = \"Do banks help?\"\nworkload = \"contend\"\nconfig = \"small\"\n[unit]\n\
+                num_banks = [4, 8, 16]\n[with]\nunits = [4, 8]\n";
+    fs::write(&file, text).expect("a file can be written");
+    let sweep = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_atoms"));
+        command
+            .args(["explore", "sweep"])
+            .arg(&file)
+            .args(["--certify", "none", "--out"])
+            .arg(folder.join("out"));
+        command.args(args).env(variable, &value).env("CARGO_TARGET_DIR", folder.join("store"));
+        command.stdin(Stdio::null()).output().expect("atoms starts")
+    };
+    let refused = sweep(&["--executor", "slurm", "--slurm-arg=--partition=none"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", words(&refused));
+    assert!(words(&refused).contains("sbatch took no job"), "{}", words(&refused));
+    let shard = sweep(&["--shard", "2/3"]);
+    assert!(
+        words(&shard).contains("shard 2 of 3: 2 points measured and kept, 0 came to nothing"),
+        "{}",
+        words(&shard)
+    );
+    let output = sweep(&["--executor", "slurm", "--shards", "3"]);
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    assert!(words(&output).contains("6, 6 of them measured before"), "{}", words(&output));
+    let log = fs::read_to_string(folder.join("out/slurm-1.log")).expect("a task's log");
+    assert!(log.contains("shard 1 of 3: 2 points measured and kept"), "{log}");
+}

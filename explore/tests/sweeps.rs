@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::configs;
+use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl::RtlIdentity;
+use atoms_explore::cost::{BUILT_IN, CostError, CostQuestion, MEMORY_BIT, UnitCost, estimate};
 use atoms_explore::report::{SweepReport, file};
-use atoms_explore::sweep::{Certify, Measured, PointStore, SweepFile, SweepPoints, SweepRun, sweep};
+use atoms_explore::sweep::{
+    Certify, Measured, PointStore, SearchError, Searched, SweepFile, SweepPoints, SweepRun, search, sweep,
+};
 use roxmltree::Document;
 
 /// A sweep of model alone, small enough for a test.
@@ -50,17 +53,44 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-fn measured(text: &str, store: &Path, certify: Certify) -> Vec<Measured> {
+/// What the built-in table says that a unit costs.
+fn fitted(config: &NamedConfig) -> Result<UnitCost, CostError> {
+    let rtl_dir = configs::rtl_dir();
+    let table = &BUILT_IN;
+    estimate(&CostQuestion {
+        rtl_dir: &rtl_dir,
+        config,
+        modules: &[],
+        gate_equivalents_per_bit: MEMORY_BIT,
+        table,
+    })
+}
+
+/// How the tests' sweeps are carried out.
+fn with_run<T>(text: &str, store: &Path, certify: Certify, of: impl FnOnce(&SweepRun<'_>) -> T) -> T {
     let store = PointStore::new(store).expect("the program can be read");
-    let run = SweepRun {
+    let rtl_dir = configs::rtl_dir();
+    of(&SweepRun {
         seed: plan(text).seed,
-        rtl_dir: &configs::rtl_dir(),
+        rtl_dir: &rtl_dir,
         certify,
+        cost: Some(&fitted),
         jobs: 2,
         store: &store,
         interrupt: None,
-    };
-    sweep(&run, points(text).points, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
+    })
+}
+
+fn measured(text: &str, store: &Path, certify: Certify) -> Vec<Measured> {
+    with_run(text, store, certify, |run| {
+        sweep(run, points(text).points, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
+    })
+}
+
+fn found(text: &str, store: &Path, certify: Certify) -> Result<Searched, SearchError> {
+    let plan = plan(text);
+    let goals = plan.search.clone().expect("a search");
+    with_run(text, store, certify, |run| search(run, &plan, Path::new("test.toml"), &goals, &mut |_| {}))
 }
 
 #[test]
@@ -154,19 +184,11 @@ fn what_is_no_sweep_is_refused() {
         assert!(said.contains(expected), "{text}: {said}");
     }
     // What only a workload knows is said before anything runs, too.
-    let store = PointStore::new(&folder("refused")).expect("the program can be read");
-    let rtl_dir = configs::rtl_dir();
-    let run = SweepRun {
-        seed: 1,
-        rtl_dir: &rtl_dir,
-        certify: Certify::None,
-        jobs: 1,
-        store: &store,
-        interrupt: None,
-    };
-    let points = points(&format!("{head}[with]\nwarp = 1\n")).points;
-    let error =
-        sweep(&run, points, &mut |_| panic!("something runs")).expect_err("no such parameter").to_string();
+    let text = format!("{head}[with]\nwarp = 1\n");
+    let error = with_run(&text, &folder("refused"), Certify::None, |run| {
+        sweep(run, points(&text).points, &mut |_| panic!("something runs"))
+    });
+    let error = error.expect_err("no such parameter").to_string();
     assert!(error.contains("workload contend has no parameter `warp`"), "{error}");
 }
 
@@ -279,4 +301,112 @@ fn a_point_that_cannot_be_set_up_does_not_end_the_sweep() {
     assert_eq!((good.len(), bad.len()), (6, 6));
     let reason = bad[0].outcome.as_ref().expect_err("it does not fit");
     assert!(reason.contains("the bins end at byte"), "{reason}");
+}
+
+/// A space of 216 points, which a search is to look at fewer of.
+const SEARCH: &str = r#"
+about = "What gives most for its area?"
+workload = "contend"
+config = "small"
+budget = 300
+[unit]
+num_banks = [4, 8, 16]
+queue_depth = [1, 2, 4, 8]
+rmw_latency = [1, 2, 3]
+forwarding = [false, true]
+merge_red = [false, true]
+[with]
+op = "add.red"
+contention = 2
+units = 8
+[search]
+goals = ["throughput_per_second", "area"]
+population = 16
+generations = 6
+"#;
+
+fn goals_of(one: &Measured) -> (f64, f64) {
+    let outcome = one.outcome.as_ref().expect("it is measured");
+    let cost = outcome.cost.as_ref().expect("it has a cost");
+    (outcome.units_per_microsecond().expect("it has a clock"), cost.area_kge)
+}
+
+/// Whether no point of the others is better in one goal and as good in both.
+fn is_best(one: &Measured, all: &[Measured]) -> bool {
+    let (rate, area) = goals_of(one);
+    all.iter().map(goals_of).all(|(r, a)| !(r >= rate && a <= area && (r > rate || a < area)))
+}
+
+/// The search finds most of the front that looking at every point finds, and certifies what it found.
+#[test]
+fn a_search_finds_the_front() {
+    let store = folder("search");
+    let (grid, _) = SEARCH.split_once("[search]").expect("a search");
+    let all = measured(grid, &store, Certify::None);
+    let front: Vec<_> = all.iter().filter(|one| is_best(one, &all)).map(goals_of).collect();
+    let Searched { measured, .. } = found(SEARCH, &store, Certify::None).expect("it finds something");
+    assert!(measured.len() < all.len() && measured.len() >= 16, "{} of {}", measured.len(), all.len());
+    let best: Vec<_> = measured.iter().filter(|one| is_best(one, &measured)).map(goals_of).collect();
+    let met = front.iter().filter(|point| best.contains(point)).count();
+    assert!(4 * met >= 3 * front.len(), "{met} of {} points of the front: {front:?}, {best:?}", front.len());
+    let again = found(SEARCH, &store, Certify::None).expect("it finds something").measured;
+    let names = |all: &[Measured]| all.iter().map(|one| one.point.config.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&measured), names(&again), "a seed gives the same search");
+    assert!(again.iter().all(|one| one.kept));
+}
+
+#[test]
+fn a_search_certifies_its_front() {
+    let text = SEARCH
+        .replace("num_banks = [4, 8, 16]", "num_lanes = [2, 4]")
+        .replace("[1, 2, 3]", "1")
+        .replace("[1, 2, 4, 8]", "1");
+    let text = text.replace("forwarding = [false, true]", "forwarding = false");
+    let text =
+        text.replace("throughput_per_second", "throughput").replace("contention = 2", "contention = 1");
+    let text = text.replace("generations = 6", "generations = 1");
+    let store = folder("certified front");
+    let Searched { measured, .. } = found(&text, &store, Certify::All).expect("it finds something");
+    let certified: Vec<bool> = measured.iter().map(|one| one.certified).collect();
+    let best: Vec<bool> = measured.iter().map(|one| is_best(one, &measured)).collect();
+    assert_eq!(certified, best, "those on the front, and no other");
+    assert!(best.contains(&true) && best.contains(&false));
+    let plan = plan(&text);
+    let rtl = RtlIdentity::of(&configs::rtl_dir()).expect("the RTL of the checkout");
+    let (about, plots) = (&plan.about, plan.plots());
+    let report = SweepReport {
+        about,
+        file: "test.toml",
+        seed: 1,
+        rtl: &rtl,
+        measured: &measured,
+        impossible: &[],
+        plots: &plots,
+    };
+    let findings = report.write(&store).expect("it is written");
+    let said =
+        format!("{} of {} points are on the front: from ", best.iter().filter(|b| **b).count(), best.len());
+    assert!(findings[0].starts_with(&said), "{findings:?}");
+    let svg = std::fs::read_to_string(store.join("throughput-area.svg")).expect("a plot");
+    assert_eq!(svg.matches("href=\"#point-").count(), best.len(), "every point once");
+    let table = std::fs::read_to_string(store.join(file::CSV)).expect("a table");
+    assert!(table.lines().next().is_some_and(|head| head.contains("throughput_per_second,area,")), "{table}");
+}
+
+#[test]
+fn a_search_without_sense_is_refused() {
+    let rows = [
+        ("budget = 300", "budget = 100", "up to 112 points, and `budget` allows 100"),
+        ("population = 16", "population = 1", "`population` in `test.toml`: 1: expected at least 2"),
+        ("\"area\"]", "\"aera\"]", "`aera`: expected different ones of throughput, cycles,"),
+        ("\"area\"]", "\"requests\"]", "`requests`: expected different ones of"),
+        ("\"area\"]", "\"throughput_per_second\"]", "`throughput_per_second`: expected different ones of"),
+        (", \"area\"]", "]", "1: a search has two or three goals"),
+        ("budget = 300", "budget = 300\nsobol = 10", "a search chooses points itself"),
+    ];
+    for (from, to, expected) in rows {
+        let error = found(&SEARCH.replace(from, to), &folder("senseless"), Certify::None);
+        let said = error.expect_err(to).to_string();
+        assert!(said.contains(expected), "{to}: {said}");
+    }
 }

@@ -59,6 +59,7 @@ const WAYS: &[(&str, &str)] = &[
     ("accumulate", "method=cast,of=f16x2,contention=2"),
     ("accumulate", "method=cast.spin,of=u64,contention=3"),
     ("accumulate", "method=cast.spin,of=f32,contention=0"),
+    ("accumulate", "method=add,of=f16x2,contention=5"),
     ("spin-lock", "method=cas"),
     ("spin-lock", "method=cast,contention=4,backoff=7"),
     ("spin-lock", "method=cast.spin,contention=2"),
@@ -247,7 +248,7 @@ fn what_cannot_be_is_said_before_anything_runs() {
     #[rustfmt::skip]
     let cases = [
         ("default", "accumulate",  "warps=0",                "`warps` is `0`: expected 1 to 64"),
-        ("default", "accumulate",  "method=casp",            "`method` is `casp`: expected cas, cast, cast.spin"),
+        ("default", "accumulate",  "method=casp",            "`method` is `casp`: expected cas, cast, cast.spin, add"),
         ("default", "histogram",   "s=nan",                  "`s` is `nan`: expected 0 to 4, a number"),
         ("default", "histogram",   "colour=red",             "workload histogram has no parameter `colour`; it has bins, spread, s, run, method, copies, padding, warps, lanes, units, think, compute"),
         ("small",   "histogram",   "bins=16,lanes=8",        "8 lanes take part, and the unit has 4; have fewer `lanes`, or 0 for all"),

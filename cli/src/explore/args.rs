@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use atoms_explore::cost::{MEMORY_BIT, MappingGoal};
 use atoms_explore::measure::TrialLimits;
 use atoms_explore::workload::{GENERATED, KernelUnit, WorkloadParameter, common_parameters};
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::args::{ANY, On, PointArgs};
+use crate::args::{ANY, Executor, On, PointArgs};
 use crate::number::{Zero, amount, whole};
 
 #[derive(Debug, Args)]
@@ -101,16 +102,16 @@ pub(crate) struct CostArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) modules: Vec<String>,
     /// Period that mapping aims at
-    #[arg(long, value_name = "NS", default_value_t = 3.0, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 1000.0))]
+    #[arg(long, value_name = "NS", default_value_t = MappingGoal::default().period_ns, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 1000.0))]
     pub(crate) period: f64,
     /// The longest that mapping one module may take; what takes longer is fitted
-    #[arg(long, value_name = "SECONDS", default_value_t = 600, allow_negative_numbers = true, value_parser = whole::<u64>(1..=1_000_000))]
+    #[arg(long, value_name = "SECONDS", default_value_t = MappingGoal::default().limit.as_secs(), allow_negative_numbers = true, value_parser = whole::<u64>(1..=1_000_000))]
     pub(crate) limit: u64,
     /// Cells to map to, in place of those of Debian's qflow-tech-osu018
     #[arg(long, value_name = "FILE.lib", conflicts_with = "fitted")]
     pub(crate) liberty: Option<PathBuf>,
     /// Gate equivalents that a bit of memory is taken for
-    #[arg(long, value_name = "GE", default_value_t = 1.0, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 100.0))]
+    #[arg(long, value_name = "GE", default_value_t = MEMORY_BIT, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 100.0))]
     pub(crate) memory_bit: f64,
     /// Map nothing: figures of the table, or fitted to it. Needs no tools
     #[arg(long, conflicts_with_all = ["period", "limit"])]
@@ -121,12 +122,39 @@ pub(crate) struct CostArgs {
     /// Add what was measured to this table, or begin one
     #[arg(long, value_name = "FILE.toml", conflicts_with = "fitted")]
     pub(crate) record: Option<PathBuf>,
+    /// Map a module of yours alone, in place of the unit: the one that the last of these files is called by, packages first
+    #[arg(long, value_name = "FILE.sv", value_delimiter = ',', conflicts_with_all = ["config", "set", "modules", "memory_bit", "fitted", "table", "record"])]
+    pub(crate) source: Vec<PathBuf>,
     /// Show the fitted formulas in place of a point
-    #[arg(long, conflicts_with_all = ["config", "set", "modules", "period", "limit", "liberty", "memory_bit", "fitted", "record"])]
+    #[arg(long, conflicts_with_all = ["source", "config", "set", "modules", "period", "limit", "liberty", "memory_bit", "fitted", "record"])]
     pub(crate) formulas: bool,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A share of a sweep's points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PointShard {
+    /// Which, from 1.
+    pub(crate) number: u32,
+    /// Of how many.
+    pub(crate) of: u32,
+}
+
+impl PointShard {
+    fn parse(text: &str) -> Result<PointShard, String> {
+        let parts = text.split_once('/').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        match parts {
+            Some((number, of)) if 1 <= number && number <= of => Ok(PointShard { number, of }),
+            _ => Err("expected which of how many: 1/8 to 8/8".to_string()),
+        }
+    }
+
+    /// Whether the point at this place belongs to it.
+    pub(crate) fn has(self, place: usize) -> bool {
+        place % self.of as usize == self.number as usize - 1
+    }
 }
 
 /// Which points of a sweep are measured on the RTL, too.
@@ -152,6 +180,18 @@ pub(crate) struct SweepArgs {
     /// Seed in place of the sweep's
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: Option<u64>,
+    /// Measure a share of the points alone, the first of eight say, and write no report: they are kept for a whole run
+    #[arg(long, value_name = "1/8", value_parser = PointShard::parse)]
+    pub(crate) shard: Option<PointShard>,
+    /// Where the points are measured; the report is written here
+    #[arg(long, value_enum, default_value_t = Executor::Local, conflicts_with = "shard")]
+    pub(crate) executor: Executor,
+    /// Tasks of a Slurm job, over which points are dealt out
+    #[arg(long, value_name = "N", default_value_t = 8, allow_negative_numbers = true, value_parser = whole::<u32>(1..=10_000))]
+    pub(crate) shards: u32,
+    /// Argument for sbatch; may be repeated
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    pub(crate) slurm_arg: Vec<String>,
     /// Points measured at a time [default: one for each processor]
     #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(1..=1024))]
     pub(crate) jobs: Option<u32>,

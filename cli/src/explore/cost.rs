@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use atoms_cosim::configs;
 use atoms_explore::cost::{
-    BUILT_IN, CellTable, CostQuestion, CostStep, CostTools, FigureOrigin, FittedFormula, MappingGoal,
-    ModuleCost, ToolChoice, UnitCost, UnitPath, estimate, measure,
+    BUILT_IN, CellTable, CostError, CostQuestion, CostStep, CostTools, FigureOrigin, FittedFormula,
+    MappingGoal, ModuleCost, ToolChoice, UnitCost, UnitPath, estimate, measure, measure_source,
 };
 use atoms_verilated::{Cache, Environment};
 use serde_json::json;
@@ -25,6 +25,9 @@ pub(crate) fn cost(args: &CostArgs) -> Result<Verdict, CliError> {
     let table = of_file.as_ref().unwrap_or(&BUILT_IN);
     if args.formulas {
         return formulas(table, args.json);
+    }
+    if let Some(last) = args.source.last() {
+        return source(args, last);
     }
     let config = machine::config(&args.point.name())?;
     let rtl_dir = configs::rtl_dir();
@@ -55,6 +58,9 @@ fn check_files(args: &CostArgs) -> Result<(), CliError> {
             files.reads(what, path);
         }
     }
+    for path in &args.source {
+        files.reads("a source", path);
+    }
     if let Some(path) = &args.record {
         files.writes("--record", path);
     }
@@ -62,17 +68,51 @@ fn check_files(args: &CostArgs) -> Result<(), CliError> {
 }
 
 fn mapped(args: &CostArgs, question: &CostQuestion<'_>) -> Result<UnitCost, CliError> {
-    let env = Environment::from_process();
+    let tools = chosen_tools(args)?;
+    measured(question, &tools, goal(args)).map_err(CliError::of)
+}
+
+/// The cost of a module of the user's.
+fn source(args: &CostArgs, last: &Path) -> Result<Verdict, CliError> {
+    let top = last.file_stem().unwrap_or_default().to_string_lossy();
+    let tools = chosen_tools(args)?;
+    let cache = Cache::new(&Environment::from_process());
+    let rows = measure_source(&args.source, &top, &tools, &cache, goal(args)).map_err(CliError::of)?;
+    if args.json {
+        outln!("{}", serde_json::to_value(&rows).map_err(CliError::of)?)?;
+        return Ok(Verdict::Agree);
+    }
+    outln!("module {top}, mapped to {}, for {} ns\n", tools.identity.library, args.period)?;
+    table(&rows, rows.iter().map(|row| row.area).sum())?;
+    Ok(Verdict::Agree)
+}
+
+fn goal(args: &CostArgs) -> MappingGoal {
+    MappingGoal { period_ns: args.period, limit: Duration::from_secs(args.limit) }
+}
+
+fn chosen_tools(args: &CostArgs) -> Result<CostTools, CliError> {
     let mut choice = ToolChoice::from_process();
     if let Some(liberty) = &args.liberty {
         choice.liberty = Some(std::path::absolute(liberty).map_err(CliError::reading(liberty))?);
     }
-    let tools = CostTools::find(&env, &choice, &mut |step| note!("cost: {step}"));
-    let tools = tools.map_err(|error| match error.is_missing() {
+    tools(&choice).map_err(|error| match error.is_missing() {
         true => CliError::message(format!("{error}; `--fitted` needs no tools")),
         false => CliError::of(error),
-    })?;
-    let goal = MappingGoal { period_ns: args.period, limit: Duration::from_secs(args.limit) };
+    })
+}
+
+/// Yosys, OpenSTA and the cells.
+pub(super) fn tools(choice: &ToolChoice) -> Result<CostTools, CostError> {
+    CostTools::find(&Environment::from_process(), choice, &mut |step| note!("cost: {step}"))
+}
+
+/// Maps and times a unit, and tells a terminal how far it is.
+pub(super) fn measured(
+    question: &CostQuestion<'_>,
+    tools: &CostTools,
+    goal: MappingGoal,
+) -> Result<UnitCost, CostError> {
     let begun = Instant::now();
     let shown = Mutex::new(());
     let progress = |step: &CostStep| {
@@ -81,11 +121,11 @@ fn mapped(args: &CostArgs, question: &CostQuestion<'_>) -> Result<UnitCost, CliE
             diagnostic(format_args!("\r\x1b[Kcost: {} ({} s)", said(step), begun.elapsed().as_secs()));
         }
     };
-    let cost = measure(question, &tools, &Cache::new(&env), goal, &progress);
+    let cost = measure(question, tools, &Cache::new(&Environment::from_process()), goal, &progress);
     if std::io::stderr().is_terminal() {
         diagnostic(format_args!("\r\x1b[K"));
     }
-    cost.map_err(CliError::of)
+    cost
 }
 
 fn said(step: &CostStep) -> String {
@@ -114,10 +154,7 @@ fn show(cost: &UnitCost) -> Result<(), CliError> {
         cost.nand2_area,
         cost.fo4_ns
     )?;
-    outln!("{:26} {:>10} {:>7} {:>4} {:>6} {:>4}  figures", "module", "um2", "kGE", "%", "ns", "FO4")?;
-    for row in &cost.modules {
-        outln!("{}", line(row, cost.area))?;
-    }
+    table(&cost.modules, cost.area)?;
     let bound = match cost.fitted_share {
         0.0 => String::new(),
         share => format!(", {:.0} % fitted", 100.0 * share),
@@ -148,6 +185,12 @@ fn show(cost: &UnitCost) -> Result<(), CliError> {
         outln!("stale   the table was measured on other RTL than this: `--record` makes a new one")?;
     }
     Ok(())
+}
+
+/// Modules, and their shares of `all` um2.
+fn table(rows: &[ModuleCost], all: f64) -> Result<(), CliError> {
+    outln!("{:26} {:>10} {:>7} {:>4} {:>6} {:>4}  figures", "module", "um2", "kGE", "%", "ns", "FO4")?;
+    rows.iter().try_for_each(|row| outln!("{}", line(row, all)))
 }
 
 const NOT_ASKED: &str = "not asked for";

@@ -1,17 +1,23 @@
 //! `atoms explore sweep`: many points, a report of all of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
 
-use atoms_cosim::configs;
+use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl::RtlIdentity;
+use atoms_explore::cost::{BUILT_IN, CostQuestion, CostTools, MEMORY_BIT, MappingGoal, ToolChoice, estimate};
 use atoms_explore::report::{SweepReport, file};
 use atoms_explore::sweep::{
-    Certify, Impossible, PointStore, SweepFile, SweepProgress, SweepRun, SweepRunError, sweep,
+    Certify, CostMode, Impossible, PointStore, SearchError, SearchFile, Searched, SweepFile, SweepPoints,
+    SweepProgress, SweepRun, SweepRunError, search, sweep,
 };
 use atoms_verilated::Environment;
 use serde_json::json;
 
-use crate::args::explore::{CertifyArg, SweepArgs};
+use super::cost;
+use crate::args::Executor;
+use crate::args::explore::{CertifyArg, PointShard, SweepArgs};
 use crate::error::{CliError, Verdict};
 use crate::interrupt;
 use crate::machine::{self, shell};
@@ -28,12 +34,25 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
     let rtl_dir = configs::rtl_dir();
     let plan = SweepFile::read(&args.file).map_err(CliError::of)?;
     let seed = args.seed.unwrap_or(plan.seed);
-    let found = plan.points(&args.file, &rtl_dir).map_err(CliError::of)?;
-    for Impossible { rule, points } in &found.impossible {
-        note!("atoms: {} left out, which cannot be: {rule}", counted(*points));
-    }
     let rtl = RtlIdentity::of(&rtl_dir).map_err(CliError::of)?;
     let store = PointStore::new(&environment.store.join("explore")).map_err(CliError::of)?;
+    let tools = match plan.cost {
+        CostMode::Mapped => cost_tools()?,
+        CostMode::Fitted | CostMode::None => None,
+    };
+    let cost = |config: &NamedConfig| {
+        let question = CostQuestion {
+            rtl_dir: &rtl_dir,
+            config,
+            modules: &[],
+            gate_equivalents_per_bit: MEMORY_BIT,
+            table: &BUILT_IN,
+        };
+        match &tools {
+            Some(tools) => cost::measured(&question, tools, MappingGoal::default()),
+            None => estimate(&question),
+        }
+    };
     let run = SweepRun {
         seed,
         rtl_dir: &rtl_dir,
@@ -41,33 +60,36 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
             CertifyArg::All => Certify::All,
             CertifyArg::None => Certify::None,
         },
+        cost: (plan.cost != CostMode::None).then_some(&cost),
         jobs: args
             .jobs
             .map_or_else(|| std::thread::available_parallelism().map_or(1, Into::into), |jobs| jobs as usize),
         store: &store,
         interrupt: Some(interrupt::seen()),
     };
-    let bar = bar(found.points.len() as u64, "points");
-    let measured = sweep(&run, found.points, &mut |progress| match progress {
-        SweepProgress::Build(step) => bar.suspend(|| build_step(step)),
-        SweepProgress::Points { done, .. } => bar.set_position(done as u64),
-    });
-    bar.finish_and_clear();
-    let measured = match measured {
-        Err(error @ SweepRunError::Interrupted) => {
-            note!("atoms: {error}");
-            return Ok(Verdict::Interrupted);
+    if args.executor == Executor::Slurm && !on_slurm(args, &plan, &out)? {
+        return Ok(Verdict::Interrupted);
+    }
+    if let Some(shard) = args.shard {
+        return measure_shard(&run, &plan, args, shard);
+    }
+    let measured = match &plan.search {
+        Some(goals) => searched(&run, &plan, args, goals),
+        None => {
+            let found = plan.points(&args.file, &rtl_dir).map_err(CliError::of)?;
+            tell(&found.impossible);
+            swept(&run, found)
         }
-        measured => measured.map_err(CliError::of)?,
     };
+    let Some(Searched { measured, impossible }) = measured? else { return Ok(Verdict::Interrupted) };
     let report = SweepReport {
         about: &plan.about,
         file: &shell(&args.file),
         seed,
         rtl: &rtl,
         measured: &measured,
-        impossible: &found.impossible,
-        plots: &plan.plot,
+        impossible: &impossible,
+        plots: &plan.plots(),
     };
     let findings = report.write(&out).map_err(CliError::of)?;
     let failed: Vec<_> = measured.iter().filter(|one| one.outcome.is_err()).collect();
@@ -78,7 +100,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
             "{}",
             json!({
                 "about": plan.about, "points": measured.len(), "certified": certified, "failed": failed.len(),
-                "impossible": found.impossible.iter().map(|one| one.points).sum::<u64>(), "findings": findings,
+                "impossible": impossible.iter().map(|one| one.points).sum::<u64>(), "findings": findings,
                 "rtl": rtl, "out": out,
             })
         )?;
@@ -101,6 +123,153 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
     outln!("  report       {}", PathBuf::from(&out).join(file::PAGE).display())?;
     outln!("  rtl          {rtl}")?;
     Ok(verdict)
+}
+
+/// The tools of `cost = "mapped"`; without them figures are fitted, and that is said.
+fn cost_tools() -> Result<Option<CostTools>, CliError> {
+    match cost::tools(&ToolChoice::from_process()) {
+        Ok(tools) => Ok(Some(tools)),
+        Err(error) if error.is_missing() => {
+            note!("atoms: area and clock are fitted: {error}");
+            Ok(None)
+        }
+        Err(error) => Err(CliError::of(error)),
+    }
+}
+
+/// Has Slurm measure the points, and waits: what its tasks keep is there when this process goes on. Whether it is to.
+fn on_slurm(args: &SweepArgs, plan: &SweepFile, out: &Path) -> Result<bool, CliError> {
+    if plan.search.is_some() {
+        return Err(CliError::message("a search is one process: leave out `--executor slurm`"));
+    }
+    let program = std::env::current_exe().map_err(CliError::of)?;
+    let mut task = format!(
+        "{} explore sweep {} --shard $SLURM_ARRAY_TASK_ID/{}",
+        shell(&program),
+        shell(&args.file),
+        args.shards
+    );
+    if let Some(seed) = args.seed {
+        task += &format!(" --seed {seed}");
+    }
+    if args.certify == CertifyArg::None {
+        task += " --certify none";
+    }
+    if let Some(jobs) = args.jobs {
+        task += &format!(" --jobs {jobs}");
+    }
+    std::fs::create_dir_all(out).map_err(CliError::of)?;
+    let done = Command::new("sbatch")
+        .args(["--wait", "--parsable", "--job-name=atoms-sweep", "--open-mode=append"])
+        .arg(format!("--output={}", out.join("slurm-%a.log").display()))
+        .arg(format!("--array=1-{}", args.shards))
+        .args(&args.slurm_arg)
+        .arg(format!("--wrap={task}"))
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => CliError::message(
+                "`sbatch` was not found on PATH: run this where Slurm's commands are, or without `--executor slurm`",
+            ),
+            _ => CliError::message(format!("cannot start `sbatch`: {error}")),
+        })?;
+    if interrupt::seen().load(Ordering::Relaxed) {
+        note!("atoms: interrupted; the job goes on, and the same command takes what it has measured");
+        return Ok(false);
+    }
+    // A task fails for a point that comes to nothing, too; what is missing is measured here, and said.
+    match done.stdout.is_empty() {
+        true => Err(CliError::message("sbatch took no job: it says why above")),
+        false => Ok(true),
+    }
+}
+
+/// Measures a share of the points, which a run without `--shard` finds.
+fn measure_shard(
+    run: &SweepRun<'_>,
+    plan: &SweepFile,
+    args: &SweepArgs,
+    shard: PointShard,
+) -> Result<Verdict, CliError> {
+    if plan.search.is_some() {
+        return Err(CliError::message("a search has no shards: each generation depends on the last"));
+    }
+    let mut found = plan.points(&args.file, run.rtl_dir).map_err(CliError::of)?;
+    let mut place = 0..;
+    found.points.retain(|_| place.next().is_some_and(|place| shard.has(place)));
+    let Some(Searched { measured, .. }) = swept(run, found)? else { return Ok(Verdict::Interrupted) };
+    let failed = measured.iter().filter(|one| one.outcome.is_err()).count();
+    let kept = measured.len() - failed;
+    if args.json {
+        outln!(
+            "{}",
+            json!({ "shard": shard.number, "of": shard.of, "points": measured.len(), "failed": failed })
+        )?;
+    } else {
+        outln!(
+            "shard {} of {}: {} measured and kept, {failed} came to nothing",
+            shard.number,
+            shard.of,
+            counted(kept as u64)
+        )?;
+    }
+    Ok(if failed == 0 { Verdict::Agree } else { Verdict::Disagree })
+}
+
+/// Measures points; nothing where it was interrupted.
+fn swept(run: &SweepRun<'_>, found: SweepPoints) -> Result<Option<Searched>, CliError> {
+    let bar = bar(found.points.len() as u64, "points");
+    let measured = sweep(run, found.points, &mut |progress| match progress {
+        SweepProgress::Build(step) => bar.suspend(|| build_step(step)),
+        SweepProgress::Points { done, .. } => bar.set_position(done as u64),
+    });
+    bar.finish_and_clear();
+    match measured {
+        Ok(measured) => Ok(Some(Searched { measured, impossible: found.impossible })),
+        Err(error) => unless_interrupted(error),
+    }
+}
+
+/// Looks for the best points of a sweep.
+fn searched(
+    run: &SweepRun<'_>,
+    plan: &SweepFile,
+    args: &SweepArgs,
+    goals: &SearchFile,
+) -> Result<Option<Searched>, CliError> {
+    let bar = bar((goals.population * (goals.generations + 1)) as u64, "points at most");
+    let found = search(run, plan, &args.file, goals, &mut |progress| match progress {
+        SweepProgress::Build(step) => bar.suspend(|| build_step(step)),
+        SweepProgress::Points { done, of, .. } => {
+            bar.set_length(of as u64);
+            bar.set_position(done as u64);
+        }
+    });
+    bar.finish_and_clear();
+    match found {
+        Ok(found) => {
+            tell(&found.impossible);
+            Ok(Some(found))
+        }
+        Err(SearchError::Run(error)) => unless_interrupted(error),
+        Err(error) => Err(CliError::of(error)),
+    }
+}
+
+fn unless_interrupted(error: SweepRunError) -> Result<Option<Searched>, CliError> {
+    match error {
+        SweepRunError::Interrupted => {
+            note!("atoms: {error}");
+            Ok(None)
+        }
+        error => Err(CliError::of(error)),
+    }
+}
+
+fn tell(impossible: &[Impossible]) {
+    for Impossible { rule, points } in impossible {
+        note!("atoms: {} left out, which cannot be: {rule}", counted(*points));
+    }
 }
 
 fn counted(points: u64) -> String {

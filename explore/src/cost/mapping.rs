@@ -58,6 +58,12 @@ pub struct MappingGoal {
     pub limit: Duration,
 }
 
+impl Default for MappingGoal {
+    fn default() -> Self {
+        MappingGoal { period_ns: 3.0, limit: Duration::from_secs(600) }
+    }
+}
+
 /// The tools at work for one cache.
 pub(crate) struct Mapper<'c> {
     pub(crate) tools: &'c CostTools,
@@ -79,26 +85,36 @@ impl Mapper<'_> {
             };
             texts.push((file.display().to_string(), text));
         }
+        self.elaborate_texts(&texts, TOP)
+    }
+
+    /// Elaborates the module `top` of the sources `texts`, each with its name.
+    pub(crate) fn elaborate_texts(
+        &self,
+        texts: &[(String, String)],
+        top: &str,
+    ) -> Result<Hierarchy, CostError> {
         let inputs: Vec<&str> = texts.iter().flat_map(|(file, text)| [file.as_str(), text]).collect();
-        let inputs: Vec<&str> = [VERSION, "elaborate"].into_iter().chain(inputs).collect();
+        let inputs: Vec<&str> = [VERSION, "elaborate", top].into_iter().chain(inputs).collect();
         let kept = self.cache.files(&format!("elaborated-{}", self.tools.key(&inputs)), |shop| {
-            for (file, text) in &texts {
+            for (file, text) in texts {
                 shop.write(&format!("rtl/{file}"), text)?;
             }
-            let sources = spec.files.iter().map(|file| format!("rtl/{}", file.display()));
+            let sources = texts.iter().map(|(file, _)| file).filter(|file| !is_header(file));
+            let sources: Vec<_> = sources.map(|file| format!("rtl/{file}")).collect();
             let folder = shop.folder("entry")?;
             // Cells come in the order of their names: numbers of one length keep it from point to point.
             shop.write("numbers.il", "autoidx 1000000\n")?;
             let script = format!(
-                "read_rtlil numbers.il\nread_slang --threads 1 --unroll-limit 100000 -DSYNTHESIS -I rtl --keep-hierarchy --top {TOP} {sources}\n\
-                 hierarchy -check -top {TOP}\nproc\nbwmuxmap\nopt_clean\ndelete t:$scopeinfo\nwrite_rtlil entry/unit.il\n",
-                sources = sources.collect::<Vec<_>>().join(" "),
+                "read_rtlil numbers.il\nread_slang --threads 1 --unroll-limit 100000 -DSYNTHESIS -I rtl --keep-hierarchy --top {top} {sources}\n\
+                 hierarchy -check -top {top}\nproc\nbwmuxmap\nopt_clean\ndelete t:$scopeinfo\nwrite_rtlil entry/unit.il\n",
+                sources = sources.join(" "),
             );
             self.tools.yosys(shop, "the RTL", &script, READING)?;
             Ok::<_, CostError>(folder)
         })?;
         let text = fs::read_to_string(kept.dir.join("unit.il"))?;
-        Ok(Hierarchy::parse(&text, TOP)?)
+        Ok(Hierarchy::parse(&text, top)?)
     }
 
     fn name_of(&self, module: &ElaboratedModule) -> String {
@@ -201,6 +217,10 @@ impl Mapper<'_> {
         let text = fs::read_to_string(kept.dir.join("ns"))?;
         text.trim().parse().map_err(|error| unreadable(&kept.dir, &error))
     }
+}
+
+fn is_header(file: &str) -> bool {
+    file.ends_with(".svh") || file.ends_with(".vh")
 }
 
 fn read_figures(dir: &Path) -> Result<ModuleFigures, CostError> {

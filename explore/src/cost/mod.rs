@@ -25,6 +25,6 @@ pub use paths::{PathEnd, TimingPath};
 pub use table::{BUILT_IN, CellFigures, CellPoint, CellTable, FittedFormula, sources_hash};
 pub use tools::{CostError, CostTools, ToolChoice, ToolIdentity, YOSYS};
 pub use unit::{
-    CostQuestion, CostStep, FigureOrigin, MemoryCost, ModuleCost, ModulePath, UnitCost, UnitPath, estimate,
-    measure,
+    CostQuestion, CostStep, FigureOrigin, MEMORY_BIT, MemoryCost, ModuleCost, ModulePath, UnitCost, UnitPath,
+    estimate, measure, measure_source,
 };

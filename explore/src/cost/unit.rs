@@ -1,6 +1,6 @@
 //! What the unit costs at one point: its modules added up, and the slowest path through all of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -126,6 +126,9 @@ pub struct UnitCost {
     pub sources: String,
 }
 
+/// Gate equivalents that a bit of memory is taken for, unless somebody knows better: an assumption (docs/cost.md).
+pub const MEMORY_BIT: f64 = 1.0;
+
 /// What is asked about a point.
 #[derive(Clone, Copy, Debug)]
 pub struct CostQuestion<'q> {
@@ -203,6 +206,33 @@ pub fn measure(
         }
     }
     Ok(unit.cost)
+}
+
+/// Maps a module that is not the unit's, alone, with those inside it: `top` of these sources, packages first.
+///
+/// # Errors
+/// [`CostError`]: what a tool could not do; also where a module takes longer than the limit.
+pub fn measure_source(
+    files: &[PathBuf],
+    top: &str,
+    tools: &CostTools,
+    cache: &Cache,
+    goal: MappingGoal,
+) -> Result<Vec<ModuleCost>, CostError> {
+    let mapper = Mapper { tools, cache, goal };
+    let read = |file: &PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok((name, fs_err::read_to_string(file)?))
+    };
+    let texts = files.iter().map(read).collect::<Result<Vec<_>, CostError>>()?;
+    let design = mapper.elaborate_texts(&texts, top)?;
+    let fo4_ns = mapper.fo4()?;
+    let mut rows = Vec::new();
+    for module in &design.modules {
+        let (figures, _, freshness) = mapper.map(module)?;
+        rows.extend(row(module, &figures, freshness, tools.library.nand2.area, fo4_ns));
+    }
+    Ok(rows)
 }
 
 /// What the table says of the unit: needs no tool.
@@ -339,6 +369,36 @@ fn map_all(
     }
 }
 
+/// A module as it was mapped; nothing where it has no cells of its own.
+fn row(
+    module: &ElaboratedModule,
+    figures: &ModuleFigures,
+    freshness: Freshness,
+    nand2_area: f64,
+    fo4_ns: f64,
+) -> Option<ModuleCost> {
+    let instances = module.paths.len();
+    let area = figures.area * instances as f64;
+    let slowest = figures.paths.first();
+    (figures.cells > 0).then(|| ModuleCost {
+        module: module.name.clone(),
+        instances,
+        area,
+        gate_equivalents: area / nand2_area,
+        flip_flop_share: Some(figures.flip_flop_area / figures.area),
+        path: slowest.map(|path| ModulePath {
+            ns: path.ns,
+            fo4: path.ns / fo4_ns,
+            between: Some((path.from, path.to)),
+        }),
+        origin: match freshness {
+            Freshness::Now => FigureOrigin::Mapped,
+            Freshness::Kept => FigureOrigin::Cached,
+        },
+        hash: module.hash.get(..12).map(String::from),
+    })
+}
+
 /// A cost that is being added up.
 struct Account<'q> {
     question: &'q CostQuestion<'q>,
@@ -383,19 +443,10 @@ impl<'q> Account<'q> {
     }
 
     fn add_measured(&mut self, module: &ElaboratedModule, figures: &ModuleFigures, freshness: Freshness) {
-        if figures.cells == 0 {
-            return;
+        let UnitCost { nand2_area, fo4_ns, .. } = self.cost;
+        if let Some(row) = row(module, figures, freshness, nand2_area, fo4_ns) {
+            self.add(row);
         }
-        let origin = match freshness {
-            Freshness::Now => FigureOrigin::Mapped,
-            Freshness::Kept => FigureOrigin::Cached,
-        };
-        let instances = module.paths.len();
-        let area = figures.area * instances as f64;
-        let slowest = figures.paths.first().map(|path| (path.ns, Some((path.from, path.to))));
-        let share = figures.flip_flop_area / figures.area;
-        let hash = module.hash.get(..12).map(String::from);
-        self.add(&module.name, instances, area, Some(share), slowest, origin, hash);
     }
 
     /// Adds a module of which the table knows, or its formula.
@@ -404,44 +455,55 @@ impl<'q> Account<'q> {
         let to_own = self.cost.nand2_area / table.nand2_area * instances as f64;
         let to_ns = self.cost.fo4_ns / table.fo4_ns;
         if let Some(figures) = table.measured(name, config) {
-            let path = figures.path.map(|(ns, from, to)| (ns * to_ns, Some((from, to))));
-            let share = figures.flip_flop_area / figures.area;
-            let hash = Some(figures.hash.clone());
-            self.add(name, instances, figures.area * to_own, Some(share), path, FigureOrigin::Table, hash);
-            return;
+            let fo4_ns = self.cost.fo4_ns;
+            let path = figures.path.map(|(ns, from, to)| ModulePath {
+                ns: ns * to_ns,
+                fo4: ns * to_ns / fo4_ns,
+                between: Some((from, to)),
+            });
+            return self.add(ModuleCost {
+                module: name.to_string(),
+                instances,
+                area: figures.area * to_own,
+                gate_equivalents: figures.area * to_own / self.cost.nand2_area,
+                flip_flop_share: Some(figures.flip_flop_area / figures.area),
+                path,
+                origin: FigureOrigin::Table,
+                hash: Some(figures.hash.clone()),
+            });
         }
         let area = table.area(name, config);
-        let path = table.path(name, config).map(|fitted| (fitted.value * self.cost.fo4_ns, None));
+        let path = table.path(name, config).map(|fitted| ModulePath {
+            ns: fitted.value * self.cost.fo4_ns,
+            fo4: fitted.value,
+            between: None,
+        });
         let error = area.and_then(|fitted| fitted.error);
-        let area = area.map_or(0.0, |fitted| fitted.value) * self.cost.nand2_area * instances as f64;
-        let unknown =
-            if area > 0.0 { "" } else { ", and the table has no point of it: it counts as nothing" };
-        let origin = FigureOrigin::Fitted { error, why: format!("{why}{unknown}") };
-        self.add(name, instances, area, None, path, origin, None);
+        let gate_equivalents = area.map_or(0.0, |fitted| fitted.value) * instances as f64;
+        let unknown = if gate_equivalents > 0.0 {
+            ""
+        } else {
+            ", and the table has no point of it: it counts as nothing"
+        };
+        self.add(ModuleCost {
+            module: name.to_string(),
+            instances,
+            area: gate_equivalents * self.cost.nand2_area,
+            gate_equivalents,
+            flip_flop_share: None,
+            path,
+            origin: FigureOrigin::Fitted { error, why: format!("{why}{unknown}") },
+            hash: None,
+        });
     }
 
-    #[allow(clippy::too_many_arguments)] // what a row has
-    fn add(
-        &mut self,
-        name: &str,
-        instances: usize,
-        area: f64,
-        flip_flop_share: Option<f64>,
-        path: Option<(f64, Option<(PathEnd, PathEnd)>)>,
-        origin: FigureOrigin,
-        hash: Option<String>,
-    ) {
+    fn add(&mut self, row: ModuleCost) {
         let cost = &mut self.cost;
-        let path = path.map(|(ns, between)| ModulePath { ns, fo4: ns / cost.fo4_ns, between });
-        let gate_equivalents = area / cost.nand2_area;
         let fitted = cost.fitted_share * cost.area
-            + if matches!(origin, FigureOrigin::Fitted { .. }) { area } else { 0.0 };
-        cost.area += area;
-        cost.gate_equivalents += gate_equivalents;
+            + if matches!(row.origin, FigureOrigin::Fitted { .. }) { row.area } else { 0.0 };
+        cost.area += row.area;
+        cost.gate_equivalents += row.gate_equivalents;
         cost.fitted_share = if cost.area > 0.0 { fitted / cost.area } else { 0.0 };
-        let module = name.to_string();
-        let row =
-            ModuleCost { module, instances, area, gate_equivalents, flip_flop_share, path, origin, hash };
         let place = |name: &str| FORMULAS.iter().position(|formula| formula.module == name);
         cost.modules.push(row);
         cost.modules.sort_by_key(|row| place(&row.module).unwrap_or(usize::MAX));

@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::SweepReport;
 use super::plots::DrawnPlot;
 use crate::plot::short;
-use crate::sweep::{FIGURES, Measured, words};
+use crate::sweep::{FIGURES, Measured, PointCost, words};
 
 /// The page: the finding first, then the plots, the points, and how each is measured again.
 pub(super) fn page(report: &SweepReport<'_>, plots: &[DrawnPlot]) -> String {
@@ -49,6 +49,11 @@ pub(super) fn page(report: &SweepReport<'_>, plots: &[DrawnPlot]) -> String {
     .into_string()
 }
 
+/// Where area and clock come from.
+fn cost_from(cost: &PointCost) -> String {
+    format!("{}, {}", cost.area_from(), cost.clock_from())
+}
+
 fn points(report: &SweepReport<'_>) -> Markup {
     let mut varied: Vec<&String> = report.measured.iter().flat_map(|one| one.point.labels.keys()).collect();
     varied.sort();
@@ -63,6 +68,7 @@ fn points(report: &SweepReport<'_>) -> Markup {
                         (one.outcome.as_ref().ok().and_then(figure.of).map_or_else(|| "-".to_string(), short))
                     }
                 }
+                td { (one.outcome.as_ref().ok().and_then(|outcome| outcome.cost.as_ref()).map_or_else(String::new, cost_from)) }
                 td { @if one.certified { "lockstep" } @else if one.outcome.is_ok() { "model alone" } @else { "none" } }
                 td { code { (report.command(one)) } }
             }
@@ -75,6 +81,7 @@ fn points(report: &SweepReport<'_>) -> Markup {
                     th scope="col" { "point" }
                     @for name in &varied { th scope="col" { (words(name)) } }
                     @for figure in FIGURES { th scope="col" title=(figure.about) { (figure.label) } }
+                    th scope="col" { "area, clock" }
                     th scope="col" { "certificate" }
                     th scope="col" { "measured again by" }
                 }

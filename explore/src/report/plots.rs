@@ -1,9 +1,13 @@
 //! The plots of a sweep, with what each says.
 
+use std::collections::BTreeMap;
+
 use atoms_cosim::usage::CycleClass;
 
 use crate::plot::{Axis, Bar, Chart, HeatMap, Mark, PlotError, Scale, Series, StackedBars, short};
-use crate::sweep::{FIGURES, Figure, Line, Measured, PlotFile, PointOutcome, findings, lines, words};
+use crate::sweep::{
+    FIGURES, Figure, Line, Measured, PlotFile, PointOutcome, findings, front, front_findings, lines, words,
+};
 
 use super::SweepReport;
 
@@ -150,41 +154,83 @@ fn draw(report: &SweepReport<'_>, plot: &PlotFile) -> Result<Option<DrawnPlot>, 
         PlotRefusal::Figure(plot.y.clone(), FIGURES.iter().map(|figure| figure.name).collect())
     })?;
     let names = varied(report);
-    for name in [Some(&plot.x), plot.by.as_ref()].into_iter().flatten().chain(plot.only.keys()) {
+    let x_figure = Figure::named(&plot.x).filter(|_| !names.contains(&plot.x));
+    let x = Some(&plot.x).filter(|_| x_figure.is_none());
+    for name in [x, plot.by.as_ref()].into_iter().flatten().chain(plot.only.keys()) {
         if !names.contains(name) {
             return Err(PlotRefusal::Parameter(name.clone(), names));
         }
     }
-    let by = plot.by.as_deref();
-    let lines = lines(report.measured, plot, figure);
-    if lines.is_empty() {
+    let (series, findings, x) = match x_figure {
+        Some(x) => (
+            scattered(report, plot, x, figure),
+            front_findings(report.measured, plot, x, figure),
+            Axis::linear(x.label),
+        ),
+        None => {
+            let lines = lines(report.measured, plot, figure);
+            let series = lines.iter().map(|line| series(report, line, figure)).collect();
+            let x = Axis { label: words(&plot.x), scale: scale(&lines) };
+            (series, findings(report.measured, plot, figure), x)
+        }
+    };
+    if series.is_empty() {
         return Ok(None);
     }
-    let series = lines.iter().map(|line| series(report, line, figure)).collect();
     let only: Vec<_> = plot.only().map(|(name, value)| format!("{} {value}", words(name))).collect();
-    let findings = findings(report.measured, plot, figure).into_iter().map(|said| match &only[..] {
+    let findings = findings.into_iter().map(|said| match &only[..] {
         [] => said,
         only => format!("With {}: {said}", only.join(", ")),
     });
     let findings = findings.collect();
     let with = if only.is_empty() { String::new() } else { format!(", {}", only.join(", ")) };
-    let title = plot.title.clone().unwrap_or_else(|| format!("{} by {}{with}", figure.label, words(&plot.x)));
-    let x = Axis { label: words(&plot.x), scale: scale(&lines) };
+    let title = plot.title.clone().unwrap_or_else(|| format!("{} by {}{with}", figure.label, x.label));
     let chart = Chart { title, subtitle: subtitle(report), x, y: Axis::linear(figure.label), series };
-    let by = by.map(|by| format!("-{by}")).unwrap_or_default();
+    let by = plot.by.as_ref().map(|by| format!("-{by}")).unwrap_or_default();
     let only: String = plot.only().map(|(name, value)| format!("-{name}-{value}")).collect();
     let name = format!("{}-{}{by}{only}", plot.y, plot.x);
     Ok(Some(DrawnPlot { name, svg: chart.svg()?, findings }))
 }
 
 fn series(report: &SweepReport<'_>, line: &Line, figure: &Figure) -> Series {
-    let mark = |(x, y, at): &(f64, f64, usize)| {
-        let one = &report.measured[*at];
-        let labels: Vec<_> = one.point.labels.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        let title = format!("{}: {} {}", labels.join(", "), short(*y), figure.label);
-        Mark { x: *x, y: *y, title, link: format!("#point-{at}"), open: !one.certified }
-    };
+    let mark = |(x, y, at): &(f64, f64, usize)| mark(report, (*x, *y), *at, figure);
     Series { name: line.name.clone(), marks: line.points.iter().map(mark).collect(), joined: true }
+}
+
+fn mark(report: &SweepReport<'_>, (x, y): (f64, f64), at: usize, figure: &Figure) -> Mark {
+    let one = &report.measured[at];
+    let labels: Vec<_> = one.point.labels.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let title = format!("{}: {} {}", labels.join(", "), short(y), figure.label);
+    Mark { x, y, title, link: format!("#point-{at}"), open: !one.certified }
+}
+
+/// Every point by two figures, and those joined that are best in both.
+fn scattered(report: &SweepReport<'_>, plot: &PlotFile, x: &Figure, y: &Figure) -> Vec<Series> {
+    let shown: Vec<(usize, &Measured)> =
+        report.measured.iter().enumerate().filter(|(_, one)| plot.has(&one.point)).collect();
+    let place = |one: &Measured| {
+        let outcome = one.outcome.as_ref().ok()?;
+        Some(((x.of)(outcome)?, (y.of)(outcome)?))
+    };
+    let all: Vec<&Measured> = shown.iter().map(|(_, one)| *one).collect();
+    let best = front(&all, &[x, y]);
+    let (mut on_front, mut by_name) = (Vec::new(), BTreeMap::<String, Vec<Mark>>::new());
+    for (at, (place_in_sweep, one)) in shown.iter().enumerate() {
+        let Some(place) = place(one) else { continue };
+        let mark = mark(report, place, *place_in_sweep, y);
+        if best.contains(&at) {
+            on_front.push(mark);
+        } else {
+            let name =
+                plot.by.as_ref().and_then(|by| one.point.labels.get(by)).map_or("points", String::as_str);
+            by_name.entry(name.to_string()).or_default().push(mark);
+        }
+    }
+    on_front.sort_by(|a, b| a.x.total_cmp(&b.x));
+    let points = by_name.into_iter().map(|(name, marks)| Series { name, marks, joined: false });
+    // Above all others.
+    let front = Series { name: "front".to_string(), marks: on_front, joined: true };
+    points.chain([front]).filter(|series| !series.marks.is_empty()).collect()
 }
 
 /// By powers of two where all values are such, and not few.

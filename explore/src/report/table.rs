@@ -7,7 +7,7 @@ use atoms_model::config::PARAMETERS;
 use serde_json::{Map, Value, json};
 
 use super::SweepReport;
-use crate::sweep::{FIGURES, Measured};
+use crate::sweep::{FIGURES, Measured, PointCost};
 
 /// A row for each point: every parameter of unit and workload, every figure, and whether it is certified.
 pub(super) fn csv(report: &SweepReport<'_>) -> Result<Vec<u8>, csv::Error> {
@@ -18,7 +18,7 @@ pub(super) fn csv(report: &SweepReport<'_>) -> Result<Vec<u8>, csv::Error> {
     let unit = PARAMETERS.iter().map(|parameter| parameter.name.to_string());
     let own = settings.iter().map(|name| format!("with.{name}"));
     let figures = FIGURES.iter().map(|figure| figure.name.to_string());
-    let tail = ["units", "certified", "failure"].into_iter().map(str::to_string);
+    let tail = ["units", "certified", "area_from", "clock_from", "failure"].into_iter().map(str::to_string);
     out.write_record(head.chain(unit).chain(own).chain(figures).chain(tail))?;
     for (at, one) in report.measured.iter().enumerate() {
         let point = &one.point;
@@ -33,7 +33,10 @@ pub(super) fn csv(report: &SweepReport<'_>) -> Result<Vec<u8>, csv::Error> {
             .map(|figure| outcome.and_then(figure.of).map_or_else(String::new, |value| value.to_string()));
         let units = outcome.map_or_else(String::new, |outcome| outcome.measurement.units.to_string());
         let failure = one.outcome.as_ref().err().cloned().unwrap_or_default();
-        let tail = [units, one.certified.to_string(), failure];
+        let cost = outcome.and_then(|outcome| outcome.cost.as_ref());
+        let [area, clock] = [cost.map(PointCost::area_from), cost.map(PointCost::clock_from)];
+        let tail =
+            [units, one.certified.to_string(), area.unwrap_or_default(), clock.unwrap_or_default(), failure];
         out.write_record(head.into_iter().chain(unit).chain(own).chain(figures).chain(tail))?;
     }
     out.into_inner().map_err(|error| error.into_error().into())
@@ -55,7 +58,7 @@ pub(super) fn json(report: &SweepReport<'_>) -> Value {
             "point": at, "config": one.point.config.name, "parameters": parameters(&one.point.config.config),
             "workload": one.point.workload, "settings": one.point.settings, "varied": one.point.labels,
             "figures": figures, "measurement": outcome.map(|outcome| outcome.measurement),
-            "stack": outcome.map(|outcome| &outcome.usage.stack), "certified": one.certified,
+            "cost": outcome.map(|outcome| &outcome.cost), "stack": outcome.map(|outcome| &outcome.usage.stack), "certified": one.certified,
             "failure": one.outcome.as_ref().err(), "command": report.command(one),
         })
     };

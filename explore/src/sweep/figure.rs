@@ -29,6 +29,10 @@ pub const FIGURES: &[Figure] = &[
     Figure { name: "latency_mean", label: "cycles to the answer, mean", about: "Cycles from acceptance of a request to its answer, without those suspended.", more_is_better: Some(false), of: |p| p.usage.latency_mean },
     Figure { name: "latency_p50", label: "cycles to the answer, median", about: "As above: half of the requests take at most so many.", more_is_better: Some(false), of: |p| p.usage.latency_p50.map(|cycles| cycles as f64) },
     Figure { name: "latency_p99", label: "cycles to the answer, 99 %", about: "As above: 99 of 100 requests take at most so many.", more_is_better: Some(false), of: |p| p.usage.latency_p99.map(|cycles| cycles as f64) },
+    Figure { name: "throughput_per_second", label: "million units of work per second", about: "Units of work in a second, at the clock that the slowest path allows in standard cells.", more_is_better: Some(true), of: PointOutcome::units_per_microsecond },
+    Figure { name: "area", label: "area in kGE, without memories", about: "Gates and flip-flops of the unit in thousands of gate equivalents (docs/cost.md).", more_is_better: Some(false), of: |p| p.cost.as_ref().map(|cost| cost.area_kge) },
+    Figure { name: "area_with_memory", label: "area in kGE, memories at 1 GE a bit", about: "As above, and the memories by an assumption.", more_is_better: Some(false), of: |p| p.cost.as_ref().map(|cost| cost.area_kge + cost.memory_kge) },
+    Figure { name: "clock", label: "clock in MHz", about: "What the slowest path allows.", more_is_better: Some(true), of: |p| Some(p.cost.as_ref()?.clock.as_ref()?.0) },
     Figure { name: "bank_utilisation", label: "share of bank cycles used", about: "Words that the banks served, over all that they could.", more_is_better: Some(true), of: |p| Some(p.usage.bank_utilisation) },
 ];
 

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::figure::Figure;
 use super::plan::PlotFile;
 use super::run::Measured;
+use super::search::front;
+use crate::plot::short;
 
 /// Values of a figure along a parameter, of one line of a plot.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,11 +135,43 @@ fn span(line: &Line, x: &str, figure: &Figure) -> Option<String> {
     let (low, high) = (line.points.iter().min_by(by)?, line.points.iter().rev().max_by(by)?);
     let (best, worst) = if figure.more_is_better == Some(true) { (high, low) } else { (low, high) };
     let (name, x, ratio) = (words(figure.name), words(x), high.1 / low.1);
-    let [most, least] = [best, worst].map(|point| crate::plot::short(point.1));
+    let [most, least] = [best, worst].map(|point| short(point.1));
     Some(format!(
         "The best {name}, {most}, is where {x} is {}: {ratio:.2} times as good as where it is {}, {least}.",
         best.0, worst.0
     ))
+}
+
+/// A sentence about the points that are best in two figures at once.
+pub(crate) fn front_findings(measured: &[Measured], plot: &PlotFile, x: &Figure, y: &Figure) -> Vec<String> {
+    let shown: Vec<&Measured> = measured.iter().filter(|one| plot.has(&one.point)).collect();
+    let best = front(&shown, &[x, y]);
+    let value =
+        |at: usize, figure: &Figure| shown[at].outcome.as_ref().ok().and_then(figure.of).unwrap_or_default();
+    let mut best: Vec<usize> = best.into_iter().collect();
+    best.sort_by(|a, b| value(*a, x).total_cmp(&value(*b, x)));
+    // What all of the front have in common tells nothing about one of them.
+    let value_of = |at: &usize, name: &String| shown[*at].point.labels.get(name);
+    let tells = |name: &String| {
+        best.len() < 2 || best.iter().any(|at| value_of(at, name) != value_of(&best[0], name))
+    };
+    let said = |at: usize| {
+        let labels = shown[at].point.labels.iter().filter(|(name, _)| tells(name));
+        let labels: Vec<_> = labels.map(|(name, value)| format!("{} {value}", words(name))).collect();
+        let (x_value, y_value) = (short(value(at, x)), short(value(at, y)));
+        format!("{y_value} {} at {} {x_value} ({})", y.label, words(x.name), labels.join(", "))
+    };
+    match best[..] {
+        [] => Vec::new(),
+        [only] => vec![format!("One of {} points is best in both: {}.", shown.len(), said(only))],
+        [first, .., last] => vec![format!(
+            "{} of {} points are on the front: from {} to {}.",
+            best.len(),
+            shown.len(),
+            said(first),
+            said(last)
+        )],
+    }
 }
 
 /// A parameter's name in a sentence, or at an axis.
@@ -176,7 +210,7 @@ mod tests {
                 settings: BTreeMap::new(),
                 labels: labels.map(|(name, value)| (name.to_string(), value)).into(),
             };
-            let outcome = Ok(PointOutcome { measurement, usage: PointUsage::default() });
+            let outcome = Ok(PointOutcome { measurement, usage: PointUsage::default(), cost: None });
             Measured { point, outcome, certified: false, kept: false }
         };
         cycles.iter().map(one).collect()

@@ -7,8 +7,8 @@ use atoms_cosim::rtl::RtlIdentity;
 use atoms_verilated::hash;
 use serde::{Deserialize, Serialize};
 
-use super::outcome::PointOutcome;
-use crate::measure::Trial;
+use super::outcome::PointUsage;
+use crate::measure::{Measurement, Trial};
 
 /// Measurements in a folder, one file each.
 #[derive(Clone, Debug)]
@@ -21,8 +21,10 @@ pub struct PointStore {
 /// What is kept of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct KeptPoint {
-    /// What it came to.
-    pub(super) outcome: PointOutcome,
+    /// What was counted.
+    pub(super) measurement: Measurement,
+    /// What the run made of the unit.
+    pub(super) usage: PointUsage,
     /// By RTL and model in lockstep, with the oracle.
     pub(super) certified: bool,
 }

@@ -6,10 +6,16 @@ mod kept;
 mod outcome;
 mod plan;
 mod run;
+mod search;
 
 pub use figure::{FIGURES, Figure};
-pub(crate) use finding::{Line, findings, lines, words};
+pub(crate) use finding::{Line, findings, front_findings, lines, words};
 pub use kept::PointStore;
-pub use outcome::{PointOutcome, PointUsage};
-pub use plan::{Impossible, PlotFile, SweepError, SweepFile, SweepPoint, SweepPoints, Varied, VariedOf};
-pub use run::{Certify, Measured, SweepProgress, SweepRun, SweepRunError, sweep};
+pub use outcome::{PointCost, PointOutcome, PointUsage};
+pub use plan::{
+    CostMode, Impossible, PlotFile, SearchFile, SweepError, SweepFile, SweepPoint, SweepPoints, Varied,
+    VariedOf,
+};
+pub use run::{Certify, CostOf, Measured, SweepProgress, SweepRun, SweepRunError, sweep};
+pub(crate) use search::front;
+pub use search::{SearchError, Searched, search};

@@ -5,15 +5,72 @@ use std::collections::BTreeMap;
 use atoms_cosim::usage::UsageReport;
 use serde::{Deserialize, Serialize};
 
+use crate::cost::{FigureOrigin, UnitCost};
 use crate::measure::Measurement;
 
 /// What a point came to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PointOutcome {
     /// What was counted.
     pub measurement: Measurement,
     /// What the run made of the unit.
     pub usage: PointUsage,
+    /// What its unit costs; `None` where nobody asked.
+    pub cost: Option<PointCost>,
+}
+
+/// What is kept of a [`UnitCost`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PointCost {
+    /// Area without memories, in thousands of gate equivalents.
+    pub area_kge: f64,
+    /// The memories, by the assumption of [`crate::cost::MemoryCost`].
+    pub memory_kge: f64,
+    /// Share of the area that is fitted, not measured.
+    pub area_fitted: f64,
+    /// Clock that the slowest path allows, in MHz, and where that comes from; `None` where the table has too few points.
+    pub clock: Option<(f64, FigureOrigin)>,
+}
+
+impl From<&UnitCost> for PointCost {
+    fn from(cost: &UnitCost) -> Self {
+        PointCost {
+            area_kge: cost.gate_equivalents / 1000.0,
+            memory_kge: cost.memory.gate_equivalents / 1000.0,
+            area_fitted: cost.fitted_share,
+            clock: cost.path.as_ref().map(|path| (path.mhz, path.origin.clone())),
+        }
+    }
+}
+
+impl PointCost {
+    /// Where the area comes from, in a word or two.
+    pub fn area_from(&self) -> String {
+        match self.area_fitted {
+            0.0 => "measured".to_string(),
+            share => format!("{:.0} % fitted", 100.0 * share),
+        }
+    }
+
+    /// Where the clock comes from.
+    pub fn clock_from(&self) -> String {
+        match &self.clock {
+            Some((_, FigureOrigin::Fitted { error: Some(error), .. })) => {
+                format!("fitted +-{:.0} %", 100.0 * error)
+            }
+            Some((_, FigureOrigin::Fitted { error: None, .. })) => "fitted".to_string(),
+            Some(_) => "measured".to_string(),
+            None => String::new(),
+        }
+    }
+}
+
+impl PointOutcome {
+    /// Millions of units of work in a second; `None` without a clock.
+    pub fn units_per_microsecond(&self) -> Option<f64> {
+        let (mhz, _) = self.cost.as_ref()?.clock.as_ref()?;
+        Some(self.measurement.units_per_kilocycle() / 1000.0 * mhz)
+    }
 }
 
 /// What is kept of a [`UsageReport`].

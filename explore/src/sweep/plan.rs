@@ -8,6 +8,8 @@ use atoms_model::config::PARAMETERS;
 use serde::Deserialize;
 use toml::Value;
 
+use super::figure::{FIGURES, Figure};
+
 /// A sweep's file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,9 +40,42 @@ pub struct SweepFile {
     /// Points stated one by one in place of a grid: parameters of unit and workload by name.
     #[serde(default)]
     pub point: Vec<toml::Table>,
+    /// A search for the best points in place of the whole grid.
+    #[serde(default)]
+    pub search: Option<SearchFile>,
+    /// Where area and clock of the units come from.
+    #[serde(default)]
+    pub cost: CostMode,
     /// What is drawn.
     #[serde(default)]
     pub plot: Vec<PlotFile>,
+}
+
+/// Where area and clock of a sweep's units come from (`docs/cost.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CostMode {
+    /// The table of points that were measured, and formulas fitted to it: needs no tools.
+    #[default]
+    Fitted,
+    /// Each unit is mapped and timed.
+    Mapped,
+    /// Nobody asks.
+    None,
+}
+
+/// A search among the points of a sweep.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SearchFile {
+    /// Figures that are to be as good as can be, all at once: two or three.
+    pub goals: Vec<String>,
+    /// Points of a generation.
+    #[serde(default = "default_population")]
+    pub population: usize,
+    /// Generations after the first, which is drawn.
+    #[serde(default = "default_generations")]
+    pub generations: usize,
 }
 
 /// A plot of a sweep.
@@ -50,7 +85,7 @@ pub struct PlotFile {
     /// What it says; by default what it shows.
     #[serde(default)]
     pub title: Option<String>,
-    /// Parameter or figure along the axis below.
+    /// Along the axis below: a parameter, or a figure, which shows every point and the front.
     pub x: String,
     /// Figure at the left.
     pub y: String,
@@ -72,6 +107,14 @@ fn one() -> u64 {
 
 fn default_budget() -> u64 {
     2000
+}
+
+fn default_population() -> usize {
+    32
+}
+
+fn default_generations() -> usize {
+    20
 }
 
 fn one_or_several<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
@@ -205,6 +248,67 @@ impl SweepFile {
         .collect()
     }
 
+    /// What is drawn: of a search without plots, its first two goals.
+    pub fn plots(&self) -> Vec<PlotFile> {
+        match (&self.plot[..], self.search.as_ref().map(|search| &search.goals[..])) {
+            ([], Some([y, x, ..])) => {
+                vec![PlotFile { title: None, x: x.clone(), y: y.clone(), by: None, only: toml::Table::new() }]
+            }
+            _ => self.plot.clone(),
+        }
+    }
+
+    /// The points that a search chooses from.
+    ///
+    /// # Errors
+    /// [`SweepError`]: also where the search makes no sense, or may measure more points than the budget has.
+    pub(super) fn space(
+        &self,
+        path: &Path,
+        rtl_dir: &Path,
+        search: &SearchFile,
+    ) -> Result<SweepSpace, SweepError> {
+        let refused =
+            |what: &str, why: String| Err(SweepError::Values(what.to_string(), path.to_path_buf(), why));
+        if self.sobol.is_some() || !self.point.is_empty() {
+            return refused(
+                "search",
+                "a search chooses points itself; leave out `sobol` and `[[point]]`".into(),
+            );
+        }
+        if !(2..=3).contains(&search.goals.len()) {
+            return refused("goals", format!("{}: a search has two or three goals", search.goals.len()));
+        }
+        for (at, goal) in search.goals.iter().enumerate() {
+            let has_direction = |figure: &&Figure| figure.more_is_better.is_some();
+            if Figure::named(goal).filter(has_direction).is_none() || search.goals[..at].contains(goal) {
+                let known: Vec<_> = FIGURES.iter().filter(has_direction).map(|figure| figure.name).collect();
+                return refused(
+                    "goals",
+                    format!("`{goal}`: expected different ones of {}", known.join(", ")),
+                );
+            }
+        }
+        let most = (search.population as u128).saturating_mul(search.generations as u128 + 1);
+        if search.population < 2 {
+            return refused("population", format!("{}: expected at least 2", search.population));
+        }
+        if most > u128::from(self.budget) {
+            let why = format!(
+                "{} points a generation, {} generations: up to {most} points, and `budget` allows {}",
+                search.population,
+                search.generations + 1,
+                self.budget
+            );
+            return refused("search", why);
+        }
+        let (base, varied) = (configs::named(rtl_dir, &self.config)?, self.varied(path)?);
+        if varied.iter().all(|varied| varied.values.len() == 1) && self.workload.len() == 1 {
+            return refused("search", "no parameter has more than one value".into());
+        }
+        Ok(SweepSpace { base, rtl_dir: rtl_dir.to_path_buf(), workloads: self.workload.clone(), varied })
+    }
+
     /// Every point, with the configurations of the RTL in `rtl_dir`.
     ///
     /// # Errors
@@ -250,12 +354,7 @@ impl SweepFile {
             return Err(SweepError::Budget { path, points, budget, sizes: sizes.join(", ") });
         }
         let pick = |indices: &mut dyn FnMut(usize, usize) -> usize| -> Vec<Setting> {
-            let own = |(at, varied): (usize, &Varied)| Setting {
-                of: varied.of,
-                name: varied.name.clone(),
-                value: varied.values[indices(at, varied.values.len())].clone(),
-                varies: varied.values.len() > 1,
-            };
+            let own = |(at, varied): (usize, &Varied)| varied.setting(indices(at, varied.values.len()));
             varied.iter().enumerate().map(own).collect()
         };
         let nth = |number: u128| {
@@ -301,6 +400,41 @@ impl SweepFile {
             Ok(Setting { of, name: name.clone(), value: text(value).map_err(refused)?, varies: true })
         };
         self.point.iter().map(|point| point.iter().map(setting).collect()).collect()
+    }
+}
+
+/// All points that a sweep could have.
+#[derive(Clone, Debug)]
+pub(super) struct SweepSpace {
+    base: NamedConfig,
+    rtl_dir: PathBuf,
+    workloads: Vec<String>,
+    varied: Vec<Varied>,
+}
+
+impl SweepSpace {
+    /// How many values each parameter has; the workload is the last of them.
+    pub(super) fn sizes(&self) -> Vec<usize> {
+        let values = self.varied.iter().map(|varied| varied.values.len());
+        values.chain([self.workloads.len()]).collect()
+    }
+
+    /// The point with these values of the parameters, or the rule that it breaks.
+    ///
+    /// # Errors
+    /// [`ConfigsError`].
+    pub(super) fn point(&self, choice: &[usize]) -> Result<SweepPoint, ConfigsError> {
+        let setting = |(varied, at): (&Varied, &usize)| varied.setting(*at);
+        let settings: Vec<Setting> = self.varied.iter().zip(choice).map(setting).collect();
+        let workload = &self.workloads[choice.last().copied().unwrap_or_default()];
+        point(&self.base, &self.rtl_dir, workload, &settings, self.workloads.len() > 1)
+    }
+}
+
+impl Varied {
+    fn setting(&self, at: usize) -> Setting {
+        let (value, varies) = (self.values[at].clone(), self.values.len() > 1);
+        Setting { of: self.of, name: self.name.clone(), value, varies }
     }
 }
 

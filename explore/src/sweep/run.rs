@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 
-use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::configs::{ConfigsError, NamedConfig};
 use atoms_cosim::rtl::{self, BuildStep, RtlBuildError, RtlIdentity};
 use atoms_cosim::session::Failure;
 use atoms_cosim::usage::Usage;
-use atoms_verilated::{Library, Variant};
+use atoms_verilated::{BuildError, Library, Variant};
 
 use super::kept::{KeptPoint, PointStore};
-use super::outcome::PointOutcome;
+use super::outcome::{PointCost, PointOutcome};
 use super::plan::SweepPoint;
+use crate::cost::{CostError, UnitCost};
 use crate::measure::{Behind, Judging, Trial, TrialError, TrialLimits, measure};
 use crate::workload::{Generated, Workload, WorkloadError};
 
@@ -59,16 +60,28 @@ pub enum SweepRunError {
     /// The RTL of a configuration.
     #[error("the RTL of `{0}` cannot be had")]
     Rtl(String, #[source] Box<RtlBuildError>),
-    /// The store, or the RTL's sources.
+    /// The RTL's sources.
+    #[error(transparent)]
+    Sources(#[from] BuildError),
+    /// The store.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// The list of configurations.
+    #[error(transparent)]
+    Configs(#[from] ConfigsError),
+    /// What a unit costs.
+    #[error(transparent)]
+    Cost(#[from] CostError),
     /// It was interrupted.
     #[error("interrupted; the same command goes on from here")]
     Interrupted,
 }
 
+/// What a unit costs, however it is found out.
+pub type CostOf<'a> = &'a (dyn Fn(&NamedConfig) -> Result<UnitCost, CostError> + Sync);
+
 /// How a sweep is carried out.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct SweepRun<'a> {
     /// Seed of all workloads.
     pub seed: u64,
@@ -76,6 +89,8 @@ pub struct SweepRun<'a> {
     pub rtl_dir: &'a Path,
     /// Which points are measured on it.
     pub certify: Certify,
+    /// What the unit of a point costs; `None` where nobody asked.
+    pub cost: Option<CostOf<'a>>,
     /// Threads.
     pub jobs: usize,
     /// What was measured before, and is now.
@@ -93,6 +108,85 @@ pub(super) fn workload(point: &SweepPoint) -> Result<Workload, WorkloadError> {
     Ok(Workload::Generated(generated))
 }
 
+/// Measures one point after the other, and keeps what it measures.
+pub(super) struct Bench<'a> {
+    pub(super) run: &'a SweepRun<'a>,
+    identity: RtlIdentity,
+    costs: Mutex<BTreeMap<String, PointCost>>,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(run: &'a SweepRun<'a>) -> Result<Self, SweepRunError> {
+        let identity = RtlIdentity::of(run.rtl_dir)?;
+        Ok(Bench { run, identity, costs: Mutex::default() })
+    }
+
+    fn trial<'t>(&self, point: &'t SweepPoint, workload: &'t Workload) -> Trial<'t> {
+        let limits = TrialLimits { interrupt: self.run.interrupt, ..TrialLimits::default() };
+        Trial { config: &point.config, workload, seed: self.run.seed, limits }
+    }
+
+    /// What is kept of a point that is good enough.
+    pub(super) fn kept(&self, point: &SweepPoint, workload: &Workload, certified: bool) -> Option<KeptPoint> {
+        let kept = self.run.store.get(&self.trial(point, workload), &self.identity);
+        kept.filter(|kept| kept.certified || !certified)
+    }
+
+    /// Measures a point, on the model alone where there is no library. The inner result is the point's own.
+    pub(super) fn measure(
+        &self,
+        point: &SweepPoint,
+        workload: &Workload,
+        library: Option<&Library>,
+    ) -> Result<Result<KeptPoint, TrialError>, SweepRunError> {
+        let trial = self.trial(point, workload);
+        let (behind, judged) = match library {
+            Some(library) => (Behind::Lockstep(library), Judging::Yes),
+            None => (Behind::Model, Judging::No),
+        };
+        let (measured, usage) = measure(&trial, behind, judged, Usage::new(&point.config.config));
+        let outcome = measured.map(|measurement| KeptPoint {
+            measurement,
+            usage: usage.report().into(),
+            certified: judged == Judging::Yes,
+        });
+        match outcome {
+            Err(TrialError::Run(Failure::Interrupted(_))) => Err(SweepRunError::Interrupted),
+            Ok(point) => {
+                self.run.store.put(&trial, &self.identity, &point)?;
+                Ok(Ok(point))
+            }
+            error => Ok(error),
+        }
+    }
+
+    /// What the unit costs, looked at once.
+    pub(super) fn cost(&self, config: &NamedConfig) -> Result<Option<PointCost>, SweepRunError> {
+        let Some(cost_of) = self.run.cost else { return Ok(None) };
+        let costs = || self.costs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = costs().get(&config.name) {
+            return Ok(Some(known.clone()));
+        }
+        let cost = PointCost::from(&cost_of(config)?);
+        costs().insert(config.name.clone(), cost.clone());
+        Ok(Some(cost))
+    }
+
+    /// A point with what it came to.
+    pub(super) fn measured(
+        &self,
+        point: SweepPoint,
+        outcome: Result<KeptPoint, String>,
+        kept: bool,
+    ) -> Result<Measured, SweepRunError> {
+        let certified = outcome.as_ref().is_ok_and(|kept| kept.certified);
+        let cost = self.cost(&point.config)?;
+        let outcome =
+            outcome.map(|KeptPoint { measurement, usage, .. }| PointOutcome { measurement, usage, cost });
+        Ok(Measured { point, outcome, certified, kept })
+    }
+}
+
 /// Measures every point; gives them in their order. A point that comes to nothing says why, and the others go on.
 ///
 /// # Errors
@@ -104,19 +198,10 @@ pub fn sweep(
 ) -> Result<Vec<Measured>, SweepRunError> {
     // Settings that do not exist are said before anything runs.
     let workloads = points.iter().map(workload).collect::<Result<Vec<_>, _>>()?;
-    let identity = RtlIdentity::of(run.rtl_dir).map_err(|error| {
-        SweepRunError::Rtl(
-            points.first().map_or_else(String::new, |point| point.config.name.clone()),
-            Box::new(error.into()),
-        )
-    })?;
-    let limits = TrialLimits { interrupt: run.interrupt, ..TrialLimits::default() };
-    let trial =
-        |at: usize| Trial { config: &points[at].config, workload: &workloads[at], seed: run.seed, limits };
+    let bench = &Bench::new(run)?;
     let wanted = run.certify == Certify::All;
-    let before: Vec<Option<KeptPoint>> = (0..points.len())
-        .map(|at| run.store.get(&trial(at), &identity).filter(|kept| kept.certified || !wanted))
-        .collect();
+    let before: Vec<Option<KeptPoint>> =
+        points.iter().zip(&workloads).map(|(point, workload)| bench.kept(point, workload, wanted)).collect();
     let open: Vec<usize> = (0..points.len()).filter(|at| before[*at].is_none()).collect();
     let libraries = if wanted { libraries(run, &open, &points, progress)? } else { BTreeMap::new() };
     let kept = points.len() - open.len();
@@ -128,28 +213,15 @@ pub fn sweep(
     let failed = std::thread::scope(|scope| {
         for _ in 0..run.jobs.clamp(1, open.len().max(1)) {
             let sender = sender.clone();
-            let (open, trial, libraries, identity, points) = (&open, &trial, &libraries, &identity, &points);
+            let (open, workloads, libraries, points) = (&open, &workloads, &libraries, &points);
             scope.spawn(move || {
                 while let Some(at) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if stop.load(Ordering::Relaxed) {
                         break;
                     }
-                    let trial = trial(*at);
-                    let (behind, judged) = match libraries.get(&points[*at].config.name) {
-                        Some(library) => (Behind::Lockstep(library), Judging::Yes),
-                        None => (Behind::Model, Judging::No),
-                    };
-                    let usage = Usage::new(&points[*at].config.config);
-                    let (measured, usage) = measure(&trial, behind, judged, usage);
-                    let outcome = measured.map(|measurement| KeptPoint {
-                        outcome: PointOutcome { measurement, usage: usage.report().into() },
-                        certified: judged == Judging::Yes,
-                    });
-                    let stored = match &outcome {
-                        Ok(point) => run.store.put(&trial, identity, point),
-                        Err(_) => Ok(()),
-                    };
-                    if sender.send((*at, outcome, stored)).is_err() {
+                    let library = libraries.get(&points[*at].config.name);
+                    let outcome = bench.measure(&points[*at], &workloads[*at], library);
+                    if sender.send((*at, outcome)).is_err() {
                         break;
                     }
                 }
@@ -157,17 +229,14 @@ pub fn sweep(
         }
         drop(sender);
         let (mut done, mut failed) = (kept, None);
-        for (at, outcome, stored) in results {
-            match (outcome, stored) {
-                (Err(TrialError::Run(Failure::Interrupted(_))), _) => {
-                    failed = Some(SweepRunError::Interrupted)
+        for (at, outcome) in results {
+            match outcome {
+                Ok(outcome) => outcomes[at] = Some(outcome),
+                Err(error) => {
+                    failed = Some(error);
+                    stop.store(true, Ordering::Relaxed);
+                    continue;
                 }
-                (_, Err(error)) => failed = Some(error.into()),
-                (outcome, Ok(())) => outcomes[at] = Some(outcome),
-            }
-            if failed.is_some() {
-                stop.store(true, Ordering::Relaxed);
-                continue;
             }
             done += 1;
             progress(SweepProgress::Points { done, of: points.len(), kept });
@@ -179,11 +248,10 @@ pub fn sweep(
     }
     let measured = points.into_iter().zip(outcomes).enumerate().map(|(at, (point, outcome))| {
         let outcome = outcome.unwrap_or_else(|| Err(TrialError::Wrong("it was not measured".to_string())));
-        let certified = outcome.as_ref().is_ok_and(|kept| kept.certified);
-        let outcome = outcome.map(|kept| kept.outcome).map_err(|error| error.to_string());
-        Measured { point, outcome, certified, kept: open.binary_search(&at).is_err() }
+        let kept = open.binary_search(&at).is_err();
+        bench.measured(point, outcome.map_err(|error| error.to_string()), kept)
     });
-    Ok(measured.collect())
+    measured.collect()
 }
 
 /// The RTL of each configuration with a point to be measured, by name.

@@ -21,6 +21,8 @@ named_values! {
         Cast "cast";
         /// CAST.SPIN: likewise.
         CastSpin "cast.spin";
+        /// ADD of the same bits as integers, once: what a unit would take that adds the type itself.
+        Add "add";
     }
 }
 
@@ -74,7 +76,7 @@ impl Type {
 parameters! {
     /// Of accumulation.
     Accumulate {
-        /// How a lane stores its sum: cas adds to what it gets back, the others load.
+        /// How a lane adds: cas adds to what it gets back, cast and cast.spin load; add is one ADD, as if the unit added floats.
         method: Storing = Storing::CastSpin, ();
         /// What is added.
         of: Type = Type::F32, ();
@@ -93,6 +95,11 @@ impl Accumulate {
     ) -> Result<AccumulateProgram, WorkloadError> {
         let help = "have fewer `warps` or `lanes`, or more `contention`";
         let accumulators = threads.objects(self.contention);
+        if self.method == Storing::Add && self.of.size() != Size::U32 {
+            return Err(WorkloadError::Combination(
+                "method=add adds words of 32 bits: `of` f32 or f16x2".into(),
+            ));
+        }
         let words = u64::from(accumulators) * u64::from(self.of.size().bytes() / 4);
         let base = Placement::new(config).words(words, "the accumulators", help)?;
         let mut program = AccumulateProgram {
@@ -156,7 +163,8 @@ impl AccumulateProgram {
             let value = self.settings.of.draw(&mut self.generators[warp]);
             self.adding[self.threads.number(warp, lane) as usize].value = value;
         }
-        self.state[warp] = State { step: Step::Load, pending: lanes };
+        let step = if self.settings.method == Storing::Add { Step::Store } else { Step::Load };
+        self.state[warp] = State { step, pending: lanes };
     }
 
     /// Accumulator of a thread, and its address.
@@ -167,6 +175,15 @@ impl AccumulateProgram {
 
     /// The lanes `stored` of a warp stored: adds their values up serially.
     fn stored(&mut self, warp: usize, stored: u32) {
+        if self.settings.method == Storing::Add {
+            for lane in lanes_of(stored) {
+                let thread = self.threads.number(warp, lane);
+                let at = self.accumulator(thread).0;
+                let sum = (self.serial[at] as u32).wrapping_add(self.adding[thread as usize].value as u32);
+                self.serial[at] = sum.into();
+            }
+            return;
+        }
         // One that left the sum as it was did not keep another one of the same request from storing.
         for changes in [false, true] {
             for lane in lanes_of(stored) {
@@ -204,12 +221,14 @@ impl WarpProgram for AccumulateProgram {
             (Step::Store, Storing::Cas) => Op::Cas,
             (Step::Store, Storing::Cast) => Op::Cast,
             (Step::Store, Storing::CastSpin) => Op::CastSpin,
+            (Step::Store, Storing::Add) => Op::Add,
         };
         port.ask(op, self.settings.of.size(), pending);
         for lane in lanes_of(pending) {
             let thread = self.threads.number(warp, lane);
-            let Adding { old, new, .. } = self.adding[thread as usize];
-            port.lane(lane, self.accumulator(thread).1, old.into(), new.into());
+            let Adding { value, old, new } = self.adding[thread as usize];
+            let (b, c) = if op == Op::Add { (value, 0) } else { (old, new) };
+            port.lane(lane, self.accumulator(thread).1, b.into(), c.into());
         }
     }
 
@@ -217,7 +236,7 @@ impl WarpProgram for AccumulateProgram {
         let State { step, mut pending } = self.state[warp];
         let mut looks = true;
         if let Step::Store = step {
-            let stored = answer.pred & pending;
+            let stored = if self.settings.method == Storing::Add { pending } else { answer.pred & pending };
             counts.tried(pending, stored);
             counts.units += u64::from(stored.count_ones());
             self.stored(warp, stored);

@@ -1,0 +1,233 @@
+//! A search for the points that are best in several figures at once, by NSGA-II.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+
+use atoms_cosim::configs::ConfigsError;
+use heuropt::core::rng::Rng;
+use heuropt::prelude::*;
+
+use super::figure::Figure;
+use super::plan::{Impossible, SearchFile, SweepError, SweepFile, SweepPoint, SweepSpace};
+use super::run::{Bench, Certify, Measured, SweepProgress, SweepRun, SweepRunError, sweep, workload};
+
+/// How alike children are to their parents, by simulated binary crossover and polynomial mutation (Deb and others, 2002):
+/// low, since a parameter has few values.
+const SPREAD: (f64, f64) = (5.0, 5.0);
+/// How often parents are crossed.
+const CROSSED: f64 = 0.9;
+
+/// What a search came to.
+#[derive(Debug)]
+pub struct Searched {
+    /// Every point that was looked at, in the order of their values.
+    pub measured: Vec<Measured>,
+    /// Points that were tried and cannot be.
+    pub impossible: Vec<Impossible>,
+}
+
+/// Why a search came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// What the file asks for.
+    #[error(transparent)]
+    File(#[from] SweepError),
+    /// Measuring.
+    #[error(transparent)]
+    Run(#[from] SweepRunError),
+}
+
+/// Looks for the points that are best in all goals, on the model alone; with [`Certify::All`] those on the front are then
+/// measured on the RTL, too. A seed gives the same search.
+///
+/// # Errors
+/// [`SearchError`].
+pub fn search(
+    run: &SweepRun<'_>,
+    file: &SweepFile,
+    path: &Path,
+    search: &SearchFile,
+    progress: &mut (dyn FnMut(SweepProgress<'_>) + Send),
+) -> Result<Searched, SearchError> {
+    let space = file.space(path, run.rtl_dir, search)?;
+    let goals: Vec<&Figure> = search.goals.iter().filter_map(|goal| Figure::named(goal)).collect();
+    let bench = Bench::new(run)?;
+    let most = search.population * (search.generations + 1);
+    let of = Candidates {
+        bench,
+        space,
+        goals: goals.clone(),
+        most,
+        state: Mutex::default(),
+        progress: Mutex::new(progress),
+    };
+    // Of a parameter, the share of its values that come before the one it has.
+    let bounds = vec![(0.0, 1.0); of.space.sizes().len()];
+    let config =
+        Nsga2Config { population_size: search.population, generations: search.generations, seed: run.seed };
+    let variation = CompositeVariation {
+        crossover: SimulatedBinaryCrossover::new(bounds.clone(), SPREAD.0, CROSSED),
+        mutation: PolynomialMutation::new(bounds.clone(), SPREAD.1, 1.0 / bounds.len() as f64),
+    };
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(run.jobs.max(1)).build();
+    let threads = threads.map_err(|error| SweepRunError::Io(std::io::Error::other(error)))?;
+    let variation = Unseen { variation, sizes: of.space.sizes(), seen: BTreeSet::new() };
+    threads.install(|| Nsga2::new(config, RealBounds::new(bounds), variation).run(&of));
+    let Candidates { state, progress, .. } = of;
+    let State { failure, known, impossible } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(failure) = failure {
+        return Err(failure.into());
+    }
+    if run.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+        return Err(SweepRunError::Interrupted.into());
+    }
+    let mut measured: Vec<Measured> = known.into_values().flatten().collect();
+    if run.certify == Certify::All {
+        let best: Vec<usize> = front(&measured.iter().collect::<Vec<_>>(), &goals).into_iter().collect();
+        let points = best.iter().map(|at| measured[*at].point.clone()).collect();
+        let progress = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (at, certified) in best.into_iter().zip(sweep(run, points, progress)?) {
+            measured[at] = certified;
+        }
+    }
+    let impossible = impossible.into_iter().map(|(rule, points)| Impossible { rule, points }).collect();
+    Ok(Searched { measured, impossible })
+}
+
+/// The points that no other one is better than in one goal and at least as good in all, by their places.
+pub(crate) fn front(measured: &[&Measured], goals: &[&Figure]) -> BTreeSet<usize> {
+    let candidate = |(at, one): (usize, &&Measured)| {
+        let outcome = one.outcome.as_ref().ok()?;
+        let figures = goals.iter().map(|goal| (goal.of)(outcome)).collect::<Option<Vec<_>>>()?;
+        Some(Candidate::new(at, Evaluation::new(figures)))
+    };
+    let candidates: Vec<_> = measured.iter().enumerate().filter_map(candidate).collect();
+    pareto_front(&candidates, &objectives(goals)).into_iter().map(|candidate| candidate.decision).collect()
+}
+
+fn objectives(goals: &[&Figure]) -> ObjectiveSpace {
+    let objective = |goal: &&Figure| match goal.more_is_better {
+        Some(true) => Objective::maximize(goal.name),
+        Some(false) | None => Objective::minimize(goal.name),
+    };
+    ObjectiveSpace::new(goals.iter().map(objective).collect())
+}
+
+/// The values of the parameters that shares stand for.
+fn choice(shares: &[f64], sizes: &[usize]) -> Vec<usize> {
+    let value = |(share, values): (&f64, &usize)| ((share * *values as f64) as usize).min(values - 1);
+    shares.iter().zip(sizes).map(value).collect()
+}
+
+/// How often children are drawn anew that were there before.
+const DRAWS: usize = 32;
+
+/// Children that were not there before, where some are found: parameters have few values, and a point that is looked at again
+/// tells nothing.
+struct Unseen<V> {
+    variation: V,
+    sizes: Vec<usize>,
+    seen: BTreeSet<Vec<usize>>,
+}
+
+impl<V: Variation<Vec<f64>>> Variation<Vec<f64>> for Unseen<V> {
+    fn vary(&mut self, parents: &[Vec<f64>], rng: &mut Rng) -> Vec<Vec<f64>> {
+        self.seen.extend(parents.iter().map(|parent| choice(parent, &self.sizes)));
+        for _ in 0..DRAWS {
+            let mut children = self.variation.vary(parents, rng);
+            children.retain(|child| self.seen.insert(choice(child, &self.sizes)));
+            if !children.is_empty() {
+                return children;
+            }
+        }
+        self.variation.vary(parents, rng)
+    }
+}
+
+/// What the search tries, each point once.
+struct Candidates<'a, 'p> {
+    bench: Bench<'a>,
+    space: SweepSpace,
+    goals: Vec<&'static Figure>,
+    /// Points that it may come to.
+    most: usize,
+    state: Mutex<State>,
+    progress: Mutex<&'p mut (dyn FnMut(SweepProgress<'_>) + Send)>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By the values that its parameters have; nothing of a point that cannot be.
+    known: BTreeMap<Vec<usize>, Option<Measured>>,
+    /// By the rule.
+    impossible: BTreeMap<String, u64>,
+    failure: Option<SweepRunError>,
+}
+
+impl Candidates<'_, '_> {
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Measures the point with these values; one that cannot be is nothing.
+    fn measure(&self, point: SweepPoint) -> Result<Measured, SweepRunError> {
+        let workload = workload(&point)?;
+        let kept = self.bench.kept(&point, &workload, false);
+        let (was_kept, outcome) = match kept {
+            Some(kept) => (true, Ok(kept)),
+            None => (false, self.bench.measure(&point, &workload, None)?),
+        };
+        self.bench.measured(point, outcome.map_err(|error| error.to_string()), was_kept)
+    }
+
+    /// The goals of a point; `None` where it has none.
+    fn figures(&self, one: Option<&Measured>) -> Option<Vec<f64>> {
+        let outcome = one?.outcome.as_ref().ok()?;
+        self.goals.iter().map(|goal| (goal.of)(outcome)).collect()
+    }
+}
+
+impl Problem for Candidates<'_, '_> {
+    type Decision = Vec<f64>;
+
+    fn objectives(&self) -> ObjectiveSpace {
+        objectives(&self.goals)
+    }
+
+    fn evaluate(&self, shares: &Vec<f64>) -> Evaluation {
+        let nothing = || Evaluation::constrained(vec![0.0; self.goals.len()], 1.0);
+        let choice = choice(shares, &self.space.sizes());
+        {
+            let state = self.state();
+            if let Some(known) = state.known.get(&choice) {
+                return self.figures(known.as_ref()).map_or_else(nothing, Evaluation::new);
+            }
+            let interrupted = self.bench.run.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
+            if interrupted || state.failure.is_some() {
+                return nothing();
+            }
+        }
+        let measured = match self.space.point(&choice) {
+            Ok(point) => self.measure(point).map(Some),
+            Err(ConfigsError::Value(_, rule)) => {
+                *self.state().impossible.entry(rule.to_string()).or_default() += 1;
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        };
+        let done = {
+            let mut state = self.state();
+            match measured {
+                Ok(measured) => drop(state.known.insert(choice.clone(), measured)),
+                Err(error) => drop(state.failure.get_or_insert(error)),
+            }
+            state.known.len()
+        };
+        let progress = &mut *self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        progress(SweepProgress::Points { done, of: self.most, kept: 0 });
+        self.figures(self.state().known.get(&choice).and_then(Option::as_ref))
+            .map_or_else(nothing, Evaluation::new)
+    }
+}

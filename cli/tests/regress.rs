@@ -548,7 +548,7 @@ fn lines_that_repeat_work_where_they_are_pasted() {
 /// Three defects, each in configurations of its own: the report says which parameter tells them apart.
 #[test]
 fn parameters_that_separate_configurations_are_named() {
-    let mut plan = "seed = 3\n".to_string();
+    let mut plan = "seed = 3\n[profile.all]\ncauses = false\n".to_string();
     for (name, op) in [("forwarding", "MAX"), ("merging", "OR"), ("everywhere", "AND")] {
         plan += &format!(
             "[[random]]\nname = \"{name}\"\nconfigs = [\"tiny\", \"small\", \"deep\", \"merging\", \"half\"]\n\
@@ -561,7 +561,7 @@ fn parameters_that_separate_configurations_are_named() {
                  if (op_i == OpAnd) new_o[0] = ~new_o[0];\n";
     let find = "      write_o = compares(op_i)";
     bench.plant("atoms_alu.sv", find, &format!("{wrong}{find}"));
-    let output = bench.regress("out", "2");
+    let output = bench.run(&["regress", "plan.toml", "--profile", "all", "--out", "out", "--jobs", "2"]);
     assert_eq!(output.status.code(), Some(1), "{}", words(&output));
     let summary = bench.summary("out");
     let causes = summary["causes"].as_array().expect("causes");

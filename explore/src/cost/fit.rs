@@ -36,6 +36,73 @@ impl Fit {
     }
 }
 
+/// A fit of a slowest path: the slower of several chains, with what comes to each beside its modules.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ChainFit {
+    /// What comes to each chain; `None` of one that is never the slower.
+    pub(crate) beside: Vec<Option<f64>>,
+    /// As in [`Fit::left_out_error`].
+    pub(crate) left_out_error: Option<f64>,
+}
+
+/// A point: its chains, and its slowest path.
+type ChainPoint = (Vec<Option<f64>>, f64);
+
+impl ChainFit {
+    /// Fits points. `None` without a point that has a chain.
+    pub(crate) fn of(points: &[ChainPoint]) -> Option<Self> {
+        let found = beside(&points.iter().collect::<Vec<_>>())?;
+        let errors = (0..points.len()).filter_map(|place| {
+            let others =
+                points.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, point)| point);
+            let (chains, path) = &points[place];
+            let (_, predicted) = slowest(chains, &beside(&others.collect::<Vec<_>>())?)?;
+            Some((predicted / path - 1.0).powi(2))
+        });
+        let errors: Vec<f64> = errors.collect();
+        let left_out_error =
+            (errors.len() > 2).then(|| (errors.iter().sum::<f64>() / errors.len() as f64).sqrt());
+        Some(ChainFit { beside: found, left_out_error })
+    }
+
+    /// The path of a point with these chains.
+    pub(crate) fn at(&self, chains: &[Option<f64>]) -> Option<f64> {
+        slowest(chains, &self.beside).map(|(_, path)| path)
+    }
+}
+
+/// The chain that is slowest with what comes to it, and how long it is.
+fn slowest(chains: &[Option<f64>], beside: &[Option<f64>]) -> Option<(usize, f64)> {
+    let sums = chains
+        .iter()
+        .zip(beside)
+        .enumerate()
+        .filter_map(|(at, (chain, beside))| Some((at, (*chain)? + (*beside)?)));
+    sums.max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// What comes to each chain, on average over the points where it is the slowest: which it is depends on the answer, so
+/// that is looked at again until nothing changes.
+fn beside(points: &[&ChainPoint]) -> Option<Vec<Option<f64>>> {
+    let count = points.first()?.0.len();
+    let mut found = vec![Some(0.0); count];
+    for _ in 0..points.len() + 1 {
+        let mut of: Vec<Vec<f64>> = vec![Vec::new(); count];
+        for (chains, path) in points {
+            if let Some((at, _)) = slowest(chains, &found) {
+                of[at].push(path - chains[at].unwrap_or_default());
+            }
+        }
+        let mean = |all: Vec<f64>| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
+        let next: Vec<Option<f64>> = of.into_iter().map(mean).collect();
+        if next == found {
+            break;
+        }
+        found = next;
+    }
+    found.iter().any(Option::is_some).then_some(found)
+}
+
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
@@ -141,6 +208,22 @@ mod tests {
         let law = |lanes: f64| (vec![1.0], lanes * lanes);
         let wrong = Fit::of(&[law(2.0), law(4.0), law(8.0)]).expect("there are points");
         assert!(wrong.left_out_error.expect("three points") > 1.0, "a constant is no square");
+    }
+
+    #[test]
+    fn the_slower_of_two_chains_is_found() {
+        // 10 comes to the one, -4 to the other.
+        let point = |a: f64, b: f64| (vec![Some(a), Some(b)], (a + 10.0).max(b - 4.0));
+        let points =
+            [(20.0, 15.0), (22.0, 5.0), (24.0, 33.0), (21.0, 50.0), (23.0, 60.0)].map(|(a, b)| point(a, b));
+        let fit = ChainFit::of(&points).expect("there are points");
+        assert_eq!(fit.beside, [Some(10.0), Some(-4.0)]);
+        assert_eq!(fit.at(&[Some(20.0), Some(100.0)]), Some(96.0));
+        assert_eq!(fit.at(&[Some(20.0), None]), Some(30.0), "what is not known is not the slower");
+        assert!(fit.left_out_error.is_some_and(|error| error < 1e-9), "{fit:?}");
+        let one = ChainFit::of(&points[..1]).expect("there is a point");
+        assert_eq!((one.beside, one.left_out_error), (vec![Some(10.0), None], None));
+        assert_eq!(ChainFit::of(&[]), None);
     }
 
     #[test]

@@ -55,6 +55,9 @@ const MERGES_LOG: Term = ("merge_arrive*log(lanes)", |c| flag(c.merge_arrive) * 
 const MERGES_BANKS: Term = ("merge_arrive*banks", |c| flag(c.merge_arrive) * f64::from(c.num_banks));
 const MERGES_LANES_LANES: Term =
     ("merge_arrive*lanes^2", |c| flag(c.merge_arrive) * f64::from(c.num_lanes).powi(2));
+const MERGED_LANES_BANKS: Term =
+    ("merge_red*lanes*banks", |c| flag(c.merge_red) * f64::from(c.num_lanes * c.num_banks));
+const MERGED_LOG_LANES: Term = ("merge_red*log(lanes)", |c| flag(c.merge_red) * log(c.num_lanes));
 const SPIN_BANKS: Term =
     ("banks*log(2*spin_hold*lanes)", |c| f64::from(c.num_banks) * log(2 * c.spin_hold * c.num_lanes));
 const WAITERS: Term = ("waiters", |c| f64::from(c.num_waiters));
@@ -64,7 +67,7 @@ const LOG_WAITERS: Term = ("log(waiters+1)", |c| log(c.num_waiters + 1));
 const SLOTS: Term = ("slots", |c| f64::from(c.num_cta_slots));
 const LOG_SLOTS: Term = ("log(slots+1)", |c| log(c.num_cta_slots + 1));
 
-/// The modules of the unit, in the order of a request, and the unit itself: its `path` is that through all of them.
+/// The modules of the unit, in the order of a request; that of the unit's own name is what connects them.
 #[rustfmt::skip]
 pub(crate) const FORMULAS: &[Formula] = &[
     Formula { module: "atoms_fifo_u_warp_queue", parameters: &["num_lanes", "queue_depth"],
@@ -79,8 +82,9 @@ pub(crate) const FORMULAS: &[Formula] = &[
         area: &[LANES_BANKS, LANES_LANES, LANES, BANKS, ONE], path: &[LANES, LOG_LANES, LOG_BANKS, ONE] },
     Formula { module: "atoms_spin", parameters: &["num_lanes", "num_banks", "spin_hold"],
         area: &[SPIN_BANKS, BANKS, ONE], path: &[LOG_BANKS, LOG_LANES, ONE] },
-    Formula { module: "atoms_operands", parameters: &["num_lanes", "num_banks", "queue_depth"],
-        area: &[LANES_BANKS, LANES_ENTRIES, LANES, BANKS, ONE], path: &[LANES, LOG_LANES, LOG_BANKS, ONE] },
+    Formula { module: "atoms_operands", parameters: &["num_lanes", "num_banks", "queue_depth", "merge_red"],
+        area: &[LANES_BANKS, LANES_ENTRIES, LANES, BANKS, MERGED_LANES_BANKS, ONE],
+        path: &[LOG_LANES, LOG_BANKS, MERGED_LOG_LANES, ONE] },
     Formula { module: "atoms_issue", parameters: &["num_lanes", "num_banks", "merge_red", "merge_arrive"],
         area: &[LANES, BANKS, ONE], path: &[LOG_LANES, LOG_BANKS, ONE] },
     Formula { module: "atoms_pipe", parameters: &["num_lanes", "num_banks", "rmw_latency", "forwarding"],
@@ -99,9 +103,8 @@ pub(crate) const FORMULAS: &[Formula] = &[
         area: &[LANES, BANKS, ONE], path: &[LOG_LANES, ONE] },
 ];
 
-/// The terms of the slowest path of the whole unit.
-#[rustfmt::skip]
-pub(crate) const UNIT_PATH: &[Term] = &[LANES, LOG_LANES, LOG_BANKS, LOG_ENTRIES, ONE];
+/// Modules that share a clock cycle: the slowest path of the unit goes through one of these chains, and a bit more.
+pub(crate) const CHAINS: &[&[&str]] = &[&["atoms_agen"], &["atoms_grouper", "atoms_operands"]];
 
 /// The values of `terms` at a point.
 pub(crate) fn values(terms: &[Term], config: &Config) -> Vec<f64> {
@@ -109,11 +112,11 @@ pub(crate) fn values(terms: &[Term], config: &Config) -> Vec<f64> {
 }
 
 /// A fitted sum as text, terms of no weight left out.
-pub(crate) fn written(terms: &[Term], coefficients: &[f64]) -> String {
-    let parts = terms.iter().zip(coefficients).filter(|(_, weight)| **weight > 1e-6);
-    let part = |((name, _), weight): (&Term, &f64)| {
+pub(crate) fn written<'t>(terms: impl Iterator<Item = &'t str>, coefficients: &[f64]) -> String {
+    let parts = terms.zip(coefficients).filter(|(_, weight)| **weight > 1e-6);
+    let part = |(name, weight): (&str, &f64)| {
         let digits = if *weight >= 100.0 { 0 } else { 3 };
-        match *name {
+        match name {
             "1" => format!("{weight:.digits$}"),
             name => format!("{weight:.digits$}*{name}"),
         }

@@ -10,8 +10,8 @@ use atoms_verilated::{BuildSpec, hash, headers};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
-use super::fit::Fit;
-use super::formulas::{FORMULAS, Formula, Term, UNIT_PATH, values, written};
+use super::fit::{ChainFit, Fit};
+use super::formulas::{CHAINS, FORMULAS, Formula, Term, values, written};
 use super::mapping::TOP;
 use super::paths::PathEnd;
 use super::tools::{CostError, ToolIdentity};
@@ -225,23 +225,49 @@ impl CellTable {
 
     /// Slowest path of the unit by its formula, in FO4.
     pub(crate) fn unit_path(&self, config: &Config) -> Option<Fitted> {
-        self.fitted(UNIT_PATH, config, &self.unit_points())
+        let fit = ChainFit::of(&self.unit_points())?;
+        Some(Fitted { value: fit.at(&self.chains(config))?, error: fit.left_out_error })
+    }
+
+    /// The modules of each chain added up, in FO4; `None` where one has no path.
+    fn chains(&self, config: &Config) -> Vec<Option<f64>> {
+        let alone = |module: &&str| match self.measured(module, config).map(|figures| &figures.path) {
+            Some(Some((ns, ..))) => Some(ns / self.fo4_ns),
+            _ => Some(self.path(module, config)?.value),
+        };
+        CHAINS.iter().map(|chain| chain.iter().map(alone).sum()).collect()
     }
 
     /// Every formula with its coefficients.
     pub fn formulas(&self) -> Vec<FittedFormula> {
-        let of = |of: &str, figure, terms: &[Term], points: Vec<(Vec<f64>, f64)>| {
+        let of = |of: &str, figure, terms: &[&str], points: Vec<(Vec<f64>, f64)>| {
             let Fit { coefficients, left_out_error } = Fit::of(&points)?;
-            let formula = written(terms, &coefficients);
+            let formula = written(terms.iter().copied(), &coefficients);
             Some(FittedFormula { of: of.to_string(), figure, formula, points: points.len(), left_out_error })
         };
+        let names = |terms: &[Term]| terms.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         let each = FORMULAS.iter().flat_map(|formula| {
             [
-                of(formula.module, "area", formula.area, self.area_points(formula)),
-                of(formula.module, "path", formula.path, self.path_points(formula)),
+                of(formula.module, "area", &names(formula.area), self.area_points(formula)),
+                of(formula.module, "path", &names(formula.path), self.path_points(formula)),
             ]
         });
-        each.chain([of("unit", "path", UNIT_PATH, self.unit_points())]).flatten().collect()
+        each.chain([self.unit_formula()]).flatten().collect()
+    }
+
+    fn unit_formula(&self) -> Option<FittedFormula> {
+        let points = self.unit_points();
+        let fit = ChainFit::of(&points)?;
+        let names = CHAINS.iter().map(|chain| chain.join(" + "));
+        let sums =
+            names.zip(&fit.beside).filter_map(|(name, beside)| Some(format!("{name} {:+.1}", (*beside)?)));
+        Some(FittedFormula {
+            of: "unit".to_string(),
+            figure: "path",
+            formula: format!("max({})", sums.collect::<Vec<_>>().join(", ")),
+            points: points.len(),
+            left_out_error: fit.left_out_error,
+        })
     }
 
     fn fitted(&self, terms: &[Term], config: &Config, points: &[(Vec<f64>, f64)]) -> Option<Fitted> {
@@ -279,10 +305,12 @@ impl CellTable {
         found
     }
 
-    fn unit_points(&self) -> Vec<(Vec<f64>, f64)> {
-        let each = self.points.iter().filter_map(|point| {
-            Some((values(UNIT_PATH, &point.config().ok()?), point.path_ns? / self.fo4_ns))
-        });
+    /// The chains of each point that was timed as a whole, and its path, in FO4.
+    fn unit_points(&self) -> Vec<(Vec<Option<f64>>, f64)> {
+        let each = self
+            .points
+            .iter()
+            .filter_map(|point| Some((self.chains(&point.config().ok()?), point.path_ns? / self.fo4_ns)));
         each.collect()
     }
 }

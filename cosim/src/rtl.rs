@@ -124,7 +124,10 @@ pub fn rtl_hash(rtl_dir: &Path) -> Result<String, BuildError> {
 
 /// Verilator and compiler of this machine. Without a Verilator, a pinned one is installed first
 /// ([`Environment::toolchain_dir`]).
-fn toolchain(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result<Toolchain, RtlBuildError> {
+///
+/// # Errors
+/// [`RtlBuildError`]: what is missing, and how to get it.
+pub fn toolchain(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result<Toolchain, RtlBuildError> {
     match Toolchain::find(env) {
         Err(ToolchainError::VerilatorMissing) => {
             provide(env, progress)?;

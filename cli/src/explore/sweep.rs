@@ -35,7 +35,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
     let plan = SweepFile::read(&args.file).map_err(CliError::of)?;
     let seed = args.seed.unwrap_or(plan.seed);
     let rtl = RtlIdentity::of(&rtl_dir).map_err(CliError::of)?;
-    let store = PointStore::new(&environment.store.join("explore")).map_err(CliError::of)?;
+    let store = PointStore::new(&environment.store.join("explore-points")).map_err(CliError::of)?;
     let tools = match plan.cost {
         CostMode::Mapped => cost_tools()?,
         CostMode::Fitted | CostMode::None => None,

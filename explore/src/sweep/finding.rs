@@ -29,8 +29,14 @@ pub(crate) fn lines(measured: &[Measured], plot: &PlotFile, figure: &Figure) -> 
         let below = label(x).and_then(|value| value.parse::<f64>().ok());
         let value = one.outcome.as_ref().ok().and_then(figure.of);
         let (Some(below), Some(value)) = (below, value) else { continue };
-        let name = by.and_then(label).unwrap_or_default();
-        let line = lines.entry((OrderedName::of(&name), name)).or_default();
+        let value_of_line = by.and_then(label).unwrap_or_default();
+        // A number, or true, tells nothing by itself.
+        let speaks = value_of_line.parse::<f64>().is_err() && value_of_line.parse::<bool>().is_err();
+        let name = match by {
+            Some(by) if !speaks => format!("{} {value_of_line}", words(by)),
+            _ => value_of_line.clone(),
+        };
+        let line = lines.entry((OrderedName::of(&value_of_line), name)).or_default();
         let better = |than: f64| match figure.more_is_better {
             Some(false) => value < than,
             Some(true) | None => value > than,

@@ -1,5 +1,7 @@
 //! Least squares over few points: coefficients that are never negative, and what the fit says of a point it has not seen.
 
+use crate::least_squares::{dot, non_negative};
+
 /// A fit of `y` as a sum of terms.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fit {
@@ -36,74 +38,11 @@ impl Fit {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// Coefficients of at least 0 with the least sum of squared relative errors, after Lawson and Hanson: the terms that
-/// help most come in one after another, and those that would have to be negative go.
+/// Coefficients with the least sum of squared relative errors: each point divided by its figure.
 fn fit(points: &[&(Vec<f64>, f64)]) -> Option<Vec<f64>> {
-    let width = points.first()?.0.len();
-    // Relative: each point divided by its figure; each term by its size, which makes them comparable.
-    let size = |term: usize| points.iter().map(|(x, y)| (x[term] / y).powi(2)).sum::<f64>().sqrt();
-    let sizes: Vec<f64> = (0..width).map(|term| size(term).max(f64::MIN_POSITIVE)).collect();
-    let rows: Vec<Vec<f64>> =
-        points.iter().map(|(x, y)| x.iter().zip(&sizes).map(|(x, size)| x / y / size).collect()).collect();
-    let mut inside = vec![false; width];
-    let mut found = vec![0.0; width];
-    for _ in 0..3 * width {
-        let residuals: Vec<f64> = rows.iter().map(|row| 1.0 - dot(row, &found)).collect();
-        let gain = |term: usize| rows.iter().zip(&residuals).map(|(row, rest)| row[term] * rest).sum::<f64>();
-        let best = (0..width).filter(|term| !inside[*term]).max_by(|a, b| gain(*a).total_cmp(&gain(*b)));
-        let Some(best) = best.filter(|term| gain(*term) > 1e-9) else { break };
-        inside[best] = true;
-        loop {
-            let terms: Vec<usize> = (0..width).filter(|term| inside[*term]).collect();
-            let solved = solve(&rows, &terms);
-            if solved.iter().all(|value| *value > 0.0) {
-                found.fill(0.0);
-                terms.iter().zip(&solved).for_each(|(term, value)| found[*term] = *value);
-                break;
-            }
-            // As far towards the solution as nothing becomes negative.
-            let steps = terms.iter().zip(&solved).filter(|(_, value)| **value <= 0.0);
-            let step = steps.map(|(term, value)| found[*term] / (found[*term] - value));
-            let step = step.fold(1.0, f64::min);
-            for (term, value) in terms.iter().zip(&solved) {
-                found[*term] += step * (value - found[*term]);
-                if found[*term] <= 1e-12 {
-                    found[*term] = 0.0;
-                    inside[*term] = false;
-                }
-            }
-        }
-    }
-    Some(found.iter().zip(&sizes).map(|(value, size)| value / size).collect())
-}
-
-/// Least squares with these terms alone, of rows whose figure is 1: normal equations, by elimination.
-fn solve(rows: &[Vec<f64>], terms: &[usize]) -> Vec<f64> {
-    let n = terms.len();
-    let sum = |a: usize, b: usize| rows.iter().map(|row| row[a] * row[b]).sum::<f64>();
-    let mut matrix: Vec<Vec<f64>> = terms
-        .iter()
-        .map(|a| {
-            let right = rows.iter().map(|row| row[*a]).sum();
-            terms.iter().map(|b| sum(*a, *b)).chain([right]).collect()
-        })
-        .collect();
-    for at in 0..n {
-        // So small that it decides only between terms which the points do not tell apart.
-        matrix[at][at] += 1e-9;
-        let pivot = matrix[at].clone();
-        for (other, row) in matrix.iter_mut().enumerate() {
-            if other != at {
-                let factor = row[at] / pivot[at];
-                row.iter_mut().zip(&pivot).for_each(|(value, by)| *value -= factor * by);
-            }
-        }
-    }
-    (0..n).map(|at| matrix[at][n] / matrix[at][at]).collect()
+    points.first()?;
+    let rows: Vec<Vec<f64>> = points.iter().map(|(x, y)| x.iter().map(|x| x / y).collect()).collect();
+    Some(non_negative(&rows, &vec![1.0; rows.len()]))
 }
 
 #[cfg(test)]

@@ -388,6 +388,9 @@ pub(crate) enum SiliconCommand {
         /// The capture; may be compressed by gzip
         #[arg(value_name = "FILE")]
         capture: PathBuf,
+        /// Print times as measurements for `atoms explore calibrate` instead (docs/calibration.md)
+        #[arg(long)]
+        csv: bool,
     },
     /// Print the requests of a program of a capture as a trace (docs/trace-format.md)
     Trace(SiliconTraceArgs),

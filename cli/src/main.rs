@@ -20,6 +20,7 @@ mod kernel_text;
 mod lower;
 mod machine;
 mod manual;
+mod measurements;
 mod number;
 mod output;
 mod profile;

@@ -18,6 +18,7 @@ use crate::args::{Against, SiliconCommand, SiliconReportArgs, SiliconShowArgs, S
 use crate::error::{CliError, Verdict};
 use crate::interrupt;
 use crate::machine;
+use crate::measurements;
 use crate::output::{note, out, outln};
 use crate::progress::{bar, grouped};
 
@@ -25,7 +26,7 @@ pub(crate) fn silicon(command: &SiliconCommand) -> Result<Verdict, CliError> {
     match command {
         SiliconCommand::Report(args) => full(args),
         SiliconCommand::Show(args) => show(args),
-        SiliconCommand::Profile { capture } => profile(capture),
+        SiliconCommand::Profile { capture, csv } => profile(capture, *csv),
         SiliconCommand::Trace(args) => trace(args),
     }
 }
@@ -227,9 +228,10 @@ fn timing(report: &CaptureReport, all: bool) -> Result<(), CliError> {
     Ok(())
 }
 
-fn profile(path: &Path) -> Result<Verdict, CliError> {
+fn profile(path: &Path, csv: bool) -> Result<Verdict, CliError> {
     let capture = open(path)?;
-    let fits = times::fits(&times::timings(&capture));
+    let timings = times::timings(&capture);
+    let fits = times::fits(&timings);
     if fits.is_empty() {
         return Err(CliError::message(format!(
             "{}: no program of it that reads clocks answered",
@@ -237,6 +239,12 @@ fn profile(path: &Path) -> Result<Verdict, CliError> {
         )));
     }
     let header = &capture.header;
+    if csv {
+        for line in measurements::csv(&header.device.name, &timings) {
+            outln!("{line}")?;
+        }
+        return Ok(Verdict::Agree);
+    }
     outln!("# Cycles of an operation, one warp: base + per_lane * (lanes - 1). The residual is the")?;
     outln!("# greatest distance of a measurement from that.")?;
     outln!(

@@ -74,3 +74,28 @@ fn cost_without_tools_says_what_to_install() {
         assert!(line.chars().count() <= 80, "{line}");
     }
 }
+
+/// What the stand-in for a GPU took is what our unit takes: 6 cycles beside passes, 1 for each.
+#[test]
+fn constants_of_a_capture_are_those_of_what_answered() {
+    let atoms = |arguments: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_atoms")).args(arguments).output();
+        let output = output.expect("atoms starts");
+        let words = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {words}");
+        String::from_utf8(output.stdout).expect("it is text")
+    };
+    let csv = atoms(&["silicon", "profile", "../silicon/captures/standin/capture.jsonl.gz", "--csv"]);
+    let file = std::env::temp_dir().join(format!("atoms-measured-{}.csv", std::process::id()));
+    std::fs::write(&file, csv).expect("a file");
+    let found = atoms(&["explore", "calibrate", file.to_str().expect("a name"), "--json"]);
+    std::fs::remove_file(&file).expect("it was written");
+    let found: serde_json::Value = serde_json::from_str(&found).expect("it is JSON");
+    let constants = found["calibrations"][0]["constants"].as_array().expect("a list");
+    let constants: Vec<_> = constants
+        .iter()
+        .map(|one| (one["constant"].as_str().expect("a name"), one["value"].as_f64().expect("a number")))
+        .map(|(name, value)| (name, (1e6 * value).round() / 1e6))
+        .collect();
+    assert_eq!(constants, [("atom", 6.0), ("pass", 1.0)]);
+}

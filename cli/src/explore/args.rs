@@ -7,7 +7,7 @@ use atoms_explore::measure::TrialLimits;
 use atoms_explore::workload::{GENERATED, KernelUnit, WorkloadParameter, common_parameters};
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::args::{ANY, Executor, On, PointArgs};
+use crate::args::{ANY, CONFIG, Executor, On, PAIRS, PointArgs, SET};
 use crate::number::{Zero, amount, whole};
 
 #[derive(Debug, Args)]
@@ -33,6 +33,8 @@ pub(crate) enum ExploreCommand {
     Sweep(SweepArgs),
     /// Area and slowest path of each module in standard cells, and the clock of the unit (docs/cost.md)
     Cost(CostArgs),
+    /// Fit constants of GPUs to measurements of them, and show what is left of each (docs/calibration.md)
+    Calibrate(CalibrateArgs),
 }
 
 /// When requests of a trace are offered.
@@ -77,6 +79,10 @@ pub(crate) struct ExploreRunArgs {
     /// How a kernel is launched (docs/launch-files.md)
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) launch: Option<PathBuf>,
+    /// Say the time in cycles of this GPU's SM, too: one with published figures, or constants that `atoms explore
+    /// calibrate --out` wrote (docs/calibration.md)
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    pub(crate) gpu: Option<String>,
     /// Units of work of a kernel, in all or of each thread; without it, a request is one
     #[arg(long, value_name = "N|N/thread", requires = "launch")]
     pub(crate) unit: Option<KernelUnit>,
@@ -196,6 +202,26 @@ pub(crate) struct SweepArgs {
     #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(1..=1024))]
     pub(crate) jobs: Option<u32>,
     /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArgs {
+    /// Measurements, with the columns workload, metric and value at least; without it, the published figures
+    #[arg(value_name = "FILE.csv")]
+    pub(crate) file: Option<PathBuf>,
+    /// Measurements of this GPU alone
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gpu: Option<String>,
+    #[arg(long, value_name = "NAME", help = CONFIG)]
+    pub(crate) config: Option<String>,
+    #[arg(long, value_name = PAIRS, help = SET, requires = "config")]
+    pub(crate) set: Vec<String>,
+    /// Write the constants of the GPU to this file, for `atoms explore run --gpu`
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print as JSON: every figure with its source, and what each law predicts
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,5 +1,6 @@
 //! `atoms explore`: what the unit would cost and give if it were built otherwise.
 
+mod calibrate;
 mod cost;
 mod run;
 mod sweep;
@@ -12,6 +13,7 @@ pub(crate) fn explore(command: &ExploreCommand) -> Result<Verdict, CliError> {
     match command {
         ExploreCommand::Run(args) => run::run(args),
         ExploreCommand::Cost(args) => cost::cost(args),
+        ExploreCommand::Calibrate(args) => calibrate::run(args),
         ExploreCommand::Sweep(args) => sweep::run(args),
         ExploreCommand::Workloads { name, json } => workloads::workloads(name.as_deref(), *json),
     }

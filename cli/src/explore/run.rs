@@ -5,6 +5,7 @@ use std::path::Path;
 use atoms_cosim::configs::{NamedConfig, parameters};
 use atoms_cosim::internals::Depth;
 use atoms_cosim::session::Failure;
+use atoms_explore::calibrate::{GpuProfile, RoundCounts};
 use atoms_explore::certificate::{Certificate, certify};
 use atoms_explore::measure::{
     Behind, Judging, Measurement, Trial, TrialError, TrialLimits, estimate, measure,
@@ -15,6 +16,7 @@ use atoms_sm::Launch;
 use atoms_verilated::hash;
 use serde_json::json;
 
+use super::calibrate;
 use crate::args::On;
 use crate::args::explore::{ExploreRunArgs, TraceGaps};
 use crate::error::{CliError, Verdict};
@@ -35,7 +37,8 @@ pub(crate) fn run(args: &ExploreRunArgs) -> Result<Verdict, CliError> {
     let trial = Trial { config: &config, workload: &workload, seed: args.seed, limits };
     match on(args, &trial)? {
         Ok((measurement, certificate)) => {
-            print(args, &trial, &measurement, certificate.as_ref())?;
+            let time = args.gpu.as_ref().map(|gpu| time(gpu, &trial)).transpose()?;
+            print(args, &trial, &measurement, certificate.as_ref(), time.as_ref())?;
             Ok(Verdict::Agree)
         }
         Err(TrialError::Run(Failure::Interrupted(_))) => Ok(Verdict::Interrupted),
@@ -65,6 +68,22 @@ fn on(args: &ExploreRunArgs, trial: &Trial<'_>) -> Result<Measured, CliError> {
             certify(trial, &library, rtl).map(|certificate| (certificate.measurement, Some(certificate)))
         }
     })
+}
+
+/// Time on a GPU.
+struct GpuTime {
+    profile: GpuProfile,
+    cycles: f64,
+}
+
+fn time(gpu: &str, trial: &Trial<'_>) -> Result<GpuTime, CliError> {
+    let Workload::Generated(generated) = trial.workload else {
+        return Err(CliError::message("--gpu is for a generated workload"));
+    };
+    let profile = calibrate::profile(gpu)?;
+    let counts = RoundCounts::of(generated, trial.config, trial.seed).map_err(CliError::of)?;
+    let cycles = profile.cycles(&counts).map_err(CliError::message)?;
+    Ok(GpuTime { profile, cycles })
 }
 
 /// The workload that is named: a generated one, a trace or a kernel.
@@ -141,6 +160,7 @@ fn print(
     trial: &Trial<'_>,
     m: &Measurement,
     certificate: Option<&Certificate>,
+    time: Option<&GpuTime>,
 ) -> Result<(), CliError> {
     let identity = trial.workload.identity();
     if args.json {
@@ -153,6 +173,9 @@ fn print(
             "measurement": m,
             "certificate": certificate,
         });
+        if let Some(GpuTime { profile, cycles }) = time {
+            value["gpu"] = json!({ "profile": profile, "cycles": cycles });
+        }
         value["measurement"]["units_per_kilocycle"] = json!(m.units_per_kilocycle());
         value["measurement"]["passes_per_request"] = json!(m.passes_per_request());
         value["measurement"]["retries_per_success"] = json!(m.retries_per_success());
@@ -173,6 +196,12 @@ fn print(
         outln!("  with         {with}")?;
     }
     outln!("  throughput   {:.1} units in 1,000 cycles", m.units_per_kilocycle())?;
+    if let Some(GpuTime { profile: GpuProfile { gpu, mark, .. }, cycles }) = time {
+        let cycles = grouped(*cycles as u64);
+        outln!(
+            "  {gpu:<12} about {cycles} cycles of its SM, by figures of mark {mark} (docs/calibration.md)"
+        )?;
+    }
     outln!(
         "  requests     {}, {} passes ({:.2} a request)",
         grouped(m.requests),

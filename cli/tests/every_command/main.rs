@@ -68,6 +68,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("explore sweep", &["sweep.toml", "--certify", "none"]),
     ("bench", &["--config", "tiny", "--rounds", "1", "--seconds", "0.001"]),
     ("explore cost", &["--fitted"]),
+    ("explore calibrate", &["--gpu", "a100"]),
     ("config list", &[]),
     ("config show", &[]),
     ("completions", &["bash"]),

@@ -42,6 +42,7 @@ const OUTPUTS: &[Output] = &[
     Output { command: "wave export", option: "--konata",   prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "wave export", option: "--surfer",   prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "explore cost", option: "--record", prefix: "", arguments: &["--table", "cells.toml"], inputs: &["cells.toml", "rtl"] },
+    Output { command: "explore calibrate", option: "--out", prefix: "", arguments: &["measured.csv"], inputs: &["measured.csv", "rtl"] },
     Output { command: "explore sweep", option: "--out", prefix: "", arguments: &["run/sweep.toml"], inputs: &["run", "rtl"] },
     Output { command: "regress", option: "--out",    prefix: "",     arguments: &["run/plan.toml", "--force"], inputs: &["run", "rtl"] },
 ];
@@ -52,6 +53,7 @@ const READ: &[(&str, &str)] = &[
     ("cosim", "profile"),
     ("cosim", "case"),
     ("explore run", "launch"),
+    ("explore run", "gpu"),
     ("bench", "kernel"),
     ("bench", "launch"),
     ("explore cost", "liberty"),
@@ -111,6 +113,7 @@ fn place(name: &str) -> std::path::PathBuf {
     fs::copy(folder().join("sweep.toml"), place.join("run/sweep.toml")).expect("a copy");
     fs::copy(folder().join("first_wave.vcd"), place.join("wave.vcd")).expect("a copy");
     fs::write(place.join("cells.toml"), "").expect("written");
+    fs::write(place.join("measured.csv"), "workload,metric,value\n").expect("written");
     fs::write(place.join("wave.gtkw"), "@28\natoms.clk\n").expect("written");
     for name in ["bundle", "done"] {
         symlink(folder().join(name), place.join(name)).expect("a link");

@@ -1,5 +1,7 @@
 //! Least squares over few points: coefficients that are never negative, and what the fit says of a point it has not seen.
 
+use crate::least_squares::{dot, non_negative};
+
 /// A fit of `y` as a sum of terms.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fit {
@@ -103,74 +105,11 @@ fn beside(points: &[&ChainPoint]) -> Option<Vec<Option<f64>>> {
     found.iter().any(Option::is_some).then_some(found)
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// Coefficients of at least 0 with the least sum of squared relative errors, after Lawson and Hanson: the terms that
-/// help most come in one after another, and those that would have to be negative go.
+/// Coefficients with the least sum of squared relative errors: each point divided by its figure.
 fn fit(points: &[&(Vec<f64>, f64)]) -> Option<Vec<f64>> {
-    let width = points.first()?.0.len();
-    // Relative: each point divided by its figure; each term by its size, which makes them comparable.
-    let size = |term: usize| points.iter().map(|(x, y)| (x[term] / y).powi(2)).sum::<f64>().sqrt();
-    let sizes: Vec<f64> = (0..width).map(|term| size(term).max(f64::MIN_POSITIVE)).collect();
-    let rows: Vec<Vec<f64>> =
-        points.iter().map(|(x, y)| x.iter().zip(&sizes).map(|(x, size)| x / y / size).collect()).collect();
-    let mut inside = vec![false; width];
-    let mut found = vec![0.0; width];
-    for _ in 0..3 * width {
-        let residuals: Vec<f64> = rows.iter().map(|row| 1.0 - dot(row, &found)).collect();
-        let gain = |term: usize| rows.iter().zip(&residuals).map(|(row, rest)| row[term] * rest).sum::<f64>();
-        let best = (0..width).filter(|term| !inside[*term]).max_by(|a, b| gain(*a).total_cmp(&gain(*b)));
-        let Some(best) = best.filter(|term| gain(*term) > 1e-9) else { break };
-        inside[best] = true;
-        loop {
-            let terms: Vec<usize> = (0..width).filter(|term| inside[*term]).collect();
-            let solved = solve(&rows, &terms);
-            if solved.iter().all(|value| *value > 0.0) {
-                found.fill(0.0);
-                terms.iter().zip(&solved).for_each(|(term, value)| found[*term] = *value);
-                break;
-            }
-            // As far towards the solution as nothing becomes negative.
-            let steps = terms.iter().zip(&solved).filter(|(_, value)| **value <= 0.0);
-            let step = steps.map(|(term, value)| found[*term] / (found[*term] - value));
-            let step = step.fold(1.0, f64::min);
-            for (term, value) in terms.iter().zip(&solved) {
-                found[*term] += step * (value - found[*term]);
-                if found[*term] <= 1e-12 {
-                    found[*term] = 0.0;
-                    inside[*term] = false;
-                }
-            }
-        }
-    }
-    Some(found.iter().zip(&sizes).map(|(value, size)| value / size).collect())
-}
-
-/// Least squares with these terms alone, of rows whose figure is 1: normal equations, by elimination.
-fn solve(rows: &[Vec<f64>], terms: &[usize]) -> Vec<f64> {
-    let n = terms.len();
-    let sum = |a: usize, b: usize| rows.iter().map(|row| row[a] * row[b]).sum::<f64>();
-    let mut matrix: Vec<Vec<f64>> = terms
-        .iter()
-        .map(|a| {
-            let right = rows.iter().map(|row| row[*a]).sum();
-            terms.iter().map(|b| sum(*a, *b)).chain([right]).collect()
-        })
-        .collect();
-    for at in 0..n {
-        // So small that it decides only between terms which the points do not tell apart.
-        matrix[at][at] += 1e-9;
-        let pivot = matrix[at].clone();
-        for (other, row) in matrix.iter_mut().enumerate() {
-            if other != at {
-                let factor = row[at] / pivot[at];
-                row.iter_mut().zip(&pivot).for_each(|(value, by)| *value -= factor * by);
-            }
-        }
-    }
-    (0..n).map(|at| matrix[at][n] / matrix[at][at]).collect()
+    points.first()?;
+    let rows: Vec<Vec<f64>> = points.iter().map(|(x, y)| x.iter().map(|x| x / y).collect()).collect();
+    Some(non_negative(&rows, &vec![1.0; rows.len()]))
 }
 
 #[cfg(test)]
@@ -211,6 +150,21 @@ mod tests {
     }
 
     #[test]
+    fn no_coefficient_is_negative() {
+        let falling = [(vec![1.0, 1.0], 10.0), (vec![2.0, 1.0], 8.0), (vec![4.0, 1.0], 4.0)];
+        let fit = Fit::of(&falling).expect("there are points");
+        assert!(fit.coefficients[0].abs() < 1e-9 && fit.coefficients[1] > 0.0, "{:?}", fit.coefficients);
+    }
+
+    #[test]
+    fn few_points_give_no_error_and_none_no_fit() {
+        assert_eq!(Fit::of(&[]), None);
+        let one = Fit::of(&[(vec![2.0, 0.0], 10.0)]).expect("a point");
+        assert_eq!(one.left_out_error, None);
+        assert!((one.at(&[4.0, 1.0]) - 20.0).abs() < 1e-6);
+    }
+
+    #[test]
     fn the_slower_of_two_chains_is_found() {
         // 10 comes to the one, -4 to the other.
         let point = |a: f64, b: f64| (vec![Some(a), Some(b)], (a + 10.0).max(b - 4.0));
@@ -224,20 +178,5 @@ mod tests {
         let one = ChainFit::of(&points[..1]).expect("there is a point");
         assert_eq!((one.beside, one.left_out_error), (vec![Some(10.0), None], None));
         assert_eq!(ChainFit::of(&[]), None);
-    }
-
-    #[test]
-    fn no_coefficient_is_negative() {
-        let falling = [(vec![1.0, 1.0], 10.0), (vec![2.0, 1.0], 8.0), (vec![4.0, 1.0], 4.0)];
-        let fit = Fit::of(&falling).expect("there are points");
-        assert!(fit.coefficients[0].abs() < 1e-9 && fit.coefficients[1] > 0.0, "{:?}", fit.coefficients);
-    }
-
-    #[test]
-    fn few_points_give_no_error_and_none_no_fit() {
-        assert_eq!(Fit::of(&[]), None);
-        let one = Fit::of(&[(vec![2.0, 0.0], 10.0)]).expect("a point");
-        assert_eq!(one.left_out_error, None);
-        assert!((one.at(&[4.0, 1.0]) - 20.0).abs() < 1e-6);
     }
 }

@@ -356,6 +356,7 @@ mod tests {
             ("contend", ("op", "exch")),
             ("contend", ("op", "min")),
             ("contend", ("op", "cas")),
+            ("contend", ("op", "mbar.arrive")),
             ("histogram", ("bins", "16")),
             ("reduction", ("contention", "4")),
             ("accumulate", ("of", "u64")),

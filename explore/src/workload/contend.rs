@@ -1,6 +1,7 @@
 //! Contenders: lanes that meet at one word, or at one bank, again and again.
 
 use atoms_model::Config;
+use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
 use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -27,24 +28,78 @@ named_values! {
         Reduce "add.red";
         PopcInc "popc.inc";
         Min "min";
+        /// MIN without a result.
+        MinReduce "min.red";
         Xor "xor";
+        /// XOR without a result.
+        XorReduce "xor.red";
         Exch "exch";
         /// CAS that stores: 0 in place of 0.
         Cas "cas";
         /// CAS that does not.
         CasMiss "cas.miss";
         Load "lds";
+        /// An arrival at an mbarrier object that waits for [`ARRIVALS`].
+        Arrive "mbar.arrive";
+        /// A test whether the phase before the first is complete, which it is.
+        TestWait "mbar.test_wait";
     }
 }
+
+impl Operation {
+    /// Bytes of what is worked on.
+    fn size(self) -> Size {
+        match self {
+            Operation::Arrive | Operation::TestWait => Size::U64,
+            Operation::Add
+            | Operation::Reduce
+            | Operation::PopcInc
+            | Operation::Min
+            | Operation::MinReduce
+            | Operation::Xor
+            | Operation::XorReduce
+            | Operation::Exch
+            | Operation::Cas
+            | Operation::CasMiss
+            | Operation::Load => Size::U32,
+        }
+    }
+
+    /// What is there at first that is not zero: addresses and words.
+    fn at_first(self, address: u32) -> Vec<(u32, u32)> {
+        match self {
+            // A least value is found only where there was a greater one.
+            Operation::Min | Operation::MinReduce => vec![(address, u32::MAX)],
+            Operation::Arrive | Operation::TestWait => halves(address, MbarObject::init(ARRIVALS).encode()),
+            Operation::Add
+            | Operation::Reduce
+            | Operation::PopcInc
+            | Operation::Xor
+            | Operation::XorReduce
+            | Operation::Exch
+            | Operation::Cas
+            | Operation::CasMiss
+            | Operation::Load => Vec::new(),
+        }
+    }
+}
+
+/// The two words of 64 bits.
+fn halves(address: u32, value: u64) -> Vec<(u32, u32)> {
+    vec![(address, value as u32), (address + 4, (value >> 32) as u32)]
+}
+
+/// Arrivals that an mbarrier object waits for in each phase: the most that there can be.
+const ARRIVALS: u32 = (1 << 20) - 1;
 
 parameters! {
     /// Of contenders.
     Contend {
-        /// What contenders have in common: one word, or words of their own on one bank.
+        /// What contenders have in common: one word or mbarrier object, or such of their own on one bank.
         at: Meeting = Meeting::Word, ();
         /// Threads that meet, neighbouring lanes first; 0: all of them.
         contention: u32 = 1, 0..=2048;
-        /// What they do; cas stores, cas.miss does not.
+        /// What they do: cas stores, cas.miss does not; add.red, min.red and xor.red want no result.
         op: Operation = Operation::Add, ();
     }
 }
@@ -59,21 +114,24 @@ impl Contend {
     ) -> Result<ContendProgram, WorkloadError> {
         let help = "have fewer `warps` or `lanes`, or more `contention`";
         let groups = threads.objects(self.contention);
+        // Words of what is worked on.
+        let wide = self.op.size().bytes() / 4;
+        let places = config.num_banks / wide;
         let mut placement = Placement::new(config);
         let addresses: Vec<u32> = match self.at {
             Meeting::Word => {
-                let base = placement.words(groups.into(), "the words", help)?;
-                (0..threads.count()).map(|t| base + 4 * threads.object(self.contention, t)).collect()
+                let base = placement.words(u64::from(groups * wide), "the words", help)?;
+                (0..threads.count()).map(|t| base + 4 * wide * threads.object(self.contention, t)).collect()
             }
             Meeting::Bank => {
                 // Groups that share a bank lie below each other.
                 let size = if self.contention == 0 { threads.count() } else { self.contention };
-                let rows = u64::from(size) * u64::from(groups.div_ceil(config.num_banks));
+                let rows = u64::from(size) * u64::from(groups.div_ceil(places));
                 placement.words(rows * u64::from(config.num_banks), "the words", help)?;
                 let on_bank = |thread: u32| {
                     let group = threads.object(self.contention, thread);
-                    let row = group / config.num_banks * size + thread % size;
-                    placement.on_bank(row, group % config.num_banks)
+                    let row = group / places * size + thread % size;
+                    placement.on_bank(row, group % places * wide)
                 };
                 (0..threads.count()).map(on_bank).collect()
             }
@@ -90,11 +148,7 @@ impl Contend {
             places: addresses.iter().map(place).collect(),
             addresses,
             expected: vec![Expected { min: u32::MAX, ..Expected::default() }; words.len()],
-            // A least value is found only where there was a greater one.
-            memory: match self.op {
-                Operation::Min => words.iter().map(|word| (*word, u32::MAX)).collect(),
-                _ => Vec::new(),
-            },
+            memory: words.iter().flat_map(|word| self.op.at_first(*word)).collect(),
             words,
             wrong: None,
         })
@@ -144,17 +198,27 @@ impl WarpProgram for ContendProgram {
             Operation::Xor => port.ask(Op::Xor, Size::U32, lanes),
             Operation::Exch => port.ask(Op::Exch, Size::U32, lanes),
             Operation::Cas | Operation::CasMiss => port.ask(Op::Cas, Size::U32, lanes),
+            Operation::MinReduce => port.post(Op::Min, Size::U32, lanes),
+            Operation::XorReduce => port.post(Op::Xor, Size::U32, lanes),
             Operation::Load => port.ask(Op::Load, Size::U32, lanes),
+            Operation::Arrive => port.ask(Op::MbarArrive, Size::U64, lanes),
+            Operation::TestWait => port.ask(Op::MbarTestWait, Size::U64, lanes),
         }
         for lane in lanes_of(lanes) {
             let thread = self.threads.number(warp, lane) as usize;
             let operand = match self.op {
-                Operation::Cas | Operation::Load => 0,
+                Operation::Cas | Operation::Load | Operation::Arrive => 0,
                 Operation::CasMiss => 1,
                 Operation::PopcInc => 1,
-                Operation::Add | Operation::Reduce | Operation::Min | Operation::Xor | Operation::Exch => {
-                    self.generators[warp].next_u32()
-                }
+                // Parity of the phase asked about.
+                Operation::TestWait => 1 << 31,
+                Operation::Add
+                | Operation::Reduce
+                | Operation::Min
+                | Operation::MinReduce
+                | Operation::Xor
+                | Operation::XorReduce
+                | Operation::Exch => self.generators[warp].next_u32(),
             };
             let expected = &mut self.expected[self.places[thread]];
             expected.count = expected.count.wrapping_add(1);
@@ -173,14 +237,14 @@ impl WarpProgram for ContendProgram {
             expected.returned = expected.returned.wrapping_add(answer.rd[lane] as u32);
         }
         let stored = match self.op {
-            Operation::Cas => Some(lanes),
+            Operation::Cas | Operation::TestWait => Some(lanes),
             Operation::CasMiss => Some(0),
             _ => None,
         };
         if stored.is_some_and(|stored| stored != answer.pred) {
             let found = answer.pred;
             self.wrong.get_or_insert_with(|| {
-                format!("lanes {found:#x} of warp {warp} stored, where {lanes:#x} or none must")
+                format!("lanes {found:#x} of warp {warp} succeeded, where {lanes:#x} or none must")
             });
         }
         counts.units += u64::from(self.threads.lanes);
@@ -198,22 +262,34 @@ impl WarpProgram for ContendProgram {
         }
         for (address, expected) in self.words.iter().zip(&self.expected) {
             let Expected { count, sum, xor, min, returned } = *expected;
-            let found = word(*address);
             // Of EXCH, what was there and what came is what was given back and what is there.
             let wanted = match self.op {
-                Operation::Add | Operation::Reduce => sum,
-                Operation::PopcInc => count,
-                Operation::Min => min,
-                Operation::Xor => xor,
-                Operation::Exch => sum.wrapping_sub(returned),
+                Operation::Add | Operation::Reduce => sum.into(),
+                Operation::PopcInc => count.into(),
+                Operation::Min | Operation::MinReduce => min.into(),
+                Operation::Xor | Operation::XorReduce => xor.into(),
+                Operation::Exch => sum.wrapping_sub(returned).into(),
                 Operation::Cas | Operation::CasMiss | Operation::Load => 0,
+                Operation::Arrive => arrived(count).encode(),
+                Operation::TestWait => arrived(0).encode(),
             };
-            if found != wanted {
-                return Err(format!(
-                    "the word at {address:#x} is {found:#x} after {count} operations, and they come to {wanted:#x}"
-                ));
+            for (address, wanted) in
+                halves(*address, wanted).into_iter().take(self.op.size().bytes() as usize / 4)
+            {
+                let found = word(address);
+                if found != wanted {
+                    return Err(format!(
+                        "the word at {address:#x} is {found:#x} after {count} operations, and they come to {wanted:#x}"
+                    ));
+                }
             }
         }
         Ok(())
     }
+}
+
+/// The object after so many arrivals.
+fn arrived(count: u32) -> MbarObject {
+    let init = MbarObject::init(ARRIVALS);
+    MbarObject { phase: count / ARRIVALS % 2 == 1, pending: ARRIVALS - count % ARRIVALS, ..init }
 }

@@ -1,0 +1,226 @@
+//! Constants of GPUs, fitted to measurements of them, and the residual of each measurement.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use atoms_cosim::configs::{self, ConfigsError, NamedConfig};
+use serde::{Deserialize, Serialize};
+
+use super::doubt::doubts;
+use super::fit::{Equation, Solution, TooFew, solve};
+use super::law::{CostLaw, GpuConstant};
+use super::measurement::{GpuMeasurement, Provenance};
+use super::profile::GpuProfile;
+use super::rounds::Rounds;
+
+/// What is fitted to the measurements of a GPU, and how far each of them is from that.
+#[derive(Clone, Debug, Serialize)]
+pub struct Calibration {
+    /// The GPU.
+    pub gpu: String,
+    /// What it is.
+    pub about: String,
+    /// Configuration of the unit that stands for it.
+    pub unit: String,
+    /// Constants of [`CostLaw::Unit`].
+    pub constants: Vec<FittedConstant>,
+    /// Why there are none, where figures are too few.
+    pub too_few: Option<String>,
+    /// What constants are counted in.
+    pub counted_in: String,
+    /// Sentences about constants that the figures do not determine.
+    pub doubts: Vec<String>,
+    /// Every figure.
+    pub residuals: Vec<FigureResidual>,
+    /// Errors of each law over the figures that all of them predict.
+    pub laws: Vec<LawErrors>,
+}
+
+/// A constant, fitted.
+#[derive(Clone, Debug, Serialize)]
+pub struct FittedConstant {
+    /// Which one.
+    pub constant: GpuConstant,
+    /// Cycles, or as [`Calibration::counted_in`] says.
+    pub value: f64,
+    /// Standard error; `None` where other constants can take its place altogether.
+    pub error: Option<f64>,
+    /// Figures that it is fitted to.
+    pub figures: Vec<String>,
+    /// The least that is known of where one of them comes from.
+    pub mark: Provenance,
+}
+
+/// A figure beside what is predicted.
+#[derive(Clone, Debug, Serialize)]
+pub struct FigureResidual {
+    /// The figure.
+    #[serde(flatten)]
+    pub of: GpuMeasurement,
+    /// What each law predicts, in the order of [`CostLaw::ALL`].
+    pub predicted: [Option<f64>; 4],
+    /// Why our own law predicts nothing.
+    pub why_not: Option<String>,
+}
+
+/// How far a law is from the figures that all laws predict.
+#[derive(Clone, Debug, Serialize)]
+pub struct LawErrors {
+    /// The law.
+    pub law: CostLaw,
+    /// Its constants, fitted to the same figures.
+    pub constants: BTreeMap<&'static str, f64>,
+    /// Figures.
+    pub figures: usize,
+    /// Those within their tolerance.
+    pub within: usize,
+    /// Mean error in percent, its sign left out.
+    pub mean_error: Option<f64>,
+}
+
+impl Calibration {
+    /// What makes times of this GPU out of passes of the unit: the constants that the figures determine.
+    pub fn profile(&self) -> GpuProfile {
+        let known = || self.constants.iter().filter(|one| one.error.is_some());
+        GpuProfile {
+            gpu: self.gpu.clone(),
+            unit: self.unit.clone(),
+            mark: known().map(|one| one.mark).max().unwrap_or_default(),
+            counted_in: self.counted_in.clone(),
+            cycles: known().map(|one| (one.constant, one.value)).collect(),
+        }
+    }
+}
+
+impl FigureResidual {
+    /// Error of a law, in percent of the figure.
+    pub fn error(&self, law: CostLaw) -> Option<f64> {
+        Some(100.0 * (self.predicted[law as usize]? / self.of.value - 1.0))
+    }
+
+    /// Whether a law is within the tolerance.
+    pub fn is_within(&self, law: CostLaw) -> Option<bool> {
+        // What is exact but for rounding counts.
+        Some(self.error(law)?.abs() <= self.of.tolerance + 1e-6)
+    }
+}
+
+/// What is known of a GPU beside figures.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Gpu {
+    about: String,
+    unit: String,
+}
+
+/// GPUs by name: what each is, and which configuration of the unit stands for it.
+fn gpus() -> BTreeMap<String, Gpu> {
+    toml::from_str(include_str!("../../data/gpus.toml")).expect("a test reads the committed file")
+}
+
+/// Fits constants to the measurements of each GPU, in the order in which they come. The unit that stands for a GPU is
+/// `config`; without it, as the list of GPUs says, or `default`.
+///
+/// # Errors
+/// When a configuration is not to be had.
+pub fn calibrate(
+    measurements: &[GpuMeasurement],
+    rtl_dir: &Path,
+    config: Option<&NamedConfig>,
+) -> Result<Vec<Calibration>, ConfigsError> {
+    let mut names: Vec<&str> = Vec::new();
+    for measurement in measurements {
+        if !names.contains(&measurement.gpu.as_str()) {
+            names.push(&measurement.gpu);
+        }
+    }
+    let gpus = gpus();
+    let one = |name: &str| {
+        let known = gpus.get(name);
+        let config = match config {
+            Some(config) => config.clone(),
+            None => configs::named(rtl_dir, known.map_or("default", |gpu| &gpu.unit))?,
+        };
+        let rows: Vec<&GpuMeasurement> = measurements.iter().filter(|row| row.gpu == name).collect();
+        let about = known.map_or(String::new(), |gpu| gpu.about.clone());
+        let mut rounds = Rounds::new(&config);
+        Ok(calibration(name, about, &rows, &mut rounds))
+    };
+    names.into_iter().map(one).collect()
+}
+
+fn calibration(gpu: &str, about: String, rows: &[&GpuMeasurement], rounds: &mut Rounds<'_>) -> Calibration {
+    let equations = CostLaw::ALL.map(|law| {
+        let fitted = rows.iter().filter(|row| row.is_fitted());
+        fitted.filter_map(|row| Some((*row, rounds.equation(row, law).ok()?))).collect::<Vec<_>>()
+    });
+    let solutions = equations
+        .each_ref()
+        .map(|of| solve(&of.iter().map(|(_, equation)| equation.clone()).collect::<Vec<_>>()));
+    let residual = |row: &&GpuMeasurement| {
+        let predicted = CostLaw::ALL.map(|law| rounds.predicted(row, law, &solutions[law as usize]));
+        FigureResidual {
+            of: (*row).clone(),
+            why_not: predicted[CostLaw::Unit as usize].as_ref().err().cloned(),
+            predicted: predicted.map(Result::ok),
+        }
+    };
+    let residuals: Vec<FigureResidual> = rows.iter().map(residual).collect();
+    let ours = &solutions[CostLaw::Unit as usize];
+    let figures = &equations[CostLaw::Unit as usize];
+    let mut calibration = Calibration {
+        gpu: gpu.to_string(),
+        about,
+        unit: rounds.unit().to_string(),
+        constants: Vec::new(),
+        too_few: ours.as_ref().err().map(ToString::to_string),
+        counted_in: "cycles".to_string(),
+        doubts: Vec::new(),
+        laws: CostLaw::ALL.map(|law| law_errors(law, &solutions[law as usize], &residuals)).into(),
+        residuals,
+    };
+    if let Ok(solution) = ours {
+        if let (false, Some((row, _))) = (solution.in_cycles, figures.first()) {
+            let of = row.baseline.as_ref().map_or("", |baseline| &baseline.text);
+            calibration.counted_in = format!("times of `{of}`: every fitted figure is a ratio");
+        }
+        calibration.constants = solution.fitted.iter().map(|c| constant(*c, solution, figures)).collect();
+        calibration.doubts = doubts(solution, rounds);
+    }
+    calibration
+}
+
+fn constant(
+    constant: GpuConstant,
+    solution: &Solution,
+    figures: &[(&GpuMeasurement, Equation)],
+) -> FittedConstant {
+    let of: Vec<_> =
+        figures.iter().filter(|(_, equation)| equation.depends_on().contains(&constant)).collect();
+    FittedConstant {
+        constant,
+        value: solution.values[constant as usize],
+        error: solution.determination(constant).error,
+        figures: of.iter().map(|(row, _)| row.figure.clone()).collect(),
+        mark: of.iter().map(|(row, _)| row.mark).max().unwrap_or_default(),
+    }
+}
+
+fn law_errors(law: CostLaw, solution: &Result<Solution, TooFew>, residuals: &[FigureResidual]) -> LawErrors {
+    // A law that predicts nothing must not take the others' figures away.
+    let predicts = |law: &CostLaw| residuals.iter().any(|one| one.predicted[*law as usize].is_some());
+    let able: Vec<CostLaw> = CostLaw::ALL.into_iter().filter(predicts).collect();
+    let has_all = |one: &&FigureResidual| able.iter().all(|law| one.predicted[*law as usize].is_some());
+    let common: Vec<_> = residuals.iter().filter(has_all).collect();
+    let errors: Vec<f64> = common.iter().filter_map(|one| one.error(law)).map(f64::abs).collect();
+    let constants = solution.iter().flat_map(|solution| {
+        solution.fitted.iter().map(|constant| (constant.name(), solution.values[*constant as usize]))
+    });
+    LawErrors {
+        law,
+        constants: constants.collect(),
+        figures: common.len(),
+        within: common.iter().filter(|one| one.is_within(law) == Some(true)).count(),
+        mean_error: (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64),
+    }
+}

@@ -1,0 +1,144 @@
+//! What a workload asks of the unit in a round: requests, and the passes that they take by the rules of several models.
+
+use std::collections::BTreeSet;
+
+use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::monitor::Cycle;
+use atoms_cosim::request::WarpRequest;
+use atoms_cosim::session::Listener;
+use atoms_ops::{Op, OpClass};
+
+use super::measurement::whole;
+use crate::measure::{Behind, Judging, Trial, TrialError, TrialLimits, measure};
+use crate::workload::{Generated, Workload};
+
+/// Who says how many passes a request takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassRule {
+    /// The unit.
+    Unit,
+    /// GPGPU-Sim: the most different words in one bank, of atomics as of loads.
+    GpgpuSim,
+    /// gem5's LDS: the most lanes in one bank, of which those of a load or store at one word count once. Its bank is that of
+    /// the byte address; here it is that of the word, which does the rule no harm.
+    Gem5,
+}
+
+impl PassRule {
+    /// Every one.
+    pub const ALL: [PassRule; 3] = [PassRule::Unit, PassRule::GpgpuSim, PassRule::Gem5];
+}
+
+/// Requests of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct KindCounts {
+    /// Requests.
+    pub requests: f64,
+    /// Their passes, by [`PassRule`].
+    pub passes: [f64; 3],
+    /// Lanes at the word that most lanes of a request are at, beyond the first.
+    pub further_lanes: f64,
+}
+
+/// A round of a workload: what each warp does between two of its units of work.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RoundCounts {
+    /// Of all warps together, by class: as `class as usize`.
+    pub by_class: [KindCounts; 5],
+    /// Compare-and-stores that belong to a loop.
+    pub trips: f64,
+    /// Units of work.
+    pub units: f64,
+    /// Warps.
+    pub warps: f64,
+    /// Rounds that were run.
+    pub rounds: f64,
+}
+
+impl RoundCounts {
+    /// Runs a workload on the model of `config`.
+    ///
+    /// # Errors
+    /// [`TrialError`].
+    pub fn of(workload: &Generated, config: &NamedConfig, seed: u64) -> Result<Self, TrialError> {
+        let rounds = f64::from(whole(workload, "units"));
+        let warps = f64::from(whole(workload, "warps"));
+        let workload = Workload::Generated(workload.clone());
+        let trial = Trial { config, workload: &workload, seed, limits: TrialLimits::default() };
+        let counter = RequestCounter { num_banks: config.config.num_banks, by_class: Default::default() };
+        let (measured, counter) = measure(&trial, Behind::Model, Judging::No, counter);
+        let measured = measured?;
+        let each = |counts: KindCounts| KindCounts {
+            requests: counts.requests / rounds,
+            passes: counts.passes.map(|passes| passes / rounds),
+            further_lanes: counts.further_lanes / rounds,
+        };
+        let by_class = counter.by_class.map(each);
+        let trips = if measured.tries > 0 { by_class[OpClass::Compare as usize].requests } else { 0.0 };
+        Ok(RoundCounts { by_class, trips, units: measured.units as f64 / rounds, warps, rounds })
+    }
+
+    /// Requests of these classes.
+    pub fn requests(&self, classes: &[OpClass]) -> f64 {
+        classes.iter().map(|class| self.by_class[*class as usize].requests).sum()
+    }
+
+    /// Passes of a request, by a rule.
+    pub fn passes_per_request(&self, rule: PassRule) -> f64 {
+        let passes: f64 = self.by_class.iter().map(|counts| counts.passes[rule as usize]).sum();
+        let requests: f64 = self.by_class.iter().map(|counts| counts.requests).sum();
+        passes / requests
+    }
+}
+
+/// Counts the requests that are answered.
+struct RequestCounter {
+    num_banks: u32,
+    by_class: [KindCounts; 5],
+}
+
+impl RequestCounter {
+    fn count(&mut self, request: &WarpRequest, passes: u8) {
+        let Some(class) = Op::from_code(request.op).map(|op| op.row().class) else { return };
+        let form = request.address_form();
+        let lanes = (0..32).filter(|lane| request.mask >> lane & 1 != 0);
+        let words: Vec<u32> =
+            lanes.map(|lane| form.address(request.lanes.get(lane).map_or(0, |lane| lane.ra)) / 4).collect();
+        let distinct: Vec<u32> = words.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let most_in_bank = |words: &[u32]| {
+            let lanes = |bank| words.iter().filter(|word| *word % self.num_banks == bank).count();
+            (0..self.num_banks).map(lanes).max().unwrap_or(0) as f64
+        };
+        let is_atomic = match class {
+            OpClass::Update | OpClass::Compare | OpClass::Barrier => true,
+            OpClass::Load | OpClass::Store => false,
+        };
+        let at_one = distinct.iter().map(|word| words.iter().filter(|other| *other == word).count()).max();
+        let of_rule = |rule| match rule {
+            PassRule::Unit => passes.into(),
+            PassRule::GpgpuSim => most_in_bank(&distinct),
+            PassRule::Gem5 => most_in_bank(if is_atomic { &words } else { &distinct }),
+        };
+        let by_rule = PassRule::ALL.map(of_rule);
+        let counts = &mut self.by_class[class as usize];
+        counts.requests += 1.0;
+        counts.passes.iter_mut().zip(by_rule).for_each(|(sum, passes)| *sum += passes);
+        if is_atomic {
+            counts.further_lanes += at_one.unwrap_or(1) as f64 - 1.0;
+        }
+    }
+}
+
+impl Listener for RequestCounter {
+    fn cycle(&mut self, cycle: &Cycle<'_>) {
+        let answer =
+            cycle.warp_answer.as_ref().and_then(|answer| Some((answer.appears.as_ref()?, answer.passes)));
+        // What was suspended had one pass.
+        let woken = cycle.wake_up.as_ref().and_then(|wake_up| Some((wake_up.appears.as_ref()?, 1)));
+        for (appearance, passes) in answer.into_iter().chain(woken) {
+            if let Ok(in_flight) = &appearance.request {
+                self.count(&in_flight.request, passes);
+            }
+        }
+    }
+}

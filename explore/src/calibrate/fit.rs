@@ -1,0 +1,247 @@
+//! Constants fitted to figures by least squares, and how well the figures determine them.
+
+use super::law::{CycleSum, GpuConstant};
+use crate::least_squares::{dot, non_negative, unconstrained};
+
+/// A figure as a sum over constants, or as the ratio of two.
+#[derive(Clone, Debug)]
+pub(super) struct Equation {
+    /// What was measured, one after another.
+    pub(super) of: Vec<CycleSum>,
+    /// What it is divided by.
+    pub(super) to: Option<Vec<CycleSum>>,
+    /// The figure: cycles, or a ratio of cycles.
+    pub(super) value: f64,
+    /// Error that is to be expected of it, as a share of it.
+    pub(super) tolerance: f64,
+}
+
+/// Coefficients of what is done one after another.
+fn together(parts: &[CycleSum], constants: &[f64]) -> Vec<f64> {
+    let mut sum = vec![0.0; constants.len()];
+    for part in parts {
+        sum.iter_mut().zip(part.at(constants)).for_each(|(sum, count)| *sum += count);
+    }
+    sum
+}
+
+impl Equation {
+    /// What it comes to.
+    pub(super) fn at(&self, constants: &[f64]) -> f64 {
+        let cycles = |parts: &[CycleSum]| dot(&together(parts, constants), constants);
+        cycles(&self.of) / self.to.as_ref().map_or(1.0, |to| cycles(to))
+    }
+
+    /// The constants that it depends on.
+    pub(super) fn depends_on(&self) -> Vec<GpuConstant> {
+        let parts: Vec<_> = self.of.iter().chain(self.to.iter().flatten()).collect();
+        let counts = |constant: &GpuConstant| {
+            parts.iter().any(|part| part.alone[*constant as usize] + part.busy[*constant as usize] > 0.0)
+        };
+        GpuConstant::ALL.into_iter().filter(counts).collect()
+    }
+
+    /// The figure as a linear equation in which one tolerance is 1; of a ratio, one that is right near these
+    /// constants. A ratio that is the same for any of them says nothing of them.
+    fn linear(&self, constants: &[f64]) -> (Vec<f64>, f64) {
+        let (of, weight) = (together(&self.of, constants), 1.0 / (self.value * self.tolerance));
+        let Some(to) = &self.to else {
+            return (of.iter().map(|count| count * weight).collect(), self.value * weight);
+        };
+        let (to, ratio) = (together(to, constants), self.at(constants));
+        let slope = weight / dot(&to, constants);
+        (
+            of.iter().zip(&to).map(|(of, to)| (of - ratio * to) * slope).collect(),
+            (self.value - ratio) * weight,
+        )
+    }
+}
+
+/// Constants that fit best.
+#[derive(Clone, Debug)]
+pub(super) struct Solution {
+    /// By [`GpuConstant`]; those on which no figure depends are 0.
+    pub(super) values: Vec<f64>,
+    /// Those on which a figure depends.
+    pub(super) fitted: Vec<GpuConstant>,
+    /// Some figure is in cycles. If none is, constants are in multiples of the time that the first ratio is divided by.
+    pub(super) in_cycles: bool,
+    /// The equations at these constants, without their right side.
+    rows: Vec<Vec<f64>>,
+    /// By how much more the figures scatter than their tolerances say; 1 at least.
+    scatter: f64,
+}
+
+/// Figures are too few to fit constants to them.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error(
+    "{} to fit {} constants to ({}): measure more",
+    counted(*figures, "figure"), constants.len(), names(constants)
+)]
+pub(super) struct TooFew {
+    figures: usize,
+    constants: Vec<GpuConstant>,
+}
+
+/// A number of things.
+pub(super) fn counted(count: usize, of: &str) -> String {
+    format!("{count} {of}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Names of constants.
+pub(super) fn names(constants: &[GpuConstant]) -> String {
+    constants.iter().map(|constant| constant.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Steps after which constants no longer move.
+const STEPS: usize = 60;
+
+/// Fits constants, none of them negative.
+pub(super) fn solve(equations: &[Equation]) -> Result<Solution, TooFew> {
+    let depends = |constant: &GpuConstant| equations.iter().any(|e| e.depends_on().contains(constant));
+    let fitted: Vec<GpuConstant> = GpuConstant::ALL.into_iter().filter(depends).collect();
+    let scale = match equations {
+        [Equation { to: Some(to), .. }, ..] if equations.iter().all(|e| e.to.is_some()) => {
+            Some(Equation { of: to.clone(), to: None, value: 1.0, tolerance: 0.001 })
+        }
+        _ => None,
+    };
+    let all: Vec<&Equation> = equations.iter().chain(&scale).collect();
+    if all.len() < fitted.len() {
+        return Err(TooFew { figures: equations.len(), constants: fitted });
+    }
+    let mut values: Vec<f64> =
+        GpuConstant::ALL.iter().map(|constant| f64::from(u8::from(fitted.contains(constant)))).collect();
+    let linear = |values: &[f64]| all.iter().map(|e| e.linear(values)).unzip::<_, _, Vec<_>, Vec<_>>();
+    for _ in 0..STEPS {
+        let (rows, right) = linear(&values);
+        let next = non_negative(&rows, &right);
+        // Half of the way, since ratios are not linear.
+        values.iter_mut().zip(&next).for_each(|(value, next)| *value = (*value + next) / 2.0);
+    }
+    let (rows, right) = linear(&values);
+    let squares: f64 = rows.iter().zip(&right).map(|(row, right)| (dot(row, &values) - right).powi(2)).sum();
+    let free = rows.len() - fitted.len();
+    let scatter = if free > 0 { (squares / free as f64).sqrt().max(1.0) } else { 1.0 };
+    Ok(Solution { values, fitted, in_cycles: scale.is_none(), rows, scatter })
+}
+
+/// How well figures determine a constant, others being free.
+#[derive(Clone, Debug)]
+pub(super) struct Determination {
+    /// Standard error; `None` where other constants can take its place altogether.
+    pub(super) error: Option<f64>,
+    /// The constants that can take its place, and how much of each.
+    pub(super) substitutes: Vec<(GpuConstant, f64)>,
+}
+
+/// Share of a constant's effect that others must leave for it to be told from them.
+const LEAST_SHARE: f64 = 1e-3;
+
+impl Solution {
+    /// How well the figures determine a constant that is fitted to them.
+    pub(super) fn determination(&self, constant: GpuConstant) -> Determination {
+        self.determined(constant, &self.rows)
+    }
+
+    /// The error of a constant, were this measured as well, with 5 % of error.
+    pub(super) fn error_with(&self, constant: GpuConstant, measured: &[CycleSum]) -> Option<f64> {
+        let row = together(measured, &self.values);
+        let weight = 1.0 / (0.05 * dot(&row, &self.values));
+        let rows = [&self.rows[..], &[row.iter().map(|count| count * weight).collect()]].concat();
+        self.determined(constant, &rows).error
+    }
+
+    fn determined(&self, constant: GpuConstant, rows: &[Vec<f64>]) -> Determination {
+        let others: Vec<GpuConstant> =
+            self.fitted.iter().copied().filter(|other| *other != constant).collect();
+        let column = |of: GpuConstant| rows.iter().map(|row| row[of as usize]).collect::<Vec<f64>>();
+        let size = |column: &[f64]| dot(column, column).sqrt();
+        let own = column(constant);
+        let reduced: Vec<Vec<f64>> =
+            rows.iter().map(|row| others.iter().map(|other| row[*other as usize]).collect()).collect();
+        let shares = if others.is_empty() { Vec::new() } else { unconstrained(&reduced, &own) };
+        let left: Vec<f64> = reduced.iter().zip(&own).map(|(row, own)| own - dot(row, &shares)).collect();
+        let substitutes = others
+            .into_iter()
+            .zip(shares)
+            .filter(|(other, share)| share.abs() * size(&column(*other)) > 0.1 * size(&own))
+            .collect();
+        let error = (size(&left) > LEAST_SHARE * size(&own)).then(|| self.scatter / size(&left));
+        Determination { error, substitutes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A figure of so many round trips and passes.
+    fn equation(atom: f64, pass: f64, value: f64) -> Equation {
+        let mut alone = vec![0.0; GpuConstant::ALL.len()];
+        (alone[GpuConstant::Atom as usize], alone[GpuConstant::Pass as usize]) = (atom, pass);
+        let busy = vec![0.0; alone.len()];
+        Equation { of: vec![CycleSum { alone, busy }], to: None, value, tolerance: 0.05 }
+    }
+
+    /// Figures of 40 and 2 cycles, each wrong by up to 1 %, one up, the next down.
+    fn figures(passes: &[f64]) -> Vec<Equation> {
+        let wrong = |at: usize| if at.is_multiple_of(2) { 1.01 } else { 0.99 };
+        passes.iter().enumerate().map(|(at, n)| equation(1.0, *n, (40.0 + 2.0 * n) * wrong(at))).collect()
+    }
+
+    #[test]
+    fn constants_come_back_from_noisy_figures() {
+        let solution = solve(&figures(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0])).expect("six figures");
+        for (constant, value) in [(GpuConstant::Atom, 40.0), (GpuConstant::Pass, 2.0)] {
+            let found = solution.values[constant as usize];
+            assert!((found / value - 1.0).abs() < 0.03, "{constant:?}: {found}");
+            let error = solution.determination(constant).error.expect("it is determined");
+            assert!((found - value).abs() < error && error < 0.2 * value, "{constant:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn figures_that_scatter_make_errors_larger() {
+        let mut wild = figures(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
+        let error = |of: &[Equation]| {
+            solve(of).expect("six figures").determination(GpuConstant::Pass).error.expect("determined")
+        };
+        let calm = error(&wild);
+        wild[3].value *= 1.5;
+        assert!(error(&wild) > 2.0 * calm);
+    }
+
+    #[test]
+    fn of_ratios_alone_the_baseline_is_one() {
+        let to = equation(1.0, 1.0, 1.0).of;
+        let ratio = |n: f64| Equation { to: Some(to.clone()), ..equation(1.0, n, (1.0 + 3.0 * n) / 4.0) };
+        let solution = solve(&[ratio(2.0), ratio(4.0), ratio(8.0)]).expect("three ratios");
+        assert!(!solution.in_cycles);
+        let [atom, pass] = [GpuConstant::Atom, GpuConstant::Pass].map(|c| solution.values[c as usize]);
+        assert!((atom - 0.25).abs() < 1e-6 && (pass - 0.75).abs() < 1e-6, "{atom} {pass}");
+    }
+
+    #[test]
+    fn what_always_comes_together_is_not_told_apart() {
+        let same = [equation(1.0, 1.0, 42.0), equation(2.0, 2.0, 84.0), equation(3.0, 3.0, 126.0)];
+        let solution = solve(&same).expect("three figures");
+        for (constant, other) in
+            [(GpuConstant::Atom, GpuConstant::Pass), (GpuConstant::Pass, GpuConstant::Atom)]
+        {
+            let of = solution.determination(constant);
+            assert_eq!(of.error, None);
+            assert_eq!(of.substitutes.len(), 1);
+            assert!(of.substitutes[0].0 == other && (of.substitutes[0].1 - 1.0).abs() < 1e-6, "{of:?}");
+        }
+        let further = equation(1.0, 32.0, 104.0);
+        let error = solution.error_with(GpuConstant::Pass, &further.of).expect("this tells them apart");
+        assert!(error < 0.1 * 42.0, "{error}");
+    }
+
+    #[test]
+    fn few_figures_are_refused() {
+        let said = solve(&[equation(1.0, 1.0, 42.0)]).expect_err("one figure").to_string();
+        assert_eq!(said, "1 figure to fit 2 constants to (atom, pass): measure more");
+    }
+}

@@ -1,0 +1,320 @@
+//! Measurements of GPUs as a table: a row for each figure, with its source and what is known of it.
+
+use std::fmt;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use crate::workload::{Generated, WorkloadValue};
+
+/// The table of published figures, with their sources.
+const PUBLISHED: &str = include_str!("../../data/silicon.csv");
+
+/// What of a workload was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Metric {
+    /// Cycles of the SM that a round of each warp takes, the next of which begins when it has ended.
+    Latency,
+    /// Operations of lanes in a cycle of the SM, with as many requests under way as it takes.
+    Throughput,
+    /// Passes of a request.
+    Passes,
+}
+
+impl Metric {
+    /// What it is counted in.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Metric::Latency => "cycles",
+            Metric::Throughput => "lanes/cycle",
+            Metric::Passes => "passes",
+        }
+    }
+}
+
+/// What a figure is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FigureUse {
+    /// Constants are fitted to it.
+    #[default]
+    Fit,
+    /// It is compared with what they come to.
+    Compare,
+}
+
+/// What is known of where a figure comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Provenance {
+    /// Read in the source, or measured.
+    #[default]
+    S,
+    /// An inference from such figures.
+    I,
+    /// Read in an abstract or a summary alone.
+    A,
+    /// Remembered: the source was not found. Nothing may depend on it.
+    R,
+}
+
+impl fmt::Display for Provenance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+/// Memory order of the atomics of a workload, with scope `gpu` where it is not the CTA.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)] // as in PTX
+pub enum MeasuredOrder {
+    #[default]
+    #[serde(rename = "relaxed")]
+    Relaxed,
+    #[serde(rename = "acquire")]
+    Acquire,
+    #[serde(rename = "release")]
+    Release,
+    #[serde(rename = "acq_rel")]
+    AcquireRelease,
+    #[serde(rename = "release.gpu")]
+    ReleaseGpu,
+    #[serde(rename = "acq_rel.gpu")]
+    AcquireReleaseGpu,
+}
+
+/// Workloads that a warp goes through one after another in a round.
+#[derive(Clone, Debug, Serialize)]
+#[serde(into = "String")]
+pub struct MeasuredWorkload {
+    /// As written: `contend op=mbar.arrive + contend op=mbar.test_wait`.
+    pub text: String,
+    /// The workloads.
+    pub parts: Vec<Generated>,
+}
+
+/// What a part has where a measurement does not say otherwise: one warp, and rounds enough to be steady.
+const DEFAULTS: [(&str, &str); 2] = [("warps", "1"), ("units", "16")];
+
+impl MeasuredWorkload {
+    /// The workloads of a text.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let parts = text.split(" + ").map(|part| {
+            let mut words = part.split_whitespace();
+            let name = words.next().ok_or("expected a workload, such as `contend op=cas contention=8`")?;
+            let mut generated = Generated::named(name).map_err(|error| error.to_string())?;
+            let stated = words.map(|word| {
+                word.split_once('=').ok_or(format!("`{word}`: expected NAME=VALUE, such as op=cas"))
+            });
+            for setting in DEFAULTS.into_iter().map(Ok).chain(stated) {
+                let (name, value) = setting?;
+                generated.set(name, value).map_err(|error| error.to_string())?;
+            }
+            Ok(generated)
+        });
+        Ok(MeasuredWorkload { text: text.to_string(), parts: parts.collect::<Result<_, String>>()? })
+    }
+}
+
+impl From<MeasuredWorkload> for String {
+    fn from(workload: MeasuredWorkload) -> Self {
+        workload.text
+    }
+}
+
+/// A parameter that is a whole number.
+pub(super) fn whole(workload: &Generated, name: &str) -> u32 {
+    let found = workload.settings().find(|(parameter, _)| parameter.name == name);
+    match found {
+        Some((_, WorkloadValue::Whole(value))) => value,
+        _ => 1,
+    }
+}
+
+/// One figure of a GPU.
+#[derive(Clone, Debug, Serialize)]
+pub struct GpuMeasurement {
+    /// Line of the table.
+    pub line: u64,
+    /// Its name.
+    pub figure: String,
+    /// The GPU.
+    pub gpu: String,
+    /// Number of the statement in `docs/calibration.md` that it belongs to.
+    pub anchor: Option<u32>,
+    /// What was measured; nothing where it cannot be said.
+    pub workload: Option<MeasuredWorkload>,
+    /// With which memory order.
+    pub order: MeasuredOrder,
+    /// What of it.
+    pub metric: Metric,
+    /// The workload whose figure it is divided by, if it is a ratio.
+    pub baseline: Option<MeasuredWorkload>,
+    /// The figure, in the unit of its metric.
+    pub value: f64,
+    /// Error that is to be expected of it, in percent.
+    pub tolerance: f64,
+    /// What it is for.
+    #[serde(rename = "use")]
+    pub purpose: FigureUse,
+    /// What is known of where it comes from.
+    pub mark: Provenance,
+    /// Whether it is good as a figure of the model: high, mid, low.
+    pub confidence: String,
+    /// Where it comes from.
+    pub source: String,
+    /// Why nothing is made of it.
+    pub left_out: Option<String>,
+}
+
+impl GpuMeasurement {
+    /// Whether constants are fitted to it.
+    pub(super) fn is_fitted(&self) -> bool {
+        self.purpose == FigureUse::Fit && self.left_out.is_none() && self.metric != Metric::Passes
+    }
+}
+
+/// Why a table of measurements cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasurementError {
+    /// A column that must be there is not.
+    #[error("no column `{0}`; there must be {required}, and may be {optional}",
+        required = REQUIRED.join(", "), optional = OPTIONAL.join(", "))]
+    NoColumn(&'static str),
+    /// A column that means nothing.
+    #[error("column `{0}` is unknown; there are {required} and {optional}",
+        required = REQUIRED.join(", "), optional = OPTIONAL.join(", "))]
+    UnknownColumn(String),
+    /// A row that cannot be read: line, and what is wrong.
+    #[error("line {0}: {1}")]
+    Row(u64, String),
+    /// A table without rows.
+    #[error("there is no measurement in it; each is a line below the names of the columns")]
+    Empty,
+    /// The text is no table.
+    #[error(transparent)]
+    Csv(#[from] csv::Error),
+}
+
+/// Columns that must be there.
+const REQUIRED: [&str; 3] = ["workload", "metric", "value"];
+/// Columns that may be there.
+const OPTIONAL: [&str; 11] = [
+    "figure",
+    "gpu",
+    "anchor",
+    "order",
+    "baseline",
+    "tolerance",
+    "use",
+    "mark",
+    "confidence",
+    "source",
+    "left_out",
+];
+
+/// A row as it is written; nothing where the column is empty, or not there.
+#[derive(Debug, Deserialize)]
+struct Row {
+    figure: Option<String>,
+    gpu: Option<String>,
+    anchor: Option<u32>,
+    workload: Option<String>,
+    order: Option<MeasuredOrder>,
+    metric: Metric,
+    baseline: Option<String>,
+    value: f64,
+    tolerance: Option<f64>,
+    #[serde(rename = "use")]
+    purpose: Option<FigureUse>,
+    mark: Option<Provenance>,
+    confidence: Option<String>,
+    source: Option<String>,
+    left_out: Option<String>,
+}
+
+/// What a figure may be.
+const LEAST: f64 = 1e-6;
+const MOST: f64 = 1e9;
+
+/// Error in percent that is expected of a figure where nothing is said.
+const TOLERANCE: f64 = 5.0;
+
+impl Row {
+    fn measurement(self, line: u64) -> Result<GpuMeasurement, String> {
+        let workload = |text: Option<String>| text.map(|text| MeasuredWorkload::parse(&text)).transpose();
+        let within = |name: &str, value: f64| match (LEAST..=MOST).contains(&value) {
+            true => Ok(value),
+            false => Err(format!("{name} is {value}: expected {LEAST} to {MOST}")),
+        };
+        let measured = workload(self.workload)?;
+        if measured.is_none() && self.left_out.is_none() {
+            return Err("no workload, and no reason in `left_out`".to_string());
+        }
+        let baseline = workload(self.baseline)?;
+        for workload in measured.iter().chain(&baseline) {
+            if workload.parts.len() > 1 && self.metric != Metric::Latency {
+                return Err(format!("`{}`: workloads one after another have a latency alone", workload.text));
+            }
+        }
+        Ok(GpuMeasurement {
+            line,
+            figure: self.figure.unwrap_or_else(|| format!("line {line}")),
+            gpu: self.gpu.unwrap_or_else(|| "gpu".to_string()),
+            anchor: self.anchor,
+            workload: measured,
+            order: self.order.unwrap_or_default(),
+            metric: self.metric,
+            baseline,
+            value: within("value", self.value)?,
+            tolerance: within("tolerance", self.tolerance.unwrap_or(TOLERANCE))?,
+            purpose: self.purpose.unwrap_or_default(),
+            mark: self.mark.unwrap_or_default(),
+            confidence: self.confidence.unwrap_or_default(),
+            source: self.source.unwrap_or_default(),
+            left_out: self.left_out,
+        })
+    }
+}
+
+/// The published figures.
+pub fn published() -> Vec<GpuMeasurement> {
+    read_measurements(PUBLISHED.as_bytes()).expect("a test reads the committed table")
+}
+
+/// Reads a table of measurements: CSV with the names of the columns in its first line.
+///
+/// # Errors
+/// [`MeasurementError`] with the line.
+pub fn read_measurements(text: impl io::Read) -> Result<Vec<GpuMeasurement>, MeasurementError> {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text);
+    let header = reader.headers()?.clone();
+    if let Some(missing) = REQUIRED.iter().find(|name| !header.iter().any(|column| column == **name)) {
+        return Err(MeasurementError::NoColumn(missing));
+    }
+    let known = |column: &&str| REQUIRED.contains(column) || OPTIONAL.contains(column);
+    if let Some(unknown) = header.iter().find(|column| !known(column)) {
+        return Err(MeasurementError::UnknownColumn(unknown.to_string()));
+    }
+    let mut found = Vec::new();
+    for record in reader.records() {
+        let record = record?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let row: Row = record.deserialize(Some(&header)).map_err(|error| match error.kind() {
+            // The name of an unknown choice is in the message itself, and its column is not known.
+            csv::ErrorKind::Deserialize { err, .. } => match err.field().map(|at| at as usize) {
+                Some(at) => {
+                    let (column, value) = (header.get(at).unwrap_or(""), record.get(at).unwrap_or(""));
+                    MeasurementError::Row(line, format!("{column} is `{value}`: {}", err.kind()))
+                }
+                None => MeasurementError::Row(line, err.kind().to_string()),
+            },
+            _ => MeasurementError::Csv(error),
+        })?;
+        found.push(row.measurement(line).map_err(|why| MeasurementError::Row(line, why))?);
+    }
+    if found.is_empty() { Err(MeasurementError::Empty) } else { Ok(found) }
+}

@@ -1,7 +1,7 @@
 //! Traces as FST: the binary format of GTKWave, compressed, with an index.
 
-use crate::batch::{self, Change, Entry, Format, kinds};
 use crate::definition::{Item, Scope};
+use crate::format::{self, Change, Entry, Format, kinds};
 use crate::{Definition, SignalKind};
 use std::fs::File;
 use std::io;
@@ -49,9 +49,13 @@ impl FstFormat {
             (SignalKind::Bits(1), Change::Narrow(value)) => {
                 SignalValue::Bit(if value == 1 { '1' } else { '0' })
             }
+            (_, Change::Digits(digits)) => {
+                let value = digits.iter().fold(0, |value: u128, digit| value << 1 | u128::from(digit & 1));
+                return self.change(signal, Change::Narrow(value));
+            }
             (SignalKind::Text, Change::Bytes(text)) => {
                 self.bytes.clear();
-                batch::word(&mut self.bytes, text);
+                format::word(&mut self.bytes, text);
                 SignalValue::Bytes(self.bytes.as_slice().into())
             }
             (_, Change::Bytes(bytes)) => pack(&mut self.bytes, kind, bytes),

@@ -3,8 +3,9 @@
 mod encode;
 mod header;
 
-use crate::batch::{Change, Entry, Format, kinds};
+use crate::format::{Change, Entry, Format, kinds};
 use crate::{Definition, SignalKind};
+use encode::Code;
 use std::fs::File;
 use std::io::{self, Write};
 
@@ -17,7 +18,7 @@ pub(crate) struct VcdFormat {
     /// Whole lines that the file does not have yet.
     buffer: Vec<u8>,
     /// Kind and identifier code of each signal.
-    signals: Vec<(SignalKind, String)>,
+    signals: Vec<(SignalKind, Code)>,
     /// Inside `$dumpvars`.
     dumping: bool,
 }
@@ -29,7 +30,8 @@ impl VcdFormat {
         let ids = header::write(definition, &mut buffer)?;
         file.write_all(&buffer)?;
         buffer.clear();
-        let signals = kinds(definition).into_iter().zip(ids).collect();
+        let codes: Vec<_> = ids.iter().map(|id| Code::new(id)).collect::<io::Result<_>>()?;
+        let signals = kinds(definition).into_iter().zip(codes).collect();
         Ok(VcdFormat { file, buffer, signals, dumping: false })
     }
 
@@ -41,7 +43,9 @@ impl VcdFormat {
             (SignalKind::Bits(width), Change::Unknown) => encode::unknown(out, *width, id),
             (_, Change::Happens) => encode::scalar(out, true, id),
             (SignalKind::Bits(1), Change::Narrow(value)) => encode::scalar(out, value == 1, id),
-            (_, Change::Narrow(value)) => encode::vector(out, &value.to_le_bytes(), id),
+            (_, Change::Narrow(value)) => encode::number(out, value, id),
+            (SignalKind::Bits(1), Change::Digits(digits)) => encode::scalar(out, digits == b"1", id),
+            (_, Change::Digits(digits)) => encode::digits(out, digits, id),
             (SignalKind::Text, Change::Bytes(text)) => encode::text(out, text, id),
             (_, Change::Bytes(bytes)) => encode::vector(out, bytes, id),
         }

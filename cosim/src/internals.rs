@@ -234,7 +234,7 @@ impl Internals {
     /// Takes the model as it is before the clock edge; the RTL, too, if it compares.
     pub(crate) fn see(&mut self, rtl: &Rtl, model: Option<&Unit>) {
         if self.compares() {
-            rtl.changes().iter().for_each(|change| self.values[change.signal] = change.value());
+            rtl.changes().iter().for_each(|change| self.values[change.signal] = change.value);
         }
         self.moved.clear();
         if let Some(model) = model {

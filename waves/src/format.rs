@@ -11,6 +11,8 @@ pub(crate) enum Entry<'a> {
     All,
     /// The signal, by number, takes a value.
     Change(usize, Change<'a>),
+    /// Changes as they stand in the file, of a format that has such lines.
+    Lines(&'a [u8]),
 }
 
 /// What becomes of a signal.
@@ -22,8 +24,6 @@ pub(crate) enum Change<'a> {
     Happens,
     /// It has at most 128 bits.
     Narrow(u128),
-    /// It has at most 128 bits, and these are their digits, the highest first, without zeros in front.
-    Digits(&'a [u8]),
     /// It is wider, and these are its bits, the least significant byte first; or it is text.
     Bytes(&'a [u8]),
 }

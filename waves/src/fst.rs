@@ -49,10 +49,6 @@ impl FstFormat {
             (SignalKind::Bits(1), Change::Narrow(value)) => {
                 SignalValue::Bit(if value == 1 { '1' } else { '0' })
             }
-            (_, Change::Digits(digits)) => {
-                let value = digits.iter().fold(0, |value: u128, digit| value << 1 | u128::from(digit & 1));
-                return self.change(signal, Change::Narrow(value));
-            }
             (SignalKind::Text, Change::Bytes(text)) => {
                 self.bytes.clear();
                 format::word(&mut self.bytes, text);
@@ -129,6 +125,7 @@ impl Format for FstFormat {
             Entry::Time(time) => self.time = time,
             Entry::All => {}
             Entry::Change(signal, change) => self.change(signal, change).map_err(io::Error::other)?,
+            Entry::Lines(_) => unreachable!("it has none"),
         }
         Ok(())
     }

@@ -41,11 +41,13 @@ impl WaveTrace {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
         let file = File::create(path).map_err(failed)?;
-        let values = WaveValues::new(definition);
         let writer = if path.extension().is_some_and(|extension| extension == "fst") {
-            Writer::new(FstFormat::new(definition, file).map_err(failed)?, values, deferred)
+            let format = FstFormat::new(definition, file).map_err(failed)?;
+            Writer::new(format, WaveValues::new(definition, None), deferred)
         } else {
-            Writer::new(VcdFormat::new(definition, file).map_err(failed)?, values, deferred)
+            let format = VcdFormat::new(definition, file).map_err(failed)?;
+            let lines = format.change_lines();
+            Writer::new(format, WaveValues::new(definition, Some(lines)), deferred)
         };
         Ok(Self {
             path: path.to_path_buf(),

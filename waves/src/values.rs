@@ -4,6 +4,7 @@ use crate::Comparison;
 use crate::batch::{Batch, DeferredNumber, Step};
 use crate::definition::{Declared, Definition, Signal, SignalKind};
 use crate::format::{Change, Entry, Format};
+use crate::vcd::ChangeLines;
 use std::io;
 
 /// Time units (ns) of a cycle; the clock falls in the middle.
@@ -24,8 +25,8 @@ pub struct WaveValues {
     long: Vec<LongValue>,
     /// Signals that were set to something new since the last tick.
     touched: Vec<Touched>,
-    /// Digits that some of them were set to.
-    digits: Vec<u8>,
+    /// Changes that are known to be some, in a format that has lines of them.
+    lines: Option<ChangeLines>,
     /// Comparison and pair that each signal is one side of, by signal, each list ended by `LAST`.
     sides: Vec<(u32, u32)>,
     comparisons: Vec<Differences>,
@@ -55,8 +56,8 @@ struct Slot {
 enum Touched {
     /// What it was: what the file says.
     Slot { before: u128, signal: u32, was_set: bool },
-    /// What it is, as so many of [`WaveValues::digits`].
-    Digits { signal: u32, count: u32 },
+    /// Several, and what they are: so many bytes of [`WaveValues::lines`].
+    Lines { bytes: usize },
 }
 
 /// More than 128 bits, the least significant byte first, or the characters of a text.
@@ -76,7 +77,7 @@ struct Differences {
 }
 
 impl WaveValues {
-    pub(crate) fn new(definition: &Definition) -> Self {
+    pub(crate) fn new(definition: &Definition, lines: Option<ChangeLines>) -> Self {
         let mut of_signals = vec![Vec::new(); definition.signals.len()];
         for (number, comparison) in definition.comparisons.iter().enumerate() {
             for (pair, sides) in comparison.pairs.iter().enumerate() {
@@ -106,7 +107,7 @@ impl WaveValues {
             slots,
             long: (0..longs).map(|_| LongValue::default()).collect(),
             touched: Vec::new(),
-            digits: Vec::new(),
+            lines,
             sides,
             comparisons: Vec::new(),
             clock: definition.clock,
@@ -168,18 +169,20 @@ impl WaveValues {
         }
     }
 
-    /// Sets a signal of at most 128 bits to another value than it has, which digits `0` and `1` say, the highest first,
-    /// as many as it has bits. For changes that another program found: they go to the file as they came. Nothing else is
-    /// to set such a signal, no comparison and no [`Self::get`] knows its value.
-    pub fn set_digits(&mut self, signal: Signal, digits: &[u8]) {
-        if self.fresh {
-            // The file begins with all values, by signal.
-            let value = digits.iter().fold(0, |value, digit| value << 1 | u128::from(digit & 1));
-            return self.set(signal, value);
+    /// Sets a signal of at most 128 bits to another value than it has: a change that another program found, which goes to
+    /// the file as it is. Nothing else is to set such a signal; no comparison and no [`Self::get`] knows its value.
+    pub fn set_changed(&mut self, signal: Signal, value: u128) {
+        match &mut self.lines {
+            Some(lines) if !self.fresh => {
+                let more = lines.push(signal.0 as usize, value);
+                match self.touched.last_mut() {
+                    Some(Touched::Lines { bytes }) => *bytes += more,
+                    Some(Touched::Slot { .. }) | None => self.touched.push(Touched::Lines { bytes: more }),
+                }
+            }
+            // A file begins with all values, by signal.
+            Some(_) | None => self.set(signal, value),
         }
-        let digits = significant(digits);
-        self.digits.extend_from_slice(digits);
-        self.touched.push(Touched::Digits { signal: signal.0, count: digits.len() as u32 });
     }
 
     /// The value of a signal of at most 128 bits; `None` until it is set.
@@ -272,14 +275,14 @@ impl WaveValues {
     }
 
     fn write_changes(&mut self, format: &mut impl Format) -> io::Result<()> {
-        let mut digits = &self.digits[..];
+        let mut lines = self.lines.as_ref().map_or(&[][..], ChangeLines::text);
         for touched in self.touched.drain(..) {
             let (signal, before, was_set) = match touched {
                 Touched::Slot { before, signal, was_set } => (signal, before, was_set),
-                Touched::Digits { signal, count } => {
-                    let (first, rest) = digits.split_at(count as usize);
-                    digits = rest;
-                    format.entry(Entry::Change(signal as usize, Change::Digits(first)))?;
+                Touched::Lines { bytes } => {
+                    let (first, rest) = lines.split_at(bytes);
+                    lines = rest;
+                    format.entry(Entry::Lines(first))?;
                     continue;
                 }
             };
@@ -294,22 +297,9 @@ impl WaveValues {
                 slot.write(signal as usize, &mut self.long, format)?;
             }
         }
-        self.digits.clear();
+        self.lines.iter_mut().for_each(ChangeLines::clear);
         Ok(())
     }
-}
-
-/// Digits without zeros in front, of which one is left if there is nothing else.
-fn significant(digits: &[u8]) -> &[u8] {
-    let (eights, few) = digits.as_chunks::<8>();
-    for (at, eight) in eights.iter().enumerate() {
-        let ones = u64::from_le_bytes(*eight) & 0x0101_0101_0101_0101;
-        if ones != 0 {
-            return &digits[8 * at + ones.trailing_zeros() as usize / 8..];
-        }
-    }
-    let zeros = few.iter().take_while(|digit| **digit == b'0').count();
-    &digits[(8 * eights.len() + zeros).min(digits.len().saturating_sub(1))..]
 }
 
 impl Slot {

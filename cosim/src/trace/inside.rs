@@ -127,9 +127,9 @@ impl Deferred for InsideValues {
         codes.changes(text, |change| {
             let Wire { signal, registers: [from, to] } = wires[change.signal];
             if from == to {
-                values.set_digits(signal, change.digits);
+                values.set_changed(signal, change.value);
             } else {
-                values.set(signal, change.value());
+                values.set(signal, change.value);
                 moved.extend_from_slice(&of_wires[from as usize..to as usize]);
             }
         });

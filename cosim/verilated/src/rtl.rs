@@ -84,7 +84,7 @@ impl Rtl {
     }
 
     /// The signals that changed.
-    pub fn changes(&self) -> Vec<SignalChange<'_>> {
+    pub fn changes(&self) -> Vec<SignalChange> {
         let mut changes = Vec::new();
         if let Some(signals) = &self.signals {
             signals.codes().changes(signals.text(), |change| changes.push(change));

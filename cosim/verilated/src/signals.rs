@@ -47,39 +47,72 @@ pub struct SignalCodes {
 impl SignalCodes {
     /// Reads value changes, `1!` of one bit, `b101 !` of more, as [`Rtl::changes_text`](crate::Rtl::changes_text) gives
     /// them.
-    pub fn changes<'t>(&self, text: &'t [u8], mut each: impl FnMut(SignalChange<'t>)) {
+    pub fn changes(&self, text: &[u8], mut each: impl FnMut(SignalChange)) {
         let mut rest = text;
         while let [first, behind @ ..] = rest {
-            let (digits, code) = match first {
-                b'0' | b'1' => (&rest[..1], behind),
+            let (value, code) = match first {
+                b'0' | b'1' => (Some(u128::from(first & 1)), behind),
                 b'b' => {
-                    let (digits, behind) = behind.split_at(count_digits(behind));
-                    (digits, behind.get(1..).unwrap_or_default())
+                    let (value, count) = digits(behind);
+                    (Some(value), behind.get(count + 1..).unwrap_or_default())
                 }
                 // A time, a keyword.
-                _ => (&rest[..0], behind),
+                _ => (None, behind),
             };
-            let length = code.iter().position(|byte| *byte == b'\n').unwrap_or(code.len());
-            let place = self.places.get(number(&code[..length])).copied().flatten();
-            if let Some(place) = place.filter(|_| !digits.is_empty()) {
-                each(SignalChange { signal: place as usize, digits });
+            let (number, length) = code_of_line(code);
+            if let Some((value, Some(place))) = value.zip(self.places.get(number)) {
+                each(SignalChange { signal: *place as usize, value });
             }
             rest = code.get(length + 1..).unwrap_or_default();
         }
     }
 }
 
-/// How many digits `0` and `1` are in front of a space, eight at a time.
-fn count_digits(text: &[u8]) -> usize {
-    let (eights, few) = text.as_chunks::<8>();
-    for (at, eight) in eights.iter().enumerate() {
-        // A bit that every digit has, and neither a space nor the end of a line.
-        let others = !u64::from_le_bytes(*eight) & 0x1010_1010_1010_1010;
-        if others != 0 {
-            return 8 * at + others.trailing_zeros() as usize / 8;
+/// Number and length of the code that a line ends with, at once for up to four characters.
+fn code_of_line(text: &[u8]) -> (usize, usize) {
+    if let Some(first) = text.first_chunk::<8>() {
+        let eight = u64::from_le_bytes(*first);
+        // The lowest byte that is the end of a line: in those below it, no bit is set.
+        let ends = eight ^ 0x0a0a_0a0a_0a0a_0a0a;
+        let ends = ends.wrapping_sub(0x0101_0101_0101_0101) & !ends & 0x8080_8080_8080_8080;
+        let length = ends.trailing_zeros() as usize / 8;
+        if length <= 4 {
+            let here = (1_u64 << (8 * length)) - 1;
+            let digits = (eight & here).wrapping_sub(0x2020_2020 & here);
+            let digit = |at: usize| (digits >> (8 * at) & 0xff) as usize;
+            let number = digit(0) + 94 * (digit(1) + 94 * (digit(2) + 94 * digit(3)));
+            return (number.wrapping_sub(1), length);
         }
     }
-    8 * eights.len() + few.iter().take_while(|byte| matches!(byte, b'0' | b'1')).count()
+    let length = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
+    (number(&text[..length]), length)
+}
+
+/// The number that digits `0` and `1` in front of a space say, the highest first, and how many there are.
+///
+/// Signals have any width, and follow in any order: a branch for each eight digits costs more than to look at forty.
+fn digits(text: &[u8]) -> (u128, usize) {
+    let Some(forty) = text.first_chunk::<40>() else { return digits_one_by_one(text) };
+    let (mut value, mut ends) = (0, 0);
+    for (at, eight) in forty.as_chunks::<8>().0.iter().enumerate() {
+        let eight = u64::from_le_bytes(*eight);
+        // A bit that every digit has, and neither a space nor the end of a line.
+        let end = !eight >> 4 & 0x0101_0101_0101_0101;
+        // The products put the lowest bit of each byte side by side: the first byte's lowest, or on top.
+        ends |= (end.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at);
+        let digits = eight & 0x0101_0101_0101_0101;
+        value |= (digits.wrapping_mul(0x8040_2010_0804_0201) >> 56) << (32 - 8 * at);
+    }
+    if ends == 0 {
+        return digits_one_by_one(text);
+    }
+    let count = ends.trailing_zeros() as usize;
+    ((value >> (40 - count)).into(), count)
+}
+
+fn digits_one_by_one(text: &[u8]) -> (u128, usize) {
+    let digits = text.iter().take_while(|byte| matches!(byte, b'0' | b'1'));
+    digits.fold((0, 0), |(value, count), digit| (value << 1 | u128::from(digit & 1), count + 1))
 }
 
 impl Signals {
@@ -151,24 +184,11 @@ impl Signals {
 
 /// A signal that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SignalChange<'t> {
+pub struct SignalChange {
     /// Its place in the list; of a wire of several names, that of the first one.
     pub signal: usize,
-    /// What it is now: `0` and `1` as often as it has bits, the highest first.
-    pub digits: &'t [u8],
-}
-
-impl SignalChange<'_> {
     /// What it is now.
-    pub fn value(&self) -> u128 {
-        let (few, eights) = self.digits.as_rchunks::<8>();
-        let value = few.iter().fold(0, |value, digit| value << 1 | u128::from(digit & 1));
-        // The lowest bit of each of eight bytes, the first byte's on top: the product puts them side by side.
-        let bits = |eight: &[u8; 8]| {
-            (u64::from_le_bytes(*eight) & 0x0101_0101_0101_0101).wrapping_mul(0x8040_2010_0804_0201) >> 56
-        };
-        eights.iter().fold(value, |value, eight| value << 8 | u128::from(bits(eight)))
-    }
+    pub value: u128,
 }
 
 /// # Safety
@@ -252,7 +272,7 @@ $enddefinitions $end
     fn changes(text: &[u8]) -> Vec<(usize, u128)> {
         let codes = SignalCodes { places: declarations(HEAD).1.into() };
         let mut changes = Vec::new();
-        codes.changes(text, |change| changes.push((change.signal, change.value())));
+        codes.changes(text, |change| changes.push((change.signal, change.value)));
         changes
     }
 
@@ -266,12 +286,25 @@ $enddefinitions $end
     }
 
     #[test]
-    fn digits_are_read_eight_at_a_time() {
+    fn codes_are_read_at_once() {
+        for code in ["!", "~", "!!", "~~", "\"#$", "~~~", "!!!!", "~~~~", "!!!!!", "~~~~~"] {
+            let expected = (number(code.as_bytes()), code.len());
+            for behind in ["\n", "\n1!\nb101 !!\n", ""] {
+                assert_eq!(code_of_line(format!("{code}{behind}").as_bytes()), expected, "{code}{behind:?}");
+            }
+        }
+        assert_eq!(code_of_line(b"\n0123456789").1, 0);
+    }
+
+    #[test]
+    fn digits_are_read_forty_at_a_time() {
         let number = 0x8123_4567_89ab_cdef_0f1e_2d3c_4b5a_6978_u128;
         for shift in 0..128 {
             let (number, width) = (number >> shift, 128 - shift);
             let text = format!("b{number:0width$b} !\n0#\n");
             assert_eq!(changes(text.as_bytes()), [(1, number), (0, 0)], "{text}");
+            let long = format!("{text}#1000\n").repeat(9);
+            assert_eq!(changes(long.as_bytes()), [(1, number), (0, 0)].repeat(9), "{text}");
         }
     }
 }

@@ -312,7 +312,7 @@ fn the_wave_variant_shows_what_is_inside() {
         let mut look = |rtl: &mut atoms_verilated::Rtl, number: u32, sent: &In| {
             let (mut out, mut probe) = Default::default();
             rtl.cycle_inside(sent, &mut out, &mut probe).unwrap();
-            rtl.changes().iter().for_each(|change| values[change.signal] = Some(change.value()));
+            rtl.changes().iter().for_each(|change| values[change.signal] = Some(change.value));
             let seen = [values[count], values[imm]];
             assert_eq!(seen, [Some(u128::from(probe.queue_count)), Some(sent.req_imm.into())], "{number}");
             values[word]
@@ -337,7 +337,7 @@ fn the_wave_variant_shows_what_is_inside() {
         let (mut out, mut probe) = Default::default();
         assert!(rtl.cycle_inside(&bad, &mut out, &mut probe).is_err());
         assert!(
-            rtl.changes().iter().any(|change| change.signal == imm && change.value() == 9),
+            rtl.changes().iter().any(|change| change.signal == imm && change.value == 9),
             "also in the cycle that stops it"
         );
     }

@@ -14,8 +14,8 @@ const CODE: usize = 5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Code {
     /// A space, the code, the end of the line.
-    end: [u8; 8],
-    length: usize,
+    pub(super) end: [u8; 8],
+    pub(super) length: usize,
 }
 
 impl Code {
@@ -44,7 +44,7 @@ impl Code {
 }
 
 /// The eight digits of each byte.
-static DIGITS: [[u8; 8]; 256] = {
+pub(super) static DIGITS: [[u8; 8]; 256] = {
     let mut table = [[b'0'; 8]; 256];
     let mut byte = 0;
     while byte < 256 {
@@ -89,13 +89,6 @@ fn line<const LINE: usize>(out: &mut Vec<u8>, bytes: &[u8], zeros: u32, code: &C
     digits[bytes.len()] = code.end;
     line[zeros] = b'b';
     out.extend_from_slice(&line[zeros..1 + 8 * bytes.len() + code.length]);
-}
-
-/// A new value of a vector, as digits.
-pub(super) fn digits(out: &mut Vec<u8>, digits: &[u8], code: &Code) {
-    out.push(b'b');
-    out.extend_from_slice(digits);
-    out.extend_from_slice(code.behind_space());
 }
 
 /// A new value of a vector, as bytes, the least significant first. Zeros in front are left out.

@@ -2,6 +2,9 @@
 
 mod encode;
 mod header;
+mod lines;
+
+pub(crate) use lines::ChangeLines;
 
 use crate::format::{Change, Entry, Format, kinds};
 use crate::{Definition, SignalKind};
@@ -35,6 +38,11 @@ impl VcdFormat {
         Ok(VcdFormat { file, buffer, signals, dumping: false })
     }
 
+    /// For changes that are known to be some.
+    pub(crate) fn change_lines(&self) -> ChangeLines {
+        ChangeLines::new(self.signals.clone())
+    }
+
     fn change(&mut self, signal: usize, change: Change<'_>) {
         let (kind, id) = &self.signals[signal];
         let out = &mut self.buffer;
@@ -44,8 +52,6 @@ impl VcdFormat {
             (_, Change::Happens) => encode::scalar(out, true, id),
             (SignalKind::Bits(1), Change::Narrow(value)) => encode::scalar(out, value == 1, id),
             (_, Change::Narrow(value)) => encode::number(out, value, id),
-            (SignalKind::Bits(1), Change::Digits(digits)) => encode::scalar(out, digits == b"1", id),
-            (_, Change::Digits(digits)) => encode::digits(out, digits, id),
             (SignalKind::Text, Change::Bytes(text)) => encode::text(out, text, id),
             (_, Change::Bytes(bytes)) => encode::vector(out, bytes, id),
         }
@@ -72,6 +78,7 @@ impl Format for VcdFormat {
                 self.dumping = true;
             }
             Entry::Change(signal, change) => self.change(signal, change),
+            Entry::Lines(lines) => self.buffer.extend_from_slice(lines),
         }
         if self.buffer.len() >= BUFFER_BYTES { self.write() } else { Ok(()) }
     }

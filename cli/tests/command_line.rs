@@ -60,7 +60,8 @@ fn waves_are_measured() {
         let list = report[what].as_array().expect("a list");
         list.iter().map(|figure| figure[of].as_f64().expect("a number")).collect()
     };
-    let all = [("rates", "cycles_per_second"), ("times", "seconds"), ("ratios", "median")].map(|(w, o)| figures(w, o));
+    let all = [("rates", "cycles_per_second"), ("times", "seconds"), ("ratios", "median")]
+        .map(|(w, o)| figures(w, o));
     assert_eq!(all.each_ref().map(Vec::len), [5, 3, 6], "{report}");
     assert!(all.iter().flatten().all(|figure| *figure > 0.0), "{report}");
 }

@@ -264,15 +264,19 @@ fn a_trace_can_start_late_and_have_gaps(extension: &str) {
     assert_eq!(changes["top.count"].iter().map(|(time, _)| *time).collect::<Vec<_>>(), [4000, 4010, 5000]);
 }
 
-/// A byte goes to one signal, and numbers to others, which are compared with it.
+/// A byte goes to two signals, and numbers to others, which are compared with each other.
 struct Parts {
     byte: Signal,
+    wide: Signal,
     numbers: [Signal; 2],
 }
 
 impl Deferred for Parts {
     fn set(&mut self, values: &mut WaveValues, bytes: &[u8], numbers: &[DeferredNumber]) {
-        bytes.iter().for_each(|byte| values.set(self.byte, (*byte).into()));
+        for byte in bytes {
+            values.set(self.byte, (*byte).into());
+            values.set_changed(self.wide, u128::from(*byte) << 80);
+        }
         let byte = values.get(self.byte).unwrap_or(0);
         for (at, number) in numbers {
             values.set(self.numbers[*at as usize], number.map_or(0, |number| number + byte));
@@ -305,6 +309,8 @@ fn what_is_deferred_is_set_in_its_cycle(extension: &str) {
         changes[name].iter().map(number).collect()
     };
     assert_eq!(values("top.byte"), [(0, 1), (20, 2)]);
+    let above = |byte: &str| format!("{byte}{}", "0".repeat(80));
+    assert_eq!(changes["top.wide"], [(0, above("00000001")), (20, above("00000010"))]);
     assert_eq!(values("top.first"), [(0, 5), (20, 8), (30, 9)]);
     assert_eq!(values("top.second"), [(0, 0), (20, 9)]);
     assert_eq!(values("top.diff.first"), [(0, 1), (30, 0)]);

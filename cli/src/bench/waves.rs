@@ -35,7 +35,10 @@ pub(super) fn of_waves(
     for name in ["wave.vcd", "internals.vcd", "at.vcd", "left.vcd", "right.vcd"] {
         files.writes_wave("a wave", &dir.join(name));
     }
-    files.writes("the wave as FST", &dir.join("wave.fst")).writes("Verilator's", &dir.join("verilator.vcd")).check()?;
+    files
+        .writes("the wave as FST", &dir.join("wave.fst"))
+        .writes("Verilator's", &dir.join("verilator.vcd"))
+        .check()?;
     let fast = machine::library(config, Depth::Ports)?;
     let inside = machine::library(config, Depth::Internals)?;
     let bar = bar(args.rounds as u64, "measuring");
@@ -75,7 +78,8 @@ pub(super) fn of_waves(
 fn at_again(config: &NamedConfig, library: &Library, path: &Path, rounds: usize) -> Result<Took, CliError> {
     let config = config.clone();
     let (requests, until) = (CYCLE, u64::MAX);
-    let rerun = Rerun::Random(Box::new(Campaign { config, profile: Profile::default(), seed: 1, requests, until }));
+    let rerun =
+        Rerun::Random(Box::new(Campaign { config, profile: Profile::default(), seed: 1, requests, until }));
     let look = || {
         let start = Instant::now();
         let window = CYCLE - WINDOW / 2..CYCLE + WINDOW / 2;

@@ -20,7 +20,7 @@ use crate::session::Failure;
 use crate::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use crate::trace::Trace;
 
-pub use waves::{Took, WaveReport, wave_bench};
+pub use waves::{WaveReport, WaveTime, wave_bench};
 
 /// Cycles on the tape: long enough to be a mix of everything, short enough to stay in the cache.
 const TAPE_CYCLES: usize = 4096;

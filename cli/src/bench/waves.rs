@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use atoms_cosim::bench::{Took, WaveReport, wave_bench};
+use atoms_cosim::bench::{WaveReport, WaveTime, wave_bench};
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
@@ -75,7 +75,12 @@ pub(super) fn of_waves(
 }
 
 /// `atoms wave at` of a late cycle of a run, from the second time on.
-fn at_again(config: &NamedConfig, library: &Library, path: &Path, rounds: usize) -> Result<Took, CliError> {
+fn at_again(
+    config: &NamedConfig,
+    library: &Library,
+    path: &Path,
+    rounds: usize,
+) -> Result<WaveTime, CliError> {
     let config = config.clone();
     let (requests, until) = (CYCLE, u64::MAX);
     let rerun =
@@ -91,5 +96,5 @@ fn at_again(config: &NamedConfig, library: &Library, path: &Path, rounds: usize)
     while took.len() < rounds && !(interrupt::asked() && !took.is_empty()) {
         took.push(look()?);
     }
-    Ok(Took::median("cycle 1,000,000 looked at again", &took))
+    Ok(WaveTime::median("cycle 1,000,000 looked at again", &took))
 }

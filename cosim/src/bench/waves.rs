@@ -36,24 +36,24 @@ pub struct WaveReport {
     /// Lockstep without a wave, with one of each kind, and with Verilator's own.
     pub rates: Vec<Rate>,
     /// Files that are compared.
-    pub times: Vec<Took>,
+    pub times: Vec<WaveTime>,
     /// Of times, and of sizes.
     pub ratios: Vec<Ratio>,
 }
 
 /// How long something took.
 #[derive(Clone, Debug, Serialize)]
-pub struct Took {
+pub struct WaveTime {
     /// What.
     pub what: &'static str,
     /// Median of the rounds, in seconds.
     pub seconds: f64,
 }
 
-impl Took {
+impl WaveTime {
     /// Of the times of several rounds, in seconds.
     pub fn median(what: &'static str, seconds: &[f64]) -> Self {
-        Took { what, seconds: median(seconds) }
+        WaveTime { what, seconds: median(seconds) }
     }
 }
 
@@ -142,8 +142,8 @@ pub fn wave_bench(
             named("the same, VCD with internals", in_ours),
         ],
         times: vec![
-            Took::median("100,000 edges of 350 signals read", reading),
-            Took::median("and compared", comparing),
+            WaveTime::median("100,000 edges of 350 signals read", reading),
+            WaveTime::median("and compared", comparing),
         ],
         ratios: vec![
             ratio("an open VCD takes, times lockstep", watched, in_vcd),

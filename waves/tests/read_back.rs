@@ -290,8 +290,9 @@ fn what_is_deferred_is_set_in_its_cycle(extension: &str) {
     let mut definition = Definition::new("top");
     let [byte, first, second] =
         ["byte", "first", "second"].map(|n| definition.signal(n, SignalKind::Bits(8)));
+    let wide = definition.signal("wide", SignalKind::Bits(88));
     definition.compare("diff", &[[first, second]]);
-    let mut trace = definition.create_with(&path, Parts { byte, numbers: [first, second] }).unwrap();
+    let mut trace = definition.create_with(&path, Parts { byte, wide, numbers: [first, second] }).unwrap();
     trace.defer(&[1], &[(0, Some(4)), (1, None)]);
     trace.tick().unwrap();
     trace.tick().unwrap();

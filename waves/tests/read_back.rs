@@ -301,7 +301,7 @@ fn what_is_deferred_is_set_in_its_cycle(extension: &str) {
     trace.set(first, 8);
     trace.tick().unwrap();
     trace.set(first, 1);
-    trace.defer(&[], &[(0, Some(7))]);
+    trace.defer(&[3], &[(0, Some(6))]);
     trace.tick().unwrap();
     trace.finish().unwrap();
     let (_, changes) = read(&path);
@@ -309,9 +309,10 @@ fn what_is_deferred_is_set_in_its_cycle(extension: &str) {
         let number = |(time, digits): &(u64, String)| (*time, u8::from_str_radix(digits, 2).unwrap());
         changes[name].iter().map(number).collect()
     };
-    assert_eq!(values("top.byte"), [(0, 1), (20, 2)]);
+    assert_eq!(values("top.byte"), [(0, 1), (20, 2), (30, 3)]);
     let above = |byte: &str| format!("{byte}{}", "0".repeat(80));
-    assert_eq!(changes["top.wide"], [(0, above("00000001")), (20, above("00000010"))]);
+    let wide = [(0, "00000001"), (20, "00000010"), (30, "00000011")];
+    assert_eq!(changes["top.wide"], wide.map(|(time, byte)| (time, above(byte))));
     assert_eq!(values("top.first"), [(0, 5), (20, 8), (30, 9)]);
     assert_eq!(values("top.second"), [(0, 0), (20, 9)]);
     assert_eq!(values("top.diff.first"), [(0, 1), (30, 0)]);

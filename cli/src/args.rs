@@ -498,6 +498,9 @@ pub(crate) struct BenchArgs {
     /// How the kernel is launched (docs/launch-files.md)
     #[arg(long, value_name = "FILE.toml", requires = "kernel")]
     pub(crate) launch: Option<PathBuf>,
+    /// Measure how fast waves are written, compared and looked at again (docs/waves.md)
+    #[arg(long, conflicts_with = "kernel")]
+    pub(crate) waves: bool,
     /// Rounds; figures are medians
     #[arg(long, value_name = "N", default_value_t = 7, allow_negative_numbers = true, value_parser = whole::<usize>(1..=10_000))]
     pub(crate) rounds: usize,

@@ -1,9 +1,11 @@
-//! `atoms bench`: how fast RTL, model and lockstep are, on a mix of operations or on a kernel.
+//! `atoms bench`: how fast RTL, model and lockstep are, on a mix of operations or on a kernel, and waves.
+
+mod waves;
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use atoms_cosim::bench::{self, median, processor_time};
+use atoms_cosim::bench::{self, Rate, Ratio, median, processor_time};
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
@@ -30,9 +32,12 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
         return on_kernel(args, &config, kernel, launch);
     }
     let mix = cosim::ops(&args.ops)?;
-    let library = machine::library(&config, Depth::Ports)?;
     let dir = Environment::from_process().target.join("bench");
     std::fs::create_dir_all(&dir).map_err(CliError::writing(&dir))?;
+    if args.waves {
+        return waves::of_waves(args, &config, &mix, &dir);
+    }
+    let library = machine::library(&config, Depth::Ports)?;
     let wave = dir.join("wave.vcd");
     machine::files()
         .writes_wave("the wave", &wave)
@@ -69,7 +74,17 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
         report.cycles_per_request
     )?;
     say_rtl()?;
-    for rate in &report.rates {
+    say_rates(&report.rates, &report.ratios, || Ok(()))?;
+    Ok(interrupt::or(Verdict::Agree))
+}
+
+/// Prints figures, with what `between` prints in front of the ratios.
+fn say_rates(
+    rates: &[Rate],
+    ratios: &[Ratio],
+    between: impl FnOnce() -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    for rate in rates {
         outln!(
             "  {:29} {:8.3} million cycles/s {:9.3} million requests/s",
             rate.what,
@@ -77,10 +92,11 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
             rate.requests_per_second / 1e6
         )?;
     }
-    for ratio in &report.ratios {
-        outln!("  {:35} {:6.2}  ({:.2} to {:.2})", ratio.what, ratio.median, ratio.min, ratio.max)?;
+    between()?;
+    for ratio in ratios {
+        outln!("  {:37} {:6.2}  ({:.2} to {:.2})", ratio.what, ratio.median, ratio.min, ratio.max)?;
     }
-    Ok(interrupt::or(Verdict::Agree))
+    Ok(())
 }
 
 fn say_rtl() -> Result<(), CliError> {

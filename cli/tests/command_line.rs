@@ -47,6 +47,25 @@ fn ptx_needs_no_ending() {
     assert!(measured.status.success(), "{}", String::from_utf8_lossy(&measured.stderr));
 }
 
+/// Each figure of waves is measured, the files are complete, and what they are compared with is read from them.
+#[test]
+fn waves_are_measured() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_atoms"))
+        .args(["bench", "--waves", "--config", "tiny", "--rounds", "1", "--seconds", "0.01", "--json"])
+        .output()
+        .expect("atoms can be started");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let figures = |what: &str, of: &str| -> Vec<f64> {
+        let list = report[what].as_array().expect("a list");
+        list.iter().map(|figure| figure[of].as_f64().expect("a number")).collect()
+    };
+    let all = [("rates", "cycles_per_second"), ("times", "seconds"), ("ratios", "median")]
+        .map(|(w, o)| figures(w, o));
+    assert_eq!(all.each_ref().map(Vec::len), [5, 3, 6], "{report}");
+    assert!(all.iter().flatten().all(|figure| *figure > 0.0), "{report}");
+}
+
 /// `atoms explore cost` without the tools says what is missing, what installs it, and what needs none of them.
 #[test]
 fn cost_without_tools_says_what_to_install() {

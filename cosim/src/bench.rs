@@ -1,4 +1,6 @@
-//! How fast RTL, model and lockstep are: in one process, in turns, on the same tape of inputs.
+//! How fast RTL, model, lockstep and waves are: in one process, in turns, on the same tape of inputs.
+
+mod waves;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +19,8 @@ use crate::monitor::Monitor;
 use crate::session::Failure;
 use crate::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use crate::trace::Trace;
+
+pub use waves::{WaveReport, WaveTime, wave_bench};
 
 /// Cycles on the tape: long enough to be a mix of everything, short enough to stay in the cache.
 const TAPE_CYCLES: usize = 4096;
@@ -128,6 +132,7 @@ fn play(
 
 /// Lockstep as a session sees it, with or without a wave. In elapsed time: a wave is written by a thread of its own.
 struct Watched {
+    cycles: usize,
     cycles_per_second: f64,
     /// Of the wave, per cycle.
     bytes: f64,
@@ -155,9 +160,11 @@ impl Watched {
             },
         )?;
         trace.map(Trace::finish).transpose()?;
+        // The RTL may have a wave of its own, which ends with it.
+        drop(machine);
         let spent = start.elapsed().as_secs_f64();
         let bytes = wave.and_then(|path| Some(std::fs::metadata(path).ok()?.len())).unwrap_or(0);
-        Ok(Watched { cycles_per_second: cycles as f64 / spent, bytes: bytes as f64 / cycles as f64 })
+        Ok(Watched { cycles, cycles_per_second: cycles as f64 / spent, bytes: bytes as f64 / cycles as f64 })
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use atoms_model::Unit;
+use atoms_model::registers::SeeRegister;
 use atoms_verilated::{DesignSignal, Rtl, RtlError, Variant};
 
 /// The top module, in paths of both sides.
@@ -108,13 +109,16 @@ impl fmt::Display for RegisterDifference {
 pub struct Internals {
     looking: Looking,
     signals: Vec<DesignSignal>,
-    /// By signal, those that are registers of the model too.
-    wires: Vec<Option<Wire>>,
+    /// The RTL's values by signal, where registers are compared.
+    values: Vec<u128>,
     registers: Vec<ModelRegister>,
     /// Place in `registers` of each register that the model shows.
     mapped: Vec<Option<usize>>,
     held: Vec<Option<u128>>,
-    /// Registers that changed on either side; some may be here twice.
+    /// Operands that many registers hold, in the order in which the model shows them, so as not to look at each of the
+    /// registers; `None` before they were seen, and while they mean nothing.
+    operands: Vec<Option<Vec<u128>>>,
+    /// Registers that changed on the model's side.
     moved: Vec<usize>,
     /// Last cycle in which every register was compared, and none differed.
     agreed: Option<u64>,
@@ -122,12 +126,40 @@ pub struct Internals {
     found: Option<RegisterDifference>,
 }
 
-/// A signal of the RTL that is a register of the model too.
-#[derive(Clone, Debug, Default)]
-struct Wire {
-    value: u128,
-    /// Places in [`Internals::registers`].
-    registers: Vec<usize>,
+/// One look at the registers of the model.
+struct Look<'a> {
+    mapped: std::slice::Iter<'a, Option<usize>>,
+    operands: &'a mut Vec<Option<Vec<u128>>>,
+    /// Of them, those that were seen.
+    operands_seen: usize,
+    held: &'a mut [Option<u128>],
+    moved: &'a mut Vec<usize>,
+}
+
+impl SeeRegister for Look<'_> {
+    fn see(&mut self, _: fmt::Arguments<'_>, value: Option<u128>) {
+        if let Some(Some(at)) = self.mapped.next()
+            && self.held[*at] != value
+        {
+            self.held[*at] = value;
+            self.moved.push(*at);
+        }
+    }
+
+    fn leaves_out(&mut self, count: usize, operands: &[u128], held: bool) -> bool {
+        let at = self.operands_seen;
+        self.operands_seen += 1;
+        if self.operands.len() == at {
+            self.operands.push(None);
+        }
+        let now = held.then_some(operands);
+        if self.operands[at].as_deref() == now {
+            self.mapped.nth(count - 1);
+            return true;
+        }
+        self.operands[at] = now.map(<[u128]>::to_vec);
+        false
+    }
 }
 
 impl Internals {
@@ -142,7 +174,7 @@ impl Internals {
             signals.iter().enumerate().map(|(at, signal)| (signal.path(), at)).collect();
         let (mut registers, mut mapped) = (Vec::new(), Vec::new());
         if let Some(model) = model {
-            model.registers(&mut |name, _| {
+            model.registers(&mut |name: fmt::Arguments<'_>, _: Option<u128>| {
                 let path = format!("{TOP}.{name}");
                 let signal = by_path.get(&path).copied();
                 mapped.push(signal.map(|_| registers.len()));
@@ -152,23 +184,11 @@ impl Internals {
                 }));
             });
         }
-        let mut wires: Vec<Option<Wire>> = vec![None; signals.len()];
-        for (at, register) in registers.iter().enumerate() {
-            let ModelRegister { signal, .. } = register;
-            wires[*signal].get_or_insert_default().registers.push(at);
-        }
         let held = vec![None; registers.len()];
-        Ok(Internals {
-            looking,
-            signals,
-            wires,
-            registers,
-            mapped,
-            held,
-            moved: Vec::new(),
-            agreed: None,
-            found: None,
-        })
+        let values = vec![0; signals.len()];
+        let (moved, agreed, found) = (Vec::new(), None, None);
+        let operands = Vec::new();
+        Ok(Internals { looking, signals, values, registers, mapped, held, operands, moved, agreed, found })
     }
 
     /// Looks into `cycle`.
@@ -196,14 +216,9 @@ impl Internals {
         &self.held
     }
 
-    /// Places of the registers that changed on either side since the cycle looked into before; some may be here twice.
+    /// Places of the registers that changed on the model's side since the cycle looked into before.
     pub fn moved(&self) -> &[usize] {
         &self.moved
-    }
-
-    /// The RTL's value of a register.
-    pub fn value(&self, register: &ModelRegister) -> u128 {
-        self.wires[register.signal].as_ref().map_or(0, |wire| wire.value)
     }
 
     /// Last cycle in which every register was compared, and none differed.
@@ -216,25 +231,15 @@ impl Internals {
         self.found.as_ref()
     }
 
-    /// Takes both sides as they are before the clock edge.
+    /// Takes the model as it is before the clock edge; the RTL, too, if it compares.
     pub(crate) fn see(&mut self, rtl: &Rtl, model: Option<&Unit>) {
-        self.moved.clear();
-        for change in rtl.changes() {
-            if let Some(wire) = &mut self.wires[change.signal] {
-                wire.value = change.value;
-                self.moved.extend_from_slice(&wire.registers);
-            }
+        if self.compares() {
+            rtl.changes().iter().for_each(|change| self.values[change.signal] = change.value);
         }
+        self.moved.clear();
         if let Some(model) = model {
-            let (mut mapped, held, moved) = (self.mapped.iter(), &mut self.held, &mut self.moved);
-            model.registers(&mut |_, value| {
-                if let Some(Some(at)) = mapped.next()
-                    && held[*at] != value
-                {
-                    held[*at] = value;
-                    moved.push(*at);
-                }
-            });
+            let Internals { mapped, operands, held, moved, .. } = self;
+            model.registers(&mut Look { mapped: mapped.iter(), operands, operands_seen: 0, held, moved });
         }
     }
 
@@ -248,7 +253,7 @@ impl Internals {
             return None;
         }
         let differ = |(register, held): (&ModelRegister, &Option<u128>)| {
-            let (rtl, model) = (self.value(register), (*held)?);
+            let (rtl, model) = (self.values[register.signal], (*held)?);
             let path = || register.path.clone();
             (rtl != model).then(|| RegisterDifference { cycle, path: path(), rtl, model, others: 0 })
         };

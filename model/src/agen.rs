@@ -35,7 +35,7 @@ pub(crate) struct Meta {
 
 impl Meta {
     /// Its fields as those of `req_meta_t`.
-    pub(crate) fn fields(&self, see: &mut dyn FnMut(&str, u128)) {
+    pub(crate) fn fields(&self, see: &mut impl FnMut(&str, u128)) {
         let Meta { mask, ur, imm, slot, tag, scale, absolute, red, size, op } = *self;
         see("mask", mask.into());
         see("ur", ur.into());

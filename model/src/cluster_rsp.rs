@@ -89,12 +89,12 @@ impl ClusterResponses {
     }
 
     /// Its registers.
-    pub(crate) fn registers(&self, see: &mut SeeRegister<'_>) {
+    pub(crate) fn registers(&self, see: &mut impl SeeRegister) {
         let ClusterResponses { entry, depth, head, tail, held, owed } = self;
         for (place, rsp) in entry.iter().enumerate().take(*depth) {
             let ClusterRsp { rd, pred, tag, fault, fault_addr } = *rsp;
             for (word, value) in words(rd) {
-                see(format_args!("u_cluster_rsp.entry_q[{place}].rd[{word}]"), Some(value));
+                see.see(format_args!("u_cluster_rsp.entry_q[{place}].rd[{word}]"), Some(value));
             }
             let fields = [
                 ("pred", pred.into()),
@@ -103,11 +103,11 @@ impl ClusterResponses {
                 ("fault_addr", fault_addr),
             ];
             for (field, value) in fields {
-                see(format_args!("u_cluster_rsp.entry_q[{place}].{field}"), Some(value.into()));
+                see.see(format_args!("u_cluster_rsp.entry_q[{place}].{field}"), Some(value.into()));
             }
         }
         for (name, value) in [("head", head), ("tail", tail), ("held", held), ("owed", owed)] {
-            see(format_args!("u_cluster_rsp.{name}_q"), Some(*value as u128));
+            see.see(format_args!("u_cluster_rsp.{name}_q"), Some(*value as u128));
         }
     }
 

@@ -92,19 +92,22 @@ pub(crate) fn tick(
 }
 
 /// Its registers, which are the outputs.
-pub(crate) fn registers(config: &Config, out: &Out, see: &mut SeeRegister<'_>) {
-    see(format_args!("u_collect.rsp_valid_q"), Some(out.rsp_valid.into()));
-    for (lane, rd) in out.rsp_rd.iter().enumerate().take(config.num_lanes as usize) {
-        for (word, value) in words(*rd) {
-            see(format_args!("u_collect.rd_q[{lane}][{word}]"), Some(value));
+pub(crate) fn registers(config: &Config, out: &Out, see: &mut impl SeeRegister) {
+    see.see(format_args!("u_collect.rsp_valid_q"), Some(out.rsp_valid.into()));
+    let results = &out.rsp_rd[..config.num_lanes as usize];
+    if !see.leaves_out(4 * results.len(), results, true) {
+        for (lane, rd) in results.iter().enumerate() {
+            for (word, value) in words(*rd) {
+                see.see(format_args!("u_collect.rd_q[{lane}][{word}]"), Some(value));
+            }
         }
     }
-    see(format_args!("u_collect.pred_q"), Some(out.rsp_pred.into()));
-    see(format_args!("u_collect.tag_q"), Some(out.rsp_tag.into()));
-    see(format_args!("u_collect.fault_q"), Some(out.rsp_fault.into()));
-    see(format_args!("u_collect.fault_lane_q"), Some(out.rsp_fault_lane.into()));
-    see(format_args!("u_collect.fault_addr_q"), Some(out.rsp_fault_addr.into()));
-    see(format_args!("u_collect.passes_q"), Some(out.rsp_passes.into()));
+    see.see(format_args!("u_collect.pred_q"), Some(out.rsp_pred.into()));
+    see.see(format_args!("u_collect.tag_q"), Some(out.rsp_tag.into()));
+    see.see(format_args!("u_collect.fault_q"), Some(out.rsp_fault.into()));
+    see.see(format_args!("u_collect.fault_lane_q"), Some(out.rsp_fault_lane.into()));
+    see.see(format_args!("u_collect.fault_addr_q"), Some(out.rsp_fault_addr.into()));
+    see.see(format_args!("u_collect.passes_q"), Some(out.rsp_passes.into()));
 }
 
 /// Puts the results of the lanes served into `rd`; gives the lanes whose compare-and-store

@@ -104,24 +104,24 @@ impl CtaTable {
     }
 
     /// Its registers.
-    pub(crate) fn registers(&self, config: &Config, see: &mut SeeRegister<'_>) {
+    pub(crate) fn registers(&self, config: &Config, see: &mut impl SeeRegister) {
         let CtaTable { allocation, inside, reject } = self;
         let slots = config.num_cta_slots as usize;
         let valid = allocation.iter().enumerate().fold(0, |all, (slot, a)| all | u128::from(a.valid) << slot);
-        see(format_args!("u_cta_table.valid_q"), Some(valid));
+        see.see(format_args!("u_cta_table.valid_q"), Some(valid));
         for (slot, allocation) in allocation.iter().enumerate().take(slots) {
             let Allocation { size, base, rank, valid } = *allocation;
             let fields =
                 [("size", size), ("base", base.into()), ("rank", rank.into()), ("valid", valid.into())];
             for (field, value) in fields {
                 let path = format_args!("u_cta_table.allocation_q[{slot}].{field}");
-                see(path, valid.then_some(value.into()));
+                see.see(path, valid.then_some(value.into()));
             }
         }
         for (slot, inside) in inside.iter().enumerate().take(slots) {
-            see(format_args!("u_cta_table.inside_q[{slot}]"), Some((*inside).into()));
+            see.see(format_args!("u_cta_table.inside_q[{slot}]"), Some((*inside).into()));
         }
-        see(format_args!("u_cta_table.reject_q"), Some((*reject).into()));
+        see.see(format_args!("u_cta_table.reject_q"), Some((*reject).into()));
     }
 
     /// Reset: no slot has an allocation, no request is inside.

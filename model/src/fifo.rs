@@ -77,18 +77,18 @@ impl<T: Default + Clone> Fifo<T> {
 
 impl<T: EntryFields> Fifo<T> {
     /// Its registers as the instance `at`.
-    pub(crate) fn registers(&self, at: &str, lanes: usize, see: &mut SeeRegister<'_>) {
+    pub(crate) fn registers(&self, at: &str, lanes: usize, see: &mut impl SeeRegister) {
         let Fifo { entry, head, tail: _, count, place } = self;
         let depth = entry.len() - 1;
         for here in 0..depth {
             let age = (here + depth - place) % depth;
             let held = age < *count;
             entry[(head + age) % entry.len()].fields(lanes, &mut |field, value| {
-                see(format_args!("{at}.entry_q[{here}].{field}"), held.then_some(value));
+                see.see(format_args!("{at}.entry_q[{here}].{field}"), held.then_some(value));
             });
         }
-        see(format_args!("{at}.head_q"), Some(*place as u128));
-        see(format_args!("{at}.tail_q"), Some(((place + count) % depth) as u128));
-        see(format_args!("{at}.count_q"), Some(*count as u128));
+        see.see(format_args!("{at}.head_q"), Some(*place as u128));
+        see.see(format_args!("{at}.tail_q"), Some(((place + count) % depth) as u128));
+        see.see(format_args!("{at}.count_q"), Some(*count as u128));
     }
 }

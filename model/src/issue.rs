@@ -41,7 +41,7 @@ pub(crate) struct ClusterReq {
 }
 
 impl EntryFields for WarpReq {
-    fn fields(&self, lanes: usize, see: &mut dyn FnMut(fmt::Arguments<'_>, u128)) {
+    fn fields(&self, lanes: usize, see: &mut impl FnMut(fmt::Arguments<'_>, u128)) {
         // The hardware keeps the operands in `atoms_operands`.
         let WarpReq { meta, ra, b: _, c: _ } = self;
         meta.fields(&mut |field, value| see(format_args!("meta.{field}"), value));
@@ -52,7 +52,7 @@ impl EntryFields for WarpReq {
 }
 
 impl EntryFields for ClusterReq {
-    fn fields(&self, _: usize, see: &mut dyn FnMut(fmt::Arguments<'_>, u128)) {
+    fn fields(&self, _: usize, see: &mut impl FnMut(fmt::Arguments<'_>, u128)) {
         let ClusterReq { meta, b, c } = self;
         let Meta { mask: _, ur: _, imm, slot, tag, scale: _, absolute: _, red, size, op } = *meta;
         see(format_args!("addr"), imm.into());
@@ -370,7 +370,7 @@ impl Issue {
     }
 
     /// Its registers, with those of `atoms_spin` and `atoms_operands`, whose entries are those of the warp queue.
-    pub(crate) fn registers(&self, config: &Config, warp: &Fifo<WarpReq>, see: &mut SeeRegister<'_>) {
+    pub(crate) fn registers(&self, config: &Config, warp: &Fifo<WarpReq>, see: &mut impl SeeRegister) {
         let Issue {
             valid,
             turn,
@@ -385,7 +385,8 @@ impl Issue {
             pass,
             work: _,
         } = self;
-        let mut request = |name, value: u128| see(format_args!("u_issue.{name}_q"), valid.then_some(value));
+        let mut request =
+            |name, value: u128| see.see(format_args!("u_issue.{name}_q"), valid.then_some(value));
         request("cluster", pass.cluster.into());
         request("red", pass.red.into());
         request("first", pass.first.into());
@@ -398,12 +399,12 @@ impl Issue {
         request("passes", u128::from(pass.passes) - u128::from(*valid && *pending != 0));
         // Of an illegal pair the size is not kept.
         let size = pass.kind.filter(|_| *valid).map(|(_, size)| size as u128);
-        see(format_args!("u_issue.size_q"), size);
-        see(format_args!("u_issue.valid_q"), Some((*valid).into()));
-        see(format_args!("u_issue.pending_q"), Some((*pending).into()));
-        see(format_args!("u_issue.rotate_q"), Some((*rotate).into()));
-        see(format_args!("u_issue.turn_q"), Some((*turn).into()));
-        see(format_args!("u_issue.no_room_q"), Some((*no_room).into()));
+        see.see(format_args!("u_issue.size_q"), size);
+        see.see(format_args!("u_issue.valid_q"), Some((*valid).into()));
+        see.see(format_args!("u_issue.pending_q"), Some((*pending).into()));
+        see.see(format_args!("u_issue.rotate_q"), Some((*rotate).into()));
+        see.see(format_args!("u_issue.turn_q"), Some((*turn).into()));
+        see.see(format_args!("u_issue.no_room_q"), Some((*no_room).into()));
         for lane in 0..config.num_lanes as usize {
             let waits = *valid && pending >> lane & 1 == 1;
             let first = &bank_addrs.first;
@@ -413,14 +414,14 @@ impl Issue {
                 ("in_word", first.byte(lane).into()),
             ];
             for (field, value) in fields {
-                see(format_args!("u_issue.bank_addr_q[{lane}].{field}"), waits.then_some(value));
+                see.see(format_args!("u_issue.bank_addr_q[{lane}].{field}"), waits.then_some(value));
             }
         }
         spin.registers(config, see);
         self.operand_registers(config, warp, see);
     }
 
-    fn operand_registers(&self, config: &Config, warp: &Fifo<WarpReq>, see: &mut SeeRegister<'_>) {
+    fn operand_registers(&self, config: &Config, warp: &Fifo<WarpReq>, see: &mut impl SeeRegister) {
         let (head, tail, entries) = warp.places();
         let at_issue = self.valid && !self.pass.cluster;
         let places = config.queue_depth as usize + 1;
@@ -428,17 +429,21 @@ impl Issue {
         for (at, request) in entries {
             let kept = warp.holds(at) || (at_issue && at == taken);
             for (name, operands) in [("b", &request.b), ("c", &request.c)] {
-                for (lane, operand) in operands.iter().enumerate().take(config.num_lanes as usize) {
+                let operands = &operands[..config.num_lanes as usize];
+                if see.leaves_out(4 * operands.len(), operands, kept) {
+                    continue;
+                }
+                for (lane, operand) in operands.iter().enumerate() {
                     for (word, value) in words(*operand) {
                         let path = format_args!("u_issue.u_operands.{name}_q[{at}][{}]", 4 * lane + word);
-                        see(path, kept.then_some(value));
+                        see.see(path, kept.then_some(value));
                     }
                 }
             }
         }
-        see(format_args!("u_issue.u_operands.tail_q"), Some(tail as u128));
-        see(format_args!("u_issue.u_operands.next_q"), Some(head as u128));
-        see(format_args!("u_issue.u_operands.work_q"), at_issue.then_some(taken as u128));
+        see.see(format_args!("u_issue.u_operands.tail_q"), Some(tail as u128));
+        see.see(format_args!("u_issue.u_operands.next_q"), Some(head as u128));
+        see.see(format_args!("u_issue.u_operands.work_q"), at_issue.then_some(taken as u128));
     }
 
     /// Reset: no request, and the rotating order starts at lane 0.

@@ -151,9 +151,9 @@ impl Pipe {
 
     /// The register that it shares with the hardware; see
     /// [`WITHOUT_COUNTERPART`](crate::registers::WITHOUT_COUNTERPART).
-    pub(crate) fn registers(&self, see: &mut SeeRegister<'_>) {
+    pub(crate) fn registers(&self, see: &mut impl SeeRegister) {
         let Pipe { ring: _, head: _, valid, effect: _ } = self;
-        see(format_args!("u_pipe.valid_q"), Some((*valid).into()));
+        see.see(format_args!("u_pipe.valid_q"), Some((*valid).into()));
     }
 
     /// Reset: no pass.

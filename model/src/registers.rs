@@ -5,9 +5,27 @@
 
 use std::fmt::Arguments;
 
-/// Sees each register, or each part of one, in an order that never changes: its path below the unit, such as
-/// `u_issue.op_q`, and its value; `None` while it means nothing, and the hardware may hold anything.
-pub type SeeRegister<'a> = dyn FnMut(Arguments<'_>, Option<u128>) + 'a;
+/// Sees each register, or each part of one, in an order that never changes.
+///
+/// A type, not a trait object: a wave of what is inside sees two thousand in each cycle, by their places alone, and
+/// then no path is put together.
+pub trait SeeRegister {
+    /// A register: its path below the unit, such as `u_issue.op_q`, and its value; `None` while it means nothing, and the
+    /// hardware may hold anything.
+    fn see(&mut self, path: Arguments<'_>, value: Option<u128>);
+
+    /// The next `count` registers hold `operands`, or mean nothing unless `held`. Where that was so before, they are
+    /// left out.
+    fn leaves_out(&mut self, _count: usize, _operands: &[u128], _held: bool) -> bool {
+        false
+    }
+}
+
+impl<See: FnMut(Arguments<'_>, Option<u128>)> SeeRegister for See {
+    fn see(&mut self, path: Arguments<'_>, value: Option<u128>) {
+        self(path, value);
+    }
+}
 
 /// Registers of the RTL that have no counterpart in the model: the instance below the unit, its registers, and why.
 pub const WITHOUT_COUNTERPART: &[(&str, &[&str], &str)] = &[
@@ -38,5 +56,5 @@ pub(crate) fn words(value: u128) -> impl Iterator<Item = (usize, u128)> {
 /// An entry of a queue as its fields.
 pub(crate) trait EntryFields {
     /// Sees each field, in an order that never changes; `lanes` are those of the configuration.
-    fn fields(&self, lanes: usize, see: &mut dyn FnMut(Arguments<'_>, u128));
+    fn fields(&self, lanes: usize, see: &mut impl FnMut(Arguments<'_>, u128));
 }

@@ -33,7 +33,7 @@ impl SpinTurns {
     }
 
     /// Its registers, a counter by the fields of `spin_turn_t`.
-    pub(crate) fn registers(&self, config: &Config, see: &mut SeeRegister<'_>) {
+    pub(crate) fn registers(&self, config: &Config, see: &mut impl SeeRegister) {
         let SpinTurns { turn } = self;
         for (bank, turn) in turn.iter().enumerate().take(config.num_banks as usize) {
             let hold = config.spin_hold;
@@ -43,7 +43,7 @@ impl SpinTurns {
                 ("step", turn & (hold - 1)),
             ];
             for (field, value) in fields {
-                see(format_args!("u_issue.u_spin.turn_q[{bank}].{field}"), Some(value.into()));
+                see.see(format_args!("u_issue.u_spin.turn_q[{bank}].{field}"), Some(value.into()));
             }
         }
     }

@@ -165,7 +165,7 @@ impl Unit {
 
     /// Shows every register, as it is before the clock edge of the cycle last evaluated. Memory is not among them:
     /// [`Unit::memory`].
-    pub fn registers(&self, see: &mut SeeRegister<'_>) {
+    pub fn registers(&self, see: &mut impl SeeRegister) {
         let Unit {
             config,
             warp_queue,

@@ -132,11 +132,11 @@ impl Waiters {
     }
 
     /// Its registers; those of the port are in `out`.
-    pub(crate) fn registers(&self, out: &Out, see: &mut SeeRegister<'_>) {
+    pub(crate) fn registers(&self, out: &Out, see: &mut impl SeeRegister) {
         let Waiters { places, suspended, woken, expired, last } = self;
-        see(format_args!("u_waiters.suspended_q"), Some((*suspended).into()));
-        see(format_args!("u_waiters.woken_q"), Some((*woken).into()));
-        see(format_args!("u_waiters.expired_q"), Some((*expired).into()));
+        see.see(format_args!("u_waiters.suspended_q"), Some((*suspended).into()));
+        see.see(format_args!("u_waiters.woken_q"), Some((*woken).into()));
+        see.see(format_args!("u_waiters.expired_q"), Some((*expired).into()));
         for (place, waiter) in places.iter().enumerate() {
             let Waiter { tag, slot, mask, bank, row, limit } = *waiter;
             let is = |set: &u32| set >> place & 1 == 1;
@@ -149,14 +149,14 @@ impl Waiters {
                 ("tag", tag.into()),
             ];
             for (field, value) in fields {
-                see(format_args!("u_waiters.waiter_q[{place}].{field}"), taken.then_some(value.into()));
+                see.see(format_args!("u_waiters.waiter_q[{place}].{field}"), taken.then_some(value.into()));
             }
-            see(format_args!("u_waiters.left_q[{place}]"), is(suspended).then_some(limit.into()));
+            see.see(format_args!("u_waiters.left_q[{place}]"), is(suspended).then_some(limit.into()));
         }
-        see(format_args!("u_waiters.last_q"), Some((*last).into()));
-        see(format_args!("u_waiters.wake_valid_q"), Some(out.wake_valid.into()));
-        see(format_args!("u_waiters.wake_tag_q"), Some(out.wake_tag.into()));
-        see(format_args!("u_waiters.wake_pred_q"), Some(out.wake_pred.into()));
+        see.see(format_args!("u_waiters.last_q"), Some((*last).into()));
+        see.see(format_args!("u_waiters.wake_valid_q"), Some(out.wake_valid.into()));
+        see.see(format_args!("u_waiters.wake_tag_q"), Some(out.wake_tag.into()));
+        see.see(format_args!("u_waiters.wake_pred_q"), Some(out.wake_pred.into()));
     }
 
     /// Reset: no request is suspended.

@@ -1,123 +1,119 @@
-//! Changes on their way from a trace to its file.
+//! What a trace is told, on its way to the thread that writes it.
 
-use crate::SignalKind;
-use std::ops::Range;
+/// Bytes of a batch from which on it is handed over: few enough that all that are on their way stay in the cache.
+const FULL_BYTES: usize = 1 << 16;
 
-/// Bytes of a batch from which on it is handed over.
-const FULL_BYTES: usize = 1 << 18;
-
-/// Consecutive changes, as they are handed to the thread that formats them.
+/// What consecutive cycles set, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     records: Vec<Record>,
-    /// Values that do not fit into a record.
+    /// Values that do not fit into a record, and bytes and numbers that records say the count of, in their order.
+    wide: Vec<u128>,
     bytes: Vec<u8>,
+    numbers: Vec<DeferredNumber>,
 }
 
-/// One entry of a batch.
-#[derive(Clone, Debug)]
+/// A number by a place that means something to [`Deferred`](crate::Deferred) alone; `None` where it has no value.
+pub type DeferredNumber = (u32, Option<u128>);
+
+/// One entry of a batch, kept small: a cycle has hundreds.
+#[derive(Clone, Copy, Debug)]
 enum Record {
-    Time(u64),
-    /// From here to the next time, every signal has its value: a file starts like this.
-    All,
-    Unknown(u32),
+    Narrow(u32, u64),
+    Wide(u32),
+    Bytes(u32, u32),
     Happens(u32),
-    Narrow(u32, u128),
-    Bytes(u32, Range<u32>),
+    Deferred { bytes: u32, numbers: u32 },
+    Tick(u64),
+    End(u64),
 }
 
-/// An entry of a batch, as a format takes it.
+/// An entry of a batch, as the thread takes it. Signals go by number.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Entry<'a> {
-    /// What follows happens at this time.
-    Time(u64),
-    /// Up to the next time, every signal that has a value is listed.
-    All,
-    /// The signal, by number, takes a value.
-    Change(usize, Change<'a>),
-}
-
-/// What becomes of a signal.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Change<'a> {
-    /// It has no value yet.
-    Unknown,
-    /// It is an event, and happens.
-    Happens,
-    /// It has at most 128 bits.
-    Narrow(u128),
-    /// It is wider, and these are its bits, the least significant byte first; or it is text.
-    Bytes(&'a [u8]),
+pub(crate) enum Step<'a> {
+    /// A signal of at most 128 bits is set.
+    Number(u32, u128),
+    /// A signal of any width, or a text.
+    Bytes(u32, &'a [u8]),
+    /// An event happens.
+    Happens(u32),
+    /// Others are set as [`Deferred`](crate::Deferred) says.
+    Deferred(&'a [u8], &'a [DeferredNumber]),
+    /// This cycle is over.
+    Tick(u64),
+    /// Nothing follows but, maybe, what ends at this time.
+    End(u64),
 }
 
 impl Batch {
-    pub(crate) fn time(&mut self, time: u64) {
-        self.records.push(Record::Time(time));
-    }
-
-    pub(crate) fn all(&mut self) {
-        self.records.push(Record::All);
-    }
-
-    pub(crate) fn change(&mut self, signal: u32, change: Change<'_>) {
-        self.records.push(match change {
-            Change::Unknown => Record::Unknown(signal),
-            Change::Happens => Record::Happens(signal),
-            Change::Narrow(value) => Record::Narrow(signal, value),
-            Change::Bytes(bytes) => {
-                let from = self.bytes.len() as u32;
-                self.bytes.extend_from_slice(bytes);
-                Record::Bytes(signal, from..self.bytes.len() as u32)
+    pub(crate) fn number(&mut self, signal: u32, value: u128) {
+        self.records.push(match u64::try_from(value) {
+            Ok(value) => Record::Narrow(signal, value),
+            Err(_) => {
+                self.wide.push(value);
+                Record::Wide(signal)
             }
         });
     }
 
+    pub(crate) fn bytes(&mut self, signal: u32, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.records.push(Record::Bytes(signal, bytes.len() as u32));
+    }
+
+    pub(crate) fn happens(&mut self, signal: u32) {
+        self.records.push(Record::Happens(signal));
+    }
+
+    pub(crate) fn deferred(&mut self, bytes: &[u8], numbers: &[DeferredNumber]) {
+        self.bytes.extend_from_slice(bytes);
+        self.numbers.extend_from_slice(numbers);
+        self.records.push(Record::Deferred { bytes: bytes.len() as u32, numbers: numbers.len() as u32 });
+    }
+
+    pub(crate) fn tick(&mut self, cycle: u64) {
+        self.records.push(Record::Tick(cycle));
+    }
+
+    pub(crate) fn end(&mut self, time: u64) {
+        self.records.push(Record::End(time));
+    }
+
     /// Worth handing over.
     pub(crate) fn is_full(&self) -> bool {
-        self.records.len() * size_of::<Record>() + self.bytes.len() >= FULL_BYTES
+        let Batch { records, wide, bytes, numbers } = self;
+        size_of_val(&records[..]) + size_of_val(&wide[..]) + bytes.len() + size_of_val(&numbers[..])
+            >= FULL_BYTES
     }
 
     pub(crate) fn clear(&mut self) {
-        self.records.clear();
-        self.bytes.clear();
+        let Batch { records, wide, bytes, numbers } = self;
+        records.clear();
+        wide.clear();
+        bytes.clear();
+        numbers.clear();
     }
 
     /// The entries, in order.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        self.records.iter().map(|record| match record {
-            Record::Time(time) => Entry::Time(*time),
-            Record::All => Entry::All,
-            Record::Unknown(signal) => Entry::Change(*signal as usize, Change::Unknown),
-            Record::Happens(signal) => Entry::Change(*signal as usize, Change::Happens),
-            Record::Narrow(signal, value) => Entry::Change(*signal as usize, Change::Narrow(*value)),
-            Record::Bytes(signal, range) => {
-                let bytes = &self.bytes[range.start as usize..range.end as usize];
-                Entry::Change(*signal as usize, Change::Bytes(bytes))
+    pub(crate) fn steps(&self) -> impl Iterator<Item = Step<'_>> {
+        let (mut wide, mut bytes, mut numbers) = (self.wide.iter(), &self.bytes[..], &self.numbers[..]);
+        let mut some = move |count: u32| {
+            let (first, rest) = bytes.split_at(count as usize);
+            bytes = rest;
+            first
+        };
+        self.records.iter().map(move |record| match *record {
+            Record::Narrow(signal, value) => Step::Number(signal, value.into()),
+            Record::Wide(signal) => Step::Number(signal, *wide.next().expect("one for each such record")),
+            Record::Bytes(signal, length) => Step::Bytes(signal, some(length)),
+            Record::Happens(signal) => Step::Happens(signal),
+            Record::Deferred { bytes, numbers: count } => {
+                let (first, rest) = numbers.split_at(count as usize);
+                numbers = rest;
+                Step::Deferred(some(bytes), first)
             }
+            Record::Tick(cycle) => Step::Tick(cycle),
+            Record::End(time) => Step::End(time),
         })
     }
-}
-
-/// A file format that a trace can be written in.
-pub(crate) trait Format: Send {
-    /// Takes an entry.
-    fn entry(&mut self, entry: Entry<'_>) -> std::io::Result<()>;
-
-    /// Brings everything taken so far to the file, which is valid as it then stands.
-    fn flush(&mut self) -> std::io::Result<()>;
-}
-
-/// Appends `text` with `_` for each run of white space, which separates words in a VCD file.
-pub(crate) fn word(out: &mut Vec<u8>, text: &[u8]) {
-    let mut parts = text.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty());
-    out.extend_from_slice(parts.next().unwrap_or(b"-"));
-    for part in parts {
-        out.push(b'_');
-        out.extend_from_slice(part);
-    }
-}
-
-/// The kinds of all signals, by number.
-pub(crate) fn kinds(definition: &crate::Definition) -> Vec<SignalKind> {
-    definition.signals.iter().map(|declared| declared.kind).collect()
 }

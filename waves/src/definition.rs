@@ -1,6 +1,6 @@
 //! The signals of a trace, in their scopes.
 
-use crate::{Comparison, WaveError, WaveTrace};
+use crate::{Comparison, Deferred, WaveError, WaveTrace};
 use std::path::Path;
 
 /// What a signal holds.
@@ -161,7 +161,19 @@ impl Definition {
     /// # Errors
     /// [`WaveError::WaveTrace`].
     pub fn create(&self, path: impl AsRef<Path>) -> Result<WaveTrace, WaveError> {
-        WaveTrace::create(self, path.as_ref())
+        WaveTrace::create(self, path.as_ref(), None)
+    }
+
+    /// The same, with values that `deferred` works out on the thread that writes.
+    ///
+    /// # Errors
+    /// [`WaveError::WaveTrace`].
+    pub fn create_with(
+        &self,
+        path: impl AsRef<Path>,
+        deferred: impl Deferred + 'static,
+    ) -> Result<WaveTrace, WaveError> {
+        WaveTrace::create(self, path.as_ref(), Some(Box::new(deferred)))
     }
 
     pub(crate) fn declared(&self, signal: Signal) -> &Declared {

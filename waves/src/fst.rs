@@ -1,7 +1,7 @@
 //! Traces as FST: the binary format of GTKWave, compressed, with an index.
 
-use crate::batch::{self, Change, Entry, Format, kinds};
 use crate::definition::{Item, Scope};
+use crate::format::{self, Change, Entry, Format, kinds};
 use crate::{Definition, SignalKind};
 use std::fs::File;
 use std::io;
@@ -51,7 +51,7 @@ impl FstFormat {
             }
             (SignalKind::Text, Change::Bytes(text)) => {
                 self.bytes.clear();
-                batch::word(&mut self.bytes, text);
+                format::word(&mut self.bytes, text);
                 SignalValue::Bytes(self.bytes.as_slice().into())
             }
             (_, Change::Bytes(bytes)) => pack(&mut self.bytes, kind, bytes),
@@ -125,6 +125,7 @@ impl Format for FstFormat {
             Entry::Time(time) => self.time = time,
             Entry::All => {}
             Entry::Change(signal, change) => self.change(signal, change).map_err(io::Error::other)?,
+            Entry::Lines(_) => unreachable!("it has none"),
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Viewer layouts: which signals to show, in which order, in the file GTKWave opens.
 
 use crate::definition::{Definition, Signal, SignalKind};
-use crate::{Fold, ViewGroup, WaveError, WaveView, trace};
+use crate::{Fold, ViewGroup, WaveError, WaveView, values};
 use std::fmt::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -75,7 +75,7 @@ impl Layout {
         };
         WaveView {
             groups: self.groups.iter().map(group).collect(),
-            marker: self.marker.map(|cycle| cycle * trace::PERIOD),
+            marker: self.marker.map(|cycle| cycle * values::PERIOD),
         }
     }
 
@@ -99,8 +99,8 @@ impl Layout {
         // folders. `gtkwave TRACE LAYOUT` opens the two wherever they are.
         writeln!(out, "[dumpfile] \"{}\"", trace.display())?;
         // Pixels per time unit are a power of two; eight cycles before the marker are in view.
-        let marker = self.marker.map_or(-1, |cycle| (cycle * trace::PERIOD) as i64);
-        let start = self.marker.map_or(0, |cycle| cycle.saturating_sub(8) * trace::PERIOD);
+        let marker = self.marker.map_or(-1, |cycle| (cycle * values::PERIOD) as i64);
+        let start = self.marker.map_or(0, |cycle| cycle.saturating_sub(8) * values::PERIOD);
         writeln!(out, "[timestart] {start}")?;
         writeln!(out, "[size] 1600 1000\n[pos] -1 -1")?;
         writeln!(out, "*{ZOOM} {marker}{}", " -1".repeat(26))?;

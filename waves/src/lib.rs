@@ -37,6 +37,7 @@ mod diff;
 mod error;
 mod excerpt;
 mod export;
+mod format;
 mod fst;
 mod layout;
 mod page;
@@ -45,10 +46,12 @@ mod reader;
 mod save_file;
 mod show;
 mod trace;
+mod values;
 mod vcd;
 mod view;
 mod writer;
 
+pub use batch::DeferredNumber;
 pub use comparison::Comparison;
 pub use definition::{Definition, Signal, SignalKind};
 pub use diff::{
@@ -66,4 +69,5 @@ pub use reader::{
 };
 pub use show::{Charset, PictureError, Shades, TextStyle, show_svg, show_text, show_wavedrom, value_label};
 pub use trace::WaveTrace;
+pub use values::{Deferred, WaveValues};
 pub use view::{Fold, ViewGroup, WaveView};

@@ -1,6 +1,8 @@
-//! The thread that formats and writes a trace, so that the simulation does not wait for it.
+//! The thread that keeps, formats and writes the values of a trace, so that the simulation does not wait for it.
 
-use crate::batch::{Batch, Format};
+use crate::batch::Batch;
+use crate::format::Format;
+use crate::values::{Deferred, WaveValues};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::io;
 use std::thread::JoinHandle;
@@ -24,14 +26,18 @@ enum Job {
 }
 
 impl Writer {
-    pub(crate) fn new(mut format: impl Format + 'static) -> io::Result<Self> {
+    pub(crate) fn new(
+        mut format: impl Format + 'static,
+        mut values: WaveValues,
+        mut deferred: Option<Box<dyn Deferred>>,
+    ) -> io::Result<Self> {
         let (jobs, to_do) = bounded(AHEAD);
         let (give_back, used) = bounded(AHEAD);
         let work = move || {
             for job in to_do {
                 match job {
                     Job::Write(mut batch) => {
-                        batch.entries().try_for_each(|entry| format.entry(entry))?;
+                        values.take(&batch, &mut deferred, &mut format)?;
                         batch.clear();
                         // One too many, or the trace is over: the batch is dropped.
                         let _ = give_back.try_send(batch);

@@ -1,8 +1,11 @@
 //! What was written is what an independent reader finds.
 
-use atoms_waves::{Definition, Signal, SignalKind, WaveError};
+use atoms_waves::{Deferred, DeferredNumber, Definition, Signal, SignalKind, WaveError, WaveValues};
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
+use std::process::Command;
 use wellen::{SignalValueRef, VarType};
 
 /// Changes of each signal, by full name: time and value, numbers as binary digits.
@@ -73,6 +76,7 @@ macro_rules! in_each_format {
 
 in_each_format!(every_value_of_every_width_is_read_back);
 in_each_format!(differences_are_flagged_and_counted);
+in_each_format!(what_is_deferred_is_set_in_its_cycle);
 in_each_format!(a_side_that_is_not_set_does_not_differ);
 in_each_format!(the_file_is_whole_after_every_flush_and_on_drop);
 in_each_format!(a_trace_can_start_late_and_have_gaps);
@@ -258,6 +262,85 @@ fn a_trace_can_start_late_and_have_gaps(extension: &str) {
     let (wave, changes) = read(&path);
     assert_eq!(wave.time_table(), [4000, 4005, 4010, 4015, 5000, 5005, 5010]);
     assert_eq!(changes["top.count"].iter().map(|(time, _)| *time).collect::<Vec<_>>(), [4000, 4010, 5000]);
+}
+
+/// A byte goes to two signals, and numbers to others, which are compared with each other.
+struct Parts {
+    byte: Signal,
+    wide: Signal,
+    numbers: [Signal; 2],
+}
+
+impl Deferred for Parts {
+    fn set(&mut self, values: &mut WaveValues, bytes: &[u8], numbers: &[DeferredNumber]) {
+        for byte in bytes {
+            values.set(self.byte, (*byte).into());
+            values.set_changed(self.wide, u128::from(*byte) << 80);
+        }
+        let byte = values.get(self.byte).unwrap_or(0);
+        for (at, number) in numbers {
+            values.set(self.numbers[*at as usize], number.map_or(0, |number| number + byte));
+        }
+    }
+}
+
+fn what_is_deferred_is_set_in_its_cycle(extension: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(format!("deferred.{extension}"));
+    let mut definition = Definition::new("top");
+    let [byte, first, second] =
+        ["byte", "first", "second"].map(|n| definition.signal(n, SignalKind::Bits(8)));
+    let wide = definition.signal("wide", SignalKind::Bits(88));
+    definition.compare("diff", &[[first, second]]);
+    let mut trace = definition.create_with(&path, Parts { byte, wide, numbers: [first, second] }).unwrap();
+    trace.defer(&[1], &[(0, Some(4)), (1, None)]);
+    trace.tick().unwrap();
+    trace.tick().unwrap();
+    // It has its place among what is set: here in front, then behind.
+    trace.defer(&[2], &[(1, Some(7)), (0, Some(7))]);
+    trace.set(first, 8);
+    trace.tick().unwrap();
+    trace.set(first, 1);
+    trace.defer(&[3], &[(0, Some(6))]);
+    trace.tick().unwrap();
+    trace.finish().unwrap();
+    let (_, changes) = read(&path);
+    let values = |name: &str| -> Vec<_> {
+        let number = |(time, digits): &(u64, String)| (*time, u8::from_str_radix(digits, 2).unwrap());
+        changes[name].iter().map(number).collect()
+    };
+    assert_eq!(values("top.byte"), [(0, 1), (20, 2), (30, 3)]);
+    let above = |byte: &str| format!("{byte}{}", "0".repeat(80));
+    let wide = [(0, "00000001"), (20, "00000010"), (30, "00000011")];
+    assert_eq!(changes["top.wide"], wide.map(|(time, byte)| (time, above(byte))));
+    assert_eq!(values("top.first"), [(0, 5), (20, 8), (30, 9)]);
+    assert_eq!(values("top.second"), [(0, 0), (20, 9)]);
+    assert_eq!(values("top.diff.first"), [(0, 1), (30, 0)]);
+}
+
+/// The reader of a pipe goes away in the middle: the caller that sets values is told, once.
+#[test]
+fn a_file_that_fails_later_is_reported_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("pipe.vcd");
+    assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo starts").success());
+    let reader = std::thread::spawn({
+        let path = path.clone();
+        move || File::open(path).unwrap().read_exact(&mut [0; 16]).unwrap()
+    });
+    let mut definition = Definition::new("top");
+    let count = definition.signal("count", SignalKind::Bits(32));
+    let mut trace = definition.create(&path).unwrap();
+    reader.join().unwrap();
+    let cycle = |cycle: u128| {
+        trace.set(count, cycle);
+        trace.tick().err()
+    };
+    let error = (0..1_000_000).find_map(cycle).expect("the pipe is broken");
+    assert_eq!(error.to_string(), format!("cannot write trace to `{}`", path.display()));
+    let WaveError::WaveTrace { source, .. } = error else { panic!("{error:?}") };
+    assert_eq!(source.kind(), std::io::ErrorKind::BrokenPipe);
+    trace.finish().expect("it was said already");
 }
 
 #[test]

@@ -82,6 +82,7 @@ fn options_that_mean_nothing_together_are_refused() {
         ("lower", &["--weak"], "required"),
         ("bench", &["--kernel", "racy.ptx"], "required"),
         ("bench", &["--kernel", "racy.ptx", "--launch", "racy.toml", "--ops", "CAS"], "cannot be used with"),
+        ("bench", &["--kernel", "racy.ptx", "--launch", "racy.toml", "--waves"], "cannot be used with"),
         ("regress", &["plan.toml", "--list", "--json"], "cannot be used with"),
         ("regress", &["plan.toml", "--list", "--out", "x"], "cannot be used with"),
         ("regress", &["plan.toml", "--shards", "2"], "for --executor slurm"),

@@ -1,47 +1,73 @@
 //! What is inside, in a wave: the RTL's signals and the model's registers below their sides, by module, and where a
 //! register differs.
 
-use atoms_verilated::Rtl;
-use atoms_waves::{Definition, Layout, Signal, SignalKind, WaveTrace};
+use atoms_verilated::{Rtl, SignalCodes};
+use atoms_waves::{Deferred, DeferredNumber, Definition, Layout, Signal, SignalKind, WaveTrace, WaveValues};
 
 use crate::internals::{Internals, RegisterDifference};
 
-/// The signals of the inside.
+/// The signals of the inside, as the simulation knows them.
 #[derive(Debug)]
 pub(super) struct InsideSignals {
+    /// Path of each register, and its signals: the RTL's, the model's, the flag.
+    registers: Vec<(String, [Signal; 3])>,
+    /// No cycle has been shown yet.
+    fresh: bool,
+    changed: Vec<DeferredNumber>,
+}
+
+/// The same as the thread knows them that writes the wave. A cycle changes hundreds of signals: there they are read.
+#[derive(Debug)]
+struct InsideValues {
+    codes: SignalCodes,
     /// By the RTL's signals; those that are the same wire have one.
-    rtl: Vec<Signal>,
-    registers: Vec<RegisterSignals>,
+    wires: Vec<Wire>,
+    registers: Vec<RegisterValue>,
+    /// Places of registers by the wire that they are, as `Wire::registers` says.
+    of_wires: Vec<u32>,
     /// Any register differs.
     any: Signal,
     /// How many do.
     differing: usize,
-    /// No cycle has been shown yet.
-    fresh: bool,
+    /// Registers that changed on either side; some may be here twice.
+    moved: Vec<u32>,
 }
 
+/// A signal of the RTL.
+#[derive(Clone, Copy, Debug)]
+struct Wire {
+    signal: Signal,
+    /// First and last of [`InsideValues::of_wires`].
+    registers: [u32; 2],
+}
+
+/// A register of both sides.
 #[derive(Debug)]
-struct RegisterSignals {
-    path: String,
-    rtl: Signal,
-    model: Signal,
-    differs: Signal,
+struct RegisterValue {
+    signals: [Signal; 3],
+    /// The model's value; `None` while it means nothing.
+    held: Option<u128>,
     shows_difference: bool,
 }
 
 impl InsideSignals {
-    pub(super) fn define(d: &mut Definition, internals: &Internals) -> Self {
-        let mut rtl: Vec<Signal> = Vec::new();
+    /// Declares them; gives what is to work on the thread that writes the wave, too.
+    pub(super) fn define(
+        d: &mut Definition,
+        rtl: &Rtl,
+        internals: &Internals,
+    ) -> (Self, impl Deferred + use<>) {
+        let mut wires: Vec<Signal> = Vec::new();
         d.scope("rtl", |d| {
             for signal in internals.signals() {
                 let declared = d.within(&signal.scopes, |d| match signal.same_as {
                     Some(first) => {
-                        d.alias(&signal.name, rtl[first]);
-                        rtl[first]
+                        d.alias(&signal.name, wires[first]);
+                        wires[first]
                     }
                     None => d.signal(&signal.name, SignalKind::Bits(signal.bits)),
                 });
-                rtl.push(declared);
+                wires.push(declared);
             }
         });
         let below = |d: &mut Definition, side: &str, path: &str, bits: u32| {
@@ -50,41 +76,77 @@ impl InsideSignals {
             d.within(&scopes, |d| d.signal(&name, SignalKind::Bits(bits)))
         };
         let any = below(d, "diff", "any_inside", 1);
-        let registers = internals.registers().iter().map(|register| RegisterSignals {
-            path: register.path.clone(),
-            rtl: rtl[register.signal],
-            model: below(d, "model", &register.path, register.bits),
-            differs: below(d, "diff", &register.path, 1),
-            shows_difference: false,
+        let registers = internals.registers().iter().map(|register| {
+            let rtl = wires[register.signal];
+            let [model, flag] =
+                [("model", register.bits), ("diff", 1)].map(|(s, bits)| below(d, s, &register.path, bits));
+            (register.path.clone(), [rtl, model, flag])
         });
         let registers: Vec<_> = registers.collect();
-        InsideSignals { rtl, registers, any, differing: 0, fresh: true }
+        let mut of_wires: Vec<_> = (0..registers.len() as u32).collect();
+        let wire_of = |place: &u32| internals.registers()[*place as usize].signal;
+        of_wires.sort_by_key(wire_of);
+        let from = |wire: usize| of_wires.partition_point(|place| wire_of(place) < wire) as u32;
+        let wire = |(at, signal)| Wire { signal, registers: [from(at), from(at + 1)] };
+        let value =
+            |(_, signals): &(_, _)| RegisterValue { signals: *signals, held: None, shows_difference: false };
+        let values = InsideValues {
+            codes: rtl.signal_codes().cloned().unwrap_or_default(),
+            wires: wires.into_iter().enumerate().map(wire).collect(),
+            registers: registers.iter().map(value).collect(),
+            of_wires,
+            any,
+            differing: 0,
+            moved: Vec::new(),
+        };
+        (InsideSignals { registers, fresh: true, changed: Vec::new() }, values)
     }
 
-    /// Shows the cycle last looked into. A register that means nothing on the model's side is 0 there, and does not
-    /// differ.
-    pub(super) fn set(&mut self, trace: &mut WaveTrace, rtl: &Rtl, internals: &Internals) {
-        for change in rtl.changes() {
-            trace.set(self.rtl[change.signal], change.value);
-        }
+    /// Shows the cycle last looked into.
+    pub(super) fn show(&mut self, trace: &mut WaveTrace, rtl: &Rtl, internals: &Internals) {
         let all = if std::mem::take(&mut self.fresh) { 0..self.registers.len() } else { 0..0 };
-        for at in all.chain(internals.moved().iter().copied()) {
-            let (signals, register) = (&mut self.registers[at], &internals.registers()[at]);
-            let held = internals.held()[at];
-            let differs = held.is_some_and(|held| held != internals.value(register));
-            self.differing -= usize::from(signals.shows_difference);
-            self.differing += usize::from(differs);
-            signals.shows_difference = differs;
-            trace.set(signals.model, held.unwrap_or(0));
-            trace.set(signals.differs, differs.into());
-        }
-        trace.set(self.any, u128::from(self.differing > 0));
+        let changed = all.chain(internals.moved().iter().copied());
+        self.changed.clear();
+        self.changed.extend(changed.map(|at| (at as u32, internals.held()[at])));
+        trace.defer(rtl.changes_text(), &self.changed);
     }
 
     /// Both sides of a register, and where they differ, on top of a layout.
     pub(super) fn layout_at(&self, difference: &RegisterDifference, layout: Layout) -> Layout {
-        let of = self.registers.iter().find(|register| register.path == difference.path);
-        let signals = of.into_iter().flat_map(|register| [register.rtl, register.model, register.differs]);
+        let of = self.registers.iter().find(|(path, _)| *path == difference.path);
+        let signals = of.into_iter().flat_map(|(_, signals)| *signals);
         layout.group(&format!("first difference inside: {}", difference.path), signals)
+    }
+}
+
+impl Deferred for InsideValues {
+    /// A register that means nothing on the model's side is 0 there, and does not differ.
+    fn set(&mut self, values: &mut WaveValues, text: &[u8], changed: &[DeferredNumber]) {
+        let InsideValues { codes, wires, registers, of_wires, any, differing, moved } = self;
+        moved.clear();
+        codes.changes(text, |change| {
+            let Wire { signal, registers: [from, to] } = wires[change.signal];
+            if from == to {
+                values.set_changed(signal, change.value);
+            } else {
+                values.set(signal, change.value);
+                moved.extend_from_slice(&of_wires[from as usize..to as usize]);
+            }
+        });
+        for (at, held) in changed {
+            registers[*at as usize].held = *held;
+            moved.push(*at);
+        }
+        for at in moved {
+            let RegisterValue { signals: [rtl, model, flag], held, shows_difference } =
+                &mut registers[*at as usize];
+            let differs = held.is_some_and(|held| held != values.get(*rtl).unwrap_or(0));
+            *differing -= usize::from(*shows_difference);
+            *differing += usize::from(differs);
+            *shows_difference = differs;
+            values.set(*model, held.unwrap_or(0));
+            values.set(*flag, differs.into());
+        }
+        values.set(*any, u128::from(*differing > 0));
     }
 }

@@ -195,8 +195,12 @@ impl Trace {
             _ => None,
         };
         let transactions = Transactions::define(&mut definition, &config);
-        let inside = machine.inside().map(|(_, internals)| InsideSignals::define(&mut definition, internals));
-        let trace = definition.create(path)?;
+        let inside = machine.inside();
+        let inside = inside.map(|(rtl, internals)| InsideSignals::define(&mut definition, rtl, internals));
+        let (inside, trace) = match inside {
+            Some((inside, values)) => (Some(inside), definition.create_with(path, values)?),
+            None => (None, definition.create(path)?),
+        };
         let trace = Trace {
             path: path.to_path_buf(),
             window: 0..u64::MAX,
@@ -277,7 +281,7 @@ impl Trace {
             StructSignals::show(probes, trace, probe, before.map(|before| &before.probe), Idle::CodeZero);
         }
         if let Some((signals, (rtl, internals))) = self.inside.as_mut().zip(machine.inside()) {
-            signals.set(&mut self.trace, rtl, internals);
+            signals.show(&mut self.trace, rtl, internals);
         }
         let now = self.before.get_or_insert_default();
         now.inputs = *i;

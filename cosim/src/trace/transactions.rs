@@ -38,6 +38,8 @@ pub(super) struct Transactions {
     inside: Vec<Inside>,
     /// Cluster requests not carried out, oldest first.
     clusters: Vec<InFlight<ClusterRequest>>,
+    /// Number of the one that its track shows, or that there is none; `None` before the first cycle.
+    cluster_shown: Option<Option<u64>>,
     /// Passes in the pipeline, the one in the last stage first: banks that they work on, and the lane of each.
     passes: VecDeque<(u64, [u8; MAX_BANKS])>,
     /// The pass that was issued in the cycle last followed.
@@ -147,6 +149,7 @@ impl Transactions {
                 objects: (0..OBJECTS).map(|at| object(d, at)).collect(),
                 inside: Vec::new(),
                 clusters: Vec::new(),
+                cluster_shown: None,
                 passes: VecDeque::new(),
                 issued: None,
                 stale: u64::MAX,
@@ -276,10 +279,14 @@ impl Transactions {
             let how = if wake_up.pred == 0 { "limit passed" } else { "phase complete" };
             write!(text, "{how}, pred {:x}", wake_up.pred)
         });
-        set(self.cluster, &mut |text| match self.clusters.first() {
-            Some(first) => write!(text, "#{} {}", first.number, first.request),
-            None => Ok(()),
-        });
+        let first = self.clusters.first();
+        let shown = Some(first.map(|first| first.number));
+        if self.cluster_shown != shown {
+            self.cluster_shown = shown;
+            set(self.cluster, &mut |text| {
+                first.map_or(Ok(()), |first| write!(text, "#{} {}", first.number, first.request))
+            });
+        }
         let served = cycle.pass_issued.map_or(0, |pass| pass.banks);
         let mut changed = served | self.serving;
         self.serving = served;

@@ -5,6 +5,7 @@ use crate::{Library, RtlError};
 use atoms_model::port::{In, Out, Probe};
 use std::ffi::{c_char, c_void};
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 /// A signal of the design, or a field of one that has fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +32,87 @@ impl DesignSignal {
 pub(crate) struct Signals {
     opened: NonNull<c_void>,
     list: Vec<DesignSignal>,
-    /// Place in `list` by the number of the code that the text uses.
-    by_code: Vec<Option<u32>>,
-    changes: Vec<SignalChange>,
+    codes: SignalCodes,
+    /// What changed in the last cycle, as text; empty before the first.
+    text: (*const c_char, usize),
+}
+
+/// Which signals the codes of a design's wave text stand for.
+#[derive(Clone, Debug, Default)]
+pub struct SignalCodes {
+    /// Place in the list by the number of the code; of one that is not listed, none.
+    places: Arc<[Option<u32>]>,
+}
+
+impl SignalCodes {
+    /// Reads value changes, `1!` of one bit, `b101 !` of more, as [`Rtl::changes_text`](crate::Rtl::changes_text) gives
+    /// them.
+    pub fn changes(&self, text: &[u8], mut each: impl FnMut(SignalChange)) {
+        let mut rest = text;
+        while let [first, behind @ ..] = rest {
+            let (value, code) = match first {
+                b'0' | b'1' => (Some(u128::from(first & 1)), behind),
+                b'b' => {
+                    let (value, count) = digits(behind);
+                    (Some(value), behind.get(count + 1..).unwrap_or_default())
+                }
+                // A time, a keyword.
+                _ => (None, behind),
+            };
+            let (number, length) = code_of_line(code);
+            if let Some((value, Some(place))) = value.zip(self.places.get(number)) {
+                each(SignalChange { signal: *place as usize, value });
+            }
+            rest = code.get(length + 1..).unwrap_or_default();
+        }
+    }
+}
+
+/// Number and length of the code that a line ends with, at once for up to four characters.
+fn code_of_line(text: &[u8]) -> (usize, usize) {
+    if let Some(first) = text.first_chunk::<8>() {
+        let eight = u64::from_le_bytes(*first);
+        // The lowest byte that is the end of a line: in those below it, no bit is set.
+        let ends = eight ^ 0x0a0a_0a0a_0a0a_0a0a;
+        let ends = ends.wrapping_sub(0x0101_0101_0101_0101) & !ends & 0x8080_8080_8080_8080;
+        let length = ends.trailing_zeros() as usize / 8;
+        if length <= 4 {
+            let here = (1_u64 << (8 * length)) - 1;
+            let digits = (eight & here).wrapping_sub(0x2020_2020 & here);
+            let digit = |at: usize| (digits >> (8 * at) & 0xff) as usize;
+            let number = digit(0) + 94 * (digit(1) + 94 * (digit(2) + 94 * digit(3)));
+            return (number.wrapping_sub(1), length);
+        }
+    }
+    let length = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
+    (number(&text[..length]), length)
+}
+
+/// The number that digits `0` and `1` in front of a space say, the highest first, and how many there are.
+///
+/// Signals have any width, and follow in any order: a branch for each eight digits costs more than to look at forty.
+fn digits(text: &[u8]) -> (u128, usize) {
+    let Some(forty) = text.first_chunk::<40>() else { return digits_one_by_one(text) };
+    let (mut value, mut ends) = (0, 0);
+    for (at, eight) in forty.as_chunks::<8>().0.iter().enumerate() {
+        let eight = u64::from_le_bytes(*eight);
+        // A bit that every digit has, and neither a space nor the end of a line.
+        let end = !eight >> 4 & 0x0101_0101_0101_0101;
+        // The products put the lowest bit of each byte side by side: the first byte's lowest, or on top.
+        ends |= (end.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at);
+        let digits = eight & 0x0101_0101_0101_0101;
+        value |= (digits.wrapping_mul(0x8040_2010_0804_0201) >> 56) << (32 - 8 * at);
+    }
+    if ends == 0 {
+        return digits_one_by_one(text);
+    }
+    let count = ends.trailing_zeros() as usize;
+    ((value >> (40 - count)).into(), count)
+}
+
+fn digits_one_by_one(text: &[u8]) -> (u128, usize) {
+    let digits = text.iter().take_while(|byte| matches!(byte, b'0' | b'1'));
+    digits.fold((0, 0), |(value, count), digit| (value << 1 | u128::from(digit & 1), count + 1))
 }
 
 impl Signals {
@@ -50,8 +129,8 @@ impl Signals {
             .ok_or_else(|| RtlError::Failed("the signals of the design cannot be listed".to_owned()))?;
         // SAFETY: where it succeeds, the shim gives `length` bytes that stay until its next call.
         let text = unsafe { bytes(text, length) };
-        let (list, by_code) = declarations(&String::from_utf8_lossy(text));
-        Ok(Self { opened, list, by_code, changes: Vec::new() })
+        let (list, places) = declarations(&String::from_utf8_lossy(text));
+        Ok(Self { opened, list, codes: SignalCodes { places: places.into() }, text: (ptr::null(), 0) })
     }
 
     /// Ends it.
@@ -81,8 +160,7 @@ impl Signals {
         let status = unsafe {
             cycle(handle.as_ptr(), self.opened.as_ptr(), input, out, probe, &mut text, &mut length)
         };
-        // SAFETY: the shim gives `length` bytes that stay until its next call.
-        self.read(unsafe { bytes(text, length) });
+        self.text = (text, length);
         debug_assert!(status != OK || length > 0, "a dump has at least its time");
         Ok(status)
     }
@@ -91,29 +169,16 @@ impl Signals {
         &self.list
     }
 
-    pub(crate) fn changes(&self) -> &[SignalChange] {
-        &self.changes
+    pub(crate) fn codes(&self) -> &SignalCodes {
+        &self.codes
     }
 
-    /// Reads value changes: `1!` of one bit, `b101 !` of more.
-    fn read(&mut self, text: &[u8]) {
-        let by_code = &self.by_code;
-        let change = |line: &[u8]| {
-            let (digits, code) = match line {
-                [b'0' | b'1', code @ ..] => (&line[..1], code),
-                [b'b', rest @ ..] => {
-                    // The code is short, the digits may be many.
-                    let behind = rest.iter().rposition(|byte| *byte == b' ')?;
-                    (&rest[..behind], &rest[behind + 1..])
-                }
-                // A time, a keyword.
-                _ => return None,
-            };
-            let signal = (*by_code.get(number(code))?)? as usize;
-            Some(SignalChange { signal, value: value(digits) })
-        };
-        self.changes.clear();
-        self.changes.extend(text.split(|byte| *byte == b'\n').filter_map(change));
+    /// The signals that changed in the last cycle.
+    pub(crate) fn text(&self) -> &[u8] {
+        let (text, length) = self.text;
+        // SAFETY: the shim gave `length` bytes that stay until its next call with `opened`, and each needs `self` mutably,
+        // or consumes it.
+        unsafe { bytes(text, length) }
     }
 }
 
@@ -124,17 +189,6 @@ pub struct SignalChange {
     pub signal: usize,
     /// What it is now.
     pub value: u128,
-}
-
-/// The number that digits `0` and `1` say, the highest first.
-fn value(digits: &[u8]) -> u128 {
-    let (few, eights) = digits.as_rchunks::<8>();
-    let value = few.iter().fold(0, |value, digit| value << 1 | u128::from(digit & 1));
-    // The lowest bit of each of eight bytes, the first byte's on top: the product puts them side by side.
-    let bits = |eight: &[u8; 8]| {
-        (u64::from_le_bytes(*eight) & 0x0101_0101_0101_0101).wrapping_mul(0x8040_2010_0804_0201) >> 56
-    };
-    eights.iter().fold(value, |value, eight| value << 8 | u128::from(bits(eight)))
 }
 
 /// # Safety
@@ -215,22 +269,42 @@ $enddefinitions $end
         assert_eq!((by_code[0], by_code[2], by_code[94]), (Some(1), Some(0), Some(3)));
     }
 
-    #[test]
-    fn changes_are_read() {
-        let (list, by_code) = declarations(HEAD);
-        let mut signals = Signals { opened: NonNull::dangling(), list, by_code, changes: Vec::new() };
-        signals.read(b"#12\n1#\nb1010 !\nb00000011 !!\n0~~\n$dumpoff\n");
-        let changes: Vec<_> = signals.changes().iter().map(|change| (change.signal, change.value)).collect();
-        assert_eq!(changes, [(0, 1), (1, 10), (3, 3)], "a code that is not declared is left out");
+    fn changes(text: &[u8]) -> Vec<(usize, u128)> {
+        let codes = SignalCodes { places: declarations(HEAD).1.into() };
+        let mut changes = Vec::new();
+        codes.changes(text, |change| changes.push((change.signal, change.value)));
+        changes
     }
 
     #[test]
-    fn digits_are_read_eight_at_a_time() {
+    fn changes_are_read() {
+        let read = changes(b"#12\n1#\nb1010 !\nb00000011 !!\n0~~\n$dumpoff\n");
+        assert_eq!(read, [(0, 1), (1, 10), (3, 3)], "a code that is not declared is left out");
+        for cut in ["", "b", "b10", "b10 ", "b000000001", "1", "b1111000011110000 ", "b\n", "b 1", "\n\n"] {
+            assert_eq!(changes(cut.as_bytes()), [], "{cut:?}");
+        }
+    }
+
+    #[test]
+    fn codes_are_read_at_once() {
+        for code in ["!", "~", "!!", "~~", "\"#$", "~~~", "!!!!", "~~~~", "!!!!!", "~~~~~"] {
+            let expected = (number(code.as_bytes()), code.len());
+            for behind in ["\n", "\n1!\nb101 !!\n", ""] {
+                assert_eq!(code_of_line(format!("{code}{behind}").as_bytes()), expected, "{code}{behind:?}");
+            }
+        }
+        assert_eq!(code_of_line(b"\n0123456789").1, 0);
+    }
+
+    #[test]
+    fn digits_are_read_forty_at_a_time() {
         let number = 0x8123_4567_89ab_cdef_0f1e_2d3c_4b5a_6978_u128;
         for shift in 0..128 {
             let (number, width) = (number >> shift, 128 - shift);
-            let digits = format!("{number:0width$b}");
-            assert_eq!(value(digits.as_bytes()), number, "{digits}");
+            let text = format!("b{number:0width$b} !\n0#\n");
+            assert_eq!(changes(text.as_bytes()), [(1, number), (0, 0)], "{text}");
+            let long = format!("{text}#1000\n").repeat(9);
+            assert_eq!(changes(long.as_bytes()), [(1, number), (0, 0)].repeat(9), "{text}");
         }
     }
 }

@@ -2,9 +2,13 @@
 
 mod encode;
 mod header;
+mod lines;
 
-use crate::batch::{Change, Entry, Format, kinds};
+pub(crate) use lines::ChangeLines;
+
+use crate::format::{Change, Entry, Format, kinds};
 use crate::{Definition, SignalKind};
+use encode::Code;
 use std::fs::File;
 use std::io::{self, Write};
 
@@ -17,7 +21,7 @@ pub(crate) struct VcdFormat {
     /// Whole lines that the file does not have yet.
     buffer: Vec<u8>,
     /// Kind and identifier code of each signal.
-    signals: Vec<(SignalKind, String)>,
+    signals: Vec<(SignalKind, Code)>,
     /// Inside `$dumpvars`.
     dumping: bool,
 }
@@ -29,8 +33,14 @@ impl VcdFormat {
         let ids = header::write(definition, &mut buffer)?;
         file.write_all(&buffer)?;
         buffer.clear();
-        let signals = kinds(definition).into_iter().zip(ids).collect();
+        let codes: Vec<_> = ids.iter().map(|id| Code::new(id)).collect::<io::Result<_>>()?;
+        let signals = kinds(definition).into_iter().zip(codes).collect();
         Ok(VcdFormat { file, buffer, signals, dumping: false })
+    }
+
+    /// For changes that are known to be some.
+    pub(crate) fn change_lines(&self) -> ChangeLines {
+        ChangeLines::new(self.signals.clone())
     }
 
     fn change(&mut self, signal: usize, change: Change<'_>) {
@@ -41,7 +51,7 @@ impl VcdFormat {
             (SignalKind::Bits(width), Change::Unknown) => encode::unknown(out, *width, id),
             (_, Change::Happens) => encode::scalar(out, true, id),
             (SignalKind::Bits(1), Change::Narrow(value)) => encode::scalar(out, value == 1, id),
-            (_, Change::Narrow(value)) => encode::vector(out, &value.to_le_bytes(), id),
+            (_, Change::Narrow(value)) => encode::number(out, value, id),
             (SignalKind::Text, Change::Bytes(text)) => encode::text(out, text, id),
             (_, Change::Bytes(bytes)) => encode::vector(out, bytes, id),
         }
@@ -68,6 +78,7 @@ impl Format for VcdFormat {
                 self.dumping = true;
             }
             Entry::Change(signal, change) => self.change(signal, change),
+            Entry::Lines(lines) => self.buffer.extend_from_slice(lines),
         }
         if self.buffer.len() >= BUFFER_BYTES { self.write() } else { Ok(()) }
     }

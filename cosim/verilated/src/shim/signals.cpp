@@ -3,15 +3,38 @@
 
 namespace {
 
-// Verilator's wave text, kept in memory.
+// Verilator's wave text, kept in memory: in Verilator's own buffer, which it fills anew with the next dump, as long as
+// all of it is there.
 class TextSink final : public VerilatedVcdFile {
+    std::string m_text;
+    bool m_last = false;
+
 public:
-    std::string text;
+    const char* data = nullptr;
+    size_t length = 0;
+
     bool open(const std::string&) override { return true; }
     void close() override {}
-    ssize_t write(const char* bytes, ssize_t length) override {
-        text.append(bytes, length);
-        return length;
+    void clear() {
+        m_text.clear();
+        length = 0;
+    }
+    // Nothing follows before `clear`.
+    void flush(VerilatedVcdC& writer) {
+        m_last = true;
+        writer.flush();
+        m_last = false;
+    }
+    ssize_t write(const char* bytes, ssize_t count) override {
+        if (m_last && m_text.empty()) {
+            data = bytes;
+            length = count;
+        } else {
+            m_text.append(bytes, count);
+            data = m_text.data();
+            length = m_text.size();
+        }
+        return count;
     }
 };
 
@@ -33,10 +56,10 @@ ATOMS_API void* atoms_open_signals(void* self, const char** text, size_t* length
     guarded(handle, [&] {
         handle.model->trace(&signals->writer, 99);
         signals->writer.open("");
-        signals->writer.flush();
+        signals->sink.flush(signals->writer);
     });
-    *text = signals->sink.text.data();
-    *length = signals->sink.text.size();
+    *text = signals->sink.data;
+    *length = signals->sink.length;
     return handle.status == before ? signals.release() : nullptr;
 }
 
@@ -51,17 +74,17 @@ ATOMS_API int32_t atoms_cycle_signals(void* self, void* opened, const In* in, Ou
                                       const char** text, size_t* length) {
     Handle& handle = *static_cast<Handle*>(self);
     Signals& signals = *static_cast<Signals*>(opened);
-    signals.sink.text.clear();
+    signals.sink.clear();
     *length = 0;
     if (handle.status != kOk) return handle.status;
     const Status status = guarded(handle, [&] {
         settle(handle, *in, *out, *probe);
         signals.writer.dump(signals.time++);
-        signals.writer.flush();
+        signals.sink.flush(signals.writer);
         rise(handle);
         ++handle.cycle;
     });
-    *text = signals.sink.text.data();
-    *length = signals.sink.text.size();
+    *text = signals.sink.data;
+    *length = signals.sink.length;
     return status;
 }

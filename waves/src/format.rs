@@ -1,0 +1,53 @@
+//! What a file format of traces takes: times and changes, in order.
+
+use crate::{Definition, SignalKind};
+
+/// An entry of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Entry<'a> {
+    /// What follows happens at this time.
+    Time(u64),
+    /// Up to the next time, every signal that has a value is listed: a file starts like this.
+    All,
+    /// The signal, by number, takes a value.
+    Change(usize, Change<'a>),
+    /// Changes as they stand in the file, of a format that has such lines.
+    Lines(&'a [u8]),
+}
+
+/// What becomes of a signal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change<'a> {
+    /// It has no value yet.
+    Unknown,
+    /// It is an event, and happens.
+    Happens,
+    /// It has at most 128 bits.
+    Narrow(u128),
+    /// It is wider, and these are its bits, the least significant byte first; or it is text.
+    Bytes(&'a [u8]),
+}
+
+/// A file format that a trace can be written in.
+pub(crate) trait Format: Send {
+    /// Takes an entry.
+    fn entry(&mut self, entry: Entry<'_>) -> std::io::Result<()>;
+
+    /// Brings everything taken so far to the file, which is valid as it then stands.
+    fn flush(&mut self) -> std::io::Result<()>;
+}
+
+/// Appends `text` with `_` for each run of white space, which separates words in a VCD file.
+pub(crate) fn word(out: &mut Vec<u8>, text: &[u8]) {
+    let mut parts = text.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty());
+    out.extend_from_slice(parts.next().unwrap_or(b"-"));
+    for part in parts {
+        out.push(b'_');
+        out.extend_from_slice(part);
+    }
+}
+
+/// The kinds of all signals, by number.
+pub(crate) fn kinds(definition: &Definition) -> Vec<SignalKind> {
+    definition.signals.iter().map(|declared| declared.kind).collect()
+}

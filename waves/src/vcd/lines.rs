@@ -1,0 +1,106 @@
+//! Lines of changes that need no look at what the file says: those that another program found.
+
+use super::encode::{self, Code, DIGITS};
+use crate::SignalKind;
+
+/// Longest line that is put together here: a letter, 64 digits, a code.
+const LINE: usize = 1 + 64 + 8;
+
+/// Lines, put together where they end up: those of a cycle go to the file as one piece. Values have any number of digits,
+/// so all that there may be are written, and the code over those in excess: a branch costs more.
+#[derive(Debug)]
+pub(crate) struct ChangeLines {
+    signals: Vec<(SignalKind, Code)>,
+    /// Grows ahead of the lines.
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+impl ChangeLines {
+    /// None, of these signals.
+    pub(super) fn new(signals: Vec<(SignalKind, Code)>) -> Self {
+        ChangeLines { signals, bytes: Vec::new(), length: 0 }
+    }
+
+    /// Adds a line for a signal of at most 128 bits; gives its length.
+    pub(crate) fn push(&mut self, signal: usize, value: u128) -> usize {
+        let (kind, code) = &self.signals[signal];
+        let narrow = u64::try_from(value).ok().filter(|_| *kind != SignalKind::Bits(1));
+        let Some(value) = narrow else { return self.push_other(signal, value) };
+        if self.bytes.len() < self.length + LINE {
+            self.bytes.resize(2 * self.length + 64 * LINE, 0);
+        }
+        let line = &mut self.bytes[self.length..][..LINE];
+        line[0] = b'b';
+        // Of zero itself, one digit is left.
+        let zeros = value.leading_zeros().min(63);
+        let (eights, _) = line[1..].as_chunks_mut::<8>();
+        for (eight, byte) in eights.iter_mut().zip((value << zeros).to_be_bytes()) {
+            *eight = DIGITS[usize::from(byte)];
+        }
+        let digits = 64 - zeros as usize;
+        line[1 + digits..][..8].copy_from_slice(&code.end);
+        let length = 1 + digits + code.length;
+        self.length += length;
+        length
+    }
+
+    /// The same of one bit, and of many digits.
+    #[cold]
+    fn push_other(&mut self, signal: usize, value: u128) -> usize {
+        let before = self.length;
+        let (kind, code) = &self.signals[signal];
+        self.bytes.truncate(before);
+        match kind {
+            SignalKind::Bits(1) => encode::scalar(&mut self.bytes, value == 1, code),
+            SignalKind::Bits(_) | SignalKind::Text | SignalKind::Event => {
+                encode::number(&mut self.bytes, value, code);
+            }
+        }
+        self.length = self.bytes.len();
+        self.length - before
+    }
+
+    /// All lines since they were cleared.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.length = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_as_values_would_be() {
+        let signal = |width: u32| {
+            let code = if width.is_multiple_of(2) { "!" } else { "~~~~~" };
+            (SignalKind::Bits(width), Code::new(code).unwrap())
+        };
+        let signals: Vec<_> = (1..=128).map(signal).collect();
+        let mut lines = ChangeLines::new(signals.clone());
+        let mut seed = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835_u128;
+        for _ in 0..2 {
+            lines.clear();
+            let mut expected = Vec::new();
+            for (at, (kind, code)) in signals.iter().enumerate() {
+                let width = at as u32 + 1;
+                for zeros in [0, width / 2, width] {
+                    seed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
+                    let value = if zeros == width { 0 } else { (seed | 1 << 127) >> (128 - width + zeros) };
+                    let before = expected.len();
+                    match kind {
+                        SignalKind::Bits(1) => encode::scalar(&mut expected, value == 1, code),
+                        _ => encode::number(&mut expected, value, code),
+                    }
+                    assert_eq!(lines.push(at, value), expected.len() - before, "{width} {value:b}");
+                }
+            }
+            assert_eq!(lines.text(), expected);
+        }
+    }
+}

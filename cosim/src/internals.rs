@@ -30,7 +30,7 @@ impl Depth {
     }
 }
 
-/// Which cycles are looked into, and what for. It costs some 20 times the time of the cycle.
+/// Which cycles are looked into, and what for. It costs some eight times the time of the cycle.
 #[derive(Clone, Debug)]
 pub enum Looking {
     /// These cycles, for a wave.

@@ -93,7 +93,7 @@ fn at_again(
     };
     look()?;
     let mut took = Vec::new();
-    while took.len() < rounds && !(interrupt::asked() && !took.is_empty()) {
+    while took.len() < rounds && (took.is_empty() || !interrupt::asked()) {
         took.push(look()?);
     }
     Ok(WaveTime::median("cycle 1,000,000 looked at again", &took))

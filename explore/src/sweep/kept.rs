@@ -1,6 +1,7 @@
 //! Points that were measured before, by what they depend on.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use atoms_cosim::configs::parameters;
 use atoms_cosim::rtl::RtlIdentity;
@@ -67,8 +68,10 @@ impl PointStore {
     pub(super) fn put(&self, trial: &Trial<'_>, rtl: &RtlIdentity, point: &KeptPoint) -> std::io::Result<()> {
         let place = self.place(trial, rtl);
         fs_err::create_dir_all(&self.folder)?;
-        // Whole or not at all, also where two sweeps measure one point.
-        let draft = place.with_extension(format!("{}.part", std::process::id()));
+        // Whole or not at all, also where two processes or threads measure one point.
+        static DRAFTS: AtomicU64 = AtomicU64::new(0);
+        let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
+        let draft = place.with_extension(format!("{}-{number}.part", std::process::id()));
         fs_err::write(&draft, serde_json::to_string(point)?)?;
         fs_err::rename(draft, place)
     }

@@ -402,6 +402,11 @@ fn a_search_without_sense_is_refused() {
         ("\"area\"]", "\"requests\"]", "`requests`: expected different ones of"),
         ("\"area\"]", "\"throughput_per_second\"]", "`throughput_per_second`: expected different ones of"),
         (", \"area\"]", "]", "1: a search has two or three goals"),
+        (
+            "budget = 300",
+            "budget = 300\ncost = \"none\"",
+            "`throughput_per_second` needs `cost = \"fitted\"`",
+        ),
         ("budget = 300", "budget = 300\nsobol = 10", "a search chooses points itself"),
     ];
     for (from, to, expected) in rows {

@@ -37,6 +37,11 @@ pub const FIGURES: &[Figure] = &[
 ];
 
 impl Figure {
+    /// A point has it only if somebody asked what its unit costs.
+    pub fn needs_cost(&self) -> bool {
+        ["throughput_per_second", "area", "area_with_memory", "clock"].contains(&self.name)
+    }
+
     /// The figure called so.
     pub fn named(name: &str) -> Option<&'static Figure> {
         FIGURES.iter().find(|figure| figure.name == name)

@@ -288,6 +288,12 @@ impl SweepFile {
                     format!("`{goal}`: expected different ones of {}", known.join(", ")),
                 );
             }
+            if self.cost == CostMode::None && Figure::named(goal).is_some_and(Figure::needs_cost) {
+                return refused(
+                    "goals",
+                    format!("`{goal}` needs `cost = \"fitted\"` or `cost = \"mapped\"`"),
+                );
+            }
         }
         let most = (search.population as u128).saturating_mul(search.generations as u128 + 1);
         if search.population < 2 {

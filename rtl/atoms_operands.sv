@@ -156,7 +156,7 @@ module atoms_operands
     for (int unsigned i = 0; i < NumBanks; i++) begin
       part[0] = own[lane[i]];
       if ((lanes[i] & (lanes[i] - lane_mask_t'(1))) != '0) begin
-        part = own;
+        for (int unsigned l = 0; l < NumLanes; l++) part[l] = own[l];
         some = lanes[i];
         for (int unsigned parts = NumLanes / 2; parts > 0; parts /= 2) begin
           for (int unsigned p = 0; p < parts; p++) begin

@@ -65,8 +65,8 @@ fn the_list_begins_with_the_line_that_was_altered() {
     assert!(first.source.contains("old[i] >= b[i]"), "{first:?}");
 }
 
-/// Defects of the sample, so that it takes half a minute; `atoms wave cause --score` takes 200.
-const SAMPLE: usize = 30;
+/// Defects of the sample, so that it takes a minute; `atoms wave cause --score` takes 200.
+const SAMPLE: usize = 100;
 
 #[test]
 fn the_list_is_right_often_enough() {

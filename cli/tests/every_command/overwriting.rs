@@ -57,6 +57,7 @@ const READ: &[(&str, &str)] = &[
     ("bench", "kernel"),
     ("bench", "launch"),
     ("explore cost", "liberty"),
+    ("explore cost", "source"),
     ("explore cost", "table"),
     ("wave page", "kernel"),
     ("wave at", "profile"),

@@ -97,23 +97,24 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
     let mut command = regress(&cluster, &rtl, &args);
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     let waiting = Tree::start(command);
-    // Three nodes: 0 to 2 run. One is killed by its user, one by the machine; of one dies what runs tests.
-    for shard in 0..3 {
-        let mut found = None;
-        cluster.until("the shard runs", LONG, || {
-            found = processes_of(&cluster, &out, shard);
-            found.is_some()
-        });
-        let (whole, worker) = found.expect("it runs");
-        match shard {
-            0 => drop(cluster.command("scancel", &["--signal=KILL", &task(&cluster, 0)])),
-            1 => {
-                let group = Process::read(whole).expect("it runs").group;
-                assert!(processes::signal_group(group, Signal::KILL), "it runs");
-            }
-            _ => assert!(processes::signal(worker, Signal::KILL), "it runs"),
+    // Three nodes: 0 to 2 run, and a shard may take half a second: what is seen at a test stands still.
+    let mut seen = [None; 3];
+    cluster.until("three shards are at a test", LONG, || {
+        for (shard, seen) in (0..).zip(&mut seen).filter(|(_, seen)| seen.is_none()) {
+            let Some((whole, worker)) = processes_of(&cluster, &out, shard) else { continue };
+            let group = Process::read(whole).expect("it runs").group;
+            assert!(processes::signal(worker, Signal::STOP), "it runs");
+            assert!(processes::signal_group(group, Signal::STOP), "it runs");
+            *seen = Some((group, worker));
         }
-    }
+        seen.iter().all(Option::is_some)
+    });
+    let [_, Some((of_1, _)), Some((of_2, worker))] = seen else { unreachable!("all are seen") };
+    // One is killed by its user, one by the machine; of one dies what runs tests.
+    cluster.command("scancel", &["--signal=KILL", &task(&cluster, 0)]);
+    assert!(processes::signal_group(of_1, Signal::KILL), "it stands still");
+    assert!(processes::signal(worker, Signal::KILL), "it stands still");
+    assert!(processes::signal_group(of_2, Signal::CONT), "it stands still");
     let (code, text) = end_of(waiting);
     assert_eq!(code, Some(2), "{text}");
     assert!(text.contains("8 shards submitted as ") && text.contains("shards without a result"), "{text}");

@@ -253,6 +253,7 @@ fn what_cannot_be_is_said_before_anything_runs() {
     let cases = [
         ("default", "accumulate",  "warps=0",                "`warps` is `0`: expected 1 to 64"),
         ("default", "accumulate",  "method=casp",            "`method` is `casp`: expected cas, cast, cast.spin, add"),
+        ("default", "accumulate",  "method=add,of=u64",      "method=add adds words of 32 bits; have `of` f32 or f16x2"),
         ("default", "histogram",   "s=nan",                  "`s` is `nan`: expected 0 to 4, a number"),
         ("default", "histogram",   "colour=red",             "workload histogram has no parameter `colour`; it has bins, spread, s, run, method, copies, padding, warps, lanes, units, think, compute"),
         ("small",   "histogram",   "bins=16,lanes=8",        "8 lanes take part, and the unit has 4; have fewer `lanes`, or 0 for all"),

@@ -97,7 +97,7 @@ impl Accumulate {
         let accumulators = threads.objects(self.contention);
         if self.method == Storing::Add && self.of.size() != Size::U32 {
             return Err(WorkloadError::Combination(
-                "method=add adds words of 32 bits: `of` f32 or f16x2".into(),
+                "method=add adds words of 32 bits; have `of` f32 or f16x2".into(),
             ));
         }
         let words = u64::from(accumulators) * u64::from(self.of.size().bytes() / 4);

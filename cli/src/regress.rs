@@ -342,10 +342,7 @@ fn tell(event: &SupervisorEvent) {
 }
 
 fn jobs(workers: &Workers) -> usize {
-    // What Slurm gives a task, where it says so; a task may not take more.
-    let slurm = std::env::var("SLURM_CPUS_PER_TASK").ok().and_then(|cpus| cpus.parse().ok());
-    let all = || slurm.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    workers.jobs.map_or_else(all, |jobs| jobs as usize)
+    workers.jobs.map_or_else(atoms_verilated::cores, |jobs| jobs as usize)
 }
 
 /// The process that runs tests: goes on from the checkpoint in `out`.

@@ -179,7 +179,7 @@ pub fn libraries(
     let next = &AtomicUsize::new(0);
     let (sender, messages) = mpsc::channel();
     std::thread::scope(|scope| {
-        let cores = std::thread::available_parallelism().map_or(1, Into::into);
+        let cores = atoms_verilated::cores();
         for _ in 0..cores.min(total) {
             let sender = sender.clone();
             scope.spawn(move || {

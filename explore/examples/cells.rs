@@ -23,13 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         // Of a point that was not timed as a whole, the same modules.
         let modules: Vec<String> =
             if point.path_ns.is_some() { Vec::new() } else { point.modules.keys().cloned().collect() };
-        let question = CostQuestion {
-            rtl_dir: &rtl_dir,
-            config: &config,
-            modules: &modules,
-            gate_equivalents_per_bit: 1.0,
-            table: &old,
-        };
+        let question =
+            CostQuestion { modules: &modules, table: &old, ..CostQuestion::whole(&rtl_dir, &config) };
         let cost = measure(&question, &tools, &cache, goal, &|step| eprintln!("{}: {step:?}", point.name))?;
         new.record(&path, &cost.to_table(&config))?;
         println!("{}: {} modules", point.name, cost.modules.len());

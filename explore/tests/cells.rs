@@ -52,13 +52,7 @@ fn ask(
     seconds: u64,
 ) -> Result<UnitCost, CostError> {
     let (rtl_dir, modules) = (rtl_dir(), [module.to_string()]);
-    let question = CostQuestion {
-        rtl_dir: &rtl_dir,
-        config,
-        modules: &modules,
-        gate_equivalents_per_bit: 1.0,
-        table: &BUILT_IN,
-    };
+    let question = CostQuestion { modules: &modules, ..CostQuestion::whole(&rtl_dir, config) };
     let goal = MappingGoal { period_ns: 3.0, limit: Duration::from_secs(seconds) };
     measure(&question, tools, cache, goal, &|_| {})
 }

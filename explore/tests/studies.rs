@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl::RtlIdentity;
-use atoms_explore::cost::{BUILT_IN, CostError, CostQuestion, MEMORY_BIT, UnitCost, estimate};
+use atoms_explore::cost::{CostError, CostQuestion, UnitCost, estimate};
 use atoms_explore::report::SweepReport;
 use atoms_explore::sweep::{Certify, PointStore, SweepFile, SweepRun, sweep};
 
@@ -14,13 +14,7 @@ fn studies() -> PathBuf {
 
 fn fitted(config: &NamedConfig) -> Result<UnitCost, CostError> {
     let rtl_dir = configs::rtl_dir();
-    estimate(&CostQuestion {
-        rtl_dir: &rtl_dir,
-        config,
-        modules: &[],
-        gate_equivalents_per_bit: MEMORY_BIT,
-        table: &BUILT_IN,
-    })
+    estimate(&CostQuestion::whole(&rtl_dir, config))
 }
 
 /// What the mouse is told over the marks of a plot: labels and value of each point.

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl::RtlIdentity;
-use atoms_explore::cost::{BUILT_IN, CostError, CostQuestion, MEMORY_BIT, UnitCost, estimate};
+use atoms_explore::cost::{CostError, CostQuestion, UnitCost, estimate};
 use atoms_explore::report::{SweepReport, file};
 use atoms_explore::sweep::{
-    Certify, Measured, PointStore, SearchError, Searched, SweepFile, SweepPoints, SweepRun, search, sweep,
+    Certify, FIGURES, Measured, PointStore, SearchError, Searched, SweepFile, SweepPoints, SweepRun, search,
+    sweep,
 };
 use roxmltree::Document;
 
@@ -56,14 +57,7 @@ fn folder(name: &str) -> PathBuf {
 /// What the built-in table says that a unit costs.
 fn fitted(config: &NamedConfig) -> Result<UnitCost, CostError> {
     let rtl_dir = configs::rtl_dir();
-    let table = &BUILT_IN;
-    estimate(&CostQuestion {
-        rtl_dir: &rtl_dir,
-        config,
-        modules: &[],
-        gate_equivalents_per_bit: MEMORY_BIT,
-        table,
-    })
+    estimate(&CostQuestion::whole(&rtl_dir, config))
 }
 
 /// How the tests' sweeps are carried out.
@@ -216,6 +210,17 @@ fn measurements_are_kept() {
 }
 
 /// The RTL takes as many cycles as the model says; a certified measurement takes the place of the model's.
+#[test]
+fn figures_that_need_a_cost_are_those_without_a_value_where_there_is_none() {
+    let measured = measured(SWEEP, &folder("needs-cost"), Certify::None);
+    let mut outcome = measured.into_iter().next().expect("a point").outcome.expect("it is measured");
+    let values = FIGURES.iter().map(|figure| (figure.of)(&outcome).is_some()).collect::<Vec<_>>();
+    outcome.cost = None;
+    for (figure, had) in FIGURES.iter().zip(values) {
+        assert_eq!(figure.needs_cost(), had && (figure.of)(&outcome).is_none(), "{}", figure.name);
+    }
+}
+
 #[test]
 fn certified_points_are_those_of_the_model() {
     let store = folder("certified");

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl::RtlIdentity;
-use atoms_explore::cost::{BUILT_IN, CostQuestion, CostTools, MEMORY_BIT, MappingGoal, ToolChoice, estimate};
+use atoms_explore::cost::{CostQuestion, CostTools, MappingGoal, ToolChoice, estimate};
 use atoms_explore::report::{SweepReport, file};
 use atoms_explore::sweep::{
     Certify, CostMode, Impossible, PointStore, SearchError, SearchFile, Searched, SweepFile, SweepPoints,
@@ -41,13 +41,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
         CostMode::Fitted | CostMode::None => None,
     };
     let cost = |config: &NamedConfig| {
-        let question = CostQuestion {
-            rtl_dir: &rtl_dir,
-            config,
-            modules: &[],
-            gate_equivalents_per_bit: MEMORY_BIT,
-            table: &BUILT_IN,
-        };
+        let question = CostQuestion::whole(&rtl_dir, config);
         match &tools {
             Some(tools) => cost::measured(&question, tools, MappingGoal::default()),
             None => estimate(&question),
@@ -61,9 +55,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
             CertifyArg::None => Certify::None,
         },
         cost: (plan.cost != CostMode::None).then_some(&cost),
-        jobs: args
-            .jobs
-            .map_or_else(|| std::thread::available_parallelism().map_or(1, Into::into), |jobs| jobs as usize),
+        jobs: args.jobs.map_or_else(atoms_verilated::cores, |jobs| jobs as usize),
         store: &store,
         interrupt: Some(interrupt::seen()),
     };

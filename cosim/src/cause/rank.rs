@@ -99,7 +99,7 @@ impl fmt::Display for CauseSuspect {
 /// # Errors
 /// [`CauseError`]; [`CauseError::Agrees`] if the case does not fail.
 pub fn list(woven: &WovenRtl, case: &Case) -> Result<Vec<CauseSuspect>, CauseError> {
-    investigate(woven, case, &further_runs(woven)?, None, threads())
+    investigate(woven, case, &further_runs(woven)?, None, atoms_verilated::cores())
 }
 
 /// As [`list`], for the RTL with an alteration that has an inverse in it, as if its text were so.
@@ -109,11 +109,7 @@ pub fn list(woven: &WovenRtl, case: &Case) -> Result<Vec<CauseSuspect>, CauseErr
 pub fn list_with(woven: &WovenRtl, case: &Case, defect: Switch) -> Result<Vec<CauseSuspect>, CauseError> {
     let values = woven.sites[defect.site].alterations().into_iter().map(|(value, _)| value);
     let defect = Defect { switch: defect, offered: [0].into_iter().chain(values).collect() };
-    investigate(woven, case, &further_runs(woven)?, Some(&defect), threads())
-}
-
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, Into::into)
+    investigate(woven, case, &further_runs(woven)?, Some(&defect), atoms_verilated::cores())
 }
 
 /// As [`list`], for the RTL with `defect` in it.

@@ -129,7 +129,7 @@ pub fn score(
     let (sender, results) = mpsc::channel();
     let mut found: Vec<Result<PlantedDefect, CauseError>> = Vec::new();
     std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, Into::into) {
+        for _ in 0..atoms_verilated::cores() {
             let sender = sender.clone();
             scope.spawn(move || {
                 loop {

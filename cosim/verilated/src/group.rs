@@ -78,7 +78,8 @@ impl Drop for Turn {
     }
 }
 
-/// Tools that run at once.
+/// Processors for this process: what Slurm gives its task, where it says so, else those that the machine lets it use.
 pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, Into::into)
+    let slurm = std::env::var("SLURM_CPUS_PER_TASK").ok().and_then(|cpus| cpus.parse().ok());
+    slurm.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into))
 }

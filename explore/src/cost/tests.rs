@@ -22,7 +22,7 @@ fn named(name: &str, config: Config) -> NamedConfig {
 }
 
 fn question<'q>(config: &'q NamedConfig, table: &'q CellTable, rtl_dir: &'q Path) -> CostQuestion<'q> {
-    CostQuestion { rtl_dir, config, modules: &[], gate_equivalents_per_bit: 1.0, table }
+    CostQuestion { table, ..CostQuestion::whole(rtl_dir, config) }
 }
 
 fn small(num_lanes: u32, num_banks: u32) -> Config {

@@ -12,7 +12,7 @@ use super::formulas::FORMULAS;
 use super::mapping::{Freshness, MEMORY, Mapper, MappingGoal, ModuleFigures, TOP};
 use super::netlist::{ElaboratedModule, Hierarchy};
 use super::paths::{PathEnd, TimingPath};
-use super::table::{CellFigures, CellPoint, CellTable, Fitted, parameters_of, sources_hash};
+use super::table::{BUILT_IN, CellFigures, CellPoint, CellTable, Fitted, parameters_of, sources_hash};
 use super::tools::{CostError, CostTools, ToolIdentity};
 
 /// Where a figure comes from.
@@ -126,7 +126,7 @@ pub struct UnitCost {
     pub sources: String,
 }
 
-/// Gate equivalents that a bit of memory is taken for, unless somebody knows better: an assumption (docs/cost.md).
+/// Gate equivalents that a bit of memory is taken for where no other value is given: an assumption (docs/cost.md).
 pub const MEMORY_BIT: f64 = 1.0;
 
 /// What is asked about a point.
@@ -142,6 +142,14 @@ pub struct CostQuestion<'q> {
     pub gate_equivalents_per_bit: f64,
     /// From which figures are fitted that are not measured.
     pub table: &'q CellTable,
+}
+
+impl<'q> CostQuestion<'q> {
+    /// All modules of a point, with memory at [`MEMORY_BIT`] and the built-in table.
+    pub fn whole(rtl_dir: &'q Path, config: &'q NamedConfig) -> CostQuestion<'q> {
+        let table = &BUILT_IN;
+        CostQuestion { rtl_dir, config, modules: &[], gate_equivalents_per_bit: MEMORY_BIT, table }
+    }
 }
 
 /// How far a measurement has come.

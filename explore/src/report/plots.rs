@@ -6,7 +6,8 @@ use atoms_cosim::usage::CycleClass;
 
 use crate::plot::{Axis, Bar, Chart, HeatMap, Mark, PlotError, Scale, Series, StackedBars, short};
 use crate::sweep::{
-    FIGURES, Figure, Line, Measured, PlotFile, PointOutcome, findings, front, front_findings, lines, words,
+    FIGURES, Figure, Line, Measured, PlotFile, PointOutcome, findings, front, front_findings, lines,
+    series_name, words,
 };
 
 use super::SweepReport;
@@ -221,9 +222,9 @@ fn scattered(report: &SweepReport<'_>, plot: &PlotFile, x: &Figure, y: &Figure) 
         if best.contains(&at) {
             on_front.push(mark);
         } else {
-            let name =
-                plot.by.as_ref().and_then(|by| one.point.labels.get(by)).map_or("points", String::as_str);
-            by_name.entry(name.to_string()).or_default().push(mark);
+            let by = plot.by.as_ref().and_then(|by| Some((by, one.point.labels.get(by)?)));
+            let name = by.map_or_else(|| "points".to_string(), |(by, value)| series_name(by, value));
+            by_name.entry(name).or_default().push(mark);
         }
     }
     on_front.sort_by(|a, b| a.x.total_cmp(&b.x));

@@ -37,7 +37,7 @@ pub const FIGURES: &[Figure] = &[
 ];
 
 impl Figure {
-    /// A point has it only if somebody asked what its unit costs.
+    /// It comes from the cost of the unit: a point without one does not have it.
     pub fn needs_cost(&self) -> bool {
         ["throughput_per_second", "area", "area_with_memory", "clock"].contains(&self.name)
     }

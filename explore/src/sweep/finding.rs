@@ -20,6 +20,12 @@ pub(crate) struct Line {
 /// What lines are sorted by: numbers by their value, before names.
 type LineKey = (Option<OrderedName>, String);
 
+/// What points with this value of parameter `by` are called: a number, or true, tells nothing by itself.
+pub(crate) fn series_name(by: &str, value: &str) -> String {
+    let speaks = value.parse::<f64>().is_err() && value.parse::<bool>().is_err();
+    if speaks { value.to_string() } else { format!("{} {value}", words(by)) }
+}
+
 /// The lines of a plot. Where several points of a line have one value of `x`, since other parameters vary, the best counts.
 pub(crate) fn lines(measured: &[Measured], plot: &PlotFile, figure: &Figure) -> Vec<Line> {
     let (x, by) = (plot.x.as_str(), plot.by.as_deref());
@@ -30,12 +36,7 @@ pub(crate) fn lines(measured: &[Measured], plot: &PlotFile, figure: &Figure) -> 
         let value = one.outcome.as_ref().ok().and_then(figure.of);
         let (Some(below), Some(value)) = (below, value) else { continue };
         let value_of_line = by.and_then(label).unwrap_or_default();
-        // A number, or true, tells nothing by itself.
-        let speaks = value_of_line.parse::<f64>().is_err() && value_of_line.parse::<bool>().is_err();
-        let name = match by {
-            Some(by) if !speaks => format!("{} {value_of_line}", words(by)),
-            _ => value_of_line.clone(),
-        };
+        let name = by.map_or_else(String::new, |by| series_name(by, &value_of_line));
         let line = lines.entry((OrderedName::of(&value_of_line), name)).or_default();
         let better = |than: f64| match figure.more_is_better {
             Some(false) => value < than,

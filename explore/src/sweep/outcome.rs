@@ -15,7 +15,7 @@ pub struct PointOutcome {
     pub measurement: Measurement,
     /// What the run made of the unit.
     pub usage: PointUsage,
-    /// What its unit costs; `None` where nobody asked.
+    /// What its unit costs; `None` with [`CostMode::None`](super::CostMode::None).
     pub cost: Option<PointCost>,
 }
 

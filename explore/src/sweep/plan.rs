@@ -60,7 +60,7 @@ pub enum CostMode {
     Fitted,
     /// Each unit is mapped and timed.
     Mapped,
-    /// Nobody asks.
+    /// Points have neither area nor clock.
     None,
 }
 

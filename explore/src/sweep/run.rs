@@ -89,7 +89,7 @@ pub struct SweepRun<'a> {
     pub rtl_dir: &'a Path,
     /// Which points are measured on it.
     pub certify: Certify,
-    /// What the unit of a point costs; `None` where nobody asked.
+    /// What the unit of a point costs; `None` for points without cost.
     pub cost: Option<CostOf<'a>>,
     /// Threads.
     pub jobs: usize,
@@ -180,9 +180,12 @@ impl<'a> Bench<'a> {
         kept: bool,
     ) -> Result<Measured, SweepRunError> {
         let certified = outcome.as_ref().is_ok_and(|kept| kept.certified);
-        let cost = self.cost(&point.config)?;
-        let outcome =
-            outcome.map(|KeptPoint { measurement, usage, .. }| PointOutcome { measurement, usage, cost });
+        let outcome = match outcome {
+            Ok(KeptPoint { measurement, usage, .. }) => {
+                Ok(PointOutcome { measurement, usage, cost: self.cost(&point.config)? })
+            }
+            Err(reason) => Err(reason),
+        };
         Ok(Measured { point, outcome, certified, kept })
     }
 }

@@ -55,14 +55,8 @@ pub fn search(
     let goals: Vec<&Figure> = search.goals.iter().filter_map(|goal| Figure::named(goal)).collect();
     let bench = Bench::new(run)?;
     let most = search.population * (search.generations + 1);
-    let of = Candidates {
-        bench,
-        space,
-        goals: goals.clone(),
-        most,
-        state: Mutex::default(),
-        progress: Mutex::new(progress),
-    };
+    let of =
+        Candidates { bench, space, goals, most, state: Mutex::default(), progress: Mutex::new(progress) };
     // Of a parameter, the share of its values that come before the one it has.
     let bounds = vec![(0.0, 1.0); of.space.sizes().len()];
     let config =
@@ -75,7 +69,7 @@ pub fn search(
     let threads = threads.map_err(|error| SweepRunError::Io(std::io::Error::other(error)))?;
     let variation = Unseen { variation, sizes: of.space.sizes(), seen: BTreeSet::new() };
     threads.install(|| Nsga2::new(config, RealBounds::new(bounds), variation).run(&of));
-    let Candidates { state, progress, .. } = of;
+    let Candidates { goals, state, progress, .. } = of;
     let State { failure, known, impossible } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(failure) = failure {
         return Err(failure.into());

@@ -1,4 +1,5 @@
-//! Model cycles per second of processor time, end to end, of each generated workload with its defaults.
+//! `speed [UNITS [WORKLOAD]]`: model cycles per second of processor time, end to end, of each generated workload with
+//! its defaults, or of one.
 
 use std::io::Write as _;
 
@@ -9,12 +10,13 @@ use atoms_explore::workload::{GENERATED, Generated, Workload};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = configs::named(&configs::rtl_dir(), "default")?;
-    for kind in GENERATED {
+    let (units, only) = (std::env::args().nth(1), std::env::args().nth(2));
+    for kind in GENERATED.iter().filter(|kind| only.as_deref().is_none_or(|only| only == kind.name)) {
         let mut generated = Generated::named(kind.name)?;
         if kind.name == "hash-insert" {
             generated.set("keys", "4000")?;
         }
-        generated.set("units", "2000")?;
+        generated.set("units", units.as_deref().unwrap_or("2000"))?;
         let workload = Workload::Generated(generated);
         let trial = Trial { config: &config, workload: &workload, seed: 1, limits: TrialLimits::default() };
         let start = processor_time();

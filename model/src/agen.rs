@@ -89,24 +89,29 @@ pub(crate) fn agen(
         return Some((Fault::Illegal, lane as u8, address(lane as usize)));
     }
     let bytes = Size::from_code(meta.size).map_or(1, Size::bytes);
+    let misaligned = |addr: u32| addr & (bytes - 1) != 0;
+    let other_rank = |addr: u32| !offset & (addr >> 24 != u32::from(allocation.rank));
+    let beyond = |addr: u32| (addr & 0xff_ffff) + bytes > allocation.size;
+
     let bank_bits = config.num_banks.trailing_zeros();
     let hash_mask = if config.bank_hash { config.num_banks / 4 - 1 } else { 0 };
-
-    for lane in lanes(meta.mask) {
+    // For every lane, in the mask or not, and without a branch: the compiler makes vectors of it.
+    let mut faulty = false;
+    for lane in 0..MAX_LANES {
         let addr = address(lane);
-        if addr & (bytes - 1) != 0 {
-            return Some((Fault::Misaligned, lane as u8, addr));
-        }
-        if !allocation.valid
-            || (!offset && addr >> 24 != u32::from(allocation.rank))
-            || (addr & 0xff_ffff) + bytes > allocation.size
-        {
-            return Some((Fault::OutOfRange, lane as u8, addr));
-        }
+        faulty |= (misaligned(addr) | other_rank(addr) | beyond(addr)) & (meta.mask & 1 << lane != 0);
         let word = (addr & 0xff_ffff) >> 2;
         let row = (word >> bank_bits) + u32::from(allocation.base);
         bank_addrs.row[lane] = row as u16;
         bank_addrs.first.set(lane, (word & (config.num_banks - 1)) ^ ((row & hash_mask) << 2), addr & 3);
     }
-    None
+    if allocation.valid && !faulty {
+        return None;
+    }
+    lanes(meta.mask).find_map(|lane| {
+        let addr = address(lane);
+        let outside = !allocation.valid || other_rank(addr) || beyond(addr);
+        let fault = if misaligned(addr) { Fault::Misaligned } else { Fault::OutOfRange };
+        (misaligned(addr) || outside).then_some((fault, lane as u8, addr))
+    })
 }

@@ -147,6 +147,11 @@ fn results(
                 before[bank] += 1;
             }
         }
+        ResultKind::Old if matches!(size, Size::U32 | Size::S32) => {
+            for lane in lanes(pass.served) {
+                rd[lane] = effect.old[first.bank(lane)].into();
+            }
+        }
         ResultKind::Old => {
             for lane in lanes(pass.served) {
                 rd[lane] = old_value(size, &effect.old, first.bank(lane), first.byte(lane));

@@ -1,9 +1,10 @@
 //! Groups waiting lanes by bank and picks what each pass serves (spec 4, 5). Mirror of
 //! `rtl/atoms_grouper.sv`.
 //!
-//! The hardware walks the waiting lanes once a pass. Which lanes a pass serves depends on nothing
-//! that happens between the passes of a request, so this walks them once a request and makes all of
-//! its passes: the n-th address that the walk meets on a bank is served by the n-th pass.
+//! The hardware walks the waiting lanes once a pass. Which lanes a pass serves depends on nothing that happens between
+//! the passes of a request, so this makes all of them when the request comes.
+
+use std::hint::select_unpredictable;
 
 use crate::agen::BankAddrs;
 use crate::config::{Config, WinnerPolicy};
@@ -37,15 +38,11 @@ pub(crate) struct Schedule {
 impl Schedule {
     /// No pass.
     pub(crate) const EMPTY: Schedule = Schedule { served: [0; MAX_LANES], first: [0; MAX_LANES], passes: 0 };
-
-    fn clear(&mut self) {
-        self.served[..self.passes].fill(0);
-        self.first[..self.passes].fill(0);
-        self.passes = 0;
-    }
 }
 
 /// Makes the passes for the lanes in `pending`.
+///
+/// Where lanes meet is as good as random to a processor: but for loops, no branch depends on it.
 ///
 /// `rotate` is the first lane in the rotating order; `spin` says which lane CAST.SPIN selects on a bank if it
 /// waits there (spec 5.4).
@@ -58,12 +55,18 @@ pub(crate) fn grouper(
     spin: &SpinTurns,
     schedule: &mut Schedule,
 ) {
-    schedule.clear();
+    let bank_of = |lane| bank_addrs.first.bank(lane);
+    *schedule = Schedule::EMPTY;
     match conflict {
         Conflict::Replay => {
-            let mut met = [0u8; MAX_BANKS];
-            walk(config, pending, rotate, |lane| {
-                let count = &mut met[bank_addrs.first.bank(lane)];
+            let mut group = Group::default();
+            walk(config, pending, rotate, |lane| group.meet(lane, bank_of(lane)));
+            schedule.served[0] = group.first;
+            schedule.passes = usize::from(pending != 0);
+            // Of the others, the n-th on a bank is served by the n-th pass.
+            let mut met = [1u8; MAX_BANKS];
+            walk(config, pending & !group.first, rotate, |lane| {
+                let count = &mut met[bank_of(lane)];
                 let pass = usize::from(*count) & (MAX_LANES - 1);
                 *count += 1;
                 schedule.served[pass] |= 1 << lane;
@@ -72,55 +75,53 @@ pub(crate) fn grouper(
             schedule.first = schedule.served;
         }
         Conflict::Fail => {
-            let mut met = 0u64;
-            let mut select = |lane: usize| {
-                let bank = 1u64 << bank_addrs.first.bank(lane);
-                schedule.first[0] |= u32::from(met & bank == 0) << lane;
-                met |= bank;
-            };
+            let mut group = Group::default();
             walk(config, pending, rotate, |lane| {
-                if spin.favoured(config, bank_addrs.first.bank(lane)) == lane {
-                    select(lane);
+                if spin.favoured(config, bank_of(lane)) == lane {
+                    group.meet(lane, bank_of(lane));
                 }
             });
-            walk(config, pending, rotate, select);
+            walk(config, pending, rotate, |lane| group.meet(lane, bank_of(lane)));
+            schedule.first[0] = group.first;
             schedule.served[0] = pending;
             schedule.passes = 1;
         }
         Conflict::Coalesce => {
-            // Per bank the addresses met, newest first: the lane that was the first of each, linked.
-            let mut newest = [NO_LANE; MAX_BANKS];
-            let mut older = [NO_LANE; MAX_LANES];
-            let mut pass_of = [0u8; MAX_LANES];
-            walk(config, pending, rotate, |lane| {
-                let bank = bank_addrs.first.bank(lane);
-                let mut at = newest[bank];
-                while at != NO_LANE && bank_addrs.row[at as usize & (MAX_LANES - 1)] != bank_addrs.row[lane] {
-                    at = older[at as usize & (MAX_LANES - 1)];
-                }
-                let pass = if at == NO_LANE {
-                    let before = newest[bank];
-                    let pass = match before {
-                        NO_LANE => 0,
-                        lane => pass_of[lane as usize & (MAX_LANES - 1)] + 1,
-                    };
-                    older[lane] = before;
-                    newest[bank] = lane as u8;
-                    pass_of[lane] = pass;
-                    schedule.first[usize::from(pass) & (MAX_LANES - 1)] |= 1 << lane;
-                    schedule.passes = schedule.passes.max(usize::from(pass) + 1);
-                    pass
-                } else {
-                    pass_of[at as usize & (MAX_LANES - 1)]
-                };
-                schedule.served[usize::from(pass) & (MAX_LANES - 1)] |= 1 << lane;
-            });
+            let mut waiting = pending;
+            while waiting != 0 {
+                let (mut group, mut served, mut row_of) = (Group::default(), 0, [0; MAX_BANKS]);
+                walk(config, waiting, rotate, |lane| {
+                    let (bank, row) = (bank_of(lane), bank_addrs.row[lane]);
+                    let met = group.met >> bank & 1 != 0;
+                    row_of[bank] = select_unpredictable(met, row_of[bank], row);
+                    served |= u32::from(row_of[bank] == row) << lane;
+                    group.meet(lane, bank);
+                });
+                let pass = schedule.passes & (MAX_LANES - 1);
+                (schedule.served[pass], schedule.first[pass]) = (served, group.first);
+                schedule.passes += 1;
+                waiting &= !served;
+            }
         }
     }
 }
 
-/// No lane.
-const NO_LANE: u8 = u8::MAX;
+/// What a walk met.
+#[derive(Default)]
+struct Group {
+    /// Banks.
+    met: u64,
+    /// The lane first met on each.
+    first: u32,
+}
+
+impl Group {
+    #[inline(always)]
+    fn meet(&mut self, lane: usize, bank: usize) {
+        self.first |= u32::from(self.met >> bank & 1 == 0) << lane;
+        self.met |= 1 << bank;
+    }
+}
 
 /// Calls `meet` with each lane in `waiting`, in the order of the winner policy.
 #[inline(always)]

@@ -5,7 +5,7 @@ use atoms_ops::{Op, Size};
 
 use crate::agen::BankAddrs;
 use crate::alu::{AluIn, alu};
-use crate::lanes::lanes;
+use crate::lanes::{banks, lanes};
 use crate::port::{MAX_BANKS, MAX_LANES};
 
 /// What a pass brings to its banks.
@@ -90,23 +90,17 @@ pub(crate) fn operands(
             }
         }
     }
-    if coalesce && op != Op::Load && last == 0 {
-        gather(op, size, served, bank_addrs, of_lanes.b, work);
-    }
-    if op.arrives_once() {
+    if op.arrives_once() || op == Op::PopcInc {
         count(served, bank_addrs, work);
+    } else if coalesce && op != Op::Load && last == 0 {
+        gather(op, size, served, bank_addrs, of_lanes.b, work);
     }
 }
 
-/// For operations that arrive once a lane, operand B of a bank is how many lanes do.
+/// For operations that count lanes, operand B of an access is how many take part.
 fn count(served: u32, bank_addrs: &BankAddrs, work: &mut BankWork) {
-    let mut seen = 0u64;
-    for lane in lanes(served) {
-        let bank = bank_addrs.first.bank(lane);
-        work.b[bank] = if seen >> bank & 1 == 0 { 1 } else { work.b[bank] + 1 };
-        work.b[(bank + 1) & (MAX_BANKS - 1)] = 0;
-        seen |= 1 << bank;
-    }
+    banks(work.valid).for_each(|bank| work.b[bank] = 0);
+    lanes(served).for_each(|lane| work.b[bank_addrs.first.bank(lane)] += 1);
 }
 
 /// What the lanes of one bank come to together, for coalesced accesses of one word.
@@ -130,8 +124,6 @@ fn gather(
             let shift = 8 * bank_addrs.first.byte(lane);
             work.b[bank] = (sum & !(full << shift)) | ((b & full) << shift);
             work.c[bank] = mask | (full << shift);
-        } else if op == Op::PopcInc {
-            work.b[bank] = sum + 1;
         } else {
             // Two operands as one (MergeRed): the operation with the first of them in the place of the word.
             let word = AluIn { signed: size.signed(), old: sum, b, c: 0, hit: false };

@@ -1,5 +1,7 @@
 //! Contenders: lanes that meet at one word, or at one bank, again and again.
 
+use std::ops::BitXor;
+
 use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
@@ -8,9 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::draw::generators;
 use super::parameter::{named_values, parameters};
-use super::program::{
-    Answer, Next, Placement, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
-};
+use super::program::{Answer, Next, Placement, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError};
 
 named_values! {
     /// What contenders have in common.
@@ -63,6 +63,11 @@ impl Operation {
             | Operation::CasMiss
             | Operation::Load => Size::U32,
         }
+    }
+
+    /// What no operand comes to.
+    fn of_none(self) -> u32 {
+        if matches!(self, Operation::Min | Operation::MinReduce) { u32::MAX } else { 0 }
     }
 
     /// What is there at first that is not zero: addresses and words.
@@ -147,7 +152,7 @@ impl Contend {
             left: vec![units; threads.warps],
             places: addresses.iter().map(place).collect(),
             addresses,
-            expected: vec![Expected { min: u32::MAX, ..Expected::default() }; words.len()],
+            expected: vec![Expected { operands: self.op.of_none(), returned: 0 }; words.len()],
             memory: words.iter().flat_map(|word| self.op.at_first(*word)).collect(),
             words,
             wrong: None,
@@ -156,15 +161,11 @@ impl Contend {
 }
 
 /// What the operations at a word come to.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Expected {
-    /// Operations.
-    count: u32,
-    /// Of operands.
-    sum: u32,
-    xor: u32,
-    min: u32,
-    /// Of results.
+    /// Of their operands; for EXCH, their sum.
+    operands: u32,
+    /// Sum of the results of EXCH.
     returned: u32,
 }
 
@@ -181,6 +182,28 @@ pub(super) struct ContendProgram {
     expected: Vec<Expected>,
     memory: Vec<(u32, u32)>,
     wrong: Option<String>,
+}
+
+impl ContendProgram {
+    /// Puts addresses and operands of a warp on the port, and adds up what the operands come to at each word.
+    #[inline(always)]
+    fn operands(
+        &mut self,
+        warp: usize,
+        port: &mut WarpPort<'_>,
+        operand: impl Fn(&mut Xoshiro256PlusPlus) -> u32,
+        combine: impl Fn(u32, u32) -> u32,
+    ) {
+        let (threads, mut rng) = (self.threads.of(warp), self.generators[warp].clone());
+        let threads = self.addresses[threads.clone()].iter().zip(&self.places[threads]);
+        for (lane, (address, place)) in threads.enumerate() {
+            let operand = operand(&mut rng);
+            let expected = &mut self.expected[*place].operands;
+            *expected = combine(*expected, operand);
+            port.lane(lane, *address, operand.into(), 0);
+        }
+        self.generators[warp] = rng;
+    }
 }
 
 impl WarpProgram for ContendProgram {
@@ -204,37 +227,33 @@ impl WarpProgram for ContendProgram {
             Operation::Arrive => port.ask(Op::MbarArrive, Size::U64, lanes),
             Operation::TestWait => port.ask(Op::MbarTestWait, Size::U64, lanes),
         }
-        for lane in lanes_of(lanes) {
-            let thread = self.threads.number(warp, lane) as usize;
-            let operand = match self.op {
-                Operation::Cas | Operation::Load | Operation::Arrive => 0,
-                Operation::CasMiss => 1,
-                Operation::PopcInc => 1,
-                // Parity of the phase asked about.
-                Operation::TestWait => 1 << 31,
-                Operation::Add
-                | Operation::Reduce
-                | Operation::Min
-                | Operation::MinReduce
-                | Operation::Xor
-                | Operation::XorReduce
-                | Operation::Exch => self.generators[warp].next_u32(),
-            };
-            let expected = &mut self.expected[self.places[thread]];
-            expected.count = expected.count.wrapping_add(1);
-            expected.sum = expected.sum.wrapping_add(operand);
-            expected.xor ^= operand;
-            expected.min = expected.min.min(operand);
-            port.lane(lane, self.addresses[thread], operand.into(), 0);
+        // One loop each, and no choice in it.
+        match self.op {
+            Operation::Add | Operation::Reduce | Operation::Exch => {
+                self.operands(warp, port, Xoshiro256PlusPlus::next_u32, u32::wrapping_add);
+            }
+            Operation::Min | Operation::MinReduce => {
+                self.operands(warp, port, Xoshiro256PlusPlus::next_u32, u32::min);
+            }
+            Operation::Xor | Operation::XorReduce => {
+                self.operands(warp, port, Xoshiro256PlusPlus::next_u32, u32::bitxor);
+            }
+            Operation::PopcInc => self.operands(warp, port, |_| 1, u32::wrapping_add),
+            Operation::Arrive => self.operands(warp, port, |_| 0, |count, _| count.wrapping_add(1)),
+            // Parity of the phase asked about.
+            Operation::TestWait => self.operands(warp, port, |_| 1 << 31, |none, _| none),
+            Operation::CasMiss => self.operands(warp, port, |_| 1, |none, _| none),
+            Operation::Cas | Operation::Load => self.operands(warp, port, |_| 0, |none, _| none),
         }
     }
 
     fn answered(&mut self, warp: usize, answer: &Answer<'_>, counts: &mut WorkCounts) -> Next {
         let lanes = self.threads.mask();
-        for lane in lanes_of(lanes) {
-            let place = self.places[self.threads.number(warp, lane) as usize];
-            let expected = &mut self.expected[place];
-            expected.returned = expected.returned.wrapping_add(answer.rd[lane] as u32);
+        if self.op == Operation::Exch {
+            for (rd, place) in answer.rd.iter().zip(&self.places[self.threads.of(warp)]) {
+                let returned = &mut self.expected[*place].returned;
+                *returned = returned.wrapping_add(*rd as u32);
+            }
         }
         let stored = match self.op {
             Operation::Cas | Operation::TestWait => Some(lanes),
@@ -261,17 +280,12 @@ impl WarpProgram for ContendProgram {
             return Err(wrong.clone());
         }
         for (address, expected) in self.words.iter().zip(&self.expected) {
-            let Expected { count, sum, xor, min, returned } = *expected;
-            // Of EXCH, what was there and what came is what was given back and what is there.
+            let Expected { operands, returned } = *expected;
             let wanted = match self.op {
-                Operation::Add | Operation::Reduce => sum.into(),
-                Operation::PopcInc => count.into(),
-                Operation::Min | Operation::MinReduce => min.into(),
-                Operation::Xor | Operation::XorReduce => xor.into(),
-                Operation::Exch => sum.wrapping_sub(returned).into(),
-                Operation::Cas | Operation::CasMiss | Operation::Load => 0,
-                Operation::Arrive => arrived(count).encode(),
-                Operation::TestWait => arrived(0).encode(),
+                // What was there and what came is what was given back and what is there.
+                Operation::Exch => operands.wrapping_sub(returned).into(),
+                Operation::Arrive | Operation::TestWait => arrived(operands).encode(),
+                _ => u64::from(operands),
             };
             for (address, wanted) in
                 halves(*address, wanted).into_iter().take(self.op.size().bytes() as usize / 4)
@@ -279,7 +293,7 @@ impl WarpProgram for ContendProgram {
                 let found = word(address);
                 if found != wanted {
                     return Err(format!(
-                        "the word at {address:#x} is {found:#x} after {count} operations, and they come to {wanted:#x}"
+                        "the word at {address:#x} is {found:#x}, and the operations come to {wanted:#x}"
                     ));
                 }
             }

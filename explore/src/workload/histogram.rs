@@ -113,14 +113,15 @@ impl WarpProgram for HistogramProgram {
             Counting::AddReturning => port.ask(Op::Add, Size::U32, lanes),
         }
         let Histogram { run, copies, .. } = self.settings;
-        let mut bin = 0;
+        let (mut bin, mut rng) = (0, self.generators[warp].clone());
         for lane in lanes_of(lanes) {
             if (lane as u32).is_multiple_of(run) {
-                bin = self.distribution.draw(&mut self.generators[warp]);
+                bin = self.distribution.draw(&mut rng);
             }
             self.expected[bin as usize] = self.expected[bin as usize].wrapping_add(1);
             port.lane(lane, self.address(lane as u32 % copies, bin), 1, 0);
         }
+        self.generators[warp] = rng;
     }
 
     fn answered(&mut self, warp: usize, _: &Answer<'_>, counts: &mut WorkCounts) -> Next {

@@ -1,6 +1,7 @@
 //! What a generated workload is to its driver: warps that ask, are answered, and so come to their next request.
 
 use std::fmt;
+use std::ops::Range;
 
 use atoms_model::Config;
 use atoms_model::memory_port::word_index;
@@ -172,6 +173,12 @@ impl Threads {
     #[inline]
     pub(super) fn number(self, warp: usize, lane: usize) -> u32 {
         warp as u32 * self.lanes + lane as u32
+    }
+
+    /// Numbers of the threads that are the lanes of this warp.
+    pub(super) fn of(self, warp: usize) -> Range<usize> {
+        let lanes = self.lanes as usize;
+        warp * lanes..(warp + 1) * lanes
     }
 
     /// Of how many objects each is shared by so many threads; by all with 0.

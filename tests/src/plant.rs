@@ -1,6 +1,7 @@
 //! Bugs planted in the RTL, to see whether they are found.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::{self, NamedConfig};
@@ -22,18 +23,20 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// Where the text is changed: file, and line from 1.
+    /// Where the text is changed: file, and lines of the changed text, from 1.
     ///
     /// # Panics
     /// When the file of the checkout cannot be read, or has no such text.
-    pub fn place(&self) -> (String, u64) {
+    pub fn place(&self) -> (String, RangeInclusive<u64>) {
         let path = configs::rtl_dir().join(self.file);
         let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let at =
             text.find(self.find).unwrap_or_else(|| panic!("`{}` is not in rtl/{}", self.find, self.file));
         let alike = self.find.bytes().zip(self.replace.bytes()).take_while(|(a, b)| a == b).count();
-        let lines = text.as_bytes()[..at + alike].iter().filter(|byte| **byte == b'\n').count();
-        (self.file.to_string(), lines as u64 + 1)
+        let lines = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let first = lines(&text.as_bytes()[..at + alike]) + 1;
+        let last = first + lines(&self.replace.as_bytes()[alike..]);
+        (self.file.to_string(), first..=last)
     }
 }
 

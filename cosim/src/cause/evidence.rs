@@ -95,10 +95,11 @@ pub(super) enum InForce {
 /// How likely it is that this alteration mends what a designer got wrong: it decides between lines of equal evidence.
 pub(super) fn prior(alteration: Alteration) -> f64 {
     match alteration {
+        // An exact one that mends says more than a whole value turned over.
+        Alteration::NotComplemented | Alteration::NotShifted => 0.15,
         Alteration::Operator(_) | Alteration::Negated => 0.09,
         Alteration::OneMore | Alteration::OneLess | Alteration::Inverted => 0.08,
         Alteration::FirstOnly | Alteration::SecondOnly => 0.05,
-        Alteration::NotComplemented | Alteration::NotShifted => 0.04,
         Alteration::AlwaysTrue | Alteration::AlwaysFalse => 0.03,
         Alteration::Dropped => 0.02,
     }

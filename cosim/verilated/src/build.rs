@@ -143,7 +143,7 @@ pub(crate) fn key(spec: &BuildSpec, sources: &Sources, tools: &Toolchain) -> Str
         .with_all(VERILATOR_ARGS)
         .with_all(variant_args(spec.variant))
         .with_all(&spec.verilator_args)
-        .with_all(Setup::flags(spec.variant))
+        .with_all(Setup::flags(&tools.compiler, spec.variant))
         .with(CAPTURE)
         .with(shim(spec.variant))
         // The port list and the widths.

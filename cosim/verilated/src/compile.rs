@@ -2,6 +2,7 @@
 
 use crate::group::{self, ToolGroup};
 use crate::provide::last_lines;
+use crate::toolchain::Compiler;
 use crate::{BuildError, Progress, Toolchain, Variant};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,15 +22,13 @@ const SHIM_BYTES: u64 = 200_000;
 /// Lines of a compiler's complaint that go into an error.
 const COMPLAINT_LINES: usize = 20;
 
-/// Flags of every compilation. `-fno-gnu-unique` keeps the runtime's globals apart when several
-/// libraries are loaded, and lets them be unloaded.
+/// Flags of every compilation.
 const FLAGS: &[&str] = &[
     "-std=c++17",
     "-march=native",
     "-fPIC",
     "-faligned-new",
     "-fno-plt",
-    "-fno-gnu-unique",
     "-fvisibility=hidden",
     #[cfg(target_arch = "x86_64")]
     "-fcf-protection=none",
@@ -40,10 +39,15 @@ const FLAGS: &[&str] = &[
     "-DVM_TRACE_SAIF=0",
 ];
 
-/// Optimization of what runs in every cycle.
-const FAST: &str = "-O3";
 /// Optimization of what runs once: construction, the first evaluation, trace headers.
 const SLOW: &str = "-O0";
+
+impl Compiler {
+    /// Optimization of what runs in every cycle: the level that makes the faster code of the two.
+    fn fast(&self) -> &'static str {
+        if self.is_clang() { "-O2" } else { "-O3" }
+    }
+}
 
 /// How often code runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,8 +113,13 @@ pub(crate) struct Setup<'a> {
 
 impl Setup<'_> {
     /// Flags that decide what comes out: part of a cache key.
-    pub(crate) fn flags(variant: Variant) -> Vec<&'static str> {
+    pub(crate) fn flags(compiler: &Compiler, variant: Variant) -> Vec<&'static str> {
         let mut flags = FLAGS.to_vec();
+        if !compiler.is_clang() {
+            // Keeps the runtime's globals apart when several libraries are loaded, and lets them be unloaded; clang has
+            // no such symbols.
+            flags.push("-fno-gnu-unique");
+        }
         flags.extend(match variant {
             Variant::Fast | Variant::Cov | Variant::CovToggle => ["-DVM_TRACE=0", "-DVM_TRACE_VCD=0"],
             Variant::Wave => ["-DVM_TRACE=1", "-DVM_TRACE_VCD=1"],
@@ -122,17 +131,18 @@ impl Setup<'_> {
             Variant::Cov => ["-DVM_COVERAGE=1", "-DATOMS_VARIANT=2"],
             Variant::CovToggle => ["-DVM_COVERAGE=1", "-DATOMS_VARIANT=3"],
         });
-        flags.extend([FAST, SLOW]);
+        flags.extend([compiler.fast(), SLOW]);
         flags
     }
 
     fn command(&self, unit: &Unit) -> Command {
+        let compiler = &self.tools.compiler;
         let level = match unit.speed {
-            Speed::Fast => FAST,
+            Speed::Fast => compiler.fast(),
             Speed::Slow => SLOW,
         };
-        let mut command = Command::new(&self.tools.compiler.program);
-        command.args(Self::flags(self.variant)).arg(level);
+        let mut command = Command::new(&compiler.program);
+        command.args(Self::flags(compiler, self.variant)).arg(level);
         for dir in &self.includes {
             command.arg("-I").arg(dir);
         }
@@ -186,6 +196,10 @@ impl Setup<'_> {
         let mut command = Command::new(&self.tools.compiler.program);
         command.args(["-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,--strip-debug", "-pthread"]);
         command.args(objects).arg("-o").arg(library);
+        if self.tools.compiler.is_clang() {
+            // Where g++ has instructions, clang calls g++'s library.
+            command.arg("-latomic");
+        }
         self.run(&mut command, &library.file_name().unwrap_or_default().to_string_lossy())
     }
 

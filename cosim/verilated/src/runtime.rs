@@ -40,7 +40,7 @@ pub(crate) fn objects(
         .with(&tools.compiler.identity)
         .with(processor())
         .with(CAPTURE)
-        .with_all(Setup::flags(variant));
+        .with_all(Setup::flags(&tools.compiler, variant));
     for name in sources(variant) {
         key = key.with(fs_err::read(include.join(name))?);
     }

@@ -196,6 +196,11 @@ fn package_version(home: &Path) -> Option<String> {
 }
 
 impl Compiler {
+    /// It is clang, whose flags are not all those of g++.
+    pub(crate) fn is_clang(&self) -> bool {
+        self.identity.contains("clang")
+    }
+
     /// Finds the C++ compiler: `CXX`, else `g++`.
     ///
     /// # Errors

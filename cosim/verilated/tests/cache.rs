@@ -97,6 +97,28 @@ fn what_the_loader_says_is_in_the_error() {
     assert!(error.contains("dlopen failed: ") && error.contains("too short"), "{error}");
 }
 
+/// Where there is no clang, what calls itself so, and refuses what clang does not know.
+#[test]
+fn clang_builds_what_can_be_loaded() {
+    let mut bench = Bench::new("clang", "").with_own_cache();
+    let spec = bench.spec().verilator_arg("-DCLANG");
+    let compiler = match bench.env.which(Path::new("clang++")) {
+        Some(clang) => clang,
+        None => {
+            let stand_in = bench.dir.path().join("clang++");
+            let body = "#!/bin/sh\n[ \"$1\" = --version ] && echo clang version 14.0.6 && exit\n\
+                        case \" $* \" in *' -fno-gnu-unique '*) echo \"clang: error: unknown argument\" >&2; exit 1;; esac\n\
+                        case \" $* \" in *' -shared '*' -latomic '*);; *' -shared '*) exit 1;; esac\nexec g++ \"$@\"\n";
+            fs::write(&stand_in, body).unwrap();
+            fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).unwrap();
+            stand_in
+        }
+    };
+    bench.env.cxx = Some(compiler.into());
+    let library = Cache::new(&bench.env).library(&spec, &bench.tools(), &mut |_| {}).unwrap();
+    cycle(&mut library.instantiate().unwrap(), &input(0)).unwrap();
+}
+
 /// Not a test of its own: the process that other tests start.
 #[test]
 fn child_process() {

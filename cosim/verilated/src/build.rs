@@ -158,7 +158,7 @@ pub(crate) fn key(spec: &BuildSpec, sources: &Sources, tools: &Toolchain) -> Str
 /// The shim of a variant.
 fn shim(variant: Variant) -> String {
     match variant {
-        Variant::Wave => format!("{SHIM}\n{}\n{SIGNALS}", runtime::RECORDS),
+        Variant::Wave => format!("{}\n{SHIM}\n{SIGNALS}", runtime::RECORDS),
         Variant::Fast | Variant::Cov | Variant::CovToggle => SHIM.to_owned(),
     }
 }

@@ -1,8 +1,11 @@
 // What changed in a cycle, as numbers. Verilator's trace code calls `full*` of a buffer for each signal that changed:
 // records.cpp has these. They record, or go on to Verilator's own ones (text.cpp), which write a line of VCD.
 
+#include "verilated_vcd_c.h"
+
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 class AtomsRecords final {
@@ -32,6 +35,19 @@ public:
     size_t bytes() const { return (m_at - m_words.data()) * sizeof(uint32_t); }
 };
 
-// Where this thread records; null where it writes text. The model spares a call for each change.
-#define ATOMS_RECORDING __thread AtomsRecords* atoms_recording __attribute__((tls_model("initial-exec")))
-extern ATOMS_RECORDING;
+// Every writer of a library. A buffer knows the last member of VerilatedVcdC alone, behind which the pointer lies:
+// thread-local storage takes a call for each change, or room that a loaded library may not have.
+class AtomsWriter final : public VerilatedVcdC {
+    // Where changes are recorded; null where text is written.
+    AtomsRecords* const m_records;
+
+public:
+    explicit AtomsWriter(VerilatedVcdFile* file = nullptr, AtomsRecords* records = nullptr)
+        : VerilatedVcdC{file}, m_records{records} {
+        if (static_cast<const void*>(&m_records) != spTrace() + 1) throw std::logic_error{"layout of VerilatedVcdC"};
+    }
+
+    static AtomsRecords* records(const VerilatedVcd& owner) {
+        return *reinterpret_cast<AtomsRecords* const*>(&owner + 1);
+    }
+};

@@ -1,4 +1,4 @@
-// Every signal of the design, cycle by cycle, in the wave variant. It follows shim.cpp and records.h in the same
+// Every signal of the design, cycle by cycle, in the wave variant. It follows records.h and shim.cpp in the same
 // translation unit; a file of its own, so that a change of it builds no other variant anew.
 
 namespace {
@@ -19,16 +19,10 @@ public:
 
 struct Signals final {
     Declarations declarations;
-    VerilatedVcdC writer{&declarations};
     AtomsRecords records;
+    AtomsWriter writer{&declarations, &records};
     // Verilator wants times that grow, also where a model goes back to a snapshot.
     uint64_t time = 0;
-};
-
-// While it lives, what this thread dumps is recorded.
-struct Recording final {
-    explicit Recording(AtomsRecords& records) { atoms_recording = &records; }
-    ~Recording() { atoms_recording = nullptr; }
 };
 
 }  // namespace
@@ -66,10 +60,7 @@ ATOMS_API int32_t atoms_cycle_signals(void* self, void* opened, const In* in, Ou
     if (handle.status != kOk) return handle.status;
     const Status status = guarded(handle, [&] {
         settle(handle, *in, *out, *probe);
-        {
-            const Recording recording{signals.records};
-            signals.writer.dump(signals.time++);
-        }
+        signals.writer.dump(signals.time++);
         rise(handle);
         ++handle.cycle;
     });

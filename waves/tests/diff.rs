@@ -177,6 +177,23 @@ fn a_window_and_an_end_that_comes_early_are_told() {
     assert!(matches!(error, DiffError::Apart(Some((0, _)), Some((0, 100)))), "{error}");
 }
 
+/// That a wave has no point in time up to the end of the window is no end of it.
+#[test]
+fn a_window_goes_on_where_one_side_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let wave = |name: &str, values: &str| {
+        let path = dir.path().join(name);
+        let head = "$scope module top $end $var wire 1 a s $end $upscope $end $enddefinitions $end";
+        std::fs::write(&path, format!("{head}\n#0\n0a\n{values}#200\n1a\n")).unwrap();
+        WaveFile::open(path).unwrap()
+    };
+    let (left, right) = (wave("l.vcd", ""), wave("r.vcd", "#50\n1a\n"));
+    let options = DiffOptions { window: Some(0..100), ..DiffOptions::default() };
+    for sides in [DiffSides::Files(&left, &right), DiffSides::Files(&right, &left)] {
+        assert_eq!(brief(&WaveDiff::compare(sides, &options).unwrap()), [("top.s", 50, 1, None)]);
+    }
+}
+
 #[test]
 fn two_scopes_of_one_file_are_compared() {
     let dir = tempfile::tempdir().unwrap();
@@ -208,6 +225,152 @@ fn two_scopes_of_one_file_are_compared() {
 }
 
 /// Writes 350 signals over `cycles`, of which about 40 change in a cycle.
+/// A dump of random changes, point in time by point in time, with `{n}` for the code of signal `n`.
+struct Dump {
+    steps: Vec<(u64, Vec<String>)>,
+}
+
+/// What signals are declared as: the first one is the clock.
+const DECLARED: [&str; 8] =
+    ["wire 1", "wire 1", "wire 4", "wire 33", "wire 70", "string 1", "real 1", "wire 4"];
+
+/// Points in time between changes of the last one.
+const RARE: u64 = 2500;
+
+/// A number below `below`, of a simple generator.
+fn random(state: &mut u64, below: u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % below
+}
+
+fn change(state: &mut u64, signal: usize) -> String {
+    let width = [1, 1, 4, 33, 70, 0, 0, 4][signal];
+    let mut digit = || ["0", "1", "1", "0", "x", "z"][random(state, 6) as usize];
+    match width {
+        0 if signal == 5 => format!("sT{} {{{signal}}}", random(state, 1000)),
+        0 => format!("r{}.5 {{{signal}}}", random(state, 1000)),
+        1 => format!("{}{{{signal}}}", digit()),
+        _ => {
+            let digits: String = (0..width).map(|_| digit()).collect();
+            format!("b{} {{{signal}}}", &digits[random(state, width) as usize..])
+        }
+    }
+}
+
+impl Dump {
+    fn random(state: &mut u64, steps: u64) -> Self {
+        let reals = random(state, 2) == 0;
+        let mut time = 0;
+        let steps = (0..steps).map(|step| {
+            let mut changes = vec![format!("{}{{0}}", step & 1)];
+            if step % RARE == 0 {
+                changes.push(change(state, 7));
+            }
+            for _ in 0..random(state, 12) {
+                // A real number now and then, which is not passed over.
+                let kinds = if reals && random(state, 2000) == 0 { 6 } else { 5 };
+                let signal = 1 + random(state, kinds) as usize;
+                changes.push(change(state, signal));
+            }
+            time += 1 + random(state, 9);
+            (time, changes)
+        });
+        Dump { steps: steps.collect() }
+    }
+
+    /// With a few things another way, some of which last.
+    fn altered(&self, state: &mut u64) -> Self {
+        let mut steps = self.steps.clone();
+        for _ in 0..random(state, 4) {
+            let at = random(state, steps.len() as u64 - 1) as usize;
+            let signal = random(state, 6) as usize;
+            match random(state, 10) {
+                // What differs lasts while the text is the same.
+                7..=9 => steps[at - at % RARE as usize].1.push(change(state, 7)),
+                0 => steps[at].1.push(change(state, signal)),
+                1 => drop(steps.remove(at)),
+                2 => steps[at].1.push("$comment\n#7\n1{1}\n$end".to_owned()),
+                3 => steps.iter_mut().skip(at).for_each(|(_, changes)| {
+                    changes.retain(|change| !change.ends_with("{4}"));
+                }),
+                4 => steps.truncate(steps.len() - random(state, 20) as usize),
+                5 => steps[at].1.clear(),
+                _ => steps[at].1 = steps[at].1.iter().cloned().rev().collect(),
+            }
+        }
+        Dump { steps }
+    }
+
+    /// Writes it with the signals declared, and their codes given, in this order.
+    fn write(&self, path: &Path, order: [usize; 8]) -> WaveFile {
+        let mut text = "$timescale 1 ns $end\n$scope module top $end\n".to_owned();
+        let mut codes = [' '; 8];
+        for (code, signal) in ('!'..).zip(order) {
+            let name = if signal == 0 { "clk".to_owned() } else { format!("s{signal}") };
+            writeln!(text, "$var {} {code} {name} $end", DECLARED[signal]).unwrap();
+            codes[signal] = code;
+        }
+        text += "$upscope $end\n$enddefinitions $end\n";
+        for (time, changes) in &self.steps {
+            writeln!(text, "#{time}").unwrap();
+            for change in changes {
+                let mut parts = change.split('{');
+                text += parts.next().unwrap();
+                for part in parts {
+                    let (signal, behind) = part.split_once('}').unwrap();
+                    write!(text, "{}{behind}", codes[signal.parse::<usize>().unwrap()]).unwrap();
+                }
+                text.push('\n');
+            }
+        }
+        std::fs::write(path, text).unwrap();
+        WaveFile::open(path).unwrap()
+    }
+}
+
+/// Where two dumps have the same codes, text that is the same is passed over; where they have not, all is compared.
+#[test]
+fn what_is_passed_over_changes_nothing() {
+    const STEPS: u64 = 12_000;
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let (mut differ, mut refused) = (0, 0);
+    for seed in 1..=24 {
+        let state = &mut (seed * 77);
+        let mut dump = Dump::random(state, STEPS);
+        let mut other = dump.altered(state);
+        if seed % 4 == 0 {
+            let at = random(state, STEPS - 100) as usize;
+            let wrong = ["b {3}", "b1111111 {2}", "1?extra", "bad", "#1\n1{1}", "b12 {3}"];
+            let wrong = wrong[random(state, 6) as usize].to_owned();
+            other.steps[at].1.push(wrong.clone());
+            if seed % 8 == 0 {
+                dump.steps[at].1.push(wrong);
+            }
+        }
+        let left = dump.write(&path("left.vcd"), [0, 1, 2, 3, 4, 5, 6, 7]);
+        let twin = other.write(&path("twin.vcd"), [0, 1, 2, 3, 4, 5, 6, 7]);
+        let stranger = other.write(&path("other.vcd"), [1, 0, 2, 3, 4, 5, 6, 7]);
+        let last = dump.steps.last().unwrap().0;
+        let window = Some(random(state, last)..random(state, 2 * last));
+        for (clock, window) in
+            [(None, None), (Some("clk"), None), (None, window.clone()), (Some("clk"), window)]
+        {
+            let options = DiffOptions { clock: clock.map(str::to_owned), window, ..DiffOptions::default() };
+            let compare = |right: &WaveFile| match WaveDiff::compare(DiffSides::Files(&left, right), &options)
+            {
+                Ok(diff) => Ok(diff),
+                Err(error) => Err(error.to_string().replace("twin.vcd", "other.vcd")),
+            };
+            let (passed_over, in_full) = (compare(&twin), compare(&stranger));
+            assert_eq!(passed_over, in_full, "seed {seed}, {options:?}");
+            differ += usize::from(in_full.as_ref().is_ok_and(|diff| !diff.divergences.is_empty()));
+            refused += usize::from(in_full.is_err());
+        }
+    }
+    assert!(differ > 15 && refused > 8, "{differ} {refused}");
+}
+
 fn long_wave(path: &Path, cycles: u64, wrong: Option<u64>) {
     let mut definition = Definition::new("top");
     let widths = [1, 1, 1, 4, 8, 32, 32];
@@ -230,7 +393,7 @@ fn long_wave(path: &Path, cycles: u64, wrong: Option<u64>) {
     trace.finish().unwrap();
 }
 
-/// 100,000 edges of 350 signals, as fast as reading the two files with a thread each. Prints the figures.
+/// 100,000 edges of 350 signals, faster than reading the two files with a thread each. Prints the figures.
 #[test]
 fn a_hundred_thousand_edges_take_as_long_as_reading_them() {
     const CYCLES: u64 = 100_000;
@@ -271,6 +434,5 @@ fn a_hundred_thousand_edges_take_as_long_as_reading_them() {
         best[0],
         best[1] / best[0]
     );
-    // The machine may have one processor left, on which merging does not run beside reading.
-    assert!(best[1] < 3.0 * best[0], "comparing takes {:.2} of reading", best[1] / best[0]);
+    assert!(best[1] < best[0], "comparing takes {:.2} of reading", best[1] / best[0]);
 }

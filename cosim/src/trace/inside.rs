@@ -1,7 +1,7 @@
 //! What is inside, in a wave: the RTL's signals and the model's registers below their sides, by module, and where a
 //! register differs.
 
-use atoms_verilated::{Rtl, SignalCodes};
+use atoms_verilated::{Rtl, read_changes};
 use atoms_waves::{Deferred, DeferredNumber, Definition, Layout, Signal, SignalKind, WaveTrace, WaveValues};
 
 use crate::internals::{Internals, RegisterDifference};
@@ -19,9 +19,8 @@ pub(super) struct InsideSignals {
 /// The same as the thread knows them that writes the wave. A cycle changes hundreds of signals: there they are read.
 #[derive(Debug)]
 struct InsideValues {
-    codes: SignalCodes,
-    /// By the RTL's signals; those that are the same wire have one.
-    wires: Vec<Wire>,
+    /// By the code that the RTL's signals have in changes.
+    wires: Vec<Option<Wire>>,
     registers: Vec<RegisterValue>,
     /// Places of registers by the wire that they are, as `Wire::registers` says.
     of_wires: Vec<u32>,
@@ -52,11 +51,7 @@ struct RegisterValue {
 
 impl InsideSignals {
     /// Declares them; gives what is to work on the thread that writes the wave, too.
-    pub(super) fn define(
-        d: &mut Definition,
-        rtl: &Rtl,
-        internals: &Internals,
-    ) -> (Self, impl Deferred + use<>) {
+    pub(super) fn define(d: &mut Definition, internals: &Internals) -> (Self, impl Deferred + use<>) {
         let mut wires: Vec<Signal> = Vec::new();
         d.scope("rtl", |d| {
             for signal in internals.signals() {
@@ -87,12 +82,17 @@ impl InsideSignals {
         let wire_of = |place: &u32| internals.registers()[*place as usize].signal;
         of_wires.sort_by_key(wire_of);
         let from = |wire: usize| of_wires.partition_point(|place| wire_of(place) < wire) as u32;
-        let wire = |(at, signal)| Wire { signal, registers: [from(at), from(at + 1)] };
+        let mut by_code = Vec::new();
+        for (at, signal) in
+            internals.signals().iter().enumerate().filter(|(_, signal)| signal.same_as.is_none())
+        {
+            by_code.resize(by_code.len().max(signal.code + 1), None);
+            by_code[signal.code] = Some(Wire { signal: wires[at], registers: [from(at), from(at + 1)] });
+        }
         let value =
             |(_, signals): &(_, _)| RegisterValue { signals: *signals, held: None, shows_difference: false };
         let values = InsideValues {
-            codes: rtl.signal_codes().cloned().unwrap_or_default(),
-            wires: wires.into_iter().enumerate().map(wire).collect(),
+            wires: by_code,
             registers: registers.iter().map(value).collect(),
             of_wires,
             any,
@@ -108,7 +108,7 @@ impl InsideSignals {
         let changed = all.chain(internals.moved().iter().copied());
         self.changed.clear();
         self.changed.extend(changed.map(|at| (at as u32, internals.held()[at])));
-        trace.defer(rtl.changes_text(), &self.changed);
+        trace.defer(rtl.changes_bytes(), &self.changed);
     }
 
     /// Both sides of a register, and where they differ, on top of a layout.
@@ -121,15 +121,15 @@ impl InsideSignals {
 
 impl Deferred for InsideValues {
     /// A register that means nothing on the model's side is 0 there, and does not differ.
-    fn set(&mut self, values: &mut WaveValues, text: &[u8], changed: &[DeferredNumber]) {
-        let InsideValues { codes, wires, registers, of_wires, any, differing, moved } = self;
+    fn set(&mut self, values: &mut WaveValues, bytes: &[u8], changed: &[DeferredNumber]) {
+        let InsideValues { wires, registers, of_wires, any, differing, moved } = self;
         moved.clear();
-        codes.changes(text, |change| {
-            let Wire { signal, registers: [from, to] } = wires[change.signal];
+        read_changes(bytes, |code, value| {
+            let Some(Some(Wire { signal, registers: [from, to] })) = wires.get(code).copied() else { return };
             if from == to {
-                values.set_changed(signal, change.value);
+                values.set_changed(signal, value);
             } else {
-                values.set(signal, change.value);
+                values.set(signal, value);
                 moved.extend_from_slice(&of_wires[from as usize..to as usize]);
             }
         });

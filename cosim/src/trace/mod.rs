@@ -196,7 +196,7 @@ impl Trace {
         };
         let transactions = Transactions::define(&mut definition, &config);
         let inside = machine.inside();
-        let inside = inside.map(|(rtl, internals)| InsideSignals::define(&mut definition, rtl, internals));
+        let inside = inside.map(|(_, internals)| InsideSignals::define(&mut definition, internals));
         let (inside, trace) = match inside {
             Some((inside, values)) => (Some(inside), definition.create_with(path, values)?),
             None => (None, definition.create(path)?),

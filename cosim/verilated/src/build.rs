@@ -146,6 +146,7 @@ pub(crate) fn key(spec: &BuildSpec, sources: &Sources, tools: &Toolchain) -> Str
         .with_all(Setup::flags(&tools.compiler, spec.variant))
         .with(CAPTURE)
         .with(shim(spec.variant))
+        .with_all(runtime::own(spec.variant).into_iter().map(|(_, text)| text))
         // The port list and the widths.
         .with(ports::header(MODEL, widths(spec), &Banks { includes: &[], memories: &[] }));
     for (name, text) in sources.all() {
@@ -157,7 +158,7 @@ pub(crate) fn key(spec: &BuildSpec, sources: &Sources, tools: &Toolchain) -> Str
 /// The shim of a variant.
 fn shim(variant: Variant) -> String {
     match variant {
-        Variant::Wave => format!("{SHIM}\n{SIGNALS}"),
+        Variant::Wave => format!("{}\n{SHIM}\n{SIGNALS}", runtime::RECORDS),
         Variant::Fast | Variant::Cov | Variant::CovToggle => SHIM.to_owned(),
     }
 }

@@ -61,7 +61,7 @@ pub use library::Library;
 pub use progress::Progress;
 pub use provide::{PythonPackage, last_lines, provide};
 pub use rtl::Rtl;
-pub use signals::{DesignSignal, SignalChange, SignalCodes};
+pub use signals::{DesignSignal, SignalChange, read_changes};
 pub use snapshot::Snapshot;
 pub use spec::{BuildSpec, Variant};
 pub use toolchain::{Compiler, Toolchain, Verilator, Version};

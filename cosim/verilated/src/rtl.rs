@@ -2,7 +2,7 @@
 
 use crate::abi::{OK, RawPoint, STOPPED};
 use crate::signals::Signals;
-use crate::{Coverage, DesignSignal, Library, Point, RtlError, RtlStop, SignalChange, SignalCodes, Snapshot};
+use crate::{Coverage, DesignSignal, Library, Point, RtlError, RtlStop, SignalChange, Snapshot};
 use atoms_model::port::{In, Out, Probe};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::MaybeUninit;
@@ -85,21 +85,12 @@ impl Rtl {
 
     /// The signals that changed.
     pub fn changes(&self) -> Vec<SignalChange> {
-        let mut changes = Vec::new();
-        if let Some(signals) = &self.signals {
-            signals.codes().changes(signals.text(), |change| changes.push(change));
-        }
-        changes
+        self.signals.as_ref().map_or(Vec::new(), Signals::changes)
     }
 
-    /// The same as text, which [`SignalCodes::changes`] reads, anywhere and later.
-    pub fn changes_text(&self) -> &[u8] {
-        self.signals.as_ref().map_or(&[], Signals::text)
-    }
-
-    /// What reads [`Self::changes_text`]; `None` until signals were asked for.
-    pub fn signal_codes(&self) -> Option<&SignalCodes> {
-        self.signals.as_ref().map(Signals::codes)
+    /// The same as bytes, which [`read_changes`](crate::read_changes) takes, anywhere and later.
+    pub fn changes_bytes(&self) -> &[u8] {
+        self.signals.as_ref().map_or(&[], Signals::changed)
     }
 
     /// The next [`Self::cycle_inside`] begins anew, with all signals.

@@ -6,15 +6,20 @@ use crate::key::{Key, processor};
 use crate::{BuildError, Progress, Toolchain, Variant};
 use std::path::{Path, PathBuf};
 
-fn sources(variant: Variant) -> &'static [&'static str] {
+/// What is compiled as it stands in Verilator's folder.
+const SOURCES: [&str; 3] = ["verilated.cpp", "verilated_threads.cpp", "verilated_save.cpp"];
+
+/// Header of [`own`] and of what follows the shim in the wave variant.
+pub(crate) const RECORDS: &str = include_str!("shim/records.h");
+
+/// Further files of the runtime, and their text; coverage needs nothing of it: the shim keeps the points itself.
+pub(crate) fn own(variant: Variant) -> Vec<(&'static str, String)> {
     match variant {
-        // Coverage needs nothing of the runtime: the shim keeps the points itself.
-        Variant::Fast | Variant::Cov | Variant::CovToggle => {
-            &["verilated.cpp", "verilated_threads.cpp", "verilated_save.cpp"]
-        }
-        Variant::Wave => {
-            &["verilated.cpp", "verilated_threads.cpp", "verilated_save.cpp", "verilated_vcd_c.cpp"]
-        }
+        Variant::Fast | Variant::Cov | Variant::CovToggle => Vec::new(),
+        Variant::Wave => vec![
+            ("text.cpp", include_str!("shim/text.cpp").to_owned()),
+            ("records.cpp", format!("{RECORDS}\n{}", include_str!("shim/records.cpp"))),
+        ],
     }
 }
 
@@ -41,14 +46,22 @@ pub(crate) fn objects(
         .with(processor())
         .with(CAPTURE)
         .with_all(Setup::flags(&tools.compiler, variant));
-    for name in sources(variant) {
+    for name in SOURCES {
         key = key.with(fs_err::read(include.join(name))?);
     }
+    let own = own(variant);
+    key = key.with_all(own.iter().map(|(_, text)| text));
+    // Our own sources are in `dir`, with the objects.
     let units_in = |dir: &Path| -> Vec<Unit> {
-        sources(variant).iter().map(|name| Unit::new(include.join(name), Speed::Fast, dir)).collect()
+        let sources = SOURCES.map(|name| include.join(name)).into_iter();
+        let sources = sources.chain(own.iter().map(|(name, _)| dir.join(name)));
+        sources.map(|source| Unit::new(source, Speed::Fast, dir)).collect()
     };
     let make = |shop: &BuildDir, progress: &mut dyn FnMut(&Progress)| {
         let prepared = shop.folder("runtime")?;
+        for (name, text) in &own {
+            shop.write(&format!("runtime/{name}"), text)?;
+        }
         let capture = shop.write("capture.h", CAPTURE)?;
         let setup = Setup { tools, variant, includes: Vec::new(), capture, group: shop.group() };
         setup.compile("runtime", &units_in(&prepared), progress)?;

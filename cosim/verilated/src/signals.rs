@@ -1,11 +1,9 @@
-//! The signals inside a design, as Verilator's wave writer gives them: text in memory, read here.
+//! The signals inside a design: Verilator's wave writer declares them as text, and hands over what changes as numbers.
 
-use crate::abi::OK;
 use crate::{Library, RtlError};
 use atoms_model::port::{In, Out, Probe};
 use std::ffi::{c_char, c_void};
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
 
 /// A signal of the design, or a field of one that has fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +16,8 @@ pub struct DesignSignal {
     pub bits: u32,
     /// Place of the first signal in the list that is the same wire, where this is not it.
     pub same_as: Option<usize>,
+    /// What stands for the wire in changes; counted without large gaps.
+    pub code: usize,
 }
 
 impl DesignSignal {
@@ -32,87 +32,29 @@ impl DesignSignal {
 pub(crate) struct Signals {
     opened: NonNull<c_void>,
     list: Vec<DesignSignal>,
-    codes: SignalCodes,
-    /// What changed in the last cycle, as text; empty before the first.
-    text: (*const c_char, usize),
+    /// Place in the list by the code; of one that is not listed, none.
+    places: Vec<Option<u32>>,
+    /// What changed in the last cycle; empty before the first.
+    changed: (*const c_char, usize),
 }
 
-/// Which signals the codes of a design's wave text stand for.
-#[derive(Clone, Debug, Default)]
-pub struct SignalCodes {
-    /// Place in the list by the number of the code; of one that is not listed, none.
-    places: Arc<[Option<u32>]>,
-}
-
-impl SignalCodes {
-    /// Reads value changes, `1!` of one bit, `b101 !` of more, as [`Rtl::changes_text`](crate::Rtl::changes_text) gives
-    /// them.
-    pub fn changes(&self, text: &[u8], mut each: impl FnMut(SignalChange)) {
-        let mut rest = text;
-        while let [first, behind @ ..] = rest {
-            let (value, code) = match first {
-                b'0' | b'1' => (Some(u128::from(first & 1)), behind),
-                b'b' => {
-                    let (value, count) = digits(behind);
-                    (Some(value), behind.get(count + 1..).unwrap_or_default())
-                }
-                // A time, a keyword.
-                _ => (None, behind),
-            };
-            let (number, length) = code_of_line(code);
-            if let Some((value, Some(place))) = value.zip(self.places.get(number)) {
-                each(SignalChange { signal: *place as usize, value });
+/// Reads value changes as [`Rtl::changes_bytes`](crate::Rtl::changes_bytes) gives them: words of 32 bits as
+/// `shim/records.h` says. `each` takes the [code](DesignSignal::code) of a signal, which may be none of the list, and what
+/// the signal is now.
+pub fn read_changes(bytes: &[u8], mut each: impl FnMut(usize, u128)) {
+    let mut rest = bytes.as_chunks::<4>().0;
+    while let [head, behind @ ..] = rest {
+        let head = u32::from_ne_bytes(*head) as usize;
+        let Some((words, behind)) = behind.split_at_checked(head & 7) else { return };
+        rest = behind;
+        let value = match words {
+            [word] => u32::from_ne_bytes(*word).into(),
+            _ => {
+                words.iter().rev().fold(0, |value, word| value << 32 | u128::from(u32::from_ne_bytes(*word)))
             }
-            rest = code.get(length + 1..).unwrap_or_default();
-        }
+        };
+        each(head >> 3, value);
     }
-}
-
-/// Number and length of the code that a line ends with, at once for up to four characters.
-fn code_of_line(text: &[u8]) -> (usize, usize) {
-    if let Some(first) = text.first_chunk::<8>() {
-        let eight = u64::from_le_bytes(*first);
-        // The lowest byte that is the end of a line: in those below it, no bit is set.
-        let ends = eight ^ 0x0a0a_0a0a_0a0a_0a0a;
-        let ends = ends.wrapping_sub(0x0101_0101_0101_0101) & !ends & 0x8080_8080_8080_8080;
-        let length = ends.trailing_zeros() as usize / 8;
-        if length <= 4 {
-            let here = (1_u64 << (8 * length)) - 1;
-            let digits = (eight & here).wrapping_sub(0x2020_2020 & here);
-            let digit = |at: usize| (digits >> (8 * at) & 0xff) as usize;
-            let number = digit(0) + 94 * (digit(1) + 94 * (digit(2) + 94 * digit(3)));
-            return (number.wrapping_sub(1), length);
-        }
-    }
-    let length = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
-    (number(&text[..length]), length)
-}
-
-/// The number that digits `0` and `1` in front of a space say, the highest first, and how many there are.
-///
-/// Signals have any width, and follow in any order: a branch for each eight digits costs more than to look at forty.
-fn digits(text: &[u8]) -> (u128, usize) {
-    let Some(forty) = text.first_chunk::<40>() else { return digits_one_by_one(text) };
-    let (mut value, mut ends) = (0, 0);
-    for (at, eight) in forty.as_chunks::<8>().0.iter().enumerate() {
-        let eight = u64::from_le_bytes(*eight);
-        // A bit that every digit has, and neither a space nor the end of a line.
-        let end = !eight >> 4 & 0x0101_0101_0101_0101;
-        // The products put the lowest bit of each byte side by side: the first byte's lowest, or on top.
-        ends |= (end.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at);
-        let digits = eight & 0x0101_0101_0101_0101;
-        value |= (digits.wrapping_mul(0x8040_2010_0804_0201) >> 56) << (32 - 8 * at);
-    }
-    if ends == 0 {
-        return digits_one_by_one(text);
-    }
-    let count = ends.trailing_zeros() as usize;
-    ((value >> (40 - count)).into(), count)
-}
-
-fn digits_one_by_one(text: &[u8]) -> (u128, usize) {
-    let digits = text.iter().take_while(|byte| matches!(byte, b'0' | b'1'));
-    digits.fold((0, 0), |(value, count), digit| (value << 1 | u128::from(digit & 1), count + 1))
 }
 
 impl Signals {
@@ -130,7 +72,7 @@ impl Signals {
         // SAFETY: where it succeeds, the shim gives `length` bytes that stay until its next call.
         let text = unsafe { bytes(text, length) };
         let (list, places) = declarations(&String::from_utf8_lossy(text));
-        Ok(Self { opened, list, codes: SignalCodes { places: places.into() }, text: (ptr::null(), 0) })
+        Ok(Self { opened, list, places, changed: (ptr::null(), 0) })
     }
 
     /// Ends it.
@@ -155,13 +97,12 @@ impl Signals {
         (input, out, probe): (&In, &mut Out, &mut Probe),
     ) -> Result<i32, RtlError> {
         let cycle = library.api().cycle_signals.ok_or(RtlError::NoWaves)?;
-        let (mut text, mut length) = (ptr::null(), 0);
+        let (mut changed, mut length) = (ptr::null(), 0);
         // SAFETY: both are live, the caller says; structs as in `Rtl::cycle`; both pointers are to locals.
         let status = unsafe {
-            cycle(handle.as_ptr(), self.opened.as_ptr(), input, out, probe, &mut text, &mut length)
+            cycle(handle.as_ptr(), self.opened.as_ptr(), input, out, probe, &mut changed, &mut length)
         };
-        self.text = (text, length);
-        debug_assert!(status != OK || length > 0, "a dump has at least its time");
+        self.changed = (changed, length);
         Ok(status)
     }
 
@@ -169,16 +110,22 @@ impl Signals {
         &self.list
     }
 
-    pub(crate) fn codes(&self) -> &SignalCodes {
-        &self.codes
+    /// The signals that changed in the last cycle.
+    pub(crate) fn changes(&self) -> Vec<SignalChange> {
+        let mut changes = Vec::new();
+        read_changes(self.changed(), |code, value| {
+            let place = self.places.get(code).copied().flatten();
+            changes.extend(place.map(|place| SignalChange { signal: place as usize, value }));
+        });
+        changes
     }
 
-    /// The signals that changed in the last cycle.
-    pub(crate) fn text(&self) -> &[u8] {
-        let (text, length) = self.text;
+    /// The same as [`read_changes`] takes it.
+    pub(crate) fn changed(&self) -> &[u8] {
+        let (bytes, length) = self.changed;
         // SAFETY: the shim gave `length` bytes that stay until its next call with `opened`, and each needs `self` mutably,
         // or consumes it.
-        unsafe { bytes(text, length) }
+        unsafe { self::bytes(bytes, length) }
     }
 }
 
@@ -231,6 +178,7 @@ fn declarations(text: &str) -> (Vec<DesignSignal>, Vec<Option<u32>>) {
                     name: name.to_owned(),
                     bits,
                     same_as,
+                    code: number,
                 });
             }
             _ => {}
@@ -267,44 +215,27 @@ $enddefinitions $end
         assert_eq!(paths, ["top.clk_i", "top.count_q", "top.u_queue.level", "top.u_queue.entry_q[0].tag"]);
         assert_eq!(list.iter().map(|signal| signal.same_as).collect::<Vec<_>>(), [None, None, Some(1), None]);
         assert_eq!((by_code[0], by_code[2], by_code[94]), (Some(1), Some(0), Some(3)));
-    }
-
-    fn changes(text: &[u8]) -> Vec<(usize, u128)> {
-        let codes = SignalCodes { places: declarations(HEAD).1.into() };
-        let mut changes = Vec::new();
-        codes.changes(text, |change| changes.push((change.signal, change.value)));
-        changes
+        assert_eq!(list.iter().map(|signal| signal.code).collect::<Vec<_>>(), [2, 0, 0, 94]);
     }
 
     #[test]
     fn changes_are_read() {
-        let read = changes(b"#12\n1#\nb1010 !\nb00000011 !!\n0~~\n$dumpoff\n");
-        assert_eq!(read, [(0, 1), (1, 10), (3, 3)], "a code that is not declared is left out");
-        for cut in ["", "b", "b10", "b10 ", "b000000001", "1", "b1111000011110000 ", "b\n", "b 1", "\n\n"] {
-            assert_eq!(changes(cut.as_bytes()), [], "{cut:?}");
+        let wide = 0x8123_4567_89ab_cdef_0f1e_2d3c_4b5a_6978_u128;
+        let expected = [(2, 1, 1), (0, wide >> 64, 2), (94, wide >> 32, 3), (7, 5, 1), (0, wide, 4)];
+        let mut words = Vec::new();
+        for (code, value, count) in expected {
+            words.push((code as u32) << 3 | count);
+            words.extend((0..count).map(|at| (value >> (32 * at)) as u32));
         }
-    }
-
-    #[test]
-    fn codes_are_read_at_once() {
-        for code in ["!", "~", "!!", "~~", "\"#$", "~~~", "!!!!", "~~~~", "!!!!!", "~~~~~"] {
-            let expected = (number(code.as_bytes()), code.len());
-            for behind in ["\n", "\n1!\nb101 !!\n", ""] {
-                assert_eq!(code_of_line(format!("{code}{behind}").as_bytes()), expected, "{code}{behind:?}");
-            }
-        }
-        assert_eq!(code_of_line(b"\n0123456789").1, 0);
-    }
-
-    #[test]
-    fn digits_are_read_forty_at_a_time() {
-        let number = 0x8123_4567_89ab_cdef_0f1e_2d3c_4b5a_6978_u128;
-        for shift in 0..128 {
-            let (number, width) = (number >> shift, 128 - shift);
-            let text = format!("b{number:0width$b} !\n0#\n");
-            assert_eq!(changes(text.as_bytes()), [(1, number), (0, 0)], "{text}");
-            let long = format!("{text}#1000\n").repeat(9);
-            assert_eq!(changes(long.as_bytes()), [(1, number), (0, 0)].repeat(9), "{text}");
-        }
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let read = |bytes: &[u8]| {
+            let mut changes = Vec::new();
+            read_changes(bytes, |code, value| changes.push((code, value)));
+            changes
+        };
+        let expected = expected.map(|(code, value, _)| (code, value));
+        assert_eq!(read(&bytes), expected);
+        assert_eq!(read(&bytes[..bytes.len() - 1]), expected[..4], "cut");
+        assert_eq!(read(&[]), []);
     }
 }

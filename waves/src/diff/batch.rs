@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use crate::reader::{ClockLevel, Position};
 use crate::{RawValue, Slot, Slots, WaveExtent, WaveFile, WaveReadError};
 
 /// A batch is handed over once it holds this many changes or bytes, at the end of a point in time.
@@ -81,11 +82,17 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// Reads the slots of a file up to a time; `clock` is the one whose rising edges are marked.
-    pub(super) fn read(self, file: &WaveFile, which: &Slots, until: u64, clock: Option<Slot>) {
+    /// Reads the slots of a file from a place up to a time; `clock` is the one whose rising edges are marked.
+    pub(super) fn read(
+        self,
+        file: &WaveFile,
+        at: &mut Position,
+        which: &Slots,
+        until: u64,
+        mut clock: Option<&mut ClockLevel>,
+    ) {
         let mut batch = Batch::default();
-        let mut high = false;
-        let extent = file.changes(which, until, |time, slot, value| {
+        let extent = file.changes_from(at, which, until, |time, slot, value| {
             let same = batch.steps.last().is_some_and(|step| step.time == time);
             if !same || batch.bytes.len() + batch.changes.len() >= STEP_BYTES {
                 if batch.changes.len() >= CHANGES || batch.bytes.len() >= BYTES {
@@ -98,10 +105,7 @@ impl Feed {
                 }
                 batch.steps.push(Step { time, end: batch.changes.len() as u32, rises: false });
             }
-            let rises = clock == Some(slot) && {
-                let before = std::mem::replace(&mut high, value == RawValue::Bits(b"1"));
-                high && !before
-            };
+            let rises = clock.as_mut().is_some_and(|clock| clock.rises(slot, value == RawValue::Bits(b"1")));
             batch.push(slot, value, rises);
             ControlFlow::Continue(())
         });

@@ -1,15 +1,19 @@
 //! Two series of changes, merged in order of time and compared.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use super::batch::{Change, Form, Steps, pipe};
 use super::cause::Causes;
 use super::pairs::Pairing;
 use super::{DiffError, DiffOptions, DiffSides, Divergence, WaveDiff};
-use crate::{RawValue, Slot, TimeUnit, ValueKind, WaveExtent, WaveFile, WaveValue};
+use crate::reader::{Alike, ClockLevel, Position, Twins};
+use crate::{RawValue, Slot, Slots, TimeUnit, ValueKind, WaveExtent, WaveFile, WaveValue};
+
+/// Bytes of twins that are read in full before it is tried whether the same text follows.
+const SPAN: u64 = 1 << 14;
 
 /// How times of a file become common ones: multiplied, then shifted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scale {
     factor: u64,
     offset: u64,
@@ -50,26 +54,26 @@ pub(super) fn compare(
         clock.filter(|_| side == 0).into_iter().for_each(|clock| which.insert(clock));
         which
     };
-    let mut extents = [WaveExtent::default(); 2];
-    std::thread::scope(|scope| match sides {
+    let mut clock = clock.map(|clock| ClockLevel { slot: clock, high: false });
+    let extents = match sides {
         DiffSides::Files(..) => {
-            let (left_feed, left_steps) = pipe();
-            let (right_feed, right_steps) = pipe();
-            let (of_left, of_right) = (which(0, left), which(1, right));
-            scope.spawn(move || left_feed.read(left, &of_left, untils[0], clock));
-            scope.spawn(move || right_feed.read(right, &of_right, untils[1], None));
-            extents = merge.two([left_steps, right_steps], scales, clock.is_some())?;
-            Ok::<_, DiffError>(())
+            let which = [which(0, left), which(1, right)];
+            let alike =
+                scales[0] == scales[1] && pairing.pairs.iter().all(|pair| pair.slots[0] == pair.slots[1]);
+            let twins = if alike { left.twins(right)? } else { None };
+            merge.files(&which, twins, scales, untils, clock)?
         }
         DiffSides::Scopes(file, _) => {
             let (feed, steps) = pipe();
             let mut both = which(0, file);
             pairing.pairs.iter().for_each(|pair| both.insert(pair.slots[1]));
-            scope.spawn(move || feed.read(file, &both, untils[0], clock));
-            extents = merge.one(steps, clock.is_some())?;
-            Ok(())
+            std::thread::scope(|scope| {
+                let (both, mut at) = (&both, file.start());
+                scope.spawn(move || feed.read(file, &mut at, both, untils[0], clock.as_mut()));
+                merge.one(steps)
+            })?
         }
-    })?;
+    };
     merge.finish(extents, scales, unit, period.map(|period| period * scales[0].factor), pairing)
 }
 
@@ -116,8 +120,8 @@ impl Held {
         }
     }
 
-    fn set(&mut self, change: Change, bytes: &[u8]) {
-        self.form = Some(change.form);
+    fn set(&mut self, form: Form, bytes: &[u8]) {
+        self.form = Some(form);
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
     }
@@ -158,6 +162,13 @@ impl Side {
     }
 }
 
+/// Two files while they are read.
+struct Reading {
+    at: [Position; 2],
+    extents: [WaveExtent; 2],
+    clock: Option<ClockLevel>,
+}
+
 /// How a pair stands.
 #[derive(Clone, Debug, Default)]
 struct State {
@@ -183,8 +194,15 @@ struct Merge<'a> {
     causes: Causes,
     points: u64,
     window: Option<Range<u64>>,
-    /// From where on is compared: once both sides have begun.
+    /// Only in front of rising edges of a clock is compared.
+    at_edges: bool,
+    /// The last one.
+    edge: Option<u64>,
+    /// Both sides have begun; from there on is compared.
+    begun: bool,
     from: u64,
+    /// One side has ended: nothing is compared any more.
+    over: bool,
     last_point: Option<u64>,
 }
 
@@ -204,8 +222,97 @@ impl<'a> Merge<'a> {
             points: 0,
             from: window.as_ref().map_or(0, |window| window.start),
             window,
+            at_edges: pairing.clock.is_some(),
+            edge: None,
+            begun: false,
+            over: false,
             last_point: None,
         }
+    }
+
+    /// Goes through two files; gives how far they go. Of twins, only where their text differs: for a while each time, the
+    /// longer the less they have in common.
+    fn files(
+        &mut self,
+        which: &[Slots; 2],
+        mut twins: Option<Twins<'_>>,
+        scales: [Scale; 2],
+        untils: [u64; 2],
+        clock: Option<ClockLevel>,
+    ) -> Result<[WaveExtent; 2], DiffError> {
+        let at = self.files.map(WaveFile::start);
+        let mut reading = Reading { at, extents: [WaveExtent::default(); 2], clock };
+        let mut span = SPAN;
+        loop {
+            let end = twins.as_mut().map(|twins| twins.time_behind(reading.at[0], span)).transpose()?;
+            let mut end = end.flatten().filter(|end| *end < untils[0]);
+            // From where on is compared is known at once, or all is read in full.
+            if let Some(first) = end.filter(|_| !self.begun)
+                && !(self.begins(0, &which[0], first)? && self.begins(1, &which[1], first)?)
+            {
+                end = None;
+            }
+            let [left_until, right_until] = untils.map(|until| end.unwrap_or(until));
+            let ((left_feed, left), (right_feed, right)) = (pipe(), pipe());
+            let Reading { at: [left_at, right_at], extents, clock } = &mut reading;
+            let files = self.files;
+            let read = std::thread::scope(|scope| {
+                scope.spawn(move || left_feed.read(files[0], left_at, &which[0], left_until, clock.as_mut()));
+                scope.spawn(move || right_feed.read(files[1], right_at, &which[1], right_until, None));
+                self.two([left, right], scales)
+            })?;
+            extents.iter_mut().zip(read).for_each(|(extent, read)| extent.extend(read));
+            let Some(twins) = twins.as_mut().filter(|_| end.is_some()) else { return Ok(reading.extents) };
+            let alike = self.alike(twins, &mut reading, &which[0], untils[0], scales[0])?;
+            span = if alike < span { 4 * span } else { SPAN };
+        }
+    }
+
+    /// Whether a file has a change in front of a time.
+    fn begins(&self, side: usize, which: &Slots, until: u64) -> Result<bool, DiffError> {
+        let mut begins = false;
+        self.files[side].changes(which, until, |_, _, _| {
+            begins = true;
+            ControlFlow::Break(())
+        })?;
+        Ok(begins)
+    }
+
+    /// Passes over what is the same text; gives how many bytes that is. What differs there differs before and behind.
+    fn alike(
+        &mut self,
+        twins: &mut Twins<'_>,
+        reading: &mut Reading,
+        which: &Slots,
+        until: u64,
+        scale: Scale,
+    ) -> Result<u64, DiffError> {
+        if self.over {
+            return Ok(0);
+        }
+        let mut differ = self.files[0].no_slots();
+        for [slot, other] in &self.slots {
+            if !self.sides[0].held[slot.index()].equals(&self.sides[1].held[other.index()]) {
+                differ.insert(*slot);
+            }
+        }
+        let Reading { at, extents, clock } = reading;
+        Ok(twins.read(at, [which, &differ], until, clock, |alike| match alike {
+            Alike::Step(time, rises) => {
+                let here = WaveExtent { times: Some((time, time)), ..WaveExtent::default() };
+                extents.iter_mut().for_each(|extent| extent.extend(here));
+                self.step(scale.common(time), rises);
+                self.stepped(scale.common(time));
+            }
+            Alike::Value(slot, value) => {
+                let (form, bytes) = match value {
+                    RawValue::Bits(digits) => (Form::Bits, digits),
+                    RawValue::Text(text) => (Form::Text, text),
+                    RawValue::Real(_) | RawValue::Event => return,
+                };
+                self.sides.iter_mut().for_each(|side| side.held[slot.index()].set(form, bytes));
+            }
+        })?)
     }
 
     /// Merges the changes of two files.
@@ -213,17 +320,16 @@ impl<'a> Merge<'a> {
         &mut self,
         [mut left, mut right]: [Steps; 2],
         scales: [Scale; 2],
-        at_edges: bool,
     ) -> Result<[WaveExtent; 2], DiffError> {
-        let mut edge = None;
-        let mut begun = false;
-        loop {
+        while !self.over {
             let times = [
                 left.time()?.map(|time| scales[0].common(time)),
                 right.time()?.map(|time| scales[1].common(time)),
             ];
-            if !begun && let [Some(one), Some(other)] = times {
-                begun = true;
+            if !self.begun
+                && let [Some(one), Some(other)] = times
+            {
+                self.begun = true;
                 self.from = self.from.max(one).max(other);
             }
             let (now, takes) = match times {
@@ -234,46 +340,36 @@ impl<'a> Merge<'a> {
             };
             // Nothing is compared beyond the end of a file.
             let ended = |steps: &Steps, side: usize| {
-                times[side].is_none()
-                    && steps.extent().times.is_none_or(|(_, last)| now > scales[side].common(last))
+                let WaveExtent { times: of_file, whole, .. } = steps.extent();
+                let last = of_file.map(|(_, last)| scales[side].common(last));
+                times[side].is_none() && whole && last.is_none_or(|last| now > last)
             };
-            if ended(&left, 0) || ended(&right, 1) {
+            self.over = ended(&left, 0) || ended(&right, 1);
+            if self.over {
                 break;
             }
-            if at_edges && takes[0] && left.rises() {
-                self.edge(now, &mut edge);
-            }
+            self.step(now, takes[0] && left.rises());
             if takes[0] {
                 self.apply(0, left.take());
             }
             if takes[1] {
                 self.apply(1, right.take());
             }
-            if !at_edges {
-                self.point(now);
-            }
+            self.stepped(now);
         }
-        let extents = [drain(left)?, drain(right)?];
-        self.last_edge(edge, at_edges);
-        Ok(extents)
+        Ok([drain(left)?, drain(right)?])
     }
 
     /// Goes through the changes of one file, in which both sides are.
-    fn one(&mut self, mut steps: Steps, at_edges: bool) -> Result<[WaveExtent; 2], DiffError> {
-        let mut edge = None;
+    fn one(&mut self, mut steps: Steps) -> Result<[WaveExtent; 2], DiffError> {
         while let Some(now) = steps.time()? {
-            if at_edges && steps.rises() {
-                self.edge(now, &mut edge);
-            }
+            self.step(now, steps.rises());
             for (change, bytes) in steps.take() {
                 self.change(0, change, bytes);
                 self.change(1, change, bytes);
             }
-            if !at_edges {
-                self.point(now);
-            }
+            self.stepped(now);
         }
-        self.last_edge(edge, at_edges);
         Ok([steps.extent(); 2])
     }
 
@@ -290,7 +386,7 @@ impl<'a> Merge<'a> {
         if of_slot.is_empty() {
             return;
         }
-        held[slot].set(change, bytes);
+        held[slot].set(change.form, bytes);
         for pair in of_slot {
             let state = &mut self.states[*pair as usize];
             if !state.touched {
@@ -300,17 +396,21 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The clock rises: what stood until now is the cycle that began with the edge before.
-    fn edge(&mut self, now: u64, edge: &mut Option<u64>) {
-        if let Some(cycle) = edge.replace(now) {
+    /// Changes of a point in time follow. Where the clock rises, what stood until now is the cycle that began with the edge
+    /// before.
+    fn step(&mut self, now: u64, rises: bool) {
+        if self.at_edges
+            && rises
+            && let Some(cycle) = self.edge.replace(now)
+        {
             self.point(cycle);
         }
     }
 
-    /// The last cycle has no edge behind it.
-    fn last_edge(&mut self, edge: Option<u64>, at_edges: bool) {
-        if let Some(cycle) = edge.filter(|_| at_edges) {
-            self.point(cycle);
+    /// They are over.
+    fn stepped(&mut self, now: u64) {
+        if !self.at_edges {
+            self.point(now);
         }
     }
 
@@ -367,6 +467,10 @@ impl<'a> Merge<'a> {
         period: Option<u64>,
         pairing: &Pairing,
     ) -> Result<WaveDiff, DiffError> {
+        // The last cycle has no edge behind it.
+        if let Some(cycle) = self.edge {
+            self.point(cycle);
+        }
         // Times of the left side.
         let shown = |time: u64| time.saturating_sub(scales[0].offset);
         let times = [0, 1].map(|side| {

@@ -3,6 +3,9 @@
 //! Each file is read by a thread of its own, which hands over whole points in time in batches; the buffers go back and
 //! forth. This thread merges the two in order of time and compares what changed. What is held is a value of each signal
 //! and a few batches, however long the waves are.
+//!
+//! Most text of two dumps of one program is the same. There it is read once, and no value but the last of each signal is
+//! looked at; what differs in front of it differs until the signal changes.
 
 mod batch;
 mod cause;

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{FileSignal, RawValue, WaveFile, WaveReadError};
+use super::{FileSignal, RawValue, Slot, WaveFile, WaveReadError};
 use crate::ValueKind;
 
 /// A clock signal.
@@ -12,6 +12,21 @@ pub struct WaveClock {
     pub signal: usize,
     /// Time units between its first rising edges.
     pub period: u64,
+}
+
+/// How a clock stands while a file is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClockLevel {
+    pub(crate) slot: Slot,
+    pub(crate) high: bool,
+}
+
+impl ClockLevel {
+    /// Takes a change of a slot; whether the clock rises with it.
+    #[inline]
+    pub(crate) fn rises(&mut self, slot: Slot, high: bool) -> bool {
+        slot == self.slot && !std::mem::replace(&mut self.high, high) && high
+    }
 }
 
 /// Rising edges looked at; where cycles are left out, some are further apart than a period.

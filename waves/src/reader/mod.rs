@@ -20,6 +20,7 @@ use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+pub(crate) use clock::ClockLevel;
 pub use clock::WaveClock;
 pub use error::{WaveReadError, WaveReadFault};
 pub use excerpt::EXCERPT_LIMIT;
@@ -28,6 +29,7 @@ pub use pattern::SignalPattern;
 pub use signals::{FileSignal, Slot, Slots};
 pub use unit::TimeUnit;
 pub use value::RawValue;
+pub(crate) use vcd::{Alike, Position, Twins};
 
 /// How a wave file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +79,18 @@ pub struct WaveExtent {
     /// The line in which the file ends without an end of it, or in the middle of a value: what stands there was not
     /// read. The simulation may have been killed.
     pub cut_in_line: Option<u64>,
+}
+
+impl WaveExtent {
+    /// With what was read behind it.
+    pub(crate) fn extend(&mut self, behind: WaveExtent) {
+        self.times = match (self.times, behind.times) {
+            (Some((first, _)), Some((_, last))) => Some((first, last)),
+            (before, behind) => behind.or(before),
+        };
+        self.whole = behind.whole;
+        self.cut_in_line = behind.cut_in_line.or(self.cut_in_line);
+    }
 }
 
 impl WaveFile {
@@ -185,11 +199,40 @@ impl WaveFile {
         until: u64,
         visit: impl FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>,
     ) -> Result<WaveExtent, WaveReadError> {
+        self.changes_from(&mut self.start(), which, until, visit)
+    }
+
+    /// In front of all values.
+    pub(crate) fn start(&self) -> Position {
+        match &self.body {
+            Body::Vcd(body) => body.start(),
+            Body::Fst(_) => Position::default(),
+        }
+    }
+
+    /// As [`Self::changes`], from a place on; `at` is then where it ended. Of an FST, all is read.
+    pub(crate) fn changes_from(
+        &self,
+        at: &mut Position,
+        which: &Slots,
+        until: u64,
+        visit: impl FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>,
+    ) -> Result<WaveExtent, WaveReadError> {
         let read = match &self.body {
-            Body::Vcd(body) => body.changes(&self.path, which, until, visit),
+            Body::Vcd(body) => body.changes(&self.path, at, which, until, visit),
             Body::Fst(body) => body.changes(&self.path, which, until, visit),
         };
         read.map_err(|fault| fault.in_file(&self.path))
+    }
+
+    /// This file and one whose values mean the same where their text is the same, if `other` is one.
+    pub(crate) fn twins<'a>(&'a self, other: &'a WaveFile) -> Result<Option<Twins<'a>>, WaveReadError> {
+        match (&self.body, &other.body) {
+            (Body::Vcd(body), Body::Vcd(of_other)) if body.is_like(of_other) => {
+                Twins::open([&self.path, &other.path], body).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 }
 

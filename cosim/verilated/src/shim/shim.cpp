@@ -320,7 +320,7 @@ ATOMS_API int32_t atoms_open_trace(void* self, const char* path) {
     Handle& handle = *static_cast<Handle*>(self);
     bool opened = false;
     const Status status = guarded(handle, [&] {
-        handle.trace = std::make_unique<VerilatedVcdC>();
+        handle.trace = std::make_unique<AtomsWriter>();
         handle.model->trace(handle.trace.get(), 99);
         handle.trace->open(path);
         opened = handle.trace->isOpen();

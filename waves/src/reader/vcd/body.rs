@@ -16,12 +16,20 @@ use crate::reader::{RawValue, Slot, Slots, WaveExtent, WaveReadFault};
 /// Where the values of a dump are, and what they mean.
 #[derive(Debug)]
 pub(in crate::reader) struct VcdBody {
-    /// Bytes in front of the values, and the number of the line there.
-    from: u64,
-    line: u64,
-    codes: Codes,
+    start: Position,
+    pub(super) codes: Codes,
     /// By slot.
-    kinds: Vec<ValueKind>,
+    pub(super) kinds: Vec<ValueKind>,
+}
+
+/// A place among the values of a dump: in front of all, or of a point in time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Position {
+    /// Bytes in front of it, and the number of the line there.
+    pub(super) bytes: u64,
+    pub(super) line: u64,
+    /// The time in front of it.
+    pub(super) now: u64,
 }
 
 impl VcdBody {
@@ -40,25 +48,33 @@ impl VcdBody {
                 _ => *known = kind,
             }
         }
-        VcdBody { from, line, codes, kinds: of_slots }
+        VcdBody { start: Position { bytes: from, line, now: 0 }, codes, kinds: of_slots }
     }
 
+    /// In front of all values.
+    pub(in crate::reader) fn start(&self) -> Position {
+        self.start
+    }
+
+    /// Reads from `at` on; `at` is then where it ended.
     pub(in crate::reader) fn changes(
         &self,
         path: &Path,
+        at: &mut Position,
         which: &Slots,
         until: u64,
         visit: impl FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>,
     ) -> Result<WaveExtent, WaveReadFault> {
         let mut file = File::open(path).map_err(WaveReadFault::Io)?;
-        file.seek(SeekFrom::Start(self.from)).map_err(WaveReadFault::Io)?;
-        Values { words: Words::new(file, self.from, self.line), body: self, which, until, visit }.read()
+        file.seek(SeekFrom::Start(at.bytes)).map_err(WaveReadFault::Io)?;
+        Values { words: Words::new(file, at.bytes, at.line), at, body: self, which, until, visit }.read()
     }
 }
 
 /// Values while they are read.
 struct Values<'a, V> {
     words: Words<File>,
+    at: &'a mut Position,
     body: &'a VcdBody,
     which: &'a Slots,
     until: u64,
@@ -69,6 +85,9 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
     fn read(mut self) -> Result<WaveExtent, WaveReadFault> {
         let mut extent = WaveExtent::default();
         let end = self.read_into(&mut extent)?;
+        if let End::OfFile | End::Cut = end {
+            (self.at.bytes, self.at.line) = (self.words.bytes(), self.words.line());
+        }
         match end {
             End::Stopped => {}
             End::OfFile => extent.whole = true,
@@ -78,7 +97,7 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
     }
 
     fn read_into(&mut self, extent: &mut WaveExtent) -> Result<End, WaveReadFault> {
-        let mut now = 0;
+        let mut now = self.at.now;
         loop {
             self.words.begin();
             let Some(first) = self.words.next()? else { return Ok(End::OfFile) };
@@ -95,6 +114,8 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
                         )));
                     }
                     if time >= self.until {
+                        let bytes = self.words.bytes() - first.len() as u64;
+                        *self.at = Position { bytes, line: self.words.line(), now };
                         return Ok(End::Stopped);
                     }
                     now = time;

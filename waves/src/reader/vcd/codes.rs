@@ -10,7 +10,7 @@ const LAST: u8 = b'~';
 const CHARACTERS: usize = (LAST - FIRST) as usize + 1;
 
 /// Slots by code.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Codes {
     /// By number: writers count through the codes.
     dense: Vec<u32>,

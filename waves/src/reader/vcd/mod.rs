@@ -7,10 +7,13 @@
 mod body;
 mod codes;
 mod header;
+mod twins;
 mod words;
 
+pub(crate) use body::Position;
 pub(super) use body::VcdBody;
 pub(super) use header::open;
+pub(crate) use twins::{Alike, Twins};
 
 use super::WaveReadFault;
 use words::WordFault;

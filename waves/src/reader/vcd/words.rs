@@ -36,7 +36,7 @@ pub(super) struct Words<R> {
 /// A word, by its place behind the beginning of its group.
 pub(super) type Word = Range<usize>;
 
-const fn is_space(byte: u8) -> bool {
+pub(super) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 

@@ -1,0 +1,295 @@
+//! Two dumps that declare the same, where their text is the same: it is read once, and of the values only the last ones
+//! are looked at.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+use super::body::{Position, VcdBody};
+use super::words::is_space;
+use crate::ValueKind;
+use crate::reader::digits::shorten;
+use crate::reader::{ClockLevel, RawValue, Slot, Slots, WaveReadError, WaveReadFault};
+
+/// Bytes read at a time. A point in time with more is not read here.
+const BLOCK: usize = 1 << 18;
+
+/// Two dumps of which one has the codes of the other, for the same signals.
+#[derive(Debug)]
+pub(crate) struct Twins<'a> {
+    body: &'a VcdBody,
+    paths: [PathBuf; 2],
+    files: [File; 2],
+    buffers: [Vec<u8>; 2],
+    /// By slot: what becomes of a change.
+    rules: Vec<Rule>,
+    /// By slot: its last line in the buffer, and which have one.
+    lines: Vec<Range<u32>>,
+    changed: Vec<Slot>,
+    digits: Vec<u8>,
+}
+
+/// What becomes of a change of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// Nothing.
+    Skip,
+    /// It is a number of at most so many digits.
+    Digits(u32),
+    /// It is a text.
+    Text,
+    /// Reading ends in front of its point in time.
+    Stop,
+}
+
+/// What the two have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Alike<'a> {
+    /// A point in time, and whether the clock rises there.
+    Step(u64, bool),
+    /// What a signal is behind the points in time so far. It may have changed more often, and may already be what it is at
+    /// the next point in time.
+    Value(Slot, RawValue<'a>),
+}
+
+/// A line as it is read here.
+enum Line<'a> {
+    Time(u64),
+    /// The code, the value with its letter, if any, and the code again.
+    Change(&'a [u8], &'a [u8]),
+    /// Anything else, and what may be malformed.
+    Other,
+}
+
+impl VcdBody {
+    /// Whether codes mean the same in both.
+    pub(in crate::reader) fn is_like(&self, other: &VcdBody) -> bool {
+        self.codes == other.codes && self.kinds == other.kinds
+    }
+}
+
+impl<'a> Twins<'a> {
+    pub(in crate::reader) fn open(paths: [&Path; 2], body: &'a VcdBody) -> Result<Self, WaveReadError> {
+        let open = |path: &Path| File::open(path).map_err(|fault| WaveReadFault::Io(fault).in_file(path));
+        Ok(Twins {
+            body,
+            files: [open(paths[0])?, open(paths[1])?],
+            paths: paths.map(Path::to_path_buf),
+            buffers: [Vec::new(), Vec::new()],
+            rules: Vec::new(),
+            lines: vec![0..0; body.kinds.len()],
+            changed: Vec::new(),
+            digits: Vec::new(),
+        })
+    }
+
+    /// Reads on as long as both have the same text, up to the time `until`: only what is asked for by `which`, and up to
+    /// a change of what is in `differ`; gives how many bytes. Both places are in front of one point in time, and are so at
+    /// the end. What is malformed, or rare, is left to be read in another way.
+    ///
+    /// # Errors
+    /// [`WaveReadError`] when a file cannot be read.
+    pub(crate) fn read(
+        &mut self,
+        at: &mut [Position; 2],
+        [which, differ]: [&Slots; 2],
+        until: u64,
+        clock: &mut Option<ClockLevel>,
+        mut visit: impl FnMut(Alike<'_>),
+    ) -> Result<u64, WaveReadError> {
+        let before = at[0].bytes;
+        let rule = |(slot, kind): (u32, &ValueKind)| match (Slot(slot), kind) {
+            (slot, _) if differ.contains(slot) => Rule::Stop,
+            (slot, _) if !which.contains(slot) => Rule::Skip,
+            (_, ValueKind::Bits(width)) => Rule::Digits(*width),
+            (_, ValueKind::Text) => Rule::Text,
+            (_, ValueKind::Real | ValueKind::Event) => Rule::Stop,
+        };
+        self.rules.clear();
+        self.rules.extend((0..).zip(&self.body.kinds).map(rule));
+        loop {
+            let mut lengths = [0; 2];
+            for (side, length) in lengths.iter_mut().enumerate() {
+                let (file, buffer) = (&mut self.files[side], &mut self.buffers[side]);
+                *length = block(file, at[side].bytes, buffer)
+                    .map_err(|fault| WaveReadFault::Io(fault).in_file(&self.paths[side]))?;
+            }
+            let common = common(&self.buffers[0][..lengths[0]], &self.buffers[1][..lengths[1]]);
+            let (read, ended) = self.block(common, at[0].now, until, clock, &mut visit);
+            for at in at.iter_mut() {
+                *at = Position { bytes: at.bytes + read.bytes, line: at.line + read.line, now: read.now };
+            }
+            if read.bytes == 0 || ended || common < BLOCK {
+                return Ok(at[0].bytes - before);
+            }
+        }
+    }
+
+    /// Reads what is common in the buffers, behind the time `now`. Gives how far whole points in time go, from the
+    /// beginning of the buffers on, and whether reading ended there.
+    fn block(
+        &mut self,
+        common: usize,
+        now: u64,
+        until: u64,
+        clock: &mut Option<ClockLevel>,
+        visit: &mut impl FnMut(Alike<'_>),
+    ) -> (Position, bool) {
+        let Twins { body, buffers, rules, lines, changed, digits, .. } = self;
+        let text = &buffers[0][..common];
+        let mut keep = |slot: Slot, line: &Range<usize>| {
+            let last = &mut lines[slot.index()];
+            if last.start == last.end {
+                changed.push(slot);
+            }
+            *last = line.start as u32..line.end as u32;
+        };
+        let mut read = Position { bytes: 0, line: 0, now };
+        // The point in time that is read, and what becomes of the clock in it.
+        let mut time = None;
+        let (mut level, mut rises) = (*clock, false);
+        let (mut from, mut ended) = (0, true);
+        loop {
+            let Some(length) = memchr(b'\n', &text[from..]) else {
+                ended = false;
+                break;
+            };
+            let line = from..from + length;
+            match Line::of(&text[line.clone()]) {
+                Line::Time(next) => {
+                    if next < now || time.is_some_and(|time| next <= time) {
+                        break;
+                    }
+                    if let Some(time) = time.replace(next) {
+                        visit(Alike::Step(time, rises));
+                        read.now = time;
+                    }
+                    read.bytes = from as u64;
+                    (*clock, rises) = (level, false);
+                    if next >= until {
+                        break;
+                    }
+                }
+                Line::Change(value, code) if time.is_some() => {
+                    let Some(slot) = body.codes.find(code) else { break };
+                    match rules[slot.index()] {
+                        Rule::Skip => {}
+                        Rule::Digits(width) if is_number(value, width) => {
+                            rises |=
+                                level.as_mut().is_some_and(|clock| clock.rises(slot, value.ends_with(b"1")));
+                            keep(slot, &line);
+                        }
+                        Rule::Text if is_text(value) => keep(slot, &line),
+                        Rule::Digits(_) | Rule::Text | Rule::Stop => break,
+                    }
+                }
+                Line::Change(..) | Line::Other => break,
+            }
+            from = line.end + 1;
+        }
+        for slot in changed.drain(..) {
+            let line = std::mem::take(&mut lines[slot.index()]);
+            let Line::Change(value, _) = Line::of(&text[line.start as usize..line.end as usize]) else {
+                continue;
+            };
+            let value = match value {
+                [b's', text @ ..] => RawValue::Text(text),
+                [b'b', vector @ ..] => {
+                    digits.clear();
+                    digits.extend_from_slice(vector);
+                    // Nothing but digits, as was seen.
+                    let from = shorten(digits).unwrap_or_default();
+                    RawValue::Bits(&digits[from..])
+                }
+                digit => RawValue::Bits(digit),
+            };
+            visit(Alike::Value(slot, value));
+        }
+        read.line = memchr_iter(b'\n', &text[..read.bytes as usize]).count() as u64;
+        (read, ended)
+    }
+
+    /// The time of a point in time that begins so many bytes behind `at`, or later, of the first of the two; `None` if none
+    /// does.
+    ///
+    /// # Errors
+    /// [`WaveReadError`].
+    pub(crate) fn time_behind(&mut self, at: Position, bytes: u64) -> Result<Option<u64>, WaveReadError> {
+        let mut from = at.bytes + bytes;
+        loop {
+            let length = block(&mut self.files[0], from, &mut self.buffers[0])
+                .map_err(|fault| WaveReadFault::Io(fault).in_file(&self.paths[0]))?;
+            let text = &self.buffers[0][..length];
+            let mut lines = text.split(|byte| *byte == b'\n');
+            // The first may have begun before, the last may go on.
+            let (_, _) = (lines.next(), lines.next_back());
+            for line in lines {
+                if let Line::Time(time) = Line::of(line)
+                    && time > at.now
+                {
+                    return Ok(Some(time));
+                }
+            }
+            let Some(end) = memrchr(b'\n', text).filter(|end| *end > 0) else { return Ok(None) };
+            from += end as u64;
+        }
+    }
+}
+
+impl<'a> Line<'a> {
+    fn of(line: &'a [u8]) -> Self {
+        match line {
+            [b'#', digits @ ..] if (1..=19).contains(&digits.len()) => {
+                let number =
+                    |time, digit: &u8| digit.is_ascii_digit().then(|| 10 * time + u64::from(digit - b'0'));
+                digits.iter().try_fold(0, number).map_or(Line::Other, Line::Time)
+            }
+            [b'0' | b'1' | b'x' | b'z', code @ ..] => Line::Change(&line[..1], code),
+            [b'b' | b's', ..] => match line.iter().rposition(|byte| *byte == b' ') {
+                Some(space) => Line::Change(&line[..space], &line[space + 1..]),
+                None => Line::Other,
+            },
+            _ => Line::Other,
+        }
+    }
+}
+
+/// Whether a value is a number as it is written mostly, of at most so many digits.
+fn is_number(value: &[u8], width: u32) -> bool {
+    let digits = value.strip_prefix(b"b").unwrap_or(value);
+    // Without an end in between, to look at many at once.
+    let known = digits.iter().fold(true, |known, digit| known & matches!(digit, b'0' | b'1' | b'x' | b'z'));
+    known && (1..=width as usize).contains(&digits.len())
+}
+
+fn is_text(value: &[u8]) -> bool {
+    value.starts_with(b"s") && !value.iter().any(|byte| is_space(*byte))
+}
+
+/// Reads a block from a place of a file; gives its length.
+fn block(file: &mut File, from: u64, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    file.seek(SeekFrom::Start(from))?;
+    buffer.resize(BLOCK, 0);
+    let mut length = 0;
+    while length < BLOCK {
+        match file.read(&mut buffer[length..]) {
+            Ok(0) => break,
+            Ok(more) => length += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+/// How many bytes at the beginning are the same.
+fn common(left: &[u8], right: &[u8]) -> usize {
+    let length = left.len().min(right.len());
+    if left[..length] == right[..length] {
+        return length;
+    }
+    left.iter().zip(right).take_while(|(left, right)| left == right).count()
+}

@@ -124,14 +124,14 @@ module atoms_operands
   endfunction
 
   /// Lanes that each bank serves.
-  function automatic bank_lanes_t lanes_of_banks(input lane_mask_t served,
-                                                 input bank_addrs_t bank_addrs);
+  function automatic void lanes_of_banks(output bank_lanes_t lanes, input lane_mask_t served,
+                                         input bank_addrs_t bank_addrs);
     /*verilator no_inline_task*/
     bank_addr_t bank_addr;
-    lanes_of_banks = '0;
+    lanes = '0;
     for (int unsigned l = 0; l < NumLanes; l++) begin
       bank_addr = bank_addrs[l];
-      if (served[l]) lanes_of_banks[bank_t'(bank_addr.bank)][l] = 1'b1;
+      if (served[l]) lanes[bank_t'(bank_addr.bank)][l] = 1'b1;
     end
   endfunction
 
@@ -172,9 +172,9 @@ module atoms_operands
   endfunction
 
   /// How many lanes each bank serves.
-  function automatic words_t count(input bank_lanes_t lanes);
+  function automatic void count(output words_t number, input bank_lanes_t lanes);
     /*verilator no_inline_task*/
-    for (int unsigned i = 0; i < NumBanks; i++) count[i] = word_t'($countones(lanes[i]));
+    for (int unsigned i = 0; i < NumBanks; i++) number[i] = word_t'($countones(lanes[i]));
   endfunction
 
   /// Lanes that ask about the odd phase: bit 31 of operand B (spec 6.8).
@@ -229,9 +229,9 @@ module atoms_operands
     if (taken_i != '0) begin
       if (last != 2'd0) spread(bank_valid_o, row_o, lane_o, taken_i, row_i, lane_i, last);
       if (op_i != OpLoad) begin
-        if (together || arrives_once(op_i)) lanes = lanes_of_banks(served_i, bank_addr_i);
+        if (together || arrives_once(op_i)) lanes_of_banks(lanes, served_i, bank_addr_i);
         if ((op_i == OpPopcInc) || arrives_once(op_i)) begin
-          b_o = count(lanes);
+          count(b_o, lanes);
         end else if (together && cluster_i) begin
           gather(value, mask, op_i, size_i, lanes, lane_i, bank_addr_i, operands_t'(cluster_b_q));
           b_o = value;

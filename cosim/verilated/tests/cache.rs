@@ -4,7 +4,7 @@ mod dummy;
 
 use atoms_model::port::In;
 use atoms_verilated::{BuildError, Cache, Environment};
-use dummy::{Bench, cycle, input};
+use dummy::{Bench, cycle, input, script};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -87,9 +87,10 @@ fn what_the_loader_says_is_in_the_error() {
     let mut spec = bench.spec();
     // Linked as the library, by a compiler that puts something else in its place.
     let compiler = bench.dir.path().join("c++");
-    let body = "#!/bin/sh\nfor last; do :; done\ncase \"$1\" in -shared) echo text > \"$last\";; *) exec g++ \"$@\";; esac\n";
-    fs::write(&compiler, body).unwrap();
-    fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
+    script(
+        &compiler,
+        "for last; do :; done\ncase \"$1\" in -shared) echo text > \"$last\";; *) exec g++ \"$@\";; esac",
+    );
     let mut bench = bench;
     bench.env.cxx = Some(compiler.into());
     spec = spec.verilator_arg("-DLOADER");
@@ -106,11 +107,10 @@ fn clang_builds_what_can_be_loaded() {
         Some(clang) => clang,
         None => {
             let stand_in = bench.dir.path().join("clang++");
-            let body = "#!/bin/sh\n[ \"$1\" = --version ] && echo clang version 14.0.6 && exit\n\
+            let body = "[ \"$1\" = --version ] && echo clang version 14.0.6 && exit\n\
                         case \" $* \" in *' -fno-gnu-unique '*) echo \"clang: error: unknown argument\" >&2; exit 1;; esac\n\
-                        case \" $* \" in *' -shared '*' -latomic '*);; *' -shared '*) exit 1;; esac\nexec g++ \"$@\"\n";
-            fs::write(&stand_in, body).unwrap();
-            fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).unwrap();
+                        case \" $* \" in *' -shared '*' -latomic '*);; *' -shared '*) exit 1;; esac\nexec g++ \"$@\"";
+            script(&stand_in, body);
             stand_in
         }
     };
@@ -195,12 +195,11 @@ fn a_killed_build_leaves_nothing() {
     let compiler = bench.dir.path().join("c++");
     let pids = bench.dir.path().join("pids");
     let body = format!(
-        "#!/bin/sh\n[ \"$1\" = --version ] && echo endless && exit\n\
-         sleep 1000 & echo $! $$ > {0}.$$; mv {0}.$$ {0}; wait\n",
+        "[ \"$1\" = --version ] && echo endless && exit\n\
+         sleep 1000 & echo $! $$ > {0}.$$; mv {0}.$$ {0}; wait",
         pids.display()
     );
-    fs::write(&compiler, body).unwrap();
-    fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
+    script(&compiler, &body);
     let variables =
         [("ATOMS_CACHE", cache.as_path()), ("CXX", &compiler), ("CARGO_TARGET_DIR", &bench.env.store)];
     let mut child = child(&bench, Path::new("/"), &variables);

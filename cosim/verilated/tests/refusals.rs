@@ -5,16 +5,9 @@ mod dummy;
 use atoms_verilated::{
     BuildError, BuildSpec, Cache, Environment, Toolchain, ToolchainError, Verilator, Version, provide,
 };
-use dummy::Bench;
+use dummy::{Bench, script};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-
-fn script(path: &Path, body: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, format!("#!/bin/sh\n{body}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-}
 
 /// An environment in which nothing is installed but what is put into `dir`.
 fn bare(dir: &Path) -> Environment {

@@ -10,6 +10,8 @@
 use atoms_model::port::{Field, In, Out, Probe, Shape};
 use atoms_verilated::{BuildSpec, Cache, Environment, Library, Toolchain, Verilator};
 use std::fmt::Write;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 pub(crate) const LANES: usize = 2;
@@ -25,6 +27,13 @@ pub(crate) const FINISH: u8 = 28;
 pub(crate) const PROPERTY: u8 = 27;
 pub(crate) const PRINT: u8 = 26;
 pub(crate) const UNSETTLED: u8 = 25;
+
+/// Writes a program for the shell.
+pub(crate) fn script(path: &Path, body: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, format!("#!/bin/sh\n{body}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
 
 fn port(direction: &str, prefix: &str, suffix: &str, field: &Field) -> String {
     let name = if field.name == "rst_n" { "rst_n" } else { &format!("{prefix}{}_", field.name) };

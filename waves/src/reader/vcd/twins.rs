@@ -58,7 +58,7 @@ pub(crate) enum Alike<'a> {
 /// A line as it is read here.
 enum Line<'a> {
     Time(u64),
-    /// The code, the value with its letter, if any, and the code again.
+    /// The value with its letter, if any, and the code.
     Change(&'a [u8], &'a [u8]),
     /// Anything else, and what may be malformed.
     Other,

@@ -308,13 +308,15 @@ fn the_wave_variant_shows_what_is_inside() {
         let count = place("atoms_unit.count_q");
         let word = place("atoms_unit.g_bank[0].u_bank.mem_q[3]");
         let imm = place("atoms_unit.req_imm_i");
+        let [swapped, wide] = ["atoms_unit.swapped", "atoms_unit.cl_b_i"].map(place);
         let mut values = vec![None; signals.len()];
         let mut look = |rtl: &mut atoms_verilated::Rtl, number: u32, sent: &In| {
             let (mut out, mut probe) = Default::default();
             rtl.cycle_inside(sent, &mut out, &mut probe).unwrap();
             rtl.changes().iter().for_each(|change| values[change.signal] = Some(change.value));
-            let seen = [values[count], values[imm]];
-            assert_eq!(seen, [Some(u128::from(probe.queue_count)), Some(sent.req_imm.into())], "{number}");
+            let [low, high] = [1, 0].map(|lane| u128::from(sent.req_ra[lane]));
+            let expected = [probe.queue_count.into(), sent.req_imm.into(), high << 32 | low, sent.cl_b];
+            assert_eq!([count, imm, swapped, wide].map(|at| values[at]), expected.map(Some), "{number}");
             values[word]
         };
         rtl.reset().unwrap();

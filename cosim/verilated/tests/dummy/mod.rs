@@ -80,6 +80,8 @@ pub(crate) fn unit(extra: &str) -> String {
 const BODY: &str = r#"
   logic [7:0] count_q;
   logic loop;
+  logic [63:0] swapped;
+  assign swapped = {req_ra_i[0], req_ra_i[1]};
   assign rsp_rd_o = req_b_i;
   assign rsp_pred_o = req_mask_i;
   assign rsp_valid_o = req_valid_i;
@@ -211,7 +213,7 @@ pub(crate) fn input(imm: u32) -> In {
         req_ra: std::array::from_fn(|lane| 0x0101_0101_u32.wrapping_mul(lane as u32 + imm)),
         req_b: std::array::from_fn(|lane| (u128::MAX / 7).wrapping_mul(lane as u128 + 3)),
         req_mask: !0,
-        cl_b: u128::MAX / 5,
+        cl_b: (u128::MAX / 7).wrapping_mul(imm.into()),
         ..In::default()
     }
 }

@@ -58,6 +58,9 @@ pub trait Pins {
     /// Element `index` of field `field`, an index into the list of fields, widened.
     fn element(&self, field: usize, index: usize) -> u128;
 
+    /// Sets an element, to as many low bits of `value` as the struct has for it.
+    fn set_element(&mut self, field: usize, index: usize, value: u128);
+
     /// Gives field, index and value, widened, of each element that is not as in `before`; without it, of every
     /// element.
     fn changes(&self, before: Option<&Self>, each: impl FnMut(usize, usize, u128));
@@ -109,6 +112,12 @@ macro_rules! ports {
                 panic!("{} has {} fields, asked for field {field}", stringify!($name), Self::FIELDS.len())
             }
 
+            fn set_element(&mut self, field: usize, index: usize, value: u128) {
+                let mut _at = 0;
+                $( if field == _at { return ports!(@set self, $field, index, value, $ty); } _at += 1; )*
+                panic!("{} has {} fields, asked for field {field}", stringify!($name), Self::FIELDS.len())
+            }
+
             fn changes(&self, before: Option<&Self>, mut each: impl FnMut(usize, usize, u128)) {
                 let mut _at = 0;
                 $( ports!(@changes self, before, $field, _at, each, $ty); _at += 1; )*
@@ -136,6 +145,8 @@ macro_rules! ports {
         }
     };
     (@get $s:ident, $f:ident, $i:ident, [$e:ty; $n:expr]) => { $s.$f[$i] as u128 };
+    (@set $s:ident, $f:ident, $i:ident, $v:ident, [$e:ty; $n:expr]) => { $s.$f[$i] = $v as $e };
+    (@set $s:ident, $f:ident, $i:ident, $v:ident, $e:ty) => {{ let _ = $i; $s.$f = $v as $e }};
     (@get $s:ident, $f:ident, $i:ident, $e:ty) => {{ let _ = $i; $s.$f as u128 }};
 }
 

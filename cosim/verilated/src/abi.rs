@@ -7,12 +7,14 @@ use std::path::Path;
 use crate::Variant;
 
 /// Raised with every change to the functions below.
-pub(crate) const ABI_VERSION: u32 = 2;
+pub(crate) const ABI_VERSION: u32 = 3;
 
 /// `Status` of the shim.
 pub(crate) const OK: i32 = 0;
 /// The design stopped itself.
 pub(crate) const STOPPED: i32 = 1;
+/// In this cycle it does not drive what was expected.
+pub(crate) const DIFFERS: i32 = 3;
 
 /// What `atoms_layout` fills in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +76,7 @@ functions! {
         atoms_create => create: unsafe extern "C" fn() -> *mut c_void;
         atoms_destroy => destroy: unsafe extern "C" fn(*mut c_void);
         atoms_cycle => cycle: unsafe extern "C" fn(*mut c_void, *const In, *mut Out, *mut Probe) -> i32;
+        atoms_cycle_expecting => cycle_expecting: unsafe extern "C" fn(*mut c_void, *const In, *const Out, *const Probe, *mut Out, *mut Probe) -> i32;
         atoms_cycles => cycles: unsafe extern "C" fn(*const c_void) -> u64;
         atoms_bank => bank: unsafe extern "C" fn(*mut c_void, u32) -> *mut u32;
         atoms_read_memory => read_memory: unsafe extern "C" fn(*const c_void, *mut u32);

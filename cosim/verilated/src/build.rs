@@ -144,11 +144,12 @@ pub(crate) fn key(spec: &BuildSpec, sources: &Sources, tools: &Toolchain) -> Str
         .with_all(variant_args(spec.variant))
         .with_all(&spec.verilator_args)
         .with_all(Setup::flags(&tools.compiler, spec.variant))
+        .with_all(Setup::link_flags(&tools.compiler))
         .with(CAPTURE)
         .with(shim(spec.variant))
         .with_all(runtime::own(spec.variant).into_iter().map(|(_, text)| text))
         // The port list and the widths.
-        .with(ports::header(MODEL, widths(spec), &Banks { includes: &[], memories: &[] }));
+        .with(ports::header(MODEL, widths(spec), &Banks { includes: &[], memories: &[] }, true));
     for (name, text) in sources.all() {
         key = key.with(name.as_os_str().as_encoded_bytes()).with(text);
     }
@@ -256,18 +257,19 @@ fn translation_units(spec: &BuildSpec, shop: &BuildDir, generated: &Path) -> Res
     let names = bank_names::find(&headers, MODEL, spec.banks)
         .map_err(|bank| BuildError::NoMemory(bank, spec.top.clone()))?;
     let banks = Banks { includes: &names.includes, memories: &names.memories };
-    shop.write("atoms_ports.h", ports::header(MODEL, widths(spec), &banks))?;
-    shop.write("capture.h", CAPTURE)?;
-    shop.write(SHIM_FILE, shim(spec.variant))?;
-
     let mut sized = Vec::new();
+    let mut missing = ports::phases(MODEL).map(|(gives, phase)| format!("{gives} {phase}(")).to_vec();
     for entry in fs_err::read_dir(generated)? {
         let entry = entry?;
         if entry.path().extension().is_some_and(|extension| extension == "cpp") {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            sized.push((entry.metadata()?.len(), name));
+            let text = fs_err::read_to_string(entry.path())?;
+            missing.retain(|phase| !text.contains(phase));
+            sized.push((text.len() as u64, entry.file_name().to_string_lossy().into_owned()));
         }
     }
+    shop.write("atoms_ports.h", ports::header(MODEL, widths(spec), &banks, missing.is_empty()))?;
+    shop.write("capture.h", CAPTURE)?;
+    shop.write(SHIM_FILE, shim(spec.variant))?;
     let mut units = Vec::new();
     for (name, speed, sources) in compile::gather(sized, SHIM_FILE) {
         let text: String = sources.iter().map(|source| format!("#include \"{source}\"\n")).collect();

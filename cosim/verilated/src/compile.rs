@@ -1,8 +1,8 @@
 //! Running the C++ compiler.
 
+use crate::compiler::Compiler;
 use crate::group::{self, ToolGroup};
 use crate::provide::last_lines;
-use crate::toolchain::Compiler;
 use crate::{BuildError, Progress, Toolchain, Variant};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,13 +41,6 @@ const FLAGS: &[&str] = &[
 
 /// Optimization of what runs once: construction, the first evaluation, trace headers.
 const SLOW: &str = "-O0";
-
-impl Compiler {
-    /// Optimization of what runs in every cycle: the level that makes the faster code of the two.
-    fn fast(&self) -> &'static str {
-        if self.is_clang() { "-O2" } else { "-O3" }
-    }
-}
 
 /// How often code runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +128,16 @@ impl Setup<'_> {
         flags
     }
 
+    /// Flags of a link, behind its objects.
+    pub(crate) fn link_flags(compiler: &Compiler) -> Vec<&'static str> {
+        let mut flags = vec!["-fPIC", "-Wl,-Bsymbolic", "-Wl,--strip-debug", "-pthread"];
+        if compiler.is_clang() {
+            // Where g++ has instructions, clang calls g++'s library.
+            flags.push("-latomic");
+        }
+        flags
+    }
+
     fn command(&self, unit: &Unit) -> Command {
         let compiler = &self.tools.compiler;
         let level = match unit.speed {
@@ -194,12 +197,8 @@ impl Setup<'_> {
     /// Links `objects` into the shared library `library`.
     pub(crate) fn link(&self, objects: &[PathBuf], library: &Path) -> Result<(), BuildError> {
         let mut command = Command::new(&self.tools.compiler.program);
-        command.args(["-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,--strip-debug", "-pthread"]);
-        command.args(objects).arg("-o").arg(library);
-        if self.tools.compiler.is_clang() {
-            // Where g++ has instructions, clang calls g++'s library.
-            command.arg("-latomic");
-        }
+        command.arg("-shared").args(objects).args(Self::link_flags(&self.tools.compiler));
+        command.arg("-o").arg(library);
         self.run(&mut command, &library.file_name().unwrap_or_default().to_string_lossy())
     }
 

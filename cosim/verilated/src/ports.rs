@@ -144,15 +144,28 @@ pub(crate) struct Banks<'a> {
     pub(crate) memories: &'a [String],
 }
 
-/// The text of `atoms_ports.h`.
-pub(crate) fn header(model: &str, widths: Widths, banks: &Banks<'_>) -> String {
+/// Functions of a model, in Verilators that have them: all of an evaluation, and what of it carries out a clock edge. Each
+/// with what it gives.
+pub(crate) fn phases(model: &str) -> [(&'static str, String); 3] {
+    [("void", ""), ("bool", "_phase__act"), ("bool", "_phase__nba")]
+        .map(|(gives, phase)| (gives, format!("{model}___024root___eval{phase}")))
+}
+
+/// The text of `atoms_ports.h`. `phases`: the model has [`phases`].
+pub(crate) fn header(model: &str, widths: Widths, banks: &Banks<'_>, phases: bool) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
-    let _ = write_header(&mut text, model, widths, banks);
+    let _ = write_header(&mut text, model, widths, banks, phases);
     text
 }
 
-fn write_header(out: &mut String, model: &str, widths: Widths, banks: &Banks<'_>) -> fmt::Result {
+fn write_header(
+    out: &mut String,
+    model: &str,
+    widths: Widths,
+    banks: &Banks<'_>,
+    phases: bool,
+) -> fmt::Result {
     writeln!(out, "// Generated from the port list; see ports.rs of the binding.")?;
     writeln!(out, "#pragma once")?;
     writeln!(out, "#include \"{model}.h\"")?;
@@ -161,15 +174,30 @@ fn write_header(out: &mut String, model: &str, widths: Widths, banks: &Banks<'_>
     }
     writeln!(out, "#include <cstddef>\n#include <cstdint>\n#include <cstring>\n")?;
     writeln!(out, "using Model = {model};")?;
+    if phases {
+        writeln!(out, "#define ATOMS_PHASES 1")?;
+        for (ours, (gives, theirs)) in ["evaluate", "act_phase", "nba_phase"].iter().zip(self::phases(model))
+        {
+            writeln!(out, "{gives} {theirs}({model}___024root*);")?;
+            writeln!(out, "inline {gives} {ours}(Model& m) {{ return {theirs}(m.rootp); }}")?;
+        }
+    }
     writeln!(out, "constexpr uint32_t kAbi = {ABI_VERSION};")?;
     writeln!(out, "constexpr uint32_t kLanes = {};", widths.lanes)?;
     writeln!(out, "constexpr uint32_t kBanks = {};", widths.banks)?;
     for group in &GROUPS {
         write_struct(out, group)?;
     }
+    writeln!(
+        out,
+        "\ninline bool is_zero(const char* bytes, size_t count) {{\n    \
+         static const char zeros[sizeof(In)] = {{}};\n    return !std::memcmp(bytes, zeros, count);\n}}"
+    )?;
     write_inputs(out, &GROUPS[0], widths)?;
     write_outputs(out, &GROUPS[1], widths, "get_outputs")?;
     write_outputs(out, &GROUPS[2], widths, "get_probe")?;
+    write_comparison(out, &GROUPS[1], widths, "drives")?;
+    write_comparison(out, &GROUPS[2], widths, "shows")?;
     write_banks(out, banks)
 }
 
@@ -251,6 +279,21 @@ fn write_outputs(out: &mut String, group: &Group, widths: Widths, function: &str
         )?;
     }
     writeln!(out, "}}")
+}
+
+/// Compares with the model's own storage: a copy would take as long again.
+fn write_comparison(out: &mut String, group: &Group, widths: Widths, function: &str) -> fmt::Result {
+    writeln!(out, "\ninline bool {function}(const Model& m, const {}& s) {{\n    return true", group.name)?;
+    for field in group.fields {
+        let (port, name, bytes) = (group.port(field), field.name, storage_bytes(widths.bits(field)));
+        writeln!(out, "        && !std::memcmp(&s.{name}, static_cast<const void*>(&m.{port}), {bytes})")?;
+        // Upper lanes and banks of a smaller configuration.
+        writeln!(
+            out,
+            "        && is_zero(reinterpret_cast<const char*>(&s.{name}) + {bytes}, sizeof(s.{name}) - {bytes})"
+        )?;
+    }
+    writeln!(out, "        ;\n}}")
 }
 
 fn write_banks(out: &mut String, banks: &Banks<'_>) -> fmt::Result {

@@ -1,6 +1,6 @@
 //! A Verilated model being driven.
 
-use crate::abi::{OK, RawPoint, STOPPED};
+use crate::abi::{DIFFERS, OK, RawPoint, STOPPED};
 use crate::signals::Signals;
 use crate::{Coverage, DesignSignal, Library, Point, RtlError, RtlStop, SignalChange, Snapshot};
 use atoms_model::port::{In, Out, Probe};
@@ -55,6 +55,32 @@ impl Rtl {
         // with the numbers of this crate), and the call neither keeps nor overruns them.
         let status = unsafe { (self.library.api().cycle)(self.handle.as_ptr(), input, out, probe) };
         if status == OK { Ok(()) } else { Err(self.error(status)) }
+    }
+
+    /// As [`Self::cycle`], of a design that is to drive `out` and show `probe`. Gives what it does instead, if it does; then
+    /// the clock has not risen.
+    ///
+    /// # Errors
+    /// As [`Self::cycle`]. A failed assertion is one of a cycle that was as expected.
+    pub fn cycle_expecting(
+        &mut self,
+        input: &In,
+        out: &Out,
+        probe: &Probe,
+    ) -> Result<Option<Box<(Out, Probe)>>, RtlError> {
+        let mut found = MaybeUninit::<(Out, Probe)>::uninit();
+        let to = found.as_mut_ptr();
+        // SAFETY: as in `cycle`; `to` points to a local, of which no reference is made.
+        let status = unsafe {
+            let (to_out, to_probe) = (&raw mut (*to).0, &raw mut (*to).1);
+            (self.library.api().cycle_expecting)(self.handle.as_ptr(), input, out, probe, to_out, to_probe)
+        };
+        match status {
+            OK => Ok(None),
+            // SAFETY: with this status the shim has filled in both structs.
+            DIFFERS => Ok(Some(Box::new(unsafe { found.assume_init() }))),
+            _ => Err(self.error(status)),
+        }
     }
 
     /// Every signal of the design, and from now on [`Self::cycle_inside`] tells how they stand.

@@ -1,5 +1,6 @@
 //! The tools a library is built with: Verilator and a C++ compiler.
 
+use crate::compiler::Compiler;
 use crate::environment::is_executable;
 use crate::{Environment, ToolchainError, provide};
 use std::fmt;
@@ -49,15 +50,6 @@ pub struct Verilator {
     /// Its version.
     pub version: Version,
     /// Its version as it states it, revision included, and that of the package it comes from: part of every cache key.
-    pub identity: String,
-}
-
-/// A usable C++ compiler.
-#[derive(Clone, Debug)]
-pub struct Compiler {
-    /// The program to run.
-    pub program: PathBuf,
-    /// First line of its `--version`: part of every cache key.
     pub identity: String,
 }
 
@@ -195,29 +187,6 @@ fn package_version(home: &Path) -> Option<String> {
     })
 }
 
-impl Compiler {
-    /// It is clang, whose flags are not all those of g++.
-    pub(crate) fn is_clang(&self) -> bool {
-        self.identity.contains("clang")
-    }
-
-    /// Finds the C++ compiler: `CXX`, else `g++`.
-    ///
-    /// # Errors
-    /// [`ToolchainError::CompilerMissing`] or [`ToolchainError::CompilerUnusable`].
-    pub fn find(env: &Environment) -> Result<Self, ToolchainError> {
-        let name = env.cxx.clone().unwrap_or_else(|| "g++".into());
-        let missing = || ToolchainError::CompilerMissing(name.to_string_lossy().into_owned());
-        let program = env.which(Path::new(&name)).ok_or_else(missing)?;
-        match answer(Command::new(&program).arg("--version")) {
-            Ok(said) => {
-                Ok(Self { program, identity: said.lines().next().unwrap_or_default().trim().to_owned() })
-            }
-            Err(reason) => Err(ToolchainError::CompilerUnusable(program, reason)),
-        }
-    }
-}
-
 fn mentions_perl(line: &[u8]) -> bool {
     line.windows(4).any(|word| word == b"perl")
 }
@@ -233,7 +202,7 @@ fn command(program: &Path, root: Option<&Path>) -> Command {
 }
 
 /// What a command prints on success, or why there is no answer.
-fn answer(command: &mut Command) -> Result<String, String> {
+pub(crate) fn answer(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());

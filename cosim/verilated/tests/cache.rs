@@ -3,7 +3,7 @@
 mod dummy;
 
 use atoms_model::port::In;
-use atoms_verilated::{BuildError, Cache, Environment};
+use atoms_verilated::{BuildError, Cache, Compiler, Environment};
 use dummy::{Bench, cycle, input, script};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -117,6 +117,35 @@ fn clang_builds_what_can_be_loaded() {
     bench.env.cxx = Some(compiler.into());
     let library = Cache::new(&bench.env).library(&spec, &bench.tools(), &mut |_| {}).unwrap();
     cycle(&mut library.instantiate().unwrap(), &input(0)).unwrap();
+}
+
+#[test]
+fn clang_is_taken_where_it_builds() {
+    let bench = Bench::new("proof", "").with_own_cache();
+    let bin = bench.dir.path().join("bin");
+    let file = |name: &str| bench.dir.path().join(name);
+    let (calls, missing) = (file("calls"), file("missing"));
+    script(
+        &bin.join("clang++"),
+        &format!(
+            "echo call >> {}\n[ \"$1\" = --version ] && echo clang version 14.0.6 && exit\n\
+             [ -e {} ] && echo \"fatal error: 'atomic' file not found\" >&2 && exit 1\nexec g++ \"$@\"",
+            calls.display(),
+            missing.display()
+        ),
+    );
+    let path = std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&bench.env.path))).unwrap();
+    let env = Environment { cxx: None, path, ..bench.env.clone() };
+    let found = || Compiler::find(&env).unwrap().identity;
+    let called = || fs::read_to_string(&calls).unwrap().lines().count();
+    fs::write(&missing, "").unwrap();
+    assert!(!found().contains("clang"), "without headers");
+    fs::remove_file(&missing).unwrap();
+    assert_eq!(found(), "clang version 14.0.6", "headers were installed");
+    let before = called();
+    assert_eq!((found().as_str(), called()), ("clang version 14.0.6", before), "it is known to build");
+    let named = Environment { cxx: Some("g++".into()), ..env.clone() };
+    assert!(!Compiler::find(&named).unwrap().identity.contains("clang"));
 }
 
 /// Not a test of its own: the process that other tests start.

@@ -2,7 +2,7 @@
 
 mod dummy;
 
-use atoms_model::port::In;
+use atoms_model::port::{In, MAX_BANKS, MAX_LANES, Out, Pins, Probe, Shape};
 use atoms_verilated::{Cache, Point, PointKind, RtlError, Toolchain, Variant};
 use dummy::{BANKS, Bench, LANES, ROWS, cycle, input};
 
@@ -287,6 +287,42 @@ fn only_the_wave_variant_writes_waves() {
             }
         }
     }
+}
+
+#[test]
+fn every_bit_that_is_driven_is_compared() {
+    let library = Bench::new("drive", "").library();
+    let mut rtl = library.instantiate().unwrap();
+    rtl.reset().unwrap();
+    let i = input(3);
+    let (out, probe) = cycle(&mut library.instantiate().unwrap(), &i).unwrap();
+    let at = rtl.cycles();
+    let mut expect = |out: &Out, probe: &Probe| rtl.cycle_expecting(&i, out, probe).unwrap();
+    let mut bits = 0;
+    for (struct_at, fields) in [Out::FIELDS, Probe::FIELDS].into_iter().enumerate() {
+        for (at, field) in fields.iter().enumerate() {
+            let elements = match field.shape {
+                Shape::PerLane(_) => MAX_LANES,
+                Shape::PerBank(_) => MAX_BANKS,
+                Shape::Scalar(_) | Shape::LaneMask | Shape::BankMask => 1,
+            };
+            for (element, bit) in
+                (0..elements).flat_map(|e| (0..field.element_bytes * 8).map(move |b| (e, b)))
+            {
+                let (mut other, mut shown) = (out, probe);
+                match struct_at {
+                    0 => other.set_element(at, element, out.element(at, element) ^ 1 << bit),
+                    _ => shown.set_element(at, element, probe.element(at, element) ^ 1 << bit),
+                }
+                let found = expect(&other, &shown);
+                assert_eq!(found.as_deref(), Some(&(out, probe)), "{}[{element}] bit {bit}", field.name);
+                bits += 1;
+            }
+        }
+    }
+    assert_eq!(expect(&out, &probe), None);
+    assert!(bits > 8000, "{bits}");
+    assert_eq!(rtl.cycles(), at + 1, "the clock rises where all is as expected, and only there");
 }
 
 #[test]

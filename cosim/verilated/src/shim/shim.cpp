@@ -26,8 +26,8 @@
 
 namespace {
 
-// Mirror: `Status` in abi.rs.
-enum Status : int32_t { kOk = 0, kStopped = 1, kFailed = 2 };
+// Mirror: abi.rs. kDiffers is of one cycle, not of a handle.
+enum Status : int32_t { kOk = 0, kStopped = 1, kFailed = 2, kDiffers = 3 };
 
 // Longest text kept of what the design prints; the oldest goes first.
 constexpr size_t kLogBytes = 1 << 16;
@@ -46,6 +46,8 @@ struct Handle final {
 #endif
     uint32_t* bank[kBanks] = {};
     uint64_t cycle = 0;
+    // The model has been evaluated, and thereby initialized.
+    bool begun = false;
     Status status = kOk;
     // Where and why the design stopped, or what was thrown.
     std::string file, message;
@@ -222,38 +224,73 @@ ATOMS_API void atoms_destroy(void* self) {
     current = nullptr;
 }
 
-// The half of a cycle before its clock edge: what the design drives for these inputs.
-static void settle(Handle& handle, const In& in, Out& out, Probe& probe) {
+// Verilator's eval() takes locks, for a model with threads of its own, and lets the design react to its inputs at both
+// edges of the clock. Waves need what else it does.
+#define ATOMS_SHORTER (ATOMS_PHASES && !ATOMS_WAVES)
+
+static void clock_edge(Model& model) {
+#if ATOMS_SHORTER
+    for (int phases = 0; phases < 100; ++phases) {
+        if (!act_phase(model) && !nba_phase(model)) return;
+    }
+    // It does not settle: eval() says so.
+#endif
+    model.eval();
+}
+
+// The half of a cycle before its clock edge, in which the design reacts to these inputs.
+static void settle(Handle& handle, const In& in) {
     Model& model = *handle.model;
     handle.context.time(2 * handle.cycle);
     model.clk_i = 0;
     put_inputs(model, in);
+#if ATOMS_SHORTER
+    if (handle.begun) return evaluate(model);
+#endif
     model.eval();
-    get_outputs(model, out);
-    get_probe(model, probe);
+    handle.begun = true;
+#if ATOMS_WAVES
+    if (handle.trace) handle.trace->dump(2 * handle.cycle);
+#endif
 }
 
-// The clock edge.
+// The clock edge. Nothing but registers changes what is driven: the inputs are settled.
 static void rise(Handle& handle) {
     handle.context.time(2 * handle.cycle + 1);
     handle.model->clk_i = 1;
-    handle.model->eval();
+    clock_edge(*handle.model);
+#if ATOMS_WAVES
+    if (handle.trace) handle.trace->dump(2 * handle.cycle + 1);
+#endif
+    ++handle.cycle;
 }
 
 ATOMS_API int32_t atoms_cycle(void* self, const In* in, Out* out, Probe* probe) {
     Handle& handle = *static_cast<Handle*>(self);
     if (handle.status != kOk) return handle.status;
     return guarded(handle, [&] {
-        settle(handle, *in, *out, *probe);
-#if ATOMS_WAVES
-        if (handle.trace) handle.trace->dump(2 * handle.cycle);
-#endif
+        settle(handle, *in);
+        get_outputs(*handle.model, *out);
+        get_probe(*handle.model, *probe);
         rise(handle);
-#if ATOMS_WAVES
-        if (handle.trace) handle.trace->dump(2 * handle.cycle + 1);
-#endif
-        ++handle.cycle;
     });
+}
+
+// As atoms_cycle, with what is to be driven. Where something else is, gives it, and kDiffers: there is no clock edge then.
+ATOMS_API int32_t atoms_cycle_expecting(void* self, const In* in, const Out* expected, const Probe* shown, Out* out,
+                                        Probe* probe) {
+    Handle& handle = *static_cast<Handle*>(self);
+    if (handle.status != kOk) return handle.status;
+    bool differs = false;
+    const Status status = guarded(handle, [&] {
+        settle(handle, *in);
+        const Model& model = *handle.model;
+        differs = !(drives(model, *expected) && shows(model, *shown));
+        if (!differs) return rise(handle);
+        get_outputs(*handle.model, *out);
+        get_probe(*handle.model, *probe);
+    });
+    return differs ? static_cast<int32_t>(kDiffers) : static_cast<int32_t>(status);
 }
 
 ATOMS_API uint64_t atoms_cycles(const void* self) { return static_cast<const Handle*>(self)->cycle; }

@@ -59,10 +59,11 @@ ATOMS_API int32_t atoms_cycle_signals(void* self, void* opened, const In* in, Ou
     *length = 0;
     if (handle.status != kOk) return handle.status;
     const Status status = guarded(handle, [&] {
-        settle(handle, *in, *out, *probe);
+        settle(handle, *in);
+        get_outputs(*handle.model, *out);
+        get_probe(*handle.model, *probe);
         signals.writer.dump(signals.time++);
         rise(handle);
-        ++handle.cycle;
     });
     *bytes = reinterpret_cast<const char*>(signals.records.data());
     *length = signals.records.bytes();

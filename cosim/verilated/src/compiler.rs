@@ -1,0 +1,98 @@
+//! The C++ compiler that builds a library.
+
+use crate::compile::Setup;
+use crate::entry::{self, BuildDir};
+use crate::key::{Key, processor};
+use crate::toolchain::answer;
+use crate::{BuildError, Environment, ToolchainError, Variant};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A usable C++ compiler.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    /// The program to run.
+    pub program: PathBuf,
+    /// First line of its `--version`: part of every cache key.
+    pub identity: String,
+}
+
+/// Needs what a library needs of a compiler's surroundings: headers and libraries of C++ and of atomics.
+const PROOF: &str = "\
+#include <atomic>
+#include <string>
+#include <thread>
+struct Pair { long a, b; };
+std::atomic<Pair> pair;
+extern \"C\" long proof() {
+    std::thread{[] { pair.store({1, 2}); }}.join();
+    return pair.load().a + std::to_string(pair.load().b).size();
+}
+";
+
+/// Name of what the compiler said of itself, where it is known to build.
+const IDENTITY: &str = "identity";
+
+impl Compiler {
+    /// It is clang, whose flags are not all those of g++.
+    pub(crate) fn is_clang(&self) -> bool {
+        self.identity.contains("clang")
+    }
+
+    /// Optimization of what runs in every cycle: the level that makes the faster code of the two.
+    pub(crate) fn fast(&self) -> &'static str {
+        if self.is_clang() { "-O2" } else { "-O3" }
+    }
+
+    /// Finds the C++ compiler: `CXX`; else `clang++`, which makes the faster code, where it builds; else `g++`.
+    ///
+    /// # Errors
+    /// [`ToolchainError::CompilerMissing`] or [`ToolchainError::CompilerUnusable`].
+    pub fn find(env: &Environment) -> Result<Self, ToolchainError> {
+        match &env.cxx {
+            Some(name) => Self::named(env, Path::new(name)),
+            None => match Self::proven(env, Path::new("clang++")) {
+                Some(compiler) => Ok(compiler),
+                None => Self::named(env, Path::new("g++")),
+            },
+        }
+    }
+
+    fn named(env: &Environment, name: &Path) -> Result<Self, ToolchainError> {
+        let missing = || ToolchainError::CompilerMissing(name.display().to_string());
+        let program = env.which(name).ok_or_else(missing)?;
+        match answer(Command::new(&program).arg("--version")) {
+            Ok(said) => {
+                Ok(Self { program, identity: said.lines().next().unwrap_or_default().trim().to_owned() })
+            }
+            Err(reason) => Err(ToolchainError::CompilerUnusable(program, reason)),
+        }
+    }
+
+    /// The compiler called `name`, if it builds: a clang without the headers or libraries of g++ is common. That it does is
+    /// kept beside the libraries; that it does not is found out each time, for what is missing may be installed.
+    fn proven(env: &Environment, name: &Path) -> Option<Self> {
+        let program = env.which(name)?;
+        let file = std::fs::metadata(&program).ok()?;
+        let key = Key::new("compiler")
+            .with(program.as_os_str().as_encoded_bytes())
+            .with(format!("{} {:?}", file.len(), file.modified().ok()?))
+            .with(processor())
+            .with(PROOF);
+        let make = |shop: &BuildDir, _: &mut dyn FnMut(&crate::Progress)| {
+            let compiler = Self::named(env, &program).map_err(|error| BuildError::Spec(error.to_string()))?;
+            let source = shop.write("proof.cpp", PROOF)?;
+            let mut command = Command::new(&compiler.program);
+            command.args(Setup::flags(&compiler, Variant::Fast)).arg("-shared").arg(source);
+            command.args(Setup::link_flags(&compiler)).arg("-o").arg(shop.dir().join("proof.so"));
+            answer(&mut command).map_err(|said| BuildError::Compile("proof.cpp".to_owned(), said))?;
+            let entry = shop.folder("entry")?;
+            shop.write(&format!("entry/{IDENTITY}"), &compiler.identity)?;
+            Ok::<_, BuildError>(entry)
+        };
+        let name = format!("compiler-{}", key.finish());
+        let entry = entry::entry(&env.cache_dir(), &name, &mut |_| {}, make).ok()?;
+        let identity = std::fs::read_to_string(entry.dir.join(IDENTITY)).ok()?;
+        Some(Self { program, identity })
+    }
+}

@@ -165,9 +165,23 @@ pub(crate) struct MachineArgs {
     /// Report where the cycles went, latencies, queues, banks over time and retries (docs/reports.md)
     #[arg(long)]
     pub(crate) report: bool,
+    /// Threads of a run in lockstep: with 2, the RTL follows the model on a thread of its own. By default 2 where a core is
+    /// idle. What is found is the same
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=2))]
+    threads: Option<usize>,
 }
 
 impl MachineArgs {
+    /// Threads of a run in lockstep.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(|| {
+            let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+            let load = load.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(f64::INFINITY);
+            // Two threads that wait for one core take longer than one.
+            if load + 1.0 < atoms_verilated::cores() as f64 { 2 } else { 1 }
+        })
+    }
+
     /// How much the wave shows.
     pub(crate) fn depth(&self) -> Depth {
         if self.internals { Depth::Internals } else { Depth::Ports }
@@ -501,6 +515,13 @@ pub(crate) struct BenchArgs {
     /// Measure how fast waves are written, compared and looked at again (docs/waves.md)
     #[arg(long, conflicts_with = "kernel")]
     pub(crate) waves: bool,
+    /// Measure how long RTL takes to be built
+    #[arg(long, conflicts_with_all = ["kernel", "waves", "ops"])]
+    pub(crate) builds: bool,
+    /// Say how many times as fast it is as an earlier run, whose JSON this is, or as another build of this program, which
+    /// measures in turns with this one and reads the RTL of the same folder
+    #[arg(long, value_name = "FILE")]
+    pub(crate) compare: Option<PathBuf>,
     /// Rounds; figures are medians
     #[arg(long, value_name = "N", default_value_t = 7, allow_negative_numbers = true, value_parser = whole::<usize>(1..=10_000))]
     pub(crate) rounds: usize,

@@ -121,11 +121,17 @@ pub(crate) fn ops(names: &[String]) -> Result<Vec<Op>, CliError> {
 }
 
 fn lockstep(args: &CosimArgs, campaign: &Campaign) -> Result<Verdict, CliError> {
-    let oracle = !args.no_oracle;
-    let session =
-        machine::session(machine::lockstep(&campaign.config, args.machine.depth())?, &args.machine, oracle)?;
     let bar = bar(campaign.requests, "requests");
-    let outcome = campaign.run(session, |tally| bar.set_position(tally.requests));
+    let run = |machine| -> Result<_, CliError> {
+        let session = machine::session(machine, &args.machine, !args.no_oracle)?;
+        Ok(campaign.run(session, |tally| bar.set_position(tally.requests)))
+    };
+    let mut outcome = run(machine::lockstep_on_threads(&campaign.config, &args.machine)?)?;
+    if let Some(behind) = outcome.as_ref().err().and_then(|failed| failed.failure.behind().cloned()) {
+        // Its files are complete before others take their place.
+        drop(outcome);
+        outcome = run(machine::lockstep_again(&campaign.config, &args.machine, behind)?)?;
+    }
     bar.finish_and_clear();
     match outcome {
         Ok((mut session, tally)) => {

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
+use atoms_cosim::machine::{Behind, Machine, ModelMachine, RtlMachine};
 use atoms_cosim::rtl::{self, RtlIdentity};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
@@ -64,10 +64,32 @@ pub(crate) fn rtl_machine(config: &NamedConfig, depth: Depth) -> Result<RtlMachi
     RtlMachine::new(rtl, config.config).map_err(CliError::of)
 }
 
-/// RTL and model.
+/// RTL and model, on one thread.
 pub(crate) fn lockstep(config: &NamedConfig, depth: Depth) -> Result<Lockstep, CliError> {
     let rtl = library(config, depth)?.instantiate().map_err(CliError::of)?;
     Lockstep::new(rtl, config.config).map_err(CliError::of)
+}
+
+/// RTL and model, on as many threads as asked for.
+pub(crate) fn lockstep_on_threads(config: &NamedConfig, args: &MachineArgs) -> Result<Lockstep, CliError> {
+    let mut machine = lockstep(config, args.depth())?;
+    if args.threads() > 1 {
+        machine.follow();
+    }
+    Ok(machine)
+}
+
+/// RTL and model on one thread, to find what two ran into.
+pub(crate) fn lockstep_again(
+    config: &NamedConfig,
+    args: &MachineArgs,
+    behind: Behind,
+) -> Result<Lockstep, CliError> {
+    let mut machine = lockstep(config, args.depth())?;
+    if let Some(snapshot) = behind.snapshot {
+        machine.join_at(snapshot);
+    }
+    Ok(machine)
 }
 
 /// Adds the wave and the recording to what a command writes.

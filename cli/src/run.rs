@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::NamedConfig;
-use atoms_cosim::machine::{Machine, Stop};
+use atoms_cosim::machine::{Behind, Machine, Stop};
 use atoms_cosim::session::Failure;
 use atoms_cosim::trace::Sides;
 use atoms_cosim::usage::UsageReport;
@@ -76,7 +76,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let ask =
         Question { args, path, level, kernel, forward_of, launch: &launch, config: &config, dumps: &dumps };
     match args.machine.on {
-        On::Lockstep => ask.on(machine::lockstep(&config, args.machine.depth())?),
+        On::Lockstep => ask.or_again(machine::lockstep_on_threads(&config, &args.machine)?, |behind| {
+            ask.on(machine::lockstep_again(&config, &args.machine, behind)?)
+        }),
         On::Model => ask.on(machine::model(&config)),
         On::Rtl => ask.on(machine::rtl_machine(&config, args.machine.depth())?),
     }
@@ -125,6 +127,15 @@ struct Question<'a> {
 
 impl Question<'_> {
     fn on<M: Machine + Sides>(&self, machine: M) -> Result<Verdict, CliError> {
+        self.or_again(machine, |behind| Err(CliError::of(Stop::Behind(Box::new(behind)))))
+    }
+
+    /// Runs the kernel, and reports; what is known of a run that is to be repeated goes to `again`.
+    fn or_again<M: Machine + Sides>(
+        &self,
+        machine: M,
+        again: impl FnOnce(Behind) -> Result<Verdict, CliError>,
+    ) -> Result<Verdict, CliError> {
         let mut session = machine::session(machine, &self.args.machine, true)?;
         if self.level != Level::Off {
             session.machine_mut().watch();
@@ -138,8 +149,20 @@ impl Question<'_> {
         let outcome = atoms_sm::run_observed(self.kernel, self.launch, &mut session, &config, &mut observers);
         let outcome = match outcome {
             Ok(report) => session.judge_memory().map(|()| report).map_err(RunError::Port),
+            // What the kernel did wrong may be the consequence of a difference that is yet to be found.
+            Err(RunError::Kernel(error)) => match session.machine_mut().catch_up() {
+                Ok(()) => Err(RunError::Kernel(error)),
+                Err(stop) => Err(RunError::Port(stop.into())),
+            },
             failed => failed,
         };
+        if let Err(RunError::Port(failure)) = &outcome
+            && let Some(behind) = failure.behind().cloned()
+        {
+            // Its files are complete before others take their place.
+            drop(session);
+            return again(behind);
+        }
         let lines = machine::finish(&mut session, &self.args.machine)?;
         let usage = machine::usage(&mut session);
         let undefined = session.machine().watched().zip(requests.as_ref());

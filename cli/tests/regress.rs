@@ -623,3 +623,41 @@ fn results_are_kept_when_nothing_can_be_printed() {
     }
     assert_eq!(bench.summary("out")["totals"]["passed"], 2);
 }
+
+/// Late enough that RTL which follows on a thread of its own has taken snapshots: the run is repeated from one of them.
+#[test]
+fn two_threads_find_what_one_finds() {
+    let bench = Bench::new("threads", "");
+    bench.plant("atoms_alu.sv", "(old[i] >= b[i])", "((old[i] >= b[i]) && ((b[i] != 32'h7) || (i != 3)))");
+    let failures = atoms_verilated::Environment::from_process().target.join("failures");
+    let found = |threads: &str| {
+        let run =
+            ["cosim", "--config", "small", "--seed", "71", "--requests", "200000", "--threads", threads];
+        let output = bench.run(&run);
+        assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+        let files = ["vcd", "json"].map(|kind| failures.join(format!("small-71.{kind}")));
+        (words(&output), files.map(|file| fs::read(file).expect("it is written")))
+    };
+    let ((one, one_files), (two, two_files)) = (found("1"), found("2"));
+    let cycle = one.strip_prefix("mismatch at cycle ").and_then(|rest| rest.split(':').next()?.parse().ok());
+    assert!(cycle.is_some_and(|cycle: u64| cycle > 2 << 16), "plant the bug anew: {one}");
+    assert_eq!(one, two);
+    assert!(one_files == two_files, "wave or case differ");
+
+    let kernel = |threads: &str| {
+        let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests").join("kernels");
+        let [listing, launch] =
+            ["hist_u32.sm_90a.sass", "hist_u32.launch.toml"].map(|name| kernels.join(name));
+        let launch = launch.display().to_string();
+        let wave = bench.0.join("kernel.vcd");
+        let wave = wave.display().to_string();
+        let listing = listing.display().to_string();
+        let output =
+            bench.run(&["run", &listing, "--launch", &launch, "--trace", &wave, "--threads", threads]);
+        (output.status.code(), words(&output), fs::read(&wave).expect("it is written"))
+    };
+    bench.plant("atoms_operands.sv", "number[i] = word_t'($countones(lanes[i]));", "number[i] = word_t'(7);");
+    let (one, two) = (kernel("1"), kernel("2"));
+    assert_eq!((one.0, &one.1), (Some(1), &two.1));
+    assert!(one == two, "the wave differs");
+}

@@ -94,8 +94,8 @@ impl Campaign {
             }
             outcome = session.step(&mut stimulus);
         }
-        if outcome.is_ok() && session.is_idle() {
-            outcome = session.judge_memory();
+        if outcome.is_ok() {
+            outcome = session.settle_up();
         }
         let tally = session.tally();
         let (session, (recorder, listener)) = session.listened_by(());

@@ -1,14 +1,16 @@
 //! RTL and model on the same inputs, every output and every probe bit compared in every cycle.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use atoms_model::diagnosis::Watch;
 use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
 use atoms_verilated::{Coverage, Library, Rtl, RtlError, Snapshot};
 
+use crate::follower::{Caught, Follower};
 use crate::internals::{Internals, Looking, memory_difference};
-use crate::machine::{LastCycle, Machine, Stop};
+use crate::machine::{Behind, LastCycle, Machine, Stop};
 use crate::mismatch::{ComparedSignal, Difference, Mismatch, SignalElement, Subject, differences, subject};
 
 /// Cycles from one snapshot of the RTL to the next, where they are taken; one costs about 500 cycles, so less than 1 %.
@@ -16,6 +18,14 @@ pub const CYCLES_BETWEEN_SNAPSHOTS: u64 = 1 << 16;
 
 /// Snapshots that are kept: those of the last million cycles.
 pub const SNAPSHOTS_KEPT: usize = 16;
+
+/// The thread of the RTL panicked, and took it along.
+fn lost() -> Stop {
+    RtlError::Failed("the RTL is lost".to_owned()).into()
+}
+
+/// What of a cycle the RTL does not do as the model: nothing, outputs and probe, or it stopped itself.
+type Compared = Result<Option<Box<(Out, Probe)>>, RtlError>;
 
 /// Snapshots of the RTL along a run. The model needs none: alone it is five times as fast as both.
 #[derive(Debug)]
@@ -29,10 +39,17 @@ enum Shortcut {
 /// RTL and model side by side.
 #[derive(Debug)]
 pub struct Lockstep {
-    rtl: Rtl,
+    /// None while it follows on a thread of its own.
+    rtl: Option<Rtl>,
+    follower: Option<Follower>,
+    /// It may follow.
+    follows: bool,
+    library: Library,
     model: Unit,
+    /// Of both sides; of the RTL where they differ.
     last: LastCycle,
-    model_probe: Probe,
+    /// What the model drove and showed in the cycle in which they differed.
+    model_apart: Option<Box<(Out, Probe)>>,
     /// The RTL after reset, where its variant can be saved.
     start: Option<Snapshot>,
     apart: bool,
@@ -69,10 +86,13 @@ impl Lockstep {
             apart: false,
             internals: None,
             shortcut: None,
-            rtl,
+            follower: None,
+            follows: false,
+            library: rtl.library().clone(),
+            rtl: Some(rtl),
             model: Unit::new(config),
             last: LastCycle::default(),
-            model_probe: Probe::default(),
+            model_apart: None,
         })
     }
 
@@ -84,20 +104,22 @@ impl Lockstep {
     /// [`Stop::Rtl`] when the simulation of the RTL is lost.
     pub fn restart(&mut self) -> Result<(), Stop> {
         let watched = self.model.watched().is_some();
+        self.fetch()?;
+        let rtl = self.rtl.as_mut().ok_or_else(lost)?;
         if self.apart || self.start.is_none() {
             // A reset leaves registers that hold data as they were, and here they may differ.
             match &self.start {
-                Some(start) => self.rtl.restore(start)?,
+                Some(start) => rtl.restore(start)?,
                 None => {
-                    self.rtl.renew()?;
-                    self.rtl.reset()?;
+                    rtl.renew()?;
+                    rtl.reset()?;
                 }
             }
             self.model = Unit::new(*self.model.config());
-            self.apart = false;
+            (self.apart, self.model_apart) = (false, None);
         } else {
-            self.rtl.reset()?;
-            self.rtl.clear_memory();
+            rtl.reset()?;
+            rtl.clear_memory();
             self.model.reset();
             self.model.memory_mut().fill(0);
         }
@@ -114,7 +136,8 @@ impl Lockstep {
     /// # Errors
     /// [`RtlError::NoCoverage`] unless the RTL was built as a variant that counts.
     pub fn coverage(&self) -> Result<Coverage, RtlError> {
-        self.rtl.coverage()
+        // What follows has snapshots, and therefore no coverage.
+        self.rtl.as_ref().map_or(Err(RtlError::NoCoverage), Rtl::coverage)
     }
 
     /// Nothing is covered from here on. To be followed by [`Lockstep::restart`]: Verilator 5.006 counts
@@ -123,19 +146,18 @@ impl Lockstep {
     /// # Errors
     /// As [`Lockstep::coverage`].
     pub fn zero_coverage(&mut self) -> Result<(), RtlError> {
-        self.rtl.zero_coverage()
+        self.rtl.as_mut().map_or(Err(RtlError::NoCoverage), Rtl::zero_coverage)
     }
 
     /// Both sides as they are now.
     ///
     /// # Errors
-    /// [`Stop::Rtl`] when the RTL has stopped itself, or was built as a variant that cannot be saved.
+    /// [`Stop::Rtl`] when the RTL has stopped itself, was built as a variant that cannot be saved, follows on a thread of its
+    /// own, or has not joined yet.
     pub fn save(&mut self) -> Result<Checkpoint, Stop> {
-        Ok(Checkpoint {
-            rtl: self.rtl.save()?,
-            model: Box::new(self.model.clone()),
-            cycles: self.last.cycles,
-        })
+        let alone = self.join()?;
+        let rtl = self.rtl.as_mut().filter(|_| !alone).ok_or(RtlError::NoSnapshots)?;
+        Ok(Checkpoint { rtl: rtl.save()?, model: Box::new(self.model.clone()), cycles: self.last.cycles })
     }
 
     /// Goes back to a checkpoint of this machine.
@@ -143,10 +165,31 @@ impl Lockstep {
     /// # Errors
     /// [`Stop::Rtl`] when it is another machine's.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Stop> {
-        self.rtl.restore(&checkpoint.rtl)?;
+        self.fetch()?;
+        self.rtl.as_mut().ok_or_else(lost)?.restore(&checkpoint.rtl)?;
         self.model = (*checkpoint.model).clone();
         self.last.cycles = checkpoint.cycles;
+        (self.apart, self.model_apart) = (false, None);
         Ok(())
+    }
+
+    /// From now on the RTL follows on a thread of its own: on two cores a run takes about as long as the RTL alone. What a
+    /// run comes to is the same, but for a difference: it is [`Stop::Behind`], and found by a run on one thread. Without
+    /// effect where the RTL was built as a variant that cannot be saved, or is looked into.
+    pub fn follow(&mut self) {
+        self.follows = self.start.is_some() && self.internals.is_none();
+    }
+
+    /// Has the RTL here again, if it followed.
+    fn fetch(&mut self) -> Result<(), Stop> {
+        let Some(follower) = self.follower.take() else { return Ok(()) };
+        let Caught { rtl, mut snapshots, apart } = follower.catch_up()?;
+        self.rtl = Some(rtl);
+        if !apart {
+            return Ok(());
+        }
+        self.apart = true;
+        Err(Stop::Behind(Box::new(Behind { snapshot: snapshots.pop_front() })))
     }
 
     /// Takes snapshots of the RTL from now on, [`CYCLES_BETWEEN_SNAPSHOTS`] apart.
@@ -175,37 +218,38 @@ impl Lockstep {
         self.start.as_ref().map_or(0, Snapshot::cycle) + cycles
     }
 
-    /// Takes a snapshot, or goes on from one; gives whether the model runs this cycle alone.
-    fn along(&mut self) -> Result<bool, Stop> {
+    /// Has the RTL join where it is to; gives whether the model runs this cycle alone.
+    fn join(&mut self) -> Result<bool, Stop> {
         let clocks = self.clocks(self.last.cycles);
-        match self.shortcut.take() {
-            Some(Shortcut::Joining(snapshot)) if snapshot.cycle() > clocks => {
-                self.shortcut = Some(Shortcut::Joining(snapshot));
-                return Ok(true);
-            }
+        match &self.shortcut {
+            Some(Shortcut::Joining(snapshot)) if snapshot.cycle() > clocks => Ok(true),
             Some(Shortcut::Joining(snapshot)) => {
-                self.rtl.restore(&snapshot)?;
+                self.rtl.as_mut().ok_or_else(lost)?.restore(snapshot)?;
                 self.take_snapshots();
+                Ok(false)
             }
-            Some(Shortcut::Taking(mut taken)) => {
-                if self.last.cycles.is_multiple_of(CYCLES_BETWEEN_SNAPSHOTS) && self.last.cycles > 0 {
-                    if taken.len() == SNAPSHOTS_KEPT {
-                        taken.pop_front();
-                    }
-                    taken.push_back(self.rtl.save()?);
-                }
-                self.shortcut = Some(Shortcut::Taking(taken));
-            }
-            None => {}
+            Some(Shortcut::Taking(_)) | None => Ok(false),
         }
-        Ok(false)
+    }
+
+    /// Takes a snapshot if one is due.
+    fn take_snapshot(&mut self) -> Result<(), Stop> {
+        if let (Some(Shortcut::Taking(taken)), Some(rtl)) = (&mut self.shortcut, &mut self.rtl)
+            && self.last.cycles.is_multiple_of(CYCLES_BETWEEN_SNAPSHOTS)
+            && self.last.cycles > 0
+        {
+            if taken.len() == SNAPSHOTS_KEPT {
+                taken.pop_front();
+            }
+            taken.push_back(rtl.save()?);
+        }
+        Ok(())
     }
 
     /// A cycle without the RTL.
     fn cycle_of_the_model(&mut self, i: &In) {
         self.last.out = *self.model.evaluate(i);
-        self.model.probe(&mut self.model_probe);
-        self.last.probe = self.model_probe;
+        self.model.probe(&mut self.last.probe);
         self.model.tick(i);
         self.last.cycles += 1;
     }
@@ -215,7 +259,9 @@ impl Lockstep {
     /// # Errors
     /// As [`Internals::open`].
     pub fn look_inside(&mut self, looking: Looking) -> Result<(), RtlError> {
-        self.internals = Some(Box::new(Internals::open(&mut self.rtl, Some(&self.model), looking)?));
+        let rtl = self.rtl.as_mut().ok_or(RtlError::NoWaves)?;
+        self.internals = Some(Box::new(Internals::open(rtl, Some(&self.model), looking)?));
+        self.follows = false;
         Ok(())
     }
 
@@ -226,43 +272,55 @@ impl Lockstep {
 
     /// The RTL, and what is inside, if it is looked at.
     pub fn internals(&self) -> Option<(&Rtl, &Internals)> {
-        Some((&self.rtl, self.internals.as_deref()?))
+        Some((self.rtl.as_ref()?, self.internals.as_deref()?))
     }
 
-    /// As [`Machine::cycle`], in a cycle that is looked into.
+    /// As [`Rtl::cycle_expecting`], in a cycle that is looked into.
     #[cold]
-    fn cycle_inside(&mut self, i: &In) -> Result<Result<(), RtlError>, Stop> {
-        let Self { rtl, model, last, internals, apart, .. } = self;
-        let Some(internals) = internals else { return Ok(rtl.cycle(i, &mut last.out, &mut last.probe)) };
+    fn cycle_inside(&mut self, i: &In) -> Result<Compared, Stop> {
+        let Self { rtl, model, last, internals, .. } = self;
+        let rtl = rtl.as_mut().ok_or_else(lost)?;
+        let Some(internals) = internals else { return Ok(rtl.cycle_expecting(i, &last.out, &last.probe)) };
         let memory = if internals.compares() { memory_difference(rtl, model, last.cycles) } else { None };
-        let outcome = rtl.cycle_inside(i, &mut last.out, &mut last.probe);
-        model.evaluate(i);
+        let mut found = Box::<(Out, Probe)>::default();
+        let outcome = rtl.cycle_inside(i, &mut found.0, &mut found.1);
         internals.see(rtl, Some(model));
+        let differs = *found != (last.out, last.probe);
         match internals.compare(last.cycles, memory) {
             Some(difference) => {
-                *apart = true;
+                self.come_apart(*found);
                 Err(Stop::Register(Box::new(difference)))
             }
-            None => Ok(outcome),
+            None if differs => Ok(Ok(Some(found))),
+            None => Ok(outcome.map(|()| None)),
         }
     }
 
     /// The library that the RTL is of.
     pub fn library(&self) -> &Library {
-        self.rtl.library()
+        &self.library
+    }
+
+    /// The RTL drives and shows this in the cycle last run.
+    #[cold]
+    fn come_apart(&mut self, (out, probe): (Out, Probe)) {
+        self.apart = true;
+        let last = &mut self.last;
+        let model = (mem::replace(&mut last.out, out), mem::replace(&mut last.probe, probe));
+        self.model_apart = Some(Box::new(model));
     }
 
     /// A mismatch in the outputs or the probe of this cycle.
     #[cold]
-    fn mismatch(&self, found: Vec<Difference>) -> Mismatch {
+    fn mismatch(&self) -> Mismatch {
         let last = self.model.last_pass().map(|pass| Subject {
             cluster: pass.cluster,
             tag: pass.tag,
             op: pass.kind.map(|(op, _)| op as u8),
         });
-        let subject = found.first().and_then(|first| {
-            subject(first.signal, (&self.last.out, &self.last.probe), self.model_side(), last)
-        });
+        let (rtl, model) = ((&self.last.out, &self.last.probe), self.model_side());
+        let found = differences(rtl, model);
+        let subject = found.first().and_then(|first| subject(first.signal, rtl, model, last));
         Mismatch { subject, ..Mismatch::new(self.last.cycles, found) }
     }
 
@@ -279,9 +337,7 @@ impl Lockstep {
     /// The model's outputs and probe of the cycle last run; the RTL's are [`Machine::out`] and
     /// [`Machine::probe`].
     pub fn model_side(&self) -> (&Out, &Probe) {
-        // The clock edge has changed the model's outputs since, unless the two are apart; but then
-        // they were equal.
-        (if self.apart { self.model.out() } else { &self.last.out }, &self.model_probe)
+        self.model_apart.as_deref().map_or((&self.last.out, &self.last.probe), |(out, probe)| (out, probe))
     }
 }
 
@@ -291,29 +347,54 @@ impl Machine for Lockstep {
     }
 
     fn cycle(&mut self, i: &In) -> Result<(), Stop> {
-        if self.shortcut.is_some() && self.along()? {
-            self.cycle_of_the_model(i);
+        if self.shortcut.is_some() {
+            if self.join()? {
+                self.cycle_of_the_model(i);
+                return Ok(());
+            }
+            self.take_snapshot()?;
+        }
+        self.last.out = *self.model.evaluate(i);
+        self.model.probe(&mut self.last.probe);
+        if self.follows
+            && let Some(rtl) = self.rtl.take()
+        {
+            self.follower = Some(Follower::start(rtl, CYCLES_BETWEEN_SNAPSHOTS));
+        }
+        if let Some(follower) = &mut self.follower {
+            if !follower.push(i, &self.last.out, &self.last.probe) {
+                self.fetch()?;
+                return Err(lost());
+            }
+            self.model.tick(i);
+            self.last.cycles += 1;
             return Ok(());
         }
-        let rtl = match &self.internals {
-            Some(internals) if internals.looks_at(self.last.cycles) => self.cycle_inside(i)?,
-            Some(_) | None => self.rtl.cycle(i, &mut self.last.out, &mut self.last.probe),
+        let compared = match (&self.internals, &mut self.rtl) {
+            (Some(internals), _) if internals.looks_at(self.last.cycles) => self.cycle_inside(i)?,
+            (_, Some(rtl)) => rtl.cycle_expecting(i, &self.last.out, &self.last.probe),
+            (_, None) => return Err(lost()),
         };
-        self.model.evaluate(i);
-        self.model.probe(&mut self.model_probe);
-        // A difference explains more than the failed assertion it may lead to in the same cycle.
-        if self.last.out != *self.model.out() || self.last.probe != self.model_probe {
-            self.apart = true;
-            let found = differences((&self.last.out, &self.last.probe), self.model_side());
-            return Err(Stop::Mismatch(Box::new(self.mismatch(found))));
+        match compared {
+            Ok(None) => {
+                self.model.tick(i);
+                self.last.cycles += 1;
+                Ok(())
+            }
+            // It explains more than the failed assertion that it may lead to in the same cycle.
+            Ok(Some(found)) => {
+                self.come_apart(*found);
+                Err(Stop::Mismatch(Box::new(self.mismatch())))
+            }
+            Err(stopped) => {
+                self.apart = true;
+                Err(stopped.into())
+            }
         }
-        if let Err(stopped) = rtl {
-            self.apart = true;
-            return Err(stopped.into());
-        }
-        self.model.tick(i);
-        self.last.cycles += 1;
-        Ok(())
+    }
+
+    fn catch_up(&mut self) -> Result<(), Stop> {
+        self.fetch()
     }
 
     fn last(&self) -> &LastCycle {
@@ -321,7 +402,8 @@ impl Machine for Lockstep {
     }
 
     fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop> {
-        self.rtl.write_memory(words)?;
+        self.fetch()?;
+        self.rtl.as_mut().ok_or_else(lost)?.write_memory(words)?;
         self.model.memory_mut().copy_from_slice(words);
         Ok(())
     }
@@ -331,7 +413,8 @@ impl Machine for Lockstep {
     }
 
     fn read_memory(&mut self) -> Result<Vec<u32>, Stop> {
-        let words = self.rtl.read_memory();
+        self.fetch()?;
+        let words = self.rtl.as_ref().ok_or_else(lost)?.read_memory();
         let banks = self.model.config().num_banks as usize;
         let found: Vec<_> = words
             .iter()

@@ -3,7 +3,7 @@
 use atoms_model::diagnosis::Watch;
 use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
-use atoms_verilated::{Rtl, RtlError};
+use atoms_verilated::{Rtl, RtlError, Snapshot};
 
 use crate::internals::{Internals, Looking, RegisterDifference};
 use crate::mismatch::Mismatch;
@@ -20,6 +20,16 @@ pub enum Stop {
     /// The RTL stopped itself, with a failed assertion for instance.
     #[error(transparent)]
     Rtl(#[from] RtlError),
+    /// The RTL, which follows on a thread of its own, did not do as the model: what and why, a run on one thread says.
+    #[error("RTL and model came apart; the run is to be repeated on one thread")]
+    Behind(Box<Behind>),
+}
+
+/// What is known where RTL that follows on a thread of its own did not do as the model.
+#[derive(Clone, Debug)]
+pub struct Behind {
+    /// The RTL some cycles before: where the run that is repeated may begin; none where it is to begin with the first.
+    pub snapshot: Option<Snapshot>,
 }
 
 /// Something with the ports of the unit, one call a clock.
@@ -33,6 +43,14 @@ pub trait Machine {
     /// # Errors
     /// [`Stop`]; the machine is then of no further use.
     fn cycle(&mut self, i: &In) -> Result<(), Stop>;
+
+    /// Waits for what runs behind: afterwards all that [`Machine::cycle`] had to say has been said.
+    ///
+    /// # Errors
+    /// As [`Machine::cycle`].
+    fn catch_up(&mut self) -> Result<(), Stop> {
+        Ok(())
+    }
 
     /// The cycle last run.
     fn last(&self) -> &LastCycle;

@@ -12,7 +12,7 @@ use atoms_model::{MemoryPort, RequestOrigin};
 use atoms_verilated::RtlError;
 
 use crate::lockstep::{Checkpoint, Lockstep};
-use crate::machine::{Machine, Stop};
+use crate::machine::{Behind, Machine, Stop};
 use crate::mismatch::Subject;
 use crate::monitor::{Cycle, Monitor};
 use crate::scoreboard::{OracleViolation, Scoreboard};
@@ -53,6 +53,11 @@ impl From<OracleViolation> for Failure {
 }
 
 impl Failure {
+    /// What is known where the run is to be repeated on one thread.
+    pub fn behind(&self) -> Option<&Behind> {
+        if let Failure::Stop(Stop::Behind(behind)) = self { Some(behind) } else { None }
+    }
+
     /// Whether this is a finding about the unit; otherwise the question could not be asked.
     pub fn is_finding(&self) -> bool {
         match self {
@@ -60,6 +65,8 @@ impl Failure {
             | Failure::Oracle(_)
             | Failure::Stuck { .. } => true,
             Failure::Stop(Stop::Rtl(error)) => matches!(error, RtlError::Stopped(_)),
+            // What is found, a run on one thread says.
+            Failure::Stop(Stop::Behind(_)) => false,
             Failure::Trace(_)
             | Failure::NoCheckpoint
             | Failure::OutOfTime { .. }
@@ -405,6 +412,15 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
     /// # Errors
     /// [`Failure`], with the requests in flight in a mismatch.
     pub fn clock(&mut self, i: &In) -> Result<(), Failure> {
+        let outcome = self.clock_and_judge(i);
+        if outcome.is_err() {
+            // What is found here may be the consequence of a difference in an earlier cycle.
+            self.machine.catch_up()?;
+        }
+        outcome
+    }
+
+    fn clock_and_judge(&mut self, i: &In) -> Result<(), Failure> {
         let cycle = self.machine.cycles();
         let outcome = self.machine.cycle(i);
         if let Some(trace) = self.trace.as_mut().filter(|_| outcome.is_err()) {
@@ -464,10 +480,16 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
                 progress(&self.tally);
             }
         }
-        if self.is_idle() {
-            self.judge_memory()?;
-        }
+        self.settle_up()?;
         Ok(self.tally())
+    }
+
+    /// The end of a run: waits for what runs behind and, where nothing is inside, has the memory judged.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub fn settle_up(&mut self) -> Result<(), Failure> {
+        if self.is_idle() { self.judge_memory() } else { Ok(self.machine.catch_up()?) }
     }
 
     /// Compares the whole memory of both sides, and has it judged. Only while nothing is inside.

@@ -118,7 +118,7 @@ impl Signature {
                 Signature { op: code.map(OpName::of), ..Signature::new(FailureKind::Oracle, about) }
             }
             Failure::Stuck { .. } => Signature { kind: FailureKind::Stuck, what: None, op: None },
-            Failure::Stop(Stop::Rtl(_) | Stop::Register(_))
+            Failure::Stop(Stop::Rtl(_) | Stop::Register(_) | Stop::Behind(_))
             | Failure::OutOfTime { .. }
             | Failure::Interrupted { .. }
             | Failure::Trace(_)

@@ -1,203 +1,177 @@
-//! `atoms bench`: how fast RTL, model and lockstep are, on a mix of operations or on a kernel, and waves.
+//! `atoms bench`: how fast RTL, model and lockstep are, on a mix of operations or on a kernel; waves, and builds.
 
+mod compare;
+mod kernel;
 mod waves;
 
-use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::fmt;
 
-use atoms_cosim::bench::{self, Rate, Ratio, median, processor_time};
-use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::bench::{Figures, Limit, Measured, MixBench, RatioOf, Spread};
+use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::internals::Depth;
-use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, ModelMachine};
-use atoms_cosim::session::{Failure, Session};
-use atoms_cosim::trace::Sides;
-use atoms_isa::{Kernel, Program};
-use atoms_sm::{Launch, RunError, SmConfig, Statistics};
-use atoms_verilated::Environment;
-use serde_json::json;
+use atoms_cosim::rtl;
+use atoms_verilated::{Environment, Variant};
+use serde_json::{Value, json};
 
 use crate::args::BenchArgs;
 use crate::cosim;
 use crate::error::{CliError, Verdict};
 use crate::interrupt;
-use crate::kernel_text::{self, Wanted};
 use crate::machine;
 use crate::output::outln;
-use crate::progress::{bar, grouped};
+use crate::progress::bar;
+use compare::Other;
 
 pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
     let config = machine::config(&args.point.name())?;
     if let (Some(kernel), Some(launch)) = (&args.kernel, &args.launch) {
-        return on_kernel(args, &config, kernel, launch);
+        return kernel::of_kernel(args, &config, kernel, launch);
     }
-    let mix = cosim::ops(&args.ops)?;
     let dir = Environment::from_process().target.join("bench");
     std::fs::create_dir_all(&dir).map_err(CliError::writing(&dir))?;
+    if args.builds {
+        let dir = dir.join("rtl-cache");
+        let subject = Subject { kind: "builds", config: &config, about: String::new(), ratios: &[] };
+        return measure(args, &subject, |_| {
+            BUILDS.map(|(what, variant)| build(&config, &dir, what, variant)).into_iter().collect()
+        });
+    }
+    let mix = cosim::ops(&args.ops)?;
     if args.waves {
         return waves::of_waves(args, &config, &mix, &dir);
     }
     let library = machine::library(&config, Depth::Ports)?;
-    let wave = dir.join("wave.vcd");
-    machine::files()
-        .writes_wave("the wave", &wave)
-        .writes("the wave as FST", &wave.with_extension("fst"))
-        .check()?;
+    let mut bench = MixBench::new(&library, &config, &mix).map_err(CliError::of)?;
+    let about = format!("{:.2} cycles per warp request", bench.cycles_per_request());
+    let subject = Subject { kind: "mix", config: &config, about, ratios: MixBench::RATIOS };
+    measure(args, &subject, |limit| bench.round(limit).map_err(CliError::of))
+}
+
+/// What is built, and of which variant.
+const BUILDS: [(&str, Variant); 3] = [
+    ("RTL built", Variant::Fast),
+    ("RTL built, with its signals", Variant::Wave),
+    ("RTL built, with coverage", Variant::Cov),
+];
+
+fn build(
+    config: &NamedConfig,
+    dir: &std::path::Path,
+    what: &'static str,
+    variant: Variant,
+) -> Result<Measured, CliError> {
+    let took = rtl::build_anew(&configs::rtl_dir(), config, variant, dir).map_err(CliError::of)?;
+    Ok(Measured { what, unit: "s", value: took.as_secs_f64() })
+}
+
+/// What is measured.
+struct Subject<'a> {
+    /// As in the JSON.
+    kind: &'a str,
+    config: &'a NamedConfig,
+    /// More about it, if there is.
+    about: String,
+    ratios: &'a [RatioOf],
+}
+
+/// Measures round by round, in turns with what it is compared with, and prints the figures.
+fn measure(
+    args: &BenchArgs,
+    subject: &Subject<'_>,
+    mut round: impl FnMut(Limit) -> Result<Vec<Measured>, CliError>,
+) -> Result<Verdict, CliError> {
+    let mut other = args.compare.as_deref().map(Other::open).transpose()?;
     let bar = bar(args.rounds as u64, "measuring");
-    let progress = |round: usize| bar.set_position(round as u64);
-    let report = bench::bench(
-        &config.name,
-        &library,
-        config.config,
-        &mix,
-        args.rounds,
-        args.seconds,
-        &wave,
-        interrupt::seen(),
-        progress,
-    )
-    .map_err(CliError::of)?;
+    let mut figures = Figures::default();
+    for number in 0..args.rounds {
+        bar.set_position(number as u64);
+        if let Some(other) = &mut other {
+            other.round(args)?;
+        }
+        let measured = round(Limit { seconds: args.seconds, stop: interrupt::seen() })?;
+        if interrupt::asked() {
+            // The round is not whole.
+            break;
+        }
+        figures.add(&measured);
+    }
     bar.finish_and_clear();
-    if report.rounds == 0 {
+    if figures.0.is_empty() {
         return Ok(Verdict::Interrupted);
     }
+    let compared = other.map(|other| other.compared(&figures)).transpose()?;
     if args.json {
-        let mut value = serde_json::to_value(&report).map_err(CliError::of)?;
-        value["rtl"] = json!(machine::rtl_used());
-        outln!("{value}")?;
-        return Ok(interrupt::or(Verdict::Agree));
+        outln!("{}", as_json(subject, &figures, compared.as_deref()))?;
+    } else {
+        print(args, subject, &figures, compared.as_deref())?;
     }
-    outln!(
-        "configuration {}, medians of {} rounds, one core, {:.2} cycles per warp request",
-        report.config,
-        report.rounds,
-        report.cycles_per_request
-    )?;
-    say_rtl()?;
-    say_rates(&report.rates, &report.ratios, || Ok(()))?;
     Ok(interrupt::or(Verdict::Agree))
 }
 
-/// Prints figures, with what `between` prints in front of the ratios.
-fn say_rates(
-    rates: &[Rate],
-    ratios: &[Ratio],
-    between: impl FnOnce() -> Result<(), CliError>,
-) -> Result<(), CliError> {
-    for rate in rates {
-        outln!(
-            "  {:29} {:8.3} million cycles/s {:9.3} million requests/s",
-            rate.what,
-            rate.cycles_per_second / 1e6,
-            rate.requests_per_second / 1e6
-        )?;
+/// How many times as fast each figure is as what it is compared with.
+type Compared = Vec<(String, Spread)>;
+
+fn ratios(subject: &Subject<'_>, figures: &Figures) -> impl Iterator<Item = (&'static str, Spread)> {
+    subject.ratios.iter().filter_map(|of| Some((of.what, figures.ratio(of)?)))
+}
+
+fn as_json(subject: &Subject<'_>, figures: &Figures, compared: Option<&[(String, Spread)]>) -> Value {
+    let spread = |what: &str, spread: Spread| {
+        let Spread { median, min, max } = spread;
+        json!({ "what": what, "median": median, "min": min, "max": max })
+    };
+    let ratios: Vec<_> = ratios(subject, figures).map(|(what, of)| spread(what, of)).collect();
+    let mut value = json!({
+        "bench": subject.kind, "config": subject.config.name, "about": subject.about,
+        "rtl": machine::rtl_used(), "tools": rtl::tools().ok(), "figures": figures, "ratios": ratios,
+    });
+    if let Some(compared) = compared {
+        value["times_as_fast"] = compared.iter().map(|(what, of)| spread(what, *of)).collect();
     }
-    between()?;
-    for ratio in ratios {
-        outln!("  {:37} {:6.2}  ({:.2} to {:.2})", ratio.what, ratio.median, ratio.min, ratio.max)?;
+    value
+}
+
+fn print(
+    args: &BenchArgs,
+    subject: &Subject<'_>,
+    figures: &Figures,
+    compared: Option<&[(String, Spread)]>,
+) -> Result<(), CliError> {
+    let rounds = figures.0.first().map_or(0, |figure| figure.rounds.len());
+    outln!("configuration {}, medians of {rounds} rounds, lowest and highest", subject.config.name)?;
+    if !subject.about.is_empty() {
+        outln!("  {}", subject.about)?;
+    }
+    if let Some(rtl) = machine::rtl_used() {
+        outln!("  rtl: {rtl}")?;
+    }
+    if let Ok(tools) = rtl::tools() {
+        outln!("  tools: {tools}")?;
+    }
+    for figure in &figures.0 {
+        outln!("  {:34} {}", figure.what, Amounts(figure.spread(), &figure.unit))?;
+    }
+    for (what, spread) in ratios(subject, figures) {
+        outln!("  {what:34} {}", Amounts(spread, ""))?;
+    }
+    if let (Some(compared), Some(path)) = (compared, &args.compare) {
+        outln!("times as fast as {}", path.display())?;
+        for (what, spread) in compared {
+            outln!("  {what:34} {}", Amounts(*spread, ""))?;
+        }
     }
     Ok(())
 }
 
-fn say_rtl() -> Result<(), CliError> {
-    machine::rtl_used().map_or(Ok(()), |rtl| outln!("  rtl: {rtl}"))
-}
+/// Median, lowest and highest in a unit; a rate in millions.
+struct Amounts<'a>(Spread, &'a str);
 
-/// A kernel on the model alone and in lockstep, without the oracle: what core and machine cost together.
-fn on_kernel(
-    args: &BenchArgs,
-    config: &NamedConfig,
-    listing: &Path,
-    launch: &Path,
-) -> Result<Verdict, CliError> {
-    let name = listing.display().to_string();
-    let launch = Launch::from_file(launch).map_err(CliError::of)?;
-    let text = kernel_text::read(listing, launch.arch, Wanted::Code)?;
-    let program =
-        Program::read(&name, &text, launch.arch).map_err(|error| CliError::Listing(Box::new(error)))?;
-    let kernel = launch.kernel(&program).map_err(CliError::of)?;
-    let library = machine::library(config, Depth::Ports)?;
-    let bar = bar(args.rounds as u64, "measuring");
-    let mut rates: [Vec<f64>; 2] = Default::default();
-    let mut statistics = Statistics::default();
-    let stop = interrupt::seen();
-    for round in 0..args.rounds {
-        bar.set_position(round as u64);
-        let (rate, counted) = rate(kernel, &launch, args.seconds, || Ok(ModelMachine::new(config.config)))?;
-        rates[0].push(rate);
-        statistics = counted;
-        let lockstep = || {
-            let rtl = library.instantiate().map_err(CliError::of)?;
-            Lockstep::new(rtl, config.config).map_err(CliError::of)
-        };
-        rates[1].push(self::rate(kernel, &launch, args.seconds, lockstep)?.0);
-        if stop.load(Ordering::SeqCst) {
-            break;
-        }
-    }
-    bar.finish_and_clear();
-    if interrupt::asked() {
-        return Ok(Verdict::Interrupted);
-    }
-    let [model, lockstep] = rates.map(|each| median(&each));
-    let Statistics { warp_instructions, thread_instructions, cycles, shared_requests, .. } = statistics;
-    if args.json {
-        outln!(
-            "{}",
-            json!({
-                "kernel": kernel.name, "arch": kernel.arch.to_string(), "config": config.name, "rounds": args.rounds,
-                "warp_instructions": warp_instructions, "thread_instructions": thread_instructions,
-                "cycles": cycles, "shared_requests": shared_requests,
-                "warp_instructions_per_second": { "model": model, "lockstep": lockstep },
-                "rtl": machine::rtl_used(),
-            })
-        )?;
-        return Ok(Verdict::Agree);
-    }
-    outln!(
-        "{} ({}), configuration {}, medians of {} rounds, one core\n  a run is {} warp instructions ({} of \
-         threads), {} shared-memory requests, {} cycles",
-        kernel.name,
-        kernel.arch,
-        config.name,
-        args.rounds,
-        grouped(warp_instructions),
-        grouped(thread_instructions),
-        grouped(shared_requests),
-        grouped(cycles),
-    )?;
-    say_rtl()?;
-    for (what, rate) in [("model", model), ("lockstep", lockstep)] {
-        outln!(
-            "  {what:9} {:7.3} million warp instructions/s {:9.3} million thread instructions/s",
-            rate / 1e6,
-            rate / 1e6 * thread_instructions as f64 / warp_instructions.max(1) as f64
-        )?;
-    }
-    Ok(Verdict::Agree)
-}
-
-/// Runs a kernel over and over for about `seconds` of processor time; gives warp instructions per second, the
-/// launch's setting up included, and what one run counted.
-fn rate<M: Machine + Sides>(
-    kernel: &Kernel,
-    launch: &Launch,
-    seconds: f64,
-    machine: impl Fn() -> Result<M, CliError>,
-) -> Result<(f64, Statistics), CliError> {
-    let mut session = Session::new(machine()?, None);
-    session.set_interrupt(interrupt::seen());
-    let start = processor_time();
-    let mut instructions = 0;
-    loop {
-        let report = match atoms_sm::run(kernel, launch, &mut session, &SmConfig::default()) {
-            Err(RunError::Port(Failure::Interrupted { .. })) => return Ok((f64::NAN, Statistics::default())),
-            report => report.map_err(CliError::of)?,
-        };
-        instructions += report.statistics.warp_instructions;
-        let spent = (processor_time() - start).as_secs_f64();
-        if spent >= seconds {
-            return Ok((instructions as f64 / spent, report.statistics));
-        }
+impl fmt::Display for Amounts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Amounts(Spread { median, min, max }, unit) = *self;
+        let (by, prefix) = if unit.ends_with("/s") { (1e6, "M ") } else { (1.0, "") };
+        let digits = if median / by >= 100.0 { 1 } else { 3 };
+        let [median, min, max] = [median, min, max].map(|value| value / by);
+        write!(f, "{median:8.digits$} {:14} ({min:.digits$} to {max:.digits$})", format!("{prefix}{unit}"))
     }
 }

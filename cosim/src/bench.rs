@@ -1,9 +1,9 @@
-//! How fast RTL, model, lockstep and waves are: in one process, in turns, on the same tape of inputs.
+//! How fast RTL, model, lockstep, oracle and waves are: in one process, in turns, on the same tape of inputs.
 
+mod tape;
 mod waves;
 
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use atoms_model::port::{In, Out, Probe};
@@ -11,85 +11,128 @@ use atoms_model::{Config, Unit};
 use atoms_ops::Op;
 use atoms_verilated::{Library, Rtl};
 use rustix::time::{ClockId, clock_gettime};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::campaign::Campaign;
+use crate::configs::NamedConfig;
 use crate::lockstep::Lockstep;
-use crate::machine::{Machine, ModelMachine, Stop};
-use crate::monitor::Monitor;
-use crate::session::Failure;
-use crate::stimulus::{Profile, RandomStimulus, Stimulus, settle};
-use crate::trace::Trace;
+use crate::machine::{Machine, Stop};
+use crate::scoreboard::Scoreboard;
+use crate::session::{Failure, Session};
+use crate::stimulus::Profile;
 
-pub use waves::{WaveReport, WaveTime, wave_bench};
+use tape::Tape;
 
-/// Cycles on the tape: long enough to be a mix of everything, short enough to stay in the cache.
-const TAPE_CYCLES: usize = 4096;
+pub use waves::WaveBench;
 
-/// One thing measured.
-#[derive(Clone, Debug, Serialize)]
-pub struct Rate {
-    /// What ran.
-    pub what: &'static str,
-    /// Clock cycles per second, of processor time unless `what` says otherwise, median of the rounds.
-    pub cycles_per_second: f64,
-    /// Warp requests per second of processor time.
-    pub requests_per_second: f64,
+/// One thing measured, once in each round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// What.
+    pub what: String,
+    /// What it is measured in: `cycles/s`, `s`.
+    pub unit: String,
+    /// A value a round.
+    pub rounds: Vec<f64>,
 }
 
-/// A ratio of two rates, taken round by round.
-#[derive(Clone, Debug, Serialize)]
-pub struct Ratio {
-    /// What is divided by what.
+/// What a round measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// See [`Figure::what`].
     pub what: &'static str,
-    /// Median of the rounds.
+    /// See [`Figure::unit`].
+    pub unit: &'static str,
+    /// The value.
+    pub value: f64,
+}
+
+/// Which figure is divided by which.
+#[derive(Clone, Copy, Debug)]
+pub struct RatioOf {
+    /// What that is.
+    pub what: &'static str,
+    /// [`Figure::what`] of the one.
+    pub over: &'static str,
+    /// And of the other.
+    pub under: &'static str,
+}
+
+/// The middle one of some values, and how far they lie apart.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// NaN of none.
     pub median: f64,
-    /// Lowest of the rounds.
+    /// Lowest.
     pub min: f64,
-    /// Highest of the rounds.
+    /// Highest.
     pub max: f64,
 }
 
-/// What a benchmark gave.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// Configuration.
-    pub config: String,
-    /// Rounds.
-    pub rounds: usize,
-    /// Cycles per warp request on the tape.
-    pub cycles_per_request: f64,
-    /// RTL, lockstep, model; lockstep with the monitor, alone and with waves of two formats.
-    pub rates: Vec<Rate>,
-    /// Lockstep over RTL in time, model over RTL in speed, waves over lockstep in time, VCD over FST in bytes.
-    pub ratios: Vec<Ratio>,
-}
-
-/// Inputs of consecutive cycles, the first of them a reset.
-struct Tape {
-    inputs: Vec<In>,
-    requests: f64,
-}
-
-impl Tape {
-    fn record(config: Config, ops: &[Op], seed: u64) -> Result<Tape, Stop> {
-        let mut machine = ModelMachine::new(config);
-        let busy = Profile::busy();
-        let profile = busy.with_ops(ops);
-        let mut stimulus = RandomStimulus::new(config, &profile, seed, u64::MAX);
-        let mut inputs = vec![In::default()];
-        let mut i = In::default();
-        machine.cycle(&i)?;
-        let mut requests = 0;
-        while inputs.len() < TAPE_CYCLES {
-            stimulus.drive(&mut i);
-            inputs.push(i);
-            machine.cycle(&i)?;
-            stimulus.observe(&i, machine.out());
-            requests += u32::from(i.req_valid & machine.out().req_ready);
-            settle(&mut i, machine.out());
-        }
-        Ok(Tape { inputs, requests: requests.into() })
+impl Spread {
+    /// Of these values.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Spread {
+        let mut sorted: Vec<_> = values.into_iter().collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |index: usize| sorted.get(index).copied().unwrap_or(f64::NAN);
+        Spread { median: at(sorted.len() / 2), min: at(0), max: at(sorted.len().saturating_sub(1)) }
     }
+}
+
+impl Figure {
+    /// Median, lowest and highest.
+    pub fn spread(&self) -> Spread {
+        Spread::of(self.rounds.iter().copied())
+    }
+
+    /// How many times as fast this is as `other`, round by round where there are as many.
+    pub fn faster_than(&self, other: &Figure) -> Spread {
+        let faster =
+            |this: f64, other: f64| if self.unit.ends_with("/s") { this / other } else { other / this };
+        if self.rounds.len() == other.rounds.len() {
+            Spread::of(self.rounds.iter().zip(&other.rounds).map(|(this, other)| faster(*this, *other)))
+        } else {
+            Spread::of([faster(self.spread().median, other.spread().median)])
+        }
+    }
+}
+
+/// The figures of some rounds.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Figures(pub Vec<Figure>);
+
+impl Figures {
+    /// Adds what a round measured.
+    pub fn add(&mut self, round: &[Measured]) {
+        for measured in round {
+            let Measured { what, unit, value } = *measured;
+            match self.0.iter_mut().find(|figure| figure.what == what) {
+                Some(figure) => figure.rounds.push(value),
+                None => self.0.push(Figure { what: what.into(), unit: unit.into(), rounds: vec![value] }),
+            }
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(&self, what: &str) -> Option<&Figure> {
+        self.0.iter().find(|figure| figure.what == what)
+    }
+
+    /// A ratio, taken round by round; none without both of its figures.
+    pub fn ratio(&self, of: &RatioOf) -> Option<Spread> {
+        let (over, under) = (self.named(of.over)?, self.named(of.under)?);
+        Some(Spread::of(over.rounds.iter().zip(&under.rounds).map(|(over, under)| over / under)))
+    }
+}
+
+/// How long each thing is measured in a round, and what ends it earlier.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Seconds, about.
+    pub seconds: f64,
+    /// A round in which it is set counts for nothing.
+    pub stop: &'static AtomicBool,
 }
 
 /// Processor time of this thread.
@@ -98,168 +141,116 @@ pub fn processor_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// Plays the tape over and over for about `seconds` of processor time, or until `stop` is set; gives cycles
-/// per second.
-fn rate(
-    tape: &Tape,
-    limit: (f64, &AtomicBool),
-    cycle: impl FnMut(&In) -> Result<(), Failure>,
-) -> Result<f64, Failure> {
-    let start = processor_time();
-    let spent = || (processor_time() - start).as_secs_f64();
-    let cycles = play(tape, limit, spent, cycle)?;
-    Ok(cycles as f64 / spent())
+/// The middle one of some values; NaN of none.
+pub fn median(values: &[f64]) -> f64 {
+    Spread::of(values.iter().copied()).median
 }
 
-/// Plays the tape over and over until `spent` gives that many seconds, or `stop` is set; gives the cycles.
-fn play(
-    tape: &Tape,
-    (seconds, stop): (f64, &AtomicBool),
-    spent: impl Fn() -> f64,
-    mut cycle: impl FnMut(&In) -> Result<(), Failure>,
-) -> Result<usize, Failure> {
-    let mut cycles = 0;
-    loop {
-        for i in &tape.inputs {
-            cycle(i)?;
-        }
-        cycles += tape.inputs.len();
-        if spent() >= seconds || stop.load(Ordering::SeqCst) {
-            return Ok(cycles);
-        }
+/// RTL, model and both on a mix of operations.
+#[derive(Debug)]
+pub struct MixBench<'a> {
+    library: &'a Library,
+    campaign: Campaign,
+    tape: Tape,
+    alone: Rtl,
+    lockstep: Lockstep,
+    model: Unit,
+}
+
+const MODEL: &str = "model alone";
+const RTL: &str = "RTL alone";
+const RTL_ELAPSED: &str = "RTL alone, elapsed";
+const LOCKSTEP: &str = "lockstep, one thread";
+const LOCKSTEP_TWO: &str = "lockstep, two threads, elapsed";
+const MONITOR: &str = "lockstep, requests followed";
+const ORACLE: &str = "the same with the oracle";
+const COSIM: &str = "random run, one thread, elapsed";
+const COSIM_TWO: &str = "random run, two threads, elapsed";
+
+impl<'a> MixBench<'a> {
+    /// What is worth dividing.
+    pub const RATIOS: &'static [RatioOf] = &[
+        RatioOf { what: "model over RTL in speed", over: MODEL, under: RTL },
+        RatioOf { what: "lockstep over RTL in time", over: RTL, under: LOCKSTEP },
+        RatioOf { what: "on two threads, elapsed", over: RTL_ELAPSED, under: LOCKSTEP_TWO },
+        RatioOf { what: "with oracle over without in time", over: MONITOR, under: ORACLE },
+        RatioOf { what: "random run over RTL in time", over: RTL_ELAPSED, under: COSIM },
+        RatioOf { what: "on two threads", over: RTL_ELAPSED, under: COSIM_TWO },
+    ];
+
+    /// On a mix of `ops`, or of all that work on plain memory if there are none. `library` is of `config`.
+    ///
+    /// # Errors
+    /// [`Failure::Stop`] when the RTL does not come out of reset.
+    pub fn new(library: &'a Library, config: &NamedConfig, ops: &[Op]) -> Result<Self, Failure> {
+        let unit = config.config;
+        let profile = Profile::busy().with_ops(ops);
+        let config = config.clone();
+        Ok(MixBench {
+            tape: Tape::record(unit, &profile, 1)?,
+            campaign: Campaign { config, profile, seed: 1, requests: u64::MAX, until: 0 },
+            alone: library.instantiate().map_err(Stop::from)?,
+            lockstep: lockstep(library, unit)?,
+            model: Unit::new(unit),
+            library,
+        })
     }
-}
 
-/// Lockstep as a session sees it, with or without a wave. In elapsed time: a wave is written by a thread of its own.
-struct Watched {
-    cycles: usize,
-    cycles_per_second: f64,
-    /// Of the wave, per cycle.
-    bytes: f64,
-}
-
-impl Watched {
-    fn measure(
-        tape: &Tape,
-        mut machine: Lockstep,
-        limit: (f64, &AtomicBool),
-        wave: Option<&Path>,
-    ) -> Result<Self, Failure> {
-        let mut trace = wave.map(|path| Trace::create(path, &machine, None)).transpose()?;
-        let mut monitor = Monitor::new(machine.config());
-        let start = Instant::now();
-        let cycles = play(
-            tape,
-            limit,
-            || start.elapsed().as_secs_f64(),
-            |i| {
-                let number = machine.cycles();
-                machine.cycle(i)?;
-                let seen = monitor.cycle(number, i, machine.out(), machine.probe());
-                trace.as_mut().map_or(Ok(()), |trace| Ok(trace.cycle(number, i, &machine, Some(&seen))?))
-            },
-        )?;
-        trace.map(Trace::finish).transpose()?;
-        // The RTL may have a wave of its own, which ends with it.
-        drop(machine);
-        let spent = start.elapsed().as_secs_f64();
-        let bytes = wave.and_then(|path| Some(std::fs::metadata(path).ok()?.len())).unwrap_or(0);
-        Ok(Watched { cycles, cycles_per_second: cycles as f64 / spent, bytes: bytes as f64 / cycles as f64 })
+    /// Cycles per warp request on the tape.
+    pub fn cycles_per_request(&self) -> f64 {
+        self.tape.cycles_per_request()
     }
-}
 
-/// Measures `rounds` rounds; in each, everything runs for about `seconds` in turn, on a mix of `ops`, or
-/// of all that work on plain memory if there are none. Waves go to `wave` and, as FST, to the file of that name beside it,
-/// which are overwritten.
-/// It ends before the round in which `stop` is set; without a whole round the figures are NaN.
-///
-/// # Errors
-/// [`Failure`], a mismatch for one.
-#[allow(clippy::too_many_arguments)] // what a benchmark is of, and how long it takes
-pub fn bench(
-    name: &str,
-    library: &Library,
-    config: Config,
-    ops: &[Op],
-    rounds: usize,
-    seconds: f64,
-    wave: &Path,
-    stop: &AtomicBool,
-    mut progress: impl FnMut(usize),
-) -> Result<Report, Failure> {
-    let tape = Tape::record(config, ops, 1)?;
-    let rtl = || -> Result<Rtl, Failure> { Ok(library.instantiate().map_err(Stop::from)?) };
-    let mut alone = rtl()?;
-    let mut lockstep = Lockstep::new(rtl()?, config)?;
-    let mut model = Unit::new(config);
-    let (mut out, mut probe) = (Out::default(), Probe::default());
-    let mut rows: [Vec<f64>; 8] = Default::default();
-    let fst = wave.with_extension("fst");
-    for round in 0..rounds {
-        progress(round);
-        rows[0].push(rate(&tape, (seconds, stop), |i| {
-            Ok(alone.cycle(i, &mut out, &mut probe).map_err(Stop::from)?)
-        })?);
-        rows[1].push(rate(&tape, (seconds, stop), |i| Ok(lockstep.cycle(i)?))?);
-        rows[2].push(rate(&tape, (seconds, stop), |i| {
+    /// Measures everything once, in turns.
+    ///
+    /// # Errors
+    /// [`Failure`], a mismatch for one.
+    pub fn round(&mut self, limit: Limit) -> Result<Vec<Measured>, Failure> {
+        let MixBench { library, campaign, tape, alone, lockstep, model } = self;
+        let unit = campaign.config.config;
+        let mut round = Vec::new();
+        let mut measured = |what, value| round.push(Measured { what, unit: "cycles/s", value });
+        let processor = tape.rate(limit, processor_time, |i| {
             model.evaluate(i);
             model.tick(i);
             Ok(())
-        })?);
-        for (at, path) in [None, Some(wave), Some(&fst)].into_iter().enumerate() {
-            let watched = Watched::measure(&tape, Lockstep::new(rtl()?, config)?, (seconds, stop), path)?;
-            rows[3 + at].push(watched.cycles_per_second);
-            if at > 0 {
-                rows[5 + at].push(watched.bytes);
+        })?;
+        measured(MODEL, processor);
+        let (mut out, mut probe) = (Out::default(), Probe::default());
+        let mut rtl = |i: &In| Ok(alone.cycle(i, &mut out, &mut probe).map_err(Stop::from)?);
+        let start = Instant::now();
+        let elapsed = || start.elapsed();
+        let half = Limit { seconds: limit.seconds / 2.0, ..limit };
+        measured(RTL, tape.rate(half, processor_time, &mut rtl)?);
+        measured(RTL_ELAPSED, tape.rate(half, elapsed, rtl)?);
+        let on_one = tape.rate(limit, processor_time, |i| Ok(lockstep.cycle(i)?))?;
+        measured(LOCKSTEP, on_one);
+        let mut two = self::lockstep(library, unit)?;
+        two.follow();
+        measured(LOCKSTEP_TWO, tape.rate(limit, elapsed, |i| Ok(two.cycle(i)?))?);
+        two.catch_up()?;
+        for (what, oracle) in [(MONITOR, false), (ORACLE, true)] {
+            let scoreboard = oracle.then(|| Scoreboard::new(&unit, &[]));
+            let mut session = Session::new(self::lockstep(library, unit)?, scoreboard);
+            measured(what, tape.rate(limit, processor_time, |i| session.clock(i))?);
+        }
+        // As long as the others take.
+        campaign.until = (on_one * limit.seconds) as u64;
+        for (what, follows) in [(COSIM, false), (COSIM_TWO, true)] {
+            let mut machine = self::lockstep(library, unit)?;
+            if follows {
+                machine.follow();
             }
+            let mut session = Session::new(machine, Some(campaign.scoreboard()));
+            session.set_interrupt(limit.stop);
+            let start = Instant::now();
+            let (_, tally) = campaign.run(session, |_| ()).map_err(|failed| failed.failure)?;
+            measured(what, tally.cycles as f64 / start.elapsed().as_secs_f64());
         }
-        if stop.load(Ordering::SeqCst) {
-            // The round is not whole.
-            rows.iter_mut().for_each(|row| row.truncate(round));
-            break;
-        }
-    }
-    let [rtl, lockstep, model, watched, in_vcd, in_fst, vcd_bytes, fst_bytes] = &rows;
-    let per_request = tape.inputs.len() as f64 / tape.requests;
-    let named = |what, values: &[f64]| {
-        let median = median(values);
-        Rate { what, cycles_per_second: median, requests_per_second: median / per_request }
-    };
-    Ok(Report {
-        config: name.to_string(),
-        rounds: rtl.len(),
-        cycles_per_request: per_request,
-        rates: vec![
-            named("RTL alone", rtl),
-            named("lockstep", lockstep),
-            named("model alone", model),
-            named("lockstep and monitor, elapsed", watched),
-            named("the same, wave as VCD", in_vcd),
-            named("the same, wave as FST", in_fst),
-        ],
-        ratios: vec![
-            ratio("lockstep takes, times RTL alone", rtl, lockstep),
-            ratio("model is faster than RTL, times", model, rtl),
-            ratio("an open VCD takes, times lockstep", watched, in_vcd),
-            ratio("an open FST takes, times lockstep", watched, in_fst),
-            ratio("VCD is larger than FST, times", vcd_bytes, fst_bytes),
-        ],
-    })
-}
-
-fn ratio(what: &'static str, over: &[f64], under: &[f64]) -> Ratio {
-    let each: Vec<_> = over.iter().zip(under).map(|(over, under)| over / under).collect();
-    Ratio {
-        what,
-        median: median(&each),
-        min: each.iter().copied().fold(f64::INFINITY, f64::min),
-        max: each.iter().copied().fold(0.0, f64::max),
+        Ok(round)
     }
 }
 
-/// The middle one of some values; NaN of none.
-pub fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+fn lockstep(library: &Library, config: Config) -> Result<Lockstep, Failure> {
+    Ok(Lockstep::new(library.instantiate().map_err(Stop::from)?, config)?)
 }

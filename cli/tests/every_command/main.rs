@@ -5,6 +5,7 @@
 #[allow(dead_code)] // the commands read the fields; here only the definition counts
 mod args;
 mod help;
+mod measure;
 #[path = "../../src/number.rs"]
 #[allow(dead_code)]
 mod number;

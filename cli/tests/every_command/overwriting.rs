@@ -56,6 +56,7 @@ const READ: &[(&str, &str)] = &[
     ("explore run", "gpu"),
     ("bench", "kernel"),
     ("bench", "launch"),
+    ("bench", "compare"),
     ("explore cost", "liberty"),
     ("explore cost", "source"),
     ("explore cost", "table"),

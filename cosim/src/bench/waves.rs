@@ -1,8 +1,7 @@
-//! How fast waves are written, and compared. In elapsed time: files are written and read by threads of their own.
+//! How fast waves are written, and compared.
 
 use std::ops::ControlFlow;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use atoms_model::Config;
@@ -11,13 +10,18 @@ use atoms_verilated::{Library, Variant};
 use atoms_waves::{Definition, DiffOptions, DiffSides, SignalKind, WaveDiff, WaveFile};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::Serialize;
 
-use super::{Rate, Ratio, Tape, Watched, median, ratio};
+use super::tape::Tape;
+use super::{Limit, Measured, RatioOf};
 use crate::lockstep::Lockstep;
-use crate::machine::Stop;
+use crate::machine::{Machine, Stop};
+use crate::monitor::Monitor;
 use crate::session::Failure;
-use crate::trace::Sides;
+use crate::stimulus::Profile;
+use crate::trace::{Sides, Trace};
+
+/// Files that are compared.
+const COMPARED: [&str; 2] = ["left.vcd", "right.vcd"];
 
 /// Edges and signals of the waves that are compared: those of a published figure for another comparator.
 const COMPARED_EDGES: u64 = 100_000;
@@ -26,134 +30,135 @@ const COMPARED_SIGNALS: usize = 350;
 /// Signals that change in each of their cycles.
 const CHANGES: usize = 40;
 
-/// What a benchmark of waves gave.
-#[derive(Clone, Debug, Serialize)]
-pub struct WaveReport {
-    /// Configuration.
-    pub config: String,
-    /// Rounds.
-    pub rounds: usize,
-    /// Lockstep without a wave, with one of each kind, and with Verilator's own.
-    pub rates: Vec<Rate>,
-    /// Files that are compared.
-    pub times: Vec<WaveTime>,
-    /// Of times, and of sizes.
-    pub ratios: Vec<Ratio>,
-}
-
-/// How long something took.
-#[derive(Clone, Debug, Serialize)]
-pub struct WaveTime {
-    /// What.
-    pub what: &'static str,
-    /// Median of the rounds, in seconds.
-    pub seconds: f64,
-}
-
-impl WaveTime {
-    /// Of the times of several rounds, in seconds.
-    pub fn median(what: &'static str, seconds: &[f64]) -> Self {
-        WaveTime { what, seconds: median(seconds) }
-    }
-}
-
-/// Measures `rounds` rounds; in each, lockstep runs for about `seconds` without a wave and with each kind. The libraries
-/// are those of [`Variant::Fast`] and [`Variant::Wave`]. Files go to `dir`, where they stay. As [`super::bench`] in all
-/// else.
-///
-/// # Errors
-/// [`Failure`], a file that cannot be written for one.
-#[allow(clippy::too_many_arguments)] // what a benchmark is of, and how long it takes
-pub fn wave_bench(
-    name: &str,
-    libraries: [&Library; 2],
+/// Waves of lockstep, each in turn with what it is compared with.
+#[derive(Debug)]
+pub struct WaveBench<'a> {
+    fast: &'a Library,
+    inside: &'a Library,
     config: Config,
-    ops: &[Op],
-    rounds: usize,
-    seconds: f64,
-    dir: &Path,
-    stop: &AtomicBool,
-    mut progress: impl FnMut(usize),
-) -> Result<WaveReport, Failure> {
-    let [fast, inside] = libraries;
-    debug_assert!((fast.variant(), inside.variant()) == (Variant::Fast, Variant::Wave));
-    let tape = Tape::record(config, ops, 1)?;
-    let limit = (seconds, stop);
-    let lockstep = |library: &Library, own: Option<&Path>| -> Result<Lockstep, Failure> {
+    dir: PathBuf,
+    tape: Tape,
+    compared: [WaveFile; 2],
+}
+
+const WATCHED: &str = "lockstep, requests followed";
+const VCD: &str = "the same, wave as VCD";
+const FST: &str = "the same, wave as FST";
+const OWN: &str = "the same, Verilator's VCD";
+const INSIDE: &str = "the same, VCD with internals";
+const READING: &str = "100,000 edges of 350 signals read";
+const COMPARING: &str = "and compared";
+
+/// Kinds of waves: what it is, its file, and what its bytes are.
+const KINDS: [(&str, &str, &str); 4] = [
+    (VCD, "wave.vcd", "bytes of the VCD"),
+    (FST, "wave.fst", "bytes of the FST"),
+    (OWN, "verilator.vcd", "bytes of Verilator's VCD"),
+    (INSIDE, "internals.vcd", "bytes with internals"),
+];
+
+impl<'a> WaveBench<'a> {
+    /// What is worth dividing.
+    pub const RATIOS: &'static [RatioOf] = &[
+        RatioOf { what: "an open VCD over lockstep in time", over: WATCHED, under: VCD },
+        RatioOf { what: "an open FST over lockstep in time", over: WATCHED, under: FST },
+        RatioOf { what: "internals over Verilator's in time", over: OWN, under: INSIDE },
+        RatioOf { what: "comparing over reading in time", over: COMPARING, under: READING },
+        RatioOf { what: "VCD over FST in bytes", over: KINDS[0].2, under: KINDS[1].2 },
+        RatioOf { what: "internals over Verilator's in bytes", over: KINDS[3].2, under: KINDS[2].2 },
+    ];
+
+    /// Files that are written, in its folder.
+    pub fn files() -> impl Iterator<Item = &'static str> {
+        KINDS.iter().map(|(_, file, _)| *file).chain(COMPARED)
+    }
+
+    /// On a mix of `ops`, or of all that work on plain memory if there are none. The libraries are of `config`, of
+    /// [`Variant::Fast`] and [`Variant::Wave`]. Files go to `dir`, where they stay.
+    ///
+    /// # Errors
+    /// [`Failure`], a file that cannot be written for one.
+    pub fn new(
+        [fast, inside]: [&'a Library; 2],
+        config: Config,
+        ops: &[Op],
+        dir: &Path,
+    ) -> Result<Self, Failure> {
+        debug_assert!((fast.variant(), inside.variant()) == (Variant::Fast, Variant::Wave));
+        let compared = COMPARED.map(|name| dir.join(name));
+        for (path, wrong) in compared.iter().zip([None, Some(COMPARED_EDGES / 2)]) {
+            write_compared(path, wrong)?;
+        }
+        Ok(WaveBench {
+            fast,
+            inside,
+            config,
+            dir: dir.to_path_buf(),
+            tape: Tape::record(config, &Profile::busy().with_ops(ops), 1)?,
+            compared: compared.map(|path| WaveFile::open(&path).expect("this program wrote it")),
+        })
+    }
+
+    /// Measures everything once, in turns, in elapsed time: files are written and read by threads of their own.
+    ///
+    /// # Errors
+    /// [`Failure`], a file that cannot be written for one.
+    pub fn round(&mut self, limit: Limit) -> Result<Vec<Measured>, Failure> {
+        let mut round = Vec::new();
+        let mut measured = |what, unit, value| round.push(Measured { what, unit, value });
+        measured(WATCHED, "cycles/s", self.watched(limit, None)?.1);
+        for (what, file, bytes) in KINDS {
+            let (cycles, rate) = self.watched(limit, Some(what))?;
+            measured(what, "cycles/s", rate);
+            let length = std::fs::metadata(self.dir.join(file)).map_or(0, |data| data.len());
+            measured(bytes, "bytes/cycle", length as f64 / cycles as f64);
+        }
+        let [left, right] = &self.compared;
+        measured(READING, "s", timed(|| read(left, right)));
+        measured(COMPARING, "s", timed(|| compare(left, right)));
+        Ok(round)
+    }
+
+    /// Lockstep as a session sees it, without a wave or with one of [`KINDS`]; cycles, and cycles per second.
+    fn watched(&self, limit: Limit, kind: Option<&str>) -> Result<(usize, f64), Failure> {
+        let kind = kind.and_then(|kind| KINDS.iter().find(|(what, ..)| *what == kind));
+        let path = kind.map(|(_, file, _)| self.dir.join(file));
+        let what = kind.map_or(WATCHED, |(what, ..)| *what);
+        let library = if [OWN, INSIDE].contains(&what) { self.inside } else { self.fast };
         let mut rtl = library.instantiate().map_err(Stop::from)?;
-        own.map(|path| rtl.open_trace(path)).transpose().map_err(Stop::from)?;
-        Ok(Lockstep::new(rtl, config)?)
-    };
-    let file = |name: &str| dir.join(name);
-    let [vcd, fst, own, ours] = ["wave.vcd", "wave.fst", "verilator.vcd", "internals.vcd"].map(file);
-    let compared = ["left.vcd", "right.vcd"].map(file);
-    for (path, wrong) in compared.iter().zip([None, Some(COMPARED_EDGES / 2)]) {
-        write_compared(path, wrong)?;
-    }
-    let compared = compared.map(WaveFile::open);
-    let [left, right] = compared.each_ref().map(|file| file.as_ref().expect("this program wrote it"));
-    let mut rows: [Vec<f64>; 5] = Default::default();
-    let mut sizes: [Vec<f64>; 4] = Default::default();
-    let mut took: [Vec<f64>; 2] = Default::default();
-    for round in 0..rounds {
-        progress(round);
-        for (at, path) in [None, Some(&vcd), Some(&fst), Some(&own), Some(&ours)].into_iter().enumerate() {
-            let machine = match path {
-                Some(path) if *path == own => lockstep(inside, Some(path))?,
-                Some(path) if *path == ours => {
-                    let mut machine = lockstep(inside, None)?;
-                    machine.show_inside(0..u64::MAX).map_err(Stop::from)?;
-                    machine
-                }
-                Some(_) | None => lockstep(fast, None)?,
-            };
-            let wave = path.filter(|path| **path != own).map(|path| &**path);
-            let watched = Watched::measure(&tape, machine, limit, wave)?;
-            rows[at].push(watched.cycles_per_second);
-            if let Some(path) = path {
-                let bytes = std::fs::metadata(path).map_or(0, |data| data.len());
-                sizes[at - 1].push(bytes as f64 / watched.cycles as f64);
+        let mut trace = None;
+        let mut machine = match path {
+            Some(path) if what == OWN => {
+                rtl.open_trace(&path).map_err(Stop::from)?;
+                Lockstep::new(rtl, self.config)?
             }
-        }
-        took[0].push(timed(|| read(left, right)));
-        took[1].push(timed(|| compare(left, right)));
-        if stop.load(Ordering::SeqCst) {
-            // The round is not whole.
-            rows.iter_mut().chain(&mut sizes).chain(&mut took).for_each(|row| row.truncate(round));
-            break;
-        }
+            Some(path) => {
+                let mut machine = Lockstep::new(rtl, self.config)?;
+                if what == INSIDE {
+                    machine.show_inside(0..u64::MAX).map_err(Stop::from)?;
+                }
+                trace = Some(Trace::create(&path, &machine, None)?);
+                machine
+            }
+            None => Lockstep::new(rtl, self.config)?,
+        };
+        let mut monitor = Monitor::new(machine.config());
+        let start = Instant::now();
+        let cycles = self.tape.play_for(
+            limit,
+            || start.elapsed(),
+            |i| {
+                let number = machine.cycles();
+                machine.cycle(i)?;
+                let seen = monitor.cycle(number, i, machine.out(), machine.probe());
+                trace.as_mut().map_or(Ok(()), |trace| Ok(trace.cycle(number, i, &machine, Some(&seen))?))
+            },
+        )?;
+        trace.map(Trace::finish).transpose()?;
+        // The RTL may have a wave of its own, which ends with it.
+        drop(machine);
+        Ok((cycles, cycles as f64 / start.elapsed().as_secs_f64()))
     }
-    let per_request = tape.inputs.len() as f64 / tape.requests;
-    let named = |what, values: &[f64]| {
-        let median = median(values);
-        Rate { what, cycles_per_second: median, requests_per_second: median / per_request }
-    };
-    let [watched, in_vcd, in_fst, in_own, in_ours] = &rows;
-    let [vcd_bytes, fst_bytes, own_bytes, ours_bytes] = &sizes;
-    let [reading, comparing] = &took;
-    Ok(WaveReport {
-        config: name.to_string(),
-        rounds: watched.len(),
-        rates: vec![
-            named("lockstep and monitor", watched),
-            named("the same, wave as VCD", in_vcd),
-            named("the same, wave as FST", in_fst),
-            named("the same, Verilator's VCD", in_own),
-            named("the same, VCD with internals", in_ours),
-        ],
-        times: vec![
-            WaveTime::median("100,000 edges of 350 signals read", reading),
-            WaveTime::median("and compared", comparing),
-        ],
-        ratios: vec![
-            ratio("an open VCD takes, times lockstep", watched, in_vcd),
-            ratio("an open FST takes, times lockstep", watched, in_fst),
-            ratio("internals take, times Verilator's VCD", in_own, in_ours),
-            ratio("comparing takes, times reading both", comparing, reading),
-            ratio("VCD is larger than FST, times", vcd_bytes, fst_bytes),
-            ratio("internals are, times Verilator's VCD", ours_bytes, own_bytes),
-        ],
-    })
 }
 
 fn timed(work: impl FnOnce()) -> f64 {

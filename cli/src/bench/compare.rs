@@ -1,0 +1,107 @@
+//! What a benchmark is compared with: the report of an earlier one, or another build of this program, in turns.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use atoms_cosim::bench::Figures;
+use serde_json::Value;
+
+use super::Compared;
+use crate::args::BenchArgs;
+use crate::error::CliError;
+
+/// What is compared with.
+pub(super) struct Other {
+    path: PathBuf,
+    /// It is a program, which is run.
+    runs: bool,
+    figures: Figures,
+}
+
+impl Other {
+    /// The report or the program at `path`.
+    pub(super) fn open(path: &Path) -> Result<Other, CliError> {
+        let bytes = std::fs::read(path).map_err(CliError::reading(path))?;
+        let absolute = std::path::absolute(path).map_err(CliError::reading(path))?;
+        // Programs begin with a byte that no JSON has.
+        let runs = bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!");
+        let figures = if runs { Figures::default() } else { read(path, &bytes)? };
+        Ok(Other { path: absolute, runs, figures })
+    }
+
+    /// Has it measure a round, if it is a program.
+    pub(super) fn round(&mut self, args: &BenchArgs) -> Result<(), CliError> {
+        if !self.runs {
+            return Ok(());
+        }
+        let output =
+            Command::new(&self.path).args(same(args)).output().map_err(CliError::reading(&self.path))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let said = said.lines().last().unwrap_or_default();
+            let path = self.path.display();
+            return Err(CliError::message(format!(
+                "--compare {path}: it ended with {}: {said}",
+                output.status
+            )));
+        }
+        for figure in read(&self.path, &output.stdout)?.0 {
+            match self.figures.0.iter_mut().find(|known| known.what == figure.what) {
+                Some(known) => known.rounds.extend(figure.rounds),
+                None => self.figures.0.push(figure),
+            }
+        }
+        Ok(())
+    }
+
+    /// Each figure that both have.
+    pub(super) fn compared(mut self, figures: &Figures) -> Result<Compared, CliError> {
+        let both = figures.0.iter().filter_map(|figure| {
+            let other = self.figures.0.iter_mut().find(|other| other.what == figure.what)?;
+            if self.runs {
+                // A round that was interrupted counts for neither.
+                other.rounds.truncate(figure.rounds.len());
+            }
+            Some((figure.what.clone(), figure.faster_than(other)))
+        });
+        let both: Compared = both.collect();
+        if both.is_empty() {
+            let path = self.path.display();
+            return Err(CliError::message(format!(
+                "--compare {path}: it measured something else: none of its figures is one of this run"
+            )));
+        }
+        Ok(both)
+    }
+}
+
+/// The figures of what `atoms bench --json` printed.
+fn read(path: &Path, bytes: &[u8]) -> Result<Figures, CliError> {
+    let value: Result<Value, _> = serde_json::from_slice(bytes);
+    value.and_then(|mut value| serde_json::from_value(value["figures"].take())).map_err(|error| {
+        let path = path.display();
+        CliError::message(format!(
+            "--compare {path}: expected what `atoms bench --json` prints, or a program that prints it: {error}"
+        ))
+    })
+}
+
+/// The arguments for one round of the same.
+fn same(args: &BenchArgs) -> Vec<OsString> {
+    let BenchArgs { point, ops, kernel, launch, waves, builds, rounds: _, seconds, compare: _, json: _ } =
+        args;
+    let mut same: Vec<OsString> = ["bench", "--json", "--rounds", "1", "--config"].map(OsString::from).into();
+    same.push(point.name().into());
+    same.extend(["--seconds".into(), seconds.to_string().into()]);
+    for (flag, set) in [("--waves", waves), ("--builds", builds)] {
+        same.extend(set.then(|| flag.into()));
+    }
+    if !ops.is_empty() {
+        same.extend(["--ops".into(), ops.join(",").into()]);
+    }
+    for (option, file) in [("--kernel", kernel), ("--launch", launch)] {
+        same.extend(file.iter().flat_map(|file| [option.into(), file.into()]));
+    }
+    same
+}

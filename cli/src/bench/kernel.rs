@@ -1,0 +1,89 @@
+//! `atoms bench --kernel`: what core and machine cost together.
+
+use std::path::Path;
+
+use atoms_cosim::bench::{Measured, RatioOf, processor_time};
+use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::internals::Depth;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::{Machine, ModelMachine};
+use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::trace::Sides;
+use atoms_isa::{Kernel, Program};
+use atoms_sm::{Launch, RunError, SmConfig, Statistics};
+
+use super::{Subject, measure};
+use crate::args::BenchArgs;
+use crate::error::{CliError, Verdict};
+use crate::interrupt;
+use crate::kernel_text::{self, Wanted};
+use crate::machine;
+use crate::progress::grouped;
+
+const UNIT: &str = "instructions/s";
+const MODEL: &str = "warp instructions on the model";
+const LOCKSTEP: &str = "in lockstep";
+const RATIOS: &[RatioOf] = &[RatioOf { what: "lockstep over model in time", over: MODEL, under: LOCKSTEP }];
+
+/// A kernel on the model alone and in lockstep, without the oracle.
+pub(super) fn of_kernel(
+    args: &BenchArgs,
+    config: &NamedConfig,
+    listing: &Path,
+    launch: &Path,
+) -> Result<Verdict, CliError> {
+    let name = listing.display().to_string();
+    let launch = Launch::from_file(launch).map_err(CliError::of)?;
+    let text = kernel_text::read(listing, launch.arch, Wanted::Code)?;
+    let program =
+        Program::read(&name, &text, launch.arch).map_err(|error| CliError::Listing(Box::new(error)))?;
+    let kernel = launch.kernel(&program).map_err(CliError::of)?;
+    let library = machine::library(config, Depth::Ports)?;
+    let lockstep = || {
+        let rtl = library.instantiate().map_err(CliError::of)?;
+        Lockstep::new(rtl, config.config).map_err(CliError::of)
+    };
+    let Statistics { warp_instructions, thread_instructions, cycles, shared_requests, .. } =
+        rate(kernel, &launch, 0.0, || Ok(ModelMachine::new(config.config)))?.1;
+    let about = format!(
+        "{} ({}): {} warp instructions ({} of threads)\n  {} shared-memory requests, {} cycles",
+        kernel.name,
+        kernel.arch,
+        grouped(warp_instructions),
+        grouped(thread_instructions),
+        grouped(shared_requests),
+        grouped(cycles),
+    );
+    measure(args, &Subject { kind: "kernel", config, about, ratios: RATIOS }, |limit| {
+        let on_model = rate(kernel, &launch, limit.seconds, || Ok(ModelMachine::new(config.config)))?.0;
+        let in_lockstep = rate(kernel, &launch, limit.seconds, lockstep)?.0;
+        Ok([(MODEL, on_model), (LOCKSTEP, in_lockstep)]
+            .map(|(what, value)| Measured { what, unit: UNIT, value })
+            .into())
+    })
+}
+
+/// Runs a kernel over and over for about `seconds` of processor time; gives warp instructions per second, the
+/// launch's setting up included, and what one run counted.
+fn rate<M: Machine + Sides>(
+    kernel: &Kernel,
+    launch: &Launch,
+    seconds: f64,
+    machine: impl Fn() -> Result<M, CliError>,
+) -> Result<(f64, Statistics), CliError> {
+    let mut session = Session::new(machine()?, None);
+    session.set_interrupt(interrupt::seen());
+    let start = processor_time();
+    let mut instructions = 0;
+    loop {
+        let report = match atoms_sm::run(kernel, launch, &mut session, &SmConfig::default()) {
+            Err(RunError::Port(Failure::Interrupted { .. })) => return Ok((f64::NAN, Statistics::default())),
+            report => report.map_err(CliError::of)?,
+        };
+        instructions += report.statistics.warp_instructions;
+        let spent = (processor_time() - start).as_secs_f64();
+        if spent >= seconds {
+            return Ok((instructions as f64 / spent, report.statistics));
+        }
+    }
+}

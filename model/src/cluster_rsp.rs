@@ -62,11 +62,15 @@ impl ClusterResponses {
 
     /// Clock edge: a request that owes a response goes to issue if `reserve`, `done` is the response of
     /// one that was carried out, and the oldest goes if it is taken.
+    #[inline]
     pub(crate) fn tick(&mut self, reserve: bool, done: Option<ClusterRsp>, out: &mut Out, i: &In) {
         let after = |at: usize| if at + 1 == self.depth { 0 } else { at + 1 };
         let pop = out.cl_rsp_valid & i.cl_rsp_ready == 1;
-        self.owed = self.owed + usize::from(reserve) - usize::from(pop);
+        if reserve {
+            self.owed += 1;
+        }
         if pop {
+            self.owed -= 1;
             self.head = after(self.head);
             self.held -= 1;
         }
@@ -75,7 +79,9 @@ impl ClusterResponses {
             self.tail = after(self.tail);
             self.held += 1;
         }
-        self.show(out);
+        if pop || done.is_some() {
+            self.show(out);
+        }
     }
 
     fn show(&self, out: &mut Out) {

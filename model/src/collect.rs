@@ -17,7 +17,7 @@ use crate::waiters::Waiter;
 
 /// The pass cannot be taken: an older response is in its way.
 pub(crate) fn stall(pass: &Pass, out: &Out, i: &In) -> bool {
-    pass.valid && !pass.cluster && out.rsp_valid == 1 && i.rsp_ready == 0
+    i.rsp_ready == 0 && out.rsp_valid == 1 && pass.valid && !pass.cluster
 }
 
 /// The pass in the last stage is a request that is suspended, if the table of waiters has a free place: all
@@ -64,18 +64,7 @@ pub(crate) fn tick(
         return None;
     }
     if pass.cluster {
-        if !pass.owes_response() {
-            return None;
-        }
-        let mut rd = [0; MAX_LANES];
-        let stored = results(config, pass, effect, first, &mut rd);
-        return Some(ClusterRsp {
-            rd: rd[0],
-            pred: stored != 0,
-            tag: pass.tag,
-            fault: pass.fault as u8,
-            fault_addr: pass.fault_addr,
-        });
+        return pass.owes_response().then(|| cluster_rsp(config, pass, effect, first));
     }
     if pass.first {
         out.rsp_rd = [0; MAX_LANES];
@@ -89,6 +78,18 @@ pub(crate) fn tick(
     out.rsp_passes = pass.passes;
     out.rsp_valid = u8::from(pass.last);
     None
+}
+
+fn cluster_rsp(config: &Config, pass: &Pass, effect: &Effect, first: &FirstWords) -> ClusterRsp {
+    let mut rd = [0; MAX_LANES];
+    let stored = results(config, pass, effect, first, &mut rd);
+    ClusterRsp {
+        rd: rd[0],
+        pred: stored != 0,
+        tag: pass.tag,
+        fault: pass.fault as u8,
+        fault_addr: pass.fault_addr,
+    }
 }
 
 /// Its registers, which are the outputs.
@@ -112,6 +113,7 @@ pub(crate) fn registers(config: &Config, out: &Out, see: &mut impl SeeRegister) 
 
 /// Puts the results of the lanes served into `rd`; gives the lanes whose compare-and-store
 /// stored, or whose phase is complete.
+#[inline(always)] // once per pass of warp requests
 fn results(
     config: &Config,
     pass: &Pass,

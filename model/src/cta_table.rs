@@ -61,6 +61,7 @@ impl CtaTable {
 
     /// Clock edge: at most one write, and the slots of the requests that enter and leave, from the pipeline and
     /// from the table of waiters.
+    #[inline]
     pub(crate) fn tick(
         &mut self,
         config: &Config,
@@ -73,14 +74,18 @@ impl CtaTable {
         if let Some(write) = write {
             self.write(config, write);
         }
-        for slot in [warp_enter, cluster_enter].into_iter().flatten() {
-            self.inside[usize::from(slot & 15)] += 1;
-        }
-        for slot in leave.into_iter().flatten() {
-            self.inside[usize::from(slot & 15)] -= 1;
-        }
+        let mut count = |slot: Option<u8>, change: i8| {
+            if let Some(slot) = slot {
+                let inside = &mut self.inside[usize::from(slot & 15)];
+                *inside = inside.wrapping_add_signed(change);
+            }
+        };
+        count(warp_enter, 1);
+        count(cluster_enter, 1);
+        leave.into_iter().for_each(|slot| count(slot, -1));
     }
 
+    #[inline(never)] // seldom called, from what runs in every cycle
     fn write(&mut self, config: &Config, write: Write) {
         let exists = u32::from(write.slot) < config.num_cta_slots;
         let mut written = Allocation { valid: true, ..write.allocation };

@@ -2,6 +2,7 @@
 //! Mirror of `rtl/atoms_issue.sv`.
 
 use std::fmt;
+use std::slice::from_ref;
 
 use atoms_ops::{Fault, Op, Size};
 
@@ -235,13 +236,13 @@ impl Issue {
         room: bool,
         table: &CtaTable,
     ) -> Option<Source> {
-        let meta = &cluster.head().meta;
-        let cluster = cluster.count() > 0 && (room || (posted(meta.op, meta.red) && !self.no_room));
-        if (self.valid && !(fire && self.pass.last)) || !(warp || cluster) {
+        if self.valid && !(fire && self.pass.last) {
             return None;
         }
+        let meta = &cluster.head().meta;
+        let cluster = cluster.count() > 0 && (room || (posted(meta.op, meta.red) && !self.no_room));
         if !cluster || warp && self.turn {
-            return Some(Source::Warp);
+            return warp.then_some(Source::Warp);
         }
         if !room {
             let allocation = table.allocation(meta.slot);
@@ -276,27 +277,29 @@ impl Issue {
                 self.rotate = (self.rotate + 1) & (config.num_lanes - 1);
             }
         }
-        match load {
-            Some(source) => self.take(config, source, warp, cluster, table),
-            None if fire && self.valid => self.make_pass(warp),
-            None => {}
-        }
+        let request = match load {
+            Some(Source::Warp) => {
+                let request = warp.head();
+                self.take(config, &request.meta, &request.ra, false, table);
+                Operands { b: &request.b, c: &request.c }
+            }
+            Some(Source::Cluster) => {
+                let request = cluster.head();
+                self.take(config, &request.meta, &[0; MAX_LANES], true, table);
+                Operands { b: from_ref(&request.b), c: from_ref(&request.c) }
+            }
+            None if fire && self.valid => {
+                let request = warp.taken();
+                Operands { b: &request.b, c: &request.c }
+            }
+            None => return,
+        };
+        self.make_pass(request);
     }
 
-    fn take(
-        &mut self,
-        config: &Config,
-        source: Source,
-        warp: &Fifo<WarpReq>,
-        cluster: &Fifo<ClusterReq>,
-        table: &CtaTable,
-    ) {
-        let (meta, ra) = match source {
-            Source::Warp => (warp.head().meta, &warp.head().ra),
-            Source::Cluster => (cluster.head().meta, &[0; MAX_LANES]),
-        };
-        let offset = source == Source::Cluster;
-        let faulty = agen(config, &meta, ra, offset, table.allocation(meta.slot), &mut self.bank_addrs);
+    /// A request comes; with `offset` through the cluster port, for lane 0.
+    fn take(&mut self, config: &Config, meta: &Meta, ra: &[u32; MAX_LANES], offset: bool, table: &CtaTable) {
+        let faulty = agen(config, meta, ra, offset, table.allocation(meta.slot), &mut self.bank_addrs);
         self.valid = true;
         self.turn = offset;
         self.op_code = meta.op;
@@ -325,25 +328,10 @@ impl Issue {
         };
         let (conflict, bank_addrs) = (self.conflict, &self.bank_addrs);
         grouper(config, self.pending, conflict, bank_addrs, self.rotate, &self.spin, &mut self.schedule);
-        match source {
-            Source::Warp => self.pass_from(Operands { b: &warp.head().b, c: &warp.head().c }),
-            Source::Cluster => {
-                // One lane and one pass: nothing to keep for later.
-                let request = cluster.head();
-                let (mut b, mut c) = ([0; MAX_LANES], [0; MAX_LANES]);
-                (b[0], c[0]) = (request.b, request.c);
-                self.pass_from(Operands { b: &b, c: &c });
-            }
-        }
     }
 
-    /// The next pass of a warp request; the only one of a cluster request is made when it comes.
-    fn make_pass(&mut self, warp: &Fifo<WarpReq>) {
-        let request = warp.taken();
-        self.pass_from(Operands { b: &request.b, c: &request.c });
-    }
-
-    fn pass_from(&mut self, lanes: Operands<'_>) {
+    /// The next pass of the request here.
+    fn make_pass(&mut self, lanes: Operands<'_>) {
         let pass = &mut self.pass;
         match pass.kind {
             Some((op, size)) if self.pending != 0 => {

@@ -6,7 +6,7 @@ use atoms_ops::{Op, Size};
 use crate::agen::BankAddrs;
 use crate::alu::{AluIn, alu};
 use crate::lanes::{banks, lanes};
-use crate::port::{MAX_BANKS, MAX_LANES};
+use crate::port::MAX_BANKS;
 
 /// What a pass brings to its banks.
 #[derive(Clone, Copy, Debug)]
@@ -43,13 +43,13 @@ pub(crate) fn last_word(size: Size) -> usize {
     }
 }
 
-/// Where the lanes' operands are.
+/// Where the lanes' operands are; of a cluster request there is one lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operands<'a> {
     /// Operand B per lane.
-    pub(crate) b: &'a [u128; MAX_LANES],
+    pub(crate) b: &'a [u128],
     /// Operand C per lane.
-    pub(crate) c: &'a [u128; MAX_LANES],
+    pub(crate) c: &'a [u128],
 }
 
 /// Fills `work` for a pass that serves the lanes in `served`; of each bank, `first` has the lane that
@@ -104,14 +104,7 @@ fn count(served: u32, bank_addrs: &BankAddrs, work: &mut BankWork) {
 }
 
 /// What the lanes of one bank come to together, for coalesced accesses of one word.
-fn gather(
-    op: Op,
-    size: Size,
-    served: u32,
-    bank_addrs: &BankAddrs,
-    b: &[u128; MAX_LANES],
-    work: &mut BankWork,
-) {
+fn gather(op: Op, size: Size, served: u32, bank_addrs: &BankAddrs, b: &[u128], work: &mut BankWork) {
     let full = u32::MAX >> (32 - 8 * size.bytes());
     let mut seen = 0u64;
     for lane in lanes(served) {

@@ -45,10 +45,13 @@ pub(crate) struct Effect {
 /// Registers of the pipeline, and what its last stage does with them.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipe {
-    // A ring, so that stages need not be copied: stage s is at (head + s) modulo its length.
+    // A ring, so that stages need not be copied: stage s is at (last + 1 + s) modulo its length.
     ring: Vec<Stage>,
-    head: usize,
+    /// Place of the last stage.
+    last: usize,
     valid: u16,
+    /// A bit for each stage.
+    stages: u16,
     effect: Effect,
 }
 
@@ -58,19 +61,20 @@ impl Pipe {
         let stage = Stage { pass: Pass::NONE, work: Box::new(BankWork::NONE), first: FirstWords::NONE };
         Pipe {
             ring: vec![stage; config.rmw_latency as usize + 1],
-            head: 0,
+            last: config.rmw_latency as usize,
             valid: 0,
+            stages: (2 << config.rmw_latency) - 1,
             effect: Effect { old: [0; MAX_BANKS], hit: 0, completed: 0, write: 0, new: [0; MAX_BANKS] },
         }
     }
 
     fn stage(&self, number: usize) -> &Stage {
-        let at = self.head + number;
+        let at = self.last + 1 + number;
         &self.ring[if at < self.ring.len() { at } else { at - self.ring.len() }]
     }
 
     fn last(&self) -> &Stage {
-        self.stage(self.ring.len() - 1)
+        &self.ring[self.last]
     }
 
     /// Stages that hold a pass; bit 0 reads the banks, the highest one writes them.
@@ -112,8 +116,7 @@ impl Pipe {
 
     /// Finds out what the pass in the last stage does to `memory`.
     pub(crate) fn evaluate(&mut self, memory: &Banks) {
-        let at = self.head + self.ring.len() - 1;
-        let stage = &self.ring[if at < self.ring.len() { at } else { at - self.ring.len() }];
+        let stage = &self.ring[self.last];
         let effect = &mut self.effect;
         effect.write = 0;
         effect.hit = 0;
@@ -129,15 +132,14 @@ impl Pipe {
     /// `enter` is issue, if its pass comes.
     pub(crate) fn tick(&mut self, memory: &mut Banks, enter: Option<&mut Issue>) {
         let length = self.ring.len();
-        let leaving = if self.head == 0 { length - 1 } else { self.head - 1 };
-        let stage = &mut self.ring[leaving];
+        let stage = &mut self.ring[self.last];
         for bank in banks(self.effect.write) {
             memory.write(bank, stage.work.row[bank], self.effect.new[bank]);
         }
         self.effect.write = 0;
         // The place of the pass that left becomes stage 0.
-        self.head = leaving;
-        self.valid = self.valid << 1 & ((1 << length) - 1);
+        self.last = if self.last == 0 { length - 1 } else { self.last - 1 };
+        self.valid = self.valid << 1 & self.stages;
         match enter {
             Some(issue) => {
                 stage.pass = *issue.pass();
@@ -152,7 +154,7 @@ impl Pipe {
     /// The register that it shares with the hardware; see
     /// [`WITHOUT_COUNTERPART`](crate::registers::WITHOUT_COUNTERPART).
     pub(crate) fn registers(&self, see: &mut impl SeeRegister) {
-        let Pipe { ring: _, head: _, valid, effect: _ } = self;
+        let Pipe { ring: _, last: _, valid, stages: _, effect: _ } = self;
         see.see(format_args!("u_pipe.valid_q"), Some((*valid).into()));
     }
 

@@ -213,7 +213,7 @@ impl Unit {
         let (effect, row) = (self.pipe.effect(), &self.pipe.work().row);
         let moved = u64::from(!self.stall);
         let woken = self.waiters.tick(
-            self.waiter,
+            self.waiter.as_ref(),
             |bank, at| {
                 effect.completed >> bank & moved != 0 && row[usize::from(bank) & (MAX_BANKS - 1)] == at
             },
@@ -262,8 +262,8 @@ impl Unit {
     }
 
     fn tick_queues(&mut self, i: &In, load: Option<Source>, leave: [Option<u8>; 2]) {
-        let warp = i.req_valid == 1 && self.warp_queue.ready();
-        let cluster = i.cl_valid == 1 && self.cluster_queue.ready();
+        let warp = i.req_valid & self.out.req_ready == 1;
+        let cluster = i.cl_valid & self.out.cl_ready == 1;
         let write = (i.cta_valid == 1 && self.out.cta_ready == 1).then_some(Write {
             slot: i.cta_slot,
             enable: i.cta_enable == 1,

@@ -78,9 +78,10 @@ impl Waiters {
 
     /// Clock edge: suspends `enter`, and wakes those whose object, by first bank and row, is
     /// `completed`. Gives the slot of the request whose wake-up goes to the port.
+    #[inline] // of an empty table the first test is all there is
     pub(crate) fn tick(
         &mut self,
-        enter: Option<Waiter>,
+        enter: Option<&Waiter>,
         completed: impl Fn(u8, u16) -> bool,
         out: &mut Out,
         i: &In,
@@ -91,6 +92,15 @@ impl Waiters {
         if self.suspended | self.ready() == 0 && enter.is_none() {
             return None;
         }
+        self.advance(enter, completed, out)
+    }
+
+    fn advance(
+        &mut self,
+        enter: Option<&Waiter>,
+        completed: impl Fn(u8, u16) -> bool,
+        out: &mut Out,
+    ) -> Option<u8> {
         let vacant = self.vacant();
         let mut leave = None;
         if out.wake_valid == 0 && self.ready() != 0 {
@@ -118,7 +128,7 @@ impl Waiters {
             self.suspended &= !(1 << place);
         }
         if let (Some(waiter), Some(place)) = (enter, vacant) {
-            self.places[place] = waiter;
+            self.places[place] = *waiter;
             self.suspended |= 1 << place;
         }
         leave

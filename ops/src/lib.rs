@@ -238,6 +238,7 @@ macro_rules! operations {
 
         impl Op {
             /// This operation's row of [`OPS`].
+            #[inline]
             pub const fn row(self) -> &'static OpRow {
                 match self {
                     $(Op::$op => &OpRow {
@@ -326,26 +327,31 @@ operations! { $
 
 impl Op {
     /// Whether it works on an mbarrier object (spec 6).
+    #[inline]
     pub const fn is_mbarrier(self) -> bool {
         matches!(self.row().class, OpClass::Barrier)
     }
 
     /// Whether it only looks: memory stays as it is.
+    #[inline]
     pub const fn only_reads(self) -> bool {
         matches!(self.row().memory, MemoryEffect::Reads)
     }
 
     /// Whether it stores only where a comparison holds, and says so in a predicate (spec 3.2).
+    #[inline]
     pub const fn compares(self) -> bool {
         matches!(self.row().class, OpClass::Compare)
     }
 
     /// Whether it asks whether a phase of an mbarrier object is complete (spec 6.5).
+    #[inline]
     pub const fn asks_phase(self) -> bool {
         matches!(self.row().result, ResultKind::Predicate)
     }
 
     /// Whether each lane arrives once at an mbarrier object, without an operand that says how often.
+    #[inline]
     pub const fn arrives_once(self) -> bool {
         matches!(
             self.row(),
@@ -355,6 +361,7 @@ impl Op {
 
     /// Whether the cluster port carries it, `red` without a result (spec 6.7). Operations on plain memory all go there
     /// (spec 7.5).
+    #[inline]
     pub const fn cluster_legal(self, red: bool) -> bool {
         match self.row().cluster {
             ClusterUse::Any => true,
@@ -365,6 +372,7 @@ impl Op {
 
     /// Whether lanes of one address go in one pass, their operands merged or their result shared; `red` without a
     /// result.
+    #[inline]
     pub const fn coalesces(self, red: bool, merge_red: bool, merge_arrive: bool) -> bool {
         match self.row().coalescing {
             Coalescing::Never => false,
@@ -376,6 +384,7 @@ impl Op {
 }
 
 /// Whether operation and size, as port codes, are an instruction (spec 3.3).
+#[inline]
 pub fn legal(op: u8, size: u8) -> bool {
     let pair = Op::from_code(op).zip(Size::from_code(size));
     pair.is_some_and(|(op, size)| op.row().sizes.contains(&size))

@@ -23,7 +23,6 @@ use crate::profile::{Answered, Profile};
 use crate::report::RunReport;
 use crate::statistics::Statistics;
 use crate::support;
-use crate::warp::{Busy, Warp};
 use atoms_isa::Kernel;
 use atoms_model::port::In;
 use atoms_model::{MemoryPort, RequestOrigin};
@@ -72,8 +71,11 @@ pub fn run_observed<P: MemoryPort>(
         {
             port.offer_from(&origin);
         }
-        let outputs = port.cycle(&core.inputs).map_err(RunError::Port)?;
-        core.after_clock(&outputs)?;
+        // Looked at where they are: they are large.
+        match port.cycle(&core.inputs) {
+            Ok(ref outputs) => core.after_clock(outputs)?,
+            Err(error) => return Err(RunError::Port(error)),
+        }
     }
     Ok(core.report())
 }
@@ -215,7 +217,7 @@ impl<'a> Core<'a> {
             inputs: Box::new(inputs),
             table: AllocationTable::new(geometry.slots, geometry.rows),
             ctas: (0..geometry.slots).map(|_| None).collect(),
-            warps: Slots::new(max_warps as usize),
+            warps: Slots::new(max_warps as usize, schedulers),
             requests: (0..max_warps).map(|_| None).collect(),
             waiting: 0,
             offered: None,
@@ -256,8 +258,7 @@ impl<'a> Core<'a> {
         let mut issued = false;
         let mut repeats = false;
         for scheduler in 0..self.turns.len() {
-            let (step, last) = (self.turns.len(), self.turns[scheduler]);
-            if let Some(slot) = self.warps.next_due(scheduler, step, last, self.cycle) {
+            if let Some(slot) = self.warps.next_due(scheduler, self.turns[scheduler], self.cycle) {
                 self.turns[scheduler] = Some(slot);
                 repeats |= self.look(slot);
                 self.issue(slot)?;
@@ -307,30 +308,29 @@ impl<'a> Core<'a> {
     }
 
     /// Nothing that could change is on its way.
-    fn is_deadlocked(&self) -> bool {
-        let waits = |w: &Warp| w.busy != Busy::No;
-        self.table.idle()
+    fn is_deadlocked(&mut self) -> bool {
+        self.warps.stand_still(self.cycle)
+            && self.table.idle()
             && self.copies.idle()
             && self.cluster_port.idle()
             && self.requests.iter().all(Option::is_none)
-            && !self.warps.iter().flatten().any(|w| (waits(w) && !w.splits.is_empty()) || w.due() != u64::MAX)
             && !self.finished()
     }
 
     /// Offers the next request to the port.
     fn offer(&mut self) {
-        self.inputs.req_valid = 0;
         if self.offered.is_none() && self.waiting != 0 {
             // The first after the turn, else the first of all.
             let after = self.waiting & (!1_u64).unbounded_shl(self.request_turn as u32);
             let slots = if after != 0 { after } else { self.waiting };
-            self.offered = Some(slots.trailing_zeros() as usize);
+            let slot = slots.trailing_zeros() as usize;
+            self.offered = Some(slot);
+            if let Some(request) = &self.requests[slot] {
+                request.drive(&mut self.inputs, self.geometry.lanes, slot as u8);
+            }
         }
-        if let Some(slot) = self.offered
-            && let Some(request) = &self.requests[slot]
-        {
-            request.drive(&mut self.inputs, self.geometry.lanes, slot as u8);
-        }
+        // What it says stands there until it is taken.
+        self.inputs.req_valid = u8::from(self.offered.is_some());
     }
 
     /// Where the request that is offered comes from.

@@ -1,6 +1,6 @@
 //! The warps on the core, by slot, and from which cycle on each can issue.
 
-use crate::warp::Warp;
+use crate::warp::{Busy, Warp};
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
 /// A warp, where there is one.
@@ -8,42 +8,59 @@ pub(super) type Slot = Option<Box<Warp>>;
 
 /// Warps by slot, of which there are at most 64.
 ///
-/// The search for a warp that can issue runs over all slots in every cycle, so that what it asks for is kept
+/// A warp that can issue is searched for several times in every cycle, so that what the search asks for is kept
 /// beside the warps. Borrowing a warp mutably makes it stale.
 pub(super) struct Slots {
     warps: Vec<Slot>,
+    /// Per scheduler, its slots.
+    own: Vec<u64>,
     /// First cycle in which an instruction can be issued; the end of time where something else must happen
     /// first.
     due: Vec<u64>,
-    /// Slots whose `due` is to be found again.
+    /// Slots whose `due` has come, and the first cycle in which that of another one does.
+    ready: u64,
+    next: u64,
+    /// Slots whose warp can issue some time, or waits for an answer.
+    moving: u64,
+    /// Slots of which all that is to be found again.
     stale: u64,
 }
 
 impl Slots {
-    /// `count` slots without a warp.
-    pub(super) fn new(count: usize) -> Slots {
-        Slots { warps: (0..count).map(|_| None).collect(), due: vec![u64::MAX; count], stale: 0 }
+    /// `count` slots without a warp, dealt out to the schedulers in turn.
+    pub(super) fn new(count: usize, schedulers: usize) -> Slots {
+        let own = |first| (first..count).step_by(schedulers).fold(0, |own, slot| own | 1 << slot);
+        Slots {
+            warps: (0..count).map(|_| None).collect(),
+            own: (0..schedulers).map(own).collect(),
+            due: vec![u64::MAX; count],
+            ready: 0,
+            next: u64::MAX,
+            moving: 0,
+            stale: 0,
+        }
     }
 
-    /// The first slot after `last`, in a circle over every `step`th from `first` on, whose warp can issue.
-    pub(super) fn next_due(
-        &mut self,
-        first: usize,
-        step: usize,
-        last: Option<usize>,
-        cycle: u64,
-    ) -> Option<usize> {
-        self.refresh();
-        let ready = |slot: &usize| self.due[*slot] <= cycle;
-        let own = (first..self.due.len()).step_by(step);
-        let mut lowest = None;
-        for slot in own.filter(ready) {
-            if last.is_none_or(|last| slot > last) {
-                return Some(slot);
+    /// The first slot after `last`, in a circle over those of `scheduler`, whose warp can issue. Cycles come in order.
+    pub(super) fn next_due(&mut self, scheduler: usize, last: Option<usize>, cycle: u64) -> Option<usize> {
+        self.refresh(cycle);
+        if self.next <= cycle {
+            self.next = u64::MAX;
+            for (slot, due) in self.due.iter().enumerate() {
+                self.ready |= u64::from(*due <= cycle) << slot;
+                self.next = self.next.min(if *due <= cycle { u64::MAX } else { *due });
             }
-            lowest = lowest.or(Some(slot));
         }
-        lowest
+        let ready = self.ready & self.own[scheduler];
+        let after = ready & last.map_or(u64::MAX, |last| (!1_u64).unbounded_shl(last as u32));
+        let slots = if after != 0 { after } else { ready };
+        (slots != 0).then(|| slots.trailing_zeros() as usize)
+    }
+
+    /// No warp can issue, ever, and none waits for an answer.
+    pub(super) fn stand_still(&mut self, cycle: u64) -> bool {
+        self.refresh(cycle);
+        self.moving == 0
     }
 
     /// The warp in a slot, if there is such a slot and one is in it.
@@ -53,13 +70,17 @@ impl Slots {
         Some(warp)
     }
 
-    fn refresh(&mut self) {
+    fn refresh(&mut self, cycle: u64) {
         while self.stale != 0 {
             let slot = self.stale.trailing_zeros() as usize;
             self.stale &= self.stale - 1;
-            if let Some(warp) = self.warps.get(slot) {
-                self.due[slot] = warp.as_deref().map_or(u64::MAX, Warp::due);
-            }
+            let Some(warp) = self.warps.get(slot) else { continue };
+            let due = warp.as_deref().map_or(u64::MAX, Warp::due);
+            let waits = warp.as_deref().is_some_and(|w| w.busy != Busy::No && !w.splits.is_empty());
+            self.due[slot] = due;
+            self.moving = self.moving & !(1 << slot) | u64::from(waits || due != u64::MAX) << slot;
+            self.ready = self.ready & !(1 << slot) | u64::from(due <= cycle) << slot;
+            self.next = self.next.min(if due <= cycle { u64::MAX } else { due });
         }
     }
 }

@@ -81,8 +81,10 @@ impl ClusterPort {
             return None;
         }
         let transfer = self.offered.take()?;
-        // The tag has 6 bits; the port holds far fewer requests.
-        self.posted.retain(|(tag, _)| *tag != self.tag);
+        // The tag has 6 bits, and the port holds far fewer requests: the oldest has left when its tag comes again.
+        if self.posted.front().is_some_and(|(tag, _)| *tag == self.tag) {
+            self.posted.pop_front();
+        }
         let taken = if transfer.red { &mut self.posted } else { &mut self.in_flight };
         taken.push_back((self.tag, transfer));
         self.tag = (self.tag + 1) % 64;

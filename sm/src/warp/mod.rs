@@ -97,7 +97,8 @@ pub(crate) struct Split {
     /// Instructions of the warp after which a split that waits to converge goes on all the same; not
     /// where there is no such limit.
     pub(crate) limit: Option<u32>,
-    pub(crate) uniform: Uniform,
+    // Boxed: splits change places whenever threads meet.
+    pub(crate) uniform: Box<Uniform>,
 }
 
 /// What a whole warp waits for.
@@ -168,7 +169,7 @@ pub(crate) struct Warp {
 impl Warp {
     /// A warp whose lanes of `mask` start at the first instruction.
     pub(crate) fn new(kernel: &Kernel, cta_slot: usize, number: u32, mask: u32) -> Warp {
-        let split = Split { mask, pc: 0, wait: Wait::Ready, limit: None, uniform: Uniform::new() };
+        let split = Split { mask, pc: 0, wait: Wait::Ready, limit: None, uniform: Box::new(Uniform::new()) };
         Warp {
             cta_slot,
             number,

@@ -95,9 +95,9 @@ pub(crate) fn agen(
 
     let bank_bits = config.num_banks.trailing_zeros();
     let hash_mask = if config.bank_hash { config.num_banks / 4 - 1 } else { 0 };
-    // For every lane, in the mask or not, and without a branch: the compiler makes vectors of it.
+    // For every lane of the configuration, in the mask or not, and without a branch: the compiler makes vectors of it.
     let mut faulty = false;
-    for lane in 0..MAX_LANES {
+    for lane in 0..(config.num_lanes as usize).min(MAX_LANES) {
         let addr = address(lane);
         faulty |= (misaligned(addr) | other_rank(addr) | beyond(addr)) & (meta.mask & 1 << lane != 0);
         let word = (addr & 0xff_ffff) >> 2;

@@ -311,13 +311,9 @@ module atoms_unit
                                       input bank_mask_t mask, input words_t data,
                                       input rows_t row);
     /*verilator no_inline_task*/
-    row_t one [NumBanks];
-    for (int unsigned b = 0; b < NumBanks; b++) begin
-      data_masked[b] = mask[b] ? data[b] : '0;
-      one[b]         = mask[b] ? row[b] : '0;
-    end
+    for (int unsigned b = 0; b < NumBanks; b++) data_masked[b] = data[b] & {WordBits{mask[b]}};
     for (int unsigned b = 0; b < NumBanks / 2; b++) begin
-      row_masked[b] = {16'(one[2*b+1]), 16'(one[2*b])};
+      row_masked[b] = {16'(row[2*b+1]) & {16{mask[2*b+1]}}, 16'(row[2*b]) & {16{mask[2*b]}}};
     end
   endfunction
 
@@ -330,11 +326,9 @@ module atoms_unit
   endfunction
 
   always_comb begin
-    probe_wr_data_o  = '0;
-    probe_wr_row_o   = '0;
-    probe_win_lane_o = '0;
-    if (we != '0)         mask_writes(probe_wr_data_o, probe_wr_row_o, we, wdata, waddr);
+    mask_writes(probe_wr_data_o, probe_wr_row_o, we, wdata, waddr);
     if (issue_pass.valid) pack_lanes(probe_win_lane_o, issue_lane);
+    else                  probe_win_lane_o = '0;
   end
 `endif
 

@@ -135,8 +135,10 @@ module atoms_waiters
   /*verilator coverage_off*/
   always_comb begin
     overdue = 1'b0;
-    for (int unsigned p = 0; p < NumWaiters; p++) begin
-      if (suspended_q[p] && (left_q[p] == '0)) overdue = 1'b1;
+    if (suspended_q != '0) begin
+      for (int unsigned p = 0; p < NumWaiters; p++) begin
+        if (suspended_q[p] && (left_q[p] == '0)) overdue = 1'b1;
+      end
     end
   end
   /*verilator coverage_on*/

@@ -26,17 +26,23 @@ module atoms_agen
   logic [31:0] base;    // what all lanes add: uniform register and immediate
   logic [4:0]  bytes;   // of the access
   logic [2:0]  shift;   // log2 of the factor on Ra
+  logic        room;        // an access fits the allocation somewhere
+  logic [24:0] last_start;  // and this is the last offset at which it begins
 
   always_comb begin
     base  = meta_i.ur + {meta_i.absolute ? 8'h0 : {8{meta_i.imm[23]}}, meta_i.imm};
     bytes = 5'd1 << meta_i.size[2:0];
     shift = (meta_i.scale inside {3'd2, 3'd3, 3'd4}) ? meta_i.scale : 3'd0;
+    // Once for all lanes and beside the addition of their addresses, not behind it in every lane.
+    room       = allocation_i.valid && (25'(bytes) <= allocation_i.size);
+    last_start = allocation_i.size - 25'(bytes);
   end
 
   /// Bank addresses of all lanes, and the lanes whose address is misaligned or out of range.
   function automatic void locate(output bank_addrs_t bank_addr, output lane_mask_t misaligned,
                                  output lane_mask_t outside, input addrs_t addrs,
-                                 input logic [4:0] width, input logic offset, input allocation_t allocation);
+                                 input logic [4:0] width, input logic offset, input allocation_t allocation,
+                                 input logic fits, input logic [24:0] last);
     /*verilator no_inline_task*/
     addr_t       addr;
     logic [21:0] row;
@@ -50,10 +56,10 @@ module atoms_agen
       bank         = addr[BankBits+1:2] ^ (BankHash ? bank_t'((row & 22'(NumBanks / 4 - 1)) << 2) : '0);
       bank_addr[l] = '{row: row[15:0], bank: 8'(bank), in_word: 8'(addr[1:0])};
       misaligned   = misaligned | (lane_mask_t'((addr[4:0] & (width - 5'd1)) != '0) << l);
-      outside      = outside | (lane_mask_t'((25'(addr[23:0]) + 25'(width) > allocation.size)
+      outside      = outside | (lane_mask_t'((25'(addr[23:0]) > last)
                                            || (!offset && (addr[31:24] != allocation.rank))) << l);
     end
-    if (!allocation.valid) outside = '1;
+    if (!fits) outside = '1;
   endfunction
 
   /// Lowest lane of a mask; 0 if there is none.
@@ -92,7 +98,8 @@ module atoms_agen
     fault_addr_o = '0;
     if (en_i) begin
       add(addrs, ra_i, shift, meta_i.absolute, base);
-      locate(bank_addr_o, misaligned, outside, addrs, bytes, offset_i, allocation_i);
+      locate(bank_addr_o, misaligned, outside, addrs, bytes, offset_i, allocation_i,
+             room, last_start);
       faulty = meta_i.mask & (is_legal ? misaligned | outside : '1);
       if (faulty != '0) begin
         first        = lowest(faulty);

@@ -142,18 +142,21 @@ module atoms_collect
     bank_addr_t  bank_addr;
     bank_t       low, high;
     logic [64:0] object;
-    logic [5:0]  arrived [NumBanks];
+    lane_mask_t  earlier;   // lanes that arrive at the object before this one
     rd = so_far;
-    for (int unsigned b = 0; b < NumBanks; b++) arrived[b] = '0;
     for (int unsigned l = 0; l < NumLanes; l++) begin
       if (served[l]) begin
-        bank_addr    = bank_addrs[l];
-        low          = bank_t'(bank_addr.bank);
-        high         = low | bank_t'(1);
-        object       = arrive_each({old[high], old[low]}, arrived[low]);
-        rd[l][0]     = object[31:0];
-        rd[l][1]     = object[63:32];
-        arrived[low] = arrived[low] + 6'd1;
+        bank_addr = bank_addrs[l];
+        low       = bank_t'(bank_addr.bank);
+        high      = low | bank_t'(1);
+        earlier   = '0;
+        for (int unsigned e = 0; e < l; e++) begin
+          bank_addr = bank_addrs[e];
+          earlier   = earlier | (lane_mask_t'(served[e] && (bank_t'(bank_addr.bank) == low)) << e);
+        end
+        object   = arrive_each({old[high], old[low]}, 6'($countones(earlier)));
+        rd[l][0] = object[31:0];
+        rd[l][1] = object[63:32];
       end
     end
   endfunction

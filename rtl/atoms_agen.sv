@@ -1,3 +1,5 @@
+`include "atoms_assert.svh"
+
 /// Address generator: forms every lane's address, checks it, and finds its bank. Combinational.
 /// Mirror: `model/src/agen.rs`.
 module atoms_agen
@@ -18,9 +20,11 @@ module atoms_agen
   input  allocation_t          allocation_i,
   /// Where the access of each lane begins.
   output bank_addrs_t          bank_addr_o,
-  /// Why no lane may touch memory, if so; the lowest such lane, and its address.
+  /// Why no lane may touch memory, if so.
   output fault_e               fault_o,
+  /// The lowest lane that faults; 0 without a fault.
   output logic [4:0]           fault_lane_o,
+  /// Its address; 0 without a fault.
   output addr_t                fault_addr_o
 );
   logic [31:0] base;    // what all lanes add: uniform register and immediate
@@ -41,7 +45,8 @@ module atoms_agen
   /// Bank addresses of all lanes, and the lanes whose address is misaligned or out of range.
   function automatic void locate(output bank_addrs_t bank_addr, output lane_mask_t misaligned,
                                  output lane_mask_t outside, input addrs_t addrs,
-                                 input logic [4:0] width, input logic offset, input allocation_t allocation,
+                                 input logic [4:0] width, input logic offset,
+                                 input logic [15:0] first_row, input logic [7:0] rank,
                                  input logic fits, input logic [24:0] last);
     /*verilator no_inline_task*/
     addr_t       addr;
@@ -52,12 +57,12 @@ module atoms_agen
     outside    = '0;
     for (int unsigned l = 0; l < NumLanes; l++) begin
       addr         = addrs[l];
-      row          = 22'(addr[23:2] >> BankBits) + 22'(allocation.base);
+      row          = 22'(addr[23:2] >> BankBits) + 22'(first_row);
       bank         = addr[BankBits+1:2] ^ (BankHash ? bank_t'((row & 22'(NumBanks / 4 - 1)) << 2) : '0);
       bank_addr[l] = '{row: row[15:0], bank: 8'(bank), in_word: 8'(addr[1:0])};
       misaligned   = misaligned | (lane_mask_t'((addr[4:0] & (width - 5'd1)) != '0) << l);
       outside      = outside | (lane_mask_t'((25'(addr[23:0]) > last)
-                                           || (!offset && (addr[31:24] != allocation.rank))) << l);
+                                           || (!offset && (addr[31:24] != rank))) << l);
     end
     if (!fits) outside = '1;
   endfunction
@@ -98,8 +103,8 @@ module atoms_agen
     fault_addr_o = '0;
     if (en_i) begin
       add(addrs, ra_i, shift, meta_i.absolute, base);
-      locate(bank_addr_o, misaligned, outside, addrs, bytes, offset_i, allocation_i,
-             room, last_start);
+      locate(bank_addr_o, misaligned, outside, addrs, bytes, offset_i, allocation_i.base,
+             allocation_i.rank, room, last_start);
       faulty = meta_i.mask & (is_legal ? misaligned | outside : '1);
       if (faulty != '0) begin
         first        = lowest(faulty);
@@ -111,4 +116,6 @@ module atoms_agen
       end
     end
   end
+
+  `ATOMS_ASSERT_COMB(OnlyLanesThatTakePartFault, (fault_o == FaultNone) || meta_i.mask[lane_t'(fault_lane_o)])
 endmodule : atoms_agen

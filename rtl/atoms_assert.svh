@@ -6,6 +6,7 @@
 
 `ifdef SYNTHESIS
   `define ATOMS_ASSERT(Name, Cond)
+  `define ATOMS_ASSERT_COMB(Name, Cond)
 `else
   /// `Cond` holds at every clock edge out of reset.
   `define ATOMS_ASSERT(Name, Cond) \
@@ -14,6 +15,13 @@
       if (rst_ni) begin \
         Name: assert (Cond) else $error("assertion failed: %s", `"Name`"); \
       end \
+    end \
+    /*verilator coverage_on*/
+  /// `Cond` holds whenever signals have settled: for a module without clock.
+  `define ATOMS_ASSERT_COMB(Name, Cond) \
+    /*verilator coverage_off*/ \
+    always_comb begin \
+      Name: assert final (Cond) else $error("assertion failed: %s", `"Name`"); \
     end \
     /*verilator coverage_on*/
 `endif

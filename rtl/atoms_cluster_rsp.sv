@@ -8,7 +8,9 @@ module atoms_cluster_rsp
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input  logic         clk_i,
+  /// Synchronous, active low.
   input  logic         rst_ni,
   /// There is room for one more response than is owed. A function of registers alone.
   output logic         room_o,
@@ -16,10 +18,13 @@ module atoms_cluster_rsp
   input  logic         reserve_i,
   /// A request that owes a response has been carried out: this is its response.
   input  logic         valid_i,
+  /// That response; counts with `valid_i`.
   input  cluster_rsp_t rsp_i,
   /// The oldest response.
   output logic         valid_o,
+  /// The requester takes it at the coming edge.
   input  logic         ready_i,
+  /// It, stable until it is taken.
   output cluster_rsp_t rsp_o,
   /// Responses owed or here.
   output logic [7:0]   owed_o

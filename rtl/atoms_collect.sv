@@ -10,38 +10,57 @@ module atoms_collect
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input  logic                         clk_i,
+  /// Synchronous, active low.
   input  logic                         rst_ni,
-  /// The pass in the last stage of the pipeline; its words before the operation; whether the
-  /// comparisons held; where its lanes' words are.
+  /// The pass in the last stage of the pipeline.
   input  pass_t                          pass_i,
+  /// Words of its banks before the operation.
   input  words_t                         old_i,
+  /// Banks whose whole access compared equal.
   input  bank_mask_t                     hit_i,
+  /// Where its lanes' accesses begin.
   input  bank_addrs_t                    bank_addr_i,
-  /// It is a MBAR.TRY_WAIT at one object: its first bank, its row, and the limit that was given.
+  /// It is a MBAR.TRY_WAIT at one object.
   input  logic                         one_object_i,
+  /// First bank of that object.
   input  bank_t                        object_bank_i,
+  /// Its row.
   input  row_t                         object_row_i,
+  /// Cycles to wait at most, as the request gave them; 0 for TryWaitLimit.
   input  word_t                        object_limit_i,
   /// The pass cannot be taken: an older response is in its way.
   output logic                         stall_o,
-  /// The table of waiters has a free place; the pass is a request that is suspended there.
+  /// The table of waiters has a free place.
   input  logic                         free_i,
+  /// The pass is a request that is suspended there.
   output logic                         suspend_o,
+  /// What is kept of it; counts with `suspend_o`.
   output waiter_t                      waiter_o,
+  /// Cycles until it is answered all the same; not 0.
   output logic [31:0]                  limit_o,
-  /// Warp response.
+  /// A warp response stands at the port.
   output logic                         rsp_valid_o,
+  /// The requester takes it at the coming edge.
   input  logic                         rsp_ready_i,
+  /// Results, a lane each; 0 for lanes that took no part.
   output wide_t      [NumLanes-1:0]    rsp_rd_o,
+  /// Lanes whose compare-and-store stored, or whose phase is complete.
   output lane_mask_t                   rsp_pred_o,
+  /// Tag of the request.
   output tag_t                         rsp_tag_o,
+  /// Why it touched no memory, if so.
   output fault_e                       rsp_fault_o,
+  /// The lowest lane that faulted.
   output logic [4:0]                   rsp_fault_lane_o,
+  /// Its address.
   output addr_t                        rsp_fault_addr_o,
+  /// Passes that served lanes; 0 under a fault.
   output passes_t                      rsp_passes_o,
-  /// Response of a cluster request that owes one, carried out in this cycle.
+  /// A cluster request that owes a response is carried out in this cycle.
   output logic                         cl_valid_o,
+  /// Its response; counts with `cl_valid_o`.
   output cluster_rsp_t                 cl_rsp_o
 );
   logic                  rsp_valid_q;

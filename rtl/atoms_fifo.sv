@@ -12,12 +12,15 @@ module atoms_fifo #(
   /// Bits of the fill count.
   localparam int unsigned CountBits = $clog2(Depth + 1)
 ) (
+  /// Clock: registers change at its rising edge.
   input  logic                 clk_i,
+  /// Synchronous, active low. Empties the queue.
   input  logic                 rst_ni,
   /// An entry is offered.
   input  logic                 valid_i,
   /// An offered entry is taken.
   output logic                 ready_o,
+  /// The entry offered.
   input  T                     data_i,
   /// There is a head.
   output logic                 valid_o,

@@ -7,41 +7,59 @@ module atoms_issue
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input  logic         clk_i,
+  /// Synchronous, active low.
   input  logic         rst_ni,
   /// The pipeline moves; low freezes everything here.
   input  logic         advance_i,
-  /// Head of the warp queue.
+  /// The warp queue has a head.
   input  logic         warp_valid_i,
+  /// That request.
   input  warp_req_t    warp_i,
+  /// It is taken at the coming edge.
   output logic         warp_pop_o,
-  /// A warp request enters the queue, with these operands.
+  /// A warp request enters the queue.
   input  logic         warp_enter_i,
+  /// Its operands B, a lane each.
   input  wide_t [NumLanes-1:0] warp_enter_b_i,
+  /// Its operands C, a lane each.
   input  wide_t [NumLanes-1:0] warp_enter_c_i,
-  /// Head of the cluster queue.
+  /// The cluster queue has a head.
   input  logic         cluster_valid_i,
+  /// That request.
   input  cluster_req_t cluster_i,
+  /// It is taken at the coming edge.
   output logic         cluster_pop_o,
-  /// There is room for a cluster response; the cluster request taken owes one.
+  /// There is room for a cluster response.
   input  logic         cluster_room_i,
+  /// The cluster request taken owes one.
   output logic         cluster_owes_o,
-  /// Look-up of the allocation of the request taken.
+  /// Slot of the request that could be taken.
   output slot_t        lookup_o,
+  /// Allocation of that slot.
   input  allocation_t  allocation_i,
   /// The pass below needs a word that is yet to be written.
   input  logic         hazard_i,
   /// The next pass; `pass_o.valid` says that it leaves when `advance_i` is high.
   output pass_t                        pass_o,
+  /// Banks it works on: every word of every access.
   output bank_mask_t                   bank_valid_o,
+  /// Row of each of these banks.
   output rows_t                        row_o,
+  /// Winner of each of these banks.
   output lanes_t                       lane_o,
+  /// Operand B of each of these banks.
   output words_t                       b_o,
+  /// Operand C of each of these banks.
   output words_t                       c_o,
+  /// Where the request's lanes' accesses begin.
   output bank_addrs_t                  bank_addr_o,
-  /// A request is here; the lanes of it that still wait; the first lane in the rotating order.
+  /// A request is at issue.
   output logic         valid_o,
+  /// Lanes of it that still wait.
   output lane_mask_t   pending_o,
+  /// First lane in the rotating order.
   output lane_t        rotate_o
 );
   // Registers: the request, and how far it has come.

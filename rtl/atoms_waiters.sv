@@ -11,27 +11,37 @@ module atoms_waiters
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input  logic       clk_i,
+  /// Synchronous, active low.
   input  logic       rst_ni,
   /// A request is suspended; only while `free_o`.
   input  logic       enter_i,
+  /// That request.
   input  waiter_t    waiter_i,
   /// Cycles until it is answered all the same; not 0.
   input  logic [31:0] limit_i,
+  /// A place is free.
   output logic       free_o,
-  /// First banks of the objects that complete a phase, and the rows of all banks.
+  /// First banks of the objects that complete a phase.
   input  bank_mask_t completed_i,
+  /// Rows of all banks of the pass that completes them.
   input  rows_t      row_i,
-  /// Wake-up port.
+  /// A wake-up stands at the port.
   output logic       wake_valid_o,
+  /// The requester takes it at the coming edge.
   input  logic       wake_ready_i,
+  /// Tag of the request.
   output tag_t       wake_tag_o,
+  /// Lanes whose phase is complete: all that took part or, when the limit has passed, none.
   output lane_mask_t wake_pred_o,
-  /// A wake-up goes to the port: its request, of this slot, is inside no longer.
+  /// A wake-up goes to the port: its request is inside no longer.
   output logic       leave_o,
+  /// Slot of that request.
   output slot_t      leave_slot_o,
-  /// Places whose request is suspended, and places that wait for the port.
+  /// Places whose request is suspended.
   output logic [NumWaiters-1:0] suspended_o,
+  /// Places that wait for the port.
   output logic [NumWaiters-1:0] ready_o
 );
   localparam int unsigned PlaceBits = NumWaiters > 1 ? $clog2(NumWaiters) : 1;

@@ -210,7 +210,7 @@ bugs! {
     }
     any_rank_will_do {
         on: On::Small,
-        patches: patches!["atoms_agen.sv": "(addr[31:24] != allocation.rank)" => "1'b0"],
+        patches: patches!["atoms_agen.sv": "(addr[31:24] != rank)" => "1'b0"],
         shows_in: &["probe.win_valid"],
         ops: &[],
         objection: "(spec 2.4",

@@ -63,7 +63,7 @@ module atoms_collect
   /// Its response; counts with `cl_valid_o`.
   output cluster_rsp_t                 cl_rsp_o
 );
-  logic                  rsp_valid_q;
+  logic                  rsp_valid_q, rsp_valid_d;
   wide_t [NumLanes-1:0]  rd_q, rd_d;
   lane_mask_t            pred_q, pred_d;
   tag_t                  tag_q;
@@ -225,16 +225,14 @@ module atoms_collect
 
   assign stall_o = pass_i.valid && !pass_i.cluster && rsp_valid_q && !rsp_ready_i;
 
+  logic gathers;  // the pass leaves its results in the register
+  assign gathers     = pass_i.valid && !pass_i.cluster && !stall_o && !suspends;
+  assign rsp_valid_d = (gathers && pass_i.last) || (rsp_valid_q && !rsp_ready_i);
+
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      rsp_valid_q <= 1'b0;
-    end else begin
-      if (rsp_ready_i) rsp_valid_q <= 1'b0;
-      if (pass_i.valid && !pass_i.cluster && !stall_o && pass_i.last && !suspends) begin
-        rsp_valid_q <= 1'b1;
-      end
-    end
-    if (pass_i.valid && !pass_i.cluster && !stall_o && !suspends && rst_ni) begin
+    if (!rst_ni) rsp_valid_q <= 1'b0;
+    else         rsp_valid_q <= rsp_valid_d;
+    if (gathers && rst_ni) begin
       rd_q         <= rd_d;
       pred_q       <= pred_d;
       tag_q        <= pass_i.tag;

@@ -76,8 +76,14 @@ module atoms_operands
 
   operands_t                     b_q [Entries];
   operands_t                     c_q [Entries];
-  entry_t                        tail_q, next_q, work_q;
+  entry_t                        tail_q, next_q, work_q, tail_d, next_d, work_d;
   wide_t                         cluster_b_q, cluster_c_q;
+
+  always_comb begin
+    tail_d = enter_i ? after(tail_q) : tail_q;
+    next_d = take_warp_i ? after(next_q) : next_q;
+    work_d = take_warp_i ? next_q : work_q;
+  end
 
   always_ff @(posedge clk_i) begin
     if (enter_i) begin
@@ -93,11 +99,9 @@ module atoms_operands
       next_q <= '0;
       work_q <= '0;
     end else begin
-      if (enter_i) tail_q <= after(tail_q);
-      if (take_warp_i) begin
-        work_q <= next_q;
-        next_q <= after(next_q);
-      end
+      tail_q <= tail_d;
+      next_q <= next_d;
+      work_q <= work_d;
     end
   end
 

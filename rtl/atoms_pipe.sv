@@ -94,12 +94,15 @@ module atoms_pipe
   assign last       = older(stage0_q, Last);
   assign last_valid = valid_q[Last];
 
+  logic [Last:0] valid_d;
+  assign valid_d = {valid_q[Last-1:0], pass_i.valid};
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       valid_q  <= '0;
       stage0_q <= '0;
     end else if (advance_i) begin
-      valid_q  <= {valid_q[Last-1:0], pass_i.valid};
+      valid_q  <= valid_d;
       stage0_q <= next0;
     end
     if (advance_i && pass_i.valid) begin

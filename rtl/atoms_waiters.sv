@@ -48,11 +48,11 @@ module atoms_waiters
   typedef logic [PlaceBits-1:0]  index_t;
   typedef logic [NumWaiters-1:0] places_mask_t;
 
-  places_mask_t suspended_q, woken_q, expired_q;
+  places_mask_t suspended_q, woken_q, expired_q, suspended_d, woken_d, expired_d;
   waiter_t      waiter_q [NumWaiters];
   logic [NumWaiters-1:0][31:0] left_q, left_d;   // cycles left to wait
   index_t       last_q;                   // place answered last
-  logic         wake_valid_q;
+  logic         wake_valid_q, wake_valid_d;
   tag_t         wake_tag_q;
   lane_mask_t   wake_pred_q;
 
@@ -104,6 +104,18 @@ module atoms_waiters
   assign leave_o      = answer;
   assign leave_slot_o = waiter_q[next].slot;
 
+  always_comb begin
+    suspended_d  = suspended_q & ~(wakes | expires);
+    woken_d      = woken_q | wakes;
+    expired_d    = expired_q | expires;
+    wake_valid_d = answer || (wake_valid_q && !wake_ready_i);
+    if (enter_i) suspended_d[vacant] = 1'b1;
+    if (answer) begin
+      woken_d[next]   = 1'b0;
+      expired_d[next] = 1'b0;
+    end
+  end
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       suspended_q  <= '0;
@@ -112,24 +124,16 @@ module atoms_waiters
       last_q       <= '0;
       wake_valid_q <= 1'b0;
     end else begin
-      if (wake_ready_i) wake_valid_q <= 1'b0;
-      if (taken != '0) begin
-        suspended_q <= suspended_q & ~(wakes | expires);
-        woken_q     <= woken_q | wakes;
-        expired_q   <= expired_q | expires;
-      end
+      suspended_q  <= suspended_d;
+      woken_q      <= woken_d;
+      expired_q    <= expired_d;
+      wake_valid_q <= wake_valid_d;
       if (answer) begin
-        wake_valid_q    <= 1'b1;
-        wake_tag_q      <= waiter_q[next].tag;
-        wake_pred_q     <= woken_q[next] ? waiter_q[next].mask : '0;
-        woken_q[next]   <= 1'b0;
-        expired_q[next] <= 1'b0;
-        last_q          <= next;
+        last_q      <= next;
+        wake_tag_q  <= waiter_q[next].tag;
+        wake_pred_q <= woken_q[next] ? waiter_q[next].mask : '0;
       end
-      if (enter_i) begin
-        suspended_q[vacant] <= 1'b1;
-        waiter_q[vacant]    <= waiter_i;
-      end
+      if (enter_i) waiter_q[vacant] <= waiter_i;
       if (enter_i || (suspended_q != '0)) left_q <= left_d;
     end
   end

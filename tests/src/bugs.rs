@@ -261,8 +261,8 @@ bugs! {
     }
     a_posted_request_is_dropped {
         on: On::Small,
-        patches: patches!["atoms_issue.sv": "pending_q    <= (fault_d == FaultNone) ? meta.mask : '0;"
-            => "pending_q    <= ((fault_d == FaultNone) && !(take_cluster && meta.red)) ? meta.mask : '0;"],
+        patches: patches!["atoms_issue.sv": "pending_d = (fault_d == FaultNone) ? meta.mask : '0;"
+            => "pending_d = ((fault_d == FaultNone) && !(take_cluster && meta.red)) ? meta.mask : '0;"],
         shows_in: &["probe.issue_pending", "probe.win_valid"],
         ops: &[],
         objection: "(spec",

@@ -7,6 +7,7 @@
 `ifdef SYNTHESIS
   `define ATOMS_ASSERT(Name, Cond)
   `define ATOMS_ASSERT_COMB(Name, Cond)
+  `define ATOMS_ASSERT_STATIC(Name, Cond)
 `else
   /// `Cond` holds at every clock edge out of reset.
   `define ATOMS_ASSERT(Name, Cond) \
@@ -24,6 +25,11 @@
       Name: assert final (Cond) else $error("assertion failed: %s", `"Name`"); \
     end \
     /*verilator coverage_on*/
+  /// `Cond`, of constants, holds for the configuration that is elaborated.
+  `define ATOMS_ASSERT_STATIC(Name, Cond) \
+    if (!(Cond)) begin : Name \
+      $error("assertion failed: %s", `"Name`"); \
+    end
 `endif
 
 `ifdef ATOMS_COVERAGE

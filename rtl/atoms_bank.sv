@@ -1,3 +1,5 @@
+`include "atoms_assert.svh"
+
 /// One bank of shared memory: a synchronous memory with one read and one write port.
 /// Mirror: `model/src/bank.rs`.
 ///
@@ -31,8 +33,6 @@ module atoms_bank
     if (we_i) mem_q[waddr_i[RowBits-1:0]] <= wdata_i;
   end
 
-  // Of the configuration, when it is elaborated: an assertion of each access, 32 times, is 8 % of simulation.
-  if (NumRows > 2 ** 16) begin : g_too_many_rows
-    $error("%0d rows: a row number in bank_addr_t has 16 bits", NumRows);
-  end
+  // Of the configuration: an assertion of each write, in 32 banks, takes 8 % of a simulation's time.
+  `ATOMS_ASSERT_STATIC(BankRowsHaveNumbers, NumRows <= 2 ** 16)
 endmodule : atoms_bank

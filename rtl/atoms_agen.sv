@@ -67,13 +67,29 @@ module atoms_agen
     if (!fits) outside = '1;
   endfunction
 
-  /// Lowest lane of a mask; 0 if there is none.
-  function automatic lane_t lowest(lane_mask_t mask);
+  /// A lane that faults, and what is told of it.
+  typedef struct packed {
+    lane_t lane;
+    addr_t addr;
+    logic  misaligned;
+  } faulty_t;
+
+  /// The lowest lane of a mask, pairwise, as deep as log2(NumLanes); lane 0 means nothing in an empty one.
+  function automatic faulty_t lowest(lane_mask_t mask, addrs_t addrs, lane_mask_t misaligned);
     /*verilator no_inline_task*/
-    lowest = '0;
-    for (int unsigned i = 0; i < NumLanes; i++) begin
-      if (mask[NumLanes-1-i]) lowest = lane_t'(NumLanes - 1 - i);
+    faulty_t    lane [NumLanes];
+    lane_mask_t some;
+    some = mask;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      lane[l] = '{lane: lane_t'(l), addr: addrs[l], misaligned: misaligned[l]};
     end
+    for (int unsigned pairs = NumLanes / 2; pairs > 0; pairs /= 2) begin
+      for (int unsigned p = 0; p < pairs; p++) begin
+        lane[p] = some[2*p] ? lane[2*p] : lane[2*p+1];
+        some[p] = some[2*p] || some[2*p+1];
+      end
+    end
+    lowest = lane[0];
   endfunction
 
   /// Addresses of all lanes.
@@ -89,7 +105,7 @@ module atoms_agen
     automatic addrs_t     addrs;
     automatic lane_mask_t misaligned, outside, faulty;
     automatic logic       is_legal;
-    automatic lane_t      first;
+    automatic faulty_t    first;
     addrs        = '0;
     misaligned   = '0;
     outside      = '0;
@@ -107,11 +123,11 @@ module atoms_agen
              allocation_i.rank, room, last_start);
       faulty = meta_i.mask & (is_legal ? misaligned | outside : '1);
       if (faulty != '0) begin
-        first        = lowest(faulty);
-        fault_lane_o = 5'(first);
-        fault_addr_o = addrs[first];
+        first        = lowest(faulty, addrs, misaligned);
+        fault_lane_o = 5'(first.lane);
+        fault_addr_o = first.addr;
         if (!is_legal)              fault_o = FaultIllegal;
-        else if (misaligned[first]) fault_o = FaultMisaligned;
+        else if (first.misaligned)  fault_o = FaultMisaligned;
         else                        fault_o = FaultOutOfRange;
       end
     end

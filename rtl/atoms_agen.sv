@@ -1,3 +1,5 @@
+`include "atoms_assert.svh"
+
 /// Address generator: forms every lane's address, checks it, and finds its bank. Combinational.
 /// Mirror: `model/src/agen.rs`.
 module atoms_agen
@@ -18,25 +20,34 @@ module atoms_agen
   input  allocation_t          allocation_i,
   /// Where the access of each lane begins.
   output bank_addrs_t          bank_addr_o,
-  /// Why no lane may touch memory, if so; the lowest such lane, and its address.
+  /// Why no lane may touch memory, if so.
   output fault_e               fault_o,
+  /// The lowest lane that faults; 0 without a fault.
   output logic [4:0]           fault_lane_o,
+  /// Its address; 0 without a fault.
   output addr_t                fault_addr_o
 );
   logic [31:0] base;    // what all lanes add: uniform register and immediate
   logic [4:0]  bytes;   // of the access
   logic [2:0]  shift;   // log2 of the factor on Ra
+  logic        room;        // an access fits the allocation somewhere
+  logic [24:0] last_start;  // and this is the last offset at which it begins
 
   always_comb begin
     base  = meta_i.ur + {meta_i.absolute ? 8'h0 : {8{meta_i.imm[23]}}, meta_i.imm};
     bytes = 5'd1 << meta_i.size[2:0];
     shift = (meta_i.scale inside {3'd2, 3'd3, 3'd4}) ? meta_i.scale : 3'd0;
+    // Once for all lanes and beside the addition of their addresses, not behind it in every lane.
+    room       = allocation_i.valid && (25'(bytes) <= allocation_i.size);
+    last_start = allocation_i.size - 25'(bytes);
   end
 
   /// Bank addresses of all lanes, and the lanes whose address is misaligned or out of range.
   function automatic void locate(output bank_addrs_t bank_addr, output lane_mask_t misaligned,
                                  output lane_mask_t outside, input addrs_t addrs,
-                                 input logic [4:0] width, input logic offset, input allocation_t allocation);
+                                 input logic [4:0] width, input logic offset,
+                                 input logic [15:0] first_row, input logic [7:0] rank,
+                                 input logic fits, input logic [24:0] last);
     /*verilator no_inline_task*/
     addr_t       addr;
     logic [21:0] row;
@@ -46,23 +57,39 @@ module atoms_agen
     outside    = '0;
     for (int unsigned l = 0; l < NumLanes; l++) begin
       addr         = addrs[l];
-      row          = 22'(addr[23:2] >> BankBits) + 22'(allocation.base);
+      row          = 22'(addr[23:2] >> BankBits) + 22'(first_row);
       bank         = addr[BankBits+1:2] ^ (BankHash ? bank_t'((row & 22'(NumBanks / 4 - 1)) << 2) : '0);
       bank_addr[l] = '{row: row[15:0], bank: 8'(bank), in_word: 8'(addr[1:0])};
       misaligned   = misaligned | (lane_mask_t'((addr[4:0] & (width - 5'd1)) != '0) << l);
-      outside      = outside | (lane_mask_t'((25'(addr[23:0]) + 25'(width) > allocation.size)
-                                           || (!offset && (addr[31:24] != allocation.rank))) << l);
+      outside      = outside | (lane_mask_t'((25'(addr[23:0]) > last)
+                                           || (!offset && (addr[31:24] != rank))) << l);
     end
-    if (!allocation.valid) outside = '1;
+    if (!fits) outside = '1;
   endfunction
 
-  /// Lowest lane of a mask; 0 if there is none.
-  function automatic lane_t lowest(lane_mask_t mask);
+  /// A lane that faults, and what is told of it.
+  typedef struct packed {
+    lane_t lane;
+    addr_t addr;
+    logic  misaligned;
+  } faulty_t;
+
+  /// The lowest lane of a mask, pairwise, as deep as log2(NumLanes); lane 0 means nothing in an empty one.
+  function automatic faulty_t lowest(lane_mask_t mask, addrs_t addrs, lane_mask_t misaligned);
     /*verilator no_inline_task*/
-    lowest = '0;
-    for (int unsigned i = 0; i < NumLanes; i++) begin
-      if (mask[NumLanes-1-i]) lowest = lane_t'(NumLanes - 1 - i);
+    faulty_t    lane [NumLanes];
+    lane_mask_t some;
+    some = mask;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      lane[l] = '{lane: lane_t'(l), addr: addrs[l], misaligned: misaligned[l]};
     end
+    for (int unsigned pairs = NumLanes / 2; pairs > 0; pairs /= 2) begin
+      for (int unsigned p = 0; p < pairs; p++) begin
+        lane[p] = some[2*p] ? lane[2*p] : lane[2*p+1];
+        some[p] = some[2*p] || some[2*p+1];
+      end
+    end
+    lowest = lane[0];
   endfunction
 
   /// Addresses of all lanes.
@@ -78,7 +105,7 @@ module atoms_agen
     automatic addrs_t     addrs;
     automatic lane_mask_t misaligned, outside, faulty;
     automatic logic       is_legal;
-    automatic lane_t      first;
+    automatic faulty_t    first;
     addrs        = '0;
     misaligned   = '0;
     outside      = '0;
@@ -92,16 +119,19 @@ module atoms_agen
     fault_addr_o = '0;
     if (en_i) begin
       add(addrs, ra_i, shift, meta_i.absolute, base);
-      locate(bank_addr_o, misaligned, outside, addrs, bytes, offset_i, allocation_i);
+      locate(bank_addr_o, misaligned, outside, addrs, bytes, offset_i, allocation_i.base,
+             allocation_i.rank, room, last_start);
       faulty = meta_i.mask & (is_legal ? misaligned | outside : '1);
       if (faulty != '0) begin
-        first        = lowest(faulty);
-        fault_lane_o = 5'(first);
-        fault_addr_o = addrs[first];
+        first        = lowest(faulty, addrs, misaligned);
+        fault_lane_o = 5'(first.lane);
+        fault_addr_o = first.addr;
         if (!is_legal)              fault_o = FaultIllegal;
-        else if (misaligned[first]) fault_o = FaultMisaligned;
+        else if (first.misaligned)  fault_o = FaultMisaligned;
         else                        fault_o = FaultOutOfRange;
       end
     end
   end
+
+  `ATOMS_ASSERT_COMB(OnlyLanesThatTakePartFault, (fault_o == FaultNone) || meta_i.mask[lane_t'(fault_lane_o)])
 endmodule : atoms_agen

@@ -1,3 +1,5 @@
+`include "atoms_assert.svh"
+
 /// Combinational read-modify-write kernels, one a bank, all on the operation of one pass.
 /// Mirror: `model/src/alu.rs`, same arm order.
 ///
@@ -13,6 +15,7 @@ module atoms_alu
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
+  /// Operation of the pass (spec 3).
   input  op_e                   op_i,
   /// MIN and MAX order as two's complement.
   input  logic                  signed_i,
@@ -84,4 +87,6 @@ module atoms_alu
       write_o = compares(op_i) ? valid_i & hit_i : valid_i;
     end
   end
+
+  `ATOMS_ASSERT_COMB(AluKeepsToItsBanks, (write_o & ~valid_i) == '0)
 endmodule : atoms_alu

@@ -6,6 +6,8 @@
 
 `ifdef SYNTHESIS
   `define ATOMS_ASSERT(Name, Cond)
+  `define ATOMS_ASSERT_COMB(Name, Cond)
+  `define ATOMS_ASSERT_STATIC(Name, Cond)
 `else
   /// `Cond` holds at every clock edge out of reset.
   `define ATOMS_ASSERT(Name, Cond) \
@@ -16,6 +18,18 @@
       end \
     end \
     /*verilator coverage_on*/
+  /// `Cond` holds whenever signals have settled: for a module without clock.
+  `define ATOMS_ASSERT_COMB(Name, Cond) \
+    /*verilator coverage_off*/ \
+    always_comb begin \
+      Name: assert final (Cond) else $error("assertion failed: %s", `"Name`"); \
+    end \
+    /*verilator coverage_on*/
+  /// `Cond`, of constants, holds for the configuration that is elaborated.
+  `define ATOMS_ASSERT_STATIC(Name, Cond) \
+    if (!(Cond)) begin : Name \
+      $error("assertion failed: %s", `"Name`"); \
+    end
 `endif
 
 `ifdef ATOMS_COVERAGE

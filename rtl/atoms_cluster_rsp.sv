@@ -8,7 +8,9 @@ module atoms_cluster_rsp
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input  logic         clk_i,
+  /// Synchronous, active low.
   input  logic         rst_ni,
   /// There is room for one more response than is owed. A function of registers alone.
   output logic         room_o,
@@ -16,10 +18,13 @@ module atoms_cluster_rsp
   input  logic         reserve_i,
   /// A request that owes a response has been carried out: this is its response.
   input  logic         valid_i,
+  /// That response; counts with `valid_i`.
   input  cluster_rsp_t rsp_i,
   /// The oldest response.
   output logic         valid_o,
+  /// The requester takes it at the coming edge.
   input  logic         ready_i,
+  /// It, stable until it is taken.
   output cluster_rsp_t rsp_o,
   /// Responses owed or here.
   output logic [7:0]   owed_o
@@ -32,8 +37,9 @@ module atoms_cluster_rsp
   endfunction
 
   cluster_rsp_t  entry_q [ClusterResponses];
-  place_of_rsp_t head_q, tail_q;
-  count_t        held_q, owed_q;   // responses here; and those, and those to come
+  place_of_rsp_t head_q, head_d, tail_q, tail_d;
+  count_t        held_q, held_d;   // responses here
+  count_t        owed_q, owed_d;   // and those, and those to come
   logic          pop;
 
   assign valid_o = held_q != '0;
@@ -42,20 +48,25 @@ module atoms_cluster_rsp
   assign room_o  = owed_q != count_t'(ClusterResponses);
   assign owed_o  = 8'(owed_q);
 
+  always_comb begin
+    head_d = pop ? after(head_q) : head_q;
+    tail_d = valid_i ? after(tail_q) : tail_q;
+    held_d = held_q + count_t'(valid_i) - count_t'(pop);
+    owed_d = owed_q + count_t'(reserve_i) - count_t'(pop);
+  end
+
   always_ff @(posedge clk_i) begin
+    if (valid_i && rst_ni) entry_q[tail_q] <= rsp_i;
     if (!rst_ni) begin
       head_q <= '0;
       tail_q <= '0;
       held_q <= '0;
       owed_q <= '0;
     end else begin
-      if (valid_i) begin
-        entry_q[tail_q] <= rsp_i;
-        tail_q          <= after(tail_q);
-      end
-      if (pop) head_q <= after(head_q);
-      held_q <= held_q + count_t'(valid_i) - count_t'(pop);
-      owed_q <= owed_q + count_t'(reserve_i) - count_t'(pop);
+      head_q <= head_d;
+      tail_q <= tail_d;
+      held_q <= held_d;
+      owed_q <= owed_d;
     end
   end
 

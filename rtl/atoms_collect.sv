@@ -10,41 +10,60 @@ module atoms_collect
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input  logic                         clk_i,
+  /// Synchronous, active low.
   input  logic                         rst_ni,
-  /// The pass in the last stage of the pipeline; its words before the operation; whether the
-  /// comparisons held; where its lanes' words are.
+  /// The pass in the last stage of the pipeline.
   input  pass_t                          pass_i,
+  /// Words of its banks before the operation.
   input  words_t                         old_i,
+  /// Banks whose whole access compared equal.
   input  bank_mask_t                     hit_i,
+  /// Where its lanes' accesses begin.
   input  bank_addrs_t                    bank_addr_i,
-  /// It is a MBAR.TRY_WAIT at one object: its first bank, its row, and the limit that was given.
+  /// It is a MBAR.TRY_WAIT at one object.
   input  logic                         one_object_i,
+  /// First bank of that object.
   input  bank_t                        object_bank_i,
+  /// Its row.
   input  row_t                         object_row_i,
+  /// Cycles to wait at most, as the request gave them; 0 for TryWaitLimit.
   input  word_t                        object_limit_i,
   /// The pass cannot be taken: an older response is in its way.
   output logic                         stall_o,
-  /// The table of waiters has a free place; the pass is a request that is suspended there.
+  /// The table of waiters has a free place.
   input  logic                         free_i,
+  /// The pass is a request that is suspended there.
   output logic                         suspend_o,
+  /// What is kept of it; counts with `suspend_o`.
   output waiter_t                      waiter_o,
+  /// Cycles until it is answered all the same; not 0.
   output logic [31:0]                  limit_o,
-  /// Warp response.
+  /// A warp response stands at the port.
   output logic                         rsp_valid_o,
+  /// The requester takes it at the coming edge.
   input  logic                         rsp_ready_i,
+  /// Results, a lane each; 0 for lanes that took no part.
   output wide_t      [NumLanes-1:0]    rsp_rd_o,
+  /// Lanes whose compare-and-store stored, or whose phase is complete.
   output lane_mask_t                   rsp_pred_o,
+  /// Tag of the request.
   output tag_t                         rsp_tag_o,
+  /// Why it touched no memory, if so.
   output fault_e                       rsp_fault_o,
+  /// The lowest lane that faulted.
   output logic [4:0]                   rsp_fault_lane_o,
+  /// Its address.
   output addr_t                        rsp_fault_addr_o,
+  /// Passes that served lanes; 0 under a fault.
   output passes_t                      rsp_passes_o,
-  /// Response of a cluster request that owes one, carried out in this cycle.
+  /// A cluster request that owes a response is carried out in this cycle.
   output logic                         cl_valid_o,
+  /// Its response; counts with `cl_valid_o`.
   output cluster_rsp_t                 cl_rsp_o
 );
-  logic                  rsp_valid_q;
+  logic                  rsp_valid_q, rsp_valid_d;
   wide_t [NumLanes-1:0]  rd_q, rd_d;
   lane_mask_t            pred_q, pred_d;
   tag_t                  tag_q;
@@ -142,18 +161,21 @@ module atoms_collect
     bank_addr_t  bank_addr;
     bank_t       low, high;
     logic [64:0] object;
-    logic [5:0]  arrived [NumBanks];
+    lane_mask_t  earlier;   // lanes that arrive at the object before this one
     rd = so_far;
-    for (int unsigned b = 0; b < NumBanks; b++) arrived[b] = '0;
     for (int unsigned l = 0; l < NumLanes; l++) begin
       if (served[l]) begin
-        bank_addr    = bank_addrs[l];
-        low          = bank_t'(bank_addr.bank);
-        high         = low | bank_t'(1);
-        object       = arrive_each({old[high], old[low]}, arrived[low]);
-        rd[l][0]     = object[31:0];
-        rd[l][1]     = object[63:32];
-        arrived[low] = arrived[low] + 6'd1;
+        bank_addr = bank_addrs[l];
+        low       = bank_t'(bank_addr.bank);
+        high      = low | bank_t'(1);
+        earlier   = '0;
+        for (int unsigned e = 0; e < l; e++) begin
+          bank_addr = bank_addrs[e];
+          earlier   = earlier | (lane_mask_t'(served[e] && (bank_t'(bank_addr.bank) == low)) << e);
+        end
+        object   = arrive_each({old[high], old[low]}, 6'($countones(earlier)));
+        rd[l][0] = object[31:0];
+        rd[l][1] = object[63:32];
       end
     end
   endfunction
@@ -203,16 +225,14 @@ module atoms_collect
 
   assign stall_o = pass_i.valid && !pass_i.cluster && rsp_valid_q && !rsp_ready_i;
 
+  logic gathers;  // the pass leaves its results in the register
+  assign gathers     = pass_i.valid && !pass_i.cluster && !stall_o && !suspends;
+  assign rsp_valid_d = (gathers && pass_i.last) || (rsp_valid_q && !rsp_ready_i);
+
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      rsp_valid_q <= 1'b0;
-    end else begin
-      if (rsp_ready_i) rsp_valid_q <= 1'b0;
-      if (pass_i.valid && !pass_i.cluster && !stall_o && pass_i.last && !suspends) begin
-        rsp_valid_q <= 1'b1;
-      end
-    end
-    if (pass_i.valid && !pass_i.cluster && !stall_o && !suspends && rst_ni) begin
+    if (!rst_ni) rsp_valid_q <= 1'b0;
+    else         rsp_valid_q <= rsp_valid_d;
+    if (gathers && rst_ni) begin
       rd_q         <= rd_d;
       pred_q       <= pred_d;
       tag_q        <= pass_i.tag;

@@ -8,12 +8,15 @@ module atoms_cta_table
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input  logic        clk_i,
+  /// Synchronous, active low. Takes all allocations away.
   input  logic        rst_ni,
   /// A write of one slot is offered.
   input  logic        valid_i,
   /// A write of `slot_i` is taken: no request of that slot is inside.
   output logic        ready_o,
+  /// Slot that is written.
   input  slot_t       slot_i,
   /// 1 gives the slot an allocation, 0 takes it away.
   input  logic        enable_i,
@@ -25,17 +28,21 @@ module atoms_cta_table
   input  logic [7:0]  rank_i,
   /// The write of the cycle before was refused, and left the slot without an allocation.
   output logic        reject_o,
-  /// A warp request of this slot enters the unit.
+  /// A warp request enters the unit.
   input  logic        warp_enter_i,
+  /// Its slot.
   input  slot_t       warp_slot_i,
-  /// A cluster request of this slot enters the unit.
+  /// A cluster request enters the unit.
   input  logic        cluster_enter_i,
+  /// Its slot.
   input  slot_t       cluster_slot_i,
-  /// A request of this slot has done its last access, whether it owes a response or not.
+  /// A request has done its last access, whether it owes a response or not.
   input  logic        leave_i,
+  /// Its slot.
   input  slot_t       leave_slot_i,
-  /// A suspended request of this slot is woken.
+  /// A suspended request is woken.
   input  logic        woken_i,
+  /// Its slot.
   input  slot_t       woken_slot_i,
   /// Slot looked up.
   input  slot_t       lookup_i,

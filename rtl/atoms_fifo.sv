@@ -12,12 +12,15 @@ module atoms_fifo #(
   /// Bits of the fill count.
   localparam int unsigned CountBits = $clog2(Depth + 1)
 ) (
+  /// Clock: registers change at its rising edge.
   input  logic                 clk_i,
+  /// Synchronous, active low. Empties the queue.
   input  logic                 rst_ni,
   /// An entry is offered.
   input  logic                 valid_i,
   /// An offered entry is taken.
   output logic                 ready_o,
+  /// The entry offered.
   input  T                     data_i,
   /// There is a head.
   output logic                 valid_o,
@@ -37,7 +40,7 @@ module atoms_fifo #(
   endfunction
 
   T       entry_q [Depth];
-  ptr_t   head_q, tail_q;
+  ptr_t   head_q, head_d, tail_q, tail_d;
   count_t count_q, count_d;
   logic   push;
 
@@ -46,7 +49,12 @@ module atoms_fifo #(
   assign data_o  = entry_q[head_q];
   assign count_o = count_q;
   assign push    = valid_i && ready_o;
-  assign count_d = count_q + count_t'(push) - count_t'(pop_i);
+
+  always_comb begin
+    head_d  = pop_i ? after(head_q) : head_q;
+    tail_d  = push ? after(tail_q) : tail_q;
+    count_d = count_q + count_t'(push) - count_t'(pop_i);
+  end
 
   always_ff @(posedge clk_i) begin
     if (push) entry_q[tail_q] <= data_i;
@@ -55,8 +63,8 @@ module atoms_fifo #(
       tail_q  <= '0;
       count_q <= '0;
     end else begin
-      if (pop_i) head_q <= after(head_q);
-      if (push)  tail_q <= after(tail_q);
+      head_q  <= head_d;
+      tail_q  <= tail_d;
       count_q <= count_d;
     end
   end

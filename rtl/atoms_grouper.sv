@@ -1,3 +1,5 @@
+`include "atoms_assert.svh"
+
 /// Groups waiting lanes by bank and picks what one pass serves (spec 4, 5). Combinational.
 /// Mirror: `model/src/grouper.rs`.
 ///
@@ -12,6 +14,7 @@ module atoms_grouper
 (
   /// Lanes that wait. None keeps the unit quiet.
   input  lane_mask_t pending_i,
+  /// Operation of the request.
   input  op_e        op_i,
   /// Lanes of one address join their winner.
   input  logic       coalesce_i,
@@ -28,9 +31,9 @@ module atoms_grouper
   output lane_mask_t win_o,
   /// Banks taken, by the bank of the first word.
   output bank_mask_t taken_o,
-  /// Winner and its row per bank taken; elsewhere the winner is 0 and the row means nothing. Of
-  /// joined stores the highest lane wins, since its value stays (spec 3.5).
+  /// Winner of each bank taken; elsewhere 0. Of joined stores the highest lane wins, since its value stays (spec 3.5).
   output lanes_t     lane_o,
+  /// Row of that winner's access; elsewhere it means nothing.
   output rows_t      row_o
 );
   /// Winners of all banks: the lane and the row of each, and the lanes that win.
@@ -116,4 +119,6 @@ module atoms_grouper
       end
     end
   end
+
+  `ATOMS_ASSERT_COMB(WinnersAreServed, (win_o & ~served_o) == '0)
 endmodule : atoms_grouper

@@ -7,45 +7,63 @@ module atoms_issue
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input  logic         clk_i,
+  /// Synchronous, active low.
   input  logic         rst_ni,
   /// The pipeline moves; low freezes everything here.
   input  logic         advance_i,
-  /// Head of the warp queue.
+  /// The warp queue has a head.
   input  logic         warp_valid_i,
+  /// That request.
   input  warp_req_t    warp_i,
+  /// It is taken at the coming edge.
   output logic         warp_pop_o,
-  /// A warp request enters the queue, with these operands.
+  /// A warp request enters the queue.
   input  logic         warp_enter_i,
+  /// Its operands B, a lane each.
   input  wide_t [NumLanes-1:0] warp_enter_b_i,
+  /// Its operands C, a lane each.
   input  wide_t [NumLanes-1:0] warp_enter_c_i,
-  /// Head of the cluster queue.
+  /// The cluster queue has a head.
   input  logic         cluster_valid_i,
+  /// That request.
   input  cluster_req_t cluster_i,
+  /// It is taken at the coming edge.
   output logic         cluster_pop_o,
-  /// There is room for a cluster response; the cluster request taken owes one.
+  /// There is room for a cluster response.
   input  logic         cluster_room_i,
+  /// The cluster request taken owes one.
   output logic         cluster_owes_o,
-  /// Look-up of the allocation of the request taken.
+  /// Slot of the request that could be taken.
   output slot_t        lookup_o,
+  /// Allocation of that slot.
   input  allocation_t  allocation_i,
   /// The pass below needs a word that is yet to be written.
   input  logic         hazard_i,
   /// The next pass; `pass_o.valid` says that it leaves when `advance_i` is high.
   output pass_t                        pass_o,
+  /// Banks it works on: every word of every access.
   output bank_mask_t                   bank_valid_o,
+  /// Row of each of these banks.
   output rows_t                        row_o,
+  /// Winner of each of these banks.
   output lanes_t                       lane_o,
+  /// Operand B of each of these banks.
   output words_t                       b_o,
+  /// Operand C of each of these banks.
   output words_t                       c_o,
+  /// Where the request's lanes' accesses begin.
   output bank_addrs_t                  bank_addr_o,
-  /// A request is here; the lanes of it that still wait; the first lane in the rotating order.
+  /// A request is at issue.
   output logic         valid_o,
+  /// Lanes of it that still wait.
   output lane_mask_t   pending_o,
+  /// First lane in the rotating order.
   output lane_t        rotate_o
 );
   // Registers: the request, and how far it has come.
-  logic       valid_q, cluster_q, red_q, first_q;
+  logic       valid_q, valid_d, first_q, first_d, cluster_q, red_q;
   op_e        op_q;
   size_e      size_q;
   tag_t       tag_q;
@@ -53,9 +71,9 @@ module atoms_issue
   fault_e     fault_q;
   logic [4:0] fault_lane_q;
   addr_t      fault_addr_q;
-  lane_mask_t pending_q;
-  passes_t    passes_q;
-  lane_t      rotate_q;
+  lane_mask_t pending_q, pending_d;
+  passes_t    passes_q, passes_d;
+  lane_t      rotate_q, rotate_d;
   bank_addrs_t bank_addr_q;
 
   // The pass that could leave now.
@@ -149,8 +167,8 @@ module atoms_issue
   fault_e     fault_d;
   logic [4:0] fault_lane_d;
   addr_t      fault_addr_d;
-  logic       turn_q;  // the warp queue's turn: the last request came from the cluster queue
-  logic       no_room, no_room_q;  // the posted request at the head faults, with no room to say so
+  logic       turn_q, turn_d;  // the warp queue's turn: the last request came from the cluster queue
+  logic       no_room, no_room_q, no_room_d;  // the posted request at the head faults, with no room to say so
 
   // Without room for its response a request waits in its queue, and warp requests go by. Whether a
   // posted one owes a response is known when its address is: it costs one cycle to find out.
@@ -187,6 +205,25 @@ module atoms_issue
     .fault_addr_o(fault_addr_d)
   );
 
+  // How far the request at issue comes, or where the next one begins.
+  always_comb begin
+    valid_d   = load || (valid_q && !(fire && last));
+    first_d   = load || (first_q && !fire);
+    turn_d    = load ? take_cluster : turn_q;
+    no_room_d = no_room || (no_room_q && !cluster_pop_o);
+    rotate_d  = rotate_q + lane_t'(fire && last);
+    pending_d = pending_q;
+    passes_d  = passes_q;
+    if (fire) begin
+      pending_d = pending_q & ~served;
+      passes_d  = pass_o.passes;
+    end
+    if (load) begin
+      pending_d = (fault_d == FaultNone) ? meta.mask : '0;
+      passes_d  = '0;
+    end
+  end
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       valid_q   <= 1'b0;
@@ -195,28 +232,20 @@ module atoms_issue
       no_room_q <= 1'b0;
       rotate_q  <= '0;
     end else if (advance_i) begin
-      if (fire) begin
-        first_q   <= 1'b0;
-        pending_q <= pending_q & ~served;
-        passes_q  <= pass_o.passes;
-        if (last) begin
-          valid_q  <= 1'b0;
-          rotate_q <= rotate_q + lane_t'(1);
-        end
-      end
-      no_room_q <= no_room || (no_room_q && !cluster_pop_o);
+      valid_q   <= valid_d;
+      first_q   <= first_d;
+      turn_q    <= turn_d;
+      no_room_q <= no_room_d;
+      rotate_q  <= rotate_d;
+      pending_q <= pending_d;
+      passes_q  <= passes_d;
       if (load) begin
-        valid_q      <= 1'b1;
         cluster_q    <= take_cluster;
-        turn_q       <= take_cluster;
         op_q         <= meta.op;
         size_q       <= meta.size;
         red_q        <= meta.red;
         tag_q        <= meta.tag;
         slot_q       <= meta.slot;
-        first_q      <= 1'b1;
-        pending_q    <= (fault_d == FaultNone) ? meta.mask : '0;
-        passes_q     <= '0;
         fault_q      <= fault_d;
         fault_lane_q <= fault_lane_d;
         fault_addr_q <= fault_addr_d;

@@ -1,3 +1,5 @@
+`include "atoms_assert.svh"
+
 /// Combinational mbarrier kernels, one a pair of banks, all on the operation of one pass (spec 6).
 /// Mirror: `model/src/mbarrier.rs`.
 ///
@@ -10,6 +12,7 @@ module atoms_mbar
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
+  /// Operation of the pass (spec 6).
   input  op_e        op_i,
   /// Banks of the pass, in pairs; none if it is for the one-word kernels.
   input  bank_mask_t valid_i,
@@ -17,8 +20,9 @@ module atoms_mbar
   input  words_t     old_i,
   /// Operand B; for operations without one, how many lanes arrive together.
   input  words_t     b_i,
-  /// What the one-word kernels make of the pass, if it is for them.
+  /// Words that the one-word kernels make of the pass, if it is for them.
   input  words_t     word_i,
+  /// Banks that they write.
   input  bank_mask_t word_write_i,
   /// Words to write.
   output words_t     new_o,
@@ -123,4 +127,7 @@ module atoms_mbar
       write_o = valid_i;
     end
   end
+
+  `ATOMS_ASSERT_COMB(CompletedObjectsAreWritten,
+                     (completed_o & ~(write_o & {NumBanks/2{2'b01}})) == '0)
 endmodule : atoms_mbar

@@ -11,40 +11,53 @@ module atoms_operands
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input  logic       clk_i,
+  /// Synchronous, active low.
   input  logic       rst_ni,
-  /// A warp request enters the queue, with these operands.
+  /// A warp request enters the queue.
   input  logic       enter_i,
+  /// Its operands B, a lane each.
   input  wide_t [NumLanes-1:0] enter_b_i,
+  /// Its operands C, a lane each.
   input  wide_t [NumLanes-1:0] enter_c_i,
   /// The oldest request of the warp queue goes to issue; the one there before has left.
   input  logic       take_warp_i,
-  /// A cluster request goes to issue, with these operands for lane 0.
+  /// A cluster request goes to issue.
   input  logic       take_cluster_i,
+  /// Its operand B, which becomes that of lane 0.
   input  wide_t      cluster_b_i,
+  /// Its operand C, likewise.
   input  wide_t      cluster_c_i,
 
   /// The request at issue came through the cluster port.
   input  logic       cluster_i,
+  /// Operation of the request at issue.
   input  op_e        op_i,
+  /// Its size.
   input  size_e      size_i,
   /// Lanes of one address join their winner.
   input  logic       coalesce_i,
-  /// The pass, as the grouper made it.
+  /// Lanes that the pass serves.
   input  lane_mask_t served_i,
+  /// Banks it takes, by the first word of each access.
   input  bank_mask_t taken_i,
+  /// Winner of each bank taken; elsewhere 0.
   input  lanes_t     lane_i,
+  /// Row of each bank taken.
   input  rows_t      row_i,
   /// The request's lanes.
   input  bank_addrs_t bank_addr_i,
   /// Banks the pass works on: every word of every access.
   output bank_mask_t bank_valid_o,
-  /// Row, winner and operands per bank the pass works on. Elsewhere the winner is 0 and the rest
-  /// means nothing, nor do operands that the operation has no use for. For a store, C is the mask
-  /// of the bits stored; for arrivals without operand, B is how many lanes arrive.
+  /// Row of each bank that the pass works on; elsewhere it means nothing.
   output rows_t      row_o,
+  /// Winner of each of these banks; elsewhere 0.
   output lanes_t     lane_o,
+  /// Operand B of each of these banks; means nothing elsewhere or where the operation has none. For arrivals
+  /// without operand, how many lanes arrive.
   output words_t     b_o,
+  /// Operand C, likewise. For a store, the mask of the bits stored.
   output words_t     c_o,
   /// Lanes that ask about the odd phase of an mbarrier object.
   output lane_mask_t asked_o
@@ -63,8 +76,14 @@ module atoms_operands
 
   operands_t                     b_q [Entries];
   operands_t                     c_q [Entries];
-  entry_t                        tail_q, next_q, work_q;
+  entry_t                        tail_q, next_q, work_q, tail_d, next_d, work_d;
   wide_t                         cluster_b_q, cluster_c_q;
+
+  always_comb begin
+    tail_d = enter_i ? after(tail_q) : tail_q;
+    next_d = take_warp_i ? after(next_q) : next_q;
+    work_d = take_warp_i ? next_q : work_q;
+  end
 
   always_ff @(posedge clk_i) begin
     if (enter_i) begin
@@ -80,11 +99,9 @@ module atoms_operands
       next_q <= '0;
       work_q <= '0;
     end else begin
-      if (enter_i) tail_q <= after(tail_q);
-      if (take_warp_i) begin
-        work_q <= next_q;
-        next_q <= after(next_q);
-      end
+      tail_q <= tail_d;
+      next_q <= next_d;
+      work_q <= work_d;
     end
   end
 

@@ -15,38 +15,55 @@ module atoms_pipe
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input  logic       clk_i,
+  /// Synchronous, active low.
   input  logic       rst_ni,
   /// The pipeline moves.
   input  logic       advance_i,
   /// The pass at issue; enters when valid.
   input  pass_t                          pass_i,
+  /// Banks it works on.
   input  bank_mask_t                     bank_valid_i,
+  /// Row of each of these banks.
   input  rows_t                          row_i,
+  /// Operand B of each of these banks.
   input  words_t                         b_i,
+  /// Operand C of each of these banks.
   input  words_t                         c_i,
+  /// Where its request's lanes' accesses begin.
   input  bank_addrs_t                    bank_addr_i,
   /// The pass at issue needs a word that is yet to be written.
   output logic       hazard_o,
-  /// Bank ports. The read enable and the write enable are for `advance_i` to gate.
+  /// Banks to read; for `advance_i` to gate.
   output bank_mask_t                     re_o,
+  /// Row to read of each.
   output rows_t                          raddr_o,
+  /// Words read at the last edge at which the pipeline moved.
   input  words_t                         rdata_i,
+  /// Banks to write; for `advance_i` to gate.
   output bank_mask_t                     we_o,
+  /// Row of the pass in the last stage, in each of its banks.
   output rows_t                          waddr_o,
+  /// Word to write to each.
   output words_t                         wdata_o,
-  /// The pass in the last stage, for the collector: its words before the operation, and whether
-  /// the comparison of the access that a bank's word belongs to held.
+  /// The pass in the last stage.
   output pass_t                          pass_o,
+  /// Words of its banks before the operation.
   output words_t                         old_o,
+  /// Banks whose whole access compared equal.
   output bank_mask_t                     hit_o,
   /// First banks of the mbarrier objects that complete a phase in it.
   output bank_mask_t                     completed_o,
-  /// It is a MBAR.TRY_WAIT at one object: its first bank, its row, and the limit that was given.
+  /// It is a MBAR.TRY_WAIT at one object.
   output logic                           one_object_o,
+  /// First bank of that object.
   output bank_t                          object_bank_o,
+  /// Its row.
   output row_t                           object_row_o,
+  /// Cycles to wait at most, as the request gave them; 0 for TryWaitLimit.
   output word_t                          object_limit_o,
+  /// Where its lanes' accesses begin.
   output bank_addrs_t                    bank_addr_o,
   /// Stages that hold a pass.
   output logic       [RmwLatency:0]      valid_o
@@ -77,12 +94,15 @@ module atoms_pipe
   assign last       = older(stage0_q, Last);
   assign last_valid = valid_q[Last];
 
+  logic [Last:0] valid_d;
+  assign valid_d = {valid_q[Last-1:0], pass_i.valid};
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       valid_q  <= '0;
       stage0_q <= '0;
     end else if (advance_i) begin
-      valid_q  <= {valid_q[Last-1:0], pass_i.valid};
+      valid_q  <= valid_d;
       stage0_q <= next0;
     end
     if (advance_i && pass_i.valid) begin

@@ -169,27 +169,30 @@ package atoms_pkg;
   /// The first p arrivals complete the phase, and every further e complete another one, where p
   /// arrivals were pending and e are expected; zero stands for 2^20, which no warp reaches. Less than
   /// a warp is left after the first p, so e is taken off 2^k times at once, for every k that fits a
-  /// lane number: what stays is the arrivals of the last phase.
+  /// lane number: what stays is the arrivals of the last phase. Counts are negated, so that a carry
+  /// out of an addition says that as many have arrived, and the sum is the rest.
   function automatic logic [64:0] arrive_each(mbar_t object, logic [5:0] lanes);
-    logic [20:0] pending, expected;
-    lane_t       rest;            // arrivals after the completions so far
-    logic        fits, completed;
-    mbar_t       after;
-    pending   = {object.pending == '0, 20'(-object.pending)};
-    expected  = {object.expected == '0, 20'(-object.expected)};
-    completed = (object.tx == '0) && (lanes != '0) && (pending <= 21'(lanes));
-    rest      = lane_t'(lanes - 6'(pending));
+    logic [20:0]       sum;       // pending, still negated, and its carry
+    logic [LaneBits:0] left;      // likewise of expected
+    lane_t             rest;      // arrivals after the completions so far
+    logic              fits, completed, few;
+    mbar_t             after;
+    sum       = {1'b0, object.pending} + 21'(lanes);
+    completed = (object.tx == '0) && sum[20];
+    rest      = lane_t'(sum);
+    few       = object.expected[19:LaneBits] == '1;   // at most a warp is expected
     fits      = 1'b0;
     for (int k = int'(LaneBits) - 1; k >= 0; k--) begin
-      fits = expected <= 21'(rest >> k);
-      if (fits) rest = rest - lane_t'(expected << k);
+      left = {1'b0, object.expected[LaneBits-1:0]} + (LaneBits+1)'(rest >> k);
+      fits = few && left[LaneBits];
+      if (fits) rest = rest + lane_t'(object.expected << k);
     end
     after = object;
     if (completed) begin
       after.phase   = !object.phase ^ fits;   // the last step makes the number of them odd
       after.pending = object.expected + 20'(rest);
     end else begin
-      after.pending = object.pending + 20'(lanes);
+      after.pending = sum[19:0];
     end
     arrive_each = {completed, after};
   endfunction

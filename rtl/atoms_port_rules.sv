@@ -9,31 +9,51 @@ module atoms_port_rules
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input logic         clk_i,
+  /// Synchronous, active low.
   input logic         rst_ni,
 
+  /// A warp request is offered.
   input logic         req_valid_i,
+  /// It is taken.
   input logic         req_ready_i,
+  /// All of it but B and C.
   input warp_req_t    req_i,
+  /// Its operands B, a lane each.
   input wides_t       req_b_i,
+  /// Its operands C, a lane each.
   input wides_t       req_c_i,
 
+  /// A cluster request is offered.
   input logic         cl_valid_i,
+  /// It is taken.
   input logic         cl_ready_i,
+  /// All of it.
   input cluster_req_t cl_i,
 
+  /// A write of the CTA table is offered.
   input logic         cta_valid_i,
+  /// It is taken.
   input logic         cta_ready_i,
+  /// Slot that it writes.
   input slot_t        cta_slot_i,
+  /// 1 gives the slot an allocation, 0 takes it away.
   input logic         cta_enable_i,
+  /// First row.
   input logic [15:0]  cta_base_i,
+  /// Bytes.
   input logic [24:0]  cta_size_i,
+  /// Rank in the cluster.
   input logic [7:0]   cta_rank_i,
 
-  /// A warp request is answered, at the response port and at the wake-up port.
+  /// A warp request is answered at the response port.
   input logic         rsp_taken_i,
+  /// Its tag.
   input tag_t         rsp_tag_i,
+  /// A warp request is answered at the wake-up port.
   input logic         wake_taken_i,
+  /// Its tag.
   input tag_t         wake_tag_i
 );
 `ifndef SYNTHESIS

@@ -1,3 +1,5 @@
+`include "atoms_assert.svh"
+
 /// The lane that CAST.SPIN favours on each bank (spec 5.4). Mirror: `model/src/spin.rs`.
 ///
 /// A counter a bank, moved by the CAST.SPIN passes on it and by nothing else. SpinHold of them go from
@@ -8,12 +10,15 @@ module atoms_spin
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input  logic       clk_i,
+  /// Synchronous, active low. Favours lane 0 everywhere.
   input  logic       rst_ni,
   /// The request at issue is a CAST.SPIN. Low keeps the output at zero.
   input  logic       en_i,
-  /// Its pass leaves issue, on these banks by the bank of the first word.
+  /// Its pass leaves issue.
   input  logic       fire_i,
+  /// Banks of that pass, by the bank of the first word.
   input  bank_mask_t taken_i,
   /// The favoured lane of each bank, which need not be among those that wait.
   output lanes_t     favoured_o
@@ -52,4 +57,6 @@ module atoms_spin
       turn_q <= turn_d;
     end
   end
+
+  `ATOMS_ASSERT(OnlySpinMovesTheFavour, !fire_i || en_i)
 endmodule : atoms_spin

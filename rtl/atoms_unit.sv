@@ -9,14 +9,18 @@ module atoms_unit
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input  logic clk_i,
   /// Synchronous, active low. The banks keep their content.
   input  logic rst_ni,
 
-  /// Warp port: one instruction of one warp.
+  /// Warp port: one instruction of one warp is offered.
   input  logic                      req_valid_i,
+  /// It is taken at the coming edge.
   output logic                      req_ready_o,
+  /// Operation, as `op_e`.
   input  logic [4:0]                req_op_i,
+  /// Size, as `size_e`.
   input  logic [3:0]                req_size_i,
   /// No result wanted: Rd is RZ.
   input  logic                      req_red_i,
@@ -24,97 +28,158 @@ module atoms_unit
   input  logic                      req_absolute_i,
   /// log2 of the factor on Ra: 0, 2, 3 or 4.
   input  logic [2:0]                req_scale_i,
+  /// Given back with the response.
   input  tag_t                      req_tag_i,
+  /// Slot of its CTA.
   input  slot_t                     req_slot_i,
+  /// Lanes that take part.
   input  lane_mask_t                req_mask_i,
+  /// Immediate of the address, in bytes.
   input  logic [23:0]               req_imm_i,
+  /// Uniform register of the address, in bytes.
   input  addr_t                     req_ur_i,
+  /// Register Ra, a lane each.
   input  addr_t      [NumLanes-1:0] req_ra_i,
+  /// Operand B, a lane each.
   input  wide_t      [NumLanes-1:0] req_b_i,
+  /// Operand C, a lane each.
   input  wide_t      [NumLanes-1:0] req_c_i,
 
-  /// Response port of the warp port.
+  /// Response port of the warp port: the oldest response.
   output logic                      rsp_valid_o,
+  /// It is taken at the coming edge.
   input  logic                      rsp_ready_i,
+  /// Tag of the request.
   output tag_t                      rsp_tag_o,
+  /// Results, a lane each.
   output wide_t      [NumLanes-1:0] rsp_rd_o,
   /// Lanes whose compare-and-store stored, or whose phase is complete.
   output lane_mask_t                rsp_pred_o,
+  /// Why it touched no memory, as `fault_e`.
   output logic [1:0]                rsp_fault_o,
+  /// The lowest lane that faulted.
   output logic [4:0]                rsp_fault_lane_o,
+  /// Its address.
   output addr_t                     rsp_fault_addr_o,
+  /// Passes that served lanes; 0 under a fault.
   output passes_t                   rsp_passes_o,
 
   /// Cluster port: one object at a time, by its offset in the owner's allocation.
   input  logic                      cl_valid_i,
+  /// It is taken at the coming edge.
   output logic                      cl_ready_o,
+  /// Operation, as `op_e`.
   input  logic [4:0]                cl_op_i,
+  /// Size, as `size_e`.
   input  logic [3:0]                cl_size_i,
   /// No result wanted: posted, with no response unless it faults, but for compare-and-stores (spec 4.7).
   input  logic                      cl_red_i,
+  /// Given back with the response.
   input  tag_t                      cl_tag_i,
+  /// Slot of the owner.
   input  slot_t                     cl_slot_i,
+  /// Offset in the owner's allocation, in bytes.
   input  logic [23:0]               cl_addr_i,
+  /// Operand B.
   input  wide_t                     cl_b_i,
+  /// Operand C.
   input  wide_t                     cl_c_i,
 
-  /// Response port of the cluster port.
+  /// Response port of the cluster port: the oldest response.
   output logic                      cl_rsp_valid_o,
+  /// It is taken at the coming edge.
   input  logic                      cl_rsp_ready_i,
+  /// Tag of the request.
   output tag_t                      cl_rsp_tag_o,
+  /// Result.
   output wide_t                     cl_rsp_rd_o,
+  /// The compare-and-store stored, or the phase is complete.
   output logic                      cl_rsp_pred_o,
+  /// Why it touched no memory, as `fault_e`.
   output logic [1:0]                cl_rsp_fault_o,
+  /// The address that faulted.
   output addr_t                     cl_rsp_fault_addr_o,
 
   /// Wake-up port: answers a MBAR.TRY_WAIT that was suspended, in place of the response port.
   output logic                      wake_valid_o,
+  /// It is taken at the coming edge.
   input  logic                      wake_ready_i,
+  /// Tag of the request.
   output tag_t                      wake_tag_o,
   /// Lanes whose phase is complete: all that took part or, when the limit has passed, none.
   output lane_mask_t                wake_pred_o,
 
   /// CTA table: which allocation of shared memory a slot owns.
   input  logic                      cta_valid_i,
+  /// The write is taken at the coming edge.
   output logic                      cta_ready_o,
+  /// Slot that is written.
   input  slot_t                     cta_slot_i,
+  /// 1 gives the slot an allocation, 0 takes it away.
   input  logic                      cta_enable_i,
   /// First row of the allocation.
   input  logic [15:0]               cta_base_i,
   /// Bytes of the allocation.
   input  logic [24:0]               cta_size_i,
+  /// Rank of the CTA in its cluster.
   input  logic [7:0]                cta_rank_i,
   /// The write of the cycle before was refused.
   output logic                      cta_reject_o
 `ifdef ATOMS_PROBE
   ,
-  /// What happens this cycle; for simulation.
+  /// Probe, of this cycle and for simulation: banks written at the coming edge.
   output bank_mask_t                probe_wr_en_o,
+  /// Banks of the pass that enters the pipeline.
   output bank_mask_t                probe_win_valid_o,
+  /// First banks of the objects that complete a phase.
   output bank_mask_t                probe_completed_o,
+  /// Words that the last stage would write; elsewhere 0.
   output word_t      [NumBanks-1:0] probe_wr_data_o,
+  /// Lanes that the pass at issue serves.
   output lane_mask_t                probe_pass_served_o,
+  /// Lanes of the request at issue that still wait.
   output lane_mask_t                probe_issue_pending_o,
+  /// Places of the table of waiters whose request is suspended.
   output logic [31:0]               probe_wait_suspended_o,
+  /// Places that wait for the wake-up port.
   output logic [31:0]               probe_wait_ready_o,
+  /// Rows of the words in `probe_wr_data_o`; elsewhere 0.
   output logic [NumBanks-1:0][15:0] probe_wr_row_o,
+  /// Stages of the pipeline that hold a pass.
   output logic [15:0]               probe_pipe_valid_o,
+  /// Operation at issue, as `op_e`.
   output logic [7:0]                probe_issue_op_o,
+  /// Tag at issue.
   output logic [7:0]                probe_issue_tag_o,
+  /// Winner of each bank of the pass that enters; elsewhere 0.
   output logic [NumBanks-1:0][7:0]  probe_win_lane_o,
+  /// Requests in the warp queue.
   output logic [7:0]                probe_queue_count_o,
+  /// Requests in the cluster queue.
   output logic [7:0]                probe_cl_count_o,
+  /// A request is at issue.
   output logic                      probe_issue_valid_o,
+  /// It came through the cluster port.
   output logic                      probe_issue_cluster_o,
+  /// A pass enters the pipeline at the coming edge.
   output logic                      probe_pass_fire_o,
+  /// The pass at issue is the last of its request.
   output logic                      probe_pass_last_o,
+  /// Number of the pass at issue, from 0.
   output logic [7:0]                probe_pass_index_o,
+  /// The pass at issue is held back.
   output logic                      probe_hazard_o,
+  /// The pipeline stands still.
   output logic                      probe_stall_o,
+  /// First lane in the rotating order.
   output logic [7:0]                probe_rotate_o,
+  /// A request is suspended.
   output logic                      probe_wait_enter_o,
+  /// The pass in the last stage is of a cluster request.
   output logic                      probe_cl_done_o,
+  /// It owes a response.
   output logic                      probe_cl_owes_o,
+  /// Cluster responses owed or here.
   output logic [7:0]                probe_cl_owed_o
 `endif
 );
@@ -311,13 +376,9 @@ module atoms_unit
                                       input bank_mask_t mask, input words_t data,
                                       input rows_t row);
     /*verilator no_inline_task*/
-    row_t one [NumBanks];
-    for (int unsigned b = 0; b < NumBanks; b++) begin
-      data_masked[b] = mask[b] ? data[b] : '0;
-      one[b]         = mask[b] ? row[b] : '0;
-    end
+    for (int unsigned b = 0; b < NumBanks; b++) data_masked[b] = data[b] & {WordBits{mask[b]}};
     for (int unsigned b = 0; b < NumBanks / 2; b++) begin
-      row_masked[b] = {16'(one[2*b+1]), 16'(one[2*b])};
+      row_masked[b] = {16'(row[2*b+1]) & {16{mask[2*b+1]}}, 16'(row[2*b]) & {16{mask[2*b]}}};
     end
   endfunction
 
@@ -330,11 +391,9 @@ module atoms_unit
   endfunction
 
   always_comb begin
-    probe_wr_data_o  = '0;
-    probe_wr_row_o   = '0;
-    probe_win_lane_o = '0;
-    if (we != '0)         mask_writes(probe_wr_data_o, probe_wr_row_o, we, wdata, waddr);
+    mask_writes(probe_wr_data_o, probe_wr_row_o, we, wdata, waddr);
     if (issue_pass.valid) pack_lanes(probe_win_lane_o, issue_lane);
+    else                  probe_win_lane_o = '0;
   end
 `endif
 

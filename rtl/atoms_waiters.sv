@@ -11,38 +11,48 @@ module atoms_waiters
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
 (
+  /// Clock: registers change at its rising edge.
   input  logic       clk_i,
+  /// Synchronous, active low.
   input  logic       rst_ni,
   /// A request is suspended; only while `free_o`.
   input  logic       enter_i,
+  /// That request.
   input  waiter_t    waiter_i,
   /// Cycles until it is answered all the same; not 0.
   input  logic [31:0] limit_i,
+  /// A place is free.
   output logic       free_o,
-  /// First banks of the objects that complete a phase, and the rows of all banks.
+  /// First banks of the objects that complete a phase.
   input  bank_mask_t completed_i,
+  /// Rows of all banks of the pass that completes them.
   input  rows_t      row_i,
-  /// Wake-up port.
+  /// A wake-up stands at the port.
   output logic       wake_valid_o,
+  /// The requester takes it at the coming edge.
   input  logic       wake_ready_i,
+  /// Tag of the request.
   output tag_t       wake_tag_o,
+  /// Lanes whose phase is complete: all that took part or, when the limit has passed, none.
   output lane_mask_t wake_pred_o,
-  /// A wake-up goes to the port: its request, of this slot, is inside no longer.
+  /// A wake-up goes to the port: its request is inside no longer.
   output logic       leave_o,
+  /// Slot of that request.
   output slot_t      leave_slot_o,
-  /// Places whose request is suspended, and places that wait for the port.
+  /// Places whose request is suspended.
   output logic [NumWaiters-1:0] suspended_o,
+  /// Places that wait for the port.
   output logic [NumWaiters-1:0] ready_o
 );
   localparam int unsigned PlaceBits = NumWaiters > 1 ? $clog2(NumWaiters) : 1;
   typedef logic [PlaceBits-1:0]  index_t;
   typedef logic [NumWaiters-1:0] places_mask_t;
 
-  places_mask_t suspended_q, woken_q, expired_q;
+  places_mask_t suspended_q, woken_q, expired_q, suspended_d, woken_d, expired_d;
   waiter_t      waiter_q [NumWaiters];
   logic [NumWaiters-1:0][31:0] left_q, left_d;   // cycles left to wait
   index_t       last_q;                   // place answered last
-  logic         wake_valid_q;
+  logic         wake_valid_q, wake_valid_d;
   tag_t         wake_tag_q;
   lane_mask_t   wake_pred_q;
 
@@ -94,6 +104,18 @@ module atoms_waiters
   assign leave_o      = answer;
   assign leave_slot_o = waiter_q[next].slot;
 
+  always_comb begin
+    suspended_d  = suspended_q & ~(wakes | expires);
+    woken_d      = woken_q | wakes;
+    expired_d    = expired_q | expires;
+    wake_valid_d = answer || (wake_valid_q && !wake_ready_i);
+    if (enter_i) suspended_d[vacant] = 1'b1;
+    if (answer) begin
+      woken_d[next]   = 1'b0;
+      expired_d[next] = 1'b0;
+    end
+  end
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       suspended_q  <= '0;
@@ -102,24 +124,16 @@ module atoms_waiters
       last_q       <= '0;
       wake_valid_q <= 1'b0;
     end else begin
-      if (wake_ready_i) wake_valid_q <= 1'b0;
-      if (taken != '0) begin
-        suspended_q <= suspended_q & ~(wakes | expires);
-        woken_q     <= woken_q | wakes;
-        expired_q   <= expired_q | expires;
-      end
+      suspended_q  <= suspended_d;
+      woken_q      <= woken_d;
+      expired_q    <= expired_d;
+      wake_valid_q <= wake_valid_d;
       if (answer) begin
-        wake_valid_q    <= 1'b1;
-        wake_tag_q      <= waiter_q[next].tag;
-        wake_pred_q     <= woken_q[next] ? waiter_q[next].mask : '0;
-        woken_q[next]   <= 1'b0;
-        expired_q[next] <= 1'b0;
-        last_q          <= next;
+        last_q      <= next;
+        wake_tag_q  <= waiter_q[next].tag;
+        wake_pred_q <= woken_q[next] ? waiter_q[next].mask : '0;
       end
-      if (enter_i) begin
-        suspended_q[vacant] <= 1'b1;
-        waiter_q[vacant]    <= waiter_i;
-      end
+      if (enter_i) waiter_q[vacant] <= waiter_i;
       if (enter_i || (suspended_q != '0)) left_q <= left_d;
     end
   end
@@ -135,8 +149,10 @@ module atoms_waiters
   /*verilator coverage_off*/
   always_comb begin
     overdue = 1'b0;
-    for (int unsigned p = 0; p < NumWaiters; p++) begin
-      if (suspended_q[p] && (left_q[p] == '0)) overdue = 1'b1;
+    if (suspended_q != '0) begin
+      for (int unsigned p = 0; p < NumWaiters; p++) begin
+        if (suspended_q[p] && (left_q[p] == '0)) overdue = 1'b1;
+      end
     end
   end
   /*verilator coverage_on*/

@@ -80,8 +80,9 @@ fn changes_of_objects_have_the_same_arms() {
 #[test]
 fn addresses_fault_in_the_same_order() {
     let rtl = text_from("rtl/atoms_agen.sv", "if (!is_legal)");
+    let rtl = rtl.split_once("`ATOMS_ASSERT").expect("assertions behind it").0;
     let model = text_from("model/src/agen.rs", "pub(crate) fn agen(");
     let faults = ["Illegal", "Misaligned", "OutOfRange"];
-    assert_eq!(words(&rtl, "Fault"), faults);
+    assert_eq!(words(rtl, "Fault"), faults);
     assert_eq!(words(&model, "Fault::"), faults);
 }

@@ -203,14 +203,14 @@ bugs! {
     }
     allocations_reach_one_byte_too_far {
         on: On::Small,
-        patches: patches!["atoms_agen.sv": "> allocation.size)" => "> allocation.size + 25'd1)"],
+        patches: patches!["atoms_agen.sv": "> last)" => "> last + 25'd1)"],
         shows_in: &["probe.win_valid"],
         ops: &[],
         objection: "(spec 2.4",
     }
     any_rank_will_do {
         on: On::Small,
-        patches: patches!["atoms_agen.sv": "(addr[31:24] != allocation.rank)" => "1'b0"],
+        patches: patches!["atoms_agen.sv": "(addr[31:24] != rank)" => "1'b0"],
         shows_in: &["probe.win_valid"],
         ops: &[],
         objection: "(spec 2.4",
@@ -261,8 +261,8 @@ bugs! {
     }
     a_posted_request_is_dropped {
         on: On::Small,
-        patches: patches!["atoms_issue.sv": "pending_q    <= (fault_d == FaultNone) ? meta.mask : '0;"
-            => "pending_q    <= ((fault_d == FaultNone) && !(take_cluster && meta.red)) ? meta.mask : '0;"],
+        patches: patches!["atoms_issue.sv": "pending_d = (fault_d == FaultNone) ? meta.mask : '0;"
+            => "pending_d = ((fault_d == FaultNone) && !(take_cluster && meta.red)) ? meta.mask : '0;"],
         shows_in: &["probe.issue_pending", "probe.win_valid"],
         ops: &[],
         objection: "(spec",
@@ -371,7 +371,7 @@ bugs! {
     }
     merged_arrivals_give_one_state {
         on: On::MergingArrivals,
-        patches: patches!["atoms_collect.sv": "arrived[low] = arrived[low] + 6'd1;" => ""],
+        patches: patches!["atoms_collect.sv": "6'($countones(earlier))" => "6'd0"],
         shows_in: &["rsp_rd"],
         ops: &[Op::MbarArrive],
         objection: "(spec 6",

@@ -220,6 +220,23 @@ fn ports_are_the_fields_of_the_port_list() {
     }
 }
 
+/// A port is described where it is declared, and a module states something that must hold.
+#[test]
+fn modules_describe_their_ports_and_assert() {
+    for file in text_of("rtl/atoms.f").lines().filter(|line| line.ends_with(".sv")) {
+        let text = text_of(&format!("rtl/{file}"));
+        let Some((_, module)) = text.split_once("\nmodule ") else { continue };
+        let (header, body) = module.split_once("\n);").expect("the end of its header");
+        let mut before = "";
+        for line in header.lines().map(str::trim) {
+            let port = line.starts_with("input ") || line.starts_with("output ");
+            assert!(!port || before.starts_with("///"), "{file}: no `///` line before `{line}`");
+            before = line;
+        }
+        assert!(body.contains("`ATOMS_ASSERT"), "{file} asserts nothing");
+    }
+}
+
 #[test]
 fn the_fusesoc_core_lists_the_sources_of_the_file_list() {
     let sources = |text: &str| -> Vec<String> {

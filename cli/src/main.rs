@@ -1,88 +1,11 @@
-//! The command line of ATOMS.
+//! The program `atoms`.
 //!
-//! Results go to stdout, diagnostics and progress to stderr. Exit status: 0 they agree, 1 they
-//! disagree, 2 the run was not possible, 130 interrupted.
+//! All of it is the library, which cargo compiles beside the crates that it uses: a program waits for them.
 
 #![forbid(unsafe_code)]
 
-mod args;
-mod bench;
-mod check;
-mod config;
-mod cosim;
-mod cover;
-mod error;
-mod explore;
-mod failure;
-mod files;
-mod interrupt;
-mod kernel_text;
-mod lower;
-mod machine;
-mod manual;
-mod measurements;
-mod number;
-mod output;
-mod profile;
-mod progress;
-mod races;
-mod regress;
-mod repro;
-mod rtl;
-mod run;
-mod silicon;
-mod undefined;
-mod usage;
-mod wave;
-
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::{Cli, Command};
-use atoms_cosim::embedded::{self, Files};
-use error::{CliError, Verdict};
-
-/// The RTL of the checkout that this was built from.
-const RTL: Files = &include!(concat!(env!("OUT_DIR"), "/rtl_files.rs"));
-
 fn main() -> ExitCode {
-    embedded::carry(RTL);
-    let outcome = match Cli::try_parse() {
-        Ok(cli) => answer(cli.command),
-        // Help and version are results; a usage error is a question that cannot be asked.
-        Err(error) if error.use_stderr() => {
-            let _ = error.print();
-            Ok(Verdict::NotAsked)
-        }
-        Err(help) => help.print().map(|()| Verdict::Agree).map_err(CliError::Stdout),
-    };
-    match outcome.and_then(|verdict| output::finish().map(|()| verdict)) {
-        Ok(verdict) => verdict.into(),
-        Err(error) => failure::report(&error),
-    }
-}
-
-fn answer(command: Command) -> Result<Verdict, CliError> {
-    // A regression has worker processes, and tells them.
-    if !matches!(command, Command::Regress(_)) {
-        interrupt::watch()?;
-    }
-    match command {
-        Command::Run(args) => run::run(&args),
-        Command::Cosim(args) => cosim::cosim(&args),
-        Command::Lower(args) => lower::run(&args),
-        Command::Check(args) => check::check(&args),
-        Command::Silicon(args) => silicon::silicon(&args.command),
-        Command::Regress(args) => regress::regress(&args),
-        Command::Cover(args) => cover::cover(&args),
-        Command::Repro(args) => repro::repro(&args),
-        Command::Wave(args) => wave::wave(&args.command),
-        Command::Explore(args) => explore::explore(&args.command),
-        Command::Bench(args) => bench::bench(&args),
-        Command::Config(args) => config::config(&args),
-        Command::Rtl(args) => rtl::rtl(&args),
-        Command::Completions { shell } => manual::completions(shell),
-        Command::Man { folder } => manual::man(folder.as_deref()),
-    }
+    atoms_cli::main()
 }

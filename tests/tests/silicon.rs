@@ -5,6 +5,8 @@ use expect_test::expect_file;
 use std::convert::Infallible;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread;
 
 use atoms_silicon::capture::Capture;
 use atoms_silicon::report::{self, CaptureReport};
@@ -58,13 +60,20 @@ fn what_captures_say_of_us_is_what_is_known() {
 /// Whatever a GPU is to be asked, RTL, model and oracle have answered before.
 #[test]
 fn every_program_runs_in_lockstep() {
-    let named = config("default");
-    let mut wrong = Vec::new();
-    for program in catalogue::programs(1) {
-        let mut session = judged_lockstep_of(&named);
-        if let Err(error) = replay::run(&program, replay::arch(program.since), &mut session) {
-            wrong.push(format!("{}: {error:?}", program.name));
+    let (named, programs) = (config("default"), Mutex::new(catalogue::programs(1).into_iter()));
+    let worker = || {
+        let mut wrong = Vec::new();
+        loop {
+            let Some(program) = programs.lock().unwrap().next() else { return wrong };
+            let mut session = judged_lockstep_of(&named);
+            if let Err(error) = replay::run(&program, replay::arch(program.since), &mut session) {
+                wrong.push(format!("{}: {error:?}", program.name));
+            }
         }
-    }
+    };
+    let wrong: Vec<String> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..atoms_verilated::cores()).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -22,17 +22,24 @@ pub fn command(summary: &Summary, timing: &Timing, page: &str) -> String {
     text(&Command { summary, timing, page })
 }
 
-/// The JSON Schema of `summary.json`, made of the types and their documentation; committed as
-/// `docs/summary.schema.json`.
-pub fn schema() -> String {
-    let mut schema = schemars::schema_for!(Summary);
-    schema.insert("title".into(), "summary.json of an ATOMS regression".into());
-    text(&schema)
-}
-
 fn text(value: &impl Serialize) -> String {
     let mut text =
         serde_json::to_string_pretty(value).expect("keys are strings and nothing fails to serialize");
     text.push('\n');
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect_file;
+
+    use super::*;
+
+    /// Of the types and their documentation. It is derived for this test only: programs need no schema.
+    #[test]
+    fn the_published_schema_is_that_of_the_types() {
+        let mut schema = schemars::schema_for!(Summary);
+        schema.insert("title".into(), "summary.json of an ATOMS regression".into());
+        expect_file!["../../../docs/summary.schema.json"].assert_eq(&text(&schema));
+    }
 }

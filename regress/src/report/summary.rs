@@ -4,7 +4,6 @@
 //! any executor; what depends on the machine is in [`Timing`]. `summary.json` is a [`Summary`], with
 //! the schema in `docs/summary.schema.json`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::summary::{FunctionalCoverage, RtlCoverageSummary};
@@ -16,7 +15,8 @@ pub use crate::triage::bucket::Bucket;
 pub const FORMAT: u32 = 1;
 
 /// What a regression came to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
     /// [`FORMAT`].
     pub format: u32,
@@ -104,7 +104,8 @@ impl Summary {
 }
 
 /// Buckets of one kind that likely have one cause: those of some were seen in configurations of the first only.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cause {
     /// Kind of failure: the first word of the buckets' keys.
     pub kind: String,
@@ -120,7 +121,8 @@ pub struct Cause {
 }
 
 /// How one parameter tells configurations that fail from those that pass.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Separation {
     /// Name of the parameter, as in `rtl/configs.toml`.
     pub parameter: String,

@@ -1,14 +1,14 @@
 //! What one test came to.
 
 use atoms_cosim::session::Tally;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::episode::Episode;
 pub use crate::triage::bucket::Status;
 
 /// How much a test did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Work {
     /// Runs from reset.
     pub episodes: u64,

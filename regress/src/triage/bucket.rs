@@ -7,16 +7,14 @@
 use std::collections::BTreeSet;
 
 use atoms_cosim::session::Failure;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::triage::death::Death;
 use crate::triage::test_failure::TestFailure;
 
 /// How a test ended.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Three voices agree, and what was expected came out.
@@ -67,7 +65,8 @@ impl Status {
 }
 
 /// Tests that failed in the same way.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bucket {
     /// Key: what tells it from other buckets, readable: `mismatch probe.wr_data ATOMS.MAX`.
     pub key: String,
@@ -109,7 +108,7 @@ pub struct Bucket {
     pub repeat: String,
     /// Entries of its tests, while the run goes on: what its causes are found by. Not in reports.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    #[schemars(skip)]
+    #[cfg_attr(test, schemars(skip))]
     pub entries: BTreeSet<String>,
 }
 

@@ -26,7 +26,7 @@ pub const TESTS: &[GeneratedBy] = &[
     GeneratedBy { files: &["docs/coverage.md"], folder: "regress", target: &["--test", "coverage_page"], name: "the_page_lists_the_groups" },
     GeneratedBy { files: &["docs/explore.md"], folder: "explore", target: &["--test", "page"], name: "the_page_has_every_workload" },
     GeneratedBy { files: &["docs/calibration.md"], folder: "explore", target: &["--test", "calibration"], name: "the_page_has_every_residual" },
-    GeneratedBy { files: &["docs/summary.schema.json"], folder: "regress", target: &["--test", "report"], name: "json::the_published_schema_is_that_of_the_types" },
+    GeneratedBy { files: &["docs/summary.schema.json"], folder: "regress", target: &["--lib"], name: "report::json::tests::the_published_schema_is_that_of_the_types" },
     GeneratedBy { files: &["regress/tests/report/failing.txt"], folder: "regress", target: &["--test", "report"], name: "text::a_failing_regression_reads_like_this" },
     GeneratedBy { files: &["regress/tests/report/passing.txt"], folder: "regress", target: &["--test", "report"], name: "text::a_passing_regression_reads_like_this" },
     GeneratedBy { files: &["docs/silicon.md"], folder: "silicon", target: &["--test", "page"], name: "the_page_has_every_clause_that_is_asked_about" },

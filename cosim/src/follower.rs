@@ -13,8 +13,12 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 /// Cycles that are handed over together: handing one over alone takes longer than to run it.
 const BATCH_CYCLES: usize = 64;
 
-/// Batches there are: one that is filled, one that is run, and one between them.
-const BATCHES: usize = 3;
+/// Batches there are.
+const BATCHES: usize = 8;
+
+/// Batches that are given back together: the model, which is faster, sleeps until then, and to wake it takes as long as
+/// many cycles.
+const GIVEN_BACK: usize = BATCHES / 2;
 
 /// Snapshots that are kept: behind the older one there are always enough cycles to show what led to a difference.
 const SNAPSHOTS: usize = 2;
@@ -96,6 +100,7 @@ impl Follower {
 
 fn follow(mut rtl: Rtl, snapshots_every: u64, batches: &Receiver<Batch>, used: &Sender<Batch>) -> Caught {
     let mut snapshots = VecDeque::new();
+    let mut run = Vec::with_capacity(GIVEN_BACK);
     for batch in batches {
         for Step { input, out, probe } in &batch.steps[..batch.used] {
             if rtl.cycles().is_multiple_of(snapshots_every)
@@ -110,8 +115,11 @@ fn follow(mut rtl: Rtl, snapshots_every: u64, batches: &Receiver<Batch>, used: &
                 return Caught { rtl, snapshots, apart: true };
             }
         }
-        // The model may have ended.
-        let _ = used.send(batch);
+        run.push(batch);
+        if run.len() == GIVEN_BACK {
+            // The model may have ended.
+            run.drain(..).for_each(|batch| drop(used.send(batch)));
+        }
     }
     Caught { rtl, snapshots, apart: false }
 }

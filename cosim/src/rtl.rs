@@ -280,7 +280,7 @@ pub fn texts(rtl_dir: &Path, config: &NamedConfig) -> Result<Vec<(String, String
     Ok(found)
 }
 
-/// As [`library`], with other texts in place of the sources: names as in [`texts`].
+/// As [`library`], with other texts in place of the sources, into which alterations are woven: names as in [`texts`].
 ///
 /// # Errors
 /// [`RtlBuildError`].
@@ -296,7 +296,8 @@ pub fn library_of(
     };
     let tools = toolchain(&env, &mut step)?;
     // What was put into the texts widens operands: the lint is for the sources.
-    let mut spec = spec(rtl_dir, config, Variant::Fast)?.verilator_arg("-Wno-lint");
+    let mut spec =
+        spec(rtl_dir, config, Variant::Fast)?.verilator_arg("-Wno-lint").verilator_arg("-DATOMS_WOVEN");
     spec.generated = texts.to_vec();
     Ok(Cache::new(&env).library(&spec, &tools, &mut step)?)
 }

@@ -27,8 +27,8 @@ pub(super) fn of_waves(
     dir: &Path,
 ) -> Result<Verdict, CliError> {
     let mut files = machine::files();
-    for name in WaveBench::files().chain(["at.vcd"]) {
-        files.writes_wave("a wave", &dir.join(name));
+    for name in WaveBench::files().chain(["at.vcd", "wave.gtkw", "internals.gtkw", "at.gtkw"]) {
+        files.writes("a wave", &dir.join(name));
     }
     files.check()?;
     let fast = machine::library(config, Depth::Ports)?;

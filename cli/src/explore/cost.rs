@@ -182,7 +182,7 @@ fn show(cost: &UnitCost) -> Result<(), CliError> {
         }
     }
     if cost.table_is_stale && uses_table(cost) {
-        outln!("stale   the table was measured on other RTL than this: `--record` makes a new one")?;
+        outln!("stale   the table is of other RTL than this: `--record` makes a new one")?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ mod waves;
 
 use std::fmt;
 
-use atoms_cosim::bench::{Figures, Limit, Measured, MixBench, RatioOf, Spread};
+use atoms_cosim::bench::{BenchSpread, BenchValue, Figures, Limit, MixBench, RatioOf};
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::internals::Depth;
 use atoms_cosim::rtl;
@@ -59,9 +59,9 @@ fn build(
     dir: &std::path::Path,
     what: &'static str,
     variant: Variant,
-) -> Result<Measured, CliError> {
+) -> Result<BenchValue, CliError> {
     let took = rtl::build_anew(&configs::rtl_dir(), config, variant, dir).map_err(CliError::of)?;
-    Ok(Measured { what, unit: "s", value: took.as_secs_f64() })
+    Ok(BenchValue { what, unit: "s", value: took.as_secs_f64() })
 }
 
 /// What is measured.
@@ -78,7 +78,7 @@ struct Subject<'a> {
 fn measure(
     args: &BenchArgs,
     subject: &Subject<'_>,
-    mut round: impl FnMut(Limit) -> Result<Vec<Measured>, CliError>,
+    mut round: impl FnMut(Limit) -> Result<Vec<BenchValue>, CliError>,
 ) -> Result<Verdict, CliError> {
     let mut other = args.compare.as_deref().map(Other::open).transpose()?;
     let bar = bar(args.rounds as u64, "measuring");
@@ -109,15 +109,15 @@ fn measure(
 }
 
 /// How many times as fast each figure is as what it is compared with.
-type Compared = Vec<(String, Spread)>;
+type Compared = Vec<(String, BenchSpread)>;
 
-fn ratios(subject: &Subject<'_>, figures: &Figures) -> impl Iterator<Item = (&'static str, Spread)> {
+fn ratios(subject: &Subject<'_>, figures: &Figures) -> impl Iterator<Item = (&'static str, BenchSpread)> {
     subject.ratios.iter().filter_map(|of| Some((of.what, figures.ratio(of)?)))
 }
 
-fn as_json(subject: &Subject<'_>, figures: &Figures, compared: Option<&[(String, Spread)]>) -> Value {
-    let spread = |what: &str, spread: Spread| {
-        let Spread { median, min, max } = spread;
+fn as_json(subject: &Subject<'_>, figures: &Figures, compared: Option<&[(String, BenchSpread)]>) -> Value {
+    let spread = |what: &str, spread: BenchSpread| {
+        let BenchSpread { median, min, max } = spread;
         json!({ "what": what, "median": median, "min": min, "max": max })
     };
     let ratios: Vec<_> = ratios(subject, figures).map(|(what, of)| spread(what, of)).collect();
@@ -135,7 +135,7 @@ fn print(
     args: &BenchArgs,
     subject: &Subject<'_>,
     figures: &Figures,
-    compared: Option<&[(String, Spread)]>,
+    compared: Option<&[(String, BenchSpread)]>,
 ) -> Result<(), CliError> {
     let rounds = figures.0.first().map_or(0, |figure| figure.rounds.len());
     outln!("configuration {}, medians of {rounds} rounds, lowest and highest", subject.config.name)?;
@@ -164,11 +164,11 @@ fn print(
 }
 
 /// Median, lowest and highest in a unit; a rate in millions.
-struct Amounts<'a>(Spread, &'a str);
+struct Amounts<'a>(BenchSpread, &'a str);
 
 impl fmt::Display for Amounts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Amounts(Spread { median, min, max }, unit) = *self;
+        let Amounts(BenchSpread { median, min, max }, unit) = *self;
         let (by, prefix) = if unit.ends_with("/s") { (1e6, "M ") } else { (1.0, "") };
         let digits = if median / by >= 100.0 { 1 } else { 3 };
         let [median, min, max] = [median, min, max].map(|value| value / by);

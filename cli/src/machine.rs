@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Behind, Machine, ModelMachine, RtlMachine};
+use atoms_cosim::machine::{Machine, ModelMachine, RerunPoint, RtlMachine};
 use atoms_cosim::rtl::{self, RtlIdentity};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
@@ -83,7 +83,7 @@ pub(crate) fn lockstep_on_threads(config: &NamedConfig, args: &MachineArgs) -> R
 pub(crate) fn lockstep_again(
     config: &NamedConfig,
     args: &MachineArgs,
-    behind: Behind,
+    behind: RerunPoint,
 ) -> Result<Lockstep, CliError> {
     let mut machine = lockstep(config, args.depth())?;
     if let Some(snapshot) = behind.snapshot {

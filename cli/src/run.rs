@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::NamedConfig;
-use atoms_cosim::machine::{Behind, Machine, Stop};
+use atoms_cosim::machine::{Machine, RerunPoint, Stop};
 use atoms_cosim::session::Failure;
 use atoms_cosim::trace::Sides;
 use atoms_cosim::usage::UsageReport;
@@ -134,7 +134,7 @@ impl Question<'_> {
     fn or_again<M: Machine + Sides>(
         &self,
         machine: M,
-        again: impl FnOnce(Behind) -> Result<Verdict, CliError>,
+        again: impl FnOnce(RerunPoint) -> Result<Verdict, CliError>,
     ) -> Result<Verdict, CliError> {
         let mut session = machine::session(machine, &self.args.machine, true)?;
         if self.level != Level::Off {

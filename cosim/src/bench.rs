@@ -27,7 +27,7 @@ pub use waves::WaveBench;
 
 /// One thing measured, once in each round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct BenchFigure {
     /// What.
     pub what: String,
     /// What it is measured in: `cycles/s`, `s`.
@@ -38,10 +38,10 @@ pub struct Figure {
 
 /// What a round measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Measured {
-    /// See [`Figure::what`].
+pub struct BenchValue {
+    /// See [`BenchFigure::what`].
     pub what: &'static str,
-    /// See [`Figure::unit`].
+    /// See [`BenchFigure::unit`].
     pub unit: &'static str,
     /// The value.
     pub value: f64,
@@ -52,7 +52,7 @@ pub struct Measured {
 pub struct RatioOf {
     /// What that is.
     pub what: &'static str,
-    /// [`Figure::what`] of the one.
+    /// [`BenchFigure::what`] of the one.
     pub over: &'static str,
     /// And of the other.
     pub under: &'static str,
@@ -60,7 +60,7 @@ pub struct RatioOf {
 
 /// The middle one of some values, and how far they lie apart.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
+pub struct BenchSpread {
     /// NaN of none.
     pub median: f64,
     /// Lowest.
@@ -69,30 +69,30 @@ pub struct Spread {
     pub max: f64,
 }
 
-impl Spread {
+impl BenchSpread {
     /// Of these values.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Spread {
+    pub fn of(values: impl IntoIterator<Item = f64>) -> BenchSpread {
         let mut sorted: Vec<_> = values.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
         let at = |index: usize| sorted.get(index).copied().unwrap_or(f64::NAN);
-        Spread { median: at(sorted.len() / 2), min: at(0), max: at(sorted.len().saturating_sub(1)) }
+        BenchSpread { median: at(sorted.len() / 2), min: at(0), max: at(sorted.len().saturating_sub(1)) }
     }
 }
 
-impl Figure {
+impl BenchFigure {
     /// Median, lowest and highest.
-    pub fn spread(&self) -> Spread {
-        Spread::of(self.rounds.iter().copied())
+    pub fn spread(&self) -> BenchSpread {
+        BenchSpread::of(self.rounds.iter().copied())
     }
 
     /// How many times as fast this is as `other`, round by round where there are as many.
-    pub fn faster_than(&self, other: &Figure) -> Spread {
+    pub fn faster_than(&self, other: &BenchFigure) -> BenchSpread {
         let faster =
             |this: f64, other: f64| if self.unit.ends_with("/s") { this / other } else { other / this };
         if self.rounds.len() == other.rounds.len() {
-            Spread::of(self.rounds.iter().zip(&other.rounds).map(|(this, other)| faster(*this, *other)))
+            BenchSpread::of(self.rounds.iter().zip(&other.rounds).map(|(this, other)| faster(*this, *other)))
         } else {
-            Spread::of([faster(self.spread().median, other.spread().median)])
+            BenchSpread::of([faster(self.spread().median, other.spread().median)])
         }
     }
 }
@@ -100,29 +100,31 @@ impl Figure {
 /// The figures of some rounds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Figures(pub Vec<Figure>);
+pub struct Figures(pub Vec<BenchFigure>);
 
 impl Figures {
     /// Adds what a round measured.
-    pub fn add(&mut self, round: &[Measured]) {
+    pub fn add(&mut self, round: &[BenchValue]) {
         for measured in round {
-            let Measured { what, unit, value } = *measured;
+            let BenchValue { what, unit, value } = *measured;
             match self.0.iter_mut().find(|figure| figure.what == what) {
                 Some(figure) => figure.rounds.push(value),
-                None => self.0.push(Figure { what: what.into(), unit: unit.into(), rounds: vec![value] }),
+                None => {
+                    self.0.push(BenchFigure { what: what.into(), unit: unit.into(), rounds: vec![value] })
+                }
             }
         }
     }
 
     /// The one of this name.
-    pub fn named(&self, what: &str) -> Option<&Figure> {
+    pub fn named(&self, what: &str) -> Option<&BenchFigure> {
         self.0.iter().find(|figure| figure.what == what)
     }
 
     /// A ratio, taken round by round; none without both of its figures.
-    pub fn ratio(&self, of: &RatioOf) -> Option<Spread> {
+    pub fn ratio(&self, of: &RatioOf) -> Option<BenchSpread> {
         let (over, under) = (self.named(of.over)?, self.named(of.under)?);
-        Some(Spread::of(over.rounds.iter().zip(&under.rounds).map(|(over, under)| over / under)))
+        Some(BenchSpread::of(over.rounds.iter().zip(&under.rounds).map(|(over, under)| over / under)))
     }
 }
 
@@ -143,7 +145,7 @@ pub fn processor_time() -> Duration {
 
 /// The middle one of some values; NaN of none.
 pub fn median(values: &[f64]) -> f64 {
-    Spread::of(values.iter().copied()).median
+    BenchSpread::of(values.iter().copied()).median
 }
 
 /// RTL, model and both on a mix of operations.
@@ -205,11 +207,11 @@ impl<'a> MixBench<'a> {
     ///
     /// # Errors
     /// [`Failure`], a mismatch for one.
-    pub fn round(&mut self, limit: Limit) -> Result<Vec<Measured>, Failure> {
+    pub fn round(&mut self, limit: Limit) -> Result<Vec<BenchValue>, Failure> {
         let MixBench { library, campaign, tape, alone, lockstep, model } = self;
         let unit = campaign.config.config;
         let mut round = Vec::new();
-        let mut measured = |what, value| round.push(Measured { what, unit: "cycles/s", value });
+        let mut measured = |what, value| round.push(BenchValue { what, unit: "cycles/s", value });
         let processor = tape.rate(limit, processor_time, |i| {
             model.evaluate(i);
             model.tick(i);

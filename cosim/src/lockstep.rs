@@ -10,7 +10,7 @@ use atoms_verilated::{Coverage, Library, Rtl, RtlError, Snapshot};
 
 use crate::follower::{Caught, Follower};
 use crate::internals::{Internals, Looking, memory_difference};
-use crate::machine::{Behind, LastCycle, Machine, Stop};
+use crate::machine::{LastCycle, Machine, RerunPoint, Stop};
 use crate::mismatch::{ComparedSignal, Difference, Mismatch, SignalElement, Subject, differences, subject};
 
 /// Cycles from one snapshot of the RTL to the next, where they are taken; one costs about 500 cycles, so less than 1 %.
@@ -189,7 +189,7 @@ impl Lockstep {
             return Ok(());
         }
         self.apart = true;
-        Err(Stop::Behind(Box::new(Behind { snapshot: snapshots.pop_front() })))
+        Err(Stop::Behind(Box::new(RerunPoint { snapshot: snapshots.pop_front() })))
     }
 
     /// Takes snapshots of the RTL from now on, [`CYCLES_BETWEEN_SNAPSHOTS`] apart.

@@ -22,12 +22,12 @@ pub enum Stop {
     Rtl(#[from] RtlError),
     /// The RTL, which follows on a thread of its own, did not do as the model: what and why, a run on one thread says.
     #[error("RTL and model came apart; the run is to be repeated on one thread")]
-    Behind(Box<Behind>),
+    Behind(Box<RerunPoint>),
 }
 
 /// What is known where RTL that follows on a thread of its own did not do as the model.
 #[derive(Clone, Debug)]
-pub struct Behind {
+pub struct RerunPoint {
     /// The RTL some cycles before: where the run that is repeated may begin; none where it is to begin with the first.
     pub snapshot: Option<Snapshot>,
 }

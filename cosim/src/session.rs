@@ -12,7 +12,7 @@ use atoms_model::{MemoryPort, RequestOrigin};
 use atoms_verilated::RtlError;
 
 use crate::lockstep::{Checkpoint, Lockstep};
-use crate::machine::{Behind, Machine, Stop};
+use crate::machine::{Machine, RerunPoint, Stop};
 use crate::mismatch::Subject;
 use crate::monitor::{Cycle, Monitor};
 use crate::scoreboard::{OracleViolation, Scoreboard};
@@ -54,7 +54,7 @@ impl From<OracleViolation> for Failure {
 
 impl Failure {
     /// What is known where the run is to be repeated on one thread.
-    pub fn behind(&self) -> Option<&Behind> {
+    pub fn behind(&self) -> Option<&RerunPoint> {
         if let Failure::Stop(Stop::Behind(behind)) = self { Some(behind) } else { None }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use atoms_cosim::bench::{Measured, RatioOf, processor_time};
+use atoms_cosim::bench::{BenchValue, RatioOf, processor_time};
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
@@ -58,7 +58,7 @@ pub(super) fn of_kernel(
         let on_model = rate(kernel, &launch, limit.seconds, || Ok(ModelMachine::new(config.config)))?.0;
         let in_lockstep = rate(kernel, &launch, limit.seconds, lockstep)?.0;
         Ok([(MODEL, on_model), (LOCKSTEP, in_lockstep)]
-            .map(|(what, value)| Measured { what, unit: UNIT, value })
+            .map(|(what, value)| BenchValue { what, unit: UNIT, value })
             .into())
     })
 }

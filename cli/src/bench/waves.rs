@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use atoms_cosim::bench::{Measured, WaveBench};
+use atoms_cosim::bench::{BenchValue, WaveBench};
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
@@ -53,7 +53,7 @@ pub(super) fn of_waves(
     let subject = Subject { kind: "waves", config, about, ratios: WaveBench::RATIOS };
     measure(args, &subject, |limit| {
         let mut round = bench.round(limit).map_err(CliError::of)?;
-        round.push(Measured { what: "cycle 1,000,000 looked at again", unit: "s", value: look()? });
+        round.push(BenchValue { what: "cycle 1,000,000 looked at again", unit: "s", value: look()? });
         Ok(round)
     })
 }

@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::tape::Tape;
-use super::{Limit, Measured, RatioOf};
+use super::{BenchValue, Limit, RatioOf};
 use crate::lockstep::Lockstep;
 use crate::machine::{Machine, Stop};
 use crate::monitor::Monitor;
@@ -103,9 +103,9 @@ impl<'a> WaveBench<'a> {
     ///
     /// # Errors
     /// [`Failure`], a file that cannot be written for one.
-    pub fn round(&mut self, limit: Limit) -> Result<Vec<Measured>, Failure> {
+    pub fn round(&mut self, limit: Limit) -> Result<Vec<BenchValue>, Failure> {
         let mut round = Vec::new();
-        let mut measured = |what, unit, value| round.push(Measured { what, unit, value });
+        let mut measured = |what, unit, value| round.push(BenchValue { what, unit, value });
         measured(WATCHED, "cycles/s", self.watched(limit, None)?.1);
         for (what, file, bytes) in KINDS {
             let (cycles, rate) = self.watched(limit, Some(what))?;

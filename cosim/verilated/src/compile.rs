@@ -1,6 +1,6 @@
 //! Running the C++ compiler.
 
-use crate::compiler::Compiler;
+use crate::compiler::SLOW;
 use crate::group::{self, ToolGroup};
 use crate::provide::last_lines;
 use crate::{BuildError, Progress, Toolchain, Variant};
@@ -21,26 +21,6 @@ const SHIM_BYTES: u64 = 200_000;
 
 /// Lines of a compiler's complaint that go into an error.
 const COMPLAINT_LINES: usize = 20;
-
-/// Flags of every compilation.
-const FLAGS: &[&str] = &[
-    "-std=c++17",
-    "-march=native",
-    "-fPIC",
-    "-faligned-new",
-    "-fno-plt",
-    "-fvisibility=hidden",
-    #[cfg(target_arch = "x86_64")]
-    "-fcf-protection=none",
-    "-w",
-    "-DVERILATOR=1",
-    "-DVM_SC=0",
-    "-DVM_TRACE_FST=0",
-    "-DVM_TRACE_SAIF=0",
-];
-
-/// Optimization of what runs once: construction, the first evaluation, trace headers.
-const SLOW: &str = "-O0";
 
 /// How often code runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,39 +85,6 @@ pub(crate) struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    /// Flags that decide what comes out: part of a cache key.
-    pub(crate) fn flags(compiler: &Compiler, variant: Variant) -> Vec<&'static str> {
-        let mut flags = FLAGS.to_vec();
-        if !compiler.is_clang() {
-            // Keeps the runtime's globals apart when several libraries are loaded, and lets them be unloaded; clang has
-            // no such symbols.
-            flags.push("-fno-gnu-unique");
-        }
-        flags.extend(match variant {
-            Variant::Fast | Variant::Cov | Variant::CovToggle => ["-DVM_TRACE=0", "-DVM_TRACE_VCD=0"],
-            Variant::Wave => ["-DVM_TRACE=1", "-DVM_TRACE_VCD=1"],
-        });
-        // Numbers as in `abi::variant`.
-        flags.extend(match variant {
-            Variant::Fast => ["-DVM_COVERAGE=0", "-DATOMS_VARIANT=0"],
-            Variant::Wave => ["-DVM_COVERAGE=0", "-DATOMS_VARIANT=1"],
-            Variant::Cov => ["-DVM_COVERAGE=1", "-DATOMS_VARIANT=2"],
-            Variant::CovToggle => ["-DVM_COVERAGE=1", "-DATOMS_VARIANT=3"],
-        });
-        flags.extend([compiler.fast(), SLOW]);
-        flags
-    }
-
-    /// Flags of a link, behind its objects.
-    pub(crate) fn link_flags(compiler: &Compiler) -> Vec<&'static str> {
-        let mut flags = vec!["-fPIC", "-Wl,-Bsymbolic", "-Wl,--strip-debug", "-pthread"];
-        if compiler.is_clang() {
-            // Where g++ has instructions, clang calls g++'s library.
-            flags.push("-latomic");
-        }
-        flags
-    }
-
     fn command(&self, unit: &Unit) -> Command {
         let compiler = &self.tools.compiler;
         let level = match unit.speed {
@@ -145,7 +92,7 @@ impl Setup<'_> {
             Speed::Slow => SLOW,
         };
         let mut command = Command::new(&compiler.program);
-        command.args(Self::flags(compiler, self.variant)).arg(level);
+        command.args(compiler.flags(self.variant)).arg(level);
         for dir in &self.includes {
             command.arg("-I").arg(dir);
         }
@@ -197,7 +144,7 @@ impl Setup<'_> {
     /// Links `objects` into the shared library `library`.
     pub(crate) fn link(&self, objects: &[PathBuf], library: &Path) -> Result<(), BuildError> {
         let mut command = Command::new(&self.tools.compiler.program);
-        command.arg("-shared").args(objects).args(Self::link_flags(&self.tools.compiler));
+        command.arg("-shared").args(objects).args(self.tools.compiler.link_flags());
         command.arg("-o").arg(library);
         self.run(&mut command, &library.file_name().unwrap_or_default().to_string_lossy())
     }

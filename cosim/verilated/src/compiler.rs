@@ -1,10 +1,8 @@
 //! The C++ compiler that builds a library.
 
-use crate::compile::Setup;
 use crate::entry::{self, BuildDir};
 use crate::key::{Key, processor};
-use crate::toolchain::answer;
-use crate::{BuildError, Environment, ToolchainError, Variant};
+use crate::{BuildError, Environment, ToolchainError, Variant, provide};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -30,6 +28,26 @@ extern \"C\" long proof() {
 }
 ";
 
+/// Flags of every compilation.
+const FLAGS: &[&str] = &[
+    "-std=c++17",
+    "-march=native",
+    "-fPIC",
+    "-faligned-new",
+    "-fno-plt",
+    "-fvisibility=hidden",
+    #[cfg(target_arch = "x86_64")]
+    "-fcf-protection=none",
+    "-w",
+    "-DVERILATOR=1",
+    "-DVM_SC=0",
+    "-DVM_TRACE_FST=0",
+    "-DVM_TRACE_SAIF=0",
+];
+
+/// Optimization of what runs once: construction, the first evaluation, trace headers.
+pub(crate) const SLOW: &str = "-O0";
+
 /// Name of what the compiler said of itself, where it is known to build.
 const IDENTITY: &str = "identity";
 
@@ -42,6 +60,39 @@ impl Compiler {
     /// Optimization of what runs in every cycle: the level that makes the faster code of the two.
     pub(crate) fn fast(&self) -> &'static str {
         if self.is_clang() { "-O2" } else { "-O3" }
+    }
+
+    /// Flags that decide what comes out: part of a cache key.
+    pub(crate) fn flags(&self, variant: Variant) -> Vec<&'static str> {
+        let mut flags = FLAGS.to_vec();
+        if !self.is_clang() {
+            // Keeps the runtime's globals apart when several libraries are loaded, and lets them be unloaded; clang has
+            // no such symbols.
+            flags.push("-fno-gnu-unique");
+        }
+        flags.extend(match variant {
+            Variant::Fast | Variant::Cov | Variant::CovToggle => ["-DVM_TRACE=0", "-DVM_TRACE_VCD=0"],
+            Variant::Wave => ["-DVM_TRACE=1", "-DVM_TRACE_VCD=1"],
+        });
+        // Numbers as in `abi::variant`.
+        flags.extend(match variant {
+            Variant::Fast => ["-DVM_COVERAGE=0", "-DATOMS_VARIANT=0"],
+            Variant::Wave => ["-DVM_COVERAGE=0", "-DATOMS_VARIANT=1"],
+            Variant::Cov => ["-DVM_COVERAGE=1", "-DATOMS_VARIANT=2"],
+            Variant::CovToggle => ["-DVM_COVERAGE=1", "-DATOMS_VARIANT=3"],
+        });
+        flags.extend([self.fast(), SLOW]);
+        flags
+    }
+
+    /// Flags of a link, behind its objects.
+    pub(crate) fn link_flags(&self) -> Vec<&'static str> {
+        let mut flags = vec!["-fPIC", "-Wl,-Bsymbolic", "-Wl,--strip-debug", "-pthread"];
+        if self.is_clang() {
+            // Where g++ has instructions, clang calls g++'s library.
+            flags.push("-latomic");
+        }
+        flags
     }
 
     /// Finds the C++ compiler: `CXX`; else `clang++`, which makes the faster code, where it builds; else `g++`.
@@ -83,8 +134,8 @@ impl Compiler {
             let compiler = Self::named(env, &program).map_err(|error| BuildError::Spec(error.to_string()))?;
             let source = shop.write("proof.cpp", PROOF)?;
             let mut command = Command::new(&compiler.program);
-            command.args(Setup::flags(&compiler, Variant::Fast)).arg("-shared").arg(source);
-            command.args(Setup::link_flags(&compiler)).arg("-o").arg(shop.dir().join("proof.so"));
+            command.args(compiler.flags(Variant::Fast)).arg("-shared").arg(source);
+            command.args(compiler.link_flags()).arg("-o").arg(shop.dir().join("proof.so"));
             answer(&mut command).map_err(|said| BuildError::Compile("proof.cpp".to_owned(), said))?;
             let entry = shop.folder("entry")?;
             shop.write(&format!("entry/{IDENTITY}"), &compiler.identity)?;
@@ -95,4 +146,14 @@ impl Compiler {
         let identity = std::fs::read_to_string(entry.dir.join(IDENTITY)).ok()?;
         Some(Self { program, identity })
     }
+}
+
+/// What a command prints on success, or why there is no answer.
+pub(crate) fn answer(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{}; {}", output.status, provide::last_lines(&said, 5)).trim_end_matches("; ").to_owned())
 }

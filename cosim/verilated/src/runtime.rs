@@ -45,7 +45,7 @@ pub(crate) fn objects(
         .with(&tools.compiler.identity)
         .with(processor())
         .with(CAPTURE)
-        .with_all(Setup::flags(&tools.compiler, variant));
+        .with_all(tools.compiler.flags(variant));
     for name in SOURCES {
         key = key.with(fs_err::read(include.join(name))?);
     }

@@ -1,6 +1,6 @@
 //! The tools a library is built with: Verilator and a C++ compiler.
 
-use crate::compiler::Compiler;
+use crate::compiler::{Compiler, answer};
 use crate::environment::is_executable;
 use crate::{Environment, ToolchainError, provide};
 use std::fmt;
@@ -199,16 +199,6 @@ fn command(program: &Path, root: Option<&Path>) -> Command {
         None => command.env_remove("VERILATOR_ROOT"),
     };
     command
-}
-
-/// What a command prints on success, or why there is no answer.
-pub(crate) fn answer(command: &mut Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| error.to_string())?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{}; {}", output.status, provide::last_lines(&said, 5)).trim_end_matches("; ").to_owned())
 }
 
 #[cfg(test)]

@@ -199,13 +199,16 @@ module atoms_collect
     end
   endfunction
 
+  result_e kind;
+  assign kind = result_kind(pass_i.op);
+
   always_comb begin
     automatic wides_t so_far;
     so_far = pass_i.first ? '0 : rd_q;
     rd_d   = so_far;
     pred_d = (pass_i.first ? '0 : pred_q) | stored;
     if (pass_i.valid && !pass_i.red) begin
-      unique case (result_kind(pass_i.op))
+      unique case (kind)
         ResultOld: begin
           if (MergeArrive && (pass_i.op == OpMbarArrive)) begin
             put_each(rd_d, so_far, pass_i.served, old_i, bank_addr_i);

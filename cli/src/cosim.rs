@@ -9,7 +9,6 @@ use atoms_cosim::internals::Depth;
 use atoms_cosim::machine::{Machine, Stop};
 use atoms_cosim::session::{Failure, Tally};
 use atoms_cosim::stimulus::Profile;
-use atoms_cosim::trace::Sides;
 use atoms_cosim::usage::UsageReport;
 use atoms_ops::{OPS, Op};
 use atoms_verilated::Environment;
@@ -144,11 +143,7 @@ fn lockstep(args: &CosimArgs, campaign: &Campaign) -> Result<Verdict, CliError> 
 }
 
 /// Model or RTL alone: the oracle is the only judge.
-fn one_side<M: Machine + Sides>(
-    args: &CosimArgs,
-    campaign: &Campaign,
-    machine: M,
-) -> Result<Verdict, CliError> {
+fn one_side<M: Machine>(args: &CosimArgs, campaign: &Campaign, machine: M) -> Result<Verdict, CliError> {
     let mut session = machine::session(machine, &args.machine, !args.no_oracle)?;
     let bar = bar(campaign.requests, "requests");
     let mut stimulus = campaign.stimulus();

@@ -12,7 +12,7 @@ use atoms_cosim::machine::{Machine, ModelMachine, RerunPoint, RtlMachine};
 use atoms_cosim::rtl::{self, RtlIdentity};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::trace::{Sides, Trace};
+use atoms_cosim::trace::Trace;
 use atoms_cosim::usage::{Usage, UsageReport};
 use atoms_verilated::Library;
 
@@ -106,7 +106,7 @@ pub(crate) fn outputs(args: &MachineArgs, files: &mut Files) {
 pub(crate) type MeasuredSession<M> = Session<M, Option<Usage>>;
 
 /// A session on `machine` with wave, recording and report as asked for.
-pub(crate) fn session<M: Machine + Sides>(
+pub(crate) fn session<M: Machine>(
     mut machine: M,
     args: &MachineArgs,
     oracle: bool,
@@ -136,7 +136,7 @@ pub(crate) fn session<M: Machine + Sides>(
 }
 
 /// Completes wave and recording; gives a line on each for the report, and one on the RTL.
-pub(crate) fn finish<M: Machine + Sides>(
+pub(crate) fn finish<M: Machine>(
     session: &mut MeasuredSession<M>,
     args: &MachineArgs,
 ) -> Result<Vec<String>, CliError> {
@@ -159,7 +159,7 @@ pub(crate) fn finish<M: Machine + Sides>(
 }
 
 /// The report, if it is asked for.
-pub(crate) fn usage<M: Machine + Sides>(session: &mut MeasuredSession<M>) -> Option<UsageReport> {
+pub(crate) fn usage<M: Machine>(session: &mut MeasuredSession<M>) -> Option<UsageReport> {
     session.listener().as_ref().map(Usage::report)
 }
 

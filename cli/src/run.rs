@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::machine::{Machine, RerunPoint, Stop};
 use atoms_cosim::session::Failure;
-use atoms_cosim::trace::Sides;
 use atoms_cosim::usage::UsageReport;
 use atoms_isa::{Arch, Kernel, Program};
 use atoms_ops::OPS;
@@ -126,12 +125,12 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    fn on<M: Machine + Sides>(&self, machine: M) -> Result<Verdict, CliError> {
+    fn on<M: Machine>(&self, machine: M) -> Result<Verdict, CliError> {
         self.or_again(machine, |behind| Err(CliError::of(Stop::Behind(Box::new(behind)))))
     }
 
     /// Runs the kernel, and reports; what is known of a run that is to be repeated goes to `again`.
-    fn or_again<M: Machine + Sides>(
+    fn or_again<M: Machine>(
         &self,
         machine: M,
         again: impl FnOnce(RerunPoint) -> Result<Verdict, CliError>,
@@ -244,7 +243,7 @@ impl Question<'_> {
         Ok(())
     }
 
-    fn print<M: Machine + Sides>(
+    fn print<M: Machine>(
         &self,
         report: &RunReport,
         session: &MeasuredSession<M>,
@@ -340,7 +339,7 @@ impl Question<'_> {
         Ok(())
     }
 
-    fn print_failure<M: Machine + Sides>(
+    fn print_failure<M: Machine>(
         &self,
         mut failure: Failure,
         session: &MeasuredSession<M>,
@@ -385,7 +384,7 @@ impl Question<'_> {
         Ok(())
     }
 
-    fn as_json<M: Machine + Sides>(
+    fn as_json<M: Machine>(
         &self,
         report: &RunReport,
         session: &MeasuredSession<M>,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use atoms_cosim::{configs, rtl};
-use atoms_regress::episode::Episode;
+use atoms_coverage::episode::Episode;
 use atoms_regress::triage::bundle::{BundleContext, Original, bundle};
 use atoms_regress::triage::death::Death;
 use atoms_regress::triage::minimize::Effort;

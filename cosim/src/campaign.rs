@@ -17,7 +17,7 @@ use crate::scoreboard::{OracleViolation, Scoreboard};
 use crate::session::{Failure, Listener, Session, SessionCheckpoint, Tally};
 use crate::shrink::shrink;
 use crate::stimulus::{Profile, RandomStimulus, Stimulus};
-use crate::trace::{Sides, Trace};
+use crate::trace::Trace;
 
 /// Cycles shown before a failure: the longest pipeline, a full queue and a 32-pass request fit.
 pub const CYCLES_SHOWN: u64 = 64;
@@ -170,10 +170,7 @@ impl Failed {
 ///
 /// # Errors
 /// [`Failure`].
-pub fn run_case<M: Machine + Sides, L: Listener>(
-    session: &mut Session<M, L>,
-    case: &Case,
-) -> Result<Tally, Failure> {
+pub fn run_case<M: Machine, L: Listener>(session: &mut Session<M, L>, case: &Case) -> Result<Tally, Failure> {
     load_case(session, case)?;
     session.run(&mut CaseStimulus::new(case), u64::MAX, |_| {})
 }
@@ -182,10 +179,7 @@ pub fn run_case<M: Machine + Sides, L: Listener>(
 ///
 /// # Errors
 /// [`Failure`].
-pub fn load_case<M: Machine + Sides, L: Listener>(
-    session: &mut Session<M, L>,
-    case: &Case,
-) -> Result<(), Failure> {
+pub fn load_case<M: Machine, L: Listener>(session: &mut Session<M, L>, case: &Case) -> Result<(), Failure> {
     if !case.memory.is_empty() {
         let memory = case.memory_of((session.machine().config().bytes() / 4) as usize);
         session.machine_mut().load_memory(&memory)?;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::mem;
+use std::ops::Range;
 
 use atoms_model::diagnosis::Watch;
 use atoms_model::port::{In, Out, Probe};
@@ -270,11 +271,6 @@ impl Lockstep {
         self.internals = None;
     }
 
-    /// The RTL, and what is inside, if it is looked at.
-    pub fn internals(&self) -> Option<(&Rtl, &Internals)> {
-        Some((self.rtl.as_ref()?, self.internals.as_deref()?))
-    }
-
     /// As [`Rtl::cycle_expecting`], in a cycle that is looked into.
     #[cold]
     fn cycle_inside(&mut self, i: &In) -> Result<Compared, Stop> {
@@ -446,5 +442,25 @@ impl Machine for Lockstep {
 
     fn watched(&self) -> Option<&Watch> {
         self.model.watched()
+    }
+
+    fn sides(&self) -> &'static [&'static str] {
+        &["rtl", "model"]
+    }
+
+    fn other_side(&self) -> Option<(&Out, &Probe)> {
+        self.apart.then(|| self.model_side())
+    }
+
+    fn passes_at_issue(&self) -> Option<u32> {
+        self.model.passes_at_issue()
+    }
+
+    fn show_inside(&mut self, window: Range<u64>) -> Result<(), RtlError> {
+        self.look_inside(Looking::Show(window))
+    }
+
+    fn internals(&self) -> Option<(&Rtl, &Internals)> {
+        Some((self.rtl.as_ref()?, self.internals.as_deref()?))
     }
 }

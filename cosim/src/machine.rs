@@ -1,5 +1,7 @@
 //! What can stand behind the unit's ports: the model, the RTL, or both in lockstep.
 
+use std::ops::Range;
+
 use atoms_model::diagnosis::Watch;
 use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
@@ -96,6 +98,34 @@ pub trait Machine {
     fn watched(&self) -> Option<&Watch> {
         None
     }
+
+    /// Names of its sides in waves, the RTL first.
+    fn sides(&self) -> &'static [&'static str];
+
+    /// What the second side drove in the cycle last run, if that was not what [`Machine::out`] and
+    /// [`Machine::probe`] give.
+    fn other_side(&self) -> Option<(&Out, &Probe)> {
+        None
+    }
+
+    /// Passes that the request at issue takes in all, where a side has planned them: the RTL finds out as it goes.
+    fn passes_at_issue(&self) -> Option<u32> {
+        None
+    }
+
+    /// From now on, what is inside goes into waves as well, in the cycles of `window`.
+    ///
+    /// # Errors
+    /// [`RtlError::NoWaves`] unless there is an RTL, built as the wave variant: the model's registers have the widths
+    /// of the RTL's.
+    fn show_inside(&mut self, _window: Range<u64>) -> Result<(), RtlError> {
+        Err(RtlError::NoWaves)
+    }
+
+    /// The RTL, and what is inside, if it is looked at.
+    fn internals(&self) -> Option<(&Rtl, &Internals)> {
+        None
+    }
 }
 
 /// What a machine showed in the cycle last run, and how many there were.
@@ -169,6 +199,14 @@ impl Machine for ModelMachine {
     fn word(&self, index: usize) -> u32 {
         self.unit.memory().get(index).copied().unwrap_or(0)
     }
+
+    fn sides(&self) -> &'static [&'static str] {
+        &["model"]
+    }
+
+    fn passes_at_issue(&self) -> Option<u32> {
+        self.unit.passes_at_issue()
+    }
 }
 
 /// The RTL alone.
@@ -198,11 +236,6 @@ impl RtlMachine {
     pub fn look_inside(&mut self, looking: Looking) -> Result<(), RtlError> {
         self.internals = Some(Box::new(Internals::open(&mut self.rtl, None, looking)?));
         Ok(())
-    }
-
-    /// The RTL, and what is inside, if it is looked at.
-    pub fn internals(&self) -> Option<(&Rtl, &Internals)> {
-        Some((&self.rtl, self.internals.as_deref()?))
     }
 }
 
@@ -240,5 +273,17 @@ impl Machine for RtlMachine {
     fn word(&self, index: usize) -> u32 {
         let banks = self.config.num_banks as usize;
         self.rtl.read_word(index % banks, index / banks).unwrap_or(0)
+    }
+
+    fn sides(&self) -> &'static [&'static str] {
+        &["rtl"]
+    }
+
+    fn show_inside(&mut self, window: Range<u64>) -> Result<(), RtlError> {
+        self.look_inside(Looking::Show(window))
+    }
+
+    fn internals(&self) -> Option<(&Rtl, &Internals)> {
+        Some((&self.rtl, self.internals.as_deref()?))
     }
 }

@@ -12,12 +12,12 @@ use atoms_model::{MemoryPort, RequestOrigin};
 use atoms_verilated::RtlError;
 
 use crate::lockstep::{Checkpoint, Lockstep};
-use crate::machine::{Machine, RerunPoint, Stop};
+use crate::machine::{LastCycle, Machine, RerunPoint, Stop};
 use crate::mismatch::Subject;
 use crate::monitor::{Cycle, Monitor};
 use crate::scoreboard::{OracleViolation, Scoreboard};
 use crate::stimulus::{Stimulus, settle};
-use crate::trace::{Sides, Trace, TraceError};
+use crate::trace::{Trace, TraceError};
 
 /// Why a run did not end well.
 #[derive(Debug, thiserror::Error)]
@@ -202,6 +202,15 @@ const CYCLES_BETWEEN_LOOKS: u64 = 1 << 12;
 #[derive(Debug)]
 pub struct Session<M, L = ()> {
     machine: M,
+    /// A checkpoint does not hold it.
+    listener: L,
+    bench: TestBench,
+}
+
+/// All of a session that does not depend on the types of its machine and its listener: what runs in every cycle is here, and
+/// compiled once.
+#[derive(Debug)]
+struct TestBench {
     scoreboard: Option<Scoreboard>,
     trace: Option<Trace>,
     deadline: Option<Instant>,
@@ -210,8 +219,6 @@ pub struct Session<M, L = ()> {
     end: u64,
     /// Cycles since the last look at the clock, over all runs: many short ones take their time too.
     unlooked: u64,
-    /// A checkpoint does not hold it.
-    listener: L,
     monitor: Monitor,
     watchdog: Watchdog,
     // Taken out for the length of a step only, since the step needs the rest of the session too.
@@ -243,9 +250,9 @@ impl<L: Listener> Session<Lockstep, L> {
     pub fn save(&mut self) -> Result<SessionCheckpoint, Failure> {
         Ok(SessionCheckpoint {
             machine: self.machine.save()?,
-            inputs: self.inputs.clone().unwrap_or_default(),
-            monitor: self.monitor.clone(),
-            last_answer: self.watchdog.last_answer,
+            inputs: self.bench.inputs.clone().unwrap_or_default(),
+            monitor: self.bench.monitor.clone(),
+            last_answer: self.bench.watchdog.last_answer,
         })
     }
 
@@ -255,10 +262,10 @@ impl<L: Listener> Session<Lockstep, L> {
     /// [`Failure::Stop`] when it is another machine's.
     pub fn restore(&mut self, checkpoint: &SessionCheckpoint) -> Result<(), Failure> {
         self.machine.restore(&checkpoint.machine)?;
-        self.scoreboard = None;
-        self.inputs = Some(checkpoint.inputs.clone());
-        self.monitor = checkpoint.monitor.clone();
-        self.watchdog.last_answer = checkpoint.last_answer;
+        self.bench.scoreboard = None;
+        self.bench.inputs = Some(checkpoint.inputs.clone());
+        self.bench.monitor = checkpoint.monitor.clone();
+        self.bench.watchdog.last_answer = checkpoint.last_answer;
         Ok(())
     }
 
@@ -268,8 +275,8 @@ impl<L: Listener> Session<Lockstep, L> {
     /// [`Stop::Rtl`] when the simulation of the RTL is lost.
     pub fn restart_machine(&mut self) -> Result<(), Stop> {
         self.machine.restart()?;
-        let scoreboard = self.scoreboard.is_some().then(|| Scoreboard::new(self.machine.config(), &[]));
-        self.restart(scoreboard);
+        let scoreboard = self.bench.scoreboard.is_some();
+        self.restart(scoreboard.then(|| Scoreboard::new(self.machine.config(), &[])));
         Ok(())
     }
 }
@@ -277,43 +284,27 @@ impl<L: Listener> Session<Lockstep, L> {
 impl<M: Machine> Session<M> {
     /// A session on a machine after reset, with the oracle at the ports if it is enabled.
     pub fn new(machine: M, scoreboard: Option<Scoreboard>) -> Self {
-        Session {
+        let bench = TestBench {
             monitor: Monitor::new(machine.config()),
-            machine,
             scoreboard,
             trace: None,
             deadline: None,
             interrupt: None,
             end: u64::MAX,
             unlooked: 0,
-            listener: (),
             watchdog: Watchdog { cycles: WATCHDOG_CYCLES, last_answer: 0 },
             inputs: Some(Box::default()),
             tally: Tally::default(),
-        }
+        };
+        Session { machine, listener: (), bench }
     }
 }
 
-impl<M: Machine + Sides, L: Listener> Session<M, L> {
+impl<M: Machine, L: Listener> Session<M, L> {
     /// The session with another listener, and the one that it had.
     pub fn listened_by<N: Listener>(self, listener: N) -> (Session<M, N>, L) {
-        let Session { machine, scoreboard, trace, deadline, interrupt, end, unlooked, .. } = self;
-        let Session { monitor, watchdog, inputs, tally, .. } = self;
-        let session = Session {
-            machine,
-            scoreboard,
-            trace,
-            deadline,
-            interrupt,
-            end,
-            unlooked,
-            listener,
-            monitor,
-            watchdog,
-            inputs,
-            tally,
-        };
-        (session, self.listener)
+        let Session { machine, listener: before, bench } = self;
+        (Session { machine, listener, bench }, before)
     }
 
     /// The machine.
@@ -333,62 +324,62 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
 
     /// The oracle at the ports, if it is enabled.
     pub fn scoreboard(&mut self) -> Option<&mut Scoreboard> {
-        self.scoreboard.as_mut()
+        self.bench.scoreboard.as_mut()
     }
 
     /// Enables the oracle, or disables it.
     pub fn set_scoreboard(&mut self, scoreboard: Option<Scoreboard>) {
-        self.scoreboard = scoreboard;
+        self.bench.scoreboard = scoreboard;
     }
 
     /// Cycles from now on go to this wave, or to none.
     pub fn set_trace(&mut self, trace: Option<Trace>) {
-        self.trace = trace;
+        self.bench.trace = trace;
     }
 
     /// The wave being written, if one is.
     pub fn trace(&self) -> Option<&Trace> {
-        self.trace.as_ref()
+        self.bench.trace.as_ref()
     }
 
     /// The wave being written, if one is; it ends here.
     pub fn take_trace(&mut self) -> Option<Trace> {
-        self.trace.take()
+        self.bench.trace.take()
     }
 
     /// When a run is given up, if it ever is.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
-        self.deadline = deadline;
+        self.bench.deadline = deadline;
     }
 
     /// A run is interrupted when it has this many cycles.
     pub fn set_end(&mut self, cycles: u64) {
-        self.end = cycles;
+        self.bench.end = cycles;
     }
 
     /// A run ends soon after this is set.
     pub fn set_interrupt(&mut self, interrupt: &'static AtomicBool) {
-        self.interrupt = Some(interrupt);
+        self.bench.interrupt = Some(interrupt);
     }
 
     /// Starts over with a machine that has: nothing is in flight, nothing is counted.
     pub fn restart(&mut self, scoreboard: Option<Scoreboard>) {
-        self.inputs = Some(Box::default());
-        self.scoreboard = scoreboard;
-        self.tally = Tally::default();
-        self.monitor = Monitor::new(self.machine.config());
-        self.watchdog.last_answer = self.machine.cycles();
+        self.bench.inputs = Some(Box::default());
+        self.bench.scoreboard = scoreboard;
+        self.bench.tally = Tally::default();
+        self.bench.monitor = Monitor::new(self.machine.config());
+        self.bench.watchdog.last_answer = self.machine.cycles();
         self.listener.restart();
     }
 
     /// From now on the machine is stuck after this many cycles without an answer.
     pub fn set_watchdog(&mut self, cycles: u64) {
-        self.watchdog.cycles = cycles;
+        self.bench.watchdog.cycles = cycles;
     }
 
     /// What the run came to so far.
     pub fn tally(&self) -> Tally {
-        Tally { judged: self.scoreboard.as_ref().map_or(0, Scoreboard::answers), ..self.tally }
+        self.bench.tally()
     }
 
     /// Runs one cycle with inputs from `stimulus`.
@@ -396,15 +387,7 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
     /// # Errors
     /// [`Failure`], with the requests in flight in a mismatch.
     pub fn step(&mut self, stimulus: &mut impl Stimulus) -> Result<(), Failure> {
-        let mut inputs = self.inputs.take().unwrap_or_default();
-        stimulus.drive(&mut inputs);
-        let outcome = self.clock(&inputs);
-        if outcome.is_ok() {
-            stimulus.observe(&inputs, self.machine.out());
-            settle(&mut inputs, self.machine.out());
-        }
-        self.inputs = Some(inputs);
-        outcome
+        self.bench.step(&mut self.machine, &mut self.listener, stimulus)
     }
 
     /// Runs one cycle with inputs `i`.
@@ -412,44 +395,7 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
     /// # Errors
     /// [`Failure`], with the requests in flight in a mismatch.
     pub fn clock(&mut self, i: &In) -> Result<(), Failure> {
-        let outcome = self.clock_and_judge(i);
-        if outcome.is_err() {
-            // What is found here may be the consequence of a difference in an earlier cycle.
-            self.machine.catch_up()?;
-        }
-        outcome
-    }
-
-    fn clock_and_judge(&mut self, i: &In) -> Result<(), Failure> {
-        let cycle = self.machine.cycles();
-        let outcome = self.machine.cycle(i);
-        if let Some(trace) = self.trace.as_mut().filter(|_| outcome.is_err()) {
-            trace.cycle(cycle, i, &self.machine, None)?;
-        }
-        if let Err(Stop::Mismatch(mut mismatch)) = outcome {
-            if let Some(trace) = &mut self.trace {
-                trace.points_at(cycle, mismatch.differences.first().copied(), mismatch.subject);
-            }
-            mismatch.surround(self.monitor.warps(), self.monitor.clusters());
-            return Err(Stop::Mismatch(mismatch).into());
-        }
-        outcome?;
-        let seen = self.monitor.cycle(cycle, i, self.machine.out(), self.machine.probe());
-        if let Some(trace) = &mut self.trace {
-            trace.cycle(cycle, i, &self.machine, Some(&seen))?;
-        }
-        if let Some(scoreboard) = &mut self.scoreboard
-            && let Err(violation) = scoreboard.see(&seen)
-        {
-            if let Some(trace) = &mut self.trace {
-                trace.points_at(cycle, None, Subject::answered_in(&seen));
-            }
-            return Err(violation.into());
-        }
-        self.listener.cycle(&seen);
-        self.tally.count(&seen);
-        self.watchdog.see(&seen, self.monitor.inside())?;
-        self.look_at_the_clock(cycle)
+        self.bench.clock(&mut self.machine, &mut self.listener, i)
     }
 
     /// Completes what the scoreboard records, if it does: see [`Scoreboard::finish_recording`].
@@ -457,7 +403,8 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
     /// # Errors
     /// When the recording could not be written.
     pub fn finish_recording(&mut self) -> io::Result<()> {
-        self.scoreboard.as_mut().map_or(Ok(()), |scoreboard| scoreboard.finish_recording(&self.monitor))
+        let TestBench { scoreboard, monitor, .. } = &mut self.bench;
+        scoreboard.as_mut().map_or(Ok(()), |scoreboard| scoreboard.finish_recording(monitor))
     }
 
     /// Runs until the stimulus has finished and everything is answered, until `limit` cycles, or until it
@@ -471,17 +418,7 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
         limit: u64,
         mut progress: impl FnMut(&Tally),
     ) -> Result<Tally, Failure> {
-        while self.machine.cycles() < limit && !(stimulus.finished() && self.is_idle()) {
-            match self.step(stimulus) {
-                Err(Failure::Interrupted { .. }) => break,
-                outcome => outcome?,
-            }
-            if self.tally.cycles.is_multiple_of(1 << 14) {
-                progress(&self.tally);
-            }
-        }
-        self.settle_up()?;
-        Ok(self.tally())
+        self.bench.run(&mut self.machine, &mut self.listener, stimulus, limit, &mut progress)
     }
 
     /// The end of a run: waits for what runs behind and, where nothing is inside, has the memory judged.
@@ -489,7 +426,7 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
     /// # Errors
     /// [`Failure`].
     pub fn settle_up(&mut self) -> Result<(), Failure> {
-        if self.is_idle() { self.judge_memory() } else { Ok(self.machine.catch_up()?) }
+        self.bench.settle_up(&mut self.machine)
     }
 
     /// Compares the whole memory of both sides, and has it judged. Only while nothing is inside.
@@ -497,22 +434,132 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
     /// # Errors
     /// [`Failure`] with the first word that differs, or that is not what was left there.
     pub fn judge_memory(&mut self) -> Result<(), Failure> {
-        let memory = self.machine.read_memory()?;
+        self.bench.judge_memory(&mut self.machine)
+    }
+
+    /// Nothing is offered and nothing is inside.
+    pub fn is_idle(&self) -> bool {
+        self.bench.is_idle()
+    }
+}
+
+impl TestBench {
+    fn tally(&self) -> Tally {
+        Tally { judged: self.scoreboard.as_ref().map_or(0, Scoreboard::answers), ..self.tally }
+    }
+
+    fn step(
+        &mut self,
+        machine: &mut dyn Machine,
+        listener: &mut dyn Listener,
+        stimulus: &mut dyn Stimulus,
+    ) -> Result<(), Failure> {
+        let mut inputs = self.inputs.take().unwrap_or_default();
+        stimulus.drive(&mut inputs);
+        let outcome = self.clock(machine, listener, &inputs);
+        if outcome.is_ok() {
+            let out = machine.out();
+            stimulus.observe(&inputs, out);
+            settle(&mut inputs, out);
+        }
+        self.inputs = Some(inputs);
+        outcome
+    }
+
+    fn clock(
+        &mut self,
+        machine: &mut dyn Machine,
+        listener: &mut dyn Listener,
+        i: &In,
+    ) -> Result<(), Failure> {
+        let outcome = self.clock_and_judge(machine, listener, i);
+        if outcome.is_err() {
+            // What is found here may be the consequence of a difference in an earlier cycle.
+            machine.catch_up()?;
+        }
+        outcome
+    }
+
+    fn clock_and_judge(
+        &mut self,
+        machine: &mut dyn Machine,
+        listener: &mut dyn Listener,
+        i: &In,
+    ) -> Result<(), Failure> {
+        let cycle = machine.cycles();
+        let outcome = machine.cycle(i);
+        if let Some(trace) = self.trace.as_mut().filter(|_| outcome.is_err()) {
+            trace.cycle(cycle, i, machine, None)?;
+        }
+        if let Err(Stop::Mismatch(mut mismatch)) = outcome {
+            if let Some(trace) = &mut self.trace {
+                trace.points_at(cycle, mismatch.differences.first().copied(), mismatch.subject);
+            }
+            mismatch.surround(self.monitor.warps(), self.monitor.clusters());
+            return Err(Stop::Mismatch(mismatch).into());
+        }
+        outcome?;
+        let LastCycle { out, probe, cycles } = machine.last();
+        let seen = self.monitor.cycle(cycle, i, out, probe);
+        if let Some(trace) = &mut self.trace {
+            trace.cycle(cycle, i, machine, Some(&seen))?;
+        }
+        if let Some(scoreboard) = &mut self.scoreboard
+            && let Err(violation) = scoreboard.see(&seen)
+        {
+            if let Some(trace) = &mut self.trace {
+                trace.points_at(cycle, None, Subject::answered_in(&seen));
+            }
+            return Err(violation.into());
+        }
+        listener.cycle(&seen);
+        self.tally.count(&seen);
+        self.watchdog.see(&seen, self.monitor.inside())?;
+        self.look_at_the_clock(*cycles)
+    }
+
+    fn run(
+        &mut self,
+        machine: &mut dyn Machine,
+        listener: &mut dyn Listener,
+        stimulus: &mut dyn Stimulus,
+        limit: u64,
+        progress: &mut dyn FnMut(&Tally),
+    ) -> Result<Tally, Failure> {
+        while machine.cycles() < limit && !(stimulus.finished() && self.is_idle()) {
+            match self.step(machine, listener, stimulus) {
+                Err(Failure::Interrupted { .. }) => break,
+                outcome => outcome?,
+            }
+            if self.tally.cycles.is_multiple_of(1 << 14) {
+                progress(&self.tally);
+            }
+        }
+        self.settle_up(machine)?;
+        Ok(self.tally())
+    }
+
+    fn settle_up(&mut self, machine: &mut dyn Machine) -> Result<(), Failure> {
+        if self.is_idle() { self.judge_memory(machine) } else { Ok(machine.catch_up()?) }
+    }
+
+    fn judge_memory(&mut self, machine: &mut dyn Machine) -> Result<(), Failure> {
+        let memory = machine.read_memory()?;
         if let Some(scoreboard) = &mut self.scoreboard {
             scoreboard.finish(&memory, &self.monitor)?;
         }
         Ok(())
     }
 
-    /// Nothing is offered and nothing is inside.
-    pub fn is_idle(&self) -> bool {
+    fn is_idle(&self) -> bool {
         let offered = |i: &In| i.req_valid | i.cl_valid | i.cta_valid == 1;
         self.monitor.inside() == 0 && !self.inputs.as_deref().is_some_and(offered)
     }
 
-    /// Ends a run that is out of time, or interrupted.
-    fn look_at_the_clock(&mut self, cycle: u64) -> Result<(), Failure> {
-        if self.machine.cycles() >= self.end {
+    /// Ends a run of so many cycles that is out of time, or interrupted.
+    fn look_at_the_clock(&mut self, cycles: u64) -> Result<(), Failure> {
+        let cycle = cycles - 1;
+        if cycles >= self.end {
             return Err(Failure::Interrupted(cycle));
         }
         self.unlooked += 1;
@@ -529,7 +576,7 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
     }
 }
 
-impl<M: Machine + Sides, L: Listener> MemoryPort for Session<M, L> {
+impl<M: Machine, L: Listener> MemoryPort for Session<M, L> {
     type Error = Failure;
 
     fn lanes(&self) -> u32 {
@@ -553,13 +600,13 @@ impl<M: Machine + Sides, L: Listener> MemoryPort for Session<M, L> {
     }
 
     fn offer_from(&mut self, origin: &RequestOrigin<'_>) {
-        if let Some(trace) = &mut self.trace {
+        if let Some(trace) = &mut self.bench.trace {
             trace.offer_from(origin);
         }
     }
 
-    fn cycle(&mut self, inputs: &In) -> Result<Out, Failure> {
+    fn cycle(&mut self, inputs: &In) -> Result<&Out, Failure> {
         self.clock(inputs)?;
-        Ok(*self.machine.out())
+        Ok(self.machine.out())
     }
 }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use atoms_cosim::bench::processor_time;
 use atoms_cosim::configs;
 use atoms_explore::measure::{Trial, TrialLimits, estimate};
-use atoms_explore::workload::{GENERATED, Generated, Workload};
+use atoms_workload::{GENERATED, Generated, Workload};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = configs::named(&configs::rtl_dir(), "default")?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::measure::{Behind, Judging, Measurement, Trial, TrialError, measure};
-use crate::workload::WorkloadIdentity;
+use atoms_workload::WorkloadIdentity;
 
 /// That RTL and model of a point agreed in every output and every probe bit of every cycle of a workload, that the oracle
 /// accepted every answer and the memory at the end, and that the workload's result was right. Without agreement there is

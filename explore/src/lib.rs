@@ -1,6 +1,6 @@
 //! What the unit would cost and give if it were built otherwise.
 //!
-//! [`workload`] has what the unit is given to do; [`measure`] one point of it; [`certificate`] that the RTL agrees; [`cost`]
+//! [`atoms_workload`] has what the unit is given to do; [`measure`] one point of it; [`certificate`] that the RTL agrees; [`cost`]
 //! what it takes to build; [`calibrate`] what its passes are in cycles of a GPU. A [`sweep`] measures many points, of which
 //! [`report`] makes tables, plots ([`plot`]) and a page.
 
@@ -14,4 +14,3 @@ pub mod measure;
 pub mod plot;
 pub mod report;
 pub mod sweep;
-pub mod workload;

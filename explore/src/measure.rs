@@ -8,7 +8,6 @@ use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine, Stop};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Listener, Session};
 use atoms_cosim::stimulus::Stimulus;
-use atoms_cosim::trace::Sides;
 use atoms_model::memory_port::word_index;
 use atoms_model::port::In;
 use atoms_model::{Config, MemoryPort, Unit};
@@ -16,7 +15,7 @@ use atoms_sm::{KernelError, Outcome, RunError, RunReport, SmConfig};
 use atoms_verilated::Library;
 use serde::{Deserialize, Serialize};
 
-use crate::workload::{
+use atoms_workload::{
     ClosedLoop, GivenUp, KernelWorkload, PortCounts, ReplayStimulus, WorkCounts, Workload, WorkloadError,
 };
 
@@ -295,7 +294,7 @@ pub fn measure<L: Listener>(
     }
 }
 
-fn on<M: Machine + Sides, L: Listener>(
+fn on<M: Machine, L: Listener>(
     trial: &Trial<'_>,
     machine: Result<M, Stop>,
     judged: Judging,
@@ -314,7 +313,7 @@ fn on<M: Machine + Sides, L: Listener>(
     (outcome, session.listened_by(()).1)
 }
 
-fn in_session<M: Machine + Sides, L: Listener>(
+fn in_session<M: Machine, L: Listener>(
     trial: &Trial<'_>,
     session: &mut Session<M, L>,
 ) -> Result<Measurement, TrialError> {
@@ -335,7 +334,7 @@ fn in_session<M: Machine + Sides, L: Listener>(
     }
 }
 
-fn drive<M: Machine + Sides, L: Listener>(
+fn drive<M: Machine, L: Listener>(
     session: &mut Session<M, L>,
     work: &mut impl Work,
     memory: Option<Vec<u32>>,
@@ -358,7 +357,7 @@ fn drive<M: Machine + Sides, L: Listener>(
     Ok(Measurement { cycles: tally.cycles, ..measurement })
 }
 
-fn kernel<M: Machine + Sides, L: Listener>(
+fn kernel<M: Machine, L: Listener>(
     workload: &KernelWorkload,
     session: &mut Session<M, L>,
     cycles: u64,

@@ -7,7 +7,7 @@ use atoms_explore::calibrate::{
     Calibration, CostLaw, FigureResidual, FittedConstant, GpuConstant, GpuProfile, Metric, PassRule,
     Provenance, RoundCounts, calibrate, published, read_measurements,
 };
-use atoms_explore::workload::Generated;
+use atoms_workload::Generated;
 use expect_test::expect_file;
 
 fn all_published() -> Vec<Calibration> {

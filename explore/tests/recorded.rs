@@ -12,9 +12,9 @@ use atoms_cosim::stimulus::{Faults, Profile, RandomStimulus, Share};
 use atoms_explore::measure::{
     Behind, Judging, Measurement, Trial, TrialError, TrialLimits, estimate, measure,
 };
-use atoms_explore::workload::{Gaps, KernelUnit, KernelWorkload, Replay, Workload};
 use atoms_isa::Program;
 use atoms_sm::Launch;
+use atoms_workload::{Gaps, KernelUnit, KernelWorkload, Replay, Workload};
 
 fn config(name: &str) -> NamedConfig {
     configs::named(&configs::rtl_dir(), name).expect("a configuration of this name")

@@ -6,10 +6,8 @@ use atoms_explore::certificate::certify;
 use atoms_explore::measure::{
     Behind, Judging, Measurement, Trial, TrialError, TrialLimits, estimate, measure,
 };
-use atoms_explore::workload::{
-    GENERATED, Generated, GivenUp, Workload, WorkloadParameterKind, common_parameters,
-};
 use atoms_verilated::{Library, Variant};
+use atoms_workload::{GENERATED, Generated, GivenUp, Workload, WorkloadParameterKind, common_parameters};
 use proptest::prelude::*;
 
 fn config(name: &str) -> NamedConfig {

@@ -42,7 +42,7 @@ pub trait MemoryPort {
     ///
     /// # Errors
     /// Whatever the port has to report; the run ends with it.
-    fn cycle(&mut self, inputs: &In) -> Result<Out, Self::Error>;
+    fn cycle(&mut self, inputs: &In) -> Result<&Out, Self::Error>;
 
     /// Names the origin of the warp request that is offered from the next call of [`MemoryPort::cycle`] on, until it is
     /// taken. A port that shows nothing ignores it.
@@ -80,10 +80,8 @@ impl MemoryPort for Unit {
         self.config().num_cta_slots
     }
 
-    fn cycle(&mut self, inputs: &In) -> Result<Out, Infallible> {
-        let out = *self.evaluate(inputs);
-        self.tick(inputs);
-        Ok(out)
+    fn cycle(&mut self, inputs: &In) -> Result<&Out, Infallible> {
+        Ok(self.clock(inputs))
     }
 
     fn word(&self, row: u32, bank: u32) -> u32 {

@@ -34,6 +34,8 @@ pub struct Unit {
     hazard: bool,
     stall: bool,
     waiter: Option<Waiter>,
+    /// Outputs of the cycle last run by [`Unit::clock`].
+    clocked: Out,
     // Boxed: a unit that is not watched carries a pointer.
     watch: Option<Box<Watch>>,
 }
@@ -57,6 +59,7 @@ impl Unit {
             hazard: false,
             stall: false,
             waiter: None,
+            clocked: Out::default(),
             watch: None,
         }
     }
@@ -114,9 +117,11 @@ impl Unit {
         &self.out
     }
 
-    /// The outputs of the cycle last evaluated.
-    pub fn out(&self) -> &Out {
-        &self.out
+    /// One cycle: the outputs, given the registers and `i`, and the clock edge that ends it.
+    pub fn clock(&mut self, i: &In) -> &Out {
+        self.clocked = *self.evaluate(i);
+        self.tick(i);
+        &self.clocked
     }
 
     /// The probe of the cycle last evaluated.
@@ -180,6 +185,7 @@ impl Unit {
             hazard: _,
             stall: _,
             waiter: _,
+            clocked: _,
             watch: _,
         } = self;
         let lanes = config.num_lanes as usize;

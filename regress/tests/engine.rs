@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use atoms_regress::coverage::Map;
+use atoms_coverage::Map;
 use atoms_regress::plan::{Job, Test};
 use atoms_regress::run::result::{self, Status};
 use atoms_regress::run::scheduler::{self, Collect, Limits, Worker};

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs;
 use atoms_cosim::stimulus::Profile as Stimulus;
-use atoms_regress::corpus::Corpus;
-use atoms_regress::coverage::Model;
-use atoms_regress::episode::Episode;
+use atoms_coverage::Model;
+use atoms_coverage::corpus::Corpus;
+use atoms_coverage::episode::Episode;
 use atoms_regress::plan::{Job, Plan, PlanChoice, Tests};
 use bitvec::vec::BitVec;
 

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use atoms_cosim::stimulus::Profile;
+use atoms_coverage::episode::Episode;
 use atoms_host::processes;
-use atoms_regress::episode::Episode;
 use atoms_regress::run::journal::{self, Suspect};
 use atoms_regress::run::supervisor::{ControlPipe, StopMode, SupervisorError, supervise};
 use atoms_regress::triage::death::Death;

@@ -503,7 +503,7 @@ impl MemoryPort for Disagreeing {
         self.0.cta_slots()
     }
 
-    fn cycle(&mut self, inputs: &In) -> Result<Out, Disagreement> {
+    fn cycle(&mut self, inputs: &In) -> Result<&Out, Disagreement> {
         self.1 = self.1.checked_sub(1).ok_or(Disagreement)?;
         self.0.cycle(inputs).map_err(|never| match never {})
     }

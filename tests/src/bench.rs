@@ -8,7 +8,6 @@ use atoms_cosim::request::PartWrite;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::stimulus::Stimulus;
-use atoms_cosim::trace::Sides;
 use atoms_model::Config;
 use atoms_model::port::{In, Out};
 
@@ -74,7 +73,7 @@ impl<S: Stimulus> Stimulus for Listening<S> {
 ///
 /// # Errors
 /// [`Failure`]: RTL and model differ, an assertion of the RTL fails, or the oracle objects.
-pub fn run_case<M: Machine + Sides>(
+pub fn run_case<M: Machine>(
     session: &mut Session<M>,
     case: &Case,
     memory: &[u32],

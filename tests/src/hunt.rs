@@ -10,7 +10,6 @@ use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, RtlMachine, Stop};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
-use atoms_cosim::trace::Sides;
 use atoms_model::port::In;
 use atoms_verilated::Library;
 use proptest::test_runner::{Config as Settings, RngSeed, TestCaseError, TestError, TestRunner};
@@ -19,7 +18,7 @@ use crate::draw::{self, Mix};
 use crate::{generated, root};
 
 /// A machine that can be made from a library.
-pub trait Hunted: Machine + Sides + Sized {
+pub trait Hunted: Machine + Sized {
     /// A machine of `config` with RTL from `library`.
     ///
     /// # Errors

@@ -20,7 +20,6 @@ use std::fmt;
 use atoms_cosim::machine::Machine;
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::stimulus::Stimulus;
-use atoms_cosim::trace::Sides;
 
 pub use account::Events;
 pub use deadlock::{Awaited, BlockedAgent, Deadlock};
@@ -73,7 +72,7 @@ impl fmt::Display for PipelineFailure {
 ///
 /// # Errors
 /// [`PipelineFailure`]; a right program on a right unit has none.
-pub fn run<M: Machine + Sides>(
+pub fn run<M: Machine>(
     session: &mut Session<M>,
     design: &Design,
 ) -> Result<PipelineOutcome, PipelineFailure> {

@@ -27,10 +27,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("capture",   &["silicon", "cosim", "standin"]),
     ("host",      &[]),
     ("book",      &[]),
-    ("regress",   &["ops", "model", "isa", "sm", "verilated", "waves", "cosim", "host"]),
-    ("explore",   &["ops", "model", "oracle", "isa", "sm", "verilated", "cosim", "host"]),
-    ("cli",       &["ops", "model", "oracle", "isa", "builtin", "sm", "waves", "verilated", "cosim", "regress", "explore", "silicon", "tests", "host"]),
-    ("tests",     &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim", "regress", "silicon", "host"]),
+    ("coverage",  &["ops", "model", "verilated", "cosim"]),
+    ("regress",   &["ops", "model", "isa", "sm", "verilated", "waves", "cosim", "coverage", "host"]),
+    ("workload",  &["ops", "model", "oracle", "isa", "sm", "verilated", "cosim"]),
+    ("explore",   &["ops", "model", "isa", "sm", "verilated", "cosim", "workload", "host"]),
+    ("cli",       &["ops", "model", "oracle", "isa", "builtin", "sm", "waves", "verilated", "cosim", "coverage", "regress", "explore", "workload", "silicon", "tests", "host"]),
+    ("tests",     &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim", "coverage", "regress", "silicon", "host"]),
 ];
 
 /// The crates with `unsafe`: those that call foreign code, or are called by it.

@@ -11,7 +11,7 @@ use atoms_cosim::recorder::Recorder;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Profile;
-use atoms_regress::episode::Episode;
+use atoms_coverage::episode::Episode;
 use atoms_regress::triage::bundle::{BundleContext, Original, bundle};
 use atoms_regress::triage::minimize::Effort;
 use atoms_regress::triage::test_failure::FailedRun;

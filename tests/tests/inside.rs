@@ -11,7 +11,7 @@ use atoms_cosim::machine::Machine;
 use atoms_cosim::rtl;
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::stimulus::Profile;
-use atoms_cosim::trace::{Sides, Trace};
+use atoms_cosim::trace::Trace;
 use atoms_model::registers::WITHOUT_COUNTERPART;
 use atoms_regress::triage::error::BundleError;
 use atoms_regress::triage::rerun::{Ended, Rerun};

@@ -10,7 +10,6 @@ use std::path::Path;
 use atoms_cosim::machine::{Machine, ModelMachine};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
-use atoms_cosim::trace::Sides;
 use atoms_isa::Program;
 use atoms_sm::{KernelError, Launch, RunError, RunReport, SmConfig, run};
 use atoms_tests::{config, lockstep_of, root, test_each};
@@ -44,7 +43,7 @@ fn texts(folder: &str, kernel: &str) -> Vec<String> {
 type Ran = Result<RunReport, Box<dyn Error>>;
 
 /// Runs a listing, with every answer and the whole memory at the end judged.
-fn run_listing<M: Machine + Sides>(session: &mut Session<M>, path: &Path, launch: &Launch) -> Ran {
+fn run_listing<M: Machine>(session: &mut Session<M>, path: &Path, launch: &Launch) -> Ran {
     let program = Program::read(&path.display().to_string(), &std::fs::read_to_string(path)?, None)?;
     let scoreboard = Scoreboard::new(session.machine().config(), &[]);
     session.set_scoreboard(Some(scoreboard));
@@ -59,7 +58,7 @@ fn run_listing<M: Machine + Sides>(session: &mut Session<M>, path: &Path, launch
 
 /// As [`run_listing`] of a kernel with a launch file, which uses mbarrier objects as they are defined and meets
 /// every expectation that the file states.
-fn run_kernel<M: Machine + Sides>(machine: M, folder: &str, kernel: &str, text: &str) -> Ran {
+fn run_kernel<M: Machine>(machine: M, folder: &str, kernel: &str, text: &str) -> Ran {
     let mut session = Session::new(machine, None);
     session.machine_mut().watch();
     let folder = root().join(folder);

@@ -2,8 +2,8 @@
 
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::stimulus::{Faults, Paces, Profile, RandomStimulus, Share};
-use atoms_regress::coverage::{Map, Model, Sampler};
-use atoms_regress::steer::Steering;
+use atoms_coverage::steer::Steering;
+use atoms_coverage::{Map, Model, Sampler};
 use atoms_tests::{config, judged_lockstep_of, test_each, test_each_configuration};
 
 /// Warp requests per configuration.

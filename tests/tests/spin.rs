@@ -15,7 +15,6 @@ use atoms_cosim::request::{Lane, WarpRequest};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::stimulus::RetryLoops;
-use atoms_cosim::trace::Sides;
 use atoms_isa::Program;
 use atoms_model::Config;
 use atoms_model::config::WinnerPolicy;
@@ -44,7 +43,7 @@ fn case(named: &NamedConfig, warps: Vec<WarpRequest>) -> Case {
 }
 
 /// Runs it with the oracle listening; for each CAST.SPIN the lanes that asked, and the one selected.
-fn selected<M: Machine + Sides>(session: &mut Session<M>, case: &Case) -> Result<Vec<(u32, u32)>, Failure> {
+fn selected<M: Machine>(session: &mut Session<M>, case: &Case) -> Result<Vec<(u32, u32)>, Failure> {
     let words = (session.machine().config().bytes() / 4) as usize;
     let observed = run_case(session, case, &vec![0; words])?;
     let spins = case.warps.iter().zip(&observed.warps).filter(|(warp, _)| warp.op == Op::CastSpin as u8);
@@ -264,11 +263,7 @@ fn every_thread_is_selected(policy: &str) {
 
 test_each_policy! { threads_that_share_a_lane: every_thread_is_selected }
 
-fn loops<M: Machine + Sides>(
-    session: &mut Session<M>,
-    seed: u64,
-    rounds: u32,
-) -> Result<RetryLoops, Failure> {
+fn loops<M: Machine>(session: &mut Session<M>, seed: u64, rounds: u32) -> Result<RetryLoops, Failure> {
     session.restart(Some(Scoreboard::new(session.machine().config(), &[])));
     let mut loops = RetryLoops::new(*session.machine().config(), seed, rounds);
     session.run(&mut loops, u64::MAX, |_| {})?;

@@ -7,7 +7,7 @@ use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::{Profile, RandomStimulus, Share};
-use atoms_regress::coverage::{Model, Sampler};
+use atoms_coverage::{Model, Sampler};
 use atoms_tests::config;
 use atoms_tests::hunt::Hunted;
 use atoms_tests::plant::{Patch, plant};

@@ -8,7 +8,6 @@ use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
 use atoms_cosim::request::{ClusterRequest, Lane, WarpRequest};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::trace::Sides;
 use atoms_model::mbarrier::MbarObject;
 use atoms_model::port::In;
 use atoms_ops::{Op, Size};
@@ -92,7 +91,7 @@ struct Side<M> {
     served: bool,
 }
 
-impl<M: Machine + Sides> Side<M> {
+impl<M: Machine> Side<M> {
     fn new(machine: M, oracle: Oracle, traffic: Traffic) -> Self {
         let config = *machine.config();
         let room = config.rmw_latency as usize + 4;
@@ -141,7 +140,7 @@ impl<M: Machine + Sides> Side<M> {
 }
 
 /// Runs both sides until all is done; the cycles it took, or how far they came.
-fn couple<M: Machine + Sides>(
+fn couple<M: Machine>(
     machines: [M; 2],
     oracle: Oracle,
     traffic: Traffic,
@@ -216,7 +215,7 @@ const ENDING: &[(Traffic, Takes)] = &[
     (Traffic::Answered, Takes::WhileItOffersNone),
 ];
 
-fn all_come_to_an_end<M: Machine + Sides>(side: &str, mut machine: impl FnMut() -> M) {
+fn all_come_to_an_end<M: Machine>(side: &str, mut machine: impl FnMut() -> M) {
     for &(traffic, takes) in ENDING {
         let cycles = couple([machine(), machine()], Oracle::Listens, traffic, takes)
             .unwrap_or_else(|far| panic!("{side}, {traffic:?}, {takes:?}: {far}"));

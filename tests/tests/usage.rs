@@ -8,7 +8,6 @@ use atoms_cosim::monitor::Cycle;
 use atoms_cosim::request::{ClusterRequest, Lane, WarpRequest};
 use atoms_cosim::session::{Listener, Session, Tally};
 use atoms_cosim::stimulus::{Profile, RandomStimulus};
-use atoms_cosim::trace::Sides;
 use atoms_cosim::usage::{CycleClass, CycleStack, Distribution, RetryUsage, Usage, UsageReport};
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
@@ -241,7 +240,7 @@ impl Listener for Plain {
     }
 }
 
-fn random<M: Machine + Sides>(
+fn random<M: Machine>(
     machine: M,
     profile: &Profile,
     seed: u64,

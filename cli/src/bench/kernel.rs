@@ -8,7 +8,6 @@ use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine};
 use atoms_cosim::session::{Failure, Session};
-use atoms_cosim::trace::Sides;
 use atoms_isa::{Kernel, Program};
 use atoms_sm::{Launch, RunError, SmConfig, Statistics};
 
@@ -65,7 +64,7 @@ pub(super) fn of_kernel(
 
 /// Runs a kernel over and over for about `seconds` of processor time; gives warp instructions per second, the
 /// launch's setting up included, and what one run counted.
-fn rate<M: Machine + Sides>(
+fn rate<M: Machine>(
     kernel: &Kernel,
     launch: &Launch,
     seconds: f64,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use atoms_explore::cost::{MEMORY_BIT, MappingGoal};
 use atoms_explore::measure::TrialLimits;
-use atoms_explore::workload::{GENERATED, KernelUnit, WorkloadParameter, common_parameters};
+use atoms_workload::{GENERATED, KernelUnit, WorkloadParameter, common_parameters};
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::args::{ANY, CONFIG, Executor, On, PAIRS, PointArgs, SET};

@@ -10,10 +10,10 @@ use atoms_explore::certificate::{Certificate, certify};
 use atoms_explore::measure::{
     Behind, Judging, Measurement, Trial, TrialError, TrialLimits, estimate, measure,
 };
-use atoms_explore::workload::{GENERATED, Gaps, Generated, KernelWorkload, Replay, Workload};
 use atoms_isa::Program;
 use atoms_sm::Launch;
 use atoms_verilated::hash;
+use atoms_workload::{GENERATED, Gaps, Generated, KernelWorkload, Replay, Workload};
 use serde_json::json;
 
 use super::calibrate;

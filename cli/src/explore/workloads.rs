@@ -1,6 +1,6 @@
 //! `atoms explore workloads`: the generated workloads and their parameters.
 
-use atoms_explore::workload::{
+use atoms_workload::{
     GENERATED, Generated, GeneratedKind, WorkloadParameter, WorkloadParameterKind, common_parameters,
 };
 use serde_json::{Value, json};

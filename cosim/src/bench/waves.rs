@@ -18,7 +18,7 @@ use crate::machine::{Machine, Stop};
 use crate::monitor::Monitor;
 use crate::session::Failure;
 use crate::stimulus::Profile;
-use crate::trace::{Sides, Trace};
+use crate::trace::Trace;
 
 /// Files that are compared.
 const COMPARED: [&str; 2] = ["left.vcd", "right.vcd"];

@@ -11,7 +11,6 @@ use crate::machine::{LastCycle, Machine, ModelMachine, Stop};
 use crate::mismatch::{Difference, differences};
 use crate::session::{Failure, Session};
 use crate::stimulus::Stimulus;
-use crate::trace::Sides;
 
 /// A run of the model: what it was given and what it drove, cycle by cycle. While RTL and model agree, the inputs of a run do
 /// not depend on which of them is asked; so the RTL can be compared with a recording, and the model runs only once.
@@ -165,8 +164,8 @@ impl Machine for Tape {
     fn watched(&self) -> Option<&Watch> {
         self.model.watched()
     }
-}
 
-impl Sides for Tape {
-    const NAMES: &'static [&'static str] = ModelMachine::NAMES;
+    fn sides(&self) -> &'static [&'static str] {
+        self.model.sides()
+    }
 }

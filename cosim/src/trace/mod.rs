@@ -10,12 +10,10 @@ use std::path::{Path, PathBuf};
 use atoms_model::port::{Field, In, Out, Pins, Probe, Radix, Shape};
 use atoms_model::{Config, RequestOrigin};
 use atoms_ops::{Fault, Op, Size};
-use atoms_verilated::{Rtl, RtlError};
 use atoms_waves::{Comparison, Definition, Layout, Signal, SignalKind, WaveError, WaveView};
 
-use crate::internals::{Internals, Looking, RegisterDifference};
-use crate::lockstep::Lockstep;
-use crate::machine::{Machine, ModelMachine, RtlMachine};
+use crate::internals::RegisterDifference;
+use crate::machine::Machine;
 use crate::mismatch::{Difference, Subject};
 use crate::monitor::Cycle;
 use inside::InsideSignals;
@@ -23,77 +21,6 @@ use transactions::{IDLE, Transactions};
 
 /// Why a wave cannot be written.
 pub type TraceError = WaveError;
-
-/// A machine whose pins a wave shows.
-pub trait Sides: Machine {
-    /// Names of its sides, the RTL first.
-    const NAMES: &'static [&'static str];
-
-    /// What the second side drove in the cycle last run, if that was not what [`Machine::out`] and
-    /// [`Machine::probe`] give.
-    fn other_side(&self) -> Option<(&Out, &Probe)> {
-        None
-    }
-
-    /// Passes that the request at issue takes in all, where a side has planned them: the RTL finds out as it goes.
-    fn passes_at_issue(&self) -> Option<u32> {
-        None
-    }
-
-    /// From now on, what is inside goes into waves as well, in the cycles of `window`.
-    ///
-    /// # Errors
-    /// [`RtlError::NoWaves`] unless there is an RTL, built as the wave variant: the model's registers have the widths
-    /// of the RTL's.
-    fn show_inside(&mut self, _window: Range<u64>) -> Result<(), RtlError> {
-        Err(RtlError::NoWaves)
-    }
-
-    /// What is inside, if it is looked at.
-    fn inside(&self) -> Option<(&Rtl, &Internals)> {
-        None
-    }
-}
-
-impl Sides for ModelMachine {
-    const NAMES: &'static [&'static str] = &["model"];
-
-    fn passes_at_issue(&self) -> Option<u32> {
-        self.unit().passes_at_issue()
-    }
-}
-
-impl Sides for RtlMachine {
-    const NAMES: &'static [&'static str] = &["rtl"];
-
-    fn show_inside(&mut self, window: Range<u64>) -> Result<(), RtlError> {
-        self.look_inside(Looking::Show(window))
-    }
-
-    fn inside(&self) -> Option<(&Rtl, &Internals)> {
-        self.internals()
-    }
-}
-
-impl Sides for Lockstep {
-    const NAMES: &'static [&'static str] = &["rtl", "model"];
-
-    fn other_side(&self) -> Option<(&Out, &Probe)> {
-        self.is_apart().then(|| self.model_side())
-    }
-
-    fn passes_at_issue(&self) -> Option<u32> {
-        self.model().passes_at_issue()
-    }
-
-    fn show_inside(&mut self, window: Range<u64>) -> Result<(), RtlError> {
-        self.look_inside(Looking::Show(window))
-    }
-
-    fn inside(&self) -> Option<(&Rtl, &Internals)> {
-        self.internals()
-    }
-}
 
 /// The signals of one field: one, or one of each lane or bank.
 #[derive(Debug)]
@@ -174,11 +101,12 @@ impl Trace {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn create(path: &Path, machine: &impl Sides, marker: Option<u64>) -> Result<Self, TraceError> {
+    pub fn create(path: &Path, machine: &dyn Machine, marker: Option<u64>) -> Result<Self, TraceError> {
         let config = *machine.config();
         let mut definition = Definition::new("atoms");
         let inputs = definition.scope("in", |d| StructSignals::define(d, "", In::FIELDS, &config));
-        let sides: Vec<_> = sides_of(machine)
+        let sides: Vec<_> = machine
+            .sides()
             .iter()
             .map(|name| {
                 definition.scope(name, |d| SideSignals {
@@ -195,7 +123,7 @@ impl Trace {
             _ => None,
         };
         let transactions = Transactions::define(&mut definition, &config);
-        let inside = machine.inside();
+        let inside = machine.internals();
         let inside = inside.map(|(_, internals)| InsideSignals::define(&mut definition, internals));
         let (inside, trace) = match inside {
             Some((inside, values)) => (Some(inside), definition.create_with(path, values)?),
@@ -250,7 +178,7 @@ impl Trace {
         &mut self,
         number: u64,
         i: &In,
-        machine: &impl Sides,
+        machine: &dyn Machine,
         transactions: Option<&Cycle<'_>>,
     ) -> Result<(), TraceError> {
         if let Some(cycle) = transactions {
@@ -280,7 +208,7 @@ impl Trace {
             StructSignals::show(outs, trace, out, before.map(|before| &before.out), Idle::CodeZero);
             StructSignals::show(probes, trace, probe, before.map(|before| &before.probe), Idle::CodeZero);
         }
-        if let Some((signals, (rtl, internals))) = self.inside.as_mut().zip(machine.inside()) {
+        if let Some((signals, (rtl, internals))) = self.inside.as_mut().zip(machine.internals()) {
             signals.show(&mut self.trace, rtl, internals);
         }
         let now = self.before.get_or_insert_default();
@@ -398,11 +326,6 @@ impl StructSignals {
     fn of(&self, fields: &[Field], name: &str) -> Vec<Signal> {
         self.0.iter().filter(|s| fields[s.field].name == name).flat_map(|s| s.signals.clone()).collect()
     }
-}
-
-/// Names of a machine's sides.
-fn sides_of<S: Sides>(_: &S) -> &'static [&'static str] {
-    S::NAMES
 }
 
 fn elements(d: &mut Definition, what: &str, count: u32, bits: u32) -> Vec<Signal> {

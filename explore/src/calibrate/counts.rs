@@ -10,7 +10,7 @@ use atoms_ops::{Op, OpClass};
 
 use super::measurement::whole;
 use crate::measure::{Behind, Judging, Trial, TrialError, TrialLimits, measure};
-use crate::workload::{Generated, Workload};
+use atoms_workload::{Generated, Workload};
 
 /// Who says how many passes a request takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::workload::{Generated, WorkloadValue};
+use atoms_workload::{Generated, WorkloadValue};
 
 /// The table of published figures, with their sources.
 const PUBLISHED: &str = include_str!("../../data/silicon.csv");

@@ -16,7 +16,7 @@ use super::outcome::{PointCost, PointOutcome};
 use super::plan::SweepPoint;
 use crate::cost::{CostError, UnitCost};
 use crate::measure::{Behind, Judging, Trial, TrialError, TrialLimits, measure};
-use crate::workload::{Generated, Workload, WorkloadError};
+use atoms_workload::{Generated, Workload, WorkloadError};
 
 /// Which points are measured on the RTL, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

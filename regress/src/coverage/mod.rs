@@ -1,18 +1,5 @@
-//! Functional coverage: the bins, what hit them, and how hits of several runs are brought together.
-//!
-//! A [`Group`] is a cross of dimensions, and a bin one combination of their values. All bins of all
-//! groups are numbered through ([`Model::bins`]), so that a [`Map`] is two flat arrays. A [`Sampler`]
-//! listens on a session and counts.
+//! What reports say of coverage: bins hit ([`atoms_coverage`]), lines of the RTL, and what is waived.
 
-pub mod cross;
-pub mod groups;
-mod map;
-mod model;
 pub mod rtl;
-mod sampler;
 pub mod summary;
 pub mod waivers;
-
-pub use map::Map;
-pub use model::{Dimension, Group, Model, bin_name};
-pub use sampler::Sampler;

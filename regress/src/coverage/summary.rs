@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::bin_name;
+use atoms_coverage::bin_name;
 
 /// Functional coverage: bins that some configuration of the plan can hit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

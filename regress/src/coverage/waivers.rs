@@ -29,8 +29,8 @@ use fs_err as fs;
 use serde::Deserialize;
 
 use super::rtl::{RtlItem, RtlMap};
-use super::{Map, Model};
 use crate::coverage::summary::Gate;
+use atoms_coverage::{Map, Model};
 
 /// Why the waivers cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -13,9 +13,9 @@ use super::file::{
 };
 use super::{PlanError, timeout};
 use crate::checksum::fnv1a;
-use crate::corpus::Corpus;
-use crate::coverage::Model;
-use crate::episode::Episode;
+use atoms_coverage::Model;
+use atoms_coverage::corpus::Corpus;
+use atoms_coverage::episode::Episode;
 
 /// What a test runs.
 #[derive(Clone, Debug)]

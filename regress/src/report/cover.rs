@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use atoms_model::Config;
 use bitvec::vec::BitVec;
 
-use crate::coverage::Model;
 use crate::coverage::rtl::RtlMap;
 use crate::coverage::waivers::Waivers;
 use crate::report::figures::counted;
@@ -15,6 +14,7 @@ use crate::report::summary::{FORMAT, Summary};
 use crate::run::session::{RunRequest, SessionError};
 use crate::run::state::State;
 use crate::run::store;
+use atoms_coverage::Model;
 
 /// What several runs covered.
 #[derive(Debug)]

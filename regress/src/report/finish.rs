@@ -5,7 +5,6 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use crate::corpus::Corpus;
 use crate::coverage::waivers::Waivers;
 use crate::report::command::to_be_pasted;
 use crate::report::html::{Page, page};
@@ -17,6 +16,7 @@ use crate::run::session::SessionError;
 use crate::run::store::{self, RunCheckpoint, RunHeader};
 use crate::run::worker::Context;
 use crate::whole_file::write_whole;
+use atoms_coverage::corpus::Corpus;
 
 /// Runs in the trend of a report.
 const TREND: usize = 60;

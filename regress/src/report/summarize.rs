@@ -2,7 +2,6 @@
 
 use bitvec::vec::BitVec;
 
-use crate::coverage::Model;
 use crate::coverage::rtl::RtlItem;
 use crate::coverage::summary::{FunctionalCoverage, Gate, GroupCoverage, RtlCoverageSummary, WaivedPlaces};
 use crate::coverage::waivers::Waivers;
@@ -12,6 +11,7 @@ use crate::run::state::State;
 use crate::run::store::{RunCheckpoint, RunHeader};
 use crate::run::totals::PartTotals;
 use crate::run::worker::Context;
+use atoms_coverage::Model;
 
 /// Summary of a run.
 pub fn summarize(

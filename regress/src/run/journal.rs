@@ -18,10 +18,10 @@ use fs_err::os::unix::fs::FileExt;
 use fs_err::{self as fs, File};
 use serde::{Deserialize, Serialize};
 
-use crate::episode::Episode;
 use crate::run::store::{StoreError, read, replace};
 use crate::triage::death::Death;
 use crate::triage::test_failure::TestFailure;
+use atoms_coverage::episode::Episode;
 
 const RUNNING: &str = "running";
 const CRASHED: &str = "crashed";

@@ -3,8 +3,8 @@
 use atoms_cosim::session::Tally;
 use serde::{Deserialize, Serialize};
 
-use crate::episode::Episode;
 pub use crate::triage::bucket::Status;
+use atoms_coverage::episode::Episode;
 
 /// How much a test did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,7 +10,6 @@ use atoms_cosim::rtl::{self, BuildStep, RtlBuildError};
 use atoms_verilated::{Progress as Step, Variant};
 use bitvec::vec::BitVec;
 
-use crate::coverage::Model;
 use crate::coverage::waivers::{WaiverError, Waivers};
 use crate::plan::{Job, Plan, PlanChoice, PlanError, Test, Tests};
 use crate::run::journal::{self, Crash, WorkerJournal};
@@ -26,6 +25,7 @@ use crate::triage::bucket::Bucket;
 use crate::triage::bundle::{BundleContext, Original};
 use crate::triage::minimize::Effort;
 use crate::triage::test_failure::FailedRun;
+use atoms_coverage::Model;
 
 /// Why a regression cannot be run, or its reports not be written.
 #[derive(Debug, thiserror::Error)]

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use bitvec::vec::BitVec;
 use serde::{Deserialize, Serialize};
 
-use crate::coverage::Map;
 use crate::coverage::rtl::RtlMap;
-use crate::episode::Episode;
 use crate::run::result::TestResult;
 use crate::run::totals::{Cell, PartTotals, Totals};
 use crate::triage::bucket::Bucket;
+use atoms_coverage::Map;
+use atoms_coverage::episode::Episode;
 
 /// What a state takes in of one test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

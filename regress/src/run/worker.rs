@@ -16,15 +16,15 @@ use atoms_cosim::stimulus::{Profile, Stimulus};
 use atoms_verilated::{Coverage, Library};
 use bitvec::vec::BitVec;
 
-use crate::coverage::{Map, Model, Sampler};
-use crate::episode::Episode;
 use crate::plan::{Job, Test, Tests, derive_seed};
 use crate::run::journal::{Pulse, WorkerJournal};
 use crate::run::result::{Status, Work};
 use crate::run::state::Find;
 use crate::run::timing::RtlBuild;
-use crate::steer::Steering;
 use crate::triage::test_failure::{FailedRun, TestFailure};
+use atoms_coverage::episode::Episode;
+use atoms_coverage::steer::Steering;
+use atoms_coverage::{Map, Model, Sampler};
 
 /// What every worker of a run uses.
 #[derive(Debug)]

@@ -24,7 +24,6 @@ use walkdir::{DirEntry as WalkEntry, WalkDir};
 
 use crate::checksum::hex;
 use crate::checksum::sealed;
-use crate::episode::Episode;
 use crate::triage::bucket::{Bucket, Status};
 use crate::triage::error::BundleError;
 use crate::triage::layout::{FORMAT, file};
@@ -37,6 +36,7 @@ use crate::triage::test_failure::FailedRun;
 use crate::triage::text::{Report, text};
 use crate::triage::timeline::timeline;
 use crate::triage::wave_page::wave_page;
+use atoms_coverage::episode::Episode;
 
 /// What was run when it failed.
 #[derive(Clone, Copy, Debug)]

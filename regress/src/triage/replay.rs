@@ -11,9 +11,9 @@ use atoms_cosim::session::{Failure, Listener, Session};
 use atoms_isa::Arch;
 use serde::{Deserialize, Serialize};
 
-use crate::episode::Episode;
 use crate::triage::error::BundleError;
 use crate::triage::test_failure::{FailedRun, TestFailure};
+use atoms_coverage::episode::Episode;
 
 /// What was run: the content of `original.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

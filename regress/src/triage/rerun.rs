@@ -13,7 +13,6 @@ use atoms_cosim::lockstep::{CYCLES_BETWEEN_SNAPSHOTS, Lockstep, SNAPSHOTS_KEPT};
 use atoms_cosim::machine::{Machine, Stop};
 use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::{Failure, Session};
-use atoms_cosim::trace::Sides;
 use atoms_verilated::{Cache, Environment, Library, Progress, Variant};
 
 use crate::triage::bundle::{finish, trace};

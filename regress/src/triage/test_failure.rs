@@ -8,9 +8,9 @@ use atoms_cosim::session::Failure;
 use atoms_model::diagnosis::Diagnosis;
 use atoms_sm::{KernelError, Outcome as BufferOutcome};
 
-use crate::episode::Episode;
 use crate::triage::death::Death;
 use crate::triage::signature::{FailureKind, Signature};
+use atoms_coverage::episode::Episode;
 
 /// Why a test did not pass.
 #[derive(Debug)]

@@ -71,11 +71,7 @@ pub fn run_observed<P: MemoryPort>(
         {
             port.offer_from(&origin);
         }
-        // Looked at where they are: they are large.
-        match port.cycle(&core.inputs) {
-            Ok(ref outputs) => core.after_clock(outputs)?,
-            Err(error) => return Err(RunError::Port(error)),
-        }
+        core.after_clock(port.cycle(&core.inputs).map_err(RunError::Port)?)?;
     }
     Ok(core.report())
 }

@@ -43,6 +43,7 @@ pub(crate) struct FunctionalPort {
     waiters: Vec<Waiter>,
     reject: u8,
     offered: Option<In>,
+    out: Out,
 }
 
 impl FunctionalPort {
@@ -59,6 +60,7 @@ impl FunctionalPort {
             waiters: Vec::new(),
             reject: 0,
             offered: None,
+            out: Out::default(),
         }
     }
 
@@ -278,7 +280,7 @@ impl MemoryPort for FunctionalPort {
         self.shape.slots
     }
 
-    fn cycle(&mut self, i: &In) -> Result<Out, Infallible> {
+    fn cycle(&mut self, i: &In) -> Result<&Out, Infallible> {
         assert_eq!(i.rst_n, 1);
         let mut out = Out::default();
         if let Some((wait, response)) = &mut self.pending {
@@ -370,7 +372,8 @@ impl MemoryPort for FunctionalPort {
                 }
             }
         }
-        Ok(out)
+        self.out = out;
+        Ok(&self.out)
     }
 
     fn word(&self, row: u32, bank: u32) -> u32 {

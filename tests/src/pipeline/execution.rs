@@ -5,7 +5,6 @@ use atoms_cosim::machine::Machine;
 use atoms_cosim::request::{ClusterRequest, Lane, WarpRequest};
 use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Stimulus;
-use atoms_cosim::trace::Sides;
 use atoms_model::Config;
 use atoms_model::port::{In, Out};
 use atoms_ops::{Op, Size};
@@ -219,7 +218,7 @@ impl Execution {
     }
 
     /// Sees what the cycle just run did to the objects.
-    pub(super) fn watch_objects<M: Machine + Sides>(&mut self, config: &Config, session: &Session<M>) {
+    pub(super) fn watch_objects<M: Machine>(&mut self, config: &Config, session: &Session<M>) {
         let probe = session.machine().probe();
         // Both words of an object are written together: the even banks tell.
         let mut written = probe.wr_en & 0x5555_5555_5555_5555;

@@ -1,7 +1,7 @@
 //! Lists of waivers, good and bad, and what the gate makes of them.
 
 use super::*;
-use crate::coverage::{Dimension, Group};
+use atoms_coverage::{Dimension, Group};
 use atoms_verilated::{Coverage, Point, PointKind};
 
 fn model() -> Model {

@@ -1,0 +1,175 @@
+//! What sampling costs: lockstep with and without a sampler, in one process, in turns, on the same tape
+//! of inputs, in processor time. The tape is played until an episode has its warp requests; what was hit
+//! is then taken, as after an episode of a series. Measured with all episodes counting bins, as while a
+//! series searches, and with those that go on counting when nothing is left to find.
+//!
+//! `cargo run --release -p atoms-regress --example coverage_cost -- [CONFIG [ROUNDS [REQUESTS]]]`
+
+#![allow(clippy::print_stdout)] // a program of its own, for people
+
+use atoms_cosim::bench::{median, processor_time};
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::{Machine, ModelMachine};
+use atoms_cosim::monitor::Monitor;
+use atoms_cosim::session::{Listener, Session};
+use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
+use atoms_cosim::{configs, rtl};
+use atoms_coverage::steer::Steering;
+use atoms_coverage::{Model, Sampler};
+use atoms_model::Config;
+use atoms_model::port::{In, Out, Probe};
+use atoms_verilated::Variant;
+use bitvec::vec::BitVec;
+
+const TAPE_CYCLES: usize = 4096;
+const SECONDS: f64 = 0.2;
+
+/// Episodes of a measurement.
+const EPISODES: u64 = 16;
+
+/// Inputs of consecutive cycles, the first of them a reset.
+fn tape(config: Config, profile: &Profile) -> Result<Vec<In>, Box<dyn std::error::Error>> {
+    let mut machine = ModelMachine::new(config);
+    let mut stimulus = RandomStimulus::new(config, profile, 1, u64::MAX);
+    let mut i = In::default();
+    let mut inputs = vec![i];
+    machine.cycle(&i)?;
+    while inputs.len() < TAPE_CYCLES {
+        stimulus.drive(&mut i);
+        inputs.push(i);
+        machine.cycle(&i)?;
+        stimulus.observe(&i, machine.out());
+        settle(&mut i, machine.out());
+    }
+    Ok(inputs)
+}
+
+/// What was driven in and out in a cycle, and the probe.
+type Pins = (In, Out, Probe);
+
+/// What a machine shows of a tape.
+fn seen(config: Config, tape: &[In]) -> Result<Vec<Pins>, Box<dyn std::error::Error>> {
+    let mut machine = ModelMachine::new(config);
+    let mut cycles = Vec::new();
+    for i in tape {
+        machine.cycle(i)?;
+        cycles.push((*i, *machine.out(), *machine.probe()));
+    }
+    Ok(cycles)
+}
+
+/// Warp requests of a tape that are taken.
+fn requests(cycles: &[Pins]) -> usize {
+    cycles.iter().filter(|(i, out, _)| i.rst_n & i.req_valid & out.req_ready == 1).count()
+}
+
+/// Nanoseconds of processor time a cycle that a sampler takes for itself, in episodes of so many tapes.
+fn sampling(config: &Config, sampler: &mut Sampler, cycles: &[Pins], tapes: usize) -> f64 {
+    let mut monitor = Monitor::new(config);
+    let cycles: Vec<_> = cycles.iter().map(|(i, out, probe)| monitor.cycle(0, i, out, probe)).collect();
+    let (start, mut count) = (processor_time(), 0_usize);
+    loop {
+        if count.is_multiple_of(tapes * cycles.len()) {
+            sampler.take();
+        }
+        for cycle in &cycles {
+            sampler.cycle(cycle);
+        }
+        count += cycles.len();
+        let spent = (processor_time() - start).as_secs_f64();
+        if spent > SECONDS {
+            return 1e9 * spent / count as f64;
+        }
+    }
+}
+
+/// Nanoseconds of processor time a cycle, over episodes of so many tapes of which those count that
+/// `counts` says.
+fn nanoseconds(
+    session: &mut Session<Lockstep, Option<Sampler>>,
+    sampler: &mut Option<Sampler>,
+    tape: &[In],
+    tapes: usize,
+    counts: impl Fn(u64) -> bool,
+) -> Result<f64, Box<dyn std::error::Error>> {
+    let (start, mut cycles) = (processor_time(), 0_usize);
+    for episode in 0..EPISODES {
+        session.restart(None);
+        if counts(episode) {
+            *session.listener() = sampler.take();
+            session.restart(None);
+        }
+        for _ in 0..tapes {
+            // The reset at the beginning of the tape ends what is inside.
+            session.restart(None);
+            for i in tape {
+                session.clock(i)?;
+            }
+            cycles += tape.len();
+        }
+        if let Some(mut counted) = session.listener().take() {
+            counted.take();
+            *sampler = Some(counted);
+        }
+    }
+    Ok(1e9 * (processor_time() - start).as_secs_f64() / cycles as f64)
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().unwrap_or_else(|| "default".to_string());
+    let rounds: usize = arguments.next().map_or(Ok(15), |rounds| rounds.parse())?;
+    let episode: usize = arguments.next().map_or(Ok(2_000), |requests| requests.parse())?;
+    let all = configs::all(&configs::rtl_dir())?;
+    let named = all.into_iter().find(|named| named.name == name).ok_or("no such configuration")?;
+    for manner in ["default", "busy"] {
+        let profile = Profile::named(manner)?;
+        let cycles = seen(named.config, &tape(named.config, &profile)?)?;
+        let tapes = episode.div_ceil(requests(&cycles).max(1)).max(1);
+        let mut sampler = Sampler::new(&named.config);
+        let each: Vec<_> =
+            (0..rounds).map(|_| sampling(&named.config, &mut sampler, &cycles, tapes)).collect();
+        println!(
+            "{name}, {manner}, {tapes} tapes an episode: a sampler by itself {:.0} ns a cycle",
+            median(&each)
+        );
+    }
+    let library = rtl::library(&configs::rtl_dir(), &named, Variant::Fast, &mut |_| {})?;
+    for manner in ["default", "busy"] {
+        let profile = Profile::named(manner)?;
+        let tape = tape(named.config, &profile)?;
+        let tapes = episode.div_ceil(requests(&seen(named.config, &tape)?).max(1)).max(1);
+        let session = || {
+            let machine = Lockstep::new(library.instantiate()?, named.config)?;
+            Ok::<_, Box<dyn std::error::Error>>(Session::new(machine, None).listened_by(None).0)
+        };
+        let mut session = session()?;
+        let mut sampler = Some(Sampler::new(&named.config));
+        // A search counts all that it does; with nothing left to find, some.
+        let model = Model::standard();
+        let all = BitVec::repeat(true, model.bins());
+        let steering = Steering::new(&model, &named.config);
+        let mut measured = [vec![], vec![], vec![]];
+        for _ in 0..rounds {
+            let mut measure =
+                |counts: &dyn Fn(u64) -> bool| nanoseconds(&mut session, &mut sampler, &tape, tapes, counts);
+            let alone = measure(&|_| false)?;
+            let searching = measure(&|_| true)? / alone;
+            let found = measure(&|nth| steering.counts(nth, &all))? / alone;
+            for (all, one) in measured.iter_mut().zip([alone, searching, found]) {
+                all.push(one);
+            }
+        }
+        let [alone, searching, found] = measured;
+        println!("{name}, {manner}: lockstep {:.0} ns a cycle", median(&alone));
+        for (what, ratios) in [("all count", searching), ("as when all is hit", found)] {
+            println!(
+                "  episodes of {tapes} tapes, {what}: times {:.4} ({:.4} to {:.4})",
+                median(&ratios),
+                ratios.iter().copied().fold(f64::INFINITY, f64::min),
+                ratios.iter().copied().fold(0.0, f64::max),
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,330 @@
+//! Groups as types: a group is a tuple of dimensions whose values are types too, so that a sampler
+//! cannot count a value in the wrong dimension, and the number of a bin is arithmetic on constants.
+
+use atoms_model::Config;
+use atoms_ops::{Op, Size};
+
+use super::model::{Dimension, Group};
+
+/// One value of a dimension.
+pub trait BinValue: Copy {
+    /// Values of the dimension.
+    const COUNT: usize;
+
+    /// Which of them this is, from 0.
+    fn index(self) -> usize;
+
+    /// The value with this index, which is below [`BinValue::COUNT`].
+    fn of(index: usize) -> Self;
+
+    /// Name of a value.
+    fn name(index: usize) -> String;
+
+    /// Operations and sizes without which a bin with this value is not hit.
+    fn needs(self) -> Needs {
+        Needs::default()
+    }
+}
+
+/// What requests a value of a dimension needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Needs {
+    /// One of these operations.
+    pub ops: &'static [Op],
+    /// Operations without which those do nothing.
+    pub support: &'static [Op],
+    /// One of these sizes.
+    pub sizes: &'static [Size],
+}
+
+/// Values of all dimensions of a group, slowest first.
+pub trait Key: Copy {
+    /// Combinations.
+    const LEN: usize;
+
+    /// Number of this combination.
+    fn at(self) -> usize;
+
+    /// The combination with these indices, one a dimension.
+    fn of(values: &[usize]) -> Self;
+
+    /// What its values need.
+    fn needs(self) -> Vec<Needs>;
+
+    /// The dimensions, with these names.
+    fn dimensions(names: &[&'static str]) -> Vec<Dimension>;
+}
+
+macro_rules! key {
+    ($($value:ident $at:tt),*) => {
+        impl<$($value: BinValue),*> Key for ($($value,)*) {
+            const LEN: usize = 1 $(* $value::COUNT)*;
+
+            #[inline(always)]
+            fn at(self) -> usize {
+                let at = 0;
+                $(let at = at * $value::COUNT + self.$at.index();)*
+                at
+            }
+
+            fn of(values: &[usize]) -> Self {
+                ($($value::of(values.get($at).copied().unwrap_or(0)),)*)
+            }
+
+            fn needs(self) -> Vec<Needs> {
+                vec![$(self.$at.needs()),*]
+            }
+
+            fn dimensions(names: &[&'static str]) -> Vec<Dimension> {
+                vec![$(Dimension {
+                    name: names.get($at).copied().unwrap_or(""),
+                    values: (0..$value::COUNT).map($value::name).collect(),
+                }),*]
+            }
+        }
+    };
+}
+key!(A 0);
+key!(A 0, B 1);
+key!(A 0, B 1, C 2);
+key!(A 0, B 1, C 2, D 3);
+
+/// A group of bins.
+pub trait Cover {
+    /// Its dimensions.
+    type Key: Key;
+    /// Name of the group.
+    const NAME: &'static str;
+    /// Names of the dimensions, slowest first.
+    const DIMENSIONS: &'static [&'static str];
+    /// Why they are crossed, in a sentence.
+    const REASON: &'static str;
+    /// Clause of the specification.
+    const CLAUSE: &'static str;
+
+    /// Whether a configuration can hit this bin.
+    fn reachable(config: &Config, key: Self::Key) -> bool;
+
+    /// The group as a model lists it.
+    fn group() -> Group {
+        Group {
+            name: Self::NAME,
+            reason: Self::REASON,
+            clause: Self::CLAUSE,
+            dimensions: Self::Key::dimensions(Self::DIMENSIONS),
+            reachable: |config, values| Self::reachable(config, Self::Key::of(values)),
+            first: 0,
+        }
+    }
+}
+
+/// A group with its place among all.
+pub trait Numbered: Cover {
+    /// Number of its first bin.
+    const FIRST: usize;
+}
+
+/// Bins of a group, reachable or not.
+pub const fn len<C: Cover>() -> usize {
+    <C::Key as Key>::LEN
+}
+
+/// A dimension as an enumeration: each value with its name.
+macro_rules! values {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $value:ident = $text:literal,)* }
+        $(needs |$this:ident| $needs:expr)?) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name { $($(#[$vdoc])* #[doc = $text] $value,)* }
+
+        impl $name {
+            /// Every value, in order.
+            pub const ALL: &'static [$name] = &[$($name::$value),*];
+        }
+
+        impl $crate::cross::BinValue for $name {
+            const COUNT: usize = $name::ALL.len();
+
+            #[inline(always)]
+            fn index(self) -> usize {
+                self as usize
+            }
+
+            fn of(index: usize) -> Self {
+                $name::ALL[index]
+            }
+
+            fn name(index: usize) -> String {
+                [$($text),*][index].to_string()
+            }
+
+            $(fn needs(self) -> $crate::cross::Needs {
+                let $this = self;
+                $needs
+            })?
+        }
+    };
+}
+pub(crate) use values;
+
+/// A dimension of numbers from `$first`.
+macro_rules! numbers {
+    ($(#[$doc:meta])* $name:ident: $count:literal from $first:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub struct $name(pub u8);
+
+        impl $crate::cross::BinValue for $name {
+            const COUNT: usize = $count;
+
+            #[inline(always)]
+            fn index(self) -> usize {
+                usize::from(self.0.wrapping_sub($first)).min($count - 1)
+            }
+
+            fn of(index: usize) -> Self {
+                $name(index as u8 + $first)
+            }
+
+            fn name(index: usize) -> String {
+                (index + $first).to_string()
+            }
+        }
+    };
+}
+pub(crate) use numbers;
+
+/// A dimension of some of the operations, by their names in the operation table.
+macro_rules! operations {
+    ($(#[$doc:meta])* $name:ident { $($op:ident)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name(pub atoms_ops::Op);
+
+        impl $name {
+            const ALL: &'static [atoms_ops::Op] = &[$(atoms_ops::Op::$op),*];
+            const INDEX: [u8; 32] = {
+                let mut index = [u8::MAX; 32];
+                let mut at = 0;
+                while at < Self::ALL.len() {
+                    index[Self::ALL[at] as usize] = at as u8;
+                    at += 1;
+                }
+                index
+            };
+
+            /// The value, if the operation is one of these.
+            #[inline(always)]
+            pub fn new(op: atoms_ops::Op) -> Option<Self> {
+                (Self::INDEX[op as usize & 31] != u8::MAX).then_some($name(op))
+            }
+        }
+
+        impl $crate::cross::BinValue for $name {
+            const COUNT: usize = Self::ALL.len();
+
+            #[inline(always)]
+            fn index(self) -> usize {
+                usize::from(Self::INDEX[self.0 as usize & 31]).min(Self::COUNT - 1)
+            }
+
+            fn of(index: usize) -> Self {
+                $name(Self::ALL[index])
+            }
+
+            fn name(index: usize) -> String {
+                Self::ALL[index].name().to_string()
+            }
+
+            fn needs(self) -> $crate::cross::Needs {
+                let ops = std::slice::from_ref(&Self::ALL[self.index()]);
+                $crate::cross::Needs { ops, ..Default::default() }
+            }
+        }
+    };
+}
+pub(crate) use operations;
+
+/// A group: name, dimensions, reason, clause, and which bins a configuration can hit.
+macro_rules! cover {
+    ($name:ident $text:literal ($($dimension:ident: $value:ty),*)
+        $reason:literal $clause:literal; |$config:pat_param| $reachable:expr) => {
+        #[doc = $reason]
+        pub struct $name;
+
+        impl $crate::cross::Cover for $name {
+            type Key = ($($value,)*);
+            const NAME: &'static str = $text;
+            const DIMENSIONS: &'static [&'static str] = &[$(stringify!($dimension)),*];
+            const REASON: &'static str = $reason;
+            const CLAUSE: &'static str = $clause;
+
+            #[allow(unused_variables)] // not every dimension limits what can be reached
+            fn reachable($config: &atoms_model::Config, ($($dimension,)*): Self::Key) -> bool {
+                $reachable
+            }
+        }
+    };
+}
+pub(crate) use cover;
+
+/// The dimensions and groups of a file, each by one of the macros above. A group that says nothing of
+/// configurations can be hit in every one.
+macro_rules! table {
+    () => {};
+    ($(#[$doc:meta])* values $name:ident $values:tt needs |$this:ident| $needs:expr; $($rest:tt)*) => {
+        $crate::cross::values! { $(#[$doc])* $name $values needs |$this| $needs }
+        $crate::cross::table! { $($rest)* }
+    };
+    ($(#[$doc:meta])* values $name:ident $values:tt $($rest:tt)*) => {
+        $crate::cross::values! { $(#[$doc])* $name $values }
+        $crate::cross::table! { $($rest)* }
+    };
+    ($(#[$doc:meta])* numbers $name:ident: $count:literal from $first:literal; $($rest:tt)*) => {
+        $crate::cross::numbers! { $(#[$doc])* $name: $count from $first }
+        $crate::cross::table! { $($rest)* }
+    };
+    ($(#[$doc:meta])* operations $name:ident $ops:tt $($rest:tt)*) => {
+        $crate::cross::operations! { $(#[$doc])* $name $ops }
+        $crate::cross::table! { $($rest)* }
+    };
+    (cover $name:ident $text:literal $dimensions:tt $reason:literal $clause:literal;
+        |$config:pat_param| $reachable:expr; $($rest:tt)*) => {
+        $crate::cross::cover! { $name $text $dimensions $reason $clause; |$config| $reachable }
+        $crate::cross::table! { $($rest)* }
+    };
+    (cover $name:ident $text:literal $dimensions:tt $reason:literal $clause:literal; $($rest:tt)*) => {
+        $crate::cross::cover! { $name $text $dimensions $reason $clause; |_| true }
+        $crate::cross::table! { $($rest)* }
+    };
+}
+pub(crate) use table;
+
+/// Numbers the bins of all groups through, and lists the groups.
+macro_rules! groups {
+    ($head:ident $($tail:ident)*) => {
+        impl $crate::cross::Numbered for $head {
+            const FIRST: usize = 0;
+        }
+        groups!(@after $head; $($tail)*);
+
+        /// Every group, in the order of their bins.
+        pub(crate) fn all() -> Vec<$crate::model::Group> {
+            use $crate::cross::Cover;
+            vec![$head::group(), $($tail::group()),*]
+        }
+    };
+    (@after $before:ident; $head:ident $($tail:ident)*) => {
+        impl $crate::cross::Numbered for $head {
+            const FIRST: usize = <$before as $crate::cross::Numbered>::FIRST
+                + $crate::cross::len::<$before>();
+        }
+        groups!(@after $head; $($tail)*);
+    };
+    (@after $before:ident;) => {
+        /// Bins of all groups.
+        pub(crate) const BINS: usize = <$before as $crate::cross::Numbered>::FIRST
+            + $crate::cross::len::<$before>();
+    };
+}
+pub(crate) use groups;

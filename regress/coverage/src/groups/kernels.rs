@@ -1,0 +1,133 @@
+//! What kernels do with values.
+
+use atoms_ops::{Op, Size};
+
+use super::requests::Policy;
+use super::values::{AnySize, Width, legal};
+use crate::cross::table;
+
+table! {
+    /// An operation with an operand that the word meets.
+    operations BinaryOp { Add Min Max Inc Dec And Or Xor Exch Store }
+    /// An operation whose outcome depends on both values.
+    operations ArithmeticOp { Add Min Max Inc Dec And Or Xor Exch PopcInc }
+    /// An operation that stores where a comparison holds.
+    operations CompareOp { Cas Cast CastSpin }
+    /// A value in the width of its access.
+    values Class {
+        Zero = "0", One = "1", Max = "largest positive", Min = "smallest negative", Ones = "all ones",
+        Other = "other",
+    }
+
+    cover Values "values" (operation: BinaryOp, size: AnySize, operand: Class, word: Class)
+    "Kernels change behaviour at the ends of their number ranges, and where both the word and the operand stand at one." "3";
+    |_| legal(operation.0, size);
+
+    /// What became of the word.
+    values Outcome {
+        Unchanged = "unchanged", Changed = "changed", Carry = "carry", Overflow = "signed overflow",
+        Both = "carry and signed overflow", AtBound = "at the bound", BeyondBound = "beyond the bound",
+        FromZero = "from 0",
+    }
+    cover Arithmetic "arithmetic" (operation: ArithmeticOp, size: AnySize, outcome: Outcome)
+    "Each arm of a kernel is another piece of logic: carry and overflow of sums, keeping and taking, counting and wrapping." "3";
+    |_| legal(operation.0, size) && match operation.0 {
+        Op::Add => !matches!(outcome, Outcome::AtBound | Outcome::BeyondBound | Outcome::FromZero),
+        Op::PopcInc => matches!(outcome, Outcome::Changed | Outcome::Carry | Outcome::Overflow),
+        Op::Inc => matches!(outcome, Outcome::Changed | Outcome::AtBound | Outcome::BeyondBound),
+        Op::Dec => matches!(outcome, Outcome::Changed | Outcome::AtBound | Outcome::BeyondBound | Outcome::FromZero),
+        _ => matches!(outcome, Outcome::Unchanged | Outcome::Changed),
+    };
+
+    /// Of several, how many.
+    values Share { None = "none", Some = "some", All = "all", }
+    /// How the lanes of a request stand to each other.
+    values Meeting {
+        Alone = "one lane", Apart = "several, each on its own bank", Bank = "some on one bank",
+        Address = "some at one address",
+    }
+    cover Compare "compare" (operation: CompareOp, size: AnySize, stored: Share, lanes: Meeting)
+    "Which lanes store decides retry loops: none, some or all of them, on their own, on one bank, or chained through one word." "3, 5.3";
+    |config| legal(operation.0, size)
+        && match lanes {
+            Meeting::Alone => stored != Share::Some,
+            Meeting::Apart => {
+                let width = match Width::new(size.0) { Width::Quad => 4, Width::Pair => 2, _ => 1 };
+                config.num_banks / width > 1
+            }
+            // Losers of CAST.SPIN never store.
+            Meeting::Bank | Meeting::Address => operation.0 != Op::CastSpin || stored != Share::All,
+        };
+
+    /// Which words of a wide access differ from the value compared against.
+    values Difference {
+        Equal = "none", First = "the first alone", Last = "the last alone", Middle = "one between",
+        Several = "several",
+    }
+    cover CompareWords "compare_words" (operation: CompareOp, size: AnySize, words_that_differ: Difference)
+    "A wide comparison joins what each bank finds; a single word that differs must keep all of them from being stored." "3, 4.4";
+    |_| legal(operation.0, size) && match Width::new(size.0) {
+        Width::Pair => words_that_differ != Difference::Middle,
+        Width::Quad => true,
+        _ => false,
+    };
+
+    /// Which address the losers of a bank name.
+    values Losers {
+        None = "no losers", Same = "at the winner's address", Other = "at other addresses", Both = "both",
+    }
+    /// Whether the selected lane stored.
+    values Selected { Stored = "stored", Failed = "failed", Missed = "failed while a loser would match", }
+    cover Spin "spin" (size: AnySize, losers: Losers, selected_lane: Selected)
+    "Losers fail whatever their word holds and whichever address of the bank they name, and only the selected lane compares." "5.1, 5.3";
+    |config| legal(Op::CastSpin, size)
+        && (losers != Losers::Both || config.num_lanes > 2)
+        && (losers != Losers::None || selected_lane != Selected::Missed);
+
+    /// What the counter of the group does.
+    values Counter { Steps = "goes from lane to lane", Holds = "holds one lane", }
+    /// The favoured lane of a group that several lanes ask.
+    values Favoured { First = "first by the policy too", Behind = "behind another by the policy", Away = "does not ask", }
+    cover Favour "favour" (policy: Policy, counter: Counter, favoured_lane: Favoured)
+    "The favoured lane goes before the one that the policy lets go first, and only if it asks." "5.4";
+    |config| policy as u32 == config.winner_policy as u32
+        && (favoured_lane != Favoured::Away || config.num_lanes > 2);
+}
+
+impl Class {
+    /// The class of a 32-bit value.
+    #[inline(always)]
+    pub fn word(value: u32) -> Self {
+        // Values are drawn from these: a branch could not be foretold.
+        let is = |class: Class, this: u32| {
+            (class as u8).wrapping_sub(Class::Other as u8) & u8::from(value == this).wrapping_neg()
+        };
+        let class = (Class::Other as u8)
+            .wrapping_add(is(Class::Zero, 0))
+            .wrapping_add(is(Class::One, 1))
+            .wrapping_add(is(Class::Max, 0x7fff_ffff))
+            .wrapping_add(is(Class::Min, 0x8000_0000))
+            .wrapping_add(is(Class::Ones, u32::MAX));
+        Class::ALL[usize::from(class) % Class::ALL.len()]
+    }
+
+    /// The class of the low bits of a value, as many as the size has.
+    #[inline]
+    pub fn sized(value: u128, size: Size) -> Self {
+        let bits = 8 * size.bytes();
+        let ones = u128::MAX >> (128 - bits);
+        let value = value & ones;
+        let min = 1 << (bits - 1);
+        if value > 1 && value < min - 1 || value > min && value < ones {
+            Class::Other
+        } else {
+            match value {
+                0 => Class::Zero,
+                1 => Class::One,
+                _ if value == ones => Class::Ones,
+                _ if value == min => Class::Min,
+                _ => Class::Max,
+            }
+        }
+    }
+}

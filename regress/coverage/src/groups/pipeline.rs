@@ -1,0 +1,125 @@
+//! Passes and requests that follow each other through the pipeline.
+
+use super::values::{Kind, Port, Width};
+use crate::cross::{Needs, table};
+
+table! {
+    /// Ports of two requests, one after the other.
+    values Ports {
+        WarpWarp = "warp, warp", WarpCluster = "warp, cluster", ClusterWarp = "cluster, warp",
+        ClusterCluster = "cluster, cluster",
+    }
+
+    /// How two passes stand to each other.
+    values Relation { Word = "same word", Bank = "same bank, other rows", Apart = "other banks", }
+    cover Neighbours "neighbours" (earlier: Kind, later: Kind, words: Relation, ports: Ports)
+    "One pipeline serves both ports: what follows what, on the same word or only the same bank, is what forwarding and holding back must tell apart." "4.5, 4.6";
+    |_| earlier.comes_from(ports.both().0) && later.comes_from(ports.both().1);
+
+    /// Kinds that write.
+    values Writer { Store = "store", Update = "update", Compare = "compare", Spin = "spin", Object = "object", }
+    needs |writer| match writer {
+        Writer::Store => Kind::Store,
+        Writer::Update => Kind::Update,
+        Writer::Compare => Kind::Compare,
+        Writer::Spin => Kind::Spin,
+        Writer::Object => Kind::Object,
+    }.needs();
+
+    /// Steps of the pipeline between a write and the pass that meets it.
+    numbers Distance: 9 from 1;
+
+    cover Forward "forward" (written_by: Writer, met_by: Kind, steps: Distance)
+    "A word on its way is forwarded from every stage, the youngest first; one step later it comes from memory, and that boundary is where a stale word would be read." "4.5";
+    |config| meets(config, u32::from(steps.0));
+
+    /// Where the word came from.
+    values Source { Forwarded = "forwarded", Memory = "from memory, just written", }
+    cover ForwardWidth "forward_width" (written_as: Width, met_as: Width, word: Source)
+    "Forwarding goes by bank: a wide access may have one of its words on the way and another in memory, or words from different passes." "4.4, 4.5";
+    |config| config.forwarding || word == Source::Memory;
+
+    /// Cycles held back.
+    numbers Held: 8 from 1;
+    cover Hazard "hazard" (held: Kind, cycles: Held)
+    "Without forwarding a pass waits exactly until the last of the words it needs is written, for every kind that may need one." "4.5";
+    |config| !config.forwarding && u32::from(cycles.0) <= config.rmw_latency;
+
+    /// What a stall holds in the last stage.
+    values Stalled {
+        Load = "load", Store = "store", Update = "update", Compare = "compare", Spin = "spin", Object = "object",
+        Look = "look", Nothing = "fault or no lanes",
+    } needs |held| Kind::ALL.get(held as usize).map_or(Needs::default(), |kind| kind.needs());
+
+    /// A number of cycles.
+    values Cycles { One = "1", Few = "2-4", More = "5-16", Many = "more", }
+
+    cover Stall "stall" (held: Stalled, cycles: Cycles)
+    "A warp response that is not taken freezes whatever is in the last stage; it must be neither lost nor done twice, however long that lasts." "4.6";
+
+    /// What the pipeline behind a stall holds.
+    values Behind { Empty = "nothing else", Some = "some other stages", Full = "every stage and issue", }
+    cover StallFill "stall_fill" (behind: Behind)
+    "A full pipeline that stands still has to keep every stage, and to start again in all of them at once." "4.6";
+
+    /// The request before.
+    values Before { Warp = "warp", Cluster = "cluster", }
+    /// Whether the other port had a request waiting too.
+    values Contest { Alone = "alone", Both = "both wait", }
+    cover Turns "turns" (last: Before, next: Port, queues: Contest)
+    "The ports take turns while both wait, and neither waits for the other when it does not." "4.6";
+    // A cluster request waits where there is no room for its response (spec 4.7).
+    |_| queues == Contest::Alone || next == Port::Warp || last as usize != next as usize;
+}
+
+impl Ports {
+    fn both(self) -> (Port, Port) {
+        match self {
+            Ports::WarpWarp => (Port::Warp, Port::Warp),
+            Ports::WarpCluster => (Port::Warp, Port::Cluster),
+            Ports::ClusterWarp => (Port::Cluster, Port::Warp),
+            Ports::ClusterCluster => (Port::Cluster, Port::Cluster),
+        }
+    }
+}
+
+impl Writer {
+    /// The writer of this kind, if it writes.
+    pub const fn new(kind: Kind) -> Option<Self> {
+        match kind {
+            Kind::Store => Some(Writer::Store),
+            Kind::Update => Some(Writer::Update),
+            Kind::Compare => Some(Writer::Compare),
+            Kind::Spin => Some(Writer::Spin),
+            Kind::Object => Some(Writer::Object),
+            Kind::Load | Kind::Look => None,
+        }
+    }
+}
+
+/// Whether a pass can meet a word this many steps after it was written, and whether that is on the way.
+fn meets(config: &atoms_model::Config, distance: u32) -> bool {
+    // The step after the last that is forwarded is the first that reads memory; without forwarding
+    // no request comes earlier.
+    let first = if config.forwarding { 1 } else { config.rmw_latency + 1 };
+    (first..=config.rmw_latency + 1).contains(&distance)
+}
+
+impl Stalled {
+    /// A pass of this kind.
+    pub const fn new(kind: Kind) -> Self {
+        Stalled::ALL[kind as usize]
+    }
+}
+
+impl Cycles {
+    /// The step that a number of cycles, from 1, is in.
+    pub fn new(cycles: u64) -> Self {
+        match cycles {
+            0 | 1 => Cycles::One,
+            2..=4 => Cycles::Few,
+            5..=16 => Cycles::More,
+            _ => Cycles::Many,
+        }
+    }
+}

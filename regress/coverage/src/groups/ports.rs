@@ -1,0 +1,138 @@
+//! Ports, queues and the CTA table.
+
+use super::values::Port;
+use crate::cross::table;
+
+table! {
+    /// State of a response port.
+    values Answer { Idle = "idle", Taken = "taken", Held = "held", }
+    /// Whether some request is suspended.
+    values AnySuspended { None = "none suspended", Some = "some suspended", }
+    cover BackPressure "back_pressure" (response: Answer, cluster_response: Answer, wake_up: Answer, waiters: AnySuspended)
+    "Each port may be held while others go on, in every combination, and none may lose an answer or change another's." "4.6, 6.3";
+
+    /// What is carried out.
+    values Passing {
+        Warp = "a warp pass", Posted = "a posted cluster request", Faulty = "a posted cluster request that faults",
+        Answered = "a cluster request that owes a response",
+    }
+    /// What becomes of the responses of the cluster port meanwhile.
+    values Room { Free = "none stands untaken", Held = "one stands untaken", None = "no room is left", }
+    cover ClusterResponses "cluster_responses" (goes_on: Passing, responses: Room)
+    "A cluster response that is not taken holds up nothing that owes none: warps and posted requests go by, and what owes one has had its room reserved." "4.6, 4.7";
+
+    /// Requests in a queue.
+    numbers Level: 17 from 0;
+    /// What a queue does in a cycle.
+    values Traffic {
+        Rests = "rests", Comes = "one comes", Goes = "one goes", Both = "one comes and one goes",
+        Refuses = "refuses", RefusesGoes = "refuses while one goes",
+    }
+    cover Queue "queue" (port: Port, requests: Level, traffic: Traffic)
+    "Ready depends on the level alone: full, empty and every level between, with requests that come and go in one cycle." "4.6";
+    |config| {
+        let depth = match port { Port::Warp => config.queue_depth, Port::Cluster => 2 };
+        let level = u32::from(requests.0);
+        level <= depth && match traffic {
+            Traffic::Rests => true,
+            Traffic::Comes => level < depth,
+            Traffic::Goes => level > 0,
+            Traffic::Both => level > 0 && level < depth,
+            Traffic::Refuses | Traffic::RefusesGoes => level == depth,
+        }
+    };
+
+    /// What became of a write of the CTA table.
+    values Written {
+        Given = "given a part", TakenAway = "taken away", NoSlot = "refused: no such slot",
+        Beyond = "refused: behind the end of memory", Overlap = "refused: another slot's rows",
+    }
+    /// Whether the slot had a part before.
+    values Had { None = "had none", Part = "had a part", }
+    /// Whether the write waited.
+    values Waited { No = "at once", Yes = "after waiting", }
+    cover CtaWrite "cta_write" (outcome: Written, slot: Had, taken: Waited)
+    "A write that is refused leaves the slot without a part, whatever it had, and none is taken while a request of the slot is inside." "1.3";
+    |config| match outcome {
+        Written::Given | Written::TakenAway | Written::Beyond => true,
+        Written::NoSlot => config.num_cta_slots < 16 && slot == Had::None && taken == Waited::No,
+        Written::Overlap => config.num_cta_slots > 1,
+    };
+
+    /// Bytes of a part.
+    values PartSize {
+        Zero = "0", Under = "less than a row", Row = "one row", Rows = "whole rows", Odd = "rows and some bytes",
+        All = "all of memory",
+    }
+    /// Rank of the CTA in its cluster.
+    values Rank { Zero = "0", Few = "1-15", Many = "16-255", }
+
+    cover CtaPart "cta_part" (bytes: PartSize, rank: Rank)
+    "A part may end anywhere in its last row, and owns that row all the same; the rank is checked in every address." "1.3, 1.4";
+    |config| bytes != PartSize::Rows || config.num_rows > 2;
+
+    /// Bytes of an allocation, whatever the rows of the configuration.
+    values Allocation {
+        To1K = "up to 1 KiB", To48K = "up to 48 KiB", To96K = "up to 96 KiB", To1M = "up to 1 MiB",
+        Below16M = "below 16 MiB", All = "16 MiB",
+    }
+
+    cover AllocationSize "allocation" (bytes: Allocation)
+    "Sizes and rows go up to the 16 MiB of the window, in registers of 25 and 16 bits." "1.3";
+    |config| {
+        let at = bytes as usize;
+        at == 0 || config.bytes() > Allocation::MOST[at - 1].into()
+    };
+
+    /// What a cycle of reset finds inside.
+    values Inside {
+        Nothing = "nothing", Queued = "requests in a queue", Issue = "a request at issue",
+        Pipeline = "passes on their way", Writes = "a pass about to write", Waiters = "waiters",
+        Answer = "an answer not taken", WakeUp = "a wake-up not taken",
+    }
+    cover ResetInside "reset" (inside: Inside)
+    "A reset drops whatever is inside, in each place where something can be, and leaves memory as it is." "1.1, 4.6";
+
+    /// A port that takes answers.
+    values AnswerPort { Response = "response", Cluster = "cluster response", WakeUp = "wake-up", }
+    /// Cycles for which an answer is held.
+    values HoldCycles { Few = "1-15", Some = "16-99", Many = "100 and more", }
+    cover Hold "hold" (port: AnswerPort, cycles: HoldCycles)
+    "However long an answer is not taken, it stays as it is and nothing behind it is lost." "4.6, 6.3";
+
+    /// A write as such.
+    values Fate { Taken = "taken", Refused = "refused", }
+    cover CtaBackToBack "cta_back_to_back" (first: Fate, second: Fate)
+    "A write is checked in the cycle in which it is taken and refused in the next, when another may be under way." "1.3";
+
+    /// What a write waits for.
+    values WaitsFor { Requests = "requests on their way", Waiters = "waiters", Both = "both", }
+    cover CtaWait "cta_wait" (write_waits_for: WaitsFor)
+    "An allocation stays while a request of its slot is inside, suspended or not." "1.3";
+
+    /// A write while a request is suspended.
+    values Meanwhile { Waits = "of a waiter's slot waits", Goes = "of another slot is taken", }
+    cover CtaSuspended "cta_suspended" (write: Meanwhile)
+    "A suspended request holds the allocation of its own slot, and of no other." "1.3, 6.3";
+}
+
+impl Rank {
+    /// The step that a rank is in.
+    pub fn new(rank: u32) -> Self {
+        match rank {
+            0 => Rank::Zero,
+            1..=15 => Rank::Few,
+            _ => Rank::Many,
+        }
+    }
+}
+
+impl Allocation {
+    const MOST: [u32; 6] = [1 << 10, 48 << 10, 96 << 10, 1 << 20, (1 << 24) - 1, 1 << 24];
+
+    /// The step that a size is in.
+    pub fn new(bytes: u32) -> Self {
+        let at = Self::MOST.iter().position(|most| bytes <= *most).unwrap_or(Self::MOST.len() - 1);
+        Allocation::ALL[at]
+    }
+}

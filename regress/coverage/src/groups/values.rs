@@ -1,0 +1,178 @@
+//! Dimensions that several groups share.
+
+use atoms_ops::{Op, OpClass, Size};
+
+use crate::cross::{BinValue, Needs, table};
+
+table! {
+    /// Any operation.
+    operations AnyOp {
+        Add Min Max Inc Dec And Or Xor Exch Cas Cast CastSpin PopcInc Load Store MbarInit MbarInval
+        MbarExpectTx MbarCompleteTx MbarArrive MbarArriveCount MbarArriveExpectTx MbarArriveNoComplete
+        MbarArriveDrop MbarArriveDropCount MbarArriveDropExpectTx MbarArriveDropNoComplete MbarTestWait
+        MbarTryWait MbarArriveSm80
+    }
+    /// An operation on plain memory.
+    operations PlainOp { Add Min Max Inc Dec And Or Xor Exch Cas Cast CastSpin PopcInc Load Store }
+    /// An operation on mbarrier objects.
+    operations ObjectOp {
+        MbarInit MbarInval MbarExpectTx MbarCompleteTx MbarArrive MbarArriveCount MbarArriveExpectTx
+        MbarArriveNoComplete MbarArriveDrop MbarArriveDropCount MbarArriveDropExpectTx
+        MbarArriveDropNoComplete MbarTestWait MbarTryWait MbarArriveSm80
+    }
+
+    /// Where a request came in.
+    values Port { Warp = "warp", Cluster = "cluster", }
+    /// Whether the requester wants a result.
+    values Wanted { Result = "result", None = "no result", }
+    /// A number of lanes, in the steps in which conflicts are counted.
+    values Degree {
+        One = "1", Two = "2", ThreeFour = "3-4", FiveEight = "5-8", NineSixteen = "9-16", Most = "17-31",
+        All = "32",
+    }
+
+    /// What of the pipeline an operation uses.
+    values Kind {
+        Load = "load", Store = "store", Update = "update", Compare = "compare", Spin = "spin",
+        Object = "object", Look = "look",
+    } needs |kind| Needs {
+        ops: match kind {
+            Kind::Load => &[Op::Load],
+            Kind::Store => &[Op::Store],
+            Kind::Update => &[
+                Op::Add, Op::Min, Op::Max, Op::Inc, Op::Dec, Op::And, Op::Or, Op::Xor, Op::Exch, Op::PopcInc,
+            ],
+            Kind::Compare => &[Op::Cas, Op::Cast],
+            Kind::Spin => &[Op::CastSpin],
+            Kind::Object => &[Op::MbarInit, Op::MbarArrive, Op::MbarArriveCount, Op::MbarCompleteTx],
+            Kind::Look => &[Op::MbarTestWait, Op::MbarTryWait, Op::MbarInval],
+        },
+        ..Needs::default()
+    };
+
+    /// Banks that an access takes.
+    values Width { Sub = "part of a word", Word = "word", Pair = "pair", Quad = "quad", }
+    needs |width| {
+        let (sizes, support): (&[_], &[_]) = match width {
+            Width::Sub => (&[Size::U8, Size::U16, Size::S8, Size::S16], &[Op::Load, Op::Store]),
+            Width::Word => (&[Size::U32, Size::S32], &[]),
+            Width::Pair => (&[Size::U64], &[]),
+            Width::Quad => (&[Size::B128], &[Op::Load, Op::Store, Op::Exch, Op::Cas]),
+        };
+        Needs { sizes, support, ..Needs::default() }
+    };
+
+    /// A few of something.
+    values Few { Zero = "0", One = "1", Two = "2", More = "more", }
+
+    /// A lane.
+    numbers Lane: 32 from 0;
+    /// A bank.
+    numbers Bank: 64 from 0;
+    /// A CTA slot.
+    numbers SlotNumber: 16 from 0;
+}
+
+/// A size, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnySize(pub Size);
+
+impl BinValue for AnySize {
+    const COUNT: usize = Size::ALL.len();
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        match self.0 {
+            Size::U8 => 0,
+            Size::U16 => 1,
+            Size::U32 => 2,
+            Size::U64 => 3,
+            Size::B128 => 4,
+            Size::S8 => 5,
+            Size::S16 => 6,
+            Size::S32 => 7,
+        }
+    }
+
+    fn of(index: usize) -> Self {
+        AnySize(Size::ALL[index])
+    }
+
+    fn name(index: usize) -> String {
+        Size::ALL[index].name().to_string()
+    }
+
+    fn needs(self) -> Needs {
+        Needs { sizes: std::slice::from_ref(&Size::ALL[self.index()]), ..Needs::default() }
+    }
+}
+
+/// Whether the operation exists in this size (spec 3.3).
+pub fn legal(op: Op, size: AnySize) -> bool {
+    op.row().sizes.contains(&size.0)
+}
+
+impl Degree {
+    /// The step that a number of lanes, from 1, is in.
+    #[inline(always)]
+    pub fn new(lanes: u32) -> Self {
+        match lanes {
+            0 | 1 => Degree::One,
+            2 => Degree::Two,
+            3 | 4 => Degree::ThreeFour,
+            5..=8 => Degree::FiveEight,
+            9..=16 => Degree::NineSixteen,
+            17..=31 => Degree::Most,
+            _ => Degree::All,
+        }
+    }
+
+    /// Fewest lanes of this step.
+    pub fn least(self) -> u32 {
+        [1, 2, 3, 5, 9, 17, 32][self as usize]
+    }
+
+    /// Most lanes of this step.
+    pub fn most(self) -> u32 {
+        [1, 2, 4, 8, 16, 31, 32][self as usize]
+    }
+}
+
+impl Kind {
+    /// The kind of an operation.
+    pub const fn new(op: Op) -> Self {
+        match op.row().class {
+            OpClass::Load => Kind::Load,
+            OpClass::Store => Kind::Store,
+            OpClass::Compare if matches!(op, Op::CastSpin) => Kind::Spin,
+            OpClass::Compare => Kind::Compare,
+            OpClass::Barrier if matches!(op, Op::MbarInval) || op.asks_phase() => Kind::Look,
+            OpClass::Barrier => Kind::Object,
+            OpClass::Update => Kind::Update,
+        }
+    }
+
+    /// What only looks at objects has no form at the cluster port (spec 6.7).
+    pub fn comes_from(self, port: Port) -> bool {
+        !(self == Kind::Look && port == Port::Cluster)
+    }
+}
+
+impl Width {
+    /// Width of an access of this size.
+    pub const fn new(size: Size) -> Self {
+        match size {
+            Size::U8 | Size::S8 | Size::U16 | Size::S16 => Width::Sub,
+            Size::U32 | Size::S32 => Width::Word,
+            Size::U64 => Width::Pair,
+            Size::B128 => Width::Quad,
+        }
+    }
+}
+
+impl Few {
+    /// The value of a count.
+    pub fn new(count: u32) -> Self {
+        Few::ALL[count.min(3) as usize]
+    }
+}

@@ -1,0 +1,122 @@
+//! Waiting for phases: asking, suspension, waking.
+
+use atoms_model::Config;
+
+use super::values::{Few, Port};
+use crate::cross::table;
+
+table! {
+    /// An operation that asks about a phase.
+    operations WaitOp { MbarTestWait MbarTryWait }
+    /// How the phase is named.
+    values By { Parity = "parity", State = "state", }
+    /// Lanes whose phase is complete.
+    values Complete { All = "all lanes", Some = "some lanes", None = "no lane", }
+    /// Lanes that ask.
+    values Asking { One = "one lane", Several = "several lanes", }
+    cover Wait "wait" (operation: WaitOp, asked_by: By, complete_for: Complete, asking: Asking)
+    "The current or the preceding phase, named by parity or by the state of an arrival, is complete or not for each lane on its own." "6.5";
+    |_| complete_for != Complete::Some || asking == Asking::Several;
+
+    /// Why a MBAR.TRY_WAIT is answered at once.
+    values AtOnce {
+        Complete = "complete for all lanes", Parities = "one object, two parities",
+        SomeOfSeveral = "several objects, complete for some", NoneOfSeveral = "several objects, complete for none",
+        Full = "table full",
+    }
+    cover NotSuspended "not_suspended" (because: AtOnce)
+    "A request is suspended only if all its lanes wait for one phase of one object and there is a place; every other case is answered." "6.3";
+
+    /// A place of the table of waiters.
+    numbers Place: 32 from 0;
+    /// The table with the new waiter.
+    values Filled { Alone = "alone", Some = "others too", Full = "table full", }
+    cover Suspends "suspends" (place: Place, table: Filled)
+    "Every place counts down and compares on its own; the first free one is taken, up to the last." "6.3";
+    |config| {
+        let (place, places) = (u32::from(place.0), config.num_waiters);
+        place < places && match table {
+            Filled::Alone => place == 0 && places > 1,
+            Filled::Some => places > 2 && place + 1 < places,
+            Filled::Full => true,
+        }
+    };
+
+    /// When a waiter is woken.
+    values When { First = "in its first cycle", Later = "later", }
+    /// Waiters woken by one cycle's completions.
+    values Woken {
+        Alone = "alone", Several = "several at one object", Objects = "at several objects",
+    }
+    cover WokenBy "woken" (port: Port, suspended: When, waiters: Woken)
+    "A completion wakes every request suspended at its object and no other, from the first cycle on, whichever port brought it." "6.3";
+    |config| match waiters {
+        Woken::Alone => true,
+        Woken::Several => config.num_waiters > 1,
+        // A cluster request names one object.
+        Woken::Objects => config.num_waiters > 1 && port == Port::Warp,
+    };
+
+    /// Where the limit is from.
+    values LimitOf { Request = "of the request", Configuration = "of the configuration", }
+
+    /// Cycles of a limit.
+    values LimitCycles {
+        One = "1", Few = "2-4", More = "5-16", Many = "17-999", Long = "1000-65535", Longer = "65536 and more",
+    }
+
+    cover TimeOut "time_out" (limit: LimitOf, cycles: LimitCycles)
+    "A limit is neither missed nor early, whether it is 1 or long, given or not." "6.10";
+    // What lasts longer would make up most of a run: see `wait_limit`.
+    |config| cycles != LimitCycles::Longer && cycles.possible(config, limit);
+
+    cover WaitLimit "wait_limit" (limit: LimitOf, cycles: LimitCycles)
+    "Every bit of a limit counts: one that is cut off passes too early, also where nothing waits for its end." "6.10";
+    |config| cycles.possible(config, limit);
+
+    /// When a completion comes, as to the last cycle before the limit.
+    values Race { Before = "the cycle before", Same = "in the last cycle", After = "the cycle after", }
+    cover LimitRace "limit_race" (limit: LimitOf, port: Port, completion: Race)
+    "Completion and limit in one cycle: completion counts; one cycle to either side is the other answer." "6.10";
+    |config| completion != Race::Before || lasts(config, limit, 2);
+
+    cover LimitRacePlace "limit_race_place" (place: Place, completion: Race)
+    "Every place compares its object and counts down on its own, and decides on its own which of the two came first." "6.3, 6.10";
+    |config| u32::from(place.0) < config.num_waiters;
+
+    /// Whether a wake-up is taken as it appears.
+    values Taken { AtOnce = "taken at once", Held = "held", }
+    cover WakePort "wake_port" (wake_up: Taken, others_ready: Few)
+    "Wake-ups go out one by one; those that are ready wait without losing their place." "6.3";
+    |config| (others_ready as u32) < config.num_waiters;
+
+    /// The place answered, as to the one answered before.
+    values Order { Ahead = "a later place", Round = "round to an earlier place", Same = "the same place", }
+    cover WakeOrder "wake_order" (next: Order)
+    "Places are answered in a circle, so that none waits for ever." "6.3";
+    |config| next == Order::Same || config.num_waiters > 1;
+}
+
+/// Whether a wait can last this many cycles at most by such a limit.
+fn lasts(config: &Config, limit: LimitOf, cycles: u32) -> bool {
+    limit == LimitOf::Request || config.try_wait_limit >= cycles
+}
+
+impl LimitCycles {
+    /// The step that a limit is in.
+    pub fn new(cycles: u32) -> Self {
+        match cycles {
+            0 | 1 => LimitCycles::One,
+            2..=4 => LimitCycles::Few,
+            5..=16 => LimitCycles::More,
+            17..=999 => LimitCycles::Many,
+            1000..=65535 => LimitCycles::Long,
+            _ => LimitCycles::Longer,
+        }
+    }
+
+    /// Whether a wait can have it.
+    fn possible(self, config: &Config, limit: LimitOf) -> bool {
+        limit == LimitOf::Request || LimitCycles::new(config.try_wait_limit) == self
+    }
+}

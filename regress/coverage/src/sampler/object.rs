@@ -1,0 +1,173 @@
+//! A pass in the last stage of the pipeline: what it does to mbarrier objects.
+
+use atoms_model::mbarrier::{MAX_COUNT, MbarObject};
+use atoms_ops::Op;
+
+use super::hits::Hits;
+use super::in_flight::bits;
+use super::shadow::Shadow;
+use super::step::Step;
+use crate::groups::objects::{
+    CompletingOp, Completion, Count, CountingOp, Counts, DroppingOp, Edge, Expected, ExpectedAfter, Extra,
+    Layout, LayoutOp, Left, Live, LiveObject, MergedCompletions, NearCompletion, OldPending, Pending,
+    PendingBefore, Phase, Since, Sm80, SteppingOp, TransactionOp, Tx, TxAfter,
+};
+use crate::groups::requests::WideAccess;
+use crate::groups::values::{AnyOp, Bank, Few, Width};
+
+/// Samples a pass on mbarrier objects.
+pub(super) fn objects(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow) {
+    let mut left = step.pass.banks;
+    while left != 0 {
+        let low = left.trailing_zeros() as usize & 62;
+        left &= !(3 << low);
+        let lane = step.lane(low);
+        let row = step.request.row[lane];
+        let words = [low, low | 1].map(|bank| step.reach(hits, shadow, lane, bank));
+        hits.hit(WideAccess, (Width::Pair, Bank(low as u8)));
+        let live = if words[0].live() { Live::Object } else { Live::Word };
+        hits.hit(LiveObject, (AnyOp(step.op), live));
+        let old = u64::from(words[1].value) << 32 | u64::from(words[0].value);
+        one(step, hits, shadow, Place { low, row, lane }, old);
+    }
+}
+
+/// Where an object is, and a lane that names it.
+#[derive(Clone, Copy)]
+struct Place {
+    low: usize,
+    row: u16,
+    lane: usize,
+}
+
+fn one(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow, at: Place, old: u64) {
+    let Place { low, row, lane } = at;
+    let before = MbarObject::decode(old);
+    if let Some(op) = LayoutOp::new(step.op) {
+        let extra = match (before.lock, before.version) {
+            (false, false) => Extra::Rest,
+            (true, false) => Extra::Lock,
+            (false, true) => Extra::Version,
+            (true, true) => Extra::Both,
+        };
+        hits.hit(Layout, (op, extra));
+    }
+    if step.op == Op::MbarInit {
+        shadow.set_live(row, low, true);
+        return clear_since(shadow, row, low);
+    }
+    if step.op == Op::MbarInval {
+        return shadow.set_live(row, low, false);
+    }
+    if step.op.asks_phase() {
+        return clear_since(shadow, row, low);
+    }
+    let completed = step.m.completed >> low & 1 != 0;
+    let edge = if before.phase { Edge::Odd } else { Edge::Even };
+    if let (true, Some(op)) = (completed, CompletingOp::new(step.op)) {
+        hits.hit(Completion, (op, step.request.port, edge));
+        if let Some(since) = shadow.since(row, low) {
+            hits.hit(Phase, (edge, Since::ALL[usize::from(*since).min(2)]));
+            *since = (*since + 1).min(2);
+        }
+    }
+    if step.op == Op::MbarArriveSm80 {
+        let pending = (old >> 32) as u32 & 0x7fff_ffff;
+        let pending = match pending.wrapping_neg() & 0x7fff_ffff {
+            0 => OldPending::Zero,
+            1 => OldPending::One,
+            _ => OldPending::More,
+        };
+        return hits.hit(Sm80, (pending, edge));
+    }
+    let operand = step.request.b(lane) as u32;
+    let Some(op) = SteppingOp::new(step.op) else { return };
+    hits.hit(PendingBefore, (op, Pending::new(before.pending)));
+    if !completed {
+        let new = u64::from(step.m.values[low | 1]) << 32 | u64::from(step.m.values[low]);
+        near(hits, op, MbarObject::decode(new));
+    }
+    counts(step, hits, before, operand);
+    if step.config.merge_arrive && step.op == Op::MbarArrive {
+        let mut together = 0;
+        bits(step.pass.lanes.into(), |other| {
+            let other = other & 31;
+            together +=
+                u32::from(usize::from(step.request.bank[other]) == low && step.request.row[other] == row);
+        });
+        if together > 1 {
+            let completions = completions(before, together);
+            hits.hit(MergedCompletions, (Few::new(completions),));
+        }
+    }
+}
+
+fn clear_since(shadow: &mut Shadow, row: u16, low: usize) {
+    if let Some(since) = shadow.since(row, low) {
+        *since = 0;
+    }
+}
+
+fn near(hits: &mut Hits, op: SteppingOp, after: MbarObject) {
+    let left = match (after.pending, after.tx) {
+        (0, 1..) => Left::Positive,
+        (0, i32::MIN..=-1) => Left::Negative,
+        (1.., 0) => Left::Pending,
+        _ => return,
+    };
+    hits.hit(NearCompletion, (op, left));
+}
+
+fn counts(step: &Step<'_>, hits: &mut Hits, before: MbarObject, operand: u32) {
+    if let Some(op) = DroppingOp::new(step.op) {
+        let counted = matches!(step.op, Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete);
+        let dropped = if counted { operand } else { 1 };
+        let expected = match before.expected.checked_sub(dropped) {
+            None => Expected::Wraps,
+            Some(0) => Expected::Zero,
+            Some(1) => Expected::One,
+            Some(_) => Expected::More,
+        };
+        hits.hit(ExpectedAfter, (op, expected));
+    }
+    if let Some(op) = TransactionOp::new(step.op) {
+        let change = i64::from(operand);
+        let most = i64::from(MAX_COUNT);
+        let sign = if step.op == Op::MbarCompleteTx { -1 } else { 1 };
+        let tx = match i64::from(before.tx) + sign * change {
+            0 => Tx::Zero,
+            1 => Tx::One,
+            -1 => Tx::MinusOne,
+            tx if tx == most => Tx::Most,
+            tx if tx == -most => Tx::Least,
+            tx if tx > most => Tx::Above,
+            tx if tx < -most => Tx::Below,
+            tx if tx > 0 => Tx::Positive,
+            _ => Tx::Negative,
+        };
+        hits.hit(TxAfter, (op, tx));
+    }
+    if let Some(op) = CountingOp::new(step.op) {
+        let count = match operand {
+            0 => Count::Zero,
+            beyond if beyond > MAX_COUNT => Count::Wraps,
+            fewer if fewer < before.pending => Count::Fewer,
+            all if all == before.pending => Count::All,
+            _ => Count::Beyond,
+        };
+        hits.hit(Counts, (op, count));
+    }
+}
+
+/// Phases that `lanes` arrivals complete, one after the other.
+fn completions(before: MbarObject, lanes: u32) -> u32 {
+    if before.tx != 0 {
+        return 0;
+    }
+    // No arrival left is as good as a whole round of the field.
+    let round = |count: u32| if count == 0 { MAX_COUNT + 1 } else { count };
+    match lanes.checked_sub(round(before.pending)) {
+        None => 0,
+        Some(beyond) => 1 + beyond / round(before.expected),
+    }
+}

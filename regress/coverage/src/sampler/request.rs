@@ -1,0 +1,271 @@
+//! A request as it comes to issue: where its lanes are, and what it is an example of.
+
+use atoms_cosim::request::PartWrite;
+use atoms_model::Config;
+use atoms_model::port::MAX_BANKS;
+use atoms_ops::{Op, Size};
+
+use super::hits::Hits;
+use super::in_flight::{ConflictStats, InFlightRequest, bits, more_banks};
+use crate::groups::faults::{
+    Bad, Bystander, Edge, Erring, FaultMix, Misalignment, OutOfRange, Outside, PartEdge,
+};
+use crate::groups::objects::{AtOne, Named, ObjectLanes, Objects};
+use crate::groups::ports::Rank;
+use crate::groups::requests::{
+    Address, Addresses, Conflict, Decode, Form, Hash, Immediate, LaneAlone, Lanes, Offset, OffsetBits,
+    OpCode, Operation, Overlay, Population, SameAddress, Scale, SizeCode, Slot, StoreOverlay, Swizzle, Tag,
+    Tags, Uniform,
+};
+use crate::groups::values::{AnyOp, AnySize, Degree, Lane, ObjectOp, PlainOp, Port, SlotNumber, Width};
+use crate::groups::{faults, requests};
+
+/// Samples a request that comes to issue, with the part of its slot. `faulty` says that it has lanes
+/// and no pass.
+pub(super) fn at_issue(
+    config: &Config,
+    hits: &mut Hits,
+    f: &mut InFlightRequest,
+    part: Option<PartWrite>,
+    faulty: bool,
+) {
+    hits.hit(Tags, (f.port, Tag(f.request.tag)));
+    f.groups = [0; MAX_BANKS];
+    f.taken = 0;
+    f.conflicts = ConflictStats::default();
+    if f.mask == 0 {
+        if let (Port::Warp, Some((op, _))) = (f.port, f.kind) {
+            lanes(config, hits, f, op);
+        }
+        return;
+    }
+    if f.port == Port::Warp {
+        hits.hit(Decode, (OpCode(f.request.op), SizeCode(f.request.size)));
+    }
+    let Some((op, size)) = f.kind else { return };
+    if faulty {
+        return errors(hits, f, size, part);
+    }
+    place(config, hits, f, size, part);
+    hits.hit(Operation, (AnyOp(op), AnySize(size), f.wanted(), f.port));
+    hits.hit(Slot, (f.port, SlotNumber(f.request.slot)));
+    if f.port == Port::Cluster {
+        return;
+    }
+    lanes(config, hits, f, op);
+    conflicts(hits, f, op, size);
+    let ConflictStats { degree, addresses, same, objects } = f.conflicts;
+    if let Some(op) = PlainOp::new(op) {
+        hits.hit(Conflict, (op, AnySize(size), Degree::new(degree)));
+        hits.hit(Addresses, (op, Degree::new(addresses)));
+        hits.hit(SameAddress, (op, f.wanted(), Degree::new(same)));
+    }
+    if let Some(op) = ObjectOp::new(op) {
+        let at_one = match same {
+            1 => AtOne::One,
+            all if all == config.num_lanes => AtOne::All,
+            2 => AtOne::Two,
+            _ => AtOne::Some,
+        };
+        hits.hit(ObjectLanes, (op, at_one));
+        let named = match (objects, addresses) {
+            (1, _) => Named::One,
+            (2, 1) => Named::TwoPairs,
+            (2, _) => Named::OnePair,
+            _ => Named::More,
+        };
+        hits.hit(Objects, (op, named));
+    }
+    if f.mask != config.lane_mask() {
+        bystander(config, hits, f, size, part);
+    }
+}
+
+fn lanes(config: &Config, hits: &mut Hits, f: &InFlightRequest, op: Op) {
+    let population = match f.mask.count_ones() {
+        0 => Population::None,
+        1 => Population::One,
+        all if all == config.num_lanes => Population::All,
+        _ => Population::Some,
+    };
+    hits.hit(Lanes, (AnyOp(op), population));
+    if population == Population::One {
+        hits.hit(LaneAlone, (Lane(f.mask.trailing_zeros() as u8),));
+    }
+}
+
+/// Finds bank and row of every lane that takes part, and gathers lanes by group of banks.
+fn place(config: &Config, hits: &mut Hits, f: &mut InFlightRequest, size: Size, part: Option<PartWrite>) {
+    let Some(part) = part else { return };
+    let addresses = f.request.address_form();
+    let bytes = size.bytes();
+    let bank_bits = config.num_banks.trailing_zeros();
+    let swizzle = if config.bank_hash { config.num_banks / 4 - 1 } else { 0 };
+    let group_shift = if more_banks(size) == 3 { 2 } else { more_banks(size) };
+    let (mut first, mut last) = (false, false);
+    let mut highest = 0;
+    let lanes = f.mask;
+    bits(lanes.into(), |lane| {
+        let lane = lane & 31;
+        let offset = addresses.address(f.ra(lane & 31)) & 0xff_ffff;
+        first |= offset == 0;
+        highest = highest.max(offset);
+        last |= offset + bytes == part.size;
+        let word = offset >> 2;
+        let row = (word >> bank_bits).wrapping_add(part.base.into());
+        let bank = (word & (config.num_banks - 1)) ^ ((row & swizzle) << 2);
+        f.bank[lane] = bank as u8;
+        f.row[lane] = row as u16;
+        f.byte[lane] = (offset & 3) as u8;
+        let group = (bank as usize >> group_shift) & 63;
+        f.groups[group] |= 1 << lane;
+        f.taken |= 1 << group;
+        if config.bank_hash {
+            hits.hit(Hash, (Swizzle((row & swizzle) as u8), Width::new(size)));
+        }
+    });
+    let offset_bits = OffsetBits(32 - highest.leading_zeros() as u8);
+    hits.hit(Offset, (f.port, Rank::new(part.rank.into()), offset_bits));
+    if first {
+        hits.hit(PartEdge, (AnySize(size), f.port, Edge::First));
+    }
+    if last {
+        hits.hit(PartEdge, (AnySize(size), f.port, Edge::Last));
+    }
+    if f.port == Port::Warp {
+        form(hits, f);
+    }
+}
+
+/// The form of the address, and whether the sum of some lane leaves 32 bits.
+fn form(hits: &mut Hits, f: &InFlightRequest) {
+    let addresses = f.request.address_form();
+    let negative = f.request.imm >> 23 & 1 != 0;
+    let mut wraps = false;
+    bits(f.mask.into(), |lane| wraps |= u32::try_from(addresses.sum(f.ra(lane & 31))).is_err());
+    let immediate = match (f.request.imm == 0, negative, wraps) {
+        (true, _, false) => Immediate::Zero,
+        (true, _, true) => Immediate::ZeroWraps,
+        (_, false, false) => Immediate::Positive,
+        (_, false, true) => Immediate::PositiveWraps,
+        (_, true, false) => Immediate::Negative,
+        (_, true, true) => Immediate::NegativeWraps,
+    };
+    let scale = match f.request.scale {
+        0 => Scale::One,
+        2 => Scale::Four,
+        3 => Scale::Eight,
+        4 => Scale::Sixteen,
+        _ => Scale::Reserved,
+    };
+    let uniform = if f.request.ur == 0 { Uniform::Zero } else { Uniform::Other };
+    let form = if f.request.absolute { requests::Form::Absolute } else { Form::Register };
+    hits.hit(Address, (form, scale, uniform, immediate));
+}
+
+/// Counts the conflicts of lanes on banks and at addresses.
+fn conflicts(hits: &mut Hits, f: &mut InFlightRequest, op: Op, size: Size) {
+    let mut stats = ConflictStats { degree: 1, addresses: 1, same: 1, objects: 0 };
+    let mut overlays = [false; 3];
+    bits(f.taken, |group| {
+        let lanes = f.groups[group & 63];
+        if lanes.is_power_of_two() {
+            stats.objects += 1;
+            overlays[Overlay::Alone as usize] = true;
+            return;
+        }
+        stats.degree = stats.degree.max(lanes.count_ones());
+        let (mut left, mut addresses) = (lanes, 0);
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize & 31;
+            let row = f.row[lane];
+            let mut here = 0;
+            bits(left.into(), |other| here |= u32::from(f.row[other & 31] == row) << (other & 31));
+            left &= !here;
+            addresses += 1;
+            stats.same = stats.same.max(here.count_ones());
+            if op == Op::Store {
+                let mut same_bytes = true;
+                bits(here.into(), |other| same_bytes &= f.byte[other & 31] == f.byte[lane]);
+                let overlay = match here.count_ones() {
+                    1 => Overlay::Alone,
+                    _ if same_bytes => Overlay::Same,
+                    _ => Overlay::Beside,
+                };
+                overlays[overlay as usize] = true;
+            }
+        }
+        stats.addresses = stats.addresses.max(addresses);
+        stats.objects += addresses;
+    });
+    f.conflicts = stats;
+    if op == Op::Store {
+        for (overlay, seen) in Overlay::ALL.iter().zip(overlays) {
+            if seen {
+                hits.hit(StoreOverlay, (AnySize(size), *overlay));
+            }
+        }
+    }
+}
+
+/// Why one address is bad, misalignment first (spec 2.4).
+fn bad(f: &InFlightRequest, address: u32, size: Size, part: Option<PartWrite>) -> Option<Bad> {
+    if address & (size.bytes() - 1) != 0 {
+        return Some(Bad::Misaligned);
+    }
+    let inside = part.is_some_and(|part| {
+        (f.port == Port::Cluster || address >> 24 == u32::from(part.rank))
+            && (address & 0xff_ffff) + size.bytes() <= part.size
+    });
+    (!inside).then_some(Bad::OutOfRange)
+}
+
+/// A request whose addresses are at fault.
+fn errors(hits: &mut Hits, f: &InFlightRequest, size: Size, part: Option<PartWrite>) {
+    let addresses = f.request.address_form();
+    let mut bads = [0u32; 2];
+    bits(f.mask.into(), |lane| {
+        if let Some(why) = bad(f, addresses.address(f.ra(lane & 31)), size, part) {
+            bads[why as usize] |= 1 << (lane & 31);
+        }
+    });
+    let all = bads[0] | bads[1];
+    if all == 0 {
+        return;
+    }
+    let lane = all.trailing_zeros() as usize;
+    let address = addresses.address(f.ra(lane & 31));
+    let first = if bads[0] >> lane & 1 != 0 { Bad::Misaligned } else { Bad::OutOfRange };
+    if f.port == Port::Warp {
+        let erring = match (f.mask.count_ones(), all.count_ones()) {
+            (1, _) => Erring::Alone,
+            (_, 1) => Erring::OneOfMany,
+            _ if bads[0] != 0 && bads[1] != 0 => Erring::Mixed,
+            (lanes, bad) if lanes == bad => Erring::All,
+            _ => Erring::Several,
+        };
+        hits.hit(FaultMix, (first, erring));
+    }
+    if first == Bad::Misaligned {
+        let excess = address & (size.bytes() - 1);
+        hits.hit(Misalignment, (AnySize(size), faults::Excess(excess as u8)));
+        return;
+    }
+    let offset = address & 0xff_ffff;
+    let outside = match part {
+        None => Outside::NoPart,
+        Some(part) if f.port == Port::Warp && address >> 24 != u32::from(part.rank) => Outside::Rank,
+        Some(part) if offset < part.size => Outside::Straddles,
+        Some(part) if offset - part.size < size.bytes() => Outside::Behind,
+        Some(_) => Outside::Far,
+    };
+    hits.hit(OutOfRange, (AnySize(size), f.port, outside));
+}
+
+/// Whether the lowest lane that takes no part has a bad address.
+fn bystander(config: &Config, hits: &mut Hits, f: &InFlightRequest, size: Size, part: Option<PartWrite>) {
+    let lane = (!f.mask & config.lane_mask()).trailing_zeros() as usize;
+    if let Some(why) = bad(f, f.request.address_form().address(f.ra(lane & 31)), size, part) {
+        hits.hit(Bystander, (why,));
+    }
+}

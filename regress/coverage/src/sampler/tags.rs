@@ -1,0 +1,41 @@
+//! Tags of requests, and what else they name.
+
+use super::hits::Hits;
+use crate::groups::requests::{Reuse, TagReuse};
+use crate::groups::values::Port;
+
+/// Tags of the requests inside, by port, and of the one answered last.
+#[derive(Clone, Debug)]
+pub(super) struct Tags {
+    inside: [[u8; 64]; 2],
+    last: [Option<u8>; 2],
+}
+
+impl Tags {
+    pub(super) const NONE: Tags = Tags { inside: [[0; 64]; 2], last: [None; 2] };
+
+    /// A request comes in at a port.
+    pub(super) fn enter(&mut self, hits: &mut Hits, port: Port, tag: u8) {
+        let tag = tag & 63;
+        let (here, there) = (port as usize, 1 - port as usize);
+        let again = self.last[here] == Some(tag);
+        let other = self.inside[there][usize::from(tag)] != 0;
+        let reuse = match (again, other) {
+            (false, false) => Reuse::Fresh,
+            (true, false) => Reuse::Again,
+            (false, true) => Reuse::Other,
+            (true, true) => Reuse::Both,
+        };
+        hits.hit(TagReuse, (port, reuse));
+        let inside = &mut self.inside[here][usize::from(tag)];
+        *inside = inside.saturating_add(1);
+    }
+
+    /// An answer is taken at a port.
+    pub(super) fn leave(&mut self, port: Port, tag: u8) {
+        let tag = tag & 63;
+        self.last[port as usize] = Some(tag);
+        let inside = &mut self.inside[port as usize][usize::from(tag)];
+        *inside = inside.saturating_sub(1);
+    }
+}

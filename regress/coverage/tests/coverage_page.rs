@@ -1,0 +1,70 @@
+//! `docs/coverage.md` lists the groups as they are.
+
+use expect_test::expect_file;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use atoms_cosim::configs::{self, NamedConfig};
+use atoms_coverage::{Group, Model};
+
+const BEGIN: &str = "<!-- begin: groups of bins -->\n";
+const END: &str = "<!-- end: groups of bins -->\n";
+
+/// Values of a dimension that stand in some bin, runs of numbers abridged.
+fn values(group: &Group, dimension: usize, bins: &[usize]) -> String {
+    let of = &group.dimensions[dimension].values;
+    let used: Vec<_> = (0..of.len())
+        .filter(|value| bins.iter().any(|bin| group.values(*bin)[dimension] == *value))
+        .collect();
+    let numbers: Vec<_> = used.iter().filter_map(|value| of[*value].parse::<u32>().ok()).collect();
+    if let ([first, .., last], true) = (numbers.as_slice(), numbers.len() == used.len() && used.len() > 4)
+        && (last - first) as usize + 1 == used.len()
+    {
+        return format!("{first} to {last}");
+    }
+    used.iter().map(|value| of[*value].as_str()).collect::<Vec<_>>().join(" · ")
+}
+
+fn groups(model: &Model, configs: &[NamedConfig]) -> String {
+    let reached = |group: &Group, configs: &[NamedConfig]| {
+        let reachable = |at: &usize| configs.iter().any(|c| (group.reachable)(&c.config, &group.values(*at)));
+        (0..group.len()).filter(reachable).collect::<Vec<_>>()
+    };
+    let default = &configs[..1];
+    let mut text = String::new();
+    let mut totals = (0, 0);
+    for group in &model.groups {
+        let bins = reached(group, configs);
+        let in_default = reached(group, default).len();
+        totals = (totals.0 + bins.len(), totals.1 + in_default);
+        let (name, reason, clause) = (group.name, group.reason, group.clause);
+        let _ = write!(text, "### `{name}`\n\n{reason} (spec {clause})\n\n");
+        let of_default = if in_default == bins.len() {
+            String::new()
+        } else {
+            format!(", {in_default} of them in `default`")
+        };
+        let _ = write!(text, "Bins: {}{of_default}.\n\n", bins.len());
+        for (at, dimension) in group.dimensions.iter().enumerate() {
+            let _ = writeln!(text, "- `{}`: {}", dimension.name, values(group, at, &bins));
+        }
+        text.push('\n');
+    }
+    format!(
+        "{} bins in {} groups; {} of them can be hit in `default`.\n\n{text}",
+        totals.0,
+        model.groups.len(),
+        totals.1
+    )
+}
+
+#[test]
+fn the_page_lists_the_groups() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/coverage.md");
+    let page = std::fs::read_to_string(&path).expect("docs/coverage.md can be read");
+    let (before, rest) = page.split_once(BEGIN).expect("docs/coverage.md has the marker of the groups");
+    let (_, after) = rest.split_once(END).expect("docs/coverage.md has the marker behind the groups");
+    let configs = configs::all(&configs::rtl_dir()).expect("rtl/configs.toml");
+    let expected = format!("{before}{BEGIN}{}{END}{after}", groups(&Model::standard(), &configs));
+    expect_file![&path].assert_eq(&expected);
+}

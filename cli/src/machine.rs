@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::follower::Following;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine, RerunPoint, RtlMachine};
@@ -64,7 +65,7 @@ pub(crate) fn rtl_machine(config: &NamedConfig, depth: Depth) -> Result<RtlMachi
     RtlMachine::new(rtl, config.config).map_err(CliError::of)
 }
 
-/// RTL and model, on one thread.
+/// RTL and model, abreast.
 pub(crate) fn lockstep(config: &NamedConfig, depth: Depth) -> Result<Lockstep, CliError> {
     let rtl = library(config, depth)?.instantiate().map_err(CliError::of)?;
     Lockstep::new(rtl, config.config).map_err(CliError::of)
@@ -73,13 +74,12 @@ pub(crate) fn lockstep(config: &NamedConfig, depth: Depth) -> Result<Lockstep, C
 /// RTL and model, on as many threads as asked for.
 pub(crate) fn lockstep_on_threads(config: &NamedConfig, args: &MachineArgs) -> Result<Lockstep, CliError> {
     let mut machine = lockstep(config, args.depth())?;
-    if args.threads() > 1 {
-        machine.follow();
-    }
+    let following = if args.threads() > 1 { Following::OnItsOwnThread } else { Following::InTurns };
+    machine.set_following(Some(following)).map_err(CliError::of)?;
     Ok(machine)
 }
 
-/// RTL and model on one thread, to find what two ran into.
+/// RTL and model abreast, to find what RTL that followed ran into.
 pub(crate) fn lockstep_again(
     config: &NamedConfig,
     args: &MachineArgs,

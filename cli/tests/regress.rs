@@ -7,7 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use atoms_cosim::campaign::Campaign;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::Stop;
+use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::stimulus::Profile;
+use atoms_cosim::{configs, rtl};
 use atoms_host::processes::{self, Process, Signal, Tree};
+use atoms_verilated::Variant;
 use serde_json::Value;
 
 /// A folder with a plan and a copy of the RTL.
@@ -50,6 +57,23 @@ impl Bench {
         command.current_dir(&self.0).env("ATOMS_RTL", self.0.join("rtl")).env("CARGO_TARGET_DIR", target);
         command.args(arguments);
         command
+    }
+
+    /// What a random run with the RTL abreast of the model finds, and its wave.
+    fn abreast(&self, config: &str, seed: u64, requests: u64) -> (String, Vec<u8>) {
+        let rtl = self.0.join("rtl");
+        let config = configs::named(&rtl, config).expect("a configuration");
+        let library = rtl::library(&rtl, &config, Variant::Fast, &mut |_| {}).expect("it is built");
+        let machine = Lockstep::new(library.instantiate().expect("an instance"), config.config);
+        let campaign = Campaign { config, profile: Profile::default(), seed, requests, until: u64::MAX };
+        let session = Session::new(machine.expect("it comes out of reset"), Some(campaign.scoreboard()));
+        let mut failed = campaign.run(session, |_| {}).expect_err("a defect is planted");
+        if let Failure::Stop(Stop::Mismatch(mismatch)) = &mut failed.failure {
+            mismatch.config.clone_from(&campaign.config.name);
+        }
+        let wave = self.0.join("abreast.vcd");
+        failed.write_trace(&wave).expect("a wave");
+        (failed.failure.to_string(), fs::read(wave).expect("it is written"))
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
@@ -626,7 +650,7 @@ fn results_are_kept_when_nothing_can_be_printed() {
 
 /// Late enough that RTL which follows on a thread of its own has taken snapshots: the run is repeated from one of them.
 #[test]
-fn two_threads_find_what_one_finds() {
+fn rtl_that_follows_finds_what_rtl_abreast_finds() {
     let bench = Bench::new("threads", "");
     bench.plant("atoms_alu.sv", "(old[i] >= b[i])", "((old[i] >= b[i]) && ((b[i] != 32'h7) || (i != 3)))");
     let failures = atoms_verilated::Environment::from_process().target.join("failures");
@@ -643,6 +667,9 @@ fn two_threads_find_what_one_finds() {
     assert!(cycle.is_some_and(|cycle: u64| cycle > 2 << 16), "plant the bug anew: {one}");
     assert_eq!(one, two);
     assert!(one_files == two_files, "wave or case differ");
+    let (said, wave) = bench.abreast("small", 71, 200_000);
+    assert!(one.starts_with(&said), "in turns: {one}\nabreast: {said}");
+    assert!(one_files[0] == wave, "the wave differs from that of a run abreast");
 
     let kernel = |threads: &str| {
         let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests").join("kernels");

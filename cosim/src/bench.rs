@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::campaign::Campaign;
 use crate::configs::NamedConfig;
+use crate::follower::Following;
 use crate::lockstep::Lockstep;
 use crate::machine::{Machine, Stop};
 use crate::scoreboard::Scoreboard;
@@ -156,13 +157,15 @@ pub struct MixBench<'a> {
     tape: Tape,
     alone: Rtl,
     lockstep: Lockstep,
+    in_turns: Lockstep,
     model: Unit,
 }
 
 const MODEL: &str = "model alone";
 const RTL: &str = "RTL alone";
 const RTL_ELAPSED: &str = "RTL alone, elapsed";
-const LOCKSTEP: &str = "lockstep, one thread";
+const ABREAST: &str = "lockstep, cycle by cycle";
+const LOCKSTEP: &str = "lockstep, in turns, one thread";
 const LOCKSTEP_TWO: &str = "lockstep, two threads, elapsed";
 const MONITOR: &str = "lockstep, requests followed";
 const ORACLE: &str = "the same with the oracle";
@@ -173,7 +176,8 @@ impl<'a> MixBench<'a> {
     /// What is worth dividing.
     pub const RATIOS: &'static [RatioOf] = &[
         RatioOf { what: "model over RTL in speed", over: MODEL, under: RTL },
-        RatioOf { what: "lockstep over RTL in time", over: RTL, under: LOCKSTEP },
+        RatioOf { what: "cycle by cycle over RTL in time", over: RTL, under: ABREAST },
+        RatioOf { what: "in turns, over RTL in time", over: RTL, under: LOCKSTEP },
         RatioOf { what: "on two threads, elapsed", over: RTL_ELAPSED, under: LOCKSTEP_TWO },
         RatioOf { what: "with oracle over without in time", over: MONITOR, under: ORACLE },
         RatioOf { what: "random run over RTL in time", over: RTL_ELAPSED, under: COSIM },
@@ -193,6 +197,7 @@ impl<'a> MixBench<'a> {
             campaign: Campaign { config, profile, seed: 1, requests: u64::MAX, until: 0 },
             alone: library.instantiate().map_err(Stop::from)?,
             lockstep: lockstep(library, unit)?,
+            in_turns: lockstep(library, unit)?,
             model: Unit::new(unit),
             library,
         })
@@ -208,7 +213,7 @@ impl<'a> MixBench<'a> {
     /// # Errors
     /// [`Failure`], a mismatch for one.
     pub fn round(&mut self, limit: Limit) -> Result<Vec<BenchValue>, Failure> {
-        let MixBench { library, campaign, tape, alone, lockstep, model } = self;
+        let MixBench { library, campaign, tape, alone, lockstep, in_turns, model } = self;
         let unit = campaign.config.config;
         let mut round = Vec::new();
         let mut measured = |what, value| round.push(BenchValue { what, unit: "cycles/s", value });
@@ -226,9 +231,12 @@ impl<'a> MixBench<'a> {
         measured(RTL, tape.rate(half, processor_time, &mut rtl)?);
         measured(RTL_ELAPSED, tape.rate(half, elapsed, rtl)?);
         let on_one = tape.rate(limit, processor_time, |i| Ok(lockstep.cycle(i)?))?;
-        measured(LOCKSTEP, on_one);
+        measured(ABREAST, on_one);
+        in_turns.set_following(Some(Following::InTurns))?;
+        measured(LOCKSTEP, tape.rate(limit, processor_time, |i| Ok(in_turns.cycle(i)?))?);
+        in_turns.catch_up()?;
         let mut two = self::lockstep(library, unit)?;
-        two.follow();
+        two.set_following(Some(Following::OnItsOwnThread))?;
         measured(LOCKSTEP_TWO, tape.rate(limit, elapsed, |i| Ok(two.cycle(i)?))?);
         two.catch_up()?;
         for (what, oracle) in [(MONITOR, false), (ORACLE, true)] {
@@ -238,11 +246,9 @@ impl<'a> MixBench<'a> {
         }
         // As long as the others take.
         campaign.until = (on_one * limit.seconds) as u64;
-        for (what, follows) in [(COSIM, false), (COSIM_TWO, true)] {
+        for (what, following) in [(COSIM, Following::InTurns), (COSIM_TWO, Following::OnItsOwnThread)] {
             let mut machine = self::lockstep(library, unit)?;
-            if follows {
-                machine.follow();
-            }
+            machine.set_following(Some(following))?;
             let mut session = Session::new(machine, Some(campaign.scoreboard()));
             session.set_interrupt(limit.stop);
             let start = Instant::now();

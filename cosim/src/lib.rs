@@ -11,7 +11,7 @@ pub mod case;
 pub mod cause;
 pub mod configs;
 pub mod embedded;
-mod follower;
+pub mod follower;
 pub mod internals;
 pub mod lockstep;
 pub mod machine;

@@ -9,7 +9,7 @@ use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
 use atoms_verilated::{Coverage, Library, Rtl, RtlError, Snapshot};
 
-use crate::follower::{Caught, Follower};
+use crate::follower::{Caught, Follower, Following};
 use crate::internals::{Internals, Looking, memory_difference};
 use crate::machine::{LastCycle, Machine, RerunPoint, Stop};
 use crate::mismatch::{ComparedSignal, Difference, Mismatch, SignalElement, Subject, differences, subject};
@@ -40,11 +40,11 @@ enum Shortcut {
 /// RTL and model side by side.
 #[derive(Debug)]
 pub struct Lockstep {
-    /// None while it follows on a thread of its own.
+    /// None while it follows.
     rtl: Option<Rtl>,
     follower: Option<Follower>,
-    /// It may follow.
-    follows: bool,
+    /// It is to follow, here.
+    following: Option<Following>,
     library: Library,
     model: Unit,
     /// Of both sides; of the RTL where they differ.
@@ -88,7 +88,7 @@ impl Lockstep {
             internals: None,
             shortcut: None,
             follower: None,
-            follows: false,
+            following: None,
             library: rtl.library().clone(),
             rtl: Some(rtl),
             model: Unit::new(config),
@@ -137,7 +137,7 @@ impl Lockstep {
     /// # Errors
     /// [`RtlError::NoCoverage`] unless the RTL was built as a variant that counts.
     pub fn coverage(&self) -> Result<Coverage, RtlError> {
-        // What follows has snapshots, and therefore no coverage.
+        // Where a run has ended, the RTL is here.
         self.rtl.as_ref().map_or(Err(RtlError::NoCoverage), Rtl::coverage)
     }
 
@@ -153,8 +153,8 @@ impl Lockstep {
     /// Both sides as they are now.
     ///
     /// # Errors
-    /// [`Stop::Rtl`] when the RTL has stopped itself, was built as a variant that cannot be saved, follows on a thread of its
-    /// own, or has not joined yet.
+    /// [`Stop::Rtl`] when the RTL has stopped itself, was built as a variant that cannot be saved, follows, or has
+    /// not joined yet.
     pub fn save(&mut self) -> Result<Checkpoint, Stop> {
         let alone = self.join()?;
         let rtl = self.rtl.as_mut().filter(|_| !alone).ok_or(RtlError::NoSnapshots)?;
@@ -174,11 +174,15 @@ impl Lockstep {
         Ok(())
     }
 
-    /// From now on the RTL follows on a thread of its own: on two cores a run takes about as long as the RTL alone. What a
-    /// run comes to is the same, but for a difference: it is [`Stop::Behind`], and found by a run on one thread. Without
-    /// effect where the RTL was built as a variant that cannot be saved, or is looked into.
-    pub fn follow(&mut self) {
-        self.follows = self.start.is_some() && self.internals.is_none();
+    /// From now on the RTL follows the model, or is abreast of it again. What a run comes to is the same, but for a
+    /// difference: of RTL that follows it is [`Stop::Behind`], and found by a run abreast. Without effect where the RTL is
+    /// looked into.
+    ///
+    /// # Errors
+    /// [`Stop`] of what the RTL was still to run.
+    pub fn set_following(&mut self, following: Option<Following>) -> Result<(), Stop> {
+        self.following = following.filter(|_| self.internals.is_none());
+        self.fetch()
     }
 
     /// Has the RTL here again, if it followed.
@@ -262,7 +266,7 @@ impl Lockstep {
     pub fn look_inside(&mut self, looking: Looking) -> Result<(), RtlError> {
         let rtl = self.rtl.as_mut().ok_or(RtlError::NoWaves)?;
         self.internals = Some(Box::new(Internals::open(rtl, Some(&self.model), looking)?));
-        self.follows = false;
+        self.following = None;
         Ok(())
     }
 
@@ -352,10 +356,10 @@ impl Machine for Lockstep {
         }
         self.last.out = *self.model.evaluate(i);
         self.model.probe(&mut self.last.probe);
-        if self.follows
+        if let Some(following) = self.following
             && let Some(rtl) = self.rtl.take()
         {
-            self.follower = Some(Follower::start(rtl, CYCLES_BETWEEN_SNAPSHOTS));
+            self.follower = Some(Follower::start(rtl, following, CYCLES_BETWEEN_SNAPSHOTS));
         }
         if let Some(follower) = &mut self.follower {
             if !follower.push(i, &self.last.out, &self.last.probe) {

@@ -22,12 +22,12 @@ pub enum Stop {
     /// The RTL stopped itself, with a failed assertion for instance.
     #[error(transparent)]
     Rtl(#[from] RtlError),
-    /// The RTL, which follows on a thread of its own, did not do as the model: what and why, a run on one thread says.
-    #[error("RTL and model came apart; the run is to be repeated on one thread")]
+    /// The RTL, which follows, did not do as the model: what and why, a run abreast says.
+    #[error("RTL and model came apart; the run is to be repeated cycle by cycle")]
     Behind(Box<RerunPoint>),
 }
 
-/// What is known where RTL that follows on a thread of its own did not do as the model.
+/// What is known where RTL that follows did not do as the model.
 #[derive(Clone, Debug)]
 pub struct RerunPoint {
     /// The RTL some cycles before: where the run that is repeated may begin; none where it is to begin with the first.

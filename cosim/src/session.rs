@@ -53,7 +53,7 @@ impl From<OracleViolation> for Failure {
 }
 
 impl Failure {
-    /// What is known where the run is to be repeated on one thread.
+    /// What is known where the run is to be repeated with the RTL abreast of the model.
     pub fn behind(&self) -> Option<&RerunPoint> {
         if let Failure::Stop(Stop::Behind(behind)) = self { Some(behind) } else { None }
     }
@@ -65,7 +65,7 @@ impl Failure {
             | Failure::Oracle(_)
             | Failure::Stuck { .. } => true,
             Failure::Stop(Stop::Rtl(error)) => matches!(error, RtlError::Stopped(_)),
-            // What is found, a run on one thread says.
+            // What is found, a run with the RTL abreast says.
             Failure::Stop(Stop::Behind(_)) => false,
             Failure::Trace(_)
             | Failure::NoCheckpoint

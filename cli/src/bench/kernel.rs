@@ -4,6 +4,7 @@ use std::path::Path;
 
 use atoms_cosim::bench::{BenchValue, RatioOf, processor_time};
 use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::follower::Following;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine};
@@ -40,7 +41,9 @@ pub(super) fn of_kernel(
     let library = machine::library(config, Depth::Ports)?;
     let lockstep = || {
         let rtl = library.instantiate().map_err(CliError::of)?;
-        Lockstep::new(rtl, config.config).map_err(CliError::of)
+        let mut machine = Lockstep::new(rtl, config.config).map_err(CliError::of)?;
+        machine.set_following(Some(Following::InTurns)).map_err(CliError::of)?;
+        Ok(machine)
     };
     let Statistics { warp_instructions, thread_instructions, cycles, shared_requests, .. } =
         rate(kernel, &launch, 0.0, || Ok(ModelMachine::new(config.config)))?.1;
@@ -82,6 +85,7 @@ fn rate<M: Machine>(
         instructions += report.statistics.warp_instructions;
         let spent = (processor_time() - start).as_secs_f64();
         if spent >= seconds {
+            session.machine_mut().catch_up().map_err(CliError::of)?;
             return Ok((instructions as f64 / spent, report.statistics));
         }
     }

@@ -93,7 +93,7 @@ fn measure(
             // The round is not whole.
             break;
         }
-        figures.add(&measured);
+        figures.add(measured);
     }
     bar.finish_and_clear();
     if figures.0.is_empty() {
@@ -116,17 +116,18 @@ fn ratios(subject: &Subject<'_>, figures: &Figures) -> impl Iterator<Item = (&'s
 }
 
 fn as_json(subject: &Subject<'_>, figures: &Figures, compared: Option<&[(String, BenchSpread)]>) -> Value {
-    let spread = |what: &str, spread: BenchSpread| {
-        let BenchSpread { median, min, max } = spread;
-        json!({ "what": what, "median": median, "min": min, "max": max })
+    let named = |what: &str, spread: BenchSpread| {
+        let mut value = json!(spread);
+        value["what"] = json!(what);
+        value
     };
-    let ratios: Vec<_> = ratios(subject, figures).map(|(what, of)| spread(what, of)).collect();
+    let ratios: Vec<_> = ratios(subject, figures).map(|(what, of)| named(what, of)).collect();
     let mut value = json!({
         "bench": subject.kind, "config": subject.config.name, "about": subject.about,
         "rtl": machine::rtl_used(), "tools": rtl::tools().ok(), "figures": figures, "ratios": ratios,
     });
     if let Some(compared) = compared {
-        value["times_as_fast"] = compared.iter().map(|(what, of)| spread(what, *of)).collect();
+        value["times_as_fast"] = compared.iter().map(|(what, of)| named(what, *of)).collect();
     }
     value
 }

@@ -80,6 +80,12 @@ impl BenchSpread {
     }
 }
 
+impl From<BenchValue> for BenchFigure {
+    fn from(BenchValue { what, unit, value }: BenchValue) -> Self {
+        BenchFigure { what: what.into(), unit: unit.into(), rounds: vec![value] }
+    }
+}
+
 impl BenchFigure {
     /// Median, lowest and highest.
     pub fn spread(&self) -> BenchSpread {
@@ -105,14 +111,11 @@ pub struct Figures(pub Vec<BenchFigure>);
 
 impl Figures {
     /// Adds what a round measured.
-    pub fn add(&mut self, round: &[BenchValue]) {
-        for measured in round {
-            let BenchValue { what, unit, value } = *measured;
-            match self.0.iter_mut().find(|figure| figure.what == what) {
-                Some(figure) => figure.rounds.push(value),
-                None => {
-                    self.0.push(BenchFigure { what: what.into(), unit: unit.into(), rounds: vec![value] })
-                }
+    pub fn add(&mut self, round: impl IntoIterator<Item = impl Into<BenchFigure>>) {
+        for measured in round.into_iter().map(Into::into) {
+            match self.0.iter_mut().find(|figure| figure.what == measured.what) {
+                Some(figure) => figure.rounds.extend(measured.rounds),
+                None => self.0.push(measured),
             }
         }
     }

@@ -46,12 +46,7 @@ impl Other {
                 output.status
             )));
         }
-        for figure in read(&self.path, &output.stdout)?.0 {
-            match self.figures.0.iter_mut().find(|known| known.what == figure.what) {
-                Some(known) => known.rounds.extend(figure.rounds),
-                None => self.figures.0.push(figure),
-            }
-        }
+        self.figures.add(read(&self.path, &output.stdout)?.0);
         Ok(())
     }
 

@@ -1,6 +1,8 @@
 /// Lanes that arrive together leave what they leave one after the other (spec 6.11): for every
 /// object and every number of lanes, `arrive_each` of one lane more is one more arrival.
-/// `.ci/synthesis` proves it; together with no lane changing nothing, it is so for all of a warp.
+/// Together with no lane changing nothing, it is so for all of a warp.
+///
+/// Holes: which lanes are counted is `atoms_operands`'; one arrival is written here as in `mbar.sv`.
 module arrive_each_proof
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;

@@ -1,0 +1,105 @@
+/// Every address of a request that touches memory lies in the allocation of its CTA, aligned, and where the specification
+/// puts it (spec 1.2, 1.3, 2.1 to 2.4, 6.7); of one that does not, the lowest lane at fault is named, and why.
+///
+/// Written again on addresses wider than they can become, with products where `atoms_agen` has shifts.
+///
+/// Holes: that the allocation is that of the request's CTA is `cta_table`'s; that operations keep to the words of their
+/// address is `atoms_operands`'.
+module agen_proof
+  import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
+  import atoms_pkg::*;
+(
+  input req_meta_t            meta,
+  input addr_t [NumLanes-1:0] ra,
+  input logic                 offset,
+  input allocation_t          allocation,
+  /// Any lane.
+  input lane_t                at
+);
+  bank_addrs_t bank_addr;
+  fault_e      fault;
+  logic [4:0]  fault_lane;
+  addr_t       fault_addr;
+  atoms_agen dut (.en_i(1'b1), .meta_i(meta), .ra_i(ra), .offset_i(offset), .allocation_i(allocation),
+                  .bank_addr_o(bank_addr), .fault_o(fault), .fault_lane_o(fault_lane), .fault_addr_o(fault_addr));
+
+  /// Bytes of an access.
+  function automatic logic [63:0] bytes(size_e size);
+    case (size)
+      SizeU8, SizeS8:   bytes = 64'd1;
+      SizeU16, SizeS16: bytes = 64'd2;
+      SizeU64:          bytes = 64'd8;
+      SizeB128:         bytes = 64'd16;
+      default:          bytes = 64'd4;
+    endcase
+  endfunction
+
+  /// Whether an access may begin here.
+  function automatic logic aligned(size_e size, addr_t where);
+    case (size)
+      SizeU8, SizeS8:   aligned = 1'b1;
+      SizeU16, SizeS16: aligned = !where[0];
+      SizeU64:          aligned = where[2:0] == '0;
+      SizeB128:         aligned = where[3:0] == '0;
+      default:          aligned = where[1:0] == '0;
+    endcase
+  endfunction
+
+  /// The effective address of a lane, modulo 2^32.
+  function automatic addr_t address(req_meta_t of, addr_t register);
+    logic [63:0] scaled, immediate;
+    case (of.scale)
+      3'd2:    scaled = 64'(register) * 4;
+      3'd3:    scaled = 64'(register) * 8;
+      3'd4:    scaled = 64'(register) * 16;
+      default: scaled = 64'(register);
+    endcase
+    immediate = 64'(of.imm);
+    if (!of.absolute && of.imm[23]) immediate = immediate - 64'd16777216;
+    if (of.absolute) scaled = '0;
+    address = addr_t'(scaled + (64'(of.ur) + immediate));
+  endfunction
+
+  /// Why a lane may not touch memory.
+  function automatic fault_e why(req_meta_t of, addr_t where, logic inner, allocation_t part);
+    logic [63:0] start, width;
+    start = 64'(where[23:0]);
+    width = bytes(of.size);
+    if (!legal(of.op, of.size) || (inner && !cluster_legal(of.op, of.red))) why = FaultIllegal;
+    else if (!aligned(of.size, where))                                      why = FaultMisaligned;
+    else if (!part.valid || (start + width > 64'(part.size))
+             || (!inner && (where[31:24] != part.rank)))                    why = FaultOutOfRange;
+    else                                                                    why = FaultNone;
+  endfunction
+
+  logic [63:0] word, row, bank;  // of memory: a row has all banks
+  bank_addr_t  place;
+  addr_t       where;
+  fault_e      reason;
+  assign where  = address(meta, ra[at]);
+  assign reason = why(meta, where, offset, allocation);
+  assign place  = bank_addr[at];
+  assign word   = 64'(where[23:0]) / 4 + 64'(allocation.base) * NumBanks;
+  assign row    = word / NumBanks;
+  assign bank   = word % NumBanks;
+
+  lane_t first;
+  assign first = lane_t'(fault_lane);
+
+  always_comb begin
+    if (meta.mask[at] && (fault == FaultNone)) begin
+      NoLaneIsAtFault: assert (reason == FaultNone);
+      RowIsRight:      assert (64'(place.row) == (row & 64'hffff));
+      ByteIsRight:     assert (place.in_word == 8'(where[1:0]));
+      // With a hash, the bank above a quad is swizzled by the row, which is its own inverse.
+      BankIsRight:     assert (64'(place.bank) == (BankHash ? bank ^ (row % (NumBanks / 4)) * 4 : bank));
+    end
+    if (fault != FaultNone) begin
+      LaneAtFaultTakesPart: assert (meta.mask[first] && (32'(fault_lane) < NumLanes));
+      ReasonIsRight:        assert (fault == why(meta, fault_addr, offset, allocation));
+      AddressIsRight:       assert (fault_addr == address(meta, ra[first]));
+      if (at < first && meta.mask[at]) LowestIsNamed: assert (reason == FaultNone);
+    end
+  end
+endmodule : agen_proof

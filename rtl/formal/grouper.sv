@@ -1,0 +1,65 @@
+/// A pass serves at most one lane on each bank, or lanes that are joined; it serves some lane as long as one waits, so that
+/// every lane is served within as many passes as there are lanes (spec 4.1 to 4.3). CAST.SPIN serves every lane, and
+/// selects exactly one of each bank (spec 5).
+///
+/// Holes: that a lane once served waits no more is `atoms_issue`'s; fairness of the favoured lane is that of `atoms_spin`.
+module grouper_proof
+  import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
+  import atoms_pkg::*;
+(
+  input lane_mask_t  pending,
+  input op_e         op,
+  input logic        joined,
+  input bank_addrs_t bank_addr,
+  input lane_t       rotate,
+  input lanes_t      favoured,
+  /// Any two lanes.
+  input lane_t       one, other
+);
+  lane_mask_t served, win;
+  bank_mask_t taken;
+  lanes_t     lane;
+  rows_t      row;
+  atoms_grouper dut (.pending_i(pending), .op_i(op), .coalesce_i(joined), .bank_addr_i(bank_addr), .rotate_i(rotate),
+                     .favoured_i(favoured), .served_o(served), .win_o(win), .taken_o(taken), .lane_o(lane), .row_o(row));
+
+  bank_t bank;
+  lane_t winner;
+  logic  same_bank, same_row, spin, favoured_waits;
+  lane_t wished;
+  assign bank      = bank_t'(bank_addr[one].bank);
+  assign winner    = lane[bank];
+  assign same_bank = bank == bank_t'(bank_addr[other].bank);
+  assign same_row  = bank_addr[one].row == bank_addr[other].row;
+  assign spin      = (op == OpCastSpin) && !joined;
+  assign wished    = favoured[bank];
+  assign favoured_waits = pending[wished] && (bank_t'(bank_addr[wished].bank) == bank);
+
+  /// Place of a lane in the order of the winner policy: the first goes first.
+  function automatic lane_t turn(lane_t number);
+    case (WinnerPolicy)
+      PolicyHighest:  turn = lane_t'(NumLanes - 1) - number;
+      PolicyRotating: turn = number - rotate;
+      default:        turn = number;
+    endcase
+  endfunction
+
+  always_comb begin
+    OnlyWhoWaits: assert ((served & ~pending) == '0 && (win & ~served) == '0);
+    if (pending != '0) SomebodyIsServed: assert (served != '0);
+    if (pending[one]) begin
+      ItsBankWorks:   assert (taken[bank]);
+      ForALaneOfIt:   assert (pending[winner] && (bank_t'(bank_addr[winner].bank) == bank));
+      WinnerIsServed: assert (served[winner] && win[winner]);
+      if (spin) begin
+        SpinServesAll: assert (served[one]);
+        FavouredGoes:  assert (!favoured_waits || (winner == wished));
+      end
+      if (!joined && !(spin && favoured_waits)) FirstInOrderGoes: assert (turn(winner) <= turn(one));
+    end
+    if ((one != other) && win[one] && win[other] && same_bank) OneOfEachBank: assert (joined && same_row);
+    if (joined && pending[one] && pending[other] && same_bank && same_row)
+      JoinedGoTogether: assert (served[one] == served[other]);
+  end
+endmodule : grouper_proof

@@ -1,0 +1,92 @@
+/// What each operation on an mbarrier object leaves (spec 6.2 to 6.4), written again on counts that are positive, as the
+/// specification has them, and on the two-word object of sm_80 (spec 6.2.1).
+///
+/// Holes: several arrivals in one step (`arrive_each` states those); which lanes come to which object. What PTX leaves
+/// undefined (spec 6.9) wraps here, too: counts are taken modulo the width of their field, and a noComplete that completes does.
+module mbar_proof
+  import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
+  import atoms_pkg::*;
+(
+  input op_e        op,
+  input bank_mask_t valid,
+  input words_t     old, b,
+  /// Any pair of banks.
+  input bank_t      pair
+);
+  words_t     after;
+  bank_mask_t write, completed;
+  atoms_mbar dut (.op_i(op), .valid_i(valid), .old_i(old), .b_i(b), .word_i(old), .word_write_i('0),
+                  .new_o(after), .write_o(write), .completed_o(completed));
+
+  bank_t low, high;
+  assign low  = {pair[BankBits-1:1], 1'b0};
+  assign high = {pair[BankBits-1:1], 1'b1};
+
+  logic [63:0] was, is, expected_word;
+  logic [19:0] pending, expected, count;
+  logic [20:0] tx, bytes;
+  logic [30:0] pending80, expected80;
+  logic        phase, complete, known;
+  assign was   = {old[high], old[low]};
+  assign is    = {after[high], after[low]};
+  assign count = b[low][19:0];
+  assign bytes = b[low][20:0];
+
+  always_comb begin
+    // Fields are kept negated.
+    pending    = 20'd0 - was[62:43];
+    tx         = 21'd0 - was[41:21];
+    expected   = 20'd0 - was[20:1];
+    phase      = was[63];
+    pending80  = 31'd0 - was[62:32];
+    expected80 = 31'h4000_0000 - was[30:0];
+    complete   = 1'b0;
+    known      = 1'b1;
+    // Steps in the order of spec 6.3.
+    case (op)
+      OpMbarExpectTx, OpMbarArriveExpectTx, OpMbarArriveDropExpectTx: tx = tx + bytes;
+      OpMbarCompleteTx: tx = tx - bytes;
+      default: ;
+    endcase
+    case (op)
+      OpMbarArriveDrop, OpMbarArriveDropCount, OpMbarArriveDropNoComplete: expected = expected - count;
+      OpMbarArriveDropExpectTx: expected = expected - 1;
+      default: ;
+    endcase
+    case (op)
+      OpMbarArrive, OpMbarArriveCount, OpMbarArriveNoComplete,
+      OpMbarArriveDrop, OpMbarArriveDropCount, OpMbarArriveDropNoComplete: pending = pending - count;
+      OpMbarArriveExpectTx, OpMbarArriveDropExpectTx: pending = pending - 1;
+      OpMbarArriveSm80: pending80 = pending80 - 1;
+      default: ;
+    endcase
+    // Spec 6.4.
+    case (op)
+      OpMbarCompleteTx, OpMbarArrive, OpMbarArriveCount, OpMbarArriveNoComplete, OpMbarArriveExpectTx,
+      OpMbarArriveDrop, OpMbarArriveDropCount, OpMbarArriveDropNoComplete, OpMbarArriveDropExpectTx:
+        complete = (pending == 0) && (tx == 0);
+      OpMbarArriveSm80: complete = pending80 == 0;
+      OpMbarInit, OpMbarExpectTx: ;
+      default: known = 1'b0;
+    endcase
+    if (complete) begin
+      phase     = !phase;
+      pending   = expected;
+      pending80 = expected80;
+    end
+    expected_word = {phase, 20'd0 - pending, was[42], 21'd0 - tx, 20'd0 - expected, was[0]};
+    if (op == OpMbarInit)       expected_word = {b[high], b[low]};
+    if (op == OpMbarArriveSm80) expected_word = {phase, 31'd0 - pending80, was[31:0]};
+  end
+
+  always_comb begin
+    if (known && valid[low] && valid[high]) begin
+      BothWordsAreWritten:    assert (write[low] && write[high]);
+      LeavesWhatTheTableSays: assert (is == expected_word);
+      SaysThatItCompletes:    assert (completed[low] == complete);
+    end
+    if (!valid[low]) QuietElsewhere: assert (!write[low] && !completed[low]);
+    if (only_reads(op)) ReadsOnly:   assert (write == '0 && completed == '0);
+  end
+endmodule : mbar_proof

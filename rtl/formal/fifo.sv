@@ -1,0 +1,57 @@
+/// What is pushed into a queue comes to its head once, unaltered, behind all that was pushed before it and before all
+/// that was pushed after it. By induction over one clock.
+///
+/// Holes: of three entries of eight bits; that a requester takes what it was shown is not the queue's.
+module fifo_proof (
+  input logic       clk_i,
+  input logic       rst_ni,
+  input logic       valid_i,
+  input logic [7:0] data_i,
+  input logic       pop_i,
+  /// The entry that is offered is the one.
+  input logic       this_i
+);
+  localparam int unsigned Depth = 3;
+  logic       ready_o, valid_o;
+  logic [7:0] data_o;
+  logic [1:0] count_o;
+  atoms_fifo #(.T(logic [7:0]), .Depth(Depth)) dut (.*);
+
+  logic       was_reset = 1'b0, tracked = 1'b0;
+  logic [7:0] entry;
+  logic [1:0] ahead;   // entries in front of it
+  always_ff @(posedge clk_i) begin
+    was_reset <= was_reset || !rst_ni;
+    if (!rst_ni) tracked <= 1'b0;
+    else if (!tracked) begin
+      if (valid_i && ready_o && this_i) begin
+        tracked <= 1'b1;
+        entry  <= data_i;
+        ahead <= count_o - 2'(pop_i);
+      end
+    end else if (pop_i) begin
+      ahead <= ahead - 1;
+      if (ahead == '0) tracked <= 1'b0;
+    end
+  end
+
+  /// Place of the entry so many behind the head.
+  function automatic logic [1:0] place(logic [1:0] head, logic [1:0] further);
+    logic [2:0] sum;
+    sum   = 3'(head) + 3'(further);
+    place = (sum >= 3'(Depth)) ? 2'(sum - 3'(Depth)) : 2'(sum);
+  endfunction
+
+  always_comb begin
+    assume (was_reset || !rst_ni);
+    assume (!pop_i || valid_o);
+    if (was_reset) begin
+      CountsWhatItHolds: assert ((count_o <= 2'(Depth)) && (dut.head_q < 2'(Depth)) && (dut.tail_q == place(dut.head_q, count_o)));
+      SaysSo:            assert ((ready_o == (count_o != 2'(Depth))) && (valid_o == (count_o != '0)));
+      if (tracked) begin
+        KeepsIt: assert ((ahead < count_o) && (dut.entry_q[place(dut.head_q, ahead)] == entry));
+        if (ahead == '0) ShowsIt: assert (valid_o && (data_o == entry));
+      end
+    end
+  end
+endmodule : fifo_proof

@@ -7,7 +7,7 @@ use super::parameter::WorkloadParameter;
 
 /// The text of `docs/explore.md`, of which `page` is a version, with the tables as they are now; `None` without its markers.
 pub fn with_workload_tables(page: &str) -> Option<String> {
-    const BEGIN: &str = "<!-- workloads: generated from explore/src/workload -->\n";
+    const BEGIN: &str = "<!-- workloads: generated from explore/workload/src -->\n";
     const END: &str = "<!-- end -->";
     let (before, rest) = page.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;

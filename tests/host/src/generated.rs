@@ -23,7 +23,7 @@ pub const TESTS: &[GeneratedBy] = &[
     GeneratedBy { files: &["docs/builtins.md"], folder: "isa/builtin", target: &["--test", "page"], name: "the_page_is_up_to_date" },
     GeneratedBy { files: &["docs/profiles.md"], folder: "cosim", target: &["--lib"], name: "stimulus::tests::the_page_has_every_key" },
     GeneratedBy { files: &["docs/reports.md"], folder: "cosim", target: &["--lib"], name: "usage::stack::tests::the_page_has_every_class" },
-    GeneratedBy { files: &["docs/coverage.md"], folder: "regress", target: &["--test", "coverage_page"], name: "the_page_lists_the_groups" },
+    GeneratedBy { files: &["docs/coverage.md"], folder: "regress/coverage", target: &["--test", "coverage_page"], name: "the_page_lists_the_groups" },
     GeneratedBy { files: &["docs/explore.md"], folder: "explore", target: &["--test", "page"], name: "the_page_has_every_workload" },
     GeneratedBy { files: &["docs/calibration.md"], folder: "explore", target: &["--test", "calibration"], name: "the_page_has_every_residual" },
     GeneratedBy { files: &["docs/summary.schema.json"], folder: "regress", target: &["--lib"], name: "report::json::tests::the_published_schema_is_that_of_the_types" },

@@ -46,8 +46,8 @@ module grouper_proof
   endfunction
 
   always_comb begin
-    OnlyWhoWaits: assert ((served & ~pending) == '0 && (win & ~served) == '0);
-    if (pending != '0) SomebodyIsServed: assert (served != '0);
+    OnlyLanesThatWait: assert ((served & ~pending) == '0 && (win & ~served) == '0);
+    if (pending != '0) SomeLaneIsServed: assert (served != '0);
     if (pending[one]) begin
       ItsBankWorks:   assert (taken[bank]);
       ForALaneOfIt:   assert (pending[winner] && (bank_t'(bank_addr[winner].bank) == bank));

@@ -93,7 +93,7 @@ module waiters_proof
       if (state == TimedOut) ToldNone:     assert (answer == '0);
       // At the port, until it is taken.
       if (state == AtPort) StandsAtThePort: assert (wake_valid_o && (wake_tag_o == request.tag) && (wake_pred_o == answer));
-      // Its place is nobody else's.
+      // Its place is not given to another request.
       if (((state == Waits) || ready) && enter_i) PlaceIsItsOwn: assert (dut.vacant != place);
       if (ready && leave_o && !is_answered) ComesCloser: assert (behind(dut.next) < behind(dut.last_q));
       if (ready && is_answered) LeavesAsItself: assert (leave_slot_o == request.slot);

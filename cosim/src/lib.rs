@@ -26,3 +26,4 @@ pub mod shrink;
 pub mod stimulus;
 pub mod trace;
 pub mod usage;
+pub mod woven;

@@ -2,11 +2,12 @@
 
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::case::Case;
-use atoms_cosim::cause::{self, CauseError, Switch, WovenRtl};
+use atoms_cosim::cause::{self, CauseError};
 use atoms_cosim::configs;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::Profile;
+use atoms_cosim::stimulus::{Profile, Share};
+use atoms_cosim::woven::{Switch, WovenRtl};
 use atoms_weave::Alteration;
 
 fn woven(name: &str) -> WovenRtl {
@@ -17,15 +18,15 @@ fn woven(name: &str) -> WovenRtl {
 
 /// A small case in which the RTL with these alterations fails.
 fn failing(woven: &WovenRtl, switches: &[Switch]) -> Option<Case> {
+    failing_in(woven, Profile::default(), switches)
+}
+
+/// As [`failing`], in a run of this profile.
+fn failing_in(woven: &WovenRtl, profile: Profile, switches: &[Switch]) -> Option<Case> {
     let rtl = woven.altered(switches).expect("it comes out of reset");
     let machine = Lockstep::new(rtl, woven.config.config).expect("it comes out of reset");
-    let campaign = Campaign {
-        config: woven.config.clone(),
-        profile: Profile::default(),
-        seed: 9,
-        requests: 1500,
-        until: u64::MAX,
-    };
+    let campaign =
+        Campaign { config: woven.config.clone(), profile, seed: 9, requests: 1500, until: u64::MAX };
     let mut failed = campaign.run(Session::new(machine, None), |_| {}).err()?;
     Some(failed.small_case(None).expect("it fails from reset too").0)
 }
@@ -46,6 +47,9 @@ fn without_alteration_the_woven_rtl_is_the_rtl() {
     assert_eq!(failing(&woven, &[]), None);
     let switches: Vec<Switch> = (0..woven.sites.len()).map(|site| Switch::always(site, 0)).collect();
     assert_eq!(failing(&woven, &switches), None, "a switch that is set to 0 is off");
+    // In a reset a run may drive the ports that set switches.
+    let resets = Profile { reset: Share::new(1.0 / 64.0), table: Share::new(0.5), ..Profile::default() };
+    assert_eq!(failing_in(&woven, resets, &[]), None, "no switch is set behind the first cycle of a run");
 }
 
 #[test]

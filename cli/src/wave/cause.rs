@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use atoms_cosim::case::Case;
-use atoms_cosim::cause::{self, CauseError, CauseScore, WovenRtl};
+use atoms_cosim::cause::{self, CauseError, CauseScore};
 use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::woven::WovenRtl;
 use atoms_regress::triage::repro::Bundle;
 use serde_json::json;
 

@@ -3,8 +3,7 @@
 use atoms_weave::Alteration;
 
 use crate::mismatch::Difference;
-
-use super::recording::Reply;
+use crate::woven::Reply;
 
 /// What an alteration does to a failing run, the least telling first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -37,7 +36,7 @@ impl Evidence {
                 InForce::Always => Evidence::Agrees,
                 InForce::Once => Evidence::AgreesOnce,
             },
-            (Reply::Differs(cycle, _) | Reply::Stops(cycle), _) if *cycle > failed => Evidence::Later,
+            (Reply::Differs(cycle, _) | Reply::Stops(cycle, _), _) if *cycle > failed => Evidence::Later,
             (Reply::Differs(cycle, after), Reply::Differs(_, before)) if *cycle == failed => {
                 let among = |one: &Difference, all: &[Difference]| {
                     all.iter().any(|other| (other.signal, other.element) == (one.signal, one.element))
@@ -50,7 +49,7 @@ impl Evidence {
                     (true, _) => Evidence::More,
                 }
             }
-            (Reply::Differs(..) | Reply::Stops(_), _) => Evidence::Earlier,
+            (Reply::Differs(..) | Reply::Stops(..), _) => Evidence::Earlier,
         }
     }
 

@@ -7,10 +7,10 @@ use atoms_weave::{Alteration, RtlLine};
 
 use crate::mismatch::ComparedSignal;
 use crate::rtl;
+use crate::woven::{Recording, Reply, Switch, WovenBench, WovenRtl};
 
+use super::CauseError;
 use super::evidence::{Evidence, InForce, prior};
-use super::recording::{Recording, Reply};
-use super::woven::{Bench, CauseError, Switch, WovenRtl};
 
 /// Cycles up to the failure in which alterations are tried by themselves, less one.
 const WINDOW: u64 = 6;
@@ -85,7 +85,7 @@ impl Trial {
 pub(super) struct Experiments<'a> {
     woven: &'a WovenRtl,
     /// One for each thread.
-    benches: Vec<Bench>,
+    benches: Vec<WovenBench>,
     further: &'a [Recording],
     defect: Option<&'a Defect>,
     /// Of each line, the sum of its distances from the signals that differ first, and from how many of them it is reached.
@@ -149,7 +149,7 @@ impl<'a> Experiments<'a> {
 
     /// What the RTL does in `run` with `trial`, in force as it is to be; one reply for each cycle in which it is tried.
     fn replies(
-        bench: &mut Bench,
+        bench: &mut WovenBench,
         defect: Option<&Defect>,
         trial: &Trial,
         failed: u64,
@@ -284,7 +284,7 @@ impl<'a> Experiments<'a> {
 /// Tries `trials`, which are in the order of their sites.
 fn try_all(
     woven: &WovenRtl,
-    bench: &mut Bench,
+    bench: &mut WovenBench,
     defect: Option<&Defect>,
     before: &Reply,
     failed: u64,

@@ -1,19 +1,38 @@
 //! Which lines of the RTL are the likeliest cause of a failure.
 //!
 //! The answer comes from experiments. Every condition, operator, constant and assignment of the RTL is altered, one at a
-//! time, in a library that has all alterations woven in ([`WovenRtl`]), and the failing case is repeated under each. An
+//! time, in a library that has all alterations woven in ([`crate::woven::WovenRtl`]), and the failing case is repeated under each. An
 //! alteration under which RTL and model agree, in that case and in further runs, names its line; one that changes what
 //! differs, when, or for how long, says less, but something ([`Evidence`]). What is equal is decided by the data flow: how
 //! many steps a line is away from the signals that differ first. [`score()`] measures how often the list is right.
 
+use atoms_verilated::RtlError;
+
+use crate::session::Failure;
+use crate::woven::WovenError;
+
 mod evidence;
 mod experiments;
 mod rank;
-mod recording;
 mod score;
-mod woven;
 
 pub use evidence::Evidence;
 pub use rank::{CauseSuspect, list, list_with, listed};
 pub use score::{CauseScore, CauseShare, PlantedDefect, score};
-pub use woven::{CauseError, Switch, WovenRtl};
+
+/// Why there is no list of causes.
+#[derive(Debug, thiserror::Error)]
+pub enum CauseError {
+    /// There is no RTL to alter.
+    #[error(transparent)]
+    Woven(#[from] WovenError),
+    /// The RTL cannot be simulated.
+    #[error(transparent)]
+    Rtl(#[from] RtlError),
+    /// The model does not run the case.
+    #[error(transparent)]
+    Model(#[from] Failure),
+    /// There is nothing to find a cause of.
+    #[error("RTL and model agree in this case: nothing to find a cause of")]
+    Agrees,
+}

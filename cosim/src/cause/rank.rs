@@ -12,11 +12,11 @@ use crate::lockstep::Lockstep;
 use crate::machine::Stop;
 use crate::session::{Failure, Session};
 use crate::stimulus::Profile;
+use crate::woven::{Recording, Switch, WovenRtl};
 
+use super::CauseError;
 use super::evidence::Evidence;
 use super::experiments::{Defect, Experiments, Trial};
-use super::recording::Recording;
-use super::woven::{CauseError, Switch, WovenRtl};
 
 /// Runs of random requests that a repair has to stand, and warp requests in each.
 const FURTHER_RUNS: u64 = 4;

@@ -12,11 +12,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::campaign::Campaign;
 use crate::stimulus::Profile;
+use crate::woven::{Recording, Switch, WovenRtl};
 
+use super::CauseError;
 use super::experiments::Defect;
 use super::rank::{CauseSuspect, fails, further_runs, investigate};
-use super::recording::Recording;
-use super::woven::{CauseError, Switch, WovenRtl};
 
 /// Warp requests in which a defect has to show.
 const REQUESTS: u64 = 300;

@@ -1,6 +1,7 @@
 //! What can be altered, and how.
 
 use std::fmt;
+use std::ops::Range;
 
 /// One small change of a design that a simulation can switch on: a defect to plant, or a repair to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -129,9 +130,52 @@ pub struct AlterationSite {
     pub text: String,
     /// Its form.
     pub kind: SiteKind,
+    /// Where all of that is in the source.
+    pub(crate) place: Place,
+}
+
+/// Bytes of the source that an alteration is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// What is altered.
+    pub(crate) whole: Range<usize>,
+    /// Its operands, where it has one or two; else both are empty.
+    pub(crate) operands: [Range<usize>; 2],
+}
+
+impl Place {
+    /// Of something without operands, as far as alterations are concerned.
+    pub(crate) fn of(whole: &Range<usize>) -> Place {
+        Place { whole: whole.clone(), operands: [whole.end..whole.end, whole.end..whole.end] }
+    }
 }
 
 impl AlterationSite {
+    /// `source`, of which this is a site, as a text of its own that is altered so: for a reader, and for tools that
+    /// cannot read switches.
+    pub fn altered_source(&self, source: &str, by: Alteration) -> String {
+        let Place { whole, operands: [first, second] } = &self.place;
+        let text = &source[whole.clone()];
+        let operand = |range: &Range<usize>| format!("({})", &source[range.clone()]);
+        let new = match by {
+            Alteration::Negated => format!("!({text})"),
+            Alteration::AlwaysTrue => "1'b1".to_owned(),
+            Alteration::AlwaysFalse => "1'b0".to_owned(),
+            Alteration::Operator(sign) => format!("({} {sign} {})", operand(first), operand(second)),
+            Alteration::FirstOnly | Alteration::NotComplemented | Alteration::NotShifted => operand(first),
+            Alteration::SecondOnly => operand(second),
+            Alteration::OneMore => format!("({text} + 1'b1)"),
+            Alteration::OneLess => format!("({text} - 1'b1)"),
+            Alteration::Inverted => match (self.kind, text) {
+                (SiteKind::Fill, "'0") => "'1".to_owned(),
+                (SiteKind::Fill, "'1") => "'0".to_owned(),
+                _ => format!("~({text})"),
+            },
+            Alteration::Dropped => ";".to_owned(),
+        };
+        format!("{}{new}{}", &source[..whole.start], &source[whole.end..])
+    }
+
     /// Every alteration of it, with the number that switches it on. 0 is the design as written.
     pub fn alterations(&self) -> Vec<(u8, Alteration)> {
         use Alteration as A;

@@ -1,7 +1,7 @@
 //! Alterations woven into sources, each behind a switch.
 
 use crate::SyntaxError;
-use crate::alteration::{AlterationSite, SiteKind, table};
+use crate::alteration::{AlterationSite, Place, SiteKind, table};
 use crate::parser::{opaque_names, parse};
 use crate::syntax::{Expr, Item, Node, Select, Stmt, StmtNode};
 use std::collections::BTreeSet;
@@ -37,6 +37,8 @@ pub struct Weave<'a> {
     pub clock: &'a str,
     /// Whether a switch is set at this clock edge.
     pub set: &'a str,
+    /// Once this holds at a clock edge, no switch is set any more, whatever stands at the ports.
+    pub close: &'a str,
     /// Which one: 16 bits.
     pub site: &'a str,
     /// To what: 4 bits.
@@ -90,7 +92,8 @@ impl Weave<'_> {
             woven.texts.push((file.clone(), changed.replace(NO_INLINE, "")));
         }
         let package = format!(
-            "package {PACKAGE}; logic [3:0] choice [{}]; logic [31:0] now; logic [15:0] site; \
+            "package {PACKAGE}; logic [3:0] choice [{}]; logic closed = 1'b0; logic [31:0] now; \
+             logic [15:0] site; \
              logic [3:0] value, meanwhile; logic [11:0] from, last; endpackage ",
             woven.sites.len().max(1)
         );
@@ -102,12 +105,13 @@ impl Weave<'_> {
 
     /// The process that sets switches, on one line.
     fn setting(&self) -> String {
-        let Weave { clock, set, site, value, meanwhile, from, to, .. } = self;
+        let Weave { clock, set, close, site, value, meanwhile, from, to, .. } = self;
         let p = PACKAGE;
         format!(
             " always_ff @(posedge {clock}) begin \
              {p}::now <= {p}::now + 32'd1; \
-             if ({set}) begin \
+             if ({close}) {p}::closed <= 1'b1; \
+             if (({set}) && !{p}::closed) begin \
              {p}::now <= '0; {p}::site <= {site}; {p}::value <= {value}; {p}::meanwhile <= {meanwhile}; \
              {p}::from <= {from}; {p}::last <= {to}; \
              {CHOICE}[{site}] <= (({from}) == 12'd0) ? {meanwhile} : {value}; \
@@ -163,15 +167,21 @@ struct Weaver<'a> {
 impl Weaver<'_> {
     /// A new site, written at `span` and with its line at `at`; gives its switch.
     fn site(&mut self, kind: SiteKind, span: &Range<usize>, at: usize) -> String {
+        self.site_of(kind, Place::of(span), at)
+    }
+
+    /// As [`Self::site`], of something with operands.
+    fn site_of(&mut self, kind: SiteKind, place: Place, at: usize) -> String {
         let line = 1 + self.text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count();
         let switch = format!("{CHOICE}[{}]", self.sites.len());
-        let text = self.text[span.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = self.text[place.whole.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
         self.sites.push(AlterationSite {
             file: self.file.to_owned(),
             module: self.module.clone(),
             line,
             text,
             kind,
+            place,
         });
         switch
     }
@@ -306,8 +316,10 @@ impl Weaver<'_> {
             Node::Unary(sign, value) => {
                 let inner = if sign == "!" { Role::Truth } else { Role::Value };
                 if sign == "~" {
+                    let end = span.end;
+                    let place = Place { whole: span.clone(), operands: [value.span.clone(), end..end] };
                     let value = self.expression(value, Role::Value);
-                    let switch = self.site(SiteKind::Complement, span, span.start);
+                    let switch = self.site_of(SiteKind::Complement, place, span.start);
                     return format!("(({value}) ^ (({switch}[0]) ? '0 : '1))");
                 }
                 let plain = self.with(span, [(&**value, inner)]);
@@ -405,7 +417,8 @@ impl Weaver<'_> {
         };
         let role = if matches!(kind, SiteKind::Logic(_)) { Role::Truth } else { Role::Value };
         let (a, b) = (self.expression(first, role), self.expression(second, role));
-        let switch = self.site(kind, span, at);
+        let place = Place { whole: span.clone(), operands: [first.span.clone(), second.span.clone()] };
+        let switch = self.site_of(kind, place, at);
         Ok(match kind {
             SiteKind::Logic(_) => {
                 let own = table(sign).unwrap_or(0);

@@ -9,6 +9,7 @@ const WEAVE: Weave<'_> = Weave {
     top: "top",
     clock: "clk_i",
     set: "set_i",
+    close: "1'b0",
     site: "site_i",
     value: "value_i",
     meanwhile: "value_i",
@@ -158,4 +159,39 @@ fn distances_go_back_over_instances_functions_and_conditions() {
     // Connections and other names count 2, assignments 10, the way to a condition 5; the register is read at 6.
     assert_eq!(found, [(3, 6), (5, 8), (10, 20), (12, 4), (13, 2)]);
     assert!(flow.distances("top", "nowhere").is_empty());
+}
+
+/// What an alteration makes of an item.
+fn altered(item: &str, text: &str, by: Alteration) -> String {
+    let source = format!("module top (input logic clk_i);\n{item}\nendmodule\n");
+    let woven = WEAVE.apply(&one(&source)).unwrap_or_else(|error| panic!("{error}"));
+    let mut sites = woven.sites.iter();
+    let site = sites.find(|site| site.text == text && site.alterations().iter().any(|(_, one)| *one == by));
+    let site = site.unwrap_or_else(|| panic!("`{text}` of `{item}` cannot be {by}"));
+    site.altered_source(&source, by).lines().nth(1).unwrap_or_default().to_owned()
+}
+
+#[rustfmt::skip]
+const ALTERED: &[(&str, &str, Alteration, &str)] = &[
+    // item                                   site           alteration                   becomes
+    ("assign y = a ? b : c;",                 "a",           Alteration::Negated,         "assign y = !(a) ? b : c;"),
+    ("assign y = a ? b : c;",                 "a",           Alteration::AlwaysTrue,      "assign y = 1'b1 ? b : c;"),
+    ("assign y = a && b || c;",               "a && b",      Alteration::Operator("||"),  "assign y = ((a) || (b)) || c;"),
+    ("assign y = a && b || c;",               "a && b",      Alteration::AlwaysFalse,     "assign y = 1'b0 || c;"),
+    ("assign y = a && b || c;",               "a && b || c", Alteration::SecondOnly,      "assign y = (c);"),
+    ("assign y = a < b;",                     "a < b",       Alteration::Operator("<="),  "assign y = ((a) <= (b));"),
+    ("assign y = a + b;",                     "a + b",       Alteration::OneLess,         "assign y = (a + b - 1'b1);"),
+    ("assign y = a == 4'd2;",                 "4'd2",        Alteration::OneMore,         "assign y = a == (4'd2 + 1'b1);"),
+    ("assign y = a & ~b;",                    "~b",          Alteration::NotComplemented, "assign y = a & (b);"),
+    ("assign y = a >> b;",                    "a >> b",      Alteration::NotShifted,      "assign y = (a);"),
+    ("assign y = '1;",                        "'1",          Alteration::Inverted,        "assign y = '0;"),
+    ("assign y = a;",                         "a",           Alteration::Inverted,        "assign y = ~(a);"),
+    ("always_ff @(posedge clk_i) y <= a;",    "y <= a;",     Alteration::Dropped,         "always_ff @(posedge clk_i) ;"),
+];
+
+#[test]
+fn an_altered_source_is_one_text() {
+    for (item, text, by, expected) in ALTERED {
+        assert_eq!(altered(item, text, *by), *expected);
+    }
 }

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use atoms_cosim::campaign::{CYCLES_SHOWN, opinion_of_the_rtl, run_case};
 use atoms_cosim::case::Case;
-use atoms_cosim::cause::{self, CauseError, CauseSuspect, WovenRtl};
+use atoms_cosim::cause::{self, CauseError, CauseSuspect};
 use atoms_cosim::configs::{NamedConfig, parameters};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Stop;
@@ -15,6 +15,7 @@ use atoms_cosim::rtl;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Listener, Session};
 use atoms_cosim::trace::Trace;
+use atoms_cosim::woven::WovenRtl;
 use atoms_isa::Arch;
 use atoms_verilated::{Environment, Library, Verilator};
 use atoms_waves::WaveView;
@@ -183,6 +184,7 @@ fn causes(
     // An objection of the oracle is met where both sides agree.
     let small = small.filter(|small| context.causes && matches!(small.failure, Failure::Stop(_)))?;
     let list = WovenRtl::build(context.rtl_dir, context.config, &mut |_| {})
+        .map_err(CauseError::from)
         .and_then(|woven| cause::list(&woven, &small.case));
     Some(list.map(|mut list| {
         list.truncate(CAUSES_KEPT);

@@ -1,4 +1,7 @@
-//! The RTL with alterations woven in.
+//! The RTL with alterations woven in: one library that is the design with any one of them switched on, and what it does
+//! in a recorded run.
+
+mod recording;
 
 use std::path::Path;
 
@@ -8,13 +11,12 @@ use atoms_weave::{AlterationSite, DataFlow, Weave, WeaveError, Woven};
 
 use crate::configs::NamedConfig;
 use crate::rtl::{self, BuildStep, RtlBuildError};
-use crate::session::Failure;
 
-use super::recording::{Recording, Reply};
+pub use recording::{Recording, Reply};
 
-/// Why there is no list of causes.
+/// Why there is no woven RTL.
 #[derive(Debug, thiserror::Error)]
-pub enum CauseError {
+pub enum WovenError {
     /// The RTL does not build.
     #[error(transparent)]
     Build(#[from] RtlBuildError),
@@ -24,16 +26,10 @@ pub enum CauseError {
     /// It cannot be simulated.
     #[error(transparent)]
     Rtl(#[from] RtlError),
-    /// The model does not run the case.
-    #[error(transparent)]
-    Model(#[from] Failure),
-    /// There is nothing to find a cause of.
-    #[error("RTL and model agree in this case: nothing to find a cause of")]
-    Agrees,
 }
 
 /// Cycles that a window of an alteration can lie in.
-pub(super) const WINDOW_CYCLES: u64 = 4095;
+const WINDOW_CYCLES: u64 = 4095;
 
 /// A switch and what it is set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +60,7 @@ pub struct WovenRtl {
     /// Name and text of each source.
     sources: Vec<(String, String)>,
     /// What each signal depends on.
-    pub(super) flow: DataFlow,
+    pub(crate) flow: DataFlow,
     library: Library,
 }
 
@@ -72,18 +68,19 @@ impl WovenRtl {
     /// Builds it of the RTL in `rtl_dir`, or takes it from the cache.
     ///
     /// # Errors
-    /// [`CauseError`].
+    /// [`WovenError`].
     pub fn build(
         rtl_dir: &Path,
         config: &NamedConfig,
         progress: &mut dyn FnMut(&BuildStep),
-    ) -> Result<WovenRtl, CauseError> {
+    ) -> Result<WovenRtl, WovenError> {
         let sources = rtl::texts(rtl_dir, config).map_err(RtlBuildError::Build)?;
-        // Switches are set in reset, by ports that mean nothing then.
+        // Switches are set in reset, by ports that mean nothing then; not in a later one, where a run drives them as it likes.
         let weave = Weave {
             top: rtl::TOP,
             clock: "clk_i",
             set: "!rst_ni && cta_valid_i",
+            close: "rst_ni",
             site: "cta_base_i",
             value: "cta_rank_i[3:0]",
             meanwhile: "cta_rank_i[7:4]",
@@ -108,10 +105,14 @@ impl WovenRtl {
         Ok(rtl)
     }
 
+    /// The text of a source as it is written.
+    pub fn source(&self, file: &str) -> Option<&str> {
+        self.sources.iter().find(|(name, _)| name == file).map(|(_, text)| text.as_str())
+    }
+
     /// A line of the RTL, from 1, to be shown: without the space around it and without control characters.
-    pub(super) fn line(&self, file: &str, line: usize) -> String {
-        let source = self.sources.iter().find(|(name, _)| name == file);
-        let text = source.and_then(|(_, text)| text.lines().nth(line - 1)).unwrap_or_default();
+    pub fn line(&self, file: &str, line: usize) -> String {
+        let text = self.source(file).and_then(|text| text.lines().nth(line - 1)).unwrap_or_default();
         text.trim().replace(char::is_control, " ")
     }
 
@@ -119,30 +120,33 @@ impl WovenRtl {
     ///
     /// # Errors
     /// [`RtlError`].
-    pub(super) fn bench(&self) -> Result<Bench, RtlError> {
+    pub fn bench(&self) -> Result<WovenBench, RtlError> {
         let mut rtl = self.altered(&[])?;
         let start = rtl.save()?;
-        Ok(Bench { rtl, start })
+        Ok(WovenBench { rtl, start })
     }
 }
 
 /// A model that goes back to its start before each experiment.
 #[derive(Debug)]
-pub(super) struct Bench {
+pub struct WovenBench {
     rtl: Rtl,
     start: Snapshot,
 }
 
-impl Bench {
+impl WovenBench {
     /// The model, after reset, with these alterations.
-    pub(super) fn with(&mut self, switches: &[Switch]) -> Result<&mut Rtl, RtlError> {
+    fn with(&mut self, switches: &[Switch]) -> Result<&mut Rtl, RtlError> {
         self.rtl.restore(&self.start)?;
         set(&mut self.rtl, switches)?;
         Ok(&mut self.rtl)
     }
 
     /// What the RTL with these alterations does in a recorded run.
-    pub(super) fn reply(&mut self, switches: &[Switch], run: &Recording) -> Result<Reply, RtlError> {
+    ///
+    /// # Errors
+    /// [`RtlError`] when it cannot go back to its start.
+    pub fn reply(&mut self, switches: &[Switch], run: &Recording) -> Result<Reply, RtlError> {
         Ok(run.replay(self.with(switches)?))
     }
 }

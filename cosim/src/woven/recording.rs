@@ -15,7 +15,7 @@ use crate::stimulus::Stimulus;
 /// A run of the model: what it was given and what it drove, cycle by cycle. While RTL and model agree, the inputs of a run do
 /// not depend on which of them is asked; so the RTL can be compared with a recording, and the model runs only once.
 #[derive(Clone, Debug)]
-pub(super) struct Recording {
+pub struct Recording {
     /// Memory at the start; empty if it is zero.
     memory: Vec<u32>,
     cycles: Vec<(In, Out, Probe)>,
@@ -25,21 +25,21 @@ pub(super) struct Recording {
 
 /// What the RTL does in a recorded run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reply {
+pub enum Reply {
     /// The same.
     Agrees,
     /// Something else, first in this cycle, in this. Behind the last cycle it is memory that differs.
     Differs(u64, Vec<Difference>),
-    /// It stopped itself in this cycle, with a failed assertion for instance.
-    Stops(u64),
+    /// It stopped itself in this cycle, with a failed assertion for instance: what it said.
+    Stops(u64, String),
 }
 
 impl Reply {
     /// Cycles before the first that differs; none if there is none.
-    pub(super) fn cycle(&self) -> Option<u64> {
+    pub fn cycle(&self) -> Option<u64> {
         match self {
             Reply::Agrees => None,
-            Reply::Differs(cycle, _) | Reply::Stops(cycle) => Some(*cycle),
+            Reply::Differs(cycle, _) | Reply::Stops(cycle, _) => Some(*cycle),
         }
     }
 }
@@ -49,7 +49,7 @@ impl Recording {
     ///
     /// # Errors
     /// [`Failure`] of the model, which is stuck if it is one at all.
-    pub(super) fn of_case(config: &Config, case: &Case) -> Result<Recording, Failure> {
+    pub fn of_case(config: &Config, case: &Case) -> Result<Recording, Failure> {
         let mut session = Session::new(Tape::new(*config), None);
         run_case(&mut session, case)?;
         for _ in 0..CYCLES_BEHIND {
@@ -64,7 +64,7 @@ impl Recording {
     ///
     /// # Errors
     /// As [`Self::of_case`].
-    pub(super) fn of_stimulus(config: &Config, stimulus: &mut impl Stimulus) -> Result<Recording, Failure> {
+    pub fn of_stimulus(config: &Config, stimulus: &mut impl Stimulus) -> Result<Recording, Failure> {
         let mut session = Session::new(Tape::new(*config), None);
         session.run(stimulus, u64::MAX, |_| {})?;
         Self::of_tape(session, Vec::new())
@@ -77,23 +77,30 @@ impl Recording {
     }
 
     /// Its length in cycles.
-    pub(super) fn cycles(&self) -> u64 {
+    pub fn cycles(&self) -> u64 {
         self.cycles.len() as u64
     }
 
+    /// Warp requests that the unit took in the cycles up to this one.
+    pub fn requests_until(&self, cycle: u64) -> usize {
+        let taken = |(i, out, _): &&(In, Out, Probe)| i.rst_n == 1 && i.req_valid == 1 && out.req_ready == 1;
+        self.cycles.iter().take(cycle as usize + 1).filter(taken).count()
+    }
+
     /// Runs `rtl`, which is after reset, on the same inputs, until it differs.
-    pub(super) fn replay(&self, rtl: &mut Rtl) -> Reply {
-        let (mut out, mut probe) = (Out::default(), Probe::default());
-        if !self.memory.is_empty() && rtl.write_memory(&self.memory).is_err() {
-            return Reply::Stops(0);
+    pub fn replay(&self, rtl: &mut Rtl) -> Reply {
+        if !self.memory.is_empty()
+            && let Err(error) = rtl.write_memory(&self.memory)
+        {
+            return Reply::Stops(0, error.to_string());
         }
-        for (number, cycle) in self.cycles.iter().enumerate() {
-            let stopped = rtl.cycle(&cycle.0, &mut out, &mut probe).is_err();
-            if out != cycle.1 || probe != cycle.2 {
-                return Reply::Differs(number as u64, differences((&out, &probe), (&cycle.1, &cycle.2)));
-            }
-            if stopped {
-                return Reply::Stops(number as u64);
+        for (number, (input, out, probe)) in self.cycles.iter().enumerate() {
+            match rtl.cycle_expecting(input, out, probe) {
+                Ok(None) => {}
+                Ok(Some(found)) => {
+                    return Reply::Differs(number as u64, differences((&found.0, &found.1), (out, probe)));
+                }
+                Err(error) => return Reply::Stops(number as u64, error.to_string()),
             }
         }
         match rtl.read_memory() == self.result {

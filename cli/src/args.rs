@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Silicon(SiliconArgs),
     /// Run the tests of a plan: workers, coverage, minimized failures, reports (docs/regress.md)
     Regress(Box<RegressArgs>),
+    /// Plant small defects in the RTL, one at a time, and say which no run notices (docs/mutation.md)
+    Mutate(MutateArgs),
     /// Merge the coverage of several regressions
     Cover(CoverArgs),
     /// Replay the bundle of a failure that a regression left behind
@@ -496,6 +498,46 @@ pub(crate) struct ReproArgs {
     /// Replay in this process, which shows signs of life in this folder
     #[arg(long, hide = true, value_name = "FOLDER")]
     pub(crate) in_this_process: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MutateArgs {
+    /// Mutants with this in their keys: a source, a part of a line, a kind of defect
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) only: Option<String>,
+    /// Mutants that the list of --explained has
+    #[arg(long, conflicts_with = "unlisted")]
+    pub(crate) listed: bool,
+    /// Mutants that it does not have: each is to be killed
+    #[arg(long)]
+    pub(crate) unlisted: bool,
+    /// So many of them, drawn by --seed
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_000_000))]
+    pub(crate) sample: Option<usize>,
+    /// What the sample is drawn by
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
+    pub(crate) seed: u64,
+    /// The first so many stages alone
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_000))]
+    pub(crate) stages: Option<usize>,
+    /// Put what outlives the first stage to every run, dead or not, and name what dies of one run alone
+    #[arg(long)]
+    pub(crate) every_stage: bool,
+    /// Corpus whose episodes are the last stage; by default that of the checkout
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) corpus: Option<PathBuf>,
+    /// List of survivors that are known, and why; by default formal/mutants.toml of the RTL
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) explained: Option<PathBuf>,
+    /// Write the RTL of each survivor to a folder below this one
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) survivors: Option<PathBuf>,
+    /// Threads; by default one for each core
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_024))]
+    pub(crate) threads: Option<usize>,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

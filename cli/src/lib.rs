@@ -21,6 +21,7 @@ mod lower;
 mod machine;
 mod manual;
 mod measurements;
+mod mutate;
 mod number;
 mod output;
 mod profile;
@@ -76,6 +77,7 @@ fn answer(command: Command) -> Result<Verdict, CliError> {
         Command::Check(args) => check::check(&args),
         Command::Silicon(args) => silicon::silicon(&args.command),
         Command::Regress(args) => regress::regress(&args),
+        Command::Mutate(args) => mutate::mutate(&args),
         Command::Cover(args) => cover::cover(&args),
         Command::Repro(args) => repro::repro(&args),
         Command::Wave(args) => wave::wave(&args.command),

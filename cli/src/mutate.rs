@@ -1,0 +1,94 @@
+//! `atoms mutate`: small defects planted in the RTL, and which of them no run notices.
+
+use std::path::{Path, PathBuf};
+
+use atoms_cosim::configs;
+use atoms_mutate::{
+    Explained, Hunt, MutationReport, StageTally, altered_folder, hunt, lint_survivors, mutants, sample,
+    stages, woven,
+};
+use atoms_verilated::{Environment, cores};
+
+use crate::args::MutateArgs;
+use crate::error::{CliError, Verdict};
+use crate::machine;
+use crate::output::{note, out, outln};
+use crate::progress::build_step;
+
+/// In the folder beside that of the RTL.
+const CORPUS: &str = "tests/regress/corpus.json";
+/// In the folder of the RTL.
+const EXPLAINED: &str = "formal/mutants.toml";
+
+pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
+    let rtl_dir = configs::rtl_dir();
+    let explained_at = args.explained.clone().unwrap_or_else(|| rtl_dir.join(EXPLAINED));
+    let corpus = corpus(args, &rtl_dir);
+    let mut files = machine::files();
+    for (what, path) in [("--corpus", &args.corpus), ("--explained", &args.explained)] {
+        if let Some(path) = path {
+            files.reads(what, path);
+        }
+    }
+    if let Some(folder) = &args.survivors {
+        files.writes("--survivors", folder);
+    }
+    files.check()?;
+    let explained = Explained::read(&explained_at).map_err(CliError::of)?;
+    let mut stages = stages(corpus.as_deref()).map_err(CliError::of)?;
+    stages.truncate(args.stages.unwrap_or(usize::MAX));
+    let design = woven(&rtl_dir, "default", &mut build_step).map_err(CliError::of)?;
+    let every = mutants(&design);
+    let keys: Vec<String> = every.iter().map(ToString::to_string).collect();
+    let wanted = |key: &str| {
+        let listed = explained.of(key).is_some();
+        args.only.as_deref().is_none_or(|only| key.contains(only))
+            && !(args.listed && !listed || args.unlisted && listed)
+    };
+    let mut chosen: Vec<_> =
+        every.iter().zip(&keys).filter(|(_, key)| wanted(key)).map(|(mutant, _)| mutant.clone()).collect();
+    if chosen.is_empty() {
+        return Err(CliError::message(format!(
+            "of {} mutants none is asked for; the key of the first is `{}`",
+            keys.len(),
+            keys.first().map_or("", String::as_str)
+        )));
+    }
+    if let Some(count) = args.sample {
+        chosen = sample(&chosen, count, args.seed);
+    }
+    let threads = args.threads.unwrap_or_else(cores);
+    let how = Hunt { rtl_dir: &rtl_dir, stages: &stages, threads, every_stage: args.every_stage };
+    let mut done = |stage: &StageTally| {
+        let StageTally { name, before, killed, seconds, .. } = stage;
+        note!("{name}: {killed} of {before} killed in {seconds:.1} s");
+    };
+    let (mut fates, tallies) = hunt(how, &chosen, &mut build_step, &mut done).map_err(CliError::of)?;
+    let open: Vec<usize> = (0..chosen.len())
+        .filter(|at| fates[*at].kill.is_none() && explained.of(&chosen[*at].to_string()).is_none())
+        .collect();
+    let scratch = Environment::from_process().target.join("mutants");
+    lint_survivors(&rtl_dir, &chosen, &mut fates, &open, &scratch, threads).map_err(CliError::of)?;
+    let source = |file: &str| design.source(file).unwrap_or_default();
+    let mut report = MutationReport::new(&chosen, &fates, tallies, &explained, source, &keys);
+    report.counted = args.every_stage;
+    if let Some(folder) = &args.survivors {
+        for (at, mutant) in chosen.iter().enumerate().filter(|(at, _)| fates[*at].kill.is_none()) {
+            let to = folder.join(format!("{:04}", mutant.number));
+            altered_folder(&rtl_dir, mutant, &to).map_err(CliError::of)?;
+            let key = to.join("mutant.txt");
+            std::fs::write(&key, format!("{}\n", chosen[at])).map_err(CliError::writing(&key))?;
+        }
+    }
+    match args.json {
+        true => outln!("{}", report.json())?,
+        false => out!("{report}")?,
+    }
+    Ok(if report.is_as_listed() { Verdict::Agree } else { Verdict::Disagree })
+}
+
+/// The corpus whose episodes are the last stage; none where there is no checkout.
+fn corpus(args: &MutateArgs, rtl_dir: &Path) -> Option<PathBuf> {
+    let beside = rtl_dir.parent().map(|root| root.join(CORPUS)).filter(|path| path.is_file());
+    args.corpus.clone().or(beside)
+}

@@ -1,0 +1,24 @@
+//! Mutation: who checks the checker.
+//!
+//! A mutant is the RTL with one small defect ([`Mutant`]). One library of a configuration has them all, each behind a
+//! switch ([`atoms_cosim::woven`]). [`hunt`] plays recorded runs of the model to each, in stages ([`Stage`]), until RTL and
+//! model differ: then the mutant is killed. What no run notices is a hole in the stimulus, or a mutant that behaves as the
+//! RTL does; of those, [`Explained`] says why. [`MutationReport`] has the score.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod explained;
+mod hunt;
+mod lint;
+mod mutant;
+mod report;
+mod stage;
+
+pub use error::MutateError;
+pub use explained::{Explained, Explanation};
+pub use hunt::{Fate, Hunt, Kill, KillCheck, StageTally, hunt, woven};
+pub use lint::{altered_folder, lint_survivors};
+pub use mutant::{Mutant, mutants, sample};
+pub use report::MutationReport;
+pub use stage::{Stage, stages};

@@ -1,0 +1,73 @@
+//! What Verilator's lint says of survivors.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use atoms_cosim::configs;
+use atoms_cosim::rtl;
+use fs_err as fs;
+
+use crate::{Fate, Kill, KillCheck, Mutant, MutateError};
+
+/// The lint's waivers, in the folder of the RTL.
+const WAIVERS: &str = "lint/verilator.vlt";
+
+/// Writes a copy of the RTL in `rtl_dir` to `folder`, with `mutant` in it.
+///
+/// # Errors
+/// [`MutateError`].
+pub fn altered_folder(rtl_dir: &Path, mutant: &Mutant, folder: &Path) -> Result<(), MutateError> {
+    let files = rtl::sources(rtl_dir).map_err(rtl::RtlBuildError::Build)?;
+    for file in files.iter().map(PathBuf::as_path).chain([Path::new(WAIVERS)]) {
+        let to = folder.join(file);
+        fs::create_dir_all(to.parent().unwrap_or(folder))?;
+        match file == Path::new(&mutant.site.file) {
+            true => fs::write(to, mutant.altered_source(&fs::read_to_string(rtl_dir.join(file))?))?,
+            false => drop(fs::copy(rtl_dir.join(file), to)?),
+        }
+    }
+    Ok(())
+}
+
+/// Lints those of `mutants` that `wanted` names, in folders below `scratch`; what the lint has something to say of is killed.
+///
+/// # Errors
+/// [`MutateError`].
+pub fn lint_survivors(
+    rtl_dir: &Path,
+    mutants: &[Mutant],
+    fates: &mut [Fate],
+    wanted: &[usize],
+    scratch: &Path,
+    threads: usize,
+) -> Result<(), MutateError> {
+    let config = configs::named(rtl_dir, "default")?;
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::new());
+    let work = |thread: usize| -> Result<(), MutateError> {
+        let folder = scratch.join(thread.to_string());
+        while let Some(at) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
+            altered_folder(rtl_dir, &mutants[*at], &folder)?;
+            let said = rtl::lint(&folder, &config, &mut |_| {})?;
+            if let Some(first) = said.lines().find(|line| line.starts_with('%')) {
+                let by = first.replace(&format!("{}/", folder.display()), "");
+                found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((*at, by));
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let work = &work;
+        let workers: Vec<_> = (0..threads.max(1)).map(|thread| scope.spawn(move || work(thread))).collect();
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })?;
+    for (at, by) in found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        fates[at].kills += 1;
+        fates[at].kill =
+            Some(Kill { stage: None, episode: 0, check: KillCheck::Lint, by, requests: 0, cycle: 0 });
+    }
+    Ok(())
+}

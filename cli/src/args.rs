@@ -318,7 +318,7 @@ pub(crate) struct RandomArgs {
     /// mbarrier objects. Without MBAR.INIT among them, objects are never initialized
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) ops: Vec<String>,
-    /// What is drawn, and how often: default, busy, objects, hazards, faults, pressure, or a file with
+    /// What is drawn, and how often: default, busy, objects, hazards, faults, pressure, resets, or a file with
     /// keys as `atoms cosim --help` lists them
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub(crate) profile: Option<String>,

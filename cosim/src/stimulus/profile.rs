@@ -310,7 +310,7 @@ pub struct UnknownProfile {
 
 impl Profile {
     /// Profiles with names.
-    pub const NAMES: [&str; 6] = ["default", "busy", "objects", "hazards", "faults", "pressure"];
+    pub const NAMES: [&str; 7] = ["default", "busy", "objects", "hazards", "faults", "pressure", "resets"];
 
     /// The profile with this name.
     ///
@@ -326,6 +326,9 @@ impl Profile {
             "hazards" => Profile::hazards(),
             "faults" => Profile { faults: Faults::many(), ..Profile::default() },
             "pressure" => Profile { pace: Paces::pressed(), ..Profile::default() },
+            "resets" => {
+                Profile { table: Share::new(0.5), reset: Share::new(1.0 / 16.0), ..Profile::default() }
+            }
             _ => return Err(UnknownProfile { name: name.to_string() }),
         })
     }

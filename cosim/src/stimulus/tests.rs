@@ -535,5 +535,8 @@ fn bad_profiles_are_named() {
     let error = Profile::from_toml("slots = [1, 2]\nfaults.ranks = 0.5").expect_err("it is bad").to_string();
     assert!(error.contains("line 2") && error.contains("the nearest is `rank` of illegal, "), "{error}");
     let error = Profile::named("calm").expect_err("it is none").to_string();
-    assert_eq!(error, "no profile `calm`; there are default, busy, objects, hazards, faults, pressure");
+    assert_eq!(
+        error,
+        "no profile `calm`; there are default, busy, objects, hazards, faults, pressure, resets"
+    );
 }

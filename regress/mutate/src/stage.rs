@@ -18,30 +18,31 @@ pub struct Stage {
     pub episodes: Vec<Episode>,
 }
 
-/// Random runs: configuration, profile and warp requests.
-const RANDOM: [(&str, &str, u64); 22] = [
-    ("default", "default", 300),
-    ("tiny", "default", 5_000),
-    ("small", "default", 5_000),
-    ("half", "default", 5_000),
-    ("default", "default", 5_000),
-    ("default", "objects", 5_000),
-    ("default", "faults", 5_000),
-    ("merging", "default", 5_000),
-    ("highest", "default", 5_000),
-    ("hashed", "default", 5_000),
-    ("rotating", "default", 5_000),
-    ("narrow", "default", 5_000),
-    ("deep", "default", 5_000),
-    ("short", "default", 5_000),
-    ("hold", "default", 5_000),
-    ("wide", "default", 5_000),
-    ("huge", "default", 5_000),
-    ("half", "objects", 5_000),
-    ("narrow", "objects", 5_000),
-    ("tiny", "objects", 5_000),
-    ("default", "hazards", 5_000),
-    ("default", "pressure", 5_000),
+/// Random runs: configuration, profile, warp requests and seed.
+const RANDOM: [(&str, &str, u64, u64); 23] = [
+    ("default", "default", 300, 1),
+    ("tiny", "default", 5_000, 2),
+    ("small", "default", 5_000, 3),
+    ("half", "default", 5_000, 4),
+    ("default", "default", 5_000, 5),
+    ("half", "resets", 5_000, 23),
+    ("default", "objects", 5_000, 6),
+    ("default", "faults", 5_000, 7),
+    ("merging", "default", 5_000, 8),
+    ("highest", "default", 5_000, 9),
+    ("hashed", "default", 5_000, 10),
+    ("rotating", "default", 5_000, 11),
+    ("narrow", "default", 5_000, 12),
+    ("deep", "default", 5_000, 13),
+    ("short", "default", 5_000, 14),
+    ("hold", "default", 5_000, 15),
+    ("wide", "default", 5_000, 16),
+    ("huge", "default", 5_000, 17),
+    ("half", "objects", 5_000, 18),
+    ("narrow", "objects", 5_000, 19),
+    ("tiny", "objects", 5_000, 20),
+    ("default", "hazards", 5_000, 21),
+    ("default", "pressure", 5_000, 22),
 ];
 
 /// Every stage, in order: random runs, then the episodes of the corpus at `corpus`, if there is one.
@@ -50,15 +51,10 @@ const RANDOM: [(&str, &str, u64); 22] = [
 /// [`MutateError::Corpus`].
 pub fn stages(corpus: Option<&Path>) -> Result<Vec<Stage>, MutateError> {
     let mut found = Vec::new();
-    for (number, (config, profile, requests)) in RANDOM.into_iter().enumerate() {
+    for (config, profile, requests, seed) in RANDOM {
         let profile = (profile, Profile::named(profile)?);
-        let episode = Episode {
-            config: config.to_owned(),
-            profile: profile.1,
-            seed: 1 + number as u64,
-            requests,
-            towards: None,
-        };
+        let episode =
+            Episode { config: config.to_owned(), profile: profile.1, seed, requests, towards: None };
         let name = match profile.0 {
             "default" => format!("{config}, {requests} requests"),
             other => format!("{config}, {requests} of {other}"),

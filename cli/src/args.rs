@@ -517,7 +517,7 @@ pub(crate) struct MutateArgs {
     /// What the sample is drawn by
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: u64,
-    /// The first so many stages alone
+    /// The first so many stages alone, and no lint
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_000))]
     pub(crate) stages: Option<usize>,
     /// Put what outlives the first stage to every run, dead or not, and name what dies of one run alone

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use atoms_cosim::woven::{Switch, WovenRtl};
-use atoms_weave::{Alteration, AlterationSite};
+use atoms_weave::{Alteration, AlterationSite, SiteKind};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -61,11 +61,16 @@ impl Mutant {
     }
 }
 
+/// A constant that is all of a value: what inverts the one inverts the other.
+fn is_constant(site: &AlterationSite) -> bool {
+    site.kind == SiteKind::Value && matches!(site.text.as_str(), "'0" | "'1" | "1'b0" | "1'b1")
+}
+
 /// Every mutant of `woven`, in the order of the sources.
 pub fn mutants(woven: &WovenRtl) -> Vec<Mutant> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut found = Vec::new();
-    for (number, site) in woven.sites.iter().enumerate() {
+    for (number, site) in woven.sites.iter().enumerate().filter(|(_, site)| !is_constant(site)) {
         for (value, alteration) in site.alterations() {
             let source = woven.line(&site.file, site.line);
             let switch = Switch::always(number, value);

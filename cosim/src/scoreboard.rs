@@ -11,7 +11,7 @@ use atoms_model::Config;
 use atoms_model::port::MAX_LANES;
 use atoms_ops::{Fault, Op};
 use atoms_oracle::trace::{self, Exchange, TraceHeader, TraceWriter};
-use atoms_oracle::{Allocation, Checker, Geometry, Moment, Rejection, Response, SerialRequest};
+use atoms_oracle::{Allocation, Checker, Geometry, Merging, Moment, Rejection, Response, SerialRequest};
 
 use crate::monitor::{
     Appearance, ClusterAnswer, ClusterDone, Cycle, Dropped, InFlight, Monitor, Unmatched, WarpAnswer,
@@ -29,6 +29,7 @@ pub struct Scoreboard {
     geometry: Geometry,
     try_wait_limit: u32,
     spin_hold: u32,
+    slots: u32,
     cycle: u64,
     /// The request that the oracle is told of, in its own shape.
     request: SerialRequest,
@@ -48,12 +49,12 @@ pub struct Scoreboard {
 enum Event {
     /// A write of the CTA table was taken.
     Part { slot: u8, part: Option<Allocation> },
-    /// It was not refused, or is taken back by now.
-    Written { slot: u8 },
+    /// It was refused, or not.
+    Written { slot: u8, refused: bool },
     /// A request that may be suspended was accepted.
     Accept(InFlight<WarpRequest>),
     /// A warp request was answered.
-    Warp { done: Done, response: Box<Response> },
+    Warp { done: Done, response: Box<Response>, passes: u8 },
     /// A cluster request was carried out.
     Cluster(Done),
     /// A suspended request was woken.
@@ -184,6 +185,12 @@ impl OracleViolation {
         Self::new("tag", "", message)
     }
 
+    /// Answer `number` says that its request took another number of passes than its addresses do.
+    fn passes(number: u64, found: u8, expected: u32, op: u8) -> Self {
+        let message = format!("answer {number} says {found} passes, its request takes {expected} (spec 4.3)");
+        OracleViolation { op: Some(op), ..Self::new("passes", "spec 4.3", message) }
+    }
+
     /// What it is about, in a word, as [`Rejection::about`] says; and the operation code of the request that
     /// it is about, where there is one.
     pub fn about(&self) -> (&'static str, Option<u8>) {
@@ -212,6 +219,7 @@ impl Scoreboard {
             geometry,
             try_wait_limit: config.try_wait_limit,
             spin_hold: config.spin_hold,
+            slots: config.num_cta_slots,
             cycle: 0,
             request: SerialRequest::default(),
             spare_written: Vec::new(),
@@ -223,6 +231,7 @@ impl Scoreboard {
         };
         scoreboard.checker.set_try_wait_limit(config.try_wait_limit.into());
         scoreboard.checker.set_spin_hold(config.spin_hold);
+        scoreboard.checker.set_merging(Merging { red: config.merge_red, arrive: config.merge_arrive });
         scoreboard.set_memory(memory);
         scoreboard
     }
@@ -282,13 +291,8 @@ impl Scoreboard {
     /// [`OracleViolation`] when the oracle rejects an answer that appeared in it, or misses one.
     pub fn see(&mut self, cycle: &Cycle<'_>) -> Result<(), OracleViolation> {
         self.cycle = moment(cycle.number);
-        // A slot that does not exist can be written while its requests are inside: they never had a part.
         if let Some(settled) = cycle.allocation_settled {
-            let slot = settled.slot;
-            if settled.rejected {
-                self.happens(Event::Part { slot, part: None })?;
-            }
-            self.happens(Event::Written { slot })?;
+            self.happens(Event::Written { slot: settled.slot, refused: settled.rejected })?;
         }
         if let Some(answer) = &cycle.warp_answer
             && let Some(appears) = &answer.appears
@@ -397,23 +401,50 @@ impl Scoreboard {
         OracleViolation::unanswered(&rejection, Some(self.request.op))
     }
 
-    /// The part of `slot` shares no row with another one (spec 1.3).
-    fn isolated(&self, slot: u8) -> Result<(), OracleViolation> {
-        let row_bytes = 4 * self.geometry.banks;
-        let rows = |part: Allocation| (part.base_row, part.base_row + part.size_bytes.div_ceil(row_bytes));
-        let Some((first, end)) = self.checker.part(slot).map(rows) else { return Ok(()) };
-        let others = (0..=u8::MAX).filter(|other| *other != slot);
-        for (other, part) in others.filter_map(|other| Some((other, self.checker.part(other)?))) {
-            let (other_first, other_end) = rows(part);
-            let row = first.max(other_first);
-            if row < end.min(other_end) {
-                let message = format!(
-                    "the CTA table gave slot {slot} a part that shares row {row} with slot {other}'s (spec 1.3)"
-                );
-                return Err(OracleViolation::new("table", "spec 1.3", message));
+    /// A slot has this part from now on.
+    fn gives(&mut self, slot: u8, part: Option<Allocation>) {
+        self.checker.set_part(slot, part);
+        self.tell(|| trace::Event::Part { slot, part });
+    }
+
+    /// The write of `slot` was refused, or stands: it must be refused exactly if it breaks a rule of spec 1.3.
+    fn written_to_table(&mut self, slot: u8, refused: bool) -> Result<(), OracleViolation> {
+        let wrong = |what| Err(OracleViolation::new("table", "spec 1.3", format!("{what} (spec 1.3)")));
+        match (self.broken_rule(slot), refused) {
+            (Some(rule), false) => return wrong(format!("the CTA table gave slot {slot} a part {rule}")),
+            (None, true) => {
+                let part = self.checker.part(slot).map_or("none".to_owned(), |part| {
+                    format!("{} bytes from row {}", part.size_bytes, part.base_row)
+                });
+                return wrong(format!(
+                    "the CTA table refused slot {slot} a part that breaks no rule: {part}"
+                ));
             }
+            _ => {}
+        }
+        if refused {
+            self.gives(slot, None);
         }
         Ok(())
+    }
+
+    /// What is wrong with the part that `slot` was written, if anything is (spec 1.3).
+    fn broken_rule(&self, slot: u8) -> Option<String> {
+        let row_bytes = 4 * self.geometry.banks;
+        let rows = |part: Allocation| (part.base_row, part.base_row + part.size_bytes.div_ceil(row_bytes));
+        let (first, end) = rows(self.checker.part(slot)?);
+        if u32::from(slot) >= self.slots {
+            return Some(format!("although there are {} slots", self.slots));
+        }
+        if end > self.geometry.rows {
+            return Some(format!("up to row {end} of {}", self.geometry.rows));
+        }
+        let others = (0..=u8::MAX).filter(|other| *other != slot);
+        others.filter_map(|other| Some((other, self.checker.part(other)?))).find_map(|(other, part)| {
+            let (other_first, other_end) = rows(part);
+            let apart = end <= other_first || other_end <= first;
+            (!apart).then(|| format!("that shares row {} with slot {other}'s", first.max(other_first)))
+        })
     }
 
     /// Linear index of the word that `bank` holds at `row`: takes the bank hash back.
@@ -446,7 +477,7 @@ impl Scoreboard {
             fault_addr: answer.fault_addr,
         };
         let done = self.done(asked.number, Asked::Warp(asked), self.cycle, appears.oldest_unanswered);
-        self.happens(Event::Warp { done, response: Box::new(response) })
+        self.happens(Event::Warp { done, response: Box::new(response), passes: answer.passes })
     }
 
     /// A cluster request is carried out in this cycle.
@@ -520,11 +551,8 @@ impl Scoreboard {
     /// Tells the oracle; gives a cluster request back that owes a response.
     fn tell_oracle(&mut self, event: Event) -> Result<Option<Event>, OracleViolation> {
         match event {
-            Event::Part { slot, part } => {
-                self.checker.set_part(slot, part);
-                self.tell(|| trace::Event::Part { slot, part });
-            }
-            Event::Written { slot } => self.isolated(slot)?,
+            Event::Part { slot, part } => self.gives(slot, part),
+            Event::Written { slot, refused } => self.written_to_table(slot, refused)?,
             Event::Accept(accepted) => {
                 let (number, cycle) = (accepted.number, moment(accepted.taken_at));
                 put_warp(&mut self.request, &accepted.request);
@@ -532,7 +560,13 @@ impl Scoreboard {
                 let request = Box::new(self.request.clone());
                 self.tell(|| trace::Event::Wait { number, accepted: cycle, request });
             }
-            Event::Warp { done, response } => self.judge(done, Some(&response))?,
+            Event::Warp { done, response, passes } => {
+                self.judge(done, Some(&response))?;
+                let expected = self.checker.passes(&self.request);
+                if u32::from(passes) != expected {
+                    return Err(OracleViolation::passes(self.answers - 1, passes, expected, self.request.op));
+                }
+            }
             Event::Cluster(done) => {
                 self.put(&done.asked);
                 if self.checker.owes_response(&self.request) {
@@ -660,7 +694,7 @@ mod tests {
 
     /// What the scoreboard says of a machine that carries out what `drive` offers and then answers as `spoil` says.
     fn violation(drive: impl FnOnce(&mut In), spoil: impl Fn(&mut Out)) -> String {
-        let config = Config::default();
+        let config = Config { num_cta_slots: 8, ..Config::default() };
         let (mut machine, mut monitor) = (ModelMachine::new(config), Monitor::new(&config));
         let mut scoreboard = Scoreboard::new(&config, &[]);
         let mut i = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, ..In::default() };
@@ -693,5 +727,36 @@ mod tests {
         let cluster = ClusterRequest { op, size, slot, tag: 5, addr: 0x40, ..ClusterRequest::default() };
         let text = violation(|i| cluster.drive(i), |out| out.cl_rsp_rd ^= u128::from(out.cl_rsp_valid));
         assert!(text.ends_with(&format!("\n  request  {cluster}")), "{text}");
+    }
+
+    #[test]
+    fn an_answer_says_as_many_passes_as_its_request_takes() {
+        let (op, size, slot) = (Op::Add as u8, Size::U32 as u8, 3);
+        let lanes = [0x40, 0x44, 0xc0].map(|ra| Lane { ra: 0x0200_0000 + ra, ..Lane::default() }).to_vec();
+        let warp = WarpRequest { op, size, slot, tag: 9, mask: 7, lanes, ..WarpRequest::default() };
+        let text = violation(|i| warp.drive(i), |out| out.rsp_passes += 1);
+        assert!(text.starts_with("answer 0 says 3 passes, its request takes 2 (spec 4.3)"), "{text}");
+    }
+
+    /// The part that the slot is written after slot 3 got 1024 bytes from row 0 is refused or taken as it may not be.
+    #[test]
+    fn a_part_is_refused_exactly_if_it_breaks_a_rule() {
+        let rows = Config::default().num_rows;
+        let taken = |slot, base, size, rule: &str| {
+            let part = PartWrite { slot, enable: true, base: base as u16, size, rank: 0 };
+            let text = violation(|i| part.drive(i), |out| out.cta_reject = 0);
+            assert!(
+                text.starts_with(&format!("the CTA table gave slot {slot} a part {rule} (spec 1.3)")),
+                "{text}"
+            );
+        };
+        taken(4, 7, 129, "that shares row 7 with slot 3's");
+        taken(4, 4, 0, "that shares row 4 with slot 3's");
+        taken(4, rows - 1, 129, &format!("up to row {} of {rows}", rows + 1));
+        taken(8, 64, 128, "although there are 8 slots");
+        let text = violation(|_| {}, |out| out.cta_reject = 1);
+        let says =
+            "the CTA table refused slot 3 a part that breaks no rule: 1024 bytes from row 0 (spec 1.3)";
+        assert!(text.starts_with(says), "{text}");
     }
 }

@@ -11,6 +11,7 @@ use crate::fairness::{Fairness, Unfair};
 use crate::kernel::Gives;
 use crate::lanes::{Lanes, lanes_of};
 use crate::memory::{MAX_WORLDS, Memory, too_many};
+use crate::passes::{Merging, passes};
 use crate::rejection::{Rejection, operation};
 use crate::request::{Allocation, FaultReport, Geometry, MAX_LANES, Moment, Response, SerialRequest};
 use crate::waits::Waits;
@@ -31,6 +32,7 @@ pub struct Checker {
     listed: Vec<u32>,
     waits: Waits,
     fairness: Fairness,
+    merging: Merging,
 }
 
 impl Checker {
@@ -45,6 +47,7 @@ impl Checker {
             listed: vec![0; geometry.words() as usize],
             waits: Waits::default(),
             fairness: Fairness::default(),
+            merging: Merging::default(),
         }
     }
 
@@ -57,6 +60,11 @@ impl Checker {
     /// (spec 5.4). Until then, it is not.
     pub fn set_spin_hold(&mut self, requests: u32) {
         self.fairness.set_spin_hold(requests.into(), self.geometry.lanes);
+    }
+
+    /// Sets what the unit merges: [`Checker::passes`] counts by it.
+    pub fn set_merging(&mut self, merging: Merging) {
+        self.merging = merging;
     }
 
     /// The shape it was made for.
@@ -262,6 +270,11 @@ impl Checker {
     pub fn owes_response(&self, req: &SerialRequest) -> bool {
         let part = self.parts[usize::from(req.slot)].as_ref();
         !req.is_posted() || access::resolve(&self.geometry, part, req).is_err()
+    }
+
+    /// Passes that the request takes: 0 under a fault and without active lanes (spec 4.3).
+    pub fn passes(&self, req: &SerialRequest) -> u32 {
+        self.resolve(req).map_or(0, |access| passes(&self.geometry, self.merging, req.red, &access))
     }
 
     fn resolve(&self, req: &SerialRequest) -> Option<Access> {

@@ -6,7 +6,8 @@
 //! clause. [`trace`] reads and writes recordings, our own or those of another simulator or a GPU.
 //!
 //! This is the third voice beside the hardware and its mirrored model. It shares no code with them
-//! and knows nothing of passes, pipelines or winners: of the banks only what spec 5.1 says.
+//! and knows nothing of pipelines or winners: of banks only what spec 5.1 says, and how many passes a request takes
+//! (`passes.rs`, spec 4.3).
 //!
 //! Hardly any search is needed. A lane that gives the old value is an edge from the value it got to the
 //! value it left, so an order exists exactly if those edges form one Eulerian trail from the value
@@ -37,6 +38,7 @@ mod lanes;
 mod mbarrier;
 mod memory;
 mod objects;
+mod passes;
 mod rejection;
 mod request;
 pub mod trace;
@@ -47,6 +49,7 @@ pub use arrivals::MAX_STATES;
 pub use checker::Checker;
 pub use kernel::lanes_commute;
 pub use memory::MAX_WORLDS;
+pub use passes::Merging;
 pub use rejection::Rejection;
 pub use request::{Allocation, Geometry, MAX_LANES, MAX_WORDS, Moment, Response, SerialRequest};
 pub use trail::order_exists;

@@ -1,0 +1,49 @@
+//! How many passes a request takes (spec 4.1, 4.3, 4.4, 5.2): counted from its addresses, whatever order the lanes go in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use atoms_ops::Op;
+
+use crate::access::Access;
+use crate::lanes::lanes_of;
+use crate::request::Geometry;
+
+/// Which operations the unit was built to merge (spec 4.1, 6.11).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Merging {
+    /// ADD, MIN, MAX, AND, OR and XOR without a result.
+    pub red: bool,
+    /// MBAR.ARRIVE.
+    pub arrive: bool,
+}
+
+impl Merging {
+    /// Whether lanes of one address go together.
+    fn joins(self, op: Op, red: bool) -> bool {
+        match op {
+            Op::PopcInc | Op::Load | Op::Store | Op::MbarTestWait | Op::MbarTryWait => true,
+            Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor => self.red && red,
+            Op::MbarArrive => self.arrive,
+            _ => false,
+        }
+    }
+}
+
+/// Passes of a request without a fault.
+pub(crate) fn passes(geometry: &Geometry, merging: Merging, red: bool, access: &Access) -> u32 {
+    if access.op == Op::CastSpin {
+        return 1;
+    }
+    let words = access.size.bytes().div_ceil(4);
+    // By the group of banks: what it is asked for, one entry for each access.
+    let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for lane in lanes_of(access.lanes) {
+        let word = access.word[lane];
+        groups.entry(geometry.bank(word) / words).or_default().push(word);
+    }
+    let of_group = |asked: &Vec<u32>| match merging.joins(access.op, red) {
+        true => asked.iter().collect::<BTreeSet<_>>().len(),
+        false => asked.len(),
+    };
+    groups.values().map(of_group).max().unwrap_or(0) as u32
+}

@@ -520,13 +520,16 @@ pub(crate) struct MutateArgs {
     /// The first so many stages alone, and no lint
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_000))]
     pub(crate) stages: Option<usize>,
+    /// Judge by the oracle alone what the model notices, as where RTL and model have the same defect
+    #[arg(long, conflicts_with_all = ["survivors", "every_stage"])]
+    pub(crate) common: bool,
     /// Put what outlives the first stage to every run, dead or not, and name what dies of one run alone
     #[arg(long)]
     pub(crate) every_stage: bool,
     /// Corpus whose episodes are the last stage; by default that of the checkout
     #[arg(long, value_name = "FILE.json")]
     pub(crate) corpus: Option<PathBuf>,
-    /// List of survivors that are known, and why; by default formal/mutants.toml of the RTL
+    /// List of survivors that are known, and why; by default formal/mutants.toml of the RTL, with --common common.toml
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) explained: Option<PathBuf>,
     /// Write the RTL of each survivor to a folder below this one

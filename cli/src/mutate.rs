@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs;
 use atoms_mutate::{
-    Explained, Hunt, MutationReport, StageTally, altered_folder, hunt, lint_survivors, mutants, sample,
-    stages, woven,
+    Explained, Hunt, JudgedBy, MutationReport, StageTally, altered_folder, hunt, lint_survivors, mutants,
+    sample, stages, woven,
 };
 use atoms_verilated::{Environment, cores};
 
@@ -19,10 +19,13 @@ use crate::progress::build_step;
 const CORPUS: &str = "tests/regress/corpus.json";
 /// In the folder of the RTL.
 const EXPLAINED: &str = "formal/mutants.toml";
+/// As [`EXPLAINED`], for what the oracle alone does not notice.
+const COMMON: &str = "formal/common.toml";
 
 pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
     let rtl_dir = configs::rtl_dir();
-    let explained_at = args.explained.clone().unwrap_or_else(|| rtl_dir.join(EXPLAINED));
+    let list = if args.common { COMMON } else { EXPLAINED };
+    let explained_at = args.explained.clone().unwrap_or_else(|| rtl_dir.join(list));
     let corpus = corpus(args, &rtl_dir);
     let mut files = machine::files();
     for (what, path) in [("--corpus", &args.corpus), ("--explained", &args.explained)] {
@@ -58,18 +61,27 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
         chosen = sample(&chosen, count, args.seed);
     }
     let threads = args.threads.unwrap_or_else(cores);
-    let how = Hunt { rtl_dir: &rtl_dir, stages: &stages, threads, every_stage: args.every_stage };
     let mut done = |stage: &StageTally| {
         let StageTally { name, before, killed, seconds, .. } = stage;
         note!("{name}: {killed} of {before} killed in {seconds:.1} s");
     };
-    let (mut fates, tallies) = hunt(how, &chosen, &mut build_step, &mut done).map_err(CliError::of)?;
+    let mut put = |mutants: &[_], judge| {
+        let how = Hunt { rtl_dir: &rtl_dir, judge, stages: &stages, threads, every_stage: args.every_stage };
+        hunt(how, mutants, &mut build_step, &mut done).map_err(CliError::of)
+    };
+    let (mut fates, mut tallies) = put(&chosen, JudgedBy::Model)?;
+    if args.common {
+        note!("what the model notices, judged by the oracle alone");
+        let mut fates_seen = fates.iter();
+        chosen.retain(|_| fates_seen.next().is_some_and(|fate| fate.kill.is_some()));
+        (fates, tallies) = put(&chosen, JudgedBy::Oracle)?;
+    }
     let open: Vec<usize> = (0..chosen.len())
         .filter(|at| fates[*at].kill.is_none() && explained.of(&chosen[*at].to_string()).is_none())
         .collect();
     let scratch = Environment::from_process().target.join("mutants");
     // After some of the stages most that are left are no survivors.
-    if args.stages.is_none() {
+    if args.stages.is_none() && !args.common {
         lint_survivors(&rtl_dir, &chosen, &mut fates, &open, &scratch, threads).map_err(CliError::of)?;
     }
     let source = |file: &str| design.source(file).unwrap_or_default();

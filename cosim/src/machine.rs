@@ -222,11 +222,17 @@ impl RtlMachine {
     /// `rtl`, built for `config`, after reset and with a memory of zeros.
     ///
     /// # Errors
-    /// [`Stop::Rtl`] when it does not come out of reset.
-    pub fn new(mut rtl: Rtl, config: Config) -> Result<Self, Stop> {
+    /// [`RtlError::Stopped`] when it does not come out of reset.
+    pub fn new(mut rtl: Rtl, config: Config) -> Result<Self, RtlError> {
         rtl.reset()?;
         rtl.clear_memory();
         Ok(RtlMachine { rtl, config, last: LastCycle::default(), internals: None })
+    }
+
+    /// The RTL, to be set up for another run: cycles are counted from here.
+    pub fn set_up(&mut self) -> &mut Rtl {
+        self.last = LastCycle::default();
+        &mut self.rtl
     }
 
     /// Looks inside from now on, as said.

@@ -288,7 +288,7 @@ pub fn measure<L: Listener>(
         }
         Behind::Rtl(library) => {
             let machine =
-                library.instantiate().map_err(Stop::from).and_then(|rtl| RtlMachine::new(rtl, config));
+                library.instantiate().and_then(|rtl| RtlMachine::new(rtl, config)).map_err(Stop::from);
             on(trial, machine, judged, listener)
         }
     }

@@ -34,7 +34,7 @@ impl Hunted for Lockstep {
 
 impl Hunted for RtlMachine {
     fn make(library: &Library, config: &NamedConfig) -> Result<Self, Stop> {
-        RtlMachine::new(library.instantiate()?, config.config)
+        Ok(RtlMachine::new(library.instantiate()?, config.config)?)
     }
 }
 

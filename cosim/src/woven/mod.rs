@@ -5,12 +5,17 @@ mod recording;
 
 use std::path::Path;
 
+use atoms_model::Config;
 use atoms_model::port::In;
 use atoms_verilated::{Library, Rtl, RtlError, Snapshot};
 use atoms_weave::{AlterationSite, DataFlow, Weave, WeaveError, Woven};
 
 use crate::configs::NamedConfig;
+use crate::machine::RtlMachine;
 use crate::rtl::{self, BuildStep, RtlBuildError};
+use crate::scoreboard::Scoreboard;
+use crate::session::{Failure, Session, Tally};
+use crate::stimulus::Stimulus;
 
 pub use recording::{Recording, Reply};
 
@@ -121,25 +126,28 @@ impl WovenRtl {
     /// # Errors
     /// [`RtlError`].
     pub fn bench(&self) -> Result<WovenBench, RtlError> {
-        let mut rtl = self.altered(&[])?;
-        let start = rtl.save()?;
-        Ok(WovenBench { rtl, start })
+        let config = self.config.config;
+        let mut machine = RtlMachine::new(self.library.instantiate()?, config)?;
+        let start = machine.set_up().save()?;
+        Ok(WovenBench { session: Session::new(machine, None), config, start })
     }
 }
 
 /// A model that goes back to its start before each experiment.
 #[derive(Debug)]
 pub struct WovenBench {
-    rtl: Rtl,
+    session: Session<RtlMachine>,
+    config: Config,
     start: Snapshot,
 }
 
 impl WovenBench {
     /// The model, after reset, with these alterations.
     fn with(&mut self, switches: &[Switch]) -> Result<&mut Rtl, RtlError> {
-        self.rtl.restore(&self.start)?;
-        set(&mut self.rtl, switches)?;
-        Ok(&mut self.rtl)
+        let rtl = self.session.machine_mut().set_up();
+        rtl.restore(&self.start)?;
+        set(rtl, switches)?;
+        Ok(rtl)
     }
 
     /// What the RTL with these alterations does in a recorded run.
@@ -148,6 +156,28 @@ impl WovenBench {
     /// [`RtlError`] when it cannot go back to its start.
     pub fn reply(&mut self, switches: &[Switch], run: &Recording) -> Result<Reply, RtlError> {
         Ok(run.replay(self.with(switches)?))
+    }
+
+    /// What the oracle alone, at the ports, has to say of the RTL with these alterations, and what the run came to. There is no
+    /// model: as where it has the same defect. A run that does not end within `cycles` is stuck.
+    ///
+    /// # Errors
+    /// [`RtlError`] when it cannot go back to its start.
+    pub fn judged(
+        &mut self,
+        switches: &[Switch],
+        stimulus: &mut impl Stimulus,
+        cycles: u64,
+    ) -> Result<(Tally, Option<Failure>), RtlError> {
+        self.with(switches)?;
+        self.session.restart(Some(Scoreboard::new(&self.config, &[])));
+        let failure = match self.session.run(stimulus, cycles, |_| {}) {
+            Ok(tally) if tally.cycles >= cycles => {
+                Some(Failure::Stuck { waiting: 0, cycles, cycle: tally.cycles })
+            }
+            outcome => outcome.err(),
+        };
+        Ok((self.session.tally(), failure))
     }
 }
 

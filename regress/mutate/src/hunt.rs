@@ -9,11 +9,16 @@ use std::time::Instant;
 use atoms_cosim::configs;
 use atoms_cosim::mismatch::ComparedSignal;
 use atoms_cosim::rtl::BuildStep;
-use atoms_cosim::woven::{Recording, Reply, WovenBench, WovenRtl};
+use atoms_cosim::session::{Failure, WATCHDOG_CYCLES};
+use atoms_cosim::woven::{Recording, Reply, Switch, WovenBench, WovenRtl};
 use atoms_coverage::episode::Episode;
+use atoms_model::Config;
 use atoms_verilated::RtlError;
 
 use crate::{Mutant, MutateError, Stage};
+
+/// A defect may cost time, which the oracle does not count: what takes so many times as long as without one is stuck.
+const TIMES_AS_LONG: u64 = 8;
 
 /// What notices a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -27,6 +32,10 @@ pub enum KillCheck {
     Memory,
     /// The RTL stops itself: an assertion of its own.
     Assertion,
+    /// The oracle objects.
+    Oracle,
+    /// The run does not end.
+    Stuck,
     /// Verilator's lint has something to say of its text.
     Lint,
 }
@@ -75,11 +84,22 @@ pub struct StageTally {
     pub seconds: f64,
 }
 
+/// Who notices mutants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JudgedBy {
+    /// The model: every cycle must be as its own.
+    Model,
+    /// The oracle alone, as where the model has the same defect.
+    Oracle,
+}
+
 /// How to hunt.
 #[derive(Clone, Copy, Debug)]
 pub struct Hunt<'a> {
     /// Where the RTL is.
     pub rtl_dir: &'a Path,
+    /// Who notices.
+    pub judge: JudgedBy,
     /// What mutants are put to.
     pub stages: &'a [Stage],
     /// Threads.
@@ -126,24 +146,24 @@ pub fn hunt(
             let mut benches =
                 (0..hunt.threads.max(1)).map(|_| woven.bench()).collect::<Result<Vec<WovenBench>, _>>()?;
             for (episode_number, episode) in episodes {
-                let run = record(woven, episode)?;
+                let run = Run { recording: record(woven, episode)?, episode, config: &woven.config.config };
                 tally.requests += episode.requests;
-                tally.cycles += run.cycles();
+                tally.cycles += run.recording.cycles();
                 let todo: Vec<usize> = (0..mutants.len()).filter(|at| put(&fates[*at])).collect();
-                if let Some((_, by)) = noticed(&benches[0].reply(&[], &run)?) {
-                    return Err(MutateError::Unsound(name.to_owned(), episode.seed, by));
+                let notice =
+                    |bench: &mut WovenBench, switches: &[Switch]| run.notice(bench, switches, hunt.judge);
+                if let Some(notice) = notice(&mut benches[0], &[])? {
+                    return Err(MutateError::Unsound(name.to_owned(), episode.seed, notice.by));
                 }
                 let began = Instant::now();
-                let replies = replies(&mut benches, &run, mutants, &todo)?;
+                let noticed = each(&mut benches, &todo, |bench, at| notice(bench, &[mutants[at].switch]))?;
                 tally.seconds += began.elapsed().as_secs_f64();
-                for (at, reply) in replies {
-                    let Some((check, by)) = noticed(&reply) else { continue };
+                for (at, notice) in noticed {
+                    let Some(Notice { check, by, requests, cycle }) = notice else { continue };
                     let fate = &mut fates[at];
                     fate.kills += 1;
-                    let cycle = reply.cycle().unwrap_or(0);
                     fate.kill.get_or_insert_with(|| {
                         tally.killed += 1;
-                        let requests = run.requests_until(cycle);
                         Kill { stage: Some(number), episode: episode_number, check, by, requests, cycle }
                     });
                 }
@@ -175,24 +195,92 @@ fn record(woven: &WovenRtl, episode: &Episode) -> Result<Recording, MutateError>
         .map_err(|failure| MutateError::Model(woven.config.name.clone(), failure))
 }
 
-/// What each of `todo` does in `run`.
-fn replies(
+/// What is noticed of a mutant in a run.
+struct Notice {
+    check: KillCheck,
+    by: String,
+    requests: usize,
+    cycle: u64,
+}
+
+/// One episode of a stage.
+struct Run<'a> {
+    recording: Recording,
+    episode: &'a Episode,
+    config: &'a Config,
+}
+
+impl Run<'_> {
+    fn notice(
+        &self,
+        bench: &mut WovenBench,
+        switches: &[Switch],
+        judge: JudgedBy,
+    ) -> Result<Option<Notice>, RtlError> {
+        match judge {
+            JudgedBy::Model => self.noticed_by_model(bench, switches),
+            JudgedBy::Oracle => self.noticed_by_oracle(bench, switches),
+        }
+    }
+
+    fn noticed_by_model(
+        &self,
+        bench: &mut WovenBench,
+        switches: &[Switch],
+    ) -> Result<Option<Notice>, RtlError> {
+        let reply = bench.reply(switches, &self.recording)?;
+        let cycle = reply.cycle().unwrap_or(0);
+        let (check, by) = match reply {
+            Reply::Agrees => return Ok(None),
+            Reply::Stops(_, said) => (KillCheck::Assertion, said),
+            Reply::Differs(_, differences) => {
+                let is_output = |signal: ComparedSignal| matches!(signal, ComparedSignal::Output(_));
+                let output = differences.iter().find(|one| is_output(one.signal));
+                match (output, differences.first()) {
+                    (Some(one), _) => (KillCheck::Output, one.place()),
+                    (None, Some(one)) => (KillCheck::Probe, one.place()),
+                    (None, None) => (KillCheck::Memory, "memory".to_owned()),
+                }
+            }
+        };
+        Ok(Some(Notice { check, by, requests: self.recording.requests_until(cycle), cycle }))
+    }
+
+    fn noticed_by_oracle(
+        &self,
+        bench: &mut WovenBench,
+        switches: &[Switch],
+    ) -> Result<Option<Notice>, RtlError> {
+        let limit = TIMES_AS_LONG * self.recording.cycles() + WATCHDOG_CYCLES;
+        let (tally, failure) = bench.judged(switches, &mut self.episode.stimulus(self.config), limit)?;
+        let check = match &failure {
+            None => return Ok(None),
+            Some(Failure::Oracle(_)) => KillCheck::Oracle,
+            Some(Failure::Stop(_)) => KillCheck::Assertion,
+            Some(_) => KillCheck::Stuck,
+        };
+        let by = failure.map_or_else(String::new, |failure| failure.to_string());
+        Ok(Some(Notice { check, by, requests: tally.requests as usize, cycle: tally.cycles }))
+    }
+}
+
+/// What `work` makes of each of `todo`, on as many threads as there are benches.
+fn each<T: Send>(
     benches: &mut [WovenBench],
-    run: &Recording,
-    mutants: &[Mutant],
     todo: &[usize],
-) -> Result<Vec<(usize, Reply)>, RtlError> {
+    work: impl Fn(&mut WovenBench, usize) -> Result<T, RtlError> + Sync,
+) -> Result<Vec<(usize, T)>, RtlError> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::with_capacity(todo.len()));
     std::thread::scope(|scope| {
         let workers: Vec<_> = benches
             .iter_mut()
             .map(|bench| {
-                let (next, found) = (&next, &found);
+                let (next, found, work) = (&next, &found, &work);
                 scope.spawn(move || {
                     let mut own = Vec::new();
                     while let Some(at) = todo.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        own.push((*at, bench.reply(&[mutants[*at].switch], run)?));
+                        own.push((*at, work(bench, *at)?));
                     }
                     found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(own);
                     Ok(())
@@ -204,21 +292,4 @@ fn replies(
             .try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     Ok(found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
-}
-
-/// By which check a reply is noticed, and where or with which words.
-fn noticed(reply: &Reply) -> Option<(KillCheck, String)> {
-    match reply {
-        Reply::Agrees => None,
-        Reply::Stops(_, said) => Some((KillCheck::Assertion, said.clone())),
-        Reply::Differs(_, differences) => {
-            let is_output = |signal: ComparedSignal| matches!(signal, ComparedSignal::Output(_));
-            let output = differences.iter().find(|one| is_output(one.signal));
-            Some(match (output, differences.first()) {
-                (Some(one), _) => (KillCheck::Output, one.place()),
-                (None, Some(one)) => (KillCheck::Probe, one.place()),
-                (None, None) => (KillCheck::Memory, "memory".to_owned()),
-            })
-        }
-    }
 }

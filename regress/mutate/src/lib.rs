@@ -17,7 +17,7 @@ mod stage;
 
 pub use error::MutateError;
 pub use explained::{Explained, Explanation};
-pub use hunt::{Fate, Hunt, Kill, KillCheck, StageTally, hunt, woven};
+pub use hunt::{Fate, Hunt, JudgedBy, Kill, KillCheck, StageTally, hunt, woven};
 pub use lint::{altered_folder, lint_survivors};
 pub use mutant::{Mutant, mutants, sample};
 pub use report::MutationReport;

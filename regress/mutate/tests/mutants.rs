@@ -9,8 +9,8 @@ use atoms_cosim::stimulus::Profile;
 use atoms_cosim::woven::{Recording, WovenRtl};
 use atoms_coverage::episode::Episode;
 use atoms_mutate::{
-    Explained, Explanation, Fate, Hunt, KillCheck, Mutant, MutationReport, Stage, altered_folder, hunt,
-    mutants, sample, woven,
+    Explained, Explanation, Fate, Hunt, JudgedBy, KillCheck, Mutant, MutationReport, Stage, altered_folder,
+    hunt, mutants, sample, woven,
 };
 
 fn tiny() -> WovenRtl {
@@ -91,7 +91,7 @@ fn a_defect_is_killed_and_what_is_none_survives() {
     let survives = "atoms_alu.sv: `$signed(b[i]) < $signed(old[i])` with `<=` as its operator";
     let chosen = [named(&all, killed), named(&all, survives)];
     let stages = [Stage { name: "short".to_owned(), episodes: vec![episode(500), episode(300)] }];
-    let how = Hunt { rtl_dir: &rtl, stages: &stages, threads: 1, every_stage: false };
+    let how = Hunt { rtl_dir: &rtl, judge: JudgedBy::Model, stages: &stages, threads: 1, every_stage: false };
     let (fates, tallies) =
         hunt(how, &chosen, &mut |_| {}, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((tallies[0].before, tallies[0].killed), (2, 1));
@@ -119,6 +119,24 @@ fn a_defect_is_killed_and_what_is_none_survives() {
     assert!(!wrong.is_as_listed() && wrong.to_string().contains("listed, but killed"), "{wrong}");
     let stale = report("[open]\nmutants = [\"atoms_alu.sv: gone\"]\n", &fates);
     assert!(stale.to_string().contains("listed, but no mutant: atoms_alu.sv: gone"), "{stale}");
+}
+
+/// The oracle alone notices a wrong word, and a unit that never answers.
+#[test]
+fn the_oracle_judges_without_the_model() {
+    let rtl = configs::rtl_dir();
+    let all = mutants(&tiny());
+    let chosen = [
+        named(&all, "atoms_alu.sv: `$signed(b[i]) > $signed(old[i])` with `<` as its operator"),
+        named(&all, "atoms_collect.sv: `rsp_valid_q` inverted, in: assign rsp_valid_o"),
+        named(&all, "atoms_alu.sv: `$signed(b[i]) < $signed(old[i])` with `<=` as its operator"),
+    ];
+    let stages = [Stage { name: "short".to_owned(), episodes: vec![episode(500)] }];
+    let how =
+        Hunt { rtl_dir: &rtl, judge: JudgedBy::Oracle, stages: &stages, threads: 1, every_stage: false };
+    let (fates, _) = hunt(how, &chosen, &mut |_| {}, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    let checks: Vec<_> = fates.iter().map(|fate| fate.kill.as_ref().map(|kill| kill.check)).collect();
+    assert_eq!(checks, [Some(KillCheck::Oracle), Some(KillCheck::Oracle), None]);
 }
 
 #[test]

@@ -8,10 +8,13 @@ use std::fmt;
 use std::io::{self, Write};
 
 use atoms_model::Config;
+use atoms_model::config::WinnerPolicy;
 use atoms_model::port::MAX_LANES;
 use atoms_ops::{Fault, Op};
 use atoms_oracle::trace::{self, Exchange, TraceHeader, TraceWriter};
-use atoms_oracle::{Allocation, Checker, Geometry, Merging, Moment, Rejection, Response, SerialRequest};
+use atoms_oracle::{
+    Allocation, Checker, Geometry, GoesFirst, Merging, Moment, Rejection, Response, SerialRequest,
+};
 
 use crate::monitor::{
     Appearance, ClusterAnswer, ClusterDone, Cycle, Dropped, InFlight, Monitor, Unmatched, WarpAnswer,
@@ -232,6 +235,11 @@ impl Scoreboard {
         scoreboard.checker.set_try_wait_limit(config.try_wait_limit.into());
         scoreboard.checker.set_spin_hold(config.spin_hold);
         scoreboard.checker.set_merging(Merging { red: config.merge_red, arrive: config.merge_arrive });
+        scoreboard.checker.set_goes_first(match config.winner_policy {
+            WinnerPolicy::Lowest => GoesFirst::Lowest,
+            WinnerPolicy::Highest => GoesFirst::Highest,
+            WinnerPolicy::Rotating => GoesFirst::Rotating,
+        });
         scoreboard.set_memory(memory);
         scoreboard
     }
@@ -736,6 +744,17 @@ mod tests {
         let warp = WarpRequest { op, size, slot, tag: 9, mask: 7, lanes, ..WarpRequest::default() };
         let text = violation(|i| warp.drive(i), |out| out.rsp_passes += 1);
         assert!(text.starts_with("answer 0 says 3 passes, its request takes 2 (spec 4.3)"), "{text}");
+    }
+
+    #[test]
+    fn lanes_of_one_word_go_in_the_order_of_the_policy() {
+        let (op, size, slot) = (Op::Add as u8, Size::U32 as u8, 3);
+        let lanes = vec![Lane { ra: 0x0200_0040, b: 1, ..Lane::default() }; 2];
+        let warp = WarpRequest { op, size, slot, tag: 9, mask: 3, lanes, ..WarpRequest::default() };
+        let text = violation(|i| warp.drive(i), |out| out.rsp_rd.swap(0, 1));
+        let says = "the oracle rejects answer 0: lane 0 got 0x1 from 0x2000040, expected 0x0: of lanes 0 and 1, lane 0 \
+                    goes first and the others upwards (spec 4.2)";
+        assert!(text.starts_with(says), "{text}");
     }
 
     /// The part that the slot is written after slot 3 got 1024 bytes from row 0 is refused or taken as it may not be.

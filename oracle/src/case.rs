@@ -2,6 +2,7 @@
 
 use crate::access::Access;
 use crate::lanes::lanes_of;
+use crate::order::Order;
 use crate::request::{MAX_LANES, Response, SerialRequest};
 
 /// Most words that lanes explained together can name: 32 lanes of 64 bits each in one bank group.
@@ -12,6 +13,8 @@ pub(crate) struct Case<'a> {
     pub(crate) access: &'a Access,
     pub(crate) req: &'a SerialRequest,
     pub(crate) resp: &'a Response,
+    /// The order in which its lanes must go, if it is known and makes a difference.
+    pub(crate) order: Option<Order>,
 }
 
 /// Lanes that are explained together, and the words they name.

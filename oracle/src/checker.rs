@@ -11,6 +11,7 @@ use crate::fairness::{Fairness, Unfair};
 use crate::kernel::Gives;
 use crate::lanes::{Lanes, lanes_of};
 use crate::memory::{MAX_WORLDS, Memory, too_many};
+use crate::order::{self, GoesFirst, Order};
 use crate::passes::{Merging, passes};
 use crate::rejection::{Rejection, operation};
 use crate::request::{Allocation, FaultReport, Geometry, MAX_LANES, Moment, Response, SerialRequest};
@@ -33,6 +34,9 @@ pub struct Checker {
     waits: Waits,
     fairness: Fairness,
     merging: Merging,
+    goes_first: Option<GoesFirst>,
+    /// Requests worked off since reset, up to the one that is judged; `waits` counts those that were suspended.
+    worked_off: u64,
 }
 
 impl Checker {
@@ -48,6 +52,8 @@ impl Checker {
             waits: Waits::default(),
             fairness: Fairness::default(),
             merging: Merging::default(),
+            goes_first: None,
+            worked_off: 0,
         }
     }
 
@@ -62,9 +68,16 @@ impl Checker {
         self.fairness.set_spin_hold(requests.into(), self.geometry.lanes);
     }
 
-    /// Sets what the unit merges: [`Checker::passes`] counts by it.
+    /// Sets what the unit merges: [`Checker::passes`] counts by it, and merged arrivals have an order of their own.
     pub fn set_merging(&mut self, merging: Merging) {
         self.merging = merging;
+    }
+
+    /// Sets which lane goes first, by which the order of lanes is judged from now on (spec 4.2, 6.11). The unit comes
+    /// from reset, and the checker is told of every request. Until then, any order will do.
+    pub fn set_goes_first(&mut self, policy: GoesFirst) {
+        self.goes_first = Some(policy);
+        self.waits.set_goes_first(policy);
     }
 
     /// The shape it was made for.
@@ -126,6 +139,7 @@ impl Checker {
         after: Option<&[(u32, u32)]>,
     ) -> Result<(), Rejection> {
         let resp = resp.into();
+        self.worked_off += 1;
         let Some(written) = after else { return self.judge(req, resp, None) };
         let beyond = written.iter().find(|(word, _)| *word as usize >= self.listed.len());
         let verdict = match beyond {
@@ -220,6 +234,7 @@ impl Checker {
         let verdict = self.lost(dropped, written);
         self.waits.reset();
         self.fairness.reset();
+        self.worked_off = 0;
         self.parts.fill(None);
         verdict
     }
@@ -230,6 +245,7 @@ impl Checker {
     /// # Errors
     /// When none of them accounts for all that was written.
     pub fn lost(&mut self, requests: &[SerialRequest], written: &[(u32, u32)]) -> Result<(), Rejection> {
+        self.worked_off += requests.len() as u64;
         let accounts = |request: &SerialRequest| {
             let access = self.resolve(request).filter(|access| !access.op.only_reads());
             access.is_some_and(|access| {
@@ -393,7 +409,16 @@ impl Checker {
             must_not_write(after, "spec 6.3", format_args!("it only reads the object"))?;
         }
 
-        let case = Case { access: &access, req, resp };
+        let order = self.goes_first.filter(|_| order::matters(access.op)).and_then(|policy| {
+            if access.op == Op::MbarArrive && self.merging.arrive {
+                return Some(Order::Merged);
+            }
+            // Exact where it matters: the answer to a warp request tells of each wait before it whether it is
+            // suspended, and a cluster request has one lane.
+            let worked_off = self.worked_off - 1 + self.waits.suspended();
+            policy.order(Some((worked_off % u64::from(self.geometry.lanes.clamp(1, 32))) as u32))
+        });
+        let case = Case { access: &access, req, resp, order };
         let mut unit = Unit::new();
         let mut rest = access.lanes;
         while rest != 0 {

@@ -12,7 +12,7 @@ use crate::trail::{Edges, NoTrail};
 /// Explains a unit from the words `before` it.
 ///
 /// With `seen`, the words after the request, they too are explained, and the answer is always
-/// [`Final::Words`]. Without, the lanes may leave any of several values.
+/// [`Final::Words`]. Without, the lanes may leave any of several values, unless their order is known.
 pub(crate) fn explain(
     case: &Case<'_>,
     unit: &Unit,
@@ -21,7 +21,28 @@ pub(crate) fn explain(
     left: &mut [u32],
     choices: &mut Vec<u128>,
 ) -> Result<Final, Rejection> {
-    let Case { access, req, resp } = case;
+    let Some(order) = case.order else {
+        return explain_in_any_order(case, unit, before, seen, left, choices);
+    };
+    order.follow(case, unit, before, seen, left).map(|()| Final::Words).map_err(|out_of_order| {
+        // What no order explains is wrong in a simpler way.
+        match explain_in_any_order(case, unit, before, seen, left, choices) {
+            Err(rejection) if !rejection.is_undecided() => rejection,
+            _ => out_of_order,
+        }
+    })
+}
+
+/// As [`explain`] where every order will do.
+fn explain_in_any_order(
+    case: &Case<'_>,
+    unit: &Unit,
+    before: &[u32],
+    seen: Option<&[u32]>,
+    left: &mut [u32],
+    choices: &mut Vec<u128>,
+) -> Result<Final, Rejection> {
+    let Case { access, req, resp, .. } = case;
     let (op, size) = (access.op, access.size);
     let mask = value_mask(size);
     let first = unit.lanes.trailing_zeros() as usize & 31;
@@ -104,7 +125,7 @@ pub(crate) fn explain(
 
 /// Lanes that give the old value: the one value they leave, if an order explains theirs.
 fn explain_values(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejection> {
-    let Case { access, req, resp } = case;
+    let Case { access, req, resp, .. } = case;
     let (op, size) = (access.op, access.size);
     let mask = value_mask(size);
     let mut edges = Edges::new();
@@ -162,7 +183,7 @@ fn wrong_final(lanes: u32, addr: u32, before: u128, expected: Option<u128>, got:
 /// Those that stored replaced their own Rb, so they form a trail as above. The others need one moment
 /// at which another value than their Rb stood there, and every trail passes the same values.
 fn explain_flags(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejection> {
-    let Case { access, req, resp } = case;
+    let Case { access, req, resp, .. } = case;
     let mask = value_mask(access.size);
     let mut edges = Edges::new();
     for lane in lanes_of(unit.lanes & resp.pred) {
@@ -193,7 +214,7 @@ fn explain_flags(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Reject
 
 /// CAST.SPIN: one lane of the group is selected, the others fail without a store (spec 5).
 fn explain_spin(case: &Case<'_>, unit: &Unit, before: &[u32], left: &mut [u32]) -> Result<(), Rejection> {
-    let Case { access, req, resp } = case;
+    let Case { access, req, resp, .. } = case;
     let mask = value_mask(access.size);
     let words_each = words_each(access);
     let held = |lane: usize| join(&before[usize::from(unit.at[lane])..][..words_each]);
@@ -228,7 +249,7 @@ fn explain_spin(case: &Case<'_>, unit: &Unit, before: &[u32], left: &mut [u32]) 
 /// CAST.SPIN whose answer some selection explains: the lanes of the group that were certainly not selected
 /// (spec 5.4), where `known` says of which words `before` is the only possible value.
 pub(crate) fn passed_over(case: &Case<'_>, unit: &Unit, before: &[u32], known: impl Fn(u32) -> bool) -> u32 {
-    let Case { access, req, resp } = case;
+    let Case { access, req, resp, .. } = case;
     let winners = unit.lanes & resp.pred;
     if winners != 0 {
         return unit.lanes & !winners;

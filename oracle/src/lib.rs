@@ -4,9 +4,11 @@
 //! observer of the banks saw them, the words written, it accepts exactly what *some* order of the
 //! lanes explains (spec 4.5; spec 5 for CAST.SPIN) and otherwise says which lanes contradict which
 //! clause. [`trace`] reads and writes recordings, our own or those of another simulator or a GPU.
+//! Of a unit whose policy is known, [`Checker::set_goes_first`], only the one order that it promises will do
+//! (`order.rs`, spec 4.2).
 //!
 //! This is the third voice beside the hardware and its mirrored model. It shares no code with them
-//! and knows nothing of pipelines or winners: of banks only what spec 5.1 says, and how many passes a request takes
+//! and knows nothing of pipelines: of banks only what spec 5.1 says, and how many passes a request takes
 //! (`passes.rs`, spec 4.3).
 //!
 //! Hardly any search is needed. A lane that gives the old value is an edge from the value it got to the
@@ -38,6 +40,7 @@ mod lanes;
 mod mbarrier;
 mod memory;
 mod objects;
+mod order;
 mod passes;
 mod rejection;
 mod request;
@@ -49,6 +52,7 @@ pub use arrivals::MAX_STATES;
 pub use checker::Checker;
 pub use kernel::lanes_commute;
 pub use memory::MAX_WORLDS;
+pub use order::GoesFirst;
 pub use passes::Merging;
 pub use rejection::Rejection;
 pub use request::{Allocation, Geometry, MAX_LANES, MAX_WORDS, Moment, Response, SerialRequest};

@@ -15,7 +15,7 @@ use crate::trail::{Edges, NoTrail};
 
 /// Lanes that wait: each one's predicate says how the object stands (spec 6.5).
 pub(crate) fn explain_waits(case: &Case<'_>, unit: &Unit, old: u128) -> Result<(), Rejection> {
-    let Case { access, req, resp } = case;
+    let Case { access, req, resp, .. } = case;
     let object = ObjectWord { word: old as u64, layout: ObjectLayout::Sm90 };
     for lane in lanes_of(unit.lanes) {
         let (pred, parity) = ((resp.pred >> lane & 1) as u8, mbarrier::parity_asked(req.b[lane]));
@@ -33,7 +33,7 @@ pub(crate) fn explain_waits(case: &Case<'_>, unit: &Unit, old: u128) -> Result<(
 
 /// Lanes that give the state before: the one object they leave, if an order explains theirs.
 pub(crate) fn explain_states(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejection> {
-    let Case { access, req, resp } = case;
+    let Case { access, req, resp, .. } = case;
     let (op, size) = (access.op, access.size);
     let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
     let object = |value: u128| ObjectWord { word: value as u64, layout: ObjectLayout::of(op) };
@@ -121,7 +121,7 @@ fn arrivals_of(case: &Case<'_>, unit: &Unit) -> Arrivals {
 
 /// As [`arrivals_of`] where lanes say which of them went together, and what they found (spec 6.8).
 fn arrivals_together(case: &Case<'_>, unit: &Unit) -> Result<Arrivals, Rejection> {
-    let Case { access, req, resp } = case;
+    let Case { access, req, resp, .. } = case;
     let mut arrivals = Arrivals::new();
     for lane in lanes_of(unit.lanes) {
         let got = resp.rd[lane];
@@ -154,7 +154,7 @@ pub(crate) fn explain_arrivals(
     left: &mut [u32],
     choices: &mut Vec<u128>,
 ) -> Result<Final, Rejection> {
-    let Case { access, req, resp } = case;
+    let Case { access, req, resp, .. } = case;
     let together = !req.red && Gives::of(access.op) == Gives::Merged;
     let arrivals = if together { arrivals_together(case, unit)? } else { arrivals_of(case, unit) };
     let before = ObjectWord { word: old as u64, layout: ObjectLayout::Sm90 };

@@ -89,7 +89,7 @@ impl Rejection {
     }
 
     /// What of the observation it is about, in a word: `rd`, `pred`, `fault`, `memory`, `write`, `object`,
-    /// `wait`, `answer`; empty where there is no verdict.
+    /// `order`, `wait`, `answer`; empty where there is no verdict.
     pub fn about(&self) -> &'static str {
         self.about
     }

@@ -16,6 +16,7 @@ use crate::access::Access;
 use crate::lanes::{Lanes, lanes_of};
 use crate::mbarrier::{self, Fields, ObjectLayout, ObjectWord, Step};
 use crate::memory::Memory;
+use crate::order::GoesFirst;
 use crate::rejection::Rejection;
 use crate::request::{Geometry, Moment, SerialRequest};
 
@@ -44,7 +45,7 @@ struct Waiter {
     lanes: u32,
     /// `None`: it faults, or its lanes ask different questions, and it may not be suspended.
     question: Option<Question>,
-    /// Shortest and longest limit of a lane, in cycles, if they are known.
+    /// Shortest and longest limit of a lane that may go first (spec 6.10), in cycles, if they are known.
     limit: Option<(u64, u64)>,
     /// By which cycle it is known to be suspended.
     suspended: Option<u64>,
@@ -67,11 +68,14 @@ struct Claim {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waits {
     default_limit: Option<u64>,
+    goes_first: Option<GoesFirst>,
     waiters: Vec<Waiter>,
     claims: Vec<Claim>,
     last_answer: u64,
     /// First and last cycle of the quiet ones up to now.
     quiet: Option<(u64, u64)>,
+    /// Waits since reset that are known to have been suspended.
+    suspended: u64,
 }
 
 fn object(memory: &Memory, question: Question) -> ObjectWord {
@@ -102,9 +106,19 @@ impl Waits {
         self.default_limit = Some(cycles);
     }
 
+    pub(crate) fn set_goes_first(&mut self, policy: GoesFirst) {
+        self.goes_first = Some(policy);
+    }
+
     /// A reset: every wait is dropped, and what was left to prove with it.
     pub(crate) fn reset(&mut self) {
-        *self = Waits { default_limit: self.default_limit, ..Waits::default() };
+        let Waits { default_limit, goes_first, .. } = *self;
+        *self = Waits { default_limit, goes_first, ..Waits::default() };
+    }
+
+    /// Waits since reset that are known to have been suspended, woken or not.
+    pub(crate) fn suspended(&self) -> u64 {
+        self.suspended
     }
 
     /// Whether nothing waits and nothing is left to prove.
@@ -133,7 +147,9 @@ impl Waits {
             let same = |q: Question| (q.word, q.parity) == (first.word, first.parity);
             lanes_of(lanes).all(|lane| same(asks(lane))).then_some(first)
         });
-        let limits = lanes_of(lanes).map(|lane| match req.c[lane] as u32 {
+        // How far rotation has got when the wait is worked off is not known.
+        let first = self.goes_first.and_then(|policy| policy.order(None)?.of_lanes(lanes).next());
+        let limits = lanes_of(first.map_or(lanes, |lane| 1 << lane)).map(|lane| match req.c[lane] as u32 {
             0 => self.default_limit,
             cycles => Some(cycles.into()),
         });
@@ -165,8 +181,10 @@ impl Waits {
     }
 
     fn suspend_older(&mut self, number: u64, cycle: u64) {
-        for waiter in self.waiters.iter_mut().filter(|waiter| waiter.number < number) {
-            waiter.suspended.get_or_insert(cycle);
+        let older = self.waiters.iter_mut().filter(|waiter| waiter.number < number);
+        for waiter in older.filter(|waiter| waiter.suspended.is_none()) {
+            waiter.suspended = Some(cycle);
+            self.suspended += 1;
         }
     }
 
@@ -258,6 +276,7 @@ impl Waits {
             return Err(Rejection::new("spec 6.3", "wait", what));
         };
         let waiter = self.waiters.swap_remove(place);
+        self.suspended += u64::from(waiter.suspended.is_none());
         self.suspend_older(number, cycle);
         let rejected = |clause, why: fmt::Arguments<'_>| Err(wrong_wait(clause, number, waiter.lanes, why));
         let Some(question) = waiter.question else {

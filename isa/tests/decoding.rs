@@ -60,7 +60,7 @@ fn shared_addresses() {
     }
 }
 
-/// Text; operation, size, result, Rb, Rc.
+/// Text; operation, size, result, Rb, Rc. The suffixes are those of spec 3.1.
 #[rustfmt::skip]
 const ACCESSES: &[(&str, Op, Size, SharedResult, u8, u8)] = &[
     ("ATOMS.ADD R1, [R0], R2",                 Op::Add,      Size::U32,  SharedResult::Reg(Reg(1)), 2,   255),

@@ -1,4 +1,4 @@
-//! What `atom` and `red` become, held against what a real assembler makes of the same lines [TOOLS].
+//! What `atom` and `red` become (spec 7.1, 7.2), held against what a real assembler makes of the same lines [TOOLS].
 //!
 //! Compared is, in order and with modifiers, guards and operands: every memory instruction, fence, branch, label,
 //! convergence barrier and warp-wide operation, and between a loop's label and the branch back to it

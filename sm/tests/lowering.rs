@@ -1,6 +1,6 @@
 //! Every `atom` and `red` that PTX allows, lowered for each generation and run: all lanes of two warps at
 //! once, on addresses that several of them share. What comes back must be what some one-at-a-time order of
-//! the lanes gives, by the semantics of PTX alone (spec 3, 4.5).
+//! the lanes gives, by the semantics of PTX alone (spec 3, 3.4, 4.5, 7.1, 7.2).
 
 mod functional;
 
@@ -586,6 +586,7 @@ fn constants_of_other_types() {
     }
 }
 
+/// Memory order and scope are fences around the same operation (spec 7.4).
 #[test]
 fn fences_change_nothing() {
     for order in [".release.cta", ".release.sys", ".acquire.gpu", ".acq_rel.gpu"] {

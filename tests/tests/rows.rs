@@ -1,7 +1,7 @@
 //! One row a rule: what each clause of the specification says, worked out by hand, on the model, on
 //! the RTL, and on both in lockstep, with the oracle listening.
 //!
-//! Tables, by what their rows have in common: operations (spec 3, 5), addresses (spec 2), faults
+//! Tables, by what their rows have in common: operations (spec 1.1, 3, 3.5, 5.1 to 5.3), addresses (spec 2.1, 2.2), faults
 //! (spec 2.4, 2.6, 3.3, 1.4), allocations (spec 1.3, 1.4), passes (spec 4), order (spec 4.2), and the
 //! cluster port (spec 1.4, 7.5).
 

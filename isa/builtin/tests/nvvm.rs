@@ -1,4 +1,4 @@
-//! The documented dialect: each statement of [NVVM] about atomics is a row. Where statements contradict
+//! The documented dialect: each statement of [NVVM] about atomics is a row (spec 8.1 to 8.4). Where statements contradict
 //! each other, the row shows what `docs/builtins.md` says was chosen.
 
 use atoms_builtin::{

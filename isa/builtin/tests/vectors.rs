@@ -1,4 +1,4 @@
-//! The dialect `current` against what a compiler emits, row by row.
+//! The dialect `current` against what a compiler emits, row by row (spec 8.5).
 //!
 //! `tests/vectors/nvvm_sample.json` is a sample of what it emits, `nvvm_shapes.json` what we compiled with the
 //! same release. A row is {key, targets, status, ptx or error}; its key is the name, the type, the order (of

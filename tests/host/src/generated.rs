@@ -30,6 +30,7 @@ pub const TESTS: &[GeneratedBy] = &[
     GeneratedBy { files: &["regress/tests/report/failing.txt"], folder: "regress", target: &["--test", "report"], name: "text::a_failing_regression_reads_like_this" },
     GeneratedBy { files: &["regress/tests/report/passing.txt"], folder: "regress", target: &["--test", "report"], name: "text::a_passing_regression_reads_like_this" },
     GeneratedBy { files: &["docs/silicon.md"], folder: "silicon", target: &["--test", "page"], name: "the_page_has_every_clause_that_is_asked_about" },
+    GeneratedBy { files: &["docs/verification.md"], folder: "tests", target: &["--test", "verification"], name: "the_page_has_what_stands_behind_each_clause" },
     GeneratedBy { files: &["waves/first_wave.vcd"], folder: "tests", target: &["--test", "waves"], name: "the_committed_wave_is_the_one_the_readme_makes" },
     GeneratedBy { files: &["silicon/captures/*/findings.json"], folder: "tests", target: &["--test", "silicon"], name: "what_captures_say_of_us_is_what_is_known" },
 ];

@@ -91,7 +91,7 @@ table! {
         Answer = "an answer not taken", WakeUp = "a wake-up not taken",
     }
     cover ResetInside "reset" (inside: Inside)
-    "A reset drops whatever is inside, in each place where something can be, and leaves memory as it is." "1.1, 4.6";
+    "A reset drops whatever is inside, in each place where something can be, and leaves memory as it is." "4.8";
 
     /// A port that takes answers.
     values AnswerPort { Response = "response", Cluster = "cluster response", WakeUp = "wake-up", }

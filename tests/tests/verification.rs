@@ -1,0 +1,256 @@
+//! `docs/verification.md` says of each clause of the specification what stands behind it, from where it is cited.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use expect_test::expect_file;
+
+const BEGIN: &str = "<!-- begin: clauses -->\n";
+const END: &str = "<!-- end: clauses -->\n";
+
+/// What can stand behind a clause: the columns of the table.
+const KINDS: [&str; 6] = ["proof", "assertion", "oracle", "bins", "tests", "silicon"];
+
+/// Names of what stands behind a clause, by column.
+type Behind = BTreeMap<&'static str, BTreeSet<String>>;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The table between `begin` and `end` of a page.
+fn block<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
+    let (_, rest) = page.split_once(begin).unwrap_or_else(|| panic!("no {begin}"));
+    rest.split_once(end).unwrap_or_else(|| panic!("no {end}")).0
+}
+
+/// Clauses in the order of the page, each with how its text begins; section 3 has a table without a number of its own.
+fn clauses(page: &str) -> Vec<(String, String)> {
+    let mut clauses = Vec::new();
+    for paragraph in page.split("\n\n") {
+        if paragraph.starts_with("M is the memory word") {
+            clauses.push(("3".to_owned(), paragraph));
+        } else if let Some((number, text)) =
+            paragraph.strip_prefix("**").and_then(|rest| rest.split_once("**"))
+        {
+            clauses.push((number.to_owned(), text.trim()));
+        }
+    }
+    let begins = |text: &str| {
+        let words: Vec<_> = text.split_whitespace().collect();
+        let more = if words.len() > 9 { " ..." } else { "" };
+        format!("{}{more}", words[..words.len().min(9)].join(" ")).replace('|', "\\|")
+    };
+    clauses.into_iter().map(|(number, text)| (number, begins(text))).collect()
+}
+
+/// The number that a text starts with, such as `6.2.1`, and what follows it.
+fn number(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number = text[..end].trim_end_matches('.');
+    number.starts_with(|c: char| c.is_ascii_digit()).then(|| (number, &text[number.len()..]))
+}
+
+/// Numbers of a list such as `1.2, 1.3, 2.1 to 2.4 and 6.7`; of a range, its ends and what lies between.
+fn listed(mut text: &str) -> Vec<String> {
+    let mut numbers: Vec<String> = Vec::new();
+    let mut range = false;
+    while let Some((found, rest)) = number(text) {
+        let last = |number: &str| number.rsplit('.').next().and_then(|part| part.parse::<u32>().ok());
+        if range && let Some(from) = numbers.last().and_then(|from| last(from)) {
+            let section = found.split('.').next().unwrap_or_default();
+            let between = from + 1..last(found).unwrap_or_default();
+            numbers.extend(between.map(|part| format!("{section}.{part}")));
+        }
+        numbers.push(found.to_owned());
+        range = rest.starts_with(" to ");
+        let joined = [", and ", ", ", " and ", " to "].iter().find_map(|joint| rest.strip_prefix(joint));
+        let Some(next) = joined else { break };
+        text = next;
+    }
+    numbers
+}
+
+/// Every clause or section that a text cites as `spec 4.5`, also over the end of a line of a comment.
+fn cited(text: &str) -> BTreeSet<String> {
+    let lines = text.lines().map(|line| line.trim_start().trim_start_matches(['/', '!', '#', '*']).trim());
+    let text = lines.collect::<Vec<_>>().join(" ");
+    text.match_indices("spec ").flat_map(|(at, word)| listed(&text[at + word.len()..])).collect()
+}
+
+/// Files of the checkout that say what a clause is for.
+fn files() -> Vec<String> {
+    let listed = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root())
+        .output()
+        .expect("git lists the files");
+    let of = |name: &str| {
+        ["rs", "sv", "svh", "md", "toml"]
+            .iter()
+            .any(|ext| Path::new(name).extension().is_some_and(|e| e == *ext))
+    };
+    let names = String::from_utf8(listed.stdout).expect("names are text");
+    let names: Vec<_> =
+        names.lines().filter(|name| of(name) && root().join(name).is_file()).map(str::to_owned).collect();
+    assert!(names.len() > 100, "{} files", names.len());
+    names
+}
+
+/// The column that citations in a file belong to, with what it is called there and the text that counts.
+fn stands_behind<'a>(file: &str, text: &'a str) -> Option<(&'static str, String, &'a str)> {
+    let stem = Path::new(file).file_stem()?.to_str()?.to_owned();
+    if file.starts_with("rtl/formal/") && file.ends_with(".sv") {
+        return Some(("proof", stem, text));
+    }
+    // The fixture is the report of a regression that was made up.
+    if !file.ends_with(".rs") || ["fixture", "verification"].contains(&stem.as_str()) {
+        return None;
+    }
+    if let Some(at) = file.find("tests/").filter(|at| *at == 0 || file[..*at].ends_with('/')) {
+        let of = file[..at].trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        // `tests/src` has what the tests plant and run, `tests/tests` the tests.
+        let is_test = at > 0 || file.starts_with("tests/tests/");
+        let name = if of.is_empty() { stem } else { format!("{of}/{stem}") };
+        return is_test.then_some(("tests", name, text));
+    }
+    if file.starts_with("oracle/src/") {
+        return Some(("oracle", stem, text));
+    }
+    let (_, tests) = text.split_once("#[cfg(test)]")?;
+    let of = file.split("/src/").next()?.rsplit('/').next()?;
+    Some(("tests", format!("{of}/{stem}"), tests))
+}
+
+/// What stands behind each clause.
+fn behind() -> BTreeMap<String, Behind> {
+    let mut behind: BTreeMap<String, Behind> = BTreeMap::new();
+    let mut add = |clause: String, kind: &'static str, name: String| {
+        behind.entry(clause).or_default().entry(kind).or_default().insert(name);
+    };
+    for file in files() {
+        let text = read(&file);
+        if let Some((kind, name, text)) = stands_behind(&file, &text) {
+            cited(text).into_iter().for_each(|clause| add(clause, kind, name.clone()));
+        }
+    }
+    let coverage = read("docs/coverage.md");
+    for (name, clauses) in assertions(&coverage) {
+        clauses.into_iter().for_each(|clause| add(clause, "assertion", name.clone()));
+    }
+    let groups = block(&coverage, "<!-- begin: groups of bins -->\n", "<!-- end: groups of bins -->\n");
+    for group in groups.split("### `").skip(1) {
+        let name = group.split('`').next().unwrap_or_default();
+        cited(group).into_iter().for_each(|clause| add(clause, "bins", name.to_owned()));
+    }
+    for row in block(&read("docs/silicon.md"), BEGIN, END).lines().skip(2) {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        if let [_, clause, _, _, said, _] = cells[..]
+            && !said.is_empty()
+        {
+            add(clause.to_owned(), "silicon", said.to_owned());
+        }
+    }
+    behind
+}
+
+/// Assertions of the table in `docs/coverage.md`, with the clauses in brackets behind what they say.
+fn assertions(page: &str) -> Vec<(String, Vec<String>)> {
+    let table = block(page, "## Assertions", "## Bins");
+    let mut found = Vec::new();
+    for row in table.lines().filter(|line| line.starts_with("| `")) {
+        let [_, names, _, says, _] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        let clauses = says.trim().strip_suffix(')').and_then(|says| says.rsplit_once('('));
+        let clauses = clauses.map(|(_, clauses)| listed(clauses)).unwrap_or_default();
+        let names = names.split('`').skip(1).step_by(2);
+        found.extend(names.map(|name| (name.to_owned(), clauses.clone())));
+    }
+    found
+}
+
+/// A few names; of more, how many there are.
+fn names(of: Option<&BTreeSet<String>>) -> String {
+    const SHOWN: usize = 3;
+    let Some(of) = of else { return String::new() };
+    let shown: Vec<_> = of.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = of.len().saturating_sub(SHOWN);
+    shown.join(" ") + &if more > 0 { format!(" +{more}") } else { String::new() }
+}
+
+fn table() -> String {
+    let (behind, none) = (behind(), Behind::new());
+    let clauses = clauses(&read("docs/spec.md"));
+    let has = |clause: &str, kind: &str| behind.get(clause).is_some_and(|of| of.contains_key(kind));
+    let with = |kind: &str| clauses.iter().filter(|(clause, _)| has(clause, kind)).count();
+    let mut text = format!("{} clauses. ", clauses.len());
+    let counts: Vec<_> = KINDS.iter().map(|kind| format!("{kind} {}", with(kind))).collect();
+    let _ = write!(text, "Behind how many there stands: {}.\n\n", counts.join(", "));
+    let _ = writeln!(text, "| clause | {} |\n|---|{}", KINDS.join(" | "), "---|".repeat(KINDS.len()));
+    for (clause, begins) in &clauses {
+        let of = behind.get(clause).unwrap_or(&none);
+        let cells: Vec<_> = KINDS.iter().map(|kind| names(of.get(kind))).collect();
+        let _ = writeln!(text, "| **{clause}** {begins} | {} |", cells.join(" | "));
+    }
+    text
+}
+
+#[test]
+fn the_page_has_what_stands_behind_each_clause() {
+    let path = root().join("docs/verification.md");
+    let page = std::fs::read_to_string(&path).expect("docs/verification.md can be read");
+    let (before, rest) = page.split_once(BEGIN).expect("docs/verification.md has the marker of the clauses");
+    let (_, after) = rest.split_once(END).expect("docs/verification.md has the marker behind the clauses");
+    expect_file![&path].assert_eq(&format!("{before}{BEGIN}{}{END}{after}", table()));
+}
+
+#[test]
+fn something_stands_behind_each_clause() {
+    let behind = behind();
+    let empty: Vec<_> = clauses(&read("docs/spec.md"))
+        .into_iter()
+        .filter(|(clause, _)| !behind.contains_key(clause))
+        .collect();
+    assert!(empty.is_empty(), "no proof, assertion, bin, test, and not the oracle, cites {empty:?}");
+}
+
+#[test]
+fn what_is_cited_is_a_clause_or_a_section() {
+    let page = read("docs/spec.md");
+    let mut known: BTreeSet<String> = clauses(&page).into_iter().map(|(clause, _)| clause).collect();
+    known.extend(
+        page.lines().filter_map(|line| line.strip_prefix("## ")?.split_once('.')).map(|(n, _)| n.into()),
+    );
+    let mut unknown = Vec::new();
+    for file in files().iter().filter(|file| *file != "tests/tests/verification.rs") {
+        unknown.extend(cited(&read(file)).difference(&known).map(|clause| format!("{file}: spec {clause}")));
+    }
+    assert!(unknown.is_empty(), "docs/spec.md has none of these:\n{}", unknown.join("\n"));
+}
+
+#[test]
+fn every_assertion_of_the_rtl_is_in_the_table() {
+    let mut in_rtl = BTreeSet::new();
+    for file in files().iter().filter(|file| file.starts_with("rtl/atoms_") && file.ends_with(".sv")) {
+        for line in read(file).lines().filter(|line| line.trim_start().starts_with("`ATOMS_ASSERT")) {
+            let (_, rest) = line.split_once('(').expect("an assertion has arguments");
+            in_rtl.insert(rest.split([',', ')']).next().unwrap_or_default().trim().to_owned());
+        }
+    }
+    let listed: BTreeSet<_> =
+        assertions(&read("docs/coverage.md")).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(listed, in_rtl, "the table of assertions in docs/coverage.md, and those of the RTL");
+}
+
+#[test]
+fn lists_and_ranges_of_clauses_are_read() {
+    let of = |text: &str| cited(text).into_iter().collect::<Vec<_>>();
+    assert_eq!(of("as is (spec 1.2, 2.1 to 2.4 and 6.2.1)."), ["1.2", "2.1", "2.2", "2.3", "2.4", "6.2.1"]);
+    assert_eq!(of("/// A wait ends (spec 6.3,\n/// 6.10)."), ["6.10", "6.3"]);
+    assert_eq!(of("the specification; spec x"), [""; 0]);
+}

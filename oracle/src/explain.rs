@@ -2,6 +2,7 @@
 
 use crate::case::{Case, Final, Unit, join, split, words_each};
 use crate::counting;
+use crate::follow::follow;
 use crate::kernel::{Gives, Together, leaves, loaded, value_mask};
 use crate::lanes::{Lanes, lanes_of};
 use crate::objects::{explain_arrivals, explain_states, explain_waits, leave_object};
@@ -24,7 +25,7 @@ pub(crate) fn explain(
     let Some(order) = case.order else {
         return explain_in_any_order(case, unit, before, seen, left, choices);
     };
-    order.follow(case, unit, before, seen, left).map(|()| Final::Words).map_err(|out_of_order| {
+    follow(order, case, unit, before, seen, left).map(|()| Final::Words).map_err(|out_of_order| {
         // What no order explains is wrong in a simpler way.
         match explain_in_any_order(case, unit, before, seen, left, choices) {
             Err(rejection) if !rejection.is_undecided() => rejection,

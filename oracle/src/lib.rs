@@ -5,7 +5,7 @@
 //! lanes explains (spec 4.5; spec 5 for CAST.SPIN) and otherwise says which lanes contradict which
 //! clause. [`trace`] reads and writes recordings, our own or those of another simulator or a GPU.
 //! Of a unit whose policy is known, [`Checker::set_goes_first`], only the one order that it promises will do
-//! (`order.rs`, spec 4.2).
+//! (`follow.rs`, spec 4.2).
 //!
 //! This is the third voice beside the hardware and its mirrored model. It shares no code with them
 //! and knows nothing of pipelines: of banks only what spec 5.1 says, and how many passes a request takes
@@ -35,6 +35,7 @@ mod checker;
 mod counting;
 mod explain;
 mod fairness;
+mod follow;
 mod kernel;
 mod lanes;
 mod mbarrier;

@@ -1,12 +1,10 @@
 //! How many passes a request takes (spec 4.1, 4.3, 4.4, 5.2): counted from its addresses, whatever order the lanes go in.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use atoms_ops::Op;
 
 use crate::access::Access;
 use crate::lanes::lanes_of;
-use crate::request::Geometry;
+use crate::request::{Geometry, MAX_LANES};
 
 /// Which operations the unit was built to merge (spec 4.1, 6.11).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,15 +33,16 @@ pub(crate) fn passes(geometry: &Geometry, merging: Merging, red: bool, access: &
         return 1;
     }
     let words = access.size.bytes().div_ceil(4);
-    // By the group of banks: what it is asked for, one entry for each access.
-    let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    // The group of banks and the first word of each access; a list is sorted sooner than maps are made.
+    let (mut asked, mut number) = ([(0, 0); MAX_LANES], 0);
     for lane in lanes_of(access.lanes) {
         let word = access.word[lane];
-        groups.entry(geometry.bank(word) / words).or_default().push(word);
+        asked[number] = (geometry.bank(word) / words, word);
+        number += 1;
     }
-    let of_group = |asked: &Vec<u32>| match merging.joins(access.op, red) {
-        true => asked.iter().collect::<BTreeSet<_>>().len(),
-        false => asked.len(),
-    };
-    groups.values().map(of_group).max().unwrap_or(0) as u32
+    let asked = &mut asked[..number];
+    asked.sort_unstable();
+    let joins = merging.joins(access.op, red);
+    let of_group = |group: &[_]| if joins { group.chunk_by(|a, b| a == b).count() } else { group.len() };
+    asked.chunk_by(|(a, _), (b, _)| a == b).map(of_group).max().unwrap_or(0) as u32
 }

@@ -523,6 +523,9 @@ pub(crate) struct MutateArgs {
     /// Judge by the oracle alone what the model notices, as where RTL and model have the same defect
     #[arg(long, conflicts_with_all = ["survivors", "every_stage"])]
     pub(crate) common: bool,
+    /// Mutants of what is elaborated, such as widths, bounds of loops and labels: a build for each
+    #[arg(long, conflicts_with_all = ["common", "every_stage"])]
+    pub(crate) built: bool,
     /// Put what outlives the first stage to every run, dead or not, and name what dies of one run alone
     #[arg(long)]
     pub(crate) every_stage: bool,

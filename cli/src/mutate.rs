@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs;
 use atoms_mutate::{
-    Explained, Hunt, JudgedBy, MutationReport, StageTally, altered_folder, hunt, lint_survivors, mutants,
-    sample, stages, woven,
+    Explained, Fate, Hunt, JudgedBy, KillCheck, Mutant, MutationReport, StageTally, altered_folder, hunt,
+    hunt_built, lint_survivors, mutants, sample, stages, woven,
 };
 use atoms_verilated::{Environment, cores};
 
@@ -41,15 +41,17 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
     let mut stages = stages(corpus.as_deref()).map_err(CliError::of)?;
     stages.truncate(args.stages.unwrap_or(usize::MAX));
     let design = woven(&rtl_dir, "default", &mut build_step).map_err(CliError::of)?;
-    let every = mutants(&design);
+    let every = mutants(&design).map_err(CliError::of)?;
     let keys: Vec<String> = every.iter().map(ToString::to_string).collect();
     let wanted = |key: &str| {
         let listed = explained.of(key).is_some();
         args.only.as_deref().is_none_or(|only| key.contains(only))
             && !(args.listed && !listed || args.unlisted && listed)
     };
+    let is_chosen =
+        |(mutant, key): &(&Mutant, &String)| mutant.switch.is_none() == args.built && wanted(key.as_str());
     let mut chosen: Vec<_> =
-        every.iter().zip(&keys).filter(|(_, key)| wanted(key)).map(|(mutant, _)| mutant.clone()).collect();
+        every.iter().zip(&keys).filter(is_chosen).map(|(mutant, _)| mutant.clone()).collect();
     if chosen.is_empty() {
         return Err(CliError::message(format!(
             "of {} mutants none is asked for; the key of the first is `{}`",
@@ -67,9 +69,17 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
     };
     let mut put = |mutants: &[_], judge| {
         let how = Hunt { rtl_dir: &rtl_dir, judge, stages: &stages, threads, every_stage: args.every_stage };
+        let hunt = if args.built { hunt_built } else { hunt };
         hunt(how, mutants, &mut build_step, &mut done).map_err(CliError::of)
     };
     let (mut fates, mut tallies) = put(&chosen, JudgedBy::Model)?;
+    let builds = |fate: &Fate| fate.kill.as_ref().is_none_or(|kill| kill.check != KillCheck::Build);
+    if !fates.iter().all(builds) {
+        let mut those = fates.iter();
+        chosen.retain(|_| those.next().is_some_and(builds));
+        note!("{} do not build, and are no mutants", fates.len() - chosen.len());
+        fates.retain(builds);
+    }
     if args.common {
         note!("what the model notices, judged by the oracle alone");
         let mut fates_seen = fates.iter();

@@ -110,6 +110,11 @@ impl WovenRtl {
         Ok(rtl)
     }
 
+    /// Name and text of each source as it is written, in the order in which they are read.
+    pub fn sources(&self) -> &[(String, String)] {
+        &self.sources
+    }
+
     /// The text of a source as it is written.
     pub fn source(&self, file: &str) -> Option<&str> {
         self.sources.iter().find(|(name, _)| name == file).map(|(_, text)| text.as_str())
@@ -121,13 +126,30 @@ impl WovenRtl {
         text.trim().replace(char::is_control, " ")
     }
 
+    /// As [`Self::bench`], of the RTL in `rtl_dir` with `text` in place of the source `file`: for what no switch alters.
+    ///
+    /// # Errors
+    /// [`WovenError::Build`] where the tools do not take the text, [`WovenError::Rtl`] where it does not come out of reset.
+    pub fn bench_with(&self, rtl_dir: &Path, file: &str, text: &str) -> Result<WovenBench, WovenError> {
+        let mut sources = self.sources.clone();
+        for (_, own) in sources.iter_mut().filter(|(name, _)| name == file) {
+            text.clone_into(own);
+        }
+        let library = rtl::library_of(rtl_dir, &self.config, &sources, &mut |_| {})?;
+        Ok(self.bench_of(&library)?)
+    }
+
     /// A model to run experiments on.
     ///
     /// # Errors
     /// [`RtlError`].
     pub fn bench(&self) -> Result<WovenBench, RtlError> {
+        self.bench_of(&self.library)
+    }
+
+    fn bench_of(&self, library: &Library) -> Result<WovenBench, RtlError> {
         let config = self.config.config;
-        let mut machine = RtlMachine::new(self.library.instantiate()?, config)?;
+        let mut machine = RtlMachine::new(library.instantiate()?, config)?;
         let start = machine.set_up().save()?;
         Ok(WovenBench { session: Session::new(machine, None), config, start })
     }

@@ -100,6 +100,10 @@ pub enum SiteKind {
     Statement,
     /// The value of an assignment.
     Value,
+    /// The condition of a block that is elaborated or not.
+    Presence,
+    /// An arm of a `case`, one of its labels, or an element of a list.
+    Choice,
 }
 
 /// An operator as a table of four bits over what it depends on, for those that are altered by changing the table.
@@ -171,6 +175,7 @@ impl AlterationSite {
                 (SiteKind::Fill, "'1") => "'0".to_owned(),
                 _ => format!("~({text})"),
             },
+            Alteration::Dropped if self.kind == SiteKind::Choice => String::new(),
             Alteration::Dropped => ";".to_owned(),
         };
         format!("{}{new}{}", &source[..whole.start], &source[whole.end..])
@@ -212,7 +217,8 @@ impl AlterationSite {
             SiteKind::Number => vec![(1, A::OneMore), (2, A::OneLess)],
             SiteKind::Fill => vec![(1, A::Inverted)],
             SiteKind::Value => vec![(1, A::Inverted)],
-            SiteKind::Statement => vec![(1, A::Dropped)],
+            SiteKind::Statement | SiteKind::Choice => vec![(1, A::Dropped)],
+            SiteKind::Presence => vec![(1, A::Negated)],
         }
     }
 
@@ -231,7 +237,9 @@ impl AlterationSite {
             | SiteKind::Difference
             | SiteKind::Complement
             | SiteKind::Shift
-            | SiteKind::Number => None,
+            | SiteKind::Number
+            | SiteKind::Presence
+            | SiteKind::Choice => None,
         }
     }
 
@@ -249,7 +257,9 @@ impl AlterationSite {
             | SiteKind::Number
             | SiteKind::Fill
             | SiteKind::Statement
-            | SiteKind::Value => None,
+            | SiteKind::Value
+            | SiteKind::Presence
+            | SiteKind::Choice => None,
         }
     }
 }

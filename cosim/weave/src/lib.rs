@@ -1,5 +1,5 @@
-//! RTL as source text: alterations woven into it that a simulation switches on and off ([`Weave`]), and which lines a
-//! signal depends on ([`DataFlow`]).
+//! RTL as source text: alterations woven into it that a simulation switches on and off ([`Weave`]), those that need a text
+//! of their own ([`structure`]), and which lines a signal depends on ([`DataFlow`]).
 //!
 //! One library, built once, thereby is the design with any one of a thousand small changes: which of them mends a
 //! failure says where its cause is, and which of them no test notices says what the tests lack. Knows the constructs that
@@ -12,10 +12,12 @@ mod error;
 mod flow;
 mod lexer;
 mod parser;
+mod structure;
 mod syntax;
 mod weave;
 
 pub use alteration::{Alteration, AlterationSite, SiteKind};
 pub use error::SyntaxError;
 pub use flow::{DataFlow, RtlLine};
+pub use structure::structure;
 pub use weave::{Weave, WeaveError, Woven};

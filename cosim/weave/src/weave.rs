@@ -134,6 +134,16 @@ fn splice(text: &str, span: Range<usize>, mut edits: Vec<(Range<usize>, String)>
     result
 }
 
+/// The line of a byte of `text`, from 1.
+pub(crate) fn line_of(text: &str, at: usize) -> usize {
+    1 + text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// Code on one line.
+pub(crate) fn one_line(code: &str) -> String {
+    code.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The name that says what type `target` has: that of the variable or of the member.
 fn last_name(target: &Expr) -> &str {
     match &target.node {
@@ -172,9 +182,9 @@ impl Weaver<'_> {
 
     /// As [`Self::site`], of something with operands.
     fn site_of(&mut self, kind: SiteKind, place: Place, at: usize) -> String {
-        let line = 1 + self.text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count();
+        let line = line_of(self.text, at);
         let switch = format!("{CHOICE}[{}]", self.sites.len());
-        let text = self.text[place.whole.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = one_line(&self.text[place.whole.clone()]);
         self.sites.push(AlterationSite {
             file: self.file.to_owned(),
             module: self.module.clone(),

@@ -9,6 +9,7 @@ use atoms_cosim::stimulus::UnknownProfile;
 use atoms_cosim::woven::WovenError;
 use atoms_coverage::corpus::CorpusError;
 use atoms_verilated::RtlError;
+use atoms_weave::WeaveError;
 
 /// Why there is no score.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +26,9 @@ pub enum MutateError {
     /// Its lint cannot be run.
     #[error(transparent)]
     Lint(#[from] RtlBuildError),
+    /// What is elaborated cannot be read.
+    #[error(transparent)]
+    Structure(#[from] WeaveError),
     /// It cannot be simulated.
     #[error(transparent)]
     Rtl(#[from] RtlError),

@@ -10,7 +10,7 @@ use atoms_cosim::configs;
 use atoms_cosim::mismatch::ComparedSignal;
 use atoms_cosim::rtl::BuildStep;
 use atoms_cosim::session::{Failure, WATCHDOG_CYCLES};
-use atoms_cosim::woven::{Recording, Reply, Switch, WovenBench, WovenRtl};
+use atoms_cosim::woven::{Recording, Reply, Switch, WovenBench, WovenError, WovenRtl};
 use atoms_coverage::episode::Episode;
 use atoms_model::Config;
 use atoms_verilated::RtlError;
@@ -38,6 +38,8 @@ pub enum KillCheck {
     Stuck,
     /// Verilator's lint has something to say of its text.
     Lint,
+    /// The tools do not take its text, so that it is no mutant.
+    Build,
 }
 
 /// How a mutant was killed.
@@ -109,7 +111,7 @@ pub struct Hunt<'a> {
     pub every_stage: bool,
 }
 
-/// Puts `mutants` to the stages. `built` is told of builds, `done` of each stage that is over.
+/// Puts `mutants`, which have a switch each, to the stages. `built` is told of builds, `done` of each stage that is over.
 ///
 /// # Errors
 /// [`MutateError`].
@@ -156,7 +158,8 @@ pub fn hunt(
                     return Err(MutateError::Unsound(name.to_owned(), episode.seed, notice.by));
                 }
                 let began = Instant::now();
-                let noticed = each(&mut benches, &todo, |bench, at| notice(bench, &[mutants[at].switch]))?;
+                let noticed =
+                    each(&mut benches, &todo, |bench, at| notice(bench, mutants[at].switch.as_slice()))?;
                 tally.seconds += began.elapsed().as_secs_f64();
                 for (at, notice) in noticed {
                     let Some(Notice { check, by, requests, cycle }) = notice else { continue };
@@ -168,6 +171,81 @@ pub fn hunt(
                     });
                 }
             }
+        }
+        done(&tally);
+        tallies.push(tally);
+    }
+    Ok((fates, tallies))
+}
+
+/// Configurations for mutants that have no switch, those that take least time first: each is built for each of them, so
+/// they are few.
+const BUILT_CONFIGS: [&str; 3] = ["tiny", "half", "default"];
+
+/// As [`hunt`], for mutants that have no switch: each is a build of its own, and is put to those runs of the stages that
+/// are of `tiny`, `half` and `default`, in this order. `judge` and `every_stage` do not count. What the tools do not take
+/// is killed by [`KillCheck::Build`], and is to be left out of a score.
+///
+/// # Errors
+/// [`MutateError`].
+pub fn hunt_built(
+    hunt: Hunt<'_>,
+    mutants: &[Mutant],
+    built: &mut dyn FnMut(&BuildStep),
+    done: &mut dyn FnMut(&StageTally),
+) -> Result<(Vec<Fate>, Vec<StageTally>), MutateError> {
+    let mut fates = vec![Fate::default(); mutants.len()];
+    let mut tallies = Vec::new();
+    for name in BUILT_CONFIGS {
+        let todo: Vec<usize> = (0..mutants.len()).filter(|at| fates[*at].kill.is_none()).collect();
+        let mut episodes = hunt.stages.iter().flat_map(|stage| &stage.episodes);
+        if todo.is_empty() || !episodes.any(|episode| episode.config == name) {
+            continue;
+        }
+        let woven = woven(hunt.rtl_dir, name, built)?;
+        let mut runs = Vec::new();
+        for (number, stage) in hunt.stages.iter().enumerate() {
+            for (place, episode) in stage.episodes.iter().enumerate().filter(|(_, one)| one.config == name) {
+                let run = Run { recording: record(&woven, episode)?, episode, config: &woven.config.config };
+                runs.push((number, place, run));
+            }
+        }
+        let mut unaltered = woven
+            .bench_with(hunt.rtl_dir, "", "")
+            .map_err(|error| MutateError::Woven(name.to_owned(), error))?;
+        for (_, _, run) in &runs {
+            if let Some(notice) = run.noticed_by_model(&mut unaltered, &[])? {
+                return Err(MutateError::Unsound(name.to_owned(), run.episode.seed, notice.by));
+            }
+        }
+        let mut tally =
+            StageTally { name: format!("{name}, built"), before: todo.len(), ..StageTally::default() };
+        tally.requests = runs.iter().map(|(_, _, run)| run.episode.requests).sum();
+        tally.cycles = runs.iter().map(|(_, _, run)| run.recording.cycles()).sum();
+        let began = Instant::now();
+        let noticed = each(&mut vec![(); hunt.threads.max(1)], &todo, |(), at| {
+            let mutant = &mutants[at];
+            let altered = mutant.altered_source(woven.source(&mutant.site.file).unwrap_or_default());
+            let kill = |stage, episode, Notice { check, by, requests, cycle }| {
+                Some(Kill { stage, episode, check, by, requests, cycle })
+            };
+            let at_once = |check, by: String| kill(None, 0, Notice { check, by, requests: 0, cycle: 0 });
+            let mut bench = match woven.bench_with(hunt.rtl_dir, &mutant.site.file, &altered) {
+                Ok(bench) => bench,
+                Err(WovenError::Rtl(error)) => return Ok(at_once(KillCheck::Stuck, error.to_string())),
+                Err(error) => return Ok(at_once(KillCheck::Build, error.to_string())),
+            };
+            for (stage, episode, run) in &runs {
+                if let Some(notice) = run.noticed_by_model(&mut bench, &[])? {
+                    return Ok(kill(Some(*stage), *episode, notice));
+                }
+            }
+            Ok(None)
+        })?;
+        tally.seconds = began.elapsed().as_secs_f64();
+        for (at, kill) in noticed {
+            tally.killed += usize::from(kill.is_some());
+            fates[at] = Fate { kills: usize::from(kill.is_some()), kill };
         }
         done(&tally);
         tallies.push(tally);
@@ -265,10 +343,10 @@ impl Run<'_> {
 }
 
 /// What `work` makes of each of `todo`, on as many threads as there are benches.
-fn each<T: Send>(
-    benches: &mut [WovenBench],
+fn each<B: Send, T: Send>(
+    benches: &mut [B],
     todo: &[usize],
-    work: impl Fn(&mut WovenBench, usize) -> Result<T, RtlError> + Sync,
+    work: impl Fn(&mut B, usize) -> Result<T, RtlError> + Sync,
 ) -> Result<Vec<(usize, T)>, RtlError> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::with_capacity(todo.len()));

@@ -2,7 +2,8 @@
 //!
 //! A mutant is the RTL with one small defect ([`Mutant`]). One library of a configuration has them all, each behind a
 //! switch ([`atoms_cosim::woven`]). [`hunt`] plays recorded runs of the model to each, in stages ([`Stage`]), until RTL and
-//! model differ: then the mutant is killed. What no run notices is a hole in the stimulus, or a mutant that behaves as the
+//! model differ: then the mutant is killed. What no switch alters, such as widths and bounds of loops, is built for each mutant
+//! ([`hunt_built`]). What no run notices is a hole in the stimulus, or a mutant that behaves as the
 //! RTL does; of those, [`Explained`] says why. [`MutationReport`] has the score.
 
 #![forbid(unsafe_code)]
@@ -17,7 +18,7 @@ mod stage;
 
 pub use error::MutateError;
 pub use explained::{Explained, Explanation};
-pub use hunt::{Fate, Hunt, JudgedBy, Kill, KillCheck, StageTally, hunt, woven};
+pub use hunt::{Fate, Hunt, JudgedBy, Kill, KillCheck, StageTally, hunt, hunt_built, woven};
 pub use lint::{altered_folder, lint_survivors};
 pub use mutant::{Mutant, mutants, sample};
 pub use report::MutationReport;

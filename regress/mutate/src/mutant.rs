@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::fmt;
 
 use atoms_cosim::woven::{Switch, WovenRtl};
-use atoms_weave::{Alteration, AlterationSite, SiteKind};
+use atoms_weave::{Alteration, AlterationSite, SiteKind, structure};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::MutateError;
 
 /// The RTL with one small defect.
 ///
@@ -17,8 +19,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub struct Mutant {
     /// Its place in the list of all mutants.
     pub number: usize,
-    /// What switches it on.
-    pub switch: Switch,
+    /// What switches it on; none where it is a build of its own.
+    pub switch: Option<Switch>,
     /// What is altered.
     pub site: AlterationSite,
     /// How.
@@ -66,23 +68,35 @@ fn is_constant(site: &AlterationSite) -> bool {
     site.kind == SiteKind::Value && matches!(site.text.as_str(), "'0" | "'1" | "1'b0" | "1'b1")
 }
 
-/// Every mutant of `woven`, in the order of the sources.
-pub fn mutants(woven: &WovenRtl) -> Vec<Mutant> {
+/// The generated package of the parameters: with another one it is another configuration.
+const PARAMETERS: &str = "atoms_cfg_pkg.sv";
+
+/// Every mutant of `woven`: those that have a switch, in the order of the sources, then those that are built.
+///
+/// # Errors
+/// [`MutateError::Structure`].
+pub fn mutants(woven: &WovenRtl) -> Result<Vec<Mutant>, MutateError> {
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let mut found = Vec::new();
+    let mut found: Vec<Mutant> = Vec::new();
+    let mut add = |site: &AlterationSite, alteration, switch| {
+        let (number, source) = (found.len(), woven.line(&site.file, site.line));
+        let mut mutant = Mutant { number, switch, site: site.clone(), alteration, source, nth: 1 };
+        let nth = seen.entry(mutant.to_string()).or_default();
+        *nth += 1;
+        mutant.nth = *nth;
+        found.push(mutant);
+    };
     for (number, site) in woven.sites.iter().enumerate().filter(|(_, site)| !is_constant(site)) {
         for (value, alteration) in site.alterations() {
-            let source = woven.line(&site.file, site.line);
-            let switch = Switch::always(number, value);
-            let mut mutant =
-                Mutant { number: found.len(), switch, site: site.clone(), alteration, source, nth: 1 };
-            let nth = seen.entry(mutant.to_string()).or_default();
-            *nth += 1;
-            mutant.nth = *nth;
-            found.push(mutant);
+            add(site, alteration, Some(Switch::always(number, value)));
         }
     }
-    found
+    for site in structure(woven.sources())?.iter().filter(|site| site.file != PARAMETERS) {
+        for (_, alteration) in site.alterations() {
+            add(site, alteration, None);
+        }
+    }
+    Ok(found)
 }
 
 /// `count` of them, drawn by `seed`, in their order.

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use atoms_cosim::configs;
 use atoms_cosim::stimulus::Profile;
-use atoms_cosim::woven::{Recording, WovenRtl};
+use atoms_cosim::woven::{Recording, WovenError, WovenRtl};
 use atoms_coverage::episode::Episode;
 use atoms_mutate::{
     Explained, Explanation, Fate, Hunt, JudgedBy, KillCheck, Mutant, MutationReport, Stage, altered_folder,
-    hunt, mutants, sample, woven,
+    hunt, hunt_built, mutants, sample, woven,
 };
 
 fn tiny() -> WovenRtl {
@@ -25,6 +25,10 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
+fn every(woven: &WovenRtl) -> Vec<Mutant> {
+    mutants(woven).unwrap_or_else(|error| panic!("{error}"))
+}
+
 fn named(all: &[Mutant], key: &str) -> Mutant {
     let found = all.iter().find(|mutant| mutant.to_string().starts_with(key));
     found.unwrap_or_else(|| panic!("no mutant is `{key}`: choose another one")).clone()
@@ -37,7 +41,7 @@ fn episode(requests: u64) -> Episode {
 
 #[test]
 fn keys_are_unique_and_the_list_has_no_other() {
-    let all = mutants(&tiny());
+    let all = every(&tiny());
     let keys: BTreeSet<String> = all.iter().map(ToString::to_string).collect();
     assert_eq!(keys.len(), all.len());
     assert!(keys.len() >= 2000, "{} mutants", keys.len());
@@ -48,7 +52,7 @@ fn keys_are_unique_and_the_list_has_no_other() {
 
 #[test]
 fn a_sample_is_of_its_seed_and_in_order() {
-    let all = mutants(&tiny());
+    let all = every(&tiny());
     let numbers = |seed| sample(&all, 50, seed).iter().map(|one| one.number).collect::<Vec<_>>();
     assert_eq!(numbers(1), numbers(1));
     assert_ne!(numbers(1), numbers(2));
@@ -61,7 +65,7 @@ fn a_sample_is_of_its_seed_and_in_order() {
 fn a_switch_and_an_altered_text_do_the_same() {
     let rtl = configs::rtl_dir();
     let woven = tiny();
-    let all = mutants(&woven);
+    let all = every(&woven);
     let config = &woven.config.config;
     let run = Recording::of_stimulus(config, &mut episode(500).stimulus(config)).expect("the model runs");
     for key in [
@@ -74,7 +78,8 @@ fn a_switch_and_an_altered_text_do_the_same() {
         altered_folder(&rtl, &mutant, &folder).unwrap_or_else(|error| panic!("{error}"));
         let altered = WovenRtl::build(&folder, &woven.config, &mut |_| {}).expect("the text builds");
         let by_text = altered.bench().expect("a model").reply(&[], &run).expect("a reply");
-        let by_switch = woven.bench().expect("a model").reply(&[mutant.switch], &run).expect("a reply");
+        let by_switch =
+            woven.bench().expect("a model").reply(mutant.switch.as_slice(), &run).expect("a reply");
         assert_eq!(by_text, by_switch, "{key}");
         assert!(by_text.cycle().is_some(), "{key} changes nothing");
         fs::remove_dir_all(folder).expect("removed");
@@ -86,7 +91,7 @@ fn a_switch_and_an_altered_text_do_the_same() {
 fn a_defect_is_killed_and_what_is_none_survives() {
     let rtl = configs::rtl_dir();
     let woven = tiny();
-    let all = mutants(&woven);
+    let all = every(&woven);
     let killed = "atoms_alu.sv: `$signed(b[i]) > $signed(old[i])` with `<` as its operator";
     let survives = "atoms_alu.sv: `$signed(b[i]) < $signed(old[i])` with `<=` as its operator";
     let chosen = [named(&all, killed), named(&all, survives)];
@@ -121,11 +126,29 @@ fn a_defect_is_killed_and_what_is_none_survives() {
     assert!(stale.to_string().contains("listed, but no mutant: atoms_alu.sv: gone"), "{stale}");
 }
 
+/// What no switch alters is built: a loop that is too short is killed, and what the tools do not take is told apart.
+#[test]
+fn what_is_elaborated_is_altered_by_a_build() {
+    let rtl = configs::rtl_dir();
+    let woven = tiny();
+    let chosen = [named(&every(&woven), "atoms_alu.sv: `NumBanks` one smaller, in: for")];
+    assert_eq!(chosen[0].switch, None);
+    let stages = [Stage { name: "short".to_owned(), episodes: vec![episode(500)] }];
+    let how = Hunt { rtl_dir: &rtl, judge: JudgedBy::Model, stages: &stages, threads: 1, every_stage: false };
+    let (fates, tallies) =
+        hunt_built(how, &chosen, &mut |_| {}, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((tallies.len(), tallies[0].before, tallies[0].killed), (1, 1, 1));
+    let check = fates[0].kill.as_ref().map(|kill| kill.check);
+    assert!(matches!(check, Some(KillCheck::Output | KillCheck::Probe)), "{fates:?}");
+    let no_rtl = woven.bench_with(&rtl, "atoms_alu.sv", "module atoms_alu;").expect_err("it ends too soon");
+    assert!(matches!(no_rtl, WovenError::Build(_)), "{no_rtl}");
+}
+
 /// The oracle alone notices a wrong word, and a unit that never answers.
 #[test]
 fn the_oracle_judges_without_the_model() {
     let rtl = configs::rtl_dir();
-    let all = mutants(&tiny());
+    let all = every(&tiny());
     let chosen = [
         named(&all, "atoms_alu.sv: `$signed(b[i]) > $signed(old[i])` with `<` as its operator"),
         named(&all, "atoms_collect.sv: `rsp_valid_q` inverted, in: assign rsp_valid_o"),

@@ -52,7 +52,9 @@ impl Memory {
 
     /// Sets a word, which is known then; nothing beyond the memory. Those it hung together with keep what they had.
     pub(crate) fn set(&mut self, word: u32, value: u32) {
-        if let Some(mut region) = self.region_of.get(&word).and_then(|id| self.regions.get(id)).cloned() {
+        if !self.is_known(word)
+            && let Some(mut region) = self.region_of.get(&word).and_then(|id| self.regions.get(id)).cloned()
+        {
             let column = region.words.iter().position(|&w| w == word).unwrap_or(0);
             region.worlds.iter_mut().for_each(|world| world[column] = 0);
             self.put(region);

@@ -1,5 +1,7 @@
 //! A request and its answer, and the lanes of it that are explained together.
 
+use atoms_ops::Op;
+
 use crate::access::Access;
 use crate::lanes::lanes_of;
 use crate::order::Order;
@@ -34,14 +36,18 @@ impl Unit {
         Unit { lanes: 0, count: 0, words: [0; UNIT_WORDS], at: [0; MAX_LANES] }
     }
 
-    /// Makes this the unit of the lowest lane of `rest`.
-    pub(crate) fn gather(&mut self, access: &Access, rest: u32) {
-        let key = access.key[rest.trailing_zeros() as usize & 31];
-        let same = access.key.iter().enumerate().fold(0, |mask, (l, &k)| mask | u32::from(k == key) << l);
-        self.lanes = rest & same;
-        self.count = 0;
+    /// Makes this the unit of these lanes, which have one key.
+    pub(crate) fn gather(&mut self, access: &Access, lanes: u32) {
         let words_each = words_each(access);
-        for lane in lanes_of(self.lanes) {
+        let first = access.word[lanes.trailing_zeros() as usize & 31];
+        self.lanes = lanes;
+        self.words.iter_mut().zip(first..).take(words_each).for_each(|(word, index)| *word = index);
+        self.count = words_each;
+        self.at = [0; MAX_LANES];
+        if access.op != Op::CastSpin {
+            return;
+        }
+        for lane in lanes_of(lanes) {
             let word = access.word[lane];
             let known = (0..self.count).step_by(words_each).find(|&at| self.words[at] == word);
             let at = known.unwrap_or(self.count);
@@ -53,6 +59,51 @@ impl Unit {
                 self.count += words_each;
             }
         }
+    }
+}
+
+/// The lanes of an access that are explained together: one set for each key, by their lowest lanes.
+pub(crate) struct Units {
+    sets: [u32; MAX_LANES],
+    count: usize,
+}
+
+impl Units {
+    /// `lanes_of_key` has a place for every key, and holds zeros before and after.
+    pub(crate) fn of(access: &Access, lanes_of_key: &mut [u32]) -> Self {
+        for lane in lanes_of(access.lanes) {
+            lanes_of_key[access.key[lane] as usize] |= 1 << lane;
+        }
+        let mut units = Units { sets: [0; MAX_LANES], count: 0 };
+        for lane in lanes_of(access.lanes) {
+            let lanes = std::mem::take(&mut lanes_of_key[access.key[lane] as usize]);
+            if lanes != 0 {
+                units.sets[units.count] = lanes;
+                units.count += 1;
+            }
+        }
+        units
+    }
+
+    pub(crate) fn sets(&self) -> &[u32] {
+        &self.sets[..self.count]
+    }
+}
+
+/// Values of the words of a unit, in their order, and room for those of the next one: to clear it takes longer than to
+/// judge a unit.
+pub(crate) struct Values {
+    /// Before the request.
+    pub(crate) before: [u32; UNIT_WORDS],
+    /// Afterwards, as they were seen.
+    pub(crate) seen: [u32; UNIT_WORDS],
+    /// Afterwards, as the lanes leave them.
+    pub(crate) left: [u32; UNIT_WORDS],
+}
+
+impl Values {
+    pub(crate) fn new() -> Self {
+        Values { before: [0; UNIT_WORDS], seen: [0; UNIT_WORDS], left: [0; UNIT_WORDS] }
     }
 }
 
@@ -70,11 +121,18 @@ pub(crate) fn words_each(access: &Access) -> usize {
 
 /// The value that words hold, the low word first.
 pub(crate) fn join(words: &[u32]) -> u128 {
+    if let [word] = *words {
+        return word.into(); // most have no more, and to shift 128 bits takes long
+    }
     words.iter().rev().fold(0, |value, &word| value << 32 | u128::from(word))
 }
 
 /// Puts a value into words, the low word first.
 pub(crate) fn split(value: u128, words: &mut [u32]) {
+    if let [word] = words {
+        *word = value as u32;
+        return;
+    }
     for (i, word) in words.iter_mut().enumerate() {
         *word = (value >> (32 * i)) as u32;
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use atoms_ops::{Fault, Op};
 
 use crate::access::{self, Access};
-use crate::case::{Case, Final, UNIT_WORDS, Unit, split};
+use crate::case::{Case, Final, UNIT_WORDS, Unit, Units, Values, split};
 use crate::explain;
 use crate::fairness::{Fairness, Unfair};
 use crate::kernel::Gives;
@@ -14,7 +14,7 @@ use crate::memory::{MAX_WORLDS, Memory, too_many};
 use crate::order::{self, GoesFirst, Order};
 use crate::passes::{Merging, passes};
 use crate::rejection::{Rejection, operation};
-use crate::request::{Allocation, FaultReport, Geometry, MAX_LANES, Moment, Response, SerialRequest};
+use crate::request::{Allocation, FaultReport, Geometry, Moment, Response, SerialRequest};
 use crate::waits::Waits;
 
 /// Bit of an entry of `Checker::listed` whose word some lane accounts for.
@@ -31,12 +31,16 @@ pub struct Checker {
     memory: Memory,
     /// For each word, 1 + its place in the list of words written, during a request that has one.
     listed: Vec<u32>,
+    /// For [`Units::of`].
+    lanes_of_key: Vec<u32>,
     waits: Waits,
     fairness: Fairness,
     merging: Merging,
     goes_first: Option<GoesFirst>,
     /// Requests worked off since reset, up to the one that is judged; `waits` counts those that were suspended.
     worked_off: u64,
+    /// Of the request judged last.
+    passes: u32,
 }
 
 impl Checker {
@@ -49,11 +53,13 @@ impl Checker {
             parts: vec![None; 256],
             memory: Memory::new(geometry.words()),
             listed: vec![0; geometry.words() as usize],
+            lanes_of_key: vec![0; geometry.words() as usize],
             waits: Waits::default(),
             fairness: Fairness::default(),
             merging: Merging::default(),
             goes_first: None,
             worked_off: 0,
+            passes: 0,
         }
     }
 
@@ -138,9 +144,20 @@ impl Checker {
         resp: impl Into<Option<&'a Response>>,
         after: Option<&[(u32, u32)]>,
     ) -> Result<(), Rejection> {
-        let resp = resp.into();
+        self.request_to(&self.resolve(req), req, resp.into(), after)
+    }
+
+    /// As [`Checker::request`], with what its addresses come to.
+    fn request_to(
+        &mut self,
+        resolved: &Result<Option<Access>, FaultReport>,
+        req: &SerialRequest,
+        resp: Option<&Response>,
+        after: Option<&[(u32, u32)]>,
+    ) -> Result<(), Rejection> {
         self.worked_off += 1;
-        let Some(written) = after else { return self.judge(req, resp, None) };
+        self.passes = 0;
+        let Some(written) = after else { return self.judge(resolved, req, resp, None) };
         let beyond = written.iter().find(|(word, _)| *word as usize >= self.listed.len());
         let verdict = match beyond {
             Some(&(word, got)) => Err(Rejection::stray_write(word, 0, got)),
@@ -148,7 +165,7 @@ impl Checker {
                 for (place, (word, _)) in written.iter().enumerate() {
                     self.listed[*word as usize] = place as u32 + 1;
                 }
-                let verdict = self.judge(req, resp, after);
+                let verdict = self.judge(resolved, req, resp, after);
                 for (word, _) in written {
                     self.listed[*word as usize] = 0;
                 }
@@ -169,8 +186,9 @@ impl Checker {
         if req.op != Op::MbarTryWait as u8 {
             return;
         }
-        let access = self.resolve(req);
-        self.waits.accept(number, cycle, req, &self.geometry, access.as_ref(), &self.memory);
+        let resolved = self.resolve(req);
+        let access = resolved.as_ref().ok().and_then(Option::as_ref);
+        self.waits.accept(number, cycle, req, &self.geometry, access, &self.memory);
     }
 
     /// As [`Checker::request`], for a request among others that are suspended: older ones of the warp port that
@@ -189,10 +207,11 @@ impl Checker {
             return self.request(req, resp, after);
         }
         self.waits.answered(moment, req.cluster);
-        let before = self.waits.objects(&self.memory);
-        let verdict = self.request(req, resp, after);
-        let access = self.resolve(req);
-        let woken = self.waits.happened(moment, req, access.as_ref(), &before, &self.memory);
+        self.waits.note_objects(&self.memory);
+        let resolved = self.resolve(req);
+        let verdict = self.request_to(&resolved, req, resp.into(), after);
+        let access = resolved.as_ref().ok().and_then(Option::as_ref);
+        let woken = self.waits.happened(moment, req, access, &self.memory);
         verdict.and(woken)
     }
 
@@ -247,8 +266,8 @@ impl Checker {
     pub fn lost(&mut self, requests: &[SerialRequest], written: &[(u32, u32)]) -> Result<(), Rejection> {
         self.worked_off += requests.len() as u64;
         let accounts = |request: &SerialRequest| {
-            let access = self.resolve(request).filter(|access| !access.op.only_reads());
-            access.is_some_and(|access| {
+            let access = self.resolve(request).ok().flatten();
+            access.filter(|access| !access.op.only_reads()).is_some_and(|access| {
                 let words = access.size.bytes().div_ceil(4);
                 let names =
                     |word: u32, lane: usize| (access.word[lane]..access.word[lane] + words).contains(&word);
@@ -284,17 +303,16 @@ impl Checker {
 
     /// Whether the request must be given a response (spec 4.7): all are, but for a posted one without a fault.
     pub fn owes_response(&self, req: &SerialRequest) -> bool {
-        let part = self.parts[usize::from(req.slot)].as_ref();
-        !req.is_posted() || access::resolve(&self.geometry, part, req).is_err()
+        !req.is_posted() || self.resolve(req).is_err()
     }
 
-    /// Passes that the request takes: 0 under a fault and without active lanes (spec 4.3).
-    pub fn passes(&self, req: &SerialRequest) -> u32 {
-        self.resolve(req).map_or(0, |access| passes(&self.geometry, self.merging, req.red, &access))
+    /// Passes that the request judged last takes: 0 under a fault and without active lanes (spec 4.3).
+    pub fn passes(&self) -> u32 {
+        self.passes
     }
 
-    fn resolve(&self, req: &SerialRequest) -> Option<Access> {
-        access::resolve(&self.geometry, self.parts[usize::from(req.slot)].as_ref(), req).ok().flatten()
+    fn resolve(&self, req: &SerialRequest) -> Result<Option<Access>, FaultReport> {
+        access::resolve(&self.geometry, self.parts[usize::from(req.slot)].as_ref(), req)
     }
 
     /// Judges the whole memory after the last request; `final_words` gives a word by its index.
@@ -348,12 +366,11 @@ impl Checker {
 
     fn judge(
         &mut self,
+        resolved: &Result<Option<Access>, FaultReport>,
         req: &SerialRequest,
         resp: Option<&Response>,
         after: Option<&[(u32, u32)]>,
     ) -> Result<(), Rejection> {
-        let part = self.parts[usize::from(req.slot)];
-        let resolved = access::resolve(&self.geometry, part.as_ref(), req);
         let nothing = Response::default();
         let resp = match resp {
             None if req.is_posted() && resolved.is_ok() => &nothing,
@@ -376,8 +393,8 @@ impl Checker {
             Err(Rejection::new(clause, "fault", format_args!("expected {expected}, got {got}")))
         };
         let access = match resolved {
-            Err(expected) if got == expected => {
-                let lanes = lanes_given_something(resp);
+            Err(expected) if got == *expected => {
+                let lanes = lanes_given_something(resp, u32::MAX);
                 if lanes != 0 {
                     let (lanes, fault) = (Lanes(lanes), got.fault);
                     let what = format_args!(
@@ -387,14 +404,14 @@ impl Checker {
                 }
                 return must_not_write(after, "spec 2.4", format_args!("it ends with `{}`", got.fault));
             }
-            Err(expected) => return wrong_fault(expected),
+            Err(expected) => return wrong_fault(*expected),
             Ok(_) if got.fault != Fault::None => {
                 return wrong_fault(FaultReport { fault: Fault::None, lane: 0, addr: 0 });
             }
             Ok(access) => access,
         };
         let lanes = access.as_ref().map_or(0, |access| access.lanes);
-        let inactive = lanes_given_something(resp) & !lanes;
+        let inactive = lanes_given_something(resp, !lanes);
         if inactive != 0 {
             let what = format_args!("{} got a result or a predicate without being active", Lanes(inactive));
             return Err(Rejection::new("spec 2.6", "rd", what));
@@ -402,6 +419,8 @@ impl Checker {
         let Some(access) = access else {
             return must_not_write(after, "spec 2.6", format_args!("it has no active lane"));
         };
+        let units = Units::of(access, &mut self.lanes_of_key);
+        self.passes = passes(&self.geometry, self.merging, req.red, access, &units);
         check_what_is_given(access.op, req, resp, access.lanes)?;
         if access.op == Op::Load {
             must_not_write(after, "spec 3.5", format_args!("it is a load"))?;
@@ -418,13 +437,11 @@ impl Checker {
             let worked_off = self.worked_off - 1 + self.waits.suspended();
             policy.order(Some((worked_off % u64::from(self.geometry.lanes.clamp(1, 32))) as u32))
         });
-        let case = Case { access: &access, req, resp, order };
-        let mut unit = Unit::new();
-        let mut rest = access.lanes;
-        while rest != 0 {
-            unit.gather(&access, rest);
-            rest &= !unit.lanes;
-            self.judge_unit(&case, &unit, after)?;
+        let case = Case { access, req, resp, order };
+        let (mut unit, mut values) = (Unit::new(), Values::new());
+        for &lanes in units.sets() {
+            unit.gather(access, lanes);
+            self.judge_unit(&case, &unit, after, &mut values)?;
         }
         for &(word, got) in after.unwrap_or_default() {
             if self.listed[word as usize] & ACCOUNTED == 0 {
@@ -439,16 +456,17 @@ impl Checker {
         case: &Case<'_>,
         unit: &Unit,
         after: Option<&[(u32, u32)]>,
+        values: &mut Values,
     ) -> Result<(), Rejection> {
         if case.access.op != Op::CastSpin {
-            return self.explain_unit(case, unit, after);
+            return self.explain_unit(case, unit, after, values);
         }
         let mut before = [0; UNIT_WORDS];
         for (value, &word) in before.iter_mut().zip(&unit.words[..unit.count]) {
             *value = self.word(word);
         }
         let passed = explain::passed_over(case, unit, &before, |word| self.memory.is_known(word));
-        self.explain_unit(case, unit, after)?;
+        self.explain_unit(case, unit, after, values)?;
         let group = case.access.key[unit.lanes.trailing_zeros() as usize & 31];
         self.fairness.request(group, passed).map_err(|unfair| {
             let Unfair { lane, requests, in_each, spin_hold } = unfair;
@@ -470,30 +488,22 @@ impl Checker {
         case: &Case<'_>,
         unit: &Unit,
         after: Option<&[(u32, u32)]>,
+        values: &mut Values,
     ) -> Result<(), Rejection> {
         let words = &unit.words[..unit.count];
-        // Whether, and with what, each word was listed as written.
-        let mut written = [None; UNIT_WORDS];
-        if let Some(after) = after {
-            for (&word, written) in words.iter().zip(&mut written) {
-                let listed = &mut self.listed[word as usize];
-                if *listed != 0 {
-                    *listed |= ACCOUNTED;
-                    *written = Some(after[(*listed & !ACCOUNTED) as usize - 1].1);
-                }
-            }
-        }
-        let written = after.map(|_| &written[..unit.count]);
-
-        if !words.iter().all(|&word| self.memory.is_known(word)) {
-            return self.judge_unit_in_every_world(case, unit, written);
-        }
-        let (mut before, mut seen, mut left) = ([0; UNIT_WORDS], [0; UNIT_WORDS], [0; UNIT_WORDS]);
+        let Values { before, seen, left } = values;
+        let mut known = true;
         for (i, &word) in words.iter().enumerate() {
+            known &= self.memory.is_known(word);
             before[i] = self.memory.word(word);
-            seen[i] = written.and_then(|w| w[i]).unwrap_or(before[i]);
+            seen[i] = after.and_then(|after| self.written(word, after)).unwrap_or(before[i]);
+            let listed = &mut self.listed[word as usize];
+            *listed |= if *listed != 0 { ACCOUNTED } else { 0 };
         }
-        let seen = written.map(|_| &seen[..unit.count]);
+        if !known {
+            return self.judge_unit_in_every_world(case, unit, after);
+        }
+        let seen = after.map(|_| &seen[..unit.count]);
         let mut choices = Vec::new();
         let left = &mut left[..unit.count];
         match explain::explain(case, unit, &before[..unit.count], seen, left, &mut choices)? {
@@ -503,8 +513,14 @@ impl Checker {
                 }
                 Ok(())
             }
-            Final::OneOf => self.judge_unit_in_every_world(case, unit, written),
+            Final::OneOf => self.judge_unit_in_every_world(case, unit, after),
         }
+    }
+
+    /// The value with which a word is listed as written.
+    fn written(&self, word: u32, after: &[(u32, u32)]) -> Option<u32> {
+        let listed = self.listed[word as usize] & !ACCOUNTED;
+        (listed != 0).then(|| after[listed as usize - 1].1)
     }
 
     /// As [`Checker::explain_unit`] where the words before, or those left, have several possible values.
@@ -512,9 +528,11 @@ impl Checker {
         &mut self,
         case: &Case<'_>,
         unit: &Unit,
-        written: Option<&[Option<u32>]>,
+        after: Option<&[(u32, u32)]>,
     ) -> Result<(), Rejection> {
         let words = &unit.words[..unit.count];
+        let written: Option<Vec<Option<u32>>> =
+            after.map(|after| words.iter().map(|&word| self.written(word, after)).collect());
         let mut region = self.memory.joined(words)?;
         let columns: Vec<usize> = words
             .iter()
@@ -527,8 +545,9 @@ impl Checker {
         let mut choices = Vec::new();
         for world in &region.worlds {
             let before: Vec<u32> = columns.iter().map(|&column| world[column]).collect();
-            let seen: Option<Vec<u32>> =
-                written.map(|written| written.iter().zip(&before).map(|(w, &b)| w.unwrap_or(b)).collect());
+            let seen: Option<Vec<u32>> = written
+                .as_ref()
+                .map(|written| written.iter().zip(&before).map(|(w, &b)| w.unwrap_or(b)).collect());
             let mut left = before.clone();
             let mut leave = |left: &[u32]| {
                 let mut next = world.clone();
@@ -572,9 +591,9 @@ impl Checker {
     }
 }
 
-/// Lanes with anything but zeros in the response.
-fn lanes_given_something(resp: &Response) -> u32 {
-    (0..MAX_LANES).fold(resp.pred, |mask, lane| mask | u32::from(resp.rd[lane] != 0) << lane)
+/// Lanes of these with anything but zeros in the response.
+fn lanes_given_something(resp: &Response, lanes: u32) -> u32 {
+    lanes_of(lanes).fold(resp.pred & lanes, |mask, lane| mask | u32::from(resp.rd[lane] != 0) << lane)
 }
 
 /// Memory was written by a request that writes none, and why it does not.

@@ -48,7 +48,6 @@ fn explain_in_any_order(
     let mask = value_mask(size);
     let first = unit.lanes.trailing_zeros() as usize & 31;
     let addr = access.addr[first];
-    left.copy_from_slice(before);
     let old = join(&before[..words_each(access)]);
     let wrong = |expected| wrong_final(unit.lanes, addr, old, expected, seen.map_or(0, join));
 
@@ -73,6 +72,7 @@ fn explain_in_any_order(
         }),
         Together::Count => (old + u128::from(unit.lanes.count_ones())) & mask,
         Together::Select => {
+            left.copy_from_slice(before);
             explain_spin(case, unit, before, left)?;
             if let Some(seen) = seen {
                 compare_spin(case, unit, before, seen, left)?;

@@ -52,7 +52,9 @@ impl Memory {
 
     /// Sets a word, which is known then; nothing beyond the memory. Those it hung together with keep what they had.
     pub(crate) fn set(&mut self, word: u32, value: u32) {
-        if let Some(mut region) = self.region_of.get(&word).and_then(|id| self.regions.get(id)).cloned() {
+        if !self.is_known(word)
+            && let Some(mut region) = self.region_of.get(&word).and_then(|id| self.regions.get(id)).cloned()
+        {
             let column = region.words.iter().position(|&w| w == word).unwrap_or(0);
             region.worlds.iter_mut().for_each(|world| world[column] = 0);
             self.put(region);
@@ -67,13 +69,18 @@ impl Memory {
         self.regions.is_empty() || !self.region_of.contains_key(&word)
     }
 
+    /// The values that the word can have, in no order, and some of them more than once.
+    pub(crate) fn values(&self, word: u32) -> impl Iterator<Item = u32> {
+        let region = self.region_of.get(&word).and_then(|id| self.regions.get(id));
+        let column = region.and_then(|region| region.words.iter().position(|&w| w == word)).unwrap_or(0);
+        let known = region.is_none().then(|| self.word(word));
+        let worlds = region.map_or(&[][..], |region| &region.worlds);
+        known.into_iter().chain(worlds.iter().map(move |world| world[column]))
+    }
+
     /// The values that the word can have, ascending.
     pub(crate) fn possible(&self, word: u32) -> Vec<u32> {
-        let Some(region) = self.region_of.get(&word).and_then(|id| self.regions.get(id)) else {
-            return vec![self.word(word)];
-        };
-        let column = region.words.iter().position(|&w| w == word).unwrap_or(0);
-        let mut values: Vec<u32> = region.worlds.iter().map(|world| world[column]).collect();
+        let mut values: Vec<u32> = self.values(word).collect();
         values.sort_unstable();
         values.dedup();
         values

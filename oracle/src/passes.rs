@@ -3,8 +3,8 @@
 use atoms_ops::Op;
 
 use crate::access::Access;
-use crate::lanes::lanes_of;
-use crate::request::{Geometry, MAX_LANES};
+use crate::case::Units;
+use crate::request::Geometry;
 
 /// Which operations the unit was built to merge (spec 4.1, 6.11).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,22 +27,25 @@ impl Merging {
     }
 }
 
-/// Passes of a request without a fault.
-pub(crate) fn passes(geometry: &Geometry, merging: Merging, red: bool, access: &Access) -> u32 {
+/// Passes of a request without a fault, whose lanes at one word are a set of `units`.
+pub(crate) fn passes(
+    geometry: &Geometry,
+    merging: Merging,
+    red: bool,
+    access: &Access,
+    units: &Units,
+) -> u32 {
     if access.op == Op::CastSpin {
         return 1;
     }
-    let words = access.size.bytes().div_ceil(4);
-    // The group of banks and the first word of each access; a list is sorted sooner than maps are made.
-    let (mut asked, mut number) = ([(0, 0); MAX_LANES], 0);
-    for lane in lanes_of(access.lanes) {
-        let word = access.word[lane];
-        asked[number] = (geometry.bank(word) / words, word);
-        number += 1;
-    }
-    let asked = &mut asked[..number];
-    asked.sort_unstable();
     let joins = merging.joins(access.op, red);
-    let of_group = |group: &[_]| if joins { group.chunk_by(|a, b| a == b).count() } else { group.len() };
-    asked.chunk_by(|(a, _), (b, _)| a == b).map(of_group).max().unwrap_or(0) as u32
+    let words = access.size.bytes().div_ceil(4);
+    // By group of banks.
+    let mut asked = vec![0; geometry.banks as usize];
+    for lanes in units.sets() {
+        let word = access.word[lanes.trailing_zeros() as usize & 31];
+        let group = geometry.bank(word) / words;
+        asked[group as usize] += if joins { 1 } else { lanes.count_ones() };
+    }
+    asked.into_iter().max().unwrap_or(0)
 }

@@ -71,6 +71,8 @@ pub(crate) struct Waits {
     goes_first: Option<GoesFirst>,
     waiters: Vec<Waiter>,
     claims: Vec<Claim>,
+    /// What the waiters ask about, then what the claims do, before the request that is judged, as far as it is known.
+    before: Vec<Option<ObjectWord>>,
     last_answer: u64,
     /// First and last cycle of the quiet ones up to now.
     quiet: Option<(u64, u64)>,
@@ -85,9 +87,9 @@ fn object(memory: &Memory, question: Question) -> ObjectWord {
 
 /// Whether the phase may be, and whether it must be complete.
 fn complete(memory: &Memory, question: Question) -> (bool, bool) {
-    let all = memory.possible(question.word + 1);
-    let is = |high: &u32| mbarrier::is_complete(u64::from(*high) << 32, question.parity);
-    (all.iter().any(is), all.iter().all(is))
+    let all = || memory.values(question.word + 1);
+    let is = |high: u32| mbarrier::is_complete(u64::from(high) << 32, question.parity);
+    (all().any(is), all().all(is))
 }
 
 /// What a request did to the object of a wait.
@@ -188,20 +190,19 @@ impl Waits {
         }
     }
 
-    /// The objects asked about, as far as they are known, before a request: for [`Waits::happened`].
-    pub(crate) fn objects(&self, memory: &Memory) -> Vec<Option<ObjectWord>> {
-        let questions = self.waiters.iter().map(|waiter| waiter.question);
-        let known = |question: Question| {
-            let certain = |word: u32| memory.possible(word).len() == 1;
-            (certain(question.word) && certain(question.word + 1)).then(|| object(memory, question))
-        };
-        questions
-            .chain(self.claims.iter().map(|claim| Some(claim.question)))
-            .map(|question| question.and_then(known))
-            .collect()
+    /// A request is about to be judged: notes the objects asked about as they are before it.
+    pub(crate) fn note_objects(&mut self, memory: &Memory) {
+        let waiting = self.waiters.iter().map(|waiter| waiter.question);
+        let claimed = self.claims.iter().map(|claim| Some(claim.question));
+        let known =
+            |question: &Question| memory.is_known(question.word) && memory.is_known(question.word + 1);
+        let objects =
+            waiting.chain(claimed).map(|asked| asked.filter(known).map(|question| object(memory, question)));
+        self.before.clear();
+        self.before.extend(objects);
     }
 
-    /// The request was judged, and `memory` is what it left of the objects `before` it.
+    /// The request was judged, and `memory` is what it left of the objects noted before it.
     ///
     /// # Errors
     /// When the reason for a wake-up can no longer come.
@@ -210,14 +211,13 @@ impl Waits {
         moment: &Moment,
         req: &SerialRequest,
         access: Option<&Access>,
-        before: &[Option<ObjectWord>],
         memory: &Memory,
     ) -> Result<(), Rejection> {
         let effect_on = |question: Question, before: Option<ObjectWord>| match access {
             Some(access) => effect(req, access, question, before, memory),
             None => Effect::None,
         };
-        for (waiter, before) in self.waiters.iter_mut().zip(before) {
+        for (waiter, before) in self.waiters.iter_mut().zip(&self.before) {
             let Some(question) = waiter.question else { continue };
             let effect = effect_on(question, *before);
             let (may, must) = complete(memory, question);
@@ -233,7 +233,7 @@ impl Waits {
                 None => waiter.complete,
             };
         }
-        let before = &before[self.waiters.len()..];
+        let before = &self.before[self.waiters.len()..];
         let proven: Vec<bool> = self
             .claims
             .iter()
@@ -382,15 +382,15 @@ fn effect(
     before: Option<ObjectWord>,
     memory: &Memory,
 ) -> Effect {
+    if access.op.only_reads() || access.op == Op::MbarExpectTx {
+        return Effect::None;
+    }
     let names = |&lane: &usize| {
         let (first, words) = (access.word[lane], access.size.bytes().div_ceil(4));
         first < question.word + 2 && question.word < first + words
     };
     let mut lanes = lanes_of(access.lanes).filter(names).peekable();
     if lanes.peek().is_none() {
-        return Effect::None;
-    }
-    if access.op.only_reads() || access.op == Op::MbarExpectTx {
         return Effect::None;
     }
     let Some(before) = before.map(ObjectWord::fields) else { return Effect::Unclear };
@@ -400,16 +400,16 @@ fn effect(
         Step { completes: false, ..step }.perform(&mut sum);
         steps.push(step);
     }
-    let high = memory.possible(question.word + 1);
-    let as_without = |high: &u32| {
-        let Fields { pending, phase, .. } = Fields::of(u64::from(*high) << 32);
+    let high = || memory.values(question.word + 1);
+    let as_without = |high: u32| {
+        let Fields { pending, phase, .. } = Fields::of(u64::from(high) << 32);
         (pending, phase) == (sum.pending, before.phase)
     };
     // Several phases in one request can add up to nothing.
     let hidden = steps.len() > 1 && mbarrier::may_complete(&before, steps.into_iter());
-    if !hidden && high.iter().all(as_without) {
+    if !hidden && high().all(as_without) {
         Effect::None
-    } else if high.iter().any(as_without) || before.phase != u32::from(question.parity) {
+    } else if high().any(as_without) || before.phase != u32::from(question.parity) {
         Effect::Unclear
     } else {
         Effect::Completed

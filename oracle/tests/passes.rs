@@ -1,7 +1,7 @@
 //! How many passes a request takes (spec 4.1, 4.3, 4.4, 5.2), of four lanes over eight banks.
 
 use atoms_ops::{Op, Size};
-use atoms_oracle::{Allocation, Checker, Geometry, Merging, SerialRequest};
+use atoms_oracle::{Allocation, Checker, Geometry, Merging, Response, SerialRequest};
 
 const GEOMETRY: Geometry = Geometry { lanes: 4, banks: 8, rows: 64, xor_hash: false };
 const PART: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
@@ -55,7 +55,9 @@ fn passes(geometry: Geometry, merging: Merging, req: &SerialRequest) -> u32 {
     let mut checker = Checker::new(geometry);
     checker.set_part(0, Some(PART));
     checker.set_merging(merging);
-    checker.passes(req)
+    // Whether the answer is right makes no difference.
+    let _ = checker.request(req, &Response::default(), None);
+    checker.passes()
 }
 
 fn request(op: Op, size: Size, red: bool, addresses: &[u32]) -> SerialRequest {

@@ -230,7 +230,7 @@ impl Watch {
             self.set(at, Place::Live(Life::new(o.slot)));
             return (after, [over, init_fault(o.operand).map(DiagnosisKind::InitWord)]);
         }
-        if !self.places.contains_key(&at) && init_fault(o.word).is_none() {
+        if !self.is_known(at) && init_fault(o.word).is_none() {
             self.set(at, Place::Live(Life::new(o.slot)));
         }
         let kind = match self.places.get_mut(&at) {
@@ -287,7 +287,7 @@ impl Watch {
         for access in accesses(op, size, pass, seen) {
             for low in (access.bank & !1..=access.bank + last).step_by(2) {
                 let at = access.pair(seen.config, low);
-                if self.known.get(at as usize / 64).is_none_or(|bits| bits >> (at % 64) & 1 == 0) {
+                if !self.is_known(at) {
                     continue;
                 }
                 let new = pair(&seen.effect.new, low);
@@ -340,6 +340,11 @@ impl Watch {
                 }
             }
         }
+    }
+
+    /// Whether `places` has the pair.
+    fn is_known(&self, at: u32) -> bool {
+        self.known.get(at as usize / 64).is_some_and(|bits| bits >> (at % 64) & 1 != 0)
     }
 
     fn is_live(&self, at: u32) -> bool {

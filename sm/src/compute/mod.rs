@@ -80,9 +80,9 @@ impl Modifiers {
     }
 }
 
-/// An operand after its modifiers, per lane.
-fn load(view: &View<'_>, source: &Source, modifiers: Modifiers) -> [u64; LANES] {
-    let mut values = if source.wide { view.pairs(source) } else { view.row(source).map(u64::from) };
+/// An operand after its modifiers, in each of the first so many lanes.
+fn load<const COUNT: usize>(view: &View<'_>, source: &Source, modifiers: Modifiers) -> [u64; COUNT] {
+    let mut values = if source.wide { view.pairs(source) } else { view.words(source).map(u64::from) };
     match source.half {
         HalfSelect::Both => {}
         HalfSelect::Low => values = values.map(|v| (v & 0xffff) * 0x1_0001),
@@ -116,32 +116,30 @@ fn load(view: &View<'_>, source: &Source, modifiers: Modifiers) -> [u64; LANES] 
     })
 }
 
-/// Operands after their modifiers, per lane.
-struct Operands<'a> {
-    a: &'a [u64; LANES],
-    b: &'a [u64; LANES],
-    c: &'a [u64; LANES],
+/// Operands after their modifiers, per lane: all of them, or the first alone.
+struct Operands<'a, const COUNT: usize> {
+    a: &'a [u64; COUNT],
+    b: &'a [u64; COUNT],
+    c: &'a [u64; COUNT],
     p: [u32; 3],
     /// Negated operands of an operation with carries.
     carries: u64,
-    /// The first so many lanes take part, or do not.
-    count: usize,
 }
 
 /// Results per lane, as words.
-struct Results {
-    low: [u32; LANES],
-    high: [u32; LANES],
+struct Results<const COUNT: usize> {
+    low: [u32; COUNT],
+    high: [u32; COUNT],
     preds: [u32; 2],
 }
 
-impl Operands<'_> {
+impl<const COUNT: usize> Operands<'_, COUNT> {
     /// All lanes, whether they take part or not: where the operation is a constant of the caller, no
     /// lane has to ask which it is.
     #[inline(always)]
-    fn each(&self, op: ComputeOp) -> Results {
-        let mut results = Results { low: [0; LANES], high: [0; LANES], preds: [0; 2] };
-        for lane in 0..self.count {
+    fn each(&self, op: ComputeOp) -> Results<COUNT> {
+        let mut results = Results { low: [0; COUNT], high: [0; COUNT], preds: [0; 2] };
+        for lane in 0..COUNT {
             self.lane(op, lane, 0, &mut results);
         }
         results
@@ -149,9 +147,9 @@ impl Operands<'_> {
 
     /// As [`Operands::each`] without predicate results.
     #[inline(always)]
-    fn values(&self, op: ComputeOp) -> Results {
-        let mut results = Results { low: [0; LANES], high: [0; LANES], preds: [0; 2] };
-        for lane in 0..self.count {
+    fn values(&self, op: ComputeOp) -> Results<COUNT> {
+        let mut results = Results { low: [0; COUNT], high: [0; COUNT], preds: [0; 2] };
+        for lane in 0..COUNT {
             let p = self.p.map(|p| p >> lane & 1 != 0);
             let operands = [self.a[lane], self.b[lane], self.c[lane], 0];
             let Computed { value, .. } = compute(op, operands, p, self.carries);
@@ -163,8 +161,8 @@ impl Operands<'_> {
 
     /// The lanes of `mask`, with the fourth operand.
     #[inline(never)]
-    fn of_any(&self, op: ComputeOp, mask: u32, d: &[u64; LANES]) -> Results {
-        let mut results = Results { low: [0; LANES], high: [0; LANES], preds: [0; 2] };
+    fn of_any(&self, op: ComputeOp, mask: u32, d: &[u64; COUNT]) -> Results<COUNT> {
+        let mut results = Results { low: [0; COUNT], high: [0; COUNT], preds: [0; 2] };
         for lane in lanes_of(mask) {
             self.lane(op, lane, d[lane], &mut results);
         }
@@ -172,7 +170,7 @@ impl Operands<'_> {
     }
 
     #[inline(always)]
-    fn lane(&self, op: ComputeOp, lane: usize, d: u64, results: &mut Results) {
+    fn lane(&self, op: ComputeOp, lane: usize, d: u64, results: &mut Results<COUNT>) {
         let p = self.p.map(|p| p >> lane & 1 != 0);
         let operands = [self.a[lane], self.b[lane], self.c[lane], d];
         let Computed { value, preds } = compute(op, operands, p, self.carries);
@@ -184,7 +182,7 @@ impl Operands<'_> {
     }
 
     /// An operation that loops are made of, known where the lanes are gone through; `None` if it is none of them.
-    fn common(&self, op: ComputeOp, preds: bool) -> Option<Results> {
+    fn common(&self, op: ComputeOp, preds: bool) -> Option<Results<COUNT>> {
         const fn word(op: IntOp) -> ComputeOp {
             ComputeOp::int(op, Type::U32)
         }
@@ -255,47 +253,49 @@ impl Operands<'_> {
     }
 }
 
+/// What the instruction gives the lanes of `mask`, which are among the first so many.
+fn results<const COUNT: usize>(compute: &Compute, view: &View<'_>, mask: u32) -> Results<COUNT> {
+    let modifiers = Modifiers::of(compute.op);
+    let [a, b, c, d] = &compute.sources;
+    let operands = Operands {
+        a: &load(view, a, modifiers),
+        b: &load(view, b, modifiers),
+        c: &load(view, c, modifiers),
+        p: compute.p.map(|p| view.pred(p)),
+        carries: [a, b, c].iter().filter(|s| modifiers == Modifiers::Carry && s.negate).count() as u64,
+    };
+    let wants_preds = compute.pred_dst.iter().any(|pred| !pred.is_true());
+    let common = operands.common(compute.op, wants_preds);
+    common.unwrap_or_else(|| operands.of_any(compute.op, mask, &load(view, d, modifiers)))
+}
+
 /// Carries out the instruction for split `index`, in the lanes of `mask`.
 pub(crate) fn execute(compute: &Compute, warp: &mut Warp, index: usize, mask: u32, constants: &ConstantBank) {
     if mask == 0 {
         return;
     }
-    let (mask, count) = match compute.path {
-        Path::Vector => (mask, LANES),
-        Path::Uniform => (1, 1),
-    };
     let view = warp.view(index, constants);
-    let modifiers = Modifiers::of(compute.op);
-    let [a, b, c, d] = &compute.sources;
-    let operands = Operands {
-        a: &load(&view, a, modifiers),
-        b: &load(&view, b, modifiers),
-        c: &load(&view, c, modifiers),
-        p: compute.p.map(|p| view.pred(p)),
-        carries: [a, b, c].iter().filter(|s| modifiers == Modifiers::Carry && s.negate).count() as u64,
-        count,
-    };
-    let wants_preds = compute.pred_dst.iter().any(|pred| !pred.is_true());
-    let results = operands.common(compute.op, wants_preds);
-    let Results { low, high, preds } =
-        results.unwrap_or_else(|| operands.of_any(compute.op, mask, &load(&view, d, modifiers)));
-    match compute.path {
+    let (mask, preds) = match compute.path {
         Path::Vector => {
+            let Results { low, high, preds } = results::<LANES>(compute, &view, mask);
             let dst = Reg(compute.dst);
             warp.registers.set(dst, mask, &low);
             if compute.wide {
                 warp.registers.set(dst.plus(1), mask, &high);
             }
+            (mask, preds)
         }
         Path::Uniform => {
+            let Results { low: [low], high: [high], preds } = results(compute, &view, 1);
             let dst = UReg(compute.dst as u8);
             let uniform = &mut warp.splits[index].uniform;
-            uniform.set(dst, low[0]);
+            uniform.set(dst, low);
             if compute.wide {
-                uniform.set(dst.plus(1), high[0]);
+                uniform.set(dst.plus(1), high);
             }
+            (1, preds)
         }
-    }
+    };
     for (pred, values) in compute.pred_dst.into_iter().zip(preds) {
         warp.set_pred(index, pred, mask, values);
     }

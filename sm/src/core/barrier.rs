@@ -4,7 +4,7 @@ use super::Core;
 use super::cta::Stage;
 use super::issue::{At, ExecError};
 use crate::memory::SharedPlace;
-use crate::port::{Address, Origin, Request, Transfer};
+use crate::port::{Address, Origin, Request, RequestOperands, Transfer};
 use crate::warp::{Busy, LANES, Wait, Warp, lanes, select};
 use atoms_isa::{BarrierAccess, Path, Source};
 use atoms_model::mbarrier::MbarObject;
@@ -52,7 +52,7 @@ impl Core<'_> {
             }
             let origin = Origin::Lane { warp: slot, lane: lane as u32, pc };
             let bare = Transfer::posted(access.op, Size::U64, place, origin);
-            self.cluster_port.ask(Transfer { b: request.b[lane], ..bare });
+            self.cluster_port.ask(Transfer { b: request.operands.b[lane], ..bare });
             warp.posted = Some(place);
             warp.remote += 1;
             warp.busy = Busy::Request;
@@ -62,7 +62,7 @@ impl Core<'_> {
             note_question(warp, &request);
         }
         if access.op == Op::MbarTryWait && warp.splits.len() > 1 {
-            request.c.fill(u128::from(OTHERS_TURN_CYCLES));
+            request.operands.c.fill(u128::from(OTHERS_TURN_CYCLES));
         }
         self.ask(slot, warp, request);
         Ok(())
@@ -130,7 +130,7 @@ impl Core<'_> {
             }
             if cycles != 0 && watch && warp.asked.tried >> lowest & 1 != 0 {
                 let parity = u128::from(warp.asked.parity >> lowest & 1) << 31;
-                let operands = [parity, u128::from(cycles)].map(|value| Box::new([value; LANES]));
+                let operands = Box::new(RequestOperands { b: [parity; LANES], c: [cycles.into(); LANES] });
                 let (op, address) = (Op::MbarTryWait, Address::plain(warp.asked.address));
                 let request = Request::bare(op, Size::U64, 1 << lowest, pc, warp.cta_slot, address, operands);
                 self.ask(slot, warp, request);
@@ -200,7 +200,7 @@ fn note_question(warp: &mut Warp, request: &Request) {
     let asked = &mut warp.asked;
     for lane in lanes(request.mask) {
         asked.address[lane] = request.address.sum(lane);
-        let odd = (request.b[lane] >> 31) as u32 & 1;
+        let odd = (request.operands.b[lane] >> 31) as u32 & 1;
         asked.parity = (asked.parity & !(1 << lane)) | odd << lane;
     }
     if request.op == Op::MbarTryWait {

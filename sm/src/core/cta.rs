@@ -1,6 +1,7 @@
 //! A CTA on the core: its warps, and the barriers among them.
 
-use crate::warp::{Wait, Warp, lanes};
+use super::warp_slots::Slots;
+use crate::warp::{Split, Wait, Warp, lanes};
 use atoms_isa::BarrierVote;
 
 /// Threads expected at a block barrier by `BAR.ARV` and the forms that name a count.
@@ -66,15 +67,19 @@ pub(crate) struct Cta {
 
 impl Cta {
     /// Lets the threads at every barrier go on for which all have arrived.
-    pub(crate) fn release_barriers(&mut self, warps: &mut [Option<Box<Warp>>]) {
-        for (id, barrier) in self.barriers.iter_mut().enumerate() {
+    pub(super) fn release_barriers(&mut self, warps: &mut Slots) {
+        let at_barrier = |split: &Split| match split.wait {
+            Wait::Block(id) if split.mask != 0 => 1 << id,
+            _ => 0,
+        };
+        let splits = self.warps.iter().filter_map(|slot| warps[*slot].as_deref()).flat_map(|w| &w.splits);
+        let waited_at = splits.fold(0_u16, |ids, split| ids | at_barrier(split));
+        for id in lanes(waited_at.into()) {
+            let barrier = &mut self.barriers[id];
             let waits = |w: Wait| w == Wait::Block(id as u8);
-            let own = |warps: &[Option<Box<Warp>>], count: &dyn Fn(&Warp) -> u32| -> u32 {
+            let own = |warps: &Slots, count: &dyn Fn(&Warp) -> u32| -> u32 {
                 self.warps.iter().filter_map(|s| warps[*s].as_deref()).map(count).sum()
             };
-            if own(warps, &|w| w.waiting(waits).count_ones()) == 0 {
-                continue;
-            }
             let complete = match barrier.expected {
                 None => own(warps, &|w| (w.live & !w.waiting(waits)).count_ones()) <= barrier.arrived,
                 // A warp all of whose live threads wait counts whole, as the hardware counts warps.

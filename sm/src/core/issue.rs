@@ -10,7 +10,7 @@ use crate::observer::CoreEvent;
 use crate::port::{Origin, Reply, Request, Transfer};
 use crate::warp::{Busy, LANES, Row, View, Warp, select};
 use atoms_isa::{
-    AddressBase, ConstAccess, Control, Effect, GlobalAddress, Grain, Operation, Path, Reg, UReg,
+    AddressBase, ConstAccess, ConstIndex, Control, Effect, GlobalAddress, Grain, Operation, Path, Reg, UReg,
 };
 use atoms_ops::{Op, Size};
 
@@ -184,20 +184,26 @@ impl Core<'_> {
             Grain::Sub(size) => (1, Some(size)),
             Grain::Words(count) => (count, None),
         };
-        let rows: Vec<Row> = (0..count)
-            .map(|word| {
-                std::array::from_fn(|lane| {
-                    let offset = view.const_offset(access.address, lane).wrapping_add(4 * u32::from(word));
-                    let bits = view.constants().word(offset);
-                    size.map_or(bits, |size| extend(size, u128::from(bits)) as u32)
-                })
-            })
-            .collect();
-        for (word, row) in rows.iter().enumerate() {
-            let dst = access.dst;
+        let by_lane = matches!(access.address.index, ConstIndex::Reg(_));
+        // Of all lanes before the first is written: an index may be among the destinations.
+        let first = view.const_offset(access.address, 0);
+        let offsets: Row = match by_lane {
+            true => std::array::from_fn(|lane| view.const_offset(access.address, lane)),
+            false => [first; LANES],
+        };
+        for word in 0..count {
+            let read = |offset: u32| {
+                let bits = self.constants.word(offset.wrapping_add(4 * u32::from(word)));
+                size.map_or(bits, |size| extend(size, u128::from(bits)) as u32)
+            };
             match access.path {
-                Path::Vector => warp.registers.set(Reg(dst).plus(word as u8), mask, row),
-                Path::Uniform => warp.splits[index].uniform.set(UReg(dst as u8).plus(word as u8), row[0]),
+                Path::Vector => {
+                    let row = if by_lane { offsets.map(read) } else { [read(first); LANES] };
+                    warp.registers.set(Reg(access.dst).plus(word), mask, &row);
+                }
+                Path::Uniform => {
+                    warp.splits[index].uniform.set(UReg(access.dst as u8).plus(word), read(first));
+                }
             }
         }
     }

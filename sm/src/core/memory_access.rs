@@ -4,7 +4,7 @@ use super::Core;
 use super::issue::{At, ExecError, addresses, extend, in_shared_window, rank_of};
 use crate::compute::atomic;
 use crate::memory::{LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, generic};
-use crate::port::{Address, Origin, Reply, Request, Transfer, gather, scatter};
+use crate::port::{Address, Origin, Reply, Request, RequestOperands, Transfer, gather, scatter};
 use crate::warp::{Busy, LANES, Warp, lanes, select};
 use atoms_isa::{GlobalAccess, GlobalOp, LocalAccess, Space, WideOp};
 use atoms_ops::{Op, Size};
@@ -31,8 +31,11 @@ impl Core<'_> {
         if access.space == Space::Generic {
             addresses = addresses.map(|address| generic(self.kernel.arch, address));
         }
-        let b = gather(&view, access.rb, size);
-        let c = gather(&view, access.rc, size);
+        let operands = match op {
+            GlobalOp::Load => RequestOperands::NONE,
+            _ => RequestOperands::gather(&view, access.rb, access.rc, size),
+        };
+        let RequestOperands { b, c } = &operands;
         let window = match access.space {
             Space::Global => 0,
             Space::Generic => select(mask, |l| in_shared_window(addresses[*l])),
@@ -72,7 +75,10 @@ impl Core<'_> {
                 }
                 _ => self.global.load(address, bytes).map_err(outside)?,
             };
-            let new = atomic::apply(op, size, old, b[lane], c[lane]);
+            let new = match op {
+                GlobalOp::Load => None,
+                op => atomic::apply(op, size, old, b[lane], c[lane]),
+            };
             if new.is_some_and(|new| new != old) {
                 self.livelock.change(self.cycle);
             }
@@ -93,7 +99,7 @@ impl Core<'_> {
                 |l: &usize| !matches!((addresses[*l] >> 32) as u32, LOCAL_WINDOW_HIGH | PARAM_WINDOW_HIGH);
             let open = |l: &usize| access.space == Space::Global || own(l);
             let told = select(mask & !window, open);
-            self.tell_global(at, warp, access, told, (&addresses, &results, &b));
+            self.tell_global(at, warp, access, told, (&addresses, &results, b));
         }
         scatter(warp, dst, size, mask & !window, &results);
         warp.busy = Busy::Until(self.cycle + u64::from(self.config.global_latency_cycles) + 1);
@@ -136,7 +142,7 @@ impl Core<'_> {
             && shared != 0
         {
             let address = Address::plain(addresses.map(|address| address as u32));
-            let bare = Request::bare(op, size, shared, pc, warp.cta_slot, address, [b, c]);
+            let bare = Request::bare(op, size, shared, pc, warp.cta_slot, address, Box::new(operands));
             let request = Request { red: dst.is_zero(), dst, ..bare };
             self.ask(slot, warp, request);
         }

@@ -51,7 +51,7 @@ pub(super) fn answered(
         op: as_global(request.op),
         size: request.size,
         addresses: &addresses,
-        operand: &request.b,
+        operand: &request.operands.b,
         stored: (preds << first) & mask,
     };
     observer.observe(cycle, &CoreEvent::Accessed(access));

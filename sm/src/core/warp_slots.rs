@@ -1,7 +1,7 @@
 //! The warps on the core, by slot, and from which cycle on each can issue.
 
 use crate::warp::{Busy, Warp};
-use std::ops::{Deref, DerefMut, Index, IndexMut};
+use std::ops::{Deref, Index, IndexMut};
 
 /// A warp, where there is one.
 pub(super) type Slot = Option<Box<Warp>>;
@@ -17,8 +17,9 @@ pub(super) struct Slots {
     /// First cycle in which an instruction can be issued; the end of time where something else must happen
     /// first.
     due: Vec<u64>,
-    /// Slots whose `due` has come, and the first cycle in which that of another one does.
+    /// Slots whose `due` has come, those whose `due` will, and the first cycle in which that of one does.
     ready: u64,
+    later: u64,
     next: u64,
     /// Slots whose warp can issue some time, or waits for an answer.
     moving: u64,
@@ -35,6 +36,7 @@ impl Slots {
             own: (0..schedulers).map(own).collect(),
             due: vec![u64::MAX; count],
             ready: 0,
+            later: 0,
             next: u64::MAX,
             moving: 0,
             stale: 0,
@@ -43,13 +45,13 @@ impl Slots {
 
     /// The first slot after `last`, in a circle over those of `scheduler`, whose warp can issue. Cycles come in order.
     pub(super) fn next_due(&mut self, scheduler: usize, last: Option<usize>, cycle: u64) -> Option<usize> {
-        self.refresh(cycle);
+        if self.stale != 0 {
+            self.refresh(cycle);
+        }
         if self.next <= cycle {
             self.next = u64::MAX;
-            for (slot, due) in self.due.iter().enumerate() {
-                self.ready |= u64::from(*due <= cycle) << slot;
-                self.next = self.next.min(if *due <= cycle { u64::MAX } else { *due });
-            }
+            let later = std::mem::take(&mut self.later);
+            slots(later).for_each(|slot| self.sort(slot, cycle));
         }
         let ready = self.ready & self.own[scheduler];
         let after = ready & last.map_or(u64::MAX, |last| (!1_u64).unbounded_shl(last as u32));
@@ -71,18 +73,39 @@ impl Slots {
     }
 
     fn refresh(&mut self, cycle: u64) {
-        while self.stale != 0 {
-            let slot = self.stale.trailing_zeros() as usize;
-            self.stale &= self.stale - 1;
-            let Some(warp) = self.warps.get(slot) else { continue };
-            let due = warp.as_deref().map_or(u64::MAX, Warp::due);
-            let waits = warp.as_deref().is_some_and(|w| w.busy != Busy::No && !w.splits.is_empty());
-            self.due[slot] = due;
-            self.moving = self.moving & !(1 << slot) | u64::from(waits || due != u64::MAX) << slot;
-            self.ready = self.ready & !(1 << slot) | u64::from(due <= cycle) << slot;
-            self.next = self.next.min(if due <= cycle { u64::MAX } else { due });
+        let stale = std::mem::take(&mut self.stale);
+        self.ready &= !stale;
+        self.later &= !stale;
+        self.moving &= !stale;
+        for slot in slots(stale) {
+            let Some(warp) = self.warps[slot].as_deref() else { continue };
+            let waits = warp.busy != Busy::No && !warp.splits.is_empty();
+            self.due[slot] = warp.due();
+            self.moving |= u64::from(waits || self.due[slot] != u64::MAX) << slot;
+            self.sort(slot, cycle);
         }
     }
+
+    /// Notes of a slot whether its `due` has come or will.
+    fn sort(&mut self, slot: usize, cycle: u64) {
+        let due = self.due[slot];
+        if due <= cycle {
+            self.ready |= 1 << slot;
+        } else if due != u64::MAX {
+            self.later |= 1 << slot;
+            self.next = self.next.min(due);
+        }
+    }
+}
+
+/// Slots of a set, in order.
+fn slots(set: u64) -> impl Iterator<Item = usize> {
+    let mut rest = set;
+    std::iter::from_fn(move || {
+        let slot = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+        rest &= rest - 1;
+        Some(slot)
+    })
 }
 
 impl Deref for Slots {
@@ -90,13 +113,6 @@ impl Deref for Slots {
 
     fn deref(&self) -> &[Slot] {
         &self.warps
-    }
-}
-
-impl DerefMut for Slots {
-    fn deref_mut(&mut self) -> &mut [Slot] {
-        self.stale = u64::MAX;
-        &mut self.warps
     }
 }
 

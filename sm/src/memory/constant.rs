@@ -109,7 +109,9 @@ impl ConstantBank {
 
     /// One 32-bit word.
     pub(crate) fn word(&self, offset: u32) -> u32 {
-        u32::from_le_bytes([0, 1, 2, 3].map(|i| self.byte(offset.wrapping_add(i))))
+        let whole = self.bytes.get(offset as usize..).and_then(<[u8]>::first_chunk);
+        let wrapping = || [0, 1, 2, 3].map(|i| self.byte(offset.wrapping_add(i)));
+        u32::from_le_bytes(whole.copied().unwrap_or_else(wrapping))
     }
 
     /// Two words, the lower first.

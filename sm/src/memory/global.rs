@@ -77,6 +77,11 @@ pub(crate) fn to_generic(window: Window, address: u64) -> u64 {
     }
 }
 
+#[cold]
+fn misaligned(address: u64, bytes: usize) -> String {
+    format!("address {address:#x} is not a multiple of the {bytes} bytes accessed")
+}
+
 struct Region {
     name: String,
     base: u64,
@@ -87,6 +92,8 @@ struct Region {
 /// All buffers of a launch.
 pub(crate) struct GlobalMemory {
     regions: Vec<Region>,
+    /// Where the last access was: most often the next one is there, too.
+    recent: usize,
 }
 
 impl GlobalMemory {
@@ -113,7 +120,7 @@ impl GlobalMemory {
             let name = "workspace of the cooperative grid".into();
             regions.push(Region { name, base: GRID_WORKSPACE, bytes, constant: false });
         }
-        (GlobalMemory { regions }, bases)
+        (GlobalMemory { regions, recent: 0 }, bases)
     }
 
     /// Address and content of the buffers, in order of parameters.
@@ -121,22 +128,22 @@ impl GlobalMemory {
         self.regions.into_iter().map(|r| (r.base, r.bytes)).collect()
     }
 
+    /// The bytes at an address, of which there is a power of two, and whether they are constant.
     fn find(&mut self, address: u64, bytes: usize) -> Result<(&mut [u8], bool), String> {
-        if !address.is_multiple_of(bytes as u64) {
-            return Err(format!("address {address:#x} is not a multiple of the {bytes} bytes accessed"));
+        if address & (bytes as u64 - 1) != 0 {
+            return Err(misaligned(address, bytes));
         }
-        let inside = self.regions.iter().position(|r| {
-            let offset = address.wrapping_sub(r.base);
-            offset < r.bytes.len() as u64 && offset + bytes as u64 <= r.bytes.len() as u64
-        });
-        match inside {
-            Some(index) => {
-                let region = &mut self.regions[index];
-                let offset = (address - region.base) as usize;
-                Ok((&mut region.bytes[offset..offset + bytes], region.constant))
-            }
-            None => Err(self.outside(address, bytes)),
+        let holds = |region: &Region| {
+            let (offset, length) = (address.wrapping_sub(region.base), region.bytes.len() as u64);
+            offset < length && bytes as u64 <= length - offset
+        };
+        if !self.regions.get(self.recent).is_some_and(holds) {
+            let found = self.regions.iter().position(holds);
+            self.recent = found.ok_or_else(|| self.outside(address, bytes))?;
         }
+        let region = &mut self.regions[self.recent];
+        let offset = (address - region.base) as usize;
+        Ok((&mut region.bytes[offset..offset + bytes], region.constant))
     }
 
     /// Whether all of a block of bytes is in one buffer, at an address that is a multiple of `alignment`.
@@ -152,6 +159,7 @@ impl GlobalMemory {
         if inside { Ok(()) } else { Err(self.outside(address, bytes as usize)) }
     }
 
+    #[cold]
     fn outside(&self, address: u64, bytes: usize) -> String {
         let access = format!("{bytes} bytes at global address {address:#x} lie in no buffer");
         let distance = |r: &&Region| {
@@ -174,7 +182,9 @@ impl GlobalMemory {
     /// Reads up to 16 bytes, little-endian.
     pub(crate) fn load(&mut self, address: u64, bytes: usize) -> Result<u128, String> {
         let (found, _) = self.find(address, bytes)?;
-        Ok(found.iter().rev().fold(0, |acc, b| acc << 8 | u128::from(*b)))
+        let mut word = [0; 16];
+        word[..bytes].copy_from_slice(found);
+        Ok(u128::from_le_bytes(word))
     }
 
     /// Writes up to 16 bytes, little-endian.

@@ -20,8 +20,8 @@ pub(crate) struct Request {
     pub(crate) red: bool,
     pub(crate) slot: u8,
     pub(crate) address: Address,
-    pub(crate) b: Box<[u128; LANES]>,
-    pub(crate) c: Box<[u128; LANES]>,
+    // Boxed: a request is moved several times until it waits for the port.
+    pub(crate) operands: Box<RequestOperands>,
     pub(crate) dst: Reg,
     /// A pair, for what the warp has once.
     pub(crate) uniform_dst: UReg,
@@ -34,6 +34,22 @@ pub(crate) struct Request {
     pub(crate) in_flight: bool,
     /// Lanes that stored, so far.
     pub(crate) stored: u32,
+}
+
+/// Operands B and C of each lane.
+pub(crate) struct RequestOperands {
+    pub(crate) b: [u128; LANES],
+    pub(crate) c: [u128; LANES],
+}
+
+impl RequestOperands {
+    /// Of an operation that has none.
+    pub(crate) const NONE: RequestOperands = RequestOperands { b: [0; LANES], c: [0; LANES] };
+
+    /// From these registers.
+    pub(crate) fn gather(view: &View<'_>, rb: Reg, rc: Reg, size: Size) -> RequestOperands {
+        RequestOperands { b: gather(view, rb, size), c: gather(view, rc, size) }
+    }
 }
 
 /// The parts of an address, as the port adds them up.
@@ -73,8 +89,11 @@ impl Address {
 }
 
 /// One to four registers of a lane as one value.
-pub(crate) fn gather(view: &View<'_>, reg: Reg, size: Size) -> Box<[u128; LANES]> {
-    let mut values = Box::new([0; LANES]);
+pub(crate) fn gather(view: &View<'_>, reg: Reg, size: Size) -> [u128; LANES] {
+    let mut values = [0; LANES];
+    if reg.is_zero() {
+        return values;
+    }
     for word in 0..size.bytes().div_ceil(4) as u8 {
         let row = view.reg(reg.plus(word));
         for (value, bits) in values.iter_mut().zip(row) {
@@ -100,7 +119,7 @@ impl Request {
             SharedResult::Reg(reg) => (reg, None),
             SharedResult::Pred(pred) => (Reg::RZ, Some(Pred::Thread(pred))),
         };
-        let operands = [access.rb, access.rc].map(|reg| gather(view, reg, access.size));
+        let operands = Box::new(RequestOperands::gather(view, access.rb, access.rc, access.size));
         let address = Address::of(&access.address, view);
         let red = access.result == SharedResult::None;
         let bare = Request::bare(access.op, access.size, mask, pc, slot, address, operands);
@@ -115,7 +134,7 @@ impl Request {
         pc: u32,
         slot: usize,
         address: Address,
-        [b, c]: [Box<[u128; LANES]>; 2],
+        operands: Box<RequestOperands>,
     ) -> Request {
         Request {
             op,
@@ -125,8 +144,7 @@ impl Request {
             red: true,
             slot: slot as u8,
             address,
-            b,
-            c,
+            operands,
             dst: Reg::RZ,
             uniform_dst: UReg::URZ,
             pred_dst: None,
@@ -161,7 +179,7 @@ impl Request {
         };
         let red = access.result == BarrierResult::None;
         let address = Address::of(&access.address, view);
-        let operands = [Box::new(b), Box::new([0; LANES])];
+        let operands = Box::new(RequestOperands { b, ..RequestOperands::NONE });
         let bare = Request::bare(access.op, Size::U64, mask, pc, slot, address, operands);
         Request { red, dst, uniform_dst, pred_dst, cleared: access.reported, ..bare }
     }
@@ -197,8 +215,8 @@ impl Request {
         inputs.req_tag = tag;
         inputs.req_slot = self.slot;
         inputs.req_ra[..count].copy_from_slice(&self.address.ra[first..first + count]);
-        inputs.req_b[..count].copy_from_slice(&self.b[first..first + count]);
-        inputs.req_c[..count].copy_from_slice(&self.c[first..first + count]);
+        inputs.req_b[..count].copy_from_slice(&self.operands.b[first..first + count]);
+        inputs.req_c[..count].copy_from_slice(&self.operands.c[first..first + count]);
     }
 
     /// Whether a word changed with the current piece, as far as the answer to it tells: where it does not, `true`.
@@ -212,7 +230,8 @@ impl Request {
         let bits = u128::MAX >> (128 - 8 * self.size.bytes());
         let first = (self.piece * port_lanes) as usize;
         lanes(self.piece_mask(port_lanes)).any(|lane| {
-            let (old, b, c) = (outputs.rsp_rd[lane] & bits, self.b[first + lane], self.c[first + lane]);
+            let (b, c) = (self.operands.b[first + lane], self.operands.c[first + lane]);
+            let old = outputs.rsp_rd[lane] & bits;
             let new = atomic::apply(GlobalOp::Atomic(self.op), self.size, old, b, c);
             new.is_some_and(|new| new & bits != old)
         })

@@ -229,7 +229,7 @@ impl Warp {
             Wait::Until(end) => end <= cycle,
             wait => wait == Wait::Ready,
         };
-        let next = (0..count).map(|i| (self.current + i) % count).find(|i| can(self.splits[*i].wait))?;
+        let next = (self.current..count).chain(0..self.current).find(|i| can(self.splits[*i].wait))?;
         self.splits[next].wait = Wait::Ready;
         self.current = next;
         Some(next)

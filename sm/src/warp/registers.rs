@@ -13,7 +13,12 @@ static ZEROS: Row = [0; LANES];
 
 /// Lanes of a mask, in order.
 pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let lane = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+        rest &= rest - 1;
+        Some(lane)
+    })
 }
 
 /// The lanes of a mask for which something holds.
@@ -44,7 +49,10 @@ impl Registers {
 
     /// Writes the lanes of `mask`.
     pub(crate) fn set(&mut self, reg: Reg, mask: u32, values: &Row) {
-        if let Some(row) = self.rows.get_mut(usize::from(reg.0)) {
+        let Some(row) = self.rows.get_mut(usize::from(reg.0)) else { return };
+        if mask == u32::MAX {
+            *row = *values;
+        } else {
             lanes(mask).for_each(|lane| row[lane] = values[lane]);
         }
     }
@@ -126,39 +134,49 @@ impl<'a> View<'a> {
         ConstantBank::place(address.bank, index.wrapping_add(address.offset))
     }
 
-    /// The 32 bits of an operand, per lane, before its modifiers.
-    pub(crate) fn row(&self, source: &Source) -> Row {
+    /// The 32 bits of an operand in each of the first so many lanes, before its modifiers.
+    pub(crate) fn words<const COUNT: usize>(&self, source: &Source) -> [u32; COUNT] {
         match source.value {
-            Value::Reg(reg) => *self.registers.row(reg),
-            Value::Uniform(reg) => [self.uniform.get(reg); LANES],
-            Value::Imm(value) => [value as u32; LANES],
-            Value::Const(address) if address.index == ConstIndex::None => {
-                [self.constants.word(ConstantBank::place(address.bank, address.offset)); LANES]
+            Value::Reg(reg) => {
+                let row = self.registers.row(reg);
+                std::array::from_fn(|lane| row[lane])
             }
-            Value::Const(address) => {
-                std::array::from_fn(|lane| self.constants.word(self.const_offset(address, lane)))
-            }
+            Value::Uniform(reg) => [self.uniform.get(reg); COUNT],
+            Value::Imm(value) => [value as u32; COUNT],
+            Value::Const(address) => match address.index {
+                ConstIndex::Reg(_) => {
+                    std::array::from_fn(|lane| self.constants.word(self.const_offset(address, lane)))
+                }
+                ConstIndex::None | ConstIndex::Uniform(_) => {
+                    [self.constants.word(self.const_offset(address, 0)); COUNT]
+                }
+            },
         }
     }
 
-    /// The 64 bits of an operand, per lane, before its modifiers.
-    pub(crate) fn pairs(&self, source: &Source) -> [u64; LANES] {
+    /// As [`View::words`], of all lanes.
+    pub(crate) fn row(&self, source: &Source) -> Row {
+        self.words(source)
+    }
+
+    /// As [`View::words`], the 64 bits of an operand.
+    pub(crate) fn pairs<const COUNT: usize>(&self, source: &Source) -> [u64; COUNT] {
         match source.value {
             Value::Reg(reg) => {
                 let (low, high) = (self.registers.row(reg), self.registers.row(reg.plus(1)));
                 std::array::from_fn(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
             }
-            Value::Uniform(reg) => [self.uniform.pair(reg); LANES],
-            Value::Imm(value) => [value as u64; LANES],
-            Value::Const(address) => {
-                std::array::from_fn(|lane| self.constants.pair(self.const_offset(address, lane)))
-            }
+            Value::Uniform(reg) => [self.uniform.pair(reg); COUNT],
+            Value::Imm(value) => [value as u64; COUNT],
+            Value::Const(address) => match address.index {
+                ConstIndex::Reg(_) => {
+                    std::array::from_fn(|lane| self.constants.pair(self.const_offset(address, lane)))
+                }
+                ConstIndex::None | ConstIndex::Uniform(_) => {
+                    [self.constants.pair(self.const_offset(address, 0)); COUNT]
+                }
+            },
         }
-    }
-
-    /// The constant bank.
-    pub(crate) fn constants(&self) -> &ConstantBank {
-        self.constants
     }
 
     /// The registers of the warp.

@@ -1,0 +1,222 @@
+/// A request that leaves its queue is worked off before another one is taken, in passes that carry its tag and what else it
+/// names; every lane is served in one pass, and a request without lanes or under a fault has one that serves none (spec 2.4,
+/// 2.6, 4.1, 4.6). A pass works on words of the accesses of its lanes and on no others (spec 1.3, 4.4), with the operands
+/// that came with the request. There is a pass in every cycle in which none is held back, so that n lanes leave in n such
+/// cycles at most; the head of a queue is taken within NumLanes + 3 of them, and within 2 * NumLanes + 1 at the cluster port
+/// where there is room for its response. By induction over one clock.
+///
+/// Holes: that the accesses lie in the allocation is `agen`'s; which of the lanes goes first is `grouper`'s. How long a pass
+/// is held back is `pipe`'s; the queues are `fifo`'s: here they are a number of requests, and their heads are any.
+module issue_proof
+  import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
+  import atoms_pkg::*;
+(
+  input logic                 clk_i,
+  input logic                 rst_ni,
+  input logic                 advance_i,
+  input warp_req_t            warp_i,
+  input logic                 warp_enter_i,
+  input wide_t [NumLanes-1:0] warp_enter_b_i, warp_enter_c_i,
+  input logic                 cluster_valid_i,
+  input cluster_req_t         cluster_i,
+  input logic                 cluster_room_i,
+  input allocation_t          allocation_i,
+  input logic                 hazard_i,
+  /// The warp request that enters is the one.
+  input logic                 this_i,
+  /// Any word of an operand of any lane.
+  input logic [LaneBits+1:0]  any_word_i,
+  /// Any bank.
+  input bank_t                bank
+);
+  localparam int unsigned Entries = QueueDepth + 1;
+
+  logic        warp_valid_i, warp_pop_o, cluster_pop_o, cluster_owes_o, valid_o;
+  slot_t       lookup_o;
+  pass_t       pass_o;
+  bank_mask_t  bank_valid_o;
+  rows_t       row_o;
+  lanes_t      lane_o;
+  words_t      b_o, c_o;
+  bank_addrs_t bank_addr_o;
+  lane_mask_t  pending_o;
+  lane_t       rotate_o;
+  atoms_issue dut (.*);
+
+  // The warp queue: how many wait.
+  logic [7:0] count;
+  assign warp_valid_i = count != '0;
+
+  // The request at issue, as it was taken.
+  logic        was_reset = 1'b0, here;
+  logic        cluster, red;
+  op_e         op;
+  size_e       size;
+  tag_t        tag;
+  slot_t       slot;
+  fault_e      fault;
+  bank_addrs_t bank_addr;
+  lane_mask_t  left;      // lanes that no pass has served
+  passes_t     passes;    // that have served some
+  logic        begun;     // a pass has left
+  logic        pop, leaves;
+  assign pop    = warp_pop_o || cluster_pop_o;
+  assign leaves = pass_o.valid && advance_i;
+
+  always_ff @(posedge clk_i) begin
+    was_reset <= was_reset || !rst_ni;
+    if (!rst_ni) begin
+      count <= '0;
+      here  <= 1'b0;
+    end else begin
+      count <= count + 8'(warp_enter_i) - 8'(warp_pop_o);
+      here  <= pop || (here && !(leaves && pass_o.last));
+    end
+    if (leaves) begin
+      left   <= left & ~pass_o.served;
+      passes <= passes + passes_t'(left != '0);
+      begun  <= 1'b1;
+    end
+    if (pop) begin
+      cluster   <= cluster_pop_o;
+      red       <= cluster_pop_o ? cluster_i.red : warp_i.meta.red;
+      op        <= cluster_pop_o ? cluster_i.op : warp_i.meta.op;
+      size      <= cluster_pop_o ? cluster_i.size : warp_i.meta.size;
+      tag       <= cluster_pop_o ? cluster_i.tag : warp_i.meta.tag;
+      slot      <= cluster_pop_o ? cluster_i.slot : warp_i.meta.slot;
+      fault     <= dut.fault_d;
+      bank_addr <= dut.bank_addr_d;
+      left      <= (dut.fault_d != FaultNone) ? '0 : cluster_pop_o ? lane_mask_t'(1) : warp_i.meta.mask;
+      passes    <= '0;
+      begun     <= 1'b0;
+    end
+  end
+
+  // One word of the operands of one request.
+  typedef logic [$clog2(Entries)-1:0] entry_t;
+  logic                tracked, taken;   // it waits; it is at issue
+  logic [7:0]          ahead;            // requests in front of it
+  logic [LaneBits+1:0] which;
+  word_t               b, c;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      tracked <= 1'b0;
+      taken   <= 1'b0;
+    end else if (!tracked && !taken) begin
+      if (warp_enter_i && this_i) begin
+        tracked <= 1'b1;
+        ahead   <= count - 8'(warp_pop_o);
+        which   <= any_word_i;
+        b       <= warp_enter_b_i[any_word_i[LaneBits+1:2]][any_word_i[1:0]];
+        c       <= warp_enter_c_i[any_word_i[LaneBits+1:2]][any_word_i[1:0]];
+      end
+    end else if (tracked && warp_pop_o) begin
+      ahead <= ahead - 1;
+      if (ahead == '0) begin
+        tracked <= 1'b0;
+        taken   <= 1'b1;
+      end
+    end else if (taken && leaves && pass_o.last) taken <= 1'b0;
+  end
+
+  /// The entry so many behind another.
+  function automatic entry_t behind(entry_t entry, logic [7:0] further);
+    behind = (8'(entry) + further >= 8'(Entries)) ? entry_t'(8'(entry) + further - 8'(Entries)) : entry_t'(8'(entry) + further);
+  endfunction
+  entry_t next, of_it;
+  assign next  = dut.u_operands.next_q;
+  assign of_it = taken ? dut.u_operands.work_q : behind(next, ahead);
+
+  // Cycles in which a pass could leave, since the head of a queue waits.
+  logic       moves;
+  logic [7:0] warp_waits, cluster_waits, rest, before_warp, before_cluster;
+  assign moves          = advance_i && !hazard_i;
+  assign rest           = !here ? 8'd0 : (left == '0) ? 8'd1 : 8'($countones(left));
+  assign before_warp    = rest + (dut.turn_q ? 8'd0 : dut.no_room_q ? 8'd2 : 8'd3);
+  assign before_cluster = rest + (dut.turn_q ? 8'(NumLanes + 1) : 8'd0);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || !warp_valid_i || warp_pop_o) warp_waits <= '0;
+    else                                        warp_waits <= warp_waits + 8'(moves);
+    if (!rst_ni || !cluster_valid_i || !cluster_room_i || cluster_pop_o) cluster_waits <= '0;
+    else                                                                 cluster_waits <= cluster_waits + 8'(moves);
+  end
+
+  bank_t first, wide;    // of the access of the winner on the bank, and its words less one
+  lane_t winner;
+  assign wide   = bank_t'(last_word(size));
+  assign first  = bank & ~wide;
+  assign winner = lane_o[bank];
+
+  always_comb begin
+    assume (was_reset || !rst_ni);
+    assume (!warp_enter_i || (count < 8'(QueueDepth)));
+    if (was_reset) begin
+      // Requests are taken one after the other, from queues that have one.
+      OneIsTaken:     assert (!(warp_pop_o && cluster_pop_o) && (!pop || advance_i));
+      FromItsQueue:   assert ((!warp_pop_o || warp_valid_i) && (!cluster_pop_o || cluster_valid_i));
+      BehindAnother:  assert (!pop || !here || (leaves && pass_o.last));
+      IsHere:         assert ((valid_o == here) && (!pass_o.valid || here));
+      NoneIsHeldBack: assert (hazard_i || (pass_o.valid == here));
+      if (warp_pop_o)    FormsItsAddresses: assert ((dut.meta == warp_i.meta) && (lookup_o == warp_i.meta.slot));
+      if (cluster_pop_o) FormsItsOffset:    assert ((dut.meta.imm == cluster_i.addr) && dut.meta.absolute && (dut.meta.ur == '0)
+                                                    && (dut.meta.op == cluster_i.op) && (dut.meta.size == cluster_i.size)
+                                                    && (dut.meta.red == cluster_i.red) && (lookup_o == cluster_i.slot));
+      HazardIsObeyed: assert (!hazard_i || !pass_o.valid);
+      OwesAsItIsSaid: assert (cluster_owes_o == (cluster_pop_o && owes_response(cluster_i.op, cluster_i.red, dut.fault_d)));
+      if (cluster_owes_o) HasRoom: assert (cluster_room_i);
+      if (here) begin
+        IsItself:     assert ((pass_o.tag == tag) && (pass_o.slot == slot) && (pass_o.op == op) && (pass_o.size == size)
+                              && (pass_o.red == red) && (pass_o.cluster == cluster) && (pass_o.fault == fault)
+                              && (bank_addr_o == bank_addr));
+        BeginsOnce:   assert (pass_o.first == !begun);
+        EndsOnce:     assert (pass_o.last == ((left & ~pass_o.served) == '0));
+        OnlyThatWait: assert (((pass_o.served & ~left) == '0) && ((pass_o.win & ~pass_o.served) == '0));
+        ServesSome:   assert ((left == '0) == (pass_o.served == '0));
+        Counts:       assert (pass_o.passes == passes + passes_t'(left != '0));
+        OneOfCluster: assert (!cluster || (pass_o.first && pass_o.last));
+        NoneAtFault:  assert ((fault == FaultNone) || (left == '0));
+        if (left != '0) IsLegal: assert (legal(op, size) && (!cluster || cluster_legal(op, red)));
+        // One pass for each lane at most.
+        EndsInTime:   assert (32'(passes) + 32'($countones(left)) <= NumLanes);
+        if (bank_valid_o[bank]) begin
+          ForALane:   assert (pass_o.served[winner]);
+          OnItsBanks: assert (bank_t'(bank_addr[winner].bank) == first);
+          OnItsRow:   assert (row_o[bank] == row_t'(bank_addr[winner].row));
+          ByObjects:  assert (!is_mbarrier(op) || bank_valid_o[bank ^ bank_t'(1)]);
+        end
+      end
+      // Heads of the queues are taken in time.
+      WarpIsTaken:    assert (!warp_valid_i || (32'(warp_waits) + 32'(before_warp) <= NumLanes + 3));
+      ClusterIsTaken: assert (!cluster_valid_i || !cluster_room_i || (32'(cluster_waits) + 32'(before_cluster) <= 2 * NumLanes + 1));
+      // Operands are those that came with the request.
+      if (taken) HasItsOperands: assert (here && !cluster && (of_it == dut.u_operands.work_q));
+      if (tracked || taken)
+        KeepsOperands: assert ((dut.u_operands.b_q[of_it][which] == b) && (dut.u_operands.c_q[of_it][which] == c));
+    end
+  end
+
+  // What induction needs.
+  always_comb begin
+    if (was_reset) begin
+      if (here) begin
+        IsAsTaken:  assert ((dut.pending_q == left) && (dut.passes_q == passes) && (begun || (passes == '0)));
+        OnceBegun:  assert (!begun || (left != '0));
+        OneLane:    assert (!cluster || ((left & ~lane_mask_t'(1)) == '0 && !begun));
+        SpinIsOnce: assert ((op != OpCastSpin) || !begun);
+      end
+      Fits:         assert ((count <= 8'(QueueDepth)) && (8'(next) < 8'(Entries)) && (8'(dut.u_operands.work_q) < 8'(Entries)));
+      TailIsBehind: assert (dut.u_operands.tail_q == behind(next, count));
+      WorkIsAhead:  assert ((dut.u_operands.work_q == next) || (behind(dut.u_operands.work_q, 8'd1) == next));
+      if (here && !cluster) WorkIsTaken: assert (behind(dut.u_operands.work_q, 8'd1) == next);
+      if (tracked) Waits: assert (!taken && (ahead < count));
+    end
+  end
+  for (genvar l = 0; l < NumLanes; l++) begin : g_lane
+    always_comb begin
+      if (was_reset && here && left[l])
+        IsAligned: assert (((bank_t'(bank_addr[l].bank) & wide) == '0)
+                           && (!(size inside {SizeU16, SizeS16}) || !bank_addr[l].in_word[0]));
+    end
+  end
+endmodule : issue_proof

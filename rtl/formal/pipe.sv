@@ -1,0 +1,219 @@
+/// A pass works on the value that was written last to each of its words, however closely the passes to a word follow each
+/// other and whenever the pipeline stands still (spec 4.5): with Forwarding, and without it where `hazard_o` is obeyed. It comes to
+/// the last stage as it entered, once and in order, RmwLatency + 1 steps of the pipeline later; it reads its own words
+/// and writes no other (spec 1.3). `hazard_o` holds a pass back for RmwLatency steps at most. By induction over one clock.
+///
+/// The word is any word of a memory of `atoms_bank`, connected as in `atoms_unit`; the pass is any pass.
+///
+/// Holes: rows lie in the memory, which is `agen`'s and `cta_table`'s; the banks of an mbarrier operation are pairs, and without
+/// Forwarding no pass enters that `hazard_o` holds back: both are `issue`'s. What an operation makes of the word is
+/// `alu`'s and `mbar`'s.
+module pipe_proof
+  import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
+  import atoms_pkg::*;
+(
+  input logic        clk_i,
+  input logic        rst_ni,
+  input logic        advance_i,
+  input pass_t       pass_i,
+  input bank_mask_t  bank_valid_i,
+  input rows_t       row_i,
+  input words_t      b_i, c_i,
+  input bank_addrs_t bank_addr_i,
+  /// The pass that enters is the one.
+  input logic        this_i,
+  /// Any word: its bank and its row.
+  input bank_t       any_bank_i,
+  input row_t        any_row_i,
+  /// Any lane.
+  input lane_t       any_lane_i
+);
+  localparam int unsigned Last = RmwLatency;
+  localparam int unsigned Entries = Forwarding ? 2 * Last + 1 : Last + 1;
+  localparam bank_mask_t  FirstOfPair = {NumBanks/2{2'b01}};
+
+  logic                hazard_o, one_object_o;
+  bank_mask_t          re_o, we_o, hit_o, completed_o;
+  rows_t               raddr_o, waddr_o;
+  words_t              rdata_i, wdata_o, old_o;
+  pass_t               pass_o;
+  bank_t               object_bank_o;
+  row_t                object_row_o;
+  word_t               object_limit_o;
+  bank_addrs_t         bank_addr_o;
+  logic       [Last:0] valid_o;
+  atoms_pipe dut (.*);
+
+  bank_t  bank;   // of the word
+  row_t   row;    // of the word
+  lane_t  lane;
+  words_t stored; // memory, in its row
+  for (genvar b = 0; b < NumBanks; b++) begin : g_bank
+    atoms_bank u_bank (
+      .clk_i,
+      .re_i(re_o[b] && advance_i), .raddr_i(raddr_o[b]), .rdata_o(rdata_i[b]),
+      .we_i(we_o[b] && advance_i && rst_ni), .waddr_i(waddr_o[b]), .wdata_i(wdata_o[b])
+    );
+    assign stored[b] = u_bank.mem_q[was_reset ? row[$clog2(NumRows)-1:0] : any_row_i[$clog2(NumRows)-1:0]];
+  end
+
+  // The word: what was written last, and what that was so many steps ago.
+  logic           was_reset = 1'b0;
+  word_t [Last:0] was;
+  word_t          value, next_value;
+  assign value      = was[0];
+  assign next_value = (we_o[bank] && (waddr_o[bank] == row)) ? wdata_o[bank] : value;
+  always_ff @(posedge clk_i) begin
+    was_reset <= was_reset || !rst_ni;
+    if (!was_reset) begin
+      bank <= any_bank_i;
+      row  <= any_row_i;
+      lane <= any_lane_i;
+      was  <= {Last+1{stored[any_bank_i]}};
+    end else if (!rst_ni) was <= {Last+1{value}};
+    else if (advance_i)   was <= {was[Last-1:0], next_value};
+  end
+
+  // The pass, as it entered, and where it is.
+  logic  [Last:0] entered;   // stages that hold a pass
+  logic  [Last:0] stage;     // that of this one
+  pass_t          pass;
+  logic           works;     // on the bank
+  row_t           its_row;   // there
+  word_t          b, c;      // there
+  bank_addr_t     bank_addr; // of the lane
+  logic           taken;
+  logic [$clog2(Entries)-1:0] kept;   // its entry
+  assign taken = advance_i && pass_i.valid && this_i && (stage[Last-1:0] == '0);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      entered <= '0;
+      stage   <= '0;
+    end else if (advance_i) begin
+      entered <= {entered[Last-1:0], pass_i.valid};
+      stage   <= {stage[Last-1:0], taken};
+    end
+    if (taken) begin
+      kept      <= dut.next0;
+      pass      <= pass_i;
+      works     <= bank_valid_i[bank];
+      its_row   <= row_i[bank];
+      b         <= b_i[bank];
+      c         <= c_i[bank];
+      bank_addr <= bank_addr_i[lane];
+    end
+  end
+
+  // The entry of the pass in each stage, and of those behind the last one.
+  typedef logic [$clog2(Entries)-1:0] entry_t;
+  entry_t [Entries-1:0] at;
+  for (genvar s = 0; s < Entries; s++) begin : g_at
+    assign at[s] = (dut.stage0_q >= entry_t'(s)) ? dut.stage0_q - entry_t'(s) : dut.stage0_q + entry_t'(Entries - s);
+  end
+
+  // What they hold of the bank of the word: its row, whether their pass works on it, and the word as it was read.
+  logic  [Entries-1:0] on_row, on_word;
+  word_t [Last:0]      read;
+  always_comb begin
+    for (int unsigned s = 0; s < Entries; s++) begin
+      on_row[s]  = dut.row_q[at[s]][bank] == row;
+      on_word[s] = dut.bank_q[at[s]][bank] && on_row[s];
+    end
+  end
+  assign read[1:0] = {rdata_i[bank], word_t'('0)};
+  for (genvar s = 2; s <= Last; s++) begin : g_read
+    assign read[s] = dut.g_waiting.read_q[at[s]][bank];
+  end
+
+  always_comb begin
+    assume (was_reset || !rst_ni);
+    assume (any_row_i < NumRows);
+    if (pass_i.valid) begin
+      for (int unsigned i = 0; i < NumBanks; i++) assume (!bank_valid_i[i] || (row_i[i] < NumRows));
+      if (is_mbarrier(pass_i.op)) assume ((bank_valid_i & FirstOfPair) == ((bank_valid_i >> 1) & FirstOfPair));
+    end
+    assume (!(pass_i.valid && hazard_o));
+  end
+
+  always_comb begin
+    if (was_reset) begin
+      // The pass in the last stage works on what was written last.
+      if (stage[Last] && works && (its_row == row)) WorksOnTheLastValue: assert (old_o[bank] == value);
+      MemoryHasIt:    assert ((row < NumRows) && (stored[bank] == value));
+      // Passes neither vanish nor appear.
+      StagesAreTheirs: assert ((valid_o == entered) && (pass_o.valid == entered[Last]) && ((stage & ~entered) == '0));
+      // The pass is where it should be, as it was.
+      if (stage[Last]) begin
+        IsItself:       assert ((pass_o == pass) && (bank_addr_o[lane] == bank_addr));
+        WritesItsWords: assert ((works || !we_o[bank]) && (waddr_o[bank] == its_row));
+      end
+      if (stage[0]) ReadsItsWords: assert ((re_o[bank] == works) && (raddr_o[bank] == its_row));
+      if (!entered[0])    ReadsNothing:  assert (re_o == '0);
+      if (!entered[Last]) WritesNothing: assert ((we_o == '0) && (completed_o == '0));
+      if (one_object_o)   OfAWait: assert (entered[Last] && (pass_o.op == OpMbarTryWait)
+                                           && ((bank != object_bank_o) || (dut.working[bank] && (waddr_o[bank] == object_row_o))));
+    end
+  end
+
+  // What induction needs, of every stage.
+  always_comb begin
+    if (was_reset) begin
+      Turns:       assert (32'(dut.stage0_q) < Entries);
+      if (stage != '0) ItIsAPass: assert (pass.valid);
+    end
+  end
+  for (genvar e = 0; e < Entries; e++) begin : g_entry
+    always_comb begin
+      if (was_reset && (stage != '0) && (kept == entry_t'(e)))
+        KeepsIt: assert ((dut.pass_q[e] == pass) && (dut.bank_q[e][bank] == works) && (dut.row_q[e][bank] == its_row)
+                         && (dut.b_q[e][bank] == b) && (dut.c_q[e][bank] == c) && (dut.bank_addr_q[e][lane] == bank_addr));
+    end
+  end
+  for (genvar s = 0; s <= Last; s++) begin : g_stage
+    always_comb begin
+      if (was_reset && stage[s]) InItsEntry: assert (at[s] == kept);
+      if (was_reset && entered[s]) begin
+        RowsAreInMemory: assert (!dut.bank_q[at[s]][bank] || (dut.row_q[at[s]][bank] < NumRows));
+        PairsOfBanks:    assert (!is_mbarrier(dut.pass_q[at[s]].op)
+                                 || ((dut.bank_q[at[s]] & FirstOfPair) == ((dut.bank_q[at[s]] >> 1) & FirstOfPair)));
+        // It was read as it was then.
+        if ((s != 0) && on_word[s]) ReadThen: assert (read[s] == was[s]);
+      end
+    end
+  end
+
+  if (Forwarding) begin : g_forward
+    for (genvar s = 0; s < Last; s++) begin : g_step
+      always_comb begin
+        if (was_reset) begin
+          WrittenSince: assert (was[s] == ((dut.g_forward.written_q[s][bank] && on_row[Last+1+s])
+                                           ? dut.g_forward.word_written_q[at[Last+1+s]][bank]
+                                           : was[s+1]));
+        end
+      end
+    end
+  end else begin : g_hold
+    logic [3:0] waits;   // steps since a pass entered
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni)                          waits <= '0;
+      else if (advance_i && pass_i.valid)   waits <= '0;
+      else if (advance_i && (waits < Last)) waits <= waits + 1;
+    end
+    always_comb if (was_reset) HoldsForSoLong: assert (!hazard_o || (waits < Last));
+    for (genvar s = 0; s <= Last; s++) begin : g_behind
+      always_comb begin
+        if (was_reset) begin
+          NothingEnters: assert ((s >= 32'(waits)) || !entered[s]);
+          if ((s != 0) && entered[s] && on_word[s]) StaysAsRead: assert (was[s] == value);
+        end
+      end
+      for (genvar ahead = s + 1; ahead <= Last; ahead++) begin : g_ahead
+        always_comb begin
+          if (was_reset && entered[s] && entered[ahead] && on_word[s] && on_word[ahead])
+            ReadsBehindReaders: assert (only_reads(dut.pass_q[at[ahead]].op));
+        end
+      end
+    end
+  end
+endmodule : pipe_proof

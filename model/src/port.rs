@@ -131,10 +131,14 @@ macro_rules! ports {
     (@bytes [$e:ty; $n:expr]) => { size_of::<$e>() };
     (@bytes $e:ty) => { size_of::<$e>() };
     (@changes $s:ident, $b:ident, $f:ident, $at:ident, $each:ident, [$e:ty; $n:expr]) => {
-        if $b.is_none_or(|before| before.$f != $s.$f) {
-            for (index, value) in $s.$f.iter().enumerate() {
-                if $b.is_none_or(|before| before.$f[index] != *value) {
-                    $each($at, index, *value as u128);
+        // Eight at a time: most are as they were, above all those that a configuration has not.
+        for (eight, now) in $s.$f.as_chunks::<8>().0.iter().enumerate() {
+            let before = $b.map(|before| &before.$f.as_chunks::<8>().0[eight]);
+            if before != Some(now) {
+                for (index, value) in now.iter().enumerate() {
+                    if before.is_none_or(|before| before[index] != *value) {
+                        $each($at, 8 * eight + index, *value as u128);
+                    }
                 }
             }
         }

@@ -21,6 +21,8 @@ pub type DeferredNumber = (u32, Option<u128>);
 enum Record {
     Narrow(u32, u64),
     Wide(u32),
+    NarrowChange { signal: u32, pair: bool, value: u64 },
+    WideChange { signal: u32, pair: bool },
     Bytes(u32, u32),
     Happens(u32),
     Deferred { bytes: u32, numbers: u32 },
@@ -33,6 +35,8 @@ enum Record {
 pub(crate) enum Step<'a> {
     /// A signal of at most 128 bits is set.
     Number(u32, u128),
+    /// A signal of at most 128 bits is set to another value than it has; or both sides of a pair, this being the left.
+    Change { signal: u32, pair: bool, value: u128 },
     /// A signal of any width, or a text.
     Bytes(u32, &'a [u8]),
     /// An event happens.
@@ -52,6 +56,16 @@ impl Batch {
             Err(_) => {
                 self.wide.push(value);
                 Record::Wide(signal)
+            }
+        });
+    }
+
+    pub(crate) fn change(&mut self, signal: u32, pair: bool, value: u128) {
+        self.records.push(match u64::try_from(value) {
+            Ok(value) => Record::NarrowChange { signal, pair, value },
+            Err(_) => {
+                self.wide.push(value);
+                Record::WideChange { signal, pair }
             }
         });
     }
@@ -97,6 +111,7 @@ impl Batch {
     /// The entries, in order.
     pub(crate) fn steps(&self) -> impl Iterator<Item = Step<'_>> {
         let (mut wide, mut bytes, mut numbers) = (self.wide.iter(), &self.bytes[..], &self.numbers[..]);
+        let mut wide = move || *wide.next().expect("one for each such record");
         let mut some = move |count: u32| {
             let (first, rest) = bytes.split_at(count as usize);
             bytes = rest;
@@ -104,7 +119,11 @@ impl Batch {
         };
         self.records.iter().map(move |record| match *record {
             Record::Narrow(signal, value) => Step::Number(signal, value.into()),
-            Record::Wide(signal) => Step::Number(signal, *wide.next().expect("one for each such record")),
+            Record::Wide(signal) => Step::Number(signal, wide()),
+            Record::NarrowChange { signal, pair, value } => {
+                Step::Change { signal, pair, value: value.into() }
+            }
+            Record::WideChange { signal, pair } => Step::Change { signal, pair, value: wide() },
             Record::Bytes(signal, length) => Step::Bytes(signal, some(length)),
             Record::Happens(signal) => Step::Happens(signal),
             Record::Deferred { bytes, numbers: count } => {

@@ -72,6 +72,30 @@ impl WaveTrace {
         self.batch.number(signal.0, value);
     }
 
+    /// Sets a signal of at most 128 bits to a value other than its last, which the caller knows: nothing compares them
+    /// again. Once a cycle at most; not in the first one.
+    ///
+    /// # Panics
+    /// When the signal is wider, or no number.
+    pub fn set_changed(&mut self, signal: Signal, value: u128) {
+        self.change(signal, false, value);
+    }
+
+    /// The same of both sides of a pair that [`Definition::compare`] was given, named by the left one: both were alike,
+    /// and are.
+    ///
+    /// # Panics
+    /// When the signal is wider, or no number.
+    pub fn set_pair_changed(&mut self, left: Signal, value: u128) {
+        self.change(left, true, value);
+    }
+
+    fn change(&mut self, signal: Signal, pair: bool, value: u128) {
+        let kind = self.kinds[signal.0 as usize];
+        assert!(matches!(kind, SignalKind::Bits(..=128)), "a change is of up to 128 bits, not {kind:?}");
+        self.batch.change(signal.0, pair, value);
+    }
+
     /// Sets a signal of any width for this cycle from bytes, the least significant first; missing
     /// ones are zero, and bits above its width are ignored.
     ///

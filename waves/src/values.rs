@@ -134,6 +134,14 @@ impl WaveValues {
         for step in batch.steps() {
             match step {
                 Step::Number(signal, value) => self.set(Signal(signal), value),
+                Step::Change { signal, pair, value } => {
+                    self.set_changed(Signal(signal), value);
+                    if pair {
+                        let (comparison, pair) = self.sides[self.slots[signal as usize].sides as usize];
+                        let [_, right] = self.comparisons[comparison as usize].signals.pairs[pair as usize];
+                        self.set_changed(right, value);
+                    }
+                }
                 Step::Bytes(signal, bytes) => self.set_long(signal, bytes),
                 Step::Happens(signal) => {
                     let slot = &mut self.slots[signal as usize];
@@ -170,18 +178,17 @@ impl WaveValues {
     }
 
     /// Sets a signal of at most 128 bits to another value than it has: a change that another program found, which goes to
-    /// the file as it is. Nothing else is to set such a signal; no comparison and no [`Self::get`] knows its value.
+    /// the file as it is. Once a cycle at most; of two that are compared, both, so that they stay alike.
     pub fn set_changed(&mut self, signal: Signal, value: u128) {
-        match &mut self.lines {
-            Some(lines) if !self.fresh => {
-                let more = lines.push(signal.0 as usize, value);
-                match self.touched.last_mut() {
-                    Some(Touched::Lines { bytes }) => *bytes += more,
-                    Some(Touched::Slot { .. }) | None => self.touched.push(Touched::Lines { bytes: more }),
-                }
-            }
+        let Some(lines) = self.lines.as_mut().filter(|_| !self.fresh) else {
             // A file begins with all values, by signal.
-            Some(_) | None => self.set(signal, value),
+            return self.set(signal, value);
+        };
+        self.slots[signal.0 as usize].now = value;
+        let more = lines.push(signal.0 as usize, value);
+        match self.touched.last_mut() {
+            Some(Touched::Lines { bytes }) => *bytes += more,
+            Some(Touched::Slot { .. }) | None => self.touched.push(Touched::Lines { bytes: more }),
         }
     }
 
@@ -208,14 +215,14 @@ impl WaveValues {
     fn tick(&mut self, cycle: u64, format: &mut impl Format) -> io::Result<()> {
         self.compare();
         format.entry(Entry::Time(cycle * PERIOD))?;
-        self.set(self.clock, 1);
+        self.set_changed(self.clock, 1);
         if std::mem::take(&mut self.fresh) {
             self.write_all(format)?;
         } else {
             self.write_changes(format)?;
         }
         format.entry(Entry::Time(cycle * PERIOD + PERIOD / 2))?;
-        self.set(self.clock, 0);
+        self.set_changed(self.clock, 0);
         self.write_changes(format)
     }
 

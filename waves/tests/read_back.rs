@@ -77,6 +77,7 @@ macro_rules! in_each_format {
 in_each_format!(every_value_of_every_width_is_read_back);
 in_each_format!(differences_are_flagged_and_counted);
 in_each_format!(what_is_deferred_is_set_in_its_cycle);
+in_each_format!(changes_are_what_would_be_found);
 in_each_format!(a_side_that_is_not_set_does_not_differ);
 in_each_format!(the_file_is_whole_after_every_flush_and_on_drop);
 in_each_format!(a_trace_can_start_late_and_have_gaps);
@@ -319,6 +320,64 @@ fn what_is_deferred_is_set_in_its_cycle(extension: &str) {
 }
 
 /// The reader of a pipe goes away in the middle: the caller that sets values is told, once.
+/// The same values, once with every signal set in every cycle, once with changes alone: the files are the same.
+fn changes_are_what_would_be_found(extension: &str) {
+    const WIDTHS: [u32; 6] = [1, 2, 32, 64, 65, 128];
+    let mut definition = Definition::new("top");
+    let side = |d: &mut Definition, name: &str| {
+        d.scope(name, |d| WIDTHS.map(|width| d.signal(&format!("s{width}"), SignalKind::Bits(width))))
+    };
+    let inputs = side(&mut definition, "in");
+    let sides = ["rtl", "model"].map(|name| side(&mut definition, name));
+    let pairs: Vec<_> = sides[0].iter().zip(sides[1]).map(|(left, right)| [*left, right]).collect();
+    definition.compare("diff", &pairs);
+    let dir = tempfile::tempdir().unwrap();
+    let paths = ["all", "changes"].map(|name| dir.path().join(format!("{name}.{extension}")));
+    let [mut all, mut changes] = paths.each_ref().map(|path| definition.create(path).unwrap());
+    let mut random = Random(7);
+    let mut before = [0; WIDTHS.len()];
+    let mut apart = true;
+    for cycle in 0..400_u32 {
+        let mut now = before;
+        for (value, width) in now.iter_mut().zip(WIDTHS) {
+            if random.next().is_multiple_of(4) {
+                let drawn = u128::from(random.next()) << 64 | u128::from(random.next());
+                *value = drawn >> (128 - width) >> (random.next() % u64::from(width));
+            }
+        }
+        // In some cycles, and in some that follow one another, the sides are not alike.
+        let differs = cycle % 50 > 46;
+        let on_side = |at: usize, side: usize| now[at] ^ u128::from(differs && side == 1);
+        for (at, input) in inputs.iter().enumerate() {
+            all.set(*input, now[at]);
+            if cycle == 0 {
+                changes.set(*input, now[at]);
+            } else if now[at] != before[at] {
+                changes.set_changed(*input, now[at]);
+            }
+        }
+        for at in 0..WIDTHS.len() {
+            let alike = !(apart || differs);
+            for (number, side) in sides.iter().enumerate() {
+                all.set(side[at], on_side(at, number));
+                if !alike {
+                    changes.set(side[at], on_side(at, number));
+                }
+            }
+            if alike && now[at] != before[at] {
+                changes.set_pair_changed(sides[0][at], now[at]);
+            }
+        }
+        all.tick().unwrap();
+        changes.tick().unwrap();
+        (before, apart) = (now, differs);
+    }
+    [all, changes].into_iter().for_each(|trace| trace.finish().unwrap());
+    let [all, changes] = paths.map(|path| read(&path).1);
+    assert_eq!(all, changes);
+    assert!(all["top.diff.cycles_differing"].len() > 20, "sides differ in some cycles");
+}
+
 #[test]
 fn a_file_that_fails_later_is_reported_once() {
     let dir = tempfile::tempdir().unwrap();

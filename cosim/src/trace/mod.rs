@@ -303,11 +303,21 @@ impl StructSignals {
     ) {
         let Some(any) = sides.clone().next() else { return };
         let mut renamed = 0;
+        let pair = sides.clone().nth(1).is_some();
         now.changes(before, |field, at, value| {
-            renamed |= any.0[field].names;
-            if any.0[field].radix == Radix::Number {
-                let signals = sides.clone().filter_map(|side| side.0[field].signals.get(at));
-                signals.for_each(|signal| trace.set(*signal, value));
+            let of_any = &any.0[field];
+            renamed |= of_any.names;
+            if of_any.radix != Radix::Number {
+                return;
+            }
+            let Some(first) = of_any.signals.get(at) else { return };
+            match (before, pair) {
+                (Some(_), true) => trace.set_pair_changed(*first, value),
+                (Some(_), false) => trace.set_changed(*first, value),
+                (None, _) => {
+                    let signals = sides.clone().filter_map(|side| side.0[field].signals.get(at));
+                    signals.for_each(|signal| trace.set(*signal, value));
+                }
             }
         });
         while renamed != 0 {

@@ -26,10 +26,10 @@ pub(super) const IDLE: &str = "-";
 #[derive(Debug)]
 pub(super) struct Transactions {
     config: Config,
-    issue: Signal,
-    stall: Signal,
-    answer: Signal,
-    wake_up: Signal,
+    issue: TextTrack,
+    stall: TextTrack,
+    answer: TextTrack,
+    wake_up: TextTrack,
     cluster: Signal,
     tags: Vec<Signal>,
     banks: Vec<Signal>,
@@ -51,6 +51,23 @@ pub(super) struct Transactions {
     text: String,
     /// The instruction that made the request being offered.
     offered_from: String,
+}
+
+/// A track that is idle in most cycles.
+#[derive(Clone, Copy, Debug)]
+struct TextTrack {
+    signal: Signal,
+    /// It shows that; unknown before the first cycle.
+    is_idle: bool,
+}
+
+impl TextTrack {
+    fn show(&mut self, trace: &mut WaveTrace, text: &str) {
+        if !(self.is_idle && text.is_empty()) {
+            self.is_idle = text.is_empty();
+            trace.set_text(self.signal, if self.is_idle { IDLE } else { text });
+        }
+    }
 }
 
 /// A warp request inside the unit.
@@ -124,6 +141,7 @@ impl Transactions {
     pub(super) fn define(d: &mut Definition, config: &Config) -> Self {
         d.scope("txn", |d| {
             let text = |d: &mut Definition, name: &str| d.signal(name, SignalKind::Text);
+            let track = |d: &mut Definition, name: &str| TextTrack { signal: text(d, name), is_idle: false };
             let numbered = |d: &mut Definition, what: &str, count: usize| {
                 d.scope(what, |d| (0..count).map(|at| text(d, &format!("{what}{at:02}"))).collect())
             };
@@ -139,10 +157,10 @@ impl Transactions {
             };
             Transactions {
                 config: *config,
-                issue: text(d, "issue"),
-                stall: text(d, "stall"),
-                answer: text(d, "answer"),
-                wake_up: text(d, "wake_up"),
+                issue: track(d, "issue"),
+                stall: track(d, "stall"),
+                answer: track(d, "answer"),
+                wake_up: track(d, "wake_up"),
                 cluster: text(d, "cluster"),
                 tags: numbered(d, "tag", TAGS),
                 banks: numbered(d, "bank", config.num_banks as usize),
@@ -163,8 +181,9 @@ impl Transactions {
     /// The tracks that one looks at first, and the others folded.
     pub(super) fn layout(&self, layout: Layout) -> Layout {
         let object = |o: &ObjectTrack| [o.at, o.phase, o.pending, o.expected, o.tx];
+        let tracks = [self.issue, self.stall, self.answer, self.wake_up].map(|track| track.signal);
         layout
-            .group("transactions", [self.issue, self.stall, self.answer, self.wake_up, self.cluster])
+            .group("transactions", tracks.into_iter().chain([self.cluster]))
             .folded("requests by tag", self.tags.clone())
             .folded("lanes by bank", self.banks.clone())
             .folded("mbarrier objects", self.objects.iter().flat_map(object))
@@ -174,7 +193,11 @@ impl Transactions {
     pub(super) fn of(&self, subject: &Subject) -> Vec<Signal> {
         let track =
             if subject.cluster { Some(&self.cluster) } else { self.tags.get(usize::from(subject.tag)) };
-        track.into_iter().chain([&self.issue, &self.stall, &self.answer]).copied().collect()
+        track
+            .into_iter()
+            .copied()
+            .chain([self.issue, self.stall, self.answer].map(|track| track.signal))
+            .collect()
     }
 
     /// The lane whose word a bank works on in the last stage.
@@ -258,41 +281,47 @@ impl Transactions {
     /// Shows the cycle last followed.
     pub(super) fn show(&mut self, trace: &mut WaveTrace, cycle: &Cycle<'_>) {
         let mut text = std::mem::take(&mut self.text);
-        let mut set = |signal: Signal, write: &mut dyn FnMut(&mut String) -> std::fmt::Result| {
-            text.clear();
-            // Writing to a String cannot fail.
-            let _ = write(&mut text);
-            trace.set_text(signal, if text.is_empty() { IDLE } else { &text });
-        };
         while self.stale != 0 {
             let tag = self.stale.trailing_zeros() as usize;
             self.stale &= self.stale - 1;
-            set(self.tags[tag], &mut |text| self.of_tag(tag, text));
+            text.clear();
+            self.of_tag(tag, &mut text);
+            trace.set_text(self.tags[tag], if text.is_empty() { IDLE } else { &text });
         }
-        let issued = self.issued;
-        set(self.issue, &mut |text| issue(cycle, issued, text));
-        set(self.stall, &mut |text| stall(cycle, text));
-        set(self.answer, &mut |text| cycle.warp_answer.as_ref().map_or(Ok(()), |a| self.answer(a, text)));
-        set(self.wake_up, &mut |text| {
-            let Some(wake_up) = &cycle.wake_up else { return Ok(()) };
-            self.name(wake_up.tag, true, text)?;
+        text.clear();
+        issue(cycle, self.issued, &mut text);
+        self.issue.show(trace, &text);
+        text.clear();
+        stall(cycle, &mut text);
+        self.stall.show(trace, &text);
+        text.clear();
+        if let Some(answer) = &cycle.warp_answer {
+            // Writing to a String cannot fail.
+            let _ = self.answer(answer, &mut text);
+        }
+        self.answer.show(trace, &text);
+        text.clear();
+        if let Some(wake_up) = &cycle.wake_up {
+            self.name(wake_up.tag, true, &mut text);
             let how = if wake_up.pred == 0 { "limit passed" } else { "phase complete" };
-            write!(text, "{how}, pred {:x}", wake_up.pred)
-        });
+            let _ = write!(text, "{how}, pred {:x}", wake_up.pred);
+        }
+        self.wake_up.show(trace, &text);
         let first = self.clusters.first();
         let shown = Some(first.map(|first| first.number));
         if self.cluster_shown != shown {
             self.cluster_shown = shown;
-            set(self.cluster, &mut |text| {
-                first.map_or(Ok(()), |first| write!(text, "#{} {}", first.number, first.request))
-            });
+            text.clear();
+            let written = first.map(|first| write!(text, "#{} {}", first.number, first.request));
+            trace.set_text(self.cluster, if written.is_none() { IDLE } else { &text });
         }
         let served = cycle.pass_issued.map_or(0, |pass| pass.banks);
         let mut changed = served | self.serving;
         self.serving = served;
         text.clear();
         if let Some(pass) = cycle.pass_issued.filter(|_| served != 0) {
-            let _ = write!(text, "{} lane ", Numbered { cluster: pass.cluster, number: pass.number });
+            numbered(&mut text, pass.cluster, pass.number);
+            text.push_str(" lane ");
         }
         let before = text.len();
         while changed != 0 {
@@ -314,7 +343,7 @@ impl Transactions {
     }
 
     /// The requests of a tag that are inside.
-    fn of_tag(&self, tag: usize, text: &mut String) -> std::fmt::Result {
+    fn of_tag(&self, tag: usize, text: &mut String) {
         for inside in self.inside.iter().filter(|inside| usize::from(inside.request.tag) == tag) {
             text.push_str(if text.is_empty() { "" } else { " + " });
             text.push_str(&inside.name);
@@ -329,30 +358,36 @@ impl Transactions {
             }
             text.push_str(&inside.rest);
         }
-        Ok(())
     }
 
     /// Names the request whose answer stands at a port.
-    fn name(&self, tag: u8, woken: bool, text: &mut String) -> std::fmt::Result {
+    fn name(&self, tag: u8, woken: bool, text: &mut String) {
         let states = [State::Answered { woken }, State::Gone];
         let standing = |inside: &&Inside| states.contains(&inside.state) && inside.request.tag == tag;
-        match self.inside.iter().find(standing) {
-            Some(inside) => write!(text, "#{} ", inside.number),
-            None => write!(text, "tag {tag} "),
-        }
+        let (what, of) = match self.inside.iter().find(standing) {
+            Some(inside) => ("#", inside.number),
+            None => ("tag ", tag.into()),
+        };
+        text.push_str(what);
+        number(text, of);
+        text.push(' ');
     }
 
     fn answer(&self, answer: &WarpAnswer<'_>, text: &mut String) -> std::fmt::Result {
-        self.name(answer.tag, false, text)?;
+        self.name(answer.tag, false, text);
         match Fault::from_code(answer.fault) {
             Some(Fault::None) => {
                 if let Some(lane) = (0..answer.rd.len()).find(|lane| answer.rd[*lane] != 0) {
                     write!(text, "rd[{lane}] {:x}, ", answer.rd[lane])?;
                 }
                 if answer.pred != 0 {
-                    write!(text, "pred {:x}, ", answer.pred)?;
+                    text.push_str("pred ");
+                    hexadecimal(text, answer.pred.into());
+                    text.push_str(", ");
                 }
-                write!(text, "{} passes", answer.passes)
+                number(text, answer.passes.into());
+                text.push_str(" passes");
+                Ok(())
             }
             fault => {
                 let fault = fault.map_or("unknown fault", Fault::name);
@@ -426,53 +461,52 @@ fn number(text: &mut String, number: u64) {
     text.push(char::from(b'0' + (number % 10) as u8));
 }
 
+/// The same in hexadecimal digits.
+fn hexadecimal(text: &mut String, number: u64) {
+    let digits = (64 - number.leading_zeros()).div_ceil(4).max(1);
+    text.extend(
+        (0..digits).rev().map(|digit| char::from(b"0123456789abcdef"[(number >> (4 * digit) & 15) as usize])),
+    );
+}
+
 /// The track of a request.
 fn bit(request: &WarpRequest) -> u64 {
     1 << (request.tag & 63)
 }
 
-/// A request as tracks call it.
-struct Numbered {
-    cluster: bool,
-    number: u64,
-}
-
-impl std::fmt::Display for Numbered {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}#{}", if self.cluster { "cluster " } else { "" }, self.number)
-    }
+/// Appends a request as tracks call it.
+fn numbered(text: &mut String, cluster: bool, number: u64) {
+    text.push_str(if cluster { "cluster #" } else { "#" });
+    self::number(text, number);
 }
 
 /// A cycle is a few characters wide in a viewer, so what tells most stands first.
-fn issue(cycle: &Cycle<'_>, of: Option<PassOf>, text: &mut String) -> std::fmt::Result {
-    let Some((pass, of)) = cycle.pass_issued.zip(of) else { return Ok(()) };
-    text.push_str(if pass.cluster { "cluster #" } else { "#" });
-    number(text, pass.number);
+fn issue(cycle: &Cycle<'_>, of: Option<PassOf>, text: &mut String) {
+    let Some((pass, of)) = cycle.pass_issued.zip(of) else { return };
+    numbered(text, pass.cluster, pass.number);
     text.push('.');
     of.write(text, "/");
-    write!(text, " lanes {:x}", pass.lanes)
+    text.push_str(" lanes ");
+    hexadecimal(text, pass.lanes.into());
 }
 
 /// Why less happens than could.
-fn stall(cycle: &Cycle<'_>, text: &mut String) -> std::fmt::Result {
+fn stall(cycle: &Cycle<'_>, text: &mut String) {
     let pipeline = cycle.pipeline();
     let (driven, [warps, clusters]) = (cycle.driven(), cycle.queues());
     if pipeline.stalled {
-        let port = match () {
-            () if cycle.warp_answer.is_some() && !driven.takes_response => "response",
-            () if cycle.wake_up.is_some() && !driven.takes_wake_up => "wake-up",
-            () => "cluster response",
-        };
-        return write!(text, "held: {port} not taken");
+        text.push_str(match () {
+            () if cycle.warp_answer.is_some() && !driven.takes_response => "held: response not taken",
+            () if cycle.wake_up.is_some() && !driven.takes_wake_up => "held: wake-up not taken",
+            () => "held: cluster response not taken",
+        });
+    } else if let Some(at_issue) = pipeline.at_issue.filter(|_| pipeline.held_back) {
+        text.push_str("hazard ");
+        numbered(text, at_issue.cluster, at_issue.number);
+        text.push_str(": a word is still in the pipeline");
+    } else if warps.refuses {
+        text.push_str("queue full: request refused");
+    } else if clusters.refuses {
+        text.push_str("cluster queue full: request refused");
     }
-    if let Some(at_issue) = pipeline.at_issue.filter(|_| pipeline.held_back) {
-        let request = Numbered { cluster: at_issue.cluster, number: at_issue.number };
-        return write!(text, "hazard {request}: a word is still in the pipeline");
-    }
-    match (warps.refuses, clusters.refuses) {
-        (true, _) => text.push_str("queue full: request refused"),
-        (false, true) => text.push_str("cluster queue full: request refused"),
-        (false, false) => {}
-    }
-    Ok(())
 }

@@ -5,7 +5,7 @@
 //! times as fast (1.5 kbit a cycle). A line is put together at a fixed place and appended at once.
 
 use crate::format;
-use std::io::{self, Write};
+use std::io;
 
 /// Longest identifier code, 94^5 signals.
 const CODE: usize = 5;
@@ -127,8 +127,20 @@ pub(super) fn text(out: &mut Vec<u8>, text: &[u8], code: &Code) {
 
 /// A point in time.
 pub(super) fn time(out: &mut Vec<u8>, time: u64) {
-    // Writing to a Vec cannot fail.
-    let _ = writeln!(out, "#{time}");
+    let mut line = [0; 1 + 20 + 1];
+    line[21] = b'\n';
+    let mut at = 21;
+    let mut rest = time;
+    loop {
+        at -= 1;
+        line[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    line[at - 1] = b'#';
+    out.extend_from_slice(&line[at - 1..]);
 }
 
 #[cfg(test)]

@@ -25,12 +25,18 @@ impl ChangeLines {
     /// Adds a line for a signal of at most 128 bits; gives its length.
     pub(crate) fn push(&mut self, signal: usize, value: u128) -> usize {
         let (kind, code) = &self.signals[signal];
-        let narrow = u64::try_from(value).ok().filter(|_| *kind != SignalKind::Bits(1));
-        let Some(value) = narrow else { return self.push_other(signal, value) };
+        let Ok(value) = u64::try_from(value) else { return self.push_wide(signal, value) };
         if self.bytes.len() < self.length + LINE {
             self.bytes.resize(2 * self.length + 64 * LINE, 0);
         }
         let line = &mut self.bytes[self.length..][..LINE];
+        if *kind == SignalKind::Bits(1) {
+            // The code follows at once: its space is written over.
+            line[..8].copy_from_slice(&code.end);
+            line[0] = b'0' + (value & 1) as u8;
+            self.length += code.length;
+            return code.length;
+        }
         line[0] = b'b';
         // Of zero itself, one digit is left.
         let zeros = value.leading_zeros().min(63);
@@ -45,18 +51,12 @@ impl ChangeLines {
         length
     }
 
-    /// The same of one bit, and of many digits.
+    /// The same of more than 64 digits.
     #[cold]
-    fn push_other(&mut self, signal: usize, value: u128) -> usize {
+    fn push_wide(&mut self, signal: usize, value: u128) -> usize {
         let before = self.length;
-        let (kind, code) = &self.signals[signal];
         self.bytes.truncate(before);
-        match kind {
-            SignalKind::Bits(1) => encode::scalar(&mut self.bytes, value == 1, code),
-            SignalKind::Bits(_) | SignalKind::Text | SignalKind::Event => {
-                encode::number(&mut self.bytes, value, code);
-            }
-        }
+        encode::number(&mut self.bytes, value, &self.signals[signal].1);
         self.length = self.bytes.len();
         self.length - before
     }

@@ -79,7 +79,7 @@ module atoms_cta_table
   assign reject_o = reject_q;
 
   always_comb begin
-    allocation_o       = exists(lookup_i) ? allocation_q[index_t'(lookup_i)] : '0;
+    allocation_o       = allocation_q[index_t'(lookup_i)];
     allocation_o.valid = exists(lookup_i) && valid_q[index_t'(lookup_i)];
   end
 
@@ -94,7 +94,8 @@ module atoms_cta_table
     if (leave_i && exists(leave_slot_i)) begin
       inside_d[index_t'(leave_slot_i)] = inside_d[index_t'(leave_slot_i)] - inside_t'(1);
     end
-    if (woken_i && exists(woken_slot_i)) begin
+    // What is suspended has touched memory, so its slot exists.
+    if (woken_i) begin
       inside_d[index_t'(woken_slot_i)] = inside_d[index_t'(woken_slot_i)] - inside_t'(1);
     end
   end
@@ -133,7 +134,7 @@ module atoms_cta_table
   `ATOMS_ASSERT(CtaOnlyWhoIsInsideLeaves,
                 !(leave_i && exists(leave_slot_i)) || (inside_q[index_t'(leave_slot_i)] != '0))
   `ATOMS_ASSERT(CtaOnlyWhoIsInsideWakes,
-                !(woken_i && exists(woken_slot_i)) || (inside_q[index_t'(woken_slot_i)] != '0))
+                !woken_i || (exists(woken_slot_i) && (inside_q[index_t'(woken_slot_i)] != '0)))
   `ATOMS_ASSERT(CtaPartKeptWhileInUse,
                 !(write && exists(slot_i)) || (inside_q[index_t'(slot_i)] == '0))
 

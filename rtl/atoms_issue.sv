@@ -77,15 +77,17 @@ module atoms_issue
   bank_addrs_t bank_addr_q;
 
   // The pass that could leave now.
-  logic       coalesce, last, fire;
+  logic       coalesce, last, fire, spins, spin_fire;
   lane_mask_t served, win, asked;
   bank_mask_t taken;
   lanes_t     lane, favoured;
   rows_t      row;
 
-  assign coalesce = coalesces(op_q, red_q);
-  assign last     = (pending_q & ~served) == '0;
-  assign fire     = valid_q && !hazard_i;
+  assign coalesce  = coalesces(op_q, red_q);
+  assign last      = (pending_q & ~served) == '0;
+  assign fire      = valid_q && !hazard_i;
+  assign spins     = op_q == OpCastSpin;
+  assign spin_fire = fire && advance_i && spins;
 
   atoms_grouper u_grouper (
     .pending_i(pending_q),
@@ -104,8 +106,8 @@ module atoms_issue
   atoms_spin u_spin (
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
-    .en_i       (valid_q && (op_q == OpCastSpin)),
-    .fire_i     (fire && advance_i && (op_q == OpCastSpin)),
+    .en_i       (spins),
+    .fire_i     (spin_fire),
     .taken_i    (taken),
     .favoured_o (favoured)
   );
@@ -256,7 +258,7 @@ module atoms_issue
 
   `ATOMS_ASSERT(IssueServesEachLaneOnce, (served & ~pending_q) == '0)
   `ATOMS_ASSERT(IssueServesSomeLane, !valid_q || (pending_q == '0) || (served != '0))
-  `ATOMS_ASSERT(SpinTakesOnePass, !(valid_q && (op_q == OpCastSpin)) || last)
+  `ATOMS_ASSERT(SpinTakesOnePass, !(valid_q && spins) || last)
 
   `ATOMS_COVER(WarpHasItsTurn, warp_pop_o && cluster_valid_i)
   `ATOMS_COVER(ClusterHasItsTurn, cluster_pop_o && warp_valid_i)
@@ -276,6 +278,6 @@ module atoms_issue
                                    && ($countones(served) > $countones(taken)))
   `ATOMS_COVER(LanesMergeArrivals, fire && (op_q == OpMbarArrive)
                                    && ($countones(served) > $countones(taken)))
-  `ATOMS_COVER(SpinnersLose, fire && (op_q == OpCastSpin) && (served != win))
+  `ATOMS_COVER(SpinnersLose, fire && spins && (served != win))
   `ATOMS_COVER(RotationWraps, fire && last && advance_i && (rotate_q == '1))
 endmodule : atoms_issue

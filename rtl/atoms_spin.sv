@@ -14,7 +14,7 @@ module atoms_spin
   input  logic       clk_i,
   /// Synchronous, active low. Favours lane 0 everywhere.
   input  logic       rst_ni,
-  /// The request at issue is a CAST.SPIN. Low keeps the output at zero.
+  /// The request at issue, or the last one there, is a CAST.SPIN. Low keeps the output at zero.
   input  logic       en_i,
   /// Its pass leaves issue.
   input  logic       fire_i,

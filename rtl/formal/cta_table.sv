@@ -47,7 +47,7 @@ module cta_table_proof
 
   always_comb begin
     if (leave_i && (32'(leave_slot_i) < NumCtaSlots)) assume (dut.inside_q[SlotBits'(leave_slot_i)] != '0);
-    if (woken_i && (32'(woken_slot_i) < NumCtaSlots)) assume (dut.inside_q[SlotBits'(woken_slot_i)] != '0);
+    if (woken_i) assume ((32'(woken_slot_i) < NumCtaSlots) && (dut.inside_q[SlotBits'(woken_slot_i)] != '0));
     if (was_reset && dut.valid_q[one]) begin
       LiesInMemory: assert (behind(a) <= NumRows);
       if (dut.valid_q[other] && (one != other))

@@ -1,0 +1,49 @@
+/// What counts of the ports of `atoms_spin`, at two of them: banks of a pass that leaves; the lanes favoured, while it is enabled.
+module spin_alike
+  import atoms_cfg_pkg::*;
+  import atoms_pkg::*;
+(
+  input  logic       en[2], fire[2],
+  input  bank_mask_t taken[2],
+  input  lanes_t     favoured[2],
+  /// They are given the same.
+  output logic       given,
+  /// They drive the same, if they were given the same ever since reset.
+  output logic       driven
+);
+  always_comb begin
+    given  = (fire[0] == fire[1]) && (!fire[0] || (taken[0] == taken[1]));
+    driven = 1'b1;
+    for (int unsigned b = 0; b < NumBanks; b++) begin
+      if (en[0] && en[1]) driven = driven && (favoured[0][b] == favoured[1][b]);
+    end
+  end
+endmodule : spin_alike
+
+/// An altered `atoms_spin` cannot be told from the RTL's.
+module spin_equivalence
+  import atoms_cfg_pkg::*;
+  import atoms_pkg::*;
+(
+  input logic       clk_i,
+  input logic       rst_ni,
+  input logic       en[2], fire[2],
+  input bank_mask_t taken[2]
+);
+  lanes_t favoured[2];
+  logic   given, driven;
+  atoms_spin gold (.clk_i, .rst_ni, .en_i(en[0]), .fire_i(fire[0]), .taken_i(taken[0]), .favoured_o(favoured[0]));
+  atoms_spin_altered gate (.clk_i, .rst_ni, .en_i(en[1]), .fire_i(fire[1]), .taken_i(taken[1]), .favoured_o(favoured[1]));
+  spin_alike alike (.*);
+
+  logic was_reset = 1'b0;
+  always_ff @(posedge clk_i) was_reset <= was_reset || !rst_ni;
+  always_comb begin
+    assume (was_reset || !rst_ni);
+    assume (given);
+    if (was_reset) assert (driven);
+    for (int unsigned b = 0; b < NumBanks; b++) begin
+      if (was_reset) assert (gold.turn_q[b] == gate.turn_q[b]);
+    end
+  end
+endmodule : spin_equivalence

@@ -71,6 +71,13 @@ module collect_equivalence
       assume ((pass_i[0].served == '0) || legal(pass_i[0].op, pass_i[0].size));
       assume (!compares(pass_i[0].op) || ((pass_i[0].win & ~pass_i[0].served) == '0));
       assume (!pass_i[0].cluster || ((pass_i[0].served <= lane_mask_t'(1)) && pass_i[0].first && pass_i[0].last));
+      // Arrivals that do not merge come one to an object (`grouper`).
+      for (int unsigned l = 0; l < NumLanes; l++) begin
+        for (int unsigned m = 0; m < l; m++) begin
+          if ((pass_i[0].op == OpMbarArrive) && !MergeArrive && pass_i[0].served[l] && pass_i[0].served[m])
+            assume (bank_t'(bank_addr_i[0][l].bank) != bank_t'(bank_addr_i[0][m].bank));
+        end
+      end
       for (int unsigned l = 0; l < NumLanes; l++) begin
         if (pass_i[0].served[l]) begin
           assume (bank_addr_i[0][l] == bank_addr_i[1][l]);

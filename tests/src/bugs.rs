@@ -174,7 +174,7 @@ bugs! {
         on: On::Small,
         patches: patches![
             "atoms_grouper.sv": "if (op_i == OpCastSpin) served_o = pending_i;" => "",
-            "atoms_issue.sv": "!(valid_q && (op_q == OpCastSpin)) || last" => "1'b1"
+            "atoms_issue.sv": "!(valid_q && spins) || last" => "1'b1"
         ],
         shows_in: &["probe.pass_served", "probe.pass_last"],
         ops: &[Op::CastSpin],

@@ -418,7 +418,7 @@ test_each! {
     the_counters_stand_still(patch("atoms_spin.sv", "else if (fire_i) begin", "else if (1'b0) begin"), 0)
     // As many loads as bring the counter round to where it was.
     every_request_moves_the_counters(
-        patch("atoms_issue.sv", "(fire && advance_i && (op_q == OpCastSpin))", "(fire && advance_i)"), 31)
+        patch("atoms_issue.sv", "fire && advance_i && spins", "fire && advance_i"), 31)
     no_lane_is_held(
         patch("atoms_spin.sv", "turn[b].hold ? turn[b].lane : lane_t'(turn[b].step)", "lane_t'(turn[b].step)"), 0)
 }

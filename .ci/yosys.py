@@ -1,4 +1,4 @@
-"""What .ci/synthesis and .ci/formal share: the pinned Yosys, the sources of the RTL, and results that are kept."""
+"""What .ci/synthesis, .ci/formal and .ci/equivalence share: the pinned Yosys, the sources of the RTL, and results that are kept."""
 import hashlib
 import json
 import os
@@ -62,6 +62,15 @@ def sources():
     lines = pathlib.Path("rtl/atoms.f").read_text().splitlines()
     names = [line.split("//")[0].strip() for line in lines]
     return [f"rtl/{name}" for name in names if name]
+
+
+def with_defect(bug):
+    """The text of a source with a defect, which is to stand in it once."""
+    path = pathlib.Path("rtl") / bug["file"]
+    text = path.read_text()
+    if text.count(bug["find"]) != 1:
+        sys.exit(f"`{bug['find']}` must stand once in {path}: plant the bug anew")
+    return text.replace(bug["find"], bug["replace"])
 
 
 def configured(place, name, parameters):

@@ -24,6 +24,8 @@ enum Record {
     NarrowChange { signal: u32, pair: bool, value: u64 },
     WideChange { signal: u32, pair: bool },
     Bytes(u32, u32),
+    Stem(u32),
+    Numbered(u32, u32),
     Happens(u32),
     Deferred { bytes: u32, numbers: u32 },
     Tick(u64),
@@ -39,6 +41,10 @@ pub(crate) enum Step<'a> {
     Change { signal: u32, pair: bool, value: u128 },
     /// A signal of any width, or a text.
     Bytes(u32, &'a [u8]),
+    /// How texts begin that end with a number.
+    Stem(&'a [u8]),
+    /// A text: the last stem, and this number.
+    Numbered(u32, u32),
     /// An event happens.
     Happens(u32),
     /// Others are set as [`Deferred`](crate::Deferred) says.
@@ -73,6 +79,15 @@ impl Batch {
     pub(crate) fn bytes(&mut self, signal: u32, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.records.push(Record::Bytes(signal, bytes.len() as u32));
+    }
+
+    pub(crate) fn stem(&mut self, stem: &[u8]) {
+        self.bytes.extend_from_slice(stem);
+        self.records.push(Record::Stem(stem.len() as u32));
+    }
+
+    pub(crate) fn numbered(&mut self, signal: u32, number: u32) {
+        self.records.push(Record::Numbered(signal, number));
     }
 
     pub(crate) fn happens(&mut self, signal: u32) {
@@ -125,6 +140,8 @@ impl Batch {
             }
             Record::WideChange { signal, pair } => Step::Change { signal, pair, value: wide() },
             Record::Bytes(signal, length) => Step::Bytes(signal, some(length)),
+            Record::Stem(length) => Step::Stem(some(length)),
+            Record::Numbered(signal, number) => Step::Numbered(signal, number),
             Record::Happens(signal) => Step::Happens(signal),
             Record::Deferred { bytes, numbers: count } => {
                 let (first, rest) = numbers.split_at(count as usize);

@@ -126,7 +126,23 @@ impl WaveTrace {
     pub fn set_text(&mut self, signal: Signal, text: &str) {
         let kind = self.kinds[signal.0 as usize];
         assert!(kind == SignalKind::Text, "`set_text` is for texts, not {kind:?}");
-        self.batch.bytes(signal.0, if text.is_empty() { b"-" } else { text.as_bytes() });
+        self.batch.bytes(signal.0, text.as_bytes());
+    }
+
+    /// How the texts of [`Self::set_numbered`] begin from here on.
+    pub fn set_stem(&mut self, stem: &str) {
+        self.batch.stem(stem.as_bytes());
+    }
+
+    /// Sets a text signal for this cycle to the last [stem](Self::set_stem), none at first, and `number` behind it in
+    /// decimal digits, which the thread that writes puts together.
+    ///
+    /// # Panics
+    /// When the signal is no text.
+    pub fn set_numbered(&mut self, signal: Signal, number: u32) {
+        let kind = self.kinds[signal.0 as usize];
+        assert!(kind == SignalKind::Text, "`set_numbered` is for texts, not {kind:?}");
+        self.batch.numbered(signal.0, number);
     }
 
     /// Lets an event happen in this cycle.

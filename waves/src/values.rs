@@ -30,6 +30,8 @@ pub struct WaveValues {
     /// Comparison and pair that each signal is one side of, by signal, each list ended by `LAST`.
     sides: Vec<(u32, u32)>,
     comparisons: Vec<Differences>,
+    /// How numbered texts begin.
+    stem: Vec<u8>,
     clock: Signal,
     /// No value has been written yet.
     fresh: bool,
@@ -110,6 +112,7 @@ impl WaveValues {
             lines,
             sides,
             comparisons: Vec::new(),
+            stem: Vec::new(),
             clock: definition.clock,
             fresh: true,
         };
@@ -142,7 +145,21 @@ impl WaveValues {
                         self.set_changed(right, value);
                     }
                 }
-                Step::Bytes(signal, bytes) => self.set_long(signal, bytes),
+                Step::Bytes(signal, bytes) => {
+                    self.set_long(signal, if bytes.is_empty() { b"-" } else { bytes })
+                }
+                Step::Stem(stem) => {
+                    self.stem.clear();
+                    self.stem.extend_from_slice(stem);
+                }
+                Step::Numbered(signal, number) => {
+                    let mut text = std::mem::take(&mut self.stem);
+                    let length = text.len();
+                    text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+                    self.set_long(signal, &text);
+                    text.truncate(length);
+                    self.stem = text;
+                }
                 Step::Happens(signal) => {
                     let slot = &mut self.slots[signal as usize];
                     slot.touch(signal, &mut self.touched);

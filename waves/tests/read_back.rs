@@ -98,6 +98,7 @@ fn every_value_of_every_width_is_read_back(extension: &str) {
     let mut trace = definition.create(&path).unwrap();
     let mut random = Random(88_172_645_463_325_252);
     let mut expected: Vec<(Vec<String>, String, bool)> = Vec::new();
+    let mut stem = "";
     let mut values = vec![vec![0_u8; 128]; WIDTHS.len()];
     for cycle in 0..500 {
         for ((signal, width), value) in numbers.iter().zip(WIDTHS).zip(&mut values) {
@@ -115,7 +116,24 @@ fn every_value_of_every_width_is_read_back(extension: &str) {
             }
         }
         let word = TEXTS[random.next() as usize % TEXTS.len()];
-        trace.set_text(text, word);
+        let number = random.next() as u32 >> (random.next() % 32);
+        let shown = match random.next() % 4 {
+            0 => {
+                trace.set_stem(word);
+                stem = word;
+                trace.set_numbered(text, number);
+                format!("{stem}{number}")
+            }
+            // The stem of an earlier cycle.
+            1 => {
+                trace.set_numbered(text, number);
+                format!("{stem}{number}")
+            }
+            _ => {
+                trace.set_text(text, word);
+                if word.is_empty() { "-".to_owned() } else { word.to_owned() }
+            }
+        };
         let happens = random.next().is_multiple_of(3);
         if happens {
             trace.emit(event);
@@ -124,8 +142,7 @@ fn every_value_of_every_width_is_read_back(extension: &str) {
             trace.set(late, 9);
         }
         let written = values.iter().zip(WIDTHS).map(|(value, width)| digits(value, width)).collect();
-        let shown = if word.is_empty() { "-".to_owned() } else { word.replace(' ', "_") };
-        expected.push((written, shown, happens));
+        expected.push((written, shown.replace(' ', "_"), happens));
         assert_eq!(trace.cycle(), cycle);
         trace.tick().unwrap();
     }

@@ -19,8 +19,8 @@ use crate::request::{ClusterRequest, WarpRequest, write_op};
 const TAGS: usize = 64;
 /// mbarrier objects with a track; those stepped last are shown.
 const OBJECTS: usize = 8;
-/// What a track shows where nothing happens.
-pub(super) const IDLE: &str = "-";
+/// What a track is set to where nothing happens; it shows `-`.
+pub(super) const IDLE: &str = "";
 
 /// The tracks, and what is inside the unit.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl TextTrack {
     fn show(&mut self, trace: &mut WaveTrace, text: &str) {
         if !(self.is_idle && text.is_empty()) {
             self.is_idle = text.is_empty();
-            trace.set_text(self.signal, if self.is_idle { IDLE } else { text });
+            trace.set_text(self.signal, text);
         }
     }
 }
@@ -286,7 +286,7 @@ impl Transactions {
             self.stale &= self.stale - 1;
             text.clear();
             self.of_tag(tag, &mut text);
-            trace.set_text(self.tags[tag], if text.is_empty() { IDLE } else { &text });
+            trace.set_text(self.tags[tag], &text);
         }
         text.clear();
         issue(cycle, self.issued, &mut text);
@@ -312,29 +312,30 @@ impl Transactions {
         if self.cluster_shown != shown {
             self.cluster_shown = shown;
             text.clear();
-            let written = first.map(|first| write!(text, "#{} {}", first.number, first.request));
-            trace.set_text(self.cluster, if written.is_none() { IDLE } else { &text });
+            if let Some(first) = first {
+                // Writing to a String cannot fail.
+                let _ = write!(text, "#{} {}", first.number, first.request);
+            }
+            trace.set_text(self.cluster, &text);
         }
         let served = cycle.pass_issued.map_or(0, |pass| pass.banks);
         let mut changed = served | self.serving;
         self.serving = served;
-        text.clear();
         if let Some(pass) = cycle.pass_issued.filter(|_| served != 0) {
+            text.clear();
             numbered(&mut text, pass.cluster, pass.number);
             text.push_str(" lane ");
+            trace.set_stem(&text);
         }
-        let before = text.len();
         while changed != 0 {
             let bank = changed.trailing_zeros() as usize;
             changed &= changed - 1;
             let Some(signal) = self.banks.get(bank) else { break };
-            if served >> bank & 1 == 0 {
+            if served >> bank & 1 == 1 {
+                trace.set_numbered(*signal, cycle.winners()[bank].into());
+            } else {
                 trace.set_text(*signal, IDLE);
-                continue;
             }
-            text.truncate(before);
-            number(&mut text, cycle.winners()[bank].into());
-            trace.set_text(*signal, &text);
         }
         self.text = text;
         if let Some(LastStage { pass, done: true, .. }) = cycle.last_stage {
@@ -426,7 +427,9 @@ impl Transactions {
                 *word = Some(ports.values[low + half]);
             }
             track.shown = Some(ShownObject { place, words, stepped: cycle.number });
-            trace.set_text(track.at, &format!("row {row} banks {low} {}", low + 1));
+            if same.is_none() {
+                trace.set_text(track.at, &format!("row {row} banks {low} {}", low + 1));
+            }
             if let [Some(low), Some(high)] = words {
                 let object = MbarObject::decode(u64::from(high) << 32 | u64::from(low));
                 trace.set(track.phase, object.phase.into());
@@ -455,10 +458,7 @@ impl Inside {
 
 /// Appends a number in decimal digits, without the cost of `write!`: several are written in each cycle.
 fn number(text: &mut String, number: u64) {
-    if number > 9 {
-        self::number(text, number / 10);
-    }
-    text.push(char::from(b'0' + (number % 10) as u8));
+    text.push_str(itoa::Buffer::new().format(number));
 }
 
 /// The same in hexadecimal digits.

@@ -338,6 +338,33 @@ mod tests {
     }
 
     #[test]
+    fn lanes_that_no_order_fits_are_named() {
+        let start = Fields { kept: 0, expected: 7, tx: 0, pending: 9, phase: 0 };
+        let high = (start.word() >> 32) as u32;
+        let step = |b| Step::of(Op::MbarArriveCount, b).unwrap();
+        // The second lane fits nowhere.
+        let mut one = Arrivals::new();
+        one.push(step(1));
+        one.push_together(step(2), 0b010, !high);
+        one.push(step(4));
+        assert!(matches!(one.reaches(start, (2, 0)), Err(NoOrder::Stuck(0b010))));
+        // Each of the two takes from the other what it must find: the one in the order that comes first is not named.
+        let mut either = Arrivals::new();
+        either.push_together(step(1), 0b01, high);
+        either.push_together(step(2), 0b10, high);
+        assert!(matches!(either.reaches(start, (6, 0)), Err(NoOrder::Stuck(0b10))));
+    }
+
+    #[test]
+    fn a_search_that_takes_too_long_is_given_up() {
+        // Every set of lanes has a sum of its own, and nearly each could complete the phase.
+        let counts: Vec<u32> = (0..18).map(|lane| 1 << lane).collect();
+        let start = Fields { kept: 0, expected: 1, tx: 0, pending: 1 << 17, phase: 0 };
+        let many = arrivals(Op::MbarArriveCount, &counts);
+        assert!(matches!(many.ends(start), Err(NoOrder::TooMany)));
+    }
+
+    #[test]
     fn full_warps_are_decided() {
         let start = Fields { kept: 0, expected: 7, tx: 0, pending: 5, phase: 0 };
         let counts: Vec<u32> = (0..32).map(|lane| lane % 5).collect();

@@ -115,9 +115,6 @@ pub(crate) fn inc_reaches(start: u32, limits: &[u32], end: u32) -> bool {
 pub(crate) fn dec_reaches(start: u32, limits: &[u32], end: u32) -> bool {
     let n = limits.len();
     let (start, end) = (u64::from(start), u64::from(end));
-    if n == 0 {
-        return start == end;
-    }
     let holds = |slots: &mut Slots| slots.sorted().iter().zip(limits).all(|(&s, &b)| s <= u64::from(b));
     let ties = |b: u32, bottom: u64, length: usize| (bottom..bottom + length as u64).contains(&u64::from(b));
 

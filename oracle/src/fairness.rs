@@ -117,6 +117,8 @@ mod tests {
         let (number, unfair) = rejected(every(4)).expect("it asks once in any four");
         assert_eq!((number, unfair.lane, unfair.requests, unfair.in_each), (33, 3, 33, false));
         assert_eq!(rejected(every(4).take(32)), None);
+        let last = rejected(every(4).take(31).chain([8])).map(|(number, unfair)| (number, unfair.requests));
+        assert_eq!(last, Some((32, 32)), "the last request of two holds for each lane");
         assert_eq!(rejected(every(5)), None, "it stays away for four in succession");
     }
 

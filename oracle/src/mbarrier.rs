@@ -372,6 +372,12 @@ mod tests {
     }
 
     #[test]
+    fn a_tx_count_has_a_sign() {
+        let signed = |tx| Fields { tx, ..Fields::of(init(1)) }.signed_tx();
+        assert_eq!([0, 1, (1 << 20) - 1, 1 << 20, TX].map(signed), [0, 1, 1_048_575, -1_048_576, -1]);
+    }
+
+    #[test]
     fn fields_wrap_in_their_width_and_leave_their_neighbours_alone() {
         for kept in [0, 1, 1 << 42, KEPT] {
             for word in [0, u64::MAX, init(1), init(3) | 1 << 63, 0x1234_5678_9abc_def0] {

@@ -162,6 +162,27 @@ fn states_are_those_of_some_order() {
 }
 
 #[test]
+fn the_lane_that_is_wrong_is_named() {
+    let before = object(7, 9, 0, 0);
+    let says = |op, states: &[(usize, u128)]| {
+        let lanes: Vec<_> = states.iter().map(|&(lane, _)| (lane, 1)).collect();
+        let mut resp = Response::default();
+        states.iter().for_each(|&(lane, state)| resp.rd[lane] = state);
+        checker(before).request(&request(op, false, &lanes), &resp, None).unwrap_err().to_string()
+    };
+    let wide = says(Op::MbarArrive, &[(3, before.into()), (5, 1 << 64)]);
+    assert!(wide.starts_with("lane 5 got 0x10000000000000000 from 0x40, which never held it"), "{wide}");
+    // What lanes that arrive alone get: the high word, and themselves.
+    let alone = |lane: usize, state: u64| (lane, u128::from(state >> 32 << 32 | 1 << lane));
+    let never = object(7, 20, 0, 0);
+    let stuck = says(
+        Op::MbarArriveNoComplete,
+        &[alone(1, before), alone(2, never), alone(5, object(7, 8, 0, 0)), alone(6, object(7, 7, 0, 0))],
+    );
+    assert!(stuck.starts_with("lane 2 got the high word"), "{stuck}");
+}
+
+#[test]
 fn a_full_warp_of_states_passes_through_completions() {
     let step = 13; // not in order of lanes
     for (expected, pending) in [(32, 32), (32, 40), (40, 20), (5, 3), (1, 1), (7, 31)] {

@@ -280,6 +280,22 @@ fn unseen_memory_is_followed_in_every_possibility() {
 }
 
 #[test]
+fn a_word_that_is_set_leaves_the_one_it_hung_together_with() {
+    let mut checker = checker();
+    let mut req = SerialRequest {
+        op: Op::Exch as u8,
+        size: Size::U64 as u8,
+        red: true,
+        mask: 3,
+        ..SerialRequest::default()
+    };
+    (req.ra[0], req.ra[1], req.b[0], req.b[1]) = (0x40, 0x40, 1 << 32 | 7, 2 << 32 | 8);
+    assert_eq!(checker.request(&req, &Response::default(), None), Ok(()));
+    checker.set_word(17, 5);
+    assert_eq!([16, 17].map(|word| checker.possible(word)), [vec![7, 8], vec![5]]);
+}
+
+#[test]
 fn beyond_the_limit_there_is_no_verdict() {
     // Four words with 32 values each, then one access to all of them together.
     let mut checker = checker();

@@ -4,7 +4,7 @@ mod serial;
 
 use atoms_ops::{Op, Size};
 use atoms_oracle::{
-    Allocation, Checker, Geometry, Moment, Rejection, Response, SerialRequest, WORK_OFF_CYCLES,
+    Allocation, Checker, Geometry, GoesFirst, Moment, Rejection, Response, SerialRequest, WORK_OFF_CYCLES,
 };
 use serial::{heard, object};
 
@@ -129,8 +129,9 @@ fn woken_too_early() {
     let mut bench = Bench::new(3);
     let number = bench.waits(10, 0);
     bench.checker.wake(number, 3, 20).unwrap();
-    assert_eq!(bench.arrives_as(1, false, 25, Some(15)), Ok(()), "another may complete it yet");
+    assert_eq!(bench.arrives_as(1, false, 25, Some(20)), Ok(()), "another may complete it yet");
     let mut later = Bench { checker: bench.checker.clone(), ..bench };
+    assert_eq!(later.checker.clone().quiet(26, 25 + WORK_OFF_CYCLES), Ok(()), "one may be under way");
     assert_eq!(says(later.checker.quiet(26, 26 + WORK_OFF_CYCLES)), expected, "none is under way");
     assert_eq!(says(bench.checker.finish_waits()), expected, "at the end");
     let said = says(bench.arrives_as(2, true, 30, Some(21)));
@@ -165,7 +166,8 @@ fn a_busy_port_excuses_a_late_wake_up() {
     bench.checker.quiet(21, 23).unwrap();
     bench.checker.wake(first, 3, 24).unwrap();
     assert_eq!(bench.checker.quiet(30, 33), Ok(()), "24 to 29 were not quiet");
-    assert_eq!(bench.checker.wake(second, 3, 34), Ok(()));
+    assert_eq!(bench.checker.quiet(38, 41), Ok(()), "34 to 37 were not, without a wake-up");
+    assert_eq!(bench.checker.wake(second, 3, 42), Ok(()));
 }
 
 #[test]
@@ -322,8 +324,51 @@ fn several_phases_in_one_request_excuse_a_wake_up() {
     let moment = Moment { number: 1, answered: 20, oldest_unanswered: None };
     let after = [(16, bench.object as u32), (17, (bench.object >> 32) as u32)];
     bench.checker.request_at(&moment, &req, &Response::default(), Some(&after)).unwrap();
+    let said = says(bench.checker.clone().quiet(21, 60));
+    assert!(said.contains("is left suspended"), "{said}");
     assert_eq!(bench.checker.wake(number, 3, 25), Ok(()));
     assert!(!bench.checker.is_waiting());
+
+    // Of 2^19 arrivals each, too, and the pending count is what it would be without a completion.
+    let mut bench = Bench::new(1 << 19);
+    let number = bench.waits(10, 0);
+    let req = SerialRequest { op: Op::MbarArriveCount as u8, b: [1 << 19; 32], ..req };
+    let after = [(16, bench.object as u32), (17, (bench.object >> 32) as u32)];
+    bench.checker.request_at(&moment, &req, &Response::default(), Some(&after)).unwrap();
+    assert_eq!(bench.checker.wake(number, 3, 25), Ok(()));
+    assert!(!bench.checker.is_waiting());
+}
+
+#[test]
+fn a_store_completes_a_wait_that_is_worked_off_later() {
+    let stored = |cluster| {
+        let mut bench = Bench::new(2);
+        bench.number = 1;
+        bench.waits(10, 1 << 20);
+        let (op, size) = (Op::Store as u8, Size::U32 as u8);
+        let mut req =
+            SerialRequest { op, size, cluster, mask: 1, ra: [0x44; 32], ..SerialRequest::default() };
+        req.b[0] = 0xffff_f000;
+        let moment = Moment { number: 0, answered: 20, oldest_unanswered: None };
+        bench.checker.request_at(&moment, &req, &Response::default(), Some(&[(17, 0xffff_f000)])).unwrap();
+        says(bench.checker.quiet(21, 60 + WORK_OFF_CYCLES))
+    };
+    let said = stored(false);
+    assert!(said.contains("is left suspended"), "{said}");
+    assert_eq!(stored(true), "accepted", "the wait may have been suspended before, and a store wakes nobody");
+}
+
+#[test]
+fn after_a_reset_limits_are_judged_as_before() {
+    let mut bench = Bench::new(2);
+    bench.checker.set_goes_first(GoesFirst::Lowest);
+    bench.checker.reset(&[], &[]).unwrap();
+    bench.checker.set_part(0, Some(PART));
+    let mut req = wait(3, 0, 0);
+    req.c[1] = 50;
+    let number = bench.accepts(10, &req);
+    let said = says(bench.checker.wake(number, 0, 70));
+    assert!(said.contains("gave up too early, 60 cycles after it was accepted; its limit is 1000"), "{said}");
 }
 
 #[test]

@@ -395,3 +395,24 @@ fn a_lane_that_is_never_selected() {
     let rejection = spin(&mut checker, None).expect_err("lane 2 would have stored, had it been selected");
     assert!(rejection.to_string().starts_with("lane 2 at 0x40 was not selected in 64 "), "{rejection}");
 }
+
+/// Where no lane stores, those whose compare matches were not selected; of the others it is not known.
+#[test]
+fn lanes_that_would_have_stored_are_passed_over() {
+    let fails = |compared: u128| {
+        let mut checker = Checker::new(GEOMETRY);
+        checker.set_part(0, Some(PART));
+        checker.set_spin_hold(32);
+        checker.set_word(48, 7);
+        let (op, size) = (Op::CastSpin as u8, Size::U32 as u8);
+        let mut req = SerialRequest { op, size, mask: 0b10_0100, ..SerialRequest::default() };
+        (req.ra[2], req.ra[5], req.b[2], req.b[5]) = (0x40, 0xc0, 1, compared);
+        let rejected = (1..200).find_map(|n| {
+            let rejection = checker.request(&req, &Response::default(), Some(&[])).err()?;
+            Some((n, rejection.to_string()))
+        });
+        rejected.map(|(n, said)| (n, said.starts_with("lane 5 at 0xc0 was not selected")))
+    };
+    assert_eq!(fails(7), Some((64, true)));
+    assert_eq!(fails(8), None, "either may have been selected");
+}

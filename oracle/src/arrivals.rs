@@ -76,16 +76,16 @@ impl Arrivals {
     }
 
     /// The object after the lanes in an order beginning with the lane at `first`.
-    fn turn(&self, start: Fields, first: usize) -> (Fields, u32) {
-        let (mut object, mut phases) = (start, 0);
+    fn turn(&self, start: Fields, first: usize) -> Fields {
+        let mut object = start;
         for i in (first..self.count).chain(0..first) {
-            phases += u32::from(self.step[i].perform(&mut object));
+            self.step[i].perform(&mut object);
         }
-        (object, phases)
+        object
     }
 
-    /// The object after the lanes in ascending order, and how many phases complete on the way.
-    pub(crate) fn ascending(&self, start: Fields) -> (Fields, u32) {
+    /// The object after the lanes in ascending order.
+    pub(crate) fn ascending(&self, start: Fields) -> Fields {
         self.turn(start, 0)
     }
 
@@ -114,7 +114,7 @@ impl Arrivals {
             }
         } else {
             let leaves_goal = |first| {
-                let (object, _) = self.turn(start, first);
+                let object = self.turn(start, first);
                 (object.pending, object.phase) == goal
             };
             if (0..self.count.max(1)).any(leaves_goal) {
@@ -369,7 +369,7 @@ mod tests {
         let start = Fields { kept: 0, expected: 7, tx: 0, pending: 5, phase: 0 };
         let counts: Vec<u32> = (0..32).map(|lane| lane % 5).collect();
         let all = arrivals(Op::MbarArriveCount, &counts);
-        let (object, _) = all.ascending(start);
+        let object = all.ascending(start);
         assert!(all.reaches(start, (object.pending, object.phase)).is_ok());
         // The counts of no phases fit this, but the last lane would have completed one.
         let silent = Fields { pending: counts.iter().sum(), ..start };

@@ -201,7 +201,7 @@ pub(crate) fn explain_arrivals(
     let got = join(seen);
     let goal = Fields::of(got as u64);
     let wrong = || {
-        let one = arrivals.order_is_nothing(&start).then(|| arrivals.ascending(start).0.word().into());
+        let one = arrivals.order_is_nothing(&start).then(|| arrivals.ascending(start).word().into());
         wrong_object(case, unit, old, got, one)
     };
     if (Fields { pending: goal.pending, phase: goal.phase, ..sum }) != goal {

@@ -416,3 +416,18 @@ fn lanes_that_would_have_stored_are_passed_over() {
     assert_eq!(fails(7), Some((64, true)));
     assert_eq!(fails(8), None, "either may have been selected");
 }
+
+#[test]
+fn a_group_has_up_to_64_words() {
+    let mut checker = Checker::new(GEOMETRY);
+    checker.set_part(0, Some(Allocation { base_row: 0, size_bytes: 1 << 12, rank: 0 }));
+    let (op, size) = (Op::CastSpin as u8, Size::U64 as u8);
+    let mut req = SerialRequest { op, size, mask: u32::MAX, ..SerialRequest::default() };
+    // A doubleword of each of 32 rows.
+    req.ra = std::array::from_fn(|lane| lane as u32 * 128);
+    req.c = [9; 32];
+    let mut resp = Response { pred: 1 << 31, ..Response::default() };
+    resp.rd[31] = 1;
+    let last = 31 * 32;
+    assert_eq!(checker.request(&req, &resp, Some(&[(last, 9), (last + 1, 0)])), Ok(()));
+}

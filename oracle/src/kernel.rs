@@ -198,6 +198,21 @@ pub(crate) fn loaded(size: Size, m: u128) -> u128 {
 mod tests {
     use super::*;
 
+    /// Lanes of arrivals have an order of their own ([`crate::arrivals`]).
+    #[test]
+    fn operations_commute_where_two_lanes_leave_the_same_either_way() {
+        for row in atoms_ops::OPS.iter().filter(|row| !row.op.is_mbarrier()) {
+            let values = || [0, 1, 2, 3, 7].into_iter();
+            let pairs = || values().flat_map(|b| values().map(move |c| (b, c)));
+            let either_way = pairs().all(|(b, c)| {
+                let one = |m, lane: (u128, u128)| leaves(row.op, Size::U32, m, lane.0, lane.1);
+                pairs()
+                    .all(|other| values().all(|m| one(one(m, (b, c)), other) == one(one(m, other), (b, c))))
+            });
+            assert_eq!(lanes_commute(row.op), either_way, "{}", row.op);
+        }
+    }
+
     #[rustfmt::skip]
     const CASES: &[(&str, Op, Size, u128, u128, u128, u128)] = &[
         // rule                           op         size        m            b            c  left
@@ -206,6 +221,8 @@ mod tests {
         ("min.s32 orders as signed",      Op::Min,   Size::S32,  1,           0x8000_0000, 0, 0x8000_0000),
         ("max.u32 orders as unsigned",    Op::Max,   Size::U32,  1,           0x8000_0000, 0, 0x8000_0000),
         ("max.s32 orders as signed",      Op::Max,   Size::S32,  1,           0x8000_0000, 0, 1),
+        ("popc.inc counts each lane as 1", Op::PopcInc, Size::U32, 4,          7,            0, 5),
+        ("popc.inc wraps modulo 2^32",    Op::PopcInc, Size::U32, 0xffff_ffff, 7,          0, 0),
         ("inc counts below the limit",    Op::Inc,   Size::U32,  3,           4,           0, 4),
         ("inc wraps at the limit",        Op::Inc,   Size::U32,  4,           4,           0, 0),
         ("inc wraps beyond the limit",    Op::Inc,   Size::U32,  9,           4,           0, 0),

@@ -6,6 +6,7 @@
 //! order, so equal operands and duplicate values, the hard cases of a search, cost nothing here.
 
 use crate::lanes::{Lanes, lanes_of};
+use crate::rejection::times;
 use crate::request::MAX_LANES;
 
 /// Up to 32 lanes at one address.
@@ -116,8 +117,8 @@ pub fn order_exists(before: u128, lanes: &[(usize, u128, u128)], after: u128) ->
         Ok(end) if end == after => Ok(()),
         Ok(end) => Err(format!("every order of the lanes leaves {end:#x}, and memory holds {after:#x}")),
         Err(NoTrail::Short { lanes, value, stood }) => {
-            let stood = if stood == 0 { "never".into() } else { format!("only {stood} times") };
-            Err(format!("{} got {value:#x}, which {stood} stood there", Lanes(lanes)))
+            let only = if stood == 0 { "" } else { " only" };
+            Err(format!("{} got {value:#x}, which stood there {}{only}", Lanes(lanes), times(stood)))
         }
         Err(NoTrail::Apart { lanes }) => {
             Err(format!("{} got values that only they wrote: a closed circle", Lanes(lanes)))
@@ -166,6 +167,24 @@ impl Values {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn updates_that_are_no_operation_have_an_order_or_a_reason() {
+        let exists = |lanes: &[(usize, u128, u128)], after| order_exists(0, lanes, after).err();
+        assert_eq!(exists(&[(3, 1, 2), (5, 0, 1)], 2), None);
+        let wrong = [
+            (exists(&[(3, 1, 2), (5, 0, 1)], 1), "every order of the lanes leaves 0x2, and memory holds 0x1"),
+            (exists(&[(3, 7, 8)], 8), "lane 3 got 0x7, which stood there never"),
+            (exists(&[(3, 0, 1), (5, 0, 2)], 2), "lanes 3 and 5 got 0x0, which stood there once only"),
+            (
+                exists(&[(3, 0, 1), (5, 7, 8), (6, 8, 7)], 1),
+                "lanes 5 and 6 got values that only they wrote: a closed circle",
+            ),
+        ];
+        for (said, expected) in wrong {
+            assert_eq!(said.as_deref(), Some(expected));
+        }
+    }
 
     fn end(start: u128, edges: &[(u128, u128)]) -> Result<u128, NoTrail> {
         let mut all = Edges::new();

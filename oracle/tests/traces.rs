@@ -2,10 +2,11 @@
 
 mod serial;
 
-use std::io::Cursor;
+use std::io::{BufReader, Cursor, Read, repeat};
 
 use atoms_oracle::trace::{
-    Event, Exchange, RecordingError, TraceHeader, TraceReader, TraceSummary, TraceWriter, check_trace,
+    Event, Exchange, MAX_LINE_BYTES, RecordingError, TraceHeader, TraceReader, TraceSummary, TraceWriter,
+    check_trace,
 };
 use atoms_oracle::{Allocation, Geometry, Moment, Response};
 use proptest::prelude::*;
@@ -27,6 +28,15 @@ fn example() -> String {
 
 fn check(text: &str) -> Result<TraceSummary, RecordingError> {
     check_trace(Cursor::new(text))
+}
+
+#[test]
+fn a_line_may_be_just_so_long() {
+    let blank = |bytes: u64| repeat(b' ').take(bytes - 1).chain(&b"\n"[..]);
+    let header = format!("{HEADER}\n");
+    let text = header.as_bytes().chain(blank(MAX_LINE_BYTES)).chain(blank(MAX_LINE_BYTES + 1));
+    let said = check_trace(BufReader::new(text)).unwrap_err().to_string();
+    assert_eq!(said, "line 3: longer than 67108864 bytes; split it up");
 }
 
 #[test]

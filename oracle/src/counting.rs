@@ -143,9 +143,6 @@ pub(crate) fn dec_reaches(start: u32, limits: &[u32], end: u32) -> bool {
                 let total = n - first - last;
                 for full_runs in usize::from(total != 0)..=total {
                     let tying = full_runs + usize::from(!first_ties_itself);
-                    if tying > n - 1 {
-                        break;
-                    }
                     // As above: the first run's length is given, so it takes the greatest that it can.
                     let own = if first_ties_itself {
                         None

@@ -108,6 +108,29 @@ fn what_no_order_explains_is_said_as_without_a_policy() {
     );
 }
 
+/// Arrivals that name the lanes that arrived together: here each arrives alone (spec 6.6, 6.8).
+#[test]
+fn arrivals_without_completion_come_in_order() {
+    let arrive = |policy: Option<GoesFirst>, pending: [i64; 2]| {
+        let mut checker = checker(policy);
+        let words = |object: u64| [(16, object as u32), (17, (object >> 32) as u32)];
+        words(object(7, 9, 0, 0)).into_iter().for_each(|(word, value)| checker.set_word(word, value));
+        let mut req = request(Op::MbarArriveNoComplete, Size::U64, 0b11);
+        req.b = [1; 32];
+        let mut resp = Response::default();
+        for (lane, pending) in pending.into_iter().enumerate() {
+            resp.rd[lane] = u128::from(object(7, pending, 0, 0) >> 32 << 32 | 1 << lane);
+        }
+        checker
+            .request(&req, &resp, Some(&words(object(7, 7, 0, 0))))
+            .map_err(|rejection| rejection.to_string())
+    };
+    assert_eq!(arrive(Some(GoesFirst::Lowest), [9, 8]), Ok(()));
+    assert_eq!(arrive(None, [8, 9]), Ok(()));
+    let said = arrive(Some(GoesFirst::Lowest), [8, 9]).expect_err("lane 0 goes first");
+    assert!(said.starts_with("lane 0 got 0x"), "{said}");
+}
+
 /// Every request moves the start of rotation on, whatever becomes of it, and reset takes it back.
 #[test]
 fn rotation_moves_with_every_request() {

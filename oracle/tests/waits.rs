@@ -335,6 +335,7 @@ fn several_phases_in_one_request_excuse_a_wake_up() {
     let req = SerialRequest { op: Op::MbarArriveCount as u8, b: [1 << 19; 32], ..req };
     let after = [(16, bench.object as u32), (17, (bench.object >> 32) as u32)];
     bench.checker.request_at(&moment, &req, &Response::default(), Some(&after)).unwrap();
+    assert_eq!(bench.checker.clone().quiet(21, 60), Ok(()), "the words alone do not tell");
     assert_eq!(bench.checker.wake(number, 3, 25), Ok(()));
     assert!(!bench.checker.is_waiting());
 }

@@ -1,0 +1,39 @@
+//! Each profile of random stimulus through RTL, model and oracle, in every named configuration.
+//!
+//! `tests/tests/lockstep.rs` runs longer streams; this one is what defects in model and oracle are put to by the
+//! thousand (`docs/mutation.md`), so it is quick, and builds nothing but what it runs.
+
+use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::rtl;
+use atoms_cosim::scoreboard::Scoreboard;
+use atoms_cosim::session::Session;
+use atoms_cosim::stimulus::{Profile, RandomStimulus};
+use atoms_verilated::Variant;
+
+/// Warp requests of a run.
+const REQUESTS: u64 = 1000;
+
+fn agree(named: &NamedConfig, profile: &str) {
+    let NamedConfig { name, config, .. } = named;
+    let rtl = rtl::instance(&configs::rtl_dir(), named, Variant::Fast, &mut |_| {})
+        .unwrap_or_else(|error| panic!("the RTL of `{name}` does not build: {error}"));
+    let machine = Lockstep::new(rtl, *config).expect("the RTL comes out of reset");
+    let mut session = Session::new(machine, Some(Scoreboard::new(config, &[])));
+    let drawn = Profile::named(profile).expect("it has this name");
+    let mut stimulus = RandomStimulus::new(*config, &drawn, 1, REQUESTS);
+    let tally = session
+        .run(&mut stimulus, u64::MAX, |_| {})
+        .unwrap_or_else(|failure| panic!("{name}, {profile}: {failure}"));
+    assert_eq!(tally.requests + tally.dropped, REQUESTS, "{name}, {profile}");
+}
+
+#[test]
+fn every_profile_agrees_in_every_configuration() {
+    let configurations = configs::all(&configs::rtl_dir()).expect("rtl/configs.toml is readable");
+    for profile in Profile::NAMES {
+        for named in &configurations {
+            agree(named, profile);
+        }
+    }
+}

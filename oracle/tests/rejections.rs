@@ -236,19 +236,24 @@ fn checking_goes_on_from_what_was_seen() {
     assert_eq!(says, "at the end word 16 (byte 0x40) holds 0xc; the requests left 0xb (spec 4.6)");
 }
 
-/// Two lanes exchange without results and unseen: what `checker` then holds is 7 or 8.
-fn seven_or_eight() -> Checker {
+/// Two lanes exchange without results and unseen: what byte 0x40 then holds is one of these.
+fn one_of(size: Size, values: [u128; 2]) -> Checker {
     let mut checker = checker();
     let mut req = SerialRequest {
         op: Op::Exch as u8,
-        size: Size::U32 as u8,
+        size: size as u8,
         red: true,
         mask: 3,
+        ra: [0x40; 32],
         ..SerialRequest::default()
     };
-    (req.ra[0], req.ra[1], req.b[0], req.b[1]) = (0x40, 0x40, 7, 8);
+    req.b[..2].copy_from_slice(&values);
     assert_eq!(checker.request(&req, &Response::default(), None), Ok(()));
     checker
+}
+
+fn seven_or_eight() -> Checker {
+    one_of(Size::U32, [7, 8])
 }
 
 #[test]
@@ -281,16 +286,7 @@ fn unseen_memory_is_followed_in_every_possibility() {
 
 #[test]
 fn a_word_that_is_set_leaves_the_one_it_hung_together_with() {
-    let mut checker = checker();
-    let mut req = SerialRequest {
-        op: Op::Exch as u8,
-        size: Size::U64 as u8,
-        red: true,
-        mask: 3,
-        ..SerialRequest::default()
-    };
-    (req.ra[0], req.ra[1], req.b[0], req.b[1]) = (0x40, 0x40, 1 << 32 | 7, 2 << 32 | 8);
-    assert_eq!(checker.request(&req, &Response::default(), None), Ok(()));
+    let mut checker = one_of(Size::U64, [1 << 32 | 7, 2 << 32 | 8]);
     checker.set_word(17, 5);
     assert_eq!([16, 17].map(|word| checker.possible(word)), [vec![7, 8], vec![5]]);
 }

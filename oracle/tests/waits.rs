@@ -356,7 +356,7 @@ fn a_store_completes_a_wait_that_is_worked_off_later() {
     };
     let said = stored(false);
     assert!(said.contains("is left suspended"), "{said}");
-    assert_eq!(stored(true), "accepted", "the wait may have been suspended before, and a store wakes nobody");
+    assert_eq!(stored(true), "accepted", "suspended before it, the wait would not have ended by it");
 }
 
 #[test]

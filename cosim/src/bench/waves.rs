@@ -74,7 +74,8 @@ impl<'a> WaveBench<'a> {
     }
 
     /// On a mix of `ops`, or of all that work on plain memory if there are none. The libraries are of `config`, of
-    /// [`Variant::Fast`] and [`Variant::Wave`]. Files go to `dir`, where they stay.
+    /// [`Variant::Fast`] and [`Variant::Wave`]. Files go to `dir`; waves of lockstep are
+    /// removed once they were measured.
     ///
     /// # Errors
     /// [`Failure`], a file that cannot be written for one.
@@ -110,8 +111,11 @@ impl<'a> WaveBench<'a> {
         for (what, file, bytes) in KINDS {
             let (cycles, rate) = self.watched(limit, Some(what))?;
             measured(what, "cycles/s", rate);
-            let length = std::fs::metadata(self.dir.join(file)).map_or(0, |data| data.len());
+            let path = self.dir.join(file);
+            let length = std::fs::metadata(&path).map_or(0, |data| data.len());
             measured(bytes, "bytes/cycle", length as f64 / cycles as f64);
+            // Else the system writes it to the disk while the next one is measured.
+            let _ = std::fs::remove_file(&path);
         }
         let [left, right] = &self.compared;
         measured(READING, "s", timed(|| read(left, right)));

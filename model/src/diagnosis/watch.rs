@@ -191,6 +191,8 @@ impl Watch {
     fn objects(&mut self, op: Op, size: Size, pass: &Pass, seen: &Seen<'_>, taken: &Taken) {
         let mut words = [0u64; MAX_BANKS];
         let mut met = 0u64;
+        // What the lane before asked, of which object, and what is undefined about it: a warp that polls asks 32 times.
+        let mut before = None;
         for access in accesses(op, size, pass, seen) {
             let low = access.bank & !1;
             if met >> low & 1 == 0 {
@@ -205,11 +207,18 @@ impl Watch {
                 pair(&seen.work.b, low)
             };
             let word = words[low];
-            let waited_for = seen.waiters.waits_at(low as u8, access.row);
-            let (slot, red, cycle) = (pass.slot, pass.red, self.cycle);
-            let operation = Operation { op, operand, word, slot, red, cycle, waited_for };
-            let (after, kinds) = self.operate(access.pair(seen.config, low), &operation);
-            words[low] = after;
+            let kinds = match before {
+                Some((wait, kinds)) if wait == (low, operand) => kinds,
+                _ => {
+                    let waited_for = seen.waiters.waits_at(low as u8, access.row);
+                    let (slot, red, cycle) = (pass.slot, pass.red, self.cycle);
+                    let operation = Operation { op, operand, word, slot, red, cycle, waited_for };
+                    let (after, kinds) = self.operate(access.pair(seen.config, low), &operation);
+                    words[low] = after;
+                    before = op.asks_phase().then_some(((low, operand), kinds));
+                    kinds
+                }
+            };
             for kind in kinds.into_iter().flatten() {
                 self.report(pass, seen, taken, &access, Diagnosed { operand, word, kind });
             }

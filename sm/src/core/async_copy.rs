@@ -27,9 +27,10 @@ impl Core<'_> {
             let address = shared.sum(lane);
             let missing = if copy.fill { (from[lane] % u64::from(bytes)) as u32 } else { 0 };
             let (from, there) = (from[lane] - u64::from(missing), bytes - missing);
-            let what = format!("copy of {there} bytes from global {from:#x} to shared {address:#010x}");
-            let failed =
-                |message: String| ExecError::access("copy", pc, lane as u32, format!("{what}: {message}"));
+            let failed = |message: String| {
+                let what = format!("copy of {there} bytes from global {from:#x} to shared {address:#010x}");
+                ExecError::access("copy", pc, lane as u32, format!("{what}: {message}"))
+            };
             let data = if enabled >> lane & 1 != 0 {
                 self.global.check(from, u64::from(there), u64::from(bytes)).map_err(failed)?;
                 Data::Global { from, bytes: there }

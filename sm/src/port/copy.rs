@@ -13,9 +13,10 @@ use crate::config::SmConfig;
 use crate::memory::{GlobalMemory, SharedPlace};
 use crate::random::SplitMix64;
 use atoms_isa::Reduction;
+use atoms_model::port::MAX_LANES;
 use atoms_ops::{Op, Size};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Where the data comes from.
 #[derive(Clone, Copy)]
@@ -142,18 +143,51 @@ enum Step {
     End,
 }
 
+/// Copies by number. They end nearly in the order of their start.
+#[derive(Default)]
+struct Numbered {
+    /// Number of the first of `copies`.
+    first: u64,
+    /// `None` of those that have ended.
+    copies: VecDeque<Option<Copy>>,
+}
+
+impl Numbered {
+    fn at(&self, number: u64) -> Option<&Option<Copy>> {
+        self.copies.get(number.checked_sub(self.first)? as usize)
+    }
+
+    fn at_mut(&mut self, number: u64) -> Option<&mut Option<Copy>> {
+        self.copies.get_mut(number.checked_sub(self.first)? as usize)
+    }
+
+    /// Gives the number of this copy.
+    fn add(&mut self, copy: Copy) -> u64 {
+        self.copies.push_back(Some(copy));
+        self.first + self.copies.len() as u64 - 1
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Copy> {
+        let copy = self.at_mut(number)?.take();
+        while let Some(None) = self.copies.front() {
+            self.copies.pop_front();
+            self.first += 1;
+        }
+        copy
+    }
+}
+
 /// All copies on their way.
 pub(crate) struct CopyEngine {
     latency: [u32; 2],
     random: SplitMix64,
-    next: u64,
-    copies: BTreeMap<u64, Copy>,
+    copies: Numbered,
     /// Cycle and number of those that wait for their latency.
     due: BinaryHeap<Reverse<(u64, u64)>>,
     /// Numbers of those with something to hand to the port, in turn.
     active: VecDeque<u64>,
-    /// By warp slot and lane.
-    threads: BTreeMap<(usize, u32), VecDeque<Step>>,
+    /// By warp slot and lane, as [`thread`] numbers them.
+    threads: Vec<VecDeque<Step>>,
     /// Copies that need the allocation of each slot.
     users: Vec<u32>,
 }
@@ -164,18 +198,17 @@ impl CopyEngine {
         CopyEngine {
             latency: [least, most.max(least)],
             random: SplitMix64::new(config.copy_seed),
-            next: 0,
-            copies: BTreeMap::new(),
+            copies: Numbered::default(),
             due: BinaryHeap::new(),
             active: VecDeque::new(),
-            threads: BTreeMap::new(),
+            threads: Vec::new(),
             users: vec![0; slots as usize],
         }
     }
 
     /// No copy is on its way.
     pub(crate) fn idle(&self) -> bool {
-        self.copies.is_empty()
+        self.copies.copies.is_empty()
     }
 
     /// Whether a copy needs the allocation of `slot`, or a thread of it waits for one.
@@ -185,7 +218,16 @@ impl CopyEngine {
 
     /// The copy with this number.
     pub(crate) fn copy(&self, number: u64) -> Option<&Copy> {
-        self.copies.get(&number)
+        self.copies.at(number)?.as_ref()
+    }
+
+    /// What a thread did.
+    fn steps(&mut self, at: (usize, u32)) -> &mut VecDeque<Step> {
+        let at = thread(at);
+        if at >= self.threads.len() {
+            self.threads.resize_with(at + 1, VecDeque::new);
+        }
+        &mut self.threads[at]
     }
 
     /// Starts a copy that ends in a completion; gives its number.
@@ -204,8 +246,7 @@ impl CopyEngine {
     /// Starts a copy that the thread's next arrival waits for; gives its number.
     pub(crate) fn start_counted(&mut self, cycle: u64, asker: Asker, payload: Payload) -> u64 {
         let number = self.add(asker, Some(payload), None, true);
-        let steps = self.threads.entry((asker.warp, asker.lane)).or_default();
-        steps.push_back(Step::Copy { number, done: false });
+        self.steps((asker.warp, asker.lane)).push_back(Step::Copy { number, done: false });
         self.wait_for_latency(cycle, number);
         number
     }
@@ -214,22 +255,23 @@ impl CopyEngine {
     pub(crate) fn arrive(&mut self, asker: Asker, completion: Completion) -> u64 {
         let number = self.add(asker, None, Some(completion), false);
         let thread = (asker.warp, asker.lane);
-        self.threads.entry(thread).or_default().push_back(Step::Arrival(number));
+        self.steps(thread).push_back(Step::Arrival(number));
         self.go_on(thread);
         number
     }
 
     /// Makes what the thread copies since the last time a group.
     pub(crate) fn end_group(&mut self, thread: (usize, u32)) {
-        // A thread with nothing on its way has no entry: its group is done.
-        if let Some(steps) = self.threads.get_mut(&thread) {
+        let steps = self.steps(thread);
+        // Of a thread with nothing on its way the group is done.
+        if !steps.is_empty() {
             steps.push_back(Step::End);
         }
     }
 
     /// Groups of the thread that are on their way, or were ended after one that is.
-    pub(crate) fn groups(&self, thread: (usize, u32)) -> usize {
-        let steps = self.threads.get(&thread);
+    pub(crate) fn groups(&self, at: (usize, u32)) -> usize {
+        let steps = self.threads.get(thread(at));
         steps.map_or(0, |steps| steps.iter().filter(|step| matches!(step, Step::End)).count())
     }
 
@@ -240,12 +282,9 @@ impl CopyEngine {
         completion: Option<Completion>,
         counted: bool,
     ) -> u64 {
-        let number = self.next;
-        self.next += 1;
         let copy = Copy { asker, payload, completion, counted, sent: 0, written: 0, held: None };
         self.count_users(&copy, |users| users + 1);
-        self.copies.insert(number, copy);
-        number
+        self.copies.add(copy)
     }
 
     fn count_users(&mut self, copy: &Copy, to: impl Fn(u32) -> u32) {
@@ -287,7 +326,7 @@ impl CopyEngine {
         global: &mut GlobalMemory,
     ) -> Result<Option<Transfer>, (u64, String)> {
         let Some(number) = self.active.pop_front() else { return Ok(None) };
-        let Some(copy) = self.copies.get_mut(&number) else { return Ok(None) };
+        let Some(copy) = self.copies.at_mut(number).and_then(Option::as_mut) else { return Ok(None) };
         let origin = Origin::Copy(number);
         if let Some(payload) = copy.payload
             && copy.sent < payload.bytes
@@ -353,7 +392,7 @@ impl CopyEngine {
         answer: &Answer,
         global: &mut GlobalMemory,
     ) -> Result<Option<u32>, String> {
-        let Some(copy) = self.copies.get_mut(&number) else { return Ok(None) };
+        let Some(copy) = self.copies.at_mut(number).and_then(Option::as_mut) else { return Ok(None) };
         let bytes = copy.bytes();
         if let Some(Payload { data: Data::Shared(_), .. }) = copy.payload
             && answer.transfer.op == Op::Load
@@ -402,11 +441,11 @@ impl CopyEngine {
                 return Ok(None);
             }
         }
-        let Some(copy) = self.copies.remove(&number) else { return Ok(None) };
+        let Some(copy) = self.copies.remove(number) else { return Ok(None) };
         self.count_users(&copy, |users| users.saturating_sub(1));
         if copy.counted {
             let thread = (copy.asker.warp, copy.asker.lane);
-            for step in self.threads.get_mut(&thread).into_iter().flatten() {
+            for step in self.steps(thread) {
                 if let Step::Copy { number: other, done } = step {
                     *done |= *other == number;
                 }
@@ -418,16 +457,19 @@ impl CopyEngine {
 
     /// Strikes the copies of a thread that are done, and lets the arrivals go that wait for no other.
     fn go_on(&mut self, thread: (usize, u32)) {
-        let Some(steps) = self.threads.get_mut(&thread) else { return };
+        let at = self::thread(thread);
+        let Some(steps) = self.threads.get_mut(at) else { return };
         while let Some(Step::Copy { done: true, .. } | Step::Arrival(_) | Step::End) = steps.front() {
             if let Some(Step::Arrival(number)) = steps.pop_front() {
                 self.active.push_back(number);
             }
         }
-        if steps.is_empty() {
-            self.threads.remove(&thread);
-        }
     }
+}
+
+/// Number of a thread of this warp slot and lane.
+fn thread((warp, lane): (usize, u32)) -> usize {
+    MAX_LANES * warp + lane as usize
 }
 
 /// Works the elements of a piece into global memory, one after the other.

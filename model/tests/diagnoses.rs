@@ -229,6 +229,104 @@ fn an_object_ends_with_reset() {
     assert_eq!(bench.named().len(), 1);
 }
 
+/// Requests inside are gone with a reset; its cycles count.
+#[test]
+fn a_reset_forgets_what_is_inside() {
+    let mut bench = Bench::new();
+    bench.inputs.req_valid = 1;
+    bench.inputs.req_op = Op::Load as u8;
+    bench.inputs.req_size = Size::U64 as u8;
+    bench.inputs.req_mask = 1;
+    bench.inputs.req_b[0] = OBJECT_LOAD;
+    bench.clock();
+    bench.inputs.rst_n = 0;
+    for _ in 0..3 {
+        bench.clock();
+    }
+    bench.inputs.rst_n = 1;
+    bench.inputs.req_valid = 0;
+    bench.give_part(0, 0, 8);
+    bench.mbar(Op::MbarArrive, 0);
+    // Two table writes, the load, three cycles of reset and a table write come first.
+    assert_eq!(bench.unit.watched().expect("the unit is watched").diagnoses()[0].taken, 7);
+    // Had the load been kept, the arrive would have been taken for it, and this plain load for the arrive.
+    bench.warp(Op::Load, Size::U64, 1, |_| 0x80, |_| 0);
+    assert_eq!(bench.named().len(), 1, "{:?}", bench.named());
+}
+
+/// One object, and a read of every word: those of the object are named, where they are.
+#[test]
+fn two_words_of_memory_are_an_object() {
+    for bank_hash in [false, true] {
+        let config = Config { bank_hash, num_rows: 64, ..Config::default() };
+        let mut bench = Bench::with(config);
+        bench.inputs.cta_rank = 3;
+        bench.give_part(0, 2, 60);
+        let object = 0x0300_0000 + 55 * config.row_bytes() + 0x28;
+        bench.warp(Op::MbarInit, Size::U64, 1, |_| object, |_| init(1));
+        for row in 0..60 {
+            let word = |lane| 0x0300_0000 + row * config.row_bytes() + 4 * lane;
+            bench.warp(Op::Load, Size::U32, u32::MAX, word, |_| 0);
+        }
+        let watch = bench.unit.watched().expect("the unit is watched");
+        let named: Vec<_> = watch.diagnoses().iter().map(|d| (d.lane, d.address)).collect();
+        assert_eq!(named, [(10, object), (11, object + 4)], "bank_hash {bank_hash}");
+    }
+}
+
+/// A store of half an object makes none, whatever is there then.
+#[test]
+fn half_an_init_is_a_plain_store() {
+    let mut bench = Bench::object(1);
+    bench.warp(Op::Store, Size::U32, 1, |_| 0x40, |_| u128::from(INIT_1 as u32));
+    assert_eq!(bench.named().len(), 1);
+    assert!(
+        bench.named()[0].starts_with("STS.u32 touches the low word of a live mbarrier object"),
+        "{:?}",
+        bench.named()
+    );
+}
+
+/// Both halves of an object overwritten by one request: it has ended once.
+#[test]
+fn two_lanes_overwrite_one_object() {
+    let mut bench = Bench::object(1);
+    bench.warp(Op::Store, Size::U32, 0b11, |lane| 0x40 + 4 * lane, |_| 7);
+    bench.mbar(Op::MbarArrive, 0);
+    let named = bench.named();
+    assert_eq!(named.len(), 3, "{named:?}");
+    assert!(named[2].contains("found object overwritten in cycle N, now 0x0000000700000007"), "{named:?}");
+}
+
+/// What a load of an object found is said; what init could have left may be one that a harness made.
+#[test]
+fn a_load_of_what_nobody_made_an_object() {
+    let mut bench = Bench::new();
+    bench.warp(Op::Store, Size::U64, 1, |_| 0x40, |_| 0x0123_4567_89ab_cdef);
+    bench.warp(Op::Store, Size::U64, 1, |_| 0x48, |_| init(1));
+    bench.warp(Op::Load, Size::U64, 1, |_| 0x48, |_| OBJECT_LOAD);
+    bench.names(&[]);
+    bench.warp(Op::Load, Size::U64, 1, |_| 0x40, |_| OBJECT_LOAD);
+    assert_eq!(bench.named().len(), 1);
+    assert!(
+        bench.named()[0].contains("found word 0x0123456789abcdef, which no init made"),
+        "{:?}",
+        bench.named()
+    );
+}
+
+/// Counts of two words end at 2^20 - 1.
+#[test]
+fn counts_of_two_words_have_a_limit() {
+    for (pending, named) in [(MAX_COUNT, 0), (MAX_COUNT + 1, 1), (MAX_COUNT + 2, 1)] {
+        let mut bench = Bench::new();
+        let word = u64::from(0x8000_0000 - pending) << 32 | u64::from((1 << 30) - MAX_COUNT);
+        bench.warp(Op::Store, Size::U64, 1, |_| 0x80, |_| word.into());
+        bench.warp(Op::MbarArriveSm80, Size::U64, 1, |_| 0x80, |_| 0);
+        assert_eq!(bench.named().len(), named, "{pending}: {:?}", bench.named());
+    }
+}
+
 #[test]
 fn init_twice() {
     let mut bench = Bench::object(4);

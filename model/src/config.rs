@@ -172,6 +172,11 @@ impl Parameter {
     }
 }
 
+const POLICIES: &[&str] = &{
+    let [lowest, highest, rotating] = WinnerPolicy::ALL;
+    [lowest.name(), highest.name(), rotating.name()]
+};
+
 /// Every parameter, in the order of the RTL's package.
 #[rustfmt::skip]
 pub const PARAMETERS: &[Parameter] = &[
@@ -182,7 +187,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter { name: "queue_depth",   rtl_name: "QueueDepth",   kind: ParameterKind::Number(1, 16, false), summary: "Warp requests that wait for issue: 1 to 16.", get: |c| c.queue_depth, set: |c, v| c.queue_depth = v },
     Parameter { name: "rmw_latency",   rtl_name: "RmwLatency",   kind: ParameterKind::Number(1, 8, false), summary: "Clock edges from reading a bank to writing it: 1 to 8.", get: |c| c.rmw_latency, set: |c, v| c.rmw_latency = v },
     Parameter { name: "forwarding",    rtl_name: "Forwarding",   kind: ParameterKind::Flag, summary: "1 forwards words on their way to a bank; 0 holds back a pass that would need one.", get: |c| u32::from(c.forwarding), set: |c, v| c.forwarding = v != 0 },
-    Parameter { name: "winner_policy", rtl_name: "WinnerPolicy", kind: ParameterKind::Choice(&["lowest", "highest", "rotating"]), summary: "Which lane of a bank's group goes first: 0 the lowest, 1 the highest, 2 rotating.", get: |c| c.winner_policy as u32, set: |c, v| c.winner_policy = WinnerPolicy::ALL[v as usize] },
+    Parameter { name: "winner_policy", rtl_name: "WinnerPolicy", kind: ParameterKind::Choice(POLICIES), summary: "Which lane of a bank's group goes first: 0 the lowest, 1 the highest, 2 rotating.", get: |c| c.winner_policy as u32, set: |c, v| c.winner_policy = WinnerPolicy::ALL[v as usize] },
     Parameter { name: "spin_hold",     rtl_name: "SpinHold",     kind: ParameterKind::Number(2, 4096, true), summary: "CAST.SPIN requests to a group that favour one lane: num_lanes to 4096, a power of two.", get: |c| c.spin_hold, set: |c, v| c.spin_hold = v },
     Parameter { name: "merge_red",     rtl_name: "MergeRed",     kind: ParameterKind::Flag, summary: "1 merges lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.", get: |c| u32::from(c.merge_red), set: |c, v| c.merge_red = v != 0 },
     Parameter { name: "merge_arrive",  rtl_name: "MergeArrive",  kind: ParameterKind::Flag, summary: "1 merges lanes that arrive once at one mbarrier object.", get: |c| u32::from(c.merge_arrive), set: |c, v| c.merge_arrive = v != 0 },
@@ -219,12 +224,6 @@ impl Config {
             let Config { spin_hold, num_lanes, .. } = self;
             return Err(ConfigError(format!(
                 "spin_hold is {spin_hold}: expected num_lanes, {num_lanes}, or more (spec 5.4)"
-            )));
-        }
-        if self.bytes() > 1 << 24 {
-            let bytes = self.bytes();
-            return Err(ConfigError(format!(
-                "{bytes} bytes of shared memory: the window holds 16777216 (spec 1.3)"
             )));
         }
         Ok(())
@@ -284,6 +283,7 @@ mod tests {
             };
             (p.set)(&mut config, value);
             assert_eq!((p.get)(&config), value, "{}", p.name);
+            assert_eq!(p.parse(&p.text(&config)), Ok(value), "{}", p.name);
         }
     }
 
@@ -311,7 +311,8 @@ mod tests {
         let message = config.check().expect_err("48 banks").to_string();
         assert_eq!(message, "num_banks is 48: expected 4 to 64, a power of two");
         let config = Config { num_rows: 65536, num_banks: 64, ..Config::default() };
-        assert!(config.check().is_ok(), "16 MiB is the window");
+        assert!(config.check().is_ok());
+        assert_eq!(config.bytes(), 1 << 24, "the most that parameters allow is the window of spec 1.3");
         let message = |config: Config| config.check().expect_err("a bad hold").to_string();
         let config = Config { spin_hold: 16, ..Config::default() };
         assert_eq!(message(config), "spin_hold is 16: expected num_lanes, 32, or more (spec 5.4)");

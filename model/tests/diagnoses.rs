@@ -767,7 +767,32 @@ fn a_diagnosis_tells_its_request() {
     let watch = bench.unit.watched().expect("the unit is watched");
     let found = watch.diagnoses()[0];
     // Two table writes and ten empty cycles; then port, queue, issue and the pipeline.
-    assert_eq!((found.taken, found.cycle), (12, 12 + 3 + u64::from(Config::default().rmw_latency)));
+    let latency = u64::from(Config::default().rmw_latency);
+    assert_eq!((found.taken, found.cycle), (12, 12 + 3 + latency));
+    let mut bench = Bench::new();
+    for _ in 0..10 {
+        bench.clock();
+    }
+    bench.cluster(Op::MbarArrive, Size::U64, 0x40, 0);
+    let watch = bench.unit.watched().expect("the unit is watched");
+    assert_eq!((watch.diagnoses()[0].taken, watch.diagnoses()[0].cycle), (12, 12 + 3 + latency));
+}
+
+/// What stands at the port of the CTA table without being a write ends no object.
+#[test]
+fn a_table_write_that_is_none() {
+    let mut bench = Bench::object(1);
+    bench.inputs.cta_slot = 0;
+    bench.clock();
+    bench.mbar(Op::MbarArrive, 0);
+    bench.names(&[]);
+}
+
+#[test]
+fn a_unit_that_is_no_longer_watched_names_nothing() {
+    let mut bench = Bench::new();
+    bench.unit.unwatch();
+    assert!(bench.unit.watched().is_none());
 }
 
 /// Whatever comes, right or wrong: a unit that is watched does what one that is not does.

@@ -316,6 +316,7 @@ mod tests {
         let message = |config: Config| config.check().expect_err("a bad hold").to_string();
         let config = Config { spin_hold: 16, ..Config::default() };
         assert_eq!(message(config), "spin_hold is 16: expected num_lanes, 32, or more (spec 5.4)");
+        assert!(Config { spin_hold: 32, ..Config::default() }.check().is_ok());
         let config = Config { spin_hold: 96, ..Config::default() };
         assert_eq!(message(config), "spin_hold is 96: expected 2 to 4096, a power of two");
     }

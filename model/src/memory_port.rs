@@ -88,3 +88,54 @@ impl MemoryPort for Unit {
         self.memory()[word_index(self.config(), row, bank)]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use atoms_ops::{Op, Size};
+
+    use super::*;
+
+    /// A core sees words where it has put them, wherever the hash puts those.
+    #[test]
+    fn a_unit_is_a_port() {
+        let config = Config {
+            num_lanes: 8,
+            num_banks: 16,
+            num_rows: 12,
+            num_cta_slots: 3,
+            bank_hash: true,
+            ..Config::default()
+        };
+        let mut unit = Unit::new(config);
+        assert_eq!(unit.config(), &config);
+        assert_eq!((unit.lanes(), unit.rows(), unit.banks(), unit.cta_slots()), (8, 12, 16, 3));
+        let mut i = In { rst_n: 1, rsp_ready: 1, ..In::default() };
+        (i.cta_valid, i.cta_enable, i.cta_size) = (1, 1, 12 * config.row_bytes());
+        let Ok(_) = unit.cycle(&i);
+        i.cta_valid = 0;
+        for row in 0..12 {
+            (i.req_valid, i.req_op, i.req_size, i.req_mask) = (1, Op::Store as u8, Size::B128 as u8, 0b1111);
+            for lane in 0..4 {
+                let word = 16 * row + 4 * lane;
+                i.req_ra[lane as usize] = 4 * word;
+                i.req_b[lane as usize] = (0..4).fold(0, |b, at| b | u128::from(word + at + 1) << (32 * at));
+            }
+            let mut answers = 0;
+            for _ in 0..20 {
+                let Ok(out) = unit.cycle(&i);
+                answers += out.rsp_valid;
+                if out.req_ready == 1 {
+                    i.req_valid = 0;
+                }
+            }
+            assert_eq!(answers, 1);
+        }
+        for (word, (row, bank)) in (0..12).flat_map(|row| (0..16).map(move |bank| (row, bank))).enumerate() {
+            assert_eq!(unit.word(row, bank), word as u32 + 1, "row {row} bank {bank}");
+        }
+        let mut held = unit.memory().to_vec();
+        held.sort_unstable();
+        assert_eq!(held, (1..=192).collect::<Vec<_>>());
+        assert_ne!(unit.memory(), held, "the hash moves words");
+    }
+}

@@ -339,3 +339,36 @@ impl Unit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use atoms_ops::{Op, Size};
+
+    use super::*;
+
+    /// A store of lanes on one bank takes a pass for each row; one of no lanes takes one.
+    #[test]
+    fn what_is_at_issue_and_in_the_last_stage() {
+        for (rows, passes) in [(3, 3), (1, 1), (0, 1)] {
+            let mut unit = Unit::new(Config::default());
+            let mut i = In { rst_n: 1, rsp_ready: 1, ..In::default() };
+            (i.cta_valid, i.cta_enable, i.cta_size) = (1, 1, 4 * unit.config().row_bytes());
+            unit.clock(&i);
+            i.cta_valid = 0;
+            (i.req_valid, i.req_op, i.req_size, i.req_tag) = (1, Op::Store as u8, Size::U32 as u8, 9);
+            i.req_mask = (1 << rows) - 1;
+            i.req_ra = std::array::from_fn(|lane| 128 * (lane as u32 % 3));
+            let (mut at_issue, mut last_stage) = (Vec::new(), Vec::new());
+            for _ in 0..20 {
+                unit.evaluate(&i);
+                at_issue.extend(unit.passes_at_issue());
+                last_stage.extend(unit.last_pass().map(|pass| (pass.tag, pass.served)));
+                unit.tick(&i);
+                i.req_valid = 0;
+            }
+            assert_eq!(at_issue, vec![passes; passes as usize]);
+            let served: Vec<_> = (0..passes).map(|row| (9, i.req_mask & 1 << row)).collect();
+            assert_eq!(last_stage, served);
+        }
+    }
+}

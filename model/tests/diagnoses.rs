@@ -200,6 +200,19 @@ fn a_sleep_that_ran_out_is_no_wait() {
     assert!(bench.named()[0].starts_with("MBAR.ARRIVE in a phase whose predecessor was not waited for"));
 }
 
+/// Whoever sleeps at an object has waited once it is woken, also behind one who sleeps at another.
+#[test]
+fn the_second_sleeper_is_woken() {
+    let mut bench = Bench::object(1);
+    bench.warp(Op::MbarInit, Size::U64, 1, |_| 0x48, |_| init(1));
+    bench.mbar(Op::MbarTryWait, 0);
+    bench.warp(Op::MbarTryWait, Size::U64, 1, |_| 0x48, |_| 0);
+    for _ in 0..2 {
+        bench.warp(Op::MbarArrive, Size::U64, 1, |_| 0x48, |_| 0);
+    }
+    bench.names(&[]);
+}
+
 /// The first request of the next CTA may be a plain store that makes an object where one was.
 #[test]
 fn the_next_cta_makes_its_own_object() {

@@ -346,16 +346,17 @@ mod tests {
 
     use super::*;
 
-    /// A store of lanes on one bank takes a pass for each row; one of no lanes takes one.
+    /// Lanes on one bank take a pass for each row, whether those of one row share it or not; no lanes take one.
     #[test]
     fn what_is_at_issue_and_in_the_last_stage() {
-        for (rows, passes) in [(3, 3), (1, 1), (0, 1)] {
+        let cases = [(3, 3), (1, 1), (0, 1)].map(|case| [Op::Store, Op::Exch].map(|op| (op, case)));
+        for (op, (rows, passes)) in cases.into_iter().flatten() {
             let mut unit = Unit::new(Config::default());
             let mut i = In { rst_n: 1, rsp_ready: 1, ..In::default() };
             (i.cta_valid, i.cta_enable, i.cta_size) = (1, 1, 4 * unit.config().row_bytes());
             unit.clock(&i);
             i.cta_valid = 0;
-            (i.req_valid, i.req_op, i.req_size, i.req_tag) = (1, Op::Store as u8, Size::U32 as u8, 9);
+            (i.req_valid, i.req_op, i.req_size, i.req_tag) = (1, op as u8, Size::U32 as u8, 9);
             i.req_mask = (1 << rows) - 1;
             i.req_ra = std::array::from_fn(|lane| 128 * (lane as u32 % 3));
             let (mut at_issue, mut last_stage) = (Vec::new(), Vec::new());

@@ -200,6 +200,22 @@ fn a_sleep_that_ran_out_is_no_wait() {
     assert!(bench.named()[0].starts_with("MBAR.ARRIVE in a phase whose predecessor was not waited for"));
 }
 
+/// The last count that there is, what is expected before a wait, and a state that nobody was given.
+#[test]
+fn limits_of_steps() {
+    let mut bench = Bench::object(MAX_COUNT);
+    bench.mbar(Op::MbarArriveCount, MAX_COUNT.into());
+    bench.mbar(Op::MbarExpectTx, 16);
+    bench.names(&[]);
+    let mut bench = Bench::object(2);
+    bench.inputs.req_red = 1;
+    bench.mbar(Op::MbarArrive, 0);
+    bench.inputs.req_red = 0;
+    bench.mbar(Op::MbarTestWait, init(2) >> 32);
+    assert_eq!(bench.named().len(), 1, "{:?}", bench.named());
+    assert!(bench.named()[0].starts_with("MBAR.TEST_WAIT asks with state"));
+}
+
 /// Whoever sleeps at an object has waited once it is woken, also behind one who sleeps at another.
 #[test]
 fn the_second_sleeper_is_woken() {

@@ -1,4 +1,4 @@
-//! The inside of RTL and model: registers by the same names, in waves and in the search for the first one that differs.
+//! The inside of RTL and model in waves, and in the search for the first register that differs.
 
 use std::ops::Range;
 use std::path::PathBuf;

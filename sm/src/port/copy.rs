@@ -153,12 +153,21 @@ struct Numbered {
 }
 
 impl Numbered {
-    fn at(&self, number: u64) -> Option<&Option<Copy>> {
-        self.copies.get(number.checked_sub(self.first)? as usize)
+    fn is_empty(&self) -> bool {
+        self.copies.is_empty()
     }
 
-    fn at_mut(&mut self, number: u64) -> Option<&mut Option<Copy>> {
-        self.copies.get_mut(number.checked_sub(self.first)? as usize)
+    fn place(&self, number: u64) -> Option<usize> {
+        number.checked_sub(self.first).map(|at| at as usize)
+    }
+
+    fn get(&self, number: u64) -> Option<&Copy> {
+        self.copies.get(self.place(number)?)?.as_ref()
+    }
+
+    fn get_mut(&mut self, number: u64) -> Option<&mut Copy> {
+        let at = self.place(number)?;
+        self.copies.get_mut(at)?.as_mut()
     }
 
     /// Gives the number of this copy.
@@ -168,7 +177,8 @@ impl Numbered {
     }
 
     fn remove(&mut self, number: u64) -> Option<Copy> {
-        let copy = self.at_mut(number)?.take();
+        let at = self.place(number)?;
+        let copy = self.copies.get_mut(at)?.take();
         while let Some(None) = self.copies.front() {
             self.copies.pop_front();
             self.first += 1;
@@ -208,7 +218,7 @@ impl CopyEngine {
 
     /// No copy is on its way.
     pub(crate) fn idle(&self) -> bool {
-        self.copies.copies.is_empty()
+        self.copies.is_empty()
     }
 
     /// Whether a copy needs the allocation of `slot`, or a thread of it waits for one.
@@ -218,7 +228,7 @@ impl CopyEngine {
 
     /// The copy with this number.
     pub(crate) fn copy(&self, number: u64) -> Option<&Copy> {
-        self.copies.at(number)?.as_ref()
+        self.copies.get(number)
     }
 
     /// What a thread did.
@@ -326,7 +336,7 @@ impl CopyEngine {
         global: &mut GlobalMemory,
     ) -> Result<Option<Transfer>, (u64, String)> {
         let Some(number) = self.active.pop_front() else { return Ok(None) };
-        let Some(copy) = self.copies.at_mut(number).and_then(Option::as_mut) else { return Ok(None) };
+        let Some(copy) = self.copies.get_mut(number) else { return Ok(None) };
         let origin = Origin::Copy(number);
         if let Some(payload) = copy.payload
             && copy.sent < payload.bytes
@@ -392,7 +402,7 @@ impl CopyEngine {
         answer: &Answer,
         global: &mut GlobalMemory,
     ) -> Result<Option<u32>, String> {
-        let Some(copy) = self.copies.at_mut(number).and_then(Option::as_mut) else { return Ok(None) };
+        let Some(copy) = self.copies.get_mut(number) else { return Ok(None) };
         let bytes = copy.bytes();
         if let Some(Payload { data: Data::Shared(_), .. }) = copy.payload
             && answer.transfer.op == Op::Load

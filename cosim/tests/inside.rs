@@ -18,8 +18,7 @@ use atoms_verilated::Variant;
 const CONFIGS: [&str; 2] = ["small", "default"];
 
 fn config(name: &str) -> NamedConfig {
-    let all = configs::all(&configs::rtl_dir()).expect("rtl/configs.toml is readable");
-    all.into_iter().find(|named| named.name == name).expect("it is there")
+    configs::named(&configs::rtl_dir(), name).expect("rtl/configs.toml has it")
 }
 
 fn lockstep(name: &str) -> Lockstep {

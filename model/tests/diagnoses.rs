@@ -200,7 +200,7 @@ fn a_sleep_that_ran_out_is_no_wait() {
     assert!(bench.named()[0].starts_with("MBAR.ARRIVE in a phase whose predecessor was not waited for"));
 }
 
-/// The last count that there is, what is expected before a wait, and a state that nobody was given.
+/// The last count that there is, an expect_tx before a wait, and a state that no arrive returned.
 #[test]
 fn limits_of_steps() {
     let mut bench = Bench::object(MAX_COUNT);
@@ -216,9 +216,9 @@ fn limits_of_steps() {
     assert!(bench.named()[0].starts_with("MBAR.TEST_WAIT asks with state"));
 }
 
-/// Whoever sleeps at an object has waited once it is woken, also behind one who sleeps at another.
+/// A suspended wait that is woken counts as a wait, also behind one that is suspended at another object.
 #[test]
-fn the_second_sleeper_is_woken() {
+fn the_second_suspended_wait_is_woken() {
     let mut bench = Bench::object(1);
     bench.warp(Op::MbarInit, Size::U64, 1, |_| 0x48, |_| init(1));
     bench.mbar(Op::MbarTryWait, 0);

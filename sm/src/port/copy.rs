@@ -466,9 +466,8 @@ impl CopyEngine {
     }
 
     /// Strikes the copies of a thread that are done, and lets the arrivals go that wait for no other.
-    fn go_on(&mut self, thread: (usize, u32)) {
-        let at = self::thread(thread);
-        let Some(steps) = self.threads.get_mut(at) else { return };
+    fn go_on(&mut self, at: (usize, u32)) {
+        let Some(steps) = self.threads.get_mut(thread(at)) else { return };
         while let Some(Step::Copy { done: true, .. } | Step::Arrival(_) | Step::End) = steps.front() {
             if let Some(Step::Arrival(number)) = steps.pop_front() {
                 self.active.push_back(number);

@@ -3,14 +3,18 @@
 //! Here because defects in the model are put to it by the thousand (`docs/mutation.md`), so it builds nothing but what
 //! it runs; `tests/tests/inside.rs` has the waves, and the search for the first register that differs.
 
+use std::collections::HashMap;
+use std::fmt::Arguments;
+
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::internals::Looking;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::Machine;
+use atoms_cosim::machine::{Machine, ModelMachine};
 use atoms_cosim::rtl;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::Profile;
+use atoms_cosim::stimulus::{Profile, RandomStimulus};
+use atoms_model::Config;
 use atoms_model::registers::WITHOUT_COUNTERPART;
 use atoms_verilated::Variant;
 
@@ -76,5 +80,61 @@ fn registers_agree_in_every_cycle() {
         session.run(&mut stimulus, cycles, |_| {}).unwrap_or_else(|failure| panic!("{name}: {failure}"));
         let agreed = session.machine().internals().and_then(|(_, internals)| internals.agreed());
         assert_eq!(agreed, Some(cycles - 1), "{name}");
+    }
+}
+
+/// Registers of the model by their paths below the unit.
+type Registers = HashMap<String, Option<u128>>;
+
+/// Whether `array[place]` means something, by what other registers hold; `None` where that is not decided so.
+fn is_held(registers: &Registers, config: &Config, array: &str, place: u128) -> Option<bool> {
+    let value = |path: &str| registers[path].unwrap_or_else(|| panic!("{path} means something at all times"));
+    // Of a ring of `places`, those of `count` from `first` on.
+    let within = |first, count, places| (place + places - first) % places < count;
+    let queued = |queue: &str, depth| {
+        within(value(&format!("{queue}.head_q")), value(&format!("{queue}.count_q")), depth)
+    };
+    let bit = |set| value(set) >> place & 1 == 1;
+    let depth = u128::from(config.queue_depth);
+    Some(match array {
+        "u_warp_queue.entry_q" => queued("u_warp_queue", depth),
+        "u_cluster_queue.entry_q" => queued("u_cluster_queue", 2),
+        "u_issue.u_operands.b_q" | "u_issue.u_operands.c_q" => {
+            within(value("u_issue.u_operands.next_q"), value("u_warp_queue.count_q"), depth + 1)
+                || registers["u_issue.u_operands.work_q"] == Some(place)
+        }
+        "u_issue.bank_addr_q" => bit("u_issue.pending_q"),
+        "u_waiters.left_q" => bit("u_waiters.suspended_q"),
+        "u_waiters.waiter_q" => {
+            bit("u_waiters.suspended_q") || bit("u_waiters.woken_q") || bit("u_waiters.expired_q")
+        }
+        _ => return None,
+    })
+}
+
+/// Neither is a place compared that holds nothing, nor one left out that holds something.
+#[test]
+fn registers_mean_something_where_others_say_so() {
+    for name in CONFIGS {
+        let config = config(name).config;
+        let mut session = Session::new(ModelMachine::new(config), None);
+        let mut stimulus = RandomStimulus::new(config, &Profile::default(), 1, u64::MAX);
+        let mut seen: HashMap<String, [bool; 2]> = HashMap::new();
+        for cycle in 0..1000 {
+            session.step(&mut stimulus).unwrap_or_else(|failure| panic!("{name}: {failure}"));
+            let mut registers = Registers::new();
+            let mut see = |path: Arguments<'_>, value| registers.extend([(path.to_string(), value)]);
+            session.machine().unit().registers(&mut see);
+            for (path, value) in &registers {
+                let Some((array, rest)) = path.split_once('[') else { continue };
+                let place = rest.split(']').next().and_then(|place| place.parse().ok());
+                let place = place.unwrap_or_else(|| panic!("{path} names a place"));
+                let Some(held) = is_held(&registers, &config, array, place) else { continue };
+                assert_eq!(value.is_some(), held, "{name}, cycle {cycle}: {path} holds {value:?}");
+                seen.entry(array.to_owned()).or_default()[usize::from(held)] = true;
+            }
+        }
+        assert_eq!(seen.len(), 7, "{name}: {seen:?}");
+        assert!(seen.values().all(|seen| *seen == [true; 2]), "{name}: {seen:?}");
     }
 }

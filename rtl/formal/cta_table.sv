@@ -2,7 +2,7 @@
 /// (spec 1.3). By induction over one clock.
 ///
 /// Holes: who leaves or wakes was inside, which `atoms_unit` sees to; that a request looks up its own slot. The pair of slots
-/// is any, of four; of sixteen the solver finds no end.
+/// is any, of sixteen.
 module cta_table_proof
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
@@ -41,17 +41,27 @@ module cta_table_proof
     behind = 32'(part.base) + (32'(part.size) + 32'(NumBanks * 4 - 1)) / (NumBanks * 4);
   endfunction
 
+  /// What the two slots have been given: copies, so that the solver compares two allocations and not two of all.
   allocation_t a, b;
-  assign a = dut.allocation_q[one];
-  assign b = dut.allocation_q[other];
+  always_ff @(posedge clk_i) begin
+    if (!was_reset) begin
+      a <= dut.allocation_q[one_i];
+      b <= dut.allocation_q[other_i];
+    end else if (dut.write && (slot_i == slot_t'(one))) a <= dut.written;
+    else if (dut.write && (slot_i == slot_t'(other))) b <= dut.written;
+  end
 
   always_comb begin
     if (leave_i && (32'(leave_slot_i) < NumCtaSlots)) assume (dut.inside_q[SlotBits'(leave_slot_i)] != '0);
     if (woken_i) assume ((32'(woken_slot_i) < NumCtaSlots) && (dut.inside_q[SlotBits'(woken_slot_i)] != '0));
-    if (was_reset && dut.valid_q[one]) begin
-      LiesInMemory: assert (behind(a) <= NumRows);
-      if (dut.valid_q[other] && (one != other))
-        SharesNoRow: assert ((behind(a) <= 32'(b.base)) || (behind(b) <= 32'(a.base)));
+    if (was_reset && (one != other)) begin
+      IsWhatWasGiven: assert ((!dut.valid_q[one] || (a == dut.allocation_q[one]))
+                              && (!dut.valid_q[other] || (b == dut.allocation_q[other])));
+      if (dut.valid_q[one]) begin
+        LiesInMemory: assert (behind(a) <= NumRows);
+        if (dut.valid_q[other])
+          SharesNoRow: assert ((behind(a) <= 32'(b.base)) || (behind(b) <= 32'(a.base)));
+      end
     end
   end
 endmodule : cta_table_proof

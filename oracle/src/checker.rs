@@ -1,5 +1,6 @@
 //! The memory image, and the verdict on one request after the other.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use atoms_ops::{Fault, Op};
@@ -541,7 +542,7 @@ impl Checker {
             })
             .collect();
         let possible = region.worlds.len();
-        let (mut worlds_left, mut objection) = (Vec::new(), None);
+        let (mut worlds_left, mut objection) = (BTreeSet::new(), None);
         let mut choices = Vec::new();
         for world in &region.worlds {
             let before: Vec<u32> = columns.iter().map(|&column| world[column]).collect();
@@ -552,7 +553,7 @@ impl Checker {
             let mut leave = |left: &[u32]| {
                 let mut next = world.clone();
                 columns.iter().zip(left).for_each(|(&column, &value)| next[column] = value);
-                worlds_left.push(next);
+                worlds_left.insert(next);
             };
             match explain::explain(case, unit, &before, seen.as_deref(), &mut left, &mut choices) {
                 Ok(Final::Words) => leave(&left),
@@ -566,24 +567,14 @@ impl Checker {
                 Err(rejection) if rejection.is_undecided() => return Err(rejection),
                 Err(rejection) => objection = objection.or(Some(rejection)),
             }
-            if worlds_left.len() > 2 * MAX_WORLDS {
-                worlds_left.sort_unstable();
-                worlds_left.dedup();
-            }
-            if worlds_left.len() > 2 * MAX_WORLDS {
+            if worlds_left.len() > MAX_WORLDS {
                 return Err(too_many(words[0]));
             }
         }
-        worlds_left.sort_unstable();
-        worlds_left.dedup();
-        if worlds_left.len() > MAX_WORLDS {
-            return Err(too_many(words[0]));
-        }
         match objection {
-            Some(rejection) if worlds_left.is_empty() && possible == 1 => Err(rejection),
             Some(rejection) if worlds_left.is_empty() => Err(Rejection::of_all(possible, rejection)),
             _ => {
-                region.worlds = worlds_left;
+                region.worlds = worlds_left.into_iter().collect();
                 self.memory.put(region);
                 Ok(())
             }

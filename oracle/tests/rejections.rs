@@ -210,6 +210,37 @@ fn inactive_and_missing_lanes_get_nothing() {
 }
 
 #[test]
+fn only_the_lanes_with_a_predicate_are_named() {
+    let (mut req, mut resp) = add(3, 0);
+    (req.mask, req.ra[4], req.b[4]) = (0b1_1000, 0x44, 1);
+    resp.pred = 1 << 4;
+    let says = checker().request(&req, &resp, Some(&[(16, 1), (17, 1)])).unwrap_err().to_string();
+    assert_eq!(says, "lane 4 got a predicate from an operation that compares nothing (spec 3)");
+}
+
+#[test]
+fn without_an_answer_the_lanes_that_there_are_are_named() {
+    let four_lanes = Checker::new(Geometry { lanes: 4, ..GEOMETRY });
+    let (mut req, _) = add(2, 0);
+    req.mask = 0b1_0100;
+    let says = four_lanes.never_answered(&req).to_string();
+    assert_eq!(says, "ADD of lane 2 at 0x40 was never answered (spec 4.6)");
+}
+
+/// What is illegal only for an object in another block's memory has a clause of its own.
+#[test]
+fn an_illegal_instruction_is_told_by_its_clause() {
+    let clause = |op: Op, size: Size, cluster: bool| {
+        let (mut req, resp) = add(3, 0);
+        (req.op, req.size, req.cluster) = (op as u8, size as u8, cluster);
+        checker().request(&req, &resp, Some(&[])).unwrap_err().clause()
+    };
+    assert_eq!(clause(Op::MbarTestWait, Size::U64, true), "spec 6.7");
+    assert_eq!(clause(Op::MbarTestWait, Size::U8, false), "spec 3.3");
+    assert_eq!(clause(Op::Add, Size::U8, true), "spec 3.3");
+}
+
+#[test]
 fn without_active_lanes_nothing_is_even_illegal() {
     let req = SerialRequest { op: 200, size: 200, slot: 9, ..SerialRequest::default() };
     assert_eq!(checker().request(&req, &Response::default(), Some(&[])), Ok(()));
@@ -289,6 +320,19 @@ fn a_word_that_is_set_leaves_the_one_it_hung_together_with() {
     let mut checker = one_of(Size::U64, [1 << 32 | 7, 2 << 32 | 8]);
     checker.set_word(17, 5);
     assert_eq!([16, 17].map(|word| checker.possible(word)), [vec![7, 8], vec![5]]);
+}
+
+/// A word that cannot hold what it holds is named before one that only does not go with another.
+#[test]
+fn at_the_end_the_word_that_is_wrong_is_named() {
+    let says = |words: [u32; 2]| {
+        let checker = one_of(Size::U64, [2 << 32 | 1, 1 << 32 | 2]);
+        let verdict = checker.finish(|word| if word & !1 == 16 { words[word as usize - 16] } else { 0 });
+        verdict.map_err(|rejection| rejection.to_string().split(';').next().unwrap_or_default().to_owned())
+    };
+    assert_eq!(says([2, 1]), Ok(()));
+    assert_eq!(says([2, 7]), Err("at the end word 17 (byte 0x44) holds 0x7".to_owned()));
+    assert_eq!(says([1, 1]), Err("at the end word 17 (byte 0x44) holds 0x1".to_owned()));
 }
 
 #[test]

@@ -159,6 +159,7 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("a lane too many",          r#"H {"request":{"op":"ADD","size":"u32","lanes":[{"lane":32}]},"response":{}}"#, "line 2: lane 32: expected 0 to 31, as the header has 32 lanes"),
     ("a number too large",       r#"H {"request":{"op":"ADD","size":"u32","ra":"0x1_0000_0000","mask":1},"response":{}}"#, "line 2: `ra` is 0x100000000: expected 32 bits"),
     ("a list too long",          r#"H {"request":{"op":"ADD","size":"u32","b":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"mask":1},"response":{}}"#, "line 2: `b` is a list of 33: expected one of up to 32"),
+    ("a list for a number",      r#"H {"init":[[[],0]]}"#,                        "invalid type: sequence, expected an integer or a string"),
     ("a negative number",        r#"H {"init":[[0,-1]]}"#,                        "line 2: column 15: -0x1: expected 32 bits without a sign, as a number or a string such as \"0x1f\""),
     ("an immediate too large",   r#"H {"request":{"op":"ADD","size":"u32","imm":16777216,"mask":1},"response":{}}"#, "line 2: column 50: 0x1000000: expected 24 bits, -0x800000 to 0xffffff, as a number or a string"),
     ("a word beyond the memory", r#"H {"init":[[16384,1]]}"#,                     "line 2: word 16384: expected at most 16383"),
@@ -168,6 +169,34 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("quiet the wrong way",      r#"H {"quiet":[5,4]}"#,                          "line 2: quiet from 5 to 4: expected the first cycle and the last"),
     ("half a part",              r#"H {"part":{"slot":1,"base_row":0}}"#,         "line 2: the part has no `size_bytes`; a slot without one is `\"unassigned\":true`"),
 ];
+
+/// What a response may leave out, say of all lanes at once, and take back for one.
+#[test]
+fn a_response_may_be_short() {
+    let lines = [
+        r#"{"part":{"slot":0,"base_row":0,"size_bytes":512}}"#,
+        r#"{"quiet":[5,5]}"#,
+        r#"{"init":[[1,7],[3,7]]}"#,
+        r#"{"request":{"op":"ADD","size":"u32","b":1,"lanes":[{"lane":1,"ra":4},{"lane":3,"ra":12}]},"response":{"rd":7}}"#,
+        r#"{"request":{"op":"CAS","size":"u32","b":8,"c":2,"lanes":[{"lane":1,"ra":4}]},"response":{"lanes":[{"lane":1,"rd":8,"pred":1}]}}"#,
+        r#"{"request":{"op":"CAS","size":"u32","b":8,"c":2,"lanes":[{"lane":1,"ra":12}]},"response":{"rd":8,"pred":2}}"#,
+        r#"{"request":{"op":"CAS","size":"u32","b":8,"c":2,"lanes":[{"lane":1,"ra":12}]},"response":{"pred":2,"lanes":[{"lane":1,"rd":2,"pred":0}]}}"#,
+        r#"{"final":[[1,2],[3,2]]}"#,
+    ];
+    let text = format!("{HEADER}\n{}\n", lines.join("\n"));
+    check(&text).unwrap();
+}
+
+/// Addresses and operands are written in hexadecimal, what is counted is not.
+#[test]
+fn lanes_and_words_are_written_as_decimal_numbers() {
+    let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash: false };
+    let header = TraceHeader { geometry, try_wait_limit: None, spin_hold: None };
+    let mut writer = TraceWriter::new(Vec::new(), &header).unwrap();
+    writer.write(&Event::Init(vec![(20, 30)])).unwrap();
+    let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+    assert_eq!(text.lines().last(), Some(r#"{"init":[[20,"0x1e"]]}"#));
+}
 
 #[test]
 fn malformed_lines_are_told_what_would_work() {

@@ -155,15 +155,28 @@ impl Failed {
         session.set_scoreboard(scoreboard);
         session.set_trace(None);
         session.machine_mut().look_away();
-        let mut fails = |case: &Case| -> Option<Failure> {
-            session.restart_machine().ok()?;
-            run_case(session, case).err().filter(Failure::is_finding)
-        };
+        let mut fails = |case: &Case| failure_from_the_start(session, case).filter(Failure::is_finding);
         let case = self.recorder.candidates(&self.config).find(|case| fails(case).is_some())?;
         let case = shrink(case, |case| fails(case).is_some());
         let failure = fails(&case)?;
         Some((case, failure))
     }
+}
+
+/// How a case fails from the start of the simulation; none if it does not.
+///
+/// A reset leaves registers that hold data as the case before left them, and a case may fail by that alone. After a failure
+/// the machine starts over as it was at first; so a case that fails is run once more.
+pub fn failure_from_the_start<L: Listener>(
+    session: &mut Session<Lockstep, L>,
+    case: &Case,
+) -> Option<Failure> {
+    let mut failure = None;
+    for _ in 0..2 {
+        session.restart_machine().ok()?;
+        failure = Some(run_case(session, case).err()?);
+    }
+    failure
 }
 
 /// Runs a case on a session after reset.

@@ -23,6 +23,20 @@ pub struct Pauses {
     pub wake: u64,
 }
 
+impl Pauses {
+    /// The same, so many cycles later.
+    pub fn turned(self, cycles: u32) -> Pauses {
+        let Pauses { warp, response, cluster, cluster_response, wake } = self;
+        Pauses {
+            warp: warp.rotate_left(cycles),
+            response: response.rotate_left(cycles),
+            cluster: cluster.rotate_left(cycles),
+            cluster_response: cluster_response.rotate_left(cycles),
+            wake: wake.rotate_left(cycles),
+        }
+    }
+}
+
 /// A word of memory that is not zero at the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -103,11 +117,11 @@ pub struct CaseStimulus<'a> {
     tags: Tags,
     /// The reset that is yet to come.
     reset: Option<&'a Reset>,
-    /// Cycles since the last request before it was taken, and after it since the reset.
+    /// Cycles since the last request before it was taken, and after it since the reset; or since a write of the CTA table.
     waited: u64,
 }
 
-/// Cycles after a reset in which what it left behind shows.
+/// Cycles after a reset, or a write of the CTA table, in which what it left behind shows.
 const CYCLES_BEHIND: u64 = 2;
 
 impl<'a> CaseStimulus<'a> {
@@ -176,6 +190,7 @@ impl Stimulus for CaseStimulus<'_> {
         {
             part.drive(i);
             self.parts += 1;
+            self.waited = 0;
         } else if i.cta_valid == 0 {
             if i.req_valid == 0
                 && open(pauses.warp)
@@ -204,7 +219,9 @@ impl Stimulus for CaseStimulus<'_> {
     }
 
     fn finished(&self) -> bool {
-        let shown = self.case.reset.is_none() || self.waited > CYCLES_BEHIND;
+        // A request is waited for; what else is done shows soon.
+        let requested = self.case.reset.is_none() && self.case.requests() > 0;
+        let shown = requested || self.waited > CYCLES_BEHIND;
         self.reset.is_none() && shown && self.at_the_end()
     }
 }

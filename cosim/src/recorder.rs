@@ -32,6 +32,9 @@ const WINDOWS: [usize; 4] = [4, 16, 64, REQUESTS_REMEMBERED];
 /// Windows that fit a memory of which is known what the requests before the failing one left there.
 const SHORT_WINDOWS: [usize; 4] = [2, 4, 8, 16];
 
+/// Writes of the CTA table remembered, those that were refused or undone as well.
+const TABLE_WRITES_REMEMBERED: usize = 32;
+
 /// Answers remembered, with what memory held then.
 const ANSWERS_REMEMBERED: usize = 4;
 
@@ -45,7 +48,9 @@ const WRITES_REMEMBERED: usize = 16 * REQUESTS_REMEMBERED;
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     banks: u32,
-    parts: Vec<PartWrite>,
+    parts: Arc<Vec<PartWrite>>,
+    /// The last writes of the CTA table since reset.
+    table_writes: VecDeque<PartWrite>,
     requests: VecDeque<Taken>,
     taken: u64,
     /// Bit 0 is the cycle last seen.
@@ -72,12 +77,14 @@ struct LastReset {
     /// Cycles between the last of them and the reset.
     after: u64,
     /// Parts as they stood.
-    parts: Vec<PartWrite>,
+    parts: Arc<Vec<PartWrite>>,
 }
 
 #[derive(Clone, Debug)]
 struct Taken {
     request: Request,
+    /// Parts as they stood.
+    parts: Arc<Vec<PartWrite>>,
     /// Words written before it was taken.
     writes: u64,
 }
@@ -106,6 +113,7 @@ impl Listener for Recorder {
                 self.reset = Some(LastReset { taken: self.taken, after: self.since - 1, parts });
             }
             self.answered.clear();
+            self.table_writes.clear();
             return;
         }
         self.resetting = false;
@@ -119,10 +127,15 @@ impl Listener for Recorder {
             self.answered.push_back(self.writes);
         }
         if let Some(part) = cycle.allocation {
-            self.parts.retain(|other| other.slot != part.slot);
+            let parts = Arc::make_mut(&mut self.parts);
+            parts.retain(|other| other.slot != part.slot);
             if part.enable {
-                self.parts.push(part);
+                parts.push(part);
             }
+            if self.table_writes.len() == TABLE_WRITES_REMEMBERED {
+                self.table_writes.pop_front();
+            }
+            self.table_writes.push_back(part);
         }
         if let Some(accepted) = &cycle.warp_accepted {
             self.remember(Request::Warp(Arc::clone(&accepted.request)));
@@ -168,7 +181,7 @@ impl Recorder {
         if self.requests.len() == REQUESTS_REMEMBERED {
             self.requests.pop_front();
         }
-        self.requests.push_back(Taken { request, writes: self.writes });
+        self.requests.push_back(Taken { request, parts: Arc::clone(&self.parts), writes: self.writes });
     }
 
     /// Requests taken since reset, of both ports together; only the last are remembered.
@@ -197,14 +210,14 @@ impl Recorder {
     /// of zeros. A reset among them comes along.
     pub fn case(&self, config: &str, last: usize, pauses: Pauses) -> Case {
         let mut case =
-            Case { config: config.to_string(), parts: self.parts.clone(), pauses, ..Case::default() };
+            Case { config: config.to_string(), parts: self.parts.to_vec(), pauses, ..Case::default() };
         let skipped = self.requests.len().saturating_sub(last);
         let first = self.taken - (self.requests.len() - skipped) as u64;
         let mut before = 0;
         if let Some(reset) = self.reset.as_ref().filter(|reset| reset.taken > first) {
             before = reset.taken - first;
-            case.reset = Some(Reset { after: reset.after, parts: self.parts.clone(), ..Reset::default() });
-            case.parts = reset.parts.clone();
+            case.reset = Some(Reset { after: reset.after, parts: self.parts.to_vec(), ..Reset::default() });
+            case.parts = reset.parts.to_vec();
         }
         for (number, taken) in self.requests.iter().skip(skipped).enumerate() {
             if let Some(reset) = case.reset.as_mut().filter(|_| (number as u64) < before) {
@@ -239,7 +252,8 @@ impl Recorder {
     }
 
     /// Cases for `config` that may fail as the run did, those that are easiest to make small first: few
-    /// requests before many, from a memory of zeros before one that is as it was.
+    /// requests before many, from a memory of zeros before one that is as it was, with the CTA table as it stands
+    /// before one that it has been, with pauses of any beginning last.
     pub fn candidates<'a>(&'a self, config: &'a str) -> impl Iterator<Item = Case> + 'a {
         let windows = WINDOWS.into_iter().enumerate();
         // A window larger than what is remembered holds what the one before it holds.
@@ -271,8 +285,30 @@ impl Recorder {
             let moments = std::iter::once(&self.writes).chain(self.answered.iter().rev());
             moments.flat_map(move |writes| from(self.memory_after(*writes), last))
         });
-        let from_memory = windows.flat_map(move |last| from(self.memory_before(last), last));
-        from_zeros.chain(answered).chain(from_memory)
+        let from_memory = windows.clone().flat_map(move |last| from(self.memory_before(last), last));
+        let with_tables = windows.flat_map(move |last| {
+            let cases = with_pauses(last).chain(from(self.memory_before(last), last));
+            cases.flat_map(move |case| self.tables(last).map(move |parts| Case { parts, ..case.clone() }))
+        });
+        let turned = SHORT_WINDOWS.into_iter().flat_map(move |last| {
+            let memories = [None, self.memory_before(last)];
+            memories.into_iter().flat_map(move |memory| {
+                (0..64).map(move |cycles| Case {
+                    memory: memory.clone().unwrap_or_default(),
+                    ..self.case(config, last, self.pauses().turned(cycles))
+                })
+            })
+        });
+        from_zeros.chain(answered).chain(from_memory).chain(with_tables).chain(turned)
+    }
+
+    /// The CTA table that the last `last` requests may have needed, where it is not as it stands: as it stood when the
+    /// first of them was taken, and when the last was; and with the writes that were refused or undone.
+    fn tables(&self, last: usize) -> impl Iterator<Item = Vec<PartWrite>> {
+        let first = self.requests.get(self.requests.len().saturating_sub(last));
+        let stood = [first, self.requests.back()].map(|taken| taken.map(|taken| taken.parts.to_vec()));
+        let written = self.table_writes.iter().copied().collect();
+        stood.into_iter().flatten().chain([written]).filter(|parts| *parts != *self.parts)
     }
 }
 

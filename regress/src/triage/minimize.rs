@@ -1,6 +1,6 @@
 //! From the last requests before a failure to the smallest case that fails the same way.
 
-use atoms_cosim::campaign::run_case;
+use atoms_cosim::campaign::failure_from_the_start;
 use atoms_cosim::case::Case;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
@@ -73,10 +73,9 @@ impl Trials<'_> {
             return None;
         }
         self.attempts += 1;
-        self.session.restart_machine().ok()?;
-        let outcome = run_case(self.session, case);
+        let failure = failure_from_the_start(self.session, case);
         self.spent += ATTEMPT_CYCLES + self.session.machine().cycles();
-        let failure = outcome.err()?;
+        let failure = failure?;
         Some((Signature::of(&failure)?, failure))
     }
 

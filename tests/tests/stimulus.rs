@@ -1,6 +1,6 @@
 //! What random stimulus must find within few requests, with the profile that is the default.
 
-use atoms_cosim::campaign::{Campaign, Failed};
+use atoms_cosim::campaign::{Campaign, Failed, run_case};
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
@@ -70,6 +70,45 @@ fn waiters_that_a_reset_leaves() {
     assert!(case.warps.len() == 1 && case.requests() <= 6 && case.reset.is_some(), "{failure}: {case:#?}");
     let text = serde_json::to_string(&case).expect("a case is plain data");
     assert_eq!(serde_json::from_str::<Case>(&text).expect("it was written"), case);
+}
+
+/// The small case of a run fails from the start of a simulation of its own.
+fn leaves_a_case(name: &'static str, patch: Patch) -> Case {
+    let defect = Defect::new(name, "small", patch);
+    let (case, _) = defect.found(1).small_case(None).unwrap_or_else(|| panic!("{name} leaves no case"));
+    let machine = Lockstep::make(&defect.library, &defect.named).expect("the RTL comes out of reset");
+    assert!(run_case(&mut Session::new(machine, None), &case).is_err(), "{name}: {case:?} passes");
+    case
+}
+
+/// Results of the passes before the last one are lost: the first pass takes over what stands there, which no reset clears.
+#[test]
+fn a_case_does_not_fail_by_what_another_left() {
+    let patch = Patch {
+        file: "atoms_collect.sv",
+        find: "pass_i.first ? '0 : rd_q",
+        replace: "pass_i.first ? rd_q : '0",
+    };
+    assert_eq!(leaves_a_case("results-lost", patch).requests(), 1);
+}
+
+/// A write that is refused leaves an allocation.
+#[test]
+fn a_case_has_writes_that_are_refused() {
+    let patch =
+        Patch { file: "atoms_cta_table.sv", find: "if (refused || !enable_i)", replace: "if (!enable_i)" };
+    assert!(!leaves_a_case("refused-and-kept", patch).parts.is_empty());
+}
+
+/// The unit does something though nothing is asked of it.
+#[test]
+fn a_case_may_have_no_request() {
+    let patch =
+        Patch { file: "atoms_issue.sv", find: "valid_d   = load ||", replace: "valid_d   = !load ||" };
+    assert_eq!(
+        leaves_a_case("issue-without-request", patch),
+        Case { config: "small".into(), ..Case::default() }
+    );
 }
 
 /// A limit that does not fit in 12 bits passes early.

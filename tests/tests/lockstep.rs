@@ -1,9 +1,14 @@
 //! Random stimulus through RTL, model and oracle, in every named configuration.
 
 use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::machine::Machine;
+use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use atoms_cosim::stimulus::{Faults, Paces, Profile, RandomStimulus, Share};
 use atoms_coverage::steer::Steering;
 use atoms_coverage::{Map, Model, Sampler};
+use atoms_model::Config;
+use atoms_model::port::In;
+use atoms_ops::{Op, Size};
 use atoms_tests::{config, judged_lockstep_of, test_each, test_each_configuration};
 
 /// Warp requests per configuration.
@@ -59,6 +64,59 @@ fn a_slot_that_does_not_exist_never_has_an_allocation() {
     };
     agree(&config("small"), &storm, "table writes", 1, 5000);
 }
+
+/// As many requests as there is room for, all of one slot; while they are inside, no write of the slot is taken (spec 1.3).
+fn a_full_unit_keeps_its_slot(name: &str) {
+    let named = config(name);
+    let Config { queue_depth, rmw_latency, num_waiters, .. } = named.config;
+    let mut session = judged_lockstep_of(&named);
+    let mut i = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
+    let part = PartWrite { slot: 0, enable: true, base: 0, size: 16, rank: 0 };
+    let (mut accepted, mut warps) = (0, 0);
+    let mut clock = |i: &mut In, cycles: u32, most: u32| {
+        for _ in 0..cycles {
+            if warps < most && i.req_valid == 0 {
+                let waits = warps < num_waiters;
+                let (op, size) = if waits { (Op::MbarTryWait, Size::U64) } else { (Op::Load, Size::U32) };
+                let lanes = vec![Lane { ra: 0, b: 0, c: 20_000 }];
+                let (op, size, tag) = (op as u8, size as u8, warps as u8);
+                WarpRequest { op, size, tag, mask: 1, lanes, ..WarpRequest::default() }.drive(i);
+            }
+            session.clock(i).unwrap_or_else(|failure| panic!("{name}: {failure}"));
+            let out = &session.machine().last().out;
+            if i.req_valid & out.req_ready == 1 {
+                (i.req_valid, warps, accepted) = (0, warps + 1, accepted + 1);
+            }
+            if i.cl_valid & out.cl_ready == 1 {
+                (i.cl_valid, accepted) = (u8::from(most > 0), accepted + 1);
+            }
+            if i.cta_valid & out.cta_ready == 1 {
+                i.cta_valid = 0;
+            }
+        }
+        accepted
+    };
+    part.drive(&mut i);
+    clock(&mut i, 4, 0);
+    // Of each wait nothing is left but its place in the table.
+    assert_eq!(clock(&mut i, 2_000, num_waiters), num_waiters, "{name}");
+    (i.rsp_ready, i.cl_rsp_ready, i.wake_ready) = (0, 0, 0);
+    clock(&mut i, 100, u32::MAX);
+    ClusterRequest { op: Op::Load as u8, size: Size::U32 as u8, ..ClusterRequest::default() }.drive(&mut i);
+    // A queue of one entry takes a request in every other cycle only, and every other stage is empty.
+    let empty = if queue_depth == 1 { (rmw_latency + 1) / 2 } else { 0 };
+    let most = queue_depth + 2 + 1 + (rmw_latency + 1 - empty) + num_waiters;
+    // One has left: it is answered, and its response not taken.
+    assert_eq!(clock(&mut i, 100, u32::MAX), most + 1, "{name}");
+    PartWrite { base: 1, ..part }.drive(&mut i);
+    clock(&mut i, 100, u32::MAX);
+    assert_eq!(i.cta_valid, 1, "{name}: the write is taken while {most} requests of its slot are inside");
+    (i.rsp_ready, i.cl_rsp_ready, i.wake_ready) = (1, 1, 1);
+    clock(&mut i, 25_000, 0);
+    assert_eq!(i.cta_valid, 0, "{name}: all requests have left");
+}
+
+test_each_configuration! { full_unit: a_full_unit_keeps_its_slot }
 
 fn steered_episodes_agree(name: &str) {
     let model = Model::standard();

@@ -288,7 +288,13 @@ impl Recorder {
         let from_memory = windows.clone().flat_map(move |last| from(self.memory_before(last), last));
         let with_tables = windows.flat_map(move |last| {
             let cases = with_pauses(last).chain(from(self.memory_before(last), last));
-            cases.flat_map(move |case| self.tables(last).map(move |parts| Case { parts, ..case.clone() }))
+            cases.flat_map(move |case| {
+                self.tables(last).map(move |parts| {
+                    let mut case = case.clone();
+                    *case.reset.as_mut().map_or(&mut case.parts, |reset| &mut reset.parts) = parts;
+                    case
+                })
+            })
         });
         let turned = SHORT_WINDOWS.into_iter().flat_map(move |last| {
             let memories = [None, self.memory_before(last)];
@@ -306,9 +312,11 @@ impl Recorder {
     /// first of them was taken, and when the last was; and with the writes that were refused or undone.
     fn tables(&self, last: usize) -> impl Iterator<Item = Vec<PartWrite>> {
         let first = self.requests.get(self.requests.len().saturating_sub(last));
-        let stood = [first, self.requests.back()].map(|taken| taken.map(|taken| taken.parts.to_vec()));
-        let written = self.table_writes.iter().copied().collect();
-        stood.into_iter().flatten().chain([written]).filter(|parts| *parts != *self.parts)
+        let mut tables: Vec<Vec<PartWrite>> =
+            [first, self.requests.back()].into_iter().flatten().map(|taken| taken.parts.to_vec()).collect();
+        tables.push(self.table_writes.iter().copied().collect());
+        tables.dedup();
+        tables.into_iter().filter(|parts| *parts != *self.parts)
     }
 }
 

@@ -4,7 +4,7 @@
 mod serial;
 
 use atoms_ops::{Fault, Op, Size};
-use atoms_oracle::{Allocation, Checker, Geometry, Response, SerialRequest};
+use atoms_oracle::{Allocation, Checker, Geometry, GoesFirst, Response, SerialRequest};
 use serial::{Machine, object};
 
 const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 64, xor_hash: false };
@@ -361,13 +361,21 @@ fn different_counts_leave_what_no_order_leaves() {
     );
 }
 
+/// Even counts, of which no sum is odd: but each set of lanes is a state of its own.
+fn even_counts() -> Vec<u128> {
+    (1..19).map(|bit| 1 << bit).collect()
+}
+
+/// An object that they lead through too many states, and one that they do not leave.
+fn too_many_states() -> [u64; 2] {
+    [object(3, (1 << 18) + 1, 0, 0), object(3, (1 << 18) + 1 + 3 - ((1 << 19) - 2), 0, 1)]
+}
+
 #[test]
 fn too_many_orders_are_no_verdict() {
-    // Even counts, of which no sum is odd: but each set of lanes is a state of its own.
-    let counts: Vec<u128> = (1..19).map(|bit| 1 << bit).collect();
+    let (counts, [before, left]) = (even_counts(), too_many_states());
     let sum = (1 << 19) - 2;
-    let before = object(3, (1 << 18) + 1, 0, 0);
-    let said = verdict(Op::MbarArriveCount, before, &counts, object(3, (1 << 18) + 1 + 3 - sum, 0, 1));
+    let said = verdict(Op::MbarArriveCount, before, &counts, left);
     assert_eq!(
         said,
         "undecided: lanes 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 and 17 at 0x40 pass through more than \
@@ -376,4 +384,35 @@ fn too_many_orders_are_no_verdict() {
     // What some lane leads to is found all the same.
     let left = object(3, (1 << 18) + 1 - sum, 0, 0);
     assert_eq!(verdict(Op::MbarArriveCount, before, &counts, left), "accepted");
+}
+
+fn arrivals_of_even_counts() -> SerialRequest {
+    let lanes: Vec<_> = even_counts().into_iter().enumerate().collect();
+    request(Op::MbarArriveCount, true, &lanes)
+}
+
+#[test]
+fn one_order_is_followed_however_many_there_are() {
+    let [before, left] = too_many_states();
+    let mut checker = checker(before);
+    checker.set_goes_first(GoesFirst::Lowest);
+    let verdict = checker.request(&arrivals_of_even_counts(), &Response::default(), Some(&after(left)));
+    assert!(verdict.as_ref().is_err_and(|rejection| !rejection.is_undecided()), "{verdict:?}");
+}
+
+/// What one of the values before explains does not rule out another, of which it is not known.
+#[test]
+fn what_is_undecided_of_one_value_is_undecided() {
+    let [before, left] = too_many_states();
+    // From here they lead to `left`: the phase is over already.
+    let explains = object(3, (1 << 18) + 4, 0, 1);
+    let verdict = |values: [u64; 2]| {
+        let mut checker = checker(0);
+        let exchange = request(Op::Exch, true, &[(0, values[0].into()), (1, values[1].into())]);
+        checker.request(&exchange, &Response::default(), None).unwrap();
+        checker.request(&arrivals_of_even_counts(), &Response::default(), Some(&after(left)))
+    };
+    assert_eq!(verdict([explains, explains ^ 1 << 42]), Ok(()));
+    let undecided = verdict([explains, before]);
+    assert!(undecided.as_ref().is_err_and(|rejection| rejection.is_undecided()), "{undecided:?}");
 }

@@ -104,7 +104,7 @@ fn a_full_unit_keeps_its_slot(name: &str) {
     clock(&mut i, 100, u32::MAX);
     ClusterRequest { op: Op::Load as u8, size: Size::U32 as u8, ..ClusterRequest::default() }.drive(&mut i);
     // A queue of one entry takes a request in every other cycle only, and every other stage is empty.
-    let empty = if queue_depth == 1 { (rmw_latency + 1) / 2 } else { 0 };
+    let empty = if queue_depth == 1 { rmw_latency.div_ceil(2) } else { 0 };
     let most = queue_depth + 2 + 1 + (rmw_latency + 1 - empty) + num_waiters;
     // One has left: it is answered, and its response not taken.
     assert_eq!(clock(&mut i, 100, u32::MAX), most + 1, "{name}");

@@ -24,15 +24,15 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    /// The same, so many cycles later.
-    pub fn turned(self, cycles: u32) -> Pauses {
+    /// Each pattern altered in the same way.
+    pub fn map(self, alter: impl Fn(u64) -> u64) -> Pauses {
         let Pauses { warp, response, cluster, cluster_response, wake } = self;
         Pauses {
-            warp: warp.rotate_left(cycles),
-            response: response.rotate_left(cycles),
-            cluster: cluster.rotate_left(cycles),
-            cluster_response: cluster_response.rotate_left(cycles),
-            wake: wake.rotate_left(cycles),
+            warp: alter(warp),
+            response: alter(response),
+            cluster: alter(cluster),
+            cluster_response: alter(cluster_response),
+            wake: alter(wake),
         }
     }
 }

@@ -95,6 +95,14 @@ enum Request {
     Cluster(Arc<ClusterRequest>),
 }
 
+/// Remembers the newest, and forgets the oldest if there is no room for another.
+fn push<T>(remembered: &mut VecDeque<T>, most: usize, newest: T) {
+    if remembered.len() == most {
+        remembered.pop_front();
+    }
+    remembered.push_back(newest);
+}
+
 impl Listener for Recorder {
     fn cycle(&mut self, cycle: &Cycle<'_>) {
         self.cycles += 1;
@@ -121,10 +129,7 @@ impl Listener for Recorder {
             || cycle.cluster_answer.is_some_and(|answer| answer.taken)
             || cycle.cluster_done.as_ref().is_some_and(|done| !done.owes)
         {
-            if self.answered.len() == ANSWERS_REMEMBERED {
-                self.answered.pop_front();
-            }
-            self.answered.push_back(self.writes);
+            push(&mut self.answered, ANSWERS_REMEMBERED, self.writes);
         }
         if let Some(part) = cycle.allocation {
             let parts = Arc::make_mut(&mut self.parts);
@@ -132,10 +137,7 @@ impl Listener for Recorder {
             if part.enable {
                 parts.push(part);
             }
-            if self.table_writes.len() == TABLE_WRITES_REMEMBERED {
-                self.table_writes.pop_front();
-            }
-            self.table_writes.push_back(part);
+            push(&mut self.table_writes, TABLE_WRITES_REMEMBERED, part);
         }
         if let Some(accepted) = &cycle.warp_accepted {
             self.remember(Request::Warp(Arc::clone(&accepted.request)));
@@ -147,10 +149,7 @@ impl Listener for Recorder {
         for write in cycle.writes() {
             let index = write.row * self.banks + write.bank;
             if let Some(word) = self.memory.get_mut(index as usize) {
-                if self.written.len() == WRITES_REMEMBERED {
-                    self.written.pop_front();
-                }
-                self.written.push_back((index, *word));
+                push(&mut self.written, WRITES_REMEMBERED, (index, *word));
                 *word = write.value;
                 self.writes += 1;
             }
@@ -174,14 +173,12 @@ impl Recorder {
         }
     }
 
-    /// Remembers a request, and forgets the oldest one if there is no room for another.
+    /// Remembers a request.
     fn remember(&mut self, request: Request) {
         self.taken += 1;
         self.since = 0;
-        if self.requests.len() == REQUESTS_REMEMBERED {
-            self.requests.pop_front();
-        }
-        self.requests.push_back(Taken { request, parts: Arc::clone(&self.parts), writes: self.writes });
+        let taken = Taken { request, parts: Arc::clone(&self.parts), writes: self.writes };
+        push(&mut self.requests, REQUESTS_REMEMBERED, taken);
     }
 
     /// Requests taken since reset, of both ports together; only the last are remembered.
@@ -196,14 +193,7 @@ impl Recorder {
 
     /// The pauses of the last 64 cycles: the last one is the last cycle seen.
     pub fn pauses(&self) -> Pauses {
-        let Pauses { warp, response, cluster, cluster_response, wake } = self.pauses;
-        Pauses {
-            warp: warp.reverse_bits(),
-            response: response.reverse_bits(),
-            cluster: cluster.reverse_bits(),
-            cluster_response: cluster_response.reverse_bits(),
-            wake: wake.reverse_bits(),
-        }
+        self.pauses.map(u64::reverse_bits)
     }
 
     /// A case for `config` of the parts as they stand and the last `last` requests, with `pauses`, from a memory
@@ -301,7 +291,7 @@ impl Recorder {
             memories.into_iter().flat_map(move |memory| {
                 (0..64).map(move |cycles| Case {
                     memory: memory.clone().unwrap_or_default(),
-                    ..self.case(config, last, self.pauses().turned(cycles))
+                    ..self.case(config, last, self.pauses().map(|pattern| pattern.rotate_left(cycles)))
                 })
             })
         });

@@ -8,9 +8,12 @@
 use std::collections::VecDeque;
 use std::thread::JoinHandle;
 
-use atoms_model::port::{In, Out, Probe};
+use atoms_model::port::In;
 use atoms_verilated::{Rtl, RtlError, Snapshot};
 use crossbeam_channel::{Receiver, Sender, bounded};
+
+use crate::inputs::Inputs;
+use crate::machine::LastCycle;
 
 /// Cycles that are handed over together: handing one over alone takes longer than to run it.
 const BATCH_CYCLES: usize = 64;
@@ -25,19 +28,12 @@ const GIVEN_BACK: usize = BATCHES / 2;
 /// Snapshots that are kept: behind the older one there are always enough cycles to show what led to a difference.
 const SNAPSHOTS: usize = 2;
 
-/// A cycle of the model.
-#[derive(Debug, Default)]
-struct Step {
-    input: In,
-    out: Out,
-    probe: Probe,
-}
-
-/// Cycles handed over together, of which the first `used` count.
+/// Cycles handed over together, with what the model drove and showed in each.
 #[derive(Debug)]
 struct Batch {
-    steps: Box<[Step]>,
-    used: usize,
+    inputs: Inputs,
+    // All there can be: a cycle is made in its place.
+    expected: Box<[LastCycle]>,
 }
 
 /// Where the RTL runs what the model leaves behind.
@@ -53,6 +49,8 @@ pub enum Following {
 #[derive(Debug)]
 pub(crate) struct Follower {
     filling: Batch,
+    /// The last cycle of the batch handed over last.
+    handed_over: LastCycle,
     place: Place,
     /// Clocks of the RTL.
     snapshots_every: u64,
@@ -76,13 +74,17 @@ pub(crate) struct Caught {
 
 impl Batch {
     fn new() -> Self {
-        Batch { steps: (0..BATCH_CYCLES).map(|_| Step::default()).collect(), used: 0 }
+        Batch {
+            inputs: Inputs::with_capacity(BATCH_CYCLES),
+            expected: vec![Default::default(); BATCH_CYCLES].into(),
+        }
     }
 }
 
 impl Follower {
-    /// `rtl` follows from where it is, and takes a snapshot, if it can, whenever so many of its clocks are over.
-    pub(crate) fn start(rtl: Rtl, following: Following, snapshots_every: u64) -> Self {
+    /// `rtl` follows from where it is, behind the cycle `last`, and takes a snapshot, if it can, whenever so many of its
+    /// clocks are over.
+    pub(crate) fn start(rtl: Rtl, following: Following, last: LastCycle, snapshots_every: u64) -> Self {
         let mut caught = Caught { rtl, snapshots: VecDeque::new(), apart: false };
         let place = match following {
             Following::InTurns => Place::Here(Box::new(caught)),
@@ -100,27 +102,39 @@ impl Follower {
                 Place::Thread { to_rtl, used, thread }
             }
         };
-        Follower { filling: Batch::new(), place, snapshots_every }
+        Follower { filling: Batch::new(), handed_over: last, place, snapshots_every }
     }
 
-    /// Hands over a cycle; gives whether the RTL is at work still.
-    pub(crate) fn push(&mut self, input: &In, out: &Out, probe: &Probe) -> bool {
-        let step = &mut self.filling.steps[self.filling.used];
-        (step.input, step.out, step.probe) = (*input, *out, *probe);
-        self.filling.used += 1;
-        if self.filling.used < BATCH_CYCLES {
+    /// The place of the model's next cycle.
+    pub(crate) fn next(&mut self) -> &mut LastCycle {
+        &mut self.filling.expected[self.filling.inputs.len()]
+    }
+
+    /// The model's last cycle.
+    pub(crate) fn last(&self) -> &LastCycle {
+        match self.filling.inputs.len() {
+            0 => &self.handed_over,
+            number => &self.filling.expected[number - 1],
+        }
+    }
+
+    /// Hands over the cycle made in [`Follower::next`], with these inputs; gives whether the RTL is at work still.
+    pub(crate) fn push(&mut self, input: &In) -> bool {
+        self.filling.inputs.push(input);
+        if self.filling.inputs.len() < BATCH_CYCLES {
             return true;
         }
+        self.handed_over = self.last().clone();
         match &mut self.place {
             Place::Here(caught) => {
                 let agree = caught.run(&self.filling, self.snapshots_every);
-                self.filling.used = 0;
+                self.filling.inputs.clear();
                 agree
             }
             Place::Thread { to_rtl, used, .. } => {
                 // Without the thread, there is none to be had.
                 let Ok(mut next) = used.recv() else { return false };
-                next.used = 0;
+                next.inputs.clear();
                 to_rtl.send(std::mem::replace(&mut self.filling, next)).is_ok()
             }
         }
@@ -149,7 +163,11 @@ impl Follower {
 impl Caught {
     /// Runs the cycles of a batch; gives whether the RTL does as the model.
     fn run(&mut self, batch: &Batch, snapshots_every: u64) -> bool {
-        for Step { input, out, probe } in &batch.steps[..batch.used] {
+        if self.apart {
+            return false;
+        }
+        let mut expected = batch.expected.iter();
+        let run = batch.inputs.play(|input| {
             if self.rtl.cycles().is_multiple_of(snapshots_every)
                 && let Ok(snapshot) = self.rtl.save()
             {
@@ -158,12 +176,13 @@ impl Caught {
                     self.snapshots.pop_front();
                 }
             }
-            if self.apart || !matches!(self.rtl.cycle_expecting(input, out, probe), Ok(None)) {
-                self.apart = true;
-                return false;
-            }
-        }
-        true
+            let agrees = |LastCycle { out, probe, .. }: &LastCycle| {
+                matches!(self.rtl.cycle_expecting(input, out, probe), Ok(None))
+            };
+            if expected.next().is_some_and(agrees) { Ok(()) } else { Err(()) }
+        });
+        self.apart = run.is_err();
+        !self.apart
     }
 
     /// Runs what comes, until nothing does, or the RTL does not do as the model.

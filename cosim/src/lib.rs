@@ -12,6 +12,7 @@ pub mod cause;
 pub mod configs;
 pub mod embedded;
 pub mod follower;
+mod inputs;
 pub mod internals;
 pub mod lockstep;
 pub mod machine;

@@ -188,6 +188,7 @@ impl Lockstep {
     /// Has the RTL here again, if it followed.
     fn fetch(&mut self) -> Result<(), Stop> {
         let Some(follower) = self.follower.take() else { return Ok(()) };
+        self.last.clone_from(follower.last());
         let Caught { rtl, mut snapshots, apart } = follower.catch_up()?;
         self.rtl = Some(rtl);
         if !apart {
@@ -337,7 +338,8 @@ impl Lockstep {
     /// The model's outputs and probe of the cycle last run; the RTL's are [`Machine::out`] and
     /// [`Machine::probe`].
     pub fn model_side(&self) -> (&Out, &Probe) {
-        self.model_apart.as_deref().map_or((&self.last.out, &self.last.probe), |(out, probe)| (out, probe))
+        let last = self.last();
+        self.model_apart.as_deref().map_or((&last.out, &last.probe), |(out, probe)| (out, probe))
     }
 }
 
@@ -354,22 +356,27 @@ impl Machine for Lockstep {
             }
             self.take_snapshot()?;
         }
-        self.last.out = *self.model.evaluate(i);
-        self.model.probe(&mut self.last.probe);
         if let Some(following) = self.following
             && let Some(rtl) = self.rtl.take()
         {
-            self.follower = Some(Follower::start(rtl, following, CYCLES_BETWEEN_SNAPSHOTS));
+            self.follower =
+                Some(Follower::start(rtl, following, self.last.clone(), CYCLES_BETWEEN_SNAPSHOTS));
         }
         if let Some(follower) = &mut self.follower {
-            if !follower.push(i, &self.last.out, &self.last.probe) {
-                self.fetch()?;
-                return Err(lost());
-            }
-            self.model.tick(i);
             self.last.cycles += 1;
-            return Ok(());
+            let next = follower.next();
+            next.out = *self.model.evaluate(i);
+            self.model.probe(&mut next.probe);
+            next.cycles = self.last.cycles;
+            self.model.tick(i);
+            if follower.push(i) {
+                return Ok(());
+            }
+            self.fetch()?;
+            return Err(lost());
         }
+        self.last.out = *self.model.evaluate(i);
+        self.model.probe(&mut self.last.probe);
         let compared = match (&self.internals, &mut self.rtl) {
             (Some(internals), _) if internals.looks_at(self.last.cycles) => self.cycle_inside(i)?,
             (_, Some(rtl)) => rtl.cycle_expecting(i, &self.last.out, &self.last.probe),
@@ -398,7 +405,7 @@ impl Machine for Lockstep {
     }
 
     fn last(&self) -> &LastCycle {
-        &self.last
+        self.follower.as_ref().map_or(&self.last, Follower::last)
     }
 
     fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop> {

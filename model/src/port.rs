@@ -67,7 +67,7 @@ pub trait Pins {
 }
 
 macro_rules! ports {
-    ($(#[$doc:meta])* $name:ident, $fields:ident { $( $(#[$fdoc:meta])* $field:ident: $ty:tt $shape:expr, $radix:ident; )* }) => {
+    ($(#[$doc:meta])* $name:ident, $fields:ident, $scalars:ident { $( $(#[$fdoc:meta])* $field:ident: $ty:tt $shape:expr, $radix:ident; )* }) => {
         $(#[$doc])*
         #[repr(C)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +105,25 @@ macro_rules! ports {
             }, )* ];
         }
 
+        /// The fields of one element; arrays take no place.
+        #[allow(missing_docs)] // named and described as in the struct
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $scalars { $( pub $field: ports!(@scalar $ty), )* }
+
+        impl $name {
+            /// The fields of one element.
+            #[inline]
+            pub fn scalars(&self) -> $scalars {
+                $scalars { $( $field: ports!(@scalar_of self, $field, $ty), )* }
+            }
+
+            /// Sets the fields of one element.
+            #[inline]
+            pub fn set_scalars(&mut self, to: &$scalars) {
+                $( ports!(@set_scalar self, $field, to, $ty); )*
+            }
+        }
+
         impl Pins for $name {
             fn element(&self, field: usize, index: usize) -> u128 {
                 let mut _at = 0;
@@ -126,6 +145,12 @@ macro_rules! ports {
     };
     (@ty [$e:ty; $n:expr]) => { [$e; $n] };
     (@ty $e:ty) => { $e };
+    (@scalar [$e:ty; $n:expr]) => { () };
+    (@scalar $e:ty) => { $e };
+    (@scalar_of $s:ident, $f:ident, [$e:ty; $n:expr]) => { () };
+    (@scalar_of $s:ident, $f:ident, $e:ty) => { $s.$f };
+    (@set_scalar $s:ident, $f:ident, $to:ident, [$e:ty; $n:expr]) => {};
+    (@set_scalar $s:ident, $f:ident, $to:ident, $e:ty) => { $s.$f = $to.$f; };
     (@zero [$e:ty; $n:expr]) => { [0; $n] };
     (@zero $e:ty) => { 0 };
     (@bytes [$e:ty; $n:expr]) => { size_of::<$e>() };
@@ -156,7 +181,7 @@ macro_rules! ports {
 
 ports! {
     /// Everything the unit reads in one cycle.
-    In, InField {
+    In, InField, InScalars {
         /// Operand B per lane: addend, bound, new value, or the value compared against.
         req_b: [u128; MAX_LANES] Shape::PerLane(128), Number;
         /// Operand C per lane: the new value of CAS and CAST; for MBAR.TRY_WAIT, in its low 32 bits, the
@@ -230,7 +255,7 @@ ports! {
 
 ports! {
     /// Everything the unit drives in one cycle, given the inputs of that cycle.
-    Out, OutField {
+    Out, OutField, OutScalars {
         /// Rd per lane; zero for lanes that took no part, and for all under a fault.
         rsp_rd: [u128; MAX_LANES] Shape::PerLane(128), Number;
         /// Cluster response: Rd.
@@ -280,7 +305,7 @@ ports! {
 ports! {
     /// What happened inside the unit this cycle: for lockstep and waves, not part of the
     /// synthesized interface. Fields of banks and passes that did nothing read as zero.
-    Probe, ProbeField {
+    Probe, ProbeField, ProbeScalars {
         /// Banks written at the coming clock edge.
         wr_en: u64 Shape::BankMask, Number;
         /// Banks that the pass issued this cycle will work on.

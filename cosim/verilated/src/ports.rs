@@ -168,7 +168,7 @@ fn write_header(
 ) -> fmt::Result {
     writeln!(out, "// Generated from the port list; see ports.rs of the binding.")?;
     writeln!(out, "#pragma once")?;
-    writeln!(out, "#include \"{model}.h\"")?;
+    writeln!(out, "#include \"{model}.h\"\n#include \"{model}___024root.h\"")?;
     for include in banks.includes {
         writeln!(out, "#include \"{include}\"")?;
     }
@@ -244,6 +244,8 @@ fn write_inputs(out: &mut String, group: &Group, widths: Widths) -> fmt::Result 
     // would move a kilobyte for nothing.
     let wide = |field: &&Field| field.name.starts_with("req_") && matches!(field.shape, Shape::PerLane(_));
     writeln!(out, "\ninline void put_inputs(Model& m, const In& s) {{")?;
+    // The ports of the model itself are references to these.
+    writeln!(out, "    auto& root = *m.rootp;")?;
     for field in group.fields.iter().filter(|field| !wide(field)) {
         write_put(out, group, field, widths)?;
     }
@@ -255,15 +257,15 @@ fn write_inputs(out: &mut String, group: &Group, widths: Widths) -> fmt::Result 
 }
 
 fn write_put(out: &mut String, group: &Group, field: &Field, widths: Widths) -> fmt::Result {
-    let (port, bits) = (group.port(field), widths.bits(field));
+    let (port, bits, name) = (group.port(field), widths.bits(field), field.name);
     let bytes = storage_bytes(bits);
     write_storage_check(out, group, field, widths)?;
-    writeln!(out, "    std::memcpy(static_cast<void*>(&m.{port}), &s.{}, {bytes});", field.name)?;
-    // Verilated code relies on the bits above a port's width being zero.
-    if bits < 64 && bits != bytes * 8 {
-        writeln!(out, "    m.{port} &= {:#x};", (1_u64 << bits) - 1)?;
+    // Elements fill their storage.
+    if bits > 64 || matches!(field.shape, Shape::PerLane(_) | Shape::PerBank(_)) {
+        return writeln!(out, "    std::memcpy(static_cast<void*>(&root.{port}), &s.{name}, {bytes});");
     }
-    Ok(())
+    // Verilated code relies on the bits above a port's width being zero.
+    writeln!(out, "    root.{port} = s.{name} & {:#x};", u64::MAX >> (64 - bits))
 }
 
 fn write_outputs(out: &mut String, group: &Group, widths: Widths, function: &str) -> fmt::Result {

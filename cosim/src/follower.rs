@@ -120,8 +120,9 @@ impl Follower {
 
     /// Hands over the cycle made in [`Follower::next`], with these inputs; gives whether the RTL is at work still.
     pub(crate) fn push(&mut self, input: &In) -> bool {
-        self.filling.inputs.push(input);
-        if self.filling.inputs.len() < BATCH_CYCLES {
+        let Batch { inputs, expected } = &mut self.filling;
+        inputs.push(input, &expected[inputs.len()].out);
+        if inputs.len() < BATCH_CYCLES {
             return true;
         }
         self.handed_over = self.last().clone();

@@ -1,21 +1,23 @@
-//! Inputs of consecutive cycles. What a warp request brings for each lane is nearly all of them, and is kept only where it
-//! changes: as they are, a few cycles would fill the processor's cache. While no request is valid it does not count, here
-//! as in the binding.
+//! Inputs of consecutive cycles. What a warp request brings for each lane is nearly all of them, and is kept once for a
+//! request: as they are, a few cycles would fill the processor's cache. An offer stays as it is until it is taken or a
+//! reset comes (spec 4.8), and while there is none, it brings nothing.
 
-use atoms_model::port::{In, InScalars, MAX_LANES};
+use atoms_model::port::{In, InScalars, MAX_LANES, Out};
 
 /// Inputs of consecutive cycles.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     cycles: Vec<Cycle>,
     lanes: Vec<Lanes>,
+    /// A warp request was offered in the last cycle, and stays.
+    stays: bool,
 }
 
 #[derive(Debug)]
 struct Cycle {
     scalars: InScalars,
-    /// The lanes bring something else than in the cycle before.
-    changed: bool,
+    /// Another warp request is offered than in the cycle before.
+    offers: bool,
 }
 
 /// What a warp request brings for each lane.
@@ -41,25 +43,26 @@ impl Inputs {
     pub(crate) fn clear(&mut self) {
         self.cycles.clear();
         self.lanes.clear();
+        self.stays = false;
     }
 
-    /// Adds a cycle.
-    pub(crate) fn push(&mut self, i: &In) {
-        let other = |last: &Lanes| last.ra != i.req_ra || last.b != i.req_b || last.c != i.req_c;
-        let changed = i.req_valid != 0 && self.lanes.last().is_none_or(other);
-        if changed {
+    /// Adds a cycle, in which the unit drives `out`.
+    pub(crate) fn push(&mut self, i: &In, out: &Out) {
+        let offers = i.req_valid != 0 && !self.stays;
+        if offers {
             self.lanes.push(Lanes { ra: i.req_ra, b: i.req_b, c: i.req_c });
         }
-        self.cycles.push(Cycle { scalars: i.scalars(), changed });
+        self.cycles.push(Cycle { scalars: i.scalars(), offers });
+        self.stays = i.req_valid != 0 && out.req_ready == 0 && i.rst_n != 0;
     }
 
     /// Gives each cycle in turn, until one fails.
     pub(crate) fn play<E>(&self, mut cycle: impl FnMut(&In) -> Result<(), E>) -> Result<(), E> {
         let mut i = In::default();
         let mut lanes = self.lanes.iter();
-        for Cycle { scalars, changed } in &self.cycles {
+        for Cycle { scalars, offers } in &self.cycles {
             i.set_scalars(scalars);
-            if *changed && let Some(Lanes { ra, b, c }) = lanes.next() {
+            if *offers && let Some(Lanes { ra, b, c }) = lanes.next() {
                 (i.req_ra, i.req_b, i.req_c) = (*ra, *b, *c);
             }
             cycle(&i)?;
@@ -72,23 +75,26 @@ impl Inputs {
 mod tests {
     use super::*;
 
-    /// The cycles are given as they were, lanes while a request is valid, and these are kept once a request.
+    /// Cycles come back as they were, with what an offer brings for its lanes, which is kept once: until it is taken, or a
+    /// reset comes.
     #[test]
     fn cycles_come_back() {
-        let cycles = [(1, 1, 5), (1, 1, 5), (2, 0, 5), (3, 1, 5), (4, 1, 6), (4, 1, 6), (5, 0, 6), (5, 1, 7)];
+        let (waits, taken, reset) = ((1, 0, 1), (1, 1, 1), (1, 0, 0));
+        let cycles = [(waits, 5), (taken, 5), (taken, 5), (reset, 6), (waits, 7), ((0, 1, 1), 7), (taken, 8)];
         let mut inputs = Inputs::with_capacity(cycles.len());
         for _ in 0..2 {
             inputs.clear();
-            for (req_tag, req_valid, word) in cycles {
-                inputs.push(&In { req_tag, req_valid, req_c: [word; MAX_LANES], ..In::default() });
+            for (at, ((req_valid, req_ready, rst_n), word)) in cycles.into_iter().enumerate() {
+                let i = In { req_tag: at as u8, req_valid, rst_n, req_c: [word; MAX_LANES], ..In::default() };
+                inputs.push(&i, &Out { req_ready, ..Out::default() });
             }
             let mut played = Vec::new();
             let stopped = inputs.play(|i| {
-                played.push((i.req_tag, i.req_valid, i.req_c[MAX_LANES - 1]));
-                if i.req_tag == 5 { Err(i.req_tag) } else { Ok(()) }
+                played.push(i.req_c[MAX_LANES - 1]);
+                if usize::from(i.req_tag) + 1 == cycles.len() { Err(i.req_tag) } else { Ok(()) }
             });
-            assert_eq!((stopped, &played[..]), (Err(5), &cycles[..7]));
-            assert_eq!((inputs.len(), inputs.lanes.len()), (8, 3));
+            assert_eq!((stopped, played), (Err(6), cycles.map(|(_, word)| word).to_vec()));
+            assert_eq!((inputs.len(), inputs.lanes.len()), (cycles.len(), 5));
         }
     }
 }

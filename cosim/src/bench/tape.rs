@@ -29,12 +29,12 @@ impl Tape {
         let mut stimulus = RandomStimulus::new(config, profile, seed, u64::MAX);
         let mut tape = Tape { inputs: Inputs::with_capacity(CYCLES), requests: 0.0 };
         let mut i = In::default();
-        tape.inputs.push(&i);
         machine.cycle(&i)?;
+        tape.inputs.push(&i, machine.out());
         while tape.inputs.len() < CYCLES {
             stimulus.drive(&mut i);
-            tape.inputs.push(&i);
             machine.cycle(&i)?;
+            tape.inputs.push(&i, machine.out());
             stimulus.observe(&i, machine.out());
             tape.requests += f64::from(i.req_valid & machine.out().req_ready);
             settle(&mut i, machine.out());

@@ -1,6 +1,6 @@
 //! Inputs of consecutive cycles. What a warp request brings for each lane is nearly all of them, and is kept once for a
 //! request: as they are, a few cycles would fill the processor's cache. An offer stays as it is until it is taken or a
-//! reset comes (spec 4.8), and while there is none, it brings nothing.
+//! reset comes (spec 4.8): whether it did is looked at where the RTL does, when it is taken.
 
 use atoms_model::port::{In, InScalars, MAX_LANES, Out};
 
@@ -16,7 +16,7 @@ pub(crate) struct Inputs {
 #[derive(Debug)]
 struct Cycle {
     scalars: InScalars,
-    /// Another warp request is offered than in the cycle before.
+    /// Another warp request is offered than in the cycle before, or taken than was offered.
     offers: bool,
 }
 
@@ -48,7 +48,9 @@ impl Inputs {
 
     /// Adds a cycle, in which the unit drives `out`.
     pub(crate) fn push(&mut self, i: &In, out: &Out) {
-        let offers = i.req_valid != 0 && !self.stays;
+        let altered = |lanes: &Lanes| (&lanes.ra, &lanes.b, &lanes.c) != (&i.req_ra, &i.req_b, &i.req_c);
+        let stays = self.stays && !(out.req_ready != 0 && self.lanes.last().is_some_and(altered));
+        let offers = i.req_valid != 0 && !stays;
         if offers {
             self.lanes.push(Lanes { ra: i.req_ra, b: i.req_b, c: i.req_c });
         }
@@ -76,11 +78,20 @@ mod tests {
     use super::*;
 
     /// Cycles come back as they were, with what an offer brings for its lanes, which is kept once: until it is taken, or a
-    /// reset comes.
+    /// reset comes; and as it is taken.
     #[test]
     fn cycles_come_back() {
         let (waits, taken, reset) = ((1, 0, 1), (1, 1, 1), (1, 0, 0));
-        let cycles = [(waits, 5), (taken, 5), (taken, 5), (reset, 6), (waits, 7), ((0, 1, 1), 7), (taken, 8)];
+        let cycles = [
+            (waits, 5),
+            (taken, 5),
+            (taken, 5),
+            (reset, 6),
+            (waits, 7),
+            (taken, 8),
+            ((0, 1, 1), 8),
+            (taken, 9),
+        ];
         let mut inputs = Inputs::with_capacity(cycles.len());
         for _ in 0..2 {
             inputs.clear();
@@ -93,8 +104,8 @@ mod tests {
                 played.push(i.req_c[MAX_LANES - 1]);
                 if usize::from(i.req_tag) + 1 == cycles.len() { Err(i.req_tag) } else { Ok(()) }
             });
-            assert_eq!((stopped, played), (Err(6), cycles.map(|(_, word)| word).to_vec()));
-            assert_eq!((inputs.len(), inputs.lanes.len()), (cycles.len(), 5));
+            assert_eq!((stopped, played), (Err(7), cycles.map(|(_, word)| word).to_vec()));
+            assert_eq!((inputs.len(), inputs.lanes.len()), (cycles.len(), 6));
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What the unit relies on at its ports (spec 4.8): an offer stays as it is until it is taken, and warp requests
 //! inside have different tags. The RTL stops at the first clock edge that finds it otherwise, and says what.
 
+use atoms_cosim::follower::Following;
+use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, RtlMachine, Stop};
 use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use atoms_model::port::In;
@@ -21,7 +23,7 @@ enum Port {
 
 /// A unit whose answers are not taken, and its inputs.
 struct Bench {
-    machine: RtlMachine,
+    machine: Box<dyn Machine>,
     i: In,
     tag: u8,
 }
@@ -30,8 +32,20 @@ impl Bench {
     fn new() -> Bench {
         let named = config("small");
         let machine = RtlMachine::new(rtl_of(&named), named.config).expect("the RTL comes out of reset");
+        Bench::of(Box::new(machine))
+    }
+
+    /// The RTL follows the model.
+    fn following() -> Bench {
+        let named = config("small");
+        let mut machine = Lockstep::new(rtl_of(&named), named.config).expect("the RTL comes out of reset");
+        machine.set_following(Some(Following::InTurns)).expect("nothing is behind");
+        Bench::of(Box::new(machine))
+    }
+
+    fn of(machine: Box<dyn Machine>) -> Bench {
         let mut bench = Bench { machine, i: In { rst_n: 1, ..In::default() }, tag: 0 };
-        whole(&named.config).drive(&mut bench.i);
+        whole(bench.machine.config()).drive(&mut bench.i);
         bench.clock().expect("nothing is wrong");
         bench.i.cta_valid = 0;
         bench
@@ -60,7 +74,11 @@ impl Bench {
 
     /// A unit in which the port's offer has waited for two cycles.
     fn waiting(port: Port) -> Bench {
-        let mut bench = Bench::new();
+        Bench::new().waits(port)
+    }
+
+    fn waits(self, port: Port) -> Bench {
+        let mut bench = self;
         bench.warp();
         while !bench.offer_waits(port) {
             bench.clock().expect("nothing is wrong");
@@ -153,6 +171,11 @@ fn an_offer_that_changes_is_found() {
         let found = bench.until_taken(Port::Warp);
         assert!(found.is_err(), "{what}");
         says(found, "WarpTakenAsOffered");
+        // RTL that follows is given the offer once; that it changed, it must learn all the same.
+        let mut bench = Bench::following().waits(Port::Warp);
+        change(&mut bench.i);
+        let found = bench.until_taken(Port::Warp).and_then(|()| bench.machine.catch_up());
+        assert!(matches!(found, Err(Stop::Behind(_))), "{what}: {found:?}");
     }
     let rows: [(Port, &str, Change); 5] = [
         (Port::Cluster, "ClusterOfferStays", |i| i.cl_addr ^= 4),

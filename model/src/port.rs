@@ -67,7 +67,7 @@ pub trait Pins {
 }
 
 macro_rules! ports {
-    ($(#[$doc:meta])* $name:ident, $fields:ident, $scalars:ident { $( $(#[$fdoc:meta])* $field:ident: $ty:tt $shape:expr, $radix:ident; )* }) => {
+    ($(#[$doc:meta])* $name:ident, $fields:ident $(, $scalars:ident)? { $( $(#[$fdoc:meta])* $field:ident: $ty:tt $shape:expr, $radix:ident; )* }) => {
         $(#[$doc])*
         #[repr(C)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,24 +105,7 @@ macro_rules! ports {
             }, )* ];
         }
 
-        /// The fields of one element; arrays take no place.
-        #[allow(missing_docs)] // named and described as in the struct
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub struct $scalars { $( pub $field: ports!(@scalar $ty), )* }
-
-        impl $name {
-            /// The fields of one element.
-            #[inline]
-            pub fn scalars(&self) -> $scalars {
-                $scalars { $( $field: ports!(@scalar_of self, $field, $ty), )* }
-            }
-
-            /// Sets the fields of one element.
-            #[inline]
-            pub fn set_scalars(&mut self, to: &$scalars) {
-                $( ports!(@set_scalar self, $field, to, $ty); )*
-            }
-        }
+        ports!(@scalars $name [$($scalars)?] { $( $field: $ty; )* });
 
         impl Pins for $name {
             fn element(&self, field: usize, index: usize) -> u128 {
@@ -145,6 +128,27 @@ macro_rules! ports {
     };
     (@ty [$e:ty; $n:expr]) => { [$e; $n] };
     (@ty $e:ty) => { $e };
+    (@scalars $name:ident [] { $( $field:ident: $ty:tt; )* }) => {};
+    (@scalars $name:ident [$scalars:ident] { $( $field:ident: $ty:tt; )* }) => {
+        /// The fields of one element; arrays take no place.
+        #[allow(missing_docs)] // named and described as in the struct
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $scalars { $( pub $field: ports!(@scalar $ty), )* }
+
+        impl $name {
+            /// The fields of one element.
+            #[inline]
+            pub fn scalars(&self) -> $scalars {
+                $scalars { $( $field: ports!(@scalar_of self, $field, $ty), )* }
+            }
+
+            /// Sets the fields of one element.
+            #[inline]
+            pub fn set_scalars(&mut self, to: &$scalars) {
+                $( ports!(@set_scalar self, $field, to, $ty); )*
+            }
+        }
+    };
     (@scalar [$e:ty; $n:expr]) => { () };
     (@scalar $e:ty) => { $e };
     (@scalar_of $s:ident, $f:ident, [$e:ty; $n:expr]) => { () };
@@ -255,7 +259,7 @@ ports! {
 
 ports! {
     /// Everything the unit drives in one cycle, given the inputs of that cycle.
-    Out, OutField, OutScalars {
+    Out, OutField {
         /// Rd per lane; zero for lanes that took no part, and for all under a fault.
         rsp_rd: [u128; MAX_LANES] Shape::PerLane(128), Number;
         /// Cluster response: Rd.
@@ -305,7 +309,7 @@ ports! {
 ports! {
     /// What happened inside the unit this cycle: for lockstep and waves, not part of the
     /// synthesized interface. Fields of banks and passes that did nothing read as zero.
-    Probe, ProbeField, ProbeScalars {
+    Probe, ProbeField {
         /// Banks written at the coming clock edge.
         wr_en: u64 Shape::BankMask, Number;
         /// Banks that the pass issued this cycle will work on.

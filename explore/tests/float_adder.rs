@@ -55,12 +55,13 @@ fn adder() -> PathBuf {
     generated.extend(["verilated.cpp", "verilated_threads.cpp"].map(|name| verilator.include.join(name)));
     let program = folder.join("adder");
     let mut compile = Command::new(&compiler.program);
-    compile.args(["-std=c++20", "-O0", "-pthread", "-I"]).arg(&verilator.include).arg("-I");
+    compile.args(["-std=c++20", "-O0", "-I"]).arg(&verilator.include).arg("-I");
     run(compile
         .arg(verilator.include.join("vltstd"))
         .arg("-I")
         .arg(&folder)
         .args(&generated)
+        .args(compiler.link_flags())
         .arg("-o")
         .arg(&program));
     program

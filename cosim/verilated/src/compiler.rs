@@ -86,7 +86,7 @@ impl Compiler {
     }
 
     /// Flags of a link, behind its objects.
-    pub(crate) fn link_flags(&self) -> Vec<&'static str> {
+    pub fn link_flags(&self) -> Vec<&'static str> {
         let mut flags = vec!["-fPIC", "-Wl,-Bsymbolic", "-Wl,--strip-debug", "-pthread"];
         if self.is_clang() {
             // Where g++ has instructions, clang calls g++'s library.

@@ -39,6 +39,12 @@ impl Inputs {
         self.cycles.len()
     }
 
+    /// How often what lanes bring is kept.
+    #[cfg(test)]
+    pub(crate) fn offers(&self) -> usize {
+        self.lanes.len()
+    }
+
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
         self.cycles.clear();
@@ -105,7 +111,7 @@ mod tests {
                 if usize::from(i.req_tag) + 1 == cycles.len() { Err(i.req_tag) } else { Ok(()) }
             });
             assert_eq!((stopped, played), (Err(7), cycles.map(|(_, word)| word).to_vec()));
-            assert_eq!((inputs.len(), inputs.lanes.len()), (cycles.len(), 6));
+            assert_eq!((inputs.len(), inputs.offers()), (cycles.len(), 6));
         }
     }
 }

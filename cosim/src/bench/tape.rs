@@ -109,5 +109,6 @@ mod tests {
             }
         }
         assert_eq!(inputs.len(), CYCLES);
+        assert!(tape.inputs.offers() * 4 < CYCLES, "{} requests", tape.inputs.offers());
     }
 }

@@ -1,10 +1,13 @@
-//! `atoms bench`: how fast RTL, model and lockstep are, on a mix of operations or on a kernel; waves, and builds.
+//! `atoms bench`: how fast RTL, model and lockstep are, on a mix of operations or on a kernel; waves, builds, and the
+//! commands of the README.
 
 mod compare;
+mod fresh;
 mod kernel;
 mod waves;
 
 use std::fmt;
+use std::path::PathBuf;
 
 use atoms_cosim::bench::{BenchSpread, BenchValue, Figures, Limit, MixBench, RatioOf};
 use atoms_cosim::configs::{self, NamedConfig};
@@ -27,8 +30,11 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
     if let (Some(kernel), Some(launch)) = (&args.kernel, &args.launch) {
         return kernel::of_kernel(args, &config, kernel, launch);
     }
-    let dir = Environment::from_process().target.join("bench");
+    let dir = folder();
     std::fs::create_dir_all(&dir).map_err(CliError::writing(&dir))?;
+    if !args.fresh.is_empty() {
+        return fresh::of_checkout(args, &config);
+    }
     if args.builds {
         let dir = dir.join("rtl-cache");
         let subject = Subject { kind: "builds", config: &config, about: String::new(), ratios: &[] };
@@ -45,6 +51,11 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
     let about = format!("{:.2} cycles per warp request", bench.cycles_per_request());
     let subject = Subject { kind: "mix", config: &config, about, ratios: MixBench::RATIOS };
     measure(args, &subject, |limit| bench.round(limit).map_err(CliError::of))
+}
+
+/// Where it keeps what it writes.
+fn folder() -> PathBuf {
+    Environment::from_process().target.join("bench")
 }
 
 /// What is built, and of which variant.
@@ -80,7 +91,8 @@ fn measure(
     subject: &Subject<'_>,
     mut round: impl FnMut(Limit) -> Result<Vec<BenchValue>, CliError>,
 ) -> Result<Verdict, CliError> {
-    let mut other = args.compare.as_deref().map(Other::open).transpose()?;
+    let mut other =
+        args.compare.as_deref().map(|path| Other::open(path, !args.fresh.is_empty())).transpose()?;
     let bar = bar(args.rounds as u64, "measuring");
     let mut figures = Figures::default();
     for number in 0..args.rounds {

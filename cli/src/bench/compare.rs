@@ -1,52 +1,71 @@
-//! What a benchmark is compared with: the report of an earlier one, or another build of this program, in turns.
+//! What a benchmark is compared with: the report of an earlier one; another build of this program, or another
+//! checkout, in turns.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use atoms_cosim::bench::Figures;
+use clap::ValueEnum;
 use serde_json::Value;
 
 use super::Compared;
+use super::fresh::Checkout;
 use crate::args::BenchArgs;
 use crate::error::CliError;
 
 /// What is compared with.
 pub(super) struct Other {
     path: PathBuf,
-    /// It is a program, which is run.
-    runs: bool,
+    /// How it measures a round; a report does not.
+    source: Option<Source>,
     figures: Figures,
 }
 
+/// What measures in turns with this program.
+enum Source {
+    /// Another build of it.
+    Program(PathBuf),
+    /// Where this program times the same commands.
+    Checkout(Checkout),
+}
+
 impl Other {
-    /// The report or the program at `path`.
-    pub(super) fn open(path: &Path) -> Result<Other, CliError> {
-        let bytes = std::fs::read(path).map_err(CliError::reading(path))?;
+    /// The report or the program at `path`; the other checkout there, where `--fresh` is measured.
+    pub(super) fn open(path: &Path, fresh: bool) -> Result<Other, CliError> {
         let absolute = std::path::absolute(path).map_err(CliError::reading(path))?;
+        let other = |source, figures| Other { path: path.to_path_buf(), source, figures };
+        if fresh && path.is_dir() {
+            return Ok(other(Some(Source::Checkout(Checkout::open(&absolute)?)), Figures::default()));
+        }
+        let bytes = std::fs::read(path).map_err(CliError::reading(path))?;
         // Programs begin with a byte that no JSON has.
-        let runs = bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!");
-        let figures = if runs { Figures::default() } else { read(path, &bytes)? };
-        Ok(Other { path: absolute, runs, figures })
+        if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!") {
+            return Ok(other(Some(Source::Program(absolute)), Figures::default()));
+        }
+        Ok(other(None, read(path, &bytes)?))
     }
 
-    /// Has it measure a round, if it is a program.
+    /// Has it measure a round, unless it is a report.
     pub(super) fn round(&mut self, args: &BenchArgs) -> Result<(), CliError> {
-        if !self.runs {
-            return Ok(());
+        match &self.source {
+            None => {}
+            Some(Source::Checkout(checkout)) => self.figures.add(checkout.round(&args.fresh)?),
+            Some(Source::Program(program)) => {
+                let output =
+                    Command::new(program).args(same(args)).output().map_err(CliError::reading(program))?;
+                if !output.status.success() {
+                    let said = String::from_utf8_lossy(&output.stderr);
+                    let said = said.lines().last().unwrap_or_default();
+                    let path = self.path.display();
+                    let status = output.status;
+                    return Err(CliError::message(format!(
+                        "--compare {path}: it ended with {status}: {said}"
+                    )));
+                }
+                self.figures.add(read(&self.path, &output.stdout)?.0);
+            }
         }
-        let output =
-            Command::new(&self.path).args(same(args)).output().map_err(CliError::reading(&self.path))?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let said = said.lines().last().unwrap_or_default();
-            let path = self.path.display();
-            return Err(CliError::message(format!(
-                "--compare {path}: it ended with {}: {said}",
-                output.status
-            )));
-        }
-        self.figures.add(read(&self.path, &output.stdout)?.0);
         Ok(())
     }
 
@@ -54,7 +73,7 @@ impl Other {
     pub(super) fn compared(mut self, figures: &Figures) -> Result<Compared, CliError> {
         let both = figures.0.iter().filter_map(|figure| {
             let other = self.figures.0.iter_mut().find(|other| other.what == figure.what)?;
-            if self.runs {
+            if self.source.is_some() {
                 // A round that was interrupted counts for neither.
                 other.rounds.truncate(figure.rounds.len());
             }
@@ -84,14 +103,31 @@ fn read(path: &Path, bytes: &[u8]) -> Result<Figures, CliError> {
 
 /// The arguments for one round of the same.
 fn same(args: &BenchArgs) -> Vec<OsString> {
-    let BenchArgs { point, ops, kernel, launch, waves, builds, rounds: _, seconds, compare: _, json: _ } =
-        args;
+    let BenchArgs {
+        point,
+        ops,
+        kernel,
+        launch,
+        waves,
+        builds,
+        fresh,
+        rounds: _,
+        seconds,
+        compare: _,
+        json: _,
+    } = args;
     let mut same: Vec<OsString> = ["bench", "--json", "--rounds", "1", "--config"].map(OsString::from).into();
     same.push(point.name().into());
     same.extend(["--seconds".into(), seconds.to_string().into()]);
     for (flag, set) in [("--waves", waves), ("--builds", builds)] {
         same.extend(set.then(|| flag.into()));
     }
+    same.extend(
+        fresh
+            .iter()
+            .filter_map(ValueEnum::to_possible_value)
+            .flat_map(|command| ["--fresh".into(), command.get_name().into()]),
+    );
     if !ops.is_empty() {
         same.extend(["--ops".into(), ops.join(",").into()]);
     }

@@ -1,6 +1,9 @@
 //! `atoms bench`: what it measures is compared with an earlier run, and with another build of the program.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use serde_json::Value;
 
@@ -54,12 +57,79 @@ fn bench_refuses_what_it_cannot_compare_with() {
         ("#!/bin/sh\necho it is ill >&2; exit 3", "it is ill"),
     ] {
         fs::write(&file, text).expect("it is written");
-        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(&file, executable).expect("they are set");
+        fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).expect("they are set");
         let output = atoms("bench", &[&QUICK[..], &["--compare", &file.display().to_string()]].concat());
         let output = { output }.output().expect("it runs");
         assert_eq!(output.status.code(), Some(2), "{text}: {}", words(&output));
         let said = words(&output).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains(why), "{text}: {said}");
     }
+}
+
+/// A checkout with a README of these commands.
+fn checkout(name: &str, readme: &str) -> PathBuf {
+    let root = folder().join(name);
+    fs::create_dir_all(root.join(".ci")).expect("a folder");
+    std::os::unix::fs::symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join("../rtl"), root.join("rtl"))
+        .expect("a link");
+    script(&root.join(".ci/readme"), readme);
+    root
+}
+
+fn script(file: &Path, text: &str) {
+    fs::write(file, format!("#!/bin/sh\n{text}\n")).expect("it is written");
+    fs::set_permissions(file, PermissionsExt::from_mode(0o755)).expect("they are set");
+}
+
+/// Tests run beside each other: each checkout has a target folder.
+fn target_of(root: &Path) -> PathBuf {
+    root.join("target")
+}
+
+/// `atoms bench --fresh` in a checkout, where `cargo` notes what it is asked.
+fn bench_fresh(root: &Path, arguments: &[&str]) -> Output {
+    let programs = root.join("programs");
+    fs::create_dir_all(&programs).expect("a folder");
+    script(&programs.join("cargo"), "echo cargo $* >>notes");
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("a path"));
+    let arguments = [&["--fresh", "run,rtl,tests,again", "--json"], arguments].concat();
+    let mut command = atoms("bench", &arguments);
+    command.current_dir(root).env("PATH", path).env("CARGO_TARGET_DIR", target_of(root));
+    command.output().expect("it runs")
+}
+
+#[test]
+fn bench_times_the_commands_of_two_checkouts() {
+    let note = "echo 'ls $CARGO_TARGET_DIR >>notes 2>&1 || echo '$1', nothing built >>notes; mkdir -p $CARGO_TARGET_DIR/kept'";
+    let [one, other] = ["checkout", "other checkout"].map(|name| checkout(name, note));
+    let output = bench_fresh(&one, &["--rounds", "2", "--compare", &other.display().to_string()]);
+    assert!(output.status.success(), "{}", words(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(names(&report["figures"]).len(), 4, "{report}");
+    assert_eq!(names(&report["times_as_fast"]), names(&report["figures"]));
+    for root in [one, other] {
+        let notes = fs::read_to_string(root.join("notes")).expect("notes");
+        let notes: Vec<_> = notes.lines().filter(|line| !line.starts_with("ls: ")).collect();
+        let round = [
+            "run, nothing built",
+            "cargo atoms rtl clean --all",
+            "cargo atoms rtl build",
+            "tests, nothing built",
+            "kept",
+        ];
+        assert_eq!(notes, round.repeat(2), "{}", root.display());
+    }
+}
+
+#[test]
+fn bench_says_which_command_of_a_checkout_failed() {
+    let root = checkout("failing checkout", "echo 'echo it is ill >&2; false'");
+    let output = bench_fresh(&root, &[]);
+    assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+    let said = words(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("ended with exit status: 1"), "{said}");
+    assert_eq!(fs::read_to_string(target_of(&root).join("bench/fresh.log")).expect("a log"), "it is ill\n");
+    fs::remove_file(root.join(".ci/readme")).expect("it is removed");
+    let output = bench_fresh(&root, &[]);
+    assert!(words(&output).contains("the commands of a checkout"), "{}", words(&output));
 }

@@ -25,7 +25,7 @@ pub(super) struct Other {
 /// What measures in turns with this program.
 enum Source {
     /// Another build of it.
-    Program(PathBuf),
+    Program,
     /// Where this program times the same commands.
     Checkout(Checkout),
 }
@@ -34,16 +34,18 @@ impl Other {
     /// The report or the program at `path`; the other checkout there, where `--fresh` is measured.
     pub(super) fn open(path: &Path, fresh: bool) -> Result<Other, CliError> {
         let absolute = std::path::absolute(path).map_err(CliError::reading(path))?;
-        let other = |source, figures| Other { path: path.to_path_buf(), source, figures };
-        if fresh && path.is_dir() {
-            return Ok(other(Some(Source::Checkout(Checkout::open(&absolute)?)), Figures::default()));
-        }
-        let bytes = std::fs::read(path).map_err(CliError::reading(path))?;
-        // Programs begin with a byte that no JSON has.
-        if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!") {
-            return Ok(other(Some(Source::Program(absolute)), Figures::default()));
-        }
-        Ok(other(None, read(path, &bytes)?))
+        let (source, figures) = if fresh && path.is_dir() {
+            (Some(Source::Checkout(Checkout::open(&absolute)?)), Figures::default())
+        } else {
+            let bytes = std::fs::read(path).map_err(CliError::reading(path))?;
+            // Programs begin with a byte that no JSON has.
+            if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!") {
+                (Some(Source::Program), Figures::default())
+            } else {
+                (None, read(path, &bytes)?)
+            }
+        };
+        Ok(Other { path: absolute, source, figures })
     }
 
     /// Has it measure a round, unless it is a report.
@@ -51,20 +53,7 @@ impl Other {
         match &self.source {
             None => {}
             Some(Source::Checkout(checkout)) => self.figures.add(checkout.round(&args.fresh)?),
-            Some(Source::Program(program)) => {
-                let output =
-                    Command::new(program).args(same(args)).output().map_err(CliError::reading(program))?;
-                if !output.status.success() {
-                    let said = String::from_utf8_lossy(&output.stderr);
-                    let said = said.lines().last().unwrap_or_default();
-                    let path = self.path.display();
-                    let status = output.status;
-                    return Err(CliError::message(format!(
-                        "--compare {path}: it ended with {status}: {said}"
-                    )));
-                }
-                self.figures.add(read(&self.path, &output.stdout)?.0);
-            }
+            Some(Source::Program) => self.figures.add(of_program(&self.path, args)?.0),
         }
         Ok(())
     }
@@ -99,6 +88,18 @@ fn read(path: &Path, bytes: &[u8]) -> Result<Figures, CliError> {
             "--compare {path}: expected what `atoms bench --json` prints, or a program that prints it: {error}"
         ))
     })
+}
+
+/// What another build of this program measures in a round.
+fn of_program(program: &Path, args: &BenchArgs) -> Result<Figures, CliError> {
+    let output = Command::new(program).args(same(args)).output().map_err(CliError::reading(program))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.lines().last().unwrap_or_default();
+        let (program, status) = (program.display(), output.status);
+        return Err(CliError::message(format!("--compare {program}: it ended with {status}: {said}")));
+    }
+    read(program, &output.stdout)
 }
 
 /// The arguments for one round of the same.

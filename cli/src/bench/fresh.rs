@@ -1,7 +1,6 @@
 //! `atoms bench --fresh`: how long the commands of a checkout's README take where nothing is built.
 
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -50,7 +49,8 @@ impl Checkout {
     pub(super) fn round(&self, commands: &[Fresh]) -> Result<Vec<BenchValue>, CliError> {
         let readme = |command: &str| format!("command=$({README} {command}) && eval \"$command\"");
         let mut round = Vec::new();
-        for command in commands {
+        let mut before = None;
+        for &command in commands {
             match command {
                 Fresh::Run => {
                     self.remove()?;
@@ -65,12 +65,14 @@ impl Checkout {
                     round.push(self.time("tests, nothing built", &readme("tests"))?);
                 }
                 Fresh::Again => {
-                    if !self.target.exists() {
+                    // Nothing else leaves everything built.
+                    if before != Some(Fresh::Tests) {
                         self.command(&readme("tests"))?;
                     }
                     round.push(self.time("tests, everything built", &readme("tests"))?);
                 }
             }
+            before = Some(command);
         }
         self.remove()?;
         Ok(round)
@@ -90,7 +92,7 @@ impl Checkout {
         let errors = log.try_clone().map_err(CliError::writing(&self.log))?;
         let mut shell = Command::new("bash");
         shell.args(["-c", command]).current_dir(&self.root).stdout(log).stderr(errors);
-        // Each checkout builds its own RTL, with what this process was not told.
+        // Each checkout builds its own RTL.
         let status = shell.env("CARGO_TARGET_DIR", &self.target).env_remove("ATOMS_RTL").status();
         let status = status.map_err(CliError::reading(Path::new("bash")))?;
         if status.success() || interrupt::asked() {
@@ -103,11 +105,9 @@ impl Checkout {
     }
 
     fn remove(&self) -> Result<(), CliError> {
-        match fs::remove_dir_all(&self.target) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(CliError::writing(&self.target)(error))
-            }
-            _ => Ok(()),
+        if self.target.exists() {
+            fs::remove_dir_all(&self.target).map_err(CliError::writing(&self.target))?;
         }
+        Ok(())
     }
 }

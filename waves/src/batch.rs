@@ -3,42 +3,37 @@
 /// Bytes of a batch from which on it is handed over: few enough that all that are on their way stay in the cache.
 const FULL_BYTES: usize = 1 << 16;
 
-/// What consecutive cycles set, in order.
+/// What consecutive cycles set, in order; `T` is what [`Deferred`](crate::Deferred) is told.
 #[derive(Debug, Default)]
-pub(crate) struct Batch {
+pub(crate) struct Batch<T> {
     records: Vec<Record>,
-    /// Values that do not fit into a record, and bytes and numbers that records say the count of, in their order.
+    /// Values that do not fit into a record, and bytes that records say the count of, in their order.
     wide: Vec<u128>,
     bytes: Vec<u8>,
-    numbers: Vec<DeferredNumber>,
+    /// One for each such record; behind them, some to be filled again.
+    deferred: Vec<T>,
+    deferred_count: usize,
 }
-
-/// A number by a place that means something to [`Deferred`](crate::Deferred) alone; `None` where it has no value.
-pub type DeferredNumber = (u32, Option<u128>);
 
 /// One entry of a batch, kept small: a cycle has hundreds.
 #[derive(Clone, Copy, Debug)]
 enum Record {
     Narrow(u32, u64),
     Wide(u32),
-    NarrowChange { signal: u32, pair: bool, value: u64 },
-    WideChange { signal: u32, pair: bool },
     Bytes(u32, u32),
     Stem(u32),
     Numbered(u32, u32),
     Happens(u32),
-    Deferred { bytes: u32, numbers: u32 },
+    Deferred,
     Tick(u64),
     End(u64),
 }
 
 /// An entry of a batch, as the thread takes it. Signals go by number.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Step<'a> {
+pub(crate) enum Step<'a, T> {
     /// A signal of at most 128 bits is set.
     Number(u32, u128),
-    /// A signal of at most 128 bits is set to another value than it has; or both sides of a pair, this being the left.
-    Change { signal: u32, pair: bool, value: u128 },
     /// A signal of any width, or a text.
     Bytes(u32, &'a [u8]),
     /// How texts begin that end with a number.
@@ -48,30 +43,20 @@ pub(crate) enum Step<'a> {
     /// An event happens.
     Happens(u32),
     /// Others are set as [`Deferred`](crate::Deferred) says.
-    Deferred(&'a [u8], &'a [DeferredNumber]),
+    Deferred(&'a T),
     /// This cycle is over.
     Tick(u64),
     /// Nothing follows but, maybe, what ends at this time.
     End(u64),
 }
 
-impl Batch {
+impl<T> Batch<T> {
     pub(crate) fn number(&mut self, signal: u32, value: u128) {
         self.records.push(match u64::try_from(value) {
             Ok(value) => Record::Narrow(signal, value),
             Err(_) => {
                 self.wide.push(value);
                 Record::Wide(signal)
-            }
-        });
-    }
-
-    pub(crate) fn change(&mut self, signal: u32, pair: bool, value: u128) {
-        self.records.push(match u64::try_from(value) {
-            Ok(value) => Record::NarrowChange { signal, pair, value },
-            Err(_) => {
-                self.wide.push(value);
-                Record::WideChange { signal, pair }
             }
         });
     }
@@ -94,10 +79,18 @@ impl Batch {
         self.records.push(Record::Happens(signal));
     }
 
-    pub(crate) fn deferred(&mut self, bytes: &[u8], numbers: &[DeferredNumber]) {
-        self.bytes.extend_from_slice(bytes);
-        self.numbers.extend_from_slice(numbers);
-        self.records.push(Record::Deferred { bytes: bytes.len() as u32, numbers: numbers.len() as u32 });
+    /// One to be filled, as it was left when it was last used.
+    pub(crate) fn deferred(&mut self) -> &mut T
+    where
+        T: Default,
+    {
+        self.records.push(Record::Deferred);
+        let at = self.deferred_count;
+        self.deferred_count += 1;
+        if at == self.deferred.len() {
+            self.deferred.push(T::default());
+        }
+        &mut self.deferred[at]
     }
 
     pub(crate) fn tick(&mut self, cycle: u64) {
@@ -110,22 +103,22 @@ impl Batch {
 
     /// Worth handing over.
     pub(crate) fn is_full(&self) -> bool {
-        let Batch { records, wide, bytes, numbers } = self;
-        size_of_val(&records[..]) + size_of_val(&wide[..]) + bytes.len() + size_of_val(&numbers[..])
-            >= FULL_BYTES
+        let Batch { records, wide, bytes, deferred, deferred_count } = self;
+        let deferred = &deferred[..*deferred_count];
+        size_of_val(&records[..]) + size_of_val(&wide[..]) + bytes.len() + size_of_val(deferred) >= FULL_BYTES
     }
 
     pub(crate) fn clear(&mut self) {
-        let Batch { records, wide, bytes, numbers } = self;
+        let Batch { records, wide, bytes, deferred: _, deferred_count } = self;
         records.clear();
         wide.clear();
         bytes.clear();
-        numbers.clear();
+        *deferred_count = 0;
     }
 
     /// The entries, in order.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = Step<'_>> {
-        let (mut wide, mut bytes, mut numbers) = (self.wide.iter(), &self.bytes[..], &self.numbers[..]);
+    pub(crate) fn steps(&self) -> impl Iterator<Item = Step<'_, T>> {
+        let (mut wide, mut bytes, mut deferred) = (self.wide.iter(), &self.bytes[..], self.deferred.iter());
         let mut wide = move || *wide.next().expect("one for each such record");
         let mut some = move |count: u32| {
             let (first, rest) = bytes.split_at(count as usize);
@@ -135,19 +128,11 @@ impl Batch {
         self.records.iter().map(move |record| match *record {
             Record::Narrow(signal, value) => Step::Number(signal, value.into()),
             Record::Wide(signal) => Step::Number(signal, wide()),
-            Record::NarrowChange { signal, pair, value } => {
-                Step::Change { signal, pair, value: value.into() }
-            }
-            Record::WideChange { signal, pair } => Step::Change { signal, pair, value: wide() },
             Record::Bytes(signal, length) => Step::Bytes(signal, some(length)),
             Record::Stem(length) => Step::Stem(some(length)),
             Record::Numbered(signal, number) => Step::Numbered(signal, number),
             Record::Happens(signal) => Step::Happens(signal),
-            Record::Deferred { bytes, numbers: count } => {
-                let (first, rest) = numbers.split_at(count as usize);
-                numbers = rest;
-                Step::Deferred(some(bytes), first)
-            }
+            Record::Deferred => Step::Deferred(deferred.next().expect("one for each such record")),
             Record::Tick(cycle) => Step::Tick(cycle),
             Record::End(time) => Step::End(time),
         })

@@ -161,19 +161,19 @@ impl Definition {
     /// # Errors
     /// [`WaveError::WaveTrace`].
     pub fn create(&self, path: impl AsRef<Path>) -> Result<WaveTrace, WaveError> {
-        WaveTrace::create(self, path.as_ref(), None)
+        self.create_with(path, ())
     }
 
     /// The same, with values that `deferred` works out on the thread that writes.
     ///
     /// # Errors
     /// [`WaveError::WaveTrace`].
-    pub fn create_with(
+    pub fn create_with<D: Deferred>(
         &self,
         path: impl AsRef<Path>,
-        deferred: impl Deferred + 'static,
-    ) -> Result<WaveTrace, WaveError> {
-        WaveTrace::create(self, path.as_ref(), Some(Box::new(deferred)))
+        deferred: D,
+    ) -> Result<WaveTrace<D::Cycle>, WaveError> {
+        WaveTrace::create(self, path.as_ref(), deferred)
     }
 
     pub(crate) fn declared(&self, signal: Signal) -> &Declared {

@@ -24,7 +24,7 @@ pub(crate) enum Change<'a> {
     Happens,
     /// It has at most 128 bits.
     Narrow(u128),
-    /// It is wider, and these are its bits, the least significant byte first; or it is text.
+    /// It is wider, and these are its bits, the least significant byte first; or it is a [`word`].
     Bytes(&'a [u8]),
 }
 
@@ -37,17 +37,47 @@ pub(crate) trait Format: Send {
     fn flush(&mut self) -> std::io::Result<()>;
 }
 
-/// Appends `text` with `_` for each run of white space, which separates words in a VCD file.
+/// Appends `text` with `_` for each run of white space, which separates words in a VCD file, and of control characters;
+/// `-` for nothing else.
 pub(crate) fn word(out: &mut Vec<u8>, text: &[u8]) {
-    let mut parts = text.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty());
-    out.extend_from_slice(parts.next().unwrap_or(b"-"));
-    for part in parts {
-        out.push(b'_');
-        out.extend_from_slice(part);
+    let separates = |byte: &u8| *byte <= b' ';
+    let start = out.len();
+    out.extend_from_slice(text);
+    // Without branches, so that eight or more characters are looked at in one: a cycle has several texts of 70.
+    out[start..].iter_mut().for_each(|byte| *byte = if separates(byte) { b'_' } else { *byte });
+    let pairs = text.iter().zip(text.get(1..).unwrap_or_default());
+    let has_runs = pairs.fold(false, |any, (one, next)| any | (separates(one) & separates(next)));
+    if has_runs || [text.first(), text.last()].into_iter().any(|byte| byte.is_none_or(separates)) {
+        out.truncate(start);
+        let mut parts = text.split(separates).filter(|part| !part.is_empty());
+        out.extend_from_slice(parts.next().unwrap_or(b"-"));
+        for part in parts {
+            out.push(b'_');
+            out.extend_from_slice(part);
+        }
     }
 }
 
 /// The kinds of all signals, by number.
 pub(crate) fn kinds(definition: &Definition) -> Vec<SignalKind> {
     definition.signals.iter().map(|declared| declared.kind).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_has_no_white_space() {
+        let word_of = |text: &str| {
+            let mut out = b"behind ".to_vec();
+            word(&mut out, text.as_bytes());
+            String::from_utf8(out).unwrap()
+        };
+        for (text, expected) in
+            [("ADD", "ADD"), ("a b", "a_b"), (" a \t\n b  ", "a_b"), ("", "-"), (" \n", "-"), ("µ s", "µ_s")]
+        {
+            assert_eq!(word_of(text), format!("behind {expected}"), "{text:?}");
+        }
+    }
 }

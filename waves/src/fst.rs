@@ -1,7 +1,7 @@
 //! Traces as FST: the binary format of GTKWave, compressed, with an index.
 
 use crate::definition::{Item, Scope};
-use crate::format::{self, Change, Entry, Format, kinds};
+use crate::format::{Change, Entry, Format, kinds};
 use crate::{Definition, SignalKind};
 use std::fs::File;
 use std::io;
@@ -49,11 +49,7 @@ impl FstFormat {
             (SignalKind::Bits(1), Change::Narrow(value)) => {
                 SignalValue::Bit(if value == 1 { '1' } else { '0' })
             }
-            (SignalKind::Text, Change::Bytes(text)) => {
-                self.bytes.clear();
-                format::word(&mut self.bytes, text);
-                SignalValue::Bytes(self.bytes.as_slice().into())
-            }
+            (SignalKind::Text, Change::Bytes(word)) => SignalValue::Bytes(word.into()),
             (_, Change::Bytes(bytes)) => pack(&mut self.bytes, kind, bytes),
             (_, Change::Narrow(value)) => pack(&mut self.bytes, kind, &value.to_le_bytes()),
         };

@@ -51,7 +51,6 @@ mod vcd;
 mod view;
 mod writer;
 
-pub use batch::DeferredNumber;
 pub use comparison::Comparison;
 pub use definition::{Definition, Signal, SignalKind};
 pub use diff::{

@@ -1,7 +1,7 @@
 //! A trace being written.
 
 use crate::WaveError;
-use crate::batch::{Batch, DeferredNumber};
+use crate::batch::Batch;
 use crate::definition::{Definition, Signal, SignalKind};
 use crate::format::kinds;
 use crate::fst::FstFormat;
@@ -17,25 +17,29 @@ use std::path::{Path, PathBuf};
 /// from time `10 n` to `10 n + 10`; values change where the clock rises. The file is complete after
 /// every [`flush`](Self::flush), and when the trace is dropped.
 ///
-/// What is set goes to a thread, which finds out what has changed, compares and writes.
+/// What is set goes to a thread, which finds out what has changed, compares and writes. `T` is what it is told of a cycle
+/// to find out itself what to set; see [`Definition::create_with`].
 #[derive(Debug)]
-pub struct WaveTrace {
+pub struct WaveTrace<T: Default = ()> {
     path: PathBuf,
-    writer: Writer,
+    writer: Writer<T>,
     /// What the writer was not told yet.
-    batch: Batch,
+    batch: Batch<T>,
     kinds: Vec<SignalKind>,
     cycle: u64,
     /// No cycle is over yet.
     fresh: bool,
 }
 
-impl WaveTrace {
+impl<T: Default> WaveTrace<T> {
     pub(crate) fn create(
         definition: &Definition,
         path: &Path,
-        deferred: Option<Box<dyn Deferred>>,
-    ) -> Result<Self, WaveError> {
+        deferred: impl Deferred<Cycle = T>,
+    ) -> Result<Self, WaveError>
+    where
+        T: Send + 'static,
+    {
         let failed = |source| WaveError::WaveTrace { path: path.to_path_buf(), source };
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;
@@ -70,30 +74,6 @@ impl WaveTrace {
             "`set` is for up to 128 bits, and the signal is {kind:?}"
         );
         self.batch.number(signal.0, value);
-    }
-
-    /// Sets a signal of at most 128 bits to a value other than its last, which the caller knows: nothing compares them
-    /// again. Once a cycle at most; not in the first one.
-    ///
-    /// # Panics
-    /// When the signal is wider, or no number.
-    pub fn set_changed(&mut self, signal: Signal, value: u128) {
-        self.change(signal, false, value);
-    }
-
-    /// The same of both sides of a pair that [`Definition::compare`] was given, named by the left one: both were alike,
-    /// and are.
-    ///
-    /// # Panics
-    /// When the signal is wider, or no number.
-    pub fn set_pair_changed(&mut self, left: Signal, value: u128) {
-        self.change(left, true, value);
-    }
-
-    fn change(&mut self, signal: Signal, pair: bool, value: u128) {
-        let kind = self.kinds[signal.0 as usize];
-        assert!(matches!(kind, SignalKind::Bits(..=128)), "a change is of up to 128 bits, not {kind:?}");
-        self.batch.change(signal.0, pair, value);
     }
 
     /// Sets a signal of any width for this cycle from bytes, the least significant first; missing
@@ -155,10 +135,10 @@ impl WaveTrace {
         self.batch.happens(signal.0);
     }
 
-    /// Sets what follows from `bytes` and `numbers`, which [`Deferred::set`] of this trace finds out; see
-    /// [`Definition::create_with`]. Without one, nothing does.
-    pub fn defer(&mut self, bytes: &[u8], numbers: &[DeferredNumber]) {
-        self.batch.deferred(bytes, numbers);
+    /// Sets what follows from what is to be filled in here, which [`Deferred::set`] of this trace finds out. It is as it
+    /// was left for an earlier cycle: all of it has to be filled again.
+    pub fn defer(&mut self) -> &mut T {
+        self.batch.deferred()
     }
 
     /// The cycle whose values are being set, 0 at first.
@@ -224,7 +204,7 @@ impl WaveTrace {
     }
 }
 
-impl Drop for WaveTrace {
+impl<T: Default> Drop for WaveTrace<T> {
     fn drop(&mut self) {
         // A caller that wants to know calls `finish`.
         let _ = self.end();

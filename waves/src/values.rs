@@ -1,9 +1,9 @@
 //! The values of a trace, on the thread that writes it: those that changed go to the file.
 
 use crate::Comparison;
-use crate::batch::{Batch, DeferredNumber, Step};
+use crate::batch::{Batch, Step};
 use crate::definition::{Declared, Definition, Signal, SignalKind};
-use crate::format::{Change, Entry, Format};
+use crate::format::{self, Change, Entry, Format};
 use crate::vcd::ChangeLines;
 use std::io;
 
@@ -11,10 +11,20 @@ use std::io;
 pub(crate) const PERIOD: u64 = 10;
 
 /// Values that the thread which writes a trace works out, so that the simulation does not wait for it.
-pub trait Deferred: Send {
-    /// Sets what follows from `bytes` and `numbers`, as [`WaveTrace::defer`](crate::WaveTrace::defer) was given them, at
-    /// that place among what the trace sets for the cycle.
-    fn set(&mut self, values: &mut WaveValues, bytes: &[u8], numbers: &[DeferredNumber]);
+pub trait Deferred: Send + 'static {
+    /// What it is told of a cycle. Used again for others, so that what it has allocated stays.
+    type Cycle: Default + Send + 'static;
+
+    /// Sets what follows from `cycle`, as [`WaveTrace::defer`](crate::WaveTrace::defer) gave it to be filled, at that
+    /// place among what the trace sets for the cycle.
+    fn set(&mut self, values: &mut WaveValues, cycle: &Self::Cycle);
+}
+
+/// Nothing to work out.
+impl Deferred for () {
+    type Cycle = ();
+
+    fn set(&mut self, _values: &mut WaveValues, _cycle: &Self::Cycle) {}
 }
 
 /// What the signals of a trace are in the cycle being written, and what the file says they are.
@@ -30,8 +40,10 @@ pub struct WaveValues {
     /// Comparison and pair that each signal is one side of, by signal, each list ended by `LAST`.
     sides: Vec<(u32, u32)>,
     comparisons: Vec<Differences>,
-    /// How numbered texts begin.
+    /// How numbered texts begin, as a [`format::word`] does.
     stem: Vec<u8>,
+    /// Kept for its memory.
+    word: Vec<u8>,
     clock: Signal,
     /// No value has been written yet.
     fresh: bool,
@@ -62,7 +74,7 @@ enum Touched {
     Lines { bytes: usize },
 }
 
-/// More than 128 bits, the least significant byte first, or the characters of a text.
+/// More than 128 bits, the least significant byte first, or a text as a [`format::word`].
 #[derive(Debug, Default)]
 struct LongValue {
     now: Vec<u8>,
@@ -113,6 +125,7 @@ impl WaveValues {
             sides,
             comparisons: Vec::new(),
             stem: Vec::new(),
+            word: Vec::new(),
             clock: definition.clock,
             fresh: true,
         };
@@ -128,29 +141,24 @@ impl WaveValues {
     }
 
     /// Takes what a trace was told, and writes the cycles that are over.
-    pub(crate) fn take(
+    pub(crate) fn take<D: Deferred>(
         &mut self,
-        batch: &Batch,
-        deferred: &mut Option<Box<dyn Deferred>>,
+        batch: &Batch<D::Cycle>,
+        deferred: &mut D,
         format: &mut impl Format,
     ) -> io::Result<()> {
         for step in batch.steps() {
             match step {
                 Step::Number(signal, value) => self.set(Signal(signal), value),
-                Step::Change { signal, pair, value } => {
-                    self.set_changed(Signal(signal), value);
-                    if pair {
-                        let (comparison, pair) = self.sides[self.slots[signal as usize].sides as usize];
-                        let [_, right] = self.comparisons[comparison as usize].signals.pairs[pair as usize];
-                        self.set_changed(right, value);
-                    }
-                }
-                Step::Bytes(signal, bytes) => {
-                    self.set_long(signal, if bytes.is_empty() { b"-" } else { bytes })
-                }
+                Step::Bytes(signal, bytes) => self.set_bytes(signal, bytes),
                 Step::Stem(stem) => {
+                    // White space at its end is in the middle of a text.
+                    self.word.clear();
+                    self.word.extend_from_slice(stem);
+                    self.word.push(b'0');
                     self.stem.clear();
-                    self.stem.extend_from_slice(stem);
+                    format::word(&mut self.stem, &self.word);
+                    self.stem.pop();
                 }
                 Step::Numbered(signal, number) => {
                     let mut text = std::mem::take(&mut self.stem);
@@ -165,11 +173,7 @@ impl WaveValues {
                     slot.touch(signal, &mut self.touched);
                     slot.is_set = true;
                 }
-                Step::Deferred(bytes, numbers) => {
-                    if let Some(deferred) = deferred {
-                        deferred.set(self, bytes, numbers);
-                    }
-                }
+                Step::Deferred(cycle) => deferred.set(self, cycle),
                 Step::Tick(cycle) => self.tick(cycle, format)?,
                 Step::End(time) => format.entry(Entry::Time(time))?,
             }
@@ -194,8 +198,8 @@ impl WaveValues {
         }
     }
 
-    /// Sets a signal of at most 128 bits to another value than it has: a change that another program found, which goes to
-    /// the file as it is. Once a cycle at most; of two that are compared, both, so that they stay alike.
+    /// Sets a signal of at most 128 bits to another value than it has, which the caller knows: nothing compares them
+    /// again. Once a cycle at most; of two that are compared, both, so that they stay alike.
     pub fn set_changed(&mut self, signal: Signal, value: u128) {
         let Some(lines) = self.lines.as_mut().filter(|_| !self.fresh) else {
             // A file begins with all values, by signal.
@@ -209,13 +213,47 @@ impl WaveValues {
         }
     }
 
+    /// The same of both sides of a pair that [`Definition::compare`] was given, named by the left one: both were alike,
+    /// and are.
+    ///
+    /// # Panics
+    /// When the signal is in no pair.
+    pub fn set_pair_changed(&mut self, left: Signal, value: u128) {
+        let (comparison, pair) = self.sides[self.slots[left.0 as usize].sides as usize];
+        let [_, right] = self.comparisons[comparison as usize].signals.pairs[pair as usize];
+        self.set_changed(left, value);
+        self.set_changed(right, value);
+    }
+
+    /// Sets a text signal for this cycle. White space is written as `_`, an empty text as `-`.
+    ///
+    /// # Panics
+    /// When the signal is no text.
+    pub fn set_text(&mut self, signal: Signal, text: &str) {
+        let kind = self.slots[signal.0 as usize].kind;
+        assert!(kind == SignalKind::Text, "`set_text` is for texts, not {kind:?}");
+        self.set_bytes(signal.0, text.as_bytes());
+    }
+
     /// The value of a signal of at most 128 bits; `None` until it is set.
     pub fn get(&self, signal: Signal) -> Option<u128> {
         let slot = &self.slots[signal.0 as usize];
         slot.is_set.then_some(slot.now)
     }
 
-    /// Sets a text, or a number of more than 128 bits.
+    /// Sets a text of any characters, or a number of more than 128 bits.
+    fn set_bytes(&mut self, signal: u32, bytes: &[u8]) {
+        if self.slots[signal as usize].kind != SignalKind::Text {
+            return self.set_long(signal, bytes);
+        }
+        let mut word = std::mem::take(&mut self.word);
+        word.clear();
+        format::word(&mut word, bytes);
+        self.set_long(signal, &word);
+        self.word = word;
+    }
+
+    /// Sets a text that is a word, or a number of more than 128 bits.
     fn set_long(&mut self, signal: u32, bytes: &[u8]) {
         let slot = &mut self.slots[signal as usize];
         let now = &mut self.long[slot.now as usize].now;

@@ -12,25 +12,28 @@ const AHEAD: usize = 8;
 
 /// Writes batches, in order, on a thread of its own.
 #[derive(Debug)]
-pub(crate) struct Writer {
-    jobs: Option<Sender<Job>>,
-    used: Receiver<Batch>,
+pub(crate) struct Writer<T: Default> {
+    jobs: Option<Sender<Job<T>>>,
+    used: Receiver<Batch<T>>,
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
 #[derive(Debug)]
-enum Job {
-    Write(Batch),
+enum Job<T> {
+    Write(Batch<T>),
     /// Flush the file, then drop the sender.
     Flush(Sender<()>),
 }
 
-impl Writer {
+impl<T: Default> Writer<T> {
     pub(crate) fn new(
         mut format: impl Format + 'static,
         mut values: WaveValues,
-        mut deferred: Option<Box<dyn Deferred>>,
-    ) -> io::Result<Self> {
+        mut deferred: impl Deferred<Cycle = T>,
+    ) -> io::Result<Self>
+    where
+        T: Send + 'static,
+    {
         let (jobs, to_do) = bounded(AHEAD);
         let (give_back, used) = bounded(AHEAD);
         let work = move || {
@@ -55,7 +58,7 @@ impl Writer {
     }
 
     /// Hands over what `batch` holds, and empties it.
-    pub(crate) fn write(&mut self, batch: &mut Batch) -> io::Result<()> {
+    pub(crate) fn write(&mut self, batch: &mut Batch<T>) -> io::Result<()> {
         let full = std::mem::replace(batch, self.used.try_recv().unwrap_or_default());
         self.give(Job::Write(full))
     }
@@ -69,7 +72,7 @@ impl Writer {
         if self.thread.as_ref().is_some_and(JoinHandle::is_finished) { self.finish() } else { Ok(()) }
     }
 
-    fn give(&mut self, job: Job) -> io::Result<()> {
+    fn give(&mut self, job: Job<T>) -> io::Result<()> {
         match self.jobs.as_ref().map(|jobs| jobs.send(job)) {
             Some(Ok(())) => Ok(()),
             // The thread has ended, and says why.
@@ -88,7 +91,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl<T: Default> Drop for Writer<T> {
     fn drop(&mut self) {
         // A caller that wants to know calls `finish`.
         let _ = self.finish();

@@ -1,6 +1,6 @@
 //! What was written is what an independent reader finds.
 
-use atoms_waves::{Deferred, DeferredNumber, Definition, Signal, SignalKind, WaveError, WaveValues};
+use atoms_waves::{Deferred, Definition, Signal, SignalKind, WaveError, WaveValues};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
@@ -85,6 +85,7 @@ in_each_format!(a_trace_can_start_late_and_have_gaps);
 fn every_value_of_every_width_is_read_back(extension: &str) {
     const WIDTHS: [u32; 13] = [1, 2, 7, 8, 9, 31, 32, 33, 64, 127, 128, 129, 1000];
     const TEXTS: [&str; 5] = ["ADD", "CAST.SPIN", "illegal instruction", "", "S32"];
+    const STEMS: [&str; 3] = ["ADD", "", "#1 lane "];
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(format!("new/folder/all.{extension}"));
     let mut definition = Definition::new("top");
@@ -119,8 +120,8 @@ fn every_value_of_every_width_is_read_back(extension: &str) {
         let number = random.next() as u32 >> (random.next() % 32);
         let shown = match random.next() % 4 {
             0 => {
-                trace.set_stem(word);
-                stem = word;
+                stem = STEMS[random.next() as usize % STEMS.len()];
+                trace.set_stem(stem);
                 trace.set_numbered(text, number);
                 format!("{stem}{number}")
             }
@@ -282,7 +283,7 @@ fn a_trace_can_start_late_and_have_gaps(extension: &str) {
     assert_eq!(changes["top.count"].iter().map(|(time, _)| *time).collect::<Vec<_>>(), [4000, 4010, 5000]);
 }
 
-/// A byte goes to two signals, and numbers to others, which are compared with each other.
+/// Bytes go to two signals, and numbers to others, which are compared with each other.
 struct Parts {
     byte: Signal,
     wide: Signal,
@@ -290,14 +291,14 @@ struct Parts {
 }
 
 impl Deferred for Parts {
-    fn set(&mut self, values: &mut WaveValues, bytes: &[u8], numbers: &[DeferredNumber]) {
-        for byte in bytes {
-            values.set(self.byte, (*byte).into());
-            values.set_changed(self.wide, u128::from(*byte) << 80);
-        }
+    type Cycle = (u8, Vec<(usize, Option<u128>)>);
+
+    fn set(&mut self, values: &mut WaveValues, (byte, numbers): &Self::Cycle) {
+        values.set(self.byte, (*byte).into());
+        values.set_changed(self.wide, u128::from(*byte) << 80);
         let byte = values.get(self.byte).unwrap_or(0);
         for (at, number) in numbers {
-            values.set(self.numbers[*at as usize], number.map_or(0, |number| number + byte));
+            values.set(self.numbers[*at], number.map_or(0, |number| number + byte));
         }
     }
 }
@@ -311,15 +312,15 @@ fn what_is_deferred_is_set_in_its_cycle(extension: &str) {
     let wide = definition.signal("wide", SignalKind::Bits(88));
     definition.compare("diff", &[[first, second]]);
     let mut trace = definition.create_with(&path, Parts { byte, wide, numbers: [first, second] }).unwrap();
-    trace.defer(&[1], &[(0, Some(4)), (1, None)]);
+    *trace.defer() = (1, vec![(0, Some(4)), (1, None)]);
     trace.tick().unwrap();
     trace.tick().unwrap();
     // It has its place among what is set: here in front, then behind.
-    trace.defer(&[2], &[(1, Some(7)), (0, Some(7))]);
+    *trace.defer() = (2, vec![(1, Some(7)), (0, Some(7))]);
     trace.set(first, 8);
     trace.tick().unwrap();
     trace.set(first, 1);
-    trace.defer(&[3], &[(0, Some(6))]);
+    *trace.defer() = (3, vec![(0, Some(6))]);
     trace.tick().unwrap();
     trace.finish().unwrap();
     let (_, changes) = read(&path);
@@ -336,7 +337,28 @@ fn what_is_deferred_is_set_in_its_cycle(extension: &str) {
     assert_eq!(values("top.diff.first"), [(0, 1), (30, 0)]);
 }
 
-/// The reader of a pipe goes away in the middle: the caller that sets values is told, once.
+/// Signals that are known to have changed; the left one of a pair stands for both.
+struct Found;
+
+impl Deferred for Found {
+    type Cycle = Vec<(Signal, Sides, u128)>;
+
+    fn set(&mut self, values: &mut WaveValues, changes: &Self::Cycle) {
+        for (signal, sides, value) in changes {
+            match sides {
+                Sides::One => values.set_changed(*signal, *value),
+                Sides::Both => values.set_pair_changed(*signal, *value),
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Sides {
+    One,
+    Both,
+}
+
 /// The same values, once with every signal set in every cycle, once with changes alone: the files are the same.
 fn changes_are_what_would_be_found(extension: &str) {
     const WIDTHS: [u32; 6] = [1, 2, 32, 64, 65, 128];
@@ -350,7 +372,8 @@ fn changes_are_what_would_be_found(extension: &str) {
     definition.compare("diff", &pairs);
     let dir = tempfile::tempdir().unwrap();
     let paths = ["all", "changes"].map(|name| dir.path().join(format!("{name}.{extension}")));
-    let [mut all, mut changes] = paths.each_ref().map(|path| definition.create(path).unwrap());
+    let mut all = definition.create(&paths[0]).unwrap();
+    let mut changes = definition.create_with(&paths[1], Found).unwrap();
     let mut random = Random(7);
     let mut before = [0; WIDTHS.len()];
     let mut apart = true;
@@ -365,12 +388,13 @@ fn changes_are_what_would_be_found(extension: &str) {
         // In some cycles, and in some that follow one another, the sides are not alike.
         let differs = cycle % 50 > 46;
         let on_side = |at: usize, side: usize| now[at] ^ u128::from(differs && side == 1);
+        let mut found = Vec::new();
         for (at, input) in inputs.iter().enumerate() {
             all.set(*input, now[at]);
             if cycle == 0 {
                 changes.set(*input, now[at]);
             } else if now[at] != before[at] {
-                changes.set_changed(*input, now[at]);
+                found.push((*input, Sides::One, now[at]));
             }
         }
         for at in 0..WIDTHS.len() {
@@ -382,19 +406,22 @@ fn changes_are_what_would_be_found(extension: &str) {
                 }
             }
             if alike && now[at] != before[at] {
-                changes.set_pair_changed(sides[0][at], now[at]);
+                found.push((sides[0][at], Sides::Both, now[at]));
             }
         }
+        *changes.defer() = found;
         all.tick().unwrap();
         changes.tick().unwrap();
         (before, apart) = (now, differs);
     }
-    [all, changes].into_iter().for_each(|trace| trace.finish().unwrap());
+    all.finish().unwrap();
+    changes.finish().unwrap();
     let [all, changes] = paths.map(|path| read(&path).1);
     assert_eq!(all, changes);
     assert!(all["top.diff.cycles_differing"].len() > 20, "sides differ in some cycles");
 }
 
+/// The reader of a pipe goes away in the middle: the caller that sets values is told, once.
 #[test]
 fn a_file_that_fails_later_is_reported_once() {
     let dir = tempfile::tempdir().unwrap();

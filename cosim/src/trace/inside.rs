@@ -2,7 +2,7 @@
 //! register differs.
 
 use atoms_verilated::{Rtl, read_changes};
-use atoms_waves::{Deferred, DeferredNumber, Definition, Layout, Signal, SignalKind, WaveTrace, WaveValues};
+use atoms_waves::{Definition, Layout, Signal, SignalKind, WaveValues};
 
 use crate::internals::{Internals, RegisterDifference};
 
@@ -13,12 +13,20 @@ pub(super) struct InsideSignals {
     registers: Vec<(String, [Signal; 3])>,
     /// No cycle has been shown yet.
     fresh: bool,
-    changed: Vec<DeferredNumber>,
+}
+
+/// What changed inside in a cycle.
+#[derive(Debug, Default)]
+pub(super) struct InsideChanges {
+    /// Of the RTL, as [`read_changes`] reads them.
+    rtl: Vec<u8>,
+    /// Registers of the model by place, and what they hold; `None` while it means nothing.
+    model: Vec<(usize, Option<u128>)>,
 }
 
 /// The same as the thread knows them that writes the wave. A cycle changes hundreds of signals: there they are read.
 #[derive(Debug)]
-struct InsideValues {
+pub(super) struct InsideValues {
     /// By the code that the RTL's signals have in changes.
     wires: Vec<Option<Wire>>,
     registers: Vec<RegisterValue>,
@@ -51,7 +59,7 @@ struct RegisterValue {
 
 impl InsideSignals {
     /// Declares them; gives what is to work on the thread that writes the wave, too.
-    pub(super) fn define(d: &mut Definition, internals: &Internals) -> (Self, impl Deferred + use<>) {
+    pub(super) fn define(d: &mut Definition, internals: &Internals) -> (Self, InsideValues) {
         let mut wires: Vec<Signal> = Vec::new();
         d.scope("rtl", |d| {
             for signal in internals.signals() {
@@ -99,16 +107,16 @@ impl InsideSignals {
             differing: 0,
             moved: Vec::new(),
         };
-        (InsideSignals { registers, fresh: true, changed: Vec::new() }, values)
+        (InsideSignals { registers, fresh: true }, values)
     }
 
-    /// Shows the cycle last looked into.
-    pub(super) fn show(&mut self, trace: &mut WaveTrace, rtl: &Rtl, internals: &Internals) {
+    /// Takes the changes of the cycle last looked into.
+    pub(super) fn fill(&mut self, changes: &mut InsideChanges, rtl: &Rtl, internals: &Internals) {
         let all = if std::mem::take(&mut self.fresh) { 0..self.registers.len() } else { 0..0 };
         let changed = all.chain(internals.moved().iter().copied());
-        self.changed.clear();
-        self.changed.extend(changed.map(|at| (at as u32, internals.held()[at])));
-        trace.defer(rtl.changes_bytes(), &self.changed);
+        changes.clear();
+        changes.model.extend(changed.map(|at| (at, internals.held()[at])));
+        changes.rtl.extend_from_slice(rtl.changes_bytes());
     }
 
     /// Both sides of a register, and where they differ, on top of a layout.
@@ -119,12 +127,19 @@ impl InsideSignals {
     }
 }
 
-impl Deferred for InsideValues {
-    /// A register that means nothing on the model's side is 0 there, and does not differ.
-    fn set(&mut self, values: &mut WaveValues, bytes: &[u8], changed: &[DeferredNumber]) {
+impl InsideChanges {
+    pub(super) fn clear(&mut self) {
+        self.rtl.clear();
+        self.model.clear();
+    }
+}
+
+impl InsideValues {
+    /// Sets what changed. A register that means nothing on the model's side is 0 there, and does not differ.
+    pub(super) fn set(&mut self, values: &mut WaveValues, changes: &InsideChanges) {
         let InsideValues { wires, registers, of_wires, any, differing, moved } = self;
         moved.clear();
-        read_changes(bytes, |code, value| {
+        read_changes(&changes.rtl, |code, value| {
             let Some(Some(Wire { signal, registers: [from, to] })) = wires.get(code).copied() else { return };
             if from == to {
                 values.set_changed(signal, value);
@@ -133,9 +148,9 @@ impl Deferred for InsideValues {
                 moved.extend_from_slice(&of_wires[from as usize..to as usize]);
             }
         });
-        for (at, held) in changed {
-            registers[*at as usize].held = *held;
-            moved.push(*at);
+        for (at, held) in &changes.model {
+            registers[*at].held = *held;
+            moved.push(*at as u32);
         }
         for at in moved {
             let RegisterValue { signals: [rtl, model, flag], held, shows_difference } =

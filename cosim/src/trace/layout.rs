@@ -3,7 +3,8 @@
 use atoms_model::port::{In, Out, Probe};
 use atoms_waves::{Layout, Signal};
 
-use super::{FailurePoint, SideSignals, Trace};
+use super::ports::SideSignals;
+use super::{FailurePoint, Trace};
 use crate::mismatch::{ComparedSignal, Difference, SignalElement};
 
 impl Trace {
@@ -19,8 +20,8 @@ impl Trace {
             "request",
             self.input(&["req_valid", "req_op", "req_size", "req_tag", "req_slot", "req_mask", "req_red"]),
         );
-        let names = if self.sides.len() == 2 { ["rtl", "model"] } else { ["unit", ""] };
-        for (side, name) in self.sides.iter().zip(names) {
+        let names = if self.ports.sides.len() == 2 { ["rtl", "model"] } else { ["unit", ""] };
+        for (side, name) in self.ports.sides.iter().zip(names) {
             let issue = [
                 "queue_count",
                 "issue_valid",
@@ -86,7 +87,7 @@ impl Trace {
                 let of_each = of_each.iter().filter_map(|banks| banks.get(bank).copied()).collect();
                 [side.probe(&["win_valid", "wr_en"]), of_each].concat()
             };
-            let sides = self.sides.iter().flat_map(of_bank);
+            let sides = self.ports.sides.iter().flat_map(of_bank);
             layout = layout.group(&format!("bank {bank}"), self.transactions.of_bank(bank).chain(sides));
         }
         layout.above(self.layout())
@@ -104,7 +105,7 @@ impl Trace {
             ComparedSignal::Probe(field) => side.probe.0.get(field as usize)?.signals.get(at).copied(),
             ComparedSignal::Memory => None,
         };
-        let sides: Vec<_> = self.sides.iter().filter_map(of).collect();
+        let sides: Vec<_> = self.ports.sides.iter().filter_map(of).collect();
         let flag = self.comparison.as_ref().and_then(|comparison| {
             let pair = comparison.pairs.iter().position(|pair| pair[..] == sides[..])?;
             comparison.flags.get(pair).copied()
@@ -113,7 +114,7 @@ impl Trace {
     }
 
     fn input(&self, names: &[impl AsRef<str>]) -> Vec<Signal> {
-        names.iter().flat_map(|name| self.inputs.of(In::FIELDS, name.as_ref())).collect()
+        names.iter().flat_map(|name| self.ports.inputs.of(In::FIELDS, name.as_ref())).collect()
     }
 }
 

@@ -11,6 +11,7 @@ use atoms_model::{Config, RequestOrigin};
 use atoms_ops::{Fault, Op};
 use atoms_waves::{Definition, Layout, Signal, SignalKind, WaveTrace};
 
+use super::CycleValues;
 use crate::mismatch::Subject;
 use crate::monitor::{Cycle, InFlight, LastStage, PassIssued, WarpAnswer};
 use crate::request::{ClusterRequest, WarpRequest, write_op};
@@ -62,7 +63,7 @@ struct TextTrack {
 }
 
 impl TextTrack {
-    fn show(&mut self, trace: &mut WaveTrace, text: &str) {
+    fn show(&mut self, trace: &mut WaveTrace<CycleValues>, text: &str) {
         if !(self.is_idle && text.is_empty()) {
             self.is_idle = text.is_empty();
             trace.set_text(self.signal, text);
@@ -279,7 +280,7 @@ impl Transactions {
     }
 
     /// Shows the cycle last followed.
-    pub(super) fn show(&mut self, trace: &mut WaveTrace, cycle: &Cycle<'_>) {
+    pub(super) fn show(&mut self, trace: &mut WaveTrace<CycleValues>, cycle: &Cycle<'_>) {
         let mut text = std::mem::take(&mut self.text);
         while self.stale != 0 {
             let tag = self.stale.trailing_zeros() as usize;
@@ -398,7 +399,7 @@ impl Transactions {
     }
 
     /// What a pass of a mbarrier operation writes.
-    fn show_objects(&mut self, trace: &mut WaveTrace, cycle: &Cycle<'_>, pass: &PassIssued) {
+    fn show_objects(&mut self, trace: &mut WaveTrace<CycleValues>, cycle: &Cycle<'_>, pass: &PassIssued) {
         let warp = || self.inside.iter().find(|inside| inside.number == pass.number).map(|i| i.request.op);
         let cluster = || Some(cycle.cluster_done.as_ref()?.request.as_ref()?.request.op);
         let op = if pass.cluster { cluster() } else { warp() };

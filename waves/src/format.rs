@@ -58,6 +58,23 @@ pub(crate) fn word(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
+/// The eight digits of each byte.
+pub(crate) static DIGITS: [[u8; 8]; 256] = {
+    let mut table = [[b'0'; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            if byte >> (7 - bit) & 1 == 1 {
+                table[byte][bit] = b'1';
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+
 /// The kinds of all signals, by number.
 pub(crate) fn kinds(definition: &Definition) -> Vec<SignalKind> {
     definition.signals.iter().map(|declared| declared.kind).collect()

@@ -1,7 +1,7 @@
 //! Traces as FST: the binary format of GTKWave, compressed, with an index.
 
 use crate::definition::{Item, Scope};
-use crate::format::{Change, Entry, Format, kinds};
+use crate::format::{Change, DIGITS, Entry, Format, kinds};
 use crate::{Definition, SignalKind};
 use std::fs::File;
 use std::io;
@@ -19,8 +19,8 @@ pub(crate) struct FstFormat {
     time: u64,
     /// Time of the last change.
     written: u64,
-    /// A value as it is written.
-    bytes: Vec<u8>,
+    /// Of a number as it is handed over.
+    digits: Vec<u8>,
 }
 
 impl FstFormat {
@@ -35,42 +35,36 @@ impl FstFormat {
         writer.write_header(header).map_err(io::Error::other)?;
         let clock = handles[definition.clock.0 as usize];
         let signals = kinds(definition).into_iter().zip(handles).collect();
-        Ok(FstFormat { writer, signals, clock, time: 0, written: 0, bytes: Vec::new() })
+        Ok(FstFormat { writer, signals, clock, time: 0, written: 0, digits: Vec::new() })
     }
 
     fn change(&mut self, signal: usize, change: Change<'_>) -> wavefst::Result<()> {
         let (kind, handle) = self.signals[signal];
+        self.written = self.time;
         let value = match (kind, change) {
             (SignalKind::Bits(width), Change::Unknown) => {
                 SignalValue::Vector("x".repeat(width as usize).into())
             }
             (SignalKind::Text | SignalKind::Event, Change::Unknown) => return Ok(()),
             (_, Change::Happens) => SignalValue::Bit('1'),
-            (SignalKind::Bits(1), Change::Narrow(value)) => {
-                SignalValue::Bit(if value == 1 { '1' } else { '0' })
-            }
             (SignalKind::Text, Change::Bytes(word)) => SignalValue::Bytes(word.into()),
-            (_, Change::Bytes(bytes)) => pack(&mut self.bytes, kind, bytes),
-            (_, Change::Narrow(value)) => pack(&mut self.bytes, kind, &value.to_le_bytes()),
+            (SignalKind::Bits(1), Change::Narrow(value)) => {
+                return self.writer.emit_binary_change(self.time, handle, value == 1);
+            }
+            (_, Change::Bytes(bytes)) => number(&mut self.digits, kind, bytes),
+            (_, Change::Narrow(value)) => number(&mut self.digits, kind, &value.to_le_bytes()),
         };
-        self.written = self.time;
         self.writer.emit_change(self.time, handle, value)
     }
 }
 
-/// A number from bytes, the least significant first. FST counts bits from the most significant one on.
-fn pack<'a>(bits: &'a mut Vec<u8>, kind: SignalKind, bytes: &[u8]) -> SignalValue<'a> {
+/// A number from bytes, the least significant first. The writer takes bits as well, and makes digits of them, one by one.
+fn number<'a>(digits: &'a mut Vec<u8>, kind: SignalKind, bytes: &[u8]) -> SignalValue<'a> {
     let SignalKind::Bits(width) = kind else { unreachable!("a {kind:?} holds no number") };
-    bits.clear();
-    let shift = width.div_ceil(8) * 8 - width;
-    let mut carry = 0;
-    for byte in bytes.iter().take(width.div_ceil(8) as usize) {
-        let shifted = u16::from(*byte) << shift;
-        bits.push(shifted as u8 | carry);
-        carry = (shifted >> 8) as u8;
-    }
-    bits.reverse();
-    SignalValue::PackedBits { width, bits: bits.as_slice().into() }
+    let whole = width.div_ceil(8) as usize;
+    digits.clear();
+    bytes[..whole].iter().rev().for_each(|byte| digits.extend_from_slice(&DIGITS[usize::from(*byte)]));
+    SignalValue::Bytes(digits[8 * whole - width as usize..].into())
 }
 
 fn declare(

@@ -4,6 +4,7 @@
 //! time from a table and gives the same text (a test below holds one against the other), 15 to 28
 //! times as fast (1.5 kbit a cycle). A line is put together at a fixed place and appended at once.
 
+use crate::format::DIGITS;
 use std::io;
 
 /// Longest identifier code, 94^5 signals.
@@ -41,23 +42,6 @@ impl Code {
         &self.end[..self.length]
     }
 }
-
-/// The eight digits of each byte.
-pub(super) static DIGITS: [[u8; 8]; 256] = {
-    let mut table = [[b'0'; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut bit = 0;
-        while bit < 8 {
-            if byte >> (7 - bit) & 1 == 1 {
-                table[byte][bit] = b'1';
-            }
-            bit += 1;
-        }
-        byte += 1;
-    }
-    table
-};
 
 /// A new value of a one-bit signal.
 pub(super) fn scalar(out: &mut Vec<u8>, value: bool, code: &Code) {

@@ -1,7 +1,8 @@
 //! Lines of changes that need no look at what the file says: those that another program found.
 
-use super::encode::{self, Code, DIGITS};
+use super::encode::{self, Code};
 use crate::SignalKind;
+use crate::format::DIGITS;
 
 /// Longest line that is put together here: a letter, 64 digits, a code.
 const LINE: usize = 1 + 64 + 8;

@@ -280,7 +280,8 @@ pub fn texts(rtl_dir: &Path, config: &NamedConfig) -> Result<Vec<(String, String
     Ok(found)
 }
 
-/// As [`library`], with other texts in place of the sources, into which alterations are woven: names as in [`texts`].
+/// As [`library`], with other texts in place of the sources, into which alterations are woven: names as in [`texts`]. For what
+/// `restored_often` means, see [`BuildSpec`].
 ///
 /// # Errors
 /// [`RtlBuildError`].
@@ -288,6 +289,7 @@ pub fn library_of(
     rtl_dir: &Path,
     config: &NamedConfig,
     texts: &[(String, String)],
+    restored_often: bool,
     progress: &mut dyn FnMut(&BuildStep),
 ) -> Result<Library, RtlBuildError> {
     let env = Environment::from_process();
@@ -299,6 +301,7 @@ pub fn library_of(
     let mut spec =
         spec(rtl_dir, config, Variant::Fast)?.verilator_arg("-Wno-lint").verilator_arg("-DATOMS_WOVEN");
     spec.generated = texts.to_vec();
+    spec.restored_often = restored_often;
     Ok(Cache::new(&env).library(&spec, &tools, &mut step)?)
 }
 

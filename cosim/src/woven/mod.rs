@@ -94,7 +94,9 @@ impl WovenRtl {
         };
         let Woven { texts, sites } = weave.apply(&sources)?;
         let flow = DataFlow::read(&sources)?;
-        let library = rtl::library_of(rtl_dir, config, &texts, progress)?;
+        // Experiments by the thousand, of a few hundred cycles each.
+        let restored_often = true;
+        let library = rtl::library_of(rtl_dir, config, &texts, restored_often, progress)?;
         Ok(WovenRtl { config: config.clone(), sources, sites, flow, library })
     }
 
@@ -135,7 +137,9 @@ impl WovenRtl {
         for (_, own) in sources.iter_mut().filter(|(name, _)| name == file) {
             text.clone_into(own);
         }
-        let library = rtl::library_of(rtl_dir, &self.config, &sources, &mut |_| {})?;
+        // One defect, and built for it alone.
+        let restored_often = false;
+        let library = rtl::library_of(rtl_dir, &self.config, &sources, restored_often, &mut |_| {})?;
         Ok(self.bench_of(&library)?)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::abi::ABI_VERSION;
 use crate::bank_names;
-use crate::compile::{self, CAPTURE, Setup, Unit};
+use crate::compile::{self, CAPTURE, Setup, Speed, Unit};
 use crate::entry::{BuildDir, LIBRARY};
 use crate::key::{Key, processor};
 use crate::ports::{self, Banks, Widths};
@@ -144,6 +144,7 @@ pub(crate) fn key(spec: &BuildSpec, sources: &Sources, tools: &Toolchain) -> Str
         .with_all(variant_args(spec.variant))
         .with_all(&spec.verilator_args)
         .with_all(tools.compiler.flags(spec.variant))
+        .with(tools.compiler.level(setup_speed(spec)))
         .with_all(tools.compiler.link_flags())
         .with(CAPTURE)
         .with(shim(spec.variant))
@@ -162,6 +163,11 @@ fn shim(variant: Variant) -> String {
         Variant::Wave => format!("{}\n{SHIM}\n{SIGNALS}", runtime::RECORDS),
         Variant::Fast | Variant::Cov | Variant::CovToggle => SHIM.to_owned(),
     }
+}
+
+/// How often what sets a model up runs: construction, the first evaluation, saving and restoring.
+fn setup_speed(spec: &BuildSpec) -> Speed {
+    if spec.restored_often { Speed::Often } else { Speed::Slow }
 }
 
 fn widths(spec: &BuildSpec) -> Widths {
@@ -271,7 +277,7 @@ fn translation_units(spec: &BuildSpec, shop: &BuildDir, generated: &Path) -> Res
     shop.write("capture.h", CAPTURE)?;
     shop.write(SHIM_FILE, shim(spec.variant))?;
     let mut units = Vec::new();
-    for (name, speed, sources) in compile::gather(sized, SHIM_FILE) {
+    for (name, speed, sources) in compile::gather(sized, SHIM_FILE, setup_speed(spec)) {
         let text: String = sources.iter().map(|source| format!("#include \"{source}\"\n")).collect();
         units.push(Unit::new(shop.write(&name, text)?, speed, shop.dir()));
     }
@@ -325,6 +331,7 @@ mod tests {
         keys.push(key(&spec.clone().banks(16), &tools()));
         keys.push(key(&spec.clone().variant(Variant::Wave), &tools()));
         keys.push(key(&spec.clone().verilator_arg("-DX"), &tools()));
+        keys.push(key(&BuildSpec { restored_often: true, ..spec.clone() }, &tools()));
         keys.push(key(&spec.clone().generated("b.sv", "b2"), &tools()));
         keys.push(key(&BuildSpec { top: "other".to_owned(), ..spec.clone() }, &tools()));
         let mut newer = tools();

@@ -1,6 +1,5 @@
 //! Running the C++ compiler.
 
-use crate::compiler::SLOW;
 use crate::group::{self, ToolGroup};
 use crate::provide::last_lines;
 use crate::{BuildError, Progress, Toolchain, Variant};
@@ -27,6 +26,8 @@ const COMPLAINT_LINES: usize = 20;
 pub(crate) enum Speed {
     /// In every cycle.
     Fast,
+    /// Before every one of many short runs.
+    Often,
     /// Once.
     Slow,
 }
@@ -40,9 +41,13 @@ pub(crate) struct Unit {
 }
 
 /// Puts generated sources, given as length and name, together into few translation units: each one
-/// costs as much for Verilator's headers alone as a small design does. `shim` is compiled with them. Gives the units'
-/// names, how often they run and what to include in them, the largest first.
-pub(crate) fn gather(mut sources: Vec<(u64, String)>, shim: &str) -> Vec<(String, Speed, Vec<String>)> {
+/// costs as much for Verilator's headers alone as a small design does. `shim` is compiled with them; what sets a model up
+/// runs as `setup` says. Gives the units' names, how often they run and what to include in them, the largest first.
+pub(crate) fn gather(
+    mut sources: Vec<(u64, String)>,
+    shim: &str,
+    setup: Speed,
+) -> Vec<(String, Speed, Vec<String>)> {
     sources.push((SHIM_BYTES, shim.to_owned()));
     sources.sort_by(|a, b| b.cmp(a));
     let (slow, fast): (Vec<_>, Vec<_>) =
@@ -57,7 +62,7 @@ pub(crate) fn gather(mut sources: Vec<(u64, String)>, shim: &str) -> Vec<(String
     }
     let slow = slow.into_iter().map(|(_, name)| name).collect();
     let fast = bins.into_iter().enumerate().map(|(at, bin)| (format!("fast{at}.cpp"), Speed::Fast, bin.1));
-    fast.chain([("slow.cpp".to_owned(), Speed::Slow, slow)]).filter(|unit| !unit.2.is_empty()).collect()
+    fast.chain([("slow.cpp".to_owned(), setup, slow)]).filter(|unit| !unit.2.is_empty()).collect()
 }
 
 impl Unit {
@@ -87,12 +92,8 @@ pub(crate) struct Setup<'a> {
 impl Setup<'_> {
     fn command(&self, unit: &Unit) -> Command {
         let compiler = &self.tools.compiler;
-        let level = match unit.speed {
-            Speed::Fast => compiler.fast(),
-            Speed::Slow => SLOW,
-        };
         let mut command = Command::new(&compiler.program);
-        command.args(compiler.flags(self.variant)).arg(level);
+        command.args(compiler.flags(self.variant)).arg(compiler.level(unit.speed));
         for dir in &self.includes {
             command.arg("-I").arg(dir);
         }

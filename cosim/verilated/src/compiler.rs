@@ -1,5 +1,6 @@
 //! The C++ compiler that builds a library.
 
+use crate::compile::Speed;
 use crate::entry::{self, BuildDir};
 use crate::key::{Key, processor};
 use crate::{BuildError, Environment, ToolchainError, Variant, provide};
@@ -45,9 +46,6 @@ const FLAGS: &[&str] = &[
     "-DVM_TRACE_SAIF=0",
 ];
 
-/// Optimization of what runs once: construction, the first evaluation, trace headers.
-pub(crate) const SLOW: &str = "-O0";
-
 /// Name of what the compiler said of itself, where it is known to build.
 const IDENTITY: &str = "identity";
 
@@ -57,9 +55,14 @@ impl Compiler {
         self.identity.contains("clang")
     }
 
-    /// Optimization of what runs in every cycle: the level that makes the faster code of the two.
-    pub(crate) fn fast(&self) -> &'static str {
-        if self.is_clang() { "-O2" } else { "-O3" }
+    /// Optimization of what runs so often: in every cycle, the level that makes the faster code of the two.
+    pub(crate) fn level(&self, speed: Speed) -> &'static str {
+        match speed {
+            Speed::Fast if self.is_clang() => "-O2",
+            Speed::Fast => "-O3",
+            Speed::Often => "-O1",
+            Speed::Slow => "-O0",
+        }
     }
 
     /// Flags that decide what comes out: part of a cache key.
@@ -81,7 +84,7 @@ impl Compiler {
             Variant::Cov => ["-DVM_COVERAGE=1", "-DATOMS_VARIANT=2"],
             Variant::CovToggle => ["-DVM_COVERAGE=1", "-DATOMS_VARIANT=3"],
         });
-        flags.extend([self.fast(), SLOW]);
+        flags.extend([Speed::Fast, Speed::Slow].map(|speed| self.level(speed)));
         flags
     }
 

@@ -72,6 +72,8 @@ pub struct BuildSpec {
     pub variant: Variant,
     /// Arguments for Verilator after the binding's own.
     pub verilator_args: Vec<String>,
+    /// Models are restored before each of many short runs: what does so is optimized as well.
+    pub restored_often: bool,
 }
 
 impl BuildSpec {
@@ -92,6 +94,7 @@ impl BuildSpec {
             banks: 32,
             variant: Variant::default(),
             verilator_args: Vec::new(),
+            restored_often: false,
         })
     }
 

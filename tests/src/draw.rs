@@ -7,7 +7,7 @@ use atoms_model::Config;
 use atoms_model::mbarrier::{self, MbarObject};
 use atoms_ops::{OPS, Op, Size};
 use proptest::prelude::*;
-use proptest::{bits, collection, option, sample};
+use proptest::{bits, collection, sample};
 
 /// Values at which operations change behaviour.
 const CORNERS: [u32; 8] = [0, 1, 2, 3, i32::MAX as u32, i32::MIN as u32, u32::MAX - 1, u32::MAX];
@@ -45,20 +45,42 @@ pub fn case(name: &str, config: Config, requests: usize, mix: Mix) -> impl Strat
     })
 }
 
-/// A value at which operations change behaviour, a small one, or any.
+/// One of several by weight: its place; shrinks to the first. What lanes have is drawn by it: a union of strategies keeps
+/// a test runner for each of those that were not taken, and with 32 lanes half of a run went into copying them.
+fn one_of<const N: usize>(weights: [u32; N]) -> impl Strategy<Value = usize> {
+    (0..weights.iter().sum::<u32>()).prop_map(move |mut at| {
+        let mut place = 0;
+        while at >= weights[place] {
+            at -= weights[place];
+            place += 1;
+        }
+        place
+    })
+}
+
+/// A number below `end` from any number, in its order, so that it shrinks as that does.
+fn below(end: u32, any: u32) -> u32 {
+    ((u64::from(any) * u64::from(end)) >> 32) as u32
+}
+
+/// A small value, one at which operations change behaviour, or any.
 pub fn word() -> impl Strategy<Value = u32> {
-    prop_oneof![4 => 0..4u32, 2 => sample::select(&CORNERS[..]), 1 => any::<u32>()]
+    (one_of([4, 2, 1]), any::<u32>()).prop_map(|(kind, any)| match kind {
+        0 => below(4, any),
+        1 => CORNERS[below(CORNERS.len() as u32, any) as usize],
+        _ => any,
+    })
 }
 
 /// An operand of any size; mostly the upper words are zero, so that compares match.
 pub fn operand() -> impl Strategy<Value = u128> {
-    prop_oneof![
-        4 => (0..3u32).prop_map(u128::from),
-        3 => word().prop_map(u128::from),
-        1 => (word(), 0..4u32).prop_map(|(w, at)| u128::from(w) << (32 * at)),
-        1 => [word(), word(), word(), word()]
-            .prop_map(|words| words.iter().rev().fold(0, |value, &w| value << 32 | u128::from(w))),
-    ]
+    let words = [word(), word(), word(), word()];
+    (one_of([4, 3, 1, 1]), 0..3u32, 0..4u32, words).prop_map(|(kind, small, at, words)| match kind {
+        0 => small.into(),
+        1 => words[0].into(),
+        2 => u128::from(words[0]) << (32 * at),
+        _ => words.iter().rev().fold(0, |value, &word| value << 32 | u128::from(word)),
+    })
 }
 
 /// Operand B of an mbarrier operation, of those with which phases are completed and fields overflow.
@@ -139,18 +161,19 @@ enum Place {
 }
 
 fn place(wild: u32) -> impl Strategy<Value = Place> {
-    prop_oneof![
-        60 => Just(Place::Near(0)),
-        60 => (0..5u32).prop_map(Place::Near),
-        60 => (1..4u32).prop_map(Place::Below),
-        30 => (0..2u32).prop_map(Place::Across),
-        30 => (1..4u32).prop_map(Place::FromEnd),
-        60 => any::<u32>().prop_map(Place::Anywhere),
-        wild => (1..16u32).prop_map(Place::Skewed),
-        wild => Just(Place::Behind),
-        wild => (1..=u8::MAX).prop_map(Place::Foreign),
-        wild => prop_oneof![(0..1u32 << 24), any::<u32>()].prop_map(Place::Wild),
-    ]
+    let kind = one_of([60, 60, 60, 30, 30, 60, wild, wild, wild, wild]);
+    (kind, any::<u32>(), any::<bool>()).prop_map(|(kind, any, far)| match kind {
+        0 => Place::Near(0),
+        1 => Place::Near(below(5, any)),
+        2 => Place::Below(1 + below(3, any)),
+        3 => Place::Across(below(2, any)),
+        4 => Place::FromEnd(1 + below(3, any)),
+        5 => Place::Anywhere(any),
+        6 => Place::Skewed(1 + below(15, any)),
+        7 => Place::Behind,
+        8 => Place::Foreign(1 + below(255, any) as u8),
+        _ => Place::Wild(if far { any } else { below(1 << 24, any) }),
+    })
 }
 
 impl Place {
@@ -189,7 +212,7 @@ fn instruction(mix: Mix) -> impl Strategy<Value = (u8, u8)> {
     let all = prop_oneof![20 => sample::select(legal), 5 => sample::select(contended), 4 => sample::select(waits.clone()), 1 => (0..32u8, 0..16u8)];
     match mix {
         Mix::All => all.boxed(),
-        Mix::Objects => prop_oneof![3 => sample::select(objects), 2 => sample::select(waits)].boxed(),
+        Mix::Objects => prop_oneof![1 => sample::select(objects), 2 => sample::select(waits)].boxed(),
     }
 }
 
@@ -204,7 +227,7 @@ struct DrawnLane {
 }
 
 fn lane(wild: u32) -> impl Strategy<Value = DrawnLane> {
-    let pick = prop_oneof![3 => Just(0), 2 => 0..2u32, 2 => 0..7u32];
+    let pick = (one_of([3, 2, 2]), any::<u32>()).prop_map(|(kind, any)| below([1, 2, 7][kind], any));
     (proptest::bool::weighted(0.9), place(wild), operand(), operand(), pick)
         .prop_map(|(active, place, b, c, pick)| DrawnLane { active, place, b, c, pick })
 }
@@ -270,7 +293,7 @@ fn start(mix: Mix) -> impl Strategy<Value = u32> {
 fn warp(config: &Config, mix: Mix) -> impl Strategy<Value = DrawnWarp> + use<> {
     // A request with one lane astray does nothing else: about one in eight has one.
     let wild = (16 / config.num_lanes).max(1);
-    let some = || option::weighted(0.9, lane(wild));
+    let some = || (proptest::bool::weighted(0.9), lane(wild)).prop_map(|(there, lane)| there.then_some(lane));
     let few = collection::vec(some(), 1..=config.num_lanes.min(4) as usize);
     let full = collection::vec(some(), 1..=config.num_lanes as usize);
     let lanes = prop_oneof![1 => few.boxed(), 1 => full.boxed()];

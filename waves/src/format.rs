@@ -91,9 +91,15 @@ mod tests {
             word(&mut out, text.as_bytes());
             String::from_utf8(out).unwrap()
         };
-        for (text, expected) in
-            [("ADD", "ADD"), ("a b", "a_b"), (" a \t\n b  ", "a_b"), ("", "-"), (" \n", "-"), ("µ s", "µ_s")]
-        {
+        for (text, expected) in [
+            ("ADD", "ADD"),
+            ("a b", "a_b"),
+            (" a \t\n b  ", "a_b"),
+            ("", "-"),
+            (" \n", "-"),
+            ("µ s", "µ_s"),
+            ("a\u{1}b", "a_b"),
+        ] {
             assert_eq!(word_of(text), format!("behind {expected}"), "{text:?}");
         }
     }

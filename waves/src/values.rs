@@ -200,7 +200,12 @@ impl WaveValues {
 
     /// Sets a signal of at most 128 bits to another value than it has, which the caller knows: nothing compares them
     /// again. Once a cycle at most; of two that are compared, both, so that they stay alike.
+    ///
+    /// # Panics
+    /// When the signal is wider, or no number.
     pub fn set_changed(&mut self, signal: Signal, value: u128) {
+        let kind = self.slots[signal.0 as usize].kind;
+        assert!(matches!(kind, SignalKind::Bits(..=128)), "a change is of up to 128 bits, not {kind:?}");
         let Some(lines) = self.lines.as_mut().filter(|_| !self.fresh) else {
             // A file begins with all values, by signal.
             return self.set(signal, value);
@@ -217,7 +222,7 @@ impl WaveValues {
     /// and are.
     ///
     /// # Panics
-    /// When the signal is in no pair.
+    /// When the signal is wider, no number, or in no pair.
     pub fn set_pair_changed(&mut self, left: Signal, value: u128) {
         let (comparison, pair) = self.sides[self.slots[left.0 as usize].sides as usize];
         let [_, right] = self.comparisons[comparison as usize].signals.pairs[pair as usize];

@@ -446,6 +446,33 @@ fn a_file_that_fails_later_is_reported_once() {
     trace.finish().expect("it was said already");
 }
 
+/// What is known to be a change is not looked at again, so it has to be one of a number.
+#[test]
+fn a_text_is_no_change() {
+    struct Text(Signal);
+
+    impl Deferred for Text {
+        type Cycle = ();
+
+        fn set(&mut self, values: &mut WaveValues, (): &()) {
+            values.set_changed(self.0, 1);
+        }
+    }
+
+    let dir = tempfile::tempdir().unwrap();
+    let mut definition = Definition::new("top");
+    let text = definition.signal("text", SignalKind::Text);
+    let mut trace = definition.create_with(dir.path().join("wave.vcd"), Text(text)).unwrap();
+    trace.set_text(text, "ADD");
+    trace.tick().unwrap();
+    trace.defer();
+    trace.tick().unwrap();
+    let WaveError::WaveTrace { source, .. } = trace.finish().unwrap_err() else {
+        panic!("no error of a trace")
+    };
+    assert_eq!(source.to_string(), "the thread that writes the wave panicked");
+}
+
 #[test]
 fn an_error_names_the_file() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Lines of changes that need no look at what the file says: those that another program found.
+//! Lines of changes that need no look at what the file says: those that are known to be some.
 
 use super::encode::{self, Code};
 use crate::SignalKind;

@@ -144,7 +144,7 @@ pub(crate) fn key(spec: &BuildSpec, sources: &Sources, tools: &Toolchain) -> Str
         .with_all(variant_args(spec.variant))
         .with_all(&spec.verilator_args)
         .with_all(tools.compiler.flags(spec.variant))
-        .with(tools.compiler.level(setup_speed(spec)))
+        .with_all([Speed::Fast, setup_speed(spec)].map(|speed| tools.compiler.level(speed)))
         .with_all(tools.compiler.link_flags())
         .with(CAPTURE)
         .with(shim(spec.variant))

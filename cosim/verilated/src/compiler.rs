@@ -65,7 +65,7 @@ impl Compiler {
         }
     }
 
-    /// Flags that decide what comes out: part of a cache key.
+    /// Flags that decide what comes out, but for the [level](Self::level): part of a cache key.
     pub(crate) fn flags(&self, variant: Variant) -> Vec<&'static str> {
         let mut flags = FLAGS.to_vec();
         if !self.is_clang() {
@@ -84,7 +84,6 @@ impl Compiler {
             Variant::Cov => ["-DVM_COVERAGE=1", "-DATOMS_VARIANT=2"],
             Variant::CovToggle => ["-DVM_COVERAGE=1", "-DATOMS_VARIANT=3"],
         });
-        flags.extend([Speed::Fast, Speed::Slow].map(|speed| self.level(speed)));
         flags
     }
 

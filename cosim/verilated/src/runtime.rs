@@ -45,7 +45,8 @@ pub(crate) fn objects(
         .with(&tools.compiler.identity)
         .with(processor())
         .with(CAPTURE)
-        .with_all(tools.compiler.flags(variant));
+        .with_all(tools.compiler.flags(variant))
+        .with(tools.compiler.level(Speed::Fast));
     for name in SOURCES {
         key = key.with(fs_err::read(include.join(name))?);
     }

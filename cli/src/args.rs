@@ -563,14 +563,7 @@ pub(crate) struct BenchArgs {
     /// Measure how fast waves are written, compared and looked at again (docs/waves.md)
     #[arg(long, conflicts_with = "kernel")]
     pub(crate) waves: bool,
-    /// Measure how long RTL takes to be built
-    #[arg(long, conflicts_with_all = ["kernel", "waves", "ops"])]
-    pub(crate) builds: bool,
-    /// Measure how long the commands of the README take in this checkout, in a target folder that is empty at first
-    #[arg(long, value_enum, value_name = "COMMAND", value_delimiter = ',', conflicts_with_all = ["kernel", "waves", "ops", "builds"])]
-    pub(crate) fresh: Vec<Fresh>,
-    /// Say how many times as fast it is as an earlier run, whose JSON this is, or as another build of this program, which
-    /// measures in turns with this one and reads the RTL of the same folder; with --fresh, as another checkout
+    /// Compare with a report of --json, or in turns with another build of this program, which reads the same RTL
     #[arg(long, value_name = "FILE")]
     pub(crate) compare: Option<PathBuf>,
     /// Rounds; figures are medians
@@ -582,19 +575,6 @@ pub(crate) struct BenchArgs {
     /// Print the figures as JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// A command that takes long in a fresh checkout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Fresh {
-    /// The first command of the README: 2 minutes
-    Run,
-    /// RTL of all configurations: a minute
-    Rtl,
-    /// The tests: half an hour
-    Tests,
-    /// The tests where everything is built: ten minutes
-    Again,
 }
 
 #[derive(Debug, Args)]

@@ -1,19 +1,16 @@
-//! `atoms bench`: how fast RTL, model and lockstep are, on a mix of operations or on a kernel; waves, builds, and the
-//! commands of the README.
+//! `atoms bench`: measures the speed of RTL, model and lockstep on a mix of operations or on a kernel, and of waves.
 
 mod compare;
-mod fresh;
 mod kernel;
 mod waves;
 
 use std::fmt;
-use std::path::PathBuf;
 
 use atoms_cosim::bench::{BenchSpread, BenchValue, Figures, Limit, MixBench, RatioOf};
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::rtl;
-use atoms_verilated::{Environment, Variant};
+use atoms_verilated::Environment;
 use serde_json::{Value, json};
 
 use crate::args::BenchArgs;
@@ -30,20 +27,10 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
     if let (Some(kernel), Some(launch)) = (&args.kernel, &args.launch) {
         return kernel::of_kernel(args, &config, kernel, launch);
     }
-    let dir = folder();
-    std::fs::create_dir_all(&dir).map_err(CliError::writing(&dir))?;
-    if !args.fresh.is_empty() {
-        return fresh::of_checkout(args, &config);
-    }
-    if args.builds {
-        let dir = dir.join("rtl-cache");
-        let subject = Subject { kind: "builds", config: &config, about: String::new(), ratios: &[] };
-        return measure(args, &subject, |_| {
-            BUILDS.map(|(what, variant)| build(&config, &dir, what, variant)).into_iter().collect()
-        });
-    }
     let mix = cosim::ops(&args.ops)?;
     if args.waves {
+        let dir = Environment::from_process().target.join("bench");
+        std::fs::create_dir_all(&dir).map_err(CliError::writing(&dir))?;
         return waves::of_waves(args, &config, &mix, &dir);
     }
     let library = machine::library(&config, Depth::Ports)?;
@@ -53,31 +40,8 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
     measure(args, &subject, |limit| bench.round(limit).map_err(CliError::of))
 }
 
-/// Where it keeps what it writes.
-fn folder() -> PathBuf {
-    Environment::from_process().target.join("bench")
-}
-
-/// What is built, and of which variant.
-const BUILDS: [(&str, Variant); 3] = [
-    ("RTL built", Variant::Fast),
-    ("RTL built, with its signals", Variant::Wave),
-    ("RTL built, with coverage", Variant::Cov),
-];
-
-fn build(
-    config: &NamedConfig,
-    dir: &std::path::Path,
-    what: &'static str,
-    variant: Variant,
-) -> Result<BenchValue, CliError> {
-    let took = rtl::build_anew(&configs::rtl_dir(), config, variant, dir).map_err(CliError::of)?;
-    Ok(BenchValue { what, unit: "s", value: took.as_secs_f64() })
-}
-
 /// What is measured.
 struct Subject<'a> {
-    /// As in the JSON.
     kind: &'a str,
     config: &'a NamedConfig,
     /// More about it, if there is.
@@ -91,8 +55,7 @@ fn measure(
     subject: &Subject<'_>,
     mut round: impl FnMut(Limit) -> Result<Vec<BenchValue>, CliError>,
 ) -> Result<Verdict, CliError> {
-    let mut other =
-        args.compare.as_deref().map(|path| Other::open(path, !args.fresh.is_empty())).transpose()?;
+    let mut other = args.compare.as_deref().map(Other::open).transpose()?;
     let bar = bar(args.rounds as u64, "measuring");
     let mut figures = Figures::default();
     for number in 0..args.rounds {

@@ -4,7 +4,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
 
 use atoms_verilated::{
     BuildError, BuildSpec, Cache, Environment, Library, Progress, Rtl, RtlError, Toolchain, ToolchainError,
@@ -223,26 +222,6 @@ fn build(
 ) -> Result<Library, RtlBuildError> {
     let spec = spec(rtl_dir, config, variant)?;
     Ok(Cache::new(env).library(&spec, tools, progress)?)
-}
-
-/// Builds the RTL in `rtl_dir` for `config` with a cache of its own, `dir`, which is emptied first; gives how long it took.
-///
-/// # Errors
-/// [`RtlBuildError`].
-pub fn build_anew(
-    rtl_dir: &Path,
-    config: &NamedConfig,
-    variant: Variant,
-    dir: &Path,
-) -> Result<Duration, RtlBuildError> {
-    let env = Environment { cache: Some(dir.to_path_buf()), ..Environment::from_process() };
-    let tools = toolchain(&env, &mut |_| {})?;
-    if dir.exists() {
-        fs_err::remove_dir_all(dir)?;
-    }
-    let start = Instant::now();
-    build(rtl_dir, config, variant, &env, &tools, &mut |_| {})?;
-    Ok(start.elapsed())
 }
 
 /// What builds the RTL: Verilator and the C++ compiler, as each names itself.

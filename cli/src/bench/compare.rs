@@ -1,59 +1,39 @@
-//! What a benchmark is compared with: the report of an earlier one; another build of this program, or another
-//! checkout, in turns.
+//! Compares a benchmark with the report of an earlier one, or with another build of this program in turns.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use atoms_cosim::bench::Figures;
-use clap::ValueEnum;
 use serde_json::Value;
 
 use super::Compared;
-use super::fresh::Checkout;
 use crate::args::BenchArgs;
 use crate::error::CliError;
 
 /// What is compared with.
 pub(super) struct Other {
     path: PathBuf,
-    /// How it measures a round; a report does not.
-    source: Option<Source>,
+    /// True if it is a program, which measures one round for each round of this one; false for a report.
+    is_program: bool,
     figures: Figures,
 }
 
-/// What measures in turns with this program.
-enum Source {
-    /// Another build of it.
-    Program,
-    /// Where this program times the same commands.
-    Checkout(Checkout),
-}
-
 impl Other {
-    /// The report or the program at `path`; the other checkout there, where `--fresh` is measured.
-    pub(super) fn open(path: &Path, fresh: bool) -> Result<Other, CliError> {
+    /// Opens the report or the program at `path`.
+    pub(super) fn open(path: &Path) -> Result<Other, CliError> {
         let absolute = std::path::absolute(path).map_err(CliError::reading(path))?;
-        let (source, figures) = if fresh && path.is_dir() {
-            (Some(Source::Checkout(Checkout::open(&absolute)?)), Figures::default())
-        } else {
-            let bytes = std::fs::read(path).map_err(CliError::reading(path))?;
-            // Programs begin with a byte that no JSON has.
-            if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!") {
-                (Some(Source::Program), Figures::default())
-            } else {
-                (None, read(path, &bytes)?)
-            }
-        };
-        Ok(Other { path: absolute, source, figures })
+        let bytes = std::fs::read(path).map_err(CliError::reading(path))?;
+        // No JSON begins with these bytes.
+        let is_program = bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!");
+        let figures = if is_program { Figures::default() } else { read(path, &bytes)? };
+        Ok(Other { path: absolute, is_program, figures })
     }
 
     /// Has it measure a round, unless it is a report.
     pub(super) fn round(&mut self, args: &BenchArgs) -> Result<(), CliError> {
-        match &self.source {
-            None => {}
-            Some(Source::Checkout(checkout)) => self.figures.add(checkout.round(&args.fresh)?),
-            Some(Source::Program) => self.figures.add(of_program(&self.path, args)?.0),
+        if self.is_program {
+            self.figures.add(of_program(&self.path, args)?.0);
         }
         Ok(())
     }
@@ -62,7 +42,7 @@ impl Other {
     pub(super) fn compared(mut self, figures: &Figures) -> Result<Compared, CliError> {
         let both = figures.0.iter().filter_map(|figure| {
             let other = self.figures.0.iter_mut().find(|other| other.what == figure.what)?;
-            if self.source.is_some() {
+            if self.is_program {
                 // A round that was interrupted counts for neither.
                 other.rounds.truncate(figure.rounds.len());
             }
@@ -104,31 +84,11 @@ fn of_program(program: &Path, args: &BenchArgs) -> Result<Figures, CliError> {
 
 /// The arguments for one round of the same.
 fn same(args: &BenchArgs) -> Vec<OsString> {
-    let BenchArgs {
-        point,
-        ops,
-        kernel,
-        launch,
-        waves,
-        builds,
-        fresh,
-        rounds: _,
-        seconds,
-        compare: _,
-        json: _,
-    } = args;
+    let BenchArgs { point, ops, kernel, launch, waves, rounds: _, seconds, compare: _, json: _ } = args;
     let mut same: Vec<OsString> = ["bench", "--json", "--rounds", "1", "--config"].map(OsString::from).into();
     same.push(point.name().into());
     same.extend(["--seconds".into(), seconds.to_string().into()]);
-    for (flag, set) in [("--waves", waves), ("--builds", builds)] {
-        same.extend(set.then(|| flag.into()));
-    }
-    same.extend(
-        fresh
-            .iter()
-            .filter_map(ValueEnum::to_possible_value)
-            .flat_map(|command| ["--fresh".into(), command.get_name().into()]),
-    );
+    same.extend(waves.then(|| "--waves".into()));
     if !ops.is_empty() {
         same.extend(["--ops".into(), ops.join(",").into()]);
     }

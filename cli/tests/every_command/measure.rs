@@ -1,10 +1,8 @@
-//! `atoms bench`: what it measures is compared with an earlier run, another build of the program,
-//! another checkout.
+//! `atoms bench --compare`: with an earlier report, and with another build of the program.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -66,86 +64,7 @@ fn bench_refuses_what_it_cannot_compare_with() {
     }
 }
 
-/// A checkout with a README of these commands.
-fn checkout(name: &str, readme: &str) -> PathBuf {
-    let root = folder().join(name);
-    fs::create_dir_all(root.join(".ci")).expect("a folder");
-    std::os::unix::fs::symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join("../rtl"), root.join("rtl"))
-        .expect("a link");
-    program(&root.join(".ci/readme"), &format!("#!/bin/sh\n{readme}\n"));
-    root
-}
-
 fn program(file: &Path, text: &str) {
     fs::write(file, text).expect("it is written");
     fs::set_permissions(file, PermissionsExt::from_mode(0o755)).expect("they are set");
-}
-
-/// Tests run beside each other: each checkout has a target folder.
-fn target_of(root: &Path) -> PathBuf {
-    root.join("target")
-}
-
-/// `atoms bench --fresh` in a checkout, where `cargo` notes what it is asked.
-fn bench_fresh(root: &Path, commands: &str, arguments: &[&str]) -> Output {
-    let programs = root.join("programs");
-    fs::create_dir_all(&programs).expect("a folder");
-    program(&programs.join("cargo"), "#!/bin/sh\necho cargo $* >>notes\n");
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("a path"));
-    let arguments = [&["--fresh", commands, "--json"], arguments].concat();
-    let mut command = atoms("bench", &arguments);
-    command.current_dir(root).env("PATH", path).env("CARGO_TARGET_DIR", target_of(root));
-    command.output().expect("it runs")
-}
-
-/// A README whose commands note whether their target folder is there, and leave one.
-const NOTES: &str = "echo 'if [ -d \"$CARGO_TARGET_DIR\" ]; then echo '$1', built; else echo '$1', nothing built; fi >>notes; \
-                     mkdir -p \"$CARGO_TARGET_DIR\"'";
-
-fn notes(root: &Path) -> Vec<String> {
-    let notes = fs::read_to_string(root.join("notes")).expect("notes");
-    notes.lines().map(str::to_owned).collect()
-}
-
-#[test]
-fn bench_times_the_commands_of_two_checkouts() {
-    let [one, other] = ["checkout", "other checkout"].map(|name| checkout(name, NOTES));
-    let compare = ["--rounds", "2", "--compare", &other.display().to_string()];
-    let output = bench_fresh(&one, "run,rtl,tests,again", &compare);
-    assert!(output.status.success(), "{}", words(&output));
-    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(names(&report["figures"]).len(), 4, "{report}");
-    assert_eq!(names(&report["times_as_fast"]), names(&report["figures"]));
-    for root in [one, other] {
-        let round = [
-            "run, nothing built",
-            "cargo atoms rtl clean --all",
-            "cargo atoms rtl build",
-            "tests, nothing built",
-            "tests, built",
-        ];
-        assert_eq!(notes(&root), round.repeat(2), "{}", root.display());
-    }
-}
-
-#[test]
-fn bench_runs_tests_before_it_times_them_again() {
-    let root = checkout("checkout again", NOTES);
-    let output = bench_fresh(&root, "run,again", &["--rounds", "1"]);
-    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(names(&report["figures"]), ["kernel run, nothing built", "tests, everything built"]);
-    assert_eq!(notes(&root), ["run, nothing built", "tests, built", "tests, built"]);
-}
-
-#[test]
-fn bench_says_which_command_of_a_checkout_failed() {
-    let root = checkout("failing checkout", "echo 'echo it is ill >&2; false'");
-    let output = bench_fresh(&root, "run", &[]);
-    assert_eq!(output.status.code(), Some(2), "{}", words(&output));
-    let said = words(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("ended with exit status: 1"), "{said}");
-    assert_eq!(fs::read_to_string(target_of(&root).join("bench/fresh.log")).expect("a log"), "it is ill\n");
-    fs::remove_file(root.join(".ci/readme")).expect("it is removed");
-    let output = bench_fresh(&root, "run", &[]);
-    assert!(words(&output).contains("the commands of a checkout"), "{}", words(&output));
 }

@@ -5,7 +5,7 @@
 //! `ATOMS_FUZZ_MINUTES=60 cargo test --release -p atoms-isa --test fuzz -- --ignored --nocapture`.
 //! What fails is named by its seed; `ATOMS_FUZZ_SEED=...` starts there.
 
-mod common;
+use crate::common;
 
 use atoms_isa::lower::{Frame, lower};
 use atoms_isa::ptx::{Function, Module, snippet};
@@ -225,7 +225,7 @@ fn peak_memory() -> Option<u64> {
 }
 
 #[test]
-#[ignore = "runs as long as ATOMS_FUZZ_MINUTES says, by itself one minute"]
+#[ignore = "nightly: runs for ATOMS_FUZZ_MINUTES, one minute by default"]
 fn for_as_long_as_asked() {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
     let minutes = number("ATOMS_FUZZ_MINUTES").unwrap_or(1);

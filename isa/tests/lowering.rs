@@ -17,7 +17,7 @@
 //!
 //! How many rows agree in every instruction, moves and addresses too, is printed beside it (`--nocapture`).
 
-mod sequence;
+use crate::sequence;
 
 use atoms_isa::lower::{Frame, lower};
 use atoms_isa::ptx::{Base, Function, Module, Operand, snippet};

@@ -1,6 +1,6 @@
 //! PTX of real kernels: all is read, and what is in it is what the text says when counted by other means.
 
-mod common;
+use crate::common;
 
 use atoms_isa::ptx::{Base, Function, Module, Operand, PtxInstruction, RegId, Type, snippet};
 use common::{check_function, kernels};

@@ -1,6 +1,6 @@
 //! Whatever a serial machine does, in whichever order of lanes, the checker accepts.
 
-mod serial;
+use crate::serial;
 
 use atoms_oracle::{Allocation, Checker, Geometry, SerialRequest};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! The verdict is the one that trying every order gives, for few lanes and spoilt observations alike.
 
-mod serial;
+use crate::serial;
 
 use std::collections::BTreeSet;
 

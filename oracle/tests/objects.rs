@@ -1,7 +1,7 @@
 //! Mbarrier objects: what is accepted of full warps, and each way to be wrong with the sentence that
 //! says so.
 
-mod serial;
+use crate::serial;
 
 use atoms_ops::{Fault, Op, Size};
 use atoms_oracle::{Allocation, Checker, Geometry, GoesFirst, Response, SerialRequest};

@@ -1,6 +1,6 @@
 //! Which lane of a word goes first (spec 4.2, 6.10, 6.11), of four lanes; orders are worked out by hand.
 
-mod serial;
+use crate::serial;
 
 use atoms_ops::{Fault, Op, Size};
 use atoms_oracle::{Allocation, Checker, Geometry, GoesFirst, Merging, Moment, Response, SerialRequest};

@@ -1,7 +1,7 @@
 //! A unit that puts waits to sleep as it should is accepted, whatever comes when; and one that forgets,
 //! wakes at random or cuts limits short is not.
 
-mod serial;
+use crate::serial;
 
 use std::collections::{BTreeSet, VecDeque};
 

@@ -1,6 +1,6 @@
 //! The trace format: the documented example, round trips, and what bad lines are told.
 
-mod serial;
+use crate::serial;
 
 use std::io::{BufReader, Cursor, Read, repeat};
 

@@ -1,6 +1,6 @@
 //! Waits that sleep: what is accepted, and each way to be woken wrongly with the sentence that says so.
 
-mod serial;
+use crate::serial;
 
 use atoms_ops::{Op, Size};
 use atoms_oracle::{

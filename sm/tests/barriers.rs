@@ -1,7 +1,7 @@
 //! mbarrier objects, asynchronous copies and clusters: what single instructions do, in what order things come,
 //! and what is said when a thread waits for ever.
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::Program;
 

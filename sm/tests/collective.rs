@@ -1,7 +1,7 @@
 //! What the lanes of a warp do together, against PTX's definition of it: masks that differ by lane, lanes that come
 //! from different places at different times, lanes that have ended.
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::Program;
 use atoms_sm::{CoreEvent, Launch, Observer, SmConfig, run, run_observed};

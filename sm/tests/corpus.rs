@@ -1,7 +1,7 @@
 //! Kernels that a compiler made, from machine code and from PTX, to the right answer on the model; what is right is
 //! in their launch files. See `tests/kernels/corpus`: sources beside what became of them.
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::Program;
 use atoms_model::{Config, Unit};

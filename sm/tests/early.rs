@@ -1,7 +1,7 @@
 //! Machine code of sm_50 to sm_62 as a compiler emits it for kernels of `tests/kernels`, and single instructions
 //! of it against what they are defined to do.
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::Program;
 use atoms_sm::{KernelError, Launch, RunError, SmConfig, run};

@@ -1,6 +1,6 @@
 //! What is said when a run cannot be asked for, or goes wrong.
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::Program;
 use atoms_model::port::{In, Out};

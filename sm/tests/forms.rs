@@ -1,7 +1,6 @@
 //! What the forms of single instructions do, beyond `instructions.rs`: text in, registers and predicates out.
 
-mod functional;
-mod single;
+use crate::single;
 
 use single::outcome;
 

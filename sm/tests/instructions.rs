@@ -1,7 +1,6 @@
 //! What single instructions do: text in, registers and predicates out.
 
-mod functional;
-mod single;
+use crate::single;
 
 use single::outcome;
 

@@ -1,7 +1,7 @@
 //! Whole kernels, from the listing to the right answer, on every architecture there is a listing for: on the
 //! functional port, and on the cycle model in several configurations.
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::Program;
 use atoms_model::config::WinnerPolicy;

@@ -2,7 +2,7 @@
 //! once, on addresses that several of them share. What comes back must be what some one-at-a-time order of
 //! the lanes gives, by the semantics of PTX alone (spec 3, 3.4, 4.5, 7.1, 7.2).
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::lower::{Frame, lower};
 use atoms_isa::ptx::{Base, Function, Module, Operand, snippet};

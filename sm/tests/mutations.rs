@@ -1,6 +1,6 @@
 //! Kernels with something changed in them run to an end or to an error, never to a panic.
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::Program;
 use atoms_model::{Config, Unit};

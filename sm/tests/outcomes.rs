@@ -1,6 +1,6 @@
 //! What is expected of a buffer, element by element; and how much shared memory a CTA gets.
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::Program;
 use atoms_sm::{Launch, Outcome, SmConfig, run};

@@ -1,7 +1,7 @@
 //! PTX kernels, from the text to the right answer, on every architecture that has what they ask for. That the same
 //! kernel gives the same from PTX and from machine code is tested in `kernels.rs`.
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::{Arch, Control, Kernel, Operation, Program};
 use atoms_sm::{Launch, RunReport, SmConfig, run};

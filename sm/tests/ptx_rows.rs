@@ -1,7 +1,7 @@
 //! One row for each compute instruction of PTX: the statement, its operands, the result. All of them stand in one
 //! kernel, which each thread of a warp carries out.
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::Program;
 use atoms_sm::{Launch, SmConfig, run};

@@ -1,7 +1,7 @@
 //! What reaches beyond the own registers: shared memory of other CTAs by generic addresses, groups of copies, block
 //! copies to global memory and among CTAs, votes at barriers.
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::Program;
 use atoms_model::{Config, MemoryPort, Unit};

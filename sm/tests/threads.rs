@@ -1,6 +1,6 @@
 //! Threads that part and meet again.
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::Program;
 use atoms_sm::{Launch, SmConfig, run};

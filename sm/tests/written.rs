@@ -1,7 +1,7 @@
 //! Kernels written by hand, as compilers would have written them, to the right answer: locks, queues, tables and
 //! stacks; see the comments of their launch files.
 
-mod functional;
+use crate::functional;
 
 use atoms_isa::Program;
 use atoms_model::{Config, Unit};

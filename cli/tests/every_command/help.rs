@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use clap::ValueEnum as _;
 
-use crate::{atoms, commands, folder, words};
+use super::{atoms, commands, folder, words};
 
 /// Names of commands and options that are not hidden.
 fn names() -> Vec<(String, Vec<String>)> {

@@ -4,8 +4,8 @@ use std::any::TypeId;
 
 use clap::Parser as _;
 
+use super::{atoms, commands, sample, words};
 use crate::args::Cli;
-use crate::{atoms, commands, sample, words};
 
 /// Options whose number may be 0.
 const MAY_BE_ZERO: &[&str] = &["seed", "settle", "shard", "end", "alone", "older", "cycle"];
@@ -109,7 +109,7 @@ fn exactly_the_named_operations_are_issued() {
         let arguments = ["--on", "model", "--requests", "3000", "--ops", list, "--record", "ops.jsonl"];
         let output = atoms("cosim", &arguments).output().expect("atoms starts");
         assert_eq!(output.status.code(), Some(0), "{list}: {}", words(&output));
-        let text = std::fs::read_to_string(crate::folder().join("ops.jsonl")).expect("a recording");
+        let text = std::fs::read_to_string(super::folder().join("ops.jsonl")).expect("a recording");
         let mut counts = std::collections::BTreeMap::new();
         for line in text.lines() {
             let value: serde_json::Value = serde_json::from_str(line).expect("JSON");
@@ -128,7 +128,7 @@ fn exactly_the_named_operations_are_issued() {
 /// Samples are what they are taken for, so that what is refused above is refused for its number alone.
 #[test]
 fn samples_can_be_parsed() {
-    for (name, _) in crate::SAMPLES {
+    for (name, _) in super::SAMPLES {
         let line = ["atoms"].into_iter().chain(name.split_whitespace()).chain(sample(name).iter().copied());
         Cli::try_parse_from(line).unwrap_or_else(|error| panic!("{name}: {error}"));
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::{atoms, commands, folder, words};
+use super::{atoms, commands, folder, words};
 
 /// What a command writes to a file or folder that the user names, with arguments behind which it can be named.
 struct Output {
@@ -227,7 +227,7 @@ fn no_output_overwrites_another() {
     let twice = [RUN, &["--dump", "out=a.bin", "--dump", "out=a.bin"]].concat();
     refused(&place, "run", &twice.into_iter().map(String::from).collect::<Vec<_>>(), &["--dump out"]);
     // What a failure would leave behind.
-    let target = crate::target();
+    let target = super::target();
     let wave = target.join("failures/default-7.vcd").display().to_string();
     refused(
         &place,

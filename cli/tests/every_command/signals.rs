@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use atoms_host::processes::{Signal, signal};
 
-use crate::{atoms, folder, words};
+use super::{atoms, folder, words};
 
 const LONG: Duration = Duration::from_secs(120);
 

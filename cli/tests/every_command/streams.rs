@@ -3,19 +3,45 @@
 use std::fs::{self, File};
 use std::process::{Command, Output, Stdio};
 
-use crate::{SAMPLES, atoms, commands, folder, sample, words};
+use atoms_tests::test_each;
+
+use super::{SAMPLES, atoms, commands, folder, sample, words};
 
 /// A device that takes nothing: every write says that no space is left.
 fn full() -> Stdio {
     File::options().write(true).open("/dev/full").expect("Linux has it").into()
 }
 
-/// The sample of every command, as text and as JSON where it has that, and its help.
-fn runs() -> Vec<(String, Vec<&'static str>)> {
-    let mut runs = vec![(String::new(), vec!["--help"]), (String::new(), vec!["--version"])];
+/// Commands whose samples take more than a fifth of a second.
+const SLOW: &[&str] = &[
+    "mutate",
+    "wave cause",
+    "rtl lint",
+    "regress resume",
+    "regress merge",
+    "silicon report",
+    "explore sweep",
+];
+
+/// Samples of commands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Samples {
+    /// All but those of [`SLOW`], and the help of every command.
+    Quick,
+    /// Those of [`SLOW`].
+    Slow,
+}
+
+/// The sample of each command, as text and as JSON if it has that.
+fn runs(samples: Samples) -> Vec<(String, Vec<&'static str>)> {
+    let mut runs = Vec::new();
+    if samples == Samples::Quick {
+        runs.extend([(String::new(), vec!["--help"]), (String::new(), vec!["--version"])]);
+        runs.extend(commands().into_iter().map(|(name, _)| (name, vec!["--help"])));
+    }
     for (name, definition) in commands() {
-        runs.push((name.clone(), vec!["--help"]));
-        if !SAMPLES.iter().any(|(sample, _)| *sample == name) {
+        let is_slow = SLOW.contains(&name.as_str());
+        if is_slow != (samples == Samples::Slow) || !SAMPLES.iter().any(|(sample, _)| *sample == name) {
             continue;
         }
         let text = sample(&name).to_vec();
@@ -31,9 +57,8 @@ fn finish(mut command: Command) -> Output {
     command.output().expect("atoms starts")
 }
 
-#[test]
-fn a_full_disk_ends_every_command_with_a_message() {
-    for (name, arguments) in runs() {
+fn a_full_disk_ends_every_command_with_a_message(_: &str, samples: Samples) {
+    for (name, arguments) in runs(samples) {
         let mut command = atoms(&name, &arguments);
         command.stdout(full());
         let output = finish(command);
@@ -44,10 +69,16 @@ fn a_full_disk_ends_every_command_with_a_message() {
     }
 }
 
+test_each! {
+    mod full_disk: a_full_disk_ends_every_command_with_a_message;
+    quick(Samples::Quick)
+    #[ignore = "nightly: samples that take long"]
+    slow(Samples::Slow)
+}
+
 /// `| head` ends before its input does. That is what was asked for: the status tells it, and nothing is printed.
-#[test]
-fn a_reader_that_has_ended_ends_every_command_quietly() {
-    for (name, arguments) in runs() {
+fn a_reader_that_has_ended_ends_every_command_quietly(_: &str, samples: Samples) {
+    for (name, arguments) in runs(samples) {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
         let mut command = atoms(&name, &arguments);
@@ -59,6 +90,13 @@ fn a_reader_that_has_ended_ends_every_command_quietly() {
     }
 }
 
+test_each! {
+    mod reader_that_has_ended: a_reader_that_has_ended_ends_every_command_quietly;
+    quick(Samples::Quick)
+    #[ignore = "nightly: samples that take long"]
+    slow(Samples::Slow)
+}
+
 /// What is on stderr, but for the time that a line ends with: `in 0.1 s`.
 fn untimed(output: &Output) -> Vec<String> {
     let of_line = |line: &str| match line.rsplit_once(" in ") {
@@ -68,11 +106,10 @@ fn untimed(output: &Output) -> Vec<String> {
     String::from_utf8_lossy(&output.stderr).lines().map(of_line).collect()
 }
 
-#[test]
-fn stderr_that_cannot_be_written_changes_nothing() {
+fn stderr_that_cannot_be_written_changes_nothing(_: &str, samples: Samples) {
     let errors = [("", vec!["frobnicate"]), ("check", vec!["nowhere.jsonl"]), ("run", vec!["plan.toml"])];
     let errors = errors.map(|(name, arguments)| (name.to_string(), arguments));
-    for (name, arguments) in runs().into_iter().chain(errors) {
+    for (name, arguments) in runs(samples).into_iter().chain(errors) {
         let usual = finish(atoms(&name, &arguments));
         let mut command = atoms(&name, &arguments);
         command.stderr(full());
@@ -83,6 +120,13 @@ fn stderr_that_cannot_be_written_changes_nothing() {
             assert_eq!(text(&output), text(&usual), "{name} {arguments:?}: the figures are not of time");
         }
     }
+}
+
+test_each! {
+    mod stderr_that_cannot_be_written: stderr_that_cannot_be_written_changes_nothing;
+    quick(Samples::Quick)
+    #[ignore = "nightly: samples that take long"]
+    slow(Samples::Slow)
 }
 
 /// What a long run writes to disk is written before its report, and stays.

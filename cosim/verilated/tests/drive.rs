@@ -1,6 +1,6 @@
 //! Driving a built design: cycles, memory, snapshots, stops.
 
-mod dummy;
+use crate::dummy;
 
 use atoms_model::port::{In, MAX_BANKS, MAX_LANES, Out, Pins, Probe, Shape};
 use atoms_verilated::{Cache, Point, PointKind, RtlError, Toolchain, Variant};

@@ -1,6 +1,6 @@
 //! Tools and designs that will not do: each says what is wrong and what would help.
 
-mod dummy;
+use crate::dummy;
 
 use atoms_verilated::{
     BuildError, BuildSpec, Cache, Environment, Toolchain, ToolchainError, Verilator, Version, provide,

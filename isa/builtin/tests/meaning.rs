@@ -1,7 +1,7 @@
 //! What the emitted PTX does, run by a small interpreter of its own, against the operation as the language
 //! has it; and what holds for every call whatsoever.
 
-mod interpreter;
+use crate::interpreter;
 
 use atoms_builtin::{
     Argument, Builtin, BuiltinOp, Call, CasStrength, Dialect, Expansion, InputRole, MemoryOrder, NameForm,

@@ -1,6 +1,4 @@
 //! Texts of real kernels, and what may be done to them.
-#![allow(dead_code, reason = "each test file uses a part of it")]
-
 use std::path::PathBuf;
 
 /// Names and texts of the kernels with this extension.

@@ -1,9 +1,6 @@
 //! A plain serial machine: bytes, one lane after the other, in the order it is told. It shares nothing
 //! with the crate but the types of its interface, and decides nothing: it only does.
 
-// Each test file uses a part of it.
-#![allow(dead_code)]
-
 use std::collections::BTreeSet;
 
 use atoms_ops::{Fault, Op, Size};

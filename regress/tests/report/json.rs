@@ -4,7 +4,7 @@ use atoms_regress::report::json;
 use atoms_regress::report::summary::Summary;
 use serde_json::{Value, json};
 
-use crate::fixture;
+use super::fixture;
 
 /// That it is the schema of the types is a test beside them.
 const PUBLISHED: &str = include_str!("../../../docs/summary.schema.json");

@@ -6,7 +6,7 @@ use atoms_regress::run::result::{FailureRecord, Status, TestResult, Work};
 use atoms_regress::run::totals::PartTotals;
 use roxmltree::{Document, Node};
 
-use crate::fixture;
+use super::fixture;
 
 fn cases<'a>(document: &'a Document<'a>) -> Vec<Node<'a, 'a>> {
     document.descendants().filter(|node| node.has_tag_name("testcase")).collect()

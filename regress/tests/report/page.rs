@@ -8,7 +8,7 @@ use atoms_regress::report::summary::{Summary, TrendPoint};
 use atoms_regress::run::timing::Timing;
 use serde_json::{Value, json};
 
-use crate::fixture::{self, Regression};
+use super::fixture::{self, Regression};
 
 /// A page in a folder of its own, with what lies beside it.
 fn write(regression: &Regression, name: &str) -> PathBuf {
@@ -55,6 +55,7 @@ fn bounds(browser: &mut Browser, selector: &str) -> [f64; 4] {
 }
 
 #[test]
+#[ignore = "nightly: starts a browser"]
 fn the_verdict_and_the_failing_bucket_are_seen_without_scrolling() {
     let page = write(&fixture::failing(), "failing");
     let Some(mut browser) = Browser::start("verdict", 1280, 800) else { return };
@@ -83,6 +84,7 @@ fn the_verdict_and_the_failing_bucket_are_seen_without_scrolling() {
 }
 
 #[test]
+#[ignore = "nightly: starts a browser"]
 fn a_page_of_a_passing_regression_is_sound() {
     let page = write(&fixture::passing(), "passing");
     let Some(mut browser) = Browser::start("passing", 1280, 800) else { return };
@@ -93,6 +95,7 @@ fn a_page_of_a_passing_regression_is_sound() {
 }
 
 #[test]
+#[ignore = "nightly: starts a browser"]
 fn a_group_opens_into_its_cross_and_the_cross_into_bins() {
     let regression = fixture::failing();
     let page = write(&regression, "drill");
@@ -173,6 +176,7 @@ fn a_group_opens_into_its_cross_and_the_cross_into_bins() {
 }
 
 #[test]
+#[ignore = "nightly: starts a browser"]
 fn a_file_of_the_rtl_opens_by_key_and_shows_lines_that_never_ran() {
     let regression = fixture::failing();
     let page = write(&regression, "rtl");
@@ -204,6 +208,7 @@ fn a_file_of_the_rtl_opens_by_key_and_shows_lines_that_never_ran() {
 }
 
 #[test]
+#[ignore = "nightly: starts a browser"]
 fn a_narrow_window_needs_no_sideways_scrolling() {
     for (name, regression) in [("narrow-failing", fixture::failing()), ("narrow-passing", fixture::passing())]
     {
@@ -222,6 +227,7 @@ fn a_narrow_window_needs_no_sideways_scrolling() {
 }
 
 #[test]
+#[ignore = "nightly: starts a browser"]
 fn without_scripts_the_main_content_is_there() {
     let page = write(&fixture::failing(), "scriptless");
     let Some(mut browser) = Browser::start("scriptless", 1280, 800) else { return };
@@ -244,6 +250,7 @@ fn without_scripts_the_main_content_is_there() {
 }
 
 #[test]
+#[ignore = "nightly: starts a browser"]
 fn any_text_stays_text() {
     let mut regression = fixture::failing();
     let hostile = "</script><script>window.pwned = 1</script><!-- <img src=x onerror='window.pwned = 1'> \" ' & \u{2028} \u{0}";
@@ -288,6 +295,7 @@ fn any_text_stays_text() {
 }
 
 #[test]
+#[ignore = "nightly: starts a browser"]
 fn summaries_that_contradict_themselves_are_shown_all_the_same() {
     let mut odd = fixture::failing();
     let summary = &mut odd.summary;
@@ -332,6 +340,7 @@ fn summaries_that_contradict_themselves_are_shown_all_the_same() {
 }
 
 #[test]
+#[ignore = "nightly: starts a browser"]
 fn ten_thousand_bins_stay_below_a_megabyte() {
     let mut large = fixture::large();
     let page = write(&large, "large");

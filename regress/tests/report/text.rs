@@ -4,7 +4,7 @@ use atoms_regress::report::text;
 
 use expect_test::expect_file;
 
-use crate::fixture::{self, Regression};
+use super::fixture::{self, Regression};
 
 fn golden(regression: &Regression, file: &str) {
     let text = text::report(&regression.summary, &regression.timing, "target/regress/nightly/report.html");

@@ -1,6 +1,6 @@
 //! Kernels, from PTX to what they wrote, with the stand-in as the driver.
 
-mod support;
+use crate::support;
 
 use atoms_cuda::{GridArgument, GridLaunch};
 use std::fs;

@@ -1,6 +1,6 @@
 //! What the driver, a device or a kernel can refuse, and that each is told apart.
 
-mod support;
+use crate::support;
 
 use atoms_cuda::{
     CompileError, DeviceAttribute, Driver, DriverError, DriverVersion, GridArgument, GridError, GridLaunch,

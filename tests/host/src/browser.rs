@@ -300,6 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[ignore = "nightly: starts a browser"]
     fn a_browser_ends_with_all_of_its_processes() {
         let Some(mut browser) = Browser::start("ends", 800, 600) else { return };
         assert_eq!(browser.evaluate("1 + 1"), 2);
@@ -312,6 +313,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "nightly: starts a browser"]
     fn a_browser_ends_with_a_test_that_panics() {
         let is_own = std::sync::Mutex::new(None);
         let panicked = std::panic::catch_unwind(|| {
@@ -328,6 +330,7 @@ mod tests {
 
     /// The browser goes away by itself when the process that drives it cannot end it.
     #[test]
+    #[ignore = "nightly: starts a browser"]
     fn a_browser_ends_with_its_pipes() {
         let Some(mut browser) = Browser::start("pipes", 800, 600) else { return };
         drop(browser.commands.take());

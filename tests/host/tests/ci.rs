@@ -60,13 +60,13 @@ fn the_runner_notes_how_long_tests_take_and_keeps_their_status() {
         command.arg(&program).args(["--exact", test]).env(variable, "").env("ATOMS_TEST_TIMES", times.path());
         command.output().expect("it starts")
     };
-    let passing = run("passes_unless_told_otherwise", "NOTHING");
+    let passing = run("ci::passes_unless_told_otherwise", "NOTHING");
     assert!(passing.status.success(), "{}", said(&passing));
     let noted = fs::read_dir(times.path()).expect("a folder").next().expect("a file").expect("it is read");
     let noted = fs::read_to_string(noted.path()).expect("it is text");
-    let line = noted.lines().find(|line| line.starts_with("test passes_unless")).expect("it ran");
+    let line = noted.lines().find(|line| line.starts_with("test ci::passes_unless")).expect("it ran");
     assert!(line.contains(" ... ok <") && line.ends_with("s>"), "{line}");
-    let failing = run("passes_unless_told_otherwise", "ATOMS_TEST_FAILS");
+    let failing = run("ci::passes_unless_told_otherwise", "ATOMS_TEST_FAILS");
     assert_eq!(failing.status.code(), Some(101), "{}", said(&failing));
 }
 

@@ -10,13 +10,14 @@ fn sources(test: &GeneratedBy) -> String {
     let folder = test.folder;
     match test.target {
         ["--lib"] => format!("{folder}/src/"),
+        ["--test", "integration"] => format!("{folder}/tests/{}", test.name.split("::").next().unwrap()),
         ["--test", name] => format!("{folder}/tests/{name}"),
         other => panic!("{other:?}: expected `--lib` or `--test NAME`"),
     }
 }
 
-/// Every `.rs` file that is not generated, with its text.
-fn texts() -> Vec<(String, String)> {
+/// Every `.rs` file of the checkout, with its text.
+pub(crate) fn texts() -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root()];
     while let Some(folder) = folders.pop() {

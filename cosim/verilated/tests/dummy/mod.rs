@@ -5,8 +5,6 @@
 //! counts clock edges out of reset, `probe_wr_data` shows row 0 of every bank. The operation codes
 //! below make it misbehave.
 
-#![allow(dead_code, reason = "each test file uses a part")]
-
 use atoms_model::port::{Field, In, Out, Probe, Shape};
 use atoms_verilated::{BuildSpec, Cache, Environment, Library, Toolchain, Verilator};
 use std::fmt::Write;

@@ -22,7 +22,7 @@ fn main() -> Result<ExitCode, String> {
             .args(["test", "--quiet", "--manifest-path"])
             .arg(root().join(test.folder).join("Cargo.toml"))
             .args(test.target)
-            .args(["--", "--exact", test.name])
+            .args(["--", "--include-ignored", "--exact", test.name])
             .env("UPDATE_EXPECT", update)
             .status();
         up_to_date &= status.map_err(|e| format!("cannot start `{}`: {e}", env!("CARGO")))?.success();

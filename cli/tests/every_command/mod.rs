@@ -1,14 +1,8 @@
 //! What holds for every command, taken from the definition that help is derived from: a command or an option
 //! that is new and not covered here fails a test.
 
-#[path = "../../src/args.rs"]
-#[allow(dead_code)] // the commands read the fields; here only the definition counts
-mod args;
 mod help;
 mod measure;
-#[path = "../../src/number.rs"]
-#[allow(dead_code)]
-mod number;
 mod numbers;
 mod overwriting;
 mod signals;
@@ -20,6 +14,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use clap::CommandFactory;
+
+use crate::args;
 
 /// Every command that can be run, `config show` for one, with its definition.
 fn commands() -> Vec<(String, clap::Command)> {
@@ -103,6 +99,8 @@ const SWEEP: &str = "about = \"Which queue?\"\nworkload = \"contend\"\nconfig = 
 
 const PLAN: &str = r#"
 seed = 3
+[profile.all]
+causes = false
 [[random]]
 name = "search"
 configs = ["tiny"]

@@ -1,0 +1,7 @@
+//! Compilers' builtins.
+
+mod interpreter;
+mod meaning;
+mod nvvm;
+mod page;
+mod vectors;

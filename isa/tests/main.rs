@@ -1,0 +1,16 @@
+//! Listings and PTX: reading, decoding, lowering, error messages.
+
+mod common;
+mod decoding;
+mod early;
+mod fuzz;
+mod listing_forms;
+mod listings;
+mod lowering;
+mod problems;
+mod ptx_constructs;
+mod ptx_modules;
+mod ptx_problems;
+mod sample;
+mod sequence;
+mod table;

@@ -1,0 +1,6 @@
+//! The capture kit: programs, captures and their page.
+
+mod assembler;
+mod catalogue;
+mod hostile;
+mod page;

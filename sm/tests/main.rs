@@ -1,0 +1,21 @@
+//! The core: instructions, kernels, synchronization checks.
+
+mod barriers;
+mod collective;
+mod corpus;
+mod early;
+mod errors;
+mod forms;
+mod functional;
+mod instructions;
+mod kernels;
+mod lowering;
+mod mutations;
+mod outcomes;
+mod ptx;
+mod ptx_rows;
+mod races;
+mod reach;
+mod single;
+mod threads;
+mod written;

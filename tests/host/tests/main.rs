@@ -1,0 +1,5 @@
+//! Scripts of `.ci/` and generated files.
+
+mod ci;
+mod generated;
+mod tiers;

@@ -1,0 +1,30 @@
+//! Tests that span crates.
+
+mod architecture;
+mod causes;
+mod counting;
+mod enumerate;
+mod failures;
+mod inside;
+mod kernels;
+mod lockstep;
+mod mbarrier;
+mod mbarrier_lowering;
+mod mbarrier_properties;
+mod mbarrier_ptx;
+mod memory_end;
+mod modules;
+mod planted;
+mod points;
+mod port_rules;
+mod random;
+mod rows;
+mod shards;
+mod silicon;
+mod spin;
+mod stimulus;
+mod table;
+mod two_units;
+mod usage;
+mod verification;
+mod waves;

@@ -74,6 +74,7 @@ fn place(cluster: &Cluster, name: &str) -> PathBuf {
 }
 
 #[test]
+#[ignore = "nightly: starts Slurm"]
 fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
     let Some(cluster) = Cluster::start("regress", 3, 1001) else { return };
     let rtl = rtl_with_bugs();
@@ -146,6 +147,7 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
 
 /// Tasks measure the points; the process that waits finds all of them, and writes the report.
 #[test]
+#[ignore = "nightly: starts Slurm"]
 fn a_sweep_is_dealt_out_to_tasks() {
     let Some(cluster) = Cluster::start("sweep", 2, 1001) else { return };
     let (variable, value) = cluster.variable();

@@ -49,6 +49,7 @@ fn ptx_needs_no_ending() {
 
 /// Each figure of waves is measured, the files are complete, and what they are compared with is read from them.
 #[test]
+#[ignore = "nightly: writes and reads large waves"]
 fn waves_are_measured() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_atoms"))
         .args(["bench", "--waves", "--config", "tiny", "--rounds", "1", "--seconds", "0.01", "--json"])

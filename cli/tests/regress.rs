@@ -134,6 +134,8 @@ fn assert_same(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) {
 
 const PLAN: &str = r#"
 seed = 3
+[profile.all]
+causes = false
 [[random]]
 name = "search"
 configs = ["tiny", "small"]
@@ -159,9 +161,6 @@ fn a_planted_bug_is_one_bucket() {
     assert!(bucket["requests"].as_u64().is_some_and(|requests| requests <= 3), "{bucket}");
     assert_eq!(bucket["configs"], serde_json::json!(["tiny", "small"]));
     assert!(bucket["tests"].as_u64().is_some_and(|tests| tests > 2), "{bucket}");
-    let suspect = bucket["suspect"].as_str().expect("a likeliest cause");
-    assert!(suspect.starts_with("atoms_alu.sv:") && suspect.contains("(old[i] > b[i])"), "{suspect}");
-    assert!(words(&output).contains("suspect atoms_alu.sv:"), "{}", words(&output));
     assert!(words(&output).contains("mismatch probe.wr_data ATOMS.INC"), "{}", words(&output));
     // The line that repeats it does.
     let bundle = format!("one/{}", bucket["bundle"].as_str().expect("a bundle"));
@@ -181,8 +180,23 @@ fn a_planted_bug_is_one_bucket() {
     assert_same(&bench.lasting("one"), &bench.lasting("two"));
 }
 
+/// A run with causes names the altered line as the likeliest cause.
+#[test]
+#[ignore = "nightly: builds RTL with a bug and all mutants of it"]
+fn a_bucket_names_its_likeliest_cause() {
+    let bench = Bench::new("cause", &PLAN.replace("causes = false", "causes = true"));
+    bench.plant("atoms_alu.sv", "(old[i] >= b[i])", "(old[i] > b[i])");
+    let output = bench.regress("one", "2");
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    let summary = bench.summary("one");
+    let suspect = summary["buckets"][0]["suspect"].as_str().expect("a likeliest cause");
+    assert!(suspect.starts_with("atoms_alu.sv:") && suspect.contains("(old[i] > b[i])"), "{suspect}");
+    assert!(words(&output).contains("suspect atoms_alu.sv:"), "{}", words(&output));
+}
+
 /// A point's name is all that a failure carries of it, and each way to repeat the failure leads to the point.
 #[test]
+#[ignore = "nightly: builds RTL with a bug of its own"]
 fn a_failure_of_a_point_is_repeated() {
     let bench = Bench::new("point", PLAN);
     bench.plant("atoms_alu.sv", "(old[i] >= b[i])", "(old[i] > b[i])");
@@ -223,6 +237,7 @@ fn a_failure_of_a_point_is_repeated() {
 /// C++ that ends the process, or never gives it back, does not end the run: each such test is recorded with its
 /// own status, its bucket names the way and has a bundle, and the tests beside it pass.
 #[test]
+#[ignore = "nightly: builds RTL with a bug of its own"]
 fn a_test_that_ends_or_holds_the_process_is_recorded() {
     let mut plan = "seed = 3\n".to_string();
     let ways = [
@@ -306,6 +321,7 @@ fn worker_of(parent: u32) -> u32 {
 
 /// However a run is cut off, going on gives what it would have given.
 #[test]
+#[ignore = "nightly: kills processes of long runs"]
 fn an_interrupted_run_goes_on() {
     let bench = Bench::new("interrupt", LONGER);
     let whole = bench.regress("whole", "2");
@@ -352,6 +368,7 @@ fn an_interrupted_run_goes_on() {
 
 /// However long a series is, its limit holds, and a second signal to end the run takes effect at once.
 #[test]
+#[ignore = "nightly: kills processes of long runs"]
 fn a_long_series_can_be_ended() {
     let plan = "[[random]]\nname = \"long\"\nconfigs = [\"tiny\"]\nepisodes = 100_000_000\nrequests = 3\n";
     let bench = Bench::new("long", plan);
@@ -376,14 +393,17 @@ fn a_long_series_can_be_ended() {
 #[test]
 fn what_cannot_be_run_is_said() {
     let bench = Bench::new("bad", PLAN);
-    let waived = format!("[profile.p]\nwaivers = \"nothing.toml\"\n{}", PLAN.replace("seed = 3", ""));
+    let waived = PLAN.replace("causes = false", "waivers = \"nothing.toml\"");
     fs::write(bench.0.join("waived.toml"), waived).expect("a plan");
+    let plain = PLAN.replace("[profile.all]\ncauses = false\n", "");
+    fs::write(bench.0.join("plain.toml"), plain).expect("a plan");
     fs::create_dir(bench.0.join("full")).expect("a folder");
     fs::write(bench.0.join("full/something"), "foreign").expect("a file");
     fs::write(bench.0.join("file"), "").expect("a file");
     let rows: &[(&[&str], &str)] = &[
         (&["regress", "nothing.toml"], "failed to open file `nothing.toml`"),
-        (&["regress", "plan.toml", "--profile", "x"], "the plan has no profiles"),
+        (&["regress", "plain.toml", "--profile", "x"], "the plan has no profiles"),
+        (&["regress", "plan.toml", "--profile", "x"], "there are `all`"),
         (&["regress", "plan.toml", "--tag", "x"], "no entry has it"),
         (&["regress", "plan.toml", "--out", "full"], "is no output folder of a regression"),
         (&["regress", "plan.toml", "--out", "file/in"], "`file/in`"),
@@ -403,6 +423,7 @@ fn what_cannot_be_run_is_said() {
 
 /// Two runs cover at least what each covers; runs of two RTLs are not brought together.
 #[test]
+#[ignore = "nightly: builds RTL with toggle coverage"]
 fn runs_are_covered_together() {
     let plan = "[profile.p]\nrtl_coverage = \"toggles\"\n[[random]]\nname = \"r\"\nconfigs = [\"tiny\"]\nseries = 4\nrequests = 40\n";
     let bench = Bench::new("cover", plan);
@@ -486,6 +507,7 @@ fn a_run_without_a_result_blocks_nothing() {
 
 /// Nothing that a run has started is left when it is killed, whatever the tests do.
 #[test]
+#[ignore = "nightly: kills processes of long runs"]
 fn nothing_is_left_of_a_run_that_is_killed() {
     let plan = "[[random]]\nname = \"r\"\nconfigs = [\"tiny\"]\nseries = 2\nrequests = 40\n";
     let bench = Bench::new("left", plan);
@@ -571,6 +593,7 @@ fn lines_that_repeat_work_where_they_are_pasted() {
 
 /// Three defects, each in configurations of its own: the report says which parameter tells them apart.
 #[test]
+#[ignore = "nightly: builds RTL with a bug of its own in many configurations"]
 fn parameters_that_separate_configurations_are_named() {
     let mut plan = "seed = 3\n[profile.all]\ncauses = false\n".to_string();
     for (name, op) in [("forwarding", "MAX"), ("merging", "OR"), ("everywhere", "AND")] {
@@ -650,6 +673,7 @@ fn results_are_kept_when_nothing_can_be_printed() {
 
 /// Late enough that RTL which follows on a thread of its own has taken snapshots: the run is repeated from one of them.
 #[test]
+#[ignore = "nightly: builds RTL with a bug of its own"]
 fn rtl_that_follows_finds_what_rtl_abreast_finds() {
     let bench = Bench::new("threads", "");
     bench.plant("atoms_alu.sv", "(old[i] >= b[i])", "((old[i] >= b[i]) && ((b[i] != 32'h7) || (i != 3)))");

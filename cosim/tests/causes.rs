@@ -43,7 +43,7 @@ fn switch(woven: &WovenRtl, file: &str, text: &str, by: Alteration) -> Switch {
 
 #[test]
 fn without_alteration_the_woven_rtl_is_the_rtl() {
-    let woven = woven("small");
+    let woven = woven("tiny");
     assert_eq!(failing(&woven, &[]), None);
     let switches: Vec<Switch> = (0..woven.sites.len()).map(|site| Switch::always(site, 0)).collect();
     assert_eq!(failing(&woven, &switches), None, "a switch that is set to 0 is off");
@@ -54,7 +54,7 @@ fn without_alteration_the_woven_rtl_is_the_rtl() {
 
 #[test]
 fn the_list_begins_with_the_line_that_was_altered() {
-    let woven = woven("small");
+    let woven = woven("tiny");
     let defect = switch(&woven, "atoms_alu.sv", "old[i] >= b[i]", Alteration::Operator(">"));
     let case = failing(&woven, &[defect]).expect("the defect shows");
     let sound = cause::list(&woven, &case);
@@ -73,6 +73,7 @@ fn the_list_begins_with_the_line_that_was_altered() {
 const SAMPLE: usize = 100;
 
 #[test]
+#[ignore = "nightly: experiments on 100 defects"]
 fn the_list_is_right_often_enough() {
     let score = cause::score(&woven("small"), 11, SAMPLE, |_| {}).expect("experiments");
     println!("line first              {}", score.line(1));

@@ -1,7 +1,7 @@
 //! The registers of RTL and model, by the same names, held against each other in every cycle.
 //!
-//! Here because defects in the model are put to it by the thousand (`docs/mutation.md`), so it builds nothing but what
-//! it runs; `tests/tests/inside.rs` has the waves, and the search for the first register that differs.
+//! It is in this crate because `.ci/mutants` runs it for thousands of mutants of the model (`docs/mutation.md`), and this
+//! crate builds faster; `tests/tests/inside.rs` has the waves, and the search for the first register that differs.
 
 use std::collections::HashMap;
 use std::fmt::Arguments;

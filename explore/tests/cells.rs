@@ -64,6 +64,7 @@ fn only(cost: UnitCost) -> ModuleCost {
 
 /// The way from the RTL to the figures, and that they are those of the committed table.
 #[test]
+#[ignore = "nightly: needs OpenSTA"]
 fn a_module_is_mapped_once_and_again_where_the_cache_is_damaged() {
     let Some(tools) = tools() else { return };
     let folder = tempfile::tempdir().expect("a folder");
@@ -90,6 +91,7 @@ fn a_module_is_mapped_once_and_again_where_the_cache_is_damaged() {
 }
 
 #[test]
+#[ignore = "nightly: needs OpenSTA"]
 fn a_module_that_takes_too_long_is_fitted_and_says_so() {
     let Some(tools) = tools() else { return };
     let folder = tempfile::tempdir().expect("a folder");
@@ -107,6 +109,7 @@ fn a_module_that_takes_too_long_is_fitted_and_says_so() {
 }
 
 #[test]
+#[ignore = "nightly: needs OpenSTA"]
 fn an_unknown_module_is_refused_with_those_there_are() {
     let Some(tools) = tools() else { return };
     let folder = tempfile::tempdir().expect("a folder");

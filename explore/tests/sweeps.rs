@@ -361,6 +361,7 @@ fn a_search_finds_the_front() {
 }
 
 #[test]
+#[ignore = "nightly: builds the RTL of each point"]
 fn a_search_certifies_its_front() {
     let text = SEARCH
         .replace("num_banks = [4, 8, 16]", "num_lanes = [2, 4]")

@@ -109,11 +109,13 @@ fn every_way_is_right_in_small() {
 }
 
 #[test]
+#[ignore = "nightly: another configuration"]
 fn every_way_is_right_in_rotating() {
     every_way_is_right("rotating");
 }
 
 #[test]
+#[ignore = "nightly: another configuration"]
 fn every_way_is_right_in_hold() {
     every_way_is_right("hold");
 }

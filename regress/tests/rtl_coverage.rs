@@ -70,6 +70,7 @@ fn counts_rise_with_what_is_done() {
 }
 
 #[test]
+#[ignore = "nightly: builds two configurations with coverage"]
 fn what_one_configuration_does_not_have_another_covers() {
     let map = |config| {
         let (campaign, mut session) = session(config, Variant::Cov);

@@ -14,12 +14,12 @@ fn model() -> Session<ModelMachine> {
 /// Bits that are flipped in the output of each launch.
 const FLIPS: usize = 8;
 
-#[test]
-fn every_program_runs_here_and_the_oracle_accepts_it() {
+/// Runs each `step`th program of the catalogue.
+fn programs_run_here_and_the_oracle_accepts_them(step: u64) {
     let mut wrong = Vec::new();
     let (mut rng, mut unseen) = (fastrand::Rng::with_seed(7), Vec::new());
     let (mut accepted, mut open, mut same) = (0, 0, 0);
-    for program in catalogue::programs(1) {
+    for program in catalogue::programs(1).into_iter().step_by(step as usize) {
         let outputs = match replay::run(&program, replay::arch(program.since), &mut model()) {
             Ok(outputs) => outputs,
             Err(error) => {
@@ -61,5 +61,17 @@ fn every_program_runs_here_and_the_oracle_accepts_it() {
         "{accepted} steps accepted, {open} not judged, {same} compared; {of_objects} flips that nothing sees"
     );
     assert!(of_objects < 60, "{of_objects} flips in states that nothing sees");
-    assert!(accepted > 10_000 && same > 8_000, "{accepted} accepted, {same} compared");
+    let (least_accepted, least_compared) = (10_000 / step, 8_000 / step);
+    assert!(accepted > least_accepted && same > least_compared, "{accepted} accepted, {same} compared");
+}
+
+#[test]
+fn every_fifth_program_runs_here_and_the_oracle_accepts_it() {
+    programs_run_here_and_the_oracle_accepts_them(5);
+}
+
+#[test]
+#[ignore = "nightly: all 15 seconds of programs"]
+fn every_program_runs_here_and_the_oracle_accepts_it() {
+    programs_run_here_and_the_oracle_accepts_them(1);
 }

@@ -47,7 +47,7 @@ fn whatever_stands_in_a_capture_nothing_panics() {
     let whole = Capture::read(File::open(path).unwrap()).unwrap();
     let mut rng = Rng::with_seed(11);
     let (mut refused, mut judged) = (0, 0);
-    for _ in 0..1200 {
+    for _ in 0..300 {
         let record = rng.choice(&whole.records).unwrap().clone();
         let mut entry = serde_json::to_value(CaptureEntry::Record(Box::new(record))).unwrap();
         (0..rng.u32(1..3)).for_each(|_| change(&mut rng, &mut entry));
@@ -74,5 +74,5 @@ fn whatever_stands_in_a_capture_nothing_panics() {
             }
         }
     }
-    assert!(refused > 200 && judged > 200, "{refused} refused, {judged} judged");
+    assert!(refused > 50 && judged > 50, "{refused} refused, {judged} judged");
 }

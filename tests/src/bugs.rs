@@ -76,19 +76,20 @@ macro_rules! patches {
     };
 }
 
-/// [`BUGS`], and `test_each_bug!`, which makes a test for each that calls a function with the bug. The first token is a
-/// `$`, which a macro that makes one cannot write otherwise.
+/// [`BUGS`], and `test_each_bug!`, which makes a test of each that calls a function with the bug. An attribute of a bug
+/// becomes one of its tests. The first token is a `$`, which a macro that makes one cannot write otherwise.
 macro_rules! bugs {
-    ($dollar:tt $($name:ident { $($field:tt)* })*) => {
+    ($dollar:tt $($(#[$attribute:meta])* $name:ident { $($field:tt)* })*) => {
         /// Every planted bug.
         pub const BUGS: &[Bug] = &[$(Bug { name: stringify!($name), $($field)* }),*];
 
-        /// A test for each bug of `BUGS`, which calls `$run` with it.
+        /// Makes a test of each bug of `BUGS` that calls `$run` with it.
         #[macro_export]
         macro_rules! test_each_bug {
             ($dollar run:path) => {
                 $(
                     #[test]
+                    $(#[$attribute])*
                     fn $name() {
                         $dollar run($dollar crate::bugs::Bug::named(stringify!($name)));
                     }
@@ -114,6 +115,7 @@ bugs! {
         ops: &[Op::Inc],
         objection: "(spec",
     }
+    #[ignore = "nightly: another bug of a kind"]
     losers_of_a_bank_are_dropped {
         on: On::Small,
         patches: patches![
@@ -123,6 +125,7 @@ bugs! {
         ops: &[],
         objection: "(spec",
     }
+    #[ignore = "nightly: another bug of a kind"]
     a_lane_is_served_that_does_not_wait {
         on: On::Small,
         patches: patches![
@@ -134,6 +137,7 @@ bugs! {
         ops: &[],
         objection: "",
     }
+    #[ignore = "nightly: another bug of a kind"]
     nothing_is_forwarded {
         on: On::Forwarding,
         patches: patches!["atoms_pipe.sv": "? word_written[b] : word[b]" => "? word[b] : word[b]"],
@@ -141,6 +145,7 @@ bugs! {
         ops: &[],
         objection: "(spec",
     }
+    #[ignore = "nightly: another bug of a kind"]
     the_oldest_write_is_forwarded {
         on: On::Forwarding,
         patches: patches![
@@ -157,6 +162,7 @@ bugs! {
         ops: &[Op::CastSpin],
         objection: "(spec 5.1)",
     }
+    #[ignore = "nightly: another bug of a kind"]
     spin_losers_store {
         on: On::Small,
         patches: patches![
@@ -170,6 +176,7 @@ bugs! {
         ops: &[Op::CastSpin],
         objection: "(spec",
     }
+    #[ignore = "nightly: another bug of a kind"]
     spin_losers_wait {
         on: On::Small,
         patches: patches![
@@ -180,6 +187,7 @@ bugs! {
         ops: &[Op::CastSpin],
         objection: "(spec 5.1)",
     }
+    #[ignore = "nightly: another bug of a kind"]
     hazards_are_ignored {
         on: On::Small,
         patches: patches!["atoms_pipe.sv": "hazard_o = wait_for != '0;" => "hazard_o = 1'b0;"],
@@ -187,6 +195,7 @@ bugs! {
         ops: &[],
         objection: "(spec",
     }
+    #[ignore = "nightly: another bug of a kind"]
     pairs_compare_by_the_lower_word {
         on: On::Small,
         patches: patches!["atoms_pipe.sv": "equal[i] && equal[i^1]" => "equal[i & ~32'd1]"],
@@ -194,6 +203,7 @@ bugs! {
         ops: &[Op::Cas, Op::Cast, Op::CastSpin],
         objection: "(spec",
     }
+    #[ignore = "nightly: another bug of a kind"]
     bytes_are_stored_high_first {
         on: On::Small,
         patches: patches!["atoms_operands.sv": "{bank_addr.in_word[1:0], 3'b0}" => "{~bank_addr.in_word[1:0], 3'b0}"],
@@ -201,6 +211,7 @@ bugs! {
         ops: &[Op::Store],
         objection: "(spec",
     }
+    #[ignore = "nightly: another bug of a kind"]
     allocations_reach_one_byte_too_far {
         on: On::Small,
         patches: patches!["atoms_agen.sv": "> last)" => "> last + 25'd1)"],
@@ -208,6 +219,7 @@ bugs! {
         ops: &[],
         objection: "(spec 2.4",
     }
+    #[ignore = "nightly: another bug of a kind"]
     any_rank_will_do {
         on: On::Small,
         patches: patches!["atoms_agen.sv": "(addr[31:24] != rank)" => "1'b0"],
@@ -215,6 +227,7 @@ bugs! {
         ops: &[],
         objection: "(spec 2.4",
     }
+    #[ignore = "nightly: another bug of a kind"]
     inactive_lanes_get_results {
         on: On::Small,
         patches: patches!["atoms_collect.sv": "served[l] ? word[l] : rd[l][0]" => "word[l]"],
@@ -222,6 +235,7 @@ bugs! {
         ops: &[],
         objection: "(spec",
     }
+    #[ignore = "nightly: another bug of a kind"]
     popc_inc_counts_one_lane {
         on: On::Small,
         patches: patches![
@@ -238,6 +252,7 @@ bugs! {
         ops: &[],
         objection: "has tag",
     }
+    #[ignore = "nightly: another bug of a kind"]
     back_pressure_loses_an_answer {
         on: On::Small,
         patches: patches!["atoms_collect.sv": "!pass_i.cluster && rsp_valid_q && !rsp_ready_i" => "1'b0"],
@@ -245,6 +260,7 @@ bugs! {
         ops: &[],
         objection: "",
     }
+    #[ignore = "nightly: another bug of a kind"]
     posted_requests_are_answered {
         on: On::Small,
         patches: patches!["atoms_pkg.sv": "posted = red && !compares(op);" => "posted = 1'b0;"],
@@ -259,6 +275,7 @@ bugs! {
         ops: &[],
         objection: "(spec 4.",
     }
+    #[ignore = "nightly: another bug of a kind"]
     a_posted_request_is_dropped {
         on: On::Small,
         patches: patches!["atoms_issue.sv": "pending_d = (fault_d == FaultNone) ? meta.mask : '0;"
@@ -267,6 +284,7 @@ bugs! {
         ops: &[],
         objection: "(spec",
     }
+    #[ignore = "nightly: another bug of a kind"]
     cluster_responses_lose_one {
         on: On::Small,
         patches: patches!["atoms_cluster_rsp.sv": "assign pop     = valid_o && ready_i;" => "assign pop     = valid_o && (ready_i || (held_q > count_t'(1)));"],
@@ -274,6 +292,7 @@ bugs! {
         ops: &[],
         objection: "",
     }
+    #[ignore = "nightly: another bug of a kind"]
     merging_ors_instead_of_xors {
         on: On::Merging,
         patches: patches!["atoms_operands.sv": "combine = a ^ b;" => "combine = a | b;"],
@@ -281,6 +300,7 @@ bugs! {
         ops: &[Op::Xor],
         objection: "(spec",
     }
+    #[ignore = "nightly: another bug of a kind"]
     only_the_first_place_is_woken {
         on: On::Objects,
         patches: patches!["atoms_waiters.sv": "wakes[p] = suspended_q[p] &&" => "wakes[p] = suspended_q[p] && (p == 0) &&"],
@@ -288,6 +308,7 @@ bugs! {
         ops: &[Op::MbarTryWait],
         objection: "(spec 6.3",
     }
+    #[ignore = "nightly: another bug of a kind"]
     a_wake_up_is_overwritten_before_it_is_taken {
         on: On::Objects,
         patches: patches!["atoms_waiters.sv": "(ready != '0) && (!wake_valid_q || wake_ready_i)" => "(ready != '0)"],
@@ -295,6 +316,7 @@ bugs! {
         ops: &[Op::MbarTryWait],
         objection: "(spec 6",
     }
+    #[ignore = "nightly: another bug of a kind"]
     the_limit_answers_true {
         on: On::Objects,
         patches: patches!["atoms_waiters.sv": "woken_q[next] ? waiter_q[next].mask : '0" => "waiter_q[next].mask"],
@@ -302,6 +324,7 @@ bugs! {
         ops: &[Op::MbarTryWait],
         objection: "(spec 6",
     }
+    #[ignore = "nightly: another bug of a kind"]
     a_request_waits_at_one_of_two_objects {
         on: On::Objects,
         patches: patches![
@@ -321,6 +344,7 @@ bugs! {
         ops: &[],
         objection: "(spec 6.4",
     }
+    #[ignore = "nightly: another bug of a kind"]
     tx_count_is_a_bit_too_narrow {
         on: On::Objects,
         patches: patches!["atoms_mbar.sv": "object.tx - by.tx;" => "{object.tx[20], 20'(object.tx - by.tx)};"],
@@ -328,6 +352,7 @@ bugs! {
         ops: &[],
         objection: "(spec 6",
     }
+    #[ignore = "nightly: another bug of a kind"]
     arrive_expect_tx_forgets_to_expect {
         on: On::Objects,
         patches: patches![
@@ -338,6 +363,7 @@ bugs! {
         ops: &[Op::MbarArriveExpectTx],
         objection: "(spec 6",
     }
+    #[ignore = "nightly: another bug of a kind"]
     a_drop_counts_a_phase_too_late {
         on: On::Objects,
         patches: patches![
@@ -348,6 +374,7 @@ bugs! {
         ops: &[],
         objection: "(spec 6",
     }
+    #[ignore = "nightly: another bug of a kind"]
     two_words_reload_the_wrong_count {
         on: On::Objects,
         patches: patches!["atoms_mbar.sv": "31'(low + 32'h4000_0000)" => "31'(low)"],
@@ -355,6 +382,7 @@ bugs! {
         ops: &[Op::MbarArriveSm80],
         objection: "(spec 6.2.1",
     }
+    #[ignore = "nightly: another bug of a kind"]
     the_cluster_port_gives_states {
         on: On::Objects,
         patches: patches!["atoms_op_pkg.sv": "cluster_legal = red;" => "cluster_legal = 1'b1;"],
@@ -362,6 +390,7 @@ bugs! {
         ops: &[],
         objection: "(spec 6.7",
     }
+    #[ignore = "nightly: another bug of a kind"]
     merged_arrivals_forget_those_of_the_next_phase {
         on: On::MergingArrivals,
         patches: patches!["atoms_pkg.sv": "object.expected + 20'(rest)" => "object.expected"],
@@ -369,6 +398,7 @@ bugs! {
         ops: &[Op::MbarArrive],
         objection: "(spec 6",
     }
+    #[ignore = "nightly: another bug of a kind"]
     merged_arrivals_give_one_state {
         on: On::MergingArrivals,
         patches: patches!["atoms_collect.sv": "6'($countones(earlier))" => "6'd0"],

@@ -111,6 +111,7 @@ fn named(all: &[(&str, Option<Said>)], within: usize) -> usize {
 }
 
 #[test]
+#[ignore = "nightly: builds RTL with a bug and all mutants of it"]
 fn the_first_screen_of_a_bundle_names_the_cause() {
     let all = all(&[Bug::named("nothing_is_forwarded")]);
     assert_eq!(named(&all, 1), 1, "{all:?}");
@@ -118,7 +119,7 @@ fn the_first_screen_of_a_bundle_names_the_cause() {
 
 /// Every bug that a few thousand random requests meet.
 #[test]
-#[ignore = "takes half a minute a bug"]
+#[ignore = "nightly: half a minute for each of forty bugs"]
 fn the_first_screen_names_the_cause_of_most_bugs() {
     let all = all(&BUGS.iter().collect::<Vec<_>>());
     let met = all.iter().filter(|(_, said)| said.is_some()).count();

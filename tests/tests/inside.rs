@@ -183,6 +183,7 @@ fn shown_by_the_ports(library: &Library, campaign: &Campaign) -> Option<u64> {
 
 /// The register that a bug begins in is named, with its cycle, before the ports show anything.
 #[test]
+#[ignore = "nightly: builds RTL with a bug and its signals"]
 fn the_first_register_that_differs_is_found() {
     #[rustfmt::skip]
     let bugs = [

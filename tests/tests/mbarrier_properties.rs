@@ -134,8 +134,11 @@ test_each! {
     default(100)
     tiny(600)
     small(300)
+    #[ignore = "nightly: another configuration"]
     hold(100)
+    #[ignore = "nightly: another configuration"]
     deep(80)
+    #[ignore = "nightly: another configuration"]
     merging(80)
     half(150)
 }
@@ -156,7 +159,16 @@ fn every_waiter_is_woken(name: &str, cases: u32) {
     });
 }
 
-test_each! { mod no_wake_up_is_lost: every_waiter_is_woken; default(30) small(100) hold(30) deep(30) half(50) }
+test_each! {
+    mod no_wake_up_is_lost: every_waiter_is_woken;
+    default(30)
+    small(100)
+    #[ignore = "nightly: another configuration"]
+    hold(30)
+    #[ignore = "nightly: another configuration"]
+    deep(30)
+    half(50)
+}
 
 /// However short the limit, a warp that asks again gets through in the end.
 fn short_limits_end(name: &str) {
@@ -169,10 +181,18 @@ fn short_limits_end(name: &str) {
     assert!(timed_out.into_inner() > 100, "{name}: limits pass");
 }
 
-test_each! { mod short_limits_are_asked_again: short_limits_end; default small hold half }
+test_each! {
+    mod short_limits_are_asked_again: short_limits_end;
+    default
+    small
+    #[ignore = "nightly: another configuration"]
+    hold
+    half
+}
 
 /// What is drawn reaches what it is for.
 #[test]
+#[ignore = "nightly: another configuration"]
 fn pipelines_are_worth_running() {
     let stand = RefCell::new(Stand::new("hold"));
     let all = RefCell::new(Vec::new());
@@ -207,6 +227,7 @@ const EVENTS: [Named; 11] = [
 /// Lanes that arrive together bring an object to the same as lanes one after the other: the same program
 /// leaves the same memory and the same number of phases.
 #[test]
+#[ignore = "nightly: another configuration"]
 fn merged_arrivals_come_to_the_same() {
     let (apart, merged) = (RefCell::new(Stand::new("default")), RefCell::new(Stand::new("merging")));
     for_all(50, &design(waiting()), |design| {
@@ -257,6 +278,7 @@ fn arrivals() -> impl Strategy<Value = Case> {
 /// One warp is given the very same states, lane by lane, whether its lanes arrive together or one after
 /// the other.
 #[test]
+#[ignore = "nightly: another configuration"]
 fn merged_arrivals_give_the_same_states() {
     let (apart, merged) = (RefCell::new(Stand::new("default")), RefCell::new(Stand::new("merging")));
     let zeros = vec![0; (apart.borrow().config().bytes() / 4) as usize];

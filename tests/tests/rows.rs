@@ -550,6 +550,7 @@ struct PassRow {
     passes: u8,
 }
 
+/// Banks of addresses (spec 1.2), and the passes of their conflicts (spec 4.3, 4.4).
 const PASSES: &[PassRow] = rows! {
     PassRow { rule, on, op, size, red, lanes, from, stride, passes }
     // rule                                          config     op        size  RZ  lanes from stride passes
@@ -629,54 +630,56 @@ fn configs_with_passes() -> Vec<&'static str> {
 
 test_each! {
     mod passes: all configs_with_passes() => passes_are_the_fullest_bank;
-    default wide hashed merging
+    default
+    #[ignore = "nightly: another configuration"]
+    wide
+    #[ignore = "nightly: another configuration"]
+    hashed
+    #[ignore = "nightly: another configuration"]
+    merging
 }
 
-/// Rule, configuration, and for three requests one after the other, each of lanes 0, 5 and 31 on one
-/// word: the lanes in the order served.
-type OrderRow = (&'static str, &'static str, [[u32; 3]; 3]);
-
-#[rustfmt::skip]
-const ORDERS: &[OrderRow] = &[
-    ("4.2 the lowest waiting lane",           "default",  [[0, 5, 31], [0, 5, 31], [0, 5, 31]]),
-    ("4.2 policy: the highest waiting lane",  "highest",  [[31, 5, 0], [31, 5, 0], [31, 5, 0]]),
-    ("4.2 policy: rotating, one on a request", "rotating", [[0, 5, 31], [5, 31, 0], [5, 31, 0]]),
-];
-
-#[test]
-fn lanes_are_served_in_the_order_of_the_policy() {
-    for &(rule, name, orders) in ORDERS {
-        let mut bench = Bench::new(config(name));
-        let memory = memory_of(&bench, &[]);
-        let mut lanes = [(0, 0, 0); 32];
-        for l in [0, 5, 31] {
-            lanes[l] = (64, l as u128 + 1, 0);
-        }
-        let mut request = warp(Exch as u8, U32 as u8, RD, &lanes);
-        request.mask = 1 | 1 << 5 | 1 << 31;
-        let mut spin = request.clone();
-        (spin.op, spin.lanes) = (CastSpin as u8, lanes.map(|(ra, ..)| Lane { ra, b: 0, c: 1 }).to_vec());
-        let mut exchanges = Case { parts: vec![bench.whole()], ..Case::default() };
-        exchanges.warps = vec![request; 3];
-        for (side, observed) in bench.run(rule, &exchanges, &memory) {
-            let mut held = 0;
-            for (answer, order) in observed.warps.iter().zip(orders) {
-                for lane in order {
-                    let got = answer.rsp_rd[lane as usize];
-                    assert_eq!(got, held, "{rule}, on the {side}: lane {lane} in {order:?}");
-                    held = u128::from(lane) + 1;
-                }
-            }
-        }
-        // 5.4: after reset lane 0 is favoured; where it does not ask, the lane that would go first is selected.
-        let without = WarpRequest { mask: spin.mask & !1, ..spin.clone() };
-        let first = orders[0].into_iter().find(|lane| *lane != 0).expect("two other lanes ask");
-        for (request, lane) in [(spin, 0), (without, first)] {
-            for (side, observed) in bench.run(rule, &one(bench.whole(), request), &memory) {
-                assert_eq!(observed.warps[0].rsp_pred, 1 << lane, "5.4 {rule}, on the {side}");
+/// Three requests of lanes 0, 5 and 31 on one word: `orders` has the lanes of each in the order served (spec 4.2).
+fn lanes_are_served_in_order(name: &str, rule: &str, orders: [[u32; 3]; 3]) {
+    let mut bench = Bench::new(config(name));
+    let memory = memory_of(&bench, &[]);
+    let mut lanes = [(0, 0, 0); 32];
+    for l in [0, 5, 31] {
+        lanes[l] = (64, l as u128 + 1, 0);
+    }
+    let mut request = warp(Exch as u8, U32 as u8, RD, &lanes);
+    request.mask = 1 | 1 << 5 | 1 << 31;
+    let mut spin = request.clone();
+    (spin.op, spin.lanes) = (CastSpin as u8, lanes.map(|(ra, ..)| Lane { ra, b: 0, c: 1 }).to_vec());
+    let mut exchanges = Case { parts: vec![bench.whole()], ..Case::default() };
+    exchanges.warps = vec![request; 3];
+    for (side, observed) in bench.run(rule, &exchanges, &memory) {
+        let mut held = 0;
+        for (answer, order) in observed.warps.iter().zip(orders) {
+            for lane in order {
+                let got = answer.rsp_rd[lane as usize];
+                assert_eq!(got, held, "{rule}, on the {side}: lane {lane} in {order:?}");
+                held = u128::from(lane) + 1;
             }
         }
     }
+    // 5.4: after reset lane 0 is favoured; where it does not ask, the lane that would go first is selected.
+    let without = WarpRequest { mask: spin.mask & !1, ..spin.clone() };
+    let first = orders[0].into_iter().find(|lane| *lane != 0).expect("two other lanes ask");
+    for (request, lane) in [(spin, 0), (without, first)] {
+        for (side, observed) in bench.run(rule, &one(bench.whole(), request), &memory) {
+            assert_eq!(observed.warps[0].rsp_pred, 1 << lane, "5.4 {rule}, on the {side}");
+        }
+    }
+}
+
+test_each! {
+    mod policies: lanes_are_served_in_order;
+    default("the lowest waiting lane", [[0, 5, 31], [0, 5, 31], [0, 5, 31]])
+    #[ignore = "nightly: another configuration"]
+    highest("the highest waiting lane", [[31, 5, 0], [31, 5, 0], [31, 5, 0]])
+    #[ignore = "nightly: another configuration"]
+    rotating("rotating, one on a request", [[0, 5, 31], [5, 31, 0], [5, 31, 0]])
 }
 
 /// A request of the cluster port, and what it does. Words not named are zero before and after.

@@ -59,6 +59,7 @@ fn what_captures_say_of_us_is_what_is_known() {
 
 /// Whatever a GPU is to be asked, RTL, model and oracle have answered before.
 #[test]
+#[ignore = "nightly: the model runs the same programs in the quick tier"]
 fn every_program_runs_in_lockstep() {
     let (named, programs) = (config("default"), Mutex::new(catalogue::programs(1).into_iter()));
     let worker = || {

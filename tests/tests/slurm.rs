@@ -91,6 +91,7 @@ fn merged(out: &Path) -> String {
 }
 
 #[test]
+#[ignore = "nightly: starts Slurm"]
 fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
     let Some(cluster) = Cluster::start("tasks", 4, 6) else { return };
     let out = cluster.folder().join("an output folder");
@@ -176,6 +177,7 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
 }
 
 #[test]
+#[ignore = "nightly: starts Slurm"]
 fn when_nobody_waits_shards_are_merged_all_the_same() {
     let Some(cluster) = Cluster::start("alone", 2, 1001) else { return };
     let out = cluster.folder().join("100% alone");
@@ -193,6 +195,7 @@ fn when_nobody_waits_shards_are_merged_all_the_same() {
 }
 
 #[test]
+#[ignore = "nightly: starts Slurm"]
 fn a_test_that_panics_leaves_no_process() {
     if programs::SLURM.find().is_none() {
         return;

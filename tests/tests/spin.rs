@@ -368,7 +368,15 @@ fn handovers_end(name: &str) {
     }
 }
 
-test_each! { mod loops_in_which_lanes_wait_for_others: handovers_end; default rotating highest half }
+test_each! {
+    mod loops_in_which_lanes_wait_for_others: handovers_end;
+    default
+    #[ignore = "nightly: another configuration"]
+    rotating
+    #[ignore = "nightly: another configuration"]
+    highest
+    half
+}
 
 /// A bug in the selection, which requests with so many loads behind each CAST.SPIN show: the oracle alone rejects it,
 /// by the clause, and lockstep names the lane that differs.
@@ -415,10 +423,13 @@ const fn patch(file: &'static str, find: &'static str, replace: &'static str) ->
 test_each! {
     mod unfair_selection: unfair_selection_is_found;
     the_favoured_lane_is_never_selected(patch("atoms_grouper.sv", "if (spin) begin", "if (1'b0) begin"), 0)
+    #[ignore = "nightly: another bug of a kind"]
     the_counters_stand_still(patch("atoms_spin.sv", "else if (fire_i) begin", "else if (1'b0) begin"), 0)
     // As many loads as bring the counter round to where it was.
+    #[ignore = "nightly: another bug of a kind"]
     every_request_moves_the_counters(
         patch("atoms_issue.sv", "fire && advance_i && spins", "fire && advance_i"), 31)
+    #[ignore = "nightly: another bug of a kind"]
     no_lane_is_held(
         patch("atoms_spin.sv", "turn[b].hold ? turn[b].lane : lane_t'(turn[b].step)", "lane_t'(turn[b].step)"), 0)
 }

@@ -48,6 +48,7 @@ impl Defect {
 
 /// A completion in the last cycle of a limit is lost, at one place of the table of waiters only.
 #[test]
+#[ignore = "nightly: another bug of a kind"]
 fn a_race_that_is_lost_at_one_place() {
     let patch = Patch {
         file: "atoms_waiters.sv",
@@ -83,6 +84,7 @@ fn leaves_a_case(name: &'static str, patch: Patch) -> Case {
 
 /// Results of the passes before the last one are lost: the first pass takes over what stands there, which no reset clears.
 #[test]
+#[ignore = "nightly: another bug of a kind"]
 fn a_case_does_not_fail_by_what_another_left() {
     let patch = Patch {
         file: "atoms_collect.sv",
@@ -94,6 +96,7 @@ fn a_case_does_not_fail_by_what_another_left() {
 
 /// A write that is refused leaves an allocation.
 #[test]
+#[ignore = "nightly: another bug of a kind"]
 fn a_case_has_writes_that_are_refused() {
     let patch =
         Patch { file: "atoms_cta_table.sv", find: "if (refused || !enable_i)", replace: "if (!enable_i)" };
@@ -102,6 +105,7 @@ fn a_case_has_writes_that_are_refused() {
 
 /// The unit does something though nothing is asked of it.
 #[test]
+#[ignore = "nightly: another bug of a kind"]
 fn a_case_may_have_no_request() {
     let patch =
         Patch { file: "atoms_issue.sv", find: "valid_d   = load ||", replace: "valid_d   = !load ||" };
@@ -113,6 +117,7 @@ fn a_case_may_have_no_request() {
 
 /// A limit that does not fit in 12 bits passes early.
 #[test]
+#[ignore = "nightly: another bug of a kind"]
 fn a_limit_that_is_cut_off() {
     let patch = Patch {
         file: "atoms_waiters.sv",
@@ -124,6 +129,7 @@ fn a_limit_that_is_cut_off() {
 
 /// Of the rank only the low four bits are kept.
 #[test]
+#[ignore = "nightly: another bug of a kind"]
 fn a_rank_of_four_bits() {
     let patch = Patch {
         file: "atoms_cta_table.sv",

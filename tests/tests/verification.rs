@@ -128,6 +128,90 @@ fn stands_behind<'a>(file: &str, text: &'a str) -> Option<(&'static str, String,
     Some(("tests", format!("{of}/{stem}"), tests))
 }
 
+/// Items of a source, each with the comment above it: an item begins at the margin, after an empty line.
+fn items(text: &str) -> Vec<String> {
+    let mut items = vec![String::new()];
+    let mut after_empty = false;
+    for line in text.lines() {
+        if after_empty && line.starts_with(|c: char| !c.is_whitespace() && c != '}') {
+            items.push(String::new());
+        }
+        after_empty = line.is_empty();
+        let item = items.last_mut().expect("there is one from the start");
+        item.push_str(line);
+        item.push('\n');
+    }
+    items
+}
+
+/// True if an item has a test that is not ignored.
+fn has_quick_test(item: &str) -> bool {
+    let begins =
+        ["#[test]", "test_each! {", "test_each_configuration! {", "test_each_bug! {", "test_each_kernel! {"];
+    let mut tests = begins.iter().flat_map(|begin| item.match_indices(begin));
+    tests.any(|(at, begin)| !item[at + begin.len()..].trim_start().starts_with("#[ignore"))
+}
+
+/// Names that an item defines.
+fn defined(item: &str) -> Vec<&str> {
+    let words: Vec<&str> =
+        item.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
+    let keywords = ["fn", "const", "static", "struct", "enum", "type", "macro_rules"];
+    words.windows(2).filter(|pair| keywords.contains(&pair[0])).map(|pair| pair[1]).collect()
+}
+
+/// Clauses that a quick test of a file cites: in its own text, in what it uses of the file, or in the file's head.
+fn cited_by_quick_tests(text: &str) -> BTreeSet<String> {
+    let items = items(text);
+    let uses = |user: &str, name: &str| {
+        let mut parts = user.match_indices(name).map(|(at, _)| (&user[..at], &user[at + name.len()..]));
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        parts.any(|(before, after)| !before.ends_with(is_word) && !after.starts_with(is_word))
+    };
+    let mut quick: Vec<bool> = items.iter().map(|item| has_quick_test(item)).collect();
+    quick[0] |= quick.iter().any(|quick| *quick);
+    // Until no further item is used by one that is reached.
+    loop {
+        let reached: Vec<usize> = (0..items.len())
+            .filter(|&at| !quick[at])
+            .filter(|&at| {
+                let names = defined(&items[at]);
+                items
+                    .iter()
+                    .zip(&quick)
+                    .any(|(user, quick)| *quick && names.iter().any(|name| uses(user, name)))
+            })
+            .collect();
+        if reached.is_empty() {
+            break;
+        }
+        reached.into_iter().for_each(|at| quick[at] = true);
+    }
+    items.iter().zip(quick).filter(|(_, quick)| *quick).flat_map(|(item, _)| cited(item)).collect()
+}
+
+/// Clauses that quick tests cite.
+fn quick_clauses() -> BTreeSet<String> {
+    let mut clauses = BTreeSet::new();
+    for file in files() {
+        let text = read(&file);
+        if let Some(("tests", _, text)) = stands_behind(&file, &text) {
+            clauses.extend(cited_by_quick_tests(text));
+        }
+    }
+    clauses
+}
+
+/// The first tier that tests a clause: a quick test, a proof, or a nightly test. Assertions, oracle and bins without a test
+/// of their own work in every simulation.
+fn tier(behind: &Behind, is_quick: bool) -> &'static str {
+    match (is_quick, behind.contains_key("proof"), behind.contains_key("tests")) {
+        (true, _, _) | (false, false, false) => "quick",
+        (false, true, _) => "CI",
+        (false, false, true) => "nightly",
+    }
+}
+
 /// What stands behind each clause.
 fn behind() -> BTreeMap<String, Behind> {
     let mut behind: BTreeMap<String, Behind> = BTreeMap::new();
@@ -184,18 +268,20 @@ fn names(of: Option<&BTreeSet<String>>) -> String {
 }
 
 fn table() -> String {
-    let (behind, none) = (behind(), Behind::new());
+    let (behind, none, quick) = (behind(), Behind::new(), quick_clauses());
     let clauses = clauses(&read("docs/spec.md"));
     let has = |clause: &str, kind: &str| behind.get(clause).is_some_and(|of| of.contains_key(kind));
     let with = |kind: &str| clauses.iter().filter(|(clause, _)| has(clause, kind)).count();
     let mut text = format!("{} clauses. ", clauses.len());
     let counts: Vec<_> = KINDS.iter().map(|kind| format!("{kind} {}", with(kind))).collect();
     let _ = write!(text, "Behind how many there stands: {}.\n\n", counts.join(", "));
-    let _ = writeln!(text, "| clause | {} |\n|---|{}", KINDS.join(" | "), "---|".repeat(KINDS.len()));
+    let _ =
+        writeln!(text, "| clause | tier | {} |\n|---|---|{}", KINDS.join(" | "), "---|".repeat(KINDS.len()));
     for (clause, begins) in &clauses {
         let of = behind.get(clause).unwrap_or(&none);
         let cells: Vec<_> = KINDS.iter().map(|kind| names(of.get(kind))).collect();
-        let _ = writeln!(text, "| **{clause}** {begins} | {} |", cells.join(" | "));
+        let tier = tier(of, quick.contains(clause));
+        let _ = writeln!(text, "| **{clause}** {begins} | {tier} | {} |", cells.join(" | "));
     }
     text
 }
@@ -217,6 +303,30 @@ fn something_stands_behind_each_clause() {
         .filter(|(clause, _)| !behind.contains_key(clause))
         .collect();
     assert!(empty.is_empty(), "no proof, assertion, bin, test, and not the oracle, cites {empty:?}");
+}
+
+#[test]
+fn the_quick_tier_tests_each_clause() {
+    let (behind, quick) = (behind(), quick_clauses());
+    let none = Behind::new();
+    let tier_of = |clause: &str| tier(behind.get(clause).unwrap_or(&none), quick.contains(clause));
+    let later = clauses(&read("docs/spec.md")).into_iter().filter(|(clause, _)| tier_of(clause) != "quick");
+    assert_eq!(later.collect::<Vec<_>>(), [], "no quick test cites these clauses");
+}
+
+#[test]
+fn a_nightly_test_makes_no_clause_quick() {
+    let ignored = "#[ignore = \"nightly: long\"]";
+    let text = format!(
+        "//! Waits (spec 6.1).\n\n/// spec 6.2\nconst ROWS: u32 = 1;\n\n/// spec 6.3\nfn other() {{}}\n\n\
+         #[test]\n{ignored}\nfn all() {{\n    other();\n\n    // spec 6.4\n}}\n\n#[test]\nfn one() {{ ROWS; }}\n"
+    );
+    let quick = |text: &str| cited_by_quick_tests(text).into_iter().collect::<Vec<_>>();
+    assert_eq!(quick(&text), ["6.1", "6.2"]);
+    assert_eq!(quick(&text.replace(&format!("{ignored}\n"), "")), ["6.1", "6.2", "6.3", "6.4"]);
+    let rows = "test_each! { mod a: run; one two }\n\n/// spec 6.1\nfn run(_: &str) {}\n";
+    assert_eq!(quick(rows), ["6.1"]);
+    assert_eq!(quick(&rows.replace("mod", &format!("{ignored} mod"))), [""; 0]);
 }
 
 #[test]

@@ -190,6 +190,7 @@ fn the_committed_table_fits_every_module() {
 
 /// Which parameters a module depends on decides when a figure of the table is that of another point.
 #[test]
+#[ignore = "nightly: elaborates the RTL thirty times"]
 fn a_module_depends_on_the_parameters_of_its_formula_alone() {
     let env = Environment::from_process();
     let tools = match CELLS.find().map(|_| CostTools::find(&env, &ToolChoice::default(), &mut |_| {})) {

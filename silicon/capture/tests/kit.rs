@@ -72,6 +72,7 @@ const FEW: &[&str] = &[
 ];
 
 #[test]
+#[ignore = "nightly: the model runs the same programs in the quick tier"]
 fn every_program_answers_and_the_replay_agrees() {
     let folder = folder("whole");
     let text = ended(&run(&folder, &[], &["--out", "whole.jsonl"]), 0);

@@ -94,6 +94,10 @@ impl Cluster {
              PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO\n"
         );
         fs::write(self.folder.join("slurm.conf"), text).expect("the configuration can be written");
+        // slurmd loads a cgroup plugin though nothing here uses cgroups. It looks for the version that is mounted at
+        // /sys/fs/cgroup and does not start where there is none; version 1 needs no mount to be loaded.
+        fs::write(self.folder.join("cgroup.conf"), "CgroupPlugin=cgroup/v1\n")
+            .expect("the configuration can be written");
         // A client that knows the key may submit; it lives as long as the cluster.
         let key = self.folder.join("munge/key");
         fs::write(

@@ -75,3 +75,68 @@ fn the_runner_notes_how_long_tests_take_and_keeps_their_status() {
 fn passes_unless_told_otherwise() {
     assert!(std::env::var_os("ATOMS_TEST_FAILS").is_none(), "it was told to fail");
 }
+
+/// A program that acts as a test binary: two tests that are slow when they run alone, one that was slow beside the others
+/// only, and a process that it leaves if `LEAVES` is set.
+const HARNESS: &str = "#!/bin/bash
+case \"$*\" in
+  *'--exact computes') while ((SECONDS < 2)); do :; done ;;
+  *'--exact sleeps') sleep 2 ;;
+  *--exact*) ;;
+  *)
+    if [ -n \"$LEAVES\" ]; then sleep 4321 >/dev/null 2>&1 & fi
+    printf 'test %s ... ok <30.000s>\\n' computes sleeps waits
+    echo 'test quick ... ok <0.100s>'
+    echo 'test result: ok. 4 passed; finished in 30.00s' ;;
+esac
+";
+
+/// `.ci/tests` in a checkout whose tests are [`HARNESS`], with limits of a second.
+fn tests_of_tier(root: &Path, leaves: &str) -> Output {
+    fs::create_dir_all(root.join(".ci")).expect("a folder");
+    fs::create_dir_all(root.join("deps")).expect("a folder");
+    for name in ["tests", "timed", "readme"] {
+        let text = fs::read_to_string(script(name)).expect("a script");
+        let text = text.replace(
+            "PROCESSOR_SECONDS, ELAPSED_SECONDS = 20, 40",
+            "PROCESSOR_SECONDS, ELAPSED_SECONDS = 1, 1",
+        );
+        write_program(&root.join(".ci").join(name), &text);
+    }
+    write_program(&root.join("deps/harness"), HARNESS);
+    let readme =
+        "Run the tests:\n\n```sh\n$(env | sed -n 's/^CARGO_TARGET_.*_RUNNER=//p') $PWD/deps/harness\n```\n";
+    fs::write(root.join("README.md"), readme).expect("it can be written");
+    let mut command = Command::new(root.join(".ci/tests"));
+    command.env_remove("CARGO_TARGET_DIR").env("LEAVES", leaves).output().expect("it starts")
+}
+
+fn write_program(path: &Path, text: &str) {
+    fs::write(path, text).expect("it can be written");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+}
+
+#[test]
+fn a_quick_test_that_takes_too_long_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = tests_of_tier(folder.path(), "");
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    for name in ["computes", "sleeps"] {
+        assert!(text.contains(&format!("\n{name} in ")), "{name}: {text}");
+    }
+    assert!(!text.contains("\nwaits in ") && !text.contains("\nquick in "), "{text}");
+    assert!(text.contains("make it smaller, or mark it"), "{text}");
+}
+
+#[test]
+fn a_process_that_a_test_leaves_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = tests_of_tier(folder.path(), "1");
+    let text = said(&output);
+    for process in atoms_host::processes::running(|process| process.words.contains("sleep 4321")) {
+        atoms_host::processes::signal(process.pid, atoms_host::processes::Signal::KILL);
+    }
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("left by a test: sleep 4321"), "{text}");
+}

@@ -1,7 +1,7 @@
 //! The registers of RTL and model, by the same names, held against each other in every cycle.
 //!
-//! It is in this crate because `.ci/mutants` runs it for thousands of mutants of the model (`docs/mutation.md`), and this
-//! crate builds faster; `tests/tests/inside.rs` has the waves, and the search for the first register that differs.
+//! This crate has the test because it builds faster than `tests`, and `.ci/mutants` runs the test for thousands of mutants
+//! of the model (`docs/mutation.md`). `tests/tests/inside.rs` has the waves, and the search for the first register that differs.
 
 use std::collections::HashMap;
 use std::fmt::Arguments;

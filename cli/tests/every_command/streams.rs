@@ -23,12 +23,12 @@ const SLOW: &[&str] = &[
     "explore sweep",
 ];
 
-/// Samples of commands.
+/// Share of the samples that a test runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Samples {
     /// All but those of [`SLOW`], and the help of every command.
     Quick,
-    /// Those of [`SLOW`].
+    /// Only the samples of [`SLOW`].
     Slow,
 }
 

@@ -1,4 +1,4 @@
-//! Compilers' builtins.
+//! Builtins of compilers: names, lowering and meaning.
 
 mod interpreter;
 mod meaning;

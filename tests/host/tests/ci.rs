@@ -87,6 +87,7 @@ case \"$*\" in
     if [ -n \"$LEAVES\" ]; then sleep 4321 >/dev/null 2>&1 & fi
     printf 'test %s ... ok <30.000s>\\n' computes sleeps waits
     echo 'test quick ... ok <0.100s>'
+    echo 'test later ... ignored, nightly: long <0.000s>'
     echo 'test result: ok. 4 passed; finished in 30.00s' ;;
 esac
 ";
@@ -127,6 +128,8 @@ fn a_quick_test_that_takes_too_long_is_named() {
     }
     assert!(!text.contains("\nwaits in ") && !text.contains("\nquick in "), "{text}");
     assert!(text.contains("make it smaller, or mark it"), "{text}");
+    let nightly = fs::read_to_string(folder.path().join("target/ci/nightly.txt")).expect("it is written");
+    assert!(nightly.ends_with("-harness later: long\n"), "{nightly}");
 }
 
 #[test]

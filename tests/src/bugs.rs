@@ -77,7 +77,7 @@ macro_rules! patches {
 }
 
 /// [`BUGS`], and `test_each_bug!`, which makes a test of each that calls a function with the bug. An attribute of a bug
-/// becomes one of its tests. The first token is a `$`, which a macro that makes one cannot write otherwise.
+/// is put on its test. The first token is a `$`, which a macro that makes one cannot write otherwise.
 macro_rules! bugs {
     ($dollar:tt $($(#[$attribute:meta])* $name:ident { $($field:tt)* })*) => {
         /// Every planted bug.

@@ -1,11 +1,12 @@
-//! Tables of tests: one test a row, or one test that goes on behind a row that fails.
+//! Tables of tests: one test per row, or one test that continues after a failing row.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Makes a test of each row, `NAME` or `NAME(ARGUMENTS)`, that calls `$run` with the row's name and its arguments.
 ///
 /// `mod NAME:` in front puts the tests into a module. `all LIST =>` makes a test that `LIST` has exactly these names in
-/// this order. An attribute of a row, or of the module, becomes one of its tests: `#[ignore = "nightly: REASON"]`.
+/// this order. An attribute of a row is put on its test, one of the module on the test of every row:
+/// `#[ignore = "nightly: REASON"]`.
 #[macro_export]
 macro_rules! test_each {
     (@tests $of_all:tt all $all:expr => $run:path; $($(#[$own:meta])* $name:ident $(($($argument:expr),*))?)*) => {
@@ -86,7 +87,7 @@ macro_rules! rows {
     };
 }
 
-/// Tests each row, those after one that fails too.
+/// Tests each row, and continues after a failing row.
 ///
 /// # Panics
 /// With the rules of the rows that fail; what is wrong with each is printed as it fails.

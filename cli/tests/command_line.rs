@@ -1,6 +1,6 @@
 //! The command line as a user sees it: stdout, stderr and exit status, against the files in `cmd/`.
 //!
-//! `TRYCMD=overwrite cargo test -p atoms-cli --test command_line` writes them anew; read the
+//! `TRYCMD=overwrite cargo test -p atoms-cli command_line::` writes them anew; read the
 //! difference before committing it.
 
 #[test]

@@ -2,7 +2,7 @@
 //! hang, no more memory than the text accounts for.
 //!
 //! To look for longer, with a new seed each time:
-//! `ATOMS_FUZZ_MINUTES=60 cargo test --release -p atoms-isa --test fuzz -- --ignored --nocapture`.
+//! `ATOMS_FUZZ_MINUTES=60 cargo test --release -p atoms-isa fuzz:: -- --ignored --nocapture`.
 //! What fails is named by its seed; `ATOMS_FUZZ_SEED=...` starts there.
 
 use crate::common;

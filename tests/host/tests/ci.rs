@@ -52,6 +52,33 @@ fn the_commands_of_the_readme_are_found() {
 }
 
 #[test]
+fn a_failed_check_does_not_stop_the_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join(".ci")).expect("a folder");
+    for name in ["steps", "hide"] {
+        fs::copy(script(name), folder.path().join(".ci").join(name)).expect("it can be copied");
+    }
+    let checks = "source .ci/steps
+        first() { false; echo wrong; }
+        second() { echo right; }
+        checks=(first second)
+        run_checks \"$@\"";
+    let run = |names: &[&str]| {
+        let mut bash = Command::new("bash");
+        bash.args(["-c", checks, "checks"]).args(names).current_dir(folder.path());
+        let output = bash.output().expect("it starts");
+        (output.status.code(), said(&output))
+    };
+    let (status, all) = run(&[]);
+    assert!(status == Some(1) && all.contains("\nright\n") && all.ends_with("failed: first"), "{all}");
+    assert!(!all.contains("wrong"), "{all}");
+    let (status, second) = run(&["second"]);
+    assert!(status == Some(0) && second.ends_with("right") && !second.contains("== first"), "{second}");
+    let (status, unknown) = run(&["third"]);
+    assert!(status == Some(2) && unknown.contains("expected one of first second"), "{unknown}");
+}
+
+#[test]
 fn the_runner_notes_how_long_tests_take_and_keeps_their_status() {
     let times = tempfile::tempdir().expect("a folder");
     let program = std::env::current_exe().expect("Linux tells a process its program");

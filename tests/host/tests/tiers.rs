@@ -33,7 +33,7 @@ fn every_ignored_test_is_nightly_and_says_why() {
 #[test]
 fn the_nightly_tier_runs_ignored_tests() {
     let script = |name: &str| fs::read_to_string(root().join(".ci").join(name)).unwrap();
-    assert!(script("nightly").contains("\n.ci/tests nightly\n"));
+    assert!(script("nightly").contains("\ntests() { .ci/tests nightly; }\n"));
     assert!(script("tests").contains("command += \" -- --include-ignored\""));
 }
 

@@ -103,8 +103,7 @@ fn number(variable: &str) -> Option<u64> {
 /// Number of cases to draw: `PROPTEST_CASES` if it is set, else `cases` in the nightly tier and a quarter of them in the
 /// quick one.
 pub fn cases_or(cases: u32) -> u32 {
-    let of_tier =
-        if std::env::var("ATOMS_TIER").is_ok_and(|tier| tier == "nightly") { cases } else { cases / 4 };
+    let of_tier = if atoms_host::is_nightly() { cases } else { cases / 4 };
     number("PROPTEST_CASES").map_or(of_tier, |cases| cases as u32)
 }
 

@@ -48,7 +48,7 @@ fn a_library_without_models_is_unloaded() {
     let first = Bench::new("unload-first", "");
     drop(first.build(&first.spec()).0.instantiate().unwrap());
     // A cache of its own: the tests beside this one load the same library.
-    let bench = Bench::new("unload", "").with_own_cache();
+    let bench = Bench::new("copied", "").with_own_built_cache();
     let (library, _) = bench.build(&bench.spec());
     let path = library.path().to_path_buf();
     let mut rtl = library.instantiate().unwrap();
@@ -65,7 +65,7 @@ fn a_library_without_models_is_unloaded() {
 
 #[test]
 fn a_damaged_entry_is_found_and_rebuilt() {
-    let bench = Bench::new("damage", "").with_own_cache();
+    let bench = Bench::new("copied", "").with_own_built_cache();
     let (library, _) = bench.build(&bench.spec());
     let path = library.path().to_path_buf();
     let mut rtl = library.instantiate().unwrap();
@@ -261,7 +261,7 @@ fn a_killed_build_leaves_nothing() {
 
 #[test]
 fn what_others_could_have_written_is_not_loaded() {
-    let mut bench = Bench::new("foreign", "").with_own_cache();
+    let mut bench = Bench::new("copied", "").with_own_built_cache();
     let cache = bench.env.cache_dir();
     let (library, _) = bench.build(&bench.spec());
     let (file, entry) = (library.path().to_path_buf(), library.path().parent().unwrap().to_path_buf());

@@ -11,6 +11,11 @@ pub mod programs;
 
 use std::path::{Path, PathBuf};
 
+/// Whether the nightly tier runs, as `.ci/tests nightly` says: tests that draw cases then draw all of them.
+pub fn is_nightly() -> bool {
+    std::env::var("ATOMS_TIER").is_ok_and(|tier| tier == "nightly")
+}
+
 /// Root of the checkout.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("tests/host is two folders deep").into()

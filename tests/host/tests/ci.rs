@@ -107,8 +107,8 @@ fn passes_unless_told_otherwise() {
 /// only, and a process that it leaves if `LEAVES` is set.
 const HARNESS: &str = "#!/bin/bash
 case \"$*\" in
-  *'--exact computes') while ((SECONDS < 2)); do :; done ;;
-  *'--exact sleeps') sleep 2 ;;
+  *'--exact computes') timeout 1 sh -c 'while :; do :; done'; true ;;
+  *'--exact sleeps') sleep 1.1 ;;
   *--exact*) ;;
   *)
     if [ -n \"$LEAVES\" ]; then sleep 4321 >/dev/null 2>&1 & fi
@@ -119,7 +119,7 @@ case \"$*\" in
 esac
 ";
 
-/// `.ci/tests` in a checkout whose tests are [`HARNESS`], with limits of a second.
+/// `.ci/tests` in a checkout whose tests are [`HARNESS`], with limits of half a second and a second.
 fn tests_of_tier(root: &Path, leaves: &str) -> Output {
     fs::create_dir_all(root.join(".ci")).expect("a folder");
     fs::create_dir_all(root.join("deps")).expect("a folder");
@@ -127,7 +127,7 @@ fn tests_of_tier(root: &Path, leaves: &str) -> Output {
         let text = fs::read_to_string(script(name)).expect("a script");
         let text = text.replace(
             "PROCESSOR_SECONDS, ELAPSED_SECONDS = 20, 40",
-            "PROCESSOR_SECONDS, ELAPSED_SECONDS = 1, 1",
+            "PROCESSOR_SECONDS, ELAPSED_SECONDS = 0.5, 1",
         );
         write_program(&root.join(".ci").join(name), &text);
     }

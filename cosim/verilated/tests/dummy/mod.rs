@@ -140,6 +140,14 @@ fn config(banks: usize) -> String {
     )
 }
 
+fn copy_folder(from: &Path, into: &Path) {
+    let to = into.join(from.file_name().unwrap());
+    std::fs::create_dir(&to).unwrap();
+    for file in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
 /// The design in a folder of its own, and what is needed to build it.
 pub(crate) struct Bench {
     pub(crate) dir: tempfile::TempDir,
@@ -160,14 +168,18 @@ impl Bench {
         std::fs::create_dir(&own).unwrap();
         let shared = std::fs::read_dir(self.env.cache_dir()).into_iter().flatten().flatten();
         for entry in shared.filter(|entry| entry.file_name().to_string_lossy().starts_with("runtime-")) {
-            let to = own.join(entry.file_name());
-            std::fs::create_dir(&to).unwrap();
-            for file in std::fs::read_dir(entry.path()).unwrap().map(Result::unwrap) {
-                std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
-            }
+            copy_folder(&entry.path(), &own);
         }
         self.env.cache = Some(own);
         self
+    }
+
+    /// With a cache of its own, in which the design is built: a copy of the entry in the shared cache.
+    pub(crate) fn with_own_built_cache(self) -> Self {
+        let library = self.library();
+        let bench = self.with_own_cache();
+        copy_folder(library.path().parent().unwrap(), &bench.env.cache_dir());
+        bench
     }
 
     pub(crate) fn spec(&self) -> BuildSpec {

@@ -16,7 +16,7 @@ fn results(lines: &str, threads: u32) -> Vec<u32> {
     );
     let program = Program::parse(lines, &text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
     let launch = format!(
-        "kernel = \"k\"\ngrid = 1\nblock = {threads}\nshared = 256\ncycle_budget = 20000\n\
+        "kernel = \"k\"\ngrid = 1\nblock = {threads}\nshared = 512\ncycle_budget = 20000\n\
          [[param]]\nname = \"out\"\ntype = \"u32\"\nzeros = {threads}\n"
     );
     let launch = Launch::from_toml("launch", &launch, Path::new("")).unwrap();
@@ -80,6 +80,39 @@ fn a_barrier_for_some_warps() {
     let lines = "SHF.R.U32.HI R9, RZ, 0x5, R0 ;\nISETP.NE.AND P0, PT, R9, RZ, PT ;\nMOV R8, 0x5 ;\n@!P0 STS [RZ], R8 ;\n\
                  @!P0 BAR.ARV 0x1, 0x60 ;\n@P0 BAR.SYNC 0x1, 0x60 ;\nLDS R8, [RZ] ;";
     assert_eq!(results(lines, 96), vec![5; 96]);
+}
+
+/// 128 threads store their number and read that of the mirrored thread; the last warp comes late. The number of the
+/// barrier and the threads it waits for are packed in one register, or 0 threads mean the whole block.
+#[test]
+fn operands_of_a_barrier_in_one_register() {
+    let late = "ISETP.GE.AND P0, PT, R0, 0x60, PT ;\nSEL R8, RZ, 0x64, !P0 ;\n\
+                .L_x_0:\nIADD3 R8, R8, -0x1, RZ ;\nISETP.GT.AND P1, PT, R8, RZ, PT ;\n@P1 BRA `(.L_x_0) ;\n\
+                SHF.L.U32 R10, R0, 0x2, RZ ;\nSTS [R10], R0 ;\n";
+    let mirror = "LOP3.LUT R9, R0, MASK, RZ, 0x3c, !PT ;\nSHF.L.U32 R9, R9, 0x2, RZ ;\nLDS R8, [R9] ;";
+    let whole = [
+        "MOV R4, RZ ;\nBAR.SYNC R4, R4 ;",
+        "MOV R4, 0x3 ;\nBAR.SYNC.DEFER_BLOCKING R4, R4 ;",
+        "MOV R4, 0x800007 ;\nBAR.SYNC R4, R4 ;",
+        "BAR.SYNC RZ, RZ ;",
+        "MOV R4, 0x5 ;\nBAR.RED.POPC R4, R4, PT ;",
+        "MOV R4, 0x5 ;\nMOV R5, RZ ;\nBAR.SYNC R4, R5 ;",
+        "UMOV UR4, 0x800001 ;\nBAR.SYNC UR4, UR4 ;",
+    ];
+    let halves = "SHF.R.U32.HI R4, RZ, 0x6, R0 ;\nIADD3 R4, R4, 0x400001, RZ ;\nBAR.SYNC R4, R4 ;";
+    for (barrier, mask) in whole.into_iter().map(|barrier| (barrier, 127)).chain([(halves, 63)]) {
+        let lines = format!("{late}{barrier}\n{}", mirror.replace("MASK", &format!("{mask:#x}")));
+        let expected: Vec<u32> = (0..128).map(|t| t ^ mask).collect();
+        assert_eq!(results(&lines, 128), expected, "{barrier}");
+    }
+}
+
+/// Half of each warp arrives without waiting, with a packed operand; the other half waits.
+#[test]
+fn an_arrival_with_a_packed_operand() {
+    let lines = "LOP3.LUT R9, R0, 0x20, RZ, 0xc0, !PT ;\nISETP.NE.AND P0, PT, R9, RZ, PT ;\nMOV R8, 0x5 ;\nMOV R4, 0x400002 ;\n\
+                 @!P0 STS [RZ], R8 ;\n@!P0 BAR.ARV R4, R4 ;\n@P0 BAR.SYNC R4, R4 ;\nLDS R8, [RZ] ;";
+    assert_eq!(results(lines, 64), vec![5; 64]);
 }
 
 #[test]

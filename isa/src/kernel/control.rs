@@ -49,10 +49,13 @@ pub enum BarrierVote {
 /// A block barrier instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockBarrier {
-    /// Which barrier, 0 to 15.
+    /// Number of the barrier, 0 to 15, and if `packed` the threads as well.
     pub barrier: Source,
-    /// Threads expected; all threads of the block where there is none.
+    /// Threads expected; all threads of the block if absent or 0.
     pub threads: Option<Source>,
+    /// True if bits 0 to 15 of `barrier` are its number and bits 16 to 27 the threads expected. Source: listings, which
+    /// then name one register twice.
+    pub packed: bool,
     /// Whether threads that arrive also wait (`BAR.SYNC`) or go on (`BAR.ARV`).
     pub wait: bool,
     /// `BAR.RED`: a predicate that is combined over the threads that wait; [`WarpOp::BarrierResult`] reads it.

@@ -107,7 +107,13 @@ impl<'t> Unit<'_, 't> {
                 let barrier = self.source(m.operand(0)?)?;
                 let threads = m.instruction.operands.get(1).map(|t| self.source(t)).transpose()?;
                 let wait = kind == "sync";
-                self.control(Control::Block(BlockBarrier { barrier, threads, wait, vote: None }));
+                self.control(Control::Block(BlockBarrier {
+                    barrier,
+                    threads,
+                    packed: false,
+                    wait,
+                    vote: None,
+                }));
                 Ok(())
             }
             Some("red") => self.barrier_vote(m),
@@ -127,7 +133,7 @@ impl<'t> Unit<'_, 't> {
             Some(pred) => (Some(self.source(m.operand(2)?)?), pred),
         };
         let pred = self.pred_source(pred)?;
-        let block = BlockBarrier { barrier, threads, wait: true, vote: Some((vote, pred)) };
+        let block = BlockBarrier { barrier, threads, packed: false, wait: true, vote: Some((vote, pred)) };
         self.control(Control::Block(block));
         let output = self.output(m.operand(0)?)?;
         let (dst, pred_dst) = (output.reg(), output.pred());

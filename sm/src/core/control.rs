@@ -331,8 +331,11 @@ impl Core<'_> {
         let At { index, mask, pc, .. } = at;
         let view = warp.view(index, &self.constants);
         let lowest = mask.trailing_zeros() as usize % LANES;
-        let id = view.row(&block.barrier)[lowest];
-        let threads = block.threads.map(|t| view.row(&t)[lowest]);
+        let word = view.row(&block.barrier)[lowest];
+        let named = block.threads.map(|t| view.row(&t)[lowest]);
+        let (id, threads) =
+            if block.packed { (word & 0xffff, Some(word >> 16 & 0xfff)) } else { (word, named) };
+        let threads = threads.filter(|&threads| threads != 0);
         let vote = block.vote.map(|(vote, pred)| (vote, view.pred(pred) & mask));
         if self.watched {
             self.tell_barrier(at, warp, id, block.wait);

@@ -221,7 +221,8 @@ pub(super) fn rpcmov(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     control(Control::ReturnPcToReg { dst, high: half(args.name()?)? })
 }
 
-/// `BAR.SYNC[.DEFER_BLOCKING] id[, threads]`, `BAR.ARV id, threads`, `BAR.RED.op id[, threads], p`
+/// `BAR.SYNC[.DEFER_BLOCKING] id[, threads]`, `BAR.ARV id, threads`, `BAR.RED.op id[, threads], p`; with one register for
+/// both, they are packed in it
 pub(super) fn bar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let vote = if args.modifier("RED") { Some(args.named()?) } else { None };
     let wait = args.modifier("SYNC") || vote.is_some();
@@ -236,7 +237,14 @@ pub(super) fn bar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         Some(vote) => Some((vote, args.pred()?)),
         None => None,
     };
-    control(Control::Block(BlockBarrier { barrier, threads, wait, vote }))
+    let packed = matches!(barrier.value, Value::Reg(_) | Value::Uniform(_)) && threads == Some(barrier);
+    control(Control::Block(BlockBarrier {
+        barrier,
+        threads: threads.filter(|_| !packed),
+        packed,
+        wait,
+        vote,
+    }))
 }
 
 /// `DEPBAR.LE SB0, n`, `DEPBAR {5,4,3}`

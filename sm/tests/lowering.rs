@@ -21,7 +21,7 @@ const ARCHES: [&str; 8] = ["sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100"
 const LEGAL: &[(&str, &str, u32, u16)] = &[
     ("add", "u32", 32, 70), ("add", "s32", 32, 70), ("add", "u64", 64, 70), ("add", "f32", 32, 70),
     ("add", "f64", 64, 70), ("add", "noftz.f16", 16, 70), ("add", "noftz.f16x2", 32, 70),
-    ("add", "noftz.bf16", 16, 90), ("add", "noftz.bf16x2", 32, 90),
+    ("add", "noftz.bf16", 16, 90), ("add", "noftz.bf16x2", 32, 90), ("add", "noftz.f32", 32, 90),
     ("min", "u32", 32, 70), ("min", "s32", 32, 70), ("min", "u64", 64, 70), ("min", "s64", 64, 70),
     ("max", "u32", 32, 70), ("max", "s32", 32, 70), ("max", "u64", 64, 70), ("max", "s64", 64, 70),
     ("inc", "u32", 32, 70), ("dec", "u32", 32, 70),
@@ -50,7 +50,9 @@ fn apply(op: &str, ty: &str, old: u128, b: u128, c: u128) -> u128 {
     match (op, ty) {
         ("add", "u32" | "s32") => u128::from((old as u32).wrapping_add(b as u32)),
         ("add", "u64") => u128::from((old as u64).wrapping_add(b as u64)),
-        ("add", "f32") => u128::from((f32::from_bits(old as u32) + f32::from_bits(b as u32)).to_bits()),
+        ("add", "f32" | "noftz.f32") => {
+            u128::from((f32::from_bits(old as u32) + f32::from_bits(b as u32)).to_bits())
+        }
         ("add", "f64") => u128::from((f64::from_bits(old as u64) + f64::from_bits(b as u64)).to_bits()),
         ("add", "noftz.f16" | "noftz.bf16") => half(old, b),
         ("add", _) => half(old >> 16, b >> 16) << 16 | half(old & 0xffff, b & 0xffff),
@@ -127,8 +129,8 @@ impl Random {
         let wild = u128::from(self.next()) << 64 | u128::from(self.next());
         let value = match ty {
             // Subnormals are kept in shared memory (spec 7.3).
-            "f32" if self.below(4) == 0 => u128::from(self.below(0x80_0000)),
-            "f32" => u128::from((small * 1.1).to_bits()),
+            "f32" | "noftz.f32" if self.below(4) == 0 => u128::from(self.below(0x80_0000)),
+            "f32" | "noftz.f32" => u128::from((small * 1.1).to_bits()),
             "f64" => u128::from((f64::from(small) * 1.1).to_bits()),
             "noftz.f16" | "noftz.bf16" => half(small, ty == "noftz.bf16"),
             "noftz.f16x2" | "noftz.bf16x2" => {
@@ -513,7 +515,7 @@ fn every(form: Form, order: &'static str, last: bool, wants: impl Fn(&Case) -> b
 }
 
 /// Legal pairs before sm_90, and from there on; of these, those that are red too.
-const PAIRS: [usize; 4] = [28, 23, 32, 25];
+const PAIRS: [usize; 4] = [28, 23, 33, 26];
 
 /// Cases of [`every`] if it wants all.
 const ALL: usize = 4 * (2 * PAIRS[0] + PAIRS[1]) + 4 * (2 * PAIRS[2] + PAIRS[3]);

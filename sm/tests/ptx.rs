@@ -228,3 +228,22 @@ fn a_launch_that_does_not_fit_is_refused() {
         assert!(error.contains(message), "{error}");
     }
 }
+
+#[test]
+fn noftz_keeps_subnormals_in_global_memory() {
+    let text = ".version 9.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 o)\n{\n\
+        .reg .b64 %d<3>; .reg .f32 %f<9>; .reg .b32 %s; .shared .align 4 .f32 sh;\n\
+        ld.param.u64 %d1, [o]; mov.b32 %f1, 5; mov.u32 %s, sh; st.shared.f32 [%s], %f1;\n\
+        atom.global.add.noftz.f32 %f2, [%d1], %f1;\nred.global.add.noftz.f32 [%d1+4], %f1;\n\
+        atom.add.noftz.f32 %f3, [%d1+8], %f1;\nred.add.noftz.f32 [%d1+12], %f1;\n\
+        atom.global.add.f32 %f4, [%d1+16], %f1;\nred.global.add.f32 [%d1+20], %f1;\natom.add.f32 %f5, [%d1+24], %f1;\n\
+        red.shared::cluster.add.noftz.f32 [%s], %f1;\nred.shared.add.f32 [%s], %f1;\n\
+        ld.shared.f32 %f6, [%s];\nst.global.f32 [%d1+28], %f6;\nret;\n}\n";
+    let launch = "kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"o\"\ntype = \"u32\"\n\
+        values = [7, 7, 7, 7, 7, 7, 7, 0]\nexpect = { values = [12, 12, 12, 12, 0, 0, 0, 15] }\n";
+    let launch = Launch::from_toml("noftz", launch, std::path::Path::new("")).unwrap();
+    for target in ["sm_90", "sm_100", "sm_120"] {
+        let program = Program::from_ptx("noftz.ptx", &text.replace("sm_90", target), None).unwrap();
+        run_on(&program, &launch, Shape::default()).unwrap();
+    }
+}

@@ -65,6 +65,8 @@ pub(super) struct Form {
     pub(super) sem: Semantics,
     pub(super) scope: Scope,
     pub(super) space: AtomicSpace,
+    /// True with `.noftz`: `.add.f32` in global memory keeps subnormals.
+    pub(super) noftz: bool,
     /// `.L2::cache_hint`: one more operand, which is a hint to caches and does nothing here.
     pub(super) hinted: bool,
 }

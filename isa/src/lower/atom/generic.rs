@@ -19,6 +19,7 @@ impl Form {
         let ty = match (self.op, self.ty) {
             (AtomicOp::Cas, Type::B64) => ".64",
             (_, Type::U64 | Type::B64) if number < 70 => ".U64",
+            (_, Type::F32) if self.noftz => ".F32.RN",
             (_, Type::F32) => ".F32.FTZ.RN",
             (_, Type::F64) => ".F64.RN",
             (_, Type::F16x2) => ".F16x2.RN",

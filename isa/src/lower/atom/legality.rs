@@ -193,6 +193,7 @@ impl Form {
             sem: modifiers.sem.and_then(|name| name.parse().ok()).unwrap_or(Semantics::Relaxed),
             scope: modifiers.scope.and_then(|name| name.parse().ok()).unwrap_or(Scope::Gpu),
             space: modifiers.space.unwrap_or(AtomicSpace::Generic),
+            noftz: modifiers.noftz,
             hinted: modifiers.hinted,
         })
     }

@@ -142,6 +142,7 @@ mod tests {
                     sem: Semantics::Relaxed,
                     scope: Scope::Gpu,
                     space: AtomicSpace::Shared,
+                    noftz: false,
                     hinted: false,
                 };
                 let since = since.map_or("vectors in global memory alone".into(), |s| format!("sm_{s}"));

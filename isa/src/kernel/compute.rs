@@ -112,6 +112,8 @@ pub enum IntOp {
     Mul24(ProductPart),
     /// The same plus `c`.
     Mad24(ProductPart),
+    /// `|a - b|`
+    AbsDiff,
     /// `c + |a - b|`
     Sad,
     /// `c` plus the sum of `|a - b|` over the parts of the type.
@@ -351,7 +353,7 @@ pub enum ComputeOp {
         combine: BoolOp,
         /// Flush subnormal operands.
         flush: bool,
-        /// The register result: all ones of a type, or its 1.0.
+        /// The register result: all ones of a type, or its 1.0. A comparison of packed halves gives 16 bits for each half.
         result: Option<Type>,
         /// Of what it is one part.
         part: ComparePart,

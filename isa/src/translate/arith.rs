@@ -92,6 +92,21 @@ impl<'t> Unit<'_, 't> {
                 };
                 self.typed(m, ComputeOp::Dot { pieces, signed }, &[a, b, Type::U32])?;
             }
+            "vabsdiff2" | "vabsdiff4" => {
+                let (to, a, b) = (m.ty()?, m.ty()?, m.ty()?);
+                let parts = match (i.opcode, a) {
+                    ("vabsdiff2", Type::U32) => Type::U16x2,
+                    ("vabsdiff2", Type::S32) => Type::S16x2,
+                    (_, Type::U32) => Type::U8x4,
+                    (_, Type::S32) => Type::S8x4,
+                    _ => return Err(Fail::Lacking),
+                };
+                if a != b || !matches!(to, Type::U32 | Type::S32) {
+                    return Err(Fail::Lacking);
+                }
+                let op = if m.take("add") { IntOp::SadParts } else { IntOp::AbsDiff };
+                self.typed(m, ComputeOp::int(op, parts), &[Type::U32; 3])?;
+            }
             "prmt" => {
                 let ty = m.ty()?;
                 let mode = if m.done().is_ok() { PermuteMode::Index } else { m.next_as()? };

@@ -46,7 +46,7 @@ fn in_parts(op: IntOp, part: Type, limits: [bool; 2], operands: [u64; 4], p: [bo
         let [a, b, c, d] = operands;
         let distances = (0..32).step_by(part.bits() as usize).map(|at| {
             let [a, b] = [a, b].map(|v| v >> at & ones(part.bits()));
-            single(IntOp::Sad, part, limits, [a, b, 0, d], p, 0).value
+            single(IntOp::AbsDiff, part, limits, [a, b, 0, d], p, 0).value
         });
         return Computed::value(c.wrapping_add(distances.sum()) & ones(32));
     }
@@ -98,6 +98,7 @@ fn single(
         }
         IntOp::Mul24(part) => product24(ty, part, a, b),
         IntOp::Mad24(part) => low(number(ty, product24(ty, part, a, b)) + z),
+        IntOp::AbsDiff => low((x - y).abs()),
         IntOp::Sad | IntOp::SadParts => low((x - y).abs() + z),
         // Division by zero is unspecified; all ones, and the dividend, as the machine's sequences give. [CHOSEN]
         IntOp::Div => low(x.checked_div(y).unwrap_or(-1)),

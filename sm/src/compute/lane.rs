@@ -126,7 +126,7 @@ fn compared(
             return Computed { value: 0, preds: [with(holds), with(!holds)] };
         }
         let preds = both.map(with);
-        let word = |to: Type| truth(to, preds[0]) | truth(to, preds[1]) << 16;
+        let word = |to: Type| truth(to, preds[0]) & ones(16) | (truth(to, preds[1]) & ones(16)) << 16;
         return Computed { value: result.map_or(preds[0].into(), word), preds };
     }
     let order = if ty.float() {

@@ -167,7 +167,7 @@ const ROWS: &[Row] = &[
     ("UTMACMDFLUSH", VECTOR, |_| control(Control::EndGroup), "the thread's block copies to global memory since the last are a group", &["UTMACMDFLUSH"]),
     ("UVIADD", UNIFORM, arith::viadd, "as VIADD, once for the warp", &["UVIADD UR0, UR1, UR2"]),
     ("VABSDIFF", VECTOR, video::vabsdiff, "absolute difference, plus a third", &["VABSDIFF R0, R1, R2, R3"]),
-    ("VABSDIFF4", VECTOR, video::vabsdiff4, "absolute differences of bytes, added", &["VABSDIFF4.U8 R0, R1, R2, R3"]),
+    ("VABSDIFF4", VECTOR, video::vabsdiff4, "absolute differences of bytes; .ACC adds them to a third", &["VABSDIFF4.U8 R0, R1, R2, R3", "VABSDIFF4.U8.ACC R0, R1, R2, R3"]),
     ("VIADD", VECTOR, arith::viadd, "add two", &["VIADD R0, R1, R2", "VIADD.S32.ISAT R0, R1, R2"]),
     ("VIADDMNMX", VECTOR, |a| video::min_max(a, IntOp::AddMinMax), "add two, then minimum or maximum with a third", &["VIADDMNMX R0, R1, R2, R3, PT"]),
     ("VIMNMX", BOTH, arith::vimnmx, "minimum or maximum", &["VIMNMX R0, R2, R4, PT"]),

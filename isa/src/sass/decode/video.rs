@@ -6,7 +6,6 @@ use super::{Decoded, Failure};
 use crate::kernel::compute::{ComputeOp, IntOp};
 use crate::kernel::instruction::Operation;
 use crate::kernel::number::{DotPieces, Type};
-use crate::kernel::source::Source;
 
 /// `VABSDIFF[.U32] d, a, b, c`
 pub(super) fn vabsdiff(args: &mut Args<'_, '_>) -> Decoded<Operation> {
@@ -15,16 +14,14 @@ pub(super) fn vabsdiff(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.plain::<3>(ComputeOp::int(IntOp::Sad, ty), Type::B32)
 }
 
-/// `VABSDIFF4[.U8|.S8][.ACC] d, a, b, c`
+/// `VABSDIFF4[.U8] d, a, b, c`: four differences; `VABSDIFF4[.U8].ACC d, a, b, c`: their sum plus `c`. Bytes are signed
+/// without `.U8`. Source: listings of `vabsdiff4`.
 pub(super) fn vabsdiff4(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let ty = if args.modifier("S8") { Type::S8x4 } else { Type::U8x4 };
-    args.ignore(&["U8"]);
-    let accumulate = args.modifier("ACC");
-    let mut compute = args.result(ComputeOp::int(IntOp::SadParts, ty), false)?;
+    let ty = if args.modifier("U8") { Type::U8x4 } else { Type::S8x4 };
+    args.ignore(&["S8"]);
+    let op = if args.modifier("ACC") { IntOp::SadParts } else { IntOp::AbsDiff };
+    let mut compute = args.result(ComputeOp::int(op, ty), false)?;
     args.sources_of::<3>(Type::B32, &mut compute)?;
-    if !accumulate {
-        compute.sources[2] = Source::ZERO;
-    }
     Ok(Operation::Compute(compute))
 }
 

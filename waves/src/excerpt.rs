@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::signal_path;
+
 /// Values of some signals of a wave file, from one point in time to another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Excerpt {
@@ -20,7 +22,7 @@ pub struct Excerpt {
 pub struct ExcerptSignal {
     /// Names of the scopes it is in, the outermost first.
     pub scopes: Vec<String>,
-    /// Its name there, without a range of bits.
+    /// Its name there, without a range of bits, as [`FileSignal::label`](crate::FileSignal::label) has it.
     pub name: String,
     /// What it holds.
     pub kind: ValueKind,
@@ -29,9 +31,9 @@ pub struct ExcerptSignal {
 }
 
 impl ExcerptSignal {
-    /// Scopes and name, joined by points.
+    /// Joins scopes and name; see [`signal_path`].
     pub fn path(&self) -> String {
-        self.scopes.iter().chain([&self.name]).map(String::as_str).collect::<Vec<_>>().join(".")
+        signal_path(self.scopes.iter().chain([&self.name]))
     }
 
     /// The value at `time`; `None` before the first one.

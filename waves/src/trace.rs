@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 /// Values of the signals of a [`Definition`], cycle by cycle.
 ///
 /// Set what may have changed, then [`tick`](Self::tick). Only changes are written. Cycle `n` lasts
-/// from time `10 n` to `10 n + 10`; values change where the clock rises. The file is complete after
-/// every [`flush`](Self::flush), and when the trace is dropped.
+/// from time `10 n` to `10 n + 10`; values change where the clock rises, and the clock rises once more at the end. The
+/// file is complete after every [`flush`](Self::flush), and when the trace is dropped.
 ///
 /// What is set goes to a thread, which finds out what has changed, compares and writes. `T` is what it is told of a cycle
 /// to find out itself what to set; see [`Definition::create_with`].

@@ -175,7 +175,12 @@ impl WaveValues {
                 }
                 Step::Deferred(cycle) => deferred.set(self, cycle),
                 Step::Tick(cycle) => self.tick(cycle, format)?,
-                Step::End(time) => format.entry(Entry::Time(time))?,
+                Step::End(time) => {
+                    // The rising edge that ends the last cycle.
+                    format.entry(Entry::Time(time))?;
+                    self.set_changed(self.clock, 1);
+                    self.write_changes(format)?;
+                }
             }
         }
         Ok(())

@@ -72,7 +72,7 @@ fn the_earliest_difference_has_the_others_as_followers() {
         );
         assert_eq!((cause.heals, cause.stays, cause.times), (None, true, 1));
     }
-    assert_eq!(WaveDiff::compare(DiffSides::Files(&left, &left), &clocked()).unwrap().points, 11);
+    assert_eq!(WaveDiff::compare(DiffSides::Files(&left, &left), &clocked()).unwrap().points, 10);
 }
 
 #[test]
@@ -175,6 +175,138 @@ fn a_window_and_an_end_that_comes_early_are_told() {
     assert_eq!(WaveDiff::compare(sides, &of(0, 60)).unwrap().divergences[0].heals, None);
     let error = WaveDiff::compare(sides, &of(150, 160)).unwrap_err();
     assert!(matches!(error, DiffError::Apart(Some((0, _)), Some((0, 100)))), "{error}");
+}
+
+fn vcd(dir: &Path, name: &str, declarations: &str, values: &str) -> WaveFile {
+    let path = dir.join(name);
+    std::fs::write(&path, format!("$timescale 1 ns $end {declarations} $enddefinitions $end\n{values}\n"))
+        .unwrap();
+    WaveFile::open(path).unwrap()
+}
+
+#[rustfmt::skip]
+const EDGES: &[(&str, &[u64])] = &[
+    // times, and values of the clock           times whose data are sampled
+    ("0=0 5=1 6 10=0 15=1 16 20=0 25=1 26 30",  &[0, 10, 20]),
+    ("0=x 5=1 10=0 15=1 20",                    &[0, 10]),
+    ("0=z 3 5=1 10=0 15=1 20=0",                &[3, 10]),
+    // A clock without a value is x.
+    ("0 5=1 10=0 15=1 20",                      &[0, 10]),
+    // A clock that is 1 at the first time does not rise there: no values hold before.
+    ("0=1 5=0 10=1 15=0 20=1",                  &[5, 15]),
+    ("30=1 35=0 40=1 45=0 50",                  &[35]),
+    // x to 1 is an edge; 0 to x and 1 to 1 are none.
+    ("0=0 5=x 10=1 15=1 20=0 25=1",             &[5, 20]),
+];
+
+#[test]
+fn each_rising_edge_has_one_sample_of_the_values_in_front_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let declarations = "$var wire 1 ! clk $end $var string 1 d data $end";
+    for (steps, sampled) in EDGES {
+        // The data change at each time, and are wrong at one of them.
+        let wave = |name: &str, wrong: Option<&str>| {
+            let step = |step: &str| {
+                let (time, clock) = step.split_once('=').unwrap_or((step, ""));
+                let data = if wrong == Some(step) { "wrong" } else { time };
+                let clock = if clock.is_empty() { String::new() } else { format!("{clock}!") };
+                format!("#{time}\n{clock}\ns{data} d\n")
+            };
+            vcd(dir.path(), name, declarations, &steps.split(' ').map(step).collect::<String>())
+        };
+        let right = wave("r.vcd", None);
+        for step in steps.split(' ') {
+            let left = wave("l.vcd", Some(step));
+            let diff = WaveDiff::compare(DiffSides::Files(&left, &right), &clocked()).unwrap();
+            let time = step.split('=').next().unwrap().parse().unwrap();
+            assert_eq!(
+                (diff.points, diff.divergences.len()),
+                (sampled.len() as u64, usize::from(sampled.contains(&time))),
+                "{steps}: {step}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_sample_belongs_to_the_cycle_before_its_edge() {
+    let dir = tempfile::tempdir().unwrap();
+    let declarations = "$var wire 1 ! clk $end $var wire 1 d d $end";
+    let clock = |values: [&str; 3]| {
+        let [first, second, last] = values;
+        format!("#0 0! {first} #5 1! #6 {second} #10 0! #15 1! #20 0! #25 1! #26 {last} #30")
+    };
+    let left = vcd(dir.path(), "l.vcd", declarations, &clock(["1d", "0d", ""]));
+    let right = vcd(dir.path(), "r.vcd", declarations, &clock(["0d", "", "1d"]));
+    let sides = DiffSides::Files(&left, &right);
+    let diff = WaveDiff::compare(sides, &clocked()).unwrap();
+    assert_eq!((brief(&diff), diff.points), (vec![("d", 0, 1, Some(10))], 3));
+    // The edge at 15 has its sample in cycle 1, of times 10 to 19.
+    for (window, points) in [(10..20, 1), (0..15, 2), (0..14, 1), (5..25, 2)] {
+        let options = DiffOptions { window: Some(window.clone()), ..clocked() };
+        assert_eq!(WaveDiff::compare(sides, &options).unwrap().points, points, "{window:?}");
+    }
+    // The time before an edge is the last that a side needs.
+    for (end, points) in [(25, 3), (24, 3), (23, 2)] {
+        let values = format!("#0 0! 0d #5 1! #15 0! #{end} 0!");
+        let short = vcd(dir.path(), "s.vcd", declarations, &values);
+        let diff = WaveDiff::compare(DiffSides::Files(&left, &short), &clocked()).unwrap();
+        assert_eq!(diff.points, points, "{end}");
+    }
+    for (window, clock) in [(Some(5..14), "clk"), (None, "d")] {
+        let options = DiffOptions { window, clock: Some(clock.to_owned()), ..DiffOptions::default() };
+        let error = WaveDiff::compare(sides, &options).unwrap_err();
+        assert!(matches!(&error, DiffError::NoEdge(path) if path == clock), "{error}");
+    }
+}
+
+/// Scopes `t`, with two signals `a`, a signal `a.b` and a scope `a` with a signal `b`. Codes are their numbers.
+const NAMESAKES: &str = "$scope module t $end $var wire 1 0 a $end $upscope $end \
+    $scope module t $end $var wire 1 1 a $end $var wire 1 2 \\a.b $end \
+    $scope module a $end $var wire 1 3 b $end $upscope $end $upscope $end";
+
+/// Writes a wave in which a signal is 1 and all others are 0; opens it.
+fn namesakes(dir: &Path, name: &str, declarations: &str, one: Option<usize>) -> WaveFile {
+    let values: Vec<_> = (0..4).map(|code| format!("{}{code}", u8::from(one == Some(code)))).collect();
+    vcd(dir, name, declarations, &format!("#0 {} #10", values.join(" ")))
+}
+
+#[test]
+fn signals_are_paired_by_scopes_name_and_order_of_declaration() {
+    let dir = tempfile::tempdir().unwrap();
+    let left = namesakes(dir.path(), "l.vcd", NAMESAKES, None);
+    // The same signals: with other codes, and with a code declared twice.
+    let swapped = NAMESAKES.replace("1 2 \\a.b", "1 3 \\a.b").replace("1 3 b", "1 2 b");
+    let twice = NAMESAKES.replace("$var wire 1 3 b $end", "$var wire 1 3 b $end $var wire 1 3 b $end");
+    for (declarations, codes) in [(NAMESAKES, [0, 1, 2, 3]), (&swapped, [0, 1, 3, 2]), (&twice, [0, 1, 2, 3])]
+    {
+        let compare = |one: Option<usize>| {
+            let right = namesakes(dir.path(), "r.vcd", declarations, one);
+            WaveDiff::compare(DiffSides::Files(&left, &right), &DiffOptions::default()).unwrap()
+        };
+        let equal = compare(None);
+        assert_eq!((equal.is_equal(), equal.compared, equal.missing), (true, 4, [vec![], vec![]]));
+        for (code, path) in codes.into_iter().zip(["t.a#1", "t.a#2", "t.\\a.b", "t.a.b"]) {
+            assert_eq!(brief(&compare(Some(code))), [(path, 0, 1, None)], "{declarations}");
+        }
+    }
+}
+
+#[test]
+fn different_numbers_of_namesakes_are_refused_unless_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let two = namesakes(dir.path(), "l.vcd", NAMESAKES, None);
+    let one = namesakes(dir.path(), "r.vcd", &NAMESAKES.replace("1 1 a", "1 1 c"), None);
+    for (sides, expected) in [
+        (DiffSides::Files(&two, &one), "the left side has t.a#1, t.a#2, the right side has t.a: expected"),
+        (DiffSides::Files(&one, &two), "the left side has t.a, the right side has t.a#1, t.a#2: expected"),
+    ] {
+        let error = WaveDiff::compare(sides, &DiffOptions::default()).unwrap_err();
+        assert!(matches!(error, DiffError::Pairing(PairingError::Namesakes(..))), "{error}");
+        assert!(error.to_string().starts_with(expected), "{error}");
+        let options = DiffOptions { only: vec![SignalPattern::new("b")], ..DiffOptions::default() };
+        assert_eq!(WaveDiff::compare(sides, &options).unwrap().compared, 2);
+    }
 }
 
 /// That a wave has no point in time up to the end of the window is no end of it.

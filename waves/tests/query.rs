@@ -103,6 +103,34 @@ fn without_a_clock_times_are_found_and_the_search_can_end() {
 }
 
 #[rustfmt::skip]
+const CLOCKED: &[&str] = &[
+    // Edges at 5, 15 and 25.
+    "#0 0! 1d #5 1! #6 0d #10 0! #15 1! #20 0! #25 1! #26 1d #30",
+    "#0 x! 1d #5 1! #6 0d #10 0! #15 1! #20 0! #25 1! #26 1d #30",
+    "#0 1d #5 1! #6 0d #10 0! #15 1! #20 0! #25 1! #26 1d #30",
+    // Edges at 8, 18 and 28: 1 at the first time is none, else the period was 8.
+    "#0 1! 1d #3 0! #8 1! 0d #13 0! #18 1! #23 0! #28 1! 1d",
+];
+
+#[test]
+fn each_rising_edge_is_one_sample() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.vcd");
+    let head = "$timescale 1 ns $end $var wire 1 ! clk $end $var wire 1 d d $end $enddefinitions $end";
+    for values in CLOCKED {
+        std::fs::write(&path, format!("{head}\n{values}\n")).unwrap();
+        let file = WaveFile::open(&path).unwrap();
+        assert_eq!(file.clock().unwrap().map(|clock| clock.period), Some(10), "{values}");
+        for (text, window, expected) in
+            [("d", 0..9, &[0][..]), ("!d", 0..9, &[1, 2]), ("d", 0..1, &[0]), ("!d", 1..2, &[1])]
+        {
+            let found: Vec<u64> = cycles(&file, text, window).into_iter().flatten().collect();
+            assert_eq!(found, expected, "{text} of {values}");
+        }
+    }
+}
+
+#[rustfmt::skip]
 const WRONG: &[(&str, usize, &str)] = &[
     // expression                   column  problem
     ("",                            0,      "expected a signal or a value, found the end"),

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use atoms_waves::{Excerpt, ValueKind, WaveFile, WaveFormat, WaveReadFault, WaveValue};
+use atoms_waves::{
+    Excerpt, FileSignal, SignalLookupError, ValueKind, WaveFile, WaveFormat, WaveReadFault, WaveValue,
+};
 
 /// Changes by path: time and value, numbers with all digits.
 type Changes = BTreeMap<String, Vec<(u64, String)>>;
@@ -160,7 +162,7 @@ fn what_other_programs_write_is_read() {
     let expected = Changes::from([
         ("top.data".to_owned(), of(&data)),
         ("top.alias".to_owned(), of(&data)),
-        ("top.inner.a.b+c".to_owned(), of(&[(0, "x"), (5, "1"), (7, "x"), (9, "0")])),
+        ("top.inner.\\a.b+c".to_owned(), of(&[(0, "x"), (5, "1"), (7, "x"), (9, "0")])),
         ("top.inner.mem[1]".to_owned(), of(&[(0, "00z1")])),
         ("top.volts".to_owned(), of(&[(0, "real -1500")])),
         ("top.done".to_owned(), of(&[(5, "event"), (9, "event")])),
@@ -169,6 +171,39 @@ fn what_other_programs_write_is_read() {
     assert_eq!(found, expected);
     let extent = file.changes(&file.no_slots(), u64::MAX, |_, _, _| ControlFlow::Continue(())).unwrap();
     assert_eq!((extent.times, extent.cut_in_line), (Some((0, 12)), None));
+}
+
+/// Declarations of two signals with one name, and of scopes and names with points in them.
+const PATHS: &str = "$scope module t $end $var wire 1 ! a $end $var wire 1 1 a $end $var wire 1 2 \\a.b $end \
+    $scope module a $end $var wire 1 3 b $end $upscope $end $upscope $end \
+    $scope module r $end $scope module \\s.u $end $var wire 1 4 c $end $upscope $end \
+    $var wire 1 5 \\s.u.c $end $var wire 1 6 x_s.v $end $upscope $end $enddefinitions $end\n#0\n";
+
+#[test]
+fn each_signal_has_its_own_path_and_ambiguous_names_are_refused() {
+    let (_dir, path) = written(PATHS);
+    let file = WaveFile::open(&path).unwrap();
+    let paths: Vec<_> = file.signals().iter().map(FileSignal::path).collect();
+    let expected = ["t.a#1", "t.a#2", "t.\\a.b", "t.a.b", "r.\\s.u .c", "r.\\s.u.c", "r.\\x_s.v"];
+    assert_eq!(paths, expected);
+    for (at, path) in paths.iter().enumerate() {
+        assert_eq!(file.lookup(path), Ok(at), "{path}");
+    }
+    for (name, at) in [("a#2", 1), ("\\a.b", 2), ("\\x_s.v", 6), ("x_s.v", 6), ("s.v", 6)] {
+        assert_eq!(file.lookup(name), Ok(at), "{name}");
+    }
+    for (name, candidates) in
+        [("a", [0, 1]), ("t.a", [0, 1]), ("a.b", [2, 3]), ("s.u.c", [4, 5]), ("r.s.u.c", [4, 5])]
+    {
+        let paths = candidates.map(|at| paths[at].clone()).to_vec();
+        assert_eq!(file.lookup(name), Err(SignalLookupError::Ambiguous { name: name.to_owned(), paths }));
+    }
+    for name in ["", ".", "b.", ".b", "#1", "a#3", "u.c", "a.b#1"] {
+        let found = file.lookup(name);
+        assert!(matches!(found, Err(SignalLookupError::Unknown { .. })), "{name}: {found:?}");
+    }
+    let excerpt = Excerpt::read(&path, 0..9, |_| true).unwrap();
+    assert_eq!(excerpt.signals.iter().map(|signal| signal.path()).collect::<Vec<_>>(), paths);
 }
 
 #[test]

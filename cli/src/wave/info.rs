@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use atoms_waves::{FileSignal, SignalPattern, ValueKind, WaveFile};
+use atoms_waves::{FileSignal, SignalPattern, ValueKind, WaveFile, signal_path};
 use serde_json::json;
 
 use crate::args::wave::WaveInfoArgs;
@@ -89,7 +89,7 @@ fn scopes(signals: &[FileSignal]) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
     for signal in signals {
         for depth in 1..=signal.scopes.len() {
-            *found.entry(signal.scopes[..depth].join(".")).or_default() += 1;
+            *found.entry(signal_path(&signal.scopes[..depth])).or_default() += 1;
         }
     }
     found

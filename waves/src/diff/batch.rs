@@ -105,7 +105,8 @@ impl Feed {
                 }
                 batch.steps.push(Step { time, end: batch.changes.len() as u32, rises: false });
             }
-            let rises = clock.as_mut().is_some_and(|clock| clock.rises(slot, value == RawValue::Bits(b"1")));
+            let rises =
+                clock.as_mut().is_some_and(|clock| clock.rises(time, slot, value == RawValue::Bits(b"1")));
             batch.push(slot, value, rises);
             ControlFlow::Continue(())
         });

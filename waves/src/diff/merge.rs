@@ -1,6 +1,6 @@
 //! Two series of changes, merged in order of time and compared.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use super::batch::{Change, Form, Steps, pipe};
 use super::cause::Causes;
@@ -35,26 +35,33 @@ pub(super) fn compare(
         DiffSides::Scopes(file, _) => (file, file),
     };
     let (unit, scales) = scales(left, right, options.shift)?;
-    let clock = pairing.clock.map(|clock| left.signals()[clock].slot);
+    let mut clock = pairing.clock.map(|clock| left.clock_level(clock)).transpose()?;
     let period = match pairing.clock {
         Some(clock) => left.period(clock)?,
         None => left.clock()?.map(|clock| clock.period),
     };
     let window =
         options.window.clone().map(|window| scales[0].common(window.start)..scales[0].common(window.end));
-    let mut merge = Merge::new([left, right], pairing, window);
-    let until = |side: usize| match &merge.window {
-        Some(window) => window.end.saturating_sub(scales[side].offset).div_ceil(scales[side].factor),
+    // The sample of an edge is the time just before.
+    let ahead = u64::from(clock.is_some());
+    let until = |side: usize| match &window {
+        Some(window) => {
+            let end = window.end.saturating_add(ahead);
+            end.saturating_sub(scales[side].offset).div_ceil(scales[side].factor)
+        }
         None => u64::MAX,
     };
     let untils = [until(0), until(1)];
+    let from = scales[0].common(left.first_time()?).max(scales[1].common(right.first_time()?));
+    let mut merge = Merge::new([left, right], pairing, from, window);
     let which = |side: usize, file: &WaveFile| {
         let mut which = file.no_slots();
         pairing.pairs.iter().for_each(|pair| which.insert(pair.slots[side]));
-        clock.filter(|_| side == 0).into_iter().for_each(|clock| which.insert(clock));
+        if let Some(clock) = pairing.clock.filter(|_| side == 0) {
+            which.insert(file.signals()[clock].slot);
+        }
         which
     };
-    let mut clock = clock.map(|clock| ClockLevel { slot: clock, high: false });
     let extents = match sides {
         DiffSides::Files(..) => {
             let which = [which(0, left), which(1, right)];
@@ -194,12 +201,9 @@ struct Merge<'a> {
     causes: Causes,
     points: u64,
     window: Option<Range<u64>>,
-    /// Only in front of rising edges of a clock is compared.
+    /// True if values are compared in front of rising edges of a clock only.
     at_edges: bool,
-    /// The last one.
-    edge: Option<u64>,
-    /// Both sides have begun; from there on is compared.
-    begun: bool,
+    /// Time from which on both sides have values, within the window.
     from: u64,
     /// One side has ended: nothing is compared any more.
     over: bool,
@@ -207,7 +211,7 @@ struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
-    fn new(files: [&'a WaveFile; 2], pairing: &Pairing, window: Option<Range<u64>>) -> Self {
+    fn new(files: [&'a WaveFile; 2], pairing: &Pairing, from: u64, window: Option<Range<u64>>) -> Self {
         let pairs = pairing.pairs.len();
         Merge {
             files,
@@ -220,11 +224,9 @@ impl<'a> Merge<'a> {
             differing: 0,
             causes: Causes::new(pairs),
             points: 0,
-            from: window.as_ref().map_or(0, |window| window.start),
+            from: window.as_ref().map_or(from, |window| window.start.max(from)),
             window,
             at_edges: pairing.clock.is_some(),
-            edge: None,
-            begun: false,
             over: false,
             last_point: None,
         }
@@ -245,13 +247,7 @@ impl<'a> Merge<'a> {
         let mut span = SPAN;
         loop {
             let end = twins.as_mut().map(|twins| twins.time_behind(reading.at[0], span)).transpose()?;
-            let mut end = end.flatten().filter(|end| *end < untils[0]);
-            // From where on is compared is known at once, or all is read in full.
-            if let Some(first) = end.filter(|_| !self.begun)
-                && !(self.begins(0, &which[0], first)? && self.begins(1, &which[1], first)?)
-            {
-                end = None;
-            }
+            let end = end.flatten().filter(|end| *end < untils[0]);
             let [left_until, right_until] = untils.map(|until| end.unwrap_or(until));
             let ((left_feed, left), (right_feed, right)) = (pipe(), pipe());
             let Reading { at: [left_at, right_at], extents, clock } = &mut reading;
@@ -266,16 +262,6 @@ impl<'a> Merge<'a> {
             let alike = self.alike(twins, &mut reading, &which[0], untils[0], scales[0])?;
             span = if alike < span { 4 * span } else { SPAN };
         }
-    }
-
-    /// Whether a file has a change in front of a time.
-    fn begins(&self, side: usize, which: &Slots, until: u64) -> Result<bool, DiffError> {
-        let mut begins = false;
-        self.files[side].changes(which, until, |_, _, _| {
-            begins = true;
-            ControlFlow::Break(())
-        })?;
-        Ok(begins)
     }
 
     /// Passes over what is the same text; gives how many bytes that is. What differs there differs before and behind.
@@ -326,12 +312,6 @@ impl<'a> Merge<'a> {
                 left.time()?.map(|time| scales[0].common(time)),
                 right.time()?.map(|time| scales[1].common(time)),
             ];
-            if !self.begun
-                && let [Some(one), Some(other)] = times
-            {
-                self.begun = true;
-                self.from = self.from.max(one).max(other);
-            }
             let (now, takes) = match times {
                 [Some(one), Some(other)] => (one.min(other), [one <= other, other <= one]),
                 [Some(one), None] => (one, [true, false]),
@@ -342,7 +322,8 @@ impl<'a> Merge<'a> {
             let ended = |steps: &Steps, side: usize| {
                 let WaveExtent { times: of_file, whole, .. } = steps.extent();
                 let last = of_file.map(|(_, last)| scales[side].common(last));
-                times[side].is_none() && whole && last.is_none_or(|last| now > last)
+                let last_edge = last.map(|last| last.saturating_add(u64::from(self.at_edges)));
+                times[side].is_none() && whole && last_edge.is_none_or(|last| now > last)
             };
             self.over = ended(&left, 0) || ended(&right, 1);
             if self.over {
@@ -396,14 +377,10 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Changes of a point in time follow. Where the clock rises, what stood until now is the cycle that began with the edge
-    /// before.
+    /// Begins a point in time, whose changes follow. Where the clock rises, the values so far are a sample.
     fn step(&mut self, now: u64, rises: bool) {
-        if self.at_edges
-            && rises
-            && let Some(cycle) = self.edge.replace(now)
-        {
-            self.point(cycle);
+        if rises && let Some(before) = now.checked_sub(1) {
+            self.point(before);
         }
     }
 
@@ -467,12 +444,10 @@ impl<'a> Merge<'a> {
         period: Option<u64>,
         pairing: &Pairing,
     ) -> Result<WaveDiff, DiffError> {
-        // The last cycle has no edge behind it.
-        if let Some(cycle) = self.edge {
-            self.point(cycle);
-        }
-        // Times of the left side.
+        // Times of the left side; samples have the time at which their cycle begins.
         let shown = |time: u64| time.saturating_sub(scales[0].offset);
+        let cycle = period.filter(|_| self.at_edges).unwrap_or(1);
+        let sampled = |time: u64| shown(time) / cycle * cycle;
         let times = [0, 1].map(|side| {
             let common = |time| shown(scales[side].common(time));
             extents[side].times.map(|(first, last)| (common(first), common(last)))
@@ -482,6 +457,9 @@ impl<'a> Merge<'a> {
         };
         let end = left.1.min(right.1);
         if self.last_point.is_none() && shown(self.from) <= end {
+            if let Some(clock) = pairing.clock {
+                return Err(DiffError::NoEdge(self.files[0].signals()[clock].path()));
+            }
             // Nothing changes where both have values.
             self.point(self.from);
         }
@@ -504,11 +482,11 @@ impl<'a> Merge<'a> {
             divergences.push(Divergence {
                 paths: [0, 1].map(|side| self.files[side].signals()[signals[side]].path()),
                 further_names: pairing.pairs[*pair].further_names,
-                first: shown(first),
+                first: sampled(first),
                 values,
                 times: state.times,
                 duration: state.duration + open,
-                heals: (!state.differs).then(|| shown(state.healed)),
+                heals: (!state.differs).then(|| sampled(state.healed)),
             });
         }
         let (mut causes, further_causes) = self.causes.finish();
@@ -516,11 +494,11 @@ impl<'a> Merge<'a> {
             cause.roots.iter_mut().for_each(|pair| *pair = place[*pair]);
             cause.roots.sort_unstable();
             for (pair, time) in &mut cause.followers {
-                (*pair, *time) = (place[*pair], shown(*time));
+                (*pair, *time) = (place[*pair], sampled(*time));
             }
             cause.followers.sort_by_key(|(pair, time)| (*time, *pair));
-            (cause.first, cause.last) = (shown(cause.first), shown(cause.last));
-            cause.heals = cause.heals.map(shown);
+            (cause.first, cause.last) = (sampled(cause.first), sampled(cause.last));
+            cause.heals = cause.heals.map(sampled);
         }
         Ok(WaveDiff {
             compared: self.states.len(),

@@ -23,9 +23,9 @@ use pairs::Pairing;
 /// What is held against each other.
 #[derive(Clone, Copy, Debug)]
 pub enum DiffSides<'a> {
-    /// Signals of two files that have the same path.
+    /// Signals of two files with the same scopes and name; where there are several, the n-th of both.
     Files(&'a WaveFile, &'a WaveFile),
-    /// Signals of two scopes of one file that have the same path in them.
+    /// Signals of two scopes of one file, likewise with the same scopes and name in them.
     Scopes(&'a WaveFile, [&'a str; 2]),
 }
 
@@ -34,8 +34,8 @@ pub enum DiffSides<'a> {
 pub struct DiffOptions {
     /// Scopes and signals that the right side calls differently.
     pub renames: Vec<SignalRename>,
-    /// Compare in front of the rising edges of this signal of the left side: what flip-flops see. Otherwise whenever
-    /// something changes.
+    /// Compare the values in front of each rising edge of this signal of the left side: one sample an edge. Otherwise
+    /// whenever something changes.
     pub clock: Option<String>,
     /// Added to the times of the right side, in units of the left one.
     pub shift: i64,
@@ -59,6 +59,9 @@ pub enum DiffError {
     /// A time is too large for the common unit.
     #[error("times of the two waves, in {0} and {1}, do not fit into one unit")]
     Units(String, String),
+    /// The clock does not rise in the time that is compared.
+    #[error("clock `{0}` has no rising edge in the time that is compared")]
+    NoEdge(String),
     /// The sides have no time in common.
     #[error("the waves have no time in common: the left one has {}, the right one {}", times(.0), times(.1))]
     Apart(Option<(u64, u64)>, Option<(u64, u64)>),
@@ -87,7 +90,8 @@ pub struct Divergence {
     pub heals: Option<u64>,
 }
 
-/// What two waves differ in. Times are those of the left side, in [`unit`](Self::unit).
+/// Differences of two waves. Times are those of the left side, in [`unit`](Self::unit). With a clock, a sample belongs to
+/// the cycle of the time just before its edge, and has the time at which that cycle begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaveDiff {
     /// Distinct pairs of signals that were compared.

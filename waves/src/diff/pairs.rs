@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::{DiffOptions, DiffSides};
-use crate::{FileSignal, SignalLookupError, Slot, ValueKind, WaveFile};
+use crate::reader::{listed, path_end};
+use crate::{FileSignal, SignalLookupError, Slot, ValueKind, WaveFile, signal_path};
 
 /// A scope or a signal that the right side calls differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,13 @@ pub enum PairingError {
     /// All pairs were left out.
     #[error("{0} signals are on both sides, and the patterns choose none of them")]
     NothingChosen(usize),
+    /// The sides have different numbers of signals with the same scopes and name: theirs, of both.
+    #[error(
+        "the left side has {}, the right side has {}: expected the same number of signals with one name; leave them out, \
+         or declare them alike",
+        listed(.0), listed(.1)
+    )]
+    Namesakes(Vec<String>, Vec<String>),
     /// A scope is not there.
     #[error("there is no scope `{scope}` in it; it has {known}")]
     NoScope {
@@ -99,10 +107,10 @@ impl Pairing {
             !options.ignore.iter().any(matches)
                 && (options.only.is_empty() || options.only.iter().any(matches))
         };
-        let mut right_by_path: HashMap<String, usize> = HashMap::new();
+        let mut right_by_name: HashMap<Vec<&str>, Vec<usize>> = HashMap::new();
         for (number, signal) in right.signals().iter().enumerate() {
-            if let Some(path) = below(signal, &right_scope) {
-                right_by_path.entry(path).or_insert(number);
+            if let Some(parts) = below(signal, &right_scope) {
+                right_by_name.entry(parts).or_default().push(number);
             }
         }
         let mut renamed = vec![false; options.renames.len()];
@@ -113,27 +121,36 @@ impl Pairing {
             unlike: Vec::new(),
             clock: clock(left, options)?,
         };
-        // A path of the left side as it is looked for.
+        // Parts of the first path of the left side, renamed.
         let mut looked_for = None;
+        let mut unequal = (Vec::new(), Vec::new());
         let (mut on_both, mut taken) = (0, vec![false; right.signals().len()]);
         for (number, signal) in left.signals().iter().enumerate() {
-            let Some(mut path) = below(signal, &left_scope) else { continue };
+            let Some(mut parts) = below(signal, &left_scope) else { continue };
             for (rename, applies) in options.renames.iter().zip(&mut renamed) {
-                if let Some(new) = rename.apply(&path) {
-                    (path, *applies) = (new, true);
+                if let Some(new) = rename.apply(&parts) {
+                    (parts, *applies) = (new, true);
                 }
             }
-            looked_for.get_or_insert_with(|| path.clone());
-            let Some(other) = right_by_path.get(&path) else {
+            let others = right_by_name.get(&parts);
+            looked_for.get_or_insert(parts);
+            let Some(others) = others else {
                 if chosen(signal) {
                     pairing.missing[0].push(signal.path());
                 }
                 continue;
             };
             on_both += 1;
-            taken[*other] = true;
+            others.iter().for_each(|other| taken[*other] = true);
+            let other = others.get(signal.ordinal).unwrap_or(&others[0]);
             let counterpart = &right.signals()[*other];
             if !chosen(signal) || !chosen(counterpart) && matches!(sides, DiffSides::Files(..)) {
+                continue;
+            }
+            if others.len() != signal.namesakes {
+                unequal.0.push(signal.path());
+                let others = others.iter().filter(|_| signal.ordinal == 0);
+                unequal.1.extend(others.map(|other| right.signals()[*other].path()));
                 continue;
             }
             if signal.kind != counterpart.kind {
@@ -153,6 +170,9 @@ impl Pairing {
             let near = first_path(left).map_or(String::new(), |path| format!("; one of them is `{path}`"));
             return Err(PairingError::Rename { old, new, near });
         }
+        if !unequal.0.is_empty() {
+            return Err(PairingError::Namesakes(unequal.0, unequal.1));
+        }
         for (signal, taken) in right.signals().iter().zip(taken) {
             if !taken && below(signal, &right_scope).is_some() && chosen(signal) {
                 pairing.missing[1].push(signal.path());
@@ -160,12 +180,10 @@ impl Pairing {
         }
         match (on_both, pairing.pairs.is_empty()) {
             (0, _) => Err(PairingError::Nothing {
-                left: looked_for.unwrap_or_default(),
-                right: right
-                    .signals()
-                    .iter()
-                    .find_map(|signal| below(signal, &right_scope))
-                    .unwrap_or_default(),
+                left: signal_path(looked_for.unwrap_or_default()),
+                right: signal_path(
+                    right.signals().iter().find_map(|signal| below(signal, &right_scope)).unwrap_or_default(),
+                ),
             }),
             (_, true) => Err(PairingError::NothingChosen(on_both)),
             (_, false) => Ok(pairing),
@@ -174,21 +192,20 @@ impl Pairing {
 }
 
 impl SignalRename {
-    /// The path with the first of these names in it replaced; `None` if it has none.
-    fn apply(&self, path: &str) -> Option<String> {
-        let ends = |at: usize| path[at..].is_empty() || path[at..].starts_with('.');
-        let begins = |at: usize| at == 0 || path[..at].ends_with('.');
-        if self.old.is_empty() {
-            return None;
-        }
-        let mut places = path.match_indices(&self.old).map(|(at, _)| at);
-        let at = places.find(|at| begins(*at) && ends(at + self.old.len()))?;
-        let parts = [
-            path[..at].trim_end_matches('.'),
-            &self.new,
-            path[at + self.old.len()..].trim_start_matches('.'),
-        ];
-        Some(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("."))
+    /// Replaces the names in the parts of a path, where they are first; `None` if the path does not have them.
+    fn apply<'a>(&'a self, parts: &[&'a str]) -> Option<Vec<&'a str>> {
+        let ends_at = |to: usize| match path_end(parts[..to].iter().copied(), &self.old)? {
+            ("", from) => Some(from..to),
+            _ => None,
+        };
+        let old = (1..=parts.len()).find_map(ends_at)?;
+        // An escaped name goes up to the end, points included.
+        let (plain, escaped) = self
+            .new
+            .split_once('\\')
+            .map_or((&self.new[..], None), |(plain, escaped)| (plain, Some(escaped)));
+        let new = plain.split('.').filter(|part| !part.is_empty()).chain(escaped);
+        Some(parts[..old.start].iter().copied().chain(new).chain(parts[old.end..].iter().copied()).collect())
     }
 }
 
@@ -196,15 +213,14 @@ fn first_path(file: &WaveFile) -> Option<String> {
     file.signals().first().map(FileSignal::path)
 }
 
-/// The path of a signal below a scope.
-fn below(signal: &FileSignal, scope: &[String]) -> Option<String> {
+/// Returns scopes and name of a signal below a scope.
+fn below<'a>(signal: &'a FileSignal, scope: &[String]) -> Option<Vec<&'a str>> {
     let inner = signal.scopes.strip_prefix(scope)?;
-    Some(inner.iter().chain([&signal.name]).map(String::as_str).collect::<Vec<_>>().join("."))
+    Some(inner.iter().chain([&signal.name]).map(String::as_str).collect())
 }
 
 /// The scope whose path ends with these names.
 fn scope(file: &WaveFile, name: &str) -> Result<Vec<String>, PairingError> {
-    let names: Vec<&str> = name.split('.').collect();
     let mut found: Option<Vec<String>> = None;
     let mut known: Vec<&String> = Vec::new();
     for signal in file.signals() {
@@ -213,14 +229,14 @@ fn scope(file: &WaveFile, name: &str) -> Result<Vec<String>, PairingError> {
             if depth <= 2 && !known.contains(&&path[depth - 1]) && known.len() < 12 {
                 known.push(&path[depth - 1]);
             }
-            if !path.iter().rev().map(String::as_str).take(names.len()).eq(names.iter().rev().copied()) {
+            if !matches!(path_end(path.iter().map(String::as_str), name), Some(("", _))) {
                 continue;
             }
             match &found {
                 None => found = Some(path.to_vec()),
                 Some(other) if *other == path => {}
                 Some(other) => {
-                    let (one, other) = (other.join("."), path.join("."));
+                    let [one, other] = [&other[..], path].map(signal_path);
                     return Err(PairingError::AmbiguousScope { scope: name.to_owned(), one, other });
                 }
             }
@@ -255,6 +271,7 @@ mod tests {
         ("b",           "x",            "top.a.b",              Some("top.a.x")),
         ("top",         "",             "top.a",                Some("a")),
         ("top.a.b",     "c",            "top.a.b",              Some("c")),
+        ("a",           "x.\\b.c",       "top.a.b",              Some("top.x.b.c.b")),
         ("op",          "x",            "top.a",                None),
         ("",            "x",            "top.a",                None),
     ];
@@ -263,7 +280,12 @@ mod tests {
     fn whole_names_are_replaced() {
         for (old, new, path, renamed) in RENAMES {
             let rename = SignalRename { old: (*old).to_owned(), new: (*new).to_owned() };
-            assert_eq!(rename.apply(path).as_deref(), *renamed, "{old} {new} {path}");
+            let parts: Vec<_> = path.split('.').collect();
+            assert_eq!(
+                rename.apply(&parts).map(|parts| parts.join(".")).as_deref(),
+                *renamed,
+                "{old} {new} {path}"
+            );
         }
     }
 }

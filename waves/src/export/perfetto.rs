@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{DIFFERENCE, Slice, TRACKS, cycle, differences, slices, spaced};
-use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
+use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue, signal_path};
 
 /// Numbers that are shown as counters and are signed: the tx-count of mbarrier objects.
 const SIGNED: &str = "tx";
@@ -193,7 +193,7 @@ fn names(signal: &ExcerptSignal) -> (&str, String) {
     let at = usize::from(signal.scopes.len() > 1);
     let process = signal.scopes.get(at).map_or("", String::as_str);
     let rest = signal.scopes.get(at + 1..).unwrap_or_default();
-    (process, rest.iter().chain([&signal.name]).map(String::as_str).collect::<Vec<_>>().join("."))
+    (process, signal_path(rest.iter().chain([&signal.name])))
 }
 
 /// A number of at most 64 bits whose digits are all known.

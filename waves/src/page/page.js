@@ -118,7 +118,7 @@ function renderDetail() {
     const index = side.at(state.cursor);
     if (index === undefined) continue;
     const differs = differsAt(of, state.cursor) ? "differs" : "";
-    if (of instanceof Pair) say("span", side.path.split(".")[side.scopes.findIndex((name) => name === "rtl" || name === "model")], "when");
+    if (of instanceof Pair) say("span", side.scopes.find((name) => name === "rtl" || name === "model"), "when");
     const radixes = side.kind === "bits" && side.width > 1 ? RADIXES.filter((radix) => radix !== "bin" || side.width <= 64) : ["hex"];
     for (const radix of radixes) {
       const prefix = side.kind !== "bits" || side.width === 1 ? "" : `${radix} `;

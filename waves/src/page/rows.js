@@ -51,7 +51,7 @@ function scopeRows() {
   const all = new Row("all signals", 0, undefined, [], true);
   const scopes = new Map([["", all]]);
   const scope = (names) => {
-    const key = names.join(".");
+    const key = names.join("\n");
     let row = scopes.get(key);
     if (!row) {
       const parent = scope(names.slice(0, -1));

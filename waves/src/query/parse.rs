@@ -97,7 +97,7 @@ fn words(text: &str) -> Result<Vec<Word>, QueryError> {
                 };
                 (Symbol::Quoted(rest[1..=inside].to_owned()), inside + 2)
             } else {
-                let is_part = |c: char| c.is_alphanumeric() || "_.[]:$#@/+-".contains(c);
+                let is_part = |c: char| c.is_alphanumeric() || "_.[]:$#@/+-\\".contains(c);
                 let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
                 if length == 0 {
                     let place = at..at + first.len_utf8();

@@ -4,11 +4,13 @@ use std::ops::{ControlFlow, Range};
 
 use super::WaveQuery;
 use super::expression::QueryValue;
+use crate::reader::ClockLevel;
 use crate::{RawValue, Slot, WaveClock, WaveExtent, WaveReadError};
 
 impl WaveQuery<'_> {
     /// Calls `visit` for each run of cycles of the window in which the expression holds, in order; it may end the
-    /// search. A cycle has the values that stand in front of the next rising edge, which is what flip-flops see.
+    /// search. Each rising edge is one sample of the values in front of it, which flip-flops see. The sample belongs to the
+    /// cycle of the time just before the edge.
     ///
     /// Without a clock, times take the place of cycles.
     ///
@@ -21,18 +23,18 @@ impl WaveQuery<'_> {
         visit: impl FnMut(Range<u64>) -> ControlFlow<()>,
     ) -> Result<WaveExtent, WaveReadError> {
         let period = clock.map_or(1, |clock| clock.period);
-        let clock = clock.map(|clock| self.file.signals()[clock.signal].slot);
+        let of_clock = clock.map(|clock| self.file.signals()[clock.signal].slot);
+        let clock = clock.map(|clock| self.file.clock_level(clock.signal)).transpose()?;
         let slots: Vec<Slot> = self.signals.iter().map(|signal| self.file.signals()[*signal].slot).collect();
         let mut which = self.file.no_slots();
-        slots.iter().chain(&clock).for_each(|slot| which.insert(*slot));
-        // The values of the last cycle stand in front of the edge behind it.
+        slots.iter().chain(&of_clock).for_each(|slot| which.insert(*slot));
+        // The last cycle has its sample at an edge up to a cycle later.
         let until = window.end.saturating_add(1).saturating_mul(period);
         let mut search = Search {
             query: self,
             now: vec![QueryValue::None; slots.len()],
             before: vec![QueryValue::None; slots.len()],
             step: Step { at: None, rises: false, changes: Vec::new() },
-            high: false,
             since: None,
             run: None,
             enough: false,
@@ -54,7 +56,7 @@ struct Search<'q, V> {
     query: &'q WaveQuery<'q>,
     /// Of each signal of the query.
     slots: Vec<Slot>,
-    clock: Option<Slot>,
+    clock: Option<ClockLevel>,
     period: u64,
     window: Range<u64>,
     visit: V,
@@ -62,9 +64,7 @@ struct Search<'q, V> {
     /// The values of the cycle before.
     before: Vec<QueryValue>,
     step: Step,
-    /// The clock is high.
-    high: bool,
-    /// When the cycle began whose values are gathered.
+    /// Time of the last change; without a clock only.
     since: Option<u64>,
     /// Cycles in which the expression holds, not shown yet.
     run: Option<Range<u64>>,
@@ -86,9 +86,8 @@ impl<V: FnMut(Range<u64>) -> ControlFlow<()>> Search<'_, V> {
         {
             self.take_step(at)?;
         }
-        if self.clock == Some(slot) {
-            let before = std::mem::replace(&mut self.high, value == RawValue::Bits(b"1"));
-            self.step.rises |= self.high && !before;
+        if let Some(clock) = &mut self.clock {
+            self.step.rises |= clock.rises(time, slot, value == RawValue::Bits(b"1"));
         }
         for (signal, _) in self.slots.iter().enumerate().filter(|(_, of)| **of == slot) {
             self.step.changes.push((signal, QueryValue::of(value)));
@@ -100,9 +99,11 @@ impl<V: FnMut(Range<u64>) -> ControlFlow<()>> Search<'_, V> {
     fn take_step(&mut self, at: u64) -> ControlFlow<()> {
         let rises = std::mem::replace(&mut self.step.rises, false);
         if rises || self.clock.is_none() {
-            if let Some(since) = self.since.replace(at) {
-                let cycle = since / self.period;
-                self.judge(if self.clock.is_some() { cycle..cycle + 1 } else { since..at })?;
+            if rises {
+                let cycle = (at - 1) / self.period;
+                self.judge(cycle..cycle + 1)?;
+            } else if let Some(since) = self.since.replace(at) {
+                self.judge(since..at)?;
             }
             self.before.clone_from(&self.now);
             for value in self.now.iter_mut().filter(|value| **value == QueryValue::Event) {
@@ -141,17 +142,10 @@ impl<V: FnMut(Range<u64>) -> ControlFlow<()>> Search<'_, V> {
         {
             return;
         }
-        if let (Some(since), Some((_, last))) = (self.since, extent.times) {
-            let cycle = since / self.period;
-            let rest = match self.clock {
-                // The last cycle has no edge behind it.
-                Some(_) if last > since => cycle..cycle + 1,
-                Some(_) => return self.show_run(),
-                None => since..last.saturating_add(1),
-            };
-            if self.enough || self.judge(rest).is_break() {
-                return;
-            }
+        if let (Some(since), Some((_, last))) = (self.since, extent.times)
+            && (self.enough || self.judge(since..last.saturating_add(1)).is_break())
+        {
+            return;
         }
         self.show_run();
     }

@@ -14,18 +14,23 @@ pub struct WaveClock {
     pub period: u64,
 }
 
-/// How a clock stands while a file is read.
+/// Level of a clock while a file is read.
+///
+/// A clock rises where it becomes 1 from 0, `x` or `z`: the edges of IEEE 1800's `posedge` that end at 1. A clock does not
+/// rise at the first time of its file: no values hold before. Comparison, search and period all use this rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockLevel {
-    pub(crate) slot: Slot,
-    pub(crate) high: bool,
+    slot: Slot,
+    high: bool,
+    /// First time of the file.
+    start: u64,
 }
 
 impl ClockLevel {
-    /// Takes a change of a slot; whether the clock rises with it.
+    /// Takes a change of a slot; true if the clock rises with it.
     #[inline]
-    pub(crate) fn rises(&mut self, slot: Slot, high: bool) -> bool {
-        slot == self.slot && !std::mem::replace(&mut self.high, high) && high
+    pub(crate) fn rises(&mut self, time: u64, slot: Slot, high: bool) -> bool {
+        slot == self.slot && !std::mem::replace(&mut self.high, high) && high && time > self.start
     }
 }
 
@@ -56,6 +61,14 @@ impl WaveFile {
         Ok(None)
     }
 
+    /// Returns the level of a clock in front of all values.
+    ///
+    /// # Errors
+    /// [`WaveReadError`].
+    pub(crate) fn clock_level(&self, signal: usize) -> Result<ClockLevel, WaveReadError> {
+        Ok(ClockLevel { slot: self.signals[signal].slot, high: false, start: self.first_time()? })
+    }
+
     /// Time units between rising edges of a signal; `None` if it does not rise twice.
     ///
     /// # Errors
@@ -63,9 +76,9 @@ impl WaveFile {
     pub fn period(&self, signal: usize) -> Result<Option<u64>, WaveReadError> {
         let mut which = self.no_slots();
         which.insert(self.signals[signal].slot);
-        let mut rises = Vec::new();
-        self.changes(&which, u64::MAX, |time, _, value| {
-            if value == RawValue::Bits(b"1") {
+        let (mut level, mut rises) = (self.clock_level(signal)?, Vec::new());
+        self.changes(&which, u64::MAX, |time, slot, value| {
+            if level.rises(time, slot, value == RawValue::Bits(b"1")) {
                 rises.push(time);
             }
             if rises.len() < EDGES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -49,11 +49,12 @@ impl WaveFile {
         let mut of_slot = vec![Vec::new(); self.slots()];
         let mut found: Vec<ExcerptSignal> = Vec::with_capacity(signals.len());
         for number in signals {
-            let FileSignal { scopes, name, kind, slot, .. } = &self.signals[*number];
+            let signal = &self.signals[*number];
+            let FileSignal { scopes, kind, slot, .. } = signal;
             which.insert(*slot);
             of_slot[slot.index()].push(found.len());
             let scopes = scopes.to_vec();
-            found.push(ExcerptSignal { scopes, name: name.clone(), kind: *kind, changes: Vec::new() });
+            found.push(ExcerptSignal { scopes, name: signal.label(), kind: *kind, changes: Vec::new() });
         }
         let (mut changes, mut bytes) = (0_u64, 0_u64);
         let extent = self.changes(&which, window.end, |time, slot, value| {

@@ -16,7 +16,7 @@ pub enum SignalLookupError {
         near: Vec<String>,
     },
     /// Several paths end with it.
-    #[error("`{name}` may be {} signals: {}{}; write more of the path", .paths.len(), .paths[..(*.paths).len().min(3)].join(", "), if .paths.len() > 3 { ", .." } else { "" })]
+    #[error("`{name}` may be {} signals: {}; write more of the path", .paths.len(), listed(.paths))]
     Ambiguous {
         /// The name.
         name: String,
@@ -36,39 +36,36 @@ impl fmt::Display for Near<'_> {
     }
 }
 
+/// Most names in a message.
+const LISTED: usize = 32;
+
+/// Joins names for a message.
+pub(crate) fn listed(names: &[String]) -> String {
+    let more = if names.len() > LISTED { ", .." } else { "" };
+    names[..names.len().min(LISTED)].join(", ") + more
+}
+
 /// Paths that are shown as like a name, and how like they are, of 1.
 const NEAR: usize = 3;
 const LIKE: f64 = 0.75;
 
 impl WaveFile {
-    /// The number of the signal whose path ends with `name`: names joined by points; failing that, whose path ends with
-    /// `_` and `name`. A path that is all of it comes first, and several names of the same values are one signal.
+    /// Returns the number of the signal whose path ends with `name`: names joined by points; failing that, with `_` and
+    /// `name`. A whole path comes first; a path as [`FileSignal::path`] spells it comes before one without `\` and `#`.
+    /// Several names of the same values are one signal.
     ///
     /// # Errors
     /// [`SignalLookupError`].
     pub fn lookup(&self, name: &str) -> Result<usize, SignalLookupError> {
-        let wanted: Vec<&str> = name.split('.').collect();
-        // The outermost of the names may be the end of one in the path: `op` of `req_op`.
-        let ends = |signal: &FileSignal, first_matches: fn(&str, &str) -> bool| {
-            let mut parts = signal.parts().rev();
-            let (first, rest) = wanted.split_first().unwrap_or((&"", &[]));
-            rest.iter().rev().all(|wanted| parts.next() == Some(wanted))
-                && parts.next().is_some_and(|part| first_matches(part, first))
-        };
-        let is_word = |part: &str, wanted: &str| part == wanted;
-        let ends_in_word = |part: &str, wanted: &str| {
-            part.strip_suffix(wanted).is_some_and(|front| front.ends_with('_')) && !wanted.is_empty()
-        };
-        let all = |first_matches| -> Vec<usize> {
-            (0..self.signals().len()).filter(|at| ends(&self.signals()[*at], first_matches)).collect()
-        };
-        let mut found = all(is_word);
-        if found.is_empty() {
-            found = all(ends_in_word);
-        }
-        if let Some(whole) = found.iter().find(|at| self.signals()[**at].parts().count() == wanted.len()) {
-            return Ok(*whole);
-        }
+        let ranked: Vec<_> = self
+            .signals()
+            .iter()
+            .enumerate()
+            .filter_map(|(at, signal)| Some((signal.rank(name)?, at)))
+            .collect();
+        let best = ranked.iter().map(|(rank, _)| *rank).min();
+        let mut found: Vec<_> =
+            ranked.iter().filter(|(rank, _)| Some(*rank) == best).map(|(_, at)| *at).collect();
         let slot = |at: &usize| self.signals()[*at].slot;
         found.sort_by_key(slot);
         found.dedup_by_key(|at| slot(at));
@@ -92,4 +89,39 @@ impl WaveFile {
         near.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         near.into_iter().take(NEAR).map(|(_, signal)| signal.path()).collect()
     }
+}
+
+impl FileSignal {
+    /// Returns a rank if `name` fits this signal; the lowest rank fits best.
+    fn rank(&self, name: &str) -> Option<u8> {
+        let numbered = (self.namesakes > 1).then(|| name.strip_suffix(&format!("#{}", self.ordinal + 1)));
+        match path_end(self.parts(), numbered.flatten().unwrap_or(name))? {
+            ("", 0) if self.path() == name => Some(0),
+            ("", 0) => Some(1),
+            ("", _) => Some(2),
+            // The outermost of the names is the end of one in the path: `op` of `req_op`.
+            (front, _) => front.ends_with('_').then_some(3),
+        }
+    }
+}
+
+/// Takes `name`, names joined by points, off the end of a path. Returns the text in front of `name` in the part where it
+/// begins, and the number of parts before that one. Returns `None` if the path does not end with `name`.
+pub(crate) fn path_end<'p>(
+    mut parts: impl DoubleEndedIterator<Item = &'p str>,
+    name: &str,
+) -> Option<(&'p str, usize)> {
+    let mut rest = name;
+    while let Some(part) = parts.next_back() {
+        if rest.len() <= part.len() {
+            return part.strip_suffix(rest).filter(|_| !rest.is_empty()).map(|front| (front, parts.count()));
+        }
+        let before = rest.strip_suffix(part)?;
+        let before = before.strip_suffix('\\').filter(|_| part.contains('.')).unwrap_or(before);
+        if before.is_empty() {
+            return Some(("", parts.count()));
+        }
+        rest = before.strip_suffix('.')?.trim_end();
+    }
+    None
 }

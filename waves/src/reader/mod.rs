@@ -25,8 +25,9 @@ pub use clock::WaveClock;
 pub use error::{WaveReadError, WaveReadFault};
 pub use excerpt::EXCERPT_LIMIT;
 pub use lookup::SignalLookupError;
+pub(crate) use lookup::{listed, path_end};
 pub use pattern::SignalPattern;
-pub use signals::{FileSignal, Slot, Slots};
+pub use signals::{FileSignal, Slot, Slots, signal_path};
 pub use unit::TimeUnit;
 pub use value::RawValue;
 pub(crate) use vcd::{Alike, Position, Twins};
@@ -200,6 +201,17 @@ impl WaveFile {
         visit: impl FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>,
     ) -> Result<WaveExtent, WaveReadError> {
         self.changes_from(&mut self.start(), which, until, visit)
+    }
+
+    /// Returns the first time that the file names, 0 if it names none.
+    pub(crate) fn first_time(&self) -> Result<u64, WaveReadError> {
+        if let Body::Fst(body) = &self.body {
+            return Ok(body.start);
+        }
+        let mut all = self.no_slots();
+        self.signals.iter().for_each(|signal| all.insert(signal.slot));
+        let extent = self.changes(&all, u64::MAX, |_, _, _| ControlFlow::Break(()))?;
+        Ok(extent.times.map_or(0, |(first, _)| first))
     }
 
     /// In front of all values.

@@ -9,14 +9,15 @@
 pub struct SignalPattern(Vec<String>);
 
 impl SignalPattern {
-    /// Takes a pattern apart.
+    /// Takes a pattern apart. The `\` of an escaped name may be left out.
     pub fn new(text: &str) -> Self {
-        SignalPattern(text.split('.').map(str::to_owned).collect())
+        SignalPattern(text.split('.').map(|part| part.trim_start_matches('\\').to_owned()).collect())
     }
 
     /// Whether the pattern chooses the signal with these scopes and this name.
     pub fn matches<'n>(&self, parts: impl Iterator<Item = &'n str> + Clone) -> bool {
-        let mut rest = parts;
+        // An escaped name with points in it counts as several names.
+        let mut rest = parts.flat_map(|part| part.split('.'));
         loop {
             let mut names = rest.clone();
             if self.0.iter().all(|pattern| names.next().is_some_and(|name| glob(pattern, name))) {
@@ -80,6 +81,9 @@ mod tests {
     fn patterns_match_adjacent_names() {
         for (pattern, path, chosen) in CASES {
             assert_eq!(SignalPattern::new(pattern).matches(path.split('.')), *chosen, "{pattern} {path}");
+        }
+        for pattern in ["t.a.b", "t.\\a.b", "b"] {
+            assert!(SignalPattern::new(pattern).matches(["t", "a.b"].into_iter()), "{pattern}");
         }
     }
 }

@@ -55,6 +55,10 @@ pub struct FileSignal {
     pub kind: ValueKind,
     /// Its values.
     pub slot: Slot,
+    /// Number among its namesakes in order of declaration, from 0.
+    pub ordinal: usize,
+    /// Number of its namesakes: signals with the same scopes and name, itself included.
+    pub namesakes: usize,
 }
 
 impl FileSignal {
@@ -73,8 +77,8 @@ impl FileSignal {
         let attached = name.rfind('[').filter(|at| *at > 0 && is_range(&name[*at..]));
         let (name, attached) = name.split_at(attached.unwrap_or(name.len()));
         let escaped = name.strip_prefix('\\').filter(|name| !name.is_empty());
-        let mut signal =
-            FileSignal { scopes, name: escaped.unwrap_or(name).to_owned(), range: None, kind, slot };
+        let name = escaped.unwrap_or(name).to_owned();
+        let mut signal = FileSignal { scopes, name, range: None, kind, slot, ordinal: 0, namesakes: 1 };
         for part in std::iter::once(attached).chain(further.iter().copied()).filter(|part| !part.is_empty()) {
             if is_range(part) {
                 signal.range = Some(part.to_owned());
@@ -85,16 +89,14 @@ impl FileSignal {
         signal
     }
 
-    /// Scopes and name, joined by points.
+    /// Joins scopes and label; see [`signal_path`].
     pub fn path(&self) -> String {
-        let mut path = String::new();
-        for part in self.parts() {
-            if !path.is_empty() {
-                path.push('.');
-            }
-            path.push_str(part);
-        }
-        path
+        signal_path(self.scopes.iter().chain([&self.label()]))
+    }
+
+    /// Returns the name, with `#1`, `#2`, ... behind it where it has namesakes.
+    pub fn label(&self) -> String {
+        if self.namesakes == 1 { self.name.clone() } else { format!("{}#{}", self.name, self.ordinal + 1) }
     }
 
     /// Scopes and name.
@@ -103,32 +105,58 @@ impl FileSignal {
     }
 }
 
-/// The signals without those declared twice. Parts of one vector that are signals of their own get their range as part
-/// of their name.
-pub(super) fn distinct(signals: Vec<FileSignal>) -> Vec<FileSignal> {
-    let mut first: HashMap<String, usize> = HashMap::with_capacity(signals.len());
-    let mut kept: Vec<FileSignal> = Vec::with_capacity(signals.len());
-    let mut parts = Vec::new();
-    for signal in signals {
-        match first.get(&signal.path()) {
-            None => {
-                first.insert(signal.path(), kept.len());
-                kept.push(signal);
-            }
-            Some(there) if kept[*there].slot == signal.slot => {}
-            Some(there) => {
-                parts.extend([*there, kept.len()]);
-                kept.push(signal);
+/// Joins the parts of a path, scopes and name, by points. No two lists of parts have the same path: a part with a point in
+/// it is an escaped name of SystemVerilog, with `\` in front and, inside the path, a space behind.
+pub fn signal_path(parts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let mut path = String::new();
+    for part in parts {
+        let part = part.as_ref();
+        path += if path.is_empty() { "" } else { "." };
+        if part.contains('.') {
+            path.extend(["\\", part, " "]);
+        } else {
+            path += part;
+        }
+    }
+    path.truncate(path.trim_end().len());
+    path
+}
+
+/// Drops signals that are declared twice, and tells namesakes apart: parts of one vector get their range as part of their
+/// name, others get a number.
+pub(super) fn distinct(mut signals: Vec<FileSignal>) -> Vec<FileSignal> {
+    for group in namesakes(&signals) {
+        let first = &signals[group[0]];
+        let slots_differ = group.iter().any(|at| signals[*at].slot != first.slot);
+        if slots_differ && group.iter().any(|at| signals[*at].range != first.range) {
+            for at in group {
+                let FileSignal { name, range, .. } = &mut signals[at];
+                name.push_str(range.as_deref().unwrap_or_default());
             }
         }
     }
-    parts.sort_unstable();
-    parts.dedup();
-    for part in parts {
-        let signal = &mut kept[part];
-        signal.name.push_str(signal.range.as_deref().unwrap_or_default());
+    let mut repeated = vec![false; signals.len()];
+    for group in namesakes(&signals) {
+        let slots_differ = group.iter().any(|at| signals[*at].slot != signals[group[0]].slot);
+        for (ordinal, at) in group.iter().enumerate() {
+            repeated[*at] = !slots_differ && ordinal > 0;
+            if slots_differ {
+                (signals[*at].ordinal, signals[*at].namesakes) = (ordinal, group.len());
+            }
+        }
     }
-    kept
+    let mut repeated = repeated.into_iter();
+    signals.retain(|_| repeated.next() == Some(false));
+    signals
+}
+
+/// Groups the numbers of signals by scopes and name, in order of declaration.
+fn namesakes(signals: &[FileSignal]) -> Vec<Vec<usize>> {
+    let mut groups: HashMap<(&[String], &str), Vec<usize>> = HashMap::with_capacity(signals.len());
+    for (at, signal) in signals.iter().enumerate() {
+        groups.entry((&signal.scopes, &signal.name)).or_default().push(at);
+    }
+    groups.into_values().collect()
 }
 
 #[cfg(test)]
@@ -157,14 +185,18 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_vector_are_told_apart_and_repetitions_dropped() {
+    fn namesakes_are_told_apart_and_repetitions_dropped() {
         let signals = vec![
             signal(&["a", "[7:4]"], 0),
             signal(&["b", "[7:0]"], 1),
             signal(&["a", "[3:0]"], 2),
-            signal(&["b", "[7:0]"], 1),
+            signal(&["b"], 1),
+            signal(&["a", "[7:4]"], 0),
+            signal(&["c", "[7:0]"], 3),
+            signal(&["c", "[7:0]"], 4),
+            signal(&["c", "[7:0]"], 3),
         ];
-        let names: Vec<_> = distinct(signals).into_iter().map(|signal| signal.path()).collect();
-        assert_eq!(names, ["top.a[7:4]", "top.b", "top.a[3:0]"]);
+        let paths: Vec<_> = distinct(signals).into_iter().map(|signal| signal.path()).collect();
+        assert_eq!(paths, ["top.a[7:4]", "top.b", "top.a[3:0]", "top.c#1", "top.c#2", "top.c#3"]);
     }
 }

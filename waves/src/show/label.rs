@@ -1,6 +1,6 @@
 //! Values and names as people read them.
 
-use crate::{Excerpt, ExcerptSignal, WaveValue};
+use crate::{Excerpt, ExcerptSignal, WaveValue, signal_path};
 
 /// A value in short: numbers hexadecimal, a digit `x` or `z` where one of its bits is.
 pub fn value_label(value: &WaveValue) -> String {
@@ -46,10 +46,8 @@ pub(super) fn names(excerpt: &Excerpt) -> Vec<String> {
         let shared = common.iter().zip(&signal.scopes).take_while(|(one, other)| one == other).count();
         common.truncate(shared);
     }
-    let name = |signal: &ExcerptSignal| {
-        let parts = signal.scopes[common.len()..].iter().chain([&signal.name]);
-        parts.map(String::as_str).collect::<Vec<_>>().join(".")
-    };
+    let name =
+        |signal: &ExcerptSignal| signal_path(signal.scopes[common.len()..].iter().chain([&signal.name]));
     excerpt.signals.iter().map(name).collect()
 }
 

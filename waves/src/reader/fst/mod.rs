@@ -31,6 +31,8 @@ const UNITS: std::ops::RangeInclusive<i8> = -21..=5;
 pub(super) struct FstBody {
     /// By slot.
     kinds: Vec<ValueKind>,
+    /// First time of the file.
+    pub(super) start: u64,
 }
 
 /// Reads the declarations of the file at `path`.
@@ -56,7 +58,7 @@ pub(super) fn open(path: &Path) -> Result<(Header, FstBody), WaveReadFault> {
             slots,
             signals: declarations.signals,
         };
-        Ok((header, FstBody { kinds: declarations.kinds }))
+        Ok((header, FstBody { kinds: declarations.kinds, start: about.start_time }))
     })
 }
 

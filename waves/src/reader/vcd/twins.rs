@@ -178,8 +178,8 @@ impl<'a> Twins<'a> {
                     match rules[slot.index()] {
                         Rule::Skip => {}
                         Rule::Digits(width) if is_number(value, width) => {
-                            rises |=
-                                level.as_mut().is_some_and(|clock| clock.rises(slot, value.ends_with(b"1")));
+                            let (now, high) = (time.unwrap_or(now), value.ends_with(b"1"));
+                            rises |= level.as_mut().is_some_and(|clock| clock.rises(now, slot, high));
                             keep(slot, &line);
                         }
                         Rule::Text if is_text(value) => keep(slot, &line),

@@ -1,14 +1,16 @@
 //! `atoms cosim`: random requests through RTL, model and oracle.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use atoms_cosim::campaign::{Campaign, Failed, opinion_of_the_rtl, run_case};
+use atoms_cosim::campaign::{Campaign, Failed, SmallCase, opinion_of_the_rtl, run_case};
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::machine::{Machine, Stop};
 use atoms_cosim::session::{Failure, Tally};
 use atoms_cosim::stimulus::Profile;
+use atoms_cosim::trials::Effort;
 use atoms_cosim::usage::UsageReport;
 use atoms_ops::{OPS, Op};
 use atoms_verilated::Environment;
@@ -21,6 +23,9 @@ use crate::machine;
 use crate::output::{out, outln};
 use crate::progress::{bar, grouped};
 use crate::usage;
+
+/// Bounds of minimizing: about 20 seconds in the configuration `default`.
+const EFFORT: Effort = Effort { cycles: 5_000_000, time: Duration::from_secs(60) };
 
 pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
     if let Some(path) = &args.case {
@@ -270,15 +275,19 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
     let mut small = None;
     if on_fail(args) == OnFail::Shrink {
         let scoreboard = (!args.no_oracle).then(|| campaign.scoreboard());
-        if let Some((case, failure)) = failed.small_case(scoreboard) {
-            write_case(&case, &case_file)?;
-            lines.push(format!("smaller  atoms cosim --case {}", machine::shell(&case_file)));
-            small = Some((case, failure));
-        } else {
-            lines.push("smaller  none found: the failure needs more of its history".to_string());
+        match failed.small_case(scoreboard, EFFORT) {
+            Ok(found) => {
+                write_case(&found.case, &case_file)?;
+                lines.push(format!("smaller  atoms cosim --case {}", machine::shell(&case_file)));
+                lines.push(format!("         found in {}", found.spent));
+                small = Some(found);
+            }
+            Err(spent) => {
+                lines.push(format!("smaller  none found in {spent}: the failure needs more of its history"));
+            }
         }
     }
-    let opinion = small.as_ref().and_then(|(case, _)| opinion(args, &campaign.config, case));
+    let opinion = small.as_ref().and_then(|small| opinion(args, &campaign.config, &small.case));
     let text = describe(campaign, &mut failed.failure);
     print_failure(args, &text, &repeat, failed.cycle, &lines, small.as_ref())?;
     if let Some(opinion) = opinion.filter(|_| !args.json) {
@@ -310,10 +319,10 @@ fn print_failure(
     repeat: &str,
     cycle: u64,
     lines: &[String],
-    small: Option<&(Case, Failure)>,
+    small: Option<&SmallCase>,
 ) -> Result<(), CliError> {
     if args.json {
-        let case = small.and_then(|(case, _)| serde_json::to_value(case).ok());
+        let case = small.and_then(|small| serde_json::to_value(&small.case).ok());
         let rtl = machine::rtl_used();
         return outln!(
             "{}",
@@ -323,7 +332,7 @@ fn print_failure(
     outln!("{text}")?;
     outln!("  repeat   {repeat}")?;
     print_lines(lines)?;
-    if let Some((case, failure)) = small {
+    if let Some(SmallCase { case, failure, .. }) = small {
         let plural = if case.warps.len() == 1 { "" } else { "s" };
         outln!("the smaller case, {} warp request{plural}:", case.warps.len())?;
         for request in &case.warps {

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use atoms_cosim::trials::Effort;
 use atoms_cosim::{configs, rtl};
 use atoms_coverage::episode::Episode;
 use atoms_regress::triage::bundle::{BundleContext, Original, bundle};
 use atoms_regress::triage::death::Death;
-use atoms_regress::triage::minimize::Effort;
 use atoms_regress::triage::test_failure::{FailedRun, TestFailure};
 use atoms_verilated::{Environment, Variant};
 

@@ -18,6 +18,7 @@ use crate::session::{Failure, Listener, Session, SessionCheckpoint, Tally};
 use crate::shrink::shrink;
 use crate::stimulus::{Profile, RandomStimulus, Stimulus};
 use crate::trace::Trace;
+use crate::trials::{Effort, Spent, Trials};
 
 /// Cycles shown before a failure: the longest pipeline, a full queue and a 32-pass request fit.
 pub const CYCLES_SHOWN: u64 = 64;
@@ -38,6 +39,17 @@ pub struct Campaign {
     pub requests: u64,
     /// Cycles at most.
     pub until: u64,
+}
+
+/// A case that fails, as small as the work on it made it.
+#[derive(Debug)]
+pub struct SmallCase {
+    /// The case.
+    pub case: Case,
+    /// How it fails.
+    pub failure: Failure,
+    /// Work to find it.
+    pub spent: Spent,
 }
 
 /// A run that failed, and the means to look closer.
@@ -148,35 +160,24 @@ impl Failed {
         Ok(from)
     }
 
-    /// A case of the last requests, from reset and a memory of zeros, that fails too, shrunk. None
-    /// if the failure needs more of its history. The oracle listens if it is given.
-    pub fn small_case(&mut self, scoreboard: Option<Scoreboard>) -> Option<(Case, Failure)> {
-        let session = &mut self.session;
-        session.set_scoreboard(scoreboard);
-        session.set_trace(None);
-        session.machine_mut().look_away();
-        let mut fails = |case: &Case| failure_from_the_start(session, case).filter(Failure::is_finding);
-        let case = self.recorder.candidates(&self.config).find(|case| fails(case).is_some())?;
-        let case = shrink(case, |case| fails(case).is_some());
-        let failure = fails(&case)?;
-        Some((case, failure))
+    /// A case of the last requests, from reset and a memory of zeros, that fails too, shrunk. The oracle listens if it is
+    /// given.
+    ///
+    /// # Errors
+    /// The work done, if it found no case: the failure needs more of its history, or more work.
+    pub fn small_case(&mut self, scoreboard: Option<Scoreboard>, effort: Effort) -> Result<SmallCase, Spent> {
+        self.session.set_scoreboard(scoreboard);
+        self.session.machine_mut().look_away();
+        let mut trials = Trials::new(&mut self.session, effort);
+        let mut fails = |case: &Case| trials.run(case).is_some_and(|failure| failure.is_finding());
+        let Some(case) = self.recorder.candidates(&self.config).find(&mut fails) else {
+            return Err(trials.spent());
+        };
+        let case = shrink(case, fails);
+        let spent = trials.spent();
+        let (failure, spent) = trials.finish(&case).ok_or(spent)?;
+        Ok(SmallCase { case, failure, spent })
     }
-}
-
-/// How a case fails from the start of the simulation; none if it does not.
-///
-/// A reset leaves registers that hold data as the case before left them, and a case may fail by that alone. After a failure
-/// the machine starts over as it was at first; so a case that fails is run once more.
-pub fn failure_from_the_start<L: Listener>(
-    session: &mut Session<Lockstep, L>,
-    case: &Case,
-) -> Option<Failure> {
-    let mut failure = None;
-    for _ in 0..2 {
-        session.restart_machine().ok()?;
-        failure = Some(run_case(session, case).err()?);
-    }
-    failure
 }
 
 /// Runs a case on a session after reset.

@@ -26,5 +26,6 @@ pub mod session;
 pub mod shrink;
 pub mod stimulus;
 pub mod trace;
+pub mod trials;
 pub mod usage;
 pub mod woven;

@@ -7,10 +7,11 @@ use atoms_cosim::configs;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::{Profile, Share};
+use atoms_cosim::trials::Effort;
 use atoms_cosim::woven::{Switch, WovenRtl};
 use atoms_weave::Alteration;
 
-fn woven(name: &str) -> WovenRtl {
+pub(crate) fn woven(name: &str) -> WovenRtl {
     let rtl = configs::rtl_dir();
     let config = configs::named(&rtl, name).unwrap_or_else(|error| panic!("{name}: {error}"));
     WovenRtl::build(&rtl, &config, &mut |_| {}).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -28,11 +29,11 @@ fn failing_in(woven: &WovenRtl, profile: Profile, switches: &[Switch]) -> Option
     let campaign =
         Campaign { config: woven.config.clone(), profile, seed: 9, requests: 1500, until: u64::MAX };
     let mut failed = campaign.run(Session::new(machine, None), |_| {}).err()?;
-    Some(failed.small_case(None).expect("it fails from reset too").0)
+    Some(failed.small_case(None, Effort::default()).expect("it fails from reset too").case)
 }
 
 /// The number of the site with this text in this source, and the value that alters it so.
-fn switch(woven: &WovenRtl, file: &str, text: &str, by: Alteration) -> Switch {
+pub(crate) fn switch(woven: &WovenRtl, file: &str, text: &str, by: Alteration) -> Switch {
     let mut sites = woven.sites.iter().enumerate().filter(|(_, site)| site.file == file && site.text == text);
     let found = sites.find_map(|(number, site)| {
         let (value, _) = site.alterations().into_iter().find(|(_, alteration)| *alteration == by)?;
@@ -69,7 +70,7 @@ fn the_list_begins_with_the_line_that_was_altered() {
     assert!(first.source.contains("old[i] >= b[i]"), "{first:?}");
 }
 
-/// Defects of the sample, so that it takes a minute; `atoms wave cause --score` takes 200.
+/// Defects of the sample, so that it takes a minute; the example `cause_score` takes 200.
 const SAMPLE: usize = 100;
 
 #[test]

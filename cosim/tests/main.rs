@@ -1,5 +1,6 @@
-//! Lockstep, inside signals and cause ranking, on the model and on built RTL.
+//! Lockstep, inside signals, minimizing and cause ranking, on the model and on built RTL.
 
 mod causes;
 mod inside;
 mod lockstep;
+mod minimizing;

@@ -13,13 +13,14 @@ use atoms_cosim::recorder::Recorder;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Profile;
+use atoms_cosim::trials::Effort;
 use atoms_coverage::episode::Episode;
 use atoms_host::browser::Browser;
 use atoms_ops::Op;
 use atoms_regress::checksum::{opened, sealed};
 use atoms_regress::triage::bucket::Bucket;
 use atoms_regress::triage::bundle::{BundleContext, Original, bundle};
-use atoms_regress::triage::minimize::{Effort, MinimizedCase, minimize_recorded};
+use atoms_regress::triage::minimize::{MinimizedCase, minimize_recorded};
 use atoms_regress::triage::replay::Run;
 use atoms_regress::triage::repro::{Bundle, Replayed};
 use atoms_regress::triage::test_failure::FailedRun;
@@ -169,7 +170,7 @@ fn leaves_a_small_case(bug: &Bug) {
         assert!(
             requests <= enough && took <= Duration::from_secs(2),
             "{requests} requests after {took:?} and {} attempts: {}",
-            small.attempts,
+            small.spent.attempts,
             small.failure
         );
         assert!(!NOT_MET.contains(&bug.name), "it is met");

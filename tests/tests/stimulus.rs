@@ -1,12 +1,13 @@
 //! What random stimulus must find within few requests, with the profile that is the default.
 
-use atoms_cosim::campaign::{Campaign, Failed, run_case};
+use atoms_cosim::campaign::{Campaign, Failed, SmallCase, run_case};
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::{Profile, RandomStimulus, Share};
+use atoms_cosim::trials::Effort;
 use atoms_coverage::{Model, Sampler};
 use atoms_tests::config;
 use atoms_tests::hunt::Hunted;
@@ -65,8 +66,8 @@ fn waiters_that_a_reset_leaves() {
     let patch = Patch { file: "atoms_waiters.sv", find: "      suspended_q  <= '0;\n", replace: "" };
     let defect = Defect::new("reset-leaves-waiters", "small", patch);
     // Some waits need more history than is remembered.
-    let small = (1..=8).find_map(|seed| defect.found(seed).small_case(None));
-    let (case, failure) = small.expect("the last requests of some run show it too");
+    let small = (1..=8).find_map(|seed| defect.found(seed).small_case(None, Effort::default()).ok());
+    let SmallCase { case, failure, .. } = small.expect("the last requests of some run show it too");
     // One wait, and what keeps the port busy until it is in the table.
     assert!(case.warps.len() == 1 && case.requests() <= 6 && case.reset.is_some(), "{failure}: {case:#?}");
     let text = serde_json::to_string(&case).expect("a case is plain data");
@@ -76,7 +77,8 @@ fn waiters_that_a_reset_leaves() {
 /// The small case of a run fails from the start of a simulation of its own.
 fn leaves_a_case(name: &'static str, patch: Patch) -> Case {
     let defect = Defect::new(name, "small", patch);
-    let (case, _) = defect.found(1).small_case(None).unwrap_or_else(|| panic!("{name} leaves no case"));
+    let small = defect.found(1).small_case(None, Effort::default());
+    let case = small.unwrap_or_else(|spent| panic!("{name} leaves no case: {spent}")).case;
     let machine = Lockstep::make(&defect.library, &defect.named).expect("the RTL comes out of reset");
     assert!(run_case(&mut Session::new(machine, None), &case).is_err(), "{name}: {case:?} passes");
     case

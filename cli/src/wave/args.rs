@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 #[path = "moment.rs"]
 pub(crate) mod moment;
 
-use crate::args::{ANY, BundleRtlArgs, PAIRS, PointArgs, RandomArgs, SET};
+use crate::args::{ANY, BundleRtlArgs, PointArgs, RandomArgs};
 use crate::number::whole;
 use moment::{MomentWindow, Shift};
 
@@ -180,30 +180,23 @@ pub(crate) struct WaveExportOutputs {
 }
 
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("failure").required(true).args(["bundle", "case", "score"]))]
 pub(crate) struct WaveCauseArgs {
-    /// Folder of a bundle that a regression left behind
-    #[arg(value_name = "BUNDLE")]
+    /// Folder of a bundle that a regression left behind. Without it and without --case, the random run that the options
+    /// below describe
+    #[arg(value_name = "BUNDLE", conflicts_with_all = ["case", "config", "set", "seed", "requests", "until", "ops", "profile"])]
     pub(crate) bundle: Option<PathBuf>,
     /// The case of a failure, as `atoms cosim` leaves it behind, on the RTL of this checkout
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["config", "set", "seed", "requests", "until", "ops", "profile"])]
     pub(crate) case: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) rtl: BundleRtlArgs,
     /// Lines to list
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = whole::<u32>(1..=1000))]
     pub(crate) count: u32,
-    /// Measure how often the list is right: plant so many defects in the RTL, one at a time, and ask for the cause of each
-    #[arg(long, value_name = "DEFECTS", num_args = 0..=1, default_missing_value = "200", allow_negative_numbers = true, value_parser = whole::<u32>(1..=10_000))]
-    pub(crate) score: Option<u32>,
-    /// Seed by which the defects are drawn
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY), conflicts_with_all = ["bundle", "case"])]
-    pub(crate) seed: u64,
-    /// Configuration in which the defects are planted
-    #[arg(long, value_name = "NAME", default_value = "small", conflicts_with_all = ["bundle", "case"])]
-    pub(crate) config: String,
-    #[arg(long, value_name = PAIRS, help = SET, conflicts_with_all = ["bundle", "case"])]
-    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) point: PointArgs,
+    #[command(flatten)]
+    pub(crate) random: RandomArgs,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,

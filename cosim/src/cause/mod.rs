@@ -9,6 +9,7 @@
 use atoms_verilated::RtlError;
 
 use crate::session::Failure;
+use crate::trials::Spent;
 use crate::woven::WovenError;
 
 mod evidence;
@@ -17,7 +18,7 @@ mod rank;
 mod score;
 
 pub use evidence::Evidence;
-pub use rank::{CauseSuspect, list, list_with, listed};
+pub use rank::{CauseSuspect, failing_case, list, list_with, listed};
 pub use score::{CauseScore, CauseShare, PlantedDefect, score};
 
 /// Why there is no list of causes.
@@ -29,9 +30,12 @@ pub enum CauseError {
     /// The RTL cannot be simulated.
     #[error(transparent)]
     Rtl(#[from] RtlError),
-    /// The model does not run the case.
+    /// A run fails, but RTL and model do not differ.
     #[error(transparent)]
-    Model(#[from] Failure),
+    Run(#[from] Failure),
+    /// No small case shows the failure of a run.
+    #[error("no case found in {0}: the failure needs more of its history")]
+    NoCase(Spent),
     /// There is nothing to find a cause of.
     #[error("RTL and model agree in this case: nothing to find a cause of")]
     Agrees,

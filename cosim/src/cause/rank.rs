@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use atoms_verilated::RtlError;
 use atoms_weave::Alteration;
 
 use crate::campaign::Campaign;
@@ -12,6 +11,7 @@ use crate::lockstep::Lockstep;
 use crate::machine::Stop;
 use crate::session::{Failure, Session};
 use crate::stimulus::Profile;
+use crate::trials::Effort;
 use crate::woven::{Recording, Switch, WovenRtl};
 
 use super::CauseError;
@@ -201,17 +201,37 @@ pub(super) fn further_runs(woven: &WovenRtl) -> Result<Vec<Recording>, CauseErro
     Ok((1..=FURTHER_RUNS).map(run).collect::<Result<_, Failure>>()?)
 }
 
-/// A small case in which the RTL with these alterations and the model differ in a run of `campaign`.
+/// A small case that shows the failure of a run of `campaign`. None if RTL and model agree in that run.
+///
+/// # Errors
+/// [`CauseError::NoCase`] if no small case was found; [`CauseError::Run`] if the run fails in another way than by a
+/// difference.
+pub fn failing_case(woven: &WovenRtl, campaign: &Campaign) -> Result<Option<Case>, CauseError> {
+    failing_case_with(woven, campaign, &[])
+}
+
+fn failing_case_with(
+    woven: &WovenRtl,
+    campaign: &Campaign,
+    switches: &[Switch],
+) -> Result<Option<Case>, CauseError> {
+    let machine = Lockstep::new(woven.altered(switches)?, woven.config.config).map_err(Failure::from)?;
+    let Err(mut failed) = campaign.run(Session::new(machine, None), |_| {}) else { return Ok(None) };
+    match failed.small_case(None, Effort::default()) {
+        _ if !matches!(failed.failure, Failure::Stop(Stop::Mismatch(_))) => Err(failed.failure.into()),
+        Ok(small) => Ok(Some(small.case)),
+        Err(spent) => Err(CauseError::NoCase(spent)),
+    }
+}
+
+/// As [`failing_case`], for the RTL with these alterations. None also without a small case.
 pub(super) fn fails(
     woven: &WovenRtl,
     campaign: &Campaign,
     switches: &[Switch],
-) -> Result<Option<Case>, RtlError> {
-    // What does not come out of reset has no first difference.
-    let Ok(machine) = Lockstep::new(woven.altered(switches)?, woven.config.config) else { return Ok(None) };
-    let Err(mut failed) = campaign.run(Session::new(machine, None), |_| {}) else { return Ok(None) };
-    match failed.failure {
-        Failure::Stop(Stop::Mismatch(_)) => Ok(failed.small_case(None).map(|(case, _)| case)),
-        _ => Ok(None),
+) -> Result<Option<Case>, CauseError> {
+    match failing_case_with(woven, campaign, switches) {
+        Err(CauseError::NoCase(_) | CauseError::Run(_)) => Ok(None),
+        found => found,
     }
 }

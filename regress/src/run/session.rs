@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use atoms_cosim::rtl::{self, BuildStep, RtlBuildError};
+use atoms_cosim::trials::Effort;
 use atoms_verilated::{Progress as Step, Variant};
 use bitvec::vec::BitVec;
 
@@ -23,7 +24,6 @@ use crate::run::worker::{Context, Runner, TestOutcome};
 use crate::triage;
 use crate::triage::bucket::Bucket;
 use crate::triage::bundle::{BundleContext, Original};
-use crate::triage::minimize::Effort;
 use crate::triage::test_failure::FailedRun;
 use atoms_coverage::Model;
 

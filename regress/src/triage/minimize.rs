@@ -1,38 +1,16 @@
 //! From the last requests before a failure to the smallest case that fails the same way.
 
-use atoms_cosim::campaign::failure_from_the_start;
 use atoms_cosim::case::Case;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
 use atoms_cosim::recorder::Recorder;
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Failure, Session, WATCHDOG_CYCLES};
+use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::shrink::shrink;
+use atoms_cosim::trials::{Effort, Spent, Trials};
 use atoms_ops::{Op, Size};
 
 use crate::triage::signature::{OpName, Signature};
-
-/// Work that finding a small case may take, in simulated cycles: not in wall time, so that the same failure
-/// comes to the same case on any machine. An attempt counts as [`ATTEMPT_CYCLES`] more than it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
-    /// Cycles at most.
-    pub cycles: u64,
-}
-
-/// What starting over costs, in cycles: reset, memory and oracle cleared, the memory at the end compared.
-pub const ATTEMPT_CYCLES: u64 = 60;
-
-impl Default for Effort {
-    /// About two seconds in the configuration `default`.
-    fn default() -> Self {
-        Effort { cycles: 500_000 }
-    }
-}
-
-/// Cycles without an answer after which a case is stuck. The slowest answer, of a request with 32 passes
-/// behind the longest pipeline and a port that is open in one cycle of 64, takes some hundreds.
-const WATCHDOG_CYCLES_OF_CASES: u64 = 2_000;
 
 /// Operations that a failure is tried with, to see whether the operation matters.
 const OTHER_OPS: [Op; 6] = [Op::Add, Op::Xor, Op::Or, Op::Max, Op::Exch, Op::Inc];
@@ -52,36 +30,13 @@ pub struct MinimizedCase {
     pub cycle: u64,
     /// Final signature.
     pub signature: Signature,
-    /// Cases tried.
-    pub attempts: u64,
-    /// Cycles spent, of those of [`Effort`].
-    pub spent: u64,
+    /// Work to find it.
+    pub spent: Spent,
 }
 
-/// Runs cases on one session until the effort is spent.
-struct Trials<'a> {
-    session: &'a mut Session<Lockstep>,
-    limit: u64,
-    spent: u64,
-    attempts: u64,
-}
-
-impl Trials<'_> {
-    /// How a case fails; none if it does not, or if the effort is spent.
-    fn run(&mut self, case: &Case) -> Option<(Signature, Failure)> {
-        if self.spent >= self.limit {
-            return None;
-        }
-        self.attempts += 1;
-        let failure = failure_from_the_start(self.session, case);
-        self.spent += ATTEMPT_CYCLES + self.session.machine().cycles();
-        let failure = failure?;
-        Some((Signature::of(&failure)?, failure))
-    }
-
-    fn signature(&mut self, case: &Case) -> Option<Signature> {
-        self.run(case).map(|(signature, _)| signature)
-    }
+/// How a case fails; none if it does not, or if the effort is spent.
+fn signature_of(trials: &mut Trials<'_>, case: &Case) -> Option<Signature> {
+    Signature::of(&trials.run(case)?)
 }
 
 /// Looks for the smallest case that fails as `raw` says, among the last requests that `recorder`
@@ -108,15 +63,13 @@ pub fn minimize(
     effort: Effort,
 ) -> Option<MinimizedCase> {
     let kind = Some(raw.kind).filter(|kind| kind.is_dut_failure())?;
-    session.set_trace(None);
     session.set_scoreboard(Some(Scoreboard::new(session.machine().config(), &[])));
-    session.set_watchdog(WATCHDOG_CYCLES_OF_CASES);
-    let mut trials = Trials { session, limit: effort.cycles, spent: 0, attempts: 0 };
+    let mut trials = Trials::new(session, effort);
     let of_kind = |found: &Option<Signature>| found.as_ref().map(|found| found.kind) == Some(kind);
     let mut second = None;
     let mut first = None;
     for case in candidates {
-        match trials.signature(&case) {
+        match signature_of(&mut trials, &case) {
             Some(found) if found == *raw => {
                 first = Some((case, found));
                 break;
@@ -126,22 +79,19 @@ pub fn minimize(
         }
     }
     let (case, signature) = first.or(second)?;
-    let case = shrink(case, |case| trials.signature(case).is_some_and(|found| found == signature));
-    let case = shrink(case, |case| of_kind(&trials.signature(case)));
+    let case = shrink(case, |case| signature_of(&mut trials, case).is_some_and(|found| found == signature));
+    let case = shrink(case, |case| of_kind(&signature_of(&mut trials, case)));
     let (case, any) = with_any_operation(case, &mut trials);
-    let (attempts, spent) = (trials.attempts, trials.spent);
-    // What is reported is not cut short by the effort.
-    trials.limit = u64::MAX;
-    trials.session.set_watchdog(WATCHDOG_CYCLES);
-    let (signature, failure) = trials.run(&case)?;
-    let cycle = trials.session.machine().cycles();
+    let (failure, spent) = trials.finish(&case)?;
+    let cycle = session.machine().cycles();
+    let signature = Signature::of(&failure)?;
     let signature = if any { signature.of_any_operation() } else { signature };
-    Some(MinimizedCase { case, failure, cycle, signature, attempts, spent })
+    Some(MinimizedCase { case, failure, cycle, signature, spent })
 }
 
 /// Whether the case fails in the same field whatever its operation, and the case with the simplest one.
 fn with_any_operation(case: Case, trials: &mut Trials<'_>) -> (Case, bool) {
-    let Some(signature) = trials.signature(&case) else { return (case, false) };
+    let Some(signature) = signature_of(trials, &case) else { return (case, false) };
     let Some(named) = signature.op else { return (case, false) };
     let place = signature.of_any_operation();
     // The requests with the operation that the signature names; if that came from elsewhere, none.
@@ -161,7 +111,7 @@ fn with_any_operation(case: Case, trials: &mut Trials<'_>) -> (Case, bool) {
             found.get_or_insert(candidate);
             continue;
         }
-        if trials.signature(&candidate).is_some_and(|found| found.of_any_operation() == place) {
+        if signature_of(trials, &candidate).is_some_and(|found| found.of_any_operation() == place) {
             others += 1;
             found.get_or_insert(candidate);
         }
@@ -169,7 +119,7 @@ fn with_any_operation(case: Case, trials: &mut Trials<'_>) -> (Case, bool) {
     match found {
         Some(simplest) if others >= OTHERS_ENOUGH => {
             let simplest = shrink(simplest, |case| {
-                trials.signature(case).is_some_and(|s| s.of_any_operation() == place)
+                signature_of(trials, case).is_some_and(|s| s.of_any_operation() == place)
             });
             (simplest, true)
         }

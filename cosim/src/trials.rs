@@ -1,0 +1,113 @@
+//! Runs cases that may fail, within bounds: for minimizing a failure.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use crate::campaign::load_case;
+use crate::case::{Case, CaseStimulus};
+use crate::lockstep::Lockstep;
+use crate::machine::Machine;
+use crate::session::{Failure, Listener, Session, WATCHDOG_CYCLES};
+
+/// Bounds of minimizing a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Simulated cycles. Each attempt counts as [`ATTEMPT_CYCLES`] more than it runs.
+    pub cycles: u64,
+    /// Time elapsed. The cycles end the work first, except on a machine that is a hundred times slower than usual: so the
+    /// same failure gives the same case on any machine.
+    pub time: Duration,
+}
+
+impl Default for Effort {
+    /// About two seconds in the configuration `default`.
+    fn default() -> Self {
+        Effort { cycles: 500_000, time: Duration::from_secs(60) }
+    }
+}
+
+/// Cost of an attempt besides its cycles: reset, memory and oracle cleared, the memory at the end compared.
+pub const ATTEMPT_CYCLES: u64 = 60;
+
+/// Cycles without an answer after which a case is stuck. The slowest answer, of a request with 32 passes
+/// behind the longest pipeline and a port that is open in one cycle of 64, takes some hundreds.
+const WATCHDOG_CYCLES_OF_CASES: u64 = 2_000;
+
+/// Work that minimizing a failure took.
+#[derive(Clone, Copy, Debug)]
+pub struct Spent {
+    /// Cases run.
+    pub attempts: u64,
+    /// Cycles, as [`Effort`] counts them.
+    pub cycles: u64,
+    /// Time elapsed.
+    pub time: Duration,
+    /// True if a bound ended the work, so that a smaller case may exist.
+    pub exhausted: bool,
+}
+
+/// `312 attempts, 48211 cycles, 0.4 s`, and whether a bound ended the work.
+impl fmt::Display for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Spent { attempts, cycles, time, exhausted } = self;
+        write!(f, "{attempts} attempts, {cycles} cycles, {:.1} s", time.as_secs_f64())?;
+        if *exhausted { f.write_str(", then the limit was reached") } else { Ok(()) }
+    }
+}
+
+/// Runs cases on one session until the effort is spent.
+pub struct Trials<'a, L: Listener = ()> {
+    session: &'a mut Session<Lockstep, L>,
+    effort: Effort,
+    begun: Instant,
+    attempts: u64,
+    cycles: u64,
+}
+
+impl<'a, L: Listener> Trials<'a, L> {
+    /// Takes the session for cases. Each starts from reset.
+    pub fn new(session: &'a mut Session<Lockstep, L>, effort: Effort) -> Self {
+        session.set_trace(None);
+        session.set_watchdog(WATCHDOG_CYCLES_OF_CASES);
+        Self { session, effort, begun: Instant::now(), attempts: 0, cycles: 0 }
+    }
+
+    /// Runs a case from the start of the simulation. Returns how it fails; none if it does not, or if the effort is spent.
+    ///
+    /// A reset leaves registers that hold data as the case before left them, and a case may fail by that alone. After a
+    /// failure the machine starts over as it was at first; so a case that fails is run once more.
+    pub fn run(&mut self, case: &Case) -> Option<Failure> {
+        let mut failure = None;
+        for _ in 0..2 {
+            if self.exhausted() {
+                return None;
+            }
+            self.attempts += 1;
+            self.session.restart_machine().ok()?;
+            let left = self.effort.cycles - self.cycles;
+            let outcome = load_case(self.session, case)
+                .and_then(|()| self.session.run(&mut CaseStimulus::new(case), left, |_| {}));
+            self.cycles += ATTEMPT_CYCLES + self.session.machine().cycles();
+            failure = Some(outcome.err()?);
+        }
+        failure
+    }
+
+    /// Runs the case that is to be reported, without bounds. Returns how it fails, and the work before.
+    pub fn finish(mut self, case: &Case) -> Option<(Failure, Spent)> {
+        let spent = self.spent();
+        self.effort = Effort { cycles: u64::MAX, time: Duration::MAX };
+        self.session.set_watchdog(WATCHDOG_CYCLES);
+        Some((self.run(case)?, spent))
+    }
+
+    /// Work done so far.
+    pub fn spent(&self) -> Spent {
+        let (attempts, cycles, exhausted) = (self.attempts, self.cycles, self.exhausted());
+        Spent { attempts, cycles, time: self.begun.elapsed(), exhausted }
+    }
+
+    fn exhausted(&self) -> bool {
+        self.cycles >= self.effort.cycles || self.begun.elapsed() >= self.effort.time
+    }
+}

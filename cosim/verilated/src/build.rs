@@ -7,6 +7,7 @@ use crate::entry::{BuildDir, LIBRARY};
 use crate::key::{Key, processor};
 use crate::ports::{self, Banks, Widths};
 use crate::{BuildError, BuildSpec, Progress, Toolchain, Variant, runtime};
+use std::panic::resume_unwind;
 use std::path::{Component, Path, PathBuf};
 
 /// The C ABI.
@@ -187,7 +188,13 @@ pub(crate) fn build(
     for (name, text) in sources.all() {
         shop.write(&format!("{SOURCE_DIR}/{}", name.display()), text)?;
     }
-    let warnings = verilate(spec, sources, tools, shop)?;
+    // Verilator keeps one core busy; the runtime is compiled on another one meanwhile.
+    let (warnings, runtime) = std::thread::scope(|scope| {
+        let runtime = scope.spawn(|| runtime::objects(cache, tools, spec.variant));
+        let warnings = verilate(spec, sources, tools, shop);
+        (warnings, runtime.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    let (warnings, runtime) = (warnings?, runtime?);
     if !warnings.is_empty() {
         progress(&Progress::Warnings(warnings));
     }
@@ -203,8 +210,7 @@ pub(crate) fn build(
         capture: shop.dir().join("capture.h"),
         group: shop.group(),
     };
-    let runtime = runtime::objects(cache, tools, spec.variant, progress)?;
-    setup.compile("design", &units, progress).map_err(port_mismatch)?;
+    setup.compile(&units, progress).map_err(port_mismatch)?;
     let mut objects = runtime.objects.clone();
     objects.extend(units.into_iter().map(|unit| unit.object));
     progress(&Progress::Linking);

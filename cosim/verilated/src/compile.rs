@@ -104,15 +104,14 @@ impl Setup<'_> {
         command
     }
 
-    /// Compiles `units`, which make up `part`, the first ones first.
+    /// Compiles `units`, the first ones first.
     pub(crate) fn compile(
         &self,
-        part: &'static str,
         units: &[Unit],
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(), BuildError> {
         let total = units.len();
-        progress(&Progress::Compiling { part, done: 0, total });
+        progress(&Progress::Compiling { done: 0, total });
         let next = AtomicUsize::new(0);
         let (sender, results) = mpsc::channel();
         std::thread::scope(|scope| {
@@ -129,7 +128,7 @@ impl Setup<'_> {
             drop(sender);
             for done in 1..=total {
                 match results.recv() {
-                    Ok(Ok(())) => progress(&Progress::Compiling { part, done, total }),
+                    Ok(Ok(())) => progress(&Progress::Compiling { done, total }),
                     // Nothing more is handed out; what is running ends before the scope does.
                     Ok(Err(error)) => {
                         next.store(total, Ordering::Relaxed);

@@ -19,8 +19,6 @@ pub enum Progress {
     Warnings(String),
     /// Generated C++ is being compiled.
     Compiling {
-        /// `runtime`, which is compiled once for a cache, or `design`.
-        part: &'static str,
         /// Translation units finished.
         done: usize,
         /// Translation units in all.
@@ -48,7 +46,7 @@ impl fmt::Display for Progress {
             }
             Progress::Verilating(top, variant) => write!(f, "verilating {top} ({variant})"),
             Progress::Warnings(text) => f.write_str(text.trim_end()),
-            Progress::Compiling { part, done, total } => write!(f, "compiling {part} {done}/{total}"),
+            Progress::Compiling { done, total } => write!(f, "compiling {done}/{total}"),
             Progress::Linking => f.write_str("linking"),
             Progress::Built(key) => write!(f, "built rtl library {}", short(key)),
             Progress::Installing(command) => write!(f, "running {command}"),

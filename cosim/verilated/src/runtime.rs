@@ -31,12 +31,7 @@ pub(crate) struct Runtime {
 }
 
 /// The runtime, from the cache at `root` or newly compiled.
-pub(crate) fn objects(
-    root: &Path,
-    tools: &Toolchain,
-    variant: Variant,
-    progress: &mut dyn FnMut(&Progress),
-) -> Result<Runtime, BuildError> {
+pub(crate) fn objects(root: &Path, tools: &Toolchain, variant: Variant) -> Result<Runtime, BuildError> {
     // What counts coverage is generated code, so that the runtime is that of `Fast`.
     let variant = if variant.has_coverage() { Variant::Fast } else { variant };
     let include = &tools.verilator.include;
@@ -65,15 +60,9 @@ pub(crate) fn objects(
         }
         let capture = shop.write("capture.h", CAPTURE)?;
         let setup = Setup { tools, variant, includes: Vec::new(), capture, group: shop.group() };
-        setup.compile("runtime", &units_in(&prepared), progress)?;
+        setup.compile(&units_in(&prepared), progress)?;
         Ok::<_, BuildError>(prepared)
     };
-    // Only the steps of its compilation are news: what is found and built is part of a library.
-    let mut steps = |step: &Progress| {
-        if let Progress::Compiling { .. } | Progress::Waiting { .. } = step {
-            progress(step);
-        }
-    };
-    let entry = entry::entry(root, &format!("runtime-{}", key.finish()), &mut steps, make)?;
+    let entry = entry::entry(root, &format!("runtime-{}", key.finish()), &mut |_| {}, make)?;
     Ok(Runtime { objects: units_in(&entry.dir).into_iter().map(|unit| unit.object).collect(), _entry: entry })
 }

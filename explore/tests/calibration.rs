@@ -193,6 +193,8 @@ fn tables_that_cannot_be_used_say_why() {
         ("workload,metric,value\ncontend,latency,44\ncontent,latency,44\n", "line 3: no workload `content`; there are contend, "),
         ("workload,metric,value\ncontend op=nand,latency,44\n", "line 2: `op` is `nand`: expected add, "),
         ("workload,metric,value\ncontend op,latency,44\n", "line 2: `op`: expected NAME=VALUE, such as op=cas"),
+        ("workload,metric,value\ncontend op=cas op=add,latency,44\n", "line 2: `op` is given twice, as cas and as add; leave one out"),
+        ("workload,metric,value\nhistogram s=2,latency,44\n", "line 2: `s` of workload histogram has no effect: set `spread=zipf`, or leave out `s`"),
         ("workload,metric,value\ncontend,speed,44\n", "line 2: unknown variant `speed`, expected one of `latency`, `throughput`, `passes`"),
         ("workload,metric,value\ncontend,latency,4x4\n", "line 2: value is `4x4`: invalid float literal"),
         ("workload,metric,value\ncontend,latency,\n", "line 2: value is ``: cannot parse float from empty string"),

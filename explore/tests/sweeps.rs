@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl::RtlIdentity;
 use atoms_explore::cost::{CostError, CostQuestion, UnitCost, estimate};
-use atoms_explore::report::{SweepReport, file};
+use atoms_explore::report::{DrawnPlot, SweepReport, check_plots, file, plots};
 use atoms_explore::sweep::{
     Certify, FIGURES, Measured, PointStore, SearchError, Searched, SweepFile, SweepPoints, SweepRun, search,
     sweep,
@@ -172,18 +172,25 @@ fn what_is_no_sweep_is_refused() {
             format!("{head}[with]\nwarps = 1\n[[point]]\nwarps = 2\n"),
             "`warps` in `test.toml`: stated for each point, and for all of them",
         ),
+        (
+            format!("{head}[with]\nwarp = 1\n"),
+            "`test.toml`: workload contend has no parameter `warp`; it has",
+        ),
+        (head.replace("contend", "contnd"), "`test.toml`: no workload `contnd`; there are contend,"),
+        (head.replace("\"contend\"", "[\"contend\", \"queue\", \"contend\"]"), "contend is stated twice"),
+        (
+            head.replace("contend", "histogram") + "[with]\ns = [0, 1, 2]\nunits = 16\n",
+            "`test.toml`: `s` of workload histogram has no effect: set `spread=zipf`, or leave out `s`",
+        ),
+        (
+            head.replace("contend", "histogram") + "[[point]]\nspread = \"zipf\"\ns = 1\n[[point]]\ns = 2\n",
+            "`test.toml`: `s` of workload histogram has no effect: set `spread=zipf`, or leave out `s`",
+        ),
     ];
     for (text, expected) in rows {
         let said = refused(&text);
         assert!(said.contains(expected), "{text}: {said}");
     }
-    // What only a workload knows is said before anything runs, too.
-    let text = format!("{head}[with]\nwarp = 1\n");
-    let error = with_run(&text, &folder("refused"), Certify::None, |run| {
-        sweep(run, points(&text).points, &mut |_| panic!("something runs"))
-    });
-    let error = error.expect_err("no such parameter").to_string();
-    assert!(error.contains("workload contend has no parameter `warp`"), "{error}");
 }
 
 /// A second sweep takes what the first one measured; another seed is another measurement; a result that was cut short is none.
@@ -295,6 +302,187 @@ fn the_report_says_what_was_found() {
 
 fn serde_plot(y: &str, x: &str) -> atoms_explore::sweep::PlotFile {
     toml::from_str(&format!("x = \"{x}\"\ny = \"{y}\"\n")).expect("a plot")
+}
+
+/// Draws the plots of a sweep that the model measures.
+fn drawn(text: &str, name: &str) -> Vec<DrawnPlot> {
+    let (plan, measured) = (plan(text), measured(text, &folder(name), Certify::None));
+    let rtl = RtlIdentity::of(&configs::rtl_dir()).expect("the RTL of the checkout");
+    let report = SweepReport {
+        about: &plan.about,
+        file: "test.toml",
+        seed: plan.seed,
+        rtl: &rtl,
+        measured: &measured,
+        impossible: &[],
+        plots: &plan.plot,
+    };
+    plots(&report).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn texts(plot: &DrawnPlot) -> Vec<String> {
+    let document = Document::parse(&plot.svg).expect("it is XML");
+    let texts =
+        document.descendants().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "text")));
+    texts.map(|node| node.text().unwrap_or_default().trim().to_string()).collect()
+}
+
+fn marks(plot: &DrawnPlot) -> usize {
+    plot.svg.matches("href=\"#point-").count()
+}
+
+const QUEUE: &str = r#"
+about = "How deep should the queue be?"
+workload = ["contend", "accumulate"]
+config = "small"
+[unit]
+queue_depth = [1, 2]
+num_banks = 8
+[with]
+warps = [2, 4]
+units = 8
+"#;
+
+#[test]
+fn plots_show_each_value_of_a_parameter_that_they_do_not_name() {
+    let text = QUEUE.replace("[\"contend\", \"accumulate\"]", "\"contend\"");
+    let text = format!(
+        "{text}contention = 4\nop = [\"add\", \"popc.inc\"]\n[[plot]]\nx = \"queue_depth\"\ny = \"cycles\"\n"
+    );
+    let plot = drawn(&text, "free").swap_remove(0);
+    assert_eq!(marks(&plot), 8, "every point");
+    let texts = texts(&plot);
+    for wanted in [
+        "add, warps 2",
+        "popc.inc, warps 4",
+        "contend on small, contention 4, num banks 8, units 8; seed 1",
+        "cycles by queue depth",
+    ] {
+        assert!(texts.iter().any(|text| text == wanted), "no `{wanted}` in {texts:?}");
+    }
+    assert!(plot.findings[0].starts_with("popc.inc, warps 2 is best"), "{:?}", plot.findings);
+}
+
+#[test]
+fn parameters_that_vary_along_a_curve_are_named() {
+    let text = "about = \"a\"\nworkload = \"contend\"\nconfig = \"small\"\n[with]\nunits = 4\n[[point]]\nnum_banks = 4\nnum_rows = 16\n\
+                [[point]]\nnum_banks = 8\nnum_rows = 8\n[[plot]]\nx = \"num_banks\"\ny = \"cycles\"\ntitle = \"t\"\n";
+    let texts = texts(&drawn(text, "along")[0]);
+    assert_eq!(texts[..2], ["t", "contend on small, units 4; seed 1; also varies: num rows"]);
+}
+
+#[test]
+fn workloads_with_different_units_of_work_are_not_ranked() {
+    let text = format!(
+        "{QUEUE}[[plot]]\nx = \"queue_depth\"\ny = \"throughput\"\nby = \"workload\"\nonly = {{ warps = 4 }}\n\
+         [[plot]]\nx = \"queue_depth\"\ny = \"cycles\"\nby = \"warps\"\ntitle = \"Cycles\"\n\
+         [[plot]]\nx = \"area\"\ny = \"throughput\"\n"
+    );
+    let plots = drawn(&text, "units");
+    let names: Vec<_> = plots.iter().map(|plot| plot.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "throughput-queue_depth-workload-warps-4",
+            "cycles-queue_depth-warps-workload-accumulate",
+            "cycles-queue_depth-warps-workload-contend",
+            "throughput-area-workload-accumulate",
+            "throughput-area-workload-contend",
+            "cycles",
+            "banks-contend",
+            "banks-accumulate",
+        ]
+    );
+    assert_eq!(plots[..5].iter().map(marks).collect::<Vec<_>>(), [4; 5]);
+    let together = texts(&plots[0]).join(" ");
+    assert!(together.contains("accumulate: one value added"), "{together}");
+    assert!(
+        together.contains("accumulate, contend on small, num banks 8, units 8, warps 4; seed 1"),
+        "{together}"
+    );
+    assert_eq!(
+        texts(&plots[1])[..2],
+        ["Cycles: accumulate", "accumulate on small, num banks 8, units 8; seed 1"]
+    );
+    for finding in plots.iter().flat_map(|plot| &plot.findings) {
+        assert!(finding.starts_with("With "), "{finding}");
+        let [a, b] = ["contend", "accumulate"].map(|workload| finding.contains(workload));
+        assert!(a != b, "about one workload: {finding}");
+    }
+    let search = QUEUE.replace(
+        "[unit]",
+        "[search]\ngoals = [\"throughput\", \"area\"]\npopulation = 4\ngenerations = 1\n[unit]",
+    );
+    let error =
+        found(&search, &folder("units search"), Certify::None).expect_err("two units of work").to_string();
+    assert_eq!(
+        error,
+        "`workload` in `test.toml`: a search ranks points, and units of work differ: contend (one operation of a lane), \
+         accumulate (one value added); name one of them"
+    );
+    // Both count values added.
+    assert!(found(&search.replace("contend", "reduction"), &folder("one unit"), Certify::None).is_ok());
+}
+
+#[test]
+fn the_cycles_of_many_points_are_those_of_each_unit_of_work() {
+    let text =
+        QUEUE.replace("[2, 4]", "{ from = 1, to = 6, by = 1 }").replace("seed", "cost = \"none\"\nseed");
+    let plots = drawn(&text, "stack");
+    let cycles = plots.iter().find(|plot| plot.name == "cycles").expect("it is drawn");
+    assert_eq!(texts(cycles)[0], "Where the cycles of the 8 best points for each unit of work went");
+}
+
+#[test]
+fn plots_that_cannot_be_drawn_are_refused_before_anything_runs() {
+    let head = "about = \"a\"\nworkload = \"histogram\"\n[with]\nwarps = { from = 1, to = 8, by = 1 }\nrun = [1, 2, 4]\n\
+                spread = [\"uniform\", \"zipf\"]\nthink = [0, 8]\n";
+    let rows = [
+        (
+            "x = \"think\"\ny = \"cycles\"\nby = \"spread\"\n",
+            "the plot of `cycles` by `think` has 48 curves, and 12 at most are shown: `warps` has 8 values, `run` has 3 values, \
+             `spread` has 2 values; take one value, as in `only = { warps = 1 }`",
+        ),
+        ("x = \"think\"\ny = \"cycles\"\nonly = { spread = \"zipf\", warps = 2 }\n", ""),
+        ("x = \"area\"\ny = \"throughput\"\n", ""),
+        (
+            "x = \"spread\"\ny = \"cycles\"\n",
+            "`x = \"spread\"`: its values are no numbers; name it as `by`, and a parameter with numbers as `x`",
+        ),
+        (
+            "x = \"warps\"\ny = \"cycles\"\nonly = { run = 3, spread = \"zipf\" }\n",
+            "no point has the values of `only = { run = 3, spread = \"zipf\" }`",
+        ),
+        (
+            "x = \"bins\"\ny = \"cycles\"\n",
+            "`bins` does not vary in this sweep; there are run, spread, think, warps",
+        ),
+    ];
+    for (plot, expected) in rows {
+        let plan = plan(&format!("{head}[[plot]]\n{plot}"));
+        let points = plan.points(Path::new("test.toml"), &configs::rtl_dir()).expect("points").points;
+        let said = check_plots(&plan.plot, &points).err().map_or_else(String::new, |error| error.to_string());
+        assert_eq!(said, expected, "{plot}");
+    }
+    // Without a plot in the file, there is one that shows every point.
+    let text =
+        head.replace("8, by", "4, by").replace("[with]", "config = \"small\"\n[with]\nbins = 8\nunits = 2");
+    let plots = drawn(&text, "by default");
+    assert_eq!((plots[0].name.as_str(), marks(&plots[0])), ("throughput-area", 48));
+}
+
+#[test]
+fn settings_without_effect_are_left_out_of_a_point() {
+    let text = SWEEP.replace("bins = 16", "bins = 16\ns = [0.5, 1.5]").replace("to = 16", "to = 8");
+    let all = points(&text).points;
+    let said =
+        |p: &atoms_explore::sweep::SweepPoint| format!("{:?} {:?}", p.settings.get("s"), p.labels.get("s"));
+    assert_eq!(said(&all[0]), "None Some(\"0.5\")");
+    assert_eq!(said(&all[1]), "Some(\"0.5\") Some(\"0.5\")");
+    let plot = drawn(&text, "idle").swap_remove(0);
+    assert_eq!(marks(&plot), 6, "one curve without `s`, and two with it");
+    let flat = text.replace("x = \"num_banks\"", "x = \"s\"").replace("times = 2", "times = 4");
+    assert_eq!(marks(&drawn(&flat, "flat")[0]), 4, "what `s` does not change is a line along it");
 }
 
 /// A point that comes to nothing is told, and the others go on.
@@ -414,6 +602,7 @@ fn a_search_without_sense_is_refused() {
             "`throughput_per_second` needs `cost = \"fitted\"`",
         ),
         ("budget = 300", "budget = 300\nsobol = 10", "a search chooses points itself"),
+        ("units = 8", "units = 8\ncompute = [4, 8]", "`compute` of workload contend has no effect"),
     ];
     for (from, to, expected) in rows {
         let error = found(&SEARCH.replace(from, to), &folder("senseless"), Certify::None);

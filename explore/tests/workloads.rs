@@ -256,6 +256,14 @@ fn what_cannot_be_is_said_before_anything_runs() {
         ("default", "accumulate",  "method=add,of=u64",      "method=add adds words of 32 bits; have `of` f32 or f16x2"),
         ("default", "histogram",   "s=nan",                  "`s` is `nan`: expected 0 to 4, a number"),
         ("default", "histogram",   "colour=red",             "workload histogram has no parameter `colour`; it has bins, spread, s, run, method, copies, padding, warps, lanes, units, think, compute"),
+        ("default", "histogram",   "spread=image,s=2",       "`s` of workload histogram has no effect: set `spread=zipf`, or leave out `s`"),
+        ("default", "histogram",   "padding=0",              "`padding` of workload histogram has no effect: set `copies` to 2 or more, or leave out `padding`"),
+        ("default", "contend",     "compute=4",              "`compute` of workload contend has no effect: choose a workload whose requests depend on answers, or leave out `compute`"),
+        ("default", "histogram",   "compute=9,bins=16",      "`compute` of workload histogram has no effect: choose a workload whose requests depend on answers, or leave out `compute`"),
+        ("default", "reduction",   "compute=9",              "`compute` of workload reduction has no effect: set `meet=warp`, or leave out `compute`"),
+        ("default", "accumulate",  "compute=9,method=add",   "`compute` of workload accumulate has no effect: set `method` to cas, cast or cast.spin, or leave out `compute`"),
+        ("default", "queue",       "backoff=9,consumers=0",  "`backoff` of workload queue has no effect: set `consumers` to 1 or more, or leave out `backoff`"),
+        ("default", "accumulate",  "units=4,warps=1,units=4", "`units` is given twice, as 4 and as 4; leave one out"),
         ("small",   "histogram",   "bins=16,lanes=8",        "8 lanes take part, and the unit has 4; have fewer `lanes`, or 0 for all"),
         ("small",   "histogram",   "bins=33",                "the bins end at byte 132 of shared memory, and there are 128; have fewer `bins` or `copies`"),
         ("default", "queue",       "warps=4,consumers=4",    "4 consumers of 4 warps leave no producer; have fewer `consumers` or more `warps`"),
@@ -267,10 +275,9 @@ fn what_cannot_be_is_said_before_anything_runs() {
     for (config, name, with, message) in cases {
         let mut generated = Generated::named(name).expect("there is one");
         let settings = with.split(',').filter_map(|setting| setting.split_once('='));
-        let set = settings.map(|(name, value)| generated.set(name, value)).collect::<Result<Vec<_>, _>>();
-        let said = match set {
+        let said = match generated.set_all(settings) {
             Err(error) => error.to_string(),
-            Ok(_) => {
+            Ok(()) => {
                 let (config, workload) = (self::config(config), Workload::Generated(generated));
                 let error = estimate(&trial(&config, &workload)).expect_err(with);
                 assert!(!error.is_finding(), "{with}");
@@ -352,6 +359,65 @@ proptest! {
                 prop_assert!(matches!(*given_up, GivenUp::Limit { .. }), "{}", given_up);
             }
             Err(error) => prop_assert!(false, "{}", error),
+        }
+    }
+}
+
+/// Settings to try a parameter with; other parameters are tried with defaults.
+const WITH: &[(&str, &str, &str)] = &[
+    ("contend", "at", "contention=4,op=popc.inc"),
+    ("histogram", "s", "spread=zipf"),
+    ("histogram", "s", "spread=image"),
+    ("histogram", "padding", "copies=4"),
+    ("histogram", "padding", "copies=1"),
+    ("reduction", "compute", "meet=unit"),
+    ("reduction", "compute", "meet=warp"),
+    ("accumulate", "of", "contention=1"),
+    ("accumulate", "compute", "method=add"),
+    ("accumulate", "compute", "method=cas"),
+    ("queue", "backoff", "consumers=0,capacity=1000"),
+    ("queue", "backoff", "consumers=3"),
+    ("pipeline", "lanes", "arrive=all"),
+    ("pipeline", "consumers", "think=40"),
+];
+
+/// Counts change with a parameter, unless the workload says that it has no effect.
+#[test]
+fn parameters_have_an_effect_unless_they_are_refused() {
+    let config = config("default");
+    for kind in GENERATED {
+        for parameter in kind.parameters().iter().chain(common_parameters()) {
+            let values: Vec<String> = match parameter.kind {
+                WorkloadParameterKind::Whole(..) if parameter.name == "units" => vec!["1".into(), "2".into()],
+                WorkloadParameterKind::Whole(low, high) => [1, 2, 7, 30, 900, 2000]
+                    .iter()
+                    .filter(|n| (low..=high).contains(*n))
+                    .map(u32::to_string)
+                    .collect(),
+                WorkloadParameterKind::Real(low, high) => vec![low.to_string(), high.to_string()],
+                WorkloadParameterKind::Choice(names) => names.iter().map(ToString::to_string).collect(),
+            };
+            let mut with: Vec<&str> = WITH
+                .iter()
+                .filter(|row| (row.0, row.1) == (kind.name, parameter.name))
+                .map(|row| row.2)
+                .collect();
+            if with.is_empty() {
+                with.push("");
+            }
+            for with in with {
+                let measured = |value: &String| {
+                    let with = format!("warps=8,units=2,{with},{}={value}", parameter.name);
+                    let workload = workload(kind.name, &with);
+                    let Workload::Generated(generated) = &workload else { panic!("it is generated") };
+                    let refused = generated.no_effect(parameter.name).is_some();
+                    Some((refused, estimate(&trial(&config, &workload)).ok()?))
+                };
+                let found: Vec<_> = values.iter().filter_map(measured).collect();
+                let (refused, first) = found.first().expect("a value that fits");
+                let alike = found.iter().all(|(_, counts)| counts == first);
+                assert_eq!(alike, *refused, "{} {} {with}: {found:?}", kind.name, parameter.name);
+            }
         }
     }
 }

@@ -137,14 +137,11 @@ fn generated(args: &ExploreRunArgs) -> Result<Workload, CliError> {
             "{error}; a kernel or a trace is named by its file, and there is none called so"
         ))
     })?;
-    for setting in &args.with {
-        let Some((name, value)) = setting.split_once('=') else {
-            return Err(CliError::message(format!(
-                "--with {setting}: expected NAME=VALUE, such as warps=16"
-            )));
-        };
-        workload.set(name.trim(), value.trim()).map_err(CliError::of)?;
-    }
+    let stated = args.with.iter().map(|setting| match setting.split_once('=') {
+        Some((name, value)) => Ok((name.trim(), value.trim())),
+        None => Err(CliError::message(format!("--with {setting}: expected NAME=VALUE, such as warps=16"))),
+    });
+    workload.set_all(stated.collect::<Result<Vec<_>, _>>()?).map_err(CliError::of)?;
     Ok(Workload::Generated(workload))
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl::RtlIdentity;
 use atoms_explore::cost::{CostQuestion, CostTools, MappingGoal, ToolChoice, estimate};
-use atoms_explore::report::{SweepReport, file};
+use atoms_explore::report::{SweepReport, check_plots, file};
 use atoms_explore::sweep::{
     Certify, CostMode, Impossible, PointStore, SearchError, SearchFile, Searched, SweepFile, SweepPoints,
     SweepProgress, SweepRun, SweepRunError, search, sweep,
@@ -59,6 +59,10 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
         store: &store,
         interrupt: Some(interrupt::seen()),
     };
+    if plan.search.is_none() {
+        let found = plan.points(&args.file, &rtl_dir).map_err(CliError::of)?;
+        check_plots(&plan.plot, &found.points).map_err(CliError::of)?;
+    }
     if args.executor == Executor::Slurm && !on_slurm(args, &plan, &out)? {
         return Ok(Verdict::Interrupted);
     }

@@ -109,10 +109,11 @@ impl MeasuredWorkload {
             let stated = words.map(|word| {
                 word.split_once('=').ok_or(format!("`{word}`: expected NAME=VALUE, such as op=cas"))
             });
-            for setting in DEFAULTS.into_iter().map(Ok).chain(stated) {
-                let (name, value) = setting?;
+            let stated = stated.collect::<Result<Vec<_>, String>>()?;
+            for (name, value) in DEFAULTS {
                 generated.set(name, value).map_err(|error| error.to_string())?;
             }
+            generated.set_all(stated).map_err(|error| error.to_string())?;
             Ok(generated)
         });
         Ok(MeasuredWorkload { text: text.to_string(), parts: parts.collect::<Result<_, String>>()? })

@@ -11,6 +11,9 @@ use super::theme::{self, DIM, GRID, HEAD, INK, PAPER, Page, SIZE, colour, escape
 const LEGEND: i32 = 190;
 /// Characters of a line of it.
 const LEGEND_WIDTH: usize = 24;
+/// Pixels of a line of a series' name, and between series.
+const LINE: i32 = 17;
+const GAP: i32 = 5;
 /// Pixels from the left edge to the axes, and from them to the lower edge.
 const LEFT: i32 = 78;
 const BELOW: i32 = 56;
@@ -41,6 +44,9 @@ pub struct Series {
     pub joined: bool,
 }
 
+/// Series that a chart shows at most.
+pub(crate) const MOST_SERIES: usize = 12;
+
 /// Lines and points over two axes, with a legend beside them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
@@ -52,7 +58,7 @@ pub struct Chart {
     pub x: Axis,
     /// At the left.
     pub y: Axis,
-    /// What is shown, at most a dozen.
+    /// What is shown, at most `MOST_SERIES`.
     pub series: Vec<Series>,
 }
 
@@ -62,16 +68,20 @@ impl Chart {
     /// # Errors
     /// [`PlotError`] when there is no point, or one has no place on its axis.
     pub fn svg(&self) -> Result<String, PlotError> {
-        theme::page(&self.title, &self.subtitle, SIZE, |page| self.draw(page))
+        // A long legend makes the page higher.
+        let names = || self.series.iter().map(|series| LINE * wrapped_name(series).len() as i32 + GAP);
+        let legend = if self.series.len() > 1 { HEAD + names().sum::<i32>() + BELOW } else { 0 };
+        let size = (SIZE.0, SIZE.1.max(legend as u32));
+        theme::page(&self.title, &self.subtitle, size, |page| self.draw(page, size.1 as i32))
     }
 
-    fn draw(&self, page: &Page<'_>) -> Result<String, String> {
-        let (width, height) = (SIZE.0 as i32, SIZE.1 as i32);
+    fn draw(&self, page: &Page<'_>, height: i32) -> Result<String, String> {
+        let width = SIZE.0 as i32;
         let legend = if self.series.len() > 1 { LEGEND } else { 24 };
         let marks = || self.series.iter().flat_map(|series| &series.marks);
         let x = Ruler::new(&self.x, marks().map(|mark| mark.x), LEFT..width - legend)?;
         let y = Ruler::new(&self.y, marks().map(|mark| mark.y), height - BELOW..HEAD + 8)?;
-        axes(page, (&x, &self.x), (&y, &self.y), legend)?;
+        axes(page, (&x, &self.x), (&y, &self.y), (width - legend, height))?;
         let mut links = String::new();
         for (number, series) in self.series.iter().enumerate() {
             let at = |mark: &Mark| (x.pixel(mark.x), y.pixel(mark.y));
@@ -97,11 +107,11 @@ impl Chart {
                 theme::line(page, vec![(left, top), (left + 22, top)], colour(number).stroke_width(2))?;
             }
             shape(page, number, (left + 11, top), false)?;
-            for line in theme::wrapped(&series.name, LEGEND_WIDTH - 5) {
+            for line in wrapped_name(series) {
                 theme::text(page, &line, (left + 30, top), 13, INK, Pos::new(HPos::Left, VPos::Center))?;
-                top += 17;
+                top += LINE;
             }
-            top += 5;
+            top += GAP;
         }
         if self.series.iter().flat_map(|series| &series.marks).any(|mark| mark.open) {
             for line in theme::wrapped("open marks: the model alone, not certified", LEGEND_WIDTH) {
@@ -113,10 +123,18 @@ impl Chart {
     }
 }
 
+fn wrapped_name(series: &Series) -> Vec<String> {
+    theme::wrapped(&series.name, LEGEND_WIDTH - 5)
+}
+
 /// Axes with ticks, a grid and their names.
-fn axes(page: &Page<'_>, x: (&Ruler, &Axis), y: (&Ruler, &Axis), legend: i32) -> Result<(), String> {
-    let (width, height) = (SIZE.0 as i32, SIZE.1 as i32);
-    let (right, bottom) = (width - legend, height - BELOW);
+fn axes(
+    page: &Page<'_>,
+    x: (&Ruler, &Axis),
+    y: (&Ruler, &Axis),
+    (right, height): (i32, i32),
+) -> Result<(), String> {
+    let bottom = height - BELOW;
     for tick in &y.0.ticks {
         let at = y.0.pixel(*tick);
         theme::line(page, vec![(LEFT, at), (right, at)], GRID.into())?;

@@ -7,6 +7,7 @@ mod scale;
 mod stack;
 mod theme;
 
+pub(crate) use chart::MOST_SERIES;
 pub use chart::{Chart, Mark, Series};
 pub use heat_map::HeatMap;
 pub(crate) use scale::short;

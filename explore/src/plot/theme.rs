@@ -61,7 +61,8 @@ pub(super) fn page(
         let page = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         page.fill(&PAPER).map_err(|error| error.to_string())?;
         text(&page, title, (16, 12), 17, INK, Pos::new(HPos::Left, VPos::Top))?;
-        text(&page, subtitle, (16, 34), 13, DIM, Pos::new(HPos::Left, VPos::Top))?;
+        let fits = 13 * 116 / subtitle.chars().count().max(1);
+        text(&page, subtitle, (16, 34), fits.clamp(8, 13) as i32, DIM, Pos::new(HPos::Left, VPos::Top))?;
         on_top = draw(&page)?;
         page.present().map_err(|error| error.to_string())
     };

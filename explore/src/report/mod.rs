@@ -10,7 +10,7 @@ use atoms_cosim::rtl::RtlIdentity;
 
 use crate::sweep::{Impossible, Measured, PlotFile};
 
-pub use plots::{DrawnPlot, PlotRefusal, plots};
+pub use plots::{DrawnPlot, PlotRefusal, check_plots, plots};
 
 /// A sweep with its results.
 #[derive(Debug)]

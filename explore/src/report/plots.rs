@@ -1,13 +1,15 @@
 //! The plots of a sweep, with what each says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use atoms_cosim::usage::CycleClass;
 
-use crate::plot::{Axis, Bar, Chart, HeatMap, Mark, PlotError, Scale, Series, StackedBars, short};
+use crate::plot::{
+    Axis, Bar, Chart, HeatMap, MOST_SERIES, Mark, PlotError, Scale, Series, StackedBars, short,
+};
 use crate::sweep::{
-    FIGURES, Figure, Line, Measured, PlotFile, PointOutcome, findings, front, front_findings, lines,
-    series_name, words,
+    FIGURES, Figure, Line, LineKey, LineNames, Measured, PlotFile, PointOutcome, SweepPoint, findings, front,
+    front_findings, lines, series_name, words,
 };
 
 use super::SweepReport;
@@ -32,9 +34,37 @@ pub enum PlotRefusal {
     /// It asks for a parameter that does not vary.
     #[error("`{0}` does not vary in this sweep; there are {known}", known = .1.join(", "))]
     Parameter(String, Vec<String>),
+    /// Values of the parameter at `x` are no numbers.
+    #[error("`x = \"{0}\"`: its values are no numbers; name it as `by`, and a parameter with numbers as `x`")]
+    Names(String),
+    /// No point has the values of `only`.
+    #[error("no point has the values of `only = {{ {0} }}`")]
+    Empty(String),
+    /// More curves than a plot shows.
+    #[error(
+        "the plot of `{y}` by `{x}` has {curves} curves, and {MOST_SERIES} at most are shown: {sizes}; take one value, as in \
+         `only = {{ {only} }}`"
+    )]
+    #[allow(missing_docs)] // fields as the message says
+    Curves { y: String, x: String, curves: usize, sizes: String, only: String },
     /// The plot.
     #[error(transparent)]
     Plot(#[from] PlotError),
+}
+
+/// Checks before anything is measured that plots can be drawn of these points.
+///
+/// # Errors
+/// [`PlotRefusal`].
+pub fn check_plots(plots: &[PlotFile], points: &[SweepPoint]) -> Result<(), PlotRefusal> {
+    let points: Vec<&SweepPoint> = points.iter().collect();
+    plots.iter().try_for_each(|plot| {
+        check(plot, &points)?;
+        match points.iter().any(|point| plot.has(point)) {
+            true => Ok(()),
+            false => Err(PlotRefusal::Empty(toml_pairs(&plot.only))),
+        }
+    })
 }
 
 /// Draws what the sweep's file asks for; without that, the throughput along the first parameter that varies in numbers.
@@ -42,12 +72,15 @@ pub enum PlotRefusal {
 /// # Errors
 /// [`PlotRefusal`].
 pub fn plots(report: &SweepReport<'_>) -> Result<Vec<DrawnPlot>, PlotRefusal> {
+    let points: Vec<&SweepPoint> = report.measured.iter().map(|one| &one.point).collect();
     let mut wanted = report.plots.to_vec();
     if wanted.is_empty() {
-        wanted.extend(by_default(report));
+        wanted.extend(by_default(&points));
     }
-    let mut drawn: Vec<_> =
-        wanted.iter().filter_map(|plot| draw(report, plot).transpose()).collect::<Result<_, _>>()?;
+    let mut drawn = Vec::new();
+    for plot in &wanted {
+        drawn.extend(draw(report, plot, &points)?);
+    }
     drawn.extend(stack(report)?);
     drawn.extend(banks(report)?);
     Ok(drawn)
@@ -59,13 +92,16 @@ const STACKED: usize = 16;
 /// A point with an outcome, and its place in the sweep.
 type Placed<'a> = (usize, &'a Measured, &'a PointOutcome);
 
-/// The points with an outcome, the most work in a cycle first.
-fn best_first<'a>(report: &'a SweepReport<'_>) -> Vec<Placed<'a>> {
+/// Sorts the points with an outcome: a list for each unit of work, the most work in a cycle first.
+fn best_first<'a>(report: &'a SweepReport<'_>) -> Vec<Vec<Placed<'a>>> {
     let outcome = |(at, one): (usize, &'a Measured)| Some((at, one, one.outcome.as_ref().ok()?));
-    let mut all: Vec<Placed<'a>> = report.measured.iter().enumerate().filter_map(outcome).collect();
+    let mut by_unit: BTreeMap<&str, Vec<Placed<'a>>> = BTreeMap::new();
+    for placed in report.measured.iter().enumerate().filter_map(outcome) {
+        by_unit.entry(placed.1.point.unit_of_work()).or_default().push(placed);
+    }
     let rate = |placed: &Placed<'_>| placed.2.measurement.units_per_kilocycle();
-    all.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
-    all
+    by_unit.values_mut().for_each(|all| all.sort_by(|a, b| rate(b).total_cmp(&rate(a))));
+    by_unit.into_values().collect()
 }
 
 /// A point by what tells it from the others.
@@ -76,9 +112,10 @@ fn named(one: &Measured) -> String {
 
 /// Where the cycles of the points went.
 fn stack(report: &SweepReport<'_>) -> Result<Option<DrawnPlot>, PlotRefusal> {
-    let mut best = best_first(report);
-    let all = best.len();
-    best.truncate(STACKED);
+    let by_unit = best_first(report);
+    let all: usize = by_unit.iter().map(Vec::len).sum();
+    let each = if all > STACKED { STACKED / by_unit.len() } else { all };
+    let mut best: Vec<_> = by_unit.iter().flat_map(|points| points.iter().take(each).copied()).collect();
     best.sort_by_key(|(at, ..)| *at);
     let cycles = |outcome: &PointOutcome, class: &CycleClass| {
         outcome.usage.stack.get(class.key()).copied().unwrap_or_default()
@@ -93,109 +130,228 @@ fn stack(report: &SweepReport<'_>) -> Result<Option<DrawnPlot>, PlotRefusal> {
     if bars.is_empty() {
         return Ok(None);
     }
-    let which = if all > STACKED { format!(" of the {STACKED} best points") } else { String::new() };
+    let which = match (all > STACKED, by_unit.len()) {
+        (false, _) => String::new(),
+        (true, 1) => format!(" of the {each} best points"),
+        (true, _) => format!(" of the {each} best points for each unit of work"),
+    };
     let title = format!("Where the cycles{which} went");
     let parts = classes.iter().map(|class| class.title().to_string()).collect();
-    let chart = StackedBars { title, subtitle: subtitle(report), parts, bars };
+    let points: Vec<_> = best.iter().map(|(_, one, _)| &one.point).collect();
+    let chart = StackedBars { title, subtitle: subtitle(report, &points), parts, bars };
     Ok(Some(DrawnPlot { name: "cycles".to_string(), svg: chart.svg()?, findings: Vec::new() }))
 }
 
-/// How busy the banks of the best point were.
-fn banks(report: &SweepReport<'_>) -> Result<Option<DrawnPlot>, PlotRefusal> {
-    let Some((_, one, outcome)) = best_first(report).into_iter().next() else { return Ok(None) };
-    let (usage, cycles) = (&outcome.usage, outcome.measurement.cycles);
-    let banks = usage.served_over_time.first().map_or(0, Vec::len);
-    if banks == 0 {
-        return Ok(None);
+/// Draws how busy the banks of the best point of each unit of work were.
+fn banks(report: &SweepReport<'_>) -> Result<Vec<DrawnPlot>, PlotRefusal> {
+    let by_unit = best_first(report);
+    let mut drawn = Vec::new();
+    for (_, one, outcome) in by_unit.iter().filter_map(|points| points.first()) {
+        let (usage, cycles) = (&outcome.usage, outcome.measurement.cycles);
+        let banks = usage.served_over_time.first().map_or(0, Vec::len);
+        if banks == 0 {
+            continue;
+        }
+        // The last interval may be shorter.
+        let length = |at: usize| {
+            cycles.saturating_sub(at as u64 * usage.interval_cycles).clamp(1, usage.interval_cycles) as f64
+        };
+        let share = |bank: usize| {
+            let intervals = usage.served_over_time.iter().enumerate();
+            intervals.map(|(at, served)| served[bank] as f64 / length(at)).collect()
+        };
+        let map = HeatMap {
+            title: format!("Banks of the best point: {}", named(one)),
+            subtitle: subtitle(report, &[&one.point]),
+            x: "cycle".to_string(),
+            columns: (0.0, cycles as f64),
+            y: "bank".to_string(),
+            value: "share of cycles in which it serves a word".to_string(),
+            rows: (0..banks).map(share).collect(),
+        };
+        let of = if by_unit.len() > 1 { format!("-{}", one.point.workload) } else { String::new() };
+        drawn.push(DrawnPlot { name: format!("banks{of}"), svg: map.svg()?, findings: Vec::new() });
     }
-    // The last interval may be shorter.
-    let length = |at: usize| {
-        cycles.saturating_sub(at as u64 * usage.interval_cycles).clamp(1, usage.interval_cycles) as f64
-    };
-    let share = |bank: usize| {
-        let intervals = usage.served_over_time.iter().enumerate();
-        intervals.map(|(at, served)| served[bank] as f64 / length(at)).collect()
-    };
-    let map = HeatMap {
-        title: format!("Banks of the best point: {}", named(one)),
-        subtitle: subtitle(report),
-        x: "cycle".to_string(),
-        columns: (0.0, cycles as f64),
-        y: "bank".to_string(),
-        value: "share of cycles in which it serves a word".to_string(),
-        rows: (0..banks).map(share).collect(),
-    };
-    Ok(Some(DrawnPlot { name: "banks".to_string(), svg: map.svg()?, findings: Vec::new() }))
+    Ok(drawn)
 }
 
 /// Names of the parameters that vary.
-fn varied(report: &SweepReport<'_>) -> Vec<String> {
-    let mut names: Vec<String> =
-        report.measured.iter().flat_map(|one| one.point.labels.keys().cloned()).collect();
-    names.sort();
-    names.dedup();
-    names
+fn varied(points: &[&SweepPoint]) -> Vec<String> {
+    let names: BTreeSet<&String> = points.iter().flat_map(|point| point.labels.keys()).collect();
+    names.into_iter().cloned().collect()
 }
 
-fn is_number(report: &SweepReport<'_>, name: &str) -> bool {
-    let mut values = report.measured.iter().filter_map(|one| one.point.labels.get(name)).peekable();
-    values.peek().is_some() && values.all(|value| value.parse::<f64>().is_ok())
+fn is_number(points: &[&SweepPoint], name: &str) -> bool {
+    points.iter().filter_map(|point| point.labels.get(name)).all(|value| value.parse::<f64>().is_ok())
 }
 
-fn by_default(report: &SweepReport<'_>) -> Option<PlotFile> {
-    let names = varied(report);
-    let x = names.iter().find(|name| is_number(report, name))?;
+/// Gives throughput along a parameter; where that has too many curves, every point by area and throughput.
+fn by_default(points: &[&SweepPoint]) -> Option<PlotFile> {
+    let names = varied(points);
+    let x = names.iter().find(|name| is_number(points, name))?;
     let by = names.iter().find(|name| *name != x).cloned();
-    Some(PlotFile { title: None, x: x.clone(), y: "throughput".to_string(), by, only: toml::Table::new() })
+    let (y, only) = ("throughput".to_string(), toml::Table::new());
+    let plot = PlotFile { title: None, x: x.clone(), y, by, only };
+    match check(&plot, points) {
+        Err(PlotRefusal::Curves { .. }) => Some(PlotFile { x: "area".to_string(), by: None, ..plot }),
+        _ => Some(plot),
+    }
 }
 
-/// One plot; nothing where no point has the figure.
-fn draw(report: &SweepReport<'_>, plot: &PlotFile) -> Result<Option<DrawnPlot>, PlotRefusal> {
+/// Splits a plot by workload where units of work differ, since such points are never ranked together.
+fn comparable(plot: &PlotFile, points: &[&SweepPoint]) -> Vec<PlotFile> {
+    let shown = || points.iter().filter(|point| plot.has(point));
+    if shown().map(|point| point.unit_of_work()).collect::<BTreeSet<_>>().len() < 2 {
+        return vec![plot.clone()];
+    }
+    let workloads: BTreeSet<&String> = shown().map(|point| &point.workload).collect();
+    let part = |workload: &String| {
+        let mut part = plot.clone();
+        part.only.insert("workload".to_string(), workload.clone().into());
+        part.title = plot.title.as_ref().map(|title| format!("{title}: {workload}"));
+        part
+    };
+    workloads.into_iter().map(part).collect()
+}
+
+/// Gives the figure at `x`; `None` if `x` is a parameter.
+fn figure_below(plot: &PlotFile, names: &[String]) -> Option<&'static Figure> {
+    Figure::named(&plot.x).filter(|_| !names.contains(&plot.x))
+}
+
+/// Gives the pictures of a plot, each with the plots that are ranked for its findings. One picture shows lines of several
+/// units of work only with `by = "workload"`.
+fn pictures(plot: &PlotFile, points: &[&SweepPoint]) -> Vec<(PlotFile, Vec<PlotFile>)> {
+    let parts = comparable(plot, points);
+    match figure_below(plot, &varied(points)) {
+        None if plot.by.as_deref() == Some("workload") => vec![(plot.clone(), parts)],
+        _ => parts.into_iter().map(|part| (part.clone(), vec![part])).collect(),
+    }
+}
+
+/// Checks that a plot can be drawn; gives its figure.
+fn check(plot: &PlotFile, points: &[&SweepPoint]) -> Result<&'static Figure, PlotRefusal> {
     let figure = Figure::named(&plot.y).ok_or_else(|| {
         PlotRefusal::Figure(plot.y.clone(), FIGURES.iter().map(|figure| figure.name).collect())
     })?;
-    let names = varied(report);
-    let x_figure = Figure::named(&plot.x).filter(|_| !names.contains(&plot.x));
-    let x = Some(&plot.x).filter(|_| x_figure.is_none());
+    let names = varied(points);
+    let x = Some(&plot.x).filter(|_| figure_below(plot, &names).is_none());
     for name in [x, plot.by.as_ref()].into_iter().flatten().chain(plot.only.keys()) {
         if !names.contains(name) {
             return Err(PlotRefusal::Parameter(name.clone(), names));
         }
     }
-    let (series, findings, x) = match x_figure {
-        Some(x) => (
-            scattered(report, plot, x, figure),
-            front_findings(report.measured, plot, x, figure),
-            Axis::linear(x.label),
-        ),
-        None => {
-            let lines = lines(report.measured, plot, figure);
-            let series = lines.iter().map(|line| series(report, line, figure)).collect();
-            let x = Axis { label: words(&plot.x), scale: scale(&lines) };
-            (series, findings(report.measured, plot, figure), x)
-        }
-    };
-    if series.is_empty() {
-        return Ok(None);
+    match x.filter(|x| !is_number(points, x)) {
+        Some(x) => return Err(PlotRefusal::Names(x.clone())),
+        None => pictures(plot, points).iter().try_for_each(|(picture, _)| curves(plot, picture, points))?,
     }
-    let only: Vec<_> = plot.only().map(|(name, value)| format!("{} {value}", words(name))).collect();
-    let findings = findings.into_iter().map(|said| match &only[..] {
-        [] => said,
-        only => format!("With {}: {said}", only.join(", ")),
-    });
-    let findings = findings.collect();
-    let with = if only.is_empty() { String::new() } else { format!(", {}", only.join(", ")) };
-    let title = plot.title.clone().unwrap_or_else(|| format!("{} by {}{with}", figure.label, x.label));
-    let chart = Chart { title, subtitle: subtitle(report), x, y: Axis::linear(figure.label), series };
-    let by = plot.by.as_ref().map(|by| format!("-{by}")).unwrap_or_default();
-    let only: String = plot.only().map(|(name, value)| format!("-{name}-{value}")).collect();
-    let name = format!("{}-{}{by}{only}", plot.y, plot.x);
-    Ok(Some(DrawnPlot { name, svg: chart.svg()?, findings }))
+    Ok(figure)
 }
 
-fn series(report: &SweepReport<'_>, line: &Line, figure: &Figure) -> Series {
+/// Checks that a picture of a plot has no more curves, or kinds of points, than are shown.
+fn curves(plot: &PlotFile, picture: &PlotFile, points: &[&SweepPoint]) -> Result<(), PlotRefusal> {
+    let names = match figure_below(picture, &varied(points)) {
+        None => LineNames::of(points, picture),
+        Some(_) => LineNames { apart: picture.by.iter().cloned().collect(), along: Vec::new() },
+    };
+    let keys = |plot: &PlotFile| -> BTreeSet<LineKey> {
+        points.iter().filter(|point| plot.has(point)).map(|point| names.key(point, plot)).collect()
+    };
+    let all = keys(picture);
+    if all.len() <= MOST_SERIES {
+        return Ok(());
+    }
+    let values = |at: usize| {
+        all.iter().map(|key| &key[at]).filter(|(_, value)| !value.is_empty()).collect::<BTreeSet<_>>()
+    };
+    let mut sizes: Vec<_> = names.apart.iter().enumerate().map(|(at, name)| (name, values(at))).collect();
+    sizes.sort_by_key(|(_, values)| std::cmp::Reverse(values.len()));
+    let (mut fixed, mut only) = (picture.clone(), plot.only.clone());
+    for (name, values) in &sizes {
+        if keys(&fixed).len() > MOST_SERIES
+            && let Some((_, value)) = values.first()
+        {
+            let value = value.parse().unwrap_or_else(|_| toml::Value::String(value.clone()));
+            only.insert(name.to_string(), value);
+            fixed.only.extend(only.clone());
+        }
+    }
+    let sizes: Vec<_> =
+        sizes.iter().map(|(name, values)| format!("`{name}` has {} values", values.len())).collect();
+    Err(PlotRefusal::Curves {
+        y: picture.y.clone(),
+        x: picture.x.clone(),
+        curves: all.len(),
+        sizes: sizes.join(", "),
+        only: toml_pairs(&only),
+    })
+}
+
+fn toml_pairs(table: &toml::Table) -> String {
+    table.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Draws one plot; nothing where no point has the figure.
+fn draw(
+    report: &SweepReport<'_>,
+    plot: &PlotFile,
+    points: &[&SweepPoint],
+) -> Result<Vec<DrawnPlot>, PlotRefusal> {
+    let figure = check(plot, points)?;
+    let x_figure = figure_below(plot, &varied(points));
+    let mut drawn = Vec::new();
+    for (plot, parts) in pictures(plot, points) {
+        let shown: Vec<&SweepPoint> = points.iter().filter(|point| plot.has(point)).copied().collect();
+        let mut subtitle = subtitle(report, &shown);
+        let (series, x): (Vec<Series>, Axis) = match x_figure {
+            Some(x) => (scattered(report, &plot, x, figure), Axis::linear(x.label)),
+            None => {
+                let along = LineNames::of(points, &plot).along;
+                if !along.is_empty() {
+                    let along: Vec<_> = along.iter().map(|name| words(name)).collect();
+                    subtitle += &format!("; also varies: {}", along.join(", "));
+                }
+                let lines = lines(report.measured, &plot, figure);
+                let series = lines.iter().map(|line| series(report, line, figure, parts.len() > 1));
+                (series.collect(), Axis { label: words(&plot.x), scale: scale(&lines) })
+            }
+        };
+        if series.is_empty() {
+            continue;
+        }
+        let said = |part: &PlotFile| {
+            let said = match x_figure {
+                Some(x) => front_findings(report.measured, part, x, figure),
+                None => findings(report.measured, part, figure),
+            };
+            let only = only(part);
+            let with = if only.is_empty() { String::new() } else { format!("With {only}: ") };
+            said.into_iter().map(move |said| format!("{with}{said}"))
+        };
+        let findings = parts.iter().flat_map(said).collect();
+        let with = if plot.only.is_empty() { String::new() } else { format!(", {}", only(&plot)) };
+        let title = plot.title.clone().unwrap_or_else(|| format!("{} by {}{with}", figure.label, x.label));
+        let by = plot.by.as_ref().map(|by| format!("-{by}")).unwrap_or_default();
+        let only: String = plot.only().map(|(name, value)| format!("-{name}-{value}")).collect();
+        let name = format!("{}-{}{by}{only}", plot.y, plot.x);
+        let chart = Chart { title, subtitle, x, y: Axis::linear(figure.label), series };
+        drawn.push(DrawnPlot { name, svg: chart.svg()?, findings });
+    }
+    Ok(drawn)
+}
+
+/// Gives the values that a plot holds fixed, in words.
+fn only(plot: &PlotFile) -> String {
+    plot.only().map(|(name, value)| format!("{} {value}", words(name))).collect::<Vec<_>>().join(", ")
+}
+
+/// Gives the series of a line; its name has the unit of work where the picture has several.
+fn series(report: &SweepReport<'_>, line: &Line, figure: &Figure, several_units: bool) -> Series {
     let mark = |(x, y, at): &(f64, f64, usize)| mark(report, (*x, *y), *at, figure);
-    Series { name: line.name.clone(), marks: line.points.iter().map(mark).collect(), joined: true }
+    let first = line.points.first().filter(|_| several_units);
+    let unit = first.map(|(.., at)| format!(": {}", report.measured[*at].point.unit_of_work()));
+    let name = format!("{}{}", line.name, unit.unwrap_or_default());
+    Series { name, marks: line.points.iter().map(mark).collect(), joined: true }
 }
 
 fn mark(report: &SweepReport<'_>, (x, y): (f64, f64), at: usize, figure: &Figure) -> Mark {
@@ -244,11 +400,19 @@ fn scale(lines: &[Line]) -> Scale {
     if values.len() > 2 && values.iter().all(is_power) { Scale::Log2 } else { Scale::Linear }
 }
 
-/// What all points have in common.
-fn subtitle(report: &SweepReport<'_>) -> String {
-    let Some(first) = report.measured.first() else { return String::new() };
-    let base = first.point.config.name.split(',').next().unwrap_or_default();
-    let fixed = first.point.settings.iter().filter(|(name, _)| !first.point.labels.contains_key(*name));
-    let fixed: String = fixed.map(|(name, value)| format!(", {name} {value}")).collect();
-    format!("{} on {base}{fixed}; seed {}", first.point.workload, report.seed)
+/// Gives what these points have in common: workload, configuration, and parameters with one value.
+fn subtitle(report: &SweepReport<'_>, points: &[&SweepPoint]) -> String {
+    let Some(first) = points.first() else { return String::new() };
+    let workloads: BTreeSet<&str> = points.iter().map(|point| point.workload.as_str()).collect();
+    let workloads: Vec<&str> = workloads.into_iter().collect();
+    let (base, changes) = first.config.name.split_once(',').unwrap_or((&first.config.name, ""));
+    let changes = changes.split(',').filter_map(|change| change.split_once('='));
+    let text = |(name, value): (&'_ String, &'_ String)| (name.clone(), value.clone());
+    let stated = points.iter().flat_map(|point| point.settings.iter().chain(&point.labels)).map(text);
+    let changes = changes.map(|(name, value)| (name.to_string(), value.to_string()));
+    let differs = |name: &String| points.iter().any(|point| point.labels.get(name) != first.labels.get(name));
+    let fixed: BTreeMap<String, String> =
+        changes.chain(stated).filter(|(name, _)| name != "workload" && !differs(name)).collect();
+    let fixed: String = fixed.iter().map(|(name, value)| format!(", {} {value}", words(name))).collect();
+    format!("{} on {base}{fixed}; seed {}", workloads.join(", "), report.seed)
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::figure::Figure;
-use super::plan::PlotFile;
+use super::plan::{PlotFile, SweepPoint};
 use super::run::Measured;
 use super::search::front;
 use crate::plot::short;
@@ -11,14 +11,14 @@ use crate::plot::short;
 /// Values of a figure along a parameter, of one line of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
-    /// What it is about: value of the parameter that tells lines apart.
+    /// Values of the parameters that tell lines apart.
     pub(crate) name: String,
     /// Value of the parameter below, and of the figure, with the place of the point in the sweep.
     pub(crate) points: Vec<(f64, f64, usize)>,
 }
 
-/// What lines are sorted by: numbers by their value, before names.
-type LineKey = (Option<OrderedName>, String);
+/// Values that tell lines apart. Lines are sorted by them, numbers by their value.
+pub(crate) type LineKey = Vec<(Option<OrderedName>, String)>;
 
 /// What points with this value of parameter `by` are called: a number, or true, tells nothing by itself.
 pub(crate) fn series_name(by: &str, value: &str) -> String {
@@ -26,29 +26,66 @@ pub(crate) fn series_name(by: &str, value: &str) -> String {
     if speaks { value.to_string() } else { format!("{} {value}", words(by)) }
 }
 
-/// The lines of a plot. Where several points of a line have one value of `x`, since other parameters vary, the best counts.
+/// Parameters that tell the lines of a plot apart, and those that vary along a line.
+#[derive(Debug)]
+pub(crate) struct LineNames {
+    /// The plot's `by`, and parameters that differ between points with one value of `x` and one of `by`.
+    pub(crate) apart: Vec<String>,
+    /// Parameters that differ only where `x` or `by` does.
+    pub(crate) along: Vec<String>,
+}
+
+impl LineNames {
+    /// Finds the parameters that vary between points of `plot`.
+    pub(crate) fn of(points: &[&SweepPoint], plot: &PlotFile) -> LineNames {
+        let shown = || points.iter().filter(|point| plot.has(point));
+        let all: BTreeSet<&String> = shown().flat_map(|point| point.labels.keys()).collect();
+        let mut names = LineNames { apart: plot.by.iter().cloned().collect(), along: Vec::new() };
+        for name in all.into_iter().filter(|name| **name != plot.x && plot.by.as_ref() != Some(name)) {
+            let mut values: BTreeMap<_, BTreeSet<Option<&String>>> = BTreeMap::new();
+            for point in shown() {
+                let by = plot.by.as_ref().and_then(|by| point.labels.get(by));
+                values.entry((point.labels.get(&plot.x), by)).or_default().insert(point.label(name));
+            }
+            if values.values().any(|there| there.len() > 1) {
+                names.apart.push(name.clone());
+            } else if shown().map(|point| point.labels.get(name)).collect::<BTreeSet<_>>().len() > 1 {
+                names.along.push(name.clone());
+            }
+        }
+        names
+    }
+
+    /// Gives the values that tell the line of a point apart.
+    pub(crate) fn key(&self, point: &SweepPoint, plot: &PlotFile) -> LineKey {
+        let value = |name: &String| match plot.by.as_ref() == Some(name) {
+            true => point.labels.get(name),
+            false => point.label(name),
+        };
+        let values = self.apart.iter().map(|name| value(name).cloned().unwrap_or_default());
+        values.map(|value| (OrderedName::of(&value), value)).collect()
+    }
+
+    fn line(&self, key: &LineKey) -> String {
+        let said = self.apart.iter().zip(key).filter(|(_, (_, value))| !value.is_empty());
+        said.map(|(name, (_, value))| series_name(name, value)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Gives the lines of a plot. Points of a line with one value of `x` are alike in every parameter that has an effect.
 pub(crate) fn lines(measured: &[Measured], plot: &PlotFile, figure: &Figure) -> Vec<Line> {
-    let (x, by) = (plot.x.as_str(), plot.by.as_deref());
+    let points: Vec<&SweepPoint> = measured.iter().map(|one| &one.point).collect();
+    let names = LineNames::of(&points, plot);
     let mut lines: BTreeMap<LineKey, BTreeMap<u64, (f64, f64, usize)>> = BTreeMap::new();
     for (at, one) in measured.iter().enumerate().filter(|(_, one)| plot.has(&one.point)) {
-        let label = |name: &str| one.point.labels.get(name).cloned();
-        let below = label(x).and_then(|value| value.parse::<f64>().ok());
+        let below = one.point.labels.get(&plot.x).and_then(|value| value.parse::<f64>().ok());
         let value = one.outcome.as_ref().ok().and_then(figure.of);
         let (Some(below), Some(value)) = (below, value) else { continue };
-        let value_of_line = by.and_then(label).unwrap_or_default();
-        let name = by.map_or_else(String::new, |by| series_name(by, &value_of_line));
-        let line = lines.entry((OrderedName::of(&value_of_line), name)).or_default();
-        let better = |than: f64| match figure.more_is_better {
-            Some(false) => value < than,
-            Some(true) | None => value > than,
-        };
-        let place = line.entry(order(below)).or_insert((below, value, at));
-        if better(place.1) {
-            *place = (below, value, at);
-        }
+        let line = lines.entry(names.key(&one.point, plot)).or_default();
+        line.entry(order(below)).or_insert((below, value, at));
     }
-    let line = |((_, name), points): (LineKey, BTreeMap<_, _>)| Line {
-        name,
+    let line = |(key, points): (LineKey, BTreeMap<_, _>)| Line {
+        name: names.line(&key),
         points: points.into_values().collect(),
     };
     lines.into_iter().map(line).collect()
@@ -56,7 +93,7 @@ pub(crate) fn lines(measured: &[Measured], plot: &PlotFile, figure: &Figure) -> 
 
 /// A number by its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct OrderedName(u64);
+pub(crate) struct OrderedName(u64);
 
 impl OrderedName {
     fn of(name: &str) -> Option<OrderedName> {
@@ -143,6 +180,11 @@ fn span(line: &Line, x: &str, figure: &Figure) -> Option<String> {
     let (best, worst) = if figure.more_is_better == Some(true) { (high, low) } else { (low, high) };
     let (name, x, ratio) = (words(figure.name), words(x), high.1 / low.1);
     let [most, least] = [best, worst].map(|point| short(point.1));
+    // The ratio of two zeros is not a number.
+    if ratio < LEAD || ratio.is_nan() {
+        let within = 100.0 * (LEAD - 1.0);
+        return Some(format!("The best {name}, {most}, is the same within {within:.1} % whatever {x} is."));
+    }
     Some(format!(
         "The best {name}, {most}, is where {x} is {}: {ratio:.2} times as good as where it is {}, {least}.",
         best.0, worst.0
@@ -215,6 +257,7 @@ mod tests {
                 config: config.clone(),
                 workload: "accumulate".to_string(),
                 settings: BTreeMap::new(),
+                idle: BTreeMap::new(),
                 labels: labels.map(|(name, value)| (name.to_string(), value)).into(),
             };
             let outcome = Ok(PointOutcome { measurement, usage: PointUsage::default(), cost: None });
@@ -247,18 +290,21 @@ mod tests {
             "spin is best where lanes is 4 to 16: up to 4.00 times the next, cas, at 16.",
         ];
         assert_eq!(findings(&points, &by_method, cycles), expected);
-        // Of several points with one value, the best counts; more is better here.
-        let rate = Figure::named("throughput").expect("a figure");
-        let alone = findings(&points, &alone, rate);
-        assert_eq!(
-            alone,
-            ["The best throughput, 10 k, is where lanes is 1: 2.00 times as good as where it is 16, 5000."]
-        );
+        // A plot without `by` has a line for each method, too.
+        assert_eq!(findings(&points, &alone, cycles), expected);
         let said = findings(&points, &cas, cycles);
         assert_eq!(
             said,
             ["The best cycles, 100, is where lanes is 1: 8.00 times as good as where it is 16, 800."]
         );
+        // More is better here.
+        let rate = Figure::named("throughput").expect("a figure");
+        assert_eq!(
+            findings(&points, &cas, rate),
+            ["The best throughput, 10 k, is where lanes is 1: 8.00 times as good as where it is 16, 1250."]
+        );
+        let same = findings(&points[..3], &cas, cycles);
+        assert_eq!(same, ["The best cycles, 100, is the same within 0.5 % whatever lanes is."]);
         let all = findings(&points[4..], &by_method, cycles);
         assert_eq!(all, ["spin is best whatever lanes is: up to 4.00 times the next, cas, at 16."]);
         let retries = Figure::named("retries_per_success").expect("a figure");

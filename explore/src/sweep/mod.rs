@@ -9,7 +9,7 @@ mod run;
 mod search;
 
 pub use figure::{FIGURES, Figure};
-pub(crate) use finding::{Line, findings, front_findings, lines, series_name, words};
+pub(crate) use finding::{Line, LineKey, LineNames, findings, front_findings, lines, series_name, words};
 pub use kept::PointStore;
 pub use outcome::{PointCost, PointOutcome, PointUsage};
 pub use plan::{

@@ -1,10 +1,11 @@
 //! A sweep as its file states it: which parameters are varied, and which points that makes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::{self, ConfigsError, NamedConfig};
 use atoms_model::config::PARAMETERS;
+use atoms_workload::{GENERATED, Generated, WorkloadError};
 use serde::Deserialize;
 use toml::Value;
 
@@ -92,7 +93,7 @@ pub struct PlotFile {
     /// Parameter that tells the lines apart.
     #[serde(default)]
     pub by: Option<String>,
-    /// Parameters and the values that they have in it; the others are the best of what they may be.
+    /// Parameters and the values that they have in it; another one that varies has a curve for each value.
     #[serde(default)]
     pub only: toml::Table,
 }
@@ -120,11 +121,7 @@ fn default_generations() -> usize {
 fn one_or_several<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     match Value::deserialize(from)? {
         Value::String(name) => Ok(vec![name]),
-        Value::Array(names) if !names.is_empty() => names
-            .iter()
-            .map(|name| name.as_str().map(str::to_string))
-            .collect::<Option<_>>()
-            .ok_or_else(|| serde::de::Error::custom("expected names of workloads")),
+        list @ Value::Array(_) => values(&list).map_err(serde::de::Error::custom),
         _ => Err(serde::de::Error::custom("expected the name of a workload, or a list of them")),
     }
 }
@@ -170,10 +167,28 @@ pub struct SweepPoint {
     pub config: NamedConfig,
     /// Workload.
     pub workload: String,
-    /// Settings of the workload, by name, as text.
+    /// Settings of the workload that have an effect, by name, as text.
     pub settings: BTreeMap<String, String>,
+    /// Settings of the workload that have no effect here, by name, with the reason.
+    pub idle: BTreeMap<String, WorkloadError>,
     /// Values of the parameters that are varied, by name: what tells it from the others.
     pub labels: BTreeMap<String, String>,
+}
+
+impl SweepPoint {
+    /// Gives the label of a parameter that has an effect here.
+    pub(crate) fn label(&self, name: &str) -> Option<&String> {
+        self.labels.get(name).filter(|_| !self.idle.contains_key(name))
+    }
+
+    /// Gives the unit of work. Points with different units of work are never ranked together.
+    pub(crate) fn unit_of_work(&self) -> &'static str {
+        unit_of_work(&self.workload)
+    }
+}
+
+fn unit_of_work(workload: &str) -> &'static str {
+    GENERATED.iter().find(|kind| kind.name == workload).map_or("", |kind| kind.unit)
 }
 
 /// Points that cannot be, and the rule.
@@ -219,6 +234,9 @@ pub enum SweepError {
     /// The configuration that the points start from.
     #[error(transparent)]
     Config(#[from] ConfigsError),
+    /// A workload, or one of its settings.
+    #[error("`{path}`: {1}", path = .0.display())]
+    Workload(PathBuf, WorkloadError),
 }
 
 impl SweepFile {
@@ -308,11 +326,46 @@ impl SweepFile {
             );
             return refused("search", why);
         }
-        let (base, varied) = (configs::named(rtl_dir, &self.config)?, self.varied(path)?);
-        if varied.iter().all(|varied| varied.values.len() == 1) && self.workload.len() == 1 {
+        let space = self.whole_space(path, rtl_dir)?;
+        let sizes = space.sizes();
+        if sizes.iter().all(|values| *values == 1) {
             return refused("search", "no parameter has more than one value".into());
         }
-        Ok(SweepSpace { base, rtl_dir: rtl_dir.to_path_buf(), workloads: self.workload.clone(), varied })
+        // A parameter depends on one other parameter at most, so each value is tried once, not each combination.
+        let mut effects = Effects::default();
+        for (at, values) in sizes.iter().enumerate() {
+            for value in 0..*values {
+                let mut choice = vec![0; sizes.len()];
+                choice[at] = value;
+                let (workload, settings) = space.settings(&choice);
+                match space.at(workload, &settings) {
+                    Ok(point) => effects.see(&settings, &point),
+                    Err(SweepError::Config(ConfigsError::Value(..))) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        effects.check(path)?;
+        let [first, rest @ ..] = &self.workload[..] else { return Ok(space) };
+        match rest.iter().find(|other| unit_of_work(other) != unit_of_work(first)) {
+            Some(other) => {
+                let [a, b] = [first, other].map(|name| format!("{name} ({})", unit_of_work(name)));
+                let why =
+                    format!("a search ranks points, and units of work differ: {a}, {b}; name one of them");
+                refused("workload", why)
+            }
+            None => Ok(space),
+        }
+    }
+
+    fn whole_space(&self, path: &Path, rtl_dir: &Path) -> Result<SweepSpace, SweepError> {
+        Ok(SweepSpace {
+            base: configs::named(rtl_dir, &self.config)?,
+            rtl_dir: rtl_dir.to_path_buf(),
+            path: path.to_path_buf(),
+            workloads: self.workload.clone(),
+            varied: self.varied(path)?,
+        })
     }
 
     /// Every point, with the configurations of the RTL in `rtl_dir`.
@@ -320,24 +373,27 @@ impl SweepFile {
     /// # Errors
     /// [`SweepError`].
     pub fn points(&self, path: &Path, rtl_dir: &Path) -> Result<SweepPoints, SweepError> {
-        let varied = self.varied(path)?;
-        let base = configs::named(rtl_dir, &self.config)?;
-        let choices = self.choices(path, &varied)?;
+        let space = self.whole_space(path, rtl_dir)?;
         let mut found = SweepPoints { points: Vec::new(), impossible: Vec::new() };
-        for choice in choices {
+        let mut effects = Effects::default();
+        for choice in self.choices(path, &space.varied)? {
             for workload in &self.workload {
-                match point(&base, rtl_dir, workload, &choice, self.workload.len() > 1) {
-                    Ok(point) => found.points.push(point),
-                    Err(ConfigsError::Value(_, rule)) => {
+                match space.at(workload, &choice) {
+                    Ok(point) => {
+                        effects.see(&choice, &point);
+                        found.points.push(point);
+                    }
+                    Err(SweepError::Config(ConfigsError::Value(_, rule))) => {
                         match found.impossible.iter_mut().find(|one| one.rule == rule.to_string()) {
                             Some(impossible) => impossible.points += 1,
                             None => found.impossible.push(Impossible { rule: rule.to_string(), points: 1 }),
                         }
                     }
-                    Err(error) => return Err(error.into()),
+                    Err(error) => return Err(error),
                 }
             }
         }
+        effects.check(path)?;
         match (&found.points[..], &found.impossible[..]) {
             ([], [first, ..]) => Err(SweepError::None(path.to_path_buf(), first.rule.clone())),
             _ => Ok(found),
@@ -396,16 +452,18 @@ impl SweepFile {
 
     /// The points stated one by one.
     fn stated(&self, path: &Path) -> Result<Vec<Vec<Setting>>, SweepError> {
-        let setting = |(name, value): (&String, &Value)| {
+        let setting = |number: usize, (name, value): (&String, &Value)| {
             let is_of_unit = PARAMETERS.iter().any(|parameter| parameter.name == name);
             let of = if is_of_unit { VariedOf::Unit } else { VariedOf::Workload };
             let refused = |reason| SweepError::Values(name.clone(), path.to_path_buf(), reason);
             if self.unit.contains_key(name) || self.with.contains_key(name) {
                 return Err(refused("stated for each point, and for all of them".to_string()));
             }
-            Ok(Setting { of, name: name.clone(), value: text(value).map_err(refused)?, varies: true })
+            let value = text(value).map_err(refused)?;
+            Ok(Setting { of, name: name.clone(), value, varies: true, point: Some(number) })
         };
-        self.point.iter().map(|point| point.iter().map(setting).collect()).collect()
+        let points = self.point.iter().enumerate();
+        points.map(|(number, point)| point.iter().map(|own| setting(number, own)).collect()).collect()
     }
 }
 
@@ -414,6 +472,8 @@ impl SweepFile {
 pub(super) struct SweepSpace {
     base: NamedConfig,
     rtl_dir: PathBuf,
+    /// The sweep's file, for messages.
+    path: PathBuf,
     workloads: Vec<String>,
     varied: Vec<Varied>,
 }
@@ -428,19 +488,74 @@ impl SweepSpace {
     /// The point with these values of the parameters, or the rule that it breaks.
     ///
     /// # Errors
-    /// [`ConfigsError`].
-    pub(super) fn point(&self, choice: &[usize]) -> Result<SweepPoint, ConfigsError> {
-        let setting = |(varied, at): (&Varied, &usize)| varied.setting(*at);
-        let settings: Vec<Setting> = self.varied.iter().zip(choice).map(setting).collect();
-        let workload = &self.workloads[choice.last().copied().unwrap_or_default()];
-        point(&self.base, &self.rtl_dir, workload, &settings, self.workloads.len() > 1)
+    /// [`SweepError`].
+    pub(super) fn point(&self, choice: &[usize]) -> Result<SweepPoint, SweepError> {
+        let (workload, settings) = self.settings(choice);
+        self.at(workload, &settings)
+    }
+
+    fn settings(&self, choice: &[usize]) -> (&str, Vec<Setting>) {
+        let settings = self.varied.iter().zip(choice).map(|(varied, at)| varied.setting(*at)).collect();
+        (&self.workloads[choice.last().copied().unwrap_or_default()], settings)
+    }
+
+    /// Gives the point with these settings, or the rule that it breaks.
+    fn at(&self, workload: &str, settings: &[Setting]) -> Result<SweepPoint, SweepError> {
+        let of = |of: VariedOf| settings.iter().filter(move |setting| setting.of == of);
+        let pair = |one: &Setting| (one.name.clone(), one.value.clone());
+        let changes: Vec<_> = of(VariedOf::Unit).map(|one| format!(",{}={}", one.name, one.value)).collect();
+        let config = configs::named(&self.rtl_dir, &format!("{}{}", self.base.name, changes.concat()))?;
+        let refused = |error| SweepError::Workload(self.path.clone(), error);
+        let mut generated = Generated::named(workload).map_err(refused)?;
+        for one in of(VariedOf::Workload) {
+            generated.set(&one.name, &one.value).map_err(refused)?;
+        }
+        let reason = |one: &Setting| Some((one.name.clone(), generated.no_effect(&one.name)?));
+        let idle: BTreeMap<_, _> = of(VariedOf::Workload).filter_map(reason).collect();
+        let several = (self.workloads.len() > 1).then(|| ("workload".to_string(), workload.to_string()));
+        Ok(SweepPoint {
+            config,
+            workload: workload.to_string(),
+            settings: of(VariedOf::Workload).filter(|one| !idle.contains_key(&one.name)).map(pair).collect(),
+            idle,
+            labels: settings.iter().filter(|one| one.varies).map(pair).chain(several).collect(),
+        })
+    }
+}
+
+/// Statements of workload parameters: the number of the `[[point]]`, `None` in `[with]`, and the name.
+#[derive(Debug, Default)]
+struct Effects {
+    /// Statements with an effect at a point.
+    used: BTreeSet<(Option<usize>, String)>,
+    /// Statements without effect at a point, with the reason.
+    idle: BTreeMap<(Option<usize>, String), WorkloadError>,
+}
+
+impl Effects {
+    fn see(&mut self, settings: &[Setting], point: &SweepPoint) {
+        for one in settings.iter().filter(|one| one.of == VariedOf::Workload) {
+            let key = (one.point, one.name.clone());
+            match point.idle.get(&one.name) {
+                Some(reason) => drop(self.idle.entry(key).or_insert_with(|| reason.clone())),
+                None => drop(self.used.insert(key)),
+            }
+        }
+    }
+
+    /// Refuses a parameter that has an effect at no point.
+    fn check(self, path: &Path) -> Result<(), SweepError> {
+        match self.idle.into_iter().find(|(key, _)| !self.used.contains(key)) {
+            Some((_, reason)) => Err(SweepError::Workload(path.to_path_buf(), reason)),
+            None => Ok(()),
+        }
     }
 }
 
 impl Varied {
     fn setting(&self, at: usize) -> Setting {
         let (value, varies) = (self.values[at].clone(), self.values.len() > 1);
-        Setting { of: self.of, name: self.name.clone(), value, varies }
+        Setting { of: self.of, name: self.name.clone(), value, varies, point: None }
     }
 }
 
@@ -455,27 +570,8 @@ struct Setting {
     value: String,
     /// It tells points apart.
     varies: bool,
-}
-
-/// The point with these settings, or the rule that it breaks.
-fn point(
-    base: &NamedConfig,
-    rtl_dir: &Path,
-    workload: &str,
-    settings: &[Setting],
-    several: bool,
-) -> Result<SweepPoint, ConfigsError> {
-    let of = |of: VariedOf| settings.iter().filter(move |setting| setting.of == of);
-    let changes: Vec<_> = of(VariedOf::Unit).map(|one| format!(",{}={}", one.name, one.value)).collect();
-    let config = configs::named(rtl_dir, &format!("{}{}", base.name, changes.concat()))?;
-    let labels = settings.iter().filter(|one| one.varies).map(|one| (one.name.clone(), one.value.clone()));
-    let workload_label = several.then(|| ("workload".to_string(), workload.to_string()));
-    Ok(SweepPoint {
-        config,
-        workload: workload.to_string(),
-        settings: of(VariedOf::Workload).map(|one| (one.name.clone(), one.value.clone())).collect(),
-        labels: labels.chain(workload_label).collect(),
-    })
+    /// Number of the `[[point]]` that states it; `None` if it is stated for all points.
+    point: Option<usize>,
 }
 
 /// The values of a parameter: one, a list, or `{ from = 1, to = 32, times = 2 }`, `{ from = 0.0, to = 2.0, by = 0.5 }`.

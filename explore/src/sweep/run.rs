@@ -102,9 +102,7 @@ pub struct SweepRun<'a> {
 /// The workload of a point.
 pub(super) fn workload(point: &SweepPoint) -> Result<Workload, WorkloadError> {
     let mut generated = Generated::named(&point.workload)?;
-    for (name, value) in &point.settings {
-        generated.set(name, value)?;
-    }
+    generated.set_all(point.settings.iter().map(|(name, value)| (&name[..], &value[..])))?;
     Ok(Workload::Generated(generated))
 }
 

@@ -72,7 +72,7 @@ pub fn search(
     let Candidates { goals, state, progress, .. } = of;
     let State { failure, known, impossible } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(failure) = failure {
-        return Err(failure.into());
+        return Err(failure);
     }
     if run.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
         return Err(SweepRunError::Interrupted.into());
@@ -157,7 +157,7 @@ struct State {
     known: BTreeMap<Vec<usize>, Option<Measured>>,
     /// By the rule.
     impossible: BTreeMap<String, u64>,
-    failure: Option<SweepRunError>,
+    failure: Option<SearchError>,
 }
 
 impl Candidates<'_, '_> {
@@ -204,8 +204,8 @@ impl Problem for Candidates<'_, '_> {
             }
         }
         let measured = match self.space.point(&choice) {
-            Ok(point) => self.measure(point).map(Some),
-            Err(ConfigsError::Value(_, rule)) => {
+            Ok(point) => self.measure(point).map(Some).map_err(SearchError::from),
+            Err(SweepError::Config(ConfigsError::Value(_, rule))) => {
                 *self.state().impossible.entry(rule.to_string()).or_default() += 1;
                 Ok(None)
             }

@@ -83,6 +83,9 @@ parameters! {
         /// Threads that add to one accumulator; 0: all of them.
         contention: u32 = 4, 0..=2048;
     }
+    no_effect |own| {
+        "compute" if own.method == Storing::Add => "set `method` to cas, cast or cast.spin";
+    }
 }
 
 impl Accumulate {

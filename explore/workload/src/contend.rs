@@ -107,6 +107,9 @@ parameters! {
         /// What they do: cas stores, cas.miss does not; add.red, min.red and xor.red want no result.
         op: Operation = Operation::Add, ();
     }
+    no_effect |_| {
+        "compute" if true => "choose a workload whose requests depend on answers";
+    }
 }
 
 impl Contend {

@@ -1,5 +1,6 @@
 //! The generated workloads: their list, and one of them with its parameters set.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use atoms_model::Config;
@@ -28,7 +29,7 @@ parameters! {
         units: u32 = 64, 1..=1000000;
         /// Mean cycles between a warp's units of work: any number from 0 to twice as many, drawn.
         think: u32 = 0, 0..=100000;
-        /// Cycles from an answer to the request that depends on it: instructions in between.
+        /// Cycles from an answer to the request that depends on it: instructions in between. Some workloads have no such request.
         compute: u32 = 4, 0..=10000;
     }
 }
@@ -174,6 +175,31 @@ impl Generated {
                 Err(WorkloadError::NoParameter(self.kind.name, name.to_string(), known))
             }
         }
+    }
+
+    /// Sets the parameters that a user states: each once, and each with an effect.
+    ///
+    /// # Errors
+    /// As [`Generated::set`]; also [`WorkloadError::Twice`] and [`WorkloadError::NoEffect`].
+    pub fn set_all<'a>(
+        &mut self,
+        settings: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<(), WorkloadError> {
+        let mut stated = BTreeMap::new();
+        for (name, text) in settings {
+            self.set(name, text)?;
+            if let Some(before) = stated.insert(name, text) {
+                return Err(WorkloadError::Twice(name.to_string(), before.to_string(), text.to_string()));
+            }
+        }
+        stated.into_keys().find_map(|name| self.no_effect(name)).map_or(Ok(()), Err)
+    }
+
+    /// Gives the reason why a parameter has no effect with the present settings: [`WorkloadError::NoEffect`].
+    pub fn no_effect(&self, name: &str) -> Option<WorkloadError> {
+        let change = self.own.needs(name)?;
+        let parameter = self.settings().find(|(parameter, _)| parameter.name == name)?.0.name;
+        Some(WorkloadError::NoEffect { workload: self.kind.name, parameter, change })
     }
 
     /// Every parameter with its value, its own first.

@@ -39,7 +39,7 @@ parameters! {
         bins: u32 = 256, 1..=65536;
         /// How often each bin is met; image: as grey levels of a photograph.
         spread: Spread = Spread::Uniform, ();
-        /// Exponent of Zipf's law: 0 is uniform, and the larger, the more meet in few bins.
+        /// Exponent of Zipf's law, with `spread=zipf` alone: 0 is uniform, and the larger, the more meet in few bins.
         s: f64 = 1.0, 0.0..=4.0;
         /// Lanes in a row that meet one bin, as neighbouring pixels do.
         run: u32 = 1, 1..=32;
@@ -49,6 +49,11 @@ parameters! {
         copies: u32 = 1, 1..=32;
         /// Words between copies, which move their bins to other banks.
         padding: u32 = 0, 0..=64;
+    }
+    no_effect |own| {
+        "s" if own.spread != Spread::Zipf => "set `spread=zipf`";
+        "padding" if own.copies == 1 => "set `copies` to 2 or more";
+        "compute" if true => "choose a workload whose requests depend on answers";
     }
 }
 

@@ -115,11 +115,18 @@ pub(super) trait ParameterSet {
 
     /// Sets the parameter called `name` from a text; `None` if there is none, `Some(false)` if it cannot be this.
     fn set(&mut self, name: &str, text: &str) -> Option<bool>;
+
+    /// Gives the change that lets parameter `name` have an effect; `None` if it has one already.
+    fn needs(&self, name: &str) -> Option<&'static str>;
 }
 
-/// A struct of parameters and their table: a field with what it is, its type, default and range.
+/// A struct of parameters and their table: a field with what it is, its type, default and range. Rows of `no_effect`: a
+/// parameter, the condition under which it has no effect, and the change that gives it one.
 macro_rules! parameters {
-    ($(#[$meta:meta])* $type:ident { $( #[doc = $about:literal] $field:ident: $of:ty = $default:expr, $range:expr; )* }) => {
+    (
+        $(#[$meta:meta])* $type:ident { $( #[doc = $about:literal] $field:ident: $of:ty = $default:expr, $range:expr; )* }
+        $( no_effect |$own:pat_param| { $( $name:literal if $idle:expr => $change:literal; )* } )?
+    ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub(super) struct $type { $( pub(super) $field: $of, )* }
@@ -159,6 +166,14 @@ macro_rules! parameters {
                     } )*
                     _ => None,
                 }
+            }
+
+            fn needs(&self, _name: &str) -> Option<&'static str> {
+                $(
+                    let $own = self;
+                    $( if _name == $name && $idle { return Some($change); } )*
+                )?
+                None
             }
         }
     };

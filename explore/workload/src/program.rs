@@ -139,6 +139,13 @@ pub enum WorkloadError {
     /// The parameter cannot be this; what it may be.
     #[error("`{0}` is `{1}`: expected {2}")]
     Value(&'static str, String, String),
+    /// A parameter that has no effect, and the change that gives it one.
+    #[error("`{parameter}` of workload {workload} has no effect: {change}, or leave out `{parameter}`")]
+    #[allow(missing_docs)] // fields as the message says
+    NoEffect { workload: &'static str, parameter: &'static str, change: &'static str },
+    /// A parameter that is stated twice: its name and both values.
+    #[error("`{0}` is given twice, as {1} and as {2}; leave one out")]
+    Twice(String, String, String),
     /// Values that do not go together.
     #[error("{0}")]
     Combination(String),

@@ -20,6 +20,9 @@ parameters! {
         /// Cycles that a warp waits after a look in vain, beside `compute`.
         backoff: u32 = 0, 0..=10000;
     }
+    no_effect |own| {
+        "backoff" if own.consumers == 0 => "set `consumers` to 1 or more";
+    }
 }
 
 impl Queue {

@@ -29,6 +29,9 @@ parameters! {
         /// Threads that share an accumulator; 0: all of them.
         contention: u32 = 0, 0..=2048;
     }
+    no_effect |own| {
+        "compute" if own.meet == Meeting::Unit => "set `meet=warp`";
+    }
 }
 
 impl Reduction {

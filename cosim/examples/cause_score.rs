@@ -1,4 +1,4 @@
-//! How often `atoms wave cause` is right: plants defects in the RTL, one at a time, and asks for the cause of each.
+//! Measures `atoms wave cause`: plants defects in the RTL, one at a time, and asks for the cause of each.
 //!
 //! `cargo run --release -p atoms-cosim --example cause_score -- [DEFECTS [SEED [CONFIG]]]`
 

@@ -44,11 +44,11 @@ pub struct Campaign {
 /// A case that fails, as small as the work on it made it.
 #[derive(Debug)]
 pub struct SmallCase {
-    /// The case.
+    /// Case that fails from the start of a simulation.
     pub case: Case,
-    /// How it fails.
+    /// Failure of the case, which may differ from that of the run.
     pub failure: Failure,
-    /// Work to find it.
+    /// Work that minimizing took.
     pub spent: Spent,
 }
 

@@ -36,11 +36,11 @@ const WATCHDOG_CYCLES_OF_CASES: u64 = 2_000;
 /// Work that minimizing a failure took.
 #[derive(Clone, Copy, Debug)]
 pub struct Spent {
-    /// Cases run.
+    /// Runs of a case; a case that fails runs twice.
     pub attempts: u64,
     /// Cycles, as [`Effort`] counts them.
     pub cycles: u64,
-    /// Time elapsed.
+    /// Time elapsed since the first attempt.
     pub time: Duration,
     /// True if a bound ended the work, so that a smaller case may exist.
     pub exhausted: bool,

@@ -78,8 +78,8 @@ fn run_kernel<M: Machine>(machine: M, folder: &str, kernel: &str, text: &str) ->
     Ok(report)
 }
 
-/// CAST.SPIN favours one lane of each bank for ever. RTL and model could share that defect, and the oracle allows any order
-/// of the lanes. A kernel of the smoke regression does not end.
+/// The favoured lane of CAST.SPIN never changes. RTL and model could share that defect, and the oracle allows any order of
+/// the lanes. A kernel of the smoke regression does not end.
 #[test]
 #[ignore = "nightly: another bug of a kind"]
 fn a_kernel_does_not_end_if_the_favoured_lane_never_changes() {

@@ -224,7 +224,7 @@ fn failing_case_with(
     }
 }
 
-/// As [`failing_case`], for the RTL with these alterations. None also without a small case.
+/// Does the same as [`failing_case`] with alterations of the RTL. None also if no small case was found.
 pub(super) fn fails(
     woven: &WovenRtl,
     campaign: &Campaign,

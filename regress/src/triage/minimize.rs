@@ -34,7 +34,7 @@ pub struct MinimizedCase {
     pub spent: Spent,
 }
 
-/// How a case fails; none if it does not, or if the effort is spent.
+/// Returns the signature of a case; none if the case passes, or if the effort is spent.
 fn signature_of(trials: &mut Trials<'_>, case: &Case) -> Option<Signature> {
     Signature::of(&trials.run(case)?)
 }

@@ -11,7 +11,7 @@ pub mod programs;
 
 use std::path::{Path, PathBuf};
 
-/// Whether the nightly tier runs, as `.ci/tests nightly` says: tests that draw cases then draw all of them.
+/// True if `.ci/tests nightly` runs the test: a test that draws random cases then draws all of them.
 pub fn is_nightly() -> bool {
     std::env::var("ATOMS_TIER").is_ok_and(|tier| tier == "nightly")
 }

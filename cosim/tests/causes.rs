@@ -22,13 +22,15 @@ fn failing(woven: &WovenRtl, switches: &[Switch]) -> Option<Case> {
     failing_in(woven, Profile::default(), switches)
 }
 
+pub(crate) fn campaign(woven: &WovenRtl, profile: Profile) -> Campaign {
+    Campaign { config: woven.config.clone(), profile, seed: 9, requests: 1500, until: u64::MAX }
+}
+
 /// As [`failing`], in a run of this profile.
 fn failing_in(woven: &WovenRtl, profile: Profile, switches: &[Switch]) -> Option<Case> {
     let rtl = woven.altered(switches).expect("it comes out of reset");
     let machine = Lockstep::new(rtl, woven.config.config).expect("it comes out of reset");
-    let campaign =
-        Campaign { config: woven.config.clone(), profile, seed: 9, requests: 1500, until: u64::MAX };
-    let mut failed = campaign.run(Session::new(machine, None), |_| {}).err()?;
+    let mut failed = campaign(woven, profile).run(Session::new(machine, None), |_| {}).err()?;
     Some(failed.small_case(None, Effort::default()).expect("it fails from reset too").case)
 }
 
@@ -46,6 +48,8 @@ pub(crate) fn switch(woven: &WovenRtl, file: &str, text: &str, by: Alteration) -
 fn without_alteration_the_woven_rtl_is_the_rtl() {
     let woven = woven("tiny");
     assert_eq!(failing(&woven, &[]), None);
+    let run = campaign(&woven, Profile::default());
+    assert!(matches!(cause::failing_case(&woven, &run), Ok(None)), "the run passes");
     let switches: Vec<Switch> = (0..woven.sites.len()).map(|site| Switch::always(site, 0)).collect();
     assert_eq!(failing(&woven, &switches), None, "a switch that is set to 0 is off");
     // In a reset a run may drive the ports that set switches.

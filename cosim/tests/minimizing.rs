@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use atoms_cosim::campaign::Campaign;
 use atoms_cosim::case::Case;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::request::{Lane, PartWrite, WarpRequest};
@@ -13,7 +12,7 @@ use atoms_cosim::woven::{Switch, WovenRtl};
 use atoms_ops::{Op, Size};
 use atoms_weave::Alteration;
 
-use crate::causes::{switch, woven};
+use crate::causes::{campaign, switch, woven};
 
 fn session(woven: &WovenRtl, switches: &[Switch]) -> Session<Lockstep> {
     let rtl = woven.altered(switches).expect("it comes out of reset");
@@ -24,8 +23,7 @@ fn session(woven: &WovenRtl, switches: &[Switch]) -> Session<Lockstep> {
 fn the_smallest_case_so_far_is_kept() {
     let woven = woven("tiny");
     let defect = switch(&woven, "atoms_alu.sv", "old[i] >= b[i]", Alteration::Operator(">"));
-    let (config, profile) = (woven.config.clone(), Profile::default());
-    let campaign = Campaign { config, profile, seed: 9, requests: 1500, until: u64::MAX };
+    let campaign = campaign(&woven, Profile::default());
     let mut failed = campaign.run(session(&woven, &[defect]), |_| {}).expect_err("the defect shows");
     let smallest = failed.small_case(None, Effort::default()).expect("it fails from reset too");
     assert!(!smallest.spent.exhausted, "{}", smallest.spent);

@@ -66,6 +66,7 @@ const READ: &[(&str, &str)] = &[
     ("wave page", "kernel"),
     ("wave at", "profile"),
     ("wave cause", "case"),
+    ("wave cause", "profile"),
 ];
 
 /// Hidden options that only `atoms` itself gives, with folders that it has made.

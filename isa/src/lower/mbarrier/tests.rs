@@ -345,6 +345,31 @@ fn line() -> impl Strategy<Value = String> {
     })
 }
 
+/// Machine code has offsets beyond 24 bits in loads and stores, and adds them to the address of other instructions.
+#[test]
+fn far_offsets_of_generic_addresses_are_decoded() {
+    let texts = [
+        "mbarrier.init.b64 [A], %c;",
+        "mbarrier.arrive.b64 %s, [A];",
+        "mbarrier.arrive.noComplete.b64 %s, [A], %c;",
+        "mbarrier.arrive_drop.noComplete.b64 %s, [A], %c;",
+        "mbarrier.test_wait.b64 %p, [A], %s;",
+        "mbarrier.test_wait.parity.b64 %p, [A], %c;",
+        "mbarrier.inval.b64 [A];",
+        "cp.async.mbarrier.arrive.b64 [A];",
+        "cp.async.mbarrier.arrive.noinc.b64 [A];",
+    ];
+    for (text, name) in texts.iter().flat_map(|text| ["sm_80", "sm_89", "sm_90"].map(|name| (text, name))) {
+        for offset in [0x80_0000, 0x100_0000, 0x7fff_fff8, -0x80_0004, i64::from(i32::MIN)] {
+            let text = text.replace('A', &format!("%a+{offset}"));
+            let function = ptx::snippet(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            let lines = lines_of(&function, true, arch(name)).expect("an instruction on mbarriers");
+            let lines = lines.unwrap_or_else(|refusal| panic!("{text} on {name}: {}", refusal.message));
+            assemble(&lines).unwrap_or_else(|e| panic!("{text} on {name}: {e}: {lines:#?}"));
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 

@@ -152,9 +152,10 @@ pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<GlobalAddress> {
         Some(reg) => AddressBase::Pair(args.aligned(reg.of_thread(), 2)?),
     };
     let ur = text.uniform.map(|reg| args.aligned_uniform(reg.of_warp(), 2)).transpose()?;
-    let Some(imm) = i32::try_from(text.imm).ok().filter(|i| (-0x80_0000..=0xff_ffff).contains(i)) else {
-        let message = format!("offset {:#x} does not fit in 24 bits", text.imm);
-        return args.wrong(range, message, "it is from -0x800000 to 0x7fffff");
+    // Listings of mbarrier instructions on sm_80 have LD.E with more than the 24 bits of other instructions.
+    let Ok(imm) = i32::try_from(text.imm) else {
+        let message = format!("offset {:#x} does not fit in 32 bits", text.imm);
+        return args.wrong(range, message, "it is from -0x80000000 to 0x7fffffff");
     };
     Ok(GlobalAddress { base, ur, imm })
 }

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use atoms_cosim::campaign::{Campaign, Failed, SmallCase, opinion_of_the_rtl, run_case};
+use atoms_cosim::campaign::{Campaign, Failed, SmallCase, opinion_of_the_rtl};
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::machine::{Machine, Stop};
 use atoms_cosim::session::{Failure, Tally};
 use atoms_cosim::stimulus::Profile;
-use atoms_cosim::trials::Effort;
+use atoms_cosim::trials::{Effort, run_case};
 use atoms_cosim::usage::UsageReport;
 use atoms_ops::{OPS, Op};
 use atoms_verilated::Environment;

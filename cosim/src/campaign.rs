@@ -7,7 +7,7 @@ use std::path::Path;
 use atoms_model::Config;
 use atoms_verilated::Library;
 
-use crate::case::{Case, CaseStimulus};
+use crate::case::Case;
 use crate::configs::NamedConfig;
 use crate::internals::Looking;
 use crate::lockstep::Lockstep;
@@ -18,7 +18,7 @@ use crate::session::{Failure, Listener, Session, SessionCheckpoint, Tally};
 use crate::shrink::shrink;
 use crate::stimulus::{Profile, RandomStimulus, Stimulus};
 use crate::trace::Trace;
-use crate::trials::{Effort, Spent, Trials};
+use crate::trials::{Effort, Spent, Trials, run_case};
 
 /// Cycles shown before a failure: the longest pipeline, a full queue and a 32-pass request fit.
 pub const CYCLES_SHOWN: u64 = 64;
@@ -178,30 +178,6 @@ impl Failed {
         let (failure, spent) = trials.finish(&case).ok_or(spent)?;
         Ok(SmallCase { case, failure, spent })
     }
-}
-
-/// Runs a case on a session after reset.
-///
-/// # Errors
-/// [`Failure`].
-pub fn run_case<M: Machine, L: Listener>(session: &mut Session<M, L>, case: &Case) -> Result<Tally, Failure> {
-    load_case(session, case)?;
-    session.run(&mut CaseStimulus::new(case), u64::MAX, |_| {})
-}
-
-/// Sets the memory of a session after reset as a case begins with it.
-///
-/// # Errors
-/// [`Failure`].
-pub fn load_case<M: Machine, L: Listener>(session: &mut Session<M, L>, case: &Case) -> Result<(), Failure> {
-    if !case.memory.is_empty() {
-        let memory = case.memory_of((session.machine().config().bytes() / 4) as usize);
-        session.machine_mut().load_memory(&memory)?;
-        if let Some(scoreboard) = session.scoreboard() {
-            scoreboard.set_memory(&memory);
-        }
-    }
-    Ok(())
 }
 
 /// What the oracle objects to when the RTL runs `case` alone: lockstep stops where the two sides differ, and

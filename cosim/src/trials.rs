@@ -1,13 +1,12 @@
-//! Runs cases that may fail, within bounds: for minimizing a failure.
+//! Runs cases: one, or many within bounds to minimize a failure.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use crate::campaign::load_case;
 use crate::case::{Case, CaseStimulus};
 use crate::lockstep::Lockstep;
 use crate::machine::Machine;
-use crate::session::{Failure, Listener, Session, WATCHDOG_CYCLES};
+use crate::session::{Failure, Listener, Session, Tally, WATCHDOG_CYCLES};
 
 /// Bounds of minimizing a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,4 +109,28 @@ impl<'a, L: Listener> Trials<'a, L> {
     fn exhausted(&self) -> bool {
         self.cycles >= self.effort.cycles || self.begun.elapsed() >= self.effort.time
     }
+}
+
+/// Runs a case on a session after reset.
+///
+/// # Errors
+/// [`Failure`].
+pub fn run_case<M: Machine, L: Listener>(session: &mut Session<M, L>, case: &Case) -> Result<Tally, Failure> {
+    load_case(session, case)?;
+    session.run(&mut CaseStimulus::new(case), u64::MAX, |_| {})
+}
+
+/// Sets the memory of a session after reset as a case begins with it.
+///
+/// # Errors
+/// [`Failure`].
+pub fn load_case<M: Machine, L: Listener>(session: &mut Session<M, L>, case: &Case) -> Result<(), Failure> {
+    if !case.memory.is_empty() {
+        let memory = case.memory_of((session.machine().config().bytes() / 4) as usize);
+        session.machine_mut().load_memory(&memory)?;
+        if let Some(scoreboard) = session.scoreboard() {
+            scoreboard.set_memory(&memory);
+        }
+    }
+    Ok(())
 }

@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("oracle",    &["ops"]),
     ("isa",       &["ops"]),
     ("builtin",   &["isa"]),
-    ("sm",        &["ops", "model", "isa"]),
+    ("sm",        &["ops", "model", "isa", "host"]),
     ("waves",     &["host"]),
     ("verilated", &["ops", "model"]),
     ("weave",     &[]),

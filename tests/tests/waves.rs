@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use atoms_cosim::campaign::run_case;
 use atoms_cosim::case::Case;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::request::{Lane, PartWrite, WarpRequest};
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::Trace;
+use atoms_cosim::trials::run_case;
 use atoms_isa::Program;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};

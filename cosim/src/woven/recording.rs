@@ -5,12 +5,12 @@ use atoms_model::diagnosis::Watch;
 use atoms_model::port::{In, Out, Probe};
 use atoms_verilated::Rtl;
 
-use crate::campaign::run_case;
 use crate::case::Case;
 use crate::machine::{LastCycle, Machine, ModelMachine, Stop};
 use crate::mismatch::{Difference, differences};
 use crate::session::{Failure, Session};
 use crate::stimulus::Stimulus;
+use crate::trials::run_case;
 
 /// A run of the model: what it was given and what it drove, cycle by cycle. While RTL and model agree, the inputs of a run do
 /// not depend on which of them is asked; so the RTL can be compared with a recording, and the model runs only once.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use atoms_cosim::campaign::{CYCLES_SHOWN, opinion_of_the_rtl, run_case};
+use atoms_cosim::campaign::{CYCLES_SHOWN, opinion_of_the_rtl};
 use atoms_cosim::case::Case;
 use atoms_cosim::cause::{self, CauseError, CauseSuspect};
 use atoms_cosim::configs::{NamedConfig, parameters};
@@ -15,7 +15,7 @@ use atoms_cosim::rtl;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Listener, Session};
 use atoms_cosim::trace::Trace;
-use atoms_cosim::trials::Effort;
+use atoms_cosim::trials::{Effort, run_case};
 use atoms_cosim::woven::WovenRtl;
 use atoms_isa::Arch;
 use atoms_verilated::{Environment, Library, Verilator};

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::campaign::run_case;
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
 use atoms_cosim::session::{Failure, Listener, Session};
+use atoms_cosim::trials::run_case;
 use atoms_isa::Arch;
 use serde::{Deserialize, Serialize};
 

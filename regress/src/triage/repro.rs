@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::campaign::run_case;
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
@@ -11,6 +10,7 @@ use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, Stop};
 use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::{Failure, Listener, Session, WATCHDOG_CYCLES};
+use atoms_cosim::trials::run_case;
 use atoms_verilated::Variant;
 use fs_err as fs;
 use walkdir::WalkDir;

@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::campaign::{Campaign, run_case};
+use atoms_cosim::campaign::Campaign;
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::{Depth, Looking, RegisterDifference};
@@ -13,6 +13,7 @@ use atoms_cosim::lockstep::{CYCLES_BETWEEN_SNAPSHOTS, Lockstep, SNAPSHOTS_KEPT};
 use atoms_cosim::machine::{Machine, Stop};
 use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::trials::run_case;
 use atoms_verilated::{Cache, Environment, Library, Progress, Variant};
 
 use crate::triage::bundle::{finish, trace};

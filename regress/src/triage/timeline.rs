@@ -1,6 +1,5 @@
 //! What goes on in the unit while a case runs, cycle by cycle, as a report shows it.
 
-use atoms_cosim::campaign::load_case;
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
@@ -9,6 +8,7 @@ use atoms_cosim::monitor::{
 };
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::stimulus::Stimulus;
+use atoms_cosim::trials::load_case;
 use atoms_model::port::{In, Out};
 use atoms_ops::Fault;
 

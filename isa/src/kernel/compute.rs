@@ -291,7 +291,8 @@ pub enum ComputeOp {
         /// How `p0` enters the predicate.
         combine: BoolOp,
     },
-    /// Function of the three predicates `p`: bit `p0 << 2 | p1 << 1 | p2` of a table per result.
+    /// Function of the three predicates `p`: bit `p0 << 2 | p1 << 1 | p2` of a table per result. A predicate is also
+    /// true where the operand of its place, the sign of a register, is 1.
     PredLogic {
         /// Truth tables of the first and the second predicate result.
         tables: [u8; 2],
@@ -408,8 +409,6 @@ pub enum ComputeOp {
         to: Type,
         /// How it rounds and limits.
         mode: FloatMode,
-        /// A NaN gives zero.
-        nan_to_zero: bool,
     },
     /// `c << 2n | a << n | b`, of `a` and `b` limited to the range of a type of n bits.
     PackInt(Type),

@@ -51,6 +51,8 @@ pub enum HalfSelect {
     Single,
     /// This byte alone, 0 to 3, extended with zeros.
     Byte(u8),
+    /// The sign bit alone, as 0 or 1.
+    Sign,
 }
 
 /// One data operand: where its bits come from and what is done to them first.

@@ -132,7 +132,10 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unrea
         return Ok(OperandKind::Number(number));
     }
     // A hint; the one after bars stands outside them.
-    let (signs, inverted, body) = signs(text.strip_suffix(".reuse").unwrap_or(text));
+    let (signs, inverted, body, after) = signs(text.strip_suffix(".reuse").unwrap_or(text));
+    if !after.is_empty() && register(body, after, limits).is_none() {
+        return Ok(OperandKind::Name(text));
+    }
     if body.starts_with('[') {
         return address(body, limits).map(OperandKind::Address);
     }
@@ -155,7 +158,7 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unrea
     if let Some(pred) = predicate(body, limits) {
         return Ok(OperandKind::Pred(PredSource { pred, negate: inverted }));
     }
-    if let Some(register) = register(body, limits) {
+    if let Some(register) = register(body, after, limits) {
         return match register {
             RegOutcome::Register(mut reg) => {
                 reg.signs = Signs { invert: signs.invert || inverted, ..signs };
@@ -209,11 +212,14 @@ fn balanced(text: &str) -> bool {
     }) && open.is_empty()
 }
 
-/// Signs in front, whether there is a `!`, and what is left.
-fn signs(text: &str) -> (Signs, bool, &str) {
+/// Splits off the signs in front, a `!`, and the suffixes after bars: `-|R2|.H1_H1`.
+fn signs(text: &str) -> (Signs, bool, &str, &str) {
     let mut signs = Signs::default();
     let mut inverted = false;
-    let mut rest = text;
+    let (mut rest, after) = match text.split_once("|.") {
+        Some((rest, after)) if rest.contains('|') => (&text[..=rest.len()], after),
+        _ => (text, ""),
+    };
     while let Some(first) = rest.chars().next() {
         match first {
             '-' if !signs.negate => signs.negate = true,
@@ -228,7 +234,7 @@ fn signs(text: &str) -> (Signs, bool, &str) {
         }
         rest = &rest[1..];
     }
-    (signs, inverted, rest)
+    (signs, inverted, rest, after)
 }
 
 fn decimal(text: &str) -> Option<u16> {
@@ -258,7 +264,8 @@ enum RegOutcome {
     Odd,
 }
 
-fn register(text: &str, limits: Limits) -> Option<RegOutcome> {
+/// Reads a register; `after` has the suffixes that stand outside bars.
+fn register(text: &str, after: &str, limits: Limits) -> Option<RegOutcome> {
     let (name, suffixes) = text.split_once('.').map_or((text, None), |(name, s)| (name, Some(s)));
     let (uniform, rest) = match name.strip_prefix("UR") {
         Some(rest) => (true, rest),
@@ -276,7 +283,8 @@ fn register(text: &str, limits: Limits) -> Option<RegOutcome> {
         Some(index)
     };
     let mut suffix = RegSuffix { width: None, scale: 0, half: HalfSelect::Both };
-    for part in suffixes.into_iter().flat_map(|s| s.split('.')) {
+    let outside = Some(after).filter(|suffixes| !suffixes.is_empty());
+    for part in suffixes.into_iter().chain(outside).flat_map(|s| s.split('.')) {
         match part {
             "reuse" => {}
             "64" => suffix.width = Some(Width::Pair),
@@ -303,6 +311,7 @@ fn half(suffix: &str) -> Option<HalfSelect> {
         "B1" => HalfSelect::Byte(1),
         "B2" => HalfSelect::Byte(2),
         "B3" => HalfSelect::Byte(3),
+        "SIGN" => HalfSelect::Sign,
         _ => return None,
     })
 }
@@ -363,7 +372,7 @@ fn terms(inner: &str, whole: &str, limits: Limits) -> Result<AddressText, Unread
             other if !negative => other,
             _ => return Err(odd(inner)),
         };
-        match (register(term, limits), value) {
+        match (register(term, "", limits), value) {
             (Some(RegOutcome::Register(reg)), _) if reg.uniform && address.uniform.is_none() => {
                 address.uniform = Some(reg);
             }

@@ -413,7 +413,7 @@ impl<'t> Unit<'_, 't> {
         let (to, from) = (m.ty()?, m.ty()?);
         if let (Type::F16x2 | Type::Bf16x2, Type::F32) = (to, from) {
             let mode = FloatMode { flush: false, saturate: false, ..mode };
-            return self.typed(m, ComputeOp::Pack { to, mode, nan_to_zero: false }, &[from, from]);
+            return self.typed(m, ComputeOp::Pack { to, mode }, &[from, from]);
         }
         let packed = |ty: Type| matches!(ty, Type::F16x2 | Type::Bf16x2 | Type::Pred | Type::B128);
         if packed(to) || packed(from) {

@@ -38,6 +38,9 @@ pub(super) fn float(
         FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma | FloatOp::Div => {
             arithmetic(op, ty, round, operands)
         }
+        FloatOp::Rcp | FloatOp::Rsqrt if ty == Type::F64 && mode.flush => {
+            u64::from(of_high_word(op, (a >> 32) as u32)) << 32
+        }
         FloatOp::Rcp => arithmetic(FloatOp::Div, ty, round, [one(ty), a, 0]),
         FloatOp::Sqrt => sqrt(ty, round, a),
         FloatOp::Rsqrt => by_host(|x| 1.0 / x.sqrt()),
@@ -171,10 +174,6 @@ pub(super) fn mufu(function: MufuFunction, bits: u32) -> u32 {
         let value = rounded(Type::F32, Rounding::Nearest, f(std::f64::consts::TAU * turns.fract()));
         flushed(Type::F32, true, value) as u32
     };
-    let high = |op: FloatOp| {
-        let whole = u64::from(bits) << 32;
-        (float(op, Type::F64, FloatMode::PLAIN, false, [whole, 0, 0], false) >> 32) as u32
-    };
     match function {
         // Divided in its own format: rounded once.
         MufuFunction::Rcp => single(FloatOp::Rcp),
@@ -184,8 +183,19 @@ pub(super) fn mufu(function: MufuFunction, bits: u32) -> u32 {
         MufuFunction::Lg2 => single(FloatOp::Lg2),
         MufuFunction::Sin => of_turns(f64::sin),
         MufuFunction::Cos => of_turns(f64::cos),
-        MufuFunction::Tanh => single(FloatOp::Tanh),
-        MufuFunction::Rcp64High => high(FloatOp::Rcp),
-        MufuFunction::Rsq64High => high(FloatOp::Rsqrt),
+        // `tanh.approx.f32` keeps subnormals, and is this function alone.
+        MufuFunction::Tanh => {
+            float(FloatOp::Tanh, Type::F32, FloatMode::PLAIN, false, [bits.into(), 0, 0], false) as u32
+        }
+        MufuFunction::Rcp64High => of_high_word(FloatOp::Rcp, bits),
+        MufuFunction::Rsq64High => of_high_word(FloatOp::Rsqrt, bits),
     }
+}
+
+/// Computes a function of a binary64 whose low word is zero, and gives the high word of the result. Flushes
+/// subnormals: `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` are this function alone.
+fn of_high_word(op: FloatOp, bits: u32) -> u32 {
+    let whole = flushed(Type::F64, true, u64::from(bits) << 32);
+    let result = float(op, Type::F64, FloatMode::PLAIN, false, [whole, 0, 0], false);
+    (flushed(Type::F64, true, result) >> 32) as u32
 }

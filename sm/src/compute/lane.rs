@@ -41,7 +41,8 @@ pub(super) fn compute(op: ComputeOp, [a, b, c, d]: [u64; 4], p: [bool; 3], carri
             Computed::with(value, combined(combine, value != 0, p[0]))
         }
         ComputeOp::PredLogic { tables } => {
-            let at = u8::from(p[0]) << 2 | u8::from(p[1]) << 1 | u8::from(p[2]);
+            let [x, y, z] = [p[0] || a != 0, p[1] || b != 0, p[2] || c != 0].map(u8::from);
+            let at = x << 2 | y << 1 | z;
             Computed { value: 0, preds: tables.map(|t| t >> at & 1 != 0) }
         }
         ComputeOp::Lea { shift } => {
@@ -90,9 +91,7 @@ pub(super) fn compute(op: ComputeOp, [a, b, c, d]: [u64; 4], p: [bool; 3], carri
         ComputeOp::Convert { from, to, mode, integral, nan_to_zero } => {
             Computed::value(convert::convert(from, to, mode, integral, nan_to_zero, a))
         }
-        ComputeOp::Pack { to, mode, nan_to_zero } => {
-            Computed::value(convert::pack(to, mode, nan_to_zero, a, b))
-        }
+        ComputeOp::Pack { to, mode } => Computed::value(convert::pack(to, mode, a, b)),
         ComputeOp::PackInt(to) => {
             let piece = |word: u32| int::limited(to, i128::from(word as i32)) as u64 & ones(to.bits());
             let above = c32.checked_shl(2 * to.bits()).unwrap_or(0);

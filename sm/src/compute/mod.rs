@@ -89,6 +89,7 @@ fn load<const COUNT: usize>(view: &View<'_>, source: &Source, modifiers: Modifie
         HalfSelect::High => values = values.map(|v| (v >> 16 & 0xffff) * 0x1_0001),
         HalfSelect::Single => values = values.map(|v| convert::to_half_toward_zero(v) * 0x1_0001),
         HalfSelect::Byte(byte) => values = values.map(|v| v >> (8 * (byte & 3)) & 0xff),
+        HalfSelect::Sign => values = values.map(|v| v >> 31 & 1),
     }
     if !source.negate && !source.absolute && !source.invert {
         return values;

@@ -273,6 +273,12 @@ impl<'a, 't> Args<'a, 't> {
 
     /// A data operand of 32 bits.
     pub(super) fn source(&mut self, reading: Reading) -> Decoded<Source> {
+        let source = self.source_or_sign(reading)?;
+        if source.half == HalfSelect::Sign { Err(Failure::Lacking) } else { Ok(source) }
+    }
+
+    /// A data operand of 32 bits, or its sign bit alone.
+    pub(super) fn source_or_sign(&mut self, reading: Reading) -> Decoded<Source> {
         let (value, signs, half) = match self.peek() {
             Some(OperandKind::Reg(reg)) if reg.suffix.scale == 0 => {
                 (register_value(reg), reg.signs, reg.suffix.half)

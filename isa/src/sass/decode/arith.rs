@@ -140,6 +140,9 @@ fn sum_of_parts(args: &mut Args<'_, '_>, ty: Type) -> Decoded<Operation> {
     args.sources_of::<2>(ty, &mut compute)?;
     let [a, b, ..] = &mut compute.sources;
     if a.negate {
+        std::mem::swap(a, b);
+    }
+    if a.negate {
         return Err(Failure::Lacking);
     }
     let op = if std::mem::take(&mut b.negate) { IntOp::Sub } else { IntOp::Add };
@@ -175,7 +178,7 @@ pub(super) fn imnmx(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     no_choices(args)?;
     args.sources_of::<2>(ty, &mut compute)?;
     compute.p[0] = args.pred()?;
-    if ty.wide() && args.pred_if_any().is_some_and(|p| p != PredSource::FALSE) {
+    if ty.wide() && args.pred_if_any().is_some_and(|p| !(p.negate && p.pred.is_true())) {
         return Err(Failure::Lacking);
     }
     Ok(Operation::Compute(compute))

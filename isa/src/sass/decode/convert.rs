@@ -89,8 +89,7 @@ pub(super) fn pack_halves(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let to = if args.modifier("BF16") { Type::Bf16x2 } else { Type::F16x2 };
     args.ignore(&["F16", "F32"]);
     let mode = FloatMode { round: rounding(args), relu: args.modifier("RELU"), ..FloatMode::PLAIN };
-    let op = ComputeOp::Pack { to, mode, nan_to_zero: mode.relu };
-    let mut compute = args.result(op, false)?;
+    let mut compute = args.result(ComputeOp::Pack { to, mode }, false)?;
     args.sources_of::<2>(Type::F32, &mut compute)?;
     Ok(Operation::Compute(compute))
 }

@@ -1,12 +1,12 @@
 //! Bits, bytes, shifts, selection and moves.
 
-use super::args::Args;
+use super::args::{Args, Reading};
 use super::{Decoded, Failure};
 use crate::kernel::compute::{BoolOp, ComputeOp, IntOp};
 use crate::kernel::instruction::Operation;
 use crate::kernel::number::{PermuteMode, Type};
 use crate::kernel::register::{Pred, PredSource};
-use crate::kernel::source::{Source, Value};
+use crate::kernel::source::{HalfSelect, Source, Value};
 use crate::sass::listing::INSTRUCTION_BYTES;
 
 /// `BMSK[.C|.W] d, a, b`
@@ -71,11 +71,21 @@ pub(super) fn lop3(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// `PLOP3.LUT p, q, p, p, p, table, table`
+/// `PLOP3.LUT p, q, p, p, p, table, table`; in place of an operand, the sign of a register: `R4.SIGN`.
 pub(super) fn plop3(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.ignore(&["LUT"]);
     let mut compute = args.pred_results(ComputeOp::Move)?;
-    compute.p = [args.pred()?, args.pred()?, args.pred()?];
+    for (p, source) in compute.p.iter_mut().zip(&mut compute.sources) {
+        if let Some(operand) = args.pred_if_any() {
+            *p = operand;
+            continue;
+        }
+        let operand = args.source_or_sign(Reading::Int)?;
+        if operand != (Source { half: HalfSelect::Sign, ..Source::plain(operand.value) }) {
+            return Err(Failure::Lacking);
+        }
+        *source = operand;
+    }
     compute.op = ComputeOp::PredLogic { tables: [args.number(0xff)? as u8, args.number(0xff)? as u8] };
     Ok(Operation::Compute(compute))
 }

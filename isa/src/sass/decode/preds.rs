@@ -22,7 +22,9 @@ pub(super) fn from_register(args: &mut Args<'_, '_>, all: &str) -> Decoded<Opera
     let byte = match value.half {
         HalfSelect::Both => 0,
         HalfSelect::Byte(byte) => byte,
-        HalfSelect::Low | HalfSelect::High | HalfSelect::Single => return Err(Failure::Lacking),
+        HalfSelect::Low | HalfSelect::High | HalfSelect::Single | HalfSelect::Sign => {
+            return Err(Failure::Lacking);
+        }
     };
     value.half = HalfSelect::Both;
     let mask = args.source(Reading::Int)?;

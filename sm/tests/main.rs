@@ -3,6 +3,7 @@
 mod barriers;
 mod collective;
 mod corpus;
+mod differential;
 mod early;
 mod errors;
 mod forms;

@@ -9,8 +9,8 @@ use atoms_model::port::{Field, In, Out, Probe, Shape};
 use atoms_verilated::{BuildSpec, Cache, Environment, Library, Toolchain, Verilator};
 use std::fmt::Write;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 
 pub(crate) const LANES: usize = 2;
 pub(crate) const BANKS: usize = 4;
@@ -26,11 +26,13 @@ pub(crate) const PROPERTY: u8 = 27;
 pub(crate) const PRINT: u8 = 26;
 pub(crate) const UNSETTLED: u8 = 25;
 
-/// Writes a program for the shell.
+/// Writes a program for the shell. Another process writes the file: a child that another test starts meanwhile would
+/// inherit our descriptor, and a file that is open for writing cannot be run.
 pub(crate) fn script(path: &Path, body: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, format!("#!/bin/sh\n{body}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\""]).arg(path).arg(body);
+    assert!(shell.status().unwrap().success());
 }
 
 fn port(direction: &str, prefix: &str, suffix: &str, field: &Field) -> String {

@@ -22,7 +22,7 @@ pub struct Excerpt {
 pub struct ExcerptSignal {
     /// Names of the scopes it is in, the outermost first.
     pub scopes: Vec<String>,
-    /// Its name there, without a range of bits, as [`FileSignal::label`](crate::FileSignal::label) has it.
+    /// Name without a range of bits, as [`FileSignal::label`](crate::FileSignal::label) gives it.
     pub name: String,
     /// What it holds.
     pub kind: ValueKind,

@@ -253,15 +253,7 @@ fn the_report_says_what_was_found() {
     let measured = measured(SWEEP, &out.join("store"), Certify::None);
     let rtl = RtlIdentity::of(&configs::rtl_dir()).expect("the RTL of the checkout");
     let plan = plan(SWEEP);
-    let report = SweepReport {
-        about: &plan.about,
-        file: "test.toml",
-        seed: plan.seed,
-        rtl: &rtl,
-        measured: &measured,
-        impossible: &[],
-        plots: &plan.plot,
-    };
+    let report = report_of(&plan, &rtl, &measured);
     let findings = report.write(&out).expect("it is written");
     assert!(findings[0].starts_with("uniform is best where num banks is 4: up to "), "{findings:?}");
     let page = std::fs::read_to_string(out.join(file::PAGE)).expect("a page");
@@ -304,19 +296,24 @@ fn serde_plot(y: &str, x: &str) -> atoms_explore::sweep::PlotFile {
     toml::from_str(&format!("x = \"{x}\"\ny = \"{y}\"\n")).expect("a plot")
 }
 
+/// Gives the report of a plan with all of its plots.
+fn report_of<'a>(plan: &'a SweepFile, rtl: &'a RtlIdentity, measured: &'a [Measured]) -> SweepReport<'a> {
+    SweepReport {
+        about: &plan.about,
+        file: "test.toml",
+        seed: plan.seed,
+        rtl,
+        measured,
+        impossible: &[],
+        plots: &plan.plot,
+    }
+}
+
 /// Draws the plots of a sweep that the model measures.
 fn drawn(text: &str, name: &str) -> Vec<DrawnPlot> {
     let (plan, measured) = (plan(text), measured(text, &folder(name), Certify::None));
     let rtl = RtlIdentity::of(&configs::rtl_dir()).expect("the RTL of the checkout");
-    let report = SweepReport {
-        about: &plan.about,
-        file: "test.toml",
-        seed: plan.seed,
-        rtl: &rtl,
-        measured: &measured,
-        impossible: &[],
-        plots: &plan.plot,
-    };
+    let report = report_of(&plan, &rtl, &measured);
     plots(&report).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -58,7 +58,7 @@ pub struct Chart {
     pub x: Axis,
     /// At the left.
     pub y: Axis,
-    /// What is shown, at most `MOST_SERIES`.
+    /// Series to draw, at most `MOST_SERIES`.
     pub series: Vec<Series>,
 }
 

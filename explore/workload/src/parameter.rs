@@ -120,8 +120,8 @@ pub(super) trait ParameterSet {
     fn needs(&self, name: &str) -> Option<&'static str>;
 }
 
-/// A struct of parameters and their table: a field with what it is, its type, default and range. Rows of `no_effect`: a
-/// parameter, the condition under which it has no effect, and the change that gives it one.
+/// Makes a struct of parameters and their table. A row has the description, type, default and range of a field. A row of
+/// `no_effect` has a parameter, the condition under which it has no effect, and the change that gives it one.
 macro_rules! parameters {
     (
         $(#[$meta:meta])* $type:ident { $( #[doc = $about:literal] $field:ident: $of:ty = $default:expr, $range:expr; )* }

@@ -50,7 +50,7 @@ fn profile_agrees(name: &str) {
     agree(&config("small"), &profile, name, 1, 5000);
 }
 
-test_each! { mod named_profiles: all Profile::NAMES => profile_agrees; default busy objects hazards faults pressure resets }
+test_each! { mod named_profiles: all Profile::NAMES => profile_agrees; default busy objects hazards faults pressure resets retry_loops }
 
 /// A write that names no slot is refused in the cycle in which a request of that slot is answered: the
 /// requests of such a slot never had an allocation.

@@ -14,7 +14,7 @@ use atoms_cosim::mismatch::ComparedSignal;
 use atoms_cosim::request::{Lane, WarpRequest};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
-use atoms_cosim::stimulus::RetryLoops;
+use atoms_cosim::stimulus::{Profile, RandomStimulus, RetryLoops, Stimulus};
 use atoms_isa::Program;
 use atoms_model::Config;
 use atoms_model::config::WinnerPolicy;
@@ -25,6 +25,7 @@ use atoms_tests::bench::{run_case, whole};
 use atoms_tests::hunt::Hunted;
 use atoms_tests::plant::{Patch, plant};
 use atoms_tests::{config, lockstep_of, test_each, test_each_configuration};
+use atoms_verilated::Library;
 
 /// A request of `op` whose lanes of `mask` name words of bank 0, lane by lane in row 0 and 1.
 fn request(config: &Config, op: Op, size: Size, mask: u32) -> WarpRequest {
@@ -263,9 +264,9 @@ fn every_thread_is_selected(policy: &str) {
 
 test_each_policy! { threads_that_share_a_lane: every_thread_is_selected }
 
-fn loops<M: Machine>(session: &mut Session<M>, seed: u64, rounds: u32) -> Result<RetryLoops, Failure> {
+fn loops<M: Machine>(session: &mut Session<M>, seed: u64, requests: u64) -> Result<RetryLoops, Failure> {
     session.restart(Some(Scoreboard::new(session.machine().config(), &[])));
-    let mut loops = RetryLoops::new(*session.machine().config(), seed, rounds);
+    let mut loops = RetryLoops::new(*session.machine().config(), seed, requests);
     session.run(&mut loops, u64::MAX, |_| {})?;
     Ok(loops)
 }
@@ -273,11 +274,10 @@ fn loops<M: Machine>(session: &mut Session<M>, seed: u64, rounds: u32) -> Result
 /// Retry loops of several warps end, in RTL and model, with the oracle listening.
 fn retry_loops_end(name: &str) {
     let named = config(name);
-    let rounds = if named.config.num_lanes <= 4 { 200 } else { 1 };
     let mut session = Session::new(lockstep_of(&named), None);
-    let loops = loops(&mut session, 1, rounds).unwrap_or_else(|e| panic!("{}: {e}", named.name));
+    let loops = loops(&mut session, 1, 10_000).unwrap_or_else(|e| panic!("{}: {e}", named.name));
     assert!(!loops.livelock(), "{}: {} requests, and no lane stores", named.name, loops.most_tries());
-    assert!(loops.stored() >= rounds, "{}: {} links have stored", named.name, loops.stored());
+    assert!(loops.stored() >= 8, "{}: {} links have stored", named.name, loops.stored());
 }
 
 test_each_configuration! { random_retry_loops: retry_loops_end }
@@ -286,7 +286,7 @@ test_each_configuration! { random_retry_loops: retry_loops_end }
 fn retry_loops_end_on_the_model(policy: &str) {
     for named in ["tiny", "small", "half"].map(|name| with_policy(&config(name), policy)) {
         for seed in 0..4 {
-            let loops = loops(&mut model_of(named.config), seed, 20)
+            let loops = loops(&mut model_of(named.config), seed, 10_000)
                 .unwrap_or_else(|e| panic!("{}: {e}", named.name));
             let (livelock, tries) = (loops.livelock(), loops.most_tries());
             assert!(!livelock, "{}, seed {seed}: {tries} requests, and no lane stores", named.name);
@@ -378,8 +378,21 @@ test_each! {
     half
 }
 
-/// A bug in the selection, which requests with so many loads behind each CAST.SPIN show: the oracle alone rejects it,
-/// by the clause, and lockstep names the lane that differs.
+/// The oracle rejects what the RTL of `library` does, by the clause.
+fn oracle_rejects(library: &Library, named: &NamedConfig, stimulus: &mut impl Stimulus, what: &str) {
+    let rtl = RtlMachine::make(library, named).expect("it comes out of reset");
+    let mut session = Session::new(rtl, Some(Scoreboard::new(&named.config, &[])));
+    match session.run(stimulus, u64::MAX, |_| {}) {
+        Err(Failure::Oracle(objection)) => {
+            assert_eq!(objection.clause(), Some("spec 5.4"), "{what}: {objection}");
+        }
+        Err(failure) => panic!("{what}: {failure}"),
+        Ok(_) => panic!("{what}: the oracle accepts it"),
+    }
+}
+
+/// A bug in the selection, which requests with so many loads behind each CAST.SPIN show, and random retry loops: the
+/// oracle alone rejects it, and lockstep names the lane that differs.
 fn unfair_selection_is_found(name: &str, patch: Patch, loads: usize) {
     let named = config("small");
     let c = &named.config;
@@ -396,14 +409,9 @@ fn unfair_selection_is_found(name: &str, patch: Patch, loads: usize) {
     });
     let case = case(&named, warps.collect());
 
-    let rtl = RtlMachine::make(&library, &named).expect("it comes out of reset");
-    match run_case(&mut Session::new(rtl, None), &case, &[0; 32]) {
-        Err(Failure::Oracle(objection)) => {
-            assert_eq!(objection.clause(), Some("spec 5.4"), "{objection}");
-        }
-        Err(failure) => panic!("{failure}"),
-        Ok(_) => panic!("the oracle accepts it"),
-    }
+    oracle_rejects(&library, &named, &mut CaseStimulus::new(&case), "loads");
+    let retry_loops = Profile::named("retry_loops").expect("a profile");
+    oracle_rejects(&library, &named, &mut RandomStimulus::new(*c, &retry_loops, 1, 2_000), "retry loops");
     let pair = Lockstep::make(&library, &named).expect("it comes out of reset");
     let mut session = Session::new(pair, None);
     match session.run(&mut CaseStimulus::new(&case), u64::MAX, |_| {}) {

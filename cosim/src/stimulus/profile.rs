@@ -208,6 +208,8 @@ knobs! {
         cluster: Share = Share::new(0.125);
         /// How ports behave.
         pace: Paces = Paces::default();
+        /// Runs of nothing but retry loops around CAST.SPIN, in several warps.
+        retry_loops: Share = Share::NEVER;
         /// What is wrong with requests.
         faults: Faults = Faults::default();
         /// mbarrier objects, and what happens at them.
@@ -310,7 +312,8 @@ pub struct UnknownProfile {
 
 impl Profile {
     /// Profiles with names.
-    pub const NAMES: [&str; 7] = ["default", "busy", "objects", "hazards", "faults", "pressure", "resets"];
+    pub const NAMES: [&str; 8] =
+        ["default", "busy", "objects", "hazards", "faults", "pressure", "resets", "retry_loops"];
 
     /// The profile with this name.
     ///
@@ -329,6 +332,7 @@ impl Profile {
             "resets" => {
                 Profile { table: Share::new(0.5), reset: Share::new(1.0 / 16.0), ..Profile::default() }
             }
+            "retry_loops" => Profile { retry_loops: Share::ALWAYS, ..Profile::default() },
             _ => return Err(UnknownProfile { name: name.to_string() }),
         })
     }

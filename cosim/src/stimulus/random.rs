@@ -12,6 +12,7 @@ use super::follow::{Follow, Last, Wake};
 use super::objects::Objects;
 use super::pace::Beat;
 use super::profile::Profile;
+use super::retry::RetryLoops;
 use super::tags::Tags;
 use super::{MAX_OBJECTS, Stimulus};
 use crate::request::PartWrite;
@@ -66,6 +67,8 @@ pub struct RandomStimulus {
     pub(super) follow: Follow,
     /// Values that memory was seen to hold.
     pub(super) seen: [u128; SEEN],
+    /// What is driven in place of all else, if the profile says so.
+    retry_loops: Option<Box<RetryLoops>>,
 }
 
 impl RandomStimulus {
@@ -93,7 +96,12 @@ impl RandomStimulus {
             last: Last::default(),
             follow: Follow::Nothing,
             seen: [0; SEEN],
+            retry_loops: None,
         };
+        if profile.retry_loops.happens(&mut stimulus.rng) {
+            let loops = RetryLoops::new(config, stimulus.rng.random(), requests);
+            stimulus.retry_loops = Some(Box::new(loops));
+        }
         stimulus.lay_out_parts();
         stimulus
     }
@@ -233,6 +241,9 @@ impl RandomStimulus {
 
 impl Stimulus for RandomStimulus {
     fn drive(&mut self, i: &mut In) {
+        if let Some(loops) = &mut self.retry_loops {
+            return loops.drive(i);
+        }
         if self.beats_for == 0 {
             self.draw_beats();
         }
@@ -272,6 +283,9 @@ impl Stimulus for RandomStimulus {
     }
 
     fn observe(&mut self, i: &In, out: &Out) {
+        if let Some(loops) = &mut self.retry_loops {
+            return loops.observe(i, out);
+        }
         if i.rst_n == 0 {
             return;
         }
@@ -306,6 +320,6 @@ impl Stimulus for RandomStimulus {
     }
 
     fn finished(&self) -> bool {
-        self.left == 0
+        self.retry_loops.as_ref().map_or(self.left == 0, |loops| loops.finished())
     }
 }

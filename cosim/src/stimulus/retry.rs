@@ -17,16 +17,17 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::Stimulus;
 use crate::request::PartWrite;
 
-/// Most warps of a round; each has at most [`MOST_OTHERS`] requests behind a try.
+/// Most warps at a time; each has at most [`MOST_OTHERS`] requests behind a try.
 const MOST_WARPS: usize = 4;
 const MOST_OTHERS: u32 = 4;
 
-/// Drives rounds of retry loops, a function of configuration and seed.
+/// Drives retry loops, a function of configuration and seed. When all lanes have stored, other loops begin.
 #[derive(Clone, Debug)]
 pub struct RetryLoops {
     rng: Xoshiro256PlusPlus,
     config: Config,
-    rounds: u32,
+    /// Requests yet to be offered.
+    left: u64,
     warps: Vec<Warp>,
     /// Those that have not left their loop.
     looping: usize,
@@ -63,12 +64,12 @@ enum Other {
 }
 
 impl RetryLoops {
-    /// So many rounds.
-    pub fn new(config: Config, seed: u64, rounds: u32) -> Self {
+    /// So many requests; the last loops may not end.
+    pub fn new(config: Config, seed: u64, requests: u64) -> Self {
         RetryLoops {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             config,
-            rounds,
+            left: requests,
             warps: Vec::new(),
             looping: 0,
             ready: VecDeque::new(),
@@ -198,12 +199,12 @@ impl Stimulus for RetryLoops {
             return;
         }
         if self.looping == 0 {
-            self.rounds -= 1;
             self.next_round();
         }
         if i.req_valid == 0
             && let Some(at) = self.ready.pop_front()
         {
+            self.left -= 1;
             self.offer(at, i);
         }
     }
@@ -215,6 +216,6 @@ impl Stimulus for RetryLoops {
     }
 
     fn finished(&self) -> bool {
-        self.rounds == 0 && self.looping == 0 || self.livelock()
+        self.left == 0 || self.livelock()
     }
 }

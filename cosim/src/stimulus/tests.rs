@@ -537,6 +537,6 @@ fn bad_profiles_are_named() {
     let error = Profile::named("calm").expect_err("it is none").to_string();
     assert_eq!(
         error,
-        "no profile `calm`; there are default, busy, objects, hazards, faults, pressure, resets"
+        "no profile `calm`; there are default, busy, objects, hazards, faults, pressure, resets, retry_loops"
     );
 }

@@ -532,6 +532,37 @@ fn no_request_leaves_its_allocation() {
     );
 }
 
+/// However many bytes an allocation has in its last row, no other one begins there, nor ends where it begins; beside it,
+/// one does (spec 1.3).
+#[test]
+fn a_last_row_belongs_to_one_allocation() {
+    let mut bench = Bench::new(config("default"));
+    let row = bench.config().row_bytes();
+    let memory = named_words(&bench);
+    for bytes in 1..=row {
+        let allocation = |slot, base, size| PartWrite { slot, enable: true, base, size, rank: 0 };
+        let (long, short) = (row + bytes, 16);
+        for (first, second, refused) in [
+            (allocation(0, 2, long), allocation(1, 3, short), 1),
+            (allocation(0, 2, long), allocation(1, 4, short), 0),
+            (allocation(0, 4, short), allocation(1, 3, long), 1),
+            (allocation(0, 4, short), allocation(1, 2, long), 0),
+        ] {
+            let request = WarpRequest { slot: 1, ..warp(Load as u8, U8 as u8, RD, &[(0, 0, 0)]) };
+            let case = Case { parts: vec![first, second], warps: vec![request], ..Case::default() };
+            let fault = if refused == 1 { Fault::OutOfRange } else { Fault::None };
+            let rule = format!(
+                "{} bytes at row {}, then {} at {}",
+                first.size, first.base, second.size, second.base
+            );
+            for (side, observed) in bench.run(&rule, &case, &memory) {
+                assert_eq!(observed.refused, refused, "{rule}, on the {side}: writes refused");
+                assert_eq!(observed.warps[0].rsp_fault, fault as u8, "{rule}, on the {side}: fault");
+            }
+        }
+    }
+}
+
 /// How many passes a request takes.
 struct PassRow {
     rule: &'static str,
@@ -711,6 +742,7 @@ const CLUSTER: &[ClusterRow] = rows! {
     ("7.5 min.s32",                          Min as u8,      S32 as u8, RD, 0,    TOP as u128, 0, &[(16, 7)],   7,       0, Fault::None,       &[(16, TOP)]),
     ("7.5 cas.64",                           Cas as u8,      U64 as u8, RD, 8,    W1,      2, &[(28, 1)],       W1,      1, Fault::None,       &[(24, 2)]),
     ("7.5 cas.64 miss",                      Cas as u8,      U64 as u8, RD, 8,    W1 | 1,  2, &[(28, 1)],       W1,      0, Fault::None,       &[(28, 1)]),
+    ("7.5 cas.128 stores four words",        Cas as u8,      B128 as u8, RD, 16,  1 + 2 * W1 + 3 * W2 + 4 * W3, 5 + 6 * W1 + 7 * W2 + 8 * W3, &[(32, 1), (36, 2), (40, 3), (44, 4)], 1 + 2 * W1 + 3 * W2 + 4 * W3, 1, Fault::None, &[(32, 5), (36, 6), (40, 7), (44, 8)]),
     ("7.5 cast",                             Cast as u8,     U32 as u8, RD, 8,    0,       2, &[],              1,       1, Fault::None,       &[(24, 2)]),
     ("7.5 a spin alone is selected",         CastSpin as u8, U32 as u8, RD, 8,    0,       2, &[],              1,       1, Fault::None,       &[(24, 2)]),
     ("7.5 exch.128",                         Exch as u8,     B128 as u8, RD, 16,  W3 + 2,  0, &[(36, 9)],       9 * W1,  0, Fault::None,       &[(32, 2), (44, 1)]),

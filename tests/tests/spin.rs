@@ -391,7 +391,7 @@ fn oracle_rejects(library: &Library, named: &NamedConfig, stimulus: &mut impl St
     }
 }
 
-/// A bug in the selection, which requests with so many loads behind each CAST.SPIN show, and random retry loops: the
+/// A bug in the selection is found by requests with `loads` loads behind each CAST.SPIN, and by random retry loops: the
 /// oracle alone rejects it, and lockstep names the lane that differs.
 fn unfair_selection_is_found(name: &str, patch: Patch, loads: usize) {
     let named = config("small");

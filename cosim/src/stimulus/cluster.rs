@@ -66,7 +66,8 @@ impl RandomStimulus {
             (self.barrier_operand(op, slot, start).unwrap_or(0), 0)
         } else {
             let values = self.values();
-            (values.draw(size, &mut self.rng), values.draw(size, &mut self.rng))
+            let b = values.draw(size, &mut self.rng);
+            (b, values.to_store(&mut self.rng).draw(size, &mut self.rng))
         };
         let rng = &mut self.rng;
         // Mostly what an object of another CTA knows (spec 6.7).

@@ -204,11 +204,13 @@ knobs! {
         reset: Share = Share::new(1.0 / 8192.0);
         /// Cycles with a write of the CTA table: a part taken away, moved, or refused.
         table: Share = Share::new(1.0 / 2048.0);
+        /// Share of these writes whose part touches the part of another slot, or overlaps it by one row.
+        touching_parts: Share = Share::new(0.25);
         /// Cycles in which a cluster request is offered, if none is.
         cluster: Share = Share::new(0.125);
         /// How ports behave.
         pace: Paces = Paces::default();
-        /// Runs of nothing but retry loops around CAST.SPIN, in several warps.
+        /// Runs that consist of retry loops of several warps around CAST.SPIN, and of nothing else.
         retry_loops: Share = Share::NEVER;
         /// What is wrong with requests.
         faults: Faults = Faults::default();

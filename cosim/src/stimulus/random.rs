@@ -67,7 +67,7 @@ pub struct RandomStimulus {
     pub(super) follow: Follow,
     /// Values that memory was seen to hold.
     pub(super) seen: [u128; SEEN],
-    /// What is driven in place of all else, if the profile says so.
+    /// Drives the whole run, if the profile draws retry loops.
     retry_loops: Option<Box<RetryLoops>>,
 }
 
@@ -154,7 +154,10 @@ impl RandomStimulus {
             Some(write) => write,
             None if self.profile.table.happens(&mut self.rng) => {
                 let slot = self.rng.random_range(0..16u8);
+                let touching = self.profile.touching_parts.happens(&mut self.rng);
+                let touching = if touching { self.touching_part(slot) } else { None };
                 match (self.rng.random_range(0..4), self.parts[usize::from(slot)]) {
+                    _ if let Some(part) = touching => part,
                     (0, Some(part)) => PartWrite { enable: false, ..part },
                     (1, Some(part)) => PartWrite { rank: self.rank(), ..part },
                     // Often in another slot's way, or behind the end of memory: refused.
@@ -184,6 +187,28 @@ impl RandomStimulus {
         };
         self.offered_part = Some(write);
         write.drive(i);
+    }
+
+    /// A part of up to three rows that meets the part of another slot: one begins in the last row of the other, or in
+    /// the row behind it. None if no other slot has a part, or there is no room in front of it.
+    fn touching_part(&mut self, slot: u8) -> Option<PartWrite> {
+        let row_bytes = self.config.row_bytes();
+        let others = (0..).zip(self.parts).filter(|(other, _)| *other != slot);
+        let others: Vec<_> = others.filter_map(|(_, part)| part.filter(|part| part.size > 0)).collect();
+        let rng = &mut self.rng;
+        let other = others.get(rng.random_range(0..others.len().max(1)))?;
+        let first = u32::from(other.base);
+        let end = first + other.size.div_ceil(row_bytes);
+        let rows = rng.random_range(1..=3);
+        let last_row = if rng.random_range(0..8) == 0 { row_bytes } else { rng.random_range(1..=row_bytes) };
+        let base = match rng.random_range(0..4) {
+            0 => end - 1,
+            1 => end,
+            2 => (first + 1).checked_sub(rows)?,
+            _ => first.checked_sub(rows)?,
+        };
+        let base = u16::try_from(base).ok()?;
+        Some(PartWrite { slot, enable: true, base, size: (rows - 1) * row_bytes + last_row, rank: 0 })
     }
 
     fn draw_beats(&mut self) {

@@ -64,7 +64,7 @@ enum Other {
 }
 
 impl RetryLoops {
-    /// So many requests; the last loops may not end.
+    /// Loops of `requests` requests in all; the last ones may be cut off.
     pub fn new(config: Config, seed: u64, requests: u64) -> Self {
         RetryLoops {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),

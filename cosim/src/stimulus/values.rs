@@ -84,6 +84,17 @@ impl Operands {
         }
     }
 
+    /// Operand C of a request whose operand B this is: where the comparison holds, another value is stored, or the
+    /// same, so that it holds for the next lane too.
+    pub(super) fn to_store(self, rng: &mut impl Rng) -> Operands {
+        match self.kind {
+            Values::Seen | Values::Uniform if rng.random() => self,
+            Values::Seen => Operands { kind: Values::Mixed, ..self },
+            Values::Uniform => Operands { all: rng.random_range(0..3), ..self },
+            _ => self,
+        }
+    }
+
     /// An operand of an access of this size.
     #[inline]
     pub(super) fn draw(self, size: Size, rng: &mut impl Rng) -> u128 {

@@ -217,17 +217,9 @@ impl RandomStimulus {
             *b = values.draw(size, &mut self.rng);
         }
         if reads == Reads::BC {
-            // Where the compare succeeds something else is stored, or the same, so that it succeeds for
-            // the next lane too.
-            let rng = &mut self.rng;
-            let new = match values.kind {
-                Values::Seen | Values::Uniform if rng.random() => values,
-                Values::Seen => Operands { kind: Values::Mixed, ..values },
-                Values::Uniform => Operands { all: rng.random_range(0..3), ..values },
-                _ => values,
-            };
+            let new = values.to_store(&mut self.rng);
             for c in &mut i.req_c[..lanes] {
-                *c = new.draw(size, rng);
+                *c = new.draw(size, &mut self.rng);
             }
         }
     }

@@ -216,6 +216,20 @@ const CASES: &[Case] = &[
         rig.alone(&[of(Op::Cas, Size::B128).lane(5, 16, 1 << 40)]);
     }, &[("wide_access", "quad, 4"), ("compare_words", "CAS, b128, one between"),
         ("compare", "CAS, b128, none, one lane"), ("crossbar", "5, 4; 5, 5; 5, 6; 5, 7")]),
+    ("four words that differ, compared and stored", "default", |rig| {
+        let words = 1 | 2 << 32 | 3 << 64 | 4 << 96;
+        let stored = of(Op::Cas, Size::B128).lane(3, 16, words).with(|r| r.lanes[3].c = words << 1);
+        rig.alone(&[of(Op::Exch, Size::B128).lane(0, 16, words).red(), stored.clone(), stored]);
+    }, &[("distinct_words", "EXCH, b128, operand B, warp; CAS, b128, operand B, warp; CAS, b128, stored operand C, warp; CAS, b128, returned word, warp"),
+        ("stored_words", "CAS, b128, 3")]),
+    ("two words that differ, through the cluster port", "default", |rig| {
+        for (b, c) in [(0, 7 << 32 | 5), (5, 3), (7 << 32 | 5, 1 << 32 | 1)] {
+            rig.cluster(Op::Cas, Size::U64, false, 8, b);
+            rig.inputs.cl_c = c;
+            rig.drain();
+        }
+    }, &[("distinct_words", "CAS, u64, operand B, cluster; CAS, u64, stored operand C, cluster; CAS, u64, returned word, cluster"),
+        ("stored_words", "")]),
     ("bytes of one word", "default", |rig| {
         let bytes = of(Op::Store, Size::U8).lane(0, 4, 0x80).lane(1, 7, 1);
         rig.alone(&[bytes, of(Op::Load, Size::S8).lane(0, 4, 0)]);
@@ -328,6 +342,18 @@ const CASES: &[Case] = &[
     }, &[("cta_write", "given a part, had none, at once; taken away, had a part, at once; refused: another slot's rows, had none, at once"),
         ("cta_part", "rows and some bytes, 1-15"), ("allocation", "up to 1 KiB"),
         ("cta_back_to_back", "taken, taken; taken, refused")]),
+    ("parts beside each other, and in each other's last rows", "default", |rig| {
+        for (slot, base, size) in [(0, 2, 128 + 4), (1, 4, 128), (2, 3, 3), (2, 1, 126), (3, 0, 128 + 2)] {
+            rig.part(PartWrite { slot, enable: true, base, size, rank: 0 });
+        }
+        rig.cycles(2);
+    }, &[("cta_neighbour", "0, its last row is the first of a part; 1, begins in the last row of a part; 1, begins in the row behind a part; 31, its last row is in front of a part")]),
+    ("parts with two rows in common, and behind the end", "default", |rig| {
+        for (slot, base, size) in [(0, 2, 256), (1, 3, 256), (1, 2, 256), (1, 1, 1024)] {
+            rig.part(PartWrite { slot, enable: true, base, size, rank: 0 });
+        }
+        rig.cycles(2);
+    }, &[("cta_neighbour", "32, begins in the last row of a part")]),
     ("a write that waits for a request", "default", |rig| {
         rig.warp(&of(Op::Load, WORD).lane(0, 0, 0));
         rig.part(PartWrite { slot: 0, enable: true, base: 1, size: 128, rank: 0 });

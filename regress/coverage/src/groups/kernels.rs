@@ -3,7 +3,7 @@
 use atoms_ops::{Op, Size};
 
 use super::requests::Policy;
-use super::values::{AnySize, Width, legal};
+use super::values::{AnySize, Lane, PlainOp, Port, Width, legal};
 use crate::cross::table;
 
 table! {
@@ -71,6 +71,26 @@ table! {
         Width::Quad => true,
         _ => false,
     };
+
+    /// A value of several words that an access moves.
+    values Moved { B = "operand B", C = "stored operand C", Word = "returned word", }
+    cover DistinctWords "distinct_words" (operation: PlainOp, size: AnySize, value: Moved, port: Port)
+    "Words that change places, or one that is taken twice, show only where all words of the value differ." "3, 3.5, 4.4";
+    |_| legal(operation.0, size)
+        && Width::new(size.0) >= Width::Pair
+        && match value {
+            Moved::B => operation.0 != Op::Load,
+            Moved::C => CompareOp::new(operation.0).is_some(),
+            // CAST returns whether it stored.
+            Moved::Word => !matches!(operation.0, Op::Store | Op::Cast | Op::CastSpin),
+        }
+        && (port == Port::Warp || operation.0.cluster_legal(value != Moved::Word));
+
+    cover StoredWords "stored_words" (operation: CompareOp, size: AnySize, lane: Lane)
+    "Operand C travels to the bank apart from operand B, from each lane: all its words differ, and they are stored." "3, 4.4";
+    |config| legal(operation.0, size)
+        && Width::new(size.0) >= Width::Pair
+        && u32::from(lane.0) < config.num_lanes;
 
     /// Which address the losers of a bank name.
     values Losers {

@@ -13,15 +13,17 @@ use super::cross::groups;
 use super::model::Model;
 
 pub(crate) use faults::{Bystander, ClusterIllegal, FaultLane, FaultMix, Misalignment, OutOfRange, PartEdge};
-pub(crate) use kernels::{Arithmetic, Compare, CompareWords, Favour, Spin, Values};
+pub(crate) use kernels::{
+    Arithmetic, Compare, CompareWords, DistinctWords, Favour, Spin, StoredWords, Values,
+};
 pub(crate) use objects::{
     Completion, Completions, Counts, ExpectedAfter, Layout, LiveObject, MergedCompletions, NearCompletion,
     ObjectLanes, Objects, PendingBefore, Phase, Sm80, TxAfter,
 };
 pub(crate) use pipeline::{Forward, ForwardWidth, Hazard, Neighbours, Stall, StallFill, Turns};
 pub(crate) use ports::{
-    AllocationSize, BackPressure, ClusterResponses, CtaBackToBack, CtaPart, CtaSuspended, CtaWait, CtaWrite,
-    Hold, Queue, ResetInside,
+    AllocationSize, BackPressure, ClusterResponses, CtaBackToBack, CtaNeighbour, CtaPart, CtaSuspended,
+    CtaWait, CtaWrite, Hold, Queue, ResetInside,
 };
 pub(crate) use requests::{
     Address, Addresses, Conflict, Crossbar, Decode, Hash, LaneAlone, Lanes, Merging, Offset, Operation,
@@ -36,10 +38,10 @@ macro_rules! every_group {
     ($with:ident) => { $with! {
     Operation Decode Lanes LaneAlone Conflict Addresses SameAddress Merging Crossbar Winner Rotation Hash
     WideAccess SubWord StoreOverlay Address Offset Slot Tags TagReuse
-    Values Arithmetic Compare CompareWords Spin Favour
+    Values Arithmetic Compare CompareWords DistinctWords StoredWords Spin Favour
     FaultLane FaultMix Misalignment OutOfRange PartEdge Bystander ClusterIllegal
     Neighbours Forward ForwardWidth Hazard Stall StallFill Turns
-    BackPressure ClusterResponses Hold Queue ResetInside CtaWrite CtaPart AllocationSize CtaBackToBack CtaWait CtaSuspended
+    BackPressure ClusterResponses Hold Queue ResetInside CtaWrite CtaPart CtaNeighbour AllocationSize CtaBackToBack CtaWait CtaSuspended
     ObjectLanes Objects Completion NearCompletion Completions MergedCompletions PendingBefore ExpectedAfter
     TxAfter Counts Phase Layout Sm80 LiveObject
     Wait NotSuspended Suspends WokenBy WaitLimit TimeOut LimitRace LimitRacePlace WakePort WakeOrder

@@ -71,6 +71,17 @@ table! {
     "A part may end anywhere in its last row, and owns that row all the same; the rank is checked in every address." "1.3, 1.4";
     |config| bytes != PartSize::Rows || config.num_rows > 2;
 
+    /// Whole words that a part has in its last row; 0 if it ends within the first.
+    numbers LastRow: 65 from 0;
+    /// How the written part lies relative to the part of another slot.
+    values Neighbour {
+        Shares = "begins in the last row of a part", Follows = "begins in the row behind a part",
+        Shared = "its last row is the first of a part", Followed = "its last row is in front of a part",
+    }
+    cover CtaNeighbour "cta_neighbour" (words_in_the_last_row: LastRow, write: Neighbour)
+    "A last row belongs to its part however little of it is used: a write that shares it is refused, and one beside it is not." "1.3";
+    |config| config.num_cta_slots > 1 && u32::from(words_in_the_last_row.0) <= config.num_banks;
+
     /// Bytes of an allocation, whatever the rows of the configuration.
     values Allocation {
         To1K = "up to 1 KiB", To48K = "up to 48 KiB", To96K = "up to 96 KiB", To1M = "up to 1 MiB",

@@ -91,6 +91,11 @@ impl InFlightRequest {
         self.request.lanes.get(lane).map_or(0, |lane| lane.b)
     }
 
+    /// Operand C of a lane.
+    pub(super) fn c(&self, lane: usize) -> u128 {
+        self.request.lanes.get(lane).map_or(0, |lane| lane.c)
+    }
+
     pub(super) fn wanted(&self) -> Wanted {
         if self.request.red { Wanted::None } else { Wanted::Result }
     }

@@ -6,9 +6,9 @@ use atoms_model::Config;
 use super::hits::Hits;
 use super::sample::{CAME, CycleSample, LEVEL, REFUSED, SUSPENDED};
 use crate::groups::ports::{
-    Allocation, AllocationSize, Answer, AnswerPort, AnySuspended, BackPressure, CtaBackToBack, CtaPart,
-    CtaSuspended, CtaWait, CtaWrite, Fate, Had, Hold, HoldCycles, Level, Meanwhile, PartSize, Queue, Rank,
-    Traffic, Waited, WaitsFor, Written,
+    Allocation, AllocationSize, Answer, AnswerPort, AnySuspended, BackPressure, CtaBackToBack, CtaNeighbour,
+    CtaPart, CtaSuspended, CtaWait, CtaWrite, Fate, Had, Hold, HoldCycles, LastRow, Level, Meanwhile,
+    Neighbour, PartSize, Queue, Rank, Traffic, Waited, WaitsFor, Written,
 };
 use crate::groups::values::Port;
 
@@ -243,6 +243,9 @@ impl Table {
         };
         hits.hit(CtaWrite, (written, had, waited));
         let exists = (slot as u32) < config.num_cta_slots;
+        if exists && matches!(written, Written::Given | Written::Overlap) {
+            self.neighbours(config, hits, part, written == Written::Overlap);
+        }
         self.parts[slot] = (written == Written::Given && exists).then_some(part);
         if written == Written::Given {
             let row = config.row_bytes();
@@ -262,5 +265,34 @@ impl Table {
             hits.hit(CtaBackToBack, (earlier, fate));
         }
         self.fate = Some(fate);
+    }
+
+    /// Samples where a write of a part meets those of other slots: beside them, or refused for a single row.
+    fn neighbours(&self, config: &Config, hits: &mut Hits, part: PartWrite, refused: bool) {
+        let row = config.row_bytes();
+        let rows = |part: PartWrite| u32::from(part.base)..u32::from(part.base) + part.size.div_ceil(row);
+        let last_row = |part: PartWrite| match part.size % row {
+            0 => LastRow(config.num_banks as u8),
+            bytes => LastRow((bytes / 4) as u8),
+        };
+        let own = rows(part);
+        let others =
+            || (0..).zip(self.parts).filter(|(slot, _)| *slot != part.slot).filter_map(|(_, other)| other);
+        let shared =
+            |other: PartWrite| own.end.min(rows(other).end).saturating_sub(own.start.max(rows(other).start));
+        let refused_for_one = others().map(shared).sum::<u32>() == 1;
+        for other in others().filter(|other| !own.is_empty() && !rows(*other).is_empty()) {
+            let there = rows(other);
+            for (reached, words, neighbour) in [
+                (refused && own.start + 1 == there.end, other, Neighbour::Shares),
+                (!refused && own.start == there.end, other, Neighbour::Follows),
+                (refused && there.start + 1 == own.end, part, Neighbour::Shared),
+                (!refused && there.start == own.end, part, Neighbour::Followed),
+            ] {
+                if reached && (!refused || refused_for_one) {
+                    hits.hit(CtaNeighbour, (last_row(words), neighbour));
+                }
+            }
+        }
     }
 }

@@ -11,13 +11,13 @@ use super::sample::CycleSample;
 use super::shadow::{Shadow, Word};
 use crate::cross::BinValue;
 use crate::groups::kernels::{
-    Arithmetic, ArithmeticOp, BinaryOp, Class, CompareOp, CompareWords, Difference, Losers, Outcome,
-    Selected, Spin, Values,
+    Arithmetic, ArithmeticOp, BinaryOp, Class, CompareOp, CompareWords, Difference, DistinctWords, Losers,
+    Moved, Outcome, Selected, Spin, StoredWords, Values,
 };
 use crate::groups::objects::{Live, LiveObject};
 use crate::groups::pipeline::{Distance, Forward, ForwardWidth, Source};
 use crate::groups::requests::{Byte, Crossbar, Sign, SubWord, WideAccess};
-use crate::groups::values::{AnyOp, AnySize, Bank, Kind, Lane, PlainOp, Width};
+use crate::groups::values::{AnyOp, AnySize, Bank, Kind, Lane, PlainOp, Port, Width};
 
 /// A pass as it meets memory.
 pub(super) struct Step<'a> {
@@ -173,8 +173,29 @@ impl Step<'_> {
                 };
                 hits.hit(CompareWords, (op, AnySize(self.size), difference));
             }
+            self.moved(hits, lane, held, differ == 0);
         }
         self.live(hits, live, word);
+    }
+
+    /// Samples the values of an access of which all words differ; `equal` says that a comparison holds.
+    fn moved(&self, hits: &mut Hits, lane: usize, held: u128, equal: bool) {
+        let (request, size) = (self.request, AnySize(self.size));
+        let compares = CompareOp::new(self.op);
+        let returned = !request.request.red && (compares.is_none() || self.op == Op::Cas);
+        let (b, c) = (request.b(lane), request.c(lane));
+        for (value, word, used) in [
+            (Moved::B, b, self.op != Op::Load),
+            (Moved::C, c, compares.is_some() && equal),
+            (Moved::Word, held, self.op != Op::Store && returned),
+        ] {
+            if used && words_differ(word, self.size) {
+                hits.hit(DistinctWords, (PlainOp(self.op), size, value, request.port));
+                if let (Moved::C, Port::Warp, Some(op)) = (value, request.port, compares) {
+                    hits.hit(StoredWords, (op, size, Lane(lane as u8)));
+                }
+            }
+        }
     }
 
     /// Samples which lanes lose on each group of banks.
@@ -220,6 +241,13 @@ pub(super) type Winners = [u8; MAX_BANKS];
 #[inline(always)]
 pub(super) fn winner(winners: &Winners, bank: usize) -> usize {
     usize::from(winners[bank & (MAX_BANKS - 1)]) & (MAX_LANES - 1)
+}
+
+/// Returns true if all words of a value of this size differ from each other.
+fn words_differ(value: u128, size: Size) -> bool {
+    let word = |k: u32| (value >> (32 * k)) as u32;
+    let words = size.bytes().div_ceil(4);
+    (1..words).all(|k| (0..k).all(|j| word(j) != word(k)))
 }
 
 /// What an operation made of `old`, on one word.

@@ -191,6 +191,18 @@ steer! {
             }
         }
     }
+    kernels::DistinctWords [f, p, (_, _, value, port)] {
+        compare_distinct_words(p);
+        through(p, port);
+        if value == kernels::Moved::Word {
+            wanted(p, Wanted::Result);
+        }
+        f.support.extend([Op::Load, Op::Exch]);
+    }
+    kernels::StoredWords [f, p, _] {
+        compare_distinct_words(p);
+        f.support.extend([Op::Load, Op::Exch]);
+    }
     kernels::CompareWords [f, p, _] {
         values(p);
         f.support.extend([Op::Load, Op::Exch]);
@@ -318,6 +330,10 @@ steer! {
     ports::CtaWrite | ports::CtaPart | ports::AllocationSize [f, p, _] {
         p.table = Share::new(1.0 / 32.0);
         p.slots = Span::new(1, 16);
+    }
+    ports::CtaNeighbour [f, p, _] {
+        (p.table, p.touching_parts, p.odd_parts) = (Share::new(0.25), Share::new(0.75), Share::ALWAYS);
+        p.slots = Span::new(2, 16);
     }
     ports::CtaBackToBack [f, p, _] { p.table = Share::new(0.75); }
     ports::CtaWait | ports::CtaSuspended [f, p, _] {
@@ -486,6 +502,18 @@ fn crowd(p: &mut Profile, degree: Degree, spread: &[Spread]) {
     p.degree = Span::new(degree.least(), degree.most());
     p.lanes = Weights::only(&[Lanes::All]);
     p.spread = Weights::only(spread);
+}
+
+/// Words that differ, compared with what a load of all lanes has seen, mostly by one lane.
+fn compare_distinct_words(p: &mut Profile) {
+    p.values = Weights::only(&[Values::Seen, Values::Mixed]);
+    p.lanes = Weights::of(|lanes| match lanes {
+        Lanes::One => 3,
+        Lanes::All => 1,
+        _ => 0,
+    });
+    p.spread = Weights::only(&[Spread::SameWord]);
+    p.repeat = Share::new(0.9);
 }
 
 /// Objects stay as they are drawn.

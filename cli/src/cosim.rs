@@ -338,6 +338,9 @@ fn print_failure(
         for request in &case.warps {
             outln!("  {request}")?;
         }
+        for change in &case.changes {
+            outln!("  after {} warp and {} cluster requests: {change}", change.warps, change.clusters)?;
+        }
         outln!("{failure}")?;
     }
     Ok(())

@@ -4,14 +4,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use atoms_model::Config;
+use atoms_ops::Op;
 
-use crate::case::{Case, MemoryWord, Pauses, Reset};
-use crate::monitor::Cycle;
+use crate::case::{Case, Change, MemoryWord, Pauses};
+use crate::monitor::{Appearance, Cycle, InFlight};
 use crate::request::{ClusterRequest, PartWrite, WarpRequest};
 use crate::session::Listener;
 
 /// Requests remembered, of both ports together.
 pub const REQUESTS_REMEMBERED: usize = 256;
+
+/// Requests, CTA table writes and resets remembered.
+const EVENTS_REMEMBERED: usize = 8 * REQUESTS_REMEMBERED;
 
 /// Answers are taken in one cycle of 64 only: what goes wrong while they wait does so whatever else is left out.
 const STUBBORN_PAUSES: Pauses =
@@ -32,8 +36,8 @@ const WINDOWS: [usize; 4] = [4, 16, 64, REQUESTS_REMEMBERED];
 /// Windows that fit a memory of which is known what the requests before the failing one left there.
 const SHORT_WINDOWS: [usize; 4] = [2, 4, 8, 16];
 
-/// Writes of the CTA table remembered, those that were refused or undone as well.
-const TABLE_WRITES_REMEMBERED: usize = 32;
+/// Requests of a case whose last reset is tried in other cycles.
+const MOST_TO_MOVE: usize = 16;
 
 /// Answers remembered, with what memory held then.
 const ANSWERS_REMEMBERED: usize = 4;
@@ -41,58 +45,87 @@ const ANSWERS_REMEMBERED: usize = 4;
 /// Writes of words that can be taken back. Most requests write less than 16.
 const WRITES_REMEMBERED: usize = 16 * REQUESTS_REMEMBERED;
 
-/// The parts as they stand, the last requests taken, what memory held before them, and the pauses of the
-/// last 64 cycles. Whatever drives the session: random stimulus, a case, a kernel.
+/// The last requests, CTA table writes and resets in one order, what memory held before them, and the pauses of the last 64
+/// cycles. Whatever drives the session: random stimulus, a case, a kernel.
 ///
 /// Memory is followed from zeros on, by what the banks are seen to be written.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     banks: u32,
-    parts: Arc<Vec<PartWrite>>,
-    /// The last writes of the CTA table since reset.
-    table_writes: VecDeque<PartWrite>,
-    requests: VecDeque<Taken>,
-    taken: u64,
+    history: VecDeque<Event>,
+    /// Requests in the history.
+    requests: usize,
+    /// State before the history.
+    before: Before,
+    /// CTA table write that is offered and not taken.
+    offered: Option<PartWrite>,
+    /// Numbers of the MBAR.TRY_WAITs without an answer.
+    waits: Vec<u64>,
     /// Bit 0 is the cycle last seen.
     pauses: Pauses,
-    cycles: u64,
     memory: Vec<u32>,
     /// The last words written, and what they held before.
     written: VecDeque<(u32, u32)>,
     writes: u64,
     /// Words written before each of the last answers.
     answered: VecDeque<u64>,
-    /// Cycles since a request was taken.
+    /// Cycles since the last event.
     since: u64,
-    reset: Option<LastReset>,
     /// The cycle last seen was one of reset.
     resetting: bool,
 }
 
-/// The last reset since the machine started.
+/// Something that happened at the ports.
 #[derive(Clone, Debug)]
-struct LastReset {
-    /// Requests taken before it.
-    taken: u64,
-    /// Cycles between the last of them and the reset.
+struct Event {
+    given: Given,
+    /// Cycles between it and the event before.
     after: u64,
-    /// Parts as they stood.
-    parts: Arc<Vec<PartWrite>>,
-}
-
-#[derive(Clone, Debug)]
-struct Taken {
-    request: Request,
-    /// Parts as they stood.
-    parts: Arc<Vec<PartWrite>>,
-    /// Words written before it was taken.
+    /// Words written before it.
     writes: u64,
 }
 
 #[derive(Clone, Debug)]
-enum Request {
-    Warp(Arc<WarpRequest>),
+enum Given {
+    Warp(InFlight<WarpRequest>),
     Cluster(Arc<ClusterRequest>),
+    Part { part: PartWrite, refused: bool },
+    Reset { cycles: u64 },
+}
+
+impl Given {
+    fn is_request(&self) -> bool {
+        matches!(self, Given::Warp(_) | Given::Cluster(_))
+    }
+}
+
+/// State at one point of the history.
+#[derive(Clone, Debug, Default)]
+struct Before {
+    parts: Vec<PartWrite>,
+    /// Requests that may be suspended.
+    waits: Vec<InFlight<WarpRequest>>,
+}
+
+impl Before {
+    /// Goes on over an event.
+    fn pass(&mut self, event: &Event) {
+        match &event.given {
+            Given::Warp(request) if is_wait(request) => self.waits.push(request.clone()),
+            Given::Warp(_) | Given::Cluster(_) => {}
+            Given::Part { part, refused } => {
+                self.parts.retain(|other| other.slot != part.slot);
+                if part.enable && !refused {
+                    self.parts.push(*part);
+                }
+            }
+            Given::Reset { .. } => *self = Before::default(),
+        }
+    }
+}
+
+fn is_wait(request: &InFlight<WarpRequest>) -> bool {
+    request.request.op == Op::MbarTryWait as u8
 }
 
 /// Remembers the newest, and forgets the oldest if there is no room for another.
@@ -105,7 +138,6 @@ fn push<T>(remembered: &mut VecDeque<T>, most: usize, newest: T) {
 
 impl Listener for Recorder {
     fn cycle(&mut self, cycle: &Cycle<'_>) {
-        self.cycles += 1;
         let (driven, pauses) = (cycle.driven(), &mut self.pauses);
         let next = |pattern: &mut u64, open: bool| *pattern = *pattern << 1 | u64::from(!open);
         next(&mut pauses.warp, driven.warp);
@@ -115,35 +147,48 @@ impl Listener for Recorder {
         next(&mut pauses.wake, driven.takes_wake_up);
         self.since += 1;
         if cycle.reset.is_some() {
-            // Of several cycles of reset the first one counts.
-            if !std::mem::replace(&mut self.resetting, true) {
-                let parts = std::mem::take(&mut self.parts);
-                self.reset = Some(LastReset { taken: self.taken, after: self.since - 1, parts });
+            match self.history.back_mut() {
+                Some(Event { given: Given::Reset { cycles }, .. }) if self.resetting => *cycles += 1,
+                _ => self.remember(Given::Reset { cycles: 1 }),
             }
+            (self.resetting, self.since) = (true, 0);
             self.answered.clear();
-            self.table_writes.clear();
+            self.waits.clear();
             return;
         }
         self.resetting = false;
+        let response = cycle.warp_answer.as_ref().and_then(|answer| answer.appears.as_ref());
+        let wake_up = cycle.wake_up.as_ref().and_then(|wake_up| wake_up.appears.as_ref());
+        for Appearance { request, .. } in response.into_iter().chain(wake_up) {
+            self.waits.retain(|wait| !request.as_ref().is_ok_and(|request| request.number == *wait));
+        }
         if cycle.warp_answer.as_ref().is_some_and(|answer| answer.taken)
             || cycle.cluster_answer.is_some_and(|answer| answer.taken)
             || cycle.cluster_done.as_ref().is_some_and(|done| !done.owes)
         {
             push(&mut self.answered, ANSWERS_REMEMBERED, self.writes);
         }
-        if let Some(part) = cycle.allocation {
-            let parts = Arc::make_mut(&mut self.parts);
-            parts.retain(|other| other.slot != part.slot);
-            if part.enable {
-                parts.push(part);
-            }
-            push(&mut self.table_writes, TABLE_WRITES_REMEMBERED, part);
+        if cycle.allocation_settled.is_some_and(|settled| settled.rejected) {
+            let last = self.history.iter_mut().rev().find_map(|event| match &mut event.given {
+                Given::Part { refused, .. } => Some(refused),
+                _ => None,
+            });
+            last.into_iter().for_each(|refused| *refused = true);
+        }
+        self.offered = cycle.allocation_offered();
+        if cycle.allocation.is_some()
+            && let Some(part) = self.offered.take()
+        {
+            self.remember(Given::Part { part, refused: false });
         }
         if let Some(accepted) = &cycle.warp_accepted {
-            self.remember(Request::Warp(Arc::clone(&accepted.request)));
+            if is_wait(accepted) {
+                self.waits.push(accepted.number);
+            }
+            self.remember(Given::Warp(accepted.clone()));
         }
         if let Some(accepted) = &cycle.cluster_accepted {
-            self.remember(Request::Cluster(Arc::clone(&accepted.request)));
+            self.remember(Given::Cluster(Arc::clone(&accepted.request)));
         }
         // What is written in the cycle of an answer belongs to a later request.
         for write in cycle.writes() {
@@ -173,22 +218,26 @@ impl Recorder {
         }
     }
 
-    /// Remembers a request.
-    fn remember(&mut self, request: Request) {
-        self.taken += 1;
+    /// Remembers an event.
+    fn remember(&mut self, given: Given) {
+        self.requests += usize::from(given.is_request());
+        // It happens in a cycle that is counted already.
+        let after = self.since.saturating_sub(1);
+        self.history.push_back(Event { given, after, writes: self.writes });
         self.since = 0;
-        let taken = Taken { request, parts: Arc::clone(&self.parts), writes: self.writes };
-        push(&mut self.requests, REQUESTS_REMEMBERED, taken);
+        while self.requests > REQUESTS_REMEMBERED || self.history.len() > EVENTS_REMEMBERED {
+            let Some(event) = self.history.pop_front() else { break };
+            self.requests -= usize::from(event.given.is_request());
+            self.before.pass(&event);
+            self.before.waits.retain(|wait| self.waits.contains(&wait.number));
+        }
     }
 
-    /// Requests taken since reset, of both ports together; only the last are remembered.
-    pub fn taken(&self) -> u64 {
-        self.taken
-    }
-
-    /// Cycles seen since reset.
-    pub fn cycles(&self) -> u64 {
-        self.cycles
+    /// Place of the first of the last `last` requests in the history; 0 if it has fewer.
+    fn first_of(&self, last: usize) -> usize {
+        let skipped = self.requests.saturating_sub(last);
+        let mut places = (0..).zip(&self.history).filter(|(_, event)| event.given.is_request());
+        if skipped == 0 { 0 } else { places.nth(skipped).map_or(self.history.len(), |(place, _)| place) }
     }
 
     /// The pauses of the last 64 cycles: the last one is the last cycle seen.
@@ -196,29 +245,41 @@ impl Recorder {
         self.pauses.map(u64::reverse_bits)
     }
 
-    /// A case for `config` of the parts as they stand and the last `last` requests, with `pauses`, from a memory
-    /// of zeros. A reset among them comes along.
+    /// A case for `config` of the last `last` requests, with the changes between them and `pauses`, from a memory of zeros.
+    /// Requests that were suspended before and still are come first.
     pub fn case(&self, config: &str, last: usize, pauses: Pauses) -> Case {
-        let mut case =
-            Case { config: config.to_string(), parts: self.parts.to_vec(), pauses, ..Case::default() };
-        let skipped = self.requests.len().saturating_sub(last);
-        let first = self.taken - (self.requests.len() - skipped) as u64;
-        let mut before = 0;
-        if let Some(reset) = self.reset.as_ref().filter(|reset| reset.taken > first) {
-            before = reset.taken - first;
-            case.reset = Some(Reset { after: reset.after, parts: self.parts.to_vec(), ..Reset::default() });
-            case.parts = reset.parts.to_vec();
-        }
-        for (number, taken) in self.requests.iter().skip(skipped).enumerate() {
-            if let Some(reset) = case.reset.as_mut().filter(|_| (number as u64) < before) {
-                match &taken.request {
-                    Request::Warp(_) => reset.warps += 1,
-                    Request::Cluster(_) => reset.clusters += 1,
+        let first = self.first_of(last);
+        let mut before = self.before.clone();
+        self.history.range(..first).for_each(|event| before.pass(event));
+        let waits = before.waits.iter().filter(|wait| self.waits.contains(&wait.number));
+        let mut case = Case {
+            config: config.to_string(),
+            parts: before.parts,
+            warps: waits.map(|wait| WarpRequest::clone(&wait.request)).collect(),
+            pauses,
+            ..Case::default()
+        };
+        let offered = self.offered.map(|part| Event {
+            given: Given::Part { part, refused: false },
+            after: 0,
+            writes: self.writes,
+        });
+        for Event { given, after, .. } in self.history.range(first..).chain(&offered) {
+            let (warps, clusters) = (case.warps.len(), case.clusters.len());
+            let change = Change { warps, clusters, after: *after, ..Change::default() };
+            match (given, case.changes.last_mut()) {
+                (Given::Warp(request), _) => case.warps.push(WarpRequest::clone(&request.request)),
+                (Given::Cluster(request), _) => case.clusters.push(ClusterRequest::clone(request)),
+                (Given::Reset { cycles }, _) => case.changes.push(Change { reset: *cycles, ..change }),
+                (Given::Part { part, .. }, None) if warps + clusters == 0 => case.parts.push(*part),
+                (Given::Part { part, .. }, Some(last))
+                    if (last.warps, last.clusters) == (warps, clusters) =>
+                {
+                    last.parts.push(*part);
                 }
-            }
-            match &taken.request {
-                Request::Warp(request) => case.warps.push(WarpRequest::clone(request)),
-                Request::Cluster(request) => case.clusters.push(ClusterRequest::clone(request)),
+                (Given::Part { part, .. }, _) => {
+                    case.changes.push(Change { parts: vec![*part], ..change });
+                }
             }
         }
         case
@@ -226,8 +287,7 @@ impl Recorder {
 
     /// What memory held when the first of the last `last` requests was taken; none where that is forgotten.
     pub fn memory_before(&self, last: usize) -> Option<Vec<MemoryWord>> {
-        let first = self.requests.get(self.requests.len().saturating_sub(last))?;
-        self.memory_after(first.writes)
+        self.memory_after(self.history.get(self.first_of(last))?.writes)
     }
 
     /// What memory held after so many words were written since reset, where it is not zero.
@@ -242,28 +302,16 @@ impl Recorder {
     }
 
     /// Cases for `config` that may fail as the run did, those that are easiest to make small first: few
-    /// requests before many, from a memory of zeros before one that is as it was, with the CTA table as it stands
-    /// before one that it has been, with pauses of any beginning last.
+    /// requests before many, from a memory of zeros before one that is as it was, with the changes where they were before
+    /// changes elsewhere, with pauses of any beginning last.
     pub fn candidates<'a>(&'a self, config: &'a str) -> impl Iterator<Item = Case> + 'a {
         let windows = WINDOWS.into_iter().enumerate();
         // A window larger than what is remembered holds what the one before it holds.
         let windows =
-            windows.filter(|(at, _)| *at == 0 || WINDOWS[at - 1] < self.requests.len()).map(|(_, last)| last);
+            windows.filter(|(at, _)| *at == 0 || WINDOWS[at - 1] < self.requests).map(|(_, last)| last);
         let pauses = [Pauses::default(), STUBBORN_PAUSES, self.pauses(), STEADY_PAUSES];
-        let with_pauses = move |last| {
-            // Where a reset hits differs with the pauses before it.
-            let moved = |case: Case| {
-                let recorded = case.reset.as_ref().map_or(0, |reset| reset.after);
-                let most = if case.reset.is_some() { 16 } else { 0 };
-                std::iter::once(recorded).chain((0..most).filter(move |after| *after != recorded)).map(
-                    move |after| {
-                        let reset = case.reset.clone().map(|reset| Reset { after, ..reset });
-                        Case { reset, ..case.clone() }
-                    },
-                )
-            };
-            pauses.into_iter().flat_map(move |pauses| moved(self.case(config, last, pauses)))
-        };
+        let with_pauses =
+            move |last| pauses.into_iter().flat_map(move |pauses| moved(self.case(config, last, pauses)));
         let from = move |memory: Option<Vec<MemoryWord>>, last| {
             let memory = memory.filter(|memory| !memory.is_empty());
             let cases = memory
@@ -276,15 +324,11 @@ impl Recorder {
             moments.flat_map(move |writes| from(self.memory_after(*writes), last))
         });
         let from_memory = windows.clone().flat_map(move |last| from(self.memory_before(last), last));
-        let with_tables = windows.flat_map(move |last| {
+        let with_early_parts = windows.flat_map(move |last| {
             let cases = with_pauses(last).chain(from(self.memory_before(last), last));
-            cases.flat_map(move |case| {
-                self.tables(last).map(move |parts| {
-                    let mut case = case.clone();
-                    *case.reset.as_mut().map_or(&mut case.parts, |reset| &mut reset.parts) = parts;
-                    case
-                })
-            })
+            cases
+                .filter(|case| case.changes.iter().any(|change| change.reset == 0))
+                .map(Case::with_early_parts)
         });
         let turned = SHORT_WINDOWS.into_iter().flat_map(move |last| {
             let memories = [None, self.memory_before(last)];
@@ -295,19 +339,22 @@ impl Recorder {
                 })
             })
         });
-        from_zeros.chain(answered).chain(from_memory).chain(with_tables).chain(turned)
+        let unchanged = from_zeros.chain(answered).chain(from_memory);
+        unchanged.chain(with_early_parts).chain(turned)
     }
+}
 
-    /// The CTA table that the last `last` requests may have needed, where it is not as it stands: as it stood when the
-    /// first of them was taken, and when the last was; and with the writes that were refused or undone.
-    fn tables(&self, last: usize) -> impl Iterator<Item = Vec<PartWrite>> {
-        let first = self.requests.get(self.requests.len().saturating_sub(last));
-        let mut tables: Vec<Vec<PartWrite>> =
-            [first, self.requests.back()].into_iter().flatten().map(|taken| taken.parts.to_vec()).collect();
-        tables.push(self.table_writes.iter().copied().collect());
-        tables.dedup();
-        tables.into_iter().filter(|parts| *parts != *self.parts)
-    }
+/// The case and, if it is small, the same with its last reset in other cycles: where it hits differs with the pauses before it.
+fn moved(case: Case) -> impl Iterator<Item = Case> {
+    let last = case.changes.iter().rposition(|change| change.reset > 0);
+    let recorded = last.map(|last| case.changes[last].after);
+    let most = if recorded.is_some() && case.requests() <= MOST_TO_MOVE { 16 } else { 0 };
+    let others = (0..most).filter(move |after| Some(*after) != recorded);
+    recorded.or(Some(0)).into_iter().chain(others).map(move |after| {
+        let mut case = case.clone();
+        last.into_iter().for_each(|last| case.changes[last].after = after);
+        case
+    })
 }
 
 #[cfg(test)]
@@ -339,7 +386,6 @@ mod tests {
             probe.wr_data[0] = number;
             recorder.cycle(&monitor.cycle(number.into(), &i, &out, &probe));
         }
-        assert_eq!(recorder.taken(), 300);
         let all = recorder.case("small", usize::MAX, Pauses::default());
         assert_eq!(all.requests(), REQUESTS_REMEMBERED);
         // Word 0 was written in each of the last four cycles.
@@ -362,14 +408,59 @@ mod tests {
         WarpRequest { mask: 1, imm: 300, ..WarpRequest::default() }.drive(&mut i);
         recorder.cycle(&monitor.cycle(304, &i, &out, &Probe::default()));
         let case = recorder.case("small", 3, Pauses::default());
-        assert_eq!(case.reset, Some(Reset { warps: 1, clusters: 1, after: 2, parts: vec![again] }));
-        assert_eq!((&case.parts[..], case.requests()), (&[part][..], 3));
+        let reset = Change { warps: 1, clusters: 1, after: 2, reset: 2, parts: vec![again] };
+        assert_eq!((&case.changes[..], &case.parts[..], case.requests()), (&[reset][..], &[part][..], 3));
         let behind = recorder.case("small", 1, Pauses::default());
-        assert_eq!((behind.reset, behind.parts), (None, vec![again]));
+        assert_eq!((behind.changes, behind.parts), (Vec::new(), vec![again]));
         recorder.restart();
         assert_eq!(
             recorder.case("small", 3, Pauses::default()),
             Case { config: "small".into(), ..Case::default() }
         );
+    }
+
+    #[test]
+    fn requests_and_changes_are_remembered_in_one_order() {
+        let config = Config::default();
+        let (mut recorder, mut monitor) = (Recorder::new(&config), Monitor::new(&config));
+        let mut cycle =
+            |recorder: &mut Recorder, part: Option<PartWrite>, warp: Option<&WarpRequest>, out: Out| {
+                let mut i = In { rst_n: 1, ..In::default() };
+                part.into_iter().for_each(|part| part.drive(&mut i));
+                warp.into_iter().for_each(|warp| warp.drive(&mut i));
+                let out = Out { req_ready: 1, cl_ready: 1, cta_ready: 1, ..out };
+                recorder.cycle(&monitor.cycle(0, &i, &out, &Probe::default()));
+            };
+        let part = |slot, size| PartWrite { slot, enable: true, size, ..PartWrite::default() };
+        let [given, refused, later] = [part(0, 64), part(1, 32), part(0, 128)];
+        let wait = WarpRequest { op: Op::MbarTryWait as u8, tag: 5, ..WarpRequest::default() };
+        let [first, second] = [1, 2].map(|tag| WarpRequest { tag, ..WarpRequest::default() });
+        cycle(&mut recorder, Some(given), None, Out::default());
+        cycle(&mut recorder, None, Some(&wait), Out::default());
+        cycle(&mut recorder, Some(refused), None, Out::default());
+        cycle(&mut recorder, None, Some(&first), Out { cta_reject: 1, ..Out::default() });
+        cycle(&mut recorder, None, None, Out::default());
+        cycle(&mut recorder, Some(later), None, Out::default());
+        cycle(&mut recorder, None, Some(&second), Out::default());
+        let change = |warps, after, part| Change { warps, after, parts: vec![part], ..Change::default() };
+        let all = recorder.case("small", usize::MAX, Pauses::default());
+        assert_eq!(
+            (&all.parts[..], &all.warps[..]),
+            (&[given][..], &[wait.clone(), first.clone(), second][..])
+        );
+        assert_eq!(all.changes, [change(1, 0, refused), change(2, 1, later)]);
+        // The wait may be suspended: it comes along. The write that was refused left nothing.
+        let last = recorder.case("small", 2, Pauses::default());
+        assert_eq!((&last.parts, &last.warps), (&all.parts, &all.warps));
+        assert_eq!(last.changes, [change(2, 1, later)]);
+        cycle(&mut recorder, None, None, Out { wake_valid: 1, wake_tag: 5, ..Out::default() });
+        assert_eq!(recorder.case("small", 2, Pauses::default()).warps[0], first);
+        assert_eq!(recorder.case("small", 1, Pauses::default()).parts, [later]);
+        for _ in 0..EVENTS_REMEMBERED {
+            cycle(&mut recorder, Some(refused), None, Out { cta_reject: 1, ..Out::default() });
+        }
+        cycle(&mut recorder, None, None, Out { cta_reject: 1, ..Out::default() });
+        assert_eq!((recorder.history.len(), recorder.requests), (EVENTS_REMEMBERED, 0));
+        assert_eq!(recorder.case("small", 1, Pauses::default()).parts[0], later);
     }
 }

@@ -248,6 +248,16 @@ impl PartWrite {
     }
 }
 
+/// `64 bytes from row 2 on, rank 0`.
+impl fmt::Display for PartWrite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.enable {
+            true => write!(f, "{} bytes from row {} on, rank {}", self.size, self.base, self.rank),
+            false => f.write_str("taken away"),
+        }
+    }
+}
+
 /// Lanes shown in full by `Display`.
 const SHOWN: usize = 4;
 

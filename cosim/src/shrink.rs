@@ -2,7 +2,7 @@
 
 use atoms_ops::Size;
 
-use crate::case::{Case, Pauses, Reset};
+use crate::case::{Case, Change, Pauses};
 use crate::request::{AddressForm, ClusterRequest, Lane, PartWrite, WarpRequest};
 
 /// The smallest case that `fails` and that greedy steps from `case` reach. `case` itself must fail.
@@ -24,7 +24,7 @@ pub fn shrink(case: Case, mut fails: impl FnMut(&Case) -> bool) -> Case {
         for at in 0..shrinking.best.clusters.len() {
             shrinking.cluster(at);
         }
-        for at in 0..shrinking.best.parts.len() {
+        for at in 0..shrinking.best.writes().count() {
             shrinking.part(at);
         }
         for at in 0..shrinking.best.memory.len() {
@@ -62,33 +62,40 @@ impl Shrinking<'_> {
     /// Fewer of everything.
     fn structure(&mut self) {
         loop {
-            let before = (self.best.requests(), self.best.memory.len());
+            let before = self.size();
             self.attempt(|case| case.memory.clear());
             self.attempt(|case| case.pauses = Pauses::default());
-            self.attempt(|case| case.reset = None);
-            self.remove(|case| &mut case.warps, |reset| Some(&mut reset.warps));
-            self.remove(|case| &mut case.clusters, |reset| Some(&mut reset.clusters));
+            self.attempt(|case| case.changes.clear());
+            self.attempt(|case| *case = std::mem::take(case).with_early_parts());
+            self.remove(|case| &mut case.warps, |change| Some(&mut change.warps));
+            self.remove(|case| &mut case.clusters, |change| Some(&mut change.clusters));
+            self.remove(|case| &mut case.changes, |_| None);
             self.remove(|case| &mut case.memory, |_| None);
-            if (self.best.requests(), self.best.memory.len()) == before {
+            if self.size() == before {
                 break;
             }
         }
         self.remove(|case| &mut case.parts, |_| None);
-        self.reset();
+        for at in 0..self.best.changes.len() {
+            self.remove(|case| &mut case.changes[at].parts, |_| None);
+            self.less(|case| &mut case.changes[at].after);
+            self.less(|case| &mut case.changes[at].reset);
+        }
         self.pauses();
     }
 
-    /// An earlier reset, with fewer parts behind it.
-    fn reset(&mut self) {
-        let Some(Reset { after, parts, .. }) = self.best.reset.clone() else { return };
-        let change = |case: &mut Case, change: &dyn Fn(&mut Reset)| case.reset.iter_mut().for_each(change);
-        for earlier in [0, after / 2, after.saturating_sub(1)] {
-            if earlier < after && self.attempt(|case| change(case, &|reset| reset.after = earlier)) {
-                break;
+    fn size(&self) -> [usize; 3] {
+        [self.best.requests(), self.best.changes.len(), self.best.memory.len()]
+    }
+
+    /// A smaller number of cycles.
+    fn less(&mut self, cycles: impl Fn(&mut Case) -> &mut u64) {
+        let mut step = *cycles(&mut self.best);
+        while step > 0 {
+            let less = cycles(&mut self.best).checked_sub(step);
+            if !less.is_some_and(|less| self.attempt(|case| *cycles(case) = less)) {
+                step /= 2;
             }
-        }
-        for at in (0..parts.len()).rev() {
-            self.attempt(|case| change(case, &|reset| _ = reset.parts.remove(at)));
         }
     }
 
@@ -112,11 +119,11 @@ impl Shrinking<'_> {
     }
 
     /// Removes elements of a list: halves first, single ones last. `before` is how many of them come before a
-    /// reset.
+    /// change.
     fn remove<T>(
         &mut self,
-        list: fn(&mut Case) -> &mut Vec<T>,
-        before: fn(&mut Reset) -> Option<&mut usize>,
+        list: impl Fn(&mut Case) -> &mut Vec<T>,
+        before: fn(&mut Change) -> Option<&mut usize>,
     ) {
         let mut size = list(&mut self.best).len();
         while size > 0 {
@@ -126,7 +133,7 @@ impl Shrinking<'_> {
                     let elements = list(case);
                     let end = (at + size).min(elements.len());
                     elements.drain(at..end);
-                    if let Some(before) = case.reset.as_mut().and_then(before) {
+                    for before in case.changes.iter_mut().filter_map(before) {
                         *before -= end.min(*before) - at.min(*before);
                     }
                 });
@@ -262,20 +269,26 @@ impl Shrinking<'_> {
 
     /// A smaller part, from the first row on.
     fn part(&mut self, at: usize) {
+        let edit = |case: &mut Case, change: &dyn Fn(&mut PartWrite)| case.writes().nth(at).map(change);
         for change in [(|part: &mut PartWrite| part.base = 0) as fn(&mut PartWrite), |part| part.rank = 0] {
-            self.attempt(|case| change(&mut case.parts[at]));
+            self.attempt(|case| _ = edit(case, &change));
         }
         // The rank stands in the addresses, too.
         self.attempt(|case| {
-            let part = &mut case.parts[at];
-            part.rank = 0;
-            for request in case.warps.iter_mut().filter(|request| request.slot == part.slot) {
+            let slot = case.writes().nth(at).map(|part| part.slot);
+            case.writes().filter(|part| Some(part.slot) == slot).for_each(|part| part.rank = 0);
+            for request in case.warps.iter_mut().filter(|request| Some(request.slot) == slot) {
                 request.ur &= 0xff_ffff;
                 request.lanes.iter_mut().for_each(|lane| lane.ra &= 0xff_ffff);
             }
         });
-        while self.best.parts[at].size > 1 && self.attempt(|case| case.parts[at].size /= 2) {}
-        self.bits(25, |case| case.parts[at].size.into(), |case, value| case.parts[at].size = value as u32);
+        let size = |case: &mut Case| case.writes().nth(at).map_or(0, |part| part.size);
+        while size(&mut self.best) > 1 && self.attempt(|case| _ = edit(case, &|part| part.size /= 2)) {}
+        self.bits(
+            25,
+            |case| size(case).into(),
+            |case, value| _ = edit(case, &|part| part.size = value as u32),
+        );
     }
 
     /// Slots numbered from 0.
@@ -283,9 +296,8 @@ impl Shrinking<'_> {
         for slot in 1..16u8 {
             for free in 0..slot {
                 let renamed = self.attempt(|case| {
-                    let behind = case.reset.iter().flat_map(|reset| &reset.parts);
-                    let used = case.parts.iter().chain(behind).map(|part| part.slot);
-                    let used = used.chain(case.warps.iter().map(|request| request.slot));
+                    let used: Vec<_> = case.writes().map(|part| part.slot).collect();
+                    let used = used.into_iter().chain(case.warps.iter().map(|request| request.slot));
                     let mut used = used.chain(case.clusters.iter().map(|request| request.slot));
                     if used.any(|used| used == free) {
                         return;
@@ -295,8 +307,7 @@ impl Shrinking<'_> {
                             *place = free;
                         }
                     };
-                    let behind = case.reset.iter_mut().flat_map(|reset| &mut reset.parts);
-                    case.parts.iter_mut().chain(behind).for_each(|part| rename(&mut part.slot));
+                    case.writes().for_each(|part| rename(&mut part.slot));
                     case.warps.iter_mut().for_each(|request| rename(&mut request.slot));
                     case.clusters.iter_mut().for_each(|request| rename(&mut request.slot));
                 });
@@ -389,5 +400,33 @@ mod tests {
             [WarpRequest { size: Size::U32 as u8, mask: 1, lanes, ..WarpRequest::default() }]
         );
         assert_eq!(small.clusters, [ClusterRequest { b: 4, ..ClusterRequest::default() }]);
+    }
+
+    #[test]
+    fn only_the_change_that_is_needed_stays() {
+        let part = |slot, size| PartWrite { slot, enable: true, size, ..PartWrite::default() };
+        let case = Case {
+            parts: vec![part(0, 64)],
+            warps: (0..8).map(|imm| WarpRequest { imm, mask: 1, ..WarpRequest::default() }).collect(),
+            changes: vec![
+                Change { warps: 2, after: 5, parts: vec![part(1, 64)], ..Change::default() },
+                Change { warps: 4, after: 37, reset: 3, parts: vec![part(0, 8), part(1, 32)], clusters: 0 },
+                Change { warps: 6, reset: 1, ..Change::default() },
+            ],
+            ..Case::default()
+        };
+        // A reset of two cycles between the second and the sixth request, 20 cycles later, and a part of 16 bytes.
+        let fails = |case: &Case| {
+            case.changes.iter().any(|change| {
+                let (before, behind) = case.warps.split_at(change.warps.min(case.warps.len()));
+                let has = |requests: &[WarpRequest], imm| requests.iter().any(|request| request.imm == imm);
+                let large = change.parts.iter().any(|part| part.size >= 16);
+                change.reset >= 2 && change.after >= 20 && large && has(before, 1) && has(behind, 5)
+            })
+        };
+        let small = shrink(case, fails);
+        assert_eq!(small.warps.iter().map(|request| request.imm).collect::<Vec<_>>(), [1, 5]);
+        let change = Change { warps: 1, clusters: 0, after: 20, reset: 2, parts: vec![part(1, 16)] };
+        assert_eq!((&small.parts[..], &small.changes[..]), (&[][..], &[change][..]));
     }
 }

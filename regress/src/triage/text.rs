@@ -299,16 +299,15 @@ fn requests(case: &Case) -> Vec<Vec<String>> {
     rows
 }
 
-/// What a case has besides its requests: parts, memory, pauses.
+/// Rows of a case besides its requests: parts, changes, memory, pauses.
 fn surroundings(case: &Case) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for part in &case.parts {
-        let what = if part.enable {
-            format!("{} bytes from row {} on, rank {}", part.size, part.base, part.rank)
-        } else {
-            "taken away".to_string()
-        };
-        rows.push(vec![format!("part of slot {}", part.slot), what]);
+        rows.push(vec![format!("part of slot {}", part.slot), part.to_string()]);
+    }
+    for change in &case.changes {
+        let place = format!("after {} warp and {} cluster requests", change.warps, change.clusters);
+        rows.push(vec![place, change.to_string()]);
     }
     for word in &case.memory {
         rows.push(vec![format!("memory word {}", word.word), format!("{:#x}", word.value)]);

@@ -131,6 +131,11 @@ impl Lockstep {
         Ok(())
     }
 
+    /// The next restart sets all registers as they were at first, as it does after a mismatch.
+    pub fn start_anew(&mut self) {
+        self.apart = true;
+    }
+
     /// What of the RTL was covered since [`Lockstep::new`], its reset included, or since
     /// [`Lockstep::zero_coverage`].
     ///

@@ -3,9 +3,12 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use atoms_ops::Op;
+
 use crate::case::{Case, CaseStimulus};
 use crate::lockstep::Lockstep;
 use crate::machine::Machine;
+use crate::request::WarpRequest;
 use crate::session::{Failure, Listener, Session, Tally, WATCHDOG_CYCLES};
 
 /// Bounds of minimizing a failure.
@@ -31,6 +34,9 @@ pub const ATTEMPT_CYCLES: u64 = 60;
 /// Cycles without an answer after which a case is stuck. The slowest answer, of a request with 32 passes
 /// behind the longest pipeline and a port that is open in one cycle of 64, takes some hundreds.
 const WATCHDOG_CYCLES_OF_CASES: u64 = 2_000;
+
+/// Longest limit of a wait up to which an attempt goes on. Minimizing tries cases in which nothing else ends a wait.
+const LONGEST_LIMIT: u32 = 10_000;
 
 /// Work that minimizing a failure took.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +67,8 @@ pub struct Trials<'a, L: Listener = ()> {
     begun: Instant,
     attempts: u64,
     cycles: u64,
+    /// Cases start from the registers as they were at first.
+    anew: bool,
 }
 
 impl<'a, L: Listener> Trials<'a, L> {
@@ -68,36 +76,63 @@ impl<'a, L: Listener> Trials<'a, L> {
     pub fn new(session: &'a mut Session<Lockstep, L>, effort: Effort) -> Self {
         session.set_trace(None);
         session.set_watchdog(WATCHDOG_CYCLES_OF_CASES);
-        Self { session, effort, begun: Instant::now(), attempts: 0, cycles: 0 }
+        Self { session, effort, begun: Instant::now(), attempts: 0, cycles: 0, anew: false }
     }
 
     /// Runs a case from the start of the simulation. Returns how it fails; none if it does not, or if the effort is spent.
     ///
-    /// A reset leaves registers that hold data as the case before left them, and a case may fail by that alone. After a
-    /// failure the machine starts over as it was at first; so a case that fails is run once more.
+    /// A reset leaves registers that hold data as the case before left them, and a case may fail by that alone. So a case that
+    /// fails is run once more from the registers as they were at first. Where one then passes, cases run from these at once:
+    /// it takes longer, but a reset is missing, and the case before may also be why one passes.
     pub fn run(&mut self, case: &Case) -> Option<Failure> {
+        self.run_up_to(self.cycles_of(case), case)
+    }
+
+    fn run_up_to(&mut self, limit: u64, case: &Case) -> Option<Failure> {
         let mut failure = None;
-        for _ in 0..2 {
+        for anew in [self.anew, true] {
             if self.exhausted() {
                 return None;
             }
             self.attempts += 1;
+            if anew {
+                self.session.machine_mut().start_anew();
+            }
             self.session.restart_machine().ok()?;
-            let left = self.effort.cycles - self.cycles;
+            let limit = limit.min(self.effort.cycles - self.cycles);
             let outcome = load_case(self.session, case)
-                .and_then(|()| self.session.run(&mut CaseStimulus::new(case), left, |_| {}));
+                .and_then(|()| self.session.run(&mut CaseStimulus::new(case), limit, |_| {}));
             self.cycles += ATTEMPT_CYCLES + self.session.machine().cycles();
+            self.anew |= outcome.is_ok() && failure.is_some();
             failure = Some(outcome.err()?);
+            if anew {
+                break;
+            }
         }
         failure
+    }
+
+    /// Cycles that a case may take: each port is open in one cycle of 64, and most waits end by their limits.
+    fn cycles_of(&self, case: &Case) -> u64 {
+        let default_limit = self.session.machine().config().try_wait_limit;
+        let limit_of = |request: &WarpRequest| {
+            let limits = request.lanes.iter().map(|lane| lane.c as u32);
+            let limits = limits.map(|limit| if limit == 0 { default_limit } else { limit });
+            u64::from(limits.filter(|limit| *limit <= LONGEST_LIMIT).max().unwrap_or(0))
+        };
+        let waits = case.warps.iter().filter(|request| request.op == Op::MbarTryWait as u8);
+        let changes = case.changes.iter().flat_map(|change| [change.after, change.reset]);
+        let slowest = 64 * (case.requests() + case.parts.len()) as u64;
+        waits.map(limit_of).chain(changes).fold(WATCHDOG_CYCLES_OF_CASES + slowest, u64::saturating_add)
     }
 
     /// Runs the case that is to be reported, without bounds. Returns how it fails, and the work before.
     pub fn finish(mut self, case: &Case) -> Option<(Failure, Spent)> {
         let spent = self.spent();
         self.effort = Effort { cycles: u64::MAX, time: Duration::MAX };
+        self.anew = true;
         self.session.set_watchdog(WATCHDOG_CYCLES);
-        Some((self.run(case)?, spent))
+        Some((self.run_up_to(u64::MAX, case)?, spent))
     }
 
     /// Work done so far.

@@ -49,7 +49,7 @@ fn the_smallest_case_so_far_is_kept() {
 }
 
 /// A request waits for a phase that nothing completes, up to a limit of four billion cycles. Minimizing tries such a case
-/// where it takes the arrival away from a case with a wait.
+/// where it takes the arrival away from a case with a wait. Effort for other cases must be left.
 #[test]
 fn a_case_without_an_end_is_cut_off() {
     let woven = woven("tiny");
@@ -63,9 +63,8 @@ fn a_case_without_an_end_is_cut_off() {
     };
     let part = PartWrite { slot: 0, enable: true, base: 0, size: 8, rank: 0 };
     let case = Case { parts: vec![part], warps: vec![wait], ..Case::default() };
-    let effort = Effort { cycles: 50_000, ..Effort::default() };
-    let mut trials = Trials::new(&mut session, effort);
+    let mut trials = Trials::new(&mut session, Effort::default());
     assert!(trials.run(&case).is_none());
     let spent = trials.spent();
-    assert!(spent.exhausted && spent.cycles < 51_000 && spent.attempts == 1, "{spent}");
+    assert!(!spent.exhausted && spent.cycles < 5_000 && spent.attempts == 1, "{spent}");
 }

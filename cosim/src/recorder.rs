@@ -39,6 +39,10 @@ const SHORT_WINDOWS: [usize; 4] = [2, 4, 8, 16];
 /// Requests of a case whose last reset is tried in other cycles.
 const MOST_TO_MOVE: usize = 16;
 
+/// Requests of a case that repeats the last ones. In each named configuration they bring a counter of CAST.SPIN to where it
+/// holds one lane (spec 5.4).
+const REPEATED_REQUESTS: usize = 1024;
+
 /// Answers remembered, with what memory held then.
 const ANSWERS_REMEMBERED: usize = 4;
 
@@ -319,6 +323,12 @@ impl Recorder {
             cases.into_iter().flatten()
         };
         let from_zeros = windows.clone().flat_map(with_pauses);
+        let again = SHORT_WINDOWS.into_iter().flat_map(move |last| {
+            let case = self.case(config, last, Pauses::default());
+            let mut awake = case.clone();
+            awake.warps.retain(|request| request.op != Op::MbarTryWait as u8);
+            [again(&case, 8, true), again(&awake, REPEATED_REQUESTS / last, false)]
+        });
         let answered = SHORT_WINDOWS.into_iter().flat_map(move |last| {
             let moments = std::iter::once(&self.writes).chain(self.answered.iter().rev());
             moments.flat_map(move |writes| from(self.memory_after(*writes), last))
@@ -330,6 +340,7 @@ impl Recorder {
                 .filter(|case| case.changes.iter().any(|change| change.reset == 0))
                 .map(Case::with_early_parts)
         });
+        let written_again = SHORT_WINDOWS.into_iter().flat_map(with_pauses).map(written_again);
         let turned = SHORT_WINDOWS.into_iter().flat_map(move |last| {
             let memories = [None, self.memory_before(last)];
             memories.into_iter().flat_map(move |memory| {
@@ -339,8 +350,8 @@ impl Recorder {
                 })
             })
         });
-        let unchanged = from_zeros.chain(answered).chain(from_memory);
-        unchanged.chain(with_early_parts).chain(turned)
+        let unchanged = from_zeros.chain(again).chain(answered).chain(from_memory);
+        unchanged.chain(with_early_parts).chain(written_again).chain(turned)
     }
 }
 
@@ -355,6 +366,35 @@ fn moved(case: Case) -> impl Iterator<Item = Case> {
         last.into_iter().for_each(|last| case.changes[last].after = after);
         case
     })
+}
+
+/// CTA table writes of the case since its last reset.
+fn last_parts(case: &Case) -> Vec<PartWrite> {
+    let Case { parts, mut changes, .. } = case.clone().with_early_parts();
+    changes.pop().map_or(parts, |reset| reset.parts)
+}
+
+/// The requests of the case several times, with the CTA table that they end with; with a reset before each repetition if
+/// `resets`. This shows state that is older than the case: a counter, or a register that a reset does not clear.
+fn again(case: &Case, times: usize, resets: bool) -> Case {
+    let parts = last_parts(case);
+    let (warps, clusters) = (case.warps.len(), case.clusters.len());
+    let reset =
+        |at| Change { warps: at * warps, clusters: at * clusters, after: 32, reset: 1, parts: parts.clone() };
+    Case {
+        changes: if resets { (1..times).map(reset).collect() } else { Vec::new() },
+        warps: vec![&case.warps[..]; times].concat(),
+        clusters: vec![&case.clusters[..]; times].concat(),
+        parts,
+        ..case.clone()
+    }
+}
+
+/// The case, and the CTA table once more after it: whether a write is taken shows whether its slot has requests inside.
+fn written_again(mut case: Case) -> Case {
+    let (warps, clusters, parts) = (case.warps.len(), case.clusters.len(), last_parts(&case));
+    case.changes.push(Change { warps, clusters, parts, ..Change::default() });
+    case
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ use crate::request::{AddressForm, ClusterRequest, Lane, PartWrite, WarpRequest};
 /// reached from anywhere; each is tried once more after the others have changed something.
 pub fn shrink(case: Case, mut fails: impl FnMut(&Case) -> bool) -> Case {
     let mut shrinking = Shrinking { best: case, fails: &mut fails };
+    // Requests that only fill the time before a reset can go.
+    shrinking.attempt(|case| case.changes.iter_mut().for_each(|change| change.after = change.after.max(32)));
     loop {
         let before = shrinking.best.clone();
         // What is done to each request would take long while there are many.

@@ -7,7 +7,7 @@ use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::request::{Lane, PartWrite, WarpRequest};
 use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Profile;
-use atoms_cosim::trials::{Effort, Trials};
+use atoms_cosim::trials::{Effort, Trials, run_case};
 use atoms_cosim::woven::{Switch, WovenRtl};
 use atoms_ops::{Op, Size};
 use atoms_weave::Alteration;
@@ -67,4 +67,40 @@ fn a_case_without_an_end_is_cut_off() {
     assert!(trials.run(&case).is_none());
     let spent = trials.spent();
     assert!(!spent.exhausted && spent.cycles < 5_000 && spent.attempts == 1, "{spent}");
+}
+
+/// Minimizes the failure of a defect to a case that fails when it is run alone, and only with the defect.
+fn leaves_a_case(profile: &str, file: &str, text: &str, by: Alteration) -> Case {
+    let woven = woven("tiny");
+    let defect = switch(&woven, file, text, by);
+    let campaign = campaign(&woven, Profile::named(profile).expect("a profile"));
+    let mut failed = campaign.run(session(&woven, &[defect]), |_| {}).expect_err("the defect shows");
+    let small = failed.small_case(None, Effort::default());
+    let case = small.unwrap_or_else(|spent| panic!("{file}, {text}: no case in {spent}")).case;
+    assert!(run_case(&mut session(&woven, &[defect]), &case).is_err(), "{case:#?} passes alone");
+    assert!(run_case(&mut session(&woven, &[]), &case).is_ok(), "{case:#?} fails without the defect");
+    case
+}
+
+/// A register without its reset: the request before a reset is needed, and the one after it.
+#[test]
+fn a_missing_reset_leaves_a_case() {
+    let case = leaves_a_case("resets", "atoms_spin.sv", "turn_q <= '{default: '0};", Alteration::Dropped);
+    assert!(case.requests() == 2 && case.changes.iter().any(|change| change.reset == 1), "{case:#?}");
+}
+
+/// A frozen rotation of the lane that CAST.SPIN favours.
+#[test]
+fn an_unfair_selection_leaves_a_case() {
+    let case = leaves_a_case("default", "atoms_spin.sv", "turn_q <= turn_d;", Alteration::Dropped);
+    assert_eq!((case.requests(), case.changes.len()), (2, 0), "{case:#?}");
+}
+
+/// A wake-up that is lost, and a limit that passes early.
+#[test]
+fn a_wrong_wait_leaves_a_case() {
+    let case = leaves_a_case("default", "atoms_waiters.sv", "woken_q | wakes", Alteration::FirstOnly);
+    assert!(case.requests() <= 4 && case.changes.is_empty(), "{case:#?}");
+    let case = leaves_a_case("default", "atoms_waiters.sv", "32'd1", Alteration::OneMore);
+    assert!(case.requests() == 1 && case.changes.is_empty(), "{case:#?}");
 }

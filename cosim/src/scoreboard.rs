@@ -11,13 +11,14 @@ use atoms_model::Config;
 use atoms_model::config::WinnerPolicy;
 use atoms_model::port::MAX_LANES;
 use atoms_ops::{Fault, Op};
-use atoms_oracle::trace::{self, Exchange, TraceHeader, TraceWriter};
+use atoms_oracle::trace::{self, DeclaredUnit, Exchange, TraceHeader, TraceWriter};
 use atoms_oracle::{
     Allocation, Checker, Geometry, GoesFirst, Merging, Moment, Rejection, Response, SerialRequest,
 };
 
 use crate::monitor::{
-    Appearance, ClusterAnswer, ClusterDone, Cycle, Dropped, InFlight, Monitor, Unmatched, WarpAnswer,
+    Appearance, ClusterAnswer, ClusterDone, Cycle, Dropped, InFlight, LastStage, Monitor, Unmatched,
+    WarpAnswer,
 };
 use crate::request::{ClusterRequest, WarpRequest};
 
@@ -32,6 +33,7 @@ pub struct Scoreboard {
     geometry: Geometry,
     try_wait_limit: u32,
     spin_hold: u32,
+    unit: DeclaredUnit,
     slots: u32,
     cycle: u64,
     /// The request that the oracle is told of, in its own shape.
@@ -60,6 +62,8 @@ enum Event {
     Warp { done: Done, response: Box<Response>, passes: u8 },
     /// A cluster request was carried out.
     Cluster(Done),
+    /// A request was suspended.
+    Suspend { number: u64, cycle: u64 },
     /// A suspended request was woken.
     Wake { woken: InFlight<WarpRequest>, pred: u32, cycle: u64 },
 }
@@ -215,6 +219,12 @@ impl Scoreboard {
             rows: config.num_rows,
             xor_hash: config.bank_hash,
         };
+        let winner_policy = match config.winner_policy {
+            WinnerPolicy::Lowest => GoesFirst::Lowest,
+            WinnerPolicy::Highest => GoesFirst::Highest,
+            WinnerPolicy::Rotating => GoesFirst::Rotating,
+        };
+        let (merge_red, merge_arrive) = (config.merge_red, config.merge_arrive);
         let mut scoreboard = Scoreboard {
             recording: None,
             recording_error: None,
@@ -222,6 +232,7 @@ impl Scoreboard {
             geometry,
             try_wait_limit: config.try_wait_limit,
             spin_hold: config.spin_hold,
+            unit: DeclaredUnit { winner_policy, merge_red, merge_arrive },
             slots: config.num_cta_slots,
             cycle: 0,
             request: SerialRequest::default(),
@@ -234,12 +245,9 @@ impl Scoreboard {
         };
         scoreboard.checker.set_try_wait_limit(config.try_wait_limit.into());
         scoreboard.checker.set_spin_hold(config.spin_hold);
-        scoreboard.checker.set_merging(Merging { red: config.merge_red, arrive: config.merge_arrive });
-        scoreboard.checker.set_goes_first(match config.winner_policy {
-            WinnerPolicy::Lowest => GoesFirst::Lowest,
-            WinnerPolicy::Highest => GoesFirst::Highest,
-            WinnerPolicy::Rotating => GoesFirst::Rotating,
-        });
+        scoreboard.checker.set_merging(Merging { red: merge_red, arrive: merge_arrive });
+        scoreboard.checker.set_goes_first(winner_policy);
+        scoreboard.checker.set_timed();
         scoreboard.set_memory(memory);
         scoreboard
     }
@@ -263,7 +271,8 @@ impl Scoreboard {
     /// When the header cannot be written.
     pub fn record(&mut self, to: Box<dyn Write + Send>) -> io::Result<()> {
         let try_wait_limit = Some(self.try_wait_limit.into());
-        let header = TraceHeader { geometry: self.geometry, try_wait_limit, spin_hold: Some(self.spin_hold) };
+        let (spin_hold, unit) = (Some(self.spin_hold), Some(self.unit));
+        let header = TraceHeader { geometry: self.geometry, try_wait_limit, spin_hold, unit };
         let mut recording = TraceWriter::new(to, &header)?;
         let memory = (0u32..).zip(self.checker.memory().iter().copied());
         recording.write(&trace::Event::Init(memory.filter(|(_, word)| *word != 0).collect()))?;
@@ -336,6 +345,9 @@ impl Scoreboard {
         }
         if let Some(done) = &cycle.cluster_done {
             self.cluster_done(done)?;
+        }
+        if let Some(LastStage { pass, done: true, suspends: true, .. }) = cycle.last_stage {
+            self.happens(Event::Suspend { number: pass.number, cycle: self.cycle })?;
         }
         if let Some(write) = cycle.allocation {
             let part =
@@ -578,6 +590,12 @@ impl Scoreboard {
                     return Ok(Some(Event::Cluster(done)));
                 }
                 self.judge(done, None)?;
+            }
+            Event::Suspend { number, cycle } => {
+                self.tell(|| trace::Event::Suspended { number, cycle });
+                self.checker.suspend(number, cycle).map_err(|rejection| {
+                    OracleViolation::of(&rejection, format_args!("the oracle objects in cycle {cycle}"))
+                })?;
             }
             Event::Wake { woken, pred, cycle } => {
                 self.tell_quiet();

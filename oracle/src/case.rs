@@ -29,11 +29,13 @@ pub(crate) struct Unit {
     pub(crate) words: [u32; UNIT_WORDS],
     /// Where in `words` each lane's first word stands; its others follow.
     pub(crate) at: [u8; MAX_LANES],
+    /// The lane that CAST.SPIN must select, if it is known (spec 5.4).
+    pub(crate) selected: Option<usize>,
 }
 
 impl Unit {
     pub(crate) fn new() -> Self {
-        Unit { lanes: 0, count: 0, words: [0; UNIT_WORDS], at: [0; MAX_LANES] }
+        Unit { lanes: 0, count: 0, words: [0; UNIT_WORDS], at: [0; MAX_LANES], selected: None }
     }
 
     /// Makes this the unit of these lanes, which have one key.

@@ -87,6 +87,12 @@ impl Checker {
         self.waits.set_goes_first(policy);
     }
 
+    /// Judges when waits end by the cycle, from now on (spec 6.12): of our unit, whose suspensions are told
+    /// ([`Checker::suspend`]), and whose policy and merging are set.
+    pub fn set_timed(&mut self) {
+        self.waits.set_timed();
+    }
+
     /// The shape it was made for.
     pub fn geometry(&self) -> Geometry {
         self.geometry
@@ -212,8 +218,26 @@ impl Checker {
         let resolved = self.resolve(req);
         let verdict = self.request_to(&resolved, req, resp.into(), after);
         let access = resolved.as_ref().ok().and_then(Option::as_ref);
-        let woken = self.waits.happened(moment, req, access, &self.memory);
+        let woken = self.waits.happened(moment, req, access, self.passes == 1, &self.memory);
         verdict.and(woken)
+    }
+
+    /// Request `number` of the warp port was suspended in this cycle, after all requests told before.
+    ///
+    /// # Errors
+    /// A [`Rejection`]: nothing of that number waits, or its phase was complete.
+    pub fn suspend(&mut self, number: u64, cycle: u64) -> Result<(), Rejection> {
+        let order = self.order(self.worked_off);
+        self.waits.suspend(number, cycle, order, &self.memory)
+    }
+
+    /// Order of lanes in the next request, if a policy is set. `worked_off` requests were judged before it; suspended ones
+    /// are added here.
+    fn order(&self, worked_off: u64) -> Option<Order> {
+        // Exact where it matters: the answer to a warp request tells of each wait before it whether it is
+        // suspended, and a cluster request has one lane.
+        let before = worked_off + self.waits.suspended();
+        self.goes_first?.order(Some((before % u64::from(self.geometry.lanes.clamp(1, 32))) as u32))
     }
 
     /// Judges a wake-up of request `number` of the warp port, with its predicates.
@@ -429,19 +453,18 @@ impl Checker {
             must_not_write(after, "spec 6.3", format_args!("it only reads the object"))?;
         }
 
-        let order = self.goes_first.filter(|_| order::matters(access.op)).and_then(|policy| {
-            if access.op == Op::MbarArrive && self.merging.arrive {
-                return Some(Order::Merged);
-            }
-            // Exact where it matters: the answer to a warp request tells of each wait before it whether it is
-            // suspended, and a cluster request has one lane.
-            let worked_off = self.worked_off - 1 + self.waits.suspended();
-            policy.order(Some((worked_off % u64::from(self.geometry.lanes.clamp(1, 32))) as u32))
-        });
-        let case = Case { access, req, resp, order };
+        let policy = self.order(self.worked_off - 1);
+        let merged = access.op == Op::MbarArrive && self.merging.arrive;
+        let order = policy.map(|order| if merged { Order::Merged } else { order });
+        let case = Case { access, req, resp, order: order.filter(|_| order::matters(access.op)) };
         let (mut unit, mut values) = (Unit::new(), Values::new());
         for &lanes in units.sets() {
             unit.gather(access, lanes);
+            unit.selected = policy.filter(|_| access.op == Op::CastSpin).and_then(|order| {
+                let group = access.key[lanes.trailing_zeros() as usize & 31];
+                let favoured = self.fairness.favoured(group)? as usize;
+                if lanes >> favoured & 1 == 1 { Some(favoured) } else { order.of_lanes(lanes).next() }
+            });
             self.judge_unit(&case, &unit, after, &mut values)?;
         }
         for &(word, got) in after.unwrap_or_default() {
@@ -467,9 +490,9 @@ impl Checker {
             *value = self.word(word);
         }
         let passed = explain::passed_over(case, unit, &before, |word| self.memory.is_known(word));
-        self.explain_unit(case, unit, after, values)?;
+        let explained = self.explain_unit(case, unit, after, values);
         let group = case.access.key[unit.lanes.trailing_zeros() as usize & 31];
-        self.fairness.request(group, passed).map_err(|unfair| {
+        let fair = self.fairness.request(group, passed).map_err(|unfair| {
             let Unfair { lane, requests, in_each, spin_hold } = unfair;
             let addr = case.access.addr[usize::from(lane) & 31];
             let asked = match in_each {
@@ -481,7 +504,8 @@ impl Checker {
                  {group}, although it asked in {asked}"
             );
             Rejection::new("spec 5.4", "pred", what)
-        })
+        });
+        explained.and(fair)
     }
 
     fn explain_unit(

@@ -228,6 +228,21 @@ fn explain_spin(case: &Case<'_>, unit: &Unit, before: &[u32], left: &mut [u32]) 
         );
         return Err(Rejection::new("spec 5.1", "pred", what));
     }
+    if let Some(selected) = unit.selected {
+        let addr = access.addr[selected];
+        if let Some(lane) = lanes_of(winners).find(|&lane| lane != selected) {
+            let what = format_args!(
+                "lane {lane} reports a store in bank group {group}, where lane {selected} at {addr:#x} is selected"
+            );
+            return Err(Rejection::new("spec 5.4", "pred", what));
+        }
+        if winners == 0 && held(selected) == req.b[selected] & mask {
+            let what = format_args!(
+                "lane {selected} is selected in bank group {group} and its compare matches at {addr:#x}, so it must store"
+            );
+            return Err(Rejection::new("spec 5.4", "pred", what));
+        }
+    }
     if let Some(lane) = lanes_of(winners).next() {
         let (compare, before, addr) = (req.b[lane] & mask, held(lane), access.addr[lane]);
         if compare != before {

@@ -1,8 +1,9 @@
 //! CAST.SPIN selects every lane that keeps asking (spec 5.4).
 //!
-//! Which lane of a group was selected is not seen, but often which was not: a lane beside one that stored,
+//! A recording does not show the selected lane of a group, but often lanes that were not: a lane beside one that stored,
 //! and a lane that got 0 although its comparison would have matched. How often that happens to a lane in
-//! requests to one group is counted, and held against the two bounds of the clause.
+//! requests to one group is counted, and held against the two bounds of the clause. Where every request since reset is
+//! known, so is the favoured lane.
 
 use std::collections::HashMap;
 
@@ -56,6 +57,18 @@ impl Fairness {
     /// The unit was reset: every group starts anew.
     pub(crate) fn reset(&mut self) {
         self.groups.clear();
+    }
+
+    /// The favoured lane of a group in the next request to it, if all requests before were told.
+    pub(crate) fn favoured(&self, group: u32) -> Option<u64> {
+        let (spin_hold, lanes) = self.shape?;
+        let requests = self.groups.get(&group).map_or(0, |group| group.requests);
+        let counter = requests % (2 * spin_hold * lanes);
+        Some(if (counter / spin_hold).is_multiple_of(2) {
+            counter % lanes
+        } else {
+            counter / (2 * spin_hold)
+        })
     }
 
     /// Takes note of a request to a group in which the lanes of `passed` were certainly not selected.

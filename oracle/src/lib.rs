@@ -17,14 +17,14 @@
 //! up and down under a limit, where an order exists exactly if the limits cover certain slots
 //! (`counting.rs`). All of this is polynomial in the number of lanes.
 //!
-//! Which lane CAST.SPIN selects is the unit's choice, but it must be fair; that is judged over many requests
-//! (`fairness.rs`, spec 5.4).
+//! CAST.SPIN may select any lane of a bank group, but must be fair; that is judged over many requests
+//! (`fairness.rs`, spec 5.4). Our unit has one right lane in each request, since policy and hold are known.
 //!
 //! An mbarrier object is two words with operations of their own (`mbarrier.rs`, spec 6). Arrivals that
 //! give the state form a trail like the others. For those that do not, only the moments matter at which
 //! a phase completes, and the one search there is goes through these (`arrivals.rs`), up to a
 //! bound. [`Checker::accept`], [`Checker::wake`] and [`Checker::quiet`] judge the waits that are suspended through
-//! other requests (`waits.rs`): woken too early, too late or never.
+//! other requests (`waits.rs`): woken too early, too late or never; of our unit, by the cycle ([`Checker::set_timed`], spec 6.12).
 
 #![forbid(unsafe_code)]
 

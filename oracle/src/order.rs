@@ -8,7 +8,8 @@ use atoms_ops::Op;
 use crate::kernel::Together;
 
 /// Which lane of a bank's group goes first (spec 4.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum GoesFirst {
     /// The lowest that waits.
     Lowest,

@@ -7,6 +7,8 @@
 //!
 //! Two things are kept apart for each wait. That its phase *may* have been complete at some moment
 //! excuses a wake-up. That it *must* find or have found its phase complete obliges to one.
+//!
+//! Recordings of our unit say in which cycle each wait was suspended. Its end is then judged by the cycle (spec 6.12).
 
 use std::fmt;
 
@@ -16,9 +18,9 @@ use crate::access::Access;
 use crate::lanes::{Lanes, lanes_of};
 use crate::mbarrier::{self, Fields, ObjectLayout, ObjectWord, Step};
 use crate::memory::Memory;
-use crate::order::GoesFirst;
+use crate::order::{GoesFirst, Order};
 use crate::rejection::Rejection;
-use crate::request::{Geometry, Moment, SerialRequest};
+use crate::request::{Geometry, MAX_LANES, Moment, SerialRequest};
 
 /// Quiet cycles that may pass between the reason for a wake-up and the wake-up.
 pub const WAKE_CYCLES: u64 = 4;
@@ -26,6 +28,9 @@ pub const WAKE_CYCLES: u64 = 4;
 /// Quiet cycles without any answer in which every request that was accepted is worked off. The
 /// longest takes 32 passes, each of which may wait for the pipeline to run empty.
 pub const WORK_OFF_CYCLES: u64 = 4096;
+
+/// Cycles of our unit from the one in which a wait is due to the one in which its wake-up is offered (spec 6.12).
+const DUE_CYCLES: u64 = 2;
 
 /// An object and the phase of it that a wait asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +50,8 @@ struct Waiter {
     lanes: u32,
     /// `None`: it faults, or its lanes ask different questions, and it may not be suspended.
     question: Option<Question>,
+    /// Rc of each lane.
+    c: [u32; MAX_LANES],
     /// Shortest and longest limit of a lane that may go first (spec 6.10), in cycles, if they are known.
     limit: Option<(u64, u64)>,
     /// By which cycle it is known to be suspended.
@@ -53,6 +60,17 @@ struct Waiter {
     complete: Option<u64>,
     /// Its phase may have been complete at some moment.
     was_complete: bool,
+    /// Cycle in which it was suspended, where cycles are judged (spec 6.12).
+    since: Option<u64>,
+    /// Cycle of the first completion after that, where it is known exactly.
+    completed: Option<u64>,
+}
+
+impl Waiter {
+    /// Last cycle of the longest limit, where cycles are judged.
+    fn end(&self) -> Option<u64> {
+        self.since.map(|since| self.limit.map_or(u64::MAX, |(_, limit)| since.saturating_add(limit)))
+    }
 }
 
 /// A wake-up whose reason has yet to be seen: the answer that shows it may come later.
@@ -69,6 +87,8 @@ struct Claim {
 pub(crate) struct Waits {
     default_limit: Option<u64>,
     goes_first: Option<GoesFirst>,
+    /// Cycles are judged (spec 6.12).
+    timed: bool,
     waiters: Vec<Waiter>,
     claims: Vec<Claim>,
     /// What the waiters ask about, then what the claims do, before the request that is judged, as far as it is known.
@@ -112,10 +132,14 @@ impl Waits {
         self.goes_first = Some(policy);
     }
 
+    pub(crate) fn set_timed(&mut self) {
+        self.timed = true;
+    }
+
     /// A reset: every wait is dropped, and what was left to prove with it.
     pub(crate) fn reset(&mut self) {
-        let Waits { default_limit, goes_first, .. } = *self;
-        *self = Waits { default_limit, goes_first, ..Waits::default() };
+        let Waits { default_limit, goes_first, timed, .. } = *self;
+        *self = Waits { default_limit, goes_first, timed, ..Waits::default() };
     }
 
     /// Waits since reset that are known to have been suspended, woken or not.
@@ -151,25 +175,57 @@ impl Waits {
         });
         // How far rotation has got when the wait is worked off is not known.
         let first = self.goes_first.and_then(|policy| policy.order(None)?.of_lanes(lanes).next());
-        let limits = lanes_of(first.map_or(lanes, |lane| 1 << lane)).map(|lane| match req.c[lane] as u32 {
-            0 => self.default_limit,
-            cycles => Some(cycles.into()),
-        });
-        let limit = limits
-            .map(|cycles| cycles.map(|cycles| (cycles, cycles)))
-            .reduce(|a, b| a.zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))))
-            .flatten();
+        let c = req.c.map(|c| c as u32);
+        let limit = limit_of(first.map_or(lanes, |lane| 1 << lane), &c, self.default_limit);
         let (may, must) = question.map_or((false, false), |question| complete(memory, question));
         self.waiters.push(Waiter {
             number,
             accepted: cycle,
             lanes,
             question,
+            c,
             limit,
             suspended: None,
             complete: must.then_some(cycle),
             was_complete: may,
+            since: None,
+            completed: None,
         });
+    }
+
+    /// A wait was suspended in this cycle, with its lanes in this order; every request carried out before has been judged.
+    ///
+    /// # Errors
+    /// When it must not be suspended.
+    pub(crate) fn suspend(
+        &mut self,
+        number: u64,
+        cycle: u64,
+        order: Option<Order>,
+        memory: &Memory,
+    ) -> Result<(), Rejection> {
+        self.suspend_older(number.saturating_add(1), cycle);
+        let (default_limit, timed) = (self.default_limit, self.timed);
+        let Some(waiter) = self.waiters.iter_mut().find(|waiter| waiter.number == number) else {
+            return Err(no_such_wait("suspension", number, cycle));
+        };
+        // A wake-up of what must not be suspended is rejected in any case.
+        let Some(question) = waiter.question else { return Ok(()) };
+        let (may, must) = complete(memory, question);
+        if must {
+            let (Question { addr, parity, .. }, object) = (question, object(memory, question));
+            let why = format_args!(
+                "was suspended in cycle {cycle}, although the phase of parity {parity} of {addr:#x} was complete; the object \
+                 is {object}"
+            );
+            return Err(wrong_wait("spec 6.3", number, waiter.lanes, why));
+        }
+        (waiter.complete, waiter.completed, waiter.was_complete) = (None, None, may);
+        if let Some(first) = order.and_then(|order| order.of_lanes(waiter.lanes).next()) {
+            waiter.limit = limit_of(1 << first, &waiter.c, default_limit);
+        }
+        waiter.since = timed.then_some(cycle);
+        Ok(())
     }
 
     /// A request is answered: a wait that is no longer one, and older ones that are suspended. To be told
@@ -202,7 +258,8 @@ impl Waits {
         self.before.extend(objects);
     }
 
-    /// The request was judged, and `memory` is what it left of the objects noted before it.
+    /// The request was judged, and `memory` is what it left of the objects noted before it; `at_once`: in one pass, so
+    /// in the cycle before its answer.
     ///
     /// # Errors
     /// When the reason for a wake-up can no longer come.
@@ -211,6 +268,7 @@ impl Waits {
         moment: &Moment,
         req: &SerialRequest,
         access: Option<&Access>,
+        at_once: bool,
         memory: &Memory,
     ) -> Result<(), Rejection> {
         let effect_on = |question: Question, before: Option<ObjectWord>| match access {
@@ -221,6 +279,9 @@ impl Waits {
             let Some(question) = waiter.question else { continue };
             let effect = effect_on(question, *before);
             let (may, must) = complete(memory, question);
+            if effect == Effect::Completed && at_once && !waiter.was_complete {
+                waiter.completed = Some(moment.answered.saturating_sub(1));
+            }
             waiter.was_complete |= may || effect != Effect::None;
             let older = !req.cluster && moment.number < waiter.number;
             waiter.complete = match waiter.suspended {
@@ -270,10 +331,7 @@ impl Waits {
     ) -> Result<(), Rejection> {
         self.quiet = None;
         let Some(place) = self.waiters.iter().position(|waiter| waiter.number == number) else {
-            let what = format_args!(
-                "a wake-up in cycle {cycle} names wait {number}, which is no MBAR.TRY_WAIT without an answer"
-            );
-            return Err(Rejection::new("spec 6.3", "wait", what));
+            return Err(no_such_wait("wake-up", number, cycle));
         };
         let waiter = self.waiters.swap_remove(place);
         self.suspended += u64::from(waiter.suspended.is_none());
@@ -285,7 +343,25 @@ impl Waits {
             return rejected("spec 6.3", format_args!("was woken in cycle {cycle}, {why}"));
         };
         let Question { addr, parity, .. } = question;
-        if pred == waiter.lanes {
+        let told = pred == waiter.lanes;
+        if let Some(end) = waiter.end().filter(|_| told || pred == 0 && waiter.limit.is_some()) {
+            let due = if told { waiter.completed.unwrap_or(0) } else { end };
+            if cycle < due.saturating_add(DUE_CYCLES) {
+                let reason = if told { "its phase completes" } else { "its limit ends" };
+                let why = format_args!(
+                    "at {addr:#x} was woken in cycle {cycle}, too early: {reason} in cycle {due}, and the wake-up is offered \
+                     {DUE_CYCLES} cycles later"
+                );
+                return rejected("spec 6.12", why);
+            }
+            if told && due > end {
+                let why = format_args!(
+                    "at {addr:#x} was told of a completion in cycle {due}, after cycle {end}, the last of its limit"
+                );
+                return rejected("spec 6.12", why);
+            }
+        }
+        if told {
             if !waiter.was_complete {
                 self.claims.push(Claim { number, lanes: waiter.lanes, question, cycle });
             }
@@ -300,6 +376,8 @@ impl Waits {
         }
         let Some((limit, _)) = waiter.limit else { return Ok(()) };
         let waited = cycle.saturating_sub(waiter.accepted);
+        // The answer that shows a completion appears a cycle later.
+        let ends = waiter.end().map_or(waiter.accepted + limit, |end| end.saturating_add(2));
         if waited < limit {
             let why = format_args!(
                 "at {addr:#x} gave up too early, {waited} cycles after it was accepted; its limit is {limit}"
@@ -307,7 +385,7 @@ impl Waits {
             return rejected("spec 6.10", why);
         }
         match waiter.complete {
-            Some(complete) if complete < waiter.accepted + limit => {
+            Some(complete) if complete < ends => {
                 let object = object(memory, question);
                 let why = format_args!(
                     "gave up in cycle {cycle}: a lost wake-up, as the phase of parity {parity} of {addr:#x} was complete \
@@ -334,6 +412,20 @@ impl Waits {
             let suspended = waiter.suspended.unwrap_or(idle.max(waiter.accepted + WORK_OFF_CYCLES));
             let Some(question) = waiter.question else { continue };
             let Question { addr, parity, .. } = question;
+            let completed = waiter.complete.map_or(u64::MAX, |answered| answered.saturating_sub(1));
+            if let Some(due) = waiter.end().map(|end| completed.min(end)) {
+                if to < due.saturating_add(DUE_CYCLES) {
+                    continue;
+                }
+                let reason = if completed == due { "its phase completed" } else { "its limit ended" };
+                let why = format_args!(
+                    "at {addr:#x} has no wake-up in cycle {to}: {reason} in cycle {due}, {DUE_CYCLES} cycles before it is \
+                     offered"
+                );
+                let wrong = wrong_wait("spec 6.12", number, lanes, why);
+                self.waiters.swap_remove(place);
+                return Err(wrong);
+            }
             let late = |since: u64| to > since.max(before) + WAKE_CYCLES;
             let wrong = if let Some(complete) =
                 waiter.complete.filter(|&complete| late(complete.max(suspended)))
@@ -367,6 +459,26 @@ impl Waits {
         let waits_for = waiter.question.map(|question| (question.parity, object(memory, question)));
         Err(Rejection::never_answered(Op::MbarTryWait as u8, waiter.lanes, addr, waits_for))
     }
+}
+
+/// Shortest and longest limit of these lanes, with Rc in `c`, if they are known.
+fn limit_of(lanes: u32, c: &[u32; MAX_LANES], default: Option<u64>) -> Option<(u64, u64)> {
+    let limits = lanes_of(lanes).map(|lane| match c[lane] {
+        0 => default,
+        cycles => Some(cycles.into()),
+    });
+    limits
+        .map(|cycles| cycles.map(|cycles| (cycles, cycles)))
+        .reduce(|a, b| a.zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))))
+        .flatten()
+}
+
+/// A `what` names a wait that is none.
+fn no_such_wait(what: &str, number: u64, cycle: u64) -> Rejection {
+    let what = format_args!(
+        "a {what} in cycle {cycle} names wait {number}, which is no MBAR.TRY_WAIT without an answer"
+    );
+    Rejection::new("spec 6.3", "wait", what)
 }
 
 /// A wait ended as it must not, or not when it must.

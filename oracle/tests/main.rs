@@ -2,6 +2,7 @@
 
 mod acceptance;
 mod brute_force;
+mod declared;
 mod objects;
 mod order;
 mod passes;

@@ -5,10 +5,10 @@ use crate::serial;
 use std::io::{BufReader, Cursor, Read, repeat};
 
 use atoms_oracle::trace::{
-    Event, Exchange, MAX_LINE_BYTES, RecordingError, TraceHeader, TraceReader, TraceSummary, TraceWriter,
-    check_trace,
+    DeclaredUnit, Event, Exchange, MAX_LINE_BYTES, RecordingError, TraceHeader, TraceReader, TraceSummary,
+    TraceWriter, check_trace,
 };
-use atoms_oracle::{Allocation, Geometry, Moment, Response};
+use atoms_oracle::{Allocation, Geometry, GoesFirst, Moment, Response};
 use proptest::prelude::*;
 use serial::{Machine, active, heard, request, value};
 
@@ -144,10 +144,11 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("odd banks",                r#"{"atoms_trace":1,"lanes":32,"banks":12,"rows":1}"#, "line 1: 12 banks: expected a power of two"),
     ("too much memory",          r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":"0xffffffff"}"#, "line 1: 4294967295 rows of 32 banks: expected 1 to 8388608"),
     ("a hold of nothing",        r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":1,"spin_hold":0}"#, "line 1: `spin_hold` is 0: expected 1 or more"),
+    ("an unknown policy",        r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":1,"unit":{"winner_policy":"none"}}"#, "unknown variant `none`, expected one of `lowest`, `highest`, `rotating`"),
     ("not JSON",                 "H what is this",                                "line 2: column 1: expected value"),
-    ("an unknown field",         r#"H {"inti":[[0,1]]}"#,                         "line 2: column 7: unknown field `inti`, expected one of `atoms_trace`, `lanes`, `banks`, `rows`, `xor_hash`, `try_wait_limit`, `spin_hold`, `part`, `init`, `request`, `response`, `after`, `wait`, `number`, `accepted`, `answered`, `oldest_unanswered`, `wake`, `quiet`, `reset`, `end`, `final`, `note`"),
-    ("a line of nothing",        "H {}",                                          "line 2: the line says nothing: expected one of `part`, `init`, `request`, `wait`, `wake`, `quiet`, `reset`, `end`, `final` or `note`"),
-    ("two things",               r#"H {"init":[],"final":[]}"#,                   "line 2: several things in one line: expected one of `part`, `init`, `request`, `wait`, `wake`, `quiet`, `reset`, `end`, `final` or `note`"),
+    ("an unknown field",         r#"H {"inti":[[0,1]]}"#,                         "line 2: column 7: unknown field `inti`, expected one of `atoms_trace`, `lanes`, `banks`, `rows`, `xor_hash`, `try_wait_limit`, `spin_hold`, `unit`, `part`, `init`, `request`, `response`, `after`, `wait`, `number`, `accepted`, `answered`, `oldest_unanswered`, `suspended`, `wake`, `quiet`, `reset`, `end`, `final`, `note`"),
+    ("a line of nothing",        "H {}",                                          "line 2: the line says nothing: expected one of `part`, `init`, `request`, `wait`, `suspended`, `wake`, `quiet`, `reset`, `end`, `final` or `note`"),
+    ("two things",               r#"H {"init":[],"final":[]}"#,                   "line 2: several things in one line: expected one of `part`, `init`, `request`, `wait`, `suspended`, `wake`, `quiet`, `reset`, `end`, `final` or `note`"),
     ("a second header",          r#"H {"atoms_trace":1}"#,                        "line 2: a second header; each trace needs a file of its own"),
     ("a hold in the middle",     r#"H {"spin_hold":4}"#,                          "line 2: `spin_hold` belongs in a line with `atoms_trace`"),
     ("a response alone",         r#"H {"response":{}}"#,                          "line 2: `response` belongs in a line with `request`"),
@@ -191,7 +192,7 @@ fn a_response_may_be_short() {
 #[test]
 fn lanes_and_words_are_written_as_decimal_numbers() {
     let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash: false };
-    let header = TraceHeader { geometry, try_wait_limit: None, spin_hold: None };
+    let header = TraceHeader { geometry, try_wait_limit: None, spin_hold: None, unit: None };
     let mut writer = TraceWriter::new(Vec::new(), &header).unwrap();
     writer.write(&Event::Init(vec![(20, 30)])).unwrap();
     let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
@@ -262,6 +263,7 @@ proptest! {
         moment in prop::option::of((any::<u64>(), any::<u64>(), any::<Option<u64>>())),
         limit in any::<Option<u64>>(), hold in prop::option::of(1u32..), (number, cycle, pred) in any::<(u64, u64, u32)>(),
         words in prop::collection::vec((0u32..128, any::<u32>()), 0..4), xor_hash in any::<bool>(),
+        policy in prop::option::of(prop::sample::select(vec![GoesFirst::Lowest, GoesFirst::Highest, GoesFirst::Rotating])),
     ) {
         let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash };
         let mut req = req;
@@ -272,7 +274,12 @@ proptest! {
         }
         let moment = moment
             .map(|(number, answered, oldest_unanswered)| Moment { number, answered, oldest_unanswered });
-        let header = TraceHeader { geometry, try_wait_limit: limit, spin_hold: hold };
+        let unit = policy.map(|winner_policy| DeclaredUnit {
+            winner_policy,
+            merge_red: xor_hash,
+            merge_arrive: !xor_hash,
+        });
+        let header = TraceHeader { geometry, try_wait_limit: limit, spin_hold: hold, unit };
         let mut writer = TraceWriter::new(Vec::new(), &header).unwrap();
         let after = after.clone();
         let exchange = Exchange { request: req.clone(), response: Some(resp), after, moment, accepted: limit };
@@ -283,6 +290,7 @@ proptest! {
             Event::Request(Box::new(exchange)),
             Event::Final(words.clone()),
             Event::Wait { number, accepted: cycle, request: Box::new(req.clone()) },
+            Event::Suspended { number, cycle },
             Event::Wake { number, pred, cycle },
             Event::Quiet { from: cycle / 2, to: cycle },
             Event::Reset { dropped: vec![req], written: words },
@@ -306,7 +314,7 @@ proptest! {
     ) {
         let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash: false };
         let mut machine = Machine::new(geometry, PART);
-        let header = TraceHeader { geometry, try_wait_limit: None, spin_hold: None };
+        let header = TraceHeader { geometry, try_wait_limit: None, spin_hold: None, unit: None };
         let mut writer = TraceWriter::new(Vec::new(), &header).unwrap();
         writer.write(&Event::Part { slot: 0, part: Some(PART) }).unwrap();
         for (req, seen) in &requests {

@@ -164,7 +164,7 @@ pub fn write_trace<W: std::io::Write>(
         Reading::Times(_) => None,
     });
     let words = words.unwrap_or(0);
-    let header = TraceHeader { geometry: geometry(words), try_wait_limit: None, spin_hold: None };
+    let header = TraceHeader { geometry: geometry(words), try_wait_limit: None, spin_hold: None, unit: None };
     let mut trace = TraceWriter::new(writer, &header)?;
     let part = Some(Allocation { base_row: 0, size_bytes: 4 * words, rank: 0 });
     trace.write(&Event::Part { slot: 0, part })?;

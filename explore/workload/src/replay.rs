@@ -80,6 +80,7 @@ impl Replay {
                 Event::Wait { request, .. } => request.slot,
                 Event::Request(exchange) => exchange.request.slot,
                 Event::Init(_)
+                | Event::Suspended { .. }
                 | Event::Wake { .. }
                 | Event::Quiet { .. }
                 | Event::Reset { .. }
@@ -126,7 +127,11 @@ impl Replay {
                         "a reset cannot be replayed: which requests it dropped depends on the unit",
                     );
                 }
-                Event::Wake { .. } | Event::Quiet { .. } | Event::End | Event::Final(_) => {}
+                Event::Suspended { .. }
+                | Event::Wake { .. }
+                | Event::Quiet { .. }
+                | Event::End
+                | Event::Final(_) => {}
             }
         }
         Ok(Replay { header, memory, events })

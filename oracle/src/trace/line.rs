@@ -4,7 +4,7 @@ use atoms_ops::{Fault, Op, Size};
 use serde::{Deserialize, Serialize};
 
 use super::number::{Count, Hex, Immediate, NameOrCode, Number, Pair, PerLane};
-use super::{Event, Exchange, TRACE_VERSION, TraceHeader};
+use super::{DeclaredUnit, Event, Exchange, TRACE_VERSION, TraceHeader};
 use crate::lanes::lanes_of;
 use crate::request::{Allocation, Geometry, MAX_LANES, MAX_WORDS, Moment, Response, SerialRequest};
 
@@ -12,11 +12,12 @@ pub(super) const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows"
 
 /// What a line can be about, by its field, and the fields that may stand beside it.
 const KINDS: &[(&str, &[&str])] = &[
-    ("atoms_trace", &["lanes", "banks", "rows", "xor_hash", "try_wait_limit", "spin_hold"]),
+    ("atoms_trace", &["lanes", "banks", "rows", "xor_hash", "try_wait_limit", "spin_hold", "unit"]),
     ("part", &[]),
     ("init", &[]),
     ("request", &["response", "after", "accepted", "number", "answered", "oldest_unanswered"]),
     ("wait", &["number", "accepted"]),
+    ("suspended", &[]),
     ("wake", &[]),
     ("quiet", &[]),
     ("reset", &["after"]),
@@ -57,6 +58,7 @@ object! { #[derive(Default)] Line { ;
     xor_hash: bool,
     try_wait_limit: Count<u64>,
     spin_hold: Count<u32>,
+    unit: DeclaredUnit,
     part: PartLine,
     init: Vec<Pair>,
     request: RequestLine,
@@ -67,6 +69,7 @@ object! { #[derive(Default)] Line { ;
     accepted: Count<u64>,
     answered: Count<u64>,
     oldest_unanswered: Count<u64>,
+    suspended: SuspendedLine,
     wake: WakeLine,
     quiet: (Count<u64>, Count<u64>),
     reset: Vec<RequestLine>,
@@ -81,6 +84,13 @@ object! { PartLine { slot: Count<u8>;
     rank: Count<u8>,
     unassigned: bool,
 } }
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SuspendedLine {
+    number: Count<u64>,
+    cycle: Count<u64>,
+}
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -161,6 +171,10 @@ impl Line {
                 accepted: Some(Number(*accepted)),
                 ..empty
             },
+            Event::Suspended { number, cycle } => {
+                let suspended = SuspendedLine { number: Number(*number), cycle: Number(*cycle) };
+                Line { suspended: Some(suspended), ..empty }
+            }
             Event::Wake { number, pred, cycle } => {
                 let wake = WakeLine { number: Number(*number), pred: Number(*pred), cycle: Number(*cycle) };
                 Line { wake: Some(wake), ..empty }
@@ -187,6 +201,7 @@ impl From<&TraceHeader> for Line {
             xor_hash: Some(xor_hash),
             try_wait_limit: header.try_wait_limit.map(Number),
             spin_hold: header.spin_hold.map(Number),
+            unit: header.unit,
             ..Line::default()
         }
     }
@@ -437,7 +452,8 @@ impl Line {
             return Err("`spin_hold` is 0: expected 1 or more".to_owned());
         }
         let geometry = Geometry { lanes, banks, rows, xor_hash: self.xor_hash.unwrap_or_default() };
-        Ok(TraceHeader { geometry, try_wait_limit: self.try_wait_limit.map(|cycles| cycles.0), spin_hold })
+        let try_wait_limit = self.try_wait_limit.map(|cycles| cycles.0);
+        Ok(TraceHeader { geometry, try_wait_limit, spin_hold, unit: self.unit })
     }
 
     /// What a line after the header says; `None` for a note.
@@ -461,6 +477,8 @@ impl Line {
             let Number(number) = self.number.ok_or_else(|| missing("number"))?;
             let Number(accepted) = self.accepted.ok_or_else(|| missing("accepted"))?;
             Event::Wait { number, accepted, request: Box::new(request.request(geometry.lanes)?) }
+        } else if let Some(SuspendedLine { number, cycle }) = self.suspended {
+            Event::Suspended { number: number.0, cycle: cycle.0 }
         } else if let Some(WakeLine { number, pred, cycle }) = self.wake {
             Event::Wake { number: number.0, pred: pred.0, cycle: cycle.0 }
         } else if let Some((Number(from), Number(to))) = self.quiet {

@@ -11,6 +11,8 @@ use std::io::{self, BufRead, Read as _, Write};
 use atoms_ops::Fault;
 
 use crate::checker::Checker;
+use crate::order::GoesFirst;
+use crate::passes::Merging;
 use crate::rejection::Rejection;
 use crate::request::{Allocation, Geometry, Moment, Response, SerialRequest};
 use line::{HEADER, Line};
@@ -96,6 +98,11 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<TraceSummary, RecordingError
     let mut checker = Checker::new(header.geometry);
     header.try_wait_limit.inspect(|cycles| checker.set_try_wait_limit(*cycles));
     header.spin_hold.inspect(|requests| checker.set_spin_hold(*requests));
+    if let Some(DeclaredUnit { winner_policy, merge_red, merge_arrive }) = header.unit {
+        checker.set_merging(Merging { red: merge_red, arrive: merge_arrive });
+        checker.set_goes_first(winner_policy);
+        checker.set_timed();
+    }
     let mut summary = TraceSummary::default();
     while let Some((line, event)) = trace.next_event()? {
         let verdict = match event {
@@ -129,6 +136,7 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<TraceSummary, RecordingError
                 checker.accept(number, accepted, &request);
                 Ok(())
             }
+            Event::Suspended { number, cycle } => checker.suspend(number, cycle),
             Event::Wake { number, pred, cycle } => {
                 summary.wakes += 1;
                 checker.wake(number, pred, cycle)
@@ -177,6 +185,13 @@ pub enum Event {
         accepted: u64,
         /// The request.
         request: Box<SerialRequest>,
+    },
+    /// A suspension, as for [`Checker::suspend`].
+    Suspended {
+        /// Number of the request.
+        number: u64,
+        /// Cycle in which it was suspended.
+        cycle: u64,
     },
     /// A wake-up, as for [`Checker::wake`].
     Wake {
@@ -231,6 +246,23 @@ pub struct TraceHeader {
     pub try_wait_limit: Option<u64>,
     /// For how many CAST.SPIN requests a lane is favoured, if that is to be judged (spec 5.4).
     pub spin_hold: Option<u32>,
+    /// The unit recorded, if it is one of ours.
+    pub unit: Option<DeclaredUnit>,
+}
+
+/// Declares that the unit recorded is one of ours, from reset on and with every request: its order of lanes is judged
+/// (spec 4.2, 6.11), the selection of CAST.SPIN (spec 5.4), and the cycles in which waits end (spec 6.12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeclaredUnit {
+    /// The lane that goes first.
+    pub winner_policy: GoesFirst,
+    /// True if operations without a result merge.
+    #[serde(default)]
+    pub merge_red: bool,
+    /// True if arrivals merge.
+    #[serde(default)]
+    pub merge_arrive: bool,
 }
 
 /// Reads a trace line by line.
@@ -249,7 +281,7 @@ impl<R: BufRead> TraceReader<R> {
     /// [`RecordingError::Read`], or [`RecordingError::Malformed`] if the first line is no header.
     pub fn new(reader: R) -> Result<Self, RecordingError> {
         let geometry = Geometry { lanes: 0, banks: 0, rows: 0, xor_hash: false };
-        let header = TraceHeader { geometry, try_wait_limit: None, spin_hold: None };
+        let header = TraceHeader { geometry, try_wait_limit: None, spin_hold: None, unit: None };
         let mut trace = TraceReader { reader, header, line: 0, text: Vec::new() };
         let Some(line) = trace.next_line()? else {
             let problem = format!("the trace is empty; it must begin with a header such as {HEADER}");

@@ -520,7 +520,8 @@ pub(crate) struct MutateArgs {
     /// The first so many stages alone, and no lint
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_000))]
     pub(crate) stages: Option<usize>,
-    /// Judge by the oracle alone what the model notices, as where RTL and model have the same defect
+    /// Plant the defects that --explained lists, and judge them by the oracle alone, as where the model
+    /// has the same defect; with --unlisted, mutants that the model notices
     #[arg(long, conflicts_with_all = ["survivors", "every_stage"])]
     pub(crate) common: bool,
     /// Mutants of what is elaborated, such as widths, bounds of loops and labels: a build for each

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs;
 use atoms_mutate::{
-    Explained, Fate, Hunt, JudgedBy, KillCheck, Mutant, MutationReport, StageTally, altered_folder, hunt,
-    hunt_built, lint_survivors, mutants, sample, stages, woven,
+    Explained, Fate, Hunt, JudgedBy, KillCheck, Mutant, MutationReport, Planted, Stage, StageTally,
+    altered_folder, hunt, hunt_built, hunt_planted, lint_survivors, mutants, sample, stages, woven,
 };
 use atoms_verilated::{Environment, cores};
+use serde_json::json;
 
 use crate::args::MutateArgs;
 use crate::error::{CliError, Verdict};
@@ -19,7 +20,7 @@ use crate::progress::build_step;
 const CORPUS: &str = "tests/regress/corpus.json";
 /// In the folder of the RTL.
 const EXPLAINED: &str = "formal/mutants.toml";
-/// As [`EXPLAINED`], for what the oracle alone does not notice.
+/// List of defects that RTL and model could share, in the folder of the RTL.
 const COMMON: &str = "formal/common.toml";
 
 pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
@@ -40,6 +41,9 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
     let explained = Explained::read(&explained_at).map_err(CliError::of)?;
     let mut stages = stages(corpus.as_deref()).map_err(CliError::of)?;
     stages.truncate(args.stages.unwrap_or(usize::MAX));
+    if args.common && !args.unlisted {
+        return planted(args, &rtl_dir, &stages, &explained);
+    }
     let design = woven(&rtl_dir, "default", &mut build_step).map_err(CliError::of)?;
     let every = mutants(&design).map_err(CliError::of)?;
     let keys: Vec<String> = every.iter().map(ToString::to_string).collect();
@@ -110,6 +114,47 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
         false => out!("{report}")?,
     }
     Ok(if report.is_as_listed() { Verdict::Agree } else { Verdict::Disagree })
+}
+
+/// Puts the defects of the list to the oracle, which must notice each.
+fn planted(
+    args: &MutateArgs,
+    rtl_dir: &Path,
+    stages: &[Stage],
+    explained: &Explained,
+) -> Result<Verdict, CliError> {
+    let only = args.only.as_deref().unwrap_or_default();
+    let named = |one: &&Planted| [&one.about, &one.clause, &one.file].iter().any(|text| text.contains(only));
+    let mut chosen: Vec<Planted> = explained.defects.iter().filter(named).cloned().collect();
+    if let Some(count) = args.sample {
+        chosen = sample(&chosen, count, args.seed);
+    }
+    if chosen.is_empty() {
+        return Err(CliError::message("of the defects of the list none is asked for"));
+    }
+    let threads = args.threads.unwrap_or_else(cores);
+    let how = Hunt { rtl_dir, judge: JudgedBy::Oracle, stages, threads, every_stage: false };
+    let mut done = |stage: &StageTally| {
+        note!("{}: {} of {} killed in {:.1} s", stage.name, stage.killed, stage.before, stage.seconds);
+    };
+    let (fates, _) = hunt_planted(how, &chosen, &mut build_step, &mut done).map_err(CliError::of)?;
+    let noticed = |fate: &Fate| fate.kill.as_ref().is_some_and(|kill| kill.check == KillCheck::Oracle);
+    let count = fates.iter().filter(|fate| noticed(fate)).count();
+    if args.json {
+        let defects =
+            chosen.iter().zip(&fates).map(|(defect, fate)| json!({ "defect": defect, "kill": fate.kill }));
+        outln!("{}", json!({ "noticed": count, "defects": defects.collect::<Vec<_>>() }))?;
+    } else {
+        for (Planted { about, clause, file, .. }, fate) in chosen.iter().zip(&fates) {
+            let verdict = match &fate.kill {
+                None => "not noticed".to_owned(),
+                Some(kill) => format!("{:?}: {}", kill.check, kill.by.lines().next().unwrap_or_default()),
+            };
+            outln!("spec {clause}  {file}  {about}\n    {verdict}")?;
+        }
+        outln!("\n{} defects, {count} noticed by the oracle", chosen.len())?;
+    }
+    Ok(if count == chosen.len() { Verdict::Agree } else { Verdict::Disagree })
 }
 
 /// The corpus whose episodes are the last stage; none where there is no checkout.

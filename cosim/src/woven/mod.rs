@@ -3,6 +3,7 @@
 
 mod recording;
 
+use std::ops::Range;
 use std::path::Path;
 
 use atoms_model::Config;
@@ -32,6 +33,19 @@ pub enum WovenError {
     #[error(transparent)]
     Rtl(#[from] RtlError),
 }
+
+/// Switches are set in reset, by ports that mean nothing then; not in a later one, where a run drives them as it likes.
+const WEAVE: Weave<'_> = Weave {
+    top: rtl::TOP,
+    clock: "clk_i",
+    set: "!rst_ni && cta_valid_i",
+    close: "rst_ni",
+    site: "cta_base_i",
+    value: "cta_rank_i[3:0]",
+    meanwhile: "cta_rank_i[7:4]",
+    from: "cta_size_i[11:0]",
+    to: "cta_size_i[23:12]",
+};
 
 /// Cycles that a window of an alteration can lie in.
 const WINDOW_CYCLES: u64 = 4095;
@@ -80,24 +94,37 @@ impl WovenRtl {
         progress: &mut dyn FnMut(&BuildStep),
     ) -> Result<WovenRtl, WovenError> {
         let sources = rtl::texts(rtl_dir, config).map_err(RtlBuildError::Build)?;
-        // Switches are set in reset, by ports that mean nothing then; not in a later one, where a run drives them as it likes.
-        let weave = Weave {
-            top: rtl::TOP,
-            clock: "clk_i",
-            set: "!rst_ni && cta_valid_i",
-            close: "rst_ni",
-            site: "cta_base_i",
-            value: "cta_rank_i[3:0]",
-            meanwhile: "cta_rank_i[7:4]",
-            from: "cta_size_i[11:0]",
-            to: "cta_size_i[23:12]",
-        };
-        let Woven { texts, sites } = weave.apply(&sources)?;
+        let woven = WEAVE.apply(&sources)?;
+        Self::of(rtl_dir, config, sources, woven, progress)
+    }
+
+    /// Builds it with replacements woven in ([`Weave::replace`]), and no sites.
+    ///
+    /// # Errors
+    /// [`WovenError`].
+    pub fn replaced(
+        rtl_dir: &Path,
+        config: &NamedConfig,
+        replacements: &[(String, Range<usize>, String)],
+        progress: &mut dyn FnMut(&BuildStep),
+    ) -> Result<WovenRtl, WovenError> {
+        let sources = rtl::texts(rtl_dir, config).map_err(RtlBuildError::Build)?;
+        let texts = WEAVE.replace(&sources, replacements)?;
+        Self::of(rtl_dir, config, sources, Woven { texts, sites: Vec::new() }, progress)
+    }
+
+    fn of(
+        rtl_dir: &Path,
+        config: &NamedConfig,
+        sources: Vec<(String, String)>,
+        woven: Woven,
+        progress: &mut dyn FnMut(&BuildStep),
+    ) -> Result<WovenRtl, WovenError> {
         let flow = DataFlow::read(&sources)?;
         // Experiments by the thousand, of a few hundred cycles each.
         let restored_often = true;
-        let library = rtl::library_of(rtl_dir, config, &texts, restored_often, progress)?;
-        Ok(WovenRtl { config: config.clone(), sources, sites, flow, library })
+        let library = rtl::library_of(rtl_dir, config, &woven.texts, restored_often, progress)?;
+        Ok(WovenRtl { config: config.clone(), sources, sites: woven.sites, flow, library })
     }
 
     /// A model of it after reset, memory zero, with these alterations and no other.

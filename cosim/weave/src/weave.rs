@@ -4,7 +4,7 @@ use crate::SyntaxError;
 use crate::alteration::{AlterationSite, Place, SiteKind, table};
 use crate::parser::{opaque_names, parse};
 use crate::syntax::{Expr, Item, Node, Select, Stmt, StmtNode};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Package of the switches.
@@ -91,16 +91,38 @@ impl Weave<'_> {
             let changed = splice(text, 0..text.len(), edits);
             woven.texts.push((file.clone(), changed.replace(NO_INLINE, "")));
         }
-        let package = format!(
-            "package {PACKAGE}; logic [3:0] choice [{}]; logic closed = 1'b0; logic [31:0] now; \
-             logic [15:0] site; \
-             logic [3:0] value, meanwhile; logic [11:0] from, last; endpackage ",
-            woven.sites.len().max(1)
-        );
-        if let Some((_, first)) = woven.texts.first_mut() {
-            first.insert_str(0, &package);
-        }
+        insert_package(&mut woven.texts, woven.sites.len());
         Ok(woven)
+    }
+
+    /// Weaves replacements into `sources`: each is a file, bytes of it that are an expression, and the expression in its place,
+    /// which switch number `n` puts there for replacement `n`. Those of one file are of the same bytes or lie apart.
+    ///
+    /// # Errors
+    /// [`WeaveError`] of the first construct that is not understood.
+    pub fn replace(
+        &self,
+        sources: &[(String, String)],
+        replacements: &[(String, Range<usize>, String)],
+    ) -> Result<Vec<(String, String)>, WeaveError> {
+        let mut texts = Vec::new();
+        for (file, text) in sources {
+            let mut edits: BTreeMap<(usize, usize), String> = BTreeMap::new();
+            for (number, (_, span, with)) in
+                replacements.iter().enumerate().filter(|(_, (of, ..))| of == file)
+            {
+                let own = || format!("({})", &text[span.clone()]);
+                let other = edits.entry((span.start, span.end)).or_insert_with(own);
+                *other = format!("({CHOICE}[{number}][0] ? ({with}) : {other})");
+            }
+            let mut edits: Vec<_> = edits.into_iter().map(|((start, end), new)| (start..end, new)).collect();
+            let units = parse(text).map_err(|error| WeaveError { file: file.clone(), error })?;
+            let top = units.iter().find(|unit| unit.name == self.top);
+            edits.extend(top.map(|unit| (unit.body..unit.body, self.setting())));
+            texts.push((file.clone(), splice(text, 0..text.len(), edits).replace(NO_INLINE, "")));
+        }
+        insert_package(&mut texts, replacements.len());
+        Ok(texts)
     }
 
     /// The process that sets switches, on one line.
@@ -118,6 +140,19 @@ impl Weave<'_> {
              end else if ({p}::now + 32'd1 == 32'({p}::from)) {CHOICE}[{p}::site] <= {p}::meanwhile; \
              else if ({p}::now == 32'({p}::last)) {CHOICE}[{p}::site] <= {p}::value; end"
         )
+    }
+}
+
+/// Inserts the package of the switches before the first text.
+fn insert_package(texts: &mut [(String, String)], switches: usize) {
+    let package = format!(
+        "package {PACKAGE}; logic [3:0] choice [{}]; logic closed = 1'b0; logic [31:0] now; \
+         logic [15:0] site; \
+         logic [3:0] value, meanwhile; logic [11:0] from, last; endpackage ",
+        switches.max(1)
+    );
+    if let Some((_, first)) = texts.first_mut() {
+        first.insert_str(0, &package);
     }
 }
 

@@ -56,6 +56,9 @@ pub enum MutateError {
     /// The same mutant is explained twice.
     #[error("`{}` explains `{}` twice: take one of them away", .0.display(), .1)]
     Twice(PathBuf, String),
+    /// A defect does not fit the RTL.
+    #[error("`{0}` has the text of the defect \"{2}\" {1} times: expected once")]
+    Planted(String, usize, String),
     /// A file cannot be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::MutateError;
+use crate::{MutateError, Planted};
 
 /// Why a mutant need not be killed.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -20,6 +20,8 @@ pub enum Explanation {
 /// The committed list.
 #[derive(Clone, Debug, Default)]
 pub struct Explained {
+    /// Defects that the oracle must notice.
+    pub defects: Vec<Planted>,
     by_key: BTreeMap<String, Explanation>,
 }
 
@@ -31,6 +33,8 @@ struct File {
     #[serde(default)]
     argued: Vec<Argued>,
     open: Option<Open>,
+    #[serde(default)]
+    defects: Vec<Planted>,
 }
 
 #[derive(serde::Deserialize)]
@@ -76,7 +80,7 @@ impl Explained {
                 }
             }
         }
-        Ok(Explained { by_key })
+        Ok(Explained { defects: file.defects, by_key })
     }
 
     /// Of the mutant with this key.

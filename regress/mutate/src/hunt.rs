@@ -6,16 +6,20 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::configs;
 use atoms_cosim::mismatch::ComparedSignal;
+use atoms_cosim::request::{Lane, PartWrite, WarpRequest};
 use atoms_cosim::rtl::BuildStep;
-use atoms_cosim::session::{Failure, WATCHDOG_CYCLES};
+use atoms_cosim::session::{Failure, Tally, WATCHDOG_CYCLES};
 use atoms_cosim::woven::{Recording, Reply, Switch, WovenBench, WovenError, WovenRtl};
 use atoms_coverage::episode::Episode;
 use atoms_model::Config;
+use atoms_model::mbarrier::MbarObject;
+use atoms_ops::{Op, Size};
 use atoms_verilated::RtlError;
 
-use crate::{Mutant, MutateError, Stage};
+use crate::{Mutant, MutateError, Planted, Stage};
 
 /// A defect may cost time, which the oracle does not count: what takes so many times as long as without one is stuck.
 const TIMES_AS_LONG: u64 = 8;
@@ -121,6 +125,41 @@ pub fn hunt(
     built: &mut dyn FnMut(&BuildStep),
     done: &mut dyn FnMut(&StageTally),
 ) -> Result<(Vec<Fate>, Vec<StageTally>), MutateError> {
+    let switches: Vec<_> = mutants.iter().map(|mutant| mutant.switch).collect();
+    hunt_switches(hunt, &switches, &mut |name| woven(hunt.rtl_dir, name, built), done)
+}
+
+/// Puts defects of the list to the stages, as [`hunt`] does.
+///
+/// # Errors
+/// [`MutateError`].
+pub fn hunt_planted(
+    hunt: Hunt<'_>,
+    defects: &[Planted],
+    built: &mut dyn FnMut(&BuildStep),
+    done: &mut dyn FnMut(&StageTally),
+) -> Result<(Vec<Fate>, Vec<StageTally>), MutateError> {
+    let place = |one: &Planted| {
+        let source = fs_err::read_to_string(hunt.rtl_dir.join(&one.file))?;
+        Ok((one.file.clone(), one.place(&source)?, one.with.clone()))
+    };
+    let replacements = defects.iter().map(place).collect::<Result<Vec<_>, MutateError>>()?;
+    let switches: Vec<_> = (0..defects.len()).map(|number| Some(Switch::always(number, 1))).collect();
+    let mut build = |name: &str| {
+        let config = configs::named(hunt.rtl_dir, name)?;
+        WovenRtl::replaced(hunt.rtl_dir, &config, &replacements, built)
+            .map_err(|error| MutateError::Woven(name.to_owned(), error))
+    };
+    hunt_switches(hunt, &switches, &mut build, done)
+}
+
+/// Puts the design with each of these switches to the stages.
+fn hunt_switches(
+    hunt: Hunt<'_>,
+    mutants: &[Option<Switch>],
+    build: &mut dyn FnMut(&str) -> Result<WovenRtl, MutateError>,
+    done: &mut dyn FnMut(&StageTally),
+) -> Result<(Vec<Fate>, Vec<StageTally>), MutateError> {
     let mut fates = vec![Fate::default(); mutants.len()];
     let mut tallies = Vec::new();
     let mut libraries: BTreeMap<String, WovenRtl> = BTreeMap::new();
@@ -135,7 +174,7 @@ pub fn hunt(
         let named: BTreeSet<&str> = stage.episodes.iter().map(|episode| episode.config.as_str()).collect();
         for name in named {
             if !libraries.contains_key(name) {
-                let woven = woven(hunt.rtl_dir, name, built)?;
+                let woven = build(name)?;
                 if let Some((other, first)) = libraries.first_key_value()
                     && first.sites != woven.sites
                 {
@@ -158,8 +197,7 @@ pub fn hunt(
                     return Err(MutateError::Unsound(name.to_owned(), episode.seed, notice.by));
                 }
                 let began = Instant::now();
-                let noticed =
-                    each(&mut benches, &todo, |bench, at| notice(bench, mutants[at].switch.as_slice()))?;
+                let noticed = each(&mut benches, &todo, |bench, at| notice(bench, mutants[at].as_slice()))?;
                 tally.seconds += began.elapsed().as_secs_f64();
                 for (at, notice) in noticed {
                     let Some(Notice { check, by, requests, cycle }) = notice else { continue };
@@ -175,7 +213,41 @@ pub fn hunt(
         done(&tally);
         tallies.push(tally);
     }
+    if let Some(woven) = libraries.values().next().filter(|_| hunt.judge == JudgedBy::Oracle) {
+        let (mut bench, case) = (woven.bench()?, long_wait(&woven.config.config));
+        let limit = TIMES_AS_LONG * u64::from(LONG_WAIT);
+        for (fate, switch) in fates.iter_mut().zip(mutants).filter(|(fate, _)| fate.kill.is_none()) {
+            let (tally, failure) = bench.judged(switch.as_slice(), &mut CaseStimulus::new(&case), limit)?;
+            if let Some(Notice { check, by, requests, cycle }) = Notice::of(&tally, failure) {
+                *fate = Fate {
+                    kill: Some(Kill { stage: None, episode: 0, check, by, requests, cycle }),
+                    kills: 1,
+                };
+            }
+        }
+    }
     Ok((fates, tallies))
+}
+
+/// Cycles of a wait that 16 bits do not count; random runs have no time for it.
+const LONG_WAIT: u32 = 70_000;
+
+/// A wait of [`LONG_WAIT`] cycles, alone in the unit.
+fn long_wait(config: &Config) -> Case {
+    let request = |op: Op, lane| WarpRequest {
+        op: op as u8,
+        size: Size::U64 as u8,
+        mask: 1,
+        lanes: vec![lane],
+        ..WarpRequest::default()
+    };
+    let object = Lane { b: MbarObject::init(1).encode().into(), ..Lane::default() };
+    let limit = Lane { c: LONG_WAIT.into(), ..Lane::default() };
+    Case {
+        parts: vec![PartWrite { enable: true, size: config.row_bytes(), ..PartWrite::default() }],
+        warps: vec![request(Op::MbarInit, object), request(Op::MbarTryWait, limit)],
+        ..Case::default()
+    }
 }
 
 /// Configurations for mutants that have no switch, those that take least time first: each is built for each of them, so
@@ -281,6 +353,20 @@ struct Notice {
     cycle: u64,
 }
 
+impl Notice {
+    /// Makes the notice of a run that failed.
+    fn of(tally: &Tally, failure: Option<Failure>) -> Option<Notice> {
+        let failure = failure?;
+        let check = match &failure {
+            Failure::Oracle(_) => KillCheck::Oracle,
+            Failure::Stop(_) => KillCheck::Assertion,
+            _ => KillCheck::Stuck,
+        };
+        let (requests, cycle) = (tally.requests as usize, tally.cycles);
+        Some(Notice { check, by: failure.to_string(), requests, cycle })
+    }
+}
+
 /// One episode of a stage.
 struct Run<'a> {
     recording: Recording,
@@ -331,14 +417,7 @@ impl Run<'_> {
     ) -> Result<Option<Notice>, RtlError> {
         let limit = TIMES_AS_LONG * self.recording.cycles() + WATCHDOG_CYCLES;
         let (tally, failure) = bench.judged(switches, &mut self.episode.stimulus(self.config), limit)?;
-        let check = match &failure {
-            None => return Ok(None),
-            Some(Failure::Oracle(_)) => KillCheck::Oracle,
-            Some(Failure::Stop(_)) => KillCheck::Assertion,
-            Some(_) => KillCheck::Stuck,
-        };
-        let by = failure.map_or_else(String::new, |failure| failure.to_string());
-        Ok(Some(Notice { check, by, requests: tally.requests as usize, cycle: tally.cycles }))
+        Ok(Notice::of(&tally, failure))
     }
 }
 

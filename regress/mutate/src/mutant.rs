@@ -100,10 +100,10 @@ pub fn mutants(woven: &WovenRtl) -> Result<Vec<Mutant>, MutateError> {
 }
 
 /// `count` of them, drawn by `seed`, in their order.
-pub fn sample(mutants: &[Mutant], count: usize, seed: u64) -> Vec<Mutant> {
-    let mut places: Vec<usize> = (0..mutants.len()).collect();
+pub fn sample<M: Clone>(all: &[M], count: usize, seed: u64) -> Vec<M> {
+    let mut places: Vec<usize> = (0..all.len()).collect();
     places.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
     places.truncate(count);
     places.sort_unstable();
-    places.into_iter().map(|place| mutants[place].clone()).collect()
+    places.into_iter().map(|place| all[place].clone()).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::signal_path;
+use crate::{WaveNotes, signal_path};
 
 /// Values of some signals of a wave file, from one point in time to another.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +15,8 @@ pub struct Excerpt {
     pub period: Option<u64>,
     /// The signals, in the order in which they are to be shown.
     pub signals: Vec<ExcerptSignal>,
+    /// Departures of the file from its format.
+    pub notes: WaveNotes,
 }
 
 /// A signal of an [`Excerpt`].

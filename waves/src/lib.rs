@@ -64,7 +64,8 @@ pub use page::WavePage;
 pub use query::{QueryError, WaveQuery};
 pub use reader::{
     EXCERPT_LIMIT, FileSignal, RawValue, SignalLookupError, SignalPattern, Slot, Slots, TimeUnit, WaveClock,
-    WaveExtent, WaveFile, WaveFormat, WaveReadError, WaveReadFault, signal_path,
+    WaveExtent, WaveFile, WaveFormat, WaveNote, WaveNoteKind, WaveNotes, WaveReadError, WaveReadFault,
+    signal_path,
 };
 pub use show::{Charset, PictureError, Shades, TextStyle, show_svg, show_text, show_wavedrom, value_label};
 pub use trace::WaveTrace;

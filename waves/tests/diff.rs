@@ -473,8 +473,9 @@ fn what_is_passed_over_changes_nothing() {
         let mut other = dump.altered(state);
         if seed % 4 == 0 {
             let at = random(state, STEPS - 100) as usize;
-            let wrong = ["b {3}", "b1111111 {2}", "1?extra", "bad", "#1\n1{1}", "b12 {3}"];
-            let wrong = wrong[random(state, 6) as usize].to_owned();
+            // The first three are read with a note.
+            let wrong = ["b {3}", "b0b1 {3}", "#1\n1{1}", "b1111111 {2}", "1?extra", "bad", "b12 {3}"];
+            let wrong = wrong[random(state, 7) as usize].to_owned();
             other.steps[at].1.push(wrong.clone());
             if seed % 8 == 0 {
                 dump.steps[at].1.push(wrong);

@@ -68,6 +68,7 @@ fn fixture() -> Excerpt {
             signal("atoms.txn.issue", ValueKind::Text, texts(&issue)),
             signal("atoms.txn.tag.tag05", ValueKind::Text, texts(&tag)),
         ],
+        ..Excerpt::default()
     }
 }
 
@@ -515,7 +516,13 @@ fn large() -> Excerpt {
         }
     }
     signals.extend(sides.into_iter().flatten());
-    Excerpt { window: 0..CYCLES * PERIOD, unit: "1 ns".into(), period: Some(PERIOD), signals }
+    Excerpt {
+        window: 0..CYCLES * PERIOD,
+        unit: "1 ns".into(),
+        period: Some(PERIOD),
+        signals,
+        ..Excerpt::default()
+    }
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use atoms_waves::{
-    Excerpt, FileSignal, SignalLookupError, ValueKind, WaveFile, WaveFormat, WaveReadFault, WaveValue,
+    DiffOptions, DiffSides, Excerpt, FileSignal, SignalLookupError, ValueKind, WaveDiff, WaveFile,
+    WaveFormat, WaveNotes, WaveReadFault, WaveValue,
 };
 
 /// Changes by path: time and value, numbers with all digits.
@@ -247,7 +248,7 @@ const MALFORMED: &[(&str, &str)] = &[
     ("\u{1f}\u{1}\u{2}",                        "it begins with `\\x1f`"),
     ("$var wire 1 ! a $end\n",                  "line 1: the file ends before $enddefinitions"),
     ("$scope module top",                       "line 1: the file ends in $scope, before its $end"),
-    ("$timescale 3 ns $end",                    "line 1: $timescale `3ns`: expected 1, 10 or 100 of s, ms"),
+    ("$timescale 3 parsec $end",                "line 1: $timescale `3parsec`: expected 1, 10 or 100 of s, ms"),
     ("$timescale 1 ns $end\n1!",                "line 2: expected a declaration, such as $var, found `1!`"),
     ("$upscope $end",                           "$upscope without a $scope"),
     ("$var wire many ! a $end",                 "a $var of `many` bits"),
@@ -259,14 +260,15 @@ const MALFORMED: &[(&str, &str)] = &[
 /// Values behind the declarations of a signal `!` of 4 bits, and the error about them.
 #[rustfmt::skip]
 const MALFORMED_VALUES: &[(&str, &str)] = &[
-    ("#10\nb1 !\n#9\n",                         "line 4: time goes back from 10 to 9"),
     ("#10\nb12 !\n",                            "line 3: `2` in a number: expected digits 0, 1, x, z"),
     ("#10\nb11111 !\n",                         "line 3: a value of 5 digits for a signal of 4 bits"),
     ("#10\nb1 \"\n",                            "line 3: a value of `\"`, a code that no $var declares"),
     ("#1x\n",                                   "line 2: `#1x`: expected a time"),
     ("#99999999999999999999\n",                 "expected a time"),
     ("#0\nr1.5.2 !\n",                          "line 3: `1.5.2`: expected a floating-point number"),
-    ("#0\nb !\n",                               "line 3: a number without digits"),
+    ("#1.x\n",                                  "line 2: `#1.x`: expected a time"),
+    ("#.5\n",                                   "line 2: `#.5`: expected a time"),
+    ("#0\nb0b0b1 !\n",                          "line 3: `b` in a number: expected digits 0, 1, x, z"),
     ("#0\n\u{7}\u{8}garbage here\n",            "line 3: expected a time (#1200), a change"),
     ("#0\n$var wire 1 ! a $end\n",              "line 3: `$var` behind $enddefinitions"),
     ("#0\npDU 0 6 !\n",                         "extended VCD"),
@@ -291,6 +293,54 @@ fn what_is_malformed_is_named_with_its_line() {
     assert!(matches!(WaveFile::open("no/such.vcd").unwrap_err().fault, WaveReadFault::Io(_)));
     let (_dir, path) = written([0x1f, 0x8b, 8, 0]);
     assert!(matches!(WaveFile::open(path).unwrap_err().fault, WaveReadFault::Gzip));
+}
+
+/// Times and digits.
+type Expected = &'static [(u64, &'static str)];
+
+/// Declarations, values, and how they are read: notes, and the changes of the signal.
+#[rustfmt::skip]
+const LENIENT: &[(&str, &str, &[&str], Expected)] = &[
+    ("$timescale 244 ns $end",  "#0 0! #2 1!",
+     &["line 1: $timescale is not 1, 10 or 100 of a unit: all times are multiplied by its number"],
+     &[(0, "0000"), (488, "0001")]),
+    ("$timescale 1000 ps $end", "#0 0! #2 1!",
+     &["line 1: $timescale is not 1, 10 or 100 of a unit: all times are multiplied by its number"],
+     &[(0, "0000"), (2, "0001")]),
+    ("$timescale 1 ns $end",    "#0 0!\n#3.0 1!\n#4.75 0!\n#5. 1!",
+     &["line 3 and 2 more: a time has a fraction, which is left out"],
+     &[(0, "0000"), (3, "0001"), (4, "0000"), (5, "0001")]),
+    ("$timescale 1 ns $end",    "#10 b1 !\n#9 b10 !\n#10 b11 ! #11 b100 !",
+     &["line 3: time goes back: the changes there are read at the latest time so far"],
+     &[(10, "0001"), (10, "0010"), (10, "0011"), (11, "0100")]),
+    ("$timescale 1 ns $end",    "#0 b1 ! #5\nb !\nB ! #6 bx !",
+     &["line 3 and 1 more: a vector without digits is read as 0"],
+     &[(0, "0001"), (5, "0000"), (5, "0000"), (6, "xxxx")]),
+    ("$timescale 1 ns $end",    "#0 b0b00 ! #1 b0b1010 ! #2 b0Bx ! #3 b0b !",
+     &["line 2: a vector without digits is read as 0", "line 2 and 3 more: a second prefix `0b` in front of the digits is left out"],
+     &[(0, "0000"), (1, "1010"), (2, "xxxx"), (3, "0000")]),
+];
+
+#[test]
+fn departures_from_the_format_are_read_with_a_note() {
+    for (declarations, values, notes, expected) in LENIENT {
+        let (_dir, path) =
+            written(format!("{declarations} $var wire 4 ! a $end $enddefinitions $end\n{values}\n"));
+        let file = WaveFile::open(&path).unwrap();
+        let found = changes(&file).unwrap();
+        let found: Vec<_> = found["a"].iter().map(|(time, value)| (*time, value.as_str())).collect();
+        assert_eq!(found, *expected, "{values}");
+        let shown = |notes: &WaveNotes| notes.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let excerpt = Excerpt::read(&path, 0..u64::MAX, |_| true).unwrap();
+        assert_eq!(shown(&excerpt.notes), *notes, "{values}");
+        // The other file has one change more, so that text is the same up to there.
+        let other = path.with_extension("other");
+        std::fs::write(&other, std::fs::read_to_string(&path).unwrap() + "#99999 1!\n").unwrap();
+        let other = WaveFile::open(&other).unwrap();
+        let diff = WaveDiff::compare(DiffSides::Files(&file, &other), &DiffOptions::default()).unwrap();
+        assert_eq!(diff.notes.each_ref().map(shown), [notes, notes].map(|notes| notes.to_vec()), "{values}");
+        assert_eq!(diff.divergences, [], "{values}");
+    }
 }
 
 #[test]

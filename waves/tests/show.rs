@@ -41,6 +41,7 @@ fn excerpt() -> Excerpt {
             signal("volts", ValueKind::Real, &[(4010, "1.5")]),
             signal("done", ValueKind::Event, &[(4030, ""), (4115, "")]),
         ],
+        ..Excerpt::default()
     }
 }
 

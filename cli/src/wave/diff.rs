@@ -10,7 +10,7 @@ use crate::args::wave::WaveDiffArgs;
 use crate::error::{CliError, Verdict};
 use crate::output::{note, outln};
 use crate::progress::grouped;
-use crate::wave::{last_cycle, open, option, scale};
+use crate::wave::{last_cycle, notes_json, open, option, print_notes, scale};
 
 /// Causes, signals of a cause, and missing signals that are printed; JSON has all.
 const CAUSES: usize = 12;
@@ -55,6 +55,9 @@ pub(crate) fn diff(args: &WaveDiffArgs) -> Result<Verdict, CliError> {
         outln!("{}", as_json(&diff, &names))?;
     } else {
         print(&diff, &names, args.clock.as_deref())?;
+    }
+    for (file, notes) in [Some(&left), right.as_ref()].into_iter().flatten().zip(&diff.notes) {
+        print_notes(file, notes);
     }
     let cut = diff.cut_in_line.iter().zip(&names).find_map(|(line, name)| Some(((*line)?, name)));
     if let Some((line, name)) = cut {
@@ -269,7 +272,7 @@ fn as_json(diff: &WaveDiff, names: &[String; 2]) -> Value {
         "equal": diff.is_equal(), "sides": names, "compared": diff.compared, "points": diff.points,
         "unit": diff.unit.map(|unit| unit.to_string()), "period": diff.period, "span": [diff.span.0, diff.span.1],
         "times": diff.sides.map(|(first, last)| [first, last]), "uncovered": diff.uncovered,
-        "cut_in_line": diff.cut_in_line, "missing": diff.missing, "unlike": diff.unlike, "signals": signals,
+        "cut_in_line": diff.cut_in_line, "notes": diff.notes.each_ref().map(notes_json), "missing": diff.missing, "unlike": diff.unlike, "signals": signals,
         "causes": causes, "further_causes": diff.further_causes,
     })
 }

@@ -10,7 +10,7 @@ use crate::args::wave::WaveInfoArgs;
 use crate::error::{CliError, Verdict};
 use crate::output::outln;
 use crate::progress::grouped;
-use crate::wave::{last_cycle, note_cut, open};
+use crate::wave::{last_cycle, notes_json, open, print_extent, print_notes};
 
 /// Scopes that are listed.
 const SCOPES: usize = 40;
@@ -28,6 +28,8 @@ pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
         ControlFlow::Continue(())
     });
     let extent = read.map_err(CliError::of)?;
+    let mut notes = *file.notes();
+    notes.extend(&extent.notes);
     let clock = file.clock().map_err(CliError::of)?;
     let cycles = clock
         .as_ref()
@@ -46,7 +48,8 @@ pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
                 "unit": unit, "times": extent.times.map(|(first, last)| [first, last]),
                 "clock": clock_path, "period": clock.map(|clock| clock.period),
                 "cycles": cycles.map(|(first, end)| [first, end]), "signals": file.signals().len(),
-                "distinct": file.slots(), "changes": changes, "cut_in_line": extent.cut_in_line, "scopes": scopes,
+                "distinct": file.slots(), "changes": changes, "cut_in_line": extent.cut_in_line,
+                "notes": notes_json(&notes), "scopes": scopes,
             })
         )?;
         return Ok(Verdict::Agree);
@@ -80,7 +83,7 @@ pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
     if scopes.len() > SCOPES {
         outln!("             ... and {} more scopes; --json lists all", scopes.len() - SCOPES)?;
     }
-    note_cut(&file, &extent);
+    print_extent(&file, &extent);
     Ok(Verdict::Agree)
 }
 
@@ -96,6 +99,7 @@ fn scopes(signals: &[FileSignal]) -> BTreeMap<String, u64> {
 }
 
 fn list(file: &WaveFile, pattern: &str, as_json: bool) -> Result<Verdict, CliError> {
+    print_notes(file, file.notes());
     let chosen = SignalPattern::new(pattern);
     let signals: Vec<_> = file.signals().iter().filter(|signal| chosen.matches(signal.parts())).collect();
     if signals.is_empty() {

@@ -14,7 +14,8 @@ mod transactions;
 
 use std::path::Path;
 
-use atoms_waves::{WaveExtent, WaveFile};
+use atoms_waves::{WaveExtent, WaveFile, WaveNote, WaveNotes};
+use serde_json::{Value, json};
 
 use crate::args::wave::WaveCommand;
 use crate::args::wave::moment::Scale;
@@ -53,8 +54,23 @@ fn last_cycle(last: u64, period: u64) -> u64 {
     last.div_ceil(period).max(1) - 1
 }
 
-/// Says where a file ends early.
-fn note_cut(file: &WaveFile, extent: &WaveExtent) {
+/// Prints what the format of a file does not allow.
+fn print_notes(file: &WaveFile, notes: &WaveNotes) {
+    notes.iter().for_each(|note| note!("{}: {note}", file.path().display()));
+}
+
+fn notes_json(notes: &WaveNotes) -> Value {
+    let places = |note: &WaveNote| {
+        let line = Some(note.line).filter(|line| *line > 0);
+        json!({ "line": line, "places": note.places, "text": note.kind.to_string() })
+    };
+    notes.iter().map(places).collect()
+}
+
+/// Prints the notes about a file and where it ends early.
+fn print_extent(file: &WaveFile, extent: &WaveExtent) {
+    print_notes(file, file.notes());
+    print_notes(file, &extent.notes);
     if let Some(line) = extent.cut_in_line {
         note!(
             "{}: it ends in the middle of line {line}: what is before that was read",

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::args::wave::WaveShowArgs;
 use crate::error::{CliError, Verdict};
 use crate::output::{note, outln};
-use crate::wave::{note_cut, option, scale};
+use crate::wave::{option, print_extent, scale};
 
 pub(super) fn search(file: &WaveFile, args: &WaveShowArgs, expression: &str) -> Result<Verdict, CliError> {
     let query =
@@ -50,6 +50,6 @@ pub(super) fn search(file: &WaveFile, args: &WaveShowArgs, expression: &str) -> 
     } else if found == 0 {
         note!("it holds in no {word}");
     }
-    note_cut(file, &extent);
+    print_extent(file, &extent);
     Ok(Verdict::Agree)
 }

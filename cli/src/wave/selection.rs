@@ -4,7 +4,7 @@ use atoms_waves::{Excerpt, SignalPattern, WaveFile};
 
 use crate::args::wave::WaveSelection;
 use crate::error::CliError;
-use crate::wave::{option, scale};
+use crate::wave::{option, print_notes, scale};
 
 /// Reads the window and the signals that are chosen, all of them if none are.
 pub(super) fn excerpt(file: &WaveFile, chosen: &WaveSelection) -> Result<Excerpt, CliError> {
@@ -26,6 +26,7 @@ pub(super) fn excerpt(file: &WaveFile, chosen: &WaveSelection) -> Result<Excerpt
         Some(window) => window.in_units(scale(file)?).map_err(option("--window"))?,
     };
     let excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
+    print_notes(file, &excerpt.notes);
     if excerpt.window.is_empty() || excerpt.signals.iter().all(|signal| signal.changes.is_empty()) {
         return Err(CliError::message(format!(
             "`{path}`: nothing is in that window; `atoms wave info {path}` says which cycles there are"

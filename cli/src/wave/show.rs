@@ -13,7 +13,7 @@ use crate::error::{CliError, Verdict};
 use crate::files::Files;
 use crate::output::{note, out, outln};
 use crate::wave::save_file::{self, SaveFile};
-use crate::wave::{last_cycle, open, option, scale, search, transactions};
+use crate::wave::{last_cycle, open, option, print_notes, scale, search, transactions};
 
 /// Signals that are shown without being asked for.
 const LINES: usize = 24;
@@ -52,6 +52,7 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
     };
     let asked_from = window.start;
     let excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
+    print_notes(&file, &excerpt.notes);
     if excerpt.window.is_empty() {
         let problem = format!(
             "nothing is there from {} on: {}",

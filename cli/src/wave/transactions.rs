@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::args::wave::WaveShowArgs;
 use crate::error::{CliError, Verdict};
 use crate::output::outln;
-use crate::wave::{option, scale};
+use crate::wave::{option, print_notes, scale};
 
 /// The scope of the tracks in our waves.
 const TRACKS: &str = "txn";
@@ -43,6 +43,7 @@ pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliE
         None => 0..u64::MAX,
     };
     let excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
+    print_notes(file, &excerpt.notes);
     let entries = entries(&excerpt);
     let period = excerpt.period.unwrap_or(1);
     let place = |entry: &Entry<'_>| {

@@ -489,6 +489,8 @@ impl<'a> Merge<'a> {
                 heals: (!state.differs).then(|| sampled(state.healed)),
             });
         }
+        let mut notes = self.files.map(|file| *file.notes());
+        notes.iter_mut().zip(&extents).for_each(|(notes, extent)| notes.extend(&extent.notes));
         let (mut causes, further_causes) = self.causes.finish();
         for cause in &mut causes {
             cause.roots.iter_mut().for_each(|pair| *pair = place[*pair]);
@@ -510,6 +512,7 @@ impl<'a> Merge<'a> {
             unit,
             period,
             cut_in_line: extents.map(|extent| extent.cut_in_line),
+            notes,
             uncovered,
             divergences,
             causes,

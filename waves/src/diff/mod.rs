@@ -17,7 +17,7 @@ use std::ops::Range;
 pub use cause::DivergenceCause;
 pub use pairs::{PairingError, SignalRename};
 
-use crate::{SignalPattern, TimeUnit, WaveFile, WaveReadError, WaveValue};
+use crate::{SignalPattern, TimeUnit, WaveFile, WaveNotes, WaveReadError, WaveValue};
 use pairs::Pairing;
 
 /// What is held against each other.
@@ -112,6 +112,8 @@ pub struct WaveDiff {
     pub period: Option<u64>,
     /// The lines in which sides are cut.
     pub cut_in_line: [Option<u64>; 2],
+    /// Departures of the files from their formats.
+    pub notes: [WaveNotes; 2],
     /// One side ends earlier, or begins later, than the other; not looked at within a window.
     pub uncovered: bool,
     /// Signals that differ, the earliest first.

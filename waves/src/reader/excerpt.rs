@@ -86,6 +86,8 @@ impl WaveFile {
             let fault = WaveReadFault::TooLarge { signals: signals.len(), changes, bytes, limit };
             return Err(fault.in_file(self.path()));
         }
+        let mut notes = *self.notes();
+        notes.extend(&extent.notes);
         let period = self.clock()?.map(|clock| clock.period);
         let end = match extent.times {
             Some((_, last)) if extent.whole => window.end.min(last.saturating_add(1)),
@@ -97,6 +99,7 @@ impl WaveFile {
             unit: self.unit.map_or_else(|| "1 unit".to_owned(), |unit| unit.to_string()),
             period,
             signals: found,
+            notes,
         })
     }
 }

@@ -9,6 +9,7 @@ mod error;
 mod excerpt;
 mod fst;
 mod lookup;
+mod notes;
 mod pattern;
 mod signals;
 mod unit;
@@ -26,6 +27,7 @@ pub use error::{WaveReadError, WaveReadFault};
 pub use excerpt::EXCERPT_LIMIT;
 pub use lookup::SignalLookupError;
 pub(crate) use lookup::{listed, path_end};
+pub use notes::{WaveNote, WaveNoteKind, WaveNotes};
 pub use pattern::SignalPattern;
 pub use signals::{FileSignal, Slot, Slots, signal_path};
 pub use unit::TimeUnit;
@@ -60,6 +62,7 @@ pub struct WaveFile {
     version: String,
     signals: Vec<FileSignal>,
     slots: u32,
+    notes: WaveNotes,
     body: Body,
 }
 
@@ -80,6 +83,8 @@ pub struct WaveExtent {
     /// The line in which the file ends without an end of it, or in the middle of a value: what stands there was not
     /// read. The simulation may have been killed.
     pub cut_in_line: Option<u64>,
+    /// Departures from the format among the values read.
+    pub notes: WaveNotes,
 }
 
 impl WaveExtent {
@@ -91,6 +96,7 @@ impl WaveExtent {
         };
         self.whole = behind.whole;
         self.cut_in_line = behind.cut_in_line.or(self.cut_in_line);
+        self.notes.extend(&behind.notes);
     }
 }
 
@@ -140,6 +146,7 @@ impl WaveFile {
             version: header.version,
             signals,
             slots: header.slots,
+            notes: header.notes,
             body,
         })
     }
@@ -170,6 +177,11 @@ impl WaveFile {
     /// The program that wrote it, as it says; may be empty.
     pub fn version(&self) -> &str {
         &self.version
+    }
+
+    /// Departures from the format among its declarations; those among its values are in [`WaveExtent::notes`].
+    pub fn notes(&self) -> &WaveNotes {
+        &self.notes
     }
 
     /// Its signals, in order of declaration. Several may have one [`Slot`].
@@ -255,4 +267,5 @@ struct Header {
     version: String,
     signals: Vec<FileSignal>,
     slots: u32,
+    notes: WaveNotes,
 }

@@ -28,6 +28,19 @@ impl TimeUnit {
         Some(TimeUnit { exponent: Self::named(name.trim())? + power })
     }
 
+    /// Reads any number of a unit, such as `244 ns`. Returns a unit and the number of them.
+    pub(super) fn parse_any(text: &str) -> Option<(TimeUnit, u64)> {
+        let (amount, name) = text.split_at(text.bytes().take_while(u8::is_ascii_digit).count());
+        let (mut amount, mut exponent) = (amount.parse().ok()?, Self::named(name.trim())?);
+        if amount == 0 {
+            return None;
+        }
+        while amount % 10 == 0 {
+            (amount, exponent) = (amount / 10, exponent + 1);
+        }
+        Some((TimeUnit { exponent }, amount))
+    }
+
     /// The power of ten of seconds of a unit's name.
     pub fn named(name: &str) -> Option<i8> {
         NAMES.iter().find(|(known, _)| *known == name).map(|(_, exponent)| *exponent)
@@ -57,6 +70,14 @@ mod tests {
         {
             let unit = TimeUnit::parse(text).unwrap();
             assert_eq!((unit.exponent, unit.to_string().as_str()), (exponent, shown));
+        }
+        for (text, exponent, amount) in
+            [("244ns", -9, 244), ("200 ps", -10, 2), ("1000 ps", -9, 1), ("5s", 0, 5)]
+        {
+            assert_eq!(TimeUnit::parse_any(text), Some((TimeUnit { exponent }, amount)), "{text}");
+        }
+        for text in ["", "ns", "0 ns", "1 parsec", "99999999999999999999 ns"] {
+            assert_eq!(TimeUnit::parse_any(text), None, "{text}");
         }
         for text in ["", "ns", "2 ns", "1 parsec", "1000 ps"] {
             assert_eq!(TimeUnit::parse(text), None, "{text}");

@@ -57,6 +57,7 @@ pub(super) fn open(path: &Path) -> Result<(Header, FstBody), WaveReadFault> {
             version: about.version.trim().to_owned(),
             slots,
             signals: declarations.signals,
+            ..Header::default()
         };
         Ok((header, FstBody { kinds: declarations.kinds, start: about.start_time }))
     })
@@ -189,7 +190,7 @@ impl FstBody {
                 Err(ReadSignalsError::ReadError(error)) => return Err(damaged(error)),
             }
             let times = (about.start_time <= end).then_some((about.start_time, about.end_time.min(end)));
-            Ok(WaveExtent { times, whole: !stopped && about.end_time <= end, cut_in_line: None })
+            Ok(WaveExtent { times, whole: !stopped && about.end_time <= end, ..WaveExtent::default() })
         })
     }
 }

@@ -11,12 +11,14 @@ use super::{extended, problem};
 use crate::ValueKind;
 use crate::reader::digits::{is_digit, shorten};
 use crate::reader::error::shown;
-use crate::reader::{RawValue, Slot, Slots, WaveExtent, WaveReadFault};
+use crate::reader::{RawValue, Slot, Slots, WaveExtent, WaveNoteKind, WaveNotes, WaveReadFault};
 
 /// Where the values of a dump are, and what they mean.
 #[derive(Debug)]
 pub(in crate::reader) struct VcdBody {
     start: Position,
+    /// Time units of a time in the file.
+    pub(super) factor: u64,
     pub(super) codes: Codes,
     /// By slot.
     pub(super) kinds: Vec<ValueKind>,
@@ -34,8 +36,8 @@ pub(crate) struct Position {
 
 impl VcdBody {
     pub(super) fn new(
-        from: u64,
-        line: u64,
+        start: Position,
+        factor: u64,
         codes: Codes,
         kinds: impl Iterator<Item = (Slot, ValueKind)>,
     ) -> Self {
@@ -48,7 +50,7 @@ impl VcdBody {
                 _ => *known = kind,
             }
         }
-        VcdBody { start: Position { bytes: from, line, now: 0 }, codes, kinds: of_slots }
+        VcdBody { start, factor, codes, kinds: of_slots }
     }
 
     /// In front of all values.
@@ -67,7 +69,8 @@ impl VcdBody {
     ) -> Result<WaveExtent, WaveReadFault> {
         let mut file = File::open(path).map_err(WaveReadFault::Io)?;
         file.seek(SeekFrom::Start(at.bytes)).map_err(WaveReadFault::Io)?;
-        Values { words: Words::new(file, at.bytes, at.line), at, body: self, which, until, visit }.read()
+        let (words, notes) = (Words::new(file, at.bytes, at.line), WaveNotes::default());
+        Values { words, at, body: self, which, until, notes, visit }.read()
     }
 }
 
@@ -78,6 +81,7 @@ struct Values<'a, V> {
     body: &'a VcdBody,
     which: &'a Slots,
     until: u64,
+    notes: WaveNotes,
     visit: V,
 }
 
@@ -85,6 +89,7 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
     fn read(mut self) -> Result<WaveExtent, WaveReadFault> {
         let mut extent = WaveExtent::default();
         let end = self.read_into(&mut extent)?;
+        extent.notes = self.notes;
         if let End::OfFile | End::Cut = end {
             (self.at.bytes, self.at.line) = (self.words.bytes(), self.words.line());
         }
@@ -107,11 +112,10 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
             }
             match self.words.text(&first)[0] {
                 b'#' => {
-                    let time = self.time(&first)?;
+                    let mut time = self.time(&first)?;
                     if time < now {
-                        return Err(self.problem(format!(
-                            "time goes back from {now} to {time}; write each run to a file of its own"
-                        )));
+                        self.notes.add(WaveNoteKind::TimeBack, self.words.line());
+                        time = now;
                     }
                     if time >= self.until {
                         let bytes = self.words.bytes() - first.len() as u64;
@@ -139,15 +143,21 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
         }
     }
 
-    fn time(&self, word: &Word) -> Result<u64, WaveReadFault> {
-        let digits = &self.words.text(word)[1..];
-        let time = digits.iter().try_fold(0_u64, |time, digit| {
-            let digit = digit.wrapping_sub(b'0');
-            if digit > 9 { None } else { time.checked_mul(10)?.checked_add(digit.into()) }
-        });
-        time.filter(|_| !digits.is_empty()).ok_or_else(|| {
+    fn time(&mut self, word: &Word) -> Result<u64, WaveReadFault> {
+        let text = &self.words.text(word)[1..];
+        let time = whole_number(text).or_else(|| self.without_fraction(word));
+        time.and_then(|time| time.checked_mul(self.body.factor)).ok_or_else(|| {
             self.problem(format!("{}: expected a time, such as #1200", shown(self.words.text(word))))
         })
+    }
+
+    #[cold]
+    fn without_fraction(&mut self, word: &Word) -> Option<u64> {
+        let text = &self.words.text(word)[1..];
+        let (whole, fraction) = text.split_at(text.iter().position(|byte| *byte == b'.')?);
+        let time = whole_number(whole).filter(|_| fraction[1..].iter().all(u8::is_ascii_digit))?;
+        self.notes.add(WaveNoteKind::TimeFraction, self.words.line());
+        Some(time)
     }
 
     /// Passes over a command.
@@ -181,7 +191,7 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
     fn change(&mut self, first: Word, now: u64) -> Result<ControlFlow<(), Whole>, WaveReadFault> {
         let initial = self.words.text(&first)[0];
         // A digit stands directly in front of the code, anything else in a word of its own.
-        let (value, code) = match initial {
+        let (mut value, code) = match initial {
             b'b' | b'B' | b'r' | b'R' | b's' | b'S' => (first.start + 1..first.end, None),
             digit if is_digit(digit) => {
                 let behind = first.start + 1..first.end;
@@ -223,12 +233,20 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
             }
             _ => {
                 let line = self.words.line();
+                if let [b'0', b'b' | b'B', ..] = self.words.text(&value) {
+                    self.notes.add(WaveNoteKind::VectorPrefix, line);
+                    value.start += 2;
+                }
                 let digits = self.words.text_mut(&value);
                 let from = shorten(digits).map_err(|found| {
                     let found = shown(&[found]);
                     problem(line, format!("{found} in a number: expected digits 0, 1, x, z"))
                 })?;
-                let digits = &self.words.text(&value)[from..];
+                let mut digits = &self.words.text(&value)[from..];
+                if digits.is_empty() {
+                    self.notes.add(WaveNoteKind::EmptyVector, line);
+                    digits = b"0";
+                }
                 match kind {
                     // 0 and x say that it does not happen.
                     ValueKind::Event if digits == b"1" => RawValue::Event,
@@ -238,9 +256,6 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
                             "a value of {} digits for a signal of {width} bits",
                             value.len()
                         )));
-                    }
-                    ValueKind::Bits(_) if digits.is_empty() => {
-                        return Err(self.problem("a number without digits"));
                     }
                     ValueKind::Bits(_) | ValueKind::Text | ValueKind::Real => RawValue::Bits(digits),
                 }
@@ -255,6 +270,14 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
     fn problem(&self, text: impl Into<String>) -> WaveReadFault {
         problem(self.words.line(), text)
     }
+}
+
+fn whole_number(digits: &[u8]) -> Option<u64> {
+    let number = digits.iter().try_fold(0_u64, |number, digit| {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 { None } else { number.checked_mul(10)?.checked_add(digit.into()) }
+    });
+    number.filter(|_| !digits.is_empty())
 }
 
 /// Why reading ended.

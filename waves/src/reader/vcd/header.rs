@@ -5,13 +5,13 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::body::VcdBody;
+use super::body::{Position, VcdBody};
 use super::codes::Codes;
 use super::words::Words;
 use super::{extended, problem};
 use crate::ValueKind;
 use crate::reader::error::shown;
-use crate::reader::{FileSignal, Header, TimeUnit, WaveReadFault};
+use crate::reader::{FileSignal, Header, TimeUnit, WaveNoteKind, WaveReadFault};
 
 /// The most bits of a signal.
 const WIDEST: u32 = 1 << 24;
@@ -25,13 +25,15 @@ pub(in crate::reader) fn open(path: &Path) -> Result<(Header, VcdBody), WaveRead
         words: Words::new(file, 0, 1),
         header: Header::default(),
         codes: Codes::default(),
+        factor: 1,
         scopes: vec![Arc::from([])],
     };
     declarations.read()?;
-    let Declarations { words, mut header, codes, .. } = declarations;
+    let Declarations { words, mut header, codes, factor, .. } = declarations;
     header.slots = codes.len() as u32;
     let kinds = header.signals.iter().map(|signal| (signal.slot, signal.kind));
-    let body = VcdBody::new(words.bytes(), words.line(), codes, kinds);
+    let start = Position { bytes: words.bytes(), line: words.line(), now: 0 };
+    let body = VcdBody::new(start, factor, codes, kinds);
     Ok((header, body))
 }
 
@@ -40,6 +42,8 @@ struct Declarations<R> {
     words: Words<R>,
     header: Header,
     codes: Codes,
+    /// Time units of a time in the file.
+    factor: u64,
     /// Paths of the open scopes, the empty one first.
     scopes: Vec<Arc<[String]>>,
 }
@@ -63,13 +67,16 @@ impl<R: Read> Declarations<R> {
                 "$enddefinitions" => return Ok(()),
                 "$timescale" => {
                     let text = words.concat();
-                    self.header.unit = Some(TimeUnit::parse(&text).ok_or_else(|| {
+                    let known = TimeUnit::parse(&text).map(|unit| (unit, 1));
+                    let Some((unit, factor)) = known.or_else(|| TimeUnit::parse_any(&text)) else {
                         let found = shown(text.as_bytes());
-                        problem(
-                            line,
-                            format!("$timescale {found}: expected 1, 10 or 100 of s, ms, us, ns, ps, fs"),
-                        )
-                    })?);
+                        let expected = "expected 1, 10 or 100 of s, ms, us, ns, ps, fs";
+                        return Err(problem(line, format!("$timescale {found}: {expected}")));
+                    };
+                    if known.is_none() {
+                        self.header.notes.add(WaveNoteKind::Timescale, line);
+                    }
+                    (self.header.unit, self.factor) = (Some(unit), factor);
                 }
                 "$version" => self.header.version = words.join(" "),
                 "$scope" => self.scope(&words, line)?,

@@ -65,9 +65,9 @@ enum Line<'a> {
 }
 
 impl VcdBody {
-    /// Whether codes mean the same in both.
+    /// True if codes and times mean the same in both, and times stand in the file as they are.
     pub(in crate::reader) fn is_like(&self, other: &VcdBody) -> bool {
-        self.codes == other.codes && self.kinds == other.kinds
+        [self.factor, other.factor] == [1, 1] && self.codes == other.codes && self.kinds == other.kinds
     }
 }
 

@@ -1,0 +1,84 @@
+//! Departures from a file's format that are read all the same.
+
+use std::fmt;
+
+/// A departure from a file's format, and how it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaveNoteKind {
+    /// `$timescale` is not 1, 10 or 100 of a unit.
+    Timescale,
+    /// A time has a fraction.
+    TimeFraction,
+    /// A time is before the one in front of it.
+    TimeBack,
+    /// A vector has no digits.
+    EmptyVector,
+    /// A vector has `0b` in front of its digits.
+    VectorPrefix,
+}
+
+const KINDS: usize = 5;
+
+impl fmt::Display for WaveNoteKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WaveNoteKind::Timescale => {
+                "$timescale is not 1, 10 or 100 of a unit: all times are multiplied by its number"
+            }
+            WaveNoteKind::TimeFraction => "a time has a fraction, which is left out",
+            WaveNoteKind::TimeBack => "time goes back: the changes there are read at the latest time so far",
+            WaveNoteKind::EmptyVector => "a vector without digits is read as 0",
+            WaveNoteKind::VectorPrefix => "a second prefix `0b` in front of the digits is left out",
+        })
+    }
+}
+
+/// All places of one kind in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaveNote {
+    /// The departure that all places have.
+    pub kind: WaveNoteKind,
+    /// Line of the first place, counted from 1; 0 in a binary file.
+    pub line: u64,
+    /// Number of places in the part of the file that was read.
+    pub places: u64,
+}
+
+impl fmt::Display for WaveNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WaveNote { kind, line, places } = self;
+        match (line, places) {
+            (0, _) => write!(f, "{kind}"),
+            (_, 1) => write!(f, "line {line}: {kind}"),
+            _ => write!(f, "line {line} and {} more: {kind}", places - 1),
+        }
+    }
+}
+
+/// Notes about a file, at most one of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaveNotes([Option<WaveNote>; KINDS]);
+
+impl WaveNotes {
+    /// The notes, by kind.
+    pub fn iter(&self) -> impl Iterator<Item = &WaveNote> {
+        self.0.iter().flatten()
+    }
+
+    #[cold]
+    pub(super) fn add(&mut self, kind: WaveNoteKind, line: u64) {
+        self.merge(&WaveNote { kind, line, places: 1 });
+    }
+
+    /// Adds the notes of a later part of the file.
+    pub fn extend(&mut self, later: &WaveNotes) {
+        later.iter().for_each(|note| self.merge(note));
+    }
+
+    fn merge(&mut self, note: &WaveNote) {
+        match &mut self.0[note.kind as usize] {
+            Some(known) => known.places += note.places,
+            free => *free = Some(*note),
+        }
+    }
+}

@@ -3,7 +3,10 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use atoms_waves::{DiffOptions, DiffSides, WaveDiff, WaveFile, WaveQuery, WaveReadFault};
+use atoms_waves::{
+    Definition, DiffOptions, DiffSides, SignalKind, WaveDiff, WaveFile, WaveNoteKind, WaveQuery,
+    WaveReadFault,
+};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -130,7 +133,7 @@ fn signals_are_those_declared_whatever_a_header_claims() {
     assert!(read(&bytes));
 }
 
-/// Every cut of an FST file: its end says what the rest means, so none of them can be read.
+/// Every cut of an FST file whose list of signals comes last, without the `.hier` file of its writer.
 #[test]
 fn a_cut_fst_says_that_it_is_not_complete() {
     let bytes = intact("gtkwave.fst");
@@ -148,6 +151,106 @@ fn a_cut_fst_says_that_it_is_not_complete() {
             Ok(file) => assert_eq!(file.signals().len(), 6, "{length} bytes of {}", bytes.len()),
         }
     }
+}
+
+/// Time and value of every change, numbers as digits.
+fn all_changes(file: &WaveFile) -> Vec<(u64, String)> {
+    let mut all = file.no_slots();
+    file.signals().iter().for_each(|signal| all.insert(signal.slot));
+    let mut found = Vec::new();
+    file.changes(&all, u64::MAX, |time, slot, value| {
+        found.push((time, format!("{} {value:?}", slot.index())));
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    found
+}
+
+/// A process that is killed leaves whole blocks and a part of the next one. The header may be that of any flush before.
+#[test]
+fn our_fst_is_read_up_to_the_last_whole_block() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("killed.fst");
+    let mut definition = Definition::new("top");
+    let (count, text) =
+        (definition.signal("count", SignalKind::Bits(16)), definition.signal("op", SignalKind::Text));
+    let mut trace = definition.create(&path).unwrap();
+    trace.flush().unwrap();
+    let declared = std::fs::metadata(&path).unwrap().len();
+    let header = std::fs::read(&path).unwrap()[..330].to_vec();
+    let mut flushed = Vec::new();
+    for cycle in 0..30_u64 {
+        trace.set(count, cycle.into());
+        trace.set_text(text, ["ADD", "CAS", "LDS"][cycle as usize % 3]);
+        trace.tick().unwrap();
+        if cycle % 10 == 9 {
+            trace.flush().unwrap();
+            let bytes = std::fs::read(&path).unwrap();
+            flushed.push((bytes.len(), all_changes(&WaveFile::open(&path).unwrap())));
+        }
+    }
+    let bytes = std::fs::read(&path).unwrap();
+    let cut = dir.path().join("cut.fst");
+    for length in declared as usize..=bytes.len() {
+        std::fs::write(&cut, &bytes[..length]).unwrap();
+        let file = WaveFile::open(&cut).unwrap();
+        let whole = flushed.iter().rev().find(|(end, _)| *end <= length);
+        let expected = whole.map_or(&[][..], |(_, changes)| changes);
+        assert_eq!(all_changes(&file), expected, "{length} bytes");
+        let ends_in_block = length as u64 != declared && !flushed.iter().any(|(end, _)| *end == length);
+        assert_eq!(file.notes().has(WaveNoteKind::Unclosed), ends_in_block, "{length} bytes");
+        if ends_in_block {
+            let extent =
+                file.changes(&file.no_slots(), u64::MAX, |_, _, _| ControlFlow::Continue(())).unwrap();
+            let last = expected.last().map(|(time, _)| *time);
+            assert_eq!(extent.times.map(|(_, last)| last), last, "{length} bytes");
+        }
+    }
+    std::fs::write(&cut, [&header, &bytes[330..]].concat()).unwrap();
+    let file = WaveFile::open(&cut).unwrap();
+    assert_eq!(all_changes(&file), flushed[2].1);
+    assert!(file.notes().has(WaveNoteKind::Unclosed));
+}
+
+/// GTKWave's library writes the list of signals to `.hier` first, and into the FST file at the end.
+#[test]
+fn an_fst_that_was_not_closed_is_read_with_its_hier_file() {
+    let bytes = intact("gtkwave.fst");
+    let mut at = 0;
+    while bytes[at] != 3 {
+        at += 1 + u64::from_be_bytes(bytes[at + 1..at + 9].try_into().unwrap()) as usize;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let [path, listed] = ["killed.fst", "killed.fst.hier"].map(|name| dir.path().join(name));
+    // The next block of values is under way.
+    std::fs::write(&path, [&bytes[..at], &[255], &[0; 40]].concat()).unwrap();
+    let error = WaveFile::open(&path).unwrap_err().to_string();
+    assert!(error.contains("a file with `.hier` behind the name"), "{error}");
+    let scope = |name: &str| [&[254, 0], name.as_bytes(), &[0, 0]].concat();
+    let signal =
+        |kind: u8, name: &str, bits: u8, alias: u8| [&[kind, 0], name.as_bytes(), &[0, bits, alias]].concat();
+    let (event, real, reg, wire) = (0, 3, 5, 16);
+    let list = [
+        scope("top"),
+        signal(wire, "data [7:0]", 8, 0),
+        signal(wire, "alias [7:0]", 8, 1),
+        scope("inner"),
+        signal(reg, "flag", 1, 0),
+        signal(wire, "mem[1] [3:0]", 4, 0),
+        vec![255],
+        signal(real, "volts", 64, 0),
+        signal(event, "done", 1, 0),
+        vec![255],
+    ];
+    std::fs::write(&listed, list.concat()).unwrap();
+    let [vcd, fst] = [file("gtkwave.vcd"), path.clone()].map(|path| WaveFile::open(path).unwrap());
+    let diff = WaveDiff::compare(DiffSides::Files(&vcd, &fst), &DiffOptions::default()).unwrap();
+    assert!(diff.divergences.is_empty() && diff.unlike.is_empty() && diff.compared == 5, "{diff:?}");
+    assert!(diff.notes[1].has(WaveNoteKind::Unclosed) && !diff.notes[0].has(WaveNoteKind::Unclosed));
+    // A list of other signals.
+    std::fs::write(&listed, list[..2].concat()).unwrap();
+    let error = WaveFile::open(&path).unwrap_err().to_string();
+    assert!(error.contains("it has values of signals that it does not declare"), "{error}");
 }
 
 /// GTKWave's converter wrote the one from the other.

@@ -1,8 +1,8 @@
 //! `atoms wave diff`: two waves held against each other.
 
 use atoms_waves::{
-    DiffOptions, DiffSides, Divergence, DivergenceCause, SignalPattern, SignalRename, WaveDiff, WaveValue,
-    value_label,
+    DiffOptions, DiffSides, Divergence, DivergenceCause, SignalPattern, SignalRename, WaveDiff, WaveNoteKind,
+    WaveValue, value_label,
 };
 use serde_json::{Value, json};
 
@@ -63,9 +63,10 @@ pub(crate) fn diff(args: &WaveDiffArgs) -> Result<Verdict, CliError> {
     if let Some((line, name)) = cut {
         note!("{name}: it ends in the middle of line {line}: nothing is known of what is behind that");
     }
-    Ok(match (diff.is_equal(), cut) {
-        (true, None) => Verdict::Agree,
-        (true, Some(_)) => Verdict::NotAsked,
+    let unclosed = diff.notes.iter().any(|notes| notes.has(WaveNoteKind::Unclosed));
+    Ok(match (diff.is_equal(), cut.is_some() || unclosed) {
+        (true, false) => Verdict::Agree,
+        (true, true) => Verdict::NotAsked,
         (false, _) => Verdict::Disagree,
     })
 }

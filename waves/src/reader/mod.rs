@@ -218,7 +218,7 @@ impl WaveFile {
     /// Returns the first time that the file names, 0 if it names none.
     pub(crate) fn first_time(&self) -> Result<u64, WaveReadError> {
         if let Body::Fst(body) = &self.body {
-            return Ok(body.start);
+            return Ok(body.times.map_or(0, |(first, _)| first));
         }
         let mut all = self.no_slots();
         self.signals.iter().for_each(|signal| all.insert(signal.slot));

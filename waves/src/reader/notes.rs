@@ -15,9 +15,11 @@ pub enum WaveNoteKind {
     EmptyVector,
     /// A vector has `0b` in front of its digits.
     VectorPrefix,
+    /// An FST file was not closed by its writer.
+    Unclosed,
 }
 
-const KINDS: usize = 5;
+const KINDS: usize = 6;
 
 impl fmt::Display for WaveNoteKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -29,6 +31,9 @@ impl fmt::Display for WaveNoteKind {
             WaveNoteKind::TimeBack => "time goes back: the changes there are read at the latest time so far",
             WaveNoteKind::EmptyVector => "a vector without digits is read as 0",
             WaveNoteKind::VectorPrefix => "a second prefix `0b` in front of the digits is left out",
+            WaveNoteKind::Unclosed => {
+                "its writer did not close it, or it was cut: it is read up to the last whole block"
+            }
         })
     }
 }
@@ -63,6 +68,11 @@ impl WaveNotes {
     /// The notes, by kind.
     pub fn iter(&self) -> impl Iterator<Item = &WaveNote> {
         self.0.iter().flatten()
+    }
+
+    /// True if there is a note of this kind.
+    pub fn has(&self, kind: WaveNoteKind) -> bool {
+        self.0[kind as usize].is_some()
     }
 
     #[cold]

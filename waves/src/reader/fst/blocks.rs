@@ -30,8 +30,25 @@ const MOST: u64 = 1 << 32;
 const DEFLATE: u64 = 1032;
 const LZ4: u64 = 255;
 
+/// Blocks of a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Overview {
+    /// Bytes of the whole blocks.
+    pub(super) bytes: u64,
+    /// True if bytes follow that are no whole block.
+    pub(super) cut: bool,
+    /// True if the list of signals is missing: the writer keeps it in a file of its own up to the end.
+    pub(super) unlisted: bool,
+    /// Last time as the header states it: that of the last flush.
+    pub(super) stated_end: u64,
+    /// First and last time of the blocks of values.
+    pub(super) times: Option<(u64, u64)>,
+    /// The most signals in a block of values.
+    pub(super) signals: u64,
+}
+
 /// Checks the blocks of the file at `path`.
-pub(super) fn check(path: &Path) -> Result<(), WaveReadFault> {
+pub(super) fn check(path: &Path) -> Result<Overview, WaveReadFault> {
     let mut file = File::open(path).map_err(WaveReadFault::Io)?;
     let length = file.metadata().map_err(WaveReadFault::Io)?.len();
     let mut blocks = Blocks { file: &mut file, length };
@@ -59,28 +76,35 @@ struct Blocks<'a> {
 }
 
 impl Blocks<'_> {
-    fn check(&mut self) -> Result<(), Fault> {
-        let mut at = 0;
+    fn check(&mut self) -> Result<Overview, Fault> {
+        let (mut at, mut found) = (0, Overview::default());
         let (mut headers, mut geometries, mut hierarchies) = (0, 0, 0);
-        // Handles that the geometry has, and the most that a block of values has.
-        let (mut handles, mut most_handles) = (0, 0);
-        while at < self.length {
+        // Handles that the geometry has.
+        let mut handles = 0;
+        // Type and length of a block.
+        while self.length - at >= 9 {
             self.file.seek(SeekFrom::Start(at))?;
             let [kind] = self.bytes()?;
             let length = self.number()?;
+            // A block of values that is being written.
             if kind == SKIP && length == 0 {
                 break;
             }
             let end = at.checked_add(1).and_then(|at| at.checked_add(length)).filter(|_| length >= 8);
             let Some(end) = end else { return Err(self.damaged(at, "a block of impossible length")) };
             if end > self.length {
-                return Err(Fault::Found(unfinished()));
+                break;
             }
             match kind {
-                HEADER if length == HEADER_LENGTH => headers += 1,
+                HEADER if length == HEADER_LENGTH => {
+                    headers += 1;
+                    found.stated_end = [self.number()?, self.number()?][1];
+                }
                 HEADER => return Err(self.damaged(at, "a header of the wrong length")),
                 VALUES | VALUES_ALIASED | VALUES_ALIASED_TWICE => {
-                    most_handles = self.values(at, length, kind)?.max(most_handles);
+                    let [first, last] = [self.number()?, self.number()?];
+                    found.times = Some((found.times.map_or(first, |(first, _)| first), last));
+                    found.signals = self.values(at, length, kind)?.max(found.signals);
                 }
                 GEOMETRY => {
                     geometries += 1;
@@ -102,7 +126,8 @@ impl Blocks<'_> {
                 }
                 GZIP if at == 0 => {
                     let uncompressed = self.number()?;
-                    return self.bounded(at, uncompressed, length.saturating_mul(DEFLATE));
+                    self.bounded(at, uncompressed, length.saturating_mul(DEFLATE))?;
+                    return Ok(Overview { bytes: self.length, ..found });
                 }
                 BLACKOUT => {
                     let count = self.short_number()?;
@@ -114,11 +139,13 @@ impl Blocks<'_> {
             }
             at = end;
         }
-        self.bounded(0, most_handles, handles.max(if geometries == 0 { u64::MAX } else { 0 }))?;
+        self.bounded(0, found.signals, handles.max(if geometries == 0 { u64::MAX } else { 0 }))?;
+        (found.bytes, found.cut) = (at, at < self.length);
+        found.unlisted = geometries == 0 || hierarchies == 0;
         match (headers, geometries, hierarchies) {
+            (0, ..) if found.cut => Err(Fault::Found(unfinished())),
             (0, ..) => Err(self.damaged(0, "no header")),
-            (_, 0, _) | (.., 0) => Err(Fault::Found(unfinished())),
-            (1, 1, 1) => Ok(()),
+            (1, 0..=1, 0..=1) => Ok(found),
             _ => Err(self.damaged(at, "a block that there may be one of stands there again")),
         }
     }

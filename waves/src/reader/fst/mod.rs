@@ -8,9 +8,9 @@ mod guard;
 
 use std::cmp::Ordering;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fst_reader::{
@@ -19,8 +19,11 @@ use fst_reader::{
 };
 
 use super::digits::shorten;
-use super::{FileSignal, Header, RawValue, Slot, Slots, TimeUnit, WaveExtent, WaveReadFault};
+use super::{
+    FileSignal, Header, RawValue, Slot, Slots, TimeUnit, WaveExtent, WaveNoteKind, WaveNotes, WaveReadFault,
+};
 use crate::ValueKind;
+use blocks::Overview;
 use guard::guarded;
 
 /// Powers of ten of seconds that a time unit can be: from zeptoseconds to days.
@@ -31,15 +34,16 @@ const UNITS: std::ops::RangeInclusive<i8> = -21..=5;
 pub(super) struct FstBody {
     /// By slot.
     kinds: Vec<ValueKind>,
-    /// First time of the file.
-    pub(super) start: u64,
+    blocks: Overview,
+    /// First and last time of the file.
+    pub(super) times: Option<(u64, u64)>,
 }
 
 /// Reads the declarations of the file at `path`.
 pub(super) fn open(path: &Path) -> Result<(Header, FstBody), WaveReadFault> {
-    blocks::check(path)?;
+    let blocks = blocks::check(path)?;
     guarded(|| {
-        let mut reader = reader(path)?;
+        let mut reader = reader(path, &blocks)?;
         let about = reader.get_header();
         if !UNITS.contains(&about.timescale_exponent) {
             return Err(problem(format!(
@@ -52,20 +56,62 @@ pub(super) fn open(path: &Path) -> Result<(Header, FstBody), WaveReadFault> {
         reader.read_hierarchy(|entry| declarations.take(entry)).map_err(damaged)?;
         // Counted, not taken from the header, which a damaged file may let claim thousands of millions.
         let slots = declarations.kinds.len() as u32;
+        if blocks.unlisted && blocks.signals > u64::from(slots) {
+            return Err(problem(
+                "the FST file is damaged: it has values of signals that it does not declare",
+            ));
+        }
+        let unclosed =
+            blocks.cut || blocks.unlisted || blocks.times.is_some_and(|(_, last)| last > blocks.stated_end);
+        let times = if unclosed { blocks.times } else { Some((about.start_time, about.end_time)) };
+        let mut notes = WaveNotes::default();
+        if unclosed {
+            notes.add(WaveNoteKind::Unclosed, 0);
+        }
         let header = Header {
             unit: Some(TimeUnit { exponent: about.timescale_exponent }),
             version: about.version.trim().to_owned(),
             slots,
             signals: declarations.signals,
-            ..Header::default()
+            notes,
         };
-        Ok((header, FstBody { kinds: declarations.kinds, start: about.start_time }))
+        Ok((header, FstBody { kinds: declarations.kinds, blocks, times }))
     })
 }
 
-fn reader(path: &Path) -> Result<FstReader<BufReader<File>>, WaveReadFault> {
+fn reader(path: &Path, blocks: &Overview) -> Result<FstReader<BufReader<WholeBlocks>>, WaveReadFault> {
     let file = File::open(path).map_err(WaveReadFault::Io)?;
-    FstReader::open(BufReader::new(file)).map_err(damaged)
+    let file = BufReader::new(WholeBlocks { file, at: 0, bytes: blocks.bytes });
+    if !blocks.unlisted {
+        return FstReader::open(file).map_err(damaged);
+    }
+    let mut listed = path.as_os_str().to_owned();
+    listed.push(".hier");
+    let listed = File::open(PathBuf::from(listed)).map_err(|_| unfinished())?;
+    FstReader::open_incomplete(file, BufReader::new(listed)).map_err(damaged)
+}
+
+/// The whole blocks of a file: it ends behind them.
+struct WholeBlocks {
+    file: File,
+    at: u64,
+    bytes: u64,
+}
+
+impl Read for WholeBlocks {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.bytes.saturating_sub(self.at).min(buffer.len() as u64);
+        let read = self.file.read(&mut buffer[..left as usize])?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for WholeBlocks {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.at = self.file.seek(to)?;
+        Ok(self.at)
+    }
 }
 
 fn problem(text: impl Into<String>) -> WaveReadFault {
@@ -85,8 +131,8 @@ fn damaged(error: ReaderError) -> WaveReadFault {
 /// The end of the file is missing, which says what the rest means.
 fn unfinished() -> WaveReadFault {
     problem(
-        "the FST file is not complete: its writer did not close it, or it was cut; the list of signals comes last in \
-         this format, so nothing can be read. A VCD can be read up to where it ends",
+        "the FST file is not complete: its writer did not close it, or it was cut, and the list of signals, which comes \
+         last, is missing. The writer keeps that list in a file with `.hier` behind the name: put it beside this one",
     )
 }
 
@@ -142,8 +188,7 @@ impl FstBody {
     ) -> Result<WaveExtent, WaveReadFault> {
         let Some(end) = until.checked_sub(1) else { return Ok(WaveExtent::default()) };
         guarded(|| {
-            let mut reader = reader(path)?;
-            let about = reader.get_header();
+            let mut reader = reader(path, &self.blocks)?;
             let handles = which.iter().map(|slot| FstSignalHandle::from_index(slot.index())).collect();
             // Always from the beginning: a block in the middle need not have the values of what rests.
             let filter = FstFilter { start: 0, end: Some(end), include: Some(handles) };
@@ -189,8 +234,10 @@ impl FstBody {
                 }
                 Err(ReadSignalsError::ReadError(error)) => return Err(damaged(error)),
             }
-            let times = (about.start_time <= end).then_some((about.start_time, about.end_time.min(end)));
-            Ok(WaveExtent { times, whole: !stopped && about.end_time <= end, ..WaveExtent::default() })
+            let times =
+                self.times.filter(|(start, _)| *start <= end).map(|(start, last)| (start, last.min(end)));
+            let whole = !stopped && self.times.is_none_or(|(_, last)| last <= end);
+            Ok(WaveExtent { times, whole, ..WaveExtent::default() })
         })
     }
 }

@@ -343,6 +343,43 @@ fn departures_from_the_format_are_read_with_a_note() {
     }
 }
 
+/// Ends of files without an end of their last line: true if the last change is read. `"` begins the code `""`.
+#[rustfmt::skip]
+const ENDS: &[(&str, bool)] = &[
+    ("1!",          true),
+    ("1!\n",        true),
+    ("b1 !",        true),
+    ("b1 !\r\n",    true),
+    ("$dumpall 1!\n$end", true),
+    ("1\"\"",       true),
+    ("1\"",         false),
+    ("b1 \"",       false),
+    ("1",           false),
+    ("b1",          false),
+    ("b1 ",         false),
+    ("#20",         false),
+    ("$dumpall",    false),
+    ("$comment 1!", false),
+];
+
+#[test]
+fn a_last_change_that_is_whole_needs_no_end_of_its_line() {
+    let head = "$var wire 4 ! a $end $var wire 4 \" b $end $var wire 4 \"\" c $end $enddefinitions $end";
+    for (end, read) in ENDS {
+        let (_dir, path) = written(format!("{head}\n#0 0! 0\" 0\"\"\n#10\n{end}"));
+        let file = WaveFile::open(&path).unwrap();
+        let extent = file.changes(&file.no_slots(), u64::MAX, |_, _, _| ControlFlow::Continue(())).unwrap();
+        assert_eq!(extent.cut_in_line, (!read).then_some(4), "{end}");
+        assert_eq!(extent.times, Some((0, 10)), "{end}");
+        let ones = changes(&file)
+            .unwrap()
+            .into_values()
+            .flatten()
+            .filter(|change| *change == (10, "0001".to_owned()));
+        assert_eq!(ones.count(), usize::from(*read), "{end}");
+    }
+}
+
 #[test]
 fn a_file_that_was_cut_is_read_up_to_there() {
     let whole = std::fs::read(first_wave()).unwrap();

@@ -106,8 +106,7 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
         loop {
             self.words.begin();
             let Some(first) = self.words.next()? else { return Ok(End::OfFile) };
-            // A word that ends with the file may be the beginning of a longer one.
-            if self.words.is_unterminated() {
+            if self.words.is_unterminated() && !self.is_whole(&first) {
                 return Ok(End::Cut);
             }
             match self.words.text(&first)[0] {
@@ -140,6 +139,14 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
                     extent.times.get_or_insert((now, now));
                 }
             }
+        }
+    }
+
+    /// True if no longer word can begin with this one: `$end`, and a change whose code no other code begins with.
+    fn is_whole(&self, word: &Word) -> bool {
+        match self.words.text(word) {
+            [digit, code @ ..] if is_digit(*digit) => self.body.codes.is_whole(code),
+            text => text == b"$end",
         }
     }
 
@@ -208,7 +215,11 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
         let code = match code {
             Some(code) => code,
             None => match self.words.next()? {
-                Some(code) if !self.words.is_unterminated() => code,
+                Some(code)
+                    if !self.words.is_unterminated() || self.body.codes.is_whole(self.words.text(&code)) =>
+                {
+                    code
+                }
                 Some(_) | None => return Ok(ControlFlow::Continue(Whole::No)),
             },
         };

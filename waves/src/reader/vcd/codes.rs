@@ -61,6 +61,17 @@ impl Codes {
         }
     }
 
+    /// True if a code stands for a signal and is not the beginning of a longer code.
+    pub(super) fn is_whole(&self, code: &[u8]) -> bool {
+        let longer = |other: &[u8]| other.len() > code.len() && other.starts_with(code);
+        // Numbers of codes that begin alike are equal in their lowest digits.
+        let counted = number(code).is_some_and(|number| {
+            let apart = CHARACTERS.pow(code.len() as u32);
+            self.dense.iter().skip(number).step_by(apart).skip(1).any(|slot| *slot != NONE)
+        });
+        self.find(code).is_some() && !counted && !self.sparse.keys().any(|other| longer(other))
+    }
+
     /// Number of codes.
     pub(super) fn len(&self) -> usize {
         self.counted + self.sparse.len()
@@ -96,6 +107,9 @@ mod tests {
             assert_eq!(table.insert(code.as_bytes()), Slot(slot));
         }
         assert_eq!(table.len(), codes.len());
+        let whole = codes.map(|code| table.is_whole(code.as_bytes()));
+        assert_eq!(whole, [false, false, true, false, true, true, true, true]);
+        assert!(!table.is_whole(b"a_long_nam") && !table.is_whole(b"~") && !table.is_whole(b""));
         for unknown in ["", "#", "!\"", "~~~", "a long name", "\u{e4}"] {
             assert_eq!(table.find(unknown.as_bytes()), None, "{unknown}");
         }

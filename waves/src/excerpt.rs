@@ -15,6 +15,8 @@ pub struct Excerpt {
     pub period: Option<u64>,
     /// The signals, in the order in which they are to be shown.
     pub signals: Vec<ExcerptSignal>,
+    /// True if `_` in texts stands for white space, as this crate writes it.
+    pub joined_words: bool,
     /// Departures of the file from its format.
     pub notes: WaveNotes,
 }
@@ -30,6 +32,27 @@ pub struct ExcerptSignal {
     pub kind: ValueKind,
     /// Time and new value: the value at the start of the window first, if there is one, then every change in it.
     pub changes: Vec<(u64, WaveValue)>,
+}
+
+impl Excerpt {
+    /// Separates the words of texts that the file has joined by `_`.
+    pub fn separate_words(&mut self) {
+        let texts = self.signals.iter_mut().flat_map(|signal| &mut signal.changes);
+        for (_, value) in texts.filter(|_| self.joined_words) {
+            if let WaveValue::Text(text) = value {
+                *text = spaced(text);
+            }
+        }
+    }
+}
+
+/// A text of ours with spaces in place of `_`, but for those inside names such as `MBAR.EXPECT_TX`.
+pub(crate) fn spaced(text: &str) -> String {
+    let is_capital = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_uppercase);
+    let inside = |at: usize| {
+        is_capital(text.as_bytes().get(at.wrapping_sub(1))) && is_capital(text.as_bytes().get(at + 1))
+    };
+    text.char_indices().map(|(at, c)| if c == '_' && !inside(at) { ' ' } else { c }).collect()
 }
 
 impl ExcerptSignal {
@@ -63,7 +86,7 @@ pub enum ValueKind {
 pub enum WaveValue {
     /// Digits `0`, `1`, `x`, `z`, the most significant first, as many as the signal has bits.
     Bits(String),
-    /// Text; ours have `_` in place of spaces.
+    /// Text as the file has it, escapes decoded; see [`Excerpt::joined_words`].
     Text(String),
     /// A floating-point number.
     Real(f64),

@@ -59,6 +59,7 @@ fn fixture() -> Excerpt {
             ),
             signal("u.txn.done", ValueKind::Event, &[(12, WaveValue::Event)]),
         ],
+        joined_words: true,
         ..Excerpt::default()
     }
 }

@@ -51,7 +51,8 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
         None => window(&file, &signals, save_file.marker, scale.period)?,
     };
     let asked_from = window.start;
-    let excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
+    let mut excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
+    excerpt.separate_words();
     print_notes(&file, &excerpt.notes);
     if excerpt.window.is_empty() {
         let problem = format!(

@@ -17,7 +17,7 @@ struct Entry<'e> {
     /// The last point in time not included.
     to: u64,
     track: &'e str,
-    text: String,
+    text: &'e str,
 }
 
 pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliError> {
@@ -42,7 +42,8 @@ pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliE
         Some(window) => window.in_units(scale(file)?).map_err(option("--window"))?,
         None => 0..u64::MAX,
     };
-    let excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
+    let mut excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
+    excerpt.separate_words();
     print_notes(file, &excerpt.notes);
     let entries = entries(&excerpt);
     let period = excerpt.period.unwrap_or(1);
@@ -78,7 +79,6 @@ fn entries(excerpt: &Excerpt) -> Vec<Entry<'_>> {
                 && text != "-"
                 && !text.is_empty()
             {
-                let text = text.replace('_', " ");
                 entries.push(Entry { from: *from, to, track: &signal.name, text });
             }
         }

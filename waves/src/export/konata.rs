@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::{Slice, TRACKS, cycle, differences, slices, spaced};
+use super::{Slice, TRACKS, cycle, differences, slices};
+use crate::excerpt::spaced;
 use crate::{Excerpt, ExcerptSignal};
 
 /// A request from when it is seen first to when it is seen no more.

@@ -59,15 +59,6 @@ fn differences(excerpt: &Excerpt) -> impl Iterator<Item = Slice<'_>> {
     flag.into_iter().flat_map(|flag| slices(excerpt, flag)).filter(Slice::is_set)
 }
 
-/// A text of ours with spaces in place of `_`, but for those inside names such as `MBAR.EXPECT_TX`.
-fn spaced(text: &str) -> String {
-    let is_capital = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_uppercase);
-    let inside = |at: usize| {
-        is_capital(text.as_bytes().get(at.wrapping_sub(1))) && is_capital(text.as_bytes().get(at + 1))
-    };
-    text.char_indices().map(|(at, c)| if c == '_' && !inside(at) { ' ' } else { c }).collect()
-}
-
 /// The cycle that a time is in; the time itself without a clock.
 fn cycle(excerpt: &Excerpt, time: u64) -> u64 {
     time / excerpt.period.unwrap_or(1).max(1)

@@ -8,7 +8,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{DIFFERENCE, Slice, TRACKS, cycle, differences, slices, spaced};
+use super::{DIFFERENCE, Slice, TRACKS, cycle, differences, slices};
+use crate::excerpt::spaced;
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue, signal_path};
 
 /// Numbers that are shown as counters and are signed: the tx-count of mbarrier objects.
@@ -119,7 +120,7 @@ impl<W: Write> Events<'_, W> {
             ValueKind::Text => {
                 for slice in slices(self.excerpt, signal) {
                     let Some(text) = slice.text() else { continue };
-                    let text = spaced(text);
+                    let text = if self.excerpt.joined_words { spaced(text) } else { text.to_owned() };
                     // What it is about; the rest is shown of the slice that is chosen.
                     let name = text.split(", ").next().unwrap_or(&text);
                     let args = json!({ "cycle": cycle(self.excerpt, slice.from), "text": text });

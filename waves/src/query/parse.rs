@@ -310,9 +310,9 @@ impl Parser<'_> {
         self.at += 1;
         match word.symbol {
             Symbol::Number(number) => Ok(Side::Known(Operand::Fixed(QueryValue::number(number)), None)),
-            // Ours have `_` in place of spaces, which separate words in a VCD.
             Symbol::Quoted(text) => {
-                let text = text.replace(' ', "_").into_bytes();
+                let text = if self.file.joins_words() { text.replace(' ', "_") } else { text };
+                let text = text.into_bytes();
                 Ok(Side::Known(Operand::Fixed(QueryValue::Text(text)), None))
             }
             Symbol::Name(name) => match self.file.lookup(&name) {

@@ -99,6 +99,7 @@ impl WaveFile {
             unit: self.unit.map_or_else(|| "1 unit".to_owned(), |unit| unit.to_string()),
             period,
             signals: found,
+            joined_words: self.joins_words(),
             notes,
         })
     }

@@ -179,6 +179,11 @@ impl WaveFile {
         &self.version
     }
 
+    /// True if `_` in texts stands for white space: a file of this crate's writer.
+    pub(crate) fn joins_words(&self) -> bool {
+        self.version.starts_with(concat!(env!("CARGO_PKG_NAME"), " "))
+    }
+
     /// Departures from the format among its declarations; those among its values are in [`WaveExtent::notes`].
     pub fn notes(&self) -> &WaveNotes {
         &self.notes

@@ -6,7 +6,7 @@ use crate::{Excerpt, ExcerptSignal, WaveValue, signal_path};
 pub fn value_label(value: &WaveValue) -> String {
     match value {
         WaveValue::Bits(digits) => hexadecimal(digits),
-        WaveValue::Text(text) => text.replace('_', " "),
+        WaveValue::Text(text) => text.clone(),
         WaveValue::Real(number) => number.to_string(),
         WaveValue::Event => "!".to_owned(),
     }

@@ -84,7 +84,7 @@ in_each_format!(a_trace_can_start_late_and_have_gaps);
 
 fn every_value_of_every_width_is_read_back(extension: &str) {
     const WIDTHS: [u32; 13] = [1, 2, 7, 8, 9, 31, 32, 33, 64, 127, 128, 129, 1000];
-    const TEXTS: [&str; 5] = ["ADD", "CAST.SPIN", "illegal instruction", "", "S32"];
+    const TEXTS: [&str; 6] = ["ADD", "CAST.SPIN", "illegal instruction", "", "S32", r"\040\\n"];
     const STEMS: [&str; 3] = ["ADD", "", "#1 lane "];
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(format!("new/folder/all.{extension}"));

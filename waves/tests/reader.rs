@@ -52,18 +52,32 @@ fn by_wellen(path: &Path) -> Changes {
     let times = wave.time_table().to_vec();
     let of_var = |var: &wellen::Var| {
         let changes = wave.get_signal(var.signal_ref()).into_iter().flat_map(|signal| signal.iter_changes());
-        let changes = changes.map(|(at, value)| {
-            let text = match value {
-                wellen::SignalValueRef::Event => "event".to_owned(),
-                wellen::SignalValueRef::String(text) => format!("text {text}"),
-                wellen::SignalValueRef::Real(number) => format!("real {number}"),
-                other => other.to_bit_string().unwrap(),
-            };
-            (times[at as usize], text)
-        });
+        let changes = changes.map(|(at, value)| (times[at as usize], shown_by_wellen(value)));
         (var.full_name(wave.hierarchy()), changes.collect())
     };
     vars.iter().map(of_var).collect()
+}
+
+/// Changes of each variable, in order of declaration: by the crate `wellen`.
+fn in_order_by_wellen(path: &Path) -> Vec<Vec<(u64, String)>> {
+    let mut wave = wellen::simple::read(path).unwrap();
+    let refs: Vec<_> = wave.hierarchy().all_vars().map(|var| wave.hierarchy()[var].signal_ref()).collect();
+    wave.load_signals(&refs);
+    let times = wave.time_table().to_vec();
+    let of_var = |signal| {
+        let changes = wave.get_signal(signal).into_iter().flat_map(|signal| signal.iter_changes());
+        changes.map(|(at, value)| (times[at as usize], shown_by_wellen(value))).collect()
+    };
+    refs.into_iter().map(of_var).collect()
+}
+
+fn shown_by_wellen(value: wellen::SignalValueRef<'_>) -> String {
+    match value {
+        wellen::SignalValueRef::Event => "event".to_owned(),
+        wellen::SignalValueRef::String(text) => format!("text {text}"),
+        wellen::SignalValueRef::Real(number) => format!("real {number}"),
+        other => other.to_bit_string().unwrap(),
+    }
 }
 
 /// Without values that repeat the one before, and those that a later one of the same time replaces.
@@ -320,6 +334,52 @@ const LENIENT: &[(&str, &str, &[&str], Expected)] = &[
      &["line 2: a vector without digits is read as 0", "line 2 and 3 more: a second prefix `0b` in front of the digits is left out"],
      &[(0, "0000"), (1, "1010"), (2, "xxxx"), (3, "0000")]),
 ];
+
+/// Asserts that each signal has the changes that `wellen` finds.
+fn is_as_wellen_reads_it(path: &Path, about: &str) {
+    let file = WaveFile::open(path).unwrap_or_else(|error| panic!("{about}: {error}"));
+    let ours = without_repetitions(changes(&file).unwrap());
+    let ours: Vec<_> = file.signals().iter().map(|signal| ours[&signal.path()].clone()).collect();
+    assert_eq!(ours, in_order_by_wellen(path), "{about}");
+}
+
+/// Escapes stand in a VCD alone; an FST has the characters.
+#[test]
+fn texts_of_vcd_and_fst_are_the_same() {
+    let values = "#0\nsqueue\\040full !\n#10\nsit\\'s !\n#20\nsSTATE_RUN !\n";
+    let (dir, path) = written(format!(
+        "$scope module t $end $var string 1 ! s $end $upscope $end $enddefinitions $end\n{values}"
+    ));
+    let fst = dir.path().join("a.fst");
+    let mut writer = wavefst::FstWriter::builder(std::fs::File::create(&fst).unwrap()).build().unwrap();
+    writer.begin_scope(wavefst::ScopeType::VcdModule, "t", None).unwrap();
+    let kind = (wavefst::VarType::GenString, wavefst::VarDir::Implicit);
+    let signal = writer.add_variable(kind.0, kind.1, "s".to_owned(), wavefst::GeomEntry::Variable).unwrap();
+    writer.end_scope().unwrap();
+    writer.write_header(wavefst::Header::default()).unwrap();
+    let texts = [(0, "queue full"), (10, "it's"), (20, "STATE_RUN")];
+    for (time, text) in texts {
+        writer.emit_change(time, signal, wavefst::SignalValue::Bytes(text.as_bytes().into())).unwrap();
+    }
+    writer.finish().unwrap();
+    let files = [&path, &fst].map(|path| WaveFile::open(path).unwrap());
+    let expected = texts.map(|(time, text)| (time, format!("text {text}")));
+    for file in &files {
+        assert_eq!(changes(file).unwrap()["t.s"], expected, "{:?}", file.format());
+    }
+    is_as_wellen_reads_it(&fst, "FST");
+    // The same text twice, and against the other format.
+    let twin = path.with_extension("other");
+    std::fs::write(&twin, std::fs::read_to_string(&path).unwrap() + "#30\nsX !\n#40\n").unwrap();
+    for other in [&WaveFile::open(&twin).unwrap(), &files[1]] {
+        let diff = WaveDiff::compare(DiffSides::Files(&files[0], other), &DiffOptions::default()).unwrap();
+        assert_eq!((diff.compared, diff.divergences.len()), (1, 0));
+    }
+    let mut excerpt = files[0].excerpt(0..u64::MAX, &[0]).unwrap();
+    let before = excerpt.clone();
+    excerpt.separate_words();
+    assert_eq!(excerpt, before, "`_` of another program stays");
+}
 
 #[test]
 fn departures_from_the_format_are_read_with_a_note() {

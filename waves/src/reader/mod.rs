@@ -6,6 +6,7 @@
 mod clock;
 mod digits;
 mod error;
+mod escapes;
 mod excerpt;
 mod fst;
 mod lookup;

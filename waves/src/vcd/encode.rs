@@ -101,10 +101,15 @@ pub(super) fn unknown(out: &mut Vec<u8>, width: u32, code: &Code) {
     }
 }
 
-/// A new value of a text signal: a word.
+/// A new value of a text signal: a word. A `\` is doubled, since it begins an escape in the file.
 pub(super) fn text(out: &mut Vec<u8>, word: &[u8], code: &Code) {
     out.push(b's');
-    out.extend_from_slice(word);
+    let mut from = 0;
+    for at in memchr::memchr_iter(b'\\', word) {
+        out.extend_from_slice(&word[from..=at]);
+        from = at;
+    }
+    out.extend_from_slice(&word[from..]);
     out.extend_from_slice(code.behind_space());
 }
 

@@ -5,12 +5,15 @@ use std::io::{Seek as _, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use memchr::memchr;
+
 use super::codes::Codes;
 use super::words::{Word, Words};
 use super::{extended, problem};
 use crate::ValueKind;
 use crate::reader::digits::{is_digit, shorten};
 use crate::reader::error::shown;
+use crate::reader::escapes;
 use crate::reader::{RawValue, Slot, Slots, WaveExtent, WaveNoteKind, WaveNotes, WaveReadFault};
 
 /// Where the values of a dump are, and what they mean.
@@ -231,8 +234,17 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
             return Ok(ControlFlow::Continue(Whole::Yes));
         }
         let kind = self.body.kinds[slot.index()];
+        let decoded;
         let raw = match initial {
-            b's' | b'S' => RawValue::Text(self.words.text(&value)),
+            b's' | b'S' => {
+                let text = self.words.text(&value);
+                if memchr(b'\\', text).is_some() {
+                    decoded = escapes::decode(text);
+                    RawValue::Text(&decoded)
+                } else {
+                    RawValue::Text(text)
+                }
+            }
             b'r' | b'R' => {
                 let text = self.words.text(&value);
                 let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());

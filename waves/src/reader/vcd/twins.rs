@@ -12,6 +12,7 @@ use super::body::{Position, VcdBody};
 use super::words::is_space;
 use crate::ValueKind;
 use crate::reader::digits::shorten;
+use crate::reader::escapes;
 use crate::reader::{ClockLevel, RawValue, Slot, Slots, WaveReadError, WaveReadFault};
 
 /// Bytes read at a time. A point in time with more is not read here.
@@ -196,6 +197,10 @@ impl<'a> Twins<'a> {
                 continue;
             };
             let value = match value {
+                [b's', text @ ..] if memchr(b'\\', text).is_some() => {
+                    *digits = escapes::decode(text);
+                    RawValue::Text(digits)
+                }
                 [b's', text @ ..] => RawValue::Text(text),
                 [b'b', vector @ ..] => {
                     digits.clear();

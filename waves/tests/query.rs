@@ -102,6 +102,42 @@ fn without_a_clock_times_are_found_and_the_search_can_end() {
     assert_eq!(found, [0..50, 100..150]);
 }
 
+fn vcd(dir: &tempfile::TempDir, text: &str) -> WaveFile {
+    let path = dir.path().join("a.vcd");
+    std::fs::write(&path, text).unwrap();
+    WaveFile::open(path).unwrap()
+}
+
+/// Holds every expression against the times at which it should, the last one not included.
+fn holds(file: &WaveFile, cases: &[(&str, &[(u64, u64)])]) {
+    for (text, expected) in cases {
+        let expected: Vec<_> = expected.iter().map(|(from, to)| *from..*to).collect();
+        assert_eq!(cycles(file, text, 0..u64::MAX), expected, "{text}");
+    }
+}
+
+#[test]
+fn without_a_clock_edges_and_events_are_at_one_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let declarations =
+        "$var wire 1 ! a $end $var event 1 e done $end $var real 64 r volts $end $enddefinitions $end";
+    let file = vcd(&dir, &format!("{declarations}\n#0 0! rnan r #10 1! 1e #20 rnan r #30 0! #45\n"));
+    holds(
+        &file,
+        &[
+            ("rose(a)", &[(10, 11)]),
+            ("fell(a)", &[(30, 31)]),
+            ("changed(a)", &[(10, 11), (30, 31)]),
+            ("!changed(a)", &[(0, 10), (11, 30), (31, 46)]),
+            ("changed(a) || a", &[(10, 31)]),
+            ("a", &[(10, 30)]),
+            ("done", &[(10, 11)]),
+            ("changed(volts)", &[]),
+        ],
+    );
+    assert_eq!(cycles(&file, "rose(a)", 11..40), []);
+}
+
 #[rustfmt::skip]
 const CLOCKED: &[&str] = &[
     // Edges at 5, 15 and 25.

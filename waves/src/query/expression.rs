@@ -71,6 +71,14 @@ impl QueryValue {
         QueryValue::Number(digits[zeros..].to_vec())
     }
 
+    /// True if there is no change between them; a real number that is none stays the same.
+    fn is_same(&self, other: &QueryValue) -> bool {
+        match (self, other) {
+            (QueryValue::Real(one), QueryValue::Real(other)) => one.to_bits() == other.to_bits(),
+            _ => self == other,
+        }
+    }
+
     fn is_true(&self) -> bool {
         match self {
             QueryValue::Number(digits) => !digits.is_empty(),
@@ -129,7 +137,7 @@ impl Expression {
                 match edge {
                     Edge::Rose => is.is_true() && !was.is_true() && *was != QueryValue::None,
                     Edge::Fell => was.is_true() && !is.is_true(),
-                    Edge::Changed => was != is && *was != QueryValue::None,
+                    Edge::Changed => !was.is_same(is) && *was != QueryValue::None,
                 }
             }
         }

@@ -102,18 +102,30 @@ impl<V: FnMut(Range<u64>) -> ControlFlow<()>> Search<'_, V> {
             if rises {
                 let cycle = (at - 1) / self.period;
                 self.judge(cycle..cycle + 1)?;
+                self.pass();
             } else if let Some(since) = self.since.replace(at) {
-                self.judge(since..at)?;
-            }
-            self.before.clone_from(&self.now);
-            for value in self.now.iter_mut().filter(|value| **value == QueryValue::Event) {
-                *value = QueryValue::None;
+                self.judge_times(since..at)?;
             }
         }
         for (signal, value) in self.step.changes.drain(..) {
             self.now[signal] = value;
         }
         ControlFlow::Continue(())
+    }
+
+    /// Makes the values those before.
+    fn pass(&mut self) {
+        self.before.clone_from(&self.now);
+        for value in self.now.iter_mut().filter(|value| **value == QueryValue::Event) {
+            *value = QueryValue::None;
+        }
+    }
+
+    /// The values of these times are complete. Edges and events are at the first one only.
+    fn judge_times(&mut self, times: Range<u64>) -> ControlFlow<()> {
+        self.judge(times.start..times.start + 1)?;
+        self.pass();
+        self.judge(times.start + 1..times.end)
     }
 
     /// The values of these cycles are complete.
@@ -143,7 +155,7 @@ impl<V: FnMut(Range<u64>) -> ControlFlow<()>> Search<'_, V> {
             return;
         }
         if let (Some(since), Some((_, last))) = (self.since, extent.times)
-            && (self.enough || self.judge(since..last.saturating_add(1)).is_break())
+            && (self.enough || self.judge_times(since..last.saturating_add(1)).is_break())
         {
             return;
         }

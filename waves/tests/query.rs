@@ -138,6 +138,53 @@ fn without_a_clock_edges_and_events_are_at_one_time() {
     assert_eq!(cycles(&file, "rose(a)", 11..40), []);
 }
 
+/// Names with characters that are symbols of expressions, and vectors.
+const NAMED: &str = "$scope module t $end $var wire 1 1 a|b $end $var wire 1 2 \\a>b $end $var wire 1 3 \\a\\b $end \
+    $var wire 1 4 a/b $end $var wire 1 5 3x $end $var wire 8 6 v [7:0] $end $var wire 4 7 w|w [0:3] $end \
+    $var wire 1 8 m [2] $end $var wire 3 9 m [2:0] $end $var string 1 s op $end $upscope $end $enddefinitions $end
+#0 01 02 03 04 05 b00001000 6 b1000 7 08 b0 9 sA s
+#10 11 12 13 14 15 bx1 6 b0001 7 18 sB s
+#20
+";
+
+#[test]
+fn names_with_symbols_are_quoted_and_bits_are_selected() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = vcd(&dir, NAMED);
+    let (early, late): (&[_], &[_]) = (&[(0, 10)], &[(10, 21)]);
+    holds(
+        &file,
+        &[
+            ("`a|b`", late),
+            ("`t.a|b` && `a>b` == 1", late),
+            ("`a\\b`", late),
+            ("!`a/b` && !a/b", early),
+            ("rose(`3x`)", &[(10, 11)]),
+            ("v[3]", early),
+            ("v[0]", late),
+            ("v[7] == 0", early),
+            ("`v`[3] && `v[3]` && t.v[3]", early),
+            ("changed(v[0])", &[(10, 11)]),
+            ("`w|w`[0]", early),
+            ("`w|w`[3] && `w|w` == 1", late),
+            // A signal of that name.
+            ("m[2] && op == B", late),
+        ],
+    );
+    for (text, column, problem) in [
+        ("v[8]", 0, "`t.v` has no bit 8"),
+        ("v[-1] == 1", 0, "`t.v` has no bit -1"),
+        ("1 == op[1]", 5, "`t.op` has no bit 1"),
+        ("`a|b", 0, "a name without its closing `"),
+        ("`a|c` == 1", 0, "there is no signal `a|c`; there is t.a|b"),
+        ("op == `A`", 6, "there is no signal `A`"),
+    ] {
+        let error = WaveQuery::new(&file, text).map(drop).unwrap_err();
+        assert!(error.problem.contains(problem), "{text}: {}", error.problem);
+        assert_eq!(error.column, column, "{error}");
+    }
+}
+
 #[rustfmt::skip]
 const CLOCKED: &[&str] = &[
     // Edges at 5, 15 and 25.

@@ -18,8 +18,16 @@ use expression::Expression;
 pub struct WaveQuery<'f> {
     file: &'f WaveFile,
     expression: Expression,
-    /// Numbers of the signals in it.
-    signals: Vec<usize>,
+    signals: Vec<QuerySignal>,
+}
+
+/// A signal in an expression, or one bit of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct QuerySignal {
+    /// Number of the signal in the file.
+    number: usize,
+    /// The bit, counted from the least significant one.
+    bit: Option<u32>,
 }
 
 impl<'f> WaveQuery<'f> {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::QuerySignal;
 use super::expression::{Edge, Expression, Operand, QueryValue, Relation};
 use crate::{SignalLookupError, ValueKind, WaveFile};
 
@@ -22,8 +23,8 @@ pub struct QueryError {
 /// The most parentheses and `!` around something.
 const DEEPEST: u32 = 64;
 
-/// Reads an expression, and gives the numbers of the signals in it.
-pub(super) fn parse(file: &WaveFile, text: &str) -> Result<(Expression, Vec<usize>), QueryError> {
+/// Reads an expression, and gives the signals in it.
+pub(super) fn parse(file: &WaveFile, text: &str) -> Result<(Expression, Vec<QuerySignal>), QueryError> {
     let mut parser = Parser { file, text, words: words(text)?, at: 0, signals: Vec::new(), depth: 0 };
     let expression = parser.any()?;
     match parser.peek() {
@@ -41,6 +42,8 @@ enum Symbol {
     /// A name, or a bare text.
     Name(String),
     Quoted(String),
+    /// A signal, by its name between backquotes.
+    Signal(String),
     Number(u128),
     Relation(Relation),
     And,
@@ -88,33 +91,42 @@ fn words(text: &str) -> Result<Vec<Word>, QueryError> {
             at += first.len_utf8();
             continue;
         }
-        let (symbol, length) =
-            if let Some((spelled, symbol)) = SYMBOLS.iter().find(|(spelled, _)| rest.starts_with(spelled)) {
-                (symbol.clone(), spelled.len())
-            } else if matches!(first, '"' | '\'') {
-                let Some(inside) = rest[1..].find(first) else {
-                    return Err(error(text, at..text.len(), format!("a text without its closing {first}")));
-                };
-                (Symbol::Quoted(rest[1..=inside].to_owned()), inside + 2)
-            } else {
-                let is_part = |c: char| c.is_alphanumeric() || "_.[]:$#@/+-\\".contains(c);
-                let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-                if length == 0 {
-                    let place = at..at + first.len_utf8();
-                    let known = "a name, a number, ==, !=, <, >, <=, >=, &&, ||, !, ( or )";
-                    return Err(error(text, place, format!("expected {known}, found `{first}`")));
-                }
-                let word = &rest[..length];
-                let symbol = match number(word) {
-                    Some(Ok(number)) => Symbol::Number(number),
-                    Some(Err(())) => {
-                        let expected = "expected a number such as 12, 0x1f or 0b101, of at most 128 bits";
-                        return Err(error(text, at..at + length, expected));
-                    }
-                    None => Symbol::Name(word.to_owned()),
-                };
-                (symbol, length)
+        let (symbol, length) = if let Some((spelled, symbol)) =
+            SYMBOLS.iter().find(|(spelled, _)| rest.starts_with(spelled))
+        {
+            (symbol.clone(), spelled.len())
+        } else if first == '`' {
+            let Some(inside) = rest[1..].find('`') else {
+                return Err(error(text, at..text.len(), "a name without its closing `"));
             };
+            // A bit is selected inside or behind.
+            let behind = &rest[inside + 2..];
+            let end = if behind.starts_with('[') { behind.find(']').map_or(0, |end| end + 1) } else { 0 };
+            (Symbol::Signal(rest[1..=inside].to_owned() + &behind[..end]), inside + 2 + end)
+        } else if matches!(first, '"' | '\'') {
+            let Some(inside) = rest[1..].find(first) else {
+                return Err(error(text, at..text.len(), format!("a text without its closing {first}")));
+            };
+            (Symbol::Quoted(rest[1..=inside].to_owned()), inside + 2)
+        } else {
+            let is_part = |c: char| c.is_alphanumeric() || "_.[]:$#@/+-\\".contains(c);
+            let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            if length == 0 {
+                let place = at..at + first.len_utf8();
+                let known = "a name (`between backquotes` with any character), a number, ==, !=, <, >, <=, >=, &&, ||, !, ( or )";
+                return Err(error(text, place, format!("expected {known}, found `{first}`")));
+            }
+            let word = &rest[..length];
+            let symbol = match number(word) {
+                Some(Ok(number)) => Symbol::Number(number),
+                Some(Err(())) => {
+                    let expected = "expected a number such as 12, 0x1f or 0b101, of at most 128 bits";
+                    return Err(error(text, at..at + length, expected));
+                }
+                None => Symbol::Name(word.to_owned()),
+            };
+            (symbol, length)
+        };
         words.push(Word { symbol, place: at..at + length });
         at += length;
     }
@@ -146,7 +158,7 @@ struct Parser<'a> {
     text: &'a str,
     words: Vec<Word>,
     at: usize,
-    signals: Vec<usize>,
+    signals: Vec<QuerySignal>,
     depth: u32,
 }
 
@@ -302,6 +314,30 @@ impl Parser<'_> {
         }
     }
 
+    /// A signal, or a bit of one: `a[3]`, unless a signal has this name.
+    fn named(&mut self, name: String, place: Range<usize>) -> Result<Side, QueryError> {
+        let select = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
+        let select =
+            select.and_then(|(vector, bit)| Some((self.file.lookup(vector).ok()?, bit.parse().ok()?)));
+        let (signal, kind) = match (self.file.lookup(&name), select) {
+            (Ok(number), _) => (QuerySignal { number, bit: None }, self.file.signals()[number].kind),
+            (Err(SignalLookupError::Unknown { .. }), Some((number, bit))) => {
+                let vector = &self.file.signals()[number];
+                let Some(bit) = vector.bit(bit) else {
+                    return self.fails(place, format!("`{}` has no bit {bit}", vector.path()));
+                };
+                (QuerySignal { number, bit: Some(bit) }, ValueKind::Bits(1))
+            }
+            (Err(unknown), _) => return Ok(Side::Word(name, unknown)),
+        };
+        let known = self.signals.iter().position(|known| *known == signal);
+        let at = known.unwrap_or_else(|| {
+            self.signals.push(signal);
+            self.signals.len() - 1
+        });
+        Ok(Side::Known(Operand::Signal(at), Some(kind)))
+    }
+
     fn operand(&mut self) -> Result<Side, QueryError> {
         let place = self.here();
         let Some(word) = self.peek().cloned() else {
@@ -315,16 +351,10 @@ impl Parser<'_> {
                 let text = text.into_bytes();
                 Ok(Side::Known(Operand::Fixed(QueryValue::Text(text)), None))
             }
-            Symbol::Name(name) => match self.file.lookup(&name) {
-                Ok(signal) => {
-                    let known = self.signals.iter().position(|known| *known == signal);
-                    let at = known.unwrap_or_else(|| {
-                        self.signals.push(signal);
-                        self.signals.len() - 1
-                    });
-                    Ok(Side::Known(Operand::Signal(at), Some(self.file.signals()[signal].kind)))
-                }
-                Err(unknown) => Ok(Side::Word(name, unknown)),
+            Symbol::Name(name) => self.named(name, place),
+            Symbol::Signal(name) => match self.named(name, place.clone())? {
+                Side::Word(_, unknown) => self.fails(place, unknown.to_string()),
+                known => Ok(known),
             },
             Symbol::Relation(_) | Symbol::And | Symbol::Or | Symbol::Not | Symbol::Open | Symbol::Close => {
                 let found = &self.text[place.clone()];

@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::WaveQuery;
 use super::expression::QueryValue;
-use crate::reader::ClockLevel;
+use crate::reader::{ClockLevel, digit};
 use crate::{RawValue, Slot, WaveClock, WaveExtent, WaveReadError};
 
 impl WaveQuery<'_> {
@@ -25,7 +25,8 @@ impl WaveQuery<'_> {
         let period = clock.map_or(1, |clock| clock.period);
         let of_clock = clock.map(|clock| self.file.signals()[clock.signal].slot);
         let clock = clock.map(|clock| self.file.clock_level(clock.signal)).transpose()?;
-        let slots: Vec<Slot> = self.signals.iter().map(|signal| self.file.signals()[*signal].slot).collect();
+        let slots: Vec<Slot> =
+            self.signals.iter().map(|signal| self.file.signals()[signal.number].slot).collect();
         let mut which = self.file.no_slots();
         slots.iter().chain(&of_clock).for_each(|slot| which.insert(*slot));
         // The last cycle has its sample at an edge up to a cycle later.
@@ -90,7 +91,7 @@ impl<V: FnMut(Range<u64>) -> ControlFlow<()>> Search<'_, V> {
             self.step.rises |= clock.rises(time, slot, value == RawValue::Bits(b"1"));
         }
         for (signal, _) in self.slots.iter().enumerate().filter(|(_, of)| **of == slot) {
-            self.step.changes.push((signal, QueryValue::of(value)));
+            self.step.changes.push((signal, QueryValue::of(value, self.query.signals[signal].bit)));
         }
         ControlFlow::Continue(())
     }
@@ -171,9 +172,10 @@ impl<V: FnMut(Range<u64>) -> ControlFlow<()>> Search<'_, V> {
 }
 
 impl QueryValue {
-    fn of(value: RawValue<'_>) -> Self {
+    fn of(value: RawValue<'_>, bit: Option<u32>) -> Self {
         match value {
-            RawValue::Bits(digits) => QueryValue::digits(digits),
+            RawValue::Bits(digits) => bit
+                .map_or_else(|| QueryValue::digits(digits), |bit| QueryValue::digits(&[digit(digits, bit)])),
             RawValue::Text(text) => QueryValue::Text(text.to_vec()),
             RawValue::Real(number) => QueryValue::Real(number),
             RawValue::Event => QueryValue::Event,

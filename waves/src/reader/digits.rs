@@ -50,13 +50,22 @@ pub(super) fn shorten(digits: &mut [u8]) -> Result<usize, u8> {
     Ok(from)
 }
 
+/// The digit that fills up digits in their shortest form.
+fn filler(digits: &[u8]) -> u8 {
+    match digits.first() {
+        Some(unknown @ (b'x' | b'z')) => *unknown,
+        Some(_) | None => b'0',
+    }
+}
+
+/// The digit of a bit, counted from the least significant one, of digits in their shortest form.
+pub(crate) fn digit(digits: &[u8], bit: u32) -> u8 {
+    digits.iter().nth_back(bit as usize).copied().unwrap_or_else(|| filler(digits))
+}
+
 /// As many digits as the signal is wide.
 pub(super) fn extend(digits: &[u8], width: u32) -> String {
-    let filler = match digits.first() {
-        Some(b'x') => 'x',
-        Some(b'z') => 'z',
-        Some(_) | None => '0',
-    };
+    let filler = char::from(filler(digits));
     let missing = (width as usize).saturating_sub(digits.len());
     let filling = std::iter::repeat_n(filler, missing);
     filling.chain(digits.iter().map(|digit| char::from(*digit))).collect()
@@ -93,6 +102,8 @@ mod tests {
             assert_eq!(std::str::from_utf8(&digits[from..]).unwrap(), *shortest, "{written}");
             let whole = String::from_utf8(digits.clone()).unwrap();
             assert_eq!(extend(&digits[from..], written.len() as u32), whole, "{written}");
+            let each = (0..written.len() as u32).rev().map(|bit| char::from(digit(&digits[from..], bit)));
+            assert_eq!(each.collect::<String>(), whole, "{written}");
         }
         assert_eq!(extend(b"x1", 4), "xxx1");
         assert_eq!(extend(b"1", 4), "0001");

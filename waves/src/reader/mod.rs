@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use clock::ClockLevel;
 pub use clock::WaveClock;
+pub(crate) use digits::digit;
 pub use error::{WaveReadError, WaveReadFault};
 pub use excerpt::EXCERPT_LIMIT;
 pub use lookup::SignalLookupError;

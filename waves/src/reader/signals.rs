@@ -89,6 +89,22 @@ impl FileSignal {
         signal
     }
 
+    /// Numbers of the first and the last bit: those of the range that the file states.
+    pub(crate) fn bounds(&self) -> Option<(i64, i64)> {
+        let ValueKind::Bits(width) = self.kind else { return None };
+        let Some(range) = &self.range else { return Some((i64::from(width) - 1, 0)) };
+        let (first, last) = range.trim_matches(['[', ']']).split_once(':')?;
+        let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);
+        (first.checked_sub(last)?.unsigned_abs() == u64::from(width) - 1).then_some((first, last))
+    }
+
+    /// The place of a bit, counted from the least significant one, by its number in the range.
+    pub(crate) fn bit(&self, number: i64) -> Option<u32> {
+        let (first, last) = self.bounds()?;
+        let inside = (first.min(last)..=first.max(last)).contains(&number);
+        inside.then(|| number.abs_diff(last) as u32)
+    }
+
     /// Joins scopes and label; see [`signal_path`].
     pub fn path(&self) -> String {
         signal_path(self.scopes.iter().chain([&self.label()]))

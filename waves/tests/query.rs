@@ -225,6 +225,8 @@ const WRONG: &[(&str, usize, &str)] = &[
     ("rtl.passes == FIVE",          14,     "there is no signal `FIVE`"),
     ("op",                          0,      "a text is not true or false"),
     ("op == 3",                     0,      "a text is compared with a number"),
+    ("op == CSA.SPIN",              6,      "`top.req_op` is never `CSA.SPIN`; its values are: CAS.SPIN, not_now"),
+    ("done || 'not ever' != op",    8,      "`top.req_op` is never `not_ever`; its values are: CAS.SPIN, not_now"),
     ("op < CAS",                    3,      "texts are equal (==) or not (!=)"),
     ("rtl.passes == 0xg",           14,     "expected a number such as 12, 0x1f or 0b101"),
     ("rising(rtl.stall)",           0,      "there is no `rising(..)`; there are rose, fell and changed"),

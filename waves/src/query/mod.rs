@@ -5,10 +5,13 @@
 //! ```
 
 mod expression;
+mod names;
 mod parse;
 mod run;
 
 pub use parse::QueryError;
+
+use std::ops::Range;
 
 use crate::WaveFile;
 use expression::Expression;
@@ -30,13 +33,24 @@ struct QuerySignal {
     bit: Option<u32>,
 }
 
+/// A text that a signal is compared with.
+#[derive(Clone, Debug)]
+struct ComparedName {
+    /// Number of the signal.
+    signal: usize,
+    name: Vec<u8>,
+    /// Place of the name in the expression.
+    place: Range<usize>,
+}
+
 impl<'f> WaveQuery<'f> {
     /// Reads an expression; `docs/waves.md` has its grammar.
     ///
     /// # Errors
-    /// [`QueryError`], with the place in `text`.
+    /// [`QueryError`], with the place in `text`; also where a text signal never has the name that it is compared with.
     pub fn new(file: &'f WaveFile, text: &str) -> Result<Self, QueryError> {
-        let (expression, signals) = parse::parse(file, text)?;
+        let (expression, signals, names) = parse::parse(file, text)?;
+        names::check(file, text, names)?;
         Ok(WaveQuery { file, expression, signals })
     }
 }

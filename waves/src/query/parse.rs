@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::QuerySignal;
 use super::expression::{Edge, Expression, Operand, QueryValue, Relation};
+use super::{ComparedName, QuerySignal};
 use crate::{SignalLookupError, ValueKind, WaveFile};
 
 /// Why a text is not an expression over the signals of a file.
@@ -23,12 +23,15 @@ pub struct QueryError {
 /// The most parentheses and `!` around something.
 const DEEPEST: u32 = 64;
 
-/// Reads an expression, and gives the signals in it.
-pub(super) fn parse(file: &WaveFile, text: &str) -> Result<(Expression, Vec<QuerySignal>), QueryError> {
-    let mut parser = Parser { file, text, words: words(text)?, at: 0, signals: Vec::new(), depth: 0 };
+/// An expression, the signals in it, and the names that text signals are compared with.
+type Parsed = (Expression, Vec<QuerySignal>, Vec<ComparedName>);
+
+pub(super) fn parse(file: &WaveFile, text: &str) -> Result<Parsed, QueryError> {
+    let (signals, names) = (Vec::new(), Vec::new());
+    let mut parser = Parser { file, text, words: words(text)?, at: 0, signals, names, depth: 0 };
     let expression = parser.any()?;
     match parser.peek() {
-        None => Ok((expression, parser.signals)),
+        None => Ok((expression, parser.signals, parser.names)),
         Some(Word { place, .. }) => {
             let place = place.clone();
             let found = &text[place.clone()];
@@ -59,7 +62,7 @@ struct Word {
     place: Range<usize>,
 }
 
-fn error(text: &str, place: Range<usize>, problem: impl Into<String>) -> QueryError {
+pub(super) fn error(text: &str, place: Range<usize>, problem: impl Into<String>) -> QueryError {
     QueryError {
         problem: problem.into(),
         text: text.to_owned(),
@@ -159,6 +162,7 @@ struct Parser<'a> {
     words: Vec<Word>,
     at: usize,
     signals: Vec<QuerySignal>,
+    names: Vec<ComparedName>,
     depth: u32,
 }
 
@@ -250,6 +254,12 @@ impl Parser<'_> {
         }
         if texts[0] && !matches!(relation, Relation::Equal | Relation::Unequal) {
             return self.fails(relation_place, "texts are equal (==) or not (!=)");
+        }
+        for (side, other, place) in [(&left, &right, right_place), (&right, &left, left_place)] {
+            if let (Operand::Signal(at), Operand::Fixed(QueryValue::Text(name))) = (side, other) {
+                let (signal, name) = (self.signals[*at].number, name.clone());
+                self.names.push(ComparedName { signal, name, place });
+            }
         }
         Ok(Expression::Compare(left, relation, right))
     }

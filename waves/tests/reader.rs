@@ -268,7 +268,8 @@ const MALFORMED: &[(&str, &str)] = &[
     ("$var wire many ! a $end",                 "a $var of `many` bits"),
     ("$var wire 4294967295 ! a $end",           "a $var of `4294967295` bits: expected a number, at most 16777216"),
     ("$var wire 1 ! $end",                      "line 1: a $var without a name"),
-    ("$dumpports $end",                         "extended VCD"),
+    ("$dumpports $end",                         "line 1: extended VCD is not supported"),
+    ("$var port 1 <0 a $end\n$var port [0:22] <1 b $end", "line 2: extended VCD is not supported"),
 ];
 
 /// Values behind the declarations of a signal `!` of 4 bits, and the error about them.
@@ -285,7 +286,8 @@ const MALFORMED_VALUES: &[(&str, &str)] = &[
     ("#0\nb0b0b1 !\n",                          "line 3: `b` in a number: expected digits 0, 1, x, z"),
     ("#0\n\u{7}\u{8}garbage here\n",            "line 3: expected a time (#1200), a change"),
     ("#0\n$var wire 1 ! a $end\n",              "line 3: `$var` behind $enddefinitions"),
-    ("#0\npDU 0 6 !\n",                         "extended VCD"),
+    ("#0\npDU 0 6 !\n",                         "line 3: extended VCD is not supported"),
+    ("$dumpports pD 6 6 ! $end\n",              "line 2: extended VCD is not supported"),
 ];
 
 #[test]

@@ -120,6 +120,10 @@ impl<R: Read> Declarations<R> {
         if name.is_empty() {
             return Err(problem(line, "a $var without a name: expected $var TYPE WIDTH CODE NAME $end"));
         }
+        // A port of several bits has a range in place of its width.
+        if *kind == "port" && width.starts_with('[') {
+            return Err(extended(line));
+        }
         let width: u32 = width.parse().ok().filter(|width| *width <= WIDEST).ok_or_else(|| {
             let found = shown(width.as_bytes());
             problem(line, format!("a $var of {found} bits: expected a number, at most {WIDEST}"))

@@ -26,7 +26,8 @@ fn problem(line: u64, problem: impl Into<String>) -> WaveReadFault {
 fn extended(line: u64) -> WaveReadFault {
     problem(
         line,
-        "this is extended VCD ($dumpports), with strengths of ports; dump signals with $dumpvars instead",
+        "extended VCD is not supported ($dumpports, values of ports with their strengths); dump signals with $dumpvars \
+         instead",
     )
 }
 

@@ -12,6 +12,7 @@ use crate::args::wave::WaveShowArgs;
 use crate::error::{CliError, Verdict};
 use crate::files::Files;
 use crate::output::{note, out, outln};
+use crate::progress::grouped;
 use crate::wave::save_file::{self, SaveFile};
 use crate::wave::{last_cycle, open, option, print_notes, scale, search, transactions};
 
@@ -20,6 +21,8 @@ const LINES: usize = 24;
 /// Cycles that are shown without being asked for, and those of them in front of what they are shown for.
 const CYCLES: u64 = 16;
 const BEFORE: u64 = 2;
+/// Cycles that are drawn of one signal, which takes less than a second; of more signals accordingly fewer.
+const MOST_CYCLES: u64 = 500_000;
 /// Columns where there is no terminal.
 const COLUMNS: usize = 80;
 
@@ -59,6 +62,19 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
             "nothing is there from {} on: {}",
             scale.period.map_or(asked_from, |period| asked_from / period),
             until(&file, scale.period)?
+        );
+        return Err(option("--window")(problem));
+    }
+    let period = excerpt.period.unwrap_or(u64::MAX);
+    let cycles = (excerpt.window.end - excerpt.window.start).div_ceil(period);
+    let most = MOST_CYCLES / excerpt.signals.len().max(1) as u64;
+    if cycles > most {
+        let from = excerpt.window.start / period;
+        let problem = format!(
+            "{} cycles are in it, of which at most {} are drawn at once; choose fewer cycles or signals, such as {from}..{}",
+            grouped(cycles),
+            grouped(most),
+            from + CYCLES
         );
         return Err(option("--window")(problem));
     }

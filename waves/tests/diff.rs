@@ -309,6 +309,56 @@ fn different_numbers_of_namesakes_are_refused_unless_left_out() {
     }
 }
 
+/// Vectors on the left, their bits on the right.
+const VECTORS: &str =
+    "$scope module t $end $var wire 2 q q [1:0] $end $var wire 3 d d [0:2] $end $upscope $end";
+const BITS: &str = "$scope module t $end $var wire 1 1 q [1] $end $var wire 1 0 q [0] $end \
+    $var wire 1 a d[0] $end $var wire 1 b d[1] $end $var wire 1 c d[2] $end $upscope $end";
+
+#[test]
+fn a_vector_is_compared_with_signals_that_are_its_bits() {
+    let dir = tempfile::tempdir().unwrap();
+    let vectors = vcd(dir.path(), "v.vcd", VECTORS, "#0 b01 q bz d #10 b11 q #20 b110 d #30");
+    let equal = "#0 01 10 za zb zc #10 11 #20 1a 1b 0c #30";
+    for (values, differs) in [
+        (equal, None),
+        (&equal.replace("11", "x1"), Some(("t.q[1]", 10, "1", "x"))),
+        (&equal.replace("0c", "1c"), Some(("t.d[2]", 20, "0", "1"))),
+        (&equal.replace("1a 1b", "1b"), Some(("t.d[0]", 20, "1", "z"))),
+    ] {
+        let bits_only = vcd(dir.path(), "b.vcd", BITS, values);
+        for swapped in [false, true] {
+            let files = if swapped { (&bits_only, &vectors) } else { (&vectors, &bits_only) };
+            let diff =
+                WaveDiff::compare(DiffSides::Files(files.0, files.1), &DiffOptions::default()).unwrap();
+            assert_eq!((diff.compared, &diff.missing), (5, &[vec![], vec![]]));
+            let found = diff.divergences.first().map(|d| (&d.paths, d.first, &d.values));
+            let Some((path, time, vector, bit)) = differs else {
+                assert_eq!(found, None, "{values}");
+                continue;
+            };
+            let (paths, mut expected) = ([path, path].map(str::to_owned), [bits(vector), bits(bit)]);
+            if swapped {
+                expected.reverse();
+            }
+            assert_eq!((found, diff.divergences.len()), (Some((&paths, time, &expected)), 1), "{values}");
+        }
+    }
+    let bits_only = vcd(dir.path(), "b.vcd", &BITS.replace("d[2]", "e"), equal);
+    let sides = DiffSides::Files(&vectors, &bits_only);
+    let diff = WaveDiff::compare(sides, &DiffOptions::default()).unwrap();
+    assert_eq!(
+        (diff.compared, diff.missing[0].join(" "), diff.missing[1].join(" ")),
+        (2, "t.d".into(), "t.d[0] t.d[1] t.e".into())
+    );
+    for (pattern, compared) in [("q", 2), ("q[1]", 1)] {
+        let only = DiffOptions { only: vec![SignalPattern::new(pattern)], ..DiffOptions::default() };
+        assert_eq!(WaveDiff::compare(sides, &only).unwrap().compared, compared, "{pattern}");
+    }
+    let ignore = DiffOptions { ignore: vec![SignalPattern::new("q[1]")], ..DiffOptions::default() };
+    assert_eq!(WaveDiff::compare(sides, &ignore).unwrap().compared, 1);
+}
+
 /// That a wave has no point in time up to the end of the window is no end of it.
 #[test]
 fn a_window_goes_on_where_one_side_changes_nothing() {

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::batch::{Change, Form, Steps, pipe};
 use super::cause::Causes;
-use super::pairs::Pairing;
+use super::pairs::{Pair, Pairing};
 use super::{DiffError, DiffOptions, DiffSides, Divergence, WaveDiff};
-use crate::reader::{Alike, ClockLevel, Position, Twins};
+use crate::reader::{Alike, ClockLevel, Position, Twins, digit};
 use crate::{RawValue, Slot, Slots, TimeUnit, ValueKind, WaveExtent, WaveFile, WaveValue};
 
 /// Bytes of twins that are read in full before it is tried whether the same text follows.
@@ -133,7 +133,11 @@ impl Held {
         self.bytes.extend_from_slice(bytes);
     }
 
-    fn value(&self, kind: ValueKind) -> Option<WaveValue> {
+    /// The value, or one bit of it.
+    fn value(&self, kind: ValueKind, bit: Option<u32>) -> Option<WaveValue> {
+        if bit.is_some() {
+            return self.bit(bit).map(|digit| WaveValue::Bits(char::from(digit).to_string()));
+        }
         let raw = match self.form? {
             Form::Bits => RawValue::Bits(&self.bytes),
             Form::Text => RawValue::Text(&self.bytes),
@@ -141,6 +145,11 @@ impl Held {
             Form::Event => RawValue::Event,
         };
         Some(raw.to_value(kind))
+    }
+
+    /// The digit of a bit, or of a signal of one bit.
+    fn bit(&self, bit: Option<u32>) -> Option<u8> {
+        (self.form == Some(Form::Bits)).then(|| digit(&self.bytes, bit.unwrap_or(0)))
     }
 
     fn equals(&self, other: &Held) -> bool {
@@ -193,6 +202,8 @@ struct State {
 struct Merge<'a> {
     files: [&'a WaveFile; 2],
     slots: Vec<[Slot; 2]>,
+    /// By pair: the bits of vectors that are compared.
+    bits: Vec<[Option<u32>; 2]>,
     sides: [Side; 2],
     states: Vec<State>,
     touched: Vec<u32>,
@@ -213,9 +224,12 @@ struct Merge<'a> {
 impl<'a> Merge<'a> {
     fn new(files: [&'a WaveFile; 2], pairing: &Pairing, from: u64, window: Option<Range<u64>>) -> Self {
         let pairs = pairing.pairs.len();
+        let bits =
+            |pair: &Pair| [0, 1].map(|side| files[side].signals()[pair.signals[side]].bit(pair.bits[side]?));
         Merge {
             files,
             slots: pairing.pairs.iter().map(|pair| pair.slots).collect(),
+            bits: pairing.pairs.iter().map(bits).collect(),
             sides: [Side::new(files[0], pairing, 0), Side::new(files[1], pairing, 1)],
             // All are compared at first.
             states: vec![State { touched: true, ..State::default() }; pairs],
@@ -406,7 +420,10 @@ impl<'a> Merge<'a> {
             state.touched = false;
             let slots = self.slots[number];
             let held = [0, 1].map(|side| &self.sides[side].held[slots[side].index()]);
-            let differs = !held[0].equals(held[1]);
+            let differs = match self.bits[number] {
+                [None, None] => !held[0].equals(held[1]),
+                bits => held[0].bit(bits[0]) != held[1].bit(bits[1]),
+            };
             if differs == state.differs {
                 continue;
             }
@@ -418,7 +435,8 @@ impl<'a> Merge<'a> {
                 self.begin.push(number);
                 if state.first.is_none() {
                     let kinds = [0, 1].map(|side| self.sides[side].kinds[slots[side].index()]);
-                    state.first = Some((now, [held[0].value(kinds[0]), held[1].value(kinds[1])]));
+                    let values = [0, 1].map(|side| held[side].value(kinds[side], self.bits[number][side]));
+                    state.first = Some((now, values));
                 }
             } else {
                 state.duration += now - state.since;
@@ -477,10 +495,16 @@ impl<'a> Merge<'a> {
         for pair in &order {
             let state = &self.states[*pair];
             let Some((first, values)) = state.first.clone() else { continue };
-            let signals = pairing.pairs[*pair].signals;
+            let Pair { signals, bits, .. } = pairing.pairs[*pair];
             let open = if state.differs { last_point.max(state.since) - state.since } else { 0 };
             divergences.push(Divergence {
-                paths: [0, 1].map(|side| self.files[side].signals()[signals[side]].path()),
+                paths: [0, 1].map(|side| {
+                    let path = self.files[side].signals()[signals[side]].path();
+                    match bits[side] {
+                        Some(bit) => format!("{path}[{bit}]"),
+                        None => path,
+                    }
+                }),
                 further_names: pairing.pairs[*pair].further_names,
                 first: sampled(first),
                 values,

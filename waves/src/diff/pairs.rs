@@ -1,6 +1,6 @@
 //! Which signal of one side is which of the other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{DiffOptions, DiffSides};
 use crate::reader::{listed, path_end};
@@ -81,6 +81,8 @@ pub(super) struct Pair {
     pub(super) slots: [Slot; 2],
     /// Their numbers in their files: the first of their names.
     pub(super) signals: [usize; 2],
+    /// Bits of vectors that are compared, by their numbers in the ranges.
+    pub(super) bits: [Option<i64>; 2],
     pub(super) further_names: usize,
 }
 
@@ -102,8 +104,10 @@ impl Pairing {
                 (file, file, [scope(file, scopes[0])?, scope(file, scopes[1])?])
             }
         };
-        let chosen = |signal: &FileSignal| {
-            let matches = |pattern: &crate::SignalPattern| pattern.matches(signal.parts());
+        // Signals that are compared together are chosen by the name of any.
+        let chosen = |signals: &[&FileSignal]| {
+            let matches =
+                |pattern: &crate::SignalPattern| signals.iter().any(|signal| pattern.matches(signal.parts()));
             !options.ignore.iter().any(matches)
                 && (options.only.is_empty() || options.only.iter().any(matches))
         };
@@ -114,7 +118,7 @@ impl Pairing {
             }
         }
         let mut renamed = vec![false; options.renames.len()];
-        let mut by_slots: HashMap<[Slot; 2], usize> = HashMap::new();
+        let mut by_slots: HashMap<([Slot; 2], [Option<i64>; 2]), usize> = HashMap::new();
         let mut pairing = Pairing {
             pairs: Vec::new(),
             missing: Default::default(),
@@ -123,8 +127,11 @@ impl Pairing {
         };
         // Parts of the first path of the left side, renamed.
         let mut looked_for = None;
+        // Signals without a counterpart of the same name, and the parts of their paths.
+        let mut alone: [Alone<'_>; 2] = Default::default();
         let mut unequal = (Vec::new(), Vec::new());
         let (mut on_both, mut taken) = (0, vec![false; right.signals().len()]);
+        let mut found = Vec::new();
         for (number, signal) in left.signals().iter().enumerate() {
             let Some(mut parts) = below(signal, &left_scope) else { continue };
             for (rename, applies) in options.renames.iter().zip(&mut renamed) {
@@ -133,18 +140,16 @@ impl Pairing {
                 }
             }
             let others = right_by_name.get(&parts);
-            looked_for.get_or_insert(parts);
+            looked_for.get_or_insert_with(|| parts.clone());
             let Some(others) = others else {
-                if chosen(signal) {
-                    pairing.missing[0].push(signal.path());
-                }
+                alone[0].push((number, parts));
                 continue;
             };
             on_both += 1;
             others.iter().for_each(|other| taken[*other] = true);
             let other = others.get(signal.ordinal).unwrap_or(&others[0]);
             let counterpart = &right.signals()[*other];
-            if !chosen(signal) || !chosen(counterpart) && matches!(sides, DiffSides::Files(..)) {
+            if !chosen(&[signal]) || !chosen(&[counterpart]) && matches!(sides, DiffSides::Files(..)) {
                 continue;
             }
             if others.len() != signal.namesakes {
@@ -157,13 +162,7 @@ impl Pairing {
                 pairing.unlike.push([signal.path(), counterpart.path()]);
             }
             let slots = [signal.slot, counterpart.slot];
-            match by_slots.get(&slots) {
-                Some(pair) => pairing.pairs[*pair].further_names += 1,
-                None => {
-                    by_slots.insert(slots, pairing.pairs.len());
-                    pairing.pairs.push(Pair { slots, signals: [number, *other], further_names: 0 });
-                }
-            }
+            found.push(Pair { slots, signals: [number, *other], bits: [None; 2], further_names: 0 });
         }
         if let Some(unused) = renamed.iter().position(|applies| !applies) {
             let SignalRename { old, new } = options.renames[unused].clone();
@@ -173,10 +172,25 @@ impl Pairing {
         if !unequal.0.is_empty() {
             return Err(PairingError::Namesakes(unequal.0, unequal.1));
         }
-        for (signal, taken) in right.signals().iter().zip(taken) {
-            if !taken && below(signal, &right_scope).is_some() && chosen(signal) {
-                pairing.missing[1].push(signal.path());
+        let not_taken = (0..).zip(taken).filter(|(_, taken)| !taken);
+        alone[1]
+            .extend(not_taken.filter_map(|(at, _)| Some((at, below(&right.signals()[at], &right_scope)?))));
+        let bits = vectors_and_bits([left, right], &mut alone);
+        on_both += bits.len();
+        let signals = |pair: &Pair| [&left.signals()[pair.signals[0]], &right.signals()[pair.signals[1]]];
+        found.extend(bits.into_iter().filter(|pair| chosen(&signals(pair))));
+        for pair in found {
+            match by_slots.get(&(pair.slots, pair.bits)) {
+                Some(pair) => pairing.pairs[*pair].further_names += 1,
+                None => {
+                    by_slots.insert((pair.slots, pair.bits), pairing.pairs.len());
+                    pairing.pairs.push(pair);
+                }
             }
+        }
+        for ((file, alone), missing) in [left, right].into_iter().zip(alone).zip(&mut pairing.missing) {
+            let alone = alone.iter().map(|(number, _)| &file.signals()[*number]);
+            missing.extend(alone.filter(|signal| chosen(&[signal])).map(FileSignal::path));
         }
         match (on_both, pairing.pairs.is_empty()) {
             (0, _) => Err(PairingError::Nothing {
@@ -189,6 +203,58 @@ impl Pairing {
             (_, false) => Ok(pairing),
         }
     }
+}
+
+/// Numbers of signals, and the parts of their paths.
+type Alone<'a> = Vec<(usize, Vec<&'a str>)>;
+
+/// Takes vectors of one side out of `alone` whose bits are signals of the other side: `q[1:0]` with `q[1]` and `q[0]`.
+/// Returns a pair for each bit.
+fn vectors_and_bits(files: [&WaveFile; 2], alone: &mut [Alone<'_>; 2]) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for side in [0, 1] {
+        let [of_vectors, of_bits] = [side, 1 - side].map(|side| files[side].signals());
+        let mut bits: HashMap<(&[&str], &str), usize> = HashMap::new();
+        for (number, parts) in &alone[1 - side] {
+            let FileSignal { kind, namesakes, .. } = of_bits[*number];
+            if let (ValueKind::Bits(1), 1, Some((name, scopes))) = (kind, namesakes, parts.split_last()) {
+                bits.insert((scopes, name), *number);
+            }
+        }
+        let mut joined = [HashSet::new(), HashSet::new()];
+        for (number, parts) in &alone[side] {
+            let vector = &of_vectors[*number];
+            let (Some((name, scopes)), Some((first, last))) = (parts.split_last(), vector.bounds()) else {
+                continue;
+            };
+            if vector.namesakes > 1 || vector.kind == ValueKind::Bits(1) && vector.range.is_none() {
+                continue;
+            }
+            let numbers = first.min(last)..=first.max(last);
+            let bit = |bit: i64| Some((bit, *bits.get(&(scopes, &format!("{name}[{bit}]")[..]))?));
+            let Some(all) = numbers.map(bit).collect::<Option<Vec<_>>>() else { continue };
+            joined[side].insert(*number);
+            for (bit, other) in all {
+                joined[1 - side].insert(other);
+                let mut pair = Pair {
+                    slots: [vector.slot, of_bits[other].slot],
+                    signals: [*number, other],
+                    bits: [Some(bit), None],
+                    further_names: 0,
+                };
+                if side == 1 {
+                    pair.slots.reverse();
+                    pair.signals.reverse();
+                    pair.bits.reverse();
+                }
+                pairs.push(pair);
+            }
+        }
+        for (alone, joined) in alone.iter_mut().zip(&joined) {
+            alone.retain(|(number, _)| !joined.contains(number));
+        }
+    }
+    pairs
 }
 
 impl SignalRename {

@@ -117,3 +117,28 @@ fn constants_of_a_capture_are_those_of_what_answered() {
         .collect();
     assert_eq!(constants, [("atom", 6.0), ("pass", 1.0)]);
 }
+
+/// The changes of a wave are counted by code that is optimized, as this binary is not.
+#[test]
+fn a_wave_is_counted_as_fast_as_it_is_read() {
+    let mut text = "$timescale 1 ns $end $var wire 1 ! a $end $enddefinitions $end\n".to_owned();
+    for time in 0..1_000_000 {
+        text += &format!("#{time}\n{}!\n", time % 2);
+    }
+    let path = std::env::temp_dir().join(format!("atoms-counted-{}.vcd", std::process::id()));
+    std::fs::write(&path, text).expect("it can be written");
+    let mut best = [f64::MAX; 2];
+    for _ in 0..5 {
+        let start = std::time::Instant::now();
+        let file = atoms_waves::WaveFile::open(&path).expect("a wave");
+        assert_eq!(file.count_changes().expect("it is well-formed").0, 1_000_000);
+        best[0] = best[0].min(start.elapsed().as_secs_f64());
+        let start = std::time::Instant::now();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_atoms"));
+        let output = command.arg("wave").arg("info").arg(&path).output().expect("atoms can be started");
+        best[1] = best[1].min(start.elapsed().as_secs_f64());
+        assert!(String::from_utf8_lossy(&output.stdout).contains("changes    1,000,000"));
+    }
+    std::fs::remove_file(&path).expect("it is there");
+    assert!(best[1] < 2.5 * best[0], "counting takes {:.2} s, reading {:.2} s", best[1], best[0]);
+}

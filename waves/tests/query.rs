@@ -48,7 +48,7 @@ fn cycles(file: &WaveFile, text: &str, window: Range<u64>) -> Vec<Range<u64>> {
     let query = WaveQuery::new(file, text).unwrap_or_else(|error| panic!("{error}"));
     let clock = file.clock().unwrap();
     query
-        .cycles(clock.as_ref(), window, |cycles| {
+        .cycles(clock.as_ref(), window, &mut |cycles| {
             found.push(cycles);
             ControlFlow::Continue(())
         })

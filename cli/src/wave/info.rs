@@ -1,7 +1,6 @@
 //! `atoms wave info`: what a wave contains.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 use atoms_waves::{FileSignal, SignalPattern, ValueKind, WaveFile, signal_path};
 use serde_json::json;
@@ -20,14 +19,7 @@ pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
     if let Some(pattern) = &args.signals {
         return list(&file, pattern, args.json);
     }
-    let mut all = file.no_slots();
-    file.signals().iter().for_each(|signal| all.insert(signal.slot));
-    let mut changes = 0_u64;
-    let read = file.changes(&all, u64::MAX, |_, _, _| {
-        changes += 1;
-        ControlFlow::Continue(())
-    });
-    let extent = read.map_err(CliError::of)?;
+    let (changes, extent) = file.count_changes().map_err(CliError::of)?;
     let mut notes = *file.notes();
     notes.extend(&extent.notes);
     let clock = file.clock().map_err(CliError::of)?;

@@ -23,7 +23,7 @@ pub(super) fn search(file: &WaveFile, args: &WaveShowArgs, expression: &str) -> 
     let word = if clock.is_some() { "cycle" } else { "time" };
     let (mut found, mut failed, mut all) = (0_u64, None, Vec::new());
     let extent = query
-        .cycles(clock.as_ref(), window, |cycles| {
+        .cycles(clock.as_ref(), window, &mut |cycles| {
             found += cycles.end - cycles.start;
             if args.json {
                 all.push(json!([cycles.start, cycles.end - 1]));

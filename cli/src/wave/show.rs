@@ -1,12 +1,10 @@
 //! `atoms wave show`: part of a wave, in the terminal, as a picture, or for a document.
 
 use std::io::IsTerminal as _;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::path::Path;
 
-use atoms_waves::{
-    Charset, RawValue, Shades, SignalPattern, TextStyle, WaveFile, show_svg, show_text, show_wavedrom,
-};
+use atoms_waves::{Charset, Shades, SignalPattern, TextStyle, WaveFile, show_svg, show_text, show_wavedrom};
 
 use crate::args::wave::WaveShowArgs;
 use crate::error::{CliError, Verdict};
@@ -167,7 +165,7 @@ fn window(
 ) -> Result<Range<u64>, CliError> {
     let at = match marker {
         Some(marker) => marker,
-        None => first_activity(file, signals)?,
+        None => file.first_activity(signals).map_err(CliError::of)?,
     };
     match period {
         Some(period) => {
@@ -178,36 +176,9 @@ fn window(
     }
 }
 
-/// When a signal other than the clock first has another value than at first.
-fn first_activity(file: &WaveFile, signals: &[usize]) -> Result<u64, CliError> {
-    let clock = file.clock().map_err(CliError::of)?.map(|clock| file.signals()[clock.signal].slot);
-    let mut which = file.no_slots();
-    for signal in signals {
-        which.insert(file.signals()[*signal].slot);
-    }
-    let mut begun = file.no_slots();
-    let (mut start, mut found) = (None, None);
-    let read = file.changes(&which, u64::MAX, |time, slot, value| {
-        start.get_or_insert(time);
-        let unknown = matches!(value, RawValue::Bits(b"x"));
-        if Some(slot) == clock || unknown {
-            return ControlFlow::Continue(());
-        }
-        if begun.contains(slot) {
-            found = Some(time);
-            return ControlFlow::Break(());
-        }
-        begun.insert(slot);
-        ControlFlow::Continue(())
-    });
-    read.map_err(CliError::of)?;
-    Ok(found.or(start).unwrap_or(0))
-}
-
 /// How far a wave goes, in words.
 fn until(file: &WaveFile, period: Option<u64>) -> Result<String, CliError> {
-    let extent = file.changes(&file.no_slots(), u64::MAX, |_, _, _| ControlFlow::Continue(()));
-    let times = extent.map_err(CliError::of)?.times;
+    let times = file.count_changes().map_err(CliError::of)?.1.times;
     Ok(match (times, period) {
         (None, _) => "the wave has no values".to_owned(),
         (Some((first, last)), Some(period)) => {

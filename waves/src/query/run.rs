@@ -14,13 +14,15 @@ impl WaveQuery<'_> {
     ///
     /// Without a clock, times take the place of cycles.
     ///
+    /// Not generic, so that it is compiled with the optimization of this crate.
+    ///
     /// # Errors
     /// [`WaveReadError`].
     pub fn cycles(
         &self,
         clock: Option<&WaveClock>,
         window: Range<u64>,
-        visit: impl FnMut(Range<u64>) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(Range<u64>) -> ControlFlow<()>,
     ) -> Result<WaveExtent, WaveReadError> {
         let period = clock.map_or(1, |clock| clock.period);
         let of_clock = clock.map(|clock| self.file.signals()[clock.signal].slot);
@@ -53,14 +55,14 @@ impl WaveQuery<'_> {
 }
 
 /// A search while it goes on.
-struct Search<'q, V> {
+struct Search<'q> {
     query: &'q WaveQuery<'q>,
     /// Of each signal of the query.
     slots: Vec<Slot>,
     clock: Option<ClockLevel>,
     period: u64,
     window: Range<u64>,
-    visit: V,
+    visit: &'q mut dyn FnMut(Range<u64>) -> ControlFlow<()>,
     now: Vec<QueryValue>,
     /// The values of the cycle before.
     before: Vec<QueryValue>,
@@ -80,7 +82,7 @@ struct Step {
     changes: Vec<(usize, QueryValue)>,
 }
 
-impl<V: FnMut(Range<u64>) -> ControlFlow<()>> Search<'_, V> {
+impl Search<'_> {
     fn change(&mut self, time: u64, slot: Slot, value: RawValue<'_>) -> ControlFlow<()> {
         if let Some(at) = self.step.at.replace(time)
             && at != time

@@ -222,6 +222,48 @@ impl WaveFile {
         self.changes_from(&mut self.start(), which, until, visit)
     }
 
+    /// Counts the changes of all signals, those of a slot once.
+    ///
+    /// Like [`Self::first_activity`] not generic, so that it is compiled with the optimization of this crate.
+    ///
+    /// # Errors
+    /// [`WaveReadError`].
+    pub fn count_changes(&self) -> Result<(u64, WaveExtent), WaveReadError> {
+        let mut all = self.no_slots();
+        self.signals.iter().for_each(|signal| all.insert(signal.slot));
+        let mut changes = 0;
+        let extent = self.changes(&all, u64::MAX, |_, _, _| {
+            changes += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok((changes, extent))
+    }
+
+    /// Returns when one of the signals with these numbers, other than the clock, first has another value than at first;
+    /// the time of the first value if none has.
+    ///
+    /// # Errors
+    /// [`WaveReadError`].
+    pub fn first_activity(&self, signals: &[usize]) -> Result<u64, WaveReadError> {
+        let clock = self.clock()?.map(|clock| self.signals[clock.signal].slot);
+        let (mut which, mut begun) = (self.no_slots(), self.no_slots());
+        signals.iter().for_each(|signal| which.insert(self.signals[*signal].slot));
+        let (mut start, mut found) = (None, None);
+        self.changes(&which, u64::MAX, |time, slot, value| {
+            start.get_or_insert(time);
+            if Some(slot) == clock || value == RawValue::Bits(b"x") {
+                return ControlFlow::Continue(());
+            }
+            if begun.contains(slot) {
+                found = Some(time);
+                return ControlFlow::Break(());
+            }
+            begun.insert(slot);
+            ControlFlow::Continue(())
+        })?;
+        Ok(found.or(start).unwrap_or(0))
+    }
+
     /// Returns the first time that the file names, 0 if it names none.
     pub(crate) fn first_time(&self) -> Result<u64, WaveReadError> {
         if let Body::Fst(body) = &self.body {

@@ -345,6 +345,106 @@ fn is_as_wellen_reads_it(path: &Path, about: &str) {
     assert_eq!(ours, in_order_by_wellen(path), "{about}");
 }
 
+/// Files of other programs that were refused or read wrongly once, and such as are like them: declarations and values.
+#[rustfmt::skip]
+const OTHERS: &[(&str, &str)] = &[
+    ("$timescale 244 ns $end $var wire 1 ! a $end",         "#0\n0!\n"),
+    ("$var wire 1 ! a $end",                                "#0\n0!\n#3.0\n1!\n"),
+    ("$var wire 1 ! a $end",                                "#0\nb1 !\n#5\nb !\n#6\nb1 !\n"),
+    ("$var wire 4 ! a $end",                                "#0\nb0b00 !\n#1\nb0b101 !\n"),
+    ("$var wire 1 ! a $end",                                "#0\n0!\n#10\n1!"),
+    ("$var wire 9 ! a $end",                                "#0\nb0 !\n#10\nb101 !"),
+    ("$var string 1 ! s $end",                              "#0\nsSTATE_IDLE !\n#10\nsSTATE_RUN !\n#50\n"),
+    ("$var string 1 ! s $end",                              "#0\nsqueue\\040full !\n#10\nsit\\'s\\q\\04 !\n#20\n"),
+    ("$var wire 1 ! a $end",                                "#0\n0!\n#10\n1!\n#30\n0!\n#45\n"),
+    ("$var wire 1 ! clk $end",                              "#0\n0!\n#1\n1!\n#2\n0!\n#4000000000000000000\n1!\n"),
+    ("$var wire 1 ! a $end $var wire 1 \" a $end",          "#0\n0!\n1\"\n#10\n1!\n0\"\n"),
+    ("$var wire 1 ! clk $end $var wire 1 \" d $end",        "#0\n0!\n0\"\n#5\n1!\n#6\n1\"\n#30\n"),
+];
+
+#[test]
+fn files_of_other_programs_are_read_as_wellen_reads_them() {
+    for (declarations, values) in OTHERS {
+        let text =
+            format!("$scope module t $end\n{declarations}\n$upscope $end\n$enddefinitions $end\n{values}");
+        let (_dir, path) = written(&text);
+        is_as_wellen_reads_it(&path, &text);
+    }
+}
+
+/// A small dump of random signals and changes, as one of several writers would have it.
+fn random_dump(seed: u64) -> String {
+    let mut state = seed;
+    let mut random = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut text = ["$timescale 1 ns $end\n", "$timescale\n\t10ps\n$end\n$date a b $end\n", ""]
+        [random(3) as usize]
+        .to_owned();
+    // Letters alone, or also codes that other codes begin with.
+    let codes =
+        [["!", "\"", "#", "$", "%", "&", "'"], ["a", "aa", "aaa", "b", "ab", "0", "x1"]][random(2) as usize];
+    let mut signals = Vec::new();
+    for (at, code) in codes.iter().take(1 + random(7) as usize).enumerate() {
+        let width = [1, 1, 2, 8, 33, 70, 0][random(7) as usize];
+        let (kind, bits) = match width {
+            0 => [("string", 1), ("real", 64), ("event", 1)][random(3) as usize],
+            _ => (["wire", "reg", "integer", "logic"][random(4) as usize], width),
+        };
+        let scope = random(3) == 0;
+        let range = if width > 1 { format!(" [{}:0]", width - 1) } else { String::new() };
+        text += &if scope { format!("$scope module sub{at} $end\n") } else { String::new() };
+        text += &format!("$var {kind} {bits} {code} s{at}{range} $end\n");
+        text += if scope { "$upscope $end\n" } else { "" };
+        signals.push((*code, kind, width));
+    }
+    text += "$enddefinitions $end\n";
+    let (mut time, dumps) = (random(3), random(2) == 0);
+    for step in 0..random(30) {
+        text += &format!("#{time}{}\n", if random(9) == 0 { ".0" } else { "" });
+        text += if dumps && step == 0 { "$dumpvars\n" } else { "" };
+        for (code, kind, width) in &signals {
+            let value = match (*kind, *width) {
+                ("string", _) => {
+                    ["sIDLE ", "sA_B ", r"squeue\040full ", r"sit\'s ", "s "][random(5) as usize].to_owned()
+                }
+                ("real", _) => format!("r{}.{} ", random(100), random(4) * 25),
+                ("event", _) => "1".to_owned(),
+                (_, 1) => format!(
+                    "{}{}",
+                    ["", "b", ""][random(3) as usize],
+                    ["0", "1", "x", "z"][random(4) as usize]
+                ),
+                (_, width) => {
+                    let mut digits = ["b", "B", "b0b"][random(3) as usize].to_owned();
+                    for _ in 0..=random(width) {
+                        digits.push(['0', '1', '0', '1', 'x', 'z', 'X', 'Z'][random(8) as usize]);
+                    }
+                    digits
+                }
+            };
+            if random(3) > 0 {
+                let between = if value.starts_with(['b', 'B']) { " " } else { "" };
+                text += &format!("{value}{between}{code}{}", ["\n", "\r\n", "\n\n"][random(3) as usize]);
+            }
+        }
+        text += if dumps && step == 0 { "$end\n" } else { "" };
+        text += if random(9) == 0 { "$comment 1! $end\n" } else { "" };
+        time += 1 + random(20);
+    }
+    text + &format!("#{time}\n")
+}
+
+#[test]
+fn random_dumps_are_read_as_wellen_reads_them() {
+    for seed in 1..=200 {
+        let text = random_dump(seed);
+        let (_dir, path) = written(&text);
+        is_as_wellen_reads_it(&path, &text);
+    }
+}
+
 /// Escapes stand in a VCD alone; an FST has the characters.
 #[test]
 fn texts_of_vcd_and_fst_are_the_same() {

@@ -1,8 +1,11 @@
-/// Allocations of two CTAs never share a row, and lie in memory, whatever is written to the table and in whatever order
-/// (spec 1.3). By induction over one clock.
+/// Allocations of two CTAs never share a row, and lie in memory, whatever is written to the table and in whatever order. A
+/// write is refused if it breaks one of these rules and never else; a slot looks up what it was given last, and is written only
+/// while none of its requests is inside (spec 1.3). By induction over one clock.
 ///
-/// Holes: who leaves or wakes was inside, which `atoms_unit` sees to; that a request looks up its own slot. The pair of slots
-/// is any, of sixteen.
+/// Refusals are stated for four slots at most: with sixteen, the solver finds no end in two minutes.
+///
+/// Holes: who leaves or wakes was inside, and no more are inside than the unit has room for, which `atoms_unit` sees to; that
+/// a request looks up its own slot is `issue`'s. The pair of slots is any, of sixteen.
 module cta_table_proof
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
@@ -21,6 +24,10 @@ module cta_table_proof
   input logic [$clog2(NumCtaSlots)-1:0] one_i, other_i
 );
   localparam int unsigned SlotBits = $clog2(NumCtaSlots);
+  localparam int unsigned RowBytes = NumBanks * 4;
+
+  /// Requests that can be inside: in both queues, at issue, in the pipeline and suspended.
+  localparam int unsigned Room = QueueDepth + ClusterQueueDepth + 1 + (RmwLatency + 1) + NumWaiters;
 
   logic        ready, reject;
   allocation_t allocation;
@@ -36,32 +43,63 @@ module cta_table_proof
     end
   end
 
-  /// First row behind an allocation: a row that is begun is its own.
-  function automatic logic [31:0] behind(allocation_t part);
-    behind = 32'(part.base) + (32'(part.size) + 32'(NumBanks * 4 - 1)) / (NumBanks * 4);
+  /// First byte of an allocation in memory, and the first byte behind it. A row that is begun is its own.
+  function automatic logic [31:0] begins(allocation_t part);
+    begins = 32'(part.base) * RowBytes;
+  endfunction
+  function automatic logic [31:0] ends(allocation_t part);
+    ends = begins(part) + 32'(part.size);
   endfunction
 
-  /// What the two slots have been given: copies, so that the solver compares two allocations and not two of all.
-  allocation_t a, b;
+  /// True if a slot may not have this allocation: not a slot, not in memory, or between rows of another slot's.
+  function automatic logic refuses(slot_t slot, allocation_t part);
+    refuses = (32'(slot) >= NumCtaSlots) || (ends(part) > NumRows * RowBytes);
+    for (int unsigned s = 0; s < NumCtaSlots; s++)
+      if (dut.valid_q[s] && (slot_t'(s) != slot) && (ends(part) > begins(dut.allocation_q[s]))
+          && (ends(dut.allocation_q[s]) > begins(part))) refuses = 1'b1;
+  endfunction
+
+  // What is offered, and what the two slots have: copies, so that the solver compares two allocations and not two of all.
+  allocation_t offered, given, a, b;
+  logic        taken, refused, was_refused;
+  assign offered = '{size: size_i, base: base_i, rank: rank_i, valid: 1'b1};
+  assign taken   = valid_i && ready;
+  assign refused = enable_i && ((NumCtaSlots <= 4) ? refuses(slot_i, offered) : dut.refused);
+  assign given   = (enable_i && !refused) ? offered : '0;
   always_ff @(posedge clk_i) begin
-    if (!was_reset) begin
-      a <= dut.allocation_q[one_i];
-      b <= dut.allocation_q[other_i];
-    end else if (dut.write && (slot_i == slot_t'(one))) a <= dut.written;
-    else if (dut.write && (slot_i == slot_t'(other))) b <= dut.written;
+    was_refused <= rst_ni && taken && refused;
+    if (taken && (slot_i == slot_t'(one)))   a <= given;
+    if (taken && (slot_i == slot_t'(other))) b <= given;
+    if (!rst_ni) begin
+      a.valid <= 1'b0;
+      b.valid <= 1'b0;
+    end
   end
+
+  // Requests of `one` inside.
+  logic [7:0] residents, enters, leaves;
+  assign enters = 8'(warp_enter_i && (warp_slot_i == slot_t'(one))) + 8'(cluster_enter_i && (cluster_slot_i == slot_t'(one)));
+  assign leaves = 8'(leave_i && (leave_slot_i == slot_t'(one))) + 8'(woken_i && (woken_slot_i == slot_t'(one)));
+  always_ff @(posedge clk_i) residents <= rst_ni ? residents + enters - leaves : '0;
 
   always_comb begin
     if (leave_i && (32'(leave_slot_i) < NumCtaSlots)) assume (dut.inside_q[SlotBits'(leave_slot_i)] != '0);
     if (woken_i) assume ((32'(woken_slot_i) < NumCtaSlots) && (dut.inside_q[SlotBits'(woken_slot_i)] != '0));
-    if (was_reset && (one != other)) begin
-      IsWhatWasGiven: assert ((!dut.valid_q[one] || (a == dut.allocation_q[one]))
-                              && (!dut.valid_q[other] || (b == dut.allocation_q[other])));
-      if (dut.valid_q[one]) begin
-        LiesInMemory: assert (behind(a) <= NumRows);
-        if (dut.valid_q[other])
-          SharesNoRow: assert ((behind(a) <= 32'(b.base)) || (behind(b) <= 32'(a.base)));
-      end
+    assume ((32'(one_i) < NumCtaSlots) && (32'(other_i) < NumCtaSlots));
+    if (was_reset) begin
+      assume ((leaves <= residents) && (residents + enters <= Room));
+      IsRefused:    assert (reject == was_refused);
+      CountsInside: assert ((8'(dut.inside_q[one]) == residents) && (residents <= Room));
+      AreSlots:     assert ((32'(one) < NumCtaSlots) && (32'(other) < NumCtaSlots));
+      if (slot_i == slot_t'(one))       WaitsForItsOwn:  assert (ready == (residents == '0));
+      if (32'(slot_i) >= NumCtaSlots)   NoSlotToWaitFor: assert (ready);
+      if (lookup_i == slot_t'(one))     LooksUpItsOwn:   assert ((allocation.valid == a.valid) && (!a.valid || (allocation == a)));
+      if (32'(lookup_i) >= NumCtaSlots) NoSlotHasNone:   assert (!allocation.valid);
+      IsWhatWasGiven: assert ((dut.valid_q[one] == a.valid) && (!a.valid || (a == dut.allocation_q[one]))
+                              && (dut.valid_q[other] == b.valid) && (!b.valid || (b == dut.allocation_q[other])));
+      if (a.valid) LiesInMemory: assert (ends(a) <= NumRows * RowBytes);
+      if ((one != other) && a.valid && b.valid)
+        SharesNoRow: assert ((ends(a) <= begins(b)) || (ends(b) <= begins(a)));
     end
   end
 endmodule : cta_table_proof

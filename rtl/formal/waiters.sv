@@ -1,6 +1,8 @@
 /// Any one suspended request is answered exactly once: with its lanes if its object completed a phase in one of the cycles
 /// that it may wait, the last included, else with none, after exactly as many; its wake-up stands at the port until it is
-/// taken, and every answer that goes to another brings its turn closer (spec 6.10). By induction over one clock.
+/// taken, and every answer that goes to another brings its turn closer (spec 6.10). There is a free place as long as fewer
+/// requests are in the table than it has places (spec 6.3), and an answer in every cycle in which a request is ready and the
+/// port is free. By induction over one clock.
 ///
 /// Holes: that an object which completes is shown to `atoms_waiters` in that cycle, and that a request does not suspend
 /// itself where its phase is complete already, is `atoms_pipe`'s and `atoms_collect`'s.
@@ -40,6 +42,14 @@ module waiters_proof
   logic completes, is_answered;
   assign completes   = completed_i[request.bank] && (row_i[request.bank] == request.row);
   assign is_answered = leave_o && (dut.next == place);
+
+  // Requests in the table; a wake-up stands at the port.
+  logic [7:0] held;
+  logic       stands;
+  always_ff @(posedge clk_i) begin
+    held   <= rst_ni ? held + 8'(enter_i) - 8'(leave_o) : '0;
+    stands <= rst_ni && (leave_o || (stands && !wake_ready_i));
+  end
 
   always_ff @(posedge clk_i) begin
     was_reset <= was_reset || !rst_ni;
@@ -81,13 +91,15 @@ module waiters_proof
     assume (was_reset || !rst_ni);
     assume (!enter_i || (free_o && (limit_i != '0)));
     if (was_reset) begin
+      CountsPlaces: assert ((8'($countones(dut.taken)) == held) && (free_o == (held < 8'(NumWaiters))));
+      Answers:      assert ((wake_valid_o == stands) && (leave_o == ((ready_o != '0) && (!stands || wake_ready_i))));
       // In the table as long as it is to be, and as what.
       if (state == Waits) begin
-        IsSuspended:  assert (dut.suspended_q[place] && !dut.woken_q[place] && !dut.expired_q[place]);
+        IsSuspended:  assert (suspended_o[place] && !ready_o[place]);
         HasItsLimit:  assert ((dut.left_q[place] == left) && (left != '0));
       end
-      if (state == Complete) WakesUp:  assert (dut.woken_q[place] && !dut.suspended_q[place]);
-      if (state == TimedOut) TimesOut: assert (dut.expired_q[place] && !dut.woken_q[place] && !dut.suspended_q[place]);
+      if (state == Complete) WakesUp:  assert (ready_o[place] && dut.woken_q[place] && !suspended_o[place]);
+      if (state == TimedOut) TimesOut: assert (ready_o[place] && !dut.woken_q[place] && !suspended_o[place]);
       if ((state == Waits) || ready) IsItself: assert (dut.waiter_q[place] == request);
       if (state == Complete) ToldItsLanes: assert (answer == request.mask);
       if (state == TimedOut) ToldNone:     assert (answer == '0);

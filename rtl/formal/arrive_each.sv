@@ -1,30 +1,17 @@
-/// Lanes that arrive together leave what they leave one after the other (spec 6.11): for every
+/// Lanes that arrive together leave what they leave one after the other (spec 6.3, 6.4, 6.11): for every
 /// object and every number of lanes, `arrive_each` of one lane more is one more arrival.
 /// Together with no lane changing nothing, it is so for all of a warp.
 ///
-/// Holes: which lanes are counted is `atoms_operands`'; one arrival is written here as in `mbar.sv`.
+/// Holes: which lanes are counted is `issue`'s; that they count in the object is `mbar`'s with MergeArrive.
 module arrive_each_proof
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
+  import spec_pkg::*;
 (
   input mbar_t object,
   /// Lanes that have arrived: fewer than a warp.
   input lane_t lanes
 );
-  /// The object after one more arrival, as spec 6.3 and 6.4 have it; bit 64 says that it completed.
-  function automatic logic [64:0] arrive_once(mbar_t was);
-    mbar_t after;
-    logic  completed;
-    after         = was;
-    after.pending = was.pending + 20'd1;
-    completed     = (after.pending == '0) && (after.tx == '0);
-    if (completed) begin
-      after.pending = was.expected;
-      after.phase   = !was.phase;
-    end
-    arrive_once = {completed, after};
-  endfunction
-
   logic [64:0] none, some, more, once;
   assign none = arrive_each(object, 6'd0);
   assign some = arrive_each(object, 6'(lanes));

@@ -1,17 +1,17 @@
 /// A warp request whose passes have come is answered once: it is suspended if all its lanes ask about one object whose phase
 /// is complete for none and there is a free place, else its response stands at the port until it is taken (spec 4.6, 6.3). The
-/// response has the request's tag and, of every lane, what the pass that served it read, in the width of the access, and 0
-/// where none did (spec 2.6, 3, 3.2, 3.5, 6.5, 6.6). A request of the cluster port is answered in the cycle of its pass if it
-/// owes a response, and never holds anything up; a warp request is held up by a response that is not taken, and by nothing
-/// else (spec 4.7). By induction over one clock, for any lane.
+/// response has the request's tag and, of every lane, what the pass that served it read, in the width of the access, after the
+/// arrivals of lanes before it in that pass, and 0 where none did (spec 2.6, 3, 3.2, 3.5, 6.5, 6.6, 6.11). A request of the cluster
+/// port is answered in the cycle of its pass if it owes a response, and never holds anything up; a warp request is held up by a
+/// response that is not taken, and by nothing else (spec 4.7). By induction over one clock, for any lane.
 ///
 /// Holes: that passes come in whole requests, one after the other, is `issue`'s and `pipe`'s; that operation and size are
-/// legal and accesses aligned is `agen`'s; which words compare equal, and what is one object, is not stated. Lanes that arrive
-/// together (MergeArrive) are not in this configuration.
+/// legal and accesses aligned is `agen`'s; which words compare equal, and what is one object, is `pipe`'s.
 module collect_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
   import atoms_pkg::*;
+  import spec_pkg::*;
 (
   input logic        clk_i,
   input logic        rst_ni,
@@ -41,14 +41,21 @@ module collect_proof
   cluster_rsp_t         cl_rsp_o;
   atoms_collect dut (.*);
 
-  /// What a lane reads: bytes from where its access begins.
-  function automatic wide_t reads(pass_t pass, lane_t lane, words_t old, bank_mask_t hit, bank_addr_t where);
-    word_t word;
-    logic  stored;
+  /// Words that a lane reads: bytes from the first byte of its access; of an object, after the arrivals of lanes before it.
+  function automatic wide_t reads(pass_t pass, lane_t lane, words_t old, bank_mask_t hit, bank_addrs_t bank_addr);
+    word_t      word;
+    logic       stored;
+    bank_addr_t where;
+    where  = bank_addr[lane];
     word   = old[bank_t'(where.bank)];
     stored = hit[bank_t'(where.bank)] && pass.win[lane];
     reads  = '0;
-    if (pass.served[lane] && !pass.red) begin
+    if (MergeArrive && (pass.op == OpMbarArrive) && !pass.red && pass.served[lane]) begin
+      reads = wide_t'({old[bank_t'(where.bank) + 1], word});
+      for (int unsigned e = 0; e < NumLanes; e++)
+        if ((e < 32'(lane)) && pass.served[e] && (bank_t'(bank_addr[e].bank) == bank_t'(where.bank)))
+          reads = wide_t'(64'(arrive_once(64'(reads))));
+    end else if (pass.served[lane] && !pass.red) begin
       case (pass.op)
         OpAdd, OpMin, OpMax, OpInc, OpDec, OpAnd, OpOr, OpXor, OpExch, OpCas, OpLoad, OpMbarInit, OpMbarArrive,
         OpMbarArriveCount, OpMbarArriveExpectTx, OpMbarArriveDrop, OpMbarArriveDropCount, OpMbarArriveDropExpectTx,
@@ -93,7 +100,7 @@ module collect_proof
   wide_t      now_rd;
   logic       now_pred;
   assign comes    = pass_i.valid && !pass_i.cluster && !(stands && !rsp_ready_i);
-  assign now_rd   = reads(pass_i, lane, old_i, hit_i, bank_addr_i[lane]);
+  assign now_rd   = reads(pass_i, lane, old_i, hit_i, bank_addr_i);
   assign now_pred = holds(pass_i, lane, old_i, hit_i, bank_addr_i[lane]);
   always_comb begin
     some_holds = 1'b0;
@@ -136,9 +143,9 @@ module collect_proof
         if (open) assume ((pass_i.tag == open_tag) && ((pass_i.served & served) == '0));
       end
       assume ((pass_i.win & ~pass_i.served) == '0);
-      if (pass_i.served != '0) assume ((pass_i.fault == FaultNone) && legal(pass_i.op, pass_i.size));
+      if (pass_i.served != '0) assume ((pass_i.fault == FaultNone) && is_instruction(pass_i.op, pass_i.size));
       for (int unsigned l = 0; l < NumLanes; l++)
-        if (pass_i.served[l]) assume (((bank_t'(bank_addr_i[l].bank) & bank_t'(last_word(pass_i.size))) == '0)
+        if (pass_i.served[l]) assume (((bank_t'(bank_addr_i[l].bank) & bank_t'(last_of(pass_i.size))) == '0)
                                       && (!(pass_i.size inside {SizeU16, SizeS16}) || !bank_addr_i[l].in_word[0]));
     end
     if (one_object_i) assume ((pass_i.op == OpMbarTryWait) && !pass_i.cluster && (pass_i.fault == FaultNone));
@@ -163,11 +170,11 @@ module collect_proof
       if (open || stands) HasItsResult: assert ((rsp_rd_o[lane] == rd) && (rsp_pred_o[lane] == pred));
       if (open && !served[lane]) NothingYet: assert ((rd == '0) && !pred);
       // The cluster port.
-      AnswersIfOwed:  assert (cl_valid_o == (pass_i.valid && pass_i.cluster && owes_response(pass_i.op, pass_i.red, pass_i.fault)));
+      AnswersIfOwed:  assert (cl_valid_o == (pass_i.valid && pass_i.cluster && is_answered(pass_i.op, pass_i.red, pass_i.fault)));
       if (cl_valid_o) begin
         WithItsTag:   assert ((cl_rsp_o.tag == pass_i.tag) && (cl_rsp_o.fault == pass_i.fault)
                               && (cl_rsp_o.fault_addr == pass_i.fault_addr));
-        WithItsWords: assert ((cl_rsp_o.rd == reads(pass_i, '0, old_i, hit_i, bank_addr_i[0]))
+        WithItsWords: assert ((cl_rsp_o.rd == reads(pass_i, '0, old_i, hit_i, bank_addr_i))
                               && (cl_rsp_o.pred == holds(pass_i, '0, old_i, hit_i, bank_addr_i[0])));
       end
     end

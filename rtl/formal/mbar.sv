@@ -1,22 +1,28 @@
 /// What each operation on an mbarrier object leaves (spec 6.2 to 6.4), written again on counts that are positive, as the
 /// specification has them, and on the two-word object of sm_80 (spec 6.2.1).
 ///
-/// Holes: several arrivals in one step (`arrive_each` states those); which lanes come to which object. What PTX leaves
+/// Of a pass for the one-word kernels, their words and banks go through unaltered.
+///
+/// Holes: several arrivals in one step (MergeArrive), for which `arrive_each` states the function; which lanes come to which object. What PTX leaves
 /// undefined (spec 6.9) wraps here, too: counts are taken modulo the width of their field, and a noComplete that completes does.
 module mbar_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
   import atoms_pkg::*;
+  import spec_pkg::*;
 (
   input op_e        op,
   input bank_mask_t valid,
   input words_t     old, b,
+  /// Words of the one-word kernels, and the banks that they write.
+  input words_t     word,
+  input bank_mask_t word_write,
   /// Any pair of banks.
   input bank_t      pair
 );
   words_t     after;
   bank_mask_t write, completed;
-  atoms_mbar dut (.op_i(op), .valid_i(valid), .old_i(old), .b_i(b), .word_i(old), .word_write_i('0),
+  atoms_mbar dut (.op_i(op), .valid_i(valid), .old_i(old), .b_i(b), .word_i(word), .word_write_i(word_write),
                   .new_o(after), .write_o(write), .completed_o(completed));
 
   bank_t low, high;
@@ -76,17 +82,21 @@ module mbar_proof
       pending80 = expected80;
     end
     expected_word = {phase, 20'd0 - pending, was[42], 21'd0 - tx, 20'd0 - expected, was[0]};
+    if (MergeArrive && (op == OpMbarArrive)) {complete, expected_word} = arrive_each(was, 6'(count));
     if (op == OpMbarInit)       expected_word = {b[high], b[low]};
     if (op == OpMbarArriveSm80) expected_word = {phase, 31'd0 - pending80, was[31:0]};
   end
 
   always_comb begin
+    if (on_object(op)) assume (word_write == '0);
+    if (!on_object(op)) PassesWordsOn: assert ((after == word) && (write == word_write) && (completed == '0));
+    CompletesByFirstBank: assert (!completed[high]);
     if (known && valid[low] && valid[high]) begin
       BothWordsAreWritten:    assert (write[low] && write[high]);
       LeavesWhatTheTableSays: assert (is == expected_word);
       SaysThatItCompletes:    assert (completed[low] == complete);
     end
-    if (!valid[low]) QuietElsewhere: assert (!write[low] && !completed[low]);
-    if (only_reads(op)) ReadsOnly:   assert (write == '0 && completed == '0);
+    if (on_object(op) && !valid[low]) QuietElsewhere: assert (!write[low] && !completed[low]);
+    if (op inside {OpMbarInval, OpMbarTestWait, OpMbarTryWait}) ReadsOnly: assert (write == '0 && completed == '0);
   end
 endmodule : mbar_proof

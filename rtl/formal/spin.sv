@@ -1,0 +1,97 @@
+/// The favoured lane of each bank is the one that the specification computes from the number of CAST.SPIN passes on the bank
+/// since reset, and no other pass moves it. A lane that asks in every pass is favoured in one of the first SpinHold + NumLanes,
+/// and a lane that asks at least once in any SpinHold passes is favoured in one of the first 2 * SpinHold * NumLanes (spec 5.4). By
+/// induction over one clock, for any bank and any lane.
+///
+/// Holes: that a favoured lane which waits is selected is `grouper`'s; that only CAST.SPIN passes are counted is
+/// `OnlySpinMovesTheFavour`.
+module spin_proof
+  import atoms_cfg_pkg::*;
+  import atoms_pkg::*;
+(
+  input logic       clk_i,
+  input logic       rst_ni,
+  input logic       en_i,
+  input logic       fire_i,
+  input bank_mask_t taken_i,
+  /// The lane asks for a word of the bank in this pass.
+  input logic       asks_i,
+  /// Any bank and any lane.
+  input bank_t      any_bank_i,
+  input lane_t      any_lane_i
+);
+  localparam logic [15:0] Hold = SpinHold, Lanes = NumLanes, Period = 2 * SpinHold * NumLanes;
+  lanes_t favoured_o;
+  atoms_spin dut (.*);
+
+  logic        was_reset = 1'b0;
+  bank_t       bank;
+  logic [15:0] lane;
+  logic [15:0] count;      // passes on the bank, modulo the period
+  logic [15:0] unlucky;    // successive passes in which the lane asked and was not favoured
+  logic [15:0] since;      // passes since it asked first and has not been selected
+  logic [15:0] silent;     // successive passes in which it did not ask
+  logic        passes, favoured, selected;
+  assign passes   = fire_i && taken_i[bank];
+  assign favoured = 16'(favoured_o[bank]) == lane;
+  assign selected = favoured && asks_i;
+
+  always_ff @(posedge clk_i) begin
+    was_reset <= was_reset || !rst_ni;
+    if (!was_reset) begin
+      bank <= any_bank_i;
+      lane <= 16'(any_lane_i);
+    end
+    if (!rst_ni) begin
+      count   <= '0;
+      unlucky <= '0;
+      since   <= '0;
+      silent  <= '0;
+    end else if (passes) begin
+      count   <= (count == Period - 1) ? '0 : count + 1;
+      unlucky <= (asks_i && !favoured) ? unlucky + 1 : '0;
+      since   <= selected ? '0 : (asks_i || (since != '0)) ? since + 1 : '0;
+      silent  <= asks_i ? '0 : silent + 1;
+    end
+  end
+
+  // Passes until the lane is favoured, none if it is now: at its turn among all, or as soon as a lane has been held.
+  logic [15:0] step, to_turn, to_favour, begins, to_end;
+  logic        holds;
+  always_comb begin
+    step      = count % Hold;
+    holds     = (count / Hold) % 2 == 1;
+    begins    = 2 * Hold * lane + Hold;    // count at which the lane is held
+    to_turn   = (lane + Lanes - count % Lanes) % Lanes;
+    to_favour = holds ? ((count / (2 * Hold) == lane) ? '0 : Hold - step + lane)
+                      : (step + to_turn < Hold)       ? to_turn
+                      : (count / (2 * Hold) == lane)  ? Hold - step
+                                                      : 2 * Hold - step + lane;
+    to_end    = (count < begins + Hold) ? begins + Hold - count : begins + Hold + Period - count;
+  end
+
+  always_comb begin
+    assume (was_reset || !rst_ni);
+    assume (!fire_i || en_i);
+    // Of any successive passes, as many as a lane is held, the lane asks in one once it has asked.
+    if (passes && (since != '0)) assume (asks_i || (silent + 1 < Hold));
+    if (was_reset) begin
+      if (en_i) FavoursAsTheCountSays:
+        assert (16'(favoured_o[bank]) == (holds ? count / (2 * Hold) : count % Lanes));
+      if (passes && asks_i && !favoured) SelectedInARow: assert (unlucky + 1 < Hold + Lanes);
+      if (passes && !selected) SelectedAtLast: assert (since + 1 < Period);
+    end
+  end
+
+  // What induction needs.
+  always_comb begin
+    if (was_reset) begin
+      Counts:      assert ((16'(dut.turn_q[bank]) == count) && (count < Period) && (lane < Lanes));
+      ComesCloser: assert ((unlucky < Hold + Lanes) && (unlucky + to_favour < Hold + Lanes));
+      if (since != '0) begin
+        EndsInTime:   assert ((since < Period) && (since + to_end <= Period));
+        SilentIfHeld: assert ((silent <= since) && ((count < begins) || (count >= begins + Hold) || (silent >= count - begins)));
+      end
+    end
+  end
+endmodule : spin_proof

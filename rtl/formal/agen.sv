@@ -1,5 +1,5 @@
 /// Every address of a request that touches memory lies in the allocation of its CTA, aligned, and where the specification
-/// puts it (spec 1.2, 1.3, 2.1 to 2.4, 6.7); of one that does not, the lowest lane at fault is named, and why.
+/// puts it (spec 1.2, 1.3, 2.1 to 2.4, 3.3, 6.7); of one that does not, the lowest lane at fault is named, and why.
 ///
 /// Written again on addresses wider than they can become, with products where `atoms_agen` has shifts.
 ///
@@ -9,6 +9,7 @@ module agen_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
   import atoms_pkg::*;
+  import spec_pkg::*;
 (
   input req_meta_t            meta,
   input addr_t [NumLanes-1:0] ra,
@@ -23,17 +24,6 @@ module agen_proof
   addr_t       fault_addr;
   atoms_agen dut (.en_i(1'b1), .meta_i(meta), .ra_i(ra), .offset_i(offset), .allocation_i(allocation),
                   .bank_addr_o(bank_addr), .fault_o(fault), .fault_lane_o(fault_lane), .fault_addr_o(fault_addr));
-
-  /// Bytes of an access.
-  function automatic logic [63:0] bytes(size_e size);
-    case (size)
-      SizeU8, SizeS8:   bytes = 64'd1;
-      SizeU16, SizeS16: bytes = 64'd2;
-      SizeU64:          bytes = 64'd8;
-      SizeB128:         bytes = 64'd16;
-      default:          bytes = 64'd4;
-    endcase
-  endfunction
 
   /// Whether an access may begin here.
   function automatic logic aligned(size_e size, addr_t where);
@@ -65,12 +55,12 @@ module agen_proof
   function automatic fault_e why(req_meta_t of, addr_t where, logic inner, allocation_t part);
     logic [63:0] start, width;
     start = 64'(where[23:0]);
-    width = bytes(of.size);
-    if (!legal(of.op, of.size) || (inner && !cluster_legal(of.op, of.red))) why = FaultIllegal;
-    else if (!aligned(of.size, where))                                      why = FaultMisaligned;
+    width = 64'(bytes(of.size));
+    if (!is_instruction(of.op, of.size) || (inner && !cluster_has(of.op, of.red))) why = FaultIllegal;
+    else if (!aligned(of.size, where))                                             why = FaultMisaligned;
     else if (!part.valid || (start + width > 64'(part.size))
-             || (!inner && (where[31:24] != part.rank)))                    why = FaultOutOfRange;
-    else                                                                    why = FaultNone;
+             || (!inner && (where[31:24] != part.rank)))                           why = FaultOutOfRange;
+    else                                                                           why = FaultNone;
   endfunction
 
   logic [63:0] word, row, bank;  // of memory: a row has all banks
@@ -95,6 +85,7 @@ module agen_proof
       // With a hash, the bank above a quad is swizzled by the row, which is its own inverse.
       BankIsRight:     assert (64'(place.bank) == (BankHash ? bank ^ (row % (NumBanks / 4)) * 4 : bank));
     end
+    if (fault == FaultNone) NoLaneIsNamed: assert ((fault_lane == '0) && (fault_addr == '0));
     if (fault != FaultNone) begin
       LaneAtFaultTakesPart: assert (meta.mask[first] && (32'(fault_lane) < NumLanes));
       ReasonIsRight:        assert (fault == why(meta, fault_addr, offset, allocation));

@@ -1,8 +1,9 @@
 /// A pass serves at most one lane on each bank, or lanes that are joined; it serves some lane as long as one waits, so that
-/// every lane is served within as many passes as there are lanes (spec 4.1 to 4.3). CAST.SPIN serves every lane, and
-/// selects exactly one of each bank (spec 5).
+/// every lane is served within as many passes as there are lanes (spec 4.1 to 4.3). Joined lanes are those in the row of the
+/// first lane of their bank; of joined stores the highest lane is the winner (spec 3.5). CAST.SPIN serves every lane, and
+/// selects exactly one of each bank (spec 5.1 to 5.3).
 ///
-/// Holes: that a lane once served waits no more is `atoms_issue`'s; fairness of the favoured lane is that of `atoms_spin`.
+/// Holes: that a lane once served waits no more is `issue`'s; fairness of the favoured lane is `spin`'s.
 module grouper_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -15,7 +16,9 @@ module grouper_proof
   input lane_t       rotate,
   input lanes_t      favoured,
   /// Any two lanes.
-  input lane_t       one, other
+  input lane_t       one, other,
+  /// Any bank.
+  input bank_t       any_bank
 );
   lane_mask_t served, win;
   bank_mask_t taken;
@@ -26,12 +29,13 @@ module grouper_proof
 
   bank_t bank;
   lane_t winner;
-  logic  same_bank, same_row, spin, favoured_waits;
+  logic  same_bank, same_row, spin, favoured_waits, favours;
   lane_t wished;
   assign bank      = bank_t'(bank_addr[one].bank);
   assign winner    = lane[bank];
   assign same_bank = bank == bank_t'(bank_addr[other].bank);
   assign same_row  = bank_addr[one].row == bank_addr[other].row;
+  assign favours   = (op == OpCastSpin) && favoured_waits;
   assign spin      = (op == OpCastSpin) && !joined;
   assign wished    = favoured[bank];
   assign favoured_waits = pending[wished] && (bank_t'(bank_addr[wished].bank) == bank);
@@ -45,18 +49,36 @@ module grouper_proof
     endcase
   endfunction
 
+  // A lane that is served on the bank is as early in that order, and a lane waits for the other bank.
+  logic early, asked;
   always_comb begin
+    early = 1'b0;
+    asked = 1'b0;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      if (served[l] && (bank_t'(bank_addr[l].bank) == bank) && (turn(lane_t'(l)) <= turn(one))) early = 1'b1;
+      if (pending[l] && (bank_t'(bank_addr[l].bank) == any_bank)) asked = 1'b1;
+    end
+  end
+
+  always_comb begin
+    TakesBanksAskedFor: assert (taken[any_bank] == asked);
+    if (!asked) NoWinnerElsewhere: assert (lane[any_bank] == '0);
+    if (!spin) OnlySpinHasLosers: assert (served == win);
     OnlyLanesThatWait: assert ((served & ~pending) == '0 && (win & ~served) == '0);
     if (pending != '0) SomeLaneIsServed: assert (served != '0);
     if (pending[one]) begin
       ItsBankWorks:   assert (taken[bank]);
       ForALaneOfIt:   assert (pending[winner] && (bank_t'(bank_addr[winner].bank) == bank));
       WinnerIsServed: assert (served[winner] && win[winner]);
+      OnItsRow:       assert (row[bank] == row_t'(bank_addr[winner].row));
       if (spin) begin
         SpinServesAll: assert (served[one]);
         FavouredGoes:  assert (!favoured_waits || (winner == wished));
       end
-      if (!joined && !(spin && favoured_waits)) FirstInOrderGoes: assert (turn(winner) <= turn(one));
+      if (joined && (op == OpStore)) begin
+        RowOfTheFirst: assert (early);
+        HighestStays:  assert (!served[one] || (winner >= one));
+      end else if (!favours) FirstInOrderGoes: assert (turn(winner) <= turn(one));
     end
     if ((one != other) && win[one] && win[other] && same_bank) OneOfEachBank: assert (joined && same_row);
     if (joined && pending[one] && pending[other] && same_bank && same_row)

@@ -1,7 +1,9 @@
 /// A request that leaves its queue is worked off before another one is taken, in passes that carry its tag and what else it
 /// names; every lane is served in one pass, and a request without lanes or under a fault has one that serves none (spec 2.4,
-/// 2.6, 4.1, 4.6). A pass works on words of the accesses of its lanes and on no others (spec 1.3, 4.4), with the operands
-/// that came with the request. There is a pass in every cycle in which none is held back, so that n lanes leave in n such
+/// 2.6, 4.1, 4.6). A pass works on words of the accesses of its lanes and on no others, and on all words of those that win (spec
+/// 1.3, 4.4), with the operands that came with the request: each word with its own, a store with each byte of the highest lane
+/// that stores it, an arrival or POPC.INC with the number of lanes, lanes that merge with their operands as one (spec 3, 3.5, 4.1,
+/// 6.5, 6.11). There is a pass in every cycle in which none is held back, so that n lanes leave in n such
 /// cycles at most; the head of a queue is taken within NumLanes + 3 of them, and within 2 * NumLanes + 1 at the cluster port
 /// where there is room for its response. By induction over one clock.
 ///
@@ -11,6 +13,7 @@ module issue_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
   import atoms_pkg::*;
+  import spec_pkg::*;
 (
   input logic                 clk_i,
   input logic                 rst_ni,
@@ -27,8 +30,10 @@ module issue_proof
   input logic                 this_i,
   /// Any word of an operand of any lane.
   input logic [LaneBits+1:0]  any_word_i,
-  /// Any bank.
-  input bank_t                bank
+  /// Any lane, any bank, and any byte of its word.
+  input lane_t                any_lane,
+  input bank_t                bank,
+  input logic [1:0]           any_byte
 );
   localparam int unsigned Entries = QueueDepth + 1;
 
@@ -56,6 +61,9 @@ module issue_proof
   tag_t        tag;
   slot_t       slot;
   fault_e      fault;
+  logic [4:0]  fault_lane;
+  addr_t       fault_addr;
+  lane_t       rotate;    // requests worked off
   bank_addrs_t bank_addr;
   lane_mask_t  left;      // lanes that no pass has served
   passes_t     passes;    // that have served some
@@ -67,11 +75,13 @@ module issue_proof
   always_ff @(posedge clk_i) begin
     was_reset <= was_reset || !rst_ni;
     if (!rst_ni) begin
-      count <= '0;
-      here  <= 1'b0;
+      count  <= '0;
+      here   <= 1'b0;
+      rotate <= '0;
     end else begin
-      count <= count + 8'(warp_enter_i) - 8'(warp_pop_o);
-      here  <= pop || (here && !(leaves && pass_o.last));
+      rotate <= rotate + lane_t'(leaves && pass_o.last);
+      count  <= count + 8'(warp_enter_i) - 8'(warp_pop_o);
+      here   <= pop || (here && !(leaves && pass_o.last));
     end
     if (leaves) begin
       left   <= left & ~pass_o.served;
@@ -79,17 +89,19 @@ module issue_proof
       begun  <= 1'b1;
     end
     if (pop) begin
-      cluster   <= cluster_pop_o;
-      red       <= cluster_pop_o ? cluster_i.red : warp_i.meta.red;
-      op        <= cluster_pop_o ? cluster_i.op : warp_i.meta.op;
-      size      <= cluster_pop_o ? cluster_i.size : warp_i.meta.size;
-      tag       <= cluster_pop_o ? cluster_i.tag : warp_i.meta.tag;
-      slot      <= cluster_pop_o ? cluster_i.slot : warp_i.meta.slot;
-      fault     <= dut.fault_d;
-      bank_addr <= dut.bank_addr_d;
-      left      <= (dut.fault_d != FaultNone) ? '0 : cluster_pop_o ? lane_mask_t'(1) : warp_i.meta.mask;
-      passes    <= '0;
-      begun     <= 1'b0;
+      cluster    <= cluster_pop_o;
+      red        <= cluster_pop_o ? cluster_i.red : warp_i.meta.red;
+      op         <= cluster_pop_o ? cluster_i.op : warp_i.meta.op;
+      size       <= cluster_pop_o ? cluster_i.size : warp_i.meta.size;
+      tag        <= cluster_pop_o ? cluster_i.tag : warp_i.meta.tag;
+      slot       <= cluster_pop_o ? cluster_i.slot : warp_i.meta.slot;
+      fault      <= dut.fault_d;
+      fault_lane <= dut.fault_lane_d;
+      fault_addr <= dut.fault_addr_d;
+      bank_addr  <= dut.bank_addr_d;
+      left       <= (dut.fault_d != FaultNone) ? '0 : cluster_pop_o ? lane_mask_t'(1) : warp_i.meta.mask;
+      passes     <= '0;
+      begun      <= 1'b0;
     end
   end
 
@@ -98,7 +110,7 @@ module issue_proof
   logic                tracked, taken;   // it waits; it is at issue
   logic [7:0]          ahead;            // requests in front of it
   logic [LaneBits+1:0] which;
-  word_t               b, c;
+  word_t               b, c, other_b;    // and word 0 of the other lane's, of two
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       tracked <= 1'b0;
@@ -110,6 +122,7 @@ module issue_proof
         which   <= any_word_i;
         b       <= warp_enter_b_i[any_word_i[LaneBits+1:2]][any_word_i[1:0]];
         c       <= warp_enter_c_i[any_word_i[LaneBits+1:2]][any_word_i[1:0]];
+        other_b <= warp_enter_b_i[~any_word_i[LaneBits+1:2]][0];
       end
     end else if (tracked && warp_pop_o) begin
       ahead <= ahead - 1;
@@ -119,6 +132,36 @@ module issue_proof
       end
     end else if (taken && leaves && pass_o.last) taken <= 1'b0;
   end
+
+  // Likewise of a cluster request, which is lane 0; and of the request at issue, if its word is the one.
+  logic [1:0] cluster_which;
+  word_t      cluster_b, cluster_c, its_b, its_c;
+  logic       known;
+  lane_t      its_lane;
+  logic [1:0] its_word;
+  always_ff @(posedge clk_i) if (cluster_pop_o) begin
+    cluster_which <= any_word_i[1:0];
+    cluster_b     <= cluster_i.b[any_word_i[1:0]];
+    cluster_c     <= cluster_i.c[any_word_i[1:0]];
+  end
+  assign known                = here && (cluster || taken);
+  assign {its_lane, its_word} = cluster ? {lane_t'(0), cluster_which} : which;
+  assign its_b                = cluster ? cluster_b : b;
+  assign its_c                = cluster ? cluster_c : c;
+
+  /// Operands of two lanes as one (MergeRed).
+  function automatic word_t merged(op_e op, size_e size, word_t x, word_t y);
+    logic less;
+    less = (size == SizeS32) ? $signed(x) < $signed(y) : x < y;
+    case (op)
+      OpMin:   merged = less ? x : y;
+      OpMax:   merged = less ? y : x;
+      OpAnd:   merged = x & y;
+      OpOr:    merged = x | y;
+      OpXor:   merged = x ^ y;
+      default: merged = x + y;
+    endcase
+  endfunction
 
   /// The entry so many behind another.
   function automatic entry_t behind(entry_t entry, logic [7:0] further);
@@ -144,9 +187,29 @@ module issue_proof
 
   bank_t first, wide;    // of the access of the winner on the bank, and its words less one
   lane_t winner;
-  assign wide   = bank_t'(last_word(size));
+  assign wide   = bank_t'(last_of(size));
   assign first  = bank & ~wide;
   assign winner = lane_o[bank];
+
+  // Lanes of the pass whose access begins on the bank, and the last of them that has the byte of its word.
+  logic [5:0] number;
+  logic       has_byte, merges;
+  lane_t      of_byte;
+  assign merges = joins(op, red) && (op inside {OpAdd, OpMin, OpMax, OpAnd, OpOr, OpXor}) && (number == 2);
+  always_comb begin
+    number   = '0;
+    has_byte = 1'b0;
+    of_byte  = '0;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      if (pass_o.served[l] && (bank_t'(bank_addr[l].bank) == bank)) begin
+        number = number + 1;
+        if ((any_byte >= bank_addr[l].in_word[1:0]) && (5'(any_byte) < 5'(bank_addr[l].in_word[1:0]) + bytes(size))) begin
+          has_byte = 1'b1;
+          of_byte  = lane_t'(l);
+        end
+      end
+    end
+  end
 
   always_comb begin
     assume (was_reset || !rst_ni);
@@ -163,11 +226,14 @@ module issue_proof
                                                     && (dut.meta.op == cluster_i.op) && (dut.meta.size == cluster_i.size)
                                                     && (dut.meta.red == cluster_i.red) && (lookup_o == cluster_i.slot));
       HazardIsObeyed: assert (!hazard_i || !pass_o.valid);
-      OwesAsItIsSaid: assert (cluster_owes_o == (cluster_pop_o && owes_response(cluster_i.op, cluster_i.red, dut.fault_d)));
+      OwesAsItIsSaid: assert (cluster_owes_o == (cluster_pop_o && is_answered(cluster_i.op, cluster_i.red, dut.fault_d)));
       if (cluster_owes_o) HasRoom: assert (cluster_room_i);
+      WaitingLanes:   assert (pending_o == (here ? left : '0));
+      Rotates:        assert (rotate_o == rotate);
       if (here) begin
         IsItself:     assert ((pass_o.tag == tag) && (pass_o.slot == slot) && (pass_o.op == op) && (pass_o.size == size)
                               && (pass_o.red == red) && (pass_o.cluster == cluster) && (pass_o.fault == fault)
+                              && (pass_o.fault_lane == fault_lane) && (pass_o.fault_addr == fault_addr)
                               && (bank_addr_o == bank_addr));
         BeginsOnce:   assert (pass_o.first == !begun);
         EndsOnce:     assert (pass_o.last == ((left & ~pass_o.served) == '0));
@@ -176,31 +242,58 @@ module issue_proof
         Counts:       assert (pass_o.passes == passes + passes_t'(left != '0));
         OneOfCluster: assert (!cluster || (pass_o.first && pass_o.last));
         NoneAtFault:  assert ((fault == FaultNone) || (left == '0));
-        if (left != '0) IsLegal: assert (legal(op, size) && (!cluster || cluster_legal(op, red)));
+        if (left != '0) IsLegal: assert (is_instruction(op, size) && (!cluster || cluster_has(op, red)));
         // One pass for each lane at most.
         EndsInTime:   assert (32'(passes) + 32'($countones(left)) <= NumLanes);
         if (bank_valid_o[bank]) begin
           ForALane:   assert (pass_o.served[winner]);
           OnItsBanks: assert (bank_t'(bank_addr[winner].bank) == first);
           OnItsRow:   assert (row_o[bank] == row_t'(bank_addr[winner].row));
-          ByObjects:  assert (!is_mbarrier(op) || bank_valid_o[bank ^ bank_t'(1)]);
+          ByObjects:  assert (!on_object(op) || bank_valid_o[bank ^ bank_t'(1)]);
+          ForAWinner: assert (pass_o.win[winner]);
+        end
+        if (pass_o.win[any_lane] && (bank_t'(bank_addr[any_lane].bank) == first)) begin
+          OnAllWords: assert (bank_valid_o[bank] && (row_o[bank] == row_t'(bank_addr[any_lane].row)));
+          ForItAlone: assert (joins(op, red) || (winner == any_lane));
         end
       end
       // Heads of the queues are taken in time.
       WarpIsTaken:    assert (!warp_valid_i || (32'(warp_waits) + 32'(before_warp) <= NumLanes + 3));
       ClusterIsTaken: assert (!cluster_valid_i || !cluster_room_i || (32'(cluster_waits) + 32'(before_cluster) <= 2 * NumLanes + 1));
+      // Each word has its own operands.
+      if (known && bank_valid_o[bank] && (winner == its_lane) && ((2'(bank) & 2'(wide)) == its_word)) begin
+        if (!(op inside {OpPopcInc, OpLoad, OpMbarInval, OpMbarArrive, OpMbarArriveDrop, OpMbarArriveSm80, OpMbarTestWait,
+                         OpMbarTryWait}) && !((op == OpStore) && (wide == '0)))
+          HasItsB: assert (b_o[bank] == (merges ? merged(op, size, its_b, other_b) : its_b));
+        if (is_compare(op) || ((op == OpMbarTryWait) && (its_word == '0))) HasItsC: assert (c_o[bank] == its_c);
+      end
+      if (here && bank_valid_o[bank]) begin
+        if (op == OpStore) begin
+          StoresItsBytes: assert (c_o[bank][8*any_byte +: 8] == (((wide != '0) || has_byte) ? '1 : '0));
+          if ((wide == '0) && known && has_byte && (of_byte == its_lane) && (its_word == '0))
+            LastLaneStays: assert (b_o[bank][8*any_byte +: 8] == its_b[8*(any_byte - bank_addr[of_byte].in_word[1:0]) +: 8]);
+        end
+        if ((bank == first) && (op inside {OpPopcInc, OpMbarArrive, OpMbarArriveDrop, OpMbarArriveSm80}))
+          CountsLanes: assert (b_o[bank] == word_t'(number));
+      end
+      if (known && !cluster && (its_word == '0) && pass_o.served[its_lane] && (op inside {OpMbarTestWait, OpMbarTryWait}))
+        AsksForItsPhase: assert (pass_o.asked[its_lane] == its_b[31]);
       // Operands are those that came with the request.
       if (taken) HasItsOperands: assert (here && !cluster && (of_it == dut.u_operands.work_q));
       if (tracked || taken)
-        KeepsOperands: assert ((dut.u_operands.b_q[of_it][which] == b) && (dut.u_operands.c_q[of_it][which] == c));
+        KeepsOperands: assert ((dut.u_operands.b_q[of_it][which] == b) && (dut.u_operands.c_q[of_it][which] == c)
+                               && (dut.u_operands.b_q[of_it][{~which[LaneBits+1:2], 2'd0}] == other_b));
     end
   end
 
   // What induction needs.
   always_comb begin
     if (was_reset) begin
+      if (here && cluster)
+        KeepsClusters: assert ((dut.u_operands.cluster_b_q[cluster_which] == cluster_b)
+                               && (dut.u_operands.cluster_c_q[cluster_which] == cluster_c));
       if (here) begin
-        IsAsTaken:  assert ((dut.pending_q == left) && (dut.passes_q == passes) && (begun || (passes == '0)));
+        IsAsTaken:  assert ((dut.passes_q == passes) && (begun || (passes == '0)));
         OnceBegun:  assert (!begun || (left != '0));
         OneLane:    assert (!cluster || ((left & ~lane_mask_t'(1)) == '0 && !begun));
         SpinIsOnce: assert ((op != OpCastSpin) || !begun);

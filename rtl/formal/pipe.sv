@@ -1,17 +1,20 @@
 /// A pass works on the value that was written last to each of its words, however closely the passes to a word follow each
 /// other and whenever the pipeline stands still (spec 4.5): with Forwarding, and without it where `hazard_o` is obeyed. It comes to
 /// the last stage as it entered, once and in order, RmwLatency + 1 steps of the pipeline later; it reads its own words
-/// and writes no other (spec 1.3). `hazard_o` holds a pass back for RmwLatency steps at most. By induction over one clock.
+/// and writes no other (spec 1.3). `hazard_o` holds a pass back for RmwLatency steps at most. Words compare equal if all words
+/// of their access do (spec 3, 4.4), and a MBAR.TRY_WAIT is known by the one object that it asks about (spec 6.3). By
+/// induction over one clock.
 ///
 /// The word is any word of a memory of `atoms_bank`, connected as in `atoms_unit`; the pass is any pass.
 ///
 /// Holes: rows lie in the memory, which is `agen`'s and `cta_table`'s; the banks of an mbarrier operation are pairs, and without
 /// Forwarding no pass enters that `hazard_o` holds back: both are `issue`'s. What an operation makes of the word is
-/// `alu`'s and `mbar`'s.
+/// `alu`'s and `mbar`'s: only operations that move an operand to the word say here what is written.
 module pipe_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
   import atoms_pkg::*;
+  import spec_pkg::*;
 (
   input logic        clk_i,
   input logic        rst_ni,
@@ -81,10 +84,12 @@ module pipe_proof
   pass_t          pass;
   logic           works;     // on the bank
   row_t           its_row;   // there
-  word_t          b, c;      // there
+  bank_mask_t     banks;     // all that it works on
+  words_t         b, c;
   bank_addr_t     bank_addr; // of the lane
   logic           taken;
   logic [$clog2(Entries)-1:0] kept;   // its entry
+  assign works = banks[bank];
   assign taken = advance_i && pass_i.valid && this_i && (stage[Last-1:0] == '0);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -97,10 +102,10 @@ module pipe_proof
     if (taken) begin
       kept      <= dut.next0;
       pass      <= pass_i;
-      works     <= bank_valid_i[bank];
       its_row   <= row_i[bank];
-      b         <= b_i[bank];
-      c         <= c_i[bank];
+      banks     <= bank_valid_i;
+      b         <= b_i;
+      c         <= c_i;
       bank_addr <= bank_addr_i[lane];
     end
   end
@@ -126,12 +131,24 @@ module pipe_proof
     assign read[s] = dut.g_waiting.read_q[at[s]][bank];
   end
 
+  // Whether the access that the bank is of compares equal, and what is written where that needs no arithmetic.
+  logic [1:0] wide;
+  logic       equal;
+  word_t      moved;
+  assign wide  = last_of(pass.size);
+  assign moved = is_compare(pass.op) ? c[bank] : (pass.op == OpStore) ? (old_o[bank] & ~c[bank]) | (b[bank] & c[bank]) : b[bank];
+  always_comb begin
+    equal = is_compare(pass.op);
+    for (int unsigned i = 0; i < NumBanks; i++)
+      if ((bank_t'(i) | bank_t'(wide)) == (bank | bank_t'(wide))) equal = equal && (old_o[i] == b[i]);
+  end
+
   always_comb begin
     assume (was_reset || !rst_ni);
     assume (any_row_i < NumRows);
     if (pass_i.valid) begin
       for (int unsigned i = 0; i < NumBanks; i++) assume (!bank_valid_i[i] || (row_i[i] < NumRows));
-      if (is_mbarrier(pass_i.op)) assume ((bank_valid_i & FirstOfPair) == ((bank_valid_i >> 1) & FirstOfPair));
+      if (on_object(pass_i.op)) assume ((bank_valid_i & FirstOfPair) == ((bank_valid_i >> 1) & FirstOfPair));
     end
     assume (!(pass_i.valid && hazard_o));
   end
@@ -147,12 +164,20 @@ module pipe_proof
       if (stage[Last]) begin
         IsItself:       assert ((pass_o == pass) && (bank_addr_o[lane] == bank_addr));
         WritesItsWords: assert ((works || !we_o[bank]) && (waddr_o[bank] == its_row));
+        if (works) begin
+          HitsIfAllAreEqual: assert (hit_o[bank] == equal);
+          WritesIfItIsTo: assert (we_o[bank] == (is_compare(pass.op) ? equal : !(pass.op inside {OpLoad, OpMbarInval, OpMbarTestWait, OpMbarTryWait})));
+          if (we_o[bank] && (is_compare(pass.op) || (pass.op inside {OpExch, OpStore, OpMbarInit})))
+            MovesItsOperands: assert (wdata_o[bank] == moved);
+        end
+        IsOneObject:    assert (one_object_o == ((pass.op == OpMbarTryWait) && ($countones(banks) == 2)));
+        if (one_object_o) IsThatObject:
+          assert (banks[object_bank_o] && !object_bank_o[0]
+                  && ((bank != object_bank_o) || ((object_row_o == its_row) && (object_limit_o == c[bank]))));
       end
       if (stage[0]) ReadsItsWords: assert ((re_o[bank] == works) && (raddr_o[bank] == its_row));
       if (!entered[0])    ReadsNothing:  assert (re_o == '0);
-      if (!entered[Last]) WritesNothing: assert ((we_o == '0) && (completed_o == '0));
-      if (one_object_o)   OfAWait: assert (entered[Last] && (pass_o.op == OpMbarTryWait)
-                                           && ((bank != object_bank_o) || (dut.working[bank] && (waddr_o[bank] == object_row_o))));
+      if (!entered[Last]) WritesNothing: assert ((we_o == '0) && (completed_o == '0) && (hit_o == '0) && !one_object_o);
     end
   end
 
@@ -166,8 +191,8 @@ module pipe_proof
   for (genvar e = 0; e < Entries; e++) begin : g_entry
     always_comb begin
       if (was_reset && (stage != '0) && (kept == entry_t'(e)))
-        KeepsIt: assert ((dut.pass_q[e] == pass) && (dut.bank_q[e][bank] == works) && (dut.row_q[e][bank] == its_row)
-                         && (dut.b_q[e][bank] == b) && (dut.c_q[e][bank] == c) && (dut.bank_addr_q[e][lane] == bank_addr));
+        KeepsIt: assert ((dut.pass_q[e] == pass) && (dut.bank_q[e] == banks) && (dut.row_q[e][bank] == its_row)
+                         && (dut.b_q[e] == b) && (dut.c_q[e] == c) && (dut.bank_addr_q[e][lane] == bank_addr));
     end
   end
   for (genvar s = 0; s <= Last; s++) begin : g_stage
@@ -175,7 +200,7 @@ module pipe_proof
       if (was_reset && stage[s]) InItsEntry: assert (at[s] == kept);
       if (was_reset && entered[s]) begin
         RowsAreInMemory: assert (!dut.bank_q[at[s]][bank] || (dut.row_q[at[s]][bank] < NumRows));
-        PairsOfBanks:    assert (!is_mbarrier(dut.pass_q[at[s]].op)
+        PairsOfBanks:    assert (!on_object(dut.pass_q[at[s]].op)
                                  || ((dut.bank_q[at[s]] & FirstOfPair) == ((dut.bank_q[at[s]] >> 1) & FirstOfPair)));
         // It was read as it was then.
         if ((s != 0) && on_word[s]) ReadThen: assert (read[s] == was[s]);
@@ -184,6 +209,7 @@ module pipe_proof
   end
 
   if (Forwarding) begin : g_forward
+    always_comb if (was_reset) HoldsNothing: assert (!hazard_o);
     for (genvar s = 0; s < Last; s++) begin : g_step
       always_comb begin
         if (was_reset) begin

@@ -225,7 +225,7 @@ impl Stimulus for CaseStimulus<'_> {
         let open = |pattern: u64| pattern >> (self.cycle % 64) & 1 == 0 || self.cycle % 64 == 63;
         self.resetting = self.resetting.saturating_sub(1);
         if self.resetting > 0 {
-            // The reset goes on.
+            // In a reset nothing else changes.
         } else if let Some(change) = self.case.changes.get(self.changes) {
             if self.at_the_end() && i.cta_valid | i.req_valid | i.cl_valid == 0 {
                 if self.waited < change.after {

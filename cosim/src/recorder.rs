@@ -79,7 +79,7 @@ pub struct Recorder {
     resetting: bool,
 }
 
-/// Something that happened at the ports.
+/// A request, a CTA table write or a reset, as a port took it.
 #[derive(Clone, Debug)]
 struct Event {
     given: Given,
@@ -112,7 +112,7 @@ struct Before {
 }
 
 impl Before {
-    /// Goes on over an event.
+    /// Moves to the state after an event.
     fn pass(&mut self, event: &Event) {
         match &event.given {
             Given::Warp(request) if is_wait(request) => self.waits.push(request.clone()),
@@ -222,7 +222,7 @@ impl Recorder {
         }
     }
 
-    /// Remembers an event.
+    /// Appends an event, and drops old ones where there are too many.
     fn remember(&mut self, given: Given) {
         self.requests += usize::from(given.is_request());
         // It happens in a cycle that is counted already.

@@ -35,7 +35,7 @@ pub const ATTEMPT_CYCLES: u64 = 60;
 /// behind the longest pipeline and a port that is open in one cycle of 64, takes some hundreds.
 const WATCHDOG_CYCLES_OF_CASES: u64 = 2_000;
 
-/// Longest limit of a wait up to which an attempt goes on. Minimizing tries cases in which nothing else ends a wait.
+/// Longest limit of a wait, in cycles, that an attempt waits for. Minimizing tries cases in which nothing else ends a wait.
 const LONGEST_LIMIT: u32 = 10_000;
 
 /// Work that minimizing a failure took.

@@ -87,6 +87,16 @@ fn leaves_a_case(name: &'static str, patch: Patch) -> Case {
     case
 }
 
+/// A reset keeps the counters of CAST.SPIN; the small case has the reset.
+#[test]
+#[ignore = "nightly: another bug of a kind"]
+fn counters_that_a_reset_keeps() {
+    let patch =
+        Patch { file: "atoms_spin.sv", find: "turn_q <= '{default: '0};", replace: "turn_q <= turn_q;" };
+    let case = leaves_a_case("reset-keeps-turns", patch);
+    assert!(case.requests() <= 4 && case.changes.iter().any(|change| change.reset > 0), "{case:#?}");
+}
+
 /// Results of the passes before the last one are lost: the first pass takes over what stands there, which no reset clears.
 #[test]
 #[ignore = "nightly: another bug of a kind"]

@@ -28,7 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("host",      &[]),
     ("book",      &[]),
     ("coverage",  &["ops", "model", "verilated", "cosim"]),
-    ("mutate",    &["verilated", "weave", "model", "cosim", "coverage"]),
+    ("mutate",    &["ops", "verilated", "weave", "model", "cosim", "coverage"]),
     ("regress",   &["ops", "model", "isa", "sm", "verilated", "waves", "cosim", "coverage", "host"]),
     ("workload",  &["ops", "model", "oracle", "isa", "sm", "verilated", "cosim"]),
     ("explore",   &["ops", "model", "isa", "sm", "verilated", "cosim", "workload", "host"]),

@@ -73,7 +73,7 @@ table! {
 
     /// Whole words that a part has in its last row; 0 if it ends within the first.
     numbers LastRow: 65 from 0;
-    /// How the written part lies relative to the part of another slot.
+    /// Position of the written part relative to the part of another slot.
     values Neighbour {
         Shares = "begins in the last row of a part", Follows = "begins in the row behind a part",
         Shared = "its last row is the first of a part", Followed = "its last row is in front of a part",

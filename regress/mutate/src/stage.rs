@@ -40,7 +40,7 @@ const RANDOM: [(&str, &str, u64, u64); 23] = [
     ("huge", "default", 5_000, 17),
     ("half", "objects", 5_000, 18),
     ("narrow", "objects", 5_000, 19),
-    ("tiny", "objects", 5_000, 20),
+    ("tiny", "pressure", 5_000, 30),
     ("default", "hazards", 5_000, 21),
     ("default", "pressure", 5_000, 22),
 ];

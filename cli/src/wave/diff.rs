@@ -273,7 +273,8 @@ fn as_json(diff: &WaveDiff, names: &[String; 2]) -> Value {
         "equal": diff.is_equal(), "sides": names, "compared": diff.compared, "points": diff.points,
         "unit": diff.unit.map(|unit| unit.to_string()), "period": diff.period, "span": [diff.span.0, diff.span.1],
         "times": diff.sides.map(|(first, last)| [first, last]), "uncovered": diff.uncovered,
-        "cut_in_line": diff.cut_in_line, "notes": diff.notes.each_ref().map(notes_json), "missing": diff.missing, "unlike": diff.unlike, "signals": signals,
+        "cut_in_line": diff.cut_in_line, "notes": diff.notes.each_ref().map(notes_json),
+        "missing": diff.missing, "unlike": diff.unlike, "signals": signals,
         "causes": causes, "further_causes": diff.further_causes,
     })
 }

@@ -27,7 +27,7 @@ impl Planted {
     /// Bytes of the expression in `source`.
     ///
     /// # Errors
-    /// [`MutateError::Planted`] if it does not stand there, or several times.
+    /// [`MutateError::Planted`] unless the source has it exactly once.
     pub fn place(&self, source: &str) -> Result<Range<usize>, MutateError> {
         let whole = format!("{}{}", self.before, self.text);
         let mut places = source.match_indices(&whole).map(|(at, _)| at + self.before.len());

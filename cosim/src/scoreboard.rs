@@ -369,8 +369,9 @@ impl Scoreboard {
         self.tell_quiet();
         while let Some(event) = self.log.pop_front() {
             let Some(Event::Cluster(done)) = self.tell_oracle(event)? else { continue };
-            self.tell(|| trace::Event::Init(done.written.clone()));
             self.put(&done.asked);
+            let request = Box::new(self.request.clone());
+            self.tell(|| trace::Event::Lost { request, written: done.written.clone() });
             let verdict = self.checker.lost(std::slice::from_ref(&self.request), &done.written);
             verdict.map_err(|rejection| OracleViolation::reset(&rejection, cycle))?;
         }

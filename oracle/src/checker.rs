@@ -284,12 +284,20 @@ impl Checker {
     }
 
     /// Takes over what was written for requests whose response a reset dropped: `written` belongs to one of them.
-    /// Values are not judged.
+    /// Values are not judged. The requests count for the order of lanes and for the favoured lanes of those behind them.
     ///
     /// # Errors
     /// When none of them accounts for all that was written.
     pub fn lost(&mut self, requests: &[SerialRequest], written: &[(u32, u32)]) -> Result<(), Rejection> {
         self.worked_off += requests.len() as u64;
+        for request in requests.iter().filter(|request| request.op == Op::CastSpin as u8) {
+            let Some(access) = self.resolve(request).ok().flatten() else { continue };
+            let groups: BTreeSet<u32> = lanes_of(access.lanes).map(|lane| access.key[lane]).collect();
+            for group in groups {
+                // Which lane was selected is not known, so none was certainly passed over.
+                let _ = self.fairness.request(group, 0);
+            }
+        }
         let accounts = |request: &SerialRequest| {
             let access = self.resolve(request).ok().flatten();
             access.filter(|access| !access.op.only_reads()).is_some_and(|access| {

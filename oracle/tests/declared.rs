@@ -212,6 +212,21 @@ fn only_requests_to_the_group_move_its_counter() {
     assert!(judged(Some("lowest"), &behind(1)).starts_with("line 6: lane 1 reports"));
 }
 
+/// A request whose response a reset dropped has moved the counter, too: it was carried out (spec 5.4).
+#[test]
+fn a_request_without_a_response_moves_the_counter() {
+    let all = [0, 1, 2, 3];
+    let lost = r#"{"lost":{"op":"CAST.SPIN","size":"u32","cluster":true,"mask":1},"after":[]}"#;
+    let other = lost.replace("CAST.SPIN", "CAST");
+    for (line, lane) in [(lost.to_owned(), 2), (other, 1)] {
+        for selected in 0..4 {
+            let lines = [spin(&all, &all, 0, Some(0)), line.clone(), spin(&all, &all, 1, Some(selected))];
+            let said = judged(Some("lowest"), &lines);
+            assert_eq!(said == "accepted", selected == lane, "{line} lane {selected}: {said}");
+        }
+    }
+}
+
 /// The order of lanes is judged in a recording too (spec 4.2, 6.11).
 #[test]
 fn lanes_of_one_word_go_in_the_declared_order() {

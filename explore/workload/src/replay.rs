@@ -83,6 +83,7 @@ impl Replay {
                 | Event::Suspended { .. }
                 | Event::Wake { .. }
                 | Event::Quiet { .. }
+                | Event::Lost { .. }
                 | Event::Reset { .. }
                 | Event::End
                 | Event::Final(_) => 0,
@@ -122,7 +123,7 @@ impl Replay {
                         events.push(recorded(exchange.accepted, Offer::Warp(warp(request, &header), fault)));
                     }
                 }
-                Event::Reset { .. } => {
+                Event::Lost { .. } | Event::Reset { .. } => {
                     return refused(
                         "a reset cannot be replayed: which requests it dropped depends on the unit",
                     );

@@ -20,6 +20,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("suspended", &[]),
     ("wake", &[]),
     ("quiet", &[]),
+    ("lost", &["after"]),
     ("reset", &["after"]),
     ("end", &[]),
     ("final", &[]),
@@ -72,6 +73,7 @@ object! { #[derive(Default)] Line { ;
     suspended: SuspendedLine,
     wake: WakeLine,
     quiet: (Count<u64>, Count<u64>),
+    lost: RequestLine,
     reset: Vec<RequestLine>,
     end: bool,
     r#final: Vec<Pair>,
@@ -180,6 +182,9 @@ impl Line {
                 Line { wake: Some(wake), ..empty }
             }
             Event::Quiet { from, to } => Line { quiet: Some((Number(*from), Number(*to))), ..empty },
+            Event::Lost { request, written } => {
+                Line { lost: Some(RequestLine::of(request, lane_mask)), after: Some(pairs(written)), ..empty }
+            }
             Event::Reset { dropped, written } => Line {
                 reset: Some(dropped.iter().map(|request| RequestLine::of(request, lane_mask)).collect()),
                 after: Some(pairs(written)),
@@ -486,6 +491,9 @@ impl Line {
                 return Err(format!("quiet from {from} to {to}: expected the first cycle and the last"));
             }
             Event::Quiet { from, to }
+        } else if let Some(request) = self.lost {
+            let request = Box::new(request.request(geometry.lanes)?);
+            Event::Lost { request, written: unpaired(self.after.unwrap_or_default()) }
         } else if let Some(dropped) = self.reset {
             let dropped = dropped.iter().map(|request| request.request(geometry.lanes));
             let dropped = dropped.collect::<Result<_, String>>()?;

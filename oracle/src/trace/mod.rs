@@ -142,6 +142,7 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<TraceSummary, RecordingError
                 checker.wake(number, pred, cycle)
             }
             Event::Quiet { from, to } => checker.quiet(from, to),
+            Event::Lost { request, written } => checker.lost(std::slice::from_ref(&request), &written),
             Event::Reset { dropped, written } => checker.reset(&dropped, &written),
             Event::End => checker.finish_waits(),
             Event::Final(words) => {
@@ -208,6 +209,13 @@ pub enum Event {
         from: u64,
         /// The last.
         to: u64,
+    },
+    /// A request that was carried out, and whose response the next reset dropped, as for [`Checker::lost`].
+    Lost {
+        /// The request.
+        request: Box<SerialRequest>,
+        /// Words written for it, and their values afterwards.
+        written: Vec<(u32, u32)>,
     },
     /// A reset, as for [`Checker::reset`].
     Reset {

@@ -306,7 +306,7 @@ bugs! {
         patches: patches!["atoms_waiters.sv": "wakes[p] = suspended_q[p] &&" => "wakes[p] = suspended_q[p] && (p == 0) &&"],
         shows_in: &["probe.wait_suspended", "probe.wait_ready"],
         ops: &[Op::MbarTryWait],
-        objection: "(spec 6.3",
+        objection: "(spec 6.12)",
     }
     #[ignore = "nightly: another bug of a kind"]
     a_wake_up_is_overwritten_before_it_is_taken {

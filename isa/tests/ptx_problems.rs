@@ -160,6 +160,7 @@ fn each_problem_of_a_module_is_named_with_its_place() {
 const TEXTS: &[(&str, &[Said])] = &[
     ("",                                        &[(1, 1, "the text does not name its version of PTX", ".version 8.0")]),
     (".version 8.0\n",                          &[(1, 1, "the text does not name its architecture", ".target sm_90")]),
+    (".version 8.0\n.target debug\n",          &[(1, 1, "the text does not name its architecture", ".target sm_90")]),
     (".version 99.9\n.target sm_90\n",          &[(1, 10, "there is no PTX version 99.9", "up to 9.5")]),
     (".version 9.6\n.target sm_90\n",           &[(1, 10, "there is no PTX version 9.6", "up to 9.5")]),
     (".version 7.9\n.target sm_90\n",           &[(1, 10, "there is no PTX version 7.9", "up to 9.5")]),

@@ -30,7 +30,7 @@ pub(super) struct Parser<'t> {
     budget: u64,
     version: Option<(u16, u16)>,
     target: Option<Arch>,
-    /// A `.target` was met, even if it names nothing known.
+    /// A `.target` was met, even one without an architecture.
     targeted: bool,
 }
 
@@ -168,7 +168,7 @@ impl<'t> Parser<'t> {
             let help = "begin with a line such as .version 8.0";
             self.report(Problem::new(0..0, "the text does not name its version of PTX", help));
         }
-        if !self.targeted && self.problems.is_empty() {
+        if self.target.is_none() && self.problems.is_empty() {
             let help = "add a line such as .target sm_90 after .version";
             self.report(Problem::new(0..0, "the text does not name its architecture", help));
         }

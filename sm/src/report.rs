@@ -8,7 +8,7 @@ use crate::statistics::Statistics;
 pub struct RunReport {
     /// What it counted.
     pub statistics: Statistics,
-    /// Every buffer, in order of parameters.
+    /// Every buffer, in the order of [`Launch::buffers`].
     pub buffers: Vec<Buffer>,
 }
 

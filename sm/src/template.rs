@@ -17,7 +17,8 @@ struct Shown {
 }
 
 /// A launch file for the kernel: what its text says is filled in, the rest is a guess to be changed. A parameter of
-/// eight bytes is taken for a buffer, one of fewer for a scalar.
+/// eight bytes is taken for a buffer, one of fewer for a scalar. Names that a compiler made of the kernel's name and the
+/// position become `p0`, `p1`: a launch tells parameters by position, and names them as it likes.
 pub fn template(kernel: &Kernel) -> String {
     let of = |extent: [u32; 3]| format!("[{}, {}, {}]", extent[0], extent[1], extent[2]);
     let block = kernel.directives.threads.map_or("32".into(), of);
@@ -40,7 +41,10 @@ pub fn template(kernel: &Kernel) -> String {
         let seen = if declared { "declared" } else { "read by the kernel" };
         let _ = write!(text, "\n[[param]] # bytes {offset} to {last}, {seen}\nname = \"{name}\"\n");
         text += &match bytes {
-            POINTER => "type = \"u32\"\nzeros = 1024\n".into(),
+            POINTER => {
+                "type = \"u32\" # a buffer; write type = \"u64\" and value = 0 if a number of 64 bits is passed\nzeros = 1024\n"
+                    .into()
+            }
             1 => "type = \"u8\"\nvalue = 0\n".into(),
             2 => "type = \"u16\"\nvalue = 0\n".into(),
             4 => "type = \"u32\"\nvalue = 0\n".into(),
@@ -59,8 +63,11 @@ pub fn template(kernel: &Kernel) -> String {
 
 fn params(kernel: &Kernel) -> Vec<Shown> {
     if let Some(declared) = &kernel.params {
-        let shown =
-            |p: &atoms_isa::KernelParam| Shown { offset: p.offset, bytes: p.bytes, name: p.name.clone() };
+        let shown = |p: &atoms_isa::KernelParam| {
+            let position = p.name.strip_prefix(&kernel.name).and_then(|rest| rest.strip_prefix("_param_"));
+            let name = position.map_or(p.name.clone(), |position| format!("p{position}"));
+            Shown { offset: p.offset, bytes: p.bytes, name }
+        };
         return declared.iter().map(shown).collect();
     }
     let base = kernel.arch.param_base();

@@ -389,13 +389,10 @@ fn outcome(case: &Case, start: &Start, seed: u64) -> (Vec<u128>, Vec<u8>) {
     };
     let launch = Launch {
         kernel: "k".into(),
-        arch: None,
         grid: [1; 3],
         block: [THREADS as u32 + if case.last { 32 } else { 0 }, 1, 1],
         cluster: [1; 3],
-        cooperative: false,
         shared: Some(2048),
-        dynamic_shared: 0,
         cycle_budget: Some(400_000),
         params: vec![
             buffer("in", input),
@@ -403,7 +400,7 @@ fn outcome(case: &Case, start: &Start, seed: u64) -> (Vec<u128>, Vec<u8>) {
             buffer("before", start.memory.clone()),
             buffer("after", vec![0; BYTES]),
         ],
-        files: Vec::new(),
+        ..Launch::default()
     };
     let mut port = FunctionalPort::new(Shape { seed, ..Shape::default() });
     let report = run(&program.kernels[0], &launch, &mut port, &SmConfig::default())

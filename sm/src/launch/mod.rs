@@ -44,6 +44,8 @@ pub struct Launch {
     pub cycle_budget: Option<u64>,
     /// Parameters, in order of declaration.
     pub params: Vec<Param>,
+    /// Buffers that are no parameters: those point to them.
+    pub pointed_to: Vec<Param>,
     /// Files that parameters and expectations were read from.
     pub files: Vec<PathBuf>,
 }
@@ -78,6 +80,9 @@ struct RawLaunch {
     cycle_budget: Option<u64>,
     #[serde(default)]
     param: Vec<RawParam>,
+    /// Buffers that are no parameters.
+    #[serde(default)]
+    buffer: Vec<RawParam>,
 }
 
 impl Launch {
@@ -107,9 +112,12 @@ impl Launch {
                 LaunchError::value("arch", message, "write sm_75, sm_80, sm_90a, ...")
             })?),
         };
-        let files = raw.param.iter().flat_map(RawParam::files).map(|file| folder.join(file)).collect();
+        let all = raw.param.iter().chain(&raw.buffer);
+        let files = all.flat_map(RawParam::files).map(|file| folder.join(file)).collect();
         let (grid, block) = (extent("grid", &raw.grid)?, extent("block", &raw.block)?);
         let cluster = raw.cluster.map_or(Ok([1; 3]), |value| extent("cluster", &value))?;
+        let (params, pointed_to) =
+            read::read_all(raw.param, raw.buffer, folder, &scalars(grid, block, cluster))?;
         let launch = Launch {
             kernel: raw.kernel,
             arch,
@@ -120,7 +128,8 @@ impl Launch {
             shared: raw.shared,
             dynamic_shared: raw.dynamic_shared.unwrap_or(0),
             cycle_budget: raw.cycle_budget,
-            params: read::read_all(raw.param, folder, &scalars(grid, block, cluster))?,
+            params,
+            pointed_to,
             files,
         };
         let threads = product(launch.block);
@@ -281,10 +290,10 @@ impl Launch {
         Ok(())
     }
 
-    /// The parameters and fields that are buffers.
+    /// All buffers: parameters and fields first, then those that are only pointed to.
     pub fn buffers(&self) -> impl Iterator<Item = &Param> {
         let leaves = param::leaves(&self.params, 0).into_iter().map(|(_, param)| param);
-        leaves.filter(|p| matches!(p.kind, ParamKind::Buffer { .. }))
+        leaves.chain(&self.pointed_to).filter(|p| matches!(p.kind, ParamKind::Buffer { .. }))
     }
 }
 

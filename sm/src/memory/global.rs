@@ -3,9 +3,9 @@
 use crate::launch::{Launch, ParamKind};
 use atoms_isa::{Arch, ModuleVariable, Window};
 
-/// First byte of buffer `index`. Each has 4 GiB of addresses to itself, and starts just below a
+/// Address of the first byte of buffer `index`. Each has 4 GiB of addresses to itself, and starts just below a
 /// multiple of 2^32, so that code which drops the carry into the high word is found out.
-fn base(index: usize) -> u64 {
+pub(crate) fn buffer_address(index: usize) -> u64 {
     ((0x10 + index as u64) << 32) | 0xffff_fe00
 }
 
@@ -97,12 +97,12 @@ pub(crate) struct GlobalMemory {
 }
 
 impl GlobalMemory {
-    /// Buffers in order of parameters, then variables that come with the code; and the address of each buffer.
+    /// Buffers in the order of [`Launch::buffers`], then variables that come with the code; and the address of each buffer.
     pub(crate) fn new(launch: &Launch, variables: &[ModuleVariable]) -> (GlobalMemory, Vec<u64>) {
         let mut regions = Vec::new();
         for param in launch.buffers() {
             if let ParamKind::Buffer { bytes, .. } = &param.kind {
-                let base = base(regions.len());
+                let base = buffer_address(regions.len());
                 let (name, bytes) = (param.name.clone(), bytes.clone());
                 regions.push(Region { name, base, bytes, constant: false });
             }
@@ -123,7 +123,7 @@ impl GlobalMemory {
         (GlobalMemory { regions, recent: 0 }, bases)
     }
 
-    /// Address and content of the buffers, in order of parameters.
+    /// Address and content of the buffers, in the order of [`Launch::buffers`].
     pub(crate) fn into_contents(self) -> Vec<(u64, Vec<u8>)> {
         self.regions.into_iter().map(|r| (r.base, r.bytes)).collect()
     }

@@ -348,16 +348,13 @@ impl BarrierKernel<'_> {
         };
         Launch {
             kernel: NAME.into(),
-            arch: None,
             grid: [self.case.ctas, 1, 1],
             block: [if self.case.late.is_some() { THREADS } else { 32 }, 1, 1],
             cluster: [self.case.ctas, 1, 1],
-            cooperative: false,
             shared: Some(SHARED),
-            dynamic_shared: 0,
             cycle_budget: Some(20_000),
             params: vec![buffer("inputs", inputs), buffer("out", vec![UNTOUCHED; words])],
-            files: Vec::new(),
+            ..Launch::default()
         }
     }
 

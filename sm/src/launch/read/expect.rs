@@ -13,7 +13,7 @@ use std::path::Path;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawExpect {
-    values: Option<Vec<Number>>,
+    pub(super) values: Option<Vec<Number>>,
     file: Option<String>,
     histogram_of: Option<String>,
     sum_of: Option<String>,

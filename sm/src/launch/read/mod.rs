@@ -2,6 +2,7 @@
 
 mod expect;
 mod number;
+mod pointer;
 
 use super::element::Element;
 use super::error::LaunchError;
@@ -10,6 +11,7 @@ use super::param::{MOST_ALIGN, Param, ParamKind};
 use crate::random::SplitMix64;
 use expect::RawExpect;
 use number::{Number, bits, pack, read_buffer};
+use pointer::Pointers;
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::path::Path;
@@ -52,22 +54,37 @@ struct RawRandom {
 /// Most elements of a buffer: 64 Mi, so that a slip in a launch file does not fill the machine.
 const MOST_ELEMENTS: usize = 1 << 26;
 
-/// Reads all parameters; expectations see the buffers before and after them, and `scalars` besides.
+/// Reads all parameters, and the `buffers` that those point to; expectations see all buffers, and `scalars` besides.
 pub(crate) fn read_all(
-    raw: Vec<RawParam>,
+    mut raw: Vec<RawParam>,
+    buffers: Vec<RawParam>,
     folder: &Path,
     scalars: &[(&'static str, u64)],
-) -> Result<Vec<Param>, LaunchError> {
+) -> Result<(Vec<Param>, Vec<Param>), LaunchError> {
+    let count = raw.len();
+    raw.extend(buffers);
+    let pointers = Pointers::new(&raw);
+    raw.iter_mut().enumerate().try_for_each(|(i, raw)| pointers.resolve(raw, &unnamed(i)))?;
     let mut reading = Reading { folder, names: HashSet::new(), expectations: Vec::new() };
     let mut params = Vec::new();
     for (index, raw) in raw.into_iter().enumerate() {
-        params.push(reading.param(raw, format!("param {index}"))?);
+        params.push(reading.param(raw, unnamed(index))?);
+    }
+    if let Some(other) = params[count..].iter().find(|p| !matches!(p.kind, ParamKind::Buffer { .. })) {
+        let help = "write one of `values`, `zeros`, `file` and `random`";
+        return Err(LaunchError::value(&other.name, "a `[[buffer]]` that is none", help));
     }
     for (name, raw) in reading.expectations {
         let expectation = raw.resolve(&params, &name, folder, scalars)?;
         expect(&mut params, &name, &expectation);
     }
-    Ok(params)
+    let pointed_to = params.split_off(count);
+    Ok((params, pointed_to))
+}
+
+/// Name of a parameter or buffer that has no other.
+fn unnamed(index: usize) -> String {
+    format!("param {index}")
 }
 
 /// Says of the buffer with this name what it should hold at the end.

@@ -1,0 +1,55 @@
+//! Shared memory that the system reserves in each CTA.
+
+use crate::support;
+use atoms_isa::Kernel;
+use std::ops::Range;
+
+/// Where the second part begins, from the first reserved byte on. [CHOSEN: the driver says]
+const SECOND: u32 = 0x100;
+
+/// Reserved bytes lie behind the CTA's own at a multiple of this, so that accesses of every size are aligned there. [CHOSEN]
+const ALIGNMENT: u64 = 16;
+
+/// The reserved part of a CTA's allocation.
+#[derive(Clone, Debug)]
+pub(crate) struct ReservedShared {
+    /// Offsets in the allocation; empty before sm_80.
+    pub(crate) bytes: Range<u32>,
+    /// The kernel reads where they are. Otherwise, an access to them is a mistake.
+    pub(crate) used: bool,
+    /// Bytes from the first one to the first part.
+    first: u32,
+}
+
+impl ReservedShared {
+    /// The reserved part for `kernel`, whose own bytes end at `end`. Where the reserved bytes lie behind those, they
+    /// are left out unless the kernel uses them: an access past the end then stays out of range.
+    pub(crate) fn new(kernel: &Kernel, end: u64) -> ReservedShared {
+        let arch = kernel.arch;
+        let used = support::reads_reserved_shared(kernel);
+        let bytes = match (arch.shared_origin(), used) {
+            (0, false) => 0..0,
+            (0, true) => {
+                let begin = end.next_multiple_of(ALIGNMENT).min(u64::from(u32::MAX / 2)) as u32;
+                begin..begin + arch.reserved_shared_bytes()
+            }
+            (origin, _) => 0..origin,
+        };
+        ReservedShared { bytes, used, first: arch.reserved_shared_first() }
+    }
+
+    /// Offset of the first part.
+    pub(crate) fn first(&self) -> u32 {
+        self.bytes.start + self.first
+    }
+
+    /// Offset of the second part.
+    pub(crate) fn second(&self) -> u32 {
+        self.bytes.start + SECOND
+    }
+
+    /// True if an access at this offset is a mistake.
+    pub(crate) fn forbids(&self, offset: u32) -> bool {
+        !self.used && self.bytes.contains(&offset)
+    }
+}

@@ -45,7 +45,7 @@ impl Default for SmConfig {
     fn default() -> Self {
         SmConfig {
             schedulers: 4,
-            max_warps: 48,
+            max_warps: 64,
             global_latency_cycles: 20,
             cycle_budget: 10_000_000,
             clock_period_ps: 556,

@@ -622,8 +622,8 @@ fn clusters_that_cannot_start() {
         ("sm_80", "grid = 2\nblock = 32\ncluster = 2\nshared = 4", "sm_80, which has no clusters"),
         (
             "sm_90a",
-            "grid = 16\nblock = 128\ncluster = 16\nshared = 4",
-            "needs 64 warps at once, and there are 48",
+            "grid = 16\nblock = 160\ncluster = 16\nshared = 4",
+            "needs 80 warps at once, and there are 64",
         ),
         ("sm_90a", "grid = 8\nblock = 32\ncluster = 8\nshared = 8192", "rows of shared memory at once"),
     ] {

@@ -16,7 +16,7 @@
 mod watch;
 
 pub(crate) use watch::{Enters, Seen};
-pub use watch::{KEPT, OBJECT_LOAD, Watch};
+pub use watch::{KEPT, OBJECT_INIT, OBJECT_LOAD, Watch};
 
 use std::fmt;
 
@@ -269,6 +269,10 @@ impl Diagnosis {
                 }
             }
             _ if self.op == Op::MbarArriveSm80 => TwoWords::decode(self.word).to_string(),
+            // A store of two words, which layout 0 does not have.
+            DiagnosisKind::InitOverLive if self.operand != 0 && init_fault(self.operand).is_some() => {
+                TwoWords::decode(self.word).to_string()
+            }
             DiagnosisKind::InitWord(_) => format!("word {:#018x}", self.word),
             _ => MbarObject::decode(self.word).to_string(),
         }

@@ -1,7 +1,7 @@
 //! What PTX leaves undefined about mbarrier objects is named, and nothing else is (spec 6.9).
 
 use atoms_model::config::WinnerPolicy;
-use atoms_model::diagnosis::{KEPT, OBJECT_LOAD};
+use atoms_model::diagnosis::{KEPT, OBJECT_INIT, OBJECT_LOAD};
 use atoms_model::mbarrier::{MAX_COUNT, MbarObject};
 use atoms_model::port::{In, MAX_LANES};
 use atoms_model::{Config, Unit};
@@ -374,6 +374,52 @@ fn init_by_every_lane() {
     assert_eq!(named.len(), 2);
     assert!(named[0].starts_with("MBAR.INIT over a live mbarrier object: lane 1 at"), "{}", named[0]);
     assert!(named[1].starts_with("MBAR.INIT over a live mbarrier object: lane 2 at"), "{}", named[1]);
+}
+
+/// A store of an init word makes an object as MBAR.INIT does: a second one is named, also by the next request, unless
+/// the object has ended or its allocation has.
+#[test]
+fn init_twice_by_stores() {
+    let store = |bench: &mut Bench, at: u32| bench.warp(Op::Store, Size::U64, 1, |_| at, |_| init(3));
+    let mut bench = Bench::new();
+    store(&mut bench, 0x40);
+    store(&mut bench, 0x48);
+    bench.mbar(Op::MbarInval, 0);
+    store(&mut bench, 0x40);
+    bench.give_part(0, 0, 8);
+    store(&mut bench, 0x48);
+    bench.names(&[]);
+    store(&mut bench, 0x48);
+    bench.warp(Op::Store, Size::B128, 1, |_| 0x40, |_| init(1) << 64 | init(2));
+    let named = bench.named();
+    assert_eq!(named.len(), 2, "{named:?}");
+    assert!(named[0].starts_with("STS.u64 of an init word over a live mbarrier object"), "{}", named[0]);
+    assert!(named[1].starts_with("STS.b128 of an init word over a live mbarrier object"), "{}", named[1]);
+}
+
+/// Of objects of two words a store is an init if it says so. What follows in ordinary code is not named.
+#[test]
+fn init_twice_of_two_words() {
+    let store = |bench: &mut Bench, at: u32, c: u128| {
+        bench.inputs.req_c[0] = c;
+        bench.warp(Op::Store, Size::U64, 1, |_| at, |_| SM80_INIT_2.into());
+        bench.inputs.req_c[0] = 0;
+    };
+    let mut bench = Bench::new();
+    store(&mut bench, 0x40, OBJECT_INIT);
+    store(&mut bench, 0x48, OBJECT_INIT);
+    bench.warp(Op::MbarArriveSm80, Size::U64, 1, |_| 0x40, |_| 0);
+    bench.warp(Op::Load, Size::U64, 1, |_| 0x40, |_| 0);
+    // A plain store ends an object.
+    store(&mut bench, 0x40, 0);
+    store(&mut bench, 0x40, OBJECT_INIT);
+    bench.give_part(0, 0, 8);
+    store(&mut bench, 0x40, OBJECT_INIT);
+    bench.names(&[]);
+    store(&mut bench, 0x40, OBJECT_INIT);
+    let named = bench.named();
+    assert_eq!(named.len(), 1, "{named:?}");
+    assert!(named[0].starts_with("STS.u64 of an init word over a live mbarrier object"), "{}", named[0]);
 }
 
 #[test]

@@ -48,6 +48,8 @@ pub struct SharedAccess {
     pub rb: Reg,
     /// Operand C: the new value of CAS and CAST.
     pub rc: Reg,
+    /// The store makes an mbarrier object of two words (spec 6.2.1). Only PTX tells; machine code has a plain store.
+    pub object: bool,
 }
 
 /// Operand B of an operation on an mbarrier object.

@@ -244,7 +244,7 @@ impl<'t> Unit<'_, 't> {
             Memory::Shared => {
                 let address = self.shared_address(address, offset)?;
                 let result = if load { SharedResult::Reg(dst) } else { SharedResult::None };
-                Operation::Shared(SharedAccess { op, size, result, address, rb, rc })
+                Operation::Shared(SharedAccess { op, size, result, address, rb, rc, object: false })
             }
             Memory::Global | Memory::Generic | Memory::Cluster => {
                 let (space, address) = self.global_address(memory, address, offset)?;

@@ -116,6 +116,8 @@ pub(super) struct Unit<'a, 't> {
     pub(super) ordering: Option<Ordering>,
     /// The shared address of offset 0 is wanted in its register.
     pub(super) wants_shared_base: bool,
+    /// There is an `mbarrier.inval` that leaves no machine code.
+    pub(super) invalidates: bool,
 }
 
 impl<'t> Unit<'_, 't> {

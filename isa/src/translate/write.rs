@@ -55,6 +55,7 @@ pub(super) fn kernel<'t>(
         guard: PredSource::TRUE,
         ordering: None,
         wants_shared_base: false,
+        invalidates: false,
     };
     let flow = Flow::new(&flat);
     let mut writer = Writer::new(&mut unit, &flow);
@@ -271,6 +272,9 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             )
         })?;
         let order = sequence_order(i);
+        let makes_object = i.opcode == "mbarrier" && i.modifiers.contains(&"init");
+        self.unit.invalidates |=
+            i.opcode == "mbarrier" && i.modifiers.contains(&"inval") && decoded.is_empty();
         let texts = lines.iter().filter(|line| !line.ends_with(':'));
         let straight = |operation: &Operation| match operation {
             Operation::Control(control) => matches!(control, Control::Fence | Control::Nop),
@@ -293,6 +297,9 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             }
             if !parts && guard != PredSource::TRUE {
                 instruction.guard = guard;
+            }
+            if let Operation::Shared(store) = &mut instruction.operation {
+                store.object = makes_object && self.unit.arch.number() < 90;
             }
             instruction.ordering = order.filter(|_| is_memory(&instruction.operation));
             let words = text.split_whitespace().find(|word| !word.starts_with('@'));
@@ -375,6 +382,10 @@ fn finish(mut unit: Unit<'_, '_>, kernel: &Function<'_>) -> Kernel {
     for Emitted { mut instruction, line, text, mnemonic } in unit.code {
         if let Operation::Control(Control::Branch { target, condition: _ }) = &mut instruction.operation {
             *target = unit.places.get(*target as usize).copied().flatten().unwrap_or(end);
+        }
+        // Whether a second init follows the end of the first object cannot be told then.
+        if let Operation::Shared(store) = &mut instruction.operation {
+            store.object &= !unit.invalidates;
         }
         let number = *numbers.entry(mnemonic).or_insert_with_key(|mnemonic| {
             mnemonics.push(mnemonic.clone());

@@ -23,6 +23,10 @@ pub const KEPT: usize = 1000;
 /// does not look at operands of loads.
 pub const OBJECT_LOAD: u128 = 0x6d62_6172_7269_6572 << 64;
 
+/// Operand C of a store that makes objects of two words (spec 6.2.1), so that it is told from a plain store: the unit does
+/// not look at operand C of stores.
+pub const OBJECT_INIT: u128 = OBJECT_LOAD | 1;
+
 /// In place of a request's number, for what none did.
 const NO_REQUEST: u64 = u64::MAX;
 
@@ -61,6 +65,15 @@ struct Taken {
     asked: [u32; MAX_LANES],
     /// A load of objects: [`OBJECT_LOAD`].
     of_objects: bool,
+    /// A store that makes objects of two words: [`OBJECT_INIT`].
+    makes_objects: bool,
+}
+
+impl Taken {
+    /// A request of which only the cycle is known.
+    fn at(cycle: u64) -> Taken {
+        Taken { cycle, asked: [0; MAX_LANES], of_objects: false, makes_objects: false }
+    }
 }
 
 /// What the unit does in the cycle at hand.
@@ -98,6 +111,9 @@ pub struct Watch {
     places: HashMap<u32, Place>,
     /// A bit per word pair: whether `places` has it. Plain accesses look here first.
     known: Vec<u64>,
+    /// Slots of word pairs that a plain store made an object, by the number of the pair, until `places` has the pair. The
+    /// word may be data: nothing is named but a second store of that kind.
+    stored: BTreeMap<u32, u8>,
     kept: Vec<Diagnosis>,
     counts: BTreeMap<&'static str, u64>,
 }
@@ -136,12 +152,13 @@ impl Watch {
             let asks = Op::from_code(i.req_op).is_some_and(Op::asks_phase);
             let asked = if asks { i.req_b.map(|b| b as u32) } else { [0; MAX_LANES] };
             let first = i.req_mask.trailing_zeros() as usize;
-            let marked = i.req_b.get(first).is_some_and(|b| *b == OBJECT_LOAD);
-            let of_objects = i.req_op == Op::Load as u8 && marked;
-            self.warps.push_back(Taken { cycle: self.cycle, asked, of_objects });
+            let marked = |operand: &[u128], mark| operand.get(first).is_some_and(|bits| *bits == mark);
+            let of_objects = i.req_op == Op::Load as u8 && marked(&i.req_b, OBJECT_LOAD);
+            let makes_objects = i.req_op == Op::Store as u8 && marked(&i.req_c, OBJECT_INIT);
+            self.warps.push_back(Taken { asked, of_objects, makes_objects, ..Taken::at(self.cycle) });
         }
         if enters.cluster {
-            self.clusters.push_back(Taken { cycle: self.cycle, asked: [0; MAX_LANES], of_objects: false });
+            self.clusters.push_back(Taken::at(self.cycle));
         }
         self.cycle += 1;
     }
@@ -157,6 +174,7 @@ impl Watch {
     /// The allocation of `slot`, or of all, is another one or none now.
     fn end_allocation(&mut self, slot: Option<u8>) {
         let cycle = self.cycle;
+        self.stored.retain(|_, of| slot.is_some_and(|slot| slot != *of));
         for place in self.places.values_mut() {
             if matches!(place, Place::Live(life) if slot.is_none_or(|slot| slot == life.slot)) {
                 // No request ended it: the next one may make an object here.
@@ -168,8 +186,7 @@ impl Watch {
     fn pass(&mut self, pass: &Pass, seen: &Seen<'_>) {
         let queue = if pass.cluster { &self.clusters } else { &self.warps };
         // A request taken before the watch began is not in the queue.
-        let unknown = Taken { cycle: self.cycle, asked: [0; MAX_LANES], of_objects: false };
-        let taken = queue.front().copied().unwrap_or(unknown);
+        let taken = queue.front().copied().unwrap_or(Taken::at(self.cycle));
         if let Some((op, size)) = pass.kind
             && pass.served != 0
         {
@@ -177,7 +194,7 @@ impl Watch {
                 self.objects(op, size, pass, seen, &taken);
             } else if taken.of_objects {
                 self.loads(op, size, pass, seen, &taken);
-            } else if !self.places.is_empty() {
+            } else if !self.places.is_empty() || op == Op::Store {
                 self.plain(op, size, pass, seen, &taken);
             }
         }
@@ -275,8 +292,7 @@ impl Watch {
     fn loads(&mut self, op: Op, size: Size, pass: &Pass, seen: &Seen<'_>, taken: &Taken) {
         for access in accesses(op, size, pass, seen) {
             let low = access.bank & !1;
-            let word = u64::from(seen.banks.read(low | 1, access.row)) << 32
-                | u64::from(seen.banks.read(low, access.row));
+            let word = pair_at(seen.banks, low, access.row);
             let ended = match self.places.get(&access.pair(seen.config, low)) {
                 Some(Place::Live(_)) => continue,
                 Some(Place::Ended { how, cycle, .. }) => Some((*how, *cycle)),
@@ -296,12 +312,22 @@ impl Watch {
         for access in accesses(op, size, pass, seen) {
             for low in (access.bank & !1..=access.bank + last).step_by(2) {
                 let at = access.pair(seen.config, low);
-                if !self.is_known(at) {
-                    continue;
-                }
+                let writes = seen.effect.write >> access.bank & 1 != 0;
                 let new = pair(&seen.effect.new, low);
                 let init = op == Op::Store && last > 0 && init_fault(new).is_none();
-                if seen.effect.write >> access.bank & 1 != 0 {
+                let before = if op == Op::Store && writes { self.stored.remove(&at) } else { None };
+                if !self.is_known(at) {
+                    if writes && (init || taken.makes_objects) {
+                        self.stored.insert(at, pass.slot);
+                        if before.is_some() {
+                            let word = pair_at(seen.banks, low, access.row);
+                            let kind = DiagnosisKind::InitOverLive;
+                            self.report(pass, seen, taken, &access, Diagnosed { operand: new, word, kind });
+                        }
+                    }
+                    continue;
+                }
+                if writes {
                     overwritten.push((at, init));
                 }
                 // The lanes of the request that overwrites are all named, later requests are not.
@@ -319,8 +345,7 @@ impl Watch {
                         (0, _) => DiagnosisKind::PlainAccess(Touched::High),
                         _ => DiagnosisKind::PlainAccess(Touched::Both),
                     };
-                    let word = u64::from(seen.banks.read(low | 1, access.row)) << 32
-                        | u64::from(seen.banks.read(low, access.row));
+                    let word = pair_at(seen.banks, low, access.row);
                     // Of an access that covers two objects, the address of the one touched.
                     let access = Access { bank: access.bank.max(low), ..access };
                     self.report(pass, seen, taken, &access, Diagnosed { operand: 0, word, kind });
@@ -343,6 +368,9 @@ impl Watch {
             }
             Some(Place::Ended { request: by, .. }) if *by == request => {}
             Some(Place::Ended { .. }) => {
+                if init {
+                    self.stored.insert(at, slot);
+                }
                 self.places.remove(&at);
                 if let Some(bits) = self.known.get_mut(at as usize / 64) {
                     *bits &= !(1 << (at % 64));
@@ -444,6 +472,11 @@ fn accesses<'a>(op: Op, size: Size, pass: &Pass, seen: &'a Seen<'_>) -> impl Ite
         let bank = seen.first.bank(lane);
         Access { op, size, lane, bank, row: seen.work.row[bank], byte: u32::from(seen.first.byte(lane)) }
     })
+}
+
+/// Two words of memory as one; `low` is even.
+fn pair_at(banks: &Banks, low: usize, row: u16) -> u64 {
+    u64::from(banks.read(low | 1, row)) << 32 | u64::from(banks.read(low, row))
 }
 
 /// Two words as one; `low` is even.

@@ -6,7 +6,7 @@ use atoms_isa::{
     BarrierAccess, BarrierOperand, BarrierResult, GlobalOp, Pred, Reg, SharedAccess, SharedAddress,
     SharedResult, UReg,
 };
-use atoms_model::diagnosis::OBJECT_LOAD;
+use atoms_model::diagnosis::{OBJECT_INIT, OBJECT_LOAD};
 use atoms_model::port::{In, Out};
 use atoms_ops::{Op, ResultKind, Size};
 
@@ -119,7 +119,10 @@ impl Request {
             SharedResult::Reg(reg) => (reg, None),
             SharedResult::Pred(pred) => (Reg::RZ, Some(Pred::Thread(pred))),
         };
-        let operands = Box::new(RequestOperands::gather(view, access.rb, access.rc, access.size));
+        let mut operands = Box::new(RequestOperands::gather(view, access.rb, access.rc, access.size));
+        if access.object {
+            operands.c = [OBJECT_INIT; LANES];
+        }
         let address = Address::of(&access.address, view);
         let red = access.result == SharedResult::None;
         let bare = Request::bare(access.op, access.size, mask, pc, slot, address, operands);

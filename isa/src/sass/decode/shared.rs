@@ -65,7 +65,7 @@ pub(super) fn access(args: &mut Args<'_, '_>, op: Op) -> Decoded<Operation> {
     let result = if load { result(args.reg_group(registers(size))?) } else { SharedResult::None };
     let address = address(args)?;
     let rb = if load { Reg::RZ } else { args.reg_group(registers(size))? };
-    Ok(Operation::Shared(SharedAccess { op, size, result, address, rb, rc: Reg::RZ }))
+    Ok(Operation::Shared(SharedAccess { op, size, result, address, rb, rc: Reg::RZ, object: false }))
 }
 
 fn result(dst: Reg) -> SharedResult {
@@ -134,7 +134,7 @@ pub(super) fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let address = address(args)?;
     let rb = if row.operands == Operands::None { Reg::RZ } else { args.reg_group(count)? };
     let rc = if row.operands == Operands::BC { args.reg_group(count)? } else { Reg::RZ };
-    Ok(Operation::Shared(SharedAccess { op, size, result, address, rb, rc }))
+    Ok(Operation::Shared(SharedAccess { op, size, result, address, rb, rc, object: false }))
 }
 
 /// Shared-memory address (spec 2.1, 2.2).

@@ -20,10 +20,8 @@ pub(crate) struct Requests<'k> {
     made: Vec<(u64, u32, u32)>,
     /// The same for the cluster port.
     made_at_cluster_port: Vec<(u64, u32, u32)>,
-    /// Pending counts taken from states that give none.
-    pending_counts: Vec<Repeated>,
-    /// Reads of lanes that take no part.
-    foreign_lanes: Vec<Repeated>,
+    /// What the core names, by [`KINDS`].
+    named: [Vec<Repeated>; KINDS.len()],
 }
 
 /// What one instruction does in some lanes: the first time, and how often.
@@ -46,13 +44,7 @@ fn count(all: &mut Vec<Repeated>, cycle: u64, pc: u32, mask: u32) {
 
 impl<'k> Requests<'k> {
     pub(crate) fn new(kernel: &'k Kernel) -> Self {
-        Requests {
-            kernel,
-            made: Vec::new(),
-            made_at_cluster_port: Vec::new(),
-            pending_counts: Vec::new(),
-            foreign_lanes: Vec::new(),
-        }
+        Requests { kernel, made: Vec::new(), made_at_cluster_port: Vec::new(), named: Default::default() }
     }
 
     /// Where the instruction that made the request of `diagnosis` is, or had a copy make it; and the diagnosis
@@ -71,8 +63,11 @@ impl<'k> Requests<'k> {
 impl Observer for Requests<'_> {
     fn observe(&mut self, cycle: u64, event: &CoreEvent<'_>) {
         match *event {
-            CoreEvent::ForeignPendingCount(pc, mask) => count(&mut self.pending_counts, cycle, pc, mask),
-            CoreEvent::ForeignLane(pc, mask) => count(&mut self.foreign_lanes, cycle, pc, mask),
+            CoreEvent::ForeignLane(pc, mask) => count(&mut self.named[0], cycle, pc, mask),
+            CoreEvent::ReservedShared(pc, mask) => count(&mut self.named[1], cycle, pc, mask),
+            CoreEvent::ForeignPendingCount(pc, mask) => {
+                count(&mut self.named[PENDING_COUNT], cycle, pc, mask)
+            }
             CoreEvent::ClusterRequest(Some(pc), _) if self.made_at_cluster_port.len() < REQUESTS => {
                 self.made_at_cluster_port.push((cycle, pc, 0));
             }
@@ -95,31 +90,46 @@ struct Group<'k> {
 pub(crate) struct Undefined<'k> {
     groups: Vec<Group<'k>>,
     counts: Vec<(&'static str, u64)>,
-    pending_counts: Vec<(Repeated, Option<&'k SourceLine>)>,
-    foreign_lanes: Vec<(Repeated, Option<&'k SourceLine>)>,
+    /// What the core named, by [`KINDS`].
+    named: [Vec<(Repeated, Option<&'k SourceLine>)>; KINDS.len()],
 }
 
 /// Something that one instruction does again and again, as a report names it.
 struct Kind {
     name: &'static str,
+    /// Title of the list: once, and more often.
+    title: [&'static str; 2],
     clause: &'static str,
     what: &'static str,
     advice: &'static str,
 }
 
-const PENDING_COUNT: Kind = Kind {
-    name: "foreign pending count",
-    clause: "spec 6.9",
-    what: "pending_count of a state that no noComplete arrival gave",
-    advice: "arrive with noComplete, or count arrivals in the program: of other states only the phase is defined",
-};
+/// Index in [`KINDS`] of the kind that is reported with the uses of mbarrier objects.
+const PENDING_COUNT: usize = 2;
 
-const FOREIGN_LANE: Kind = Kind {
-    name: "foreign lane",
-    clause: "[PTX] shfl.sync",
-    what: "a shuffle reads a lane that takes no part in it: it has ended, or is not in the mask, or is elsewhere",
-    advice: "name the lane in the mask and let it execute the shuffle, or do not use the value",
-};
+const KINDS: [Kind; 3] = [
+    Kind {
+        name: "foreign lane",
+        title: ["shuffled value", "shuffled values"],
+        clause: "[PTX] shfl.sync",
+        what: "a shuffle reads a lane that takes no part in it: it has ended, or is not in the mask, or is elsewhere",
+        advice: "name the lane in the mask and let it execute the shuffle, or do not use the value",
+    },
+    Kind {
+        name: "reserved shared memory",
+        title: ["access to reserved shared memory", "accesses to reserved shared memory"],
+        clause: "spec 1.4",
+        what: "an access to shared memory below the first variable, which the system reserves",
+        advice: "correct the address; %reserved_smem_offset_1 is for code that means to use reserved memory",
+    },
+    Kind {
+        name: "foreign pending count",
+        title: ["", ""],
+        clause: "spec 6.9",
+        what: "pending_count of a state that no noComplete arrival gave",
+        advice: "arrive with noComplete, or count arrivals in the program: of other states only the phase is defined",
+    },
+];
 
 impl Kind {
     fn text(&self, (repeated, line): &(Repeated, Option<&SourceLine>)) -> String {
@@ -163,28 +173,29 @@ impl<'k> Undefined<'k> {
             }
         }
         let line = |repeated: &Repeated| (*repeated, requests.kernel.source.get(repeated.pc as usize));
-        let pending_counts = requests.pending_counts.iter().map(line).collect();
-        let foreign_lanes = requests.foreign_lanes.iter().map(line).collect();
-        Undefined { groups, counts: watch.counts().collect(), pending_counts, foreign_lanes }
+        let named = requests.named.each_ref().map(|repeated| repeated.iter().map(line).collect());
+        Undefined { groups, counts: watch.counts().collect(), named }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.groups.is_empty() && self.pending_counts.is_empty() && self.foreign_lanes.is_empty()
+        self.groups.is_empty() && self.named.iter().all(Vec::is_empty)
     }
 
     /// Uses of mbarrier objects.
     fn total(&self) -> u64 {
-        self.counts.iter().map(|(_, count)| count).sum::<u64>() + total(&self.pending_counts)
+        self.counts.iter().map(|(_, count)| count).sum::<u64>() + total(&self.named[PENDING_COUNT])
     }
 
     /// As text: each kind of use by each instruction once, with how often it was found.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
-        let foreign = total(&self.foreign_lanes);
-        if foreign > 0 {
-            let values = if foreign == 1 { "value" } else { "values" };
-            text = format!("atoms: {} shuffled {values} that PTX leaves undefined:\n", grouped(foreign));
-            text.extend(self.foreign_lanes.iter().map(|repeated| FOREIGN_LANE.text(repeated)));
+        for (kind, repeated) in KINDS.iter().zip(&self.named).take(PENDING_COUNT) {
+            let total = total(repeated);
+            if total > 0 {
+                let title = kind.title[usize::from(total > 1)];
+                let _ = writeln!(text, "atoms: {} {title} that PTX leaves undefined:", grouped(total));
+                text.extend(repeated.iter().map(|repeated| kind.text(repeated)));
+            }
         }
         let total = self.total();
         if total == 0 {
@@ -201,9 +212,9 @@ impl<'k> Undefined<'k> {
             }
             text += &place(*line, *count);
         }
-        for repeated in &self.pending_counts {
+        for repeated in &self.named[PENDING_COUNT] {
             kept += repeated.0.count;
-            text += &PENDING_COUNT.text(repeated);
+            text += &KINDS[PENDING_COUNT].text(repeated);
         }
         if total > kept {
             let counts: Vec<_> =
@@ -237,10 +248,13 @@ impl<'k> Undefined<'k> {
                 })
             })
             .collect();
-        let pending_counts = self.pending_counts.iter().map(|repeated| PENDING_COUNT.as_json(repeated));
-        let foreign_lanes = self.foreign_lanes.iter().map(|repeated| FOREIGN_LANE.as_json(repeated));
-        let found: Vec<_> = found.into_iter().chain(pending_counts).chain(foreign_lanes).collect();
-        json!({ "total": self.total() + total(&self.foreign_lanes), "found": found })
+        let of_kind = |(kind, repeated): (&'static Kind, &'_ Vec<_>)| {
+            repeated.iter().map(|repeated| kind.as_json(repeated)).collect::<Vec<_>>()
+        };
+        let named: Vec<_> = KINDS.iter().zip(&self.named).rev().flat_map(of_kind).collect();
+        let found: Vec<_> = found.into_iter().chain(named).collect();
+        let others: u64 = self.named.iter().take(PENDING_COUNT).map(|repeated| total(repeated)).sum();
+        json!({ "total": self.total() + others, "found": found })
     }
 }
 

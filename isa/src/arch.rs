@@ -123,10 +123,28 @@ impl Arch {
         self.since([(0, None), (80, Some(0x120)), (90, Some(0x68)), (100, Some(0x278))])
     }
 
-    /// Offset in the CTA's allocation at which the first part of reserved shared memory begins, from sm_90 on. Source: as
-    /// for [`Arch::reserved_shared_offset`].
+    /// Bytes from the beginning of reserved shared memory to its first part. Source: as for
+    /// [`Arch::reserved_shared_offset`].
     pub fn reserved_shared_first(self) -> u32 {
         self.since([(0, 0), (100, 0x40)])
+    }
+
+    /// Bytes of shared memory that the system reserves in each CTA. They lie before the CTA's own from sm_90 on, behind
+    /// them on sm_80 to sm_89. Source: `%reserved_smem_offset_cap` in listings.
+    pub fn reserved_shared_bytes(self) -> u32 {
+        self.since([(0, 0), (80, 0x400)])
+    }
+
+    /// Byte offset in constant bank 0 of the number of reserved bytes. Source: listings of code that reads
+    /// `%total_smem_size`.
+    pub fn reserved_shared_bytes_offset(self) -> u32 {
+        self.since([(0, 0x114), (100, 0x16c)])
+    }
+
+    /// Byte offset in constant bank 0 of a limit: code takes `%aggr_smem_size` for the smaller of it and `SR_SMEMSZ`. None
+    /// before sm_90. Source: listings; from sm_100 on as for [`Arch::environment_offset`].
+    pub fn aggregate_shared_offset(self) -> Option<u32> {
+        self.since([(0, None), (90, Some(0x13c)), (100, Some(0x2bc))])
     }
 
     /// Where constant bank 0 has the cluster's shape, from sm_90 on. Source: as for

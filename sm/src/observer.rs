@@ -111,6 +111,9 @@ pub enum CoreEvent<'a> {
     ForeignPendingCount(u32, u32),
     /// An instruction reads, in these lanes, the register of a lane that takes no part in it, which PTX leaves undefined.
     ForeignLane(u32, u32),
+    /// An instruction accesses, in these lanes, shared memory that the system reserves, though the kernel never reads where
+    /// that lies.
+    ReservedShared(u32, u32),
     /// The port has taken a request that an instruction made; lane 0 of the request is this lane of the warp.
     Request(u32, u32, &'a In),
     /// The port has answered.

@@ -3,7 +3,7 @@
 use crate::error::{KernelError, LackingInstruction};
 use atoms_isa::{
     BarrierAccess, BarrierOperand, BranchCondition, Collective, ConstAddress, ConstIndex, Control, Grain,
-    Kernel, MNEMONICS, Operation, PredicateMove, Source, Value, WarpOp,
+    Kernel, MNEMONICS, Operation, PredicateMove, Source, SpecialRegister, Value, WarpOp,
 };
 
 /// Names every instruction of the kernel that cannot be carried out.
@@ -73,9 +73,31 @@ pub(crate) fn constant_reads(kernel: &Kernel) -> Vec<(usize, u32, u32)> {
 
 /// Whether the kernel reads the address of a cooperative grid's workspace, as `grid.sync()` does.
 pub(crate) fn reads_grid_workspace(kernel: &Kernel) -> bool {
-    let first = kernel.arch.environment_offset() + 4;
+    reads_constant(kernel, kernel.arch.environment_offset() + 4, 8)
+}
+
+/// True if the kernel reads where reserved shared memory lies, as `%reserved_smem_offset_*` of PTX do.
+pub(crate) fn reads_reserved_shared(kernel: &Kernel) -> bool {
+    let arch = kernel.arch;
+    let register = |operation: &Operation| {
+        use SpecialRegister::{ReservedBegin, ReservedFirst};
+        matches!(operation, Operation::Special { register: ReservedBegin | ReservedFirst, .. })
+    };
+    // Reserved memory begins so many bytes before the end where the number is read.
+    let behind = arch.shared_origin() == 0 && reads_constant(kernel, arch.reserved_shared_bytes_offset(), 4);
+    arch.reserved_shared_offset().is_some_and(|at| {
+        behind
+            || reads_constant(kernel, at, 8)
+            || kernel.instructions.iter().any(|instruction| register(&instruction.operation))
+    })
+}
+
+/// True if the kernel reads some of these bytes of constant bank 0.
+fn reads_constant(kernel: &Kernel, first: u32, length: u32) -> bool {
     let mut all = kernel.instructions.iter().flat_map(|instruction| constants(&instruction.operation));
-    all.any(|(constant, _)| constant.bank == 0 && (first..first + 8).contains(&constant.offset))
+    all.any(|(constant, bytes)| {
+        constant.bank == 0 && constant.offset < first + length && first < constant.offset + bytes
+    })
 }
 
 /// Constants that an instruction reads, and how many bytes of each.

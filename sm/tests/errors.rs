@@ -246,7 +246,7 @@ fn reserved_shared_memory() {
                   LDC R13, c[0x0][R13+0x278] ;\nCS2R.32 R15, SR_CgaSize ;\nIMAD R15, R15, -0xa0, RZ ;\nLDC R15, c[0x0][R15+0x27c] ;\n\
                   STG.E [R2.64], R5 ;\nSTG.E [R2.64+0xc], R9 ;\nSTG.E [R2.64+0x4], R13 ;\nSTG.E [R2.64+0x8], R7 ;\nSTG.E [R2.64+0x10], R15 ;\nEXIT ;";
     for (arch, code, expected) in [
-        ("sm_80", sm_80, [64; 5]),
+        ("sm_80", sm_80, [64, 1088, 1088, 64, 320]),
         ("sm_90", sm_90, [0, 0x400, 0x400, 0, 0x100]),
         ("sm_100", sm_100, [0, 0x400, 0x400, 0x40, 0x100]),
     ] {
@@ -267,6 +267,143 @@ fn reserved_shared_memory() {
             let report = run(&program.kernels[0], &launch, &mut port, &SmConfig::default())
                 .unwrap_or_else(|e| panic!("{arch}: {e}"));
             assert!(report.as_expected(), "{arch}: {:?}", report.buffer("out").map(|b| &b.outcome));
+        }
+    }
+}
+
+/// Keeps the lanes that were told to access reserved shared memory.
+#[derive(Default)]
+struct Reserved(u32);
+
+impl Observer for Reserved {
+    fn observe(&mut self, _: u64, event: &CoreEvent<'_>) {
+        if let CoreEvent::ReservedShared(_, mask) = event {
+            self.0 |= mask;
+        }
+    }
+}
+
+/// Runs PTX with 64 bytes of static shared memory, whose address is in `%r1` and whose cluster-wide address is in `%r2`:
+/// the lanes that were told, or the error.
+fn reserved_lanes(arch: &str, body: &str) -> Result<u32, String> {
+    let ptx = format!(
+        ".version 8.6\n.target {arch}\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n\
+         .reg .pred %p<2>;\n.shared .align 16 .b8 s[64];\nld.param.u64 %rd1, [out];\nmov.u32 %r1, s;\n{body}\nret;\n}}\n"
+    );
+    let program = Program::read("k", &ptx, None).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+    let text = "kernel = \"k\"\ngrid = 1\nblock = 2\n[[param]]\ntype = \"u32\"\nzeros = 8\nexpect = { values = [7] }\n";
+    let launch = Launch::from_toml("k.toml", text, Path::new("")).unwrap();
+    let mut port = FunctionalPort::new(Shape::default());
+    let mut seen = Reserved::default();
+    run_observed(&program.kernels[0], &launch, &mut port, &SmConfig::default(), &mut seen)
+        .map(|report| {
+            assert!(report.as_expected(), "{arch} {body}");
+            seen.0
+        })
+        .map_err(|e| e.to_string())
+}
+
+/// An address that is a little wrong leads there: named, unless the kernel reads where reserved memory lies.
+#[test]
+fn accesses_to_reserved_shared_memory() {
+    let returns_7 = "mov.u32 %r7, 7;\nst.global.u32 [%rd1], %r7;\n";
+    let before = format!("{returns_7}atom.shared.add.u32 %r3, [%r1+-4], 1;");
+    let copy = format!(
+        "{returns_7}add.u32 %r1, %r1, -16;\ncp.async.ca.shared.global [%r1], [%rd1], 16;\ncp.async.wait_all;"
+    );
+    let remote =
+        format!("{returns_7}mapa.shared::cluster.u32 %r2, %r1, 0;\nst.shared::cluster.u32 [%r2+-4], %r7;");
+    for arch in ["sm_90", "sm_100"] {
+        for body in [&before, &copy, &remote] {
+            assert_eq!(reserved_lanes(arch, body), Ok(0b11), "{arch} {body}");
+        }
+        assert_eq!(reserved_lanes(arch, &format!("{returns_7}st.shared.u32 [%r1], %r7;")), Ok(0));
+    }
+    for part in ["0", "1", "begin"] {
+        let body = format!(
+            "mov.b32 %r2, %reserved_smem_offset_{part};\nmov.u32 %r3, 7;\nst.shared.u32 [%r2+4], %r3;\n\
+             ld.shared.u32 %r4, [%r2+4];\nst.global.u32 [%rd1], %r4;"
+        );
+        for arch in ["sm_80", "sm_89", "sm_90", "sm_100"] {
+            assert_eq!(reserved_lanes(arch, &body), Ok(0), "{arch} {part}");
+        }
+        let past = body.replace("+4]", "+1024]");
+        assert!(reserved_lanes("sm_80", &past).is_err(), "{part}");
+    }
+    // Without reserved bytes the allocation ends with the kernel's own.
+    let error = reserved_lanes("sm_80", "st.shared.u32 [%r1+64], %r1;").unwrap_err();
+    says(&error, &["address out of range 0x00000040", "the CTA's allocation has 64 bytes"]);
+}
+
+/// Sizes of shared memory as PTX counts them, with and without the reserved bytes: PTX, and what a compiler makes of it.
+#[test]
+fn sizes_of_shared_memory() {
+    let sm_90 = "S2R R4, SR_SMEMSZ ;\nLDC R5, c[0x0][0x114] ;\nLDC R6, c[0x0][0x13c] ;\nLDC.64 R2, c[0x0][0x210] ;\nIADD3 R5, R4, -R5, RZ ;\n\
+                 VIMNMX.U32 R6, R6, R4, PT ;\nSTG.E [R2.64], R5 ;\nSTG.E [R2.64+0x4], R6 ;\nEXIT ;";
+    let ptx = ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n\
+               ld.param.u64 %rd1, [out];\nmov.u32 %r1, %total_smem_size;\nmov.u32 %r2, %aggr_smem_size;\n\
+               st.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+4], %r2;\nret;\n}\n";
+    for text in [ptx.to_string(), format!(".target sm_90\n.section .text.k,\"ax\",@progbits\n{sm_90}\n")] {
+        let program =
+            Program::read("k", &text, None).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+        let launch = "kernel = \"k\"\ngrid = 1\nblock = 1\nshared = 64\ndynamic_shared = 32\n[[param]]\ntype = \"u32\"\nzeros = 2\n\
+                      expect = { values = [96, 1120] }\n";
+        let launch = Launch::from_toml("k.toml", launch, Path::new("")).unwrap();
+        let mut port = FunctionalPort::new(Shape::default());
+        let report = run(&program.kernels[0], &launch, &mut port, &SmConfig::default()).unwrap();
+        assert!(report.as_expected(), "{:?}", report.buffers[0].outcome);
+    }
+}
+
+/// Pointers to buffers in buffers, in values and in what is expected; to elements; to buffers that are no parameters.
+#[test]
+fn pointers_to_buffers() {
+    let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 rows, .param .u64 last)\n\
+               {\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [rows];\nld.param.u64 %rd3, [last];\n\
+               ld.global.u64 %rd2, [%rd1];\nld.global.u32 %r1, [%rd2];\nld.global.u64 %rd2, [%rd1+8];\nst.global.u32 [%rd2], %r1;\n\
+               st.global.u32 [%rd3], %r1;\nst.global.u64 [%rd1], %rd2;\nret;\n}\n";
+    let program = Program::from_ptx("k.ptx", ptx, None).unwrap();
+    let read = |rows: &str, more: &str| {
+        let text = format!(
+            "kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"rows\"\ntype = \"u64\"\nvalues = {rows}\n\
+             expect = {{ values = [\"&b[2]\", \"open\"] }}\n[[param]]\ntype = \"u64\"\nvalue = \"&b\"\n\
+             [[buffer]]\nname = \"a\"\ntype = \"u32\"\nvalues = [1, 5]\n\
+             [[buffer]]\nname = \"b\"\ntype = \"u32\"\nzeros = 3\nexpect = {{ formula = \"i == 1 ? 0 : a[1]\" }}\n{more}"
+        );
+        Launch::from_toml("k.toml", &text, Path::new("")).map_err(|e| e.to_string())
+    };
+    let launch = read("[\"&a[1]\", \"&b[2]\"]", "").unwrap();
+    let mut port = FunctionalPort::new(Shape::default());
+    let report = run(&program.kernels[0], &launch, &mut port, &SmConfig::default()).unwrap();
+    let outcomes: Vec<_> = report.buffers.iter().map(|b| (b.name.as_str(), b.outcome.clone())).collect();
+    let met = |compared| Outcome::Met { compared };
+    assert_eq!(outcomes, [("rows", met(1)), ("a", Outcome::Open), ("b", met(3))]);
+    for rows in ["[\"&c\"]", "[\"&a[x]\"]", "[\"&a[-1]\"]", "[\"&\"]"] {
+        says(
+            &read(rows, "").unwrap_err(),
+            &["rows", "names no buffer", "\"&NAME[3]\"", "buffers are a, b, rows"],
+        );
+    }
+    let scalar = read("[0]", "[[buffer]]\nname = \"n\"\ntype = \"u32\"\nvalue = 0\n").unwrap_err();
+    says(&scalar, &["n", "a `[[buffer]]` that is none", "`zeros`"]);
+}
+
+/// Warps that the CTAs of a cluster have at once: up to what a tag can tell apart.
+#[test]
+fn warps_of_a_cluster() {
+    for (ctas, fits) in [(2, true), (3, false)] {
+        let text = format!("kernel = \"k\"\ngrid = {ctas}\nblock = 1024\nshared = 64\ncluster = {ctas}\n");
+        let launch = Launch::from_toml("k.toml", &text, Path::new("")).unwrap();
+        let listing = ".target sm_90\n.section .text.k,\"ax\",@progbits\nEXIT ;\n";
+        let program = Program::read("k", listing, None).unwrap_or_else(|e| panic!("{e}"));
+        let mut port = FunctionalPort::new(Shape::default());
+        let outcome = run(&program.kernels[0], &launch, &mut port, &SmConfig::default());
+        match outcome {
+            Ok(report) => assert!(fits && report.statistics.ctas == ctas),
+            Err(error) => {
+                assert!(!fits);
+                says(&error.to_string(), &["cluster of 3 CTAs needs 96 warps at once, and there are 64"]);
+            }
         }
     }
 }

@@ -70,7 +70,7 @@ special_registers! {
     GlobalTimerHi "SR_GLOBALTIMERHI";
     /// Where the cluster's shape begins in constant bank 0, in units of the code's own; zero (chosen).
     CgaSize "SR_CgaSize";
-    /// Bytes of shared memory of the CTA.
+    /// Bytes of shared memory of the CTA, with those that the system reserves.
     SharedBytes "SR_SMEMSZ";
     /// Always zero.
     Zero "SRZ";
@@ -108,7 +108,12 @@ special_registers! {
     Warps "%nwarpid";
     /// Bytes of shared memory that the launch adds.
     DynamicShared "%dynamic_smem_size";
-
+    /// Bytes of shared memory of the CTA, without those that the system reserves.
+    OwnSharedBytes "%total_smem_size";
+    /// Offset of the first reserved byte of shared memory.
+    ReservedBegin "%reserved_smem_offset_begin";
+    /// Offset of the first part of reserved shared memory.
+    ReservedFirst "%reserved_smem_offset_0";
 }
 
 impl SpecialRegister {

@@ -59,23 +59,17 @@ pub(super) fn special(name: &str, arch: Arch) -> Option<Special> {
             "globaltimer_lo" => Special::Register(S::GlobalTimerLo),
             "globaltimer_hi" => Special::Register(S::GlobalTimerHi),
             "dynamic_smem_size" => Special::Register(S::DynamicShared),
-            "total_smem_size" | "aggr_smem_size" => Special::Register(S::SharedBytes),
+            "total_smem_size" => Special::Register(S::OwnSharedBytes),
+            "aggr_smem_size" => Special::Register(S::SharedBytes),
             // There is one SM, and one grid.
             "smid" | "gridid" => Special::Number(0),
             "nsmid" => Special::Number(1),
             "WARP_SZ" => Special::Number(32),
-            // Before sm_90 it lies behind the rest, and is empty here.
-            "reserved_smem_offset_begin" | "reserved_smem_offset_cap" | "reserved_smem_offset_0"
-                if (80..90).contains(&arch.number()) =>
-            {
-                Special::Register(S::SharedBytes)
+            "reserved_smem_offset_begin" if arch.number() >= 80 => Special::Register(S::ReservedBegin),
+            "reserved_smem_offset_0" if arch.number() >= 80 => Special::Register(S::ReservedFirst),
+            "reserved_smem_offset_end" | "reserved_smem_offset_cap" => {
+                Special::Constant(arch.reserved_shared_offset()?)
             }
-            "reserved_smem_offset_begin" if arch.number() >= 90 => Special::Number(0),
-            "reserved_smem_offset_cap" if arch.number() >= 90 => Special::Number(arch.shared_origin().into()),
-            "reserved_smem_offset_0" if arch.number() >= 90 => {
-                Special::Number(arch.reserved_shared_first().into())
-            }
-            "reserved_smem_offset_end" => Special::Constant(arch.reserved_shared_offset()?),
             "reserved_smem_offset_1" => Special::Constant(arch.reserved_shared_offset()? + 4),
             // What the others hold is the driver's business.
             "envreg1" => Special::Constant(arch.environment_offset() + 4),

@@ -169,6 +169,7 @@ impl Core<'_> {
     /// Queues a request; the warp waits for its answer.
     pub(super) fn ask(&mut self, slot: usize, warp: &mut Warp, mut request: Request) {
         if request.skip_empty(self.geometry.lanes) {
+            self.tell_reserved(request.pc, request.mask, |lane| request.address.sum(lane));
             self.requests[slot] = Some(Box::new(request));
             self.waiting |= 1 << slot;
             warp.busy = Busy::Request;

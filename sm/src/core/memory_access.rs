@@ -118,6 +118,7 @@ impl Core<'_> {
             _ => (to_unit, Reply::Old { dst }),
         };
         if let Some(op) = first {
+            self.tell_reserved(pc, remote, |lane| addresses[lane] as u32);
             for lane in lanes(remote) {
                 let refused = |message| ExecError::access("remote", pc, lane as u32, message);
                 let place = self.resolve(warp.cta_slot, addresses[lane] as u32).map_err(refused)?;

@@ -16,7 +16,7 @@ mod warp_slots;
 use crate::config::SmConfig;
 use crate::error::{KernelError, RunError};
 use crate::launch::Launch;
-use crate::memory::{ConstantBank, GlobalMemory};
+use crate::memory::{ConstantBank, GlobalMemory, ReservedShared};
 use crate::observer::{CoreEvent, Observer};
 use crate::port::{AllocationTable, Answer, ClusterPort, CopyEngine, Origin, Request, Verdict};
 use crate::profile::{Answered, Profile};
@@ -129,6 +129,7 @@ struct Core<'a> {
     vacated: bool,
     /// Bytes of a CTA's allocation, and the rows that hold them.
     allocation: (u32, u32),
+    reserved: ReservedShared,
     cluster_port: ClusterPort,
     copies: CopyEngine,
     livelock: LivelockWatch,
@@ -164,12 +165,15 @@ impl<'a> Core<'a> {
         launch.check_params(kernel, &support::constant_reads(kernel))?;
         let row_bytes = geometry.banks * 4;
         let memory = u64::from(geometry.rows) * u64::from(row_bytes);
-        let fixed = u64::from(kernel.arch.shared_origin()) + u64::from(launch.dynamic_shared);
+        let reserved_bytes = u64::from(ReservedShared::new(kernel, 0).bytes.end);
+        let fixed = reserved_bytes + u64::from(launch.dynamic_shared);
         // All CTAs of a cluster are there at once, each on rows of its own.
         let share = u64::from(geometry.rows / launch.cluster_ctas().max(1)) * u64::from(row_bytes);
         let undeclared = DEFAULT_SHARED.min(share.saturating_sub(fixed));
         // What the text declares is there; a launch may ask for more, which code that is given addresses needs.
         let bytes = fixed + kernel.shared.max(launch.shared).map_or(undeclared, u64::from);
+        let reserved = ReservedShared::new(kernel, bytes - reserved_bytes);
+        let bytes = bytes.max(reserved.bytes.end.into());
         if bytes > memory {
             return Err(too_large(
                 format!("a CTA needs {bytes} bytes of shared memory, and there are {memory}"),
@@ -202,7 +206,7 @@ impl<'a> Core<'a> {
         let inputs = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
         let schedulers = config.schedulers.clamp(1, TAGS) as usize;
         Ok(Core {
-            constants: ConstantBank::new(kernel.arch, launch, bytes, &bases, &kernel.constants),
+            constants: ConstantBank::new(kernel.arch, launch, bytes, &reserved, &bases, &kernel.constants),
             kernel,
             launch,
             config: *config,
@@ -221,6 +225,7 @@ impl<'a> Core<'a> {
             turns: vec![None; schedulers],
             vacated: true,
             allocation,
+            reserved,
             cluster_port: ClusterPort::default(),
             copies: CopyEngine::new(config, geometry.slots),
             livelock: LivelockWatch::new(config.quiet_cycles, max_warps as usize),

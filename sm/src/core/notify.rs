@@ -88,6 +88,14 @@ impl Core<'_> {
         }
     }
 
+    /// Lanes access shared memory of their cluster at these addresses.
+    pub(super) fn tell_reserved(&mut self, pc: u32, mask: u32, address: impl Fn(usize) -> u32) {
+        let forbidden = select(mask, |lane| self.reserved.forbids(address(*lane) & OFFSET));
+        if forbidden != 0 {
+            self.tell(&CoreEvent::ReservedShared(pc, forbidden));
+        }
+    }
+
     pub(super) fn tell_end(&mut self, slot: usize) {
         if self.watched {
             self.tell(&CoreEvent::Ended(self.cta_number(slot)));
@@ -130,6 +138,15 @@ impl Core<'_> {
 
     /// A lane asks for a copy, or without a payload for an arrival after its copies.
     pub(super) fn tell_copy(&mut self, number: u64, asker: Asker, payload: Option<&Payload>, counted: bool) {
+        if let Some(p) = payload {
+            let from = match p.data {
+                Data::Shared(place) => place,
+                Data::Global { .. } | Data::Given(_) => p.to,
+            };
+            for place in [Some(p.to), Some(from).filter(|from| *from != p.to)].into_iter().flatten() {
+                self.tell_reserved(asker.pc, 1 << asker.lane, |_| place.address);
+            }
+        }
         if !self.watched {
             return;
         }

@@ -37,6 +37,11 @@ impl Core<'_> {
             SpecialRegister::Ntid => self.launch.threads(),
             SpecialRegister::SmId | SpecialRegister::CgaSize => 0,
             SpecialRegister::SharedBytes => self.table.bytes(warp.cta_slot),
+            SpecialRegister::OwnSharedBytes => {
+                self.table.bytes(warp.cta_slot).saturating_sub(self.reserved.bytes.len() as u32)
+            }
+            SpecialRegister::ReservedBegin => self.reserved.bytes.start,
+            SpecialRegister::ReservedFirst => self.reserved.first(),
             SpecialRegister::GlobalTimerLo => nanoseconds as u32,
             SpecialRegister::GlobalTimerHi => (nanoseconds >> 32) as u32,
             SpecialRegister::EqMask => 1 << lane,

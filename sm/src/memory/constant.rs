@@ -1,5 +1,6 @@
 //! Constant banks: 0 holds what the launch passes to the kernel, the others what the compiler put beside the code.
 
+use super::ReservedShared;
 use super::global::{GRID_WORKSPACE, windows};
 use crate::launch::{self, Launch, ParamKind};
 use atoms_isa::{Arch, ClusterOffsets, CompiledBank};
@@ -7,9 +8,6 @@ use std::collections::BTreeMap;
 
 /// Bytes of a bank; addresses beyond wrap.
 const BYTES: usize = 1 << 16;
-
-/// Where the second part of reserved shared memory begins, from sm_90 on. [CHOSEN: the driver says]
-const RESERVED_SECOND: u32 = 0x100;
 
 /// The banks that there are, one behind the other.
 const BANKS: usize = 5;
@@ -22,12 +20,13 @@ pub(crate) struct ConstantBank {
 
 impl ConstantBank {
     /// Block and grid size, stack pointer, shared window and parameters, by the architecture's
-    /// calling convention. `shared` is the size of a CTA's allocation, `bases` are the addresses of the buffers, in order
+    /// calling convention. `shared` is the size of a CTA's allocation, `reserved` is the system's part of it, `bases` are the addresses of the buffers, in order
     /// of parameters; `compiled` are the other banks, by number.
     pub(crate) fn new(
         arch: Arch,
         launch: &Launch,
         shared: u32,
+        reserved: &ReservedShared,
         bases: &[u64],
         compiled: &BTreeMap<u8, CompiledBank>,
     ) -> ConstantBank {
@@ -51,12 +50,12 @@ impl ConstantBank {
         bank.set(arch.stack_offset(), &0x00ff_f000_u32.to_le_bytes());
         bank.set(arch.dynamic_shared_offset(), &launch.dynamic_shared.to_le_bytes());
         if let Some(at) = arch.reserved_shared_offset() {
-            let [end, second] = match arch.shared_origin() {
-                0 => [shared; 2],
-                origin => [origin, RESERVED_SECOND],
-            };
-            bank.set(at, &end.to_le_bytes());
-            bank.set(at + 4, &second.to_le_bytes());
+            bank.set(at, &reserved.bytes.end.to_le_bytes());
+            bank.set(at + 4, &reserved.second().to_le_bytes());
+            bank.set(arch.reserved_shared_bytes_offset(), &(reserved.bytes.len() as u32).to_le_bytes());
+        }
+        if let Some(at) = arch.aggregate_shared_offset() {
+            bank.set(at, &shared.to_le_bytes());
         }
         if launch.cooperative {
             let [high, low] = [4, 8].map(|register| arch.environment_offset() + register);

@@ -86,6 +86,7 @@ impl Observer for Races<'_> {
             CoreEvent::CopyDone(done) => self.engine.completed(done),
             CoreEvent::ForeignPendingCount(..)
             | CoreEvent::ForeignLane(..)
+            | CoreEvent::ReservedShared(..)
             | CoreEvent::Request(..)
             | CoreEvent::Response(_)
             | CoreEvent::ClusterRequest(..)

@@ -133,22 +133,20 @@ impl Failed {
     /// [`Failure::Trace`] when the file cannot be written, [`Failure::Stop`] when there is no
     /// checkpoint to go back to.
     pub fn write_trace(&mut self, path: &Path) -> Result<u64, Failure> {
-        let from = self.cycle.saturating_sub(CYCLES_SHOWN);
-        let checkpoint = self.checkpoints.iter().rev().find(|(c, _)| c.cycles() <= from);
-        let Some((checkpoint, stimulus)) = checkpoint.or(self.checkpoints.front()) else {
+        // The trace follows from the earliest checkpoint on: requests taken long before the window are still inside.
+        let Some((checkpoint, stimulus)) = self.checkpoints.front() else {
             return Err(Failure::NoCheckpoint);
         };
         self.session.restore(checkpoint)?;
-        let from = from.max(checkpoint.cycles());
+        let from = self.cycle.saturating_sub(CYCLES_SHOWN).max(checkpoint.cycles());
         let mut stimulus = stimulus.clone();
+        if self.session.machine().internals().is_some() {
+            let looking = Looking::Show(from..u64::MAX);
+            self.session.machine_mut().look_inside(looking).map_err(Stop::from)?;
+        }
+        let trace = Trace::create(path, self.session.machine(), Some(self.cycle))?;
+        self.session.set_trace(Some(trace.starting_at(from)));
         while self.session.machine().cycles() <= self.cycle {
-            if self.session.machine().cycles() == from {
-                if self.session.machine().internals().is_some() {
-                    let looking = Looking::Show(from..u64::MAX);
-                    self.session.machine_mut().look_inside(looking).map_err(Stop::from)?;
-                }
-                self.session.set_trace(Some(Trace::create(path, self.session.machine(), Some(self.cycle))?));
-            }
             // It fails again in the end: that is why we are here.
             if self.session.step(&mut stimulus).is_err() || stimulus.finished() && self.session.is_idle() {
                 break;

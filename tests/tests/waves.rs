@@ -1,11 +1,16 @@
 //! What a wave of a session shows when it is read back.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
+use atoms_cosim::campaign::Campaign;
 use atoms_cosim::case::Case;
+use atoms_cosim::configs;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::request::{Lane, PartWrite, WarpRequest};
 use atoms_cosim::session::Session;
+use atoms_cosim::stimulus::Profile;
 use atoms_cosim::trace::Trace;
 use atoms_cosim::trials::run_case;
 use atoms_isa::Program;
@@ -102,6 +107,60 @@ fn a_window_is_all_that_is_written() {
     let add = values(&mut wave, &["atoms", "txn", "tag", "tag02"]);
     assert_eq!(add[0], "#1_ADD.u32_pass_2_of_3,_slot_0_lanes_f_@0");
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
+}
+
+/// The value that each signal shows in each of these cycles, by name.
+fn sampled(path: &Path, cycles: Range<u64>) -> BTreeMap<String, Vec<String>> {
+    let mut wave = read(path).expect("the wave is readable");
+    let hierarchy = wave.hierarchy();
+    let signals: Vec<_> = hierarchy
+        .all_vars()
+        .map(|var| (hierarchy[var].full_name(hierarchy), hierarchy[var].signal_ref()))
+        .collect();
+    wave.load_signals(&signals.iter().map(|(_, signal)| *signal).collect::<Vec<_>>());
+    let times = wave.time_table().to_vec();
+    let mut all = BTreeMap::new();
+    for (name, signal) in signals {
+        let signal = wave.get_signal(signal).expect("the signal is loaded");
+        let changes: Vec<_> =
+            signal.iter_changes().map(|(at, value)| (times[at as usize], value.to_string())).collect();
+        let at = |cycle: u64| changes.iter().rev().find(|(time, _)| *time <= 10 * cycle + 9);
+        let value = |cycle: u64| at(cycle).map_or_else(String::new, |(_, value)| value.clone());
+        all.insert(name, cycles.clone().map(value).collect());
+    }
+    all
+}
+
+/// Requests that wait since long before the window, and objects that were stepped before it, are shown.
+#[test]
+fn a_window_equals_the_same_cycles_of_the_whole_wave() {
+    let config = configs::named(&configs::rtl_dir(), "small").expect("a configuration");
+    let profile = Profile::named("objects").expect("a profile");
+    let campaign = Campaign { config, profile, seed: 3, requests: 2_000, until: 700 };
+    let wave = |name: &str, window: Range<u64>| {
+        let path = std::env::temp_dir().join(format!("atoms-{name}-{}.vcd", std::process::id()));
+        let mut session = Session::new(ModelMachine::new(campaign.config.config), None);
+        let trace = Trace::create(&path, session.machine(), None).expect("the wave is written");
+        session.set_trace(Some(trace.within(window)));
+        session.run(&mut campaign.stimulus(), campaign.until, |_| {}).expect("the model runs");
+        session.take_trace().expect("still there").finish().expect("the wave is completed");
+        path
+    };
+    let window = 650..690;
+    let (whole, part) = (wave("whole", 0..u64::MAX), wave("part", window.clone()));
+    let [expected, found] = [&whole, &part].map(|path| sampled(path, window.clone()));
+    assert_eq!(expected.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>());
+    for (name, values) in &expected {
+        assert_eq!(&found[name], values, "{name}");
+    }
+    let shows = |name: &str, text: &str| {
+        let mut all = found.iter().filter(|(full, _)| full.contains(name));
+        all.any(|(_, values)| values.iter().any(|value| value.contains(text)))
+    };
+    assert!(shows("txn.tag", "suspended") && shows("txn.object0.at", "row"), "take another seed");
+    for path in [whole, part] {
+        let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
+    }
 }
 
 /// A request of a kernel names its warp, and the line of the kernel's text.

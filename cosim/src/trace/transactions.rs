@@ -124,6 +124,8 @@ struct ObjectTrack {
     expected: Signal,
     tx: Signal,
     shown: Option<ShownObject>,
+    /// `shown` is not written yet.
+    is_stale: bool,
 }
 
 /// The object that a track shows.
@@ -154,6 +156,7 @@ impl Transactions {
                     expected: d.signal("expected", SignalKind::Bits(20)),
                     tx: d.signal("tx", SignalKind::Bits(21)),
                     shown: None,
+                    is_stale: false,
                 })
             };
             Transactions {
@@ -270,6 +273,9 @@ impl Transactions {
             self.clusters.retain(|inside| inside.number != request.number);
         }
         self.clusters.extend(cycle.cluster_accepted.clone());
+        if let Some(LastStage { pass, done: true, .. }) = cycle.last_stage {
+            self.step_objects(cycle, &pass);
+        }
     }
 
     fn now(&mut self, number: u64, state: State) {
@@ -339,9 +345,7 @@ impl Transactions {
             }
         }
         self.text = text;
-        if let Some(LastStage { pass, done: true, .. }) = cycle.last_stage {
-            self.show_objects(trace, cycle, &pass);
-        }
+        self.objects.iter_mut().filter(|track| track.is_stale).for_each(|track| track.show(trace));
     }
 
     /// The requests of a tag that are inside.
@@ -398,8 +402,8 @@ impl Transactions {
         }
     }
 
-    /// What a pass of a mbarrier operation writes.
-    fn show_objects(&mut self, trace: &mut WaveTrace<CycleValues>, cycle: &Cycle<'_>, pass: &PassIssued) {
+    /// Follows the objects that a pass of an mbarrier operation writes.
+    fn step_objects(&mut self, cycle: &Cycle<'_>, pass: &PassIssued) {
         let warp = || self.inside.iter().find(|inside| inside.number == pass.number).map(|i| i.request.op);
         let cluster = || Some(cycle.cluster_done.as_ref()?.request.as_ref()?.request.op);
         let op = if pass.cluster { cluster() } else { warp() };
@@ -428,16 +432,23 @@ impl Transactions {
                 *word = Some(ports.values[low + half]);
             }
             track.shown = Some(ShownObject { place, words, stepped: cycle.number });
-            if same.is_none() {
-                trace.set_text(track.at, &format!("row {row} banks {low} {}", low + 1));
-            }
-            if let [Some(low), Some(high)] = words {
-                let object = MbarObject::decode(u64::from(high) << 32 | u64::from(low));
-                trace.set(track.phase, object.phase.into());
-                trace.set(track.pending, object.pending.into());
-                trace.set(track.expected, object.expected.into());
-                trace.set(track.tx, u128::from(object.tx as u32));
-            }
+            track.is_stale = true;
+        }
+    }
+}
+
+impl ObjectTrack {
+    /// Writes the object that it shows.
+    fn show(&mut self, trace: &mut WaveTrace<CycleValues>) {
+        self.is_stale = false;
+        let Some(ShownObject { place: (row, low), words, .. }) = self.shown else { return };
+        trace.set_text(self.at, &format!("row {row} banks {low} {}", low + 1));
+        if let [Some(low), Some(high)] = words {
+            let object = MbarObject::decode(u64::from(high) << 32 | u64::from(low));
+            trace.set(self.phase, object.phase.into());
+            trace.set(self.pending, object.pending.into());
+            trace.set(self.expected, object.expected.into());
+            trace.set(self.tx, u128::from(object.tx as u32));
         }
     }
 }

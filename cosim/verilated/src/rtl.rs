@@ -369,13 +369,15 @@ impl Rtl {
         };
         let line = u32::try_from(line).unwrap_or(0);
         if status != STOPPED {
+            let message = printable(&message);
             return RtlError::Failed(if file.is_empty() {
                 message
             } else {
                 format!("{file}:{line}: {message}")
             });
         }
-        RtlError::Stopped(RtlStop { cycle, line, message: without_place(&message, &file, line), file })
+        let message = printable(&without_place(&message, &file, line));
+        RtlError::Stopped(RtlStop { cycle, line, message, file })
     }
 }
 
@@ -396,6 +398,24 @@ unsafe fn text(from: *const c_char) -> String {
     unsafe { CStr::from_ptr(from) }.to_string_lossy().into_owned()
 }
 
+/// Characters kept of a message. It becomes part of keys and reports.
+const MOST_PRINTED: usize = 1000;
+
+/// The first [`MOST_PRINTED`] characters of a message, with control characters escaped: a design may print anything.
+fn printable(message: &str) -> String {
+    let mut printable = String::new();
+    for character in message.chars().take(MOST_PRINTED) {
+        match character {
+            control if control.is_control() && control != '\n' => printable.extend(control.escape_unicode()),
+            other => printable.push(other),
+        }
+    }
+    if message.chars().nth(MOST_PRINTED).is_some() {
+        printable += "...";
+    }
+    printable
+}
+
 /// `message` without what Verilator puts before it: `[7] %Error: a.sv:3: `, the file without folder.
 fn without_place(message: &str, file: &str, line: u32) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
@@ -414,5 +434,12 @@ mod tests {
         assert_eq!(without_place(printed, "rtl/a.sv", 3), "Assertion failed in TOP.a.X: why");
         assert_eq!(without_place("plain", "rtl/a.sv", 3), "plain");
         assert_eq!(without_place("", "rtl/a.sv", 3), "$stop");
+    }
+
+    #[test]
+    fn a_message_is_short_and_has_no_control_characters() {
+        assert_eq!(printable("a\u{1b}[31m\nb\u{7}\u{9b}"), "a\\u{1b}[31m\nb\\u{7}\\u{9b}");
+        assert_eq!(printable(&"x".repeat(MOST_PRINTED)), "x".repeat(MOST_PRINTED));
+        assert_eq!(printable(&"\u{e9}".repeat(1 << 16)), "\u{e9}".repeat(MOST_PRINTED) + "...");
     }
 }

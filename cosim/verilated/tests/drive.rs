@@ -144,6 +144,7 @@ fn whatever_stops_the_design_is_an_error_that_says_where() {
         (dummy::FATAL,    "Assertion failed in TOP.atoms_unit: fatal with imm 9"),
         (dummy::STOP,     "$stop"),
         (dummy::FINISH,   "$finish"),
+        (dummy::LOUD,     "Assertion failed in TOP.atoms_unit: \\u{1b}[31mred\\u{7}"),
     ];
     for verilator in dummy::verilators(&bench.env) {
         let tools = Toolchain { verilator, compiler: bench.tools().compiler };

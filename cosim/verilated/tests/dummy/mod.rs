@@ -26,6 +26,9 @@ pub(crate) const PROPERTY: u8 = 27;
 pub(crate) const PRINT: u8 = 26;
 pub(crate) const UNSETTLED: u8 = 25;
 
+/// Prints a megabyte without the end of a line, then stops with control characters in its message.
+pub(crate) const LOUD: u8 = 24;
+
 /// Writes a program for the shell. Another process writes the file: a child that another test starts meanwhile would
 /// inherit our descriptor, and a file that is open for writing cannot be run.
 pub(crate) fn script(path: &Path, body: &str) {
@@ -103,6 +106,10 @@ const BODY: &str = r#"
     if (req_op_i == 5'd30) $fatal(1, "fatal with imm %0d", req_imm_i);
     if (req_op_i == 5'd29) $stop;
     if (req_op_i == 5'd28) $finish;
+    if (req_op_i == 5'd24) begin
+      for (int i = 0; i < 100000; i++) $write("0123456789");
+      $fatal(1, "\033[31mred\007");
+    end
     if (req_op_i == 5'd26) $display("imm is %0d", req_imm_i);
     if (rst_ni) NoOp31: assert (req_op_i != 5'd31) else $error("operation 31");
   end

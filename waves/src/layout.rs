@@ -98,14 +98,25 @@ impl Layout {
         // The place as it was given: a layout may be committed, and then must not name a machine's
         // folders. `gtkwave TRACE LAYOUT` opens the two wherever they are.
         writeln!(out, "[dumpfile] \"{}\"", trace.display())?;
-        // Pixels per time unit are a power of two; eight cycles before the marker are in view.
+        // Pixels per time unit are a power of two; so many cycles before the marker are in view on a small screen, too.
         let marker = self.marker.map_or(-1, |cycle| (cycle * values::PERIOD) as i64);
-        let start = self.marker.map_or(0, |cycle| cycle.saturating_sub(8) * values::PERIOD);
+        let start = self.marker.map_or(0, |cycle| cycle.saturating_sub(CYCLES_BEFORE) * values::PERIOD);
         writeln!(out, "[timestart] {start}")?;
-        writeln!(out, "[size] 1600 1000\n[pos] -1 -1")?;
+        writeln!(out, "[size] 1280 800\n[pos] -1 -1")?;
         writeln!(out, "*{ZOOM} {marker}{}", " -1".repeat(26))?;
         writeln!(out, "[treeopen] {}.", definition.top().name)?;
-        writeln!(out, "[sst_width] 200\n[signals_width] 320\n[sst_expanded] 1")?;
+        let mut rows = String::new();
+        self.render_rows(&mut rows, definition)?;
+        // The column holds names, and beside them the values at the marker.
+        let name = |line: &str| line.strip_prefix("+{")?.split_once('}').map(|(name, _)| name.len());
+        let longest = rows.lines().filter_map(name).max().unwrap_or(0);
+        let width = ((longest + VALUE_DIGITS) * DIGIT_PIXELS).clamp(320, 640);
+        writeln!(out, "[sst_width] 200\n[signals_width] {width}\n[sst_expanded] 1")?;
+        out.push_str(&rows);
+        Ok(())
+    }
+
+    fn render_rows(&self, out: &mut String, definition: &Definition) -> fmt::Result {
         write_signal(out, definition, definition.clock, false)?;
         for group in &self.groups {
             let closed = if group.fold == Fold::Closed { flags::CLOSED } else { 0 };
@@ -127,6 +138,14 @@ impl Layout {
 /// Magnification: the binary logarithm of time units per pixel, negative. A cycle is wide enough for
 /// eight hexadecimal digits.
 const ZOOM: &str = "-5.0";
+
+/// Cycles in view before the marker.
+const CYCLES_BEFORE: u64 = 4;
+
+/// Pixels of a character in the column of signals, and characters that a value has beside its name: an equals sign, and a
+/// word in hexadecimal.
+const DIGIT_PIXELS: usize = 9;
+const VALUE_DIGITS: usize = 10;
 
 /// GTKWave's number for red.
 const RED: u32 = 1;

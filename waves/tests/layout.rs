@@ -25,7 +25,7 @@ fn groups_signals_and_marker_are_where_gtkwave_looks_for_them() {
     let text = std::fs::read_to_string(path).unwrap();
     let (head, signals) = text.split_at(text.find("@28\n").unwrap());
     assert!(head.starts_with(&format!("[dumpfile] \"{}\"\n", trace.display())), "{head}");
-    assert!(head.contains("\n[timestart] 4040\n") && head.contains(" 4120 -1"), "{head}");
+    assert!(head.contains("\n[timestart] 4080\n") && head.contains(" 4120 -1"), "{head}");
     assert_eq!(
         signals,
         "@28\ntop.clk\n\
@@ -59,6 +59,21 @@ fn differences_are_red_and_elements_keep_the_name_of_their_array() {
         ),
         "{text}"
     );
+}
+
+/// The column of signals has room for the longest name and a word behind it.
+#[test]
+fn values_stand_beside_long_names() {
+    let dir = tempfile::tempdir().unwrap();
+    for (scope, width) in [("short", 320), ("a_scope_with_a_rather_long_name", 432), (&"x".repeat(100), 640)]
+    {
+        let mut definition = Definition::new("top");
+        let word = definition.scope("side", |d| d.scope(scope, |d| d.signal("w", SignalKind::Bits(8))));
+        let path =
+            Layout::new().group("all", [word]).write(&definition, &dir.path().join("run.vcd")).unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.contains(&format!("\n[signals_width] {width}\n")), "{text}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl::RtlIdentity;
 use atoms_explore::cost::{CostError, CostQuestion, UnitCost, estimate};
-use atoms_explore::report::{DrawnPlot, SweepReport, check_plots, file, plots};
+use atoms_explore::report::{DrawnPlot, SweepReport, check_folder, check_plots, file, plots};
 use atoms_explore::sweep::{
     Certify, FIGURES, Measured, PointStore, SearchError, Searched, SweepFile, SweepPoints, SweepRun, search,
     sweep,
@@ -584,6 +584,27 @@ fn a_search_certifies_its_front() {
     assert!(table.lines().next().is_some_and(|head| head.contains("throughput_per_second,area,")), "{table}");
 }
 
+/// A report takes the place of an earlier one, and of nothing else.
+#[test]
+fn a_report_overwrites_no_foreign_file() {
+    let out = folder("foreign");
+    assert!(check_folder(&out).is_ok(), "no folder");
+    std::fs::create_dir_all(&out).expect("a folder");
+    let put = |name: &str, text: &str| std::fs::write(out.join(name), text).expect("it is written");
+    put("sweep.toml", "");
+    put("slurm-1.log", "");
+    assert!(check_folder(&out).is_ok(), "files that a report leaves alone");
+    for name in ["report.html", "points.csv", "points.json", "drawing.svg"] {
+        put(name, "{}");
+        let said = check_folder(&out).expect_err(name).to_string();
+        assert!(said.contains(name) && said.contains("--out"), "{said}");
+        std::fs::remove_file(out.join(name)).expect("it is there");
+    }
+    put("points.json", r#"{ "points": [], "impossible": [] }"#);
+    put("report.html", "");
+    assert!(check_folder(&out).is_ok(), "an earlier report");
+}
+
 #[test]
 fn a_search_without_sense_is_refused() {
     let rows = [
@@ -600,6 +621,16 @@ fn a_search_without_sense_is_refused() {
         ),
         ("budget = 300", "budget = 300\nsobol = 10", "a search chooses points itself"),
         ("units = 8", "units = 8\ncompute = [4, 8]", "`compute` of workload contend has no effect"),
+        (
+            "[search]",
+            "[[plot]]\nx = \"area\"\ny = \"throughput\"\nonly = { num_banks = 5 }\n[search]",
+            "no point has `num_banks = 5`; there are 4, 8, 16",
+        ),
+        (
+            "[search]",
+            "[[plot]]\nx = \"area\"\ny = \"throughput\"\nonly = { units = 8 }\n[search]",
+            "`units` does not vary in this search",
+        ),
     ];
     for (from, to, expected) in rows {
         let error = found(&SEARCH.replace(from, to), &folder("senseless"), Certify::None);

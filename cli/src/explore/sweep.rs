@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl::RtlIdentity;
 use atoms_explore::cost::{CostQuestion, CostTools, MappingGoal, ToolChoice, estimate};
-use atoms_explore::report::{SweepReport, check_plots, file};
+use atoms_explore::report::{SweepReport, check_folder, check_plots, file};
 use atoms_explore::sweep::{
     Certify, CostMode, Impossible, PointStore, SearchError, SearchFile, Searched, SweepFile, SweepPoints,
     SweepProgress, SweepRun, SweepRunError, search, sweep,
@@ -31,6 +31,9 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
     let mut files = machine::files();
     files.reads("the sweep", &args.file).writes("--out", &out);
     files.check()?;
+    if args.shard.is_none() {
+        check_folder(&out).map_err(CliError::of)?;
+    }
     let rtl_dir = configs::rtl_dir();
     let plan = SweepFile::read(&args.file).map_err(CliError::of)?;
     let seed = args.seed.unwrap_or(plan.seed);

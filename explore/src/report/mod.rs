@@ -4,7 +4,8 @@ mod page;
 mod plots;
 mod table;
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use atoms_cosim::rtl::RtlIdentity;
 
@@ -53,6 +54,27 @@ pub enum SweepReportError {
     /// A plot that cannot be drawn of these points.
     #[error(transparent)]
     Plot(#[from] PlotRefusal),
+    /// A file that no sweep wrote would be overwritten.
+    #[error("`{}` is no file of a sweep's report: name another folder with --out", .0.display())]
+    Foreign(PathBuf),
+}
+
+/// Checks before anything is measured that a report overwrites no files but those of an earlier report.
+///
+/// # Errors
+/// [`SweepReportError::Foreign`].
+pub fn check_folder(folder: &Path) -> Result<(), SweepReportError> {
+    let json = fs_err::read(folder.join(file::JSON)).ok();
+    let json = json.and_then(|json| serde_json::from_slice::<serde_json::Value>(&json).ok());
+    if json.is_some_and(|json| json.get("points").is_some() && json.get("impossible").is_some()) {
+        return Ok(());
+    }
+    let written = |path: &PathBuf| {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        [file::PAGE, file::CSV, file::JSON].contains(&name) || name.ends_with(".svg")
+    };
+    let mut paths = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    paths.find(written).map_or(Ok(()), |path| Err(SweepReportError::Foreign(path)))
 }
 
 impl SweepReport<'_> {
@@ -63,11 +85,12 @@ impl SweepReport<'_> {
     pub fn write(&self, folder: &Path) -> Result<Vec<String>, SweepReportError> {
         fs_err::create_dir_all(folder)?;
         let plots = plots(self)?;
+        // First the file by which `check_folder` knows the others.
+        fs_err::write(folder.join(file::JSON), format!("{:#}\n", table::json(self)))?;
         for plot in &plots {
             fs_err::write(folder.join(format!("{}.svg", plot.name)), &plot.svg)?;
         }
         fs_err::write(folder.join(file::CSV), table::csv(self)?)?;
-        fs_err::write(folder.join(file::JSON), format!("{:#}\n", table::json(self)))?;
         fs_err::write(folder.join(file::PAGE), page::page(self, &plots))?;
         Ok(plots.into_iter().flat_map(|plot| plot.findings).collect())
     }

@@ -331,6 +331,18 @@ impl SweepFile {
         if sizes.iter().all(|values| *values == 1) {
             return refused("search", "no parameter has more than one value".into());
         }
+        for (name, value) in self.plot.iter().flat_map(PlotFile::only) {
+            let workloads = ("workload", &space.workloads);
+            let mut all = space.varied.iter().map(|v| (v.name.as_str(), &v.values)).chain([workloads]);
+            match all.find(|(known, values)| *known == name && values.len() > 1) {
+                None => return refused("only", format!("`{name}` does not vary in this search")),
+                Some((_, values)) if !values.contains(&value) => {
+                    let why = format!("no point has `{name} = {value}`; there are {}", values.join(", "));
+                    return refused("only", why);
+                }
+                Some(_) => {}
+            }
+        }
         // A parameter depends on one other parameter at most, so each value is tried once, not each combination.
         let mut effects = Effects::default();
         for (at, values) in sizes.iter().enumerate() {

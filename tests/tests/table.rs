@@ -247,3 +247,21 @@ fn the_fusesoc_core_lists_the_sources_of_the_file_list() {
     assert!(!list.is_empty());
     assert_eq!(sources(include_str!("../../rtl/atoms.core")), list);
 }
+
+/// The core's `lint` target runs Verilator with its options on its sources; FuseSoC puts the waivers first.
+#[test]
+fn the_fusesoc_core_lints_without_a_warning() {
+    let core = text_of("rtl/atoms.core");
+    let (_, options) = core.split_once("verilator_options: [").expect("the lint target has options");
+    let (options, _) = options.split_once(']').expect("they end");
+    let options: Vec<_> = options.split(',').map(|option| option.trim().trim_matches('"')).collect();
+    let environment = atoms_verilated::Environment::from_process();
+    let tools = atoms_cosim::rtl::toolchain(&environment, &mut |_| {}).expect("a Verilator");
+    let rtl = atoms_cosim::configs::rtl_dir();
+    let mut command = tools.verilator.command();
+    command.args(["--lint-only", "--top-module", "atoms_unit"]).args(options).arg("lint/verilator.vlt");
+    command.args(text_of("rtl/atoms.f").lines().filter(|line| line.ends_with(".sv")));
+    let output = command.current_dir(rtl).output().expect("Verilator runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.is_empty(), "{said}");
+}

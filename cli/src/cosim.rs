@@ -1,5 +1,6 @@
 //! `atoms cosim`: random requests through RTL, model and oracle.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -270,6 +271,13 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
         let dir = wave.parent().unwrap_or(Path::new(""));
         std::fs::create_dir_all(dir).map_err(CliError::writing(dir))?;
         let from = failed.write_trace(&wave).map_err(CliError::of)?;
+        // A case that an earlier run left shows another failure than this wave.
+        match std::fs::remove_file(&case_file) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(CliError::writing(&case_file)(error));
+            }
+            _ => {}
+        }
         lines.push(format!("trace    {}, from cycle {from}", machine::shell(&wave)));
     }
     let mut small = None;

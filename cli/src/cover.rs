@@ -18,7 +18,8 @@ pub(crate) fn cover(args: &CoverArgs) -> Result<Verdict, CliError> {
         files.writes("--lcov", path);
     }
     files.check()?;
-    let found = covered(&args.runs, &configs::rtl_dir()).map_err(CliError::of)?;
+    let rtl_dir = configs::rtl_dir();
+    let found = covered(&args.runs, &rtl_dir).map_err(CliError::of)?;
     if let Some(path) = &args.lcov {
         if found.rtl.is_empty() {
             return Err(CliError::message(
@@ -26,7 +27,7 @@ pub(crate) fn cover(args: &CoverArgs) -> Result<Verdict, CliError> {
             ));
         }
         let mut text = Vec::new();
-        found.rtl.lcov(&mut text).map_err(CliError::writing(path))?;
+        found.rtl.lcov(&rtl_dir, &mut text).map_err(CliError::writing(path))?;
         std::fs::write(path, text).map_err(CliError::writing(path))?;
     }
     if args.json {

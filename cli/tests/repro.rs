@@ -182,6 +182,18 @@ fn nothing_is_executed_unasked(bundle: &Path) {
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(text.contains("atoms_alu.sv") && text.contains("a bundle has no links"), "{text}");
     }
+    // A file that would not fit into memory is refused, not read.
+    for name in ["original.json", "kernel/in.bin"] {
+        copy();
+        let path = place.join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        let file =
+            fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path).expect("a file");
+        file.set_len(5 << 30).expect("a sparse file");
+        let (output, text) = repro(&[&folder]);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(name) && text.contains("MiB, the most that such a file"), "{text}");
+    }
     copy();
     let kernel = |listing: &str| {
         format!("{{\"kind\": \"kernel\", \"listing\": \"{listing}\", \"launch\": \"x.toml\"}}")

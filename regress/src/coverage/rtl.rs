@@ -17,6 +17,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
+use std::path::Path;
 
 use atoms_verilated::{Coverage, Point, PointKind};
 use serde::{Deserialize, Serialize};
@@ -247,14 +248,15 @@ impl RtlMap {
         }
     }
 
-    /// Writes an LCOV file: lines, and the arms of choices as branches. Files are named as in the
-    /// repository, so that `genhtml` is to be run at its root.
+    /// Writes an LCOV file: lines, and the arms of choices as branches. The sources are in `rtl_dir`, which is named as an
+    /// absolute path, so that tools such as `genhtml` find them from every folder.
     ///
     /// # Errors
     /// As `out` has them.
-    pub fn lcov(&self, out: &mut impl Write) -> io::Result<()> {
+    pub fn lcov(&self, rtl_dir: &Path, out: &mut impl Write) -> io::Result<()> {
+        let rtl_dir = std::path::absolute(rtl_dir)?;
         for (name, file) in &self.files {
-            writeln!(out, "TN:\nSF:rtl/{name}")?;
+            writeln!(out, "TN:\nSF:{}", rtl_dir.join(name).display())?;
             let (mut found, mut hit) = (0, 0);
             let (mut block, mut behind) = (0_u32, None);
             for (arm, count) in &file.arms {
@@ -401,8 +403,8 @@ mod tests {
         let mut map = RtlMap::default();
         map.add(&sample());
         let mut text = Vec::new();
-        map.lcov(&mut text).unwrap();
-        let expected = "TN:\nSF:rtl/atoms_a.sv\nBRDA:4,1,0,0\nBRDA:4,1,1,10\nBRDA:5,2,0,0\nBRDA:5,2,1,10\n\
+        map.lcov(Path::new("/design/rtl"), &mut text).unwrap();
+        let expected = "TN:\nSF:/design/rtl/atoms_a.sv\nBRDA:4,1,0,0\nBRDA:4,1,1,10\nBRDA:5,2,0,0\nBRDA:5,2,1,10\n\
                         BRF:4\nBRH:2\nDA:3,10\nDA:4,0\nDA:5,10\nLF:3\nLH:2\nend_of_record\n";
         assert_eq!(String::from_utf8(text).unwrap(), expected);
     }

@@ -94,6 +94,8 @@ pub struct Tests {
     pub seed: u64,
     /// What the profile says.
     pub settings: Profile,
+    /// True if configurations were chosen in place of the plan's.
+    pub other_configs: bool,
     /// Names of the entries that are run, in order.
     pub entries: Vec<String>,
     /// Configurations that are used: those of `rtl/configs.toml` in its order, then points as they are met.
@@ -146,6 +148,9 @@ impl Tests {
         if !choice.tags.is_empty() {
             settings.tags.clone_from(&choice.tags);
         }
+        let other_configs = !choice.configs.is_empty();
+        // A plan reaches its bins in its own configurations.
+        settings.gate &= !other_configs;
         let seed = choice.seed.unwrap_or(plan.seed);
         let stem = path.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
         let configs = configs::usable(rtl_dir)?;
@@ -169,6 +174,7 @@ impl Tests {
                 rounds: Vec::new(),
                 count: None,
                 settings,
+                other_configs,
             },
         };
         for name in &choice.configs {

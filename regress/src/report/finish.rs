@@ -58,7 +58,7 @@ pub fn finish(
     if let Some(rtl) = rtl {
         let mut lcov = Vec::new();
         let path = dir.join("coverage.info");
-        rtl.lcov(&mut lcov)?;
+        rtl.lcov(&context.rtl_dir, &mut lcov)?;
         write_whole(&path, &lcov)?;
     }
     let shown = to_be_pasted(&summary, place);

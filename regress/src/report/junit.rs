@@ -57,7 +57,7 @@ impl Junit {
         } else {
             self.cases = Vec::new();
         }
-        if result.status != Status::Passed && self.failing.len() < FAILING_CASES {
+        if !matches!(result.status, Status::Passed | Status::Skipped) && self.failing.len() < FAILING_CASES {
             self.failing.push(case());
         }
     }
@@ -72,7 +72,9 @@ impl Junit {
         let mut suites: BTreeMap<String, TestSuite> = BTreeMap::new();
         let whole = self.tests <= CASES;
         let cases = if whole { self.cases } else { self.failing };
-        let shown = cases.iter().filter(|case| case.status != Status::Passed).count() as u64;
+        let shown =
+            cases.iter().filter(|case| !matches!(case.status, Status::Passed | Status::Skipped)).count()
+                as u64;
         for case in &cases {
             suite(&mut suites, &case.entry).add_test_case(case.element(summary));
         }
@@ -89,12 +91,15 @@ impl Junit {
         for suite in &mut suites {
             suite.add_property(Property::new("seed", summary.seed.to_string()));
             suite.add_property(Property::new("rtl", xml(&summary.rtl)));
-            suite.add_property(Property::new("rtl place", xml(&timing.rtl.place)));
+            suite.add_property(Property::new("rtl place", xml(&timing.rtl.origin())));
+            suite.add_property(Property::new("tools", xml(&timing.rtl.tools)));
             suite.add_property(Property::new("rtl build seconds", format!("{:.3}", timing.rtl.seconds)));
             suite.add_property(Property::new("test cases", granularity(whole, self.tests, shown)));
         }
         report.add_test_suites(suites);
-        report.to_string()
+        // The schema that Jenkins publishes has no such attribute on the root, which comes first.
+        let skipped = format!(" skipped=\"{}\"", report.skipped);
+        Ok(report.to_string()?.replacen(&skipped, "", 1))
     }
 }
 
@@ -140,6 +145,7 @@ impl Case {
     fn element(&self, summary: &Summary) -> TestCase {
         let status = match self.status {
             Status::Passed => TestCaseStatus::success(),
+            Status::Skipped => TestCaseStatus::skipped(),
             Status::Failed => self.trouble(NonSuccessKind::Failure, summary),
             Status::TimedOut | Status::Crashed | Status::Error => {
                 self.trouble(NonSuccessKind::Error, summary)

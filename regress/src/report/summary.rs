@@ -84,10 +84,9 @@ impl Summary {
     /// What it comes to. What weighs more hides what weighs less: a test that failed, then tests that
     /// were not run, then the gate.
     pub fn verdict(&self) -> Verdict {
-        let tests = self.totals.tests();
-        if self.totals.passed < tests {
+        if self.totals.not_passed() > 0 {
             Verdict::Failed
-        } else if !self.complete || tests == 0 {
+        } else if !self.complete || self.totals.ran() == 0 {
             Verdict::Incomplete
         } else if self.coverage.gate.as_ref().is_some_and(|gate| !gate.passed) {
             Verdict::Uncovered

@@ -33,15 +33,26 @@ pub fn deterministic(summary: &Summary) -> String {
     let mut text = String::new();
     let out = &mut text;
     line(out, 0, &headline(summary));
-    for (at, bucket) in summary.buckets.iter().enumerate() {
-        if at < BUCKETS {
+    let mut shown = 0;
+    for group in by_suspect(&summary.buckets) {
+        let common = group.first().and_then(|at| summary.buckets[*at].suspect.as_ref());
+        if let Some(suspect) = common.filter(|_| group.len() > 1 && shown < BUCKETS) {
             out.push('\n');
-            full(out, at + 1, bucket);
-        } else {
-            if at == BUCKETS {
+            line(out, 0, &format!("likely one cause: {}", plain(suspect)));
+        }
+        for at in group {
+            let bucket = &summary.buckets[at];
+            if shown < BUCKETS {
                 out.push('\n');
+                full(out, at + 1, bucket);
+            } else {
+                if shown == BUCKETS {
+                    out.push('\n');
+                }
+                let key = format!("{:>2}  {}", at + 1, plain(&bucket.key));
+                row(out, 2, &key, &counted(bucket.tests, "test"));
             }
-            row(out, 2, &format!("{:>2}  {}", at + 1, plain(&bucket.key)), &counted(bucket.tests, "test"));
+            shown += 1;
         }
     }
     causes(out, summary);
@@ -83,7 +94,10 @@ pub fn times(timing: &Timing) -> String {
             0 => String::new(),
             some => format!("; {} in {} before", counted(some, "build"), seconds(timing.rtl.seconds)),
         };
-        line(out, 0, &format!("rtl         {}{built}", plain(&timing.rtl.place)));
+        line(out, 0, &format!("rtl         {}{built}", plain(&timing.rtl.origin())));
+    }
+    if !timing.rtl.tools.is_empty() {
+        line(out, 0, &format!("tools       {}", plain(&timing.rtl.tools)));
     }
     for (at, (name, s)) in timing.slowest.iter().take(5).enumerate() {
         let label = if at == 0 { "slowest" } else { "" };
@@ -101,7 +115,7 @@ pub(super) fn busy_share(timing: &Timing) -> Option<f64> {
 /// The verdict and its reason, in a sentence.
 pub(super) fn headline(summary: &Summary) -> String {
     let totals = &summary.totals;
-    let (tests, gate) = (totals.tests(), summary.coverage.gate.as_ref());
+    let (tests, gate) = (totals.ran(), summary.coverage.gate.as_ref());
     let verdict = summary.verdict();
     let mut reasons = Vec::new();
     if verdict == Verdict::Failed {
@@ -117,6 +131,9 @@ pub(super) fn headline(summary: &Summary) -> String {
     } else {
         reasons.push(format!("{} passed", counted(tests, "test")));
     }
+    if totals.skipped > 0 {
+        reasons.push(format!("{} skipped", count(totals.skipped)));
+    }
     if !summary.complete {
         reasons.push("not all of the plan was run".into());
     }
@@ -124,6 +141,22 @@ pub(super) fn headline(summary: &Summary) -> String {
         reasons.push(format!("the coverage gate misses {}", count(gate.missing.len() as u64)));
     }
     format!("{}  {}", verdict.name(), reasons.join("; "))
+}
+
+/// Indices of the buckets, those with the same suspect line together, in the order of the first of each.
+pub(super) fn by_suspect(buckets: &[Bucket]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (at, bucket) in buckets.iter().enumerate() {
+        let alike = |group: &&mut Vec<usize>| {
+            bucket.suspect.is_some()
+                && group.first().is_some_and(|first| buckets[*first].suspect == bucket.suspect)
+        };
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push(at),
+            None => groups.push(vec![at]),
+        }
+    }
+    groups
 }
 
 /// A bucket with all that is known about it.
@@ -190,7 +223,7 @@ fn table(out: &mut String, summary: &Summary) {
     let mut put = |title: &str, totals: &Totals| {
         let numbers = ways.iter().map(|way| format!("{:>10}", count(totals.of(*way)))).collect::<String>();
         let (tests, title) = (totals.tests(), clip(title, name));
-        let rate = if tests == 0 { "-".into() } else { percent(totals.passed, tests) };
+        let rate = if totals.ran() == 0 { "-".into() } else { percent(totals.passed, totals.ran()) };
         let _ = writeln!(out, "  {title:<name$}{:>12}{rate:>9}{numbers}", count(tests));
     };
     let mut parts = |title: &str, parts: &[PartTotals]| {

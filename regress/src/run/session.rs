@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
 use atoms_cosim::rtl::{self, BuildStep, RtlBuildError};
 use atoms_cosim::trials::Effort;
-use atoms_verilated::{Progress as Step, Variant};
+use atoms_verilated::{Environment, Progress as Step, Toolchain, Variant};
 use bitvec::vec::BitVec;
 
 use crate::coverage::waivers::{WaiverError, Waivers};
@@ -161,11 +162,27 @@ pub fn prepare(
     let libraries = rtl::libraries(rtl_dir, &tests.configs, variant, &mut counting)
         .map_err(|failed| SessionError::Rtl(failed.0.name.clone(), Box::new(failed.1)))?;
     let seconds = began.elapsed().as_secs_f64();
-    let rtl = RtlBuild { place: rtl::place(rtl_dir), libraries: built, seconds };
+    let tools = Toolchain::find(&Environment::from_process()).map_or_else(
+        |_| String::new(),
+        |tools| format!("Verilator {}, {}", tools.verilator.version, tools.compiler.identity),
+    );
+    let (place, commit) = (rtl::place(rtl_dir), commit(rtl_dir));
+    let rtl = RtlBuild { place, libraries: built, seconds, commit, tools };
     let model = Model::standard();
     let reachable = tests.configs.iter().map(|config| model.reachable(&config.config)).collect();
     let baseline = tests.corpus.covered().clone();
     Ok(Context { tests, rtl_dir: rtl_dir.to_path_buf(), rtl, libraries, model, reachable, baseline })
+}
+
+/// Commit of the checkout that `folder` is in, as [`RtlBuild::commit`] has it.
+fn commit(folder: &Path) -> String {
+    let described = Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .args(["describe", "--always", "--exclude=*", "--abbrev=12", "--dirty= (dirty)"])
+        .output();
+    let described = described.ok().filter(|output| output.status.success());
+    described.map_or_else(String::new, |output| String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
 /// Makes the output folder of a run that begins.
@@ -349,7 +366,7 @@ impl Collector<'_> {
         let progress = RunProgress {
             done: self.state.next - self.state.from,
             tests: self.context.tests.count().map(|count| count.min(self.end) - self.state.from),
-            failures: totals.tests() - totals.passed,
+            failures: totals.not_passed(),
             buckets: self.state.buckets.len() as u64,
             bins: (self.state.hits.hit().count_ones() as u64, self.reachable.count_ones() as u64),
             elapsed: self.began.elapsed(),

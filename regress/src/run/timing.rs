@@ -11,6 +11,22 @@ pub struct RtlBuild {
     pub libraries: u64,
     /// Seconds until all were there.
     pub seconds: f64,
+    /// Commit of the checkout with the RTL, with `(dirty)` behind it where files differ; empty outside of one.
+    #[serde(default)]
+    pub commit: String,
+    /// Versions of Verilator and the C++ compiler; empty where the machine has none.
+    #[serde(default)]
+    pub tools: String,
+}
+
+impl RtlBuild {
+    /// The folder, and the commit if it is known.
+    pub fn origin(&self) -> String {
+        match self.commit.as_str() {
+            "" => self.place.clone(),
+            commit => format!("{}, commit {commit}", self.place),
+        }
+    }
 }
 
 /// What depends on the machine and the hour.

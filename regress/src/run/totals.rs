@@ -18,6 +18,9 @@ pub struct Totals {
     pub crashed: u64,
     /// See [`Status::Error`].
     pub error: u64,
+    /// See [`Status::Skipped`].
+    #[serde(default)]
+    pub skipped: u64,
     /// What they did.
     pub work: Work,
 }
@@ -41,6 +44,7 @@ impl Totals {
             Status::TimedOut => &mut self.timed_out,
             Status::Crashed => &mut self.crashed,
             Status::Error => &mut self.error,
+            Status::Skipped => &mut self.skipped,
         }
     }
 
@@ -49,9 +53,14 @@ impl Totals {
         Status::ALL.into_iter().map(|status| self.of(status)).sum()
     }
 
-    /// Tests that did not pass.
+    /// Tests that were run.
+    pub fn ran(&self) -> u64 {
+        self.tests() - self.skipped
+    }
+
+    /// Tests that were run and did not pass.
     pub fn not_passed(&self) -> u64 {
-        self.tests() - self.passed
+        self.ran() - self.passed
     }
 }
 
@@ -62,6 +71,7 @@ impl std::ops::AddAssign for Totals {
         self.timed_out += other.timed_out;
         self.crashed += other.crashed;
         self.error += other.error;
+        self.skipped += other.skipped;
         self.work += other.work;
     }
 }

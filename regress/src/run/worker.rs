@@ -167,9 +167,16 @@ impl<'a> Runner<'a> {
         let mut sum =
             Sum { work: Work::default(), hits: Map::new(self.context.model.bins()), finds: Vec::new() };
         let ended = self.job(test, began, &mut sum);
-        let failed = ended.err();
+        // The plan's own configurations hold its kernels; what does not fit there is an error.
+        let skipped = self.context.tests.other_configs
+            && matches!(&ended, Err(failed) if matches!(failed.failure, TestFailure::DoesNotFit(_)));
+        let failed = ended.err().filter(|_| !skipped);
         TestOutcome {
-            status: failed.as_ref().map_or(Status::Passed, |failed| Status::of(&failed.failure)),
+            status: match &failed {
+                None if skipped => Status::Skipped,
+                None => Status::Passed,
+                Some(failed) => Status::of(&failed.failure),
+            },
             work: sum.work,
             hits: sum.hits,
             finds: sum.finds,

@@ -26,8 +26,10 @@ pub enum Status {
     TimedOut,
     /// The process that ran it died, or the worker panicked.
     Crashed,
-    /// The question could not be asked: a file cannot be read, RTL does not build.
+    /// Could not run: a file cannot be read, RTL does not build.
     Error,
+    /// A kernel that does not fit a configuration that was chosen in place of the plan's.
+    Skipped,
 }
 
 impl Status {
@@ -44,15 +46,15 @@ impl Status {
             }
             TestFailure::Died { death: Death::Hung(_), .. } => Status::TimedOut,
             TestFailure::Died { .. } | TestFailure::Panicked(_) => Status::Crashed,
-            TestFailure::Cannot(_) => Status::Error,
+            TestFailure::Cannot(_) | TestFailure::DoesNotFit(_) => Status::Error,
         }
     }
 
     /// Every status, in the order of reports.
-    pub const ALL: [Status; 5] =
-        [Status::Passed, Status::Failed, Status::TimedOut, Status::Crashed, Status::Error];
+    pub const ALL: [Status; 6] =
+        [Status::Passed, Status::Failed, Status::TimedOut, Status::Crashed, Status::Error, Status::Skipped];
 
-    /// `passed`, `failed`, `timed out`, `crashed`, `error`.
+    /// `passed`, `failed`, `timed out`, `crashed`, `error`, `skipped`.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Passed => "passed",
@@ -60,6 +62,7 @@ impl Status {
             Status::TimedOut => "timed out",
             Status::Crashed => "crashed",
             Status::Error => "error",
+            Status::Skipped => "skipped",
         }
     }
 }

@@ -67,7 +67,7 @@ impl Bundle {
     /// # Errors
     /// [`BundleError`] when files are missing, cut short, or of something else, and when one lies outside of it.
     pub fn read(folder: &Path) -> Result<Bundle, BundleError> {
-        no_links(folder)?;
+        check_files(folder)?;
         let record = BundleRecord::read(folder)?;
         let config = record.config(folder)?;
         let case = if record.case { Some(read_json(&folder.join(file::CASE))?) } else { None };
@@ -145,9 +145,19 @@ impl Bundle {
     }
 }
 
-/// A bundle is copied from place to place: it has files and folders, and nothing that leads out of it.
-fn no_links(folder: &Path) -> Result<(), BundleError> {
+/// Most bytes of a JSON file, and of any other file: the largest buffer of a launch file has as many.
+const MOST_BYTES: [(&str, u64); 2] = [("64 MiB", 64 << 20), ("512 MiB", 512 << 20)];
+
+/// A bundle is copied from place to place: it has files and folders, and nothing that leads out of it. Files are read
+/// whole, so their size is limited.
+fn check_files(folder: &Path) -> Result<(), BundleError> {
     for entry in WalkDir::new(folder).min_depth(1).into_iter().flatten() {
+        let is_json = entry.path().extension().is_some_and(|extension| extension == "json");
+        let (limit, most) = MOST_BYTES[usize::from(!is_json)];
+        if entry.file_type().is_file() && entry.metadata().is_ok_and(|about| about.len() > most) {
+            let reason = format!("it is larger than {limit}, the most that such a file of a bundle may have");
+            return Err(BundleError::Foreign(entry.into_path(), reason));
+        }
         if !entry.file_type().is_dir() && !entry.file_type().is_file() {
             let reason = "it is neither a file nor a folder; a bundle has no links".to_string();
             return Err(BundleError::Foreign(entry.into_path(), reason));

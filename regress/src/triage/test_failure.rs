@@ -46,6 +46,8 @@ pub enum TestFailure {
     Panicked(String),
     /// It cannot be run at all.
     Cannot(String),
+    /// A kernel needs more than the configuration has.
+    DoesNotFit(String),
 }
 
 impl TestFailure {
@@ -54,6 +56,9 @@ impl TestFailure {
     pub fn of_kernel(kernel: &str, error: Box<KernelError>) -> TestFailure {
         match kernel_met(&error) {
             Some(_) => TestFailure::Kernel { kernel: kernel.to_string(), error },
+            None if matches!(*error, KernelError::Resources { .. }) => {
+                TestFailure::DoesNotFit(error.to_string())
+            }
             None => TestFailure::Cannot(error.to_string()),
         }
     }
@@ -82,7 +87,7 @@ impl TestFailure {
                 let first = words.lines().next().unwrap_or_default();
                 Signature::new(FailureKind::Crash, format!("panic {first}"))
             }
-            TestFailure::Cannot(_) => Signature::new(FailureKind::Error, entry),
+            TestFailure::Cannot(_) | TestFailure::DoesNotFit(_) => Signature::new(FailureKind::Error, entry),
         }
     }
 }
@@ -129,7 +134,7 @@ impl fmt::Display for TestFailure {
                 write!(f, "{death}{note}")
             }
             TestFailure::Panicked(words) => write!(f, "the worker panicked: {words}"),
-            TestFailure::Cannot(reason) => f.write_str(reason),
+            TestFailure::Cannot(reason) | TestFailure::DoesNotFit(reason) => f.write_str(reason),
         }
     }
 }

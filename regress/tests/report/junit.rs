@@ -44,6 +44,54 @@ fn every_test_is_a_case_with_what_failed_in_it() {
     }
 }
 
+/// Attributes that the schema `junit-10.xsd` of Jenkins' xUnit plugin allows, by element.
+const ALLOWED: [(&str, &[&str]); 5] = [
+    ("testsuites", &["name", "time", "tests", "failures", "errors", "disabled"]),
+    (
+        "testsuite",
+        &[
+            "name",
+            "tests",
+            "failures",
+            "errors",
+            "skipped",
+            "disabled",
+            "time",
+            "timestamp",
+            "hostname",
+            "id",
+        ],
+    ),
+    ("testcase", &["name", "classname", "time", "status", "assertions"]),
+    ("failure", &["message", "type"]),
+    ("error", &["message", "type"]),
+];
+
+#[test]
+fn attributes_are_those_of_the_schema() {
+    let mut junit = Junit::default();
+    for (index, status) in Status::ALL.into_iter().enumerate() {
+        junit.add(&result(index as u64, status, "text"), None);
+    }
+    let mut all = vec![junit.finish(&Summary::default(), &Default::default()).expect("it serializes")];
+    all.push(fixture::failing().junit());
+    for xml in &all {
+        let document = Document::parse(xml).expect("it is XML");
+        for node in document.descendants().filter(Node::is_element) {
+            let allowed = ALLOWED.iter().find(|(name, _)| node.has_tag_name(*name));
+            let Some((_, allowed)) = allowed else { continue };
+            for attribute in node.attributes() {
+                assert!(allowed.contains(&attribute.name()), "{attribute:?} of {node:?}");
+            }
+        }
+    }
+    let document = Document::parse(&all[0]).expect("it is XML");
+    let skipped = document.descendants().filter(|node| node.has_tag_name("skipped")).count();
+    assert_eq!(skipped, 1);
+    let suite = document.descendants().find(|node| node.has_tag_name("testsuite")).expect("there is a suite");
+    assert_eq!(number(suite, "skipped"), 1);
+}
+
 fn result(index: u64, status: Status, text: &str) -> TestResult {
     let failure = (status != Status::Passed).then(|| FailureRecord {
         bucket: text.into(),

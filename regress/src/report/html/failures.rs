@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::super::figures::{count, counted};
 use super::href;
 use crate::report::summary::{Bucket, Summary, Verdict};
-use crate::report::text::said;
+use crate::report::text::{by_suspect, said};
 use crate::run::result::Status;
 
 /// Buckets whose words are shown at once.
@@ -27,7 +27,13 @@ pub(super) fn section(summary: &Summary) -> Markup {
             @for cause in &summary.causes {
                 p.cause { b { "Likely one cause: " } (said(summary, cause)) }
             }
-            @for (at, bucket) in summary.buckets.iter().enumerate() { (article(at, bucket)) }
+            @for group in by_suspect(&summary.buckets) {
+                @let common = summary.buckets[group[0]].suspect.as_ref().filter(|_| group.len() > 1);
+                @if let Some(suspect) = common {
+                    p.cause { b { "Likely one cause: " } code { (suspect) } }
+                }
+                @for at in group { (article(at, &summary.buckets[at])) }
+            }
         }
     }
 }

@@ -119,7 +119,7 @@ fn navigation(summary: &Summary, timing: &Timing) -> Markup {
                     (count(summary.buckets.len() as u64))
                 }
             }
-            a href="#tests" { "Tests " b { (percent(summary.totals.passed, summary.totals.tests())) } }
+            a href="#tests" { "Tests " b { (percent(summary.totals.passed, summary.totals.ran())) } }
             @let missed = coverage.gate.as_ref().is_some_and(|gate| !gate.passed);
             a href="#coverage" {
                 "Coverage " b.bad[missed] { @if missed { "✗ " } (percent(coverage.hit, coverage.bins)) }

@@ -97,7 +97,7 @@ fn tally(totals: Option<&Totals>) -> Markup {
 }
 
 fn rate(totals: &Totals) -> String {
-    if totals.tests() == 0 { "–".into() } else { percent(totals.passed, totals.tests()) }
+    if totals.ran() == 0 { "–".into() } else { percent(totals.passed, totals.ran()) }
 }
 
 /// What time it took.
@@ -116,7 +116,8 @@ pub(super) fn timing(timing: &Timing) -> Markup {
             }
             @if !timing.rtl.place.is_empty() {
                 p {
-                    "RTL: " code { (timing.rtl.place) }
+                    "RTL: " code { (timing.rtl.origin()) }
+                    @if !timing.rtl.tools.is_empty() { ", built with " (timing.rtl.tools) }
                     @if timing.rtl.libraries > 0 {
                         "; " b { (counted(timing.rtl.libraries, "build")) } " in "
                         b { (seconds(timing.rtl.seconds)) } ", before and beside the time above"

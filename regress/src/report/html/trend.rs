@@ -35,7 +35,7 @@ pub(super) fn section(summary: &Summary, timing: &Timing, history: &[TrendPoint]
         values: runs.iter().map(|run| value(run)).collect(),
     };
     let curves = [
-        curve("tests passed", |run| share(run.totals.passed, run.totals.tests())),
+        curve("tests passed", |run| share(run.totals.passed, run.totals.ran())),
         curve("bins hit", |run| share(run.coverage.0, run.coverage.1)),
         curve("wall time", |run| Value { value: run.wall_s, text: seconds(run.wall_s) }),
     ];
@@ -142,7 +142,7 @@ fn table(runs: &[&TrendPoint]) -> Markup {
                             td { code { (run.rtl.get(..12).unwrap_or(&run.rtl)) } }
                             td.figure { (run.seed) }
                             td.figure { (count(run.totals.tests())) }
-                            td.figure.bad[run.totals.not_passed() > 0] { (percent(run.totals.passed, run.totals.tests())) }
+                            td.figure.bad[run.totals.not_passed() > 0] { (percent(run.totals.passed, run.totals.ran())) }
                             td.figure { (count(run.buckets)) }
                             td.figure { (count(run.coverage.0)) }
                             td.figure { (count(run.coverage.1)) }

@@ -36,6 +36,8 @@ enum Modifiers {
     Int,
     /// As [`Modifiers::Int`], but a negation is an inversion plus one carry (see [`IntOp::Add3`]).
     Carry,
+    /// Two's complement, in each part of so many bits.
+    Parts(u32),
     /// These bits are signs.
     Signs(u64),
 }
@@ -44,6 +46,9 @@ impl Modifiers {
     fn of(op: ComputeOp) -> Modifiers {
         let ty = match op {
             ComputeOp::Lea { .. } | ComputeOp::Int { op: IntOp::Add3, .. } => return Modifiers::Carry,
+            ComputeOp::Int { ty, .. } => {
+                return ty.integer_part().map_or(Modifiers::Int, |part| Modifiers::Parts(part.bits()));
+            }
             ComputeOp::Select { ty, .. }
             | ComputeOp::Compare { ty, .. }
             | ComputeOp::Float { ty, .. }
@@ -54,7 +59,6 @@ impl Modifiers {
             | ComputeOp::SelectBySign { .. }
             | ComputeOp::Extract { .. }
             | ComputeOp::Concat { .. }
-            | ComputeOp::Int { .. }
             | ComputeOp::Lop3 { .. }
             | ComputeOp::PredLogic { .. }
             | ComputeOp::LeaHi { .. }
@@ -111,6 +115,10 @@ fn load<const COUNT: usize>(view: &View<'_>, source: &Source, modifiers: Modifie
                 }
                 if source.negate { v.wrapping_neg() & word } else { v }
             }
+            Modifiers::Parts(bits) if source.negate => (0..32)
+                .step_by(bits as usize)
+                .fold(0, |all, at| all | ((v >> at).wrapping_neg() & ones(bits)) << at),
+            Modifiers::Parts(_) => v,
             Modifiers::Carry if source.negate => !v & word,
             Modifiers::Carry => v,
         }

@@ -383,6 +383,7 @@ impl<'a, 't> Args<'a, 't> {
         let as_float = |kind: Option<&OperandKind<'_>>| match kind {
             Some(OperandKind::Number(Number::Float(value))) => Some(*value),
             Some(OperandKind::Number(Number::Dec(value))) => Some(*value as f64),
+            Some(OperandKind::Name("SNAN" | "+SNAN" | "-SNAN")) => Some(f64::NAN),
             _ => None,
         };
         let Some(high) = as_float(self.peek()) else { return self.source(Reading::Int) };

@@ -142,10 +142,11 @@ fn sum_of_parts(args: &mut Args<'_, '_>, ty: Type) -> Decoded<Operation> {
     if a.negate {
         std::mem::swap(a, b);
     }
-    if a.negate {
+    let both = a.negate && b.negate;
+    if both && saturate {
         return Err(Failure::Lacking);
     }
-    let op = if std::mem::take(&mut b.negate) { IntOp::Sub } else { IntOp::Add };
+    let op = if !both && std::mem::take(&mut b.negate) { IntOp::Sub } else { IntOp::Add };
     compute.op = ComputeOp::Int { op, ty, saturate, relu: false };
     Ok(Operation::Compute(compute))
 }

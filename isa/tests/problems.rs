@@ -83,8 +83,7 @@ fn listings_that_are_none() {
 
 #[test]
 fn instructions_that_are_only_named_do_not_stop_the_reading() {
-    let text =
-        format!("{HEAD}DMMA.884 R4, R4.reuse.ROW, R6.COL, R8 ;\nUSETMAXREG.DEALLOC.CTAPOOL 0x18 ;\nNOP ;\n");
+    let text = format!("{HEAD}DMMA.884 R4, R4.reuse.ROW, R6.COL, R8 ;\nUTMASTG.2D [UR8], [UR4] ;\nNOP ;\n");
     let program = Program::parse("test.sass", &text).unwrap();
     let kernel = &program.kernels[0];
     assert_eq!(kernel.lacking().collect::<Vec<_>>(), [0, 1]);

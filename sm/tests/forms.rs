@@ -269,8 +269,9 @@ const THREADS: &[Case] = &[
     ("the stack",                       "LDC R1, c[0x0][0x28] ;\nIADD3 R1, R1, -0x10, RZ ;\nSTL.64 [R1], R2 ;\nSTL.U8 [R1+0x1], R4 ;\nLDL R8, [R1] ;\nLDL.S16 R9, [R1+0x4] ;", [0x1111_1111, 0xffff, 0x22, 0], F, [0x1111_2211, N, F, F]),
     ("an uninitialized stack",          "LDL R8, [R2] ;",                               [0x100, 0, 0, 0],        F, [0, 0, F, F]),
     ("cs2r.32 of nothing",              "CS2R.32 R8, SRZ ;",                            [0; 4],                  F, [0, 0, F, F]),
+    ("registers are granted",           "USETMAXREG.TRY_ALLOC.CTAPOOL UP1, 0xe8 ;\nPLOP3.LUT P1, PT, PT, PT, UP1, 0x80, 0x0 ;\nSETMAXREG.TRY_ALLOC.CTAPOOL P2, 0x28 ;", [0; 4], F, [0, 0, T, T]),
     ("special registers",               "S2R R8, SR_NTID ;\nS2R R9, SR_SMEMSZ ;",       [0; 4],                  F, [1, 64, F, F]),
-    ("nothing to wait for",             "ACQBULK ;\nPREEXIT ;\nCCTL.E.PF2 [R2] ;\nUBLKPF.L2 [UR4], UR6 ;\nLDGDEPBAR ;\nDEPBAR.LE SB0, 0x0 ;\nDEPBAR {5,4} ;\nMEMBAR.SC.VC ;\nMOV R8, 0x1 ;", [0; 4], F, [1, 0, F, F]),
+    ("nothing to wait for",             "ACQBULK ;\nPREEXIT ;\nCCTL.E.PF2 [R2] ;\nUBLKPF.L2 [UR4], UR6 ;\nUTMACCTL.PF [UR4] ;\nUSETMAXREG.DEALLOC.CTAPOOL 0x18 ;\nLDGDEPBAR ;\nDEPBAR.LE SB0, 0x0 ;\nDEPBAR {5,4} ;\nMEMBAR.SC.VC ;\nMOV R8, 0x1 ;", [0; 4], F, [1, 0, F, F]),
 ];
 
 #[test]

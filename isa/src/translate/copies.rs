@@ -32,6 +32,14 @@ impl<'t> Unit<'_, 't> {
             }
             return self.groups(m, what, read).map(|()| true);
         }
+        if bulk && m.take("prefetch") && m.take("L2") && m.take("global") {
+            m.done()?;
+            if self.arch.number() < 90 {
+                return Err(Fail::since(&m.name(), 90));
+            }
+            self.control(Control::Nop);
+            return Ok(true);
+        }
         if bulk {
             return Err(Fail::Lacking);
         }

@@ -2,9 +2,10 @@
 
 use super::args::{Args, Reading};
 use super::{Decoded, Failure};
+use crate::kernel::compute::{Compute, ComputeOp};
 use crate::kernel::control::{BlockBarrier, BranchCondition, Control, JumpBase, SyncWay};
 use crate::kernel::instruction::Operation;
-use crate::kernel::register::PredSource;
+use crate::kernel::register::{Pred, PredSource};
 use crate::kernel::source::{Source, Value};
 use crate::sass::listing::INSTRUCTION_BYTES;
 use crate::sass::operand::{OperandKind, RegText};
@@ -82,6 +83,25 @@ pub(super) fn no_effect(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     while args.first_modifier().is_some() {}
     args.drop_operands();
     control(Control::Nop)
+}
+
+/// `UTMACCTL.PF [ua]`
+pub(super) fn prefetch_map(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.require("PF")?;
+    args.drop_operands();
+    control(Control::Nop)
+}
+
+/// `SETMAXREG.DEALLOC.CTAPOOL n`, `SETMAXREG.TRY_ALLOC.CTAPOOL p, n`, whose predicate says that the registers are
+/// there: code asks again until it holds.
+pub(super) fn set_registers(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let asks = args.modifier("TRY_ALLOC");
+    args.ignore(&["DEALLOC", "CTAPOOL"]);
+    let granted = if asks { Some(args.pred_dst()?) } else { None };
+    args.number(0x100)?;
+    let Some(pred) = granted else { return control(Control::Nop) };
+    let op = ComputeOp::PredLogic { tables: [0xff, 0] };
+    Ok(Operation::Compute(Compute { pred_dst: [pred, Pred::PT], ..Compute::new(op, args.path) }))
 }
 
 /// `BRA [p,] target`, `BRA.U [up,] target`, `BRA.U.ANY target`, `BRA.DIV [mask,] target`, `BRA.CONV [mask,] target`

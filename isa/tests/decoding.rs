@@ -100,6 +100,7 @@ const R5: BarrierOperand = BarrierOperand::Word(Source::plain(Value::Reg(Reg(5))
 const BARRIERS: &[(&str, Op, BarrierResult, BarrierOperand)] = &[
     ("SYNCS.EXCH.64 R2, [R0], R4",                             Op::MbarInit,                 BarrierResult::Pair(Reg(2)), BarrierOperand::Pair(Source::pair(Value::Reg(Reg(4))))),
     ("SYNCS.LD.64 R2, [R0+URZ]",                               Op::Load,                     BarrierResult::Pair(Reg(2)), BarrierOperand::Whole),
+    ("SYNCS.LD.64.WATCH R2, [R0+URZ]",                         Op::Load,                     BarrierResult::Pair(Reg(2)), BarrierOperand::Whole),
     ("SYNCS.CCTL.IV [R2+URZ]",                                 Op::MbarInval,                BarrierResult::None,         BarrierOperand::None),
     ("SYNCS.ARRIVE.TRANS64.A1T0 R2, [R0], RZ",                 Op::MbarArrive,               BarrierResult::Pair(Reg(2)), BarrierOperand::None),
     ("SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [UR10], RZ",           Op::MbarArrive,               BarrierResult::None,         BarrierOperand::None),
@@ -171,6 +172,7 @@ fn barrier_accesses() {
     assert_eq!((address.ra, address.ur, address.imm), (Reg::RZ, UReg(6), 8));
     assert_eq!(b, BarrierOperand::Pair(Source::pair(Value::Uniform(UReg(4)))));
     assert_eq!(decode("SYNCS.CCTL.IVALL ;").operation, Operation::Control(Control::Fence));
+    assert_eq!(decode("SYNCS.CCTL.WB [UR6+0x8] ;").operation, Operation::Control(Control::Nop));
 }
 
 #[test]

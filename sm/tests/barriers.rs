@@ -77,6 +77,7 @@ fn init(count: u32) -> String {
 const STEPS: &[(&str, &str, u64)] = &[
     ("init",                     "NOP ;",                                                     0x7fff_e800_001f_fffa),
     ("arrive",                   "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R1], RZ ;",                  0x7fff_f000_001f_fffa),
+    ("arrive, written back",     "SYNCS.CCTL.WB [R1] ;\nSYNCS.ARRIVE.TRANS64.A1T0 RZ, [R1], RZ ;\nSYNCS.LD.64.WATCH R8, [R1] ;\nSTS.64 [R1+0x8], R8 ;\nSYNCS.CCTL.WB [R1] ;\nMOV R1, 0x408 ;", 0x7fff_f000_001f_fffa),
     ("arrive drop",              "SYNCS.ARRIVE.TRANS64.OPTOUT.A1T0 RZ, [R1], RZ ;",           0x7fff_f000_001f_fffc),
     ("expect 64",                "MOV R4, 0x40 ;\nSYNCS.ARRIVE.TRANS64.RED.A0TR RZ, [R1], R4 ;", 0x7fff_ebff_f81f_fffa),
     ("expect one",               "SYNCS.ARRIVE.TRANS64.RED.A0T1 RZ, [R1], RZ ;",              0x7fff_ebff_ffff_fffa),

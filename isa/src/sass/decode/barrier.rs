@@ -21,6 +21,11 @@ pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
             if args.modifier("IVALL") {
                 return Ok(Operation::Control(Control::Fence));
             }
+            if args.modifier("WB") {
+                // Writes an object back from where the hardware keeps it; here it is always in memory.
+                address(args)?;
+                return Ok(Operation::Control(Control::Nop));
+            }
             args.require("IV")?;
             BarrierAccess {
                 op: Op::MbarInval,
@@ -32,14 +37,18 @@ pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
             }
         }
         Some("ARRIVE") if args.modifier("TRANS64") => arrive(path, args)?,
-        Some("LD") if path == Path::Vector && args.modifier("64") => BarrierAccess {
-            op: Op::Load,
-            path,
-            result: pair(args.reg_group(2)?),
-            reported: None,
-            address: address(args)?,
-            b: BarrierOperand::Whole,
-        },
+        Some("LD") if path == Path::Vector && args.modifier("64") => {
+            // Gives the same value with `.WATCH`.
+            args.ignore(&["WATCH"]);
+            BarrierAccess {
+                op: Op::Load,
+                path,
+                result: pair(args.reg_group(2)?),
+                reported: None,
+                address: address(args)?,
+                b: BarrierOperand::Whole,
+            }
+        }
         Some("PHASECHK") if args.modifier("TRANS64") => {
             // The phases of an object of layout 0 complete in unison. Source: [PTX] mbarrier.test_wait.
             args.ignore(&["CONDITIONAL"]);

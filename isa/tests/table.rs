@@ -164,7 +164,8 @@ fn page() -> String {
          | mnemonic | what it does | forms | further modifiers |\n|---|---|---|---|\n",
     );
     for row in MNEMONICS.iter() {
-        let forms: Vec<_> = row.examples.iter().map(|e| format!("`{}`", e.replace('`', ""))).collect();
+        let forms: Vec<_> =
+            row.examples.iter().map(|e| format!("`{}`", e.replace('`', "").replace('|', "\\|"))).collect();
         let mut taken = Vec::new();
         if !takes_anything(&row.name) {
             for modifier in row.examples.iter().flat_map(|e| modifiers(e)) {

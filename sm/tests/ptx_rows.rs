@@ -32,6 +32,11 @@ const fn f(value: f32) -> u64 {
     value.to_bits() as u64
 }
 
+/// Two binary32 in one register.
+const fn p(low: f32, high: f32) -> u64 {
+    f(high) << 32 | f(low)
+}
+
 const fn g(value: f64) -> u64 {
     value.to_bits()
 }
@@ -254,6 +259,23 @@ const ROWS: &[Row] = &[
     ("min.NaN.f32 d, a, b;",              WWWW, [f(f32::NAN), f(2.0), 0], 0x7fff_ffff),
     ("max.f32 d, a, b;",                  WWWW, [f(-0.0), f(0.0), 0], f(0.0)),
     ("max.xorsign.abs.f32 d, a, b;",      WWWW, [f(-3.0), f(2.0), 0], f(-3.0)),
+    ("min.xorsign.abs.f32 d, a, b;",      WWWW, [f(-3.0), f(-2.0), 0], f(2.0)),
+    ("min.xorsign.abs.f32 d, a, b;",      WWWW, [0xffc0_0001, f(2.0), 0], f(-2.0)),
+    ("max.NaN.xorsign.abs.f32 d, a, b;",  WWWW, [0xffc0_0001, f(2.0), 0], 0x7fff_ffff),
+    ("max.f32 d, a, b, c;",               WWWW, [f(1.0), f(3.0), f(2.0)], f(3.0)),
+    ("min.f32 d, a, b, c;",               WWWW, [f(-0.0), f(0.0), f(f32::NAN)], f(-0.0)),
+    ("max.f32 d, a, b, c;",               WWWW, [0xffc0_0001, f(-1.0), 0x7fc0_0000], f(-1.0)),
+    ("min.f32 d, a, b, c;",               WWWW, [0xffc0_0001, 0x7fc0_0000, 0x7f80_0001], 0x7fff_ffff),
+    ("max.NaN.f32 d, a, b, c;",           WWWW, [f(1.0), 0xffc0_0001, f(2.0)], 0x7fff_ffff),
+    ("max.ftz.f32 d, a, b, c;",           WWWW, [0x8000_0001, 0x8000_0002, f(-1.0)], 0x8000_0000),
+    ("min.abs.f32 d, a, b, c;",           WWWW, [f(-3.0), f(-2.0), f(4.0)], f(2.0)),
+    ("max.ftz.NaN.abs.f32 d, a, b, c;",   WWWW, [f(-3.0), 1, f(2.0)], f(3.0)),
+    ("max.f32 d, a, 0f40A00000, c;",      WWWW, [f(1.0), 0, f(2.0)], f(5.0)),
+    ("add.rn.f32x2 d, a, b;",             DDDD, [p(1.0, 2.0), p(0.5, -2.0), 0], p(1.5, 0.0)),
+    ("sub.rn.f32x2 d, a, b;",             DDDD, [p(1.0, 2.0), p(0.5, -2.0), 0], p(0.5, 4.0)),
+    ("add.rz.ftz.f32x2 d, a, b;",         DDDD, [1 << 32 | f(1.0), 1 << 32 | 0x33ff_ffff, 0], p(1.0, 0.0)),
+    ("mul.f32x2 d, a, b;",                DDDD, [p(f32::INFINITY, 1.0), p(0.0, -3.0), 0], f(-3.0) << 32 | 0x7fff_ffff),
+    ("fma.rn.f32x2 d, a, b, c;",          DDDD, [p(2.0, 3.0), p(4.0, 5.0), p(1.0, -1.0)], p(9.0, 14.0)),
     ("min.f64 d, a, b;",                  DDDD, [g(-3.0), g(2.0), 0], g(-3.0)),
     ("copysign.f32 d, a, b;",             WWWW, [f(-1.0), f(2.0), 0], f(-2.0)),
     ("testp.infinite.f32 %p, a; selp.b32 d, 1, 2, %p;",  WWWW, [f(f32::INFINITY), 0, 0], 1),

@@ -171,6 +171,8 @@ pub enum FloatOp {
     Div,
     /// `p0 ? min(a, b) : max(a, b)`; -0 is less than +0.
     MinMax(MinMax),
+    /// The least, if `p0`, or the greatest of `a`, `b` and `c`.
+    MinMax3(MinMax),
     /// `|a|`
     Abs,
     /// `-a`
@@ -200,8 +202,10 @@ pub enum FloatOp {
 pub struct MinMax {
     /// A NaN wins in place of losing.
     pub nan: bool,
-    /// Of the absolute values; the sign is the exclusive or of both.
-    pub xor_sign_abs: bool,
+    /// The absolute values are compared.
+    pub absolute: bool,
+    /// The sign of the result is the exclusive or of the signs of both operands, unless the result is a NaN.
+    pub xor_sign: bool,
 }
 
 /// What a float is asked about.

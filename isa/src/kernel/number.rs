@@ -29,14 +29,15 @@ pub enum Type {
     Bf16,
     Bf16x2,
     F32,
+    F32x2,
     F64,
     Pred,
 }
 
 impl Type {
-    /// The type with this name, without a dot.
+    /// The type with this name, without a dot, unless it is `f32x2`: registers and variables have no such type.
     pub fn from_name(name: &str) -> Option<Type> {
-        name.parse().ok()
+        name.parse::<Type>().ok().filter(|ty| *ty != Type::F32x2)
     }
 
     /// Its name in PTX, without a dot.
@@ -54,7 +55,7 @@ impl Type {
             Type::B32 | Type::U32 | Type::S32 | Type::F32 => 32,
             Type::U16x2 | Type::S16x2 | Type::F16x2 | Type::Bf16x2 => 32,
             Type::U8x4 | Type::S8x4 => 32,
-            Type::B64 | Type::U64 | Type::S64 | Type::F64 => 64,
+            Type::B64 | Type::U64 | Type::S64 | Type::F32x2 | Type::F64 => 64,
             Type::B128 => 128,
         }
     }
@@ -80,7 +81,10 @@ impl Type {
     /// Whether it is a float, or two of them.
     #[inline]
     pub const fn float(self) -> bool {
-        matches!(self, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64)
+        matches!(
+            self,
+            Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F32x2 | Type::F64
+        )
     }
 
     /// Whether it has 64 bits.
@@ -95,6 +99,7 @@ impl Type {
         match self {
             Type::F16x2 => Some(Type::F16),
             Type::Bf16x2 => Some(Type::Bf16),
+            Type::F32x2 => Some(Type::F32),
             _ => None,
         }
     }

@@ -49,6 +49,8 @@ pub enum HalfSelect {
     /// The binary32 that the operand is, rounded towards zero to binary16, twice. Source: listings; compiled code converts
     /// so with `HADD2 d, a.F32, -RZ` where PTX has `cvt.rz.f16.f32`.
     Single,
+    /// The word in both halves of an operand of two binary32.
+    Twice,
     /// This byte alone, 0 to 3, extended with zeros.
     Byte(u8),
     /// The sign bit alone, as 0 or 1.

@@ -78,7 +78,9 @@ impl<'t> Parser<'t> {
                 _ => match Type::from_name(name) {
                     Some(found) => ty = Some(found),
                     None => {
-                        let types = Type::VARIANTS.iter().filter(|ty| ty.integer_part().is_none());
+                        let types = Type::VARIANTS
+                            .iter()
+                            .filter(|ty| ty.integer_part().is_none() && **ty != Type::F32x2);
                         let types = types.map(|ty| ty.name());
                         let near = nearest(name, types.chain(NO_TYPES)).unwrap_or("");
                         let help = format!(

@@ -52,13 +52,15 @@ pub(crate) struct RegSuffix {
     pub(crate) half: HalfSelect,
 }
 
-/// Width of a register in an address.
+/// Width of a register in an address, or of two floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
     /// `.64`
     Pair,
     /// `.U32`
     Word,
+    /// `.F32x2.HI_LO`: two binary32.
+    Floats,
 }
 
 /// A number, as written: whether decimals are integers or floats is for the instruction to say.
@@ -289,6 +291,10 @@ fn register(text: &str, after: &str, limits: Limits) -> Option<RegOutcome> {
             "reuse" => {}
             "64" => suffix.width = Some(Width::Pair),
             "U32" => suffix.width = Some(Width::Word),
+            "F32x2" => suffix.width = Some(Width::Floats),
+            "HI_LO" if suffix.width == Some(Width::Floats) => {}
+            // The bits that I2IP of 4 or 2 bits leaves of its third operand.
+            "24" | "28" => {}
             "X4" => suffix.scale = 2,
             "X8" => suffix.scale = 3,
             "X16" => suffix.scale = 4,

@@ -227,12 +227,24 @@ impl<'t> Unit<'_, 't> {
         let mode = mode(m, round);
         m.take_any(&["approx", "full"]);
         m.drop_hints();
-        let ty = m.ty()?;
+        let ty = if m.take("f32x2") { Type::F32x2 } else { m.ty()? };
         if !ty.float() {
             return Err(Fail::Lacking);
         }
+        if ty == Type::F32x2 {
+            let known = matches!(op, FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma);
+            if !known || m.instruction.opcode == "mad" || mode.saturate || mode.relu {
+                return Err(Fail::Lacking);
+            }
+            self.since(m, 100)?;
+        }
         let p = if m.instruction.opcode == "min" { PredSource::TRUE } else { PredSource::FALSE };
         self.with_pred(m, ComputeOp::float(op, ty, mode), &[ty; 3][..operands], p, None)
+    }
+
+    /// Refuses an instruction that architectures before this one do not have.
+    fn since(&self, m: &Mods<'_, 't>, number: u16) -> Result<(), Fail> {
+        if self.arch.number() < number { Err(Fail::since(&m.name(), number)) } else { Ok(()) }
     }
 
     fn sum(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
@@ -297,16 +309,33 @@ impl<'t> Unit<'_, 't> {
 
     /// Instructions that exist for integers and floats.
     fn either(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
-        let how = MinMax { nan: m.take("NaN"), xor_sign_abs: m.take("xorsign") & m.take("abs") };
+        let how = MinMax { nan: m.take("NaN"), absolute: m.take("abs"), xor_sign: m.take("xorsign") };
+        let three = m.instruction.operands.len() == 4;
         if names_float(m.instruction) {
             let (op, operands) = match m.instruction.opcode {
                 "div" => (FloatOp::Div, 2),
-                "min" | "max" => (FloatOp::MinMax(how), 2),
+                "min" | "max" if three && m.has("f32") && !how.xor_sign => {
+                    self.since(m, 100)?;
+                    (FloatOp::MinMax3(how), 3)
+                }
+                "min" | "max" if how.absolute != how.xor_sign => {
+                    let message = "`.abs` and `.xorsign` stand together where there are two operands";
+                    return Err(Fail::wrong(message, "write .xorsign.abs, or neither"));
+                }
+                "min" | "max" => {
+                    if how.xor_sign {
+                        self.since(m, 86)?;
+                    }
+                    (FloatOp::MinMax(how), 2)
+                }
                 "abs" => (FloatOp::Abs, 1),
                 "neg" => (FloatOp::Neg, 1),
                 _ => return Err(Fail::Lacking),
             };
             return self.float(m, op, operands);
+        }
+        if how != MinMax::default() {
+            return Err(Fail::Lacking);
         }
         let (saturate, relu) = (m.take("sat"), m.take("relu"));
         let ty = m.ty()?;
@@ -324,8 +353,8 @@ impl<'t> Unit<'_, 't> {
             if op != IntOp::MinMax || !matches!(ty, Type::S32 | Type::S16x2 | Type::S8x4) {
                 return Err(Fail::Lacking);
             }
-            if ty == Type::S32 && self.arch.number() < 90 {
-                return Err(Fail::since(&m.name(), 90));
+            if ty == Type::S32 {
+                self.since(m, 90)?;
             }
         }
         self.with_pred(m, computed, &[ty; 3][..operands], p, None)?;
@@ -439,7 +468,8 @@ impl<'t> Unit<'_, 't> {
 
 /// Whether an instruction is one on floats.
 fn names_float(i: &PtxInstruction<'_>) -> bool {
-    i.modifiers.iter().any(|name| Type::from_name(name).is_some_and(Type::float))
+    let float = |name: &str| name == "f32x2" || Type::from_name(name).is_some_and(Type::float);
+    i.modifiers.iter().any(|name| float(name))
 }
 
 /// How a float operation rounds, flushes and limits.

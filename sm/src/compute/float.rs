@@ -8,7 +8,7 @@ use atoms_isa::{FloatMode, FloatOp, FloatTest, MinMax, MufuFunction, Rounding, T
 use rustc_apfloat::{Float, ieee};
 use std::cmp::Ordering;
 
-/// The operation, in both halves of a packed type, or with `widen` on the low ones in binary32; `min` chooses.
+/// The operation, in both parts of a packed type, or with `widen` on the low ones in binary32; `min` chooses.
 pub(super) fn float(
     op: FloatOp,
     ty: Type,
@@ -23,11 +23,12 @@ pub(super) fn float(
             let single = |v: u64| u64::from((exact(half, v) as f32).to_bits());
             return float(op, Type::F32, mode, false, operands.map(single), min);
         }
-        let of = |shift: u32| float(op, half, mode, false, operands.map(|v| v >> shift & 0xffff), min);
-        return of(0) | of(16) << 16;
+        let bits = half.bits();
+        let of = |shift: u32| float(op, half, mode, false, operands.map(|v| v >> shift & ones(bits)), min);
+        return of(0) | of(bits) << bits;
     }
     let operands = operands.map(|v| flushed(ty, mode.flush, v & ones(ty.bits())));
-    let [a, b, _] = operands;
+    let [a, b, c] = operands;
     let round = mode.round;
     let by_host = |f: fn(f64) -> f64| rounded(ty, round, f(exact(ty, a)));
     let result = match op {
@@ -35,6 +36,7 @@ pub(super) fn float(
         FloatOp::Neg => a ^ sign_bit(ty),
         FloatOp::CopySign => (b & !sign_bit(ty)) | (a & sign_bit(ty)),
         FloatOp::MinMax(how) => min_max(min, how, ty, a, b),
+        FloatOp::MinMax3(how) => min_max(min, how, ty, min_max(min, how, ty, a, b), c),
         FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma | FloatOp::Div => {
             arithmetic(op, ty, round, operands)
         }
@@ -123,7 +125,7 @@ pub(super) fn sqrt(ty: Type, rounding: Rounding, a: u64) -> u64 {
 fn min_max(min: bool, how: MinMax, ty: Type, a: u64, b: u64) -> u64 {
     let sign = sign_bit(ty);
     let signs = (a ^ b) & sign;
-    let [x, y] = if how.xor_sign_abs { [a & !sign, b & !sign] } else { [a, b] };
+    let [x, y] = if how.absolute { [a & !sign, b & !sign] } else { [a, b] };
     let [fx, fy] = [x, y].map(|v| exact(ty, v));
     let chosen = match (fx.is_nan(), fy.is_nan()) {
         (true, true) => return nan(ty),
@@ -133,7 +135,7 @@ fn min_max(min: bool, how: MinMax, ty: Type, a: u64, b: u64) -> u64 {
         (false, false) if fx.total_cmp(&fy).is_lt() == min => x,
         (false, false) => y,
     };
-    if how.xor_sign_abs { chosen | signs } else { chosen }
+    if how.xor_sign { (chosen & !sign) | signs } else { chosen }
 }
 
 /// The order of two floats; none if one is a NaN.

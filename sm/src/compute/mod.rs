@@ -78,6 +78,7 @@ impl Modifiers {
         match ty {
             Type::F64 => Modifiers::Signs(1 << 63),
             Type::F32 => Modifiers::Signs(1 << 31),
+            Type::F32x2 => Modifiers::Signs(1 << 63 | 1 << 31),
             ty if ty.float() => Modifiers::Signs(0x8000_8000),
             _ => Modifiers::Int,
         }
@@ -92,6 +93,7 @@ fn load<const COUNT: usize>(view: &View<'_>, source: &Source, modifiers: Modifie
         HalfSelect::Low => values = values.map(|v| (v & 0xffff) * 0x1_0001),
         HalfSelect::High => values = values.map(|v| (v >> 16 & 0xffff) * 0x1_0001),
         HalfSelect::Single => values = values.map(|v| convert::to_half_toward_zero(v) * 0x1_0001),
+        HalfSelect::Twice => values = values.map(|v| v | v << 32),
         HalfSelect::Byte(byte) => values = values.map(|v| v >> (8 * (byte & 3)) & 0xff),
         HalfSelect::Sign => values = values.map(|v| v >> 31 & 1),
     }

@@ -155,7 +155,7 @@ proptest! {
         let [fa, fb] = [a, b].map(f32::from_bits);
         for min in [true, false] {
             let pick = |nan| {
-                let op = FloatOp::MinMax(MinMax { nan, xor_sign_abs: false });
+                let op = FloatOp::MinMax(MinMax { nan, ..MinMax::default() });
                 let operands = [a.into(), b.into(), 0];
                 f32::from_bits(float(op, Type::F32, FloatMode::PLAIN, false, operands, min) as u32)
             };

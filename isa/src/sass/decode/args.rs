@@ -7,7 +7,9 @@ use crate::kernel::number::Type;
 use crate::kernel::register::{BarrierRegister, Pred, PredSource, Reg, UReg};
 use crate::kernel::source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};
 use crate::sass::listing::Statement;
-use crate::sass::operand::{self, AddressText, ConstText, Number, Operand, OperandKind, RegText, Signs};
+use crate::sass::operand::{
+    self, AddressText, ConstText, Number, Operand, OperandKind, RegText, Signs, Width,
+};
 use std::ops::Range;
 use std::str::FromStr;
 
@@ -333,6 +335,22 @@ impl<'a, 't> Args<'a, 't> {
             (true, false) => self.source_pair(Reading::Int64),
             (false, _) if ty == Type::F32 => self.source(Reading::F32),
             (false, _) => self.source(Reading::Int),
+        }
+    }
+
+    /// An operand of two binary32: a pair, or a word or a number that stands for both.
+    pub(super) fn source_floats(&mut self) -> Decoded<Source> {
+        if let Some(OperandKind::Reg(reg)) = self.peek()
+            && reg.suffix.width == Some(Width::Floats)
+        {
+            return self.source_pair(Reading::F32);
+        }
+        let source = self.source(Reading::F32)?;
+        match source {
+            Source { value: Value::Imm(_), .. } | Source { half: HalfSelect::Single, .. } => {
+                Ok(Source { half: HalfSelect::Twice, ..source })
+            }
+            _ => Err(Failure::Lacking),
         }
     }
 

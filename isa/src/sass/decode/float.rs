@@ -1,7 +1,7 @@
 //! Floats of one format: binary32 and binary64.
 
-use super::Decoded;
 use super::args::{Args, Reading};
+use super::{Decoded, Failure};
 use crate::kernel::compute::{BoolOp, ComparePart, Compute, ComputeOp, FloatCompare, FloatOp, MinMax};
 use crate::kernel::instruction::Operation;
 use crate::kernel::number::{FloatMode, MufuFunction, Rounding, Type};
@@ -23,12 +23,22 @@ pub(super) fn fset(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.chosen::<2>(compute, ty)
 }
 
-/// `FMNMX[.FTZ][.NAN] d, a, b, p`
-pub(super) fn fmnmx(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+/// `FMNMX[.FTZ][.NAN][.XORSIGN] d, a, b, p`, `FMNMX3[.FTZ][.NAN] d, a, b, c, p`
+pub(super) fn fmnmx<const N: usize>(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let mode = FloatMode { flush: args.modifier("FTZ"), ..FloatMode::PLAIN };
-    let how = MinMax { nan: args.modifier("NAN"), xor_sign_abs: false };
-    let compute = args.result(ComputeOp::float(FloatOp::MinMax(how), Type::F32, mode), false)?;
-    args.chosen::<2>(compute, Type::F32)
+    let xor_sign = N == 2 && args.modifier("XORSIGN");
+    let how = MinMax { nan: args.modifier("NAN"), absolute: xor_sign, xor_sign };
+    let op = if N == 3 { FloatOp::MinMax3(how) } else { FloatOp::MinMax(how) };
+    let mut compute = args.result(ComputeOp::float(op, Type::F32, mode), false)?;
+    args.sources_of::<N>(Type::F32, &mut compute)?;
+    // The signs are those before the bars: compilers write them around both operands.
+    for source in compute.sources.iter_mut().take(N).filter(|_| xor_sign) {
+        if source.negate || !std::mem::take(&mut source.absolute) {
+            return Err(Failure::Lacking);
+        }
+    }
+    compute.p[0] = args.pred()?;
+    Ok(Operation::Compute(compute))
 }
 
 /// `FSEL[.FTZ] d, a, b, p`
@@ -61,6 +71,16 @@ pub(super) fn float_mode(args: &mut Args<'_, '_>) -> FloatMode {
 pub(super) fn arithmetic<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -> Decoded<Operation> {
     let op = ComputeOp::float(op, Type::F32, float_mode(args));
     args.plain::<N>(op, Type::F32)
+}
+
+/// `FADD2[.FTZ][.RM] d, a, b`, `FFMA2... d, a, b, c`: on two binary32 at once
+pub(super) fn packed<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -> Decoded<Operation> {
+    let mode = FloatMode { flush: args.modifier("FTZ"), round: rounding(args), ..FloatMode::PLAIN };
+    let mut compute = args.result(ComputeOp::float(op, Type::F32x2, mode), true)?;
+    for source in compute.sources.iter_mut().take(N) {
+        *source = args.source_floats()?;
+    }
+    Ok(Operation::Compute(compute))
 }
 
 /// `.cmp` and `.bool`

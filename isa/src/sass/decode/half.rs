@@ -45,7 +45,7 @@ fn chosen(args: &mut Args<'_, '_>, ty: Type, compute: Compute) -> Decoded<Operat
 /// `HMNMX2[.FTZ][.NAN] d, a, b, p`
 pub(super) fn hmnmx2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = format(args);
-    let how = MinMax { nan: args.modifier("NAN"), xor_sign_abs: false };
+    let how = MinMax { nan: args.modifier("NAN"), ..MinMax::default() };
     let mode = FloatMode { flush: args.modifier("FTZ"), ..FloatMode::PLAIN };
     let compute = args.result(ComputeOp::float(FloatOp::MinMax(how), ty, mode), false)?;
     chosen(args, ty, compute)

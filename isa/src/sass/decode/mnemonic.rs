@@ -80,12 +80,16 @@ const ROWS: &[Row] = &[
     ("F2FP", BOTH, convert::pack_halves, "two binary32 to packed halves", &["F2FP.PACK_AB R0, R1, R2"]),
     ("F2I", BOTH, convert::to_int, "float to integer", &["F2I R0, R2", "F2I.F64 R0, R2", "F2I.S64 R0, R2"]),
     ("FADD", BOTH, |a| float::arithmetic::<2>(a, FloatOp::Add), "binary32 add", &["FADD R0, R1, R2"]),
+    ("FADD2", VECTOR, |a| float::packed::<2>(a, FloatOp::Add), "two binary32 adds; .F32 and a number stand for both operands", &["FADD2 R0, R2.F32x2.HI_LO, R4.F32x2.HI_LO"]),
     ("FCHK", VECTOR, float::check, "whether a division needs its long way (chosen: wherever the short one might err)", &["FCHK P1, R1, R2"]),
     ("FENCE", VECTOR, direct::view_fence, "order memory: nothing to do here", &["FENCE.VIEW.ASYNC"]),
     ("FFMA", BOTH, |a| float::arithmetic::<3>(a, FloatOp::Fma), "binary32 fused multiply-add", &["FFMA R0, R1, R2, R3"]),
+    ("FFMA2", VECTOR, |a| float::packed::<3>(a, FloatOp::Fma), "two binary32 fused multiply-adds", &["FFMA2 R0, R2.F32x2.HI_LO, R4.F32x2.HI_LO, R6.F32x2.HI_LO"]),
     ("FLO", BOTH, logic::flo, "find the leading one", &["FLO R0, R1"]),
-    ("FMNMX", BOTH, float::fmnmx, "binary32 minimum or maximum", &["FMNMX R0, R1, R2, PT"]),
+    ("FMNMX", BOTH, float::fmnmx::<2>, "binary32 minimum or maximum", &["FMNMX R0, R1, R2, PT", "FMNMX.XORSIGN R0, |R1|, |R2|, PT"]),
+    ("FMNMX3", VECTOR, float::fmnmx::<3>, "binary32 minimum or maximum of three", &["FMNMX3 R0, R1, R2, R3, PT"]),
     ("FMUL", BOTH, |a| float::arithmetic::<2>(a, FloatOp::Mul), "binary32 multiply", &["FMUL R0, R1, R2"]),
+    ("FMUL2", VECTOR, |a| float::packed::<2>(a, FloatOp::Mul), "two binary32 multiplies", &["FMUL2 R0, R2.F32x2.HI_LO, R4.F32x2.HI_LO"]),
     ("FRND", BOTH, convert::round, "round to a whole number", &["FRND R0, R2", "FRND.F64 R0, R2"]),
     ("FSEL", BOTH, float::fsel, "binary32 select", &["FSEL R0, R1, R2, P1"]),
     ("FSET", BOTH, float::fset, "binary32 compare, into a register", &["FSET.GT.AND R0, R1, R2, PT"]),
@@ -184,16 +188,15 @@ const ROWS: &[Row] = &[
 /// [`crate::Operation::Lacking`].
 #[rustfmt::skip]
 pub const NAMED_MNEMONICS: &[&str] = &[
-    "BGMMA", "BMMA", "CLMAD", "DMMA", "DMNMX", "F2IP", "FADD2", "FADD32I", "FFMA2", "FFMA32I", "FHADD",
-    "FHFMA", "FMNMX3", "FMUL2", "FMUL32I", "FSWZADD", "GETLMEMBASE", "HADD2_32I", "HFMA2_32I", "HGMMA",
-    "HMMA", "HMUL2_32I", "IADD32I", "IGMMA", "IMAD32I", "IMMA", "IMUL", "IMUL32I", "ISCADD",
-    "ISCADD32I", "ISET", "JCAL", "KILL", "LDGMC", "LDSM", "LDT", "LDTM", "LOP", "LOP32I", "MOV32I",
-    "MOVM", "OMMA", "PMTRIG", "QGMMA", "QMMA", "R2B", "RTT", "SETCTAID", "SETLMEMBASE", "SETMAXREG",
-    "SHL", "SHR", "STSM", "STT", "STTM", "SUATOM", "SULD", "SURED", "SUST", "TEX", "TLD", "TLD4",
-    "TMML", "TXD", "TXQ", "UCGABAR", "UCLEA", "UF2IP", "UFCHK", "UGETNEXTWORKID", "UIADD", "ULDS",
-    "ULOP", "UREDGR", "USETMAXREG", "USTS", "UTCATOMSWS", "UTCBAR", "UTCCP", "UTCHMMA", "UTCIMMA",
-    "UTCQMMA", "UTMACCTL", "UTMALDG", "UTMAPF", "UTMAREDG", "UTMASTG", "UVIADDMNMX", "UVIRTCOUNT",
-    "VHMNMX", "WARPGROUP", "WARPGROUPSET",
+    "BGMMA", "BMMA", "CLMAD", "DMMA", "DMNMX", "F2IP", "FADD32I", "FFMA32I", "FHADD", "FHFMA", "FMUL32I",
+    "FSWZADD", "GETLMEMBASE", "HADD2_32I", "HFMA2_32I", "HGMMA", "HMMA", "HMUL2_32I", "IADD32I", "IGMMA",
+    "IMAD32I", "IMMA", "IMUL", "IMUL32I", "ISCADD", "ISCADD32I", "ISET", "JCAL", "KILL", "LDGMC", "LDSM",
+    "LDT", "LDTM", "LOP", "LOP32I", "MOV32I", "MOVM", "OMMA", "PMTRIG", "QGMMA", "QMMA", "R2B", "RTT",
+    "SETCTAID", "SETLMEMBASE", "SHL", "SHR", "STSM", "STT", "STTM", "SUATOM", "SULD", "SURED", "SUST",
+    "TEX", "TLD", "TLD4", "TMML", "TXD", "TXQ", "UCGABAR", "UCLEA", "UF2IP", "UFCHK", "UGETNEXTWORKID",
+    "UIADD", "ULDS", "ULOP", "UREDGR", "USTS", "UTCATOMSWS", "UTCBAR", "UTCCP", "UTCHMMA", "UTCIMMA",
+    "UTCQMMA", "UTMALDG", "UTMAPF", "UTMAREDG", "UTMASTG", "UVIADDMNMX", "UVIRTCOUNT", "VHMNMX",
+    "WARPGROUP", "WARPGROUPSET",
 ];
 
 /// Every mnemonic that is decoded, in alphabetical order.
@@ -201,7 +204,10 @@ pub static MNEMONICS: LazyLock<Vec<MnemonicRow>> = LazyLock::new(|| {
     let row = |(name, paths, decode, effect, examples): &Row, path: Path| {
         if (*paths, path) == (BOTH, Path::Uniform) {
             let uniform = |form: &&str| {
-                format!("U{}", form.replace(" R", " UR").replace(" P", " UP").replace("!P", "!UP"))
+                format!(
+                    "U{}",
+                    form.replace(" R", " UR").replace("|R", "|UR").replace(" P", " UP").replace("!P", "!UP")
+                )
             };
             let (name, effect) = (format!("U{name}"), format!("as {name}, once for the warp"));
             return MnemonicRow {

@@ -22,7 +22,7 @@ pub(super) fn from_register(args: &mut Args<'_, '_>, all: &str) -> Decoded<Opera
     let byte = match value.half {
         HalfSelect::Both => 0,
         HalfSelect::Byte(byte) => byte,
-        HalfSelect::Low | HalfSelect::High | HalfSelect::Single | HalfSelect::Sign => {
+        HalfSelect::Low | HalfSelect::High | HalfSelect::Single | HalfSelect::Twice | HalfSelect::Sign => {
             return Err(Failure::Lacking);
         }
     };

@@ -3,7 +3,7 @@
 //! Listings and PTX become the same form. What PTX computes in one instruction may take many of machine code, and
 //! which ones is the compiler's secret: such an instruction is carried out as it stands, lane by lane.
 
-use crate::kernel::number::{DotPieces, FloatMode, MufuFunction, PermuteMode, Type};
+use crate::kernel::number::{ByteFloat, DotPieces, FloatMode, MufuFunction, PermuteMode, Type};
 use crate::kernel::register::{Pred, PredSource, Reg, UReg};
 use crate::kernel::source::Source;
 use std::str::FromStr;
@@ -414,8 +414,30 @@ pub enum ComputeOp {
         /// How it rounds and limits.
         mode: FloatMode,
     },
-    /// `c << 2n | a << n | b`, of `a` and `b` limited to the range of a type of n bits.
-    PackInt(Type),
+    /// `c << 2n | a << n | b`, of `a` and `b` limited to the range of an integer of n bits.
+    PackInt {
+        /// n: 2, 4, 8 or 16.
+        bits: u8,
+        /// The integer has a sign.
+        signed: bool,
+    },
+    /// `a` and `b` as two bytes, `a` in the high one; above them the low half of `c`. A value beyond the format's
+    /// greatest, infinity too, becomes that; every NaN becomes 0x7f.
+    PackBytes {
+        /// Format of the bytes.
+        to: ByteFloat,
+        /// f32; or f16x2, and `a` holds both values.
+        from: Type,
+        /// A negative value becomes 0.
+        relu: bool,
+    },
+    /// The two low bytes of `a` as f16x2.
+    UnpackBytes {
+        /// Format of the bytes.
+        from: ByteFloat,
+        /// A negative value becomes 0.
+        relu: bool,
+    },
     /// The address `a` of a memory as a generic one.
     ToGeneric(Window),
     /// Whether the generic address `a` is in the memory: the first predicate. The rank of the own CTA is `b`.
@@ -446,6 +468,13 @@ impl ComputeOp {
     /// An integer operation that wraps.
     pub const fn int(op: IntOp, ty: Type) -> ComputeOp {
         ComputeOp::Int { op, ty, saturate: false, relu: false }
+    }
+
+    /// The packing of two integers of this type: `u8`.
+    pub(crate) fn pack_int(name: &str) -> Option<ComputeOp> {
+        let bits = name.strip_prefix(['u', 's'])?.parse::<u8>().ok();
+        let bits = bits.filter(|bits| matches!(bits, 2 | 4 | 8 | 16))?;
+        Some(ComputeOp::PackInt { bits, signed: name.starts_with('s') })
     }
 
     /// A float operation on each number of the type.

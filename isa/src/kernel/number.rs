@@ -113,6 +113,16 @@ impl Type {
     }
 }
 
+/// Float of 8 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
+#[strum(ascii_case_insensitive)]
+pub enum ByteFloat {
+    /// 4 bits of exponent: no infinity, one NaN for each sign.
+    E4m3,
+    /// 5 bits of exponent: the high byte of a binary16.
+    E5m2,
+}
+
 /// Where a result goes that a format cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]

@@ -5,7 +5,7 @@ use super::{Fail, Mods};
 use crate::kernel::compute::{
     BoolOp, ComparePart, ComputeOp, FloatCompare, FloatOp, IntOp, MinMax, ProductPart,
 };
-use crate::kernel::number::{DotPieces, FloatMode, PermuteMode, Rounding};
+use crate::kernel::number::{ByteFloat, DotPieces, FloatMode, PermuteMode, Rounding};
 use crate::kernel::register::{Pred, PredSource};
 use crate::ptx::{Operand, PtxInstruction, Type};
 
@@ -429,7 +429,47 @@ impl<'t> Unit<'_, 't> {
         Ok(())
     }
 
+    /// `cvt.pack.sat.u8.s32.b32`; without a third operand for `.u16` and `.s16`.
+    fn pack_integers(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
+        let op = m.next().filter(|name| *name == "sat").and_then(|_| m.next()).and_then(ComputeOp::pack_int);
+        let Some(op @ ComputeOp::PackInt { bits, .. }) = op else { return Err(Fail::Lacking) };
+        let with_third = bits < 16;
+        if m.next() != Some("s32") || m.next() != with_third.then_some("b32") {
+            return Err(Fail::Lacking);
+        }
+        self.since(m, if bits < 8 { 75 } else { 72 })?;
+        self.typed(m, op, &[Type::S32, Type::S32, Type::B32][..if with_third { 3 } else { 2 }])
+    }
+
+    /// `cvt.rn.satfinite.e4m3x2.f32 d, a, b`, `cvt.rn.satfinite.e4m3x2.f16x2 d, a`, `cvt.rn.f16x2.e4m3x2 d, a`
+    fn convert_bytes(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
+        let format = |name: &str| name.strip_suffix("x2").and_then(|name| name.parse::<ByteFloat>().ok());
+        if !m.take("rn") {
+            return Err(Fail::Lacking);
+        }
+        let (finite, relu) = (m.take("satfinite"), m.take("relu"));
+        let (to, from) = (m.next().unwrap_or(""), m.next().unwrap_or(""));
+        self.since(m, 89)?;
+        match (format(to), format(from), Type::from_name(from)) {
+            (Some(to), None, Some(ty @ (Type::F32 | Type::F16x2))) if finite => {
+                let (op, count) =
+                    (ComputeOp::PackBytes { to, from: ty, relu }, if ty == Type::F32 { 2 } else { 1 });
+                self.typed(m, op, &[ty; 2][..count])
+            }
+            (None, Some(from), None) if !finite && to == "f16x2" => {
+                self.typed(m, ComputeOp::UnpackBytes { from, relu }, &[Type::B16])
+            }
+            _ => Err(Fail::Lacking),
+        }
+    }
+
     fn convert(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
+        if m.take("pack") {
+            return self.pack_integers(m);
+        }
+        if m.has("e4m3x2") || m.has("e5m2x2") {
+            return self.convert_bytes(m);
+        }
         let integral = m.take_any(&["rni", "rzi", "rmi", "rpi"]);
         let round = match integral {
             Some("rzi") => Some(Rounding::Zero),

@@ -1,8 +1,8 @@
 //! Conversions between integers and floats, and among each. Source: [PTX] cvt.
 
-use super::format::{exact, flushed, limited, round_of, rounded};
+use super::format::{exact, flushed, limited, nan, round_of, rounded};
 use super::{int, ones};
-use atoms_isa::{FloatMode, Rounding, Type};
+use atoms_isa::{ByteFloat, FloatMode, Rounding, Type};
 use rustc_apfloat::{Float, ieee};
 
 /// An integer as a float.
@@ -90,6 +90,53 @@ pub(super) fn pack(to: Type, mode: FloatMode, a: u64, b: u64) -> u64 {
     let half = if to == Type::Bf16x2 { Type::Bf16 } else { Type::F16 };
     let [high, low] = [a, b].map(|bits| convert(Type::F32, half, mode, false, false, bits));
     high << 16 | low
+}
+
+/// Two values as bytes, `a` high, below the low half of `c`: `a` and `b` binary32, or both binary16 in `a`.
+pub(super) fn pack_bytes(to: ByteFloat, from: Type, relu: bool, [a, b, c]: [u64; 3]) -> u64 {
+    let values = if from == Type::F32 { [a, b] } else { [a >> 16, a] };
+    let half = from.float_half().unwrap_or(from);
+    let [high, low] = values.map(|bits| byte_of(to, relu, exact(half, bits & ones(half.bits()))));
+    (c & 0xffff) << 16 | high << 8 | low
+}
+
+/// Two bytes as packed binary16.
+pub(super) fn unpack_bytes(from: ByteFloat, relu: bool, a: u64) -> u64 {
+    let mode = FloatMode { relu, ..FloatMode::PLAIN };
+    let half = |byte: u64| {
+        // The bits of an e4m3, moved into a binary16, are its value times 2^-8: exponents are biased by 7 and by 15.
+        let bits = match from {
+            ByteFloat::E5m2 => byte << 8,
+            ByteFloat::E4m3 if byte & 0x7f == 0x7f => nan(Type::F16),
+            ByteFloat::E4m3 => {
+                let magnitude = exact(Type::F16, (byte & 0x7f) << 7) * 256.0;
+                rounded(Type::F16, Rounding::Nearest, magnitude) | (byte & 0x80) << 8
+            }
+        };
+        let bits = if exact(Type::F16, bits).is_nan() { nan(Type::F16) } else { bits };
+        limited(Type::F16, mode, bits)
+    };
+    half(a >> 8 & 0xff) << 16 | half(a & 0xff)
+}
+
+/// The nearest number of the format; of those beyond the greatest, the greatest.
+fn byte_of(to: ByteFloat, relu: bool, value: f64) -> u64 {
+    let (digits, least_exponent, greatest) = match to {
+        ByteFloat::E4m3 => (3, -6, 0x7e),
+        ByteFloat::E5m2 => (2, -14, 0x7b),
+    };
+    if value.is_nan() {
+        return 0x7f;
+    }
+    if relu && value.is_sign_negative() {
+        return 0;
+    }
+    let magnitude = value.abs().min(65536.0);
+    let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(least_exponent);
+    let units = (magnitude * f64::from(digits - exponent).exp2()).round_ties_even();
+    // Each power of two takes as many codes as there are digits after the leading one.
+    let codes = units as u64 + (((exponent - least_exponent) as u64) << digits);
+    codes.min(greatest) | u64::from(value.is_sign_negative()) << 7
 }
 
 /// A binary32 as a binary16, rounded towards zero.

@@ -92,11 +92,18 @@ pub(super) fn compute(op: ComputeOp, [a, b, c, d]: [u64; 4], p: [bool; 3], carri
             Computed::value(convert::convert(from, to, mode, integral, nan_to_zero, a))
         }
         ComputeOp::Pack { to, mode } => Computed::value(convert::pack(to, mode, a, b)),
-        ComputeOp::PackInt(to) => {
-            let piece = |word: u32| int::limited(to, i128::from(word as i32)) as u64 & ones(to.bits());
-            let above = c32.checked_shl(2 * to.bits()).unwrap_or(0);
-            Computed::value(u64::from(above) | piece(a32) << to.bits() | piece(b32))
+        ComputeOp::PackInt { bits, signed } => {
+            let bits = u32::from(bits);
+            let (least, most) =
+                if signed { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+            let piece = |word: u32| (word as i32).clamp(least, most) as u64 & ones(bits);
+            let above = c32.checked_shl(2 * bits).unwrap_or(0);
+            Computed::value(u64::from(above) | piece(a32) << bits | piece(b32))
         }
+        ComputeOp::PackBytes { to, from, relu } => {
+            Computed::value(convert::pack_bytes(to, from, relu, [a, b, c]))
+        }
+        ComputeOp::UnpackBytes { from, relu } => Computed::value(convert::unpack_bytes(from, relu, a)),
         ComputeOp::ToGeneric(window) => Computed::value(to_generic(window, a)),
         ComputeOp::InWindow(window) => {
             let holds = in_window(window, a, b32);

@@ -53,6 +53,8 @@ impl Modifiers {
             | ComputeOp::Compare { ty, .. }
             | ComputeOp::Float { ty, .. }
             | ComputeOp::Convert { from: ty, .. } => ty,
+            ComputeOp::PackBytes { from, .. } => from,
+            ComputeOp::UnpackBytes { .. } => Type::B32,
             ComputeOp::Pack { .. } | ComputeOp::Mufu(_) | ComputeOp::DivisionIsHard => Type::F32,
             ComputeOp::MinMaxTaken { .. } => Type::F64,
             ComputeOp::Move
@@ -69,7 +71,7 @@ impl Modifiers {
             | ComputeOp::Dot { .. }
             | ComputeOp::Permute(_)
             | ComputeOp::Test { .. }
-            | ComputeOp::PackInt(_)
+            | ComputeOp::PackInt { .. }
             | ComputeOp::ToGeneric(_)
             | ComputeOp::InWindow(_)
             | ComputeOp::MapRank

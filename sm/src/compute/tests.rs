@@ -1,12 +1,12 @@
 //! Arithmetic against the host's, and against itself.
 
-use super::convert::{convert, pack};
+use super::convert::{convert, pack, pack_bytes, unpack_bytes};
 use super::float::{division_is_hard, float, mufu, sqrt};
 use super::format::{flushed, nan, round_of};
 use super::int::int;
 use super::ones;
 use crate::launch::Element;
-use atoms_isa::{FloatMode, FloatOp, IntOp, MinMax, MufuFunction, ProductPart, Rounding, Type};
+use atoms_isa::{ByteFloat, FloatMode, FloatOp, IntOp, MinMax, MufuFunction, ProductPart, Rounding, Type};
 use proptest::prelude::*;
 use rustc_apfloat::ieee::{self, Double, Single};
 use rustc_apfloat::{Float, FloatConvert};
@@ -325,6 +325,76 @@ proptest! {
         prop_assert_eq!(taken, a & ones(there));
         let mask = ones(there) << first;
         prop_assert_eq!(put & !mask, b & !mask);
+    }
+}
+
+/// Computes the magnitude of a byte from its fields. A NaN has none.
+fn magnitude(format: ByteFloat, code: u64) -> Option<f64> {
+    let (digits, bias) = if format == ByteFloat::E4m3 { (3, 7) } else { (2, 15) };
+    let exponent = (code >> digits) as i32;
+    let fraction = (code & ((1 << digits) - 1)) as f64 / f64::from(1 << digits);
+    match (format, code) {
+        (ByteFloat::E4m3, 0x7f) | (ByteFloat::E5m2, 0x7d..) => None,
+        (ByteFloat::E5m2, 0x7c) => Some(f64::INFINITY),
+        _ if exponent == 0 => Some(fraction * 2.0_f64.powi(1 - bias)),
+        _ => Some((1.0 + fraction) * 2.0_f64.powi(exponent - bias)),
+    }
+}
+
+/// Finds the nearest finite byte among all; of two the even one.
+fn nearest_byte(format: ByteFloat, value: f64) -> u64 {
+    if value.is_nan() {
+        return 0x7f;
+    }
+    let distances = (0..0x80).filter_map(|code| {
+        let finite = magnitude(format, code).filter(|magnitude| magnitude.is_finite())?;
+        Some(((finite - value.abs().min(1e9)).abs(), code & 1, code))
+    });
+    let (.., code) = distances.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).unwrap();
+    code | u64::from(value.is_sign_negative()) << 7
+}
+
+const BYTES: [ByteFloat; 2] = [ByteFloat::E4m3, ByteFloat::E5m2];
+
+#[test]
+fn every_byte_becomes_its_half() {
+    for (format, code) in BYTES.into_iter().flat_map(|format| (0..0x100).map(move |code| (format, code))) {
+        let word = unpack_bytes(format, false, code << 8 | code);
+        let half = word & 0xffff;
+        assert_eq!(word >> 16, half);
+        let expected = match magnitude(format, code & 0x7f) {
+            None => 0x7fff,
+            Some(value) => Element::F16.from_float(value) | (code & 0x80) << 8,
+        };
+        assert_eq!(half, expected, "{format:?} {code:#x}");
+        let relu = unpack_bytes(format, true, code) & 0xffff;
+        assert_eq!(relu, if half >> 15 == 1 { 0 } else { half }, "{format:?} {code:#x}");
+    }
+}
+
+#[test]
+fn every_half_becomes_the_nearest_byte() {
+    for (format, half) in BYTES.into_iter().flat_map(|format| (0..0x1_0000).map(move |half| (format, half))) {
+        let expected = nearest_byte(format, Element::F16.to_float(half));
+        let word = pack_bytes(format, Type::F16x2, false, [half << 16 | half, 0, 0xabcd]);
+        assert_eq!(word, 0xabcd_0000 | expected << 8 | expected, "{format:?} {half:#x}");
+    }
+}
+
+/// Around the middle between any two neighbours, a binary32 goes to the right one.
+#[test]
+fn singles_around_every_middle_become_the_nearest_byte() {
+    for (format, code) in BYTES.into_iter().flat_map(|format| (0..0x7e).map(move |code| (format, code))) {
+        let neighbours = [code, code + 1].map(|code| magnitude(format, code));
+        let [Some(below), Some(above)] = neighbours else { continue };
+        let middle = if above.is_finite() { ((below + above) / 2.0) as f32 } else { f32::MAX };
+        for value in [middle, middle.next_up(), middle.next_down(), -middle, middle.next_up() * 1.5] {
+            let expected = nearest_byte(format, value.into());
+            let word = pack_bytes(format, Type::F32, false, [value.to_bits().into(), 0, 0]);
+            assert_eq!(word, expected << 8, "{format:?} {value}");
+            let relu = pack_bytes(format, Type::F32, true, [0, value.to_bits().into(), 0]);
+            assert_eq!(relu, if value < 0.0 { 0 } else { expected }, "{format:?} {value}");
+        }
     }
 }
 

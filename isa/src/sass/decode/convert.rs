@@ -1,12 +1,12 @@
 //! Conversions between integers and floats, and among each.
 
-use super::args::Args;
+use super::args::{Args, Reading};
 use super::arith::number_type;
 use super::float::{float_mode, rounding};
 use super::{Decoded, Failure};
 use crate::kernel::compute::ComputeOp;
 use crate::kernel::instruction::Operation;
-use crate::kernel::number::{FloatMode, Rounding, Type};
+use crate::kernel::number::{ByteFloat, FloatMode, Rounding, Type};
 
 /// `I2F[.to][.from][.RP] d, a`, `I2FP.F32.from d, a`
 pub(super) fn to_float(args: &mut Args<'_, '_>) -> Decoded<Operation> {
@@ -85,11 +85,41 @@ fn whole(args: &mut Args<'_, '_>) -> Rounding {
 
 /// `F2FP[.F16|.BF16][.F32].PACK_AB[.RZ][.RELU] d, a, b`: `a` goes to the high half.
 pub(super) fn pack_halves(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    if let Some(format) = args.known() {
+        return bytes(args, format);
+    }
     args.require("PACK_AB")?;
     let to = if args.modifier("BF16") { Type::Bf16x2 } else { Type::F16x2 };
     args.ignore(&["F16", "F32"]);
     let mode = FloatMode { round: rounding(args), relu: args.modifier("RELU"), ..FloatMode::PLAIN };
     let mut compute = args.result(ComputeOp::Pack { to, mode }, false)?;
     args.sources_of::<2>(Type::F32, &mut compute)?;
+    Ok(Operation::Compute(compute))
+}
+
+/// `F2FP.SATFINITE[.RELU].E4M3|E5M2.F32.PACK_AB_MERGE_C d, a, b, c`,
+/// `F2FP.SATFINITE[.RELU].E4M3|E5M2.F16.UNPACK_B_MERGE_C d, a, c`, `F2FP[.RELU].F16.E4M3|E5M2.UNPACK_B d, a`
+fn bytes(args: &mut Args<'_, '_>, format: ByteFloat) -> Decoded<Operation> {
+    let relu = args.modifier("RELU");
+    let op = if args.modifier("UNPACK_B") {
+        args.require("F16")?;
+        ComputeOp::UnpackBytes { from: format, relu }
+    } else {
+        args.require("SATFINITE")?;
+        let from = if args.modifier("F32") { Type::F32 } else { Type::F16x2 };
+        args.require(if from == Type::F32 { "PACK_AB_MERGE_C" } else { "UNPACK_B_MERGE_C" })?;
+        if from == Type::F16x2 {
+            args.require("F16")?;
+        }
+        ComputeOp::PackBytes { to: format, from, relu }
+    };
+    let mut compute = args.result(op, false)?;
+    match op {
+        ComputeOp::PackBytes { from: Type::F32, .. } => args.sources_of::<2>(Type::F32, &mut compute)?,
+        _ => compute.sources[0] = args.source(Reading::Int)?,
+    }
+    if matches!(op, ComputeOp::PackBytes { .. }) {
+        compute.sources[2] = args.source(Reading::Int)?;
+    }
     Ok(Operation::Compute(compute))
 }

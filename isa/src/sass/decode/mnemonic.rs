@@ -77,7 +77,7 @@ const ROWS: &[Row] = &[
     ("ERRBAR", VECTOR, direct::order, "order errors: nothing to do here", &["ERRBAR"]),
     ("EXIT", VECTOR, direct::exit, "end the thread", &["EXIT"]),
     ("F2F", BOTH, convert::between_floats, "between float formats", &["F2F.F64.F32 R0, R2", "F2F.F32.F64 R0, R2", "F2F.F16.F32 R0, R2", "F2F.BF16.F32 R0, R2"]),
-    ("F2FP", BOTH, convert::pack_halves, "two binary32 to packed halves", &["F2FP.PACK_AB R0, R1, R2"]),
+    ("F2FP", BOTH, convert::pack_halves, "two binary32 to packed halves; halves or binary32 to bytes, and back", &["F2FP.PACK_AB R0, R1, R2", "F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C R0, R1, R2, R3", "F2FP.SATFINITE.E5M2.F16.UNPACK_B_MERGE_C R0, R1, R2", "F2FP.F16.E4M3.UNPACK_B R0, R1"]),
     ("F2I", BOTH, convert::to_int, "float to integer", &["F2I R0, R2", "F2I.F64 R0, R2", "F2I.S64 R0, R2"]),
     ("FADD", BOTH, |a| float::arithmetic::<2>(a, FloatOp::Add), "binary32 add", &["FADD R0, R1, R2"]),
     ("FADD2", VECTOR, |a| float::packed::<2>(a, FloatOp::Add), "two binary32 adds; .F32 and a number stand for both operands", &["FADD2 R0, R2.F32x2.HI_LO, R4.F32x2.HI_LO"]),

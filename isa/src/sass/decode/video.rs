@@ -1,7 +1,7 @@
 //! Integer arithmetic on bytes and halves, or of more than one step.
 
 use super::args::Args;
-use super::arith::{HALVES, int_type, no_choices, number_type};
+use super::arith::{HALVES, int_type, no_choices};
 use super::{Decoded, Failure};
 use crate::kernel::compute::{ComputeOp, IntOp};
 use crate::kernel::instruction::Operation;
@@ -64,9 +64,8 @@ fn dot_of(args: &mut Args<'_, '_>, pieces: DotPieces) -> Decoded<Operation> {
 
 /// `I2IP.type.S32.SAT d, a, b, c`
 pub(super) fn pack(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let narrow = |name: &str| number_type(name).filter(|ty| !ty.float() && ty.bits() <= 16);
-    let to = args.choose(narrow).ok_or(Failure::Lacking)?;
     args.require("S32")?;
     args.require("SAT")?;
-    args.plain::<3>(ComputeOp::PackInt(to), Type::B32)
+    let op = args.choose(|name| ComputeOp::pack_int(&name.to_ascii_lowercase())).ok_or(Failure::Lacking)?;
+    args.plain::<3>(op, Type::B32)
 }

@@ -33,7 +33,7 @@ pub use kernel::instruction::{Effect, Guard, Instruction, Operation, PredicateMo
 pub use kernel::memory::{
     AddressBase, AsyncAccess, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, BulkMask,
     BulkWay, ConstAccess, CopyArrival, GlobalAccess, GlobalAddress, GlobalOp, Grain, LocalAccess, Reduction,
-    SharedAccess, SharedAddress, SharedResult, Space, ThreadCopy, WideOp,
+    SharedAccess, SharedAddress, SharedFill, SharedResult, Space, ThreadCopy, WideOp,
 };
 pub use kernel::number::{ByteFloat, DotPieces, FloatMode, MufuFunction, PermuteMode, Rounding, Type};
 pub use kernel::order::{Ordering, Scope, Semantics};

@@ -149,6 +149,7 @@ fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
         }
         Operation::Special { .. }
         | Operation::Shared(_)
+        | Operation::Fill(_)
         | Operation::Barrier(_)
         | Operation::ThreadCopy(_)
         | Operation::CopyArrival(_)

@@ -6,6 +6,7 @@ mod corpus;
 mod differential;
 mod early;
 mod errors;
+mod fill;
 mod forms;
 mod functional;
 mod instructions;

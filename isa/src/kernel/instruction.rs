@@ -4,7 +4,7 @@ use crate::kernel::compute::{Compute, Path};
 use crate::kernel::control::{Collective, Control, WarpOp};
 use crate::kernel::memory::{
     AsyncAccess, BarrierAccess, BulkCopy, ConstAccess, CopyArrival, GlobalAccess, GlobalOp, LocalAccess,
-    SharedAccess, ThreadCopy,
+    SharedAccess, SharedFill, ThreadCopy,
 };
 use crate::kernel::order::Ordering;
 use crate::kernel::register::{Pred, PredSource};
@@ -51,6 +51,8 @@ pub enum Operation {
     Const(ConstAccess),
     /// Access shared memory.
     Shared(SharedAccess),
+    /// Store zeros to a range of shared memory.
+    Fill(SharedFill),
     /// Work on an mbarrier object.
     Barrier(BarrierAccess),
     /// Copy to shared memory, thread by thread.
@@ -125,6 +127,7 @@ impl Operation {
             }
             Operation::Shared(_) => Effect::Access,
             Operation::Global(_)
+            | Operation::Fill(_)
             | Operation::Barrier(_)
             | Operation::ThreadCopy(_)
             | Operation::CopyArrival(_)

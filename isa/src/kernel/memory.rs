@@ -52,6 +52,15 @@ pub struct SharedAccess {
     pub object: bool,
 }
 
+/// UMEMSETS.64: the warp stores zeros from an address on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SharedFill {
+    /// The address of the first word, that of the lowest active thread.
+    pub address: SharedAddress,
+    /// Number of words of 64 bits, that of the lowest active thread.
+    pub words: Source,
+}
+
 /// Operand B of an operation on an mbarrier object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BarrierOperand {

@@ -7,7 +7,7 @@ use crate::kernel::compute::{ComputeOp, IntOp, Path};
 use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{
     AddressBase, ConstAccess, GlobalAccess, GlobalAddress, GlobalOp, Grain, LocalAccess, SharedAccess,
-    SharedAddress, SharedResult, Space,
+    SharedAddress, SharedFill, SharedResult, Space,
 };
 use crate::kernel::register::{Pred, Reg, UReg};
 use crate::kernel::source::{ConstAddress, ConstIndex, Source, Value};
@@ -93,6 +93,9 @@ impl<'t> Unit<'_, 't> {
             _ => return Ok(false),
         };
         let m = &mut Mods::new(i);
+        if m.take("bulk") {
+            return self.fill(m).map(|()| true);
+        }
         let order = ordering(m, false);
         let memory = Memory::take(m);
         m.drop_hints();
@@ -122,6 +125,38 @@ impl<'t> Unit<'_, 't> {
             self.part(ty, memory, store, parts, address, offset)?;
         }
         Ok(true)
+    }
+
+    /// `st.bulk[.weak][.shared::cta] [a], size, 0`: a generic address is taken to be one of shared memory, as compiled
+    /// code takes it.
+    fn fill(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
+        m.take("weak");
+        m.take_any(&["shared", "shared::cta"]);
+        m.done()?;
+        if m.instruction.opcode != "st" {
+            return Err(Fail::Lacking);
+        }
+        if self.arch.number() < 100 {
+            return Err(Fail::since(&m.name(), 100));
+        }
+        if !matches!(m.operand(2)?, Operand::Integer(0)) {
+            return Err(Fail::wrong("a value other than 0", "st.bulk stores zeros: write 0"));
+        }
+        let words = match m.operand(1)? {
+            Operand::Integer(bytes) if bytes % 8 != 0 => {
+                let message = format!("a size of {bytes} bytes");
+                return Err(Fail::wrong(message, "the size is a multiple of 8"));
+            }
+            size => {
+                let (bytes, words) = (self.input(size, Type::U64)?, self.scratch(2));
+                let shift = ComputeOp::int(IntOp::Shr, Type::U64);
+                self.compute(shift, Output::Pair(words), &[bytes, imm(3)]);
+                word(words)
+            }
+        };
+        let address = self.shared_address(m.operand(0)?, 0)?;
+        self.emit(Operation::Fill(SharedFill { address, words }));
+        Ok(())
     }
 
     /// One load or store, of no more than 128 bits.

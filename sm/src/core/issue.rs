@@ -114,7 +114,12 @@ impl Core<'_> {
                 self.note_object(warp, &request);
                 self.ask(slot, warp, request);
             }
-            Operation::Shared(_) => {}
+            Operation::Fill(fill) if mask != 0 => {
+                let view = warp.view(index, &self.constants);
+                let request = Request::fill(fill, &view, mask, pc, warp.cta_slot);
+                self.ask(slot, warp, request);
+            }
+            Operation::Shared(_) | Operation::Fill(_) => {}
             Operation::Barrier(access) => self.barrier_access(at, warp, access)?,
             Operation::ThreadCopy(copy) => self.thread_copy(at, warp, copy)?,
             Operation::CopyArrival(arrival) => self.copy_arrival(at, warp, arrival)?,

@@ -4,7 +4,7 @@ use crate::compute::atomic;
 use crate::warp::{LANES, Row, View, Warp, high_words, lanes};
 use atoms_isa::{
     BarrierAccess, BarrierOperand, BarrierResult, GlobalOp, Pred, Reg, SharedAccess, SharedAddress,
-    SharedResult, UReg,
+    SharedFill, SharedResult, UReg,
 };
 use atoms_model::diagnosis::{OBJECT_INIT, OBJECT_LOAD};
 use atoms_model::port::{In, Out};
@@ -34,6 +34,18 @@ pub(crate) struct Request {
     pub(crate) in_flight: bool,
     /// Lanes that stored, so far.
     pub(crate) stored: u32,
+    /// The rest of a fill.
+    pub(crate) fill: FillRest,
+}
+
+/// Words of 64 bits that a fill has yet to ask for.
+#[derive(Default)]
+pub(crate) struct FillRest {
+    words: u32,
+    /// Address of the first.
+    address: u32,
+    /// Lanes that share them.
+    lanes: u32,
 }
 
 /// Operands B and C of each lane.
@@ -155,6 +167,30 @@ impl Request {
             piece: 0,
             in_flight: false,
             stored: 0,
+            fill: FillRest::default(),
+        }
+    }
+
+    /// The first request of an UMEMSETS. Others follow it, until all words are stored.
+    pub(crate) fn fill(fill: &SharedFill, view: &View<'_>, mask: u32, pc: u32, slot: usize) -> Request {
+        let lowest = mask.trailing_zeros() as usize % LANES;
+        let words = view.row(&fill.words)[lowest];
+        let address = Address::of(&fill.address, view).sum(lowest);
+        let (zeros, none) = (Box::new(RequestOperands::NONE), Address::plain([0; LANES]));
+        let mut request = Request::bare(Op::Store, Size::U64, 0, pc, slot, none, zeros);
+        request.fill = FillRest { words, address, lanes: mask };
+        request.next_words();
+        request
+    }
+
+    /// Takes the next words of a fill, one for each lane.
+    fn next_words(&mut self) {
+        (self.mask, self.piece) = (0, 0);
+        for lane in lanes(self.fill.lanes).take(self.fill.words as usize) {
+            self.address.ra[lane] = self.fill.address;
+            self.mask |= 1 << lane;
+            self.fill.address = self.fill.address.wrapping_add(8);
+            self.fill.words -= 1;
         }
     }
 
@@ -278,6 +314,10 @@ impl Request {
         self.in_flight = false;
         if self.skip_empty(port_lanes) {
             return false;
+        }
+        if self.fill.words > 0 {
+            self.next_words();
+            return !self.skip_empty(port_lanes);
         }
         if let Some(split) = warp.split_of(self.mask) {
             for (pred, holds) in [(self.pred_dst, self.stored), (self.cleared, 0)] {

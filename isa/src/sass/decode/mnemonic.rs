@@ -166,6 +166,7 @@ const ROWS: &[Row] = &[
     ("UCGABAR_ARV", VECTOR, |_| control(Control::ClusterArrive), "arrive at the cluster's barrier", &["UCGABAR_ARV"]),
     ("UCGABAR_WAIT", VECTOR, |_| control(Control::ClusterWait), "wait at the cluster's barrier", &["UCGABAR_WAIT"]),
     ("ULDC", UNIFORM, global::constant, "load from a constant bank, uniform", &["ULDC UR4, c[0x0][0x160]"]),
+    ("UMEMSETS", UNIFORM, shared::fill, "store zeros to a range of shared memory, words of 64 bits", &["UMEMSETS.64 [UR4], URZ, UR5"]),
     ("UP2UR", UNIFORM, |a| preds::to_register(a, "UPR"), "predicates of the warp to a register", &["UP2UR UR4, UPR, URZ, 0x7f"]),
     ("UR2UP", UNIFORM, |a| preds::from_register(a, "UPR"), "a register to predicates of the warp", &["UR2UP UPR, UR4, 0x7f"]),
     ("USYNCS", UNIFORM, barrier::decode, "as SYNCS, once for the warp", &["USYNCS.EXCH.64 URZ, [UR4], UR6", "USYNCS.CCTL.IV [UR4]", "USYNCS.ARRIVE.TRANS64.ACT0 UR0, [UR4], UR6", "USYNCS.ARRIVE.TRANS64.ART0 UR0, [UR4], UR6", "USYNCS.PHASECHK.TRANS64 UP1, [UR4], UR6"]),

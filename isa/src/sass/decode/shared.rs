@@ -1,10 +1,11 @@
 //! ATOMS, LDS and STS; LDL and STL.
 
-use super::Decoded;
 use super::args::Args;
+use super::{Decoded, Failure};
 use crate::kernel::instruction::Operation;
-use crate::kernel::memory::{LocalAccess, SharedAccess, SharedAddress, SharedResult};
+use crate::kernel::memory::{LocalAccess, SharedAccess, SharedAddress, SharedFill, SharedResult};
 use crate::kernel::register::{Pred, Reg, UReg};
+use crate::kernel::source::{Source, Value};
 use crate::sass::operand::{OperandKind, Width};
 use atoms_ops::{OPS, Op, Operands, ResultKind, Size};
 
@@ -56,6 +57,17 @@ fn plain_size(args: &mut Args<'_, '_>) -> Size {
 /// Registers an operand of this size fills.
 pub(super) fn registers(size: Size) -> u8 {
     size.bytes().div_ceil(4) as u8
+}
+
+/// `UMEMSETS.64 [a], URZ, n`
+pub(super) fn fill(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.require("64")?;
+    let address = address(args)?;
+    if !args.ureg()?.is_zero() {
+        return Err(Failure::Lacking);
+    }
+    let words = Source::plain(Value::Uniform(args.ureg()?));
+    Ok(Operation::Fill(SharedFill { address, words }))
 }
 
 /// `LDS[.64] d, [a]`, `STS[.64] [a], b`

@@ -66,6 +66,7 @@ fn act(op: Op) -> Act {
 fn acts(instruction: &Instruction) -> Option<(Act, bool)> {
     match &instruction.operation {
         Operation::Shared(access) => Some((act(access.op), true)),
+        Operation::Fill(_) => Some((Act::Store, true)),
         Operation::Barrier(access) if access.op == Op::Load => Some((Act::Atomic, true)),
         Operation::Barrier(access) => Some((act(access.op), true)),
         Operation::Global(access) => Some((

@@ -72,7 +72,6 @@ const ACCESSES: &[(&str, Op, Size, SharedResult, u8, u8)] = &[
     ("ATOMS.CAS.128 R8, [R7], R8, R12",        Op::Cas,      Size::B128, SharedResult::Reg(Reg(8)), 8,   12),
     ("ATOMS.CAST R1, [R0], R2, R3",            Op::Cast,     Size::U32,  SharedResult::Reg(Reg(1)), 2,   3),
     ("ATOMS.CAST.SPIN.64 R6, [R9], R4, R6",    Op::CastSpin, Size::U64,  SharedResult::Reg(Reg(6)), 4,   6),
-    ("ATOMS.CAST.SPIN P0, [R10], R2, R3",      Op::CastSpin, Size::U32,  SharedResult::Pred(0),     2,   3),
     ("ATOMS.POPC.INC.32 RZ, [R4+URZ]",         Op::PopcInc,  Size::U32,  SharedResult::None,        255, 255),
     ("ATOMS.ARRIVE.64 R4, [R4+URZ]",           Op::MbarArriveSm80, Size::U64, SharedResult::Reg(Reg(4)), 255, 255),
     ("ATOMS.ARRIVE.64 RZ, [URZ]",              Op::MbarArriveSm80, Size::U64, SharedResult::None,  255, 255),

@@ -1,6 +1,6 @@
 //! Machine code of sm_50 to sm_62: its text, and the rules of its ATOMS (spec 2.3, 2.5).
 
-use atoms_isa::{Operation, Program, SharedAccess, TextError};
+use atoms_isa::{Operation, Program, SharedAccess, SharedResult, TextError};
 use atoms_ops::{Op, Size};
 
 fn read(arch: &str, lines: &str) -> Result<Program, TextError> {
@@ -106,4 +106,37 @@ fn functions_that_call_themselves_are_not_known() {
     let code = "CAL `(f) ;\nEXIT ;\nf:\n@P0 CAL `(f) ;\nRET ;";
     assert!(read("sm_50", code).unwrap().kernels[0].lacking().count() > 0);
     assert_eq!(read("sm_50", &code.replace("@P0 CAL `(f)", "NOP")).unwrap().kernels[0].lacking().count(), 0);
+}
+
+/// Instructions on shared memory, the first architecture that has each, and the last that does not.
+#[test]
+fn instructions_of_later_architectures() {
+    for (line, first, last) in [
+        ("ATOMS.EXCH.128 R8, [R4], R12 ;", "sm_90", "sm_89"),
+        ("ATOMS.CAS.128 R8, [R4], R8, R12 ;", "sm_90", "sm_89"),
+        ("ATOMS.ARRIVE.64 RZ, [R4] ;", "sm_80", "sm_75"),
+        ("ARRIVES.LDGSTSBAR.64 [UR4] ;", "sm_80", "sm_75"),
+        ("LDGSTS.E [R4], [R2.64] ;", "sm_80", "sm_75"),
+        ("LDGDEPBAR ;", "sm_80", "sm_75"),
+        ("SYNCS.CCTL.IV [UR4] ;", "sm_90", "sm_89"),
+        ("STAS [R2.64], R4 ;", "sm_90", "sm_89"),
+        ("REDAS.ADD [R2.64], R4 ;", "sm_90", "sm_89"),
+        ("UBLKCP.S.G [UR4], [UR6], UR8 ;", "sm_90", "sm_89"),
+        ("UBLKRED.G.S.ADD [UR4], [UR6], UR8 ;", "sm_90", "sm_89"),
+        ("UMEMSETS.64 [UR4], URZ, UR6 ;", "sm_100", "sm_90a"),
+        ("ATOMS.CAST.SPIN P0, [R10], R2, R3 ;", "sm_100", "sm_90a"),
+    ] {
+        let name = line.split(['.', ' ']).next().unwrap();
+        for arch in ["sm_50", "sm_70", last] {
+            let error = read(arch, &format!("NOP ;\n{line}\nEXIT ;")).unwrap_err();
+            let problem = &error.problems[0];
+            assert!(problem.message.starts_with(&format!("{arch} has no {name}")), "{line}: {error}");
+            assert!(problem.help.contains(&format!("from {first} on")), "{line}: {}", problem.help);
+            assert_eq!((problem.line, problem.column), (4, 1), "{line}");
+        }
+        let program = read(first, line).unwrap_or_else(|e| panic!("{line}: {e}"));
+        assert_eq!(program.kernels[0].lacking().count(), 0, "{line}");
+    }
+    assert_eq!(access("sm_100", "ATOMS.CAST.SPIN P0, [R10], R2, R3 ;").result, SharedResult::Pred(0));
+    assert!(read("sm_50", "LDS.U.128 R4, [R0] ;\nSTS.128 [R0], R4 ;").is_ok());
 }

@@ -19,6 +19,7 @@ const CASES: &[(&str, &str, u32, &str, &str)] = &[
     ("odd uniform pair",          "ULDC.64 UR5, c[0x0][0x210] ;",          9, "UR5 cannot start a 64-bit operand",        "such as UR4"),
     ("size of ATOMS.ADD",         "ATOMS.ADD.64 R2, [R0], R4 ;",           1, "ATOMS.ADD does not exist in this size",    ".U32, .S32 (spec 3.3)"),
     ("size of ATOMS.CAST",        "ATOMS.CAST.128 R4, [R0], R4, R8 ;",     1, "ATOMS.CAST does not exist in this size",   ".U32, .S32, .64"),
+    ("modifier of ATOMS.CAS",     "ATOMS.CAS.SPIN R6, [R9], R4, R5 ;",     1, "ATOMS.CAS has no modifier `.SPIN`",        "one size: .U32"),
     ("operation of ATOMS",        "ATOMS.SUB R2, [R0], R4 ;",              1, "ATOMS has no operation `SUB`",             "ADD, MIN"),
     ("no operation",              "ATOMS R2, [R0], R4 ;",                  1, "ATOMS names no operation",                 "ADD, MIN"),
     ("result of POPC.INC",        "ATOMS.POPC.INC.32 R1, [R0] ;",         19, "gives no result",                        "RZ"),

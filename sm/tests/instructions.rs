@@ -2,7 +2,7 @@
 
 use crate::single;
 
-use single::outcome;
+use single::{outcome, outcome_on};
 
 const T: u32 = 1;
 const F: u32 = 0;
@@ -122,7 +122,6 @@ const CASES: &[Case] = &[
     ("shared sub-word accesses",         "STS [0x8], R2 ;\nLDS.S8 R8, [0xb] ;\nLDS.U16 R9, [0xa] ;", [0x8091_a2b3, 0, 0, 0], F, [0xffff_ff80, 0x8091, F, F]),
     ("shared 64-bit exchange",           "STS.64 [RZ], R2 ;\nATOMS.EXCH.64 R8, [RZ], R4 ;", [1, 2, 3, 4],              F, [1, 2, F, F]),
     ("cast gives a register",            "STS.64 [RZ], R2 ;\nATOMS.CAST.64 R8, [RZ], R2, R4 ;", [1, 2, 3, 4],          F, [1, 0, F, F]),
-    ("cast gives a predicate",           "STS [RZ], R2 ;\nATOMS.CAST.SPIN P1, [RZ], R2, R3 ;\nATOMS.CAST.SPIN P2, [RZ], R2, R3 ;\nLDS R8, [RZ] ;", [1, 2, 0, 0], F, [2, 0, T, F]),
     ("scaled and negative addresses",    "STS [R2.X4+0x10], R3 ;\nLDS R8, [R4+-0x4] ;",    [2, 99, 0x1c, 0],           F, [99, 0, F, F]),
     ("generic load of shared memory",    "STS [0x8], R2 ;\nULDC.64 UR4, c[0x0][0x18] ;\nMOV R12, 0x8 ;\nLD.E R8, [R12.U32+UR4] ;", [42, 0, 0, 0], F, [42, 0, F, F]),
 ];
@@ -132,4 +131,10 @@ fn each_instruction_does_what_it_says() {
     for (rule, lines, r, p0, expected) in CASES {
         assert_eq!(outcome(lines, *r, *p0), *expected, "{rule}: {lines}");
     }
+}
+
+#[test]
+fn cast_gives_a_predicate_from_sm_100_on() {
+    let lines = "STS [RZ], R2 ;\nATOMS.CAST.SPIN P1, [RZ], R2, R3 ;\nATOMS.CAST.SPIN P2, [RZ], R2, R3 ;\nLDS R8, [RZ] ;";
+    assert_eq!(outcome_on("sm_100a", lines, [1, 2, 0, 0], F), [2, 0, T, F]);
 }

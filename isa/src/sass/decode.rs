@@ -18,8 +18,11 @@ mod warp;
 
 pub use mnemonic::{MNEMONICS, MnemonicRow, NAMED_MNEMONICS};
 
+use crate::arch::Arch;
 use crate::kernel::instruction::Operation;
+use crate::problem::Problem;
 use crate::sass::listing::{INSTRUCTION_BYTES, Statement};
+use crate::sass::operand::{Operand, OperandKind};
 use args::Args;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -33,6 +36,43 @@ pub(crate) enum Failure {
 }
 
 pub(crate) type Decoded<T> = Result<T, Failure>;
+
+/// Instructions on shared memory that early architectures lack: mnemonic, the modifier of the form, and the first
+/// architecture that has them. Source: \[TOOLS\], for which targets an assembler takes PTX that becomes them.
+const FIRST: &[(&str, Option<&str>, u16)] = &[
+    ("ATOMS", Some("128"), 90),
+    ("ATOMS", Some("ARRIVE"), 80),
+    ("ARRIVES", None, 80),
+    ("LDGSTS", None, 80),
+    ("LDGDEPBAR", None, 80),
+    ("REDAS", None, 90),
+    ("STAS", None, 90),
+    ("SYNCS", None, 90),
+    ("UBLKCP", None, 90),
+    ("UBLKRED", None, 90),
+    ("UMEMSETS", None, 100),
+];
+
+/// Names a shared-memory instruction that the architecture does not have.
+pub(crate) fn too_early(statement: &Statement<'_>, arch: Arch) -> Option<Problem> {
+    let mut parts = statement.mnemonic.split('.');
+    let base = parts.next();
+    let predicate = matches!(statement.operands.first(), Some(Operand { kind: OperandKind::Pred(_), .. }));
+    if predicate && statement.mnemonic.starts_with("ATOMS.CAST") && arch.number() < 100 {
+        let message = format!("{arch} has no ATOMS.CAST with a predicate as its result");
+        let help = "it exists from sm_100 on: write a register (spec 3.2)";
+        return Some(Problem::new(statement.mnemonic_range.clone(), message, help));
+    }
+    let has = |modifier: &str| parts.clone().any(|part| part == modifier);
+    let row = |(name, modifier, first): &&(&str, Option<&str>, u16)| {
+        base == Some(*name) && modifier.is_none_or(has) && arch.number() < *first
+    };
+    let (name, modifier, first) = FIRST.iter().find(row)?;
+    let form = modifier.map_or_else(String::new, |modifier| format!(" with `.{modifier}`"));
+    let message = format!("{arch} has no {name}{form}");
+    let help = format!("it exists from sm_{first} on: name the architecture that the code was compiled for");
+    Some(Problem::new(statement.mnemonic_range.clone(), message, help))
+}
 
 /// What branch targets are resolved with.
 pub(crate) struct Targets<'t> {

@@ -249,11 +249,12 @@ struct Body {
 impl Section<'_> {
     /// Decodes everything; problems stay in the section, no more than `most`.
     fn decode(&mut self, arch: Option<Arch>, most: usize) -> Body {
-        if arch.is_some_and(Arch::early) && self.problems.is_empty() {
-            self.rewrite(most)
-        } else {
-            self.read(arch, most)
+        let rewrites = arch.is_some_and(Arch::early) && self.problems.is_empty();
+        if let Some(arch) = arch {
+            let early = self.statements.iter().filter_map(|statement| decode::too_early(statement, arch));
+            self.problems.extend(early.take(most));
         }
+        if rewrites { self.rewrite(most) } else { self.read(arch, most) }
     }
 
     /// Decodes code of sm_50 to sm_62, rewritten as that of sm_70.

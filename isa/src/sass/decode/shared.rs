@@ -110,21 +110,23 @@ pub(super) fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         },
         None => return unknown(args, "ATOMS names no operation".into()),
     };
-    let size = args.first_modifier().map_or(Some(Size::U32), size);
+    let named = args.first_modifier();
+    let size = named.map_or(Some(Size::U32), size);
     let name =
         |size: &Size| SIZES.iter().find(|(_, known)| known == size).map(|(name, _)| format!(".{name}"));
     let legal: Vec<_> = op.row().sizes.iter().filter_map(name).collect();
     let op_name = if op == Op::MbarArriveSm80 { "ARRIVE" } else { op.name() };
+    let not_a_size = named.filter(|_| size.is_none());
+    if let Some(more) = not_a_size.or(args.modifiers_left().first().copied()) {
+        let message = format!("ATOMS.{op_name} has no modifier `.{more}`");
+        let help = format!("after the operation stands one size: {}", legal.join(", "));
+        return args.wrong(args.mnemonic_range(), message, help);
+    }
     let Some(size) = size.filter(|s| op.row().sizes.contains(s)) else {
         let message = format!("ATOMS.{op_name} does not exist in this size");
         let help = format!("it exists as {} (spec 3.3)", legal.join(", "));
         return args.wrong(args.mnemonic_range(), message, help);
     };
-    if let Some(more) = args.modifiers_left().first() {
-        let message = format!("ATOMS.{op_name} has no modifier `.{more}`");
-        let help = format!("after the operation stands one size: {}", legal.join(", "));
-        return args.wrong(args.mnemonic_range(), message, help);
-    }
     let row = op.row();
     let count = registers(size);
     let result = match args.peek() {

@@ -98,7 +98,7 @@ fn module<'t>(name: &str, text: &'t str, whole: bool) -> Result<Module<'t>, CliE
     }
     let functions = vec![ptx::snippet(text).map_err(wrong)?];
     let target = arch(ALL[0])?;
-    Ok(Module { version: (9, 0), target, address_size: 64, variables: Vec::new(), functions })
+    Ok(Module { version: ptx::NEWEST, target, address_size: 64, variables: Vec::new(), functions })
 }
 
 fn arch(name: &str) -> Result<Arch, CliError> {

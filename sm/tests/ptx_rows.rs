@@ -340,7 +340,7 @@ fn written(text: &str, kinds: [Kind; 4]) -> String {
 
 fn kernel() -> String {
     let mut text = String::from(
-        ".version 9.0\n.target sm_120a\n.address_size 64\n.const .align 4 .b32 start[2] = {7, 9};\n\
+        ".version 9.5\n.target sm_120a\n.address_size 64\n.const .align 4 .b32 start[2] = {7, 9};\n\
          .visible .entry rows(.param .u64 p0, .param .u64 p1)\n{\n.reg .pred %p, %q, %yes;\n.reg .b16 %h<4>;\n\
          .reg .b32 %r<4>;\n.reg .b64 %rd<4>, %in, %out;\nld.param.u64 %in, [p0];\nld.param.u64 %out, [p1];\n\
          setp.eq.u64 %yes, %in, %in;\n",

@@ -117,9 +117,9 @@ impl Expansion {
     /// A module with one kernel, `name`, that does the call once per thread: its parameters are the
     /// inputs in order and, last, the generic address to put the result at if there is one.
     pub fn module(&self, name: &str, target: PtxTarget) -> String {
-        // 9.0 is the first edition that knows every target from sm_75 up to sm_121, and the last
-        // before them knows the older ones.
-        let version = if target.number() < 75 { "8.0" } else { "9.0" };
+        // 9.4 is the first edition that knows every target from sm_75 up to sm_121; assemblers that know older ones
+        // read up to 8.7.
+        let version = if target.number() < 75 { "8.7" } else { "9.4" };
         let mut params: Vec<String> = Vec::new();
         let mut loads = String::new();
         for (place, input) in self.inputs.iter().enumerate() {

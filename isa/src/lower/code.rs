@@ -1,9 +1,9 @@
 //! Statements as they are written for one architecture: constants, addresses, meetings, and the loops that make an
 //! operand uniform.
 
-use super::Frame;
 use super::decimal::{decimal, half};
 use super::offset::{hex, plus};
+use super::{Frame, Target};
 use crate::arch::Arch;
 pub(super) use crate::kernel::register::Reg;
 use crate::ptx::RegId;
@@ -13,6 +13,7 @@ pub(super) struct Code<'f> {
     pub(super) arch: Arch,
     /// The number after `sm_`.
     pub(super) number: u16,
+    pub(super) target: Target,
     pub(super) frame: &'f mut Frame,
     /// Nothing follows in the kernel and the result is not used: a thread that is done exits.
     pub(super) leave_early: bool,
@@ -48,10 +49,11 @@ macro_rules! emit {
 pub(super) use emit;
 
 impl<'f> Code<'f> {
-    pub(super) fn new(arch: Arch, frame: &'f mut Frame) -> Code<'f> {
+    pub(super) fn new(arch: Arch, target: Target, frame: &'f mut Frame) -> Code<'f> {
         Code {
             arch,
             number: arch.number(),
+            target,
             frame,
             leave_early: false,
             wanted: false,

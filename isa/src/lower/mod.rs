@@ -10,12 +10,15 @@ mod frame;
 mod mbarrier;
 mod offset;
 mod operand;
+mod since;
 
 use crate::arch::Arch;
 use crate::ptx::{Function, Module, PtxInstruction};
 
 use code::Code;
 use operand::Reader;
+
+pub(crate) use since::Target;
 
 pub use frame::Frame;
 
@@ -73,11 +76,12 @@ pub fn lower(
     frame: &mut Frame,
 ) -> Option<Result<Vec<String>, LoweringRefusal>> {
     let reader = Reader { module, function, instruction };
-    let mut code = Code::new(arch, frame);
+    let target = Target::new(module, arch.number());
+    let mut code = Code::new(arch, target, frame);
     let outcome = match instruction.opcode {
         // `red.async` reports to an mbarrier object.
         "atom" | "red" if !instruction.modifiers.contains(&"async") => atom::lower(&reader, used, &mut code),
         _ => mbarrier::lower(&reader, used, &mut code)?,
     };
-    Some(outcome.map(|()| code.lines))
+    Some(outcome.and_then(|()| target.check_versions(instruction)).map(|()| code.lines))
 }

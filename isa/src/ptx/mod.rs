@@ -24,6 +24,8 @@ pub use ast::{
     StateSpace, Symbol, Variable,
 };
 
+pub use parser::NEWEST;
+
 use crate::problem::TextError;
 use parser::Parser;
 

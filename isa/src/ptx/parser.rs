@@ -58,6 +58,9 @@ const OUTSIDE: &[&str] = &[
 /// text is in `tests/kernels`.
 const LAST_MINOR: &[u16] = &[4, 3, 2, 3, 0, 5, 8, 8, 5];
 
+/// The newest version of PTX that is read.
+pub const NEWEST: (u16, u16) = (LAST_MINOR.len() as u16, LAST_MINOR[LAST_MINOR.len() - 1]);
+
 const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
 
 impl<'t> Parser<'t> {

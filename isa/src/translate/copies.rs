@@ -9,6 +9,7 @@ use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{AddressBase, GlobalAddress, ThreadCopy};
 use crate::kernel::register::{Pred, PredSource, Reg};
 use crate::kernel::source::Source;
+use crate::lower::Target;
 use crate::ptx::{Operand, PtxInstruction, Type};
 use atoms_ops::Size;
 
@@ -67,6 +68,10 @@ impl<'t> Unit<'_, 't> {
             Some(Operand::Integer(source)) if source == bytes => {}
             Some(Operand::Integer(0)) => copy.enable = PredSource::FALSE,
             Some(Operand::Register(id)) if self.type_of(*id)? == Type::Pred => {
+                // The assembler's spelling.
+                Target::new(self.module, self.arch.number())
+                    .needs_version("Feature 'igonre-src on cp.async'", (7, 5))
+                    .map_err(|refused| Fail::Wrong(refused.message, refused.help))?;
                 // Where the predicate holds, the source is not read.
                 let pred = Pred::Thread(self.predicate(*id)?);
                 copy.enable = PredSource { pred, negate: true };

@@ -193,7 +193,11 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         }
         let known =
             unit.arithmetic(i)? || unit.moves(i)? || unit.access(i)? || unit.copy(i)? || unit.direct(i)?;
-        if known { Ok(()) } else { Err(Fail::Lacking) }
+        if !known {
+            return Err(Fail::Lacking);
+        }
+        let target = lower::Target::new(unit.module, unit.arch.number());
+        target.check_versions(i).map_err(|refused| Fail::Wrong(refused.message, refused.help))
     }
 
     /// What stands at the beginning of a block.

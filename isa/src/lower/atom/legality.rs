@@ -4,60 +4,75 @@
 use super::form::{AtomicOp, AtomicSpace, Form, Modifiers};
 use crate::arch::Arch;
 use crate::kernel::order::{Scope, Semantics};
-use crate::lower::{LoweringRefusal, illegal, lacking, mismatch, refuse};
+use crate::lower::since::Since;
+use crate::lower::{LoweringRefusal, Target, illegal, lacking, mismatch, refuse};
 use crate::ptx::{PtxInstruction, Type};
 use strum::VariantNames;
 
 /// An operation on a type that `atom` has, and from where on.
 pub(super) struct Row {
     pub(super) op: AtomicOp,
-    /// Types in the order in which the assembler names them, each with the first architecture that has the
-    /// operation on it; `None` for one that exists for vectors alone.
-    pub(super) types: &'static [(Type, Option<u16>)],
+    /// Types in the order in which the assembler names them, each with the first architecture and the first version
+    /// of PTX that have the operation on it.
+    pub(super) types: &'static [(Type, Since)],
 }
 
 /// Every legal pair of operation and type. Source: [PTX] atom, target notes; [TOOLS].
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     Row { op: AtomicOp::Add, types: &[
-        (Type::U32, Some(50)), (Type::S32, Some(50)), (Type::U64, Some(50)), (Type::F64, Some(60)),
-        (Type::F16, Some(70)), (Type::F16x2, Some(60)), (Type::F32, Some(50)), (Type::Bf16, Some(90)),
-        (Type::Bf16x2, Some(90)),
+        (Type::U32, OLD), (Type::S32, OLD), (Type::U64, OLD), (Type::F64, (60, (5, 0))),
+        (Type::F16, (70, (6, 3))), (Type::F16x2, (60, (6, 2))), (Type::F32, OLD), (Type::Bf16, (90, (7, 8))),
+        (Type::Bf16x2, (90, (7, 8))),
     ] },
     Row { op: AtomicOp::Min, types: MIN_MAX },
     Row { op: AtomicOp::Max, types: MIN_MAX },
-    Row { op: AtomicOp::Inc, types: &[(Type::U32, Some(50))] },
-    Row { op: AtomicOp::Dec, types: &[(Type::U32, Some(50))] },
+    Row { op: AtomicOp::Inc, types: &[(Type::U32, OLD)] },
+    Row { op: AtomicOp::Dec, types: &[(Type::U32, OLD)] },
     Row { op: AtomicOp::And, types: BITWISE },
     Row { op: AtomicOp::Or, types: BITWISE },
     Row { op: AtomicOp::Xor, types: BITWISE },
-    Row { op: AtomicOp::Exch, types: &[(Type::B32, Some(50)), (Type::B64, Some(50)), (Type::B128, Some(90))] },
+    Row { op: AtomicOp::Exch, types: &[(Type::B32, OLD), (Type::B64, OLD), (Type::B128, (90, (8, 3)))] },
     Row { op: AtomicOp::Cas, types: &[
-        (Type::B16, Some(70)), (Type::B32, Some(50)), (Type::B64, Some(50)), (Type::B128, Some(90)),
+        (Type::B16, (70, (6, 3))), (Type::B32, OLD), (Type::B64, OLD), (Type::B128, (90, (8, 3))),
     ] },
 ];
 
-const MIN_MAX: &[(Type, Option<u16>)] = &[
-    (Type::U32, Some(50)),
-    (Type::S32, Some(50)),
-    (Type::U64, Some(50)),
-    (Type::S64, Some(50)),
-    (Type::F16, None),
-    (Type::F16x2, None),
-    (Type::Bf16, None),
-    (Type::Bf16x2, None),
+/// On every architecture, and in every version of PTX that these have.
+const OLD: Since = (50, (2, 0));
+
+/// 64-bit minima, maxima and bitwise operations.
+const WIDE: Since = (50, (3, 1));
+
+/// Vectors; minima and maxima of halves exist for them alone.
+const VECTORS: Since = (90, (8, 1));
+
+const MIN_MAX: &[(Type, Since)] = &[
+    (Type::U32, OLD),
+    (Type::S32, OLD),
+    (Type::U64, WIDE),
+    (Type::S64, WIDE),
+    (Type::F16, VECTORS),
+    (Type::F16x2, VECTORS),
+    (Type::Bf16, VECTORS),
+    (Type::Bf16x2, VECTORS),
 ];
 
-const BITWISE: &[(Type, Option<u16>)] = &[(Type::B32, Some(50)), (Type::B64, Some(50))];
+const BITWISE: &[(Type, Since)] = &[(Type::B32, OLD), (Type::B64, WIDE)];
 
 /// Types of an operation; none for one without a row.
-fn types(op: AtomicOp) -> &'static [(Type, Option<u16>)] {
+fn types(op: AtomicOp) -> &'static [(Type, Since)] {
     ROWS.iter().find(|row| row.op == op).map_or(&[], |row| row.types)
 }
 
 /// Types whose results are rounded from halves: `.noftz` must say that subnormals stay.
 const fn half(ty: Type) -> bool {
     matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2)
+}
+
+/// True if scalars have no such operation.
+pub(super) fn of_vectors_alone(op: AtomicOp, ty: Type) -> bool {
+    half(ty) && op != AtomicOp::Add
 }
 
 fn feature<T>(name: &str, since: u16) -> Result<T, LoweringRefusal> {
@@ -181,10 +196,14 @@ impl Form {
     ///
     /// # Errors
     /// What that assembler says.
-    pub(super) fn read(instruction: &PtxInstruction<'_>, arch: Arch) -> Result<Form, LoweringRefusal> {
+    pub(super) fn read(
+        instruction: &PtxInstruction<'_>,
+        arch: Arch,
+        target: Target,
+    ) -> Result<Form, LoweringRefusal> {
         let modifiers = Modifiers::read(instruction, arch)?;
         let red = instruction.opcode == "red";
-        let (op, ty) = check(&modifiers, red, arch)?;
+        let (op, ty) = check(&modifiers, red, target)?;
         Ok(Form {
             red,
             op,
@@ -202,18 +221,14 @@ impl Form {
 /// Looks at all modifiers together.
 ///
 /// # Errors
-/// The first complaint of the assembler for `arch`.
-pub(super) fn check(
-    modifiers: &Modifiers<'_>,
-    red: bool,
-    arch: Arch,
-) -> Result<(AtomicOp, Type), LoweringRefusal> {
-    let number = arch.number();
+/// The first complaint of the assembler for the target.
+fn check(modifiers: &Modifiers<'_>, red: bool, target: Target) -> Result<(AtomicOp, Type), LoweringRefusal> {
+    let number = target.number;
     let opcode = if red { "red" } else { "atom" };
     if let Some((kind, message)) = &modifiers.doubled {
         return refuse(message.as_str(), format!("one {kind} is enough"));
     }
-    early_features(modifiers, number)?;
+    early_features(modifiers, target)?;
     let space = modifiers.space.unwrap_or(AtomicSpace::Generic);
     // Of .b128 the architecture comes first.
     let there = modifiers.ty != Some(Type::B128) || number >= 90;
@@ -221,7 +236,7 @@ pub(super) fn check(
         let message = format!("Modifier '.mmio' cannot be applied to '{}' space", space_name(space));
         return refuse(message, "it is for .global and generic addresses");
     }
-    hint(modifiers, space, opcode, number)?;
+    hint(modifiers, space, opcode, target)?;
     let (op, ty) = operation_and_type(modifiers, opcode, number)?;
     if red && op == AtomicOp::Exch {
         let message = "Illegal operation '.exch' for instruction 'red'";
@@ -240,50 +255,42 @@ pub(super) fn check(
     let Some((_, since)) = types(op).iter().find(|(t, _)| *t == ty) else {
         return wrong_type(op, ty, opcode, number);
     };
-    if modifiers.noftz && ty == Type::F32 && number < 90 {
-        return feature(&format!("{opcode} with .noftz and .f32"), 90);
+    if modifiers.noftz && ty == Type::F32 {
+        target.needs(&format!("Feature '{opcode} with .noftz and .f32'"), (90, (9, 4)), "")?;
     }
     let name = full_name(opcode, op, ty, space);
-    match since {
-        Some(since) if number >= *since => {}
-        Some(since) => {
-            let help = format!("lower it for sm_{since} or later, or write a loop around {opcode}.cas");
-            return refuse(format!("Instruction '{name}' requires .target sm_{since} or higher"), help);
-        }
-        None if number < 90 => {
-            let help = "there it exists for vectors in global memory; elsewhere write a loop around atom.cas";
-            return refuse(format!("Instruction '{name}' requires .target sm_90 or higher"), help);
-        }
-        None => {
-            let help = "it exists for vectors in global memory; elsewhere write a loop around atom.cas";
-            return refuse(format!("Vector modifier required for instruction '{name}'"), help);
-        }
+    let alone = of_vectors_alone(op, ty);
+    let help = match alone {
+        true => "it exists for vectors in global memory; elsewhere write a loop around atom.cas".into(),
+        false => format!("lower it for sm_{} or later, or write a loop around {opcode}.cas", since.0),
+    };
+    target.needs(&format!("Instruction '{name}'"), *since, &help)?;
+    if alone {
+        return refuse(format!("Vector modifier required for instruction '{name}'"), help);
     }
-    order(modifiers, red, opcode, number)?;
+    order(modifiers, red, opcode, target)?;
     Ok((op, ty))
 }
 
 /// Features that are looked at where a modifier is read.
-fn early_features(modifiers: &Modifiers<'_>, number: u16) -> Result<(), LoweringRefusal> {
+fn early_features(modifiers: &Modifiers<'_>, target: Target) -> Result<(), LoweringRefusal> {
+    let number = target.number;
     if modifiers.ty == Some(Type::B128) && number < 70 {
         return wide_type();
     }
-    if let Some(sem @ ("weak" | "mmio")) = modifiers.sem
-        && number < 70
-    {
-        return feature(&format!(".{sem}"), 70);
+    if let Some(sem @ ("weak" | "mmio")) = modifiers.sem {
+        target.has(&format!(".{sem}"), "")?;
     }
     match modifiers.ty {
-        Some(Type::Bf16) if number < 80 => return feature(".bf16", 80),
         // The earlier release counts conversions of sm_75 in.
         Some(Type::Bf16x2) if number < 75 => return feature(".bf16x2", 75),
-        Some(Type::Bf16x2) if number < 80 => return feature(".bf16x2", 80),
+        Some(ty @ (Type::Bf16 | Type::Bf16x2)) => target.has(&format!(".{}", ty.name()), "")?,
         _ => {}
     }
-    if modifiers.space == Some(AtomicSpace::Cluster) && number < 90 {
-        return feature("::cluster", 90);
+    match modifiers.space {
+        Some(AtomicSpace::Cluster) => target.has("::cluster", ""),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// `.b128` where it does not exist.
@@ -296,15 +303,12 @@ fn hint(
     modifiers: &Modifiers<'_>,
     space: AtomicSpace,
     opcode: &str,
-    number: u16,
+    target: Target,
 ) -> Result<(), LoweringRefusal> {
     if !modifiers.hinted {
         return Ok(());
     }
-    if number < 80 {
-        let message = "Modifier '.L2::cache_hint' requires .target sm_80 or higher";
-        return refuse(message, "drop it: it is a hint");
-    }
+    target.has("Modifier '.L2::cache_hint'", "drop it: it is a hint")?;
     if matches!(space, AtomicSpace::Shared | AtomicSpace::Cluster) {
         let message = format!(
             "Modifier '.L2::cache_hint' cannot be applied to '.shared' space for instruction '{opcode}'"
@@ -365,7 +369,7 @@ fn wrong_type<T>(op: AtomicOp, ty: Type, opcode: &str, number: u16) -> Result<T,
     });
     let required = required.collect::<Vec<_>>().join(" or ");
     let message = format!("Operation .{} requires {required} type for instruction '{opcode}'", op.name());
-    let same_bits = types(op).iter().find(|(t, since)| t.bits() == ty.bits() && since.is_some());
+    let same_bits = types(op).iter().find(|(t, _)| t.bits() == ty.bits() && !of_vectors_alone(op, *t));
     let help = match same_bits {
         Some((legal, _)) if half(*legal) => {
             format!("of {} bits there is {opcode}.{}.noftz.{}", ty.bits(), op.name(), legal.name())
@@ -379,20 +383,21 @@ fn wrong_type<T>(op: AtomicOp, ty: Type, opcode: &str, number: u16) -> Result<T,
 }
 
 /// `.sem` and `.scope`
-fn order(modifiers: &Modifiers<'_>, red: bool, opcode: &str, number: u16) -> Result<(), LoweringRefusal> {
+fn order(modifiers: &Modifiers<'_>, red: bool, opcode: &str, target: Target) -> Result<(), LoweringRefusal> {
     let legal: &[&str] =
         if red { &["relaxed", "release"] } else { &["relaxed", "acquire", "release", "acq_rel"] };
-    match modifiers.sem {
-        Some(sem) if number < 70 && sem != "volatile" => feature(&format!(".{sem}"), 70)?,
-        Some(sem) if !legal.contains(&sem) => {
+    if let Some(sem) = modifiers.sem {
+        target.has(&format!(".{sem}"), "")?;
+        if !legal.contains(&sem) {
             let help = format!("{opcode} takes .{}", legal.join(", ."));
             return illegal(sem, opcode, help);
         }
-        _ => {}
+    }
+    if modifiers.scope == Some("cluster") {
+        target.has(".cluster scope", "")?;
     }
     match modifiers.scope {
-        Some("cluster") if number < 90 => feature(".cluster scope", 90),
-        Some(_) if number < 60 => feature("scopes on atomic operations", 60),
-        _ => Ok(()),
+        Some(_) => target.has("scopes on atomic operations", ""),
+        None => Ok(()),
     }
 }

@@ -35,7 +35,7 @@ use operand::Operands;
 
 /// Writes the machine code of `atom` and `red`.
 pub(super) fn lower(reader: &Reader<'_, '_>, used: bool, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
-    let form = Form::read(reader.instruction, code.arch)?;
+    let form = Form::read(reader.instruction, code.arch, code.target)?;
     let operands = Operands::read(reader, &form, code)?;
     let (form, operands) = simplified(form, operands);
     code.leave_early = last(reader.function, reader.instruction);
@@ -145,7 +145,9 @@ mod tests {
                     noftz: false,
                     hinted: false,
                 };
-                let since = since.map_or("vectors in global memory alone".into(), |s| format!("sm_{s}"));
+                let alone = legality::of_vectors_alone(row.op, *ty);
+                let since =
+                    if alone { "vectors in global memory alone".into() } else { format!("sm_{}", since.0) };
                 let manner = match (form.manner(), since.starts_with("sm_")) {
                     (_, false) => "-",
                     (Manner::Native, _) => "one ATOMS",

@@ -2,10 +2,9 @@
 //! around them: `mapa`, fences.
 
 use super::form::older_features;
-use crate::arch::Arch;
 use crate::lower::code::{Code, Reg, emit};
 use crate::lower::operand::{Reader, Word};
-use crate::lower::{LoweringRefusal, illegal, lacking, mismatch, refuse};
+use crate::lower::{LoweringRefusal, Target, illegal, lacking, mismatch, refuse};
 use crate::ptx::{Operand, PtxInstruction, Type};
 
 type Outcome = Result<(), LoweringRefusal>;
@@ -48,14 +47,22 @@ pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outc
         ("red", ["async", ..]) => ("red.async", reduce),
         _ => return None,
     };
-    Some(legal(reader, name, code.arch).and_then(|()| writer(reader, modifiers, code)))
+    Some(legal(reader, name, code.target).and_then(|()| writer(reader, modifiers, code)))
 }
 
 /// What assemblers look at before the rest of the instruction.
-fn legal(reader: &Reader<'_, '_>, name: &str, arch: Arch) -> Outcome {
-    older_features(reader.instruction, arch)?;
+fn legal(reader: &Reader<'_, '_>, name: &str, target: Target) -> Outcome {
+    older_features(reader.instruction, target)?;
     types(reader.instruction, name)?;
-    if arch.number() < 90 {
+    let (subject, version) = match name {
+        "mapa" => ("Feature 'mapa'".into(), (7, 8)),
+        "fence.mbarrier_init" => ("Feature '.op_restrict'".into(), (8, 0)),
+        "fence.proxy.async" => ("Modifier '.async'".into(), (8, 0)),
+        "st.async" | "red.async" => (format!("Feature '{name}'"), (8, 1)),
+        _ => (format!("Feature '{name}'"), (8, 0)),
+    };
+    target.needs_version(&subject, version)?;
+    if target.number < 90 {
         let help = "there are no clusters, and no copies that complete transactions, before sm_90";
         return lacking(name, 90, help);
     }

@@ -1,9 +1,9 @@
 //! What an instruction on an object says, and whether an assembler takes it. The order of the checks is the
 //! assembler's: where an instruction is wrong twice, it is refused for the same reason [TOOLS].
 
-use crate::arch::Arch;
 use crate::lower::operand::{Address, Reader, Word};
-use crate::lower::{LoweringRefusal, illegal, lacking, mismatch, refuse};
+use crate::lower::since::Version;
+use crate::lower::{LoweringRefusal, Target, illegal, lacking, mismatch, refuse};
 use crate::ptx::{Operand, PtxInstruction, RegId};
 
 /// What is done to the object.
@@ -108,9 +108,9 @@ const OPERATIONS: &str = "there are mbarrier.init, inval, arrive, arrive_drop, t
      complete_tx, pending_count and check_layout, and cp.async.mbarrier.arrive";
 
 /// Reads an instruction and judges it.
-pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, LoweringRefusal> {
-    older_features(reader.instruction, arch)?;
-    newer_names(reader.instruction, arch)?;
+pub(super) fn read<'t>(reader: &Reader<'_, 't>, target: Target) -> Result<Form<'t>, LoweringRefusal> {
+    older_features(reader.instruction, target)?;
+    newer_names(reader.instruction, target)?;
     let (row, rest) = Row::find(reader.instruction).ok_or_else(|| {
         let PtxInstruction { opcode, modifiers, .. } = reader.instruction;
         LoweringRefusal::new(format!("Unknown instruction '{opcode}.{}'", modifiers.join(".")), OPERATIONS)
@@ -122,38 +122,44 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
         Some("shared::cluster") => Space::Cluster,
         Some(_) => Space::Cta,
     };
-    let there = match arch.number() < row.first {
-        true => lacking(name, row.first, row.instead()),
-        false => Ok(()),
-    };
+    let there = target.needs(&format!("Feature '{name}'"), (row.first, row.version), row.instead());
     // The earlier release looks for the instruction before its operands.
-    if arch.number() < 75 {
+    if target.number < 75 {
         there.clone()?;
     }
     let form = operands(reader, verb, space)
         .ok_or_else(|| LoweringRefusal::mismatch(name, format!("write {}", row.usage)))?;
     there?;
+    if matches!(verb, Verb::Arrive { .. }) && form.result.is_none() && space != Space::Cluster {
+        // The assembler names no version.
+        let message = format!("Result discard mode is not allowed for instruction '{name}'");
+        target.needs_version("", (7, 1)).or_else(|older| refuse(message, older.help))?;
+    }
     if verb == Verb::CheckLayout && modifiers.layout.is_none() {
         let message = format!(".layout modifier required for instruction '{name}'");
         return refuse(message, "write mbarrier.check_layout.layout::v0 or .layout::v1");
     }
-    check_space(row, space, arch)?;
+    check_space(row, space, target)?;
     if let Verb::Arrive { how, .. } = verb
         && space == Space::Cluster
     {
         check_cluster(name, how, &form)?;
     }
-    check_sem(row, &modifiers, arch)?;
-    check_reports(reader.instruction, row, &form, &modifiers, arch)?;
-    check_kinds(row, &modifiers, arch)?;
+    check_sem(row, &modifiers, target)?;
+    check_reports(reader.instruction, row, &form, &modifiers, target)?;
+    check_kinds(row, &modifiers, target)?;
     let counted = matches!(verb, Verb::Arrive { how: Arrival::Plain, .. }) && form.amount.is_some();
-    if counted && arch.number() < 90 {
+    if counted {
+        let of = format!("Feature '{name} with count argument and without '.noComplete' modifier'");
+        target.needs_version(&of, (7, 8))?;
+    }
+    if counted && target.number < 90 {
         // The assembler has no name for it.
         let help = "a count needs .noComplete before sm_90; without one, one arrival is meant";
         return lacking("(null)", 90, help);
     }
     check_values(reader.instruction, row)?;
-    check_scope(row, &modifiers, arch)?;
+    check_scope(row, &modifiers, target)?;
     if !modifiers.b64 {
         let message = format!("Instruction '{name}' has no type");
         return refuse(message, "end it in .b64");
@@ -165,22 +171,22 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
 }
 
 /// What is looked at where a modifier is read.
-pub(super) fn older_features(instruction: &PtxInstruction<'_>, arch: Arch) -> Result<(), LoweringRefusal> {
+pub(super) fn older_features(
+    instruction: &PtxInstruction<'_>,
+    target: Target,
+) -> Result<(), LoweringRefusal> {
     let modifier = instruction.modifiers.iter().find(|m| matches!(**m, "weak" | "mmio"));
-    match modifier {
-        Some(modifier) if arch.number() < 70 => lacking(&format!(".{modifier}"), 70, "leave it out"),
-        _ => Ok(()),
-    }
+    modifier.map_or(Ok(()), |modifier| target.has(&format!(".{modifier}"), "leave it out"))
 }
 
 /// Refuses names that an assembler does not know: there are two layouts and two types of phases, and the earlier
 /// release, for architectures before sm_75, has neither.
-fn newer_names(instruction: &PtxInstruction<'_>, arch: Arch) -> Result<(), LoweringRefusal> {
+fn newer_names(instruction: &PtxInstruction<'_>, target: Target) -> Result<(), LoweringRefusal> {
     const NEWER: [&str; 5] =
         ["layout::v0", "layout::v1", "phase_type::primary", "phase_type::conditional", "check_layout"];
     let newer = |modifier: &&&str| NEWER.contains(modifier);
     let kind = |modifier: &&&str| modifier.starts_with("layout::") || modifier.starts_with("phase_type::");
-    let unknown = match arch.number() {
+    let unknown = match target.number {
         ..75 => instruction.modifiers.iter().find(|m| newer(m) || kind(m)),
         _ => instruction.modifiers.iter().find(|m| kind(m) && !newer(m)),
     };
@@ -226,6 +232,8 @@ struct Row {
     verb: Verb,
     /// Number of the first architecture that has it.
     first: u16,
+    /// The first version of PTX that has it.
+    version: Version,
     /// The operands it takes.
     usage: &'static str,
     /// Orderings it can have, besides the one it has unasked.
@@ -250,24 +258,24 @@ const ARRIVE_SOME: &str = "state, [address], count: .noComplete needs a count";
 /// Every instruction on an object; what begins with another's spelling comes before it.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row { spelled: "mbarrier.init", verb: Verb::Init, first: 80, usage: "[address], count", orderings: &[] },
-    Row { spelled: "mbarrier.inval", verb: Verb::Inval, first: 80, usage: "[address]", orderings: &[] },
-    Row { spelled: "mbarrier.arrive.expect_tx", verb: arrive(false, Arrival::ExpectTx), first: 90, usage: ARRIVE_TX, orderings: RELEASE },
-    Row { spelled: "mbarrier.arrive.noComplete", verb: arrive(false, Arrival::NoComplete), first: 80, usage: ARRIVE_SOME, orderings: RELEASE },
-    Row { spelled: "mbarrier.arrive", verb: arrive(false, Arrival::Plain), first: 80, usage: ARRIVE, orderings: RELEASE },
-    Row { spelled: "mbarrier.arrive_drop.expect_tx", verb: arrive(true, Arrival::ExpectTx), first: 90, usage: ARRIVE_TX, orderings: RELEASE },
-    Row { spelled: "mbarrier.arrive_drop.noComplete", verb: arrive(true, Arrival::NoComplete), first: 80, usage: ARRIVE_SOME, orderings: RELEASE },
-    Row { spelled: "mbarrier.arrive_drop", verb: arrive(true, Arrival::Plain), first: 80, usage: ARRIVE, orderings: RELEASE },
-    Row { spelled: "mbarrier.test_wait.parity", verb: wait(false, true), first: 80, usage: "predicate, [address], parity", orderings: ACQUIRE },
-    Row { spelled: "mbarrier.test_wait", verb: wait(false, false), first: 80, usage: "predicate, [address], state", orderings: ACQUIRE },
-    Row { spelled: "mbarrier.try_wait.parity", verb: wait(true, true), first: 90, usage: "predicate, [address], parity, nanoseconds", orderings: ACQUIRE },
-    Row { spelled: "mbarrier.try_wait", verb: wait(true, false), first: 90, usage: "predicate, [address], state, nanoseconds", orderings: ACQUIRE },
-    Row { spelled: "mbarrier.expect_tx", verb: Verb::ExpectTx, first: 90, usage: "[address], transactions", orderings: RELAXED },
-    Row { spelled: "mbarrier.complete_tx", verb: Verb::CompleteTx, first: 90, usage: "[address], transactions", orderings: RELAXED },
-    Row { spelled: "mbarrier.pending_count", verb: Verb::PendingCount, first: 80, usage: "count, state", orderings: &[] },
-    Row { spelled: "mbarrier.check_layout", verb: Verb::CheckLayout, first: 90, usage: "predicate, [address]", orderings: &[] },
-    Row { spelled: "cp.async.mbarrier.arrive.noinc", verb: Verb::CopyArrive { counted: true }, first: 80, usage: "[address]", orderings: &[] },
-    Row { spelled: "cp.async.mbarrier.arrive", verb: Verb::CopyArrive { counted: false }, first: 80, usage: "[address]", orderings: &[] },
+    Row { spelled: "mbarrier.init", verb: Verb::Init, first: 80, version: (7, 0), usage: "[address], count", orderings: &[] },
+    Row { spelled: "mbarrier.inval", verb: Verb::Inval, first: 80, version: (7, 0), usage: "[address]", orderings: &[] },
+    Row { spelled: "mbarrier.arrive.expect_tx", verb: arrive(false, Arrival::ExpectTx), first: 90, version: (8, 0), usage: ARRIVE_TX, orderings: RELEASE },
+    Row { spelled: "mbarrier.arrive.noComplete", verb: arrive(false, Arrival::NoComplete), first: 80, version: (7, 0), usage: ARRIVE_SOME, orderings: RELEASE },
+    Row { spelled: "mbarrier.arrive", verb: arrive(false, Arrival::Plain), first: 80, version: (7, 0), usage: ARRIVE, orderings: RELEASE },
+    Row { spelled: "mbarrier.arrive_drop.expect_tx", verb: arrive(true, Arrival::ExpectTx), first: 90, version: (8, 0), usage: ARRIVE_TX, orderings: RELEASE },
+    Row { spelled: "mbarrier.arrive_drop.noComplete", verb: arrive(true, Arrival::NoComplete), first: 80, version: (7, 0), usage: ARRIVE_SOME, orderings: RELEASE },
+    Row { spelled: "mbarrier.arrive_drop", verb: arrive(true, Arrival::Plain), first: 80, version: (7, 0), usage: ARRIVE, orderings: RELEASE },
+    Row { spelled: "mbarrier.test_wait.parity", verb: wait(false, true), first: 80, version: (7, 1), usage: "predicate, [address], parity", orderings: ACQUIRE },
+    Row { spelled: "mbarrier.test_wait", verb: wait(false, false), first: 80, version: (7, 0), usage: "predicate, [address], state", orderings: ACQUIRE },
+    Row { spelled: "mbarrier.try_wait.parity", verb: wait(true, true), first: 90, version: (7, 8), usage: "predicate, [address], parity, nanoseconds", orderings: ACQUIRE },
+    Row { spelled: "mbarrier.try_wait", verb: wait(true, false), first: 90, version: (7, 8), usage: "predicate, [address], state, nanoseconds", orderings: ACQUIRE },
+    Row { spelled: "mbarrier.expect_tx", verb: Verb::ExpectTx, first: 90, version: (8, 0), usage: "[address], transactions", orderings: RELAXED },
+    Row { spelled: "mbarrier.complete_tx", verb: Verb::CompleteTx, first: 90, version: (8, 0), usage: "[address], transactions", orderings: RELAXED },
+    Row { spelled: "mbarrier.pending_count", verb: Verb::PendingCount, first: 80, version: (7, 0), usage: "count, state", orderings: &[] },
+    Row { spelled: "mbarrier.check_layout", verb: Verb::CheckLayout, first: 90, version: (9, 3), usage: "predicate, [address]", orderings: &[] },
+    Row { spelled: "cp.async.mbarrier.arrive.noinc", verb: Verb::CopyArrive { counted: true }, first: 80, version: (7, 0), usage: "[address]", orderings: &[] },
+    Row { spelled: "cp.async.mbarrier.arrive", verb: Verb::CopyArrive { counted: false }, first: 80, version: (7, 0), usage: "[address]", orderings: &[] },
 ];
 
 impl Row {
@@ -388,7 +396,7 @@ fn check_reports(
     row: &Row,
     form: &Form<'_>,
     modifiers: &Modifiers<'_>,
-    arch: Arch,
+    target: Target,
 ) -> Result<(), LoweringRefusal> {
     let Form { verb, reported, report, .. } = *form;
     // Where two predicates are named, constants are looked at first.
@@ -396,11 +404,10 @@ fn check_reports(
         check_values(instruction, row)?;
     }
     if modifiers.phase_type == Some("phase_type::primary") {
+        let feature = "Feature 'mbarrier with reportValue argument'";
         return match report {
-            Some(_) if arch.number() < 90 => {
-                lacking("mbarrier with reportValue argument", 90, "leave the value of the report out")
-            }
-            _ => Ok(()),
+            Some(_) => target.needs(feature, (90, (9, 3)), "leave the value of the report out"),
+            None => Ok(()),
         };
     }
     let no_parity = modifiers.phase_type.is_some() && !matches!(verb, Verb::Wait { parity: true, .. });
@@ -412,7 +419,7 @@ fn check_reports(
 }
 
 /// `.layout` and `.phase_type`
-fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), LoweringRefusal> {
+fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, target: Target) -> Result<(), LoweringRefusal> {
     if modifiers.phase_type == Some("phase_type::conditional")
         && !matches!(row.verb, Verb::Wait { parity: true, .. })
     {
@@ -425,9 +432,8 @@ fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), L
             Verb::Wait { .. } => modifier.starts_with("phase_type"),
             _ => false,
         };
-        if arch.number() < 90 {
-            return lacking(&format!(".{modifier}"), 90, "leave it out: before sm_90 there is no choice");
-        }
+        let help = "leave it out: before sm_90 there is no choice";
+        target.needs(&format!("Feature '.{modifier}'"), (90, (9, 3)), help)?;
         if !fits {
             let help = "layouts go with init and check_layout, types of phases with waits: leave it out";
             return illegal(modifier, row.name(), help);
@@ -436,12 +442,12 @@ fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), L
     Ok(())
 }
 
-fn check_space(row: &Row, space: Space, arch: Arch) -> Result<(), LoweringRefusal> {
-    let copy = matches!(row.verb, Verb::CopyArrive { .. });
+fn check_space(row: &Row, space: Space, target: Target) -> Result<(), LoweringRefusal> {
+    if space == Space::Cluster && !matches!(row.verb, Verb::CopyArrive { .. }) {
+        let help = "before sm_90 there are no clusters; write .shared";
+        target.needs("Feature '.shared::cluster'", (90, (8, 0)), help)?;
+    }
     match space {
-        Space::Cluster if arch.number() < 90 && !copy => {
-            lacking(".shared::cluster", 90, "before sm_90 there are no clusters; write .shared")
-        }
         Space::Cluster if !row.reaches_cluster() => {
             let help = "it works on objects of the own CTA only: write .shared::cta";
             refuse(format!("Illegal modifier '::cluster' for instruction '{}'", row.name()), help)
@@ -454,15 +460,17 @@ fn check_space(row: &Row, space: Space, arch: Arch) -> Result<(), LoweringRefusa
     }
 }
 
-fn check_sem(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), LoweringRefusal> {
+fn check_sem(row: &Row, modifiers: &Modifiers<'_>, target: Target) -> Result<(), LoweringRefusal> {
     let name = row.name();
     let list = row.orderings;
     let bare = matches!(row.verb, Verb::Arrive { how: Arrival::NoComplete, .. });
+    // Transactions have had no other ordering.
+    if let (Some(sem), [first, _]) = (modifiers.sem.filter(|sem| list.contains(sem)), list) {
+        let since = if sem == "relaxed" { (90, (8, 6)) } else { (0, (8, 0)) };
+        let help = format!("before sm_90, write .{first}");
+        target.needs(&format!("Modifier '.{sem}' on '{name}'"), since, &help)?;
+    }
     match (modifiers.sem, modifiers.scope) {
-        (Some("relaxed"), _) if list.contains(&"relaxed") && arch.number() < 90 => refuse(
-            format!("Modifier '.relaxed' on '{name}' requires .target sm_90 or higher"),
-            format!("before sm_90, write .{}", list.first().unwrap_or(&"relaxed")),
-        ),
         // [PTX] has .noComplete with .release.cta only.
         (Some("relaxed"), _) if bare => apart(".relaxed", ".noComplete", "write .release.cta"),
         (_, Some(scope @ ("cluster" | "gpu" | "sys"))) if bare => {
@@ -492,7 +500,7 @@ fn check_sem(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Low
     }
 }
 
-fn check_scope(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), LoweringRefusal> {
+fn check_scope(row: &Row, modifiers: &Modifiers<'_>, target: Target) -> Result<(), LoweringRefusal> {
     let sem = modifiers.sem.unwrap_or_default();
     match modifiers.scope {
         Some(scope) if row.orderings.is_empty() => illegal(scope, row.name(), "leave it out"),
@@ -500,9 +508,7 @@ fn check_scope(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), L
             let help = format!("write .{sem}.cta or .{sem}.cluster: objects do not reach further");
             illegal(scope, row.name(), help)
         }
-        Some("cluster") if arch.number() < 90 => {
-            lacking(".cluster scope", 90, "before sm_90 there are no clusters; write .cta")
-        }
+        Some("cluster") => target.has(".cluster scope", "before sm_90 there are no clusters; write .cta"),
         _ => Ok(()),
     }
 }

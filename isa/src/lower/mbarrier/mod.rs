@@ -23,7 +23,7 @@ pub(super) fn lower(
     if !form::is_operation(reader.instruction) {
         return asynchronous::lower(reader, code);
     }
-    Some(form::read(reader, code.arch).and_then(|form| match code.number {
+    Some(form::read(reader, code.target).and_then(|form| match code.number {
         ..90 => two_words::write(&form, used, code),
         _ => fields::write(&form, used, code),
     }))

@@ -360,7 +360,9 @@ fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<For
             form.result = Some(reader.register(complete, 1)?);
             let rest = match rest {
                 [report, rest @ ..] if !matches!(report, Operand::Address { .. }) => {
-                    form.report = Some(reader.register(report, 8)?);
+                    if *report != Operand::Sink {
+                        form.report = Some(reader.register(report, 8)?);
+                    }
                     rest
                 }
                 rest => rest,

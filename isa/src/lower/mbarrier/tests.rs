@@ -2,6 +2,7 @@
 
 use crate::arch::Arch;
 use crate::kernel::instruction::Operation;
+use crate::kernel::program::Program;
 use crate::lower::{self, Frame, LoweringRefusal};
 use crate::ptx::{self, Function, Module, Symbol, Type};
 use crate::sass::assemble;
@@ -256,6 +257,36 @@ fn declared_types_are_looked_at() {
         let lowered = lowered.expect("it is lowered");
         assert_eq!(lowered.is_ok(), expected, "`{instruction}`: {lowered:?}");
         assert!(kernel.registers.iter().all(|r| r.ty != Some(Type::B8)));
+    }
+}
+
+/// What a wait is told of failures has 8 bits, or is `_`: not a second predicate, which is named behind a bar.
+#[test]
+fn reports_have_8_bits() {
+    for wait in ["test_wait", "test_wait.parity", "try_wait", "try_wait.parity"] {
+        let phase = if wait.ends_with("parity") { "%r1" } else { "%rd1" };
+        for (results, expected) in [
+            ("%p1", true),
+            ("%p1, %b1", true),
+            ("%p1, _", true),
+            ("%p1|%p0", true),
+            ("%p1|%p0, %b1", true),
+            ("%p1|_, %b1", true),
+            ("%p1, %p0", false),
+            ("%p1|%p0, %p0", false),
+            ("%p1, %h1", false),
+            ("%p1, %r1", false),
+            ("%p1|%p0, %rd1", false),
+            ("%p1, 1", false),
+        ] {
+            let line = format!("mbarrier.{wait}.phase_type::primary.shared.b64 {results}, [bar], {phase};");
+            let text = typed(&format!(".reg .b8 %b<2>;\n.reg .b16 %h<2>;\n{line}")).replace("8.6", "9.3");
+            let error = Program::from_ptx("typed.ptx", &text, None)
+                .map(|_| ())
+                .map_err(|e| e.problems[0].message.clone());
+            let message = format!("Arguments mismatch for instruction 'mbarrier.{wait}'");
+            assert_eq!(error, if expected { Ok(()) } else { Err(message) }, "`{line}`");
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::sequence;
 
 use atoms_isa::lower::{Frame, lower};
 use atoms_isa::ptx::{Base, Function, Module, Operand, snippet};
-use atoms_isa::{Arch, ptx};
+use atoms_isa::{Arch, Program, ptx};
 use sequence::{Look, difference, seen};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -173,4 +173,46 @@ fn rows_of_the_cross_product_agree() {
         let archs = table.keys().filter(|(k, _)| k == kind).count();
         assert_eq!(archs, 11, "{kind}");
     }
+}
+
+/// What is lowered is decoded, whether the result is read or not: each row of both files from sm_70 on, as listings of
+/// earlier architectures have another text.
+#[test]
+fn lowered_rows_are_decoded() {
+    let module = nowhere();
+    let texts = [
+        include_str!("../../tests/vectors/lowering_sample.json"),
+        include_str!("../../tests/vectors/lowering_rows.json"),
+    ];
+    let (mut decoded, mut wrong) = (0, Vec::new());
+    for row in texts
+        .into_iter()
+        .flat_map(rows_of)
+        .filter(|row| row.target.as_str() >= "sm_70" || row.target.len() > 5)
+    {
+        for used in [false, true] {
+            let row = Row {
+                used,
+                kind: row.kind.clone(),
+                ptx: row.ptx.clone(),
+                target: row.target.clone(),
+                expected: row.expected.clone(),
+            };
+            let Ok(lines) = lowered(&row, &module) else { continue };
+            let mut text = format!(".target {}\n.section .text.k,\"ax\",@progbits\n", row.target);
+            for line in &lines {
+                text += &match line.strip_suffix(':') {
+                    Some(label) => format!(".{label}:\n"),
+                    None => format!("{} ;\n", line.replace("`(L", "`(.L")),
+                };
+            }
+            match Program::parse("k.sass", &format!("{text}EXIT ;\n")) {
+                Ok(program) if program.kernels[0].lacking().next().is_none() => decoded += 1,
+                Ok(_) => wrong.push(format!("{} at {}: not known\n{text}", row.ptx, row.target)),
+                Err(error) => wrong.push(format!("{} at {}: {error}\n{text}", row.ptx, row.target)),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} rows are not decoded:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(decoded > 7000, "{decoded}");
 }

@@ -1,8 +1,8 @@
 //! The tables of `docs/builtins.md`, derived from what the code does.
 
 use atoms_builtin::{
-    Builtin, BuiltinOp, Call, Dialect, MemoryOrder, NameForm, ObjectType, PtxTarget, ThreadScope, expand,
-    parse,
+    Builtin, BuiltinOp, BuiltinRefusal, Call, Dialect, Hint, MemoryOrder, NameForm, ObjectType, PtxTarget,
+    ThreadScope, atom_text, expand, membar_text, parse,
 };
 use expect_test::expect_file;
 use std::collections::BTreeMap;
@@ -211,6 +211,26 @@ fn diagnostics() -> String {
     table
 }
 
+/// Operand words of the last stage, and what is written for each.
+fn words() -> String {
+    let cell = |text: Result<String, BuiltinRefusal>| text.map_or("none".into(), |text| format!("`{text}`"));
+    let mut table = String::from("| bits 23:16 | atomic | with a hint |\n|---|---|---|\n");
+    for number in 0..=0x0e {
+        let of = |hint| cell(atom_text(number << 16, 4, hint));
+        let _ = writeln!(table, "| {number:#04x} | {} | {} |", of(Hint::Absent), of(Hint::L2));
+    }
+    table.push_str("\n| bits 7:4 | scope |\n|---|---|\n");
+    for scope in 0..=3 {
+        let _ =
+            writeln!(table, "| {scope} | {} |", cell(atom_text(0x0001_0000 | scope << 4, 4, Hint::Absent)));
+    }
+    table.push_str("\n| operand | barrier |\n|---|---|\n");
+    for operand in 0..=4 {
+        let _ = writeln!(table, "| {operand} | {} |", cell(membar_text(operand).map(String::from)));
+    }
+    table
+}
+
 #[test]
 fn the_page_is_up_to_date() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/builtins.md");
@@ -222,6 +242,7 @@ fn the_page_is_up_to_date() {
         ("<!-- scopes: ", scopes()),
         ("<!-- types: ", types()),
         ("<!-- diagnostics: ", diagnostics()),
+        ("<!-- words: ", words()),
     ] {
         let begin = expected.find(marker).unwrap_or_else(|| panic!("the page has no {marker}"));
         let begin = begin + expected[begin..].find("-->\n").expect("the marker ends its line") + 4;

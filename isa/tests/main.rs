@@ -11,6 +11,7 @@ mod problems;
 mod ptx_constructs;
 mod ptx_modules;
 mod ptx_problems;
+mod ptx_vectors;
 mod ptx_versions;
 mod sample;
 mod sequence;

@@ -20,4 +20,5 @@ mod races;
 mod reach;
 mod single;
 mod threads;
+mod vectors;
 mod written;

@@ -11,7 +11,7 @@ pub(crate) fn apply(op: GlobalOp, size: Size, old: u128, b: u128, c: u128) -> Op
     match op {
         GlobalOp::Load => None,
         GlobalOp::Store | GlobalOp::Atomic(Op::Exch | Op::Store) => Some(b),
-        GlobalOp::Wide(op) => Some(wide(op, old, b)),
+        GlobalOp::Wide(op) => Some(wide(op, size, old, b)),
         GlobalOp::Atomic(Op::Cas | Op::Cast | Op::CastSpin) => (old == b).then_some(c),
         GlobalOp::Atomic(op) => {
             let b = if op == Op::PopcInc { 1 } else { b as u32 };
@@ -21,12 +21,16 @@ pub(crate) fn apply(op: GlobalOp, size: Size, old: u128, b: u128, c: u128) -> Op
     }
 }
 
-/// The new value, where the shared-memory unit has no such operation.
-fn wide(op: WideOp, old: u128, b: u128) -> u128 {
+/// The new value, where the shared-memory unit has no such operation. Vectors of floats are computed word by word.
+fn wide(op: WideOp, size: Size, old: u128, b: u128) -> u128 {
     let (old64, b64) = (old as u64, b as u64);
     let of_floats = |op: FloatOp, ty: Type, flush: bool, min: bool| {
         let mode = FloatMode { flush, ..FloatMode::PLAIN };
-        u128::from(float(op, ty, mode, false, [old64, b64, 0], min))
+        let bits = ty.bits().max(32);
+        (0..8 * size.bytes()).step_by(bits as usize).fold(0, |new, at| {
+            let word = |all: u128| (all >> at) as u64 & (u64::MAX >> (64 - bits));
+            new | u128::from(float(op, ty, mode, false, [word(old), word(b), 0], min)) << at
+        })
     };
     let extreme = FloatOp::MinMax(MinMax::default());
     match op {

@@ -55,6 +55,17 @@ impl Core<'_> {
                 format!("{op} at {address:#x}, which is not in shared memory of the CTA"),
             ));
         }
+        if let GlobalOp::Wide(wide) = op
+            && wide.float()
+            && wide != WideOp::AddF64
+            && size.bytes() > 4
+            && window != 0
+        {
+            let lane = window.trailing_zeros();
+            let address = addresses[lane as usize % LANES];
+            let message = format!("an atomic on a vector at {address:#x}, which is in shared memory");
+            return Err(ExecError::access("global", pc, lane, message));
+        }
         let bytes = size.bytes() as usize;
         let mut results = [0; LANES];
         for lane in lanes(mask & !window) {

@@ -69,6 +69,8 @@ pub(super) struct Form {
     pub(super) noftz: bool,
     /// `.L2::cache_hint`: one more operand, which is a hint to caches and does nothing here.
     pub(super) hinted: bool,
+    /// Elements of a vector; 1 for a scalar.
+    pub(super) lanes: u8,
 }
 
 /// Modifiers as they stand there, before they are looked at together. The first of a kind counts.

@@ -16,6 +16,9 @@ use std::fmt::Display;
 impl Form {
     /// Operation and type as ATOM, ATOMG and RED name them.
     fn wide_name(&self, number: u16) -> String {
+        if self.lanes > 1 {
+            return self.vector_name();
+        }
         let ty = match (self.op, self.ty) {
             (AtomicOp::Cas, Type::B64) => ".64",
             (_, Type::U64 | Type::B64) if number < 70 => ".U64",
@@ -117,7 +120,7 @@ impl Code<'_> {
             AtomicSpace::Cluster => (self.cluster_address(&operands.address), 0),
             _ => self.wide_address(&operands.address),
         };
-        let everywhere = manner == Manner::Native && words != 2;
+        let everywhere = manner == Manner::Native && words != 2 || form.lanes > 1;
         let (name, strength) = (form.wide_name(self.number), self.strength(form));
         let address = self.bracket(base, offset, form);
         let c = if form.op == AtomicOp::Cas { format!(", {c}") } else { String::new() };

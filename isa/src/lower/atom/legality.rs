@@ -158,7 +158,11 @@ impl<'t> Modifiers<'t> {
                     return refuse(message, "atomics exist on .global, .shared and generic addresses");
                 }
                 "noftz" => found.noftz = true,
-                "v2" | "v4" | "v8" => found.vector = found.vector.or(Some(modifier)),
+                "v2" | "v4" | "v8" => {
+                    if found.vector.keep_first(Some(modifier)) {
+                        found.double("vector modifier", "Multiple vector modifiers specified".into());
+                    }
+                }
                 "L2::cache_hint" => found.hinted = true,
                 // The assembler finds the type's architecture missing first.
                 _ if arch.number() < 70 && instruction.modifiers.contains(&"b128") => {
@@ -204,6 +208,7 @@ impl Form {
         let modifiers = Modifiers::read(instruction, arch)?;
         let red = instruction.opcode == "red";
         let (op, ty) = check(&modifiers, red, target)?;
+        let lanes = modifiers.vector.and_then(|v| v.strip_prefix('v')?.parse().ok());
         Ok(Form {
             red,
             op,
@@ -214,6 +219,7 @@ impl Form {
             space: modifiers.space.unwrap_or(AtomicSpace::Generic),
             noftz: modifiers.noftz,
             hinted: modifiers.hinted,
+            lanes: lanes.unwrap_or(1),
         })
     }
 }
@@ -238,6 +244,13 @@ fn check(modifiers: &Modifiers<'_>, red: bool, target: Target) -> Result<(Atomic
     }
     hint(modifiers, space, opcode, target)?;
     let (op, ty) = operation_and_type(modifiers, opcode, number)?;
+    if modifiers.vector.is_some() && !half(ty) && ty != Type::F32 {
+        let message = format!("Vector qualifier is not allowed for instruction '{opcode}'");
+        return refuse(
+            message,
+            "vectors are of .f32, .f16, .f16x2, .bf16 or .bf16x2; use one instruction per element",
+        );
+    }
     if red && op == AtomicOp::Exch {
         let message = "Illegal operation '.exch' for instruction 'red'";
         return refuse(message, "write atom.exch with the destination _, or a store");
@@ -247,10 +260,6 @@ fn check(modifiers: &Modifiers<'_>, red: bool, target: Target) -> Result<(Atomic
             format!("'.noftz' modifier required for instruction '{opcode}' with type '.{}'", ty.name()),
             format!("write {opcode}.{}.noftz.{}", op.name(), ty.name()),
         );
-    }
-    if let Some(vector) = modifiers.vector {
-        let message = format!("Vector modifier '.{vector}' is not supported for instruction '{opcode}'");
-        return refuse(message, "use one scalar instruction per element: only each element is atomic anyway");
     }
     let Some((_, since)) = types(op).iter().find(|(t, _)| *t == ty) else {
         return wrong_type(op, ty, opcode, number);
@@ -265,11 +274,38 @@ fn check(modifiers: &Modifiers<'_>, red: bool, target: Target) -> Result<(Atomic
         false => format!("lower it for sm_{} or later, or write a loop around {opcode}.cas", since.0),
     };
     target.needs(&format!("Instruction '{name}'"), *since, &help)?;
-    if alone {
-        return refuse(format!("Vector modifier required for instruction '{name}'"), help);
+    match modifiers.vector {
+        Some(vector) => check_vector(vector, op, ty, space, opcode, target)?,
+        None if alone => return refuse(format!("Vector modifier required for instruction '{name}'"), help),
+        None => {}
     }
     order(modifiers, red, opcode, target)?;
     Ok((op, ty))
+}
+
+/// `.v2`, `.v4`, `.v8` of a legal pair of operation and type.
+fn check_vector(
+    vector: &str,
+    op: AtomicOp,
+    ty: Type,
+    space: AtomicSpace,
+    opcode: &str,
+    target: Target,
+) -> Result<(), LoweringRefusal> {
+    let feature = format!("{opcode} instruction with vector types");
+    let help = "use one scalar instruction per element: only each element is atomic anyway";
+    target.needs(&format!("Feature '{feature}'"), VECTORS, help)?;
+    if matches!(space, AtomicSpace::Shared | AtomicSpace::Cluster) {
+        return refuse(format!("State space incorrect for feature '{feature}'"), help);
+    }
+    if vector == "v8" && ty.bits() == 32 {
+        let (ty, op) = (ty.name(), op.name());
+        let message = format!(
+            "Only .v2 or .v4 vector modifier supported with type .{ty} on .{op} operation for {feature}"
+        );
+        return refuse(message, "an access has 16 bytes at most: write two of .v4");
+    }
+    Ok(())
 }
 
 /// Features that are looked at where a modifier is read.

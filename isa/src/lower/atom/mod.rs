@@ -12,6 +12,7 @@
 //! | `halves.rs` | a loop around CAS on the word that contains a half |
 //! | `warp.rs` | one address for all lanes: the warp combines first |
 //! | `generic.rs` | generic, cluster and global addresses |
+//! | `vector.rs` | vectors in global memory |
 //! | `maxwell.rs` | loops before sm_70 |
 
 mod address;
@@ -24,6 +25,7 @@ mod legality;
 mod maxwell;
 mod operand;
 mod shared;
+mod vector;
 mod warp;
 
 use super::LoweringRefusal;
@@ -39,7 +41,11 @@ pub(super) fn lower(reader: &Reader<'_, '_>, used: bool, code: &mut Code<'_>) ->
     let operands = Operands::read(reader, &form, code)?;
     let (form, operands) = simplified(form, operands);
     code.leave_early = last(reader.function, reader.instruction);
-    code.lower(&form, &operands, used && operands.destination.is_some());
+    let used = used && operands.destination.is_some();
+    code.lower(&form, &operands, used);
+    if used && form.lanes > 1 {
+        code.take_apart(&form, &operands);
+    }
     Ok(())
 }
 
@@ -76,6 +82,7 @@ impl Form {
     /// How the unit is used. Source: spec 7.1.
     fn manner(&self) -> Manner {
         match (self.op, self.ty) {
+            _ if self.lanes > 1 => Manner::Native,
             (_, Type::B16 | Type::F16 | Type::Bf16) => Manner::Halves,
             (AtomicOp::Exch | AtomicOp::Cas, _) => Manner::Native,
             (_, Type::U32 | Type::S32 | Type::B32) => Manner::Native,
@@ -85,7 +92,7 @@ impl Form {
 
     /// 32-bit registers of a value.
     fn words(&self) -> u8 {
-        self.ty.words()
+        self.ty.words().max((self.ty.bits() * u32::from(self.lanes) / 32) as u8)
     }
 
     /// Order of the type as integers: whether it has a sign.
@@ -144,6 +151,7 @@ mod tests {
                     space: AtomicSpace::Shared,
                     noftz: false,
                     hinted: false,
+                    lanes: 1,
                 };
                 let alone = legality::of_vectors_alone(row.op, *ty);
                 let since =

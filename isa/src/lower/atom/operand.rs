@@ -36,7 +36,12 @@ pub(super) struct Operands {
     pub(super) b: Value,
     /// The new value of `cas`; else as `b`.
     pub(super) c: Value,
+    /// Registers of the elements of a vector destination, which is put together elsewhere.
+    pub(super) parts: [Option<Reg>; MOST_ELEMENTS],
 }
+
+/// Most elements of a vector.
+pub(super) const MOST_ELEMENTS: usize = 8;
 
 impl Operands {
     /// Looks at number and kinds of the operands and gives each its registers.
@@ -64,7 +69,7 @@ impl Operands {
             );
             return mismatch(opcode, help);
         }
-        let mut kinds = Kinds { reader, form, opcode, code };
+        let mut kinds = Kinds { reader, form, opcode, code, parts: [None; MOST_ELEMENTS] };
         let (destination, rest) = match found.split_first() {
             Some((first, rest)) if !form.red => (kinds.destination(first)?, rest),
             _ => (None, found),
@@ -73,10 +78,13 @@ impl Operands {
             return mismatch(opcode, "no address");
         };
         let address = kinds.address(address)?;
-        let mut values = values.iter().take(sources).map(|v| kinds.value(v));
+        let mut values = values.iter().take(sources).map(|v| match form.lanes {
+            1 => kinds.value(v),
+            _ => kinds.vector(v, if form.red { 1 } else { 2 }),
+        });
         let b = values.next().transpose()?.unwrap_or(Value::Constant(0));
         let c = values.next().transpose()?.unwrap_or(b);
-        Ok(Operands { destination, address, b, c })
+        Ok(Operands { destination, address, b, c, parts: kinds.parts })
     }
 }
 
@@ -94,19 +102,20 @@ fn fits(register: Type, operation: Type) -> bool {
 }
 
 /// Looks at the kinds of operands.
-struct Kinds<'a, 't, 'f> {
+pub(super) struct Kinds<'a, 't, 'f> {
     reader: &'a Reader<'a, 't>,
-    form: &'a Form,
-    opcode: &'t str,
-    code: &'a mut Code<'f>,
+    pub(super) form: &'a Form,
+    pub(super) opcode: &'t str,
+    pub(super) code: &'a mut Code<'f>,
+    pub(super) parts: [Option<Reg>; MOST_ELEMENTS],
 }
 
 impl Kinds<'_, '_, '_> {
-    fn mismatch<T>(&self, help: impl Into<String>) -> Result<T, LoweringRefusal> {
+    pub(super) fn mismatch<T>(&self, help: impl Into<String>) -> Result<T, LoweringRefusal> {
         mismatch(self.opcode, help)
     }
 
-    fn register(&mut self, id: RegId) -> Result<Reg, LoweringRefusal> {
+    pub(super) fn register(&mut self, id: RegId) -> Result<Reg, LoweringRefusal> {
         let declared = self.reader.declared(id);
         if let Some((name, ty)) = declared.and_then(|r| Some((&r.name, r.ty?)))
             && !fits(ty, self.form.ty)
@@ -114,18 +123,19 @@ impl Kinds<'_, '_, '_> {
             let (has, wants) = (ty.name(), self.form.ty.name());
             return self.mismatch(format!("{name} is a .{has}; the operation is on .{wants}"));
         }
-        Ok(self.code.registers(id, self.form.words()))
+        Ok(self.code.registers(id, self.form.ty.words()))
     }
 
     fn destination(&mut self, operand: &Operand<'_>) -> Result<Option<Reg>, LoweringRefusal> {
         match operand {
-            Operand::Register(id) => self.register(*id).map(Some),
             Operand::Sink => Ok(None),
+            _ if self.form.lanes > 1 => self.vector_destination(operand).map(Some),
+            Operand::Register(id) => self.register(*id).map(Some),
             _ => self.mismatch("the destination is a register, or _"),
         }
     }
 
-    fn value(&mut self, operand: &Operand<'_>) -> Result<Value, LoweringRefusal> {
+    pub(super) fn value(&mut self, operand: &Operand<'_>) -> Result<Value, LoweringRefusal> {
         use Type::{B16, B32, B64, B128, Bf16, Bf16x2, F16, F16x2, F32, F64, S32, S64, U32, U64};
         Ok(Value::Constant(match (operand, self.form.ty) {
             (Operand::Register(id), _) => return self.register(*id).map(Value::Register),

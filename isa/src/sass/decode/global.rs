@@ -69,9 +69,20 @@ pub(super) fn atomic(args: &mut Args<'_, '_>, space: Space, result: bool) -> Dec
         ) => Op::from_name(name).ok_or(Failure::Lacking)?,
         _ => return Err(Failure::Lacking),
     };
-    let kind = args.first_modifier();
+    let kind = args.first_modifier().unwrap_or("U32");
     let flush = args.modifier("FTZ");
-    let (op, size) = typed(op, kind.unwrap_or("U32"), flush).ok_or(Failure::Lacking)?;
+    // Vectors are computed word by word.
+    let (kind, vector) = match kind {
+        "F32x2" => ("F32", Some(Size::U64)),
+        "F32x4" => ("F32", Some(Size::B128)),
+        "F16x4" => ("F16x2", Some(Size::U64)),
+        "F16x8" => ("F16x2", Some(Size::B128)),
+        "BF16x4" => ("BF16x2", Some(Size::U64)),
+        "BF16x8" => ("BF16x2", Some(Size::B128)),
+        kind => (kind, None),
+    };
+    let (op, word) = typed(op, kind, flush).ok_or(Failure::Lacking)?;
+    let size = vector.unwrap_or(word);
     if flush && !matches!(op, GlobalOp::Wide(WideOp::AddF32 { .. })) {
         return Err(Failure::Lacking);
     }

@@ -291,6 +291,7 @@ const THREADS: &[Case] = &[
     ("bar.red.or with an inverse",      "BAR.RED.OR.DEFER_BLOCKING 0x0, !P0 ;\nB2R.RESULT RZ, P1 ;", [0; 4],     F, [0, 0, T, F]),
     ("a subroutine",                    "MOV R12, 0x80 ;\nMOV R13, 0x0 ;\nCALL.REL.NOINC `(.L_x_1) ;\nBRA `(.L_x_2) ;\n.L_x_1:\nMOV R8, 0x7 ;\nRET.REL.NODEC R12 `(k) ;\n.L_x_2:\nMOV R9, 0x8 ;", [0; 4], F, [7, 8, F, F]),
     ("a relocatable return address",    "MOV R12, 32@lo((k + .L_x_2@srel)) ;\nMOV R13, 32@hi((k + .L_x_2@srel)) ;\nCALL.ABS.NOINC `(.L_x_1) ;\n.L_x_2:\nBRA `(.L_x_3) ;\n.L_x_1:\nMOV R8, 0x7 ;\nRET.ABS.NODEC R12 0x0 ;\n.L_x_3:\nMOV R9, 0x8 ;", [0; 4], F, [7, 8, F, F]),
+    ("lepc of itself",                  "LEPC R12 ;\nLEPC R14, `(.L_x_1) ;\n.L_x_1:\nIADD3 R8, R14, -R12, RZ ;\nMOV R9, 0x1 ;", [0; 4], F, [32, 1, F, F]),
     ("lepc and a branch to a register", "LEPC R12, `(.L_x_1) ;\nRET.ABS.NODEC R12 0x0 ;\nMOV R8, 0x1 ;\n.L_x_1:\nMOV R9, 0x2 ;", [0; 4], F, [0, 2, F, F]),
     ("brx from the next instruction",   "MOV R12, 0x20 ;\nBRX R12 -0x10 (*\"BRANCH_TARGETS .L_x_1,.L_x_2\"*) ;\n.L_x_1:\nMOV R8, 0x1 ;\n.L_x_2:\nMOV R9, 0x2 ;", [0; 4], F, [0, 2, F, F]),
     ("brxu",                            "UMOV UR4, 0x10 ;\nBRXU UR4 0x0 ;\nMOV R8, 0x1 ;\nMOV R9, 0x2 ;", [0; 4], F, [0, 2, F, F]),

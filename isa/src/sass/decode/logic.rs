@@ -32,13 +32,13 @@ pub(super) fn flo(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.plain::<1>(ComputeOp::int(IntOp::Bfind { shift_amount }, ty), Type::B32)
 }
 
-/// `LEPC d[, target]`: the address of the target, or of the next instruction (chosen).
+/// `LEPC d[, target]`: the address of the target, or of the instruction itself. Source: listings, which subtract its own offset.
 pub(super) fn program_counter(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     if !args.targets.regular {
         return Err(Failure::Lacking);
     }
     let mut compute = args.result(ComputeOp::Move, true)?;
-    let index = if args.left() > 0 { args.target()? } else { args.targets.at + 1 };
+    let index = if args.left() > 0 { args.target()? } else { args.targets.at };
     compute.sources[0] = Source::pair(Value::Imm(i64::from(index) * i64::from(INSTRUCTION_BYTES)));
     Ok(Operation::Compute(compute))
 }

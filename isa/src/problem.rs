@@ -1,6 +1,7 @@
 //! What is wrong with a text, listing or PTX, and where.
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,12 +23,24 @@ pub struct Problem {
     pub column: u32,
     /// Bytes of the text the problem is about.
     pub span: SourceSpan,
+    /// Lines of later problems with the same message and help. Reports show the first problem, and these lines.
+    pub same: Vec<u32>,
+    /// True if an earlier problem shows this one.
+    shown: bool,
 }
 
 impl Problem {
     /// A problem whose line and column [`TextError::new`] finds.
     pub(crate) fn new(range: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Problem {
-        Problem { message: message.into(), help: help.into(), line: 0, column: 0, span: range.into() }
+        Problem {
+            message: message.into(),
+            help: help.into(),
+            line: 0,
+            column: 0,
+            span: range.into(),
+            same: Vec::new(),
+            shown: false,
+        }
     }
 }
 
@@ -37,11 +50,22 @@ impl fmt::Display for Problem {
     }
 }
 
+impl Problem {
+    /// What would work, and where else the problem is.
+    fn advice(&self) -> String {
+        let lines: Vec<String> = self.same.iter().map(u32::to_string).collect();
+        match lines.as_slice() {
+            [] => self.help.clone(),
+            lines => format!("{} (the same in lines {})", self.help, lines.join(", ")),
+        }
+    }
+}
+
 impl std::error::Error for Problem {}
 
 impl Diagnostic for Problem {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(&self.help))
+        Some(Box::new(self.advice()))
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
@@ -78,6 +102,16 @@ impl TextError {
             at = start;
             (problem.line, problem.column) = (line, column);
         }
+        let mut firsts: HashMap<(String, String), usize> = HashMap::new();
+        for at in 0..problems.len() {
+            let text = (problems[at].message.clone(), problems[at].help.clone());
+            let first = *firsts.entry(text).or_insert(at);
+            if first != at {
+                problems[at].shown = true;
+                let line = problems[at].line;
+                problems[first].same.push(line);
+            }
+        }
         TextError { name: name.into(), problems, source: NamedSource::new(name, Arc::from(text)) }
     }
 }
@@ -85,7 +119,8 @@ impl TextError {
 impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.headline())?;
-        self.problems.iter().try_for_each(|p| write!(f, "\n  {p}\n    {}", p.help))?;
+        let mut shown = self.problems.iter().filter(|p| !p.shown);
+        shown.try_for_each(|p| write!(f, "\n  {p}\n    {}", p.advice()))?;
         if self.problems.len() >= MOST_PROBLEMS {
             write!(f, "\n  and perhaps more: reading stopped here")
         } else {
@@ -102,6 +137,6 @@ impl Diagnostic for TextError {
     }
 
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        Some(Box::new(self.problems.iter().map(|p| p as &dyn Diagnostic)))
+        Some(Box::new(self.problems.iter().filter(|p| !p.shown).map(|p| p as &dyn Diagnostic)))
     }
 }

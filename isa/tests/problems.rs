@@ -91,3 +91,16 @@ fn instructions_that_are_only_named_do_not_stop_the_reading() {
     assert_eq!(kernel.mnemonic(0), "DMMA.884");
     assert_ne!(kernel.instructions[2].operation, Operation::Lacking);
 }
+
+/// Problems with the same message and help are one entry, with the lines of all of them.
+#[test]
+fn equal_problems_are_shown_once() {
+    let text = ".target sm_80\n.section .text.k,\"ax\"\nNOPE R1 ;\nBRA `(.L_x_9) ;\nNOPE R2 ;\nNOPE R3 ;\n";
+    let error = Program::parse("k", text).unwrap_err();
+    assert_eq!(error.problems.iter().map(|p| p.line).collect::<Vec<_>>(), [3, 4, 5, 6]);
+    // A report has the list and each of its places.
+    for (shown, count) in [(error.to_string(), 1), (format!("{:?}", miette::Report::new(error)), 2)] {
+        assert_eq!(shown.matches("unknown mnemonic `NOPE`").count(), count, "{shown}");
+        assert!(shown.contains("(the same in lines 5, 6)") && shown.contains("line 4, column"), "{shown}");
+    }
+}

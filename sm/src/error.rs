@@ -184,6 +184,8 @@ pub struct LackingInstruction {
     pub text: String,
     /// What exactly is lacking.
     pub reason: String,
+    /// Instructions of one class are reported together: a mnemonic without modifiers, or the reason.
+    pub class: String,
 }
 
 /// Where the threads of one warp that are together stand.
@@ -199,8 +201,23 @@ pub struct WarpStanding {
     pub waiting: String,
 }
 
+/// One entry for each class: its first instruction, and the lines of the others.
 fn listed(instructions: &[LackingInstruction]) -> String {
-    instructions.iter().map(|i| format!("\n  line {}: `{}` ({})", i.line, i.text, i.reason)).collect()
+    let mut classes: Vec<(&LackingInstruction, Vec<String>)> = Vec::new();
+    for instruction in instructions {
+        match classes.iter_mut().find(|(first, _)| first.class == instruction.class) {
+            Some((_, others)) => others.push(instruction.line.to_string()),
+            None => classes.push((instruction, Vec::new())),
+        }
+    }
+    let entry = |(first, others): (&LackingInstruction, Vec<String>)| {
+        let text = format!("\n  line {}: `{}` ({})", first.line, first.text, first.reason);
+        match others.as_slice() {
+            [] => text,
+            others => format!("{text}\n    and {} like it, in lines {}", others.len(), others.join(", ")),
+        }
+    };
+    classes.into_iter().map(entry).collect()
 }
 
 fn together(in_step: Option<Arch>) -> String {

@@ -8,9 +8,9 @@ use atoms_isa::{
 
 /// Names every instruction of the kernel that cannot be carried out.
 pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
-    let lacking = |index: usize, reason: String| {
+    let lacking = |index: usize, reason: String, class: &str| {
         let source = &kernel.source[index];
-        LackingInstruction { line: source.line, text: source.text.clone(), reason }
+        LackingInstruction { line: source.line, text: source.text.clone(), reason, class: class.into() }
     };
     let mut instructions = Vec::new();
     for (index, instruction) in kernel.instructions.iter().enumerate() {
@@ -28,11 +28,11 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
                 _ if known => format!("no {mnemonic} in this form"),
                 _ => format!("no {mnemonic}"),
             };
-            instructions.push(lacking(index, reason));
+            instructions.push(lacking(index, reason, base));
         }
         for (constant, bytes) in constants(&instruction.operation) {
             if let Some(reason) = unknown(kernel, constant, bytes) {
-                instructions.push(lacking(index, reason));
+                instructions.push(lacking(index, reason.clone(), &reason));
             }
         }
     }
@@ -55,8 +55,10 @@ fn unknown(kernel: &Kernel, constant: ConstAddress, bytes: u32) -> Option<String
     };
     let read =
         |at: u32, length: u32| index != ConstIndex::None || (at < offset + bytes && offset < at + length);
-    let (at, _, text) = compiled.unknown.iter().find(|(at, length, _)| read(*at, *length))?;
-    Some(format!("c[{bank:#x}][{at:#x}] is `{text}`, which the listing does not define"))
+    let words = compiled.unknown.iter().filter(|(at, length, _)| read(*at, *length));
+    let names =
+        words.take(4).map(|(at, _, text)| format!("c[{bank:#x}][{at:#x}] is `{text}`")).collect::<Vec<_>>();
+    (!names.is_empty()).then(|| format!("{}, which the listing does not define", names.join(", ")))
 }
 
 /// Reads of constant bank 0 at fixed offsets: instruction, offset, bytes.

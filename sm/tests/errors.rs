@@ -697,3 +697,23 @@ fn an_observer_is_told_everything() {
     assert_eq!((counter.requests, counter.responses), (12, 12));
     assert_eq!(report.statistics.shared_requests, 12);
 }
+
+/// Instructions of one class are one entry, with the lines of all of them.
+#[test]
+fn lacking_instructions_are_grouped() {
+    let (error, text) = failure(
+        "MUFU.EX2.F16 R0, R1 ;\nMOV R0, c[0x3][0x8] ;\nMUFU.TANH.F16 R0, R1 ;\nIADD3 R0, R0, c[0x3][0x4], RZ ;\n\
+         MUFU.EX2.F16 R2, R1 ;\nVHMNMX R0, R1, R2, R3 ;\nEXIT ;",
+        "",
+    );
+    says(
+        &text,
+        &[
+            "6 instruction(s)",
+            "\n  line 3: `MUFU.EX2.F16 R0, R1` (no MUFU.EX2.F16 in this form)\n    and 2 like it, in lines 5, 7\n  line 4: `MOV",
+            "nvdisasm without -c prints it)\n    and 1 like it, in lines 6\n  line 8: `VHMNMX",
+        ],
+    );
+    assert_eq!(text.lines().count(), 6, "{text}");
+    assert!(matches!(error, KernelError::Lacking { instructions, .. } if instructions.len() == 6));
+}

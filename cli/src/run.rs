@@ -309,6 +309,9 @@ impl Question<'_> {
                 100.0 * s.spin_successes as f64 / s.spin_attempts as f64
             )?;
         }
+        for (format, threads) in &s.printed {
+            outln!("  printf     {format:?} by {} threads, values left out", grouped(*threads))?;
+        }
         out!("{}", profile::text(self.kernel, &s.instructions))?;
         if let Some(usage) = usage {
             out!("{}", usage::text(usage))?;
@@ -441,6 +444,11 @@ impl Question<'_> {
         }
         if let Some(found) = found {
             value["races"] = found.as_json();
+        }
+        if !s.printed.is_empty() {
+            let printed =
+                s.printed.iter().map(|(format, threads)| json!({ "format": format, "threads": threads }));
+            value["printed"] = printed.collect();
         }
         value
     }

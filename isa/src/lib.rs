@@ -38,7 +38,7 @@ pub use kernel::memory::{
 pub use kernel::number::{ByteFloat, DotPieces, FloatMode, MufuFunction, PermuteMode, Rounding, Type};
 pub use kernel::order::{Ordering, Scope, Semantics};
 pub use kernel::program::{
-    CompiledBank, Kernel, KernelParam, ModuleVariable, Program, SourceLine, UnreadKernel,
+    CompiledBank, DRIVER_CODE, Kernel, KernelParam, ModuleVariable, Program, SourceLine, UnreadKernel,
 };
 pub use kernel::register::{BarrierRegister, Pred, PredSource, Reg, UReg};
 pub use kernel::source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};

@@ -1,6 +1,6 @@
 //! Listings as the tools of several releases print them: where the architecture stands, sections of data, remarks.
 
-use atoms_isa::{CompiledBank, Kernel, Operation, Program, TextError};
+use atoms_isa::{CompiledBank, Control, DRIVER_CODE, Kernel, Operation, Program, TextError, Value};
 use std::path::PathBuf;
 
 fn read(text: &str) -> Result<Program, TextError> {
@@ -150,4 +150,68 @@ fn a_kernel_that_cannot_be_read_does_not_refuse_the_others() {
     assert!(Program::read("k.ptx", &ptx(""), None).unwrap().unread.is_empty());
     let wrong = ptx(".reg .b32 %r<2>; .reg .b64 %d; .shared .b32 s; atom.shared.add.f16x2 %r0, [s], %r1;");
     assert_eq!(Program::read("k.ptx", &wrong, None).unwrap().unread.len(), 1);
+}
+
+/// The code of a kernel, and a function in a section of its own that calls itself and a function of the driver.
+const LINKED: &str = ".target sm_80\n.section .text.f,\"ax\"\n.type f,@function\nf:\n.L_x_0:\n/*0000*/ LEPC R2 ;\n\
+    /*0010*/ MOV R20, 32@lo((f + .L_x_1@srel)) ;\n/*0020*/ CALL.REL.NOINC `(f) ;\n.L_x_1:\n/*0030*/ BRA `(.L_x_0) ;\n\
+    /*0040*/ CALL.ABS.NOINC `(vprintf) ;\n.section .text.k,\"ax\"\n.other k,@\"STO_CUDA_ENTRY STV_DEFAULT\"\n.type k,@function\n\
+    /*0000*/ CALL.ABS.NOINC `(f) ;\n/*0010*/ MOV R4, 32@lo(text) ;\n/*0020*/ MOV R5, 32@hi(text) ;\n\
+    /*0030*/ MOV R6, 32@lo(f) ;\n/*0040*/ EXIT ;\n.section .nv.constant4,\"a\"\n.dword f\n.dword malloc\n\
+    .section .nv.global.init,\"aw\"\ntext:\n.byte 0x61, 0x00\ntable:\n.dword f\n.type malloc,@function\n.type vprintf,@function\n";
+
+#[test]
+fn functions_in_sections_of_their_own() {
+    let program = read(LINKED).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+    let [kernel] = program.kernels.as_slice() else { panic!("{:?}", program.kernels) };
+    assert_eq!((kernel.name.as_str(), kernel.instructions.len()), ("k", 10));
+    let target = |at: usize| match kernel.instructions[at].operation {
+        Operation::Control(Control::Branch { target, .. }) => target,
+        other => panic!("{at}: {other:?}"),
+    };
+    // The function stands behind the kernel, from index 5 on.
+    assert_eq!([target(0), target(7), target(8)], [5, 5, 5]);
+    let word = |at: usize| match kernel.instructions[at].operation {
+        Operation::Compute(compute) => compute.sources[0].value,
+        other => panic!("{at}: {other:?}"),
+    };
+    let text = kernel.variables[0].address;
+    let expected = [(1, text as u32), (2, (text >> 32) as u32), (3, 5 * 16), (5, 5 * 16), (6, 8 * 16)];
+    for (at, value) in expected {
+        assert_eq!(word(at), Value::Imm(i64::from(value)), "{at}");
+    }
+    assert_eq!(kernel.driver_functions[..], ["malloc", "vprintf"]);
+    let Operation::Control(Control::Driver { function: 1 }) = kernel.instructions[9].operation else {
+        panic!("{:?}", kernel.instructions[9])
+    };
+    let bank = &kernel.constants[&4];
+    assert_eq!((bank.bytes[0], &bank.bytes[8..16]), (5 * 16, &u64::from(DRIVER_CODE).to_le_bytes()[..]));
+    assert_eq!(bank.unknown, []);
+    assert_eq!(kernel.variables[1].bytes, [5 * 16, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(kernel.source[5].line, 6);
+}
+
+/// An error in a function is one of the kernels that reach it, and is told once.
+#[test]
+fn errors_in_functions() {
+    let section = |name: &str, code: &str, entry: bool| {
+        let mark = if entry { format!(".other {name},@\"STO_CUDA_ENTRY\"\n") } else { String::new() };
+        format!(".section .text.{name},\"ax\"\n{mark}{code}\nEXIT ;\n")
+    };
+    let wrong = section("wrong", "CALL.ABS.NOINC `(nowhere) ;", false);
+    let calls = |name: &str| section(name, "CALL.ABS.NOINC `(wrong) ;", true);
+    let all =
+        [".target sm_80\n".into(), section("a", "", true), calls("b"), calls("c"), wrong.clone()].concat();
+    let program = read(&all).unwrap();
+    assert_eq!(program.kernels.iter().map(|k| k.name.as_str()).collect::<Vec<_>>(), ["a"]);
+    let unread: Vec<_> = program.unread.iter().map(|u| (u.name.as_str(), u.error.problems.len())).collect();
+    assert_eq!(unread, [("b", 1), ("c", 1)]);
+    let error = read(&[".target sm_80\n".into(), calls("b"), wrong].concat()).unwrap_err();
+    assert!(error.problems.len() == 1 && error.to_string().contains("unknown label `nowhere`"), "{error}");
+    // A function reads another bank 2 than the kernel.
+    let reads = section("f", "LDC R0, c[0x2][0x0] ;", false);
+    let program =
+        read(&[".target sm_80\n".into(), section("k", "CALL.ABS.NOINC `(f) ;", true), reads].concat())
+            .unwrap();
+    assert_eq!(program.kernels[0].lacking().collect::<Vec<_>>(), [2]);
 }

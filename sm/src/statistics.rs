@@ -40,6 +40,8 @@ pub struct Statistics {
     pub copied_bytes: u64,
     /// Requests answered by the cluster port.
     pub cluster_requests: u64,
+    /// Formats of `printf`, in order of first use, and how many threads printed each.
+    pub printed: Vec<(String, u64)>,
 }
 
 impl Statistics {

@@ -717,3 +717,63 @@ fn lacking_instructions_are_grouped() {
     assert_eq!(text.lines().count(), 6, "{text}");
     assert!(matches!(error, KernelError::Lacking { instructions, .. } if instructions.len() == 6));
 }
+
+/// A listing whose bank 4 holds addresses of functions of the driver, and a text.
+fn calling(code: &str) -> String {
+    format!(
+        "{code}\n.section .nv.constant4,\"a\"\n.dword malloc\n.dword __assertfail\n.dword vprintf\n.dword text\n\
+         .section .nv.global.init,\"aw\"\ntext:\n.byte 0x6e, 0x3e, 0x30, 0x25, 0x64, 0x00\n.type malloc,@function\n.type __assertfail,@function\n.type vprintf,@function"
+    )
+}
+
+const CALL: &str = "MOV R20, 0x90 ;\nMOV R4, c[0x4][0x18] ;\nMOV R5, c[0x4][0x1c] ;\nMOV R6, R4 ;\nMOV R7, R5 ;\nMOV R8, 0x7 ;\n\
+    LDC.64 R2, c[0x4][R0] ;\nCALL.ABS.NOINC R2 ;\nEXIT ;";
+
+#[test]
+fn an_assertion_that_fails_is_named() {
+    let (_, text) = failure(&calling(&format!("MOV R10, R4 ;\nMOV R0, 0x8 ;\n{CALL}")), "");
+    says(&text, &["assertion `n>0%d` failed: n>0%d, line 7", "lane 0", "line 12: `CALL.ABS.NOINC R2`"]);
+}
+
+#[test]
+fn a_function_that_the_driver_is_asked_for_in_vain_is_named() {
+    let (_, text) = failure(&calling(&format!("MOV R0, 0x0 ;\n{CALL}")), "");
+    says(
+        &text,
+        &["a call of `malloc`, which the listing does not contain", "vprintf", "`CALL.ABS.NOINC R2`"],
+    );
+}
+
+/// A read that may be of any word, and one of a word whose value is not known.
+#[test]
+fn unknown_words_are_all_named() {
+    let code = calling("MOV R1, c[0x4][0x8] ;\nMOV R0, c[0x4][0x20] ;\nLDC R0, c[0x4][R1] ;\nEXIT ;");
+    let unknown = ".dword text\n.dword elsewhere\n.dword outside\n";
+    let (_, text) = failure(&code.replace(".dword text\n", unknown), "");
+    says(&text, &["2 instruction(s)", "line 4: `MOV R0, c[0x4][0x20]` (c[0x4][0x20] is `elsewhere`, which"]);
+    says(
+        &text,
+        &["line 5: `LDC R0, c[0x4][R1]` (c[0x4][0x20] is `elsewhere`, c[0x4][0x28] is `outside`, which"],
+    );
+}
+
+/// What is not executed is no error; `printf` returns the number of its values, and is reported.
+#[test]
+fn calls_of_the_driver() {
+    let text = calling(
+        "S2R R9, SR_TID.X ;\nISETP.GE.AND P0, PT, R9, 0x21, PT ;\nMOV R0, 0x10 ;\nMOV R20, 0x90 ;\nMOV R4, c[0x4][0x18] ;\n\
+         MOV R5, c[0x4][0x1c] ;\nLDC.64 R2, c[0x4][R0] ;\nMOV R14, c[0x4][0x0] ;\n@!P0 CALL.ABS.NOINC R2 ;\n\
+         MOV R4, c[0x4][0x18] ;\nMOV R20, 0xc0 ;\n@!P0 CALL.ABS.NOINC `(vprintf) ;\n@P0 MOV R4, 0x5 ;\nMOV R1, 0x4 ;\n\
+         IMAD.WIDE.U32 R2, R9, R1, c[0x0][0x160] ;\nSTG.E [R2.64], R4 ;\nEXIT ;",
+    );
+    let launch = Launch::from_toml(
+        "k.toml",
+        "kernel = \"k\"\ngrid = 1\nblock = 40\n[[param]]\nname = \"out\"\ntype = \"u32\"\nzeros = 40\nexpect = { formula = \"i < 33 ? 1 : 5\" }",
+        Path::new(""),
+    );
+    let mut port = FunctionalPort::new(Shape::default());
+    let report = run(&program(&text).kernels[0], &launch.unwrap(), &mut port, &SmConfig::default());
+    let report = report.unwrap_or_else(|e| panic!("{e}"));
+    assert!(report.as_expected(), "{:?}", report.buffers);
+    assert_eq!(report.statistics.printed, [("n>0%d".to_string(), 66)]);
+}

@@ -79,6 +79,11 @@ pub enum Control {
         /// Added to it.
         offset: i32,
     },
+    /// Call a function of the driver.
+    Driver {
+        /// Index into [`crate::Kernel::driver_functions`].
+        function: u32,
+    },
     /// End the thread.
     Exit,
     /// `BPT.TRAP`: end the run with an error.

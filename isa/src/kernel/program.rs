@@ -4,6 +4,10 @@ use super::instruction::{Instruction, Operation};
 use crate::arch::Arch;
 use crate::problem::TextError;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Code address of the first function of the driver; each further one is 16 bytes behind. No kernel reaches there.
+pub const DRIVER_CODE: u32 = 0xfff0_0000;
 
 /// What a function's header says about launches. `None` where it does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +71,9 @@ pub struct Kernel {
     pub params: Option<Vec<KernelParam>>,
     /// Variables in global memory that come with the code.
     pub variables: Vec<ModuleVariable>,
+    /// Functions that the listing names and does not contain, such as `vprintf`, in order of address from
+    /// [`DRIVER_CODE`] on.
+    pub driver_functions: Arc<[String]>,
     /// What the text asks of a launch.
     pub directives: Directives,
 }

@@ -3,6 +3,7 @@
 use crate::kernel::program::{CompiledBank, ModuleVariable};
 use crate::ptx::{CONSTANTS, GLOBALS};
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// Most bytes of all sections together: as of a PTX module.
 const MOST_BYTES: usize = 1 << 28;
@@ -125,8 +126,13 @@ impl<'t> DataSections<'t> {
         }
     }
 
-    /// Places the variables, and gives the constant banks of the module.
-    pub(crate) fn place(&self) -> Placed<'t> {
+    /// Words whose value is that of an expression.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &'t str> {
+        self.sections.iter().flat_map(|section| section.values.iter().map(|(_, _, expression)| *expression))
+    }
+
+    /// Places the variables beside the code at `addresses`, and gives the constant banks of the module.
+    pub(crate) fn place(&self, mut addresses: HashMap<&'t str, u64>) -> Placed<'t> {
         let mut placed = Placed::default();
         let mut next = [GLOBALS.start, CONSTANTS.start];
         let mut variables = Vec::new();
@@ -136,10 +142,11 @@ impl<'t> DataSections<'t> {
                 continue;
             }
             let base = &mut next[usize::from(constant)];
-            placed.addresses.extend(section.symbols.iter().map(|(name, at)| (*name, *base + *at as u64)));
+            addresses.extend(section.symbols.iter().map(|(name, at)| (*name, *base + *at as u64)));
             variables.push((section, *base, constant));
             *base = (*base + section.bytes.len() as u64 + GAP).next_multiple_of(GAP);
         }
+        placed.addresses = Rc::new(addresses);
         for (section, base, constant) in variables {
             let bank = placed.bank(section, &HashMap::new());
             placed.variables.extend(section.variables().map(|(name, range)| ModuleVariable {
@@ -180,10 +187,10 @@ impl<'t> DataSection<'t> {
     }
 }
 
-/// Where variables lie, and what the module's constant banks hold.
-#[derive(Default)]
+/// Where variables and code lie, and what the module's constant banks hold.
+#[derive(Clone, Default)]
 pub(crate) struct Placed<'t> {
-    addresses: HashMap<&'t str, u64>,
+    pub(crate) addresses: Rc<HashMap<&'t str, u64>>,
     pub(crate) variables: Vec<ModuleVariable>,
     pub(crate) banks: BTreeMap<u8, CompiledBank>,
 }

@@ -20,12 +20,14 @@ pub use mnemonic::{MNEMONICS, MnemonicRow, NAMED_MNEMONICS};
 
 use crate::arch::Arch;
 use crate::kernel::instruction::Operation;
+use crate::kernel::program::DRIVER_CODE;
 use crate::problem::Problem;
 use crate::sass::listing::{INSTRUCTION_BYTES, Statement};
 use crate::sass::operand::{Operand, OperandKind};
 use args::Args;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Why a statement is not a decoded instruction.
 pub(crate) enum Failure {
@@ -75,21 +77,39 @@ pub(crate) fn too_early(statement: &Statement<'_>, arch: Arch) -> Option<Problem
 }
 
 /// What branch targets are resolved with.
+#[derive(Default)]
 pub(crate) struct Targets<'t> {
-    /// Index of the instruction after each label.
+    /// Index in the section of the instruction after each label.
     pub(crate) labels: HashMap<&'t str, u32>,
-    /// Index of the instruction at each byte offset.
+    /// Index in the section of the instruction at each byte offset.
     pub(crate) offsets: HashMap<u64, u32>,
-    /// Number of instructions.
+    /// Number of instructions of the section.
     pub(crate) count: u32,
-    /// Index of the instruction that is decoded.
+    /// Index in the kernel of the section's first instruction.
+    pub(crate) base: u32,
+    /// Index in the kernel of the instruction that is decoded.
     pub(crate) at: u32,
+    /// Addresses of functions and variables.
+    pub(crate) module: Rc<HashMap<&'t str, u64>>,
     /// Where the listing says byte offsets, they are those of its instructions.
     pub(crate) regular: bool,
 }
 
 impl Targets<'_> {
-    /// Half of a code address, as the text of relocatable code names it: `32@lo((kernel + .L_x_5@srel))`.
+    /// Address of a label of the section, or of a function or variable.
+    pub(crate) fn address(&self, name: &str) -> Option<u64> {
+        let label =
+            self.labels.get(name).map(|index| u64::from(self.base + index) * u64::from(INSTRUCTION_BYTES));
+        label.or_else(|| self.module.get(name).copied())
+    }
+
+    /// Index of a function of the driver.
+    pub(crate) fn driver_function(&self, name: &str) -> Option<u32> {
+        let address = u32::try_from(self.address(name)?).ok()?;
+        Some(address.checked_sub(DRIVER_CODE)? / INSTRUCTION_BYTES)
+    }
+
+    /// Half of an address, as the text of relocatable code names it: `32@lo((kernel + .L_x_5@srel))`, `32@hi(variable)`.
     pub(crate) fn code_word(&self, text: &str) -> Option<u32> {
         if !self.regular {
             return None;
@@ -99,12 +119,15 @@ impl Targets<'_> {
             None => (true, text.strip_prefix("32@hi(")?),
         };
         let sum = sum.trim_matches(['(', ')']);
-        let terms = sum.split('+').map(|term| {
-            let term = term.trim();
-            self.labels.get(term.split('@').next()?.trim()).copied()
-        });
-        let index = terms.sum::<Option<u32>>()?;
-        Some(if high { 0 } else { index.checked_mul(INSTRUCTION_BYTES)? })
+        let mut address: u64 = 0;
+        for term in sum.split('+') {
+            let value = match term.trim().split_once('@') {
+                Some((label, _)) => u64::from(*self.labels.get(label)?) * u64::from(INSTRUCTION_BYTES),
+                None => self.address(term.trim())?,
+            };
+            address = address.wrapping_add(value);
+        }
+        Some(if high { (address >> 32) as u32 } else { address as u32 })
     }
 }
 

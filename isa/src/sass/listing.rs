@@ -61,6 +61,10 @@ pub(crate) enum Line<'t> {
     Data(Item<'t>),
     /// `.section .text.NAME,...`, `Function : NAME`; `None` for a section without code.
     Section { kernel: Option<&'t str>, range: Range<usize> },
+    /// `.other NAME,@"STO_CUDA_ENTRY ..."`: a kernel, where other sections of code are functions.
+    Entry(&'t str),
+    /// `.type NAME,@function`, also of functions that the listing does not contain.
+    Function(&'t str),
     /// `NAME:`
     Label { name: &'t str, range: Range<usize> },
     /// An instruction.
@@ -186,6 +190,8 @@ fn directive<'t>(text: &Text<'t>, rest: &'t str, in_data: bool) -> Option<Line<'
             let kernel = first.strip_prefix(".text.").map(|k| k.trim_matches('"')).filter(|k| !k.is_empty());
             Some(Line::Section { kernel, range })
         }
+        ".other" if after.contains("STO_CUDA_ENTRY") => Some(Line::Entry(first)),
+        ".type" if after.contains("@function") => Some(Line::Function(first)),
         _ if in_data => Item::read(name, after).map(Line::Data),
         _ => None,
     }

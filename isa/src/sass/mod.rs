@@ -3,6 +3,7 @@
 mod bank;
 mod data_section;
 mod decode;
+mod link;
 mod listing;
 mod maxwell;
 mod operand;

@@ -2,18 +2,21 @@
 
 use crate::arch::Arch;
 use crate::kernel::instruction::{Instruction, Operation};
-use crate::kernel::order;
-use crate::kernel::program::Directives;
-use crate::kernel::program::{CompiledBank, Kernel, Program, SourceLine, UnreadKernel};
+use crate::kernel::order::{self, Ordering};
+use crate::kernel::program::{
+    CompiledBank, DRIVER_CODE, Directives, Kernel, Program, SourceLine, UnreadKernel,
+};
 use crate::problem::{MOST_PROBLEMS, Problem, TextError};
 use crate::sass::bank;
-use crate::sass::data_section::DataSections;
+use crate::sass::data_section::{DataSections, Placed};
 use crate::sass::decode::{self, Failure, Targets};
+use crate::sass::link::Calls;
 use crate::sass::listing::{self, INSTRUCTION_BYTES, Line, Statement, Text};
 use crate::sass::maxwell::{self, Rewritten};
-use crate::sass::operand::Limits;
+use crate::sass::operand::{Limits, Operand, OperandKind};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 impl Program {
     /// Reads a listing as `nvdisasm` or `cuobjdump -sass` prints it; `name` is for messages.
@@ -26,7 +29,7 @@ impl Program {
         let mut problems = Vec::new();
         let mut reader = Reader::default();
         let readable = reader.read(&place, &mut problems);
-        let Reader { target, arch, mut sections, data, .. } = reader;
+        let Reader { target, arch, mut sections, mut names, data, entries, functions, .. } = reader;
         if arch.is_none() && readable && !target {
             let help = "add a line such as .target sm_90: the architecture that the code was compiled for";
             problems.push(Problem::new(0..0, "the listing does not name its architecture", help));
@@ -35,26 +38,69 @@ impl Program {
             let help = "a kernel starts with a line such as .section .text.NAME,\"ax\",@progbits";
             problems.push(Problem::new(0..0, "no kernel in this listing", help));
         }
-        let mut room = MOST_PROBLEMS;
-        let mut decode = |section: &mut Section<'_>| {
-            let body = section.decode(arch, room);
-            room = room.saturating_sub(section.problems.len());
-            body
-        };
-        let bodies: Vec<_> = sections.iter_mut().map(&mut decode).collect();
-        let all_wrong = sections.iter().all(|section| !section.problems.is_empty());
-        let Some(arch) = arch.filter(|_| problems.is_empty() && !all_wrong) else {
+        let code = sections.iter().map(|section| (section.name, section.statements.as_slice()));
+        let marked = entries.iter().any(|name| names.contains(name));
+        let driver: Vec<&str> = functions.into_iter().filter(|name| names.insert(name)).collect();
+        let addresses: HashMap<&str, u64> = (u64::from(DRIVER_CODE)..)
+            .step_by(INSTRUCTION_BYTES as usize)
+            .zip(&driver)
+            .map(|(address, name)| (*name, address))
+            .collect();
+        let mut calls = Calls::new(code, data.expressions(), driver.len());
+        let placed = data.place(addresses.clone());
+        let mut wrong: usize = sections.iter().map(|section| section.problems.len()).sum();
+        let mut found: Vec<Decoded<'_>> = Vec::new();
+        for number in 0..sections.len() {
+            if marked && !entries.contains(sections[number].name) {
+                continue;
+            }
+            let parts = match arch.is_some_and(Arch::early) {
+                true => vec![number],
+                false => calls.reached(number).unwrap_or_else(|message| {
+                    let help = "print fewer kernels into one listing";
+                    sections[number].problems.push(Problem::new(0..0, message, help));
+                    wrong += 1;
+                    vec![number]
+                }),
+            };
+            let placed = if parts.len() == 1 {
+                placed.clone()
+            } else {
+                let mut addresses = addresses.clone();
+                let mut next = 0;
+                for part in &parts {
+                    addresses.insert(sections[*part].name, next * u64::from(INSTRUCTION_BYTES));
+                    next += sections[*part].statements.len() as u64;
+                }
+                data.place(addresses)
+            };
+            let mut body = Body::default();
+            for part in &parts {
+                let section = &mut sections[*part];
+                section.targets.module = placed.addresses.clone();
+                wrong -= section.problems.len();
+                section.decode(arch, MOST_PROBLEMS.saturating_sub(wrong).max(1), &mut body);
+                wrong += section.problems.len();
+            }
+            found.push(Decoded { parts, placed, body });
+        }
+        let is_wrong =
+            |decoded: &Decoded<'_>| decoded.parts.iter().any(|part| !sections[*part].problems.is_empty());
+        let Some(arch) = arch.filter(|_| problems.is_empty() && !found.iter().all(is_wrong)) else {
             problems.extend(sections.into_iter().flat_map(|section| section.problems));
             return Err(TextError::new(name, text, problems));
         };
-        let placed = data.place();
+        let driver_functions: Arc<[String]> = driver.iter().map(|name| (*name).into()).collect();
         let (mut kernels, mut unread) = (Vec::new(), Vec::new());
-        for (section, body) in sections.into_iter().zip(bodies) {
-            if !section.problems.is_empty() {
-                let error = TextError::new(name, text, section.problems);
+        for decoded in found {
+            let section = &sections[decoded.parts[0]];
+            if is_wrong(&decoded) {
+                let problems = decoded.parts.iter().flat_map(|part| sections[*part].problems.clone());
+                let error = TextError::new(name, text, problems.collect());
                 unread.push(UnreadKernel { name: section.name.into(), error });
                 continue;
             }
+            let Decoded { placed, body, .. } = decoded;
             let labels = section.targets.labels.iter();
             let labels =
                 labels.map(|(name, index)| (*name, u64::from(*index) * u64::from(INSTRUCTION_BYTES)));
@@ -62,7 +108,7 @@ impl Program {
                 let bytes = bank::of_branches(&section.statements, &section.targets.labels, arch.early());
                 (!bytes.is_empty()).then(|| CompiledBank { bytes, unknown: Vec::new() })
             });
-            let mut constants = placed.banks.clone();
+            let mut constants = placed.banks;
             constants.extend(own.map(|own| (bank::BANK, own)));
             kernels.push(Kernel {
                 name: section.name.into(),
@@ -76,7 +122,8 @@ impl Program {
                 constants,
                 local: 0,
                 params: None,
-                variables: placed.variables.clone(),
+                variables: placed.variables,
+                driver_functions: driver_functions.clone(),
                 directives: Directives::default(),
             });
         }
@@ -101,7 +148,9 @@ pub(crate) fn assemble(lines: &[String]) -> Result<Vec<Instruction>, TextError> 
     reader.read(&place, &mut problems);
     let mut body = Vec::new();
     for mut section in reader.sections {
-        body.extend(section.decode(None, MOST_PROBLEMS).instructions);
+        let mut decoded = Body::default();
+        section.decode(None, MOST_PROBLEMS, &mut decoded);
+        body.extend(decoded.instructions);
         problems.extend(section.problems);
     }
     body.pop();
@@ -124,6 +173,10 @@ struct Reader<'t> {
     target: bool,
     sections: Vec<Section<'t>>,
     names: HashSet<&'t str>,
+    /// Sections that the listing marks as kernels.
+    entries: HashSet<&'t str>,
+    /// Functions that the listing names.
+    functions: Vec<&'t str>,
     /// The last section is still open.
     inside: bool,
     data: DataSections<'t>,
@@ -175,6 +228,8 @@ impl<'t> Reader<'t> {
                 self.data.begin(name);
             }
             Line::Data(item) => self.data.put(item),
+            Line::Entry(name) => _ = self.entries.insert(name),
+            Line::Function(name) => self.functions.push(name),
             Line::Label { name, .. } if self.in_data => self.data.label(name),
             Line::Label { name, range } => {
                 let Some(section) = self.sections.last_mut().filter(|_| self.inside) else { return };
@@ -231,30 +286,44 @@ impl<'t> Reader<'t> {
             let message = format!("a second kernel `{name}`");
             problems.push(Problem::new(range, message, "names of kernels differ within a listing"));
         }
-        let targets =
-            Targets { labels: HashMap::new(), offsets: HashMap::new(), count: 0, at: 0, regular: true };
+        let targets = Targets { regular: true, ..Targets::default() };
         self.sections.push(Section { name, statements: Vec::new(), targets, problems: Vec::new() });
     }
 }
 
-/// What a section decodes to; see [`Kernel`].
+/// A kernel and the functions that it reaches.
+struct Decoded<'t> {
+    /// Sections, that of the kernel first.
+    parts: Vec<usize>,
+    placed: Placed<'t>,
+    body: Body,
+}
+
+/// What sections decode to; see [`Kernel`].
 #[derive(Default)]
 struct Body {
     instructions: Vec<Instruction>,
     source: Vec<SourceLine>,
     mnemonics: Vec<String>,
+    /// Index of each mnemonic, and the memory order that it says.
+    numbers: HashMap<String, u32>,
+    orders: Vec<Option<Ordering>>,
     registers: u16,
 }
 
 impl Section<'_> {
-    /// Decodes everything; problems stay in the section, no more than `most`.
-    fn decode(&mut self, arch: Option<Arch>, most: usize) -> Body {
+    /// Decodes everything behind what is there; problems stay in the section, no more than `most`.
+    fn decode(&mut self, arch: Option<Arch>, most: usize, body: &mut Body) {
         let rewrites = arch.is_some_and(Arch::early) && self.problems.is_empty();
         if let Some(arch) = arch {
             let early = self.statements.iter().filter_map(|statement| decode::too_early(statement, arch));
             self.problems.extend(early.take(most));
         }
-        if rewrites { self.rewrite(most) } else { self.read(arch, most) }
+        if rewrites {
+            *body = self.rewrite(most);
+        } else {
+            self.read(arch, most, body);
+        }
     }
 
     /// Decodes code of sm_50 to sm_62, rewritten as that of sm_70.
@@ -267,7 +336,8 @@ impl Section<'_> {
         reader.section(Some(self.name), 0..0, &mut problems);
         reader.read(&place, &mut problems);
         let Some(mut section) = reader.sections.pop() else { return Body::default() };
-        let mut body = section.read(None, most);
+        let mut body = Body::default();
+        section.read(None, most, &mut body);
         let statement = |line: usize| origin.get(line).and_then(|at| self.statements.get(*at));
         for problem in problems.into_iter().chain(section.problems) {
             let start = problem.span.offset().min(text.len());
@@ -289,40 +359,57 @@ impl Section<'_> {
         body
     }
 
-    fn read(&mut self, arch: Option<Arch>, most: usize) -> Body {
+    fn read(&mut self, arch: Option<Arch>, most: usize, body: &mut Body) {
         let uniforms = arch.map_or(Limits::MACHINE.uniforms, Arch::uniform_registers);
         // Code names its own beginning, whether there is a label or not.
         self.targets.labels.entry(self.name).or_insert(0);
-        let mut numbers: HashMap<&str, u32> = HashMap::new();
-        let mut orders = Vec::new();
-        let mut body =
-            Body { instructions: Vec::new(), source: Vec::new(), mnemonics: Vec::new(), registers: 0 };
+        self.targets.base = body.instructions.len() as u32;
+        self.targets.at = self.targets.base;
         for statement in &mut self.statements {
             if self.problems.len() >= most {
                 break;
             }
             statement.limits.uniforms = uniforms;
+            // Compilers give a function no bank of its own, but name the kernel's in ways that are not read here.
+            let in_function = |operand: &Operand<'_>| {
+                self.targets.base > 0
+                    && matches!(&operand.kind, OperandKind::Const(c) if c.bank == bank::BANK)
+            };
             let operation = match decode::decode(statement, &self.targets) {
+                Ok(_) if statement.operands.iter().any(in_function) => Operation::Lacking,
                 Ok(operation) => operation,
                 Err(Failure::Lacking) => Operation::Lacking,
                 Err(Failure::Wrong { range, message, help }) => {
-                    self.problems.push(Problem::new(range, message, help));
+                    let problem = Problem::new(range, message, help);
+                    // Another kernel may have reached the function before.
+                    if !self.problems.contains(&problem) {
+                        self.problems.push(problem);
+                    }
                     Operation::Lacking
                 }
             };
-            let mnemonic = *numbers.entry(statement.mnemonic).or_insert_with(|| {
-                body.mnemonics.push(statement.mnemonic.into());
-                orders.push(order::of(statement.mnemonic));
-                body.mnemonics.len() as u32 - 1
-            });
+            let mnemonic = body.number(statement.mnemonic);
             self.targets.at += 1;
-            let ordering = orders.get(mnemonic as usize).copied().flatten();
+            let ordering = body.orders.get(mnemonic as usize).copied().flatten();
             body.instructions.push(Instruction { guard: statement.guard, operation, ordering });
             // The last register named may begin a group of four.
             let registers = statement.highest_register().map_or(0, |last| last.saturating_add(4));
             body.registers = body.registers.max(registers.min(statement.limits.registers));
             body.source.push(SourceLine { line: statement.line, text: statement.text.into(), mnemonic });
         }
-        body
+    }
+}
+
+impl Body {
+    /// Index of a mnemonic.
+    fn number(&mut self, mnemonic: &str) -> u32 {
+        if let Some(number) = self.numbers.get(mnemonic) {
+            return *number;
+        }
+        let number = self.mnemonics.len() as u32;
+        self.numbers.insert(mnemonic.into(), number);
+        self.mnemonics.push(mnemonic.into());
+        self.orders.push(order::of(mnemonic));
+        number
     }
 }

@@ -411,6 +411,7 @@ fn finish(mut unit: Unit<'_, '_>, kernel: &Function<'_>) -> Kernel {
         local: 0,
         params: None,
         variables: Vec::new(),
+        driver_functions: [].into(),
         directives: kernel.directives,
     }
 }

@@ -14,6 +14,21 @@ use atoms_ops::{Fault, Op, Size};
 /// Bytes of one write of a block copy, and what its addresses are multiples of. Source: [PTX] cp.async.bulk.
 const BULK_STEP: u32 = 16;
 
+/// A copy of a block to shared memory.
+pub(super) struct Block {
+    /// From where.
+    pub(super) way: BulkWay,
+    pub(super) reduction: Option<Reduction>,
+    /// Address of the destination, and of the mbarrier object.
+    pub(super) to: u32,
+    pub(super) barrier: u32,
+    /// Address of the source.
+    pub(super) from: u64,
+    pub(super) bytes: u32,
+    /// One bit for each CTA of the cluster that gets a copy, in place of the CTA that `to` and `barrier` name.
+    pub(super) ranks: Option<u32>,
+}
+
 impl Core<'_> {
     /// LDGSTS.
     pub(super) fn thread_copy(&mut self, at: At, warp: &Warp, copy: &ThreadCopy) -> Result<(), ExecError> {
@@ -104,33 +119,53 @@ impl Core<'_> {
             self.tell_copy(number, asker, Some(&payload), true);
             return Ok(());
         }
-        let (to, barrier) = (uniform.get(copy.to), uniform.get(copy.to.plus(1)));
-        let (space, from) = match copy.way {
-            BulkWay::AmongShared => ("shared", u64::from(uniform.get(copy.from))),
-            BulkWay::ToShared | BulkWay::ToGlobal => ("global", uniform.pair(copy.from)),
+        let from = match copy.way {
+            BulkWay::AmongShared => u64::from(uniform.get(copy.from)),
+            BulkWay::ToShared | BulkWay::ToGlobal => uniform.pair(copy.from),
         };
+        let block = Block {
+            way: copy.way,
+            reduction: copy.reduction,
+            to: uniform.get(copy.to),
+            barrier: uniform.get(copy.to.plus(1)),
+            from,
+            bytes,
+            ranks: (copy.mask == Some(BulkMask::Ctas)).then(|| uniform.get(copy.size) >> 16),
+        };
+        self.copy_block(at, warp, &block)
+    }
+
+    /// Copies a block to shared memory, once for the lanes of `at`.
+    pub(super) fn copy_block(&mut self, at: At, warp: &Warp, block: &Block) -> Result<(), ExecError> {
+        let At { slot, mask, pc, .. } = at;
+        let Block { to, barrier, from, bytes, .. } = *block;
+        let lane = mask.trailing_zeros();
+        let asker = Asker { slot: warp.cta_slot, warp: slot, lane, pc };
+        let space = if block.way == BulkWay::AmongShared { "shared" } else { "global" };
         let failed = |message: String| {
             let what = format!("copy of {bytes} bytes from {space} {from:#x} to shared {to:#010x}");
             ExecError::access("copy", pc, lane, format!("{what}, mbarrier {barrier:#010x}: {message}"))
         };
-        let data = if copy.way == BulkWay::AmongShared {
+        if !bytes.is_multiple_of(BULK_STEP) {
+            return Err(failed(format!("the size is not a multiple of {BULK_STEP}")));
+        }
+        let data = if block.way == BulkWay::AmongShared {
             Data::Shared(self.own_place(warp.cta_slot, from as u32, bytes, BULK_STEP).map_err(failed)?)
         } else {
             self.global.check(from, u64::from(bytes), u64::from(BULK_STEP)).map_err(failed)?;
             Data::Global { from, bytes }
         };
-        let (action, size) = match copy.reduction {
-            None => (Action::Each(Op::Store), size),
+        let (action, size) = match block.reduction {
+            None => (Action::Each(Op::Store), Size::B128),
             Some(Reduction { op: GlobalOp::Atomic(op), size }) => (Action::Each(op), size),
             // Of those that the unit has not, 64-bit addition alone.
             Some(Reduction { size, .. }) => (Action::Add64 { old: None }, size),
         };
         let mut targets = vec![(to, barrier)];
-        if copy.mask == Some(BulkMask::Ctas) {
+        if let Some(ranks) = block.ranks {
             // The rank takes the place of the one in the address (spec 1.4).
             let in_cta = |address: u32, rank: usize| address & 0xff_ffff | (rank as u32) << 24;
-            let ranks = lanes(uniform.get(copy.size) >> 16);
-            targets = ranks.map(|rank| (in_cta(to, rank), in_cta(barrier, rank))).collect();
+            targets = lanes(ranks).map(|rank| (in_cta(to, rank), in_cta(barrier, rank))).collect();
         }
         let mut payloads = Vec::new();
         for (to, barrier) in targets {
@@ -205,7 +240,7 @@ impl Core<'_> {
             return Err(format!("{address:#010x} is not a multiple of {alignment}"));
         }
         let allocation = self.table.bytes(place.slot);
-        if place.offset() + bytes > allocation {
+        if u64::from(place.offset()) + u64::from(bytes) > u64::from(allocation) {
             return Err(format!(
                 "{bytes} bytes at {address:#010x} reach beyond the allocation of {allocation} bytes"
             ));

@@ -5,7 +5,9 @@ use super::issue::{At, ExecError, Then};
 use crate::compute::lanes::{Part, execute_together};
 use crate::support;
 use crate::warp::{LANES, Row, Split, Sync, Wait, Warp, YIELD_WEIGHT, lanes, select};
-use atoms_isa::{BlockBarrier, BranchCondition, Collective, Control, JumpBase, Operation, SyncWay};
+use atoms_isa::{
+    BlockBarrier, BranchCondition, Collective, Control, DRIVER_CODE, JumpBase, Operation, SyncWay,
+};
 
 /// The lanes of `mask` by their words in `row`: word, lanes.
 fn groups(mask: u32, row: &Row) -> impl Iterator<Item = (u32, u32)> {
@@ -47,6 +49,7 @@ impl Core<'_> {
                 }
             }
             Control::Jump { base, offset } => self.jump(at, warp, base, offset)?,
+            Control::Driver { function } if mask != 0 => self.call_driver(at, warp, function)?,
             Control::Trap if mask != 0 => {
                 let asked = !self.launch.cooperative && support::reads_grid_workspace(self.kernel);
                 let why = if asked {
@@ -142,7 +145,7 @@ impl Core<'_> {
                 lanes(mask).for_each(|lane| warp.return_pc[usize::from(high)][lane] = row[lane]);
             }
             Control::Block(block) if mask != 0 => return self.block_barrier(at, warp, &block),
-            Control::Block(_) | Control::Trap | Control::Fence | Control::Nop => {}
+            Control::Block(_) | Control::Driver { .. } | Control::Trap | Control::Fence | Control::Nop => {}
         }
         Ok(Then::Nothing)
     }
@@ -301,15 +304,28 @@ impl Core<'_> {
     }
 
     /// Threads go where their registers say, together as far as that is the same place.
-    fn jump(&self, at: At, warp: &mut Warp, base: JumpBase, offset: i32) -> Result<(), ExecError> {
-        let At { index, mask, pc, .. } = at;
+    fn jump(&mut self, at: At, warp: &mut Warp, base: JumpBase, offset: i32) -> Result<(), ExecError> {
+        let At { index, mask, .. } = at;
         let view = warp.view(index, &self.constants);
         let row = match base {
             JumpBase::Thread(reg) => *view.reg(reg),
             JumpBase::Uniform(reg) => [view.uniform().get(reg); LANES],
         };
         let addresses = row.map(|word| word.wrapping_add(offset as u32));
+        let mut code = mask;
         for (address, group) in groups(mask, &addresses) {
+            if let Some(offset) = address.checked_sub(DRIVER_CODE) {
+                code &= !group;
+                self.call_driver(At { mask: group, ..at }, warp, offset / INSTRUCTION_BYTES)?;
+            }
+        }
+        self.go_to_addresses(At { mask: code, ..at }, warp, &addresses)
+    }
+
+    /// Threads go to addresses in the kernel.
+    pub(super) fn go_to_addresses(&self, at: At, warp: &mut Warp, addresses: &Row) -> Result<(), ExecError> {
+        let At { index, mask, pc, .. } = at;
+        for (address, group) in groups(mask, addresses) {
             let target = address / INSTRUCTION_BYTES;
             if !address.is_multiple_of(INSTRUCTION_BYTES) || target as usize >= self.kernel.instructions.len()
             {

@@ -5,6 +5,7 @@ mod barrier;
 mod control;
 mod cta;
 mod deadlock_report;
+mod driver;
 mod issue;
 mod livelock;
 mod memory_access;

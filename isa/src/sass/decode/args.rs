@@ -4,9 +4,10 @@ use super::{Decoded, Failure, Targets};
 use crate::kernel::compute::{Compute, ComputeOp, Path};
 use crate::kernel::instruction::Operation;
 use crate::kernel::number::Type;
+use crate::kernel::program::DRIVER_CODE;
 use crate::kernel::register::{BarrierRegister, Pred, PredSource, Reg, UReg};
 use crate::kernel::source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};
-use crate::sass::listing::Statement;
+use crate::sass::listing::{INSTRUCTION_BYTES, Statement};
 use crate::sass::operand::{
     self, AddressText, ConstText, Number, Operand, OperandKind, RegText, Signs, Width,
 };
@@ -447,12 +448,14 @@ impl<'a, 't> Args<'a, 't> {
         }
     }
 
-    /// Label, or byte offset in the kernel.
+    /// Label, function of the listing, or byte offset in the section.
     pub(super) fn target(&mut self) -> Decoded<u32> {
         let targets = self.targets;
+        let mut nothing = false;
         let index = match self.peek() {
             Some(OperandKind::Label(name)) => {
-                let Some(index) = targets.labels.get(name) else {
+                let code = targets.address(name).and_then(|address| u32::try_from(address).ok());
+                let Some(address) = code.filter(|address| *address < DRIVER_CODE) else {
                     let range = self.statement.operands[self.next].range.clone();
                     let near = targets.labels.keys().filter(|l| l.starts_with(".L")).min_by_key(|l| {
                         let same = l.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
@@ -464,19 +467,21 @@ impl<'a, 't> Args<'a, 't> {
                     };
                     return self.wrong(range, format!("unknown label `{name}`"), help);
                 };
-                *index
+                // The label may stand behind the last instruction.
+                nothing = targets.labels.get(name) == Some(&targets.count);
+                address / INSTRUCTION_BYTES
             }
             Some(OperandKind::Number(Number::Hex(offset))) => {
                 let found = u64::try_from(*offset).ok().and_then(|o| targets.offsets.get(&o));
                 let Some(index) = found else {
                     return self.expected("the offset of an instruction, or a label `(.L_x_0)");
                 };
-                *index
+                targets.base + index
             }
             _ => return self.expected("a label `(.L_x_0)"),
         };
         self.take();
-        if index >= targets.count {
+        if nothing {
             return self.wrong(
                 self.last_range(),
                 "no instruction follows the label".into(),

@@ -153,6 +153,12 @@ pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
         if from != Jump::Plain {
             return Err(Failure::Lacking);
         }
+        if let Some(OperandKind::Label(name)) = args.peek()
+            && let Some(function) = targets.driver_function(name)
+        {
+            args.drop_operands();
+            return control(Control::Driver { function });
+        }
         return control(Control::Branch { target: args.target()?, condition: BranchCondition::Thread });
     }
     if !targets.regular {
@@ -170,7 +176,7 @@ pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
     let offset = match args.parse(offset) {
         Ok(OperandKind::Number(number)) => number.integer(),
         Ok(OperandKind::Label(label)) if relative => {
-            targets.labels.get(label).map(|index| i64::from(index * INSTRUCTION_BYTES))
+            targets.address(label).and_then(|address| i64::try_from(address).ok())
         }
         _ => None,
     };

@@ -1,0 +1,76 @@
+//! Functions in sections of their own, as in code compiled for debugging: which of them a kernel reaches.
+
+use crate::sass::listing::Statement;
+use crate::sass::operand::OperandKind;
+use std::collections::{HashMap, HashSet};
+
+/// Most instructions of functions in a listing, counted for each kernel that reaches them.
+const MOST_INSTRUCTIONS: usize = 1 << 20;
+
+/// Sections of code that each section of code names.
+pub(crate) struct Calls {
+    named: Vec<Vec<usize>>,
+    /// Instructions of each section.
+    instructions: Vec<usize>,
+    /// Instructions that may still be added to kernels, and what a kernel with functions takes besides them.
+    room: usize,
+    each: usize,
+}
+
+impl Calls {
+    /// `sections` are names and code; `data` are the words of data whose value is that of an expression; `each` is what
+    /// a kernel with functions counts for besides their instructions.
+    pub(crate) fn new<'a, 't: 'a>(
+        sections: impl Iterator<Item = (&'t str, &'a [Statement<'t>])>,
+        data: impl Iterator<Item = &'t str>,
+        each: usize,
+    ) -> Calls {
+        let (names, code): (Vec<&str>, Vec<&[Statement<'_>]>) = sections.unzip();
+        let numbers: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (*name, at)).collect();
+        let sections_in = |text: &'t str| {
+            let words = text.split(['(', ')', '+', '`', ' ']);
+            words.filter_map(|word| numbers.get(word).copied()).collect::<Vec<_>>()
+        };
+        let pointed: Vec<usize> = data.flat_map(sections_in).collect();
+        let named = |statements: &&[Statement<'t>]| {
+            let mut named: HashSet<usize> = HashSet::new();
+            for statement in *statements {
+                let calls = statement.mnemonic.starts_with("CALL");
+                for operand in &statement.operands {
+                    match operand.kind {
+                        OperandKind::Label(text) | OperandKind::Name(text) => named.extend(sections_in(text)),
+                        // The address may come from data.
+                        OperandKind::Reg(_) if calls => named.extend(&pointed),
+                        _ => {}
+                    }
+                }
+            }
+            let mut named: Vec<usize> = named.into_iter().collect();
+            named.sort_unstable();
+            named
+        };
+        let instructions = code.iter().map(|statements| statements.len()).collect();
+        Calls { named: code.iter().map(named).collect(), instructions, room: MOST_INSTRUCTIONS, each }
+    }
+
+    /// A section and all that it reaches, itself first; an error if that is too much.
+    pub(crate) fn reached(&mut self, first: usize) -> Result<Vec<usize>, String> {
+        let mut reached = vec![first];
+        let mut seen = HashSet::from([first]);
+        let mut at = 0;
+        while let Some(section) = reached.get(at) {
+            for next in &self.named[*section] {
+                if seen.insert(*next) {
+                    let each = if reached.len() == 1 { self.each } else { 0 };
+                    let room = self.room.checked_sub(self.instructions[*next] + 1 + each);
+                    self.room = room.ok_or_else(|| {
+                        format!("functions that kernels call have more than {MOST_INSTRUCTIONS} instructions")
+                    })?;
+                    reached.push(*next);
+                }
+            }
+            at += 1;
+        }
+        Ok(reached)
+    }
+}

@@ -80,6 +80,12 @@ impl Arch {
         self.since([(0, [0x4, 0x104]), (70, [0x20, 0x24]), (100, [0x2f8, 0x2fc])])
     }
 
+    /// Byte offset in constant bank 0 of the 64-bit generic address of constant bank 3, which debug builds read. Source:
+    /// listings.
+    pub fn constant_window_offset(self) -> Option<u32> {
+        (self.number >= 70).then(|| self.since([(0, 0x50), (90, 0xd0), (100, 0x120)]))
+    }
+
     /// Byte offset in constant bank 0 of the 64-bit generic address of the shared window, where code from sm_70 on
     /// takes it from there; from sm_90 code reads its high word from `SR_SWINHI`.
     pub const fn shared_window_offset(self) -> u32 {

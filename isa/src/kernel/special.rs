@@ -72,6 +72,8 @@ special_registers! {
     CgaSize "SR_CgaSize";
     /// Bytes of shared memory of the CTA, with those that the system reserves.
     SharedBytes "SR_SMEMSZ";
+    /// Lowest stack pointer that debug builds allow: zero (chosen), as the core checks each access.
+    LocalEnd "SR_LMEMHIOFF";
     /// Always zero.
     Zero "SRZ";
     /// Cluster index in the grid, x. Names with `%` are PTX's alone.

@@ -50,7 +50,7 @@ impl Core<'_> {
             SpecialRegister::GtMask => u32::MAX.checked_shl(lane as u32 + 1).unwrap_or(0),
             SpecialRegister::GeMask => u32::MAX << lane,
             SpecialRegister::CgaCtaId => rank,
-            SpecialRegister::Zero => 0,
+            SpecialRegister::LocalEnd | SpecialRegister::Zero => 0,
             SpecialRegister::SharedWindowHigh => SHARED_WINDOW_HIGH,
             SpecialRegister::ClockLo => self.cycle as u32,
             SpecialRegister::ClockHi => (self.cycle >> 32) as u32,

@@ -1,7 +1,7 @@
 //! Constant banks: 0 holds what the launch passes to the kernel, the others what the compiler put beside the code.
 
 use super::ReservedShared;
-use super::global::{GRID_WORKSPACE, windows};
+use super::global::{CONSTANTS, GRID_WORKSPACE, windows};
 use crate::launch::{self, Launch, ParamKind};
 use atoms_isa::{Arch, ClusterOffsets, CompiledBank};
 use std::collections::BTreeMap;
@@ -45,6 +45,9 @@ impl ConstantBank {
             let Some([low, high]) = offsets else { continue };
             bank.set(low, &(window as u32).to_le_bytes());
             bank.set(high, &((window >> 32) as u32).to_le_bytes());
+        }
+        if let Some(at) = arch.constant_window_offset() {
+            bank.set(at, &CONSTANTS.start.to_le_bytes());
         }
         // The thread's stack grows downwards from here, in memory of its own.
         bank.set(arch.stack_offset(), &0x00ff_f000_u32.to_le_bytes());

@@ -1,4 +1,4 @@
-// bulk_multicast for sm_90a sm_100a
+// bulk_multicast for sm_90a sm_100a sm_120a
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 // Each CTA of a cluster of four copies its block of global memory to a subset of the CTAs; each of these waits for all that

@@ -1,4 +1,4 @@
-// bulk_stages for sm_90a sm_100a
+// bulk_stages for sm_90a sm_100a sm_120a
 // A producer warp fills three stages with bulk copies, with a cache policy, and two consumer warps empty them: mbarriers
 // for full and empty stages.
 typedef unsigned long long u64;

@@ -1,4 +1,4 @@
-// recurse for sm_75 sm_80 sm_90a sm_100a sm_120a
+// recurse for sm_75 sm_80 sm_90a sm_100a sm_120a; a debug build (-G) for sm_90a
 // Functions that call themselves.
 __device__ __noinline__ unsigned collatz(unsigned v, unsigned depth) {
     if (v <= 1 || depth > 40) return depth;

@@ -175,8 +175,8 @@ fn rows_of_the_cross_product_agree() {
     }
 }
 
-/// What is lowered is decoded, whether the result is read or not: each row of both files from sm_70 on, as listings of
-/// earlier architectures have another text.
+/// Lowered code is decoded, with the result read and unread: each row of both files from sm_70 on. Listings of earlier
+/// architectures have another text.
 #[test]
 fn lowered_rows_are_decoded() {
     let module = nowhere();

@@ -1,4 +1,4 @@
-//! `atom` and `red` on vectors: what they become, and what is said of those that do not exist [TOOLS].
+//! `atom` and `red` on vectors: their machine code, and the refusals of the others [TOOLS].
 
 use atoms_isa::lower::{Frame, lower};
 use atoms_isa::ptx::{Module, snippet};

@@ -248,7 +248,7 @@ fn each_statement_begins_with_its_version() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is shown of a module is judged by its version as what runs, and loose instructions have every version.
+/// `lowered` judges a module by its version; loose instructions have every version.
 #[test]
 fn lowering_looks_at_the_version() {
     for (version, taken) in [("7.0", false), ("8.6", true)] {

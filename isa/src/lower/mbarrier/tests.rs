@@ -260,7 +260,7 @@ fn declared_types_are_looked_at() {
     }
 }
 
-/// What a wait is told of failures has 8 bits, or is `_`: not a second predicate, which is named behind a bar.
+/// The report of a wait has 8 bits, or is `_`. A second predicate follows a bar, not a comma.
 #[test]
 fn reports_have_8_bits() {
     for wait in ["test_wait", "test_wait.parity", "try_wait", "try_wait.parity"] {

@@ -122,13 +122,14 @@ macro_rules! test_each_kernel {
                 use super::*;
 
                 test_each_kernel! { $(#[$of_all])* $run of "tests/kernels/corpus":
-                    accum_bf16 accum_f64 apart asserted ballot_groups barrier_drop binary bits_ops bits_sieve bulk_both
-                    bulk_cluster bulk_multicast bulk_reduce bulk_stages by_value calls cluster_float cluster_handoff
-                    cluster_hist cluster_swap cluster_token coalesced cp_groups dekker divide exch128 extended
-                    fence_wide float_minmax generic_pick graph grid_sync half_cas hash32 hash64 hist_match hist_packed
-                    hist_private int_minmax interp labeled last_out legacy_votes lib_barrier lib_pipeline list_exch
-                    list_tagged lock_buckets math minmax16 module_data offsets pairs16 recurse red_async redux refs
-                    ring_inc ring_mpmc scan stack128 stack_index ticket ticket_global topk votes
+                    accum_bf16 accum_f64 apart asserted ballot_groups barrier_drop binary bits_ops bits_sieve
+                    bulk_both bulk_cluster bulk_multicast bulk_next bulk_reduce bulk_stages by_value calls
+                    cluster_float cluster_handoff cluster_hist cluster_swap cluster_token coalesced cp_groups dekker
+                    divide exch128 extended fence_wide float_minmax generic_pick graph grid_sync half_cas hash32
+                    hash64 hist_match hist_packed hist_private int_minmax interp labeled last_out legacy_votes
+                    lib_barrier lib_pipeline list_exch list_tagged lock_buckets math minmax16 module_data offsets
+                    pairs16 recurse red_async redux refs ring_inc ring_mpmc scan stack128 stack_index ticket
+                    ticket_global topk votes
                 }
             }
         }

@@ -51,7 +51,7 @@ impl fmt::Display for Problem {
 }
 
 impl Problem {
-    /// What would work, and where else the problem is.
+    /// Help of the problem, with the lines of the same problem elsewhere.
     fn advice(&self) -> String {
         let lines: Vec<String> = self.same.iter().map(u32::to_string).collect();
         match lines.as_slice() {

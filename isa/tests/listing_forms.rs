@@ -169,7 +169,7 @@ fn functions_in_sections_of_their_own() {
         Operation::Control(Control::Branch { target, .. }) => target,
         other => panic!("{at}: {other:?}"),
     };
-    // The function stands behind the kernel, from index 5 on.
+    // The function follows the kernel and begins at index 5.
     assert_eq!([target(0), target(7), target(8)], [5, 5, 5]);
     let word = |at: usize| match kernel.instructions[at].operation {
         Operation::Compute(compute) => compute.sources[0].value,

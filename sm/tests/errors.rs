@@ -757,7 +757,7 @@ fn unknown_words_are_all_named() {
     );
 }
 
-/// What is not executed is no error; `printf` returns the number of its values, and is reported.
+/// A call that is not executed is no error; `printf` returns the number of its values, and is reported.
 #[test]
 fn calls_of_the_driver() {
     let text = calling(

@@ -187,7 +187,7 @@ impl<'t> DataSection<'t> {
     }
 }
 
-/// Where variables and code lie, and what the module's constant banks hold.
+/// Addresses of variables and code, and the content of the module's constant banks.
 #[derive(Clone, Default)]
 pub(crate) struct Placed<'t> {
     pub(crate) addresses: Rc<HashMap<&'t str, u64>>,

@@ -299,7 +299,7 @@ struct Decoded<'t> {
     body: Body,
 }
 
-/// What sections decode to; see [`Kernel`].
+/// Decoded code of sections; see [`Kernel`].
 #[derive(Default)]
 struct Body {
     instructions: Vec<Instruction>,

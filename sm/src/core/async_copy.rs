@@ -16,7 +16,7 @@ const BULK_STEP: u32 = 16;
 
 /// A copy of a block to shared memory.
 pub(super) struct Block {
-    /// From where.
+    /// Memory of the source and of the destination.
     pub(super) way: BulkWay,
     pub(super) reduction: Option<Reduction>,
     /// Address of the destination, and of the mbarrier object.

@@ -467,7 +467,7 @@ impl<'a, 't> Args<'a, 't> {
                     };
                     return self.wrong(range, format!("unknown label `{name}`"), help);
                 };
-                // The label may stand behind the last instruction.
+                // The label may follow the last instruction.
                 nothing = targets.labels.get(name) == Some(&targets.count);
                 address / INSTRUCTION_BYTES
             }

@@ -10,7 +10,7 @@ mod read;
 pub use element::Element;
 pub use error::LaunchError;
 pub use expectation::{Expectation, Order, Outcome};
-pub(crate) use param::{MOST_ALIGN, leaves};
+pub(crate) use param::{MOST_ALIGN, buffer_address, leaves};
 pub use param::{Param, ParamKind};
 
 use atoms_isa::ptx::Directives;

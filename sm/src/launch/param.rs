@@ -75,6 +75,12 @@ impl Param {
     }
 }
 
+/// Address of the first byte of buffer `index`. Each has 4 GiB of addresses to itself, and starts just below a
+/// multiple of 2^32, so that code which drops the carry into the high word is found out.
+pub(crate) fn buffer_address(index: usize) -> u64 {
+    ((0x10 + index as u64) << 32) | 0xffff_fe00
+}
+
 /// First byte of each parameter, the first one from `base` on, which is aligned for all of them.
 pub(crate) fn place(params: &[Param], base: u32) -> impl Iterator<Item = (u32, &Param)> {
     let mut next = 0_u32;

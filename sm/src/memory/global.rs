@@ -1,13 +1,7 @@
 //! Global memory: named buffers at fixed addresses.
 
-use crate::launch::{Launch, ParamKind};
+use crate::launch::{Launch, ParamKind, buffer_address};
 use atoms_isa::{Arch, ModuleVariable, Window};
-
-/// Address of the first byte of buffer `index`. Each has 4 GiB of addresses to itself, and starts just below a
-/// multiple of 2^32, so that code which drops the carry into the high word is found out.
-pub(crate) fn buffer_address(index: usize) -> u64 {
-    ((0x10 + index as u64) << 32) | 0xffff_fe00
-}
 
 /// High word of generic addresses of shared memory; no buffer reaches there.
 pub(crate) const SHARED_WINDOW_HIGH: u32 = 0x7f00;

@@ -7,8 +7,7 @@ mod shared_place;
 
 pub(crate) use constant::ConstantBank;
 pub(crate) use global::{
-    GlobalMemory, LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, SHARED_WINDOW_HIGH, buffer_address, generic,
-    in_window, to_generic,
+    GlobalMemory, LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, SHARED_WINDOW_HIGH, generic, in_window, to_generic,
 };
 pub(crate) use reserved::ReservedShared;
 pub(crate) use shared_place::SharedPlace;

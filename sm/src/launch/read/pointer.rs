@@ -4,7 +4,7 @@ use super::number::Number;
 use super::{RawParam, unnamed};
 use crate::launch::element::Element;
 use crate::launch::error::LaunchError;
-use crate::memory;
+use crate::launch::param::buffer_address;
 use std::collections::HashMap;
 
 /// Address of each buffer, and bytes of its elements, by name.
@@ -26,7 +26,7 @@ impl Pointers {
             each.for_each(|(index, field)| self.add(field, format!("{name}.{index}")));
         } else if raw.value.is_none() && raw.array.is_none() {
             let element = raw.element.as_deref().and_then(Element::from_name);
-            let address = memory::buffer_address(self.buffers.len());
+            let address = buffer_address(self.buffers.len());
             self.buffers.insert(name, (address, element.map_or(1, |e| e.bytes() as u64)));
         }
     }

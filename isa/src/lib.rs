@@ -22,8 +22,8 @@ mod translate;
 
 pub use arch::{Arch, ClusterOffsets};
 pub use kernel::compute::{
-    BoolOp, Compare, ComparePart, Compute, ComputeOp, FloatCompare, FloatOp, FloatTest, IntOp, MinMax, Path,
-    ProductPart, Window,
+    BoolOp, Compare, ComparePart, Compute, ComputeOp, FloatCompare, FloatOp, FloatTest, IntOp, MinMax,
+    MinMaxOf, Path, ProductPart, Window,
 };
 pub use kernel::control::{
     BarrierVote, BlockBarrier, BranchCondition, Collective, Control, FloatRedux, JumpBase, ReduxOp,

@@ -85,7 +85,7 @@ pub(crate) fn reads_reserved_shared(kernel: &Kernel) -> bool {
         use SpecialRegister::{ReservedBegin, ReservedFirst};
         matches!(operation, Operation::Special { register: ReservedBegin | ReservedFirst, .. })
     };
-    // Reserved memory begins so many bytes before the end where the number is read.
+    // Code that reads the number of reserved bytes subtracts it from the end of shared memory.
     let behind = arch.shared_origin() == 0 && reads_constant(kernel, arch.reserved_shared_bytes_offset(), 4);
     arch.reserved_shared_offset().is_some_and(|at| {
         behind

@@ -169,10 +169,8 @@ pub enum FloatOp {
     Fma,
     /// `a / b`
     Div,
-    /// `p0 ? min(a, b) : max(a, b)`; -0 is less than +0.
+    /// The least, if `p0`, or the greatest of the operands; -0 is less than +0.
     MinMax(MinMax),
-    /// The least, if `p0`, or the greatest of `a`, `b` and `c`.
-    MinMax3(MinMax),
     /// `|a|`
     Abs,
     /// `-a`
@@ -202,10 +200,22 @@ pub enum FloatOp {
 pub struct MinMax {
     /// A NaN wins in place of losing.
     pub nan: bool,
-    /// The absolute values are compared.
-    pub absolute: bool,
-    /// The sign of the result is the exclusive or of the signs of both operands, unless the result is a NaN.
-    pub xor_sign: bool,
+    /// Its operands.
+    pub of: MinMaxOf,
+}
+
+/// Operands of a minimum or maximum. One value, since code that computes it is faster where [`ComputeOp`] is small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MinMaxOf {
+    /// `a` and `b`.
+    #[default]
+    Two,
+    /// The absolute values of `a` and `b`; the sign of the result is the exclusive or of theirs, unless it is a NaN.
+    TwoMagnitudes,
+    /// `a`, `b` and `c`.
+    Three,
+    /// The absolute values of `a`, `b` and `c`.
+    ThreeMagnitudes,
 }
 
 /// What a float is asked about.

@@ -3,7 +3,7 @@
 use super::unit::{Output, Unit, imm, word};
 use super::{Fail, Mods};
 use crate::kernel::compute::{
-    BoolOp, ComparePart, ComputeOp, FloatCompare, FloatOp, IntOp, MinMax, ProductPart,
+    BoolOp, ComparePart, ComputeOp, FloatCompare, FloatOp, IntOp, MinMax, MinMaxOf, ProductPart,
 };
 use crate::kernel::number::{ByteFloat, DotPieces, FloatMode, PermuteMode, Rounding};
 use crate::kernel::register::{Pred, PredSource};
@@ -309,24 +309,26 @@ impl<'t> Unit<'_, 't> {
 
     /// Instructions that exist for integers and floats.
     fn either(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
-        let how = MinMax { nan: m.take("NaN"), absolute: m.take("abs"), xor_sign: m.take("xorsign") };
+        let (nan, absolute, xor_sign) = (m.take("NaN"), m.take("abs"), m.take("xorsign"));
         let three = m.instruction.operands.len() == 4;
         if names_float(m.instruction) {
             let (op, operands) = match m.instruction.opcode {
                 "div" => (FloatOp::Div, 2),
-                "min" | "max" if three && m.has("f32") && !how.xor_sign => {
+                "min" | "max" if three && m.has("f32") && !xor_sign => {
                     self.since(m, 100)?;
-                    (FloatOp::MinMax3(how), 3)
+                    let of = if absolute { MinMaxOf::ThreeMagnitudes } else { MinMaxOf::Three };
+                    (FloatOp::MinMax(MinMax { nan, of }), 3)
                 }
-                "min" | "max" if how.absolute != how.xor_sign => {
+                "min" | "max" if absolute != xor_sign => {
                     let message = "`.abs` and `.xorsign` stand together where there are two operands";
                     return Err(Fail::wrong(message, "write .xorsign.abs, or neither"));
                 }
                 "min" | "max" => {
-                    if how.xor_sign {
+                    if xor_sign {
                         self.since(m, 86)?;
                     }
-                    (FloatOp::MinMax(how), 2)
+                    let of = if absolute { MinMaxOf::TwoMagnitudes } else { MinMaxOf::Two };
+                    (FloatOp::MinMax(MinMax { nan, of }), 2)
                 }
                 "abs" => (FloatOp::Abs, 1),
                 "neg" => (FloatOp::Neg, 1),
@@ -334,7 +336,7 @@ impl<'t> Unit<'_, 't> {
             };
             return self.float(m, op, operands);
         }
-        if how != MinMax::default() {
+        if nan || absolute || xor_sign {
             return Err(Fail::Lacking);
         }
         let (saturate, relu) = (m.take("sat"), m.take("relu"));

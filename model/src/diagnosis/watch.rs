@@ -194,7 +194,10 @@ impl Watch {
                 self.objects(op, size, pass, seen, &taken);
             } else if taken.of_objects {
                 self.loads(op, size, pass, seen, &taken);
-            } else if !self.places.is_empty() || op == Op::Store {
+            } else if !self.places.is_empty()
+                || !self.stored.is_empty()
+                || makes_object(op, size, seen, &taken)
+            {
                 self.plain(op, size, pass, seen, &taken);
             }
         }
@@ -472,6 +475,18 @@ fn accesses<'a>(op: Op, size: Size, pass: &Pass, seen: &'a Seen<'_>) -> impl Ite
         let bank = seen.first.bank(lane);
         Access { op, size, lane, bank, row: seen.work.row[bank], byte: u32::from(seen.first.byte(lane)) }
     })
+}
+
+/// True if a pass may make an object: a store of an init word, or one that says so. Most stores are neither.
+fn makes_object(op: Op, size: Size, seen: &Seen<'_>, taken: &Taken) -> bool {
+    let mut banks = seen.effect.write;
+    let mut is_init = || {
+        let low = banks.trailing_zeros() as usize & !1;
+        banks &= !(3 << low);
+        init_fault(pair(&seen.effect.new, low)).is_none()
+    };
+    let pairs = seen.effect.write.count_ones();
+    op == Op::Store && last_word(size) > 0 && (taken.makes_objects || (0..pairs / 2).any(|_| is_init()))
 }
 
 /// Two words of memory as one; `low` is even.

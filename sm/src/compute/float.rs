@@ -4,7 +4,7 @@
 
 use super::format::{exact, flushed, limited, nan, one, round_of, rounded, sign_bit};
 use super::ones;
-use atoms_isa::{FloatMode, FloatOp, FloatTest, MinMax, MufuFunction, Rounding, Type};
+use atoms_isa::{FloatMode, FloatOp, FloatTest, MinMax, MinMaxOf, MufuFunction, Rounding, Type};
 use rustc_apfloat::{Float, ieee};
 use std::cmp::Ordering;
 
@@ -35,8 +35,11 @@ pub(super) fn float(
         FloatOp::Abs => a & !sign_bit(ty),
         FloatOp::Neg => a ^ sign_bit(ty),
         FloatOp::CopySign => (b & !sign_bit(ty)) | (a & sign_bit(ty)),
-        FloatOp::MinMax(how) => min_max(min, how, ty, a, b),
-        FloatOp::MinMax3(how) => min_max(min, how, ty, min_max(min, how, ty, a, b), c),
+        FloatOp::MinMax(how) => {
+            let two = min_max(min, how, ty, a, b);
+            let three = matches!(how.of, MinMaxOf::Three | MinMaxOf::ThreeMagnitudes);
+            if three { min_max(min, how, ty, two, c) } else { two }
+        }
         FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma | FloatOp::Div => {
             arithmetic(op, ty, round, operands)
         }
@@ -125,7 +128,8 @@ pub(super) fn sqrt(ty: Type, rounding: Rounding, a: u64) -> u64 {
 fn min_max(min: bool, how: MinMax, ty: Type, a: u64, b: u64) -> u64 {
     let sign = sign_bit(ty);
     let signs = (a ^ b) & sign;
-    let [x, y] = if how.absolute { [a & !sign, b & !sign] } else { [a, b] };
+    let magnitudes = matches!(how.of, MinMaxOf::TwoMagnitudes | MinMaxOf::ThreeMagnitudes);
+    let [x, y] = if magnitudes { [a & !sign, b & !sign] } else { [a, b] };
     let [fx, fy] = [x, y].map(|v| exact(ty, v));
     let chosen = match (fx.is_nan(), fy.is_nan()) {
         (true, true) => return nan(ty),
@@ -135,7 +139,7 @@ fn min_max(min: bool, how: MinMax, ty: Type, a: u64, b: u64) -> u64 {
         (false, false) if fx.total_cmp(&fy).is_lt() == min => x,
         (false, false) => y,
     };
-    if how.xor_sign { (chosen & !sign) | signs } else { chosen }
+    if how.of == MinMaxOf::TwoMagnitudes { (chosen & !sign) | signs } else { chosen }
 }
 
 /// The order of two floats; none if one is a NaN.

@@ -90,7 +90,10 @@ impl Core<'_> {
 
     /// Lanes access shared memory of their cluster at these addresses.
     pub(super) fn tell_reserved(&mut self, pc: u32, mask: u32, address: impl Fn(usize) -> u32) {
-        let forbidden = select(mask, |lane| self.reserved.forbids(address(*lane) & OFFSET));
+        let end = self.reserved.forbidden_end();
+        // Of all lanes at once: a request is common, such an address is not.
+        let below = |all, lane| all | u32::from(address(lane) & OFFSET < end) << lane;
+        let forbidden = if end == 0 { 0 } else { (0..LANES).fold(0, below) & mask };
         if forbidden != 0 {
             self.tell(&CoreEvent::ReservedShared(pc, forbidden));
         }

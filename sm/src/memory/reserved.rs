@@ -4,7 +4,7 @@ use crate::support;
 use atoms_isa::Kernel;
 use std::ops::Range;
 
-/// Where the second part begins, from the first reserved byte on. [CHOSEN: the driver says]
+/// Bytes from the first reserved byte to the second part. [CHOSEN: the driver says]
 const SECOND: u32 = 0x100;
 
 /// Reserved bytes lie behind the CTA's own at a multiple of this, so that accesses of every size are aligned there. [CHOSEN]
@@ -48,8 +48,8 @@ impl ReservedShared {
         self.bytes.start + SECOND
     }
 
-    /// True if an access at this offset is a mistake.
-    pub(crate) fn forbids(&self, offset: u32) -> bool {
-        !self.used && self.bytes.contains(&offset)
+    /// Offsets below this one are not for the kernel: it does not read where the reserved bytes are.
+    pub(crate) fn forbidden_end(&self) -> u32 {
+        if self.used { 0 } else { self.bytes.end }
     }
 }

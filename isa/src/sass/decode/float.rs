@@ -2,7 +2,9 @@
 
 use super::args::{Args, Reading};
 use super::{Decoded, Failure};
-use crate::kernel::compute::{BoolOp, ComparePart, Compute, ComputeOp, FloatCompare, FloatOp, MinMax};
+use crate::kernel::compute::{
+    BoolOp, ComparePart, Compute, ComputeOp, FloatCompare, FloatOp, MinMax, MinMaxOf,
+};
 use crate::kernel::instruction::Operation;
 use crate::kernel::number::{FloatMode, MufuFunction, Rounding, Type};
 
@@ -27,8 +29,12 @@ pub(super) fn fset(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 pub(super) fn fmnmx<const N: usize>(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let mode = FloatMode { flush: args.modifier("FTZ"), ..FloatMode::PLAIN };
     let xor_sign = N == 2 && args.modifier("XORSIGN");
-    let how = MinMax { nan: args.modifier("NAN"), absolute: xor_sign, xor_sign };
-    let op = if N == 3 { FloatOp::MinMax3(how) } else { FloatOp::MinMax(how) };
+    let of = match (N, xor_sign) {
+        (3, _) => MinMaxOf::Three,
+        (_, true) => MinMaxOf::TwoMagnitudes,
+        (_, false) => MinMaxOf::Two,
+    };
+    let op = FloatOp::MinMax(MinMax { nan: args.modifier("NAN"), of });
     let mut compute = args.result(ComputeOp::float(op, Type::F32, mode), false)?;
     args.sources_of::<N>(Type::F32, &mut compute)?;
     // The signs are those before the bars: compilers write them around both operands.

@@ -98,7 +98,7 @@ impl Layout {
         // The place as it was given: a layout may be committed, and then must not name a machine's
         // folders. `gtkwave TRACE LAYOUT` opens the two wherever they are.
         writeln!(out, "[dumpfile] \"{}\"", trace.display())?;
-        // Pixels per time unit are a power of two; so many cycles before the marker are in view on a small screen, too.
+        // Pixels per time unit are a power of two. The marker is in view on a screen of 1,024 pixels.
         let marker = self.marker.map_or(-1, |cycle| (cycle * values::PERIOD) as i64);
         let start = self.marker.map_or(0, |cycle| cycle.saturating_sub(CYCLES_BEFORE) * values::PERIOD);
         writeln!(out, "[timestart] {start}")?;

@@ -3,6 +3,7 @@
 mod damaged;
 mod diff;
 mod export;
+mod gtkwave;
 mod layout;
 mod page;
 mod query;

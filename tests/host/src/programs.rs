@@ -30,6 +30,10 @@ pub const SLURM: Programs = Programs { what: "Slurm", script: ".ci/slurm" };
 /// OpenSTA, and the cells of Debian; [`Programs::find`] gives its path.
 pub const CELLS: Programs = Programs { what: "OpenSTA and cells of osu018", script: ".ci/cells" };
 
+/// GTKWave, a display without a screen, and a program that takes pictures of it; [`Programs::find`] gives a `PATH` on which
+/// they are.
+pub const GTKWAVE: Programs = Programs { what: "GTKWave and Xvfb", script: ".ci/gtkwave" };
+
 impl Programs {
     /// What the script prints of programs that are there, or were installed now: one test process installs,
     /// the others wait for it, and a failed attempt is not repeated in the same target folder.
@@ -163,7 +167,7 @@ mod tests {
 
     #[test]
     fn the_scripts_are_there() {
-        for programs in [BROWSER, CELLS, SLURM] {
+        for programs in [BROWSER, CELLS, GTKWAVE, SLURM] {
             let script = root().join(programs.script);
             let mode = fs::metadata(&script).expect("it is there").permissions().mode();
             assert_eq!(mode & 0o111, 0o111, "{} can be run", script.display());

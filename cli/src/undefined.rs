@@ -20,7 +20,7 @@ pub(crate) struct Requests<'k> {
     made: Vec<(u64, u32, u32)>,
     /// The same for the cluster port.
     made_at_cluster_port: Vec<(u64, u32, u32)>,
-    /// What the core names, by [`KINDS`].
+    /// Uses that the core names, by [`KINDS`].
     named: [Vec<Repeated>; KINDS.len()],
 }
 
@@ -90,7 +90,7 @@ struct Group<'k> {
 pub(crate) struct Undefined<'k> {
     groups: Vec<Group<'k>>,
     counts: Vec<(&'static str, u64)>,
-    /// What the core named, by [`KINDS`].
+    /// Uses that the core named, by [`KINDS`].
     named: [Vec<(Repeated, Option<&'k SourceLine>)>; KINDS.len()],
 }
 

@@ -421,8 +421,8 @@ fn what_cannot_be_run_is_said() {
     assert!(bench.0.join("full/something").is_file(), "a foreign file stays");
 }
 
-/// A configuration chosen in place of the plan's may be too small for a kernel: that is no failure. In a configuration of
-/// the plan it is.
+/// A configuration chosen in place of the plan's may be too small for a kernel. The test is skipped then; in a
+/// configuration of the plan it is an error.
 #[test]
 fn kernels_that_do_not_fit_a_chosen_configuration_are_skipped() {
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests").join("kernels");
@@ -440,6 +440,13 @@ fn kernels_that_do_not_fit_a_chosen_configuration_are_skipped() {
     assert!(totals["passed"].as_u64() > Some(0) && totals["skipped"].as_u64() > Some(0), "{totals}");
     let headline = format!("PASSED  {} tests passed; {} skipped", totals["passed"], totals["skipped"]);
     assert!(words(&chosen).contains(&headline), "{}", words(&chosen));
+    // The report says which tools built the RTL, and of which commit it is.
+    let timing = fs::read_to_string(bench.0.join("chosen/timing.json")).expect("times are written");
+    let timing: Value = serde_json::from_str(&timing).expect("JSON");
+    let said = |name: &str| timing["rtl"][name].as_str().unwrap_or_default().to_string();
+    assert!(said("tools").starts_with("Verilator 5.") && said("tools").contains(", "), "{timing}");
+    let commit = said("commit").replace(" (dirty)", "");
+    assert!(commit.is_empty() || commit.chars().all(|c| c.is_ascii_hexdigit()), "{timing}");
     fs::write(bench.0.join("own.toml"), plan("configs = [\"small,num_banks=8\"]\n")).expect("a plan");
     let own = bench.run(&["regress", "own.toml", "--out", "own"]);
     assert_eq!(own.status.code(), Some(1), "{}", words(&own));

@@ -397,7 +397,7 @@ fn init_twice_by_stores() {
     assert!(named[1].starts_with("STS.b128 of an init word over a live mbarrier object"), "{}", named[1]);
 }
 
-/// Of objects of two words a store is an init if it says so. What follows in ordinary code is not named.
+/// A store of a two-word object is an init only if the store says so. The operations of right code are not named.
 #[test]
 fn init_twice_of_two_words() {
     let store = |bench: &mut Bench, at: u32, c: u128| {

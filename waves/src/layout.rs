@@ -106,18 +106,17 @@ impl Layout {
         writeln!(out, "*{ZOOM} {marker}{}", " -1".repeat(26))?;
         writeln!(out, "[treeopen] {}.", definition.top().name)?;
         let mut rows = String::new();
-        self.render_rows(&mut rows, definition)?;
         // The column holds names, and beside them the values at the marker.
-        let name = |line: &str| line.strip_prefix("+{")?.split_once('}').map(|(name, _)| name.len());
-        let longest = rows.lines().filter_map(name).max().unwrap_or(0);
+        let longest = self.render_rows(&mut rows, definition)?;
         let width = ((longest + VALUE_DIGITS) * DIGIT_PIXELS).clamp(320, 640);
         writeln!(out, "[sst_width] 200\n[signals_width] {width}\n[sst_expanded] 1")?;
         out.push_str(&rows);
         Ok(())
     }
 
-    fn render_rows(&self, out: &mut String, definition: &Definition) -> fmt::Result {
-        write_signal(out, definition, definition.clock, false)?;
+    /// Writes the groups; gives the characters of the longest name shown.
+    fn render_rows(&self, out: &mut String, definition: &Definition) -> Result<usize, fmt::Error> {
+        let mut longest = write_signal(out, definition, definition.clock, false)?;
         for group in &self.groups {
             let closed = if group.fold == Fold::Closed { flags::CLOSED } else { 0 };
             writeln!(out, "@{:x}\n-{}", flags::BEGIN | flags::BLANK | closed, group.title)?;
@@ -127,11 +126,11 @@ impl Layout {
             let first = sides.next();
             let sides = sides.any(|other| Some(other) != first);
             for signal in &group.signals {
-                write_signal(out, definition, *signal, sides)?;
+                longest = longest.max(write_signal(out, definition, *signal, sides)?);
             }
             writeln!(out, "@{:x}\n-{}", flags::END | flags::BLANK | closed, group.title)?;
         }
-        Ok(())
+        Ok(longest)
     }
 }
 
@@ -150,8 +149,13 @@ const VALUE_DIGITS: usize = 10;
 /// GTKWave's number for red.
 const RED: u32 = 1;
 
-/// Writes a signal, with its `side` in front of the name that is shown if asked for.
-fn write_signal(out: &mut String, definition: &Definition, signal: Signal, side: bool) -> fmt::Result {
+/// Writes a signal, with its `side` in front of the name that is shown if asked for. Gives the characters of that name.
+fn write_signal(
+    out: &mut String,
+    definition: &Definition,
+    signal: Signal,
+    side: bool,
+) -> Result<usize, fmt::Error> {
     let declared = definition.declared(signal);
     let (flags, range) = match declared.kind {
         SignalKind::Bits(1) | SignalKind::Event => (flags::RIGHT | flags::BINARY, String::new()),
@@ -164,8 +168,11 @@ fn write_signal(out: &mut String, definition: &Definition, signal: Signal, side:
         writeln!(out, "[color] {RED}")?;
     }
     // The viewer shows a name from its last point on, and elements are called alike in every array.
+    let mut shown = format!("{}{range}", declared.name);
     if let Some(scopes @ [_, ..]) = declared.scopes.get(if side { 1.. } else { 2.. }) {
-        write!(out, "+{{{}/{}{range}}} ", scopes.join("/"), declared.name)?;
+        shown = format!("{}/{shown}", scopes.join("/"));
+        write!(out, "+{{{shown}}} ")?;
     }
-    writeln!(out, "{}{range}", definition.path(signal))
+    writeln!(out, "{}{range}", definition.path(signal))?;
+    Ok(shown.len())
 }

@@ -166,14 +166,15 @@ impl<'a> Core<'a> {
         launch.check_params(kernel, &support::constant_reads(kernel))?;
         let row_bytes = geometry.banks * 4;
         let memory = u64::from(geometry.rows) * u64::from(row_bytes);
-        let reserved_bytes = u64::from(ReservedShared::new(kernel, 0).bytes.end);
+        let used = support::reads_reserved_shared(kernel);
+        let reserved_bytes = u64::from(ReservedShared::new(kernel.arch, used, 0).bytes.end);
         let fixed = reserved_bytes + u64::from(launch.dynamic_shared);
         // All CTAs of a cluster are there at once, each on rows of its own.
         let share = u64::from(geometry.rows / launch.cluster_ctas().max(1)) * u64::from(row_bytes);
         let undeclared = DEFAULT_SHARED.min(share.saturating_sub(fixed));
         // What the text declares is there; a launch may ask for more, which code that is given addresses needs.
         let bytes = fixed + kernel.shared.max(launch.shared).map_or(undeclared, u64::from);
-        let reserved = ReservedShared::new(kernel, bytes - reserved_bytes);
+        let reserved = ReservedShared::new(kernel.arch, used, bytes - reserved_bytes);
         let bytes = bytes.max(reserved.bytes.end.into());
         if bytes > memory {
             return Err(too_large(

@@ -142,12 +142,11 @@ impl Core<'_> {
     /// A lane asks for a copy, or without a payload for an arrival after its copies.
     pub(super) fn tell_copy(&mut self, number: u64, asker: Asker, payload: Option<&Payload>, counted: bool) {
         if let Some(p) = payload {
-            let from = match p.data {
-                Data::Shared(place) => place,
-                Data::Global { .. } | Data::Given(_) => p.to,
-            };
-            for place in [Some(p.to), Some(from).filter(|from| *from != p.to)].into_iter().flatten() {
-                self.tell_reserved(asker.pc, 1 << asker.lane, |_| place.address);
+            self.tell_reserved(asker.pc, 1 << asker.lane, |_| p.to.address);
+            if let Data::Shared(from) = p.data
+                && from != p.to
+            {
+                self.tell_reserved(asker.pc, 1 << asker.lane, |_| from.address);
             }
         }
         if !self.watched {

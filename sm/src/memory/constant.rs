@@ -20,7 +20,8 @@ pub(crate) struct ConstantBank {
 
 impl ConstantBank {
     /// Block and grid size, stack pointer, shared window and parameters, by the architecture's
-    /// calling convention. `shared` is the size of a CTA's allocation, `reserved` is the system's part of it, `bases` are the addresses of the buffers, in order
+    /// calling convention. `shared` is the size of a CTA's allocation, `reserved` is the system's part of it,
+    /// `bases` are the addresses of the buffers, in order
     /// of parameters; `compiled` are the other banks, by number.
     pub(crate) fn new(
         arch: Arch,

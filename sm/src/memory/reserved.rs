@@ -1,7 +1,6 @@
 //! Shared memory that the system reserves in each CTA.
 
-use crate::support;
-use atoms_isa::Kernel;
+use atoms_isa::Arch;
 use std::ops::Range;
 
 /// Bytes from the first reserved byte to the second part. [CHOSEN: the driver says]
@@ -22,11 +21,10 @@ pub(crate) struct ReservedShared {
 }
 
 impl ReservedShared {
-    /// The reserved part for `kernel`, whose own bytes end at `end`. Where the reserved bytes lie behind those, they
-    /// are left out unless the kernel uses them: an access past the end then stays out of range.
-    pub(crate) fn new(kernel: &Kernel, end: u64) -> ReservedShared {
-        let arch = kernel.arch;
-        let used = support::reads_reserved_shared(kernel);
+    /// The reserved part of an allocation whose own bytes end at `end`; `used` as in [`ReservedShared::used`]. Where
+    /// the reserved bytes lie behind the own ones, they are left out unless the kernel uses them: an access past the
+    /// end then stays out of range.
+    pub(crate) fn new(arch: Arch, used: bool, end: u64) -> ReservedShared {
         let bytes = match (arch.shared_origin(), used) {
             (0, false) => 0..0,
             (0, true) => {

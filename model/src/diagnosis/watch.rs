@@ -479,14 +479,10 @@ fn accesses<'a>(op: Op, size: Size, pass: &Pass, seen: &'a Seen<'_>) -> impl Ite
 
 /// True if a pass may make an object: a store of an init word, or one that says so. Most stores are neither.
 fn makes_object(op: Op, size: Size, seen: &Seen<'_>, taken: &Taken) -> bool {
-    let mut banks = seen.effect.write;
-    let mut is_init = || {
-        let low = banks.trailing_zeros() as usize & !1;
-        banks &= !(3 << low);
-        init_fault(pair(&seen.effect.new, low)).is_none()
-    };
-    let pairs = seen.effect.write.count_ones();
-    op == Op::Store && last_word(size) > 0 && (taken.makes_objects || (0..pairs / 2).any(|_| is_init()))
+    let is_init =
+        |low: usize| seen.effect.write >> low & 1 != 0 && init_fault(pair(&seen.effect.new, low)).is_none();
+    let wide_store = op == Op::Store && last_word(size) > 0;
+    wide_store && (taken.makes_objects || (0..MAX_BANKS).step_by(2).any(is_init))
 }
 
 /// Two words of memory as one; `low` is even.

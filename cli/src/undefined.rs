@@ -63,8 +63,8 @@ impl<'k> Requests<'k> {
 impl Observer for Requests<'_> {
     fn observe(&mut self, cycle: u64, event: &CoreEvent<'_>) {
         match *event {
-            CoreEvent::ForeignLane(pc, mask) => count(&mut self.named[0], cycle, pc, mask),
-            CoreEvent::ReservedShared(pc, mask) => count(&mut self.named[1], cycle, pc, mask),
+            CoreEvent::ForeignLane(pc, mask) => count(&mut self.named[FOREIGN_LANE], cycle, pc, mask),
+            CoreEvent::ReservedShared(pc, mask) => count(&mut self.named[RESERVED_SHARED], cycle, pc, mask),
             CoreEvent::ForeignPendingCount(pc, mask) => {
                 count(&mut self.named[PENDING_COUNT], cycle, pc, mask)
             }
@@ -104,7 +104,9 @@ struct Kind {
     advice: &'static str,
 }
 
-/// Index in [`KINDS`] of the kind that is reported with the uses of mbarrier objects.
+/// Indices in [`KINDS`]. The last kind is reported with the uses of mbarrier objects.
+const FOREIGN_LANE: usize = 0;
+const RESERVED_SHARED: usize = 1;
 const PENDING_COUNT: usize = 2;
 
 const KINDS: [Kind; 3] = [

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_explore::calibrate::{
-    Calibration, CostLaw, FigureResidual, FittedConstant, GpuConstant, GpuProfile, Metric, PassRule,
+    Calibration, CostLaw, FigureResidual, FittedConstant, GpuConstant, GpuProfile, GpuTime, Metric, PassRule,
     Provenance, RoundCounts, calibrate, published, read_measurements,
 };
 use atoms_workload::Generated;
@@ -232,21 +232,49 @@ fn a_profile_gives_times() {
     let profile = fitted(table).profile();
     let read = GpuProfile::from_text(&profile.to_text()).expect("it was written so");
     assert_eq!(read.gpu, "gpu");
-    let cycles = |with| read.cycles(&counts(with));
-    let close = |found: Result<f64, String>, expected: f64| {
-        let found = found.expect("its constants are known");
+    let time = |with| read.time(&counts(with));
+    let close = |found: Result<GpuTime, String>, expected: f64| {
+        let found = found.expect("its constants are known").cycles;
         assert!((found / expected - 1.0).abs() < 1e-6, "{found}, not {expected}");
     };
-    close(cycles(""), 4.0 * 44.0);
-    close(cycles("contention=32"), 4.0 * 106.0);
+    close(time(""), 4.0 * 44.0);
+    close(time("contention=32"), 4.0 * 106.0);
     // 64 warps wait for the unit, not for each other's round trips.
-    close(cycles("warps=64 contention=32"), 4.0 * 64.0 * 64.0);
-    let unknown = cycles("op=cas").expect_err("nothing is known of CAS");
+    close(time("warps=64 contention=32"), 4.0 * 64.0 * 64.0);
+    let unknown = time("op=cas").expect_err("nothing is known of CAS");
     assert_eq!(unknown, "`cas_pass` of gpu is not known, and it counts here");
     let ratios = fitted(
         "workload,metric,value,baseline\ncontend at=bank contention=2,latency,1.5,contend\ncontend at=bank contention=8,latency,4.5,contend\n",
     );
-    let said = ratios.profile().cycles(&counts("")).expect_err("no figure is in cycles");
+    let said = ratios.profile().time(&counts("")).expect_err("no figure is in cycles");
     assert_eq!(said, "the constants of gpu are in times of `contend`: every fitted figure is a ratio");
     assert_eq!(ratios.residuals[0].of.metric, Metric::Latency);
+}
+
+#[test]
+fn a_time_has_a_range_and_says_where_nothing_was_measured() {
+    const FEW: &str = "workload,metric,value\ncontend,latency,44\ncontend contention=8,latency,56\n";
+    let time = |table: &str, with| fitted(table).profile().time(&counts(with)).expect("it is in cycles");
+    let inside = time(FEW, "contention=8");
+    let (low, high) = inside.range.expect("errors are known");
+    // Each of the two measurements may be off by 5 %; the constants may be off by more, since they are differences.
+    assert!(low < 0.95 * inside.cycles && inside.cycles < high && high < 1.5 * inside.cycles, "{inside:?}");
+    assert_eq!(inside.outside, [""; 0]);
+    // The law misses the third measurement by a quarter, so the range is wider than that of two.
+    let wild = time(&format!("{FEW}contend contention=16,latency,120\n"), "contention=8");
+    let wide = |time: &GpuTime| time.range.map_or(0.0, |(low, high)| (high - low) / time.cycles);
+    assert!(wide(&wild) > 1.2 * wide(&inside), "{wild:?} beside {inside:?}");
+    let beyond = time(FEW, "contention=32").outside;
+    assert_eq!(beyond, ["32.0 times `pass` in a round, at most 8.0 measured"]);
+    let saturated = ["warps keep the unit busy in every cycle, which no measurement does"];
+    assert_eq!(time(FEW, "warps=64 contention=8").outside, saturated);
+    let full = format!("{FEW}contend at=bank contention=32,throughput,0.6\n");
+    assert_eq!(time(&full, "warps=64 contention=8").outside, [""; 0]);
+    // A profile of an earlier version has neither errors nor counts.
+    let text = fitted(FEW).profile().to_text();
+    let old: String =
+        text.lines().take_while(|line| *line != "[errors]").map(|line| format!("{line}\n")).collect();
+    let old = old.replace("residual", "# residual");
+    let old = GpuProfile::from_text(&old).expect("it is still read").time(&counts("contention=32"));
+    assert!(old.is_ok_and(|time| time.range.is_none() && time.outside.is_empty()));
 }

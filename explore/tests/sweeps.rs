@@ -224,7 +224,7 @@ fn figures_that_need_a_cost_are_those_without_a_value_where_there_is_none() {
     let values = FIGURES.iter().map(|figure| (figure.of)(&outcome).is_some()).collect::<Vec<_>>();
     outcome.cost = None;
     for (figure, had) in FIGURES.iter().zip(values) {
-        assert_eq!(figure.needs_cost(), had && (figure.of)(&outcome).is_none(), "{}", figure.name);
+        assert_eq!(figure.from.is_some(), had && (figure.of)(&outcome).is_none(), "{}", figure.name);
     }
 }
 

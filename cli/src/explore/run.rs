@@ -5,7 +5,7 @@ use std::path::Path;
 use atoms_cosim::configs::{NamedConfig, parameters};
 use atoms_cosim::internals::Depth;
 use atoms_cosim::session::Failure;
-use atoms_explore::calibrate::{GpuProfile, RoundCounts};
+use atoms_explore::calibrate::{GpuProfile, GpuTime, RoundCounts};
 use atoms_explore::certificate::{Certificate, certify};
 use atoms_explore::measure::{
     Behind, Judging, Measurement, Trial, TrialError, TrialLimits, estimate, measure,
@@ -70,20 +70,37 @@ fn on(args: &ExploreRunArgs, trial: &Trial<'_>) -> Result<Measured, CliError> {
     })
 }
 
-/// Time on a GPU.
-struct GpuTime {
-    profile: GpuProfile,
-    cycles: f64,
-}
-
-fn time(gpu: &str, trial: &Trial<'_>) -> Result<GpuTime, CliError> {
+/// Predicts the time of a generated workload on a GPU.
+fn time(gpu: &str, trial: &Trial<'_>) -> Result<(GpuProfile, GpuTime), CliError> {
     let Workload::Generated(generated) = trial.workload else {
         return Err(CliError::message("--gpu is for a generated workload"));
     };
     let profile = calibrate::profile(gpu)?;
     let counts = RoundCounts::of(generated, trial.config, trial.seed).map_err(CliError::of)?;
-    let cycles = profile.cycles(&counts).map_err(CliError::message)?;
-    Ok(GpuTime { profile, cycles })
+    let time = profile.time(&counts).map_err(CliError::message)?;
+    Ok((profile, time))
+}
+
+/// Prints the predicted time with its range, and where it is not covered by measurements.
+fn print_time(profile: &GpuProfile, time: &GpuTime) -> Result<(), CliError> {
+    let whole = |cycles: f64| grouped(cycles.round() as u64);
+    let (gpu, cycles) = (&profile.gpu, whole(time.cycles));
+    let range = time
+        .range
+        .map_or(", error unknown".to_string(), |(low, high)| format!(" ({} to {})", whole(low), whole(high)));
+    outln!("  {gpu:<12} about {cycles} cycles of its SM{range}, by figures of mark {}", profile.mark)?;
+    if !time.outside.is_empty() {
+        outln!("  warning      outside the measurements that the constants are fitted to:")?;
+    }
+    for outside in &time.outside {
+        outln!("                 {outside}")?;
+    }
+    if time.range.is_none() {
+        outln!(
+            "  warning      the profile has no errors: write it again with `atoms explore calibrate --out`"
+        )?;
+    }
+    Ok(())
 }
 
 /// The workload that is named: a generated one, a trace or a kernel.
@@ -157,7 +174,7 @@ fn print(
     trial: &Trial<'_>,
     m: &Measurement,
     certificate: Option<&Certificate>,
-    time: Option<&GpuTime>,
+    time: Option<&(GpuProfile, GpuTime)>,
 ) -> Result<(), CliError> {
     let identity = trial.workload.identity();
     if args.json {
@@ -170,8 +187,9 @@ fn print(
             "measurement": m,
             "certificate": certificate,
         });
-        if let Some(GpuTime { profile, cycles }) = time {
-            value["gpu"] = json!({ "profile": profile, "cycles": cycles });
+        if let Some((profile, time)) = time {
+            value["gpu"] = json!(time);
+            value["gpu"]["profile"] = json!(profile);
         }
         value["measurement"]["units_per_kilocycle"] = json!(m.units_per_kilocycle());
         value["measurement"]["passes_per_request"] = json!(m.passes_per_request());
@@ -193,11 +211,8 @@ fn print(
         outln!("  with         {with}")?;
     }
     outln!("  throughput   {:.1} units in 1,000 cycles", m.units_per_kilocycle())?;
-    if let Some(GpuTime { profile: GpuProfile { gpu, mark, .. }, cycles }) = time {
-        let cycles = grouped(*cycles as u64);
-        outln!(
-            "  {gpu:<12} about {cycles} cycles of its SM, by figures of mark {mark} (docs/calibration.md)"
-        )?;
+    if let Some((profile, time)) = time {
+        print_time(profile, time)?;
     }
     outln!(
         "  requests     {}, {} passes ({:.2} a request)",

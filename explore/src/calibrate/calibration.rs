@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::doubt::doubts;
 use super::fit::{Equation, Solution, TooFew, solve};
 use super::law::{CostLaw, GpuConstant};
-use super::measurement::{GpuMeasurement, Provenance};
+use super::measurement::{GpuMeasurement, Metric, Provenance};
 use super::profile::GpuProfile;
 use super::rounds::Rounds;
 
@@ -34,6 +34,12 @@ pub struct Calibration {
     pub residuals: Vec<FigureResidual>,
     /// Errors of each law over the figures that all of them predict.
     pub laws: Vec<LawErrors>,
+    /// Largest count of each constant of [`CostLaw::Unit`] in a round of a fitted figure.
+    #[serde(skip)]
+    largest: BTreeMap<GpuConstant, f64>,
+    /// Some fitted figure keeps the unit busy in every cycle.
+    #[serde(skip)]
+    saturated: bool,
 }
 
 /// A constant, fitted.
@@ -79,15 +85,24 @@ pub struct LawErrors {
 }
 
 impl Calibration {
-    /// What makes times of this GPU out of passes of the unit: the constants that the figures determine.
+    /// Gives the constants that the figures determine, with their errors and the range that they were fitted in.
     pub fn profile(&self) -> GpuProfile {
-        let known = || self.constants.iter().filter(|one| one.error.is_some());
+        let known = || self.constants.iter().filter_map(|one| Some((one, one.error?)));
+        let fitted = self.residuals.iter().filter(|one| one.of.is_fitted());
+        let errors: Vec<f64> = fitted.filter_map(|one| one.error(CostLaw::Unit)).collect();
+        let squares: f64 = errors.iter().map(|percent| (percent / 100.0).powi(2)).sum();
         GpuProfile {
             gpu: self.gpu.clone(),
             unit: self.unit.clone(),
-            mark: known().map(|one| one.mark).max().unwrap_or_default(),
+            mark: known().map(|(one, _)| one.mark).max().unwrap_or_default(),
             counted_in: self.counted_in.clone(),
-            cycles: known().map(|one| (one.constant, one.value)).collect(),
+            residual: Some((squares / errors.len().max(1) as f64).sqrt()),
+            saturated: self.saturated,
+            cycles: known().map(|(one, _)| (one.constant, one.value)).collect(),
+            errors: known().map(|(one, error)| (one.constant, error)).collect(),
+            largest: known()
+                .filter_map(|(one, _)| Some((one.constant, *self.largest.get(&one.constant)?)))
+                .collect(),
         }
     }
 }
@@ -178,6 +193,8 @@ fn calibration(gpu: &str, about: String, rows: &[&GpuMeasurement], rounds: &mut 
         doubts: Vec::new(),
         laws: CostLaw::ALL.map(|law| law_errors(law, &solutions[law as usize], &residuals)).into(),
         residuals,
+        largest: BTreeMap::new(),
+        saturated: false,
     };
     if let Ok(solution) = ours {
         if let (false, Some((row, _))) = (solution.in_cycles, figures.first()) {
@@ -186,6 +203,15 @@ fn calibration(gpu: &str, about: String, rows: &[&GpuMeasurement], rounds: &mut 
         }
         calibration.constants = solution.fitted.iter().map(|c| constant(*c, solution, figures)).collect();
         calibration.doubts = doubts(solution, rounds);
+        for (row, equation) in figures {
+            let rounds = || equation.of.iter().chain(equation.to.iter().flatten());
+            calibration.saturated |= row.metric == Metric::Throughput
+                || rounds().any(|round| round.is_saturated(&solution.values));
+            for constant in &solution.fitted {
+                let most = calibration.largest.entry(*constant).or_default();
+                *most = rounds().map(|round| round.alone[*constant as usize]).fold(*most, f64::max);
+            }
+        }
     }
     calibration
 }

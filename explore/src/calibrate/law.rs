@@ -166,6 +166,11 @@ impl CycleSum {
 
     /// Coefficients of the greater sum.
     pub(super) fn at(&self, constants: &[f64]) -> &[f64] {
-        if dot(&self.alone, constants) >= dot(&self.busy, constants) { &self.alone } else { &self.busy }
+        if self.is_saturated(constants) { &self.busy } else { &self.alone }
+    }
+
+    /// Tests whether the time of the unit exceeds that of a single warp.
+    pub(super) fn is_saturated(&self, constants: &[f64]) -> bool {
+        dot(&self.busy, constants) > dot(&self.alone, constants)
     }
 }

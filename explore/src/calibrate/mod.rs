@@ -22,4 +22,4 @@ pub use measurement::{
     FigureUse, GpuMeasurement, MeasuredOrder, MeasuredWorkload, MeasurementError, Metric, Provenance,
     published, read_measurements,
 };
-pub use profile::GpuProfile;
+pub use profile::{GpuProfile, GpuTime};

@@ -1,4 +1,4 @@
-//! Constants of a GPU as a file, and times that follow from them.
+//! Constants of a GPU as a file, and times computed from them.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +17,38 @@ pub struct GpuProfile {
     pub gpu: String,
     /// Configuration of the unit that stands for it.
     pub unit: String,
-    /// The least that is known of where a figure comes from that they are fitted to.
+    /// Lowest provenance of the measurements that the constants are fitted to.
     pub mark: Provenance,
-    /// What the constants are counted in: `cycles` of the SM, unless they were fitted to ratios alone.
+    /// Unit of the constants: `cycles` of the SM, or a baseline's time if every fitted measurement is a ratio.
     pub counted_in: String,
-    /// The constants that are known.
+    /// Root mean square of the relative errors of the fitted measurements; `None` in a file of an earlier version.
+    pub residual: Option<f64>,
+    /// Some fitted measurement keeps the unit busy in every cycle.
+    #[serde(default)]
+    pub saturated: bool,
+    /// Values of the constants that the measurements determine.
     pub cycles: BTreeMap<GpuConstant, f64>,
+    /// Standard error of each constant.
+    #[serde(default)]
+    pub errors: BTreeMap<GpuConstant, f64>,
+    /// Largest count of each constant in a round of a fitted measurement.
+    #[serde(default)]
+    pub largest: BTreeMap<GpuConstant, f64>,
+}
+
+/// Predicted time of a workload on a GPU.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GpuTime {
+    /// Cycles of the SM for all rounds.
+    pub cycles: f64,
+    /// Lowest and highest cycles within one standard error; `None` if the profile is of an earlier version.
+    pub range: Option<(f64, f64)>,
+    /// Each way in which the workload lies outside the measurements that the constants are fitted to.
+    pub outside: Vec<String>,
 }
 
 impl GpuProfile {
-    /// The profile in a file.
+    /// Reads a profile from the text of a file.
     ///
     /// # Errors
     /// What is wrong, with line and column.
@@ -34,7 +56,7 @@ impl GpuProfile {
         toml::from_str(text)
     }
 
-    /// The profile as a file.
+    /// Writes the profile as the text of a file.
     pub fn to_text(&self) -> String {
         let text = toml::to_string(self).expect("names and numbers can be written");
         format!(
@@ -42,11 +64,14 @@ impl GpuProfile {
         )
     }
 
-    /// Cycles of the SM for all rounds of a workload.
+    /// Predicts the time of all rounds of a workload.
+    ///
+    /// The range assumes that all constants are off in the same direction, which is the worst case, and adds the error of
+    /// the law itself.
     ///
     /// # Errors
-    /// When constants that it depends on are not known, or are no cycles.
-    pub fn cycles(&self, counts: &RoundCounts) -> Result<f64, String> {
+    /// When constants that it depends on are not known, or are not in cycles.
+    pub fn time(&self, counts: &RoundCounts) -> Result<GpuTime, String> {
         if self.counted_in != "cycles" {
             return Err(format!("the constants of {} are in {}", self.gpu, self.counted_in));
         }
@@ -59,6 +84,29 @@ impl GpuProfile {
             return Err(format!("`{}` of {} is not known, and it counts here", constant.name(), self.gpu));
         }
         let constants = constants.map(Option::unwrap_or_default);
-        Ok(counts.rounds * dot(round.at(&constants), &constants))
+        let errors = GpuConstant::ALL.map(|constant| self.errors.get(&constant).copied().unwrap_or_default());
+        let round_counts = round.at(&constants);
+        let cycles = counts.rounds * dot(round_counts, &constants);
+        let range = self.residual.map(|residual| {
+            let error = (counts.rounds * dot(round_counts, &errors)).hypot(residual * cycles);
+            ((cycles - error).max(0.0), cycles + error)
+        });
+        let outside = if self.residual.is_none() {
+            Vec::new()
+        } else if round.is_saturated(&constants) {
+            let never = "warps keep the unit busy in every cycle, which no measurement does";
+            (!self.saturated).then(|| never.to_string()).into_iter().collect()
+        } else {
+            GpuConstant::ALL.iter().filter_map(|constant| self.beyond(*constant, round_counts)).collect()
+        };
+        Ok(GpuTime { cycles, range, outside })
+    }
+
+    /// Describes a count beyond the largest one of the fitted measurements.
+    fn beyond(&self, constant: GpuConstant, round_counts: &[f64]) -> Option<String> {
+        let (count, most) = (round_counts[constant as usize], *self.largest.get(&constant)?);
+        // Counts are means, so that equal ones may differ by rounding.
+        (count > most * 1.001)
+            .then(|| format!("{count:.1} times `{}` in a round, at most {most:.1} measured", constant.name()))
     }
 }

@@ -295,6 +295,15 @@ impl UnitCost {
         }
     }
 
+    /// Gives the relative error of the area if the errors of all fitted modules add up; `None` if one is unknown.
+    pub fn area_error(&self) -> Option<f64> {
+        let error = |module: &ModuleCost| match module.origin {
+            FigureOrigin::Fitted { error, .. } => Some(module.area * error?),
+            FigureOrigin::Mapped | FigureOrigin::Cached | FigureOrigin::Table => Some(0.0),
+        };
+        Some(self.modules.iter().map(error).sum::<Option<f64>>()? / self.area.max(f64::MIN_POSITIVE))
+    }
+
     /// The module with the largest area.
     pub fn largest(&self) -> Option<&ModuleCost> {
         self.modules.iter().max_by(|a, b| a.area.total_cmp(&b.area))

@@ -361,33 +361,38 @@ fn mark(report: &SweepReport<'_>, (x, y): (f64, f64), at: usize, figure: &Figure
     Mark { x, y, title, link: format!("#point-{at}"), open: !one.certified }
 }
 
-/// Every point by two figures, and those joined that are best in both.
+/// Draws every point by two figures. The points of a front are joined; measured and fitted points have a front each.
 fn scattered(report: &SweepReport<'_>, plot: &PlotFile, x: &Figure, y: &Figure) -> Vec<Series> {
     let shown: Vec<(usize, &Measured)> =
         report.measured.iter().enumerate().filter(|(_, one)| plot.has(&one.point)).collect();
-    let place = |one: &Measured| {
-        let outcome = one.outcome.as_ref().ok()?;
-        Some(((x.of)(outcome)?, (y.of)(outcome)?))
-    };
     let all: Vec<&Measured> = shown.iter().map(|(_, one)| *one).collect();
-    let best = front(&all, &[x, y]);
-    let (mut on_front, mut by_name) = (Vec::new(), BTreeMap::<String, Vec<Mark>>::new());
+    let fronts =
+        [(false, "measured"), (true, "fitted")].map(|(fitted, name)| (front(&all, &[x, y], fitted), name));
+    let (mut on_front, mut by_name) = ([Vec::new(), Vec::new()], BTreeMap::<String, Vec<Mark>>::new());
     for (at, (place_in_sweep, one)) in shown.iter().enumerate() {
-        let Some(place) = place(one) else { continue };
+        let place = one.outcome.as_ref().ok().and_then(|outcome| Some(((x.of)(outcome)?, (y.of)(outcome)?)));
+        let Some(place) = place else { continue };
         let mark = mark(report, place, *place_in_sweep, y);
-        if best.contains(&at) {
-            on_front.push(mark);
+        if let Some(which) = fronts.iter().position(|(front, _)| front.best.contains(&at)) {
+            on_front[which].push(mark);
         } else {
             let by = plot.by.as_ref().and_then(|by| Some((by, one.point.labels.get(by)?)));
             let name = by.map_or_else(|| "points".to_string(), |(by, value)| series_name(by, value));
             by_name.entry(name).or_default().push(mark);
         }
     }
-    on_front.sort_by(|a, b| a.x.total_cmp(&b.x));
     let points = by_name.into_iter().map(|(name, marks)| Series { name, marks, joined: false });
     // Above all others.
-    let front = Series { name: "front".to_string(), marks: on_front, joined: true };
-    points.chain([front]).filter(|series| !series.marks.is_empty()).collect()
+    let both = on_front.iter().all(|marks| !marks.is_empty());
+    let on_front = on_front.into_iter().zip(fronts).map(|(mut marks, (_, name))| {
+        marks.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Series {
+            name: if both { format!("front, {name}") } else { "front".to_string() },
+            marks,
+            joined: true,
+        }
+    });
+    points.chain(on_front).filter(|series| !series.marks.is_empty()).collect()
 }
 
 /// By powers of two where all values are such, and not few.

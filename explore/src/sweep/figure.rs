@@ -15,35 +15,79 @@ pub struct Figure {
     pub more_is_better: Option<bool>,
     /// Of a point; `None` where it has none.
     pub of: fn(&PointOutcome) -> Option<f64>,
+    /// Part of the cost of the unit that it is computed from.
+    pub from: Option<CostPart>,
+}
+
+/// Parts of the cost of a unit that are measured or fitted.
+#[derive(Clone, Copy, Debug)]
+pub enum CostPart {
+    /// The area.
+    Area,
+    /// The clock.
+    Clock,
 }
 
 /// Every figure.
 #[rustfmt::skip]
 pub const FIGURES: &[Figure] = &[
-    Figure { name: "throughput", label: "units of work per 1,000 cycles", about: "Units of work in a thousand cycles, from reset to the last answer.", more_is_better: Some(true), of: |p| Some(p.measurement.units_per_kilocycle()) },
-    Figure { name: "cycles", label: "cycles", about: "Clock cycles from reset to the last answer.", more_is_better: Some(false), of: |p| Some(p.measurement.cycles as f64) },
-    Figure { name: "cycles_per_unit", label: "cycles per unit of work", about: "Cycles for a unit of work, of all warps together.", more_is_better: Some(false), of: |p| (p.measurement.units > 0).then(|| p.measurement.cycles as f64 / p.measurement.units as f64) },
-    Figure { name: "requests", label: "requests", about: "Requests of warps.", more_is_better: None, of: |p| Some(p.measurement.requests as f64) },
-    Figure { name: "passes_per_request", label: "passes per request", about: "Passes of a warp request: 1 without conflicts.", more_is_better: Some(false), of: |p| Some(p.measurement.passes_per_request()) },
-    Figure { name: "retries_per_success", label: "retries per success", about: "How often a lane tried again until it succeeded.", more_is_better: Some(false), of: |p| p.measurement.retries_per_success() },
-    Figure { name: "latency_mean", label: "cycles to the answer, mean", about: "Cycles from acceptance of a request to its answer, without those suspended.", more_is_better: Some(false), of: |p| p.usage.latency_mean },
-    Figure { name: "latency_p50", label: "cycles to the answer, median", about: "As above: half of the requests take at most so many.", more_is_better: Some(false), of: |p| p.usage.latency_p50.map(|cycles| cycles as f64) },
-    Figure { name: "latency_p99", label: "cycles to the answer, 99 %", about: "As above: 99 of 100 requests take at most so many.", more_is_better: Some(false), of: |p| p.usage.latency_p99.map(|cycles| cycles as f64) },
-    Figure { name: "throughput_per_second", label: "million units of work per second", about: "Units of work in a second, at the clock that the slowest path allows in standard cells.", more_is_better: Some(true), of: PointOutcome::units_per_microsecond },
-    Figure { name: "area", label: "area in kGE, without memories", about: "Gates and flip-flops of the unit in thousands of gate equivalents (docs/cost.md).", more_is_better: Some(false), of: |p| p.cost.as_ref().map(|cost| cost.area_kge) },
-    Figure { name: "area_with_memory", label: "area in kGE, memories at 1 GE a bit", about: "As above, and the memories by an assumption.", more_is_better: Some(false), of: |p| p.cost.as_ref().map(|cost| cost.area_kge + cost.memory_kge) },
-    Figure { name: "clock", label: "clock in MHz", about: "What the slowest path allows.", more_is_better: Some(true), of: |p| Some(p.cost.as_ref()?.clock.as_ref()?.0) },
-    Figure { name: "bank_utilisation", label: "share of bank cycles used", about: "Words that the banks served, over all that they could.", more_is_better: Some(true), of: |p| Some(p.usage.bank_utilisation) },
+    Figure { name: "throughput", label: "units of work per 1,000 cycles", about: "Units of work in a thousand cycles, from reset to the last answer.", more_is_better: Some(true), of: |p| Some(p.measurement.units_per_kilocycle()), from: None },
+    Figure { name: "cycles", label: "cycles", about: "Clock cycles from reset to the last answer.", more_is_better: Some(false), of: |p| Some(p.measurement.cycles as f64), from: None },
+    Figure { name: "cycles_per_unit", label: "cycles per unit of work", about: "Cycles for a unit of work, of all warps together.", more_is_better: Some(false), of: |p| (p.measurement.units > 0).then(|| p.measurement.cycles as f64 / p.measurement.units as f64), from: None },
+    Figure { name: "requests", label: "requests", about: "Requests of warps.", more_is_better: None, of: |p| Some(p.measurement.requests as f64), from: None },
+    Figure { name: "passes_per_request", label: "passes per request", about: "Passes of a warp request: 1 without conflicts.", more_is_better: Some(false), of: |p| Some(p.measurement.passes_per_request()), from: None },
+    Figure { name: "retries_per_success", label: "retries per success", about: "How often a lane tried again until it succeeded.", more_is_better: Some(false), of: |p| p.measurement.retries_per_success(), from: None },
+    Figure { name: "latency_mean", label: "cycles to the answer, mean", about: "Cycles from acceptance of a request to its answer, without those suspended.", more_is_better: Some(false), of: |p| p.usage.latency_mean, from: None },
+    Figure { name: "latency_p50", label: "cycles to the answer, median", about: "As above: half of the requests take at most so many.", more_is_better: Some(false), of: |p| p.usage.latency_p50.map(|cycles| cycles as f64), from: None },
+    Figure { name: "latency_p99", label: "cycles to the answer, 99 %", about: "As above: 99 of 100 requests take at most so many.", more_is_better: Some(false), of: |p| p.usage.latency_p99.map(|cycles| cycles as f64), from: None },
+    Figure { name: "throughput_per_second", label: "million units of work per second", about: "Units of work in a second, at the clock that the slowest path allows in standard cells.", more_is_better: Some(true), of: PointOutcome::units_per_microsecond, from: Some(CostPart::Clock) },
+    Figure { name: "area", label: "area in kGE, without memories", about: "Gates and flip-flops of the unit in thousands of gate equivalents (docs/cost.md).", more_is_better: Some(false), of: |p| p.cost.as_ref().map(|cost| cost.area_kge), from: Some(CostPart::Area) },
+    Figure { name: "area_with_memory", label: "area in kGE, memories at 1 GE a bit", about: "As above, and the memories by an assumption.", more_is_better: Some(false), of: |p| p.cost.as_ref().map(|cost| cost.area_kge + cost.memory_kge), from: Some(CostPart::Area) },
+    Figure { name: "clock", label: "clock in MHz", about: "What the slowest path allows.", more_is_better: Some(true), of: |p| Some(p.cost.as_ref()?.clock.as_ref()?.0), from: Some(CostPart::Clock) },
+    Figure { name: "bank_utilisation", label: "share of bank cycles used", about: "Words that the banks served, over all that they could.", more_is_better: Some(true), of: |p| Some(p.usage.bank_utilisation), from: None },
 ];
 
 impl Figure {
-    /// It comes from the cost of the unit: a point without one does not have it.
-    pub fn needs_cost(&self) -> bool {
-        ["throughput_per_second", "area", "area_with_memory", "clock"].contains(&self.name)
+    /// Gives the relative error of a point's value; `None` if the value is measured. An unknown error is infinite.
+    pub fn fitted_error(&self, point: &PointOutcome) -> Option<f64> {
+        let cost = point.cost.as_ref()?;
+        match self.from? {
+            CostPart::Area => cost.fitted_area_error(),
+            CostPart::Clock => cost.fitted_clock_error(),
+        }
+    }
+
+    /// Gives the value of a point with its error; `None` if the point has no such value.
+    pub(crate) fn value(&self, point: &PointOutcome) -> Option<FigureValue> {
+        let (value, error) = ((self.of)(point)?, self.fitted_error(point).unwrap_or(0.0));
+        Some(FigureValue { value, error, more_is_better: self.more_is_better == Some(true) })
     }
 
     /// The figure called so.
     pub fn named(name: &str) -> Option<&'static Figure> {
         FIGURES.iter().find(|figure| figure.name == name)
+    }
+}
+
+/// Value of a figure, with what is needed to rank it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FigureValue {
+    pub(crate) value: f64,
+    /// Relative error: 0 of a measured value, infinite if unknown.
+    pub(crate) error: f64,
+    pub(crate) more_is_better: bool,
+}
+
+impl FigureValue {
+    /// Compares the values only.
+    pub(crate) fn is_better(&self, other: &FigureValue) -> bool {
+        if self.more_is_better { self.value > other.value } else { self.value < other.value }
+    }
+
+    /// Tests whether the value is better even if both values are off by their errors.
+    pub(crate) fn leads(&self, other: &FigureValue) -> bool {
+        let low = |one: &FigureValue| one.value * (1.0 - one.error);
+        let high = |one: &FigureValue| one.value * (1.0 + one.error);
+        if self.more_is_better { low(self) > high(other) } else { high(self) < low(other) }
     }
 }

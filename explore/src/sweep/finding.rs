@@ -1,11 +1,12 @@
 //! What a sweep says, in sentences that are derived from its figures.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::figure::Figure;
+use super::figure::{Figure, FigureValue};
 use super::plan::{PlotFile, SweepPoint};
 use super::run::Measured;
-use super::search::front;
+use super::search::{Front, front};
 use crate::plot::short;
 
 /// Values of a figure along a parameter, of one line of a plot.
@@ -107,94 +108,166 @@ fn order(value: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// How much better the best must be to lead.
-const LEAD: f64 = 1.005;
+/// Smallest relative error that a value is taken to have: what differs by less than twice this is of no use to a designer.
+const LEAST_ERROR: f64 = 0.0025;
 
-/// Sentences about a plot: which line leads where, by how much, and where they cross.
+/// Runs `rank` for the points whose figures are measured and for those whose figures are fitted. The sentences say which
+/// are meant if there are both.
+fn ranked_apart(
+    shown: &[&Measured],
+    figures: &[&Figure],
+    mut rank: impl FnMut(bool) -> Vec<String>,
+) -> Vec<String> {
+    let has = |fitted| shown.iter().any(|one| one.outcome.is_ok() && one.is_fitted(figures) == fitted);
+    let (measured, fitted) = (has(false), has(true));
+    let mut said = if measured { rank(false) } else { Vec::new() };
+    if measured && fitted {
+        said.iter_mut().for_each(|sentence| *sentence = format!("Measured points: {sentence}"));
+    }
+    if fitted {
+        let prefix = if measured { "Fitted points: " } else { "" };
+        said.extend(rank(true).into_iter().map(|sentence| format!("{prefix}{sentence}")));
+    }
+    said
+}
+
+/// Writes sentences about a plot: which line leads where, by how much, and where they cross.
 pub(crate) fn findings(measured: &[Measured], plot: &PlotFile, figure: &Figure) -> Vec<String> {
-    let (lines, x) = (lines(measured, plot, figure), plot.x.as_str());
-    let mut said = Vec::new();
-    let Some(better) = figure.more_is_better else { return said };
-    let leads = |a: f64, b: f64| if better { a > b } else { a < b };
-    match &lines[..] {
-        [] => {}
-        [line] => said.extend(span(line, x, figure)),
-        several => {
-            let common: BTreeSet<u64> = several
+    let shown: Vec<&Measured> = measured.iter().filter(|one| plot.has(&one.point)).collect();
+    if figure.more_is_better.is_none() {
+        return Vec::new();
+    }
+    ranked_apart(&shown, &[figure], |fitted| {
+        let value = |at: usize| {
+            let value = figure.value(measured[at].outcome.as_ref().ok()?)?;
+            Some(FigureValue { error: value.error.max(LEAST_ERROR), ..value })
+        };
+        let of_line = |line: Line| {
+            let points =
+                line.points.into_iter().filter(|point| measured[point.2].is_fitted(&[figure]) == fitted);
+            let points = points.filter_map(|(x, _, at)| Some((x, value(at)?))).collect::<Vec<_>>();
+            (!points.is_empty()).then_some((line.name, points))
+        };
+        let lines: Vec<RankedLine> = lines(measured, plot, figure).into_iter().filter_map(of_line).collect();
+        match &lines[..] {
+            [(_, points)] => span(points, &words(&plot.x), figure).into_iter().collect(),
+            several => leaders(several, &words(&plot.x)),
+        }
+    })
+}
+
+/// Name of a line, and its values by the parameter at `x`.
+type RankedLine = (String, Vec<(f64, FigureValue)>);
+
+/// The first rank at one value of the parameter at `x`.
+struct FirstRank<'l> {
+    x: f64,
+    /// The best line, and those that differ from it by less than the error.
+    lines: Vec<&'l str>,
+    /// How many times as good as the next line the best one is, and the name of the next.
+    lead: (f64, &'l str),
+    /// Largest relative error of the values of `lines`.
+    error: f64,
+}
+
+impl<'l> FirstRank<'l> {
+    fn of(lines: &'l [RankedLine], x: f64) -> Option<Self> {
+        let at = |(name, points): &'l RankedLine| {
+            points.iter().find(|point| point.0 == x).map(|point| (name.as_str(), point.1))
+        };
+        let mut there = lines.iter().map(at).collect::<Option<Vec<_>>>()?;
+        there.sort_by(|(_, a), (_, b)| if a.is_better(b) { Ordering::Less } else { Ordering::Greater });
+        let [(_, best), (next, second), ..] = there[..] else { return None };
+        let is_first = |name: &str| there.iter().any(|(other, value)| *other == name && !best.leads(value));
+        let ratio = best.value / second.value;
+        Some(FirstRank {
+            x,
+            lines: lines.iter().map(|(name, _)| name.as_str()).filter(|name| is_first(name)).collect(),
+            lead: (if best.more_is_better { ratio } else { 1.0 / ratio }, next),
+            error: there
                 .iter()
-                .map(|line| line.points.iter().map(|point| order(point.0)).collect::<BTreeSet<_>>())
-                .reduce(|a, b| a.intersection(&b).copied().collect())
-                .unwrap_or_default();
-            // Who leads at each value that all lines have, if one does, and by how much over the next.
-            let mut leaders: Vec<(f64, Option<&str>, f64, &str)> = Vec::new();
-            for key in common {
-                let mut there: Vec<(f64, &str, f64)> = several
-                    .iter()
-                    .filter_map(|line| {
-                        let point = line.points.iter().find(|point| order(point.0) == key)?;
-                        Some((point.1, line.name.as_str(), point.0))
-                    })
-                    .collect();
-                there.sort_by(|a, b| {
-                    if leads(a.0, b.0) { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater }
-                });
-                if let [first, second, ..] = there[..] {
-                    let ratio = if better { first.0 / second.0 } else { second.0 / first.0 };
-                    // Nor does one lead where both are zero.
-                    let leader = (ratio >= LEAD).then_some(first.1);
-                    leaders.push((first.2, leader, ratio, second.1));
-                }
-            }
-            let mut rest = &leaders[..];
-            while let Some(first) = rest.first() {
-                let run = rest.iter().take_while(|one| one.1 == first.1).count();
-                let most = rest[..run].iter().max_by(|a, b| a.2.total_cmp(&b.2)).unwrap_or(first);
-                let (from, to) = (first.0, rest[run - 1].0);
-                let where_ = if run == leaders.len() {
-                    format!("whatever {} is", words(x))
-                } else if from == to {
-                    format!("where {} is {from}", words(x))
-                } else {
-                    format!("where {} is {from} to {to}", words(x))
-                };
-                said.push(match first.1 {
-                    Some(leader) => {
-                        let (at, _, ratio, next) = most;
-                        format!(
-                            "{leader} is best {where_}: up to {ratio:.2} times the next, {next}, at {at}."
-                        )
-                    }
-                    None => format!("None leads by more than {:.1} % {where_}.", 100.0 * (LEAD - 1.0)),
-                });
-                rest = &rest[run..];
-            }
+                .filter(|(name, _)| is_first(name))
+                .map(|(_, value)| value.error)
+                .fold(0.0, f64::max),
+        })
+    }
+}
+
+/// Writes a sentence for each range of values in which the same lines have the first rank.
+fn leaders(lines: &[RankedLine], x: &str) -> Vec<String> {
+    let values = lines.first().map_or(&[][..], |(_, points)| &points[..]);
+    let ranks: Vec<_> = values.iter().filter_map(|point| FirstRank::of(lines, point.0)).collect();
+    let mut said = Vec::new();
+    for run in ranks.chunk_by(|a, b| a.lines == b.lines) {
+        let (from, to) = (run[0].x, run[run.len() - 1].x);
+        let range = match run.len() == ranks.len() {
+            true => format!("whatever {x} is"),
+            false if from == to => format!("where {x} is {from}"),
+            false => format!("where {x} is {from} to {to}"),
+        };
+        if let [leader] = run[0].lines[..] {
+            let most = run.iter().max_by(|a, b| a.lead.0.total_cmp(&b.lead.0)).unwrap_or(&run[0]);
+            let (FirstRank { x, .. }, (ratio, next)) = (most, most.lead);
+            said.push(format!("{leader} is best {range}: up to {ratio:.2} times the next, {next}, at {x}."));
+        } else {
+            let error = run.iter().map(|rank| rank.error).fold(0.0, f64::max);
+            let names = match run[0].lines.len() == lines.len() {
+                true => "All have the same rank".to_string(),
+                false => format!("{} share the first rank", run[0].lines.join(" and ")),
+            };
+            said.push(format!("{names} {range}: {}.", equal(error)));
         }
     }
     said
 }
 
-/// From the worst to the best of one line; of equal ones the first.
-fn span(line: &Line, x: &str, figure: &Figure) -> Option<String> {
-    let by = |a: &&(f64, f64, usize), b: &&(f64, f64, usize)| a.1.total_cmp(&b.1);
-    let (low, high) = (line.points.iter().min_by(by)?, line.points.iter().rev().max_by(by)?);
-    let (best, worst) = if figure.more_is_better == Some(true) { (high, low) } else { (low, high) };
-    let (name, x, ratio) = (words(figure.name), words(x), high.1 / low.1);
-    let [most, least] = [best, worst].map(|point| short(point.1));
-    // The ratio of two zeros is not a number.
-    if ratio < LEAD || ratio.is_nan() {
-        let within = 100.0 * (LEAD - 1.0);
-        return Some(format!("The best {name}, {most}, is the same within {within:.1} % whatever {x} is."));
+/// Says within what values are equal.
+fn equal(error: f64) -> String {
+    if error <= LEAST_ERROR {
+        format!("equal within {:.1} %", 200.0 * LEAST_ERROR)
+    } else if error.is_finite() {
+        format!("equal within the error of +-{:.0} %", 100.0 * error)
+    } else {
+        "the error is unknown".to_string()
     }
+}
+
+/// Writes a sentence about the worst and the best point of one line. Points within the error of the best one are named
+/// with it.
+fn span(points: &[(f64, FigureValue)], x: &str, figure: &Figure) -> Option<String> {
+    let better = |a: &(f64, FigureValue), b: &(f64, FigureValue)| a.1.is_better(&b.1);
+    let best =
+        points.iter().copied().reduce(|best, point| if better(&point, &best) { point } else { best })?;
+    let worst =
+        points.iter().copied().reduce(|worst, point| if better(&worst, &point) { point } else { worst })?;
+    let (name, [most, least]) = (words(figure.name), [best, worst].map(|point| short(point.1.value)));
+    let first: Vec<_> = points.iter().filter(|point| !best.1.leads(&point.1)).collect();
+    let error = first.iter().map(|point| point.1.error).fold(0.0, f64::max);
+    if first.len() == points.len() {
+        return Some(format!(
+            "The best {name}, {most}, has the same rank whatever {x} is: {}.",
+            equal(error)
+        ));
+    }
+    let ratio = best.1.value / worst.1.value;
+    let ratio = if best.1.more_is_better { ratio } else { 1.0 / ratio };
+    let among = if first.len() > 1 { format!(" ({})", equal(error)) } else { String::new() };
+    let first: Vec<_> = first.iter().map(|point| point.0.to_string()).collect();
     Some(format!(
-        "The best {name}, {most}, is where {x} is {}: {ratio:.2} times as good as where it is {}, {least}.",
-        best.0, worst.0
+        "The best {name}, {most}, is where {x} is {}{among}: {ratio:.2} times as good as where it is {}, {least}.",
+        first.join(" or "),
+        worst.0
     ))
 }
 
-/// A sentence about the points that are best in two figures at once.
+/// Writes a sentence about the points that are best in two figures at once.
 pub(crate) fn front_findings(measured: &[Measured], plot: &PlotFile, x: &Figure, y: &Figure) -> Vec<String> {
     let shown: Vec<&Measured> = measured.iter().filter(|one| plot.has(&one.point)).collect();
-    let best = front(&shown, &[x, y]);
+    ranked_apart(&shown, &[x, y], |fitted| front_finding(&shown, x, y, fitted).into_iter().collect())
+}
+
+fn front_finding(shown: &[&Measured], x: &Figure, y: &Figure, fitted: bool) -> Option<String> {
+    let Front { best, within_error } = front(shown, &[x, y], fitted);
     let value =
         |at: usize, figure: &Figure| shown[at].outcome.as_ref().ok().and_then(figure.of).unwrap_or_default();
     let mut best: Vec<usize> = best.into_iter().collect();
@@ -210,16 +283,23 @@ pub(crate) fn front_findings(measured: &[Measured], plot: &PlotFile, x: &Figure,
         let (x_value, y_value) = (short(value(at, x)), short(value(at, y)));
         format!("{y_value} {} at {} {x_value} ({})", y.label, words(x.name), labels.join(", "))
     };
+    let of = shown.iter().filter(|one| one.outcome.is_ok() && one.is_fitted(&[x, y]) == fitted).count();
+    let others = match within_error.len() {
+        0 => String::new(),
+        1 => " 1 more has the same rank within the error.".to_string(),
+        more => format!(" {more} more have the same rank within the error."),
+    };
     match best[..] {
-        [] => Vec::new(),
-        [only] => vec![format!("One of {} points is best in both: {}.", shown.len(), said(only))],
-        [first, .., last] => vec![format!(
-            "{} of {} points are on the front: from {} to {}.",
+        // A single point is not ranked.
+        [_] if of == 1 => None,
+        [] => None,
+        [only] => Some(format!("One of {of} points is best in both: {}.{others}", said(only))),
+        [first, .., last] => Some(format!(
+            "{} of {of} points are on the front: from {} to {}.{others}",
             best.len(),
-            shown.len(),
             said(first),
             said(last)
-        )],
+        )),
     }
 }
 
@@ -236,34 +316,116 @@ mod tests {
 
     use super::*;
     use crate::measure::Measurement;
-    use crate::sweep::{PointOutcome, PointUsage, SweepPoint};
+    use crate::sweep::{PointCost, PointOutcome, PointUsage, SweepPoint};
 
-    /// Points of two methods with these cycles for 1,000 units of work.
-    fn measured(cycles: &[(&str, u32, u64)]) -> Vec<Measured> {
-        let config = configs::named(&configs::rtl_dir(), "tiny").expect("it is there");
-        let one = |(method, lanes, cycles): &(&str, u32, u64)| {
-            let measurement = Measurement {
-                cycles: *cycles,
-                units: 1000,
-                requests: 1,
-                passes: 1,
-                tries: 0,
-                retries: 0,
-                judged: 0,
-                checked: true,
-            };
-            let labels = [("method", method.to_string()), ("lanes", lanes.to_string())];
-            let point = SweepPoint {
-                config: config.clone(),
-                workload: "accumulate".to_string(),
-                settings: BTreeMap::new(),
-                idle: BTreeMap::new(),
-                labels: labels.map(|(name, value)| (name.to_string(), value)).into(),
-            };
-            let outcome = Ok(PointOutcome { measurement, usage: PointUsage::default(), cost: None });
-            Measured { point, outcome, certified: false, kept: false }
+    /// A point with these cycles for 1,000 units of work.
+    fn one(method: &str, lanes: u32, cycles: u64) -> Measured {
+        let measurement = Measurement {
+            cycles,
+            units: 1000,
+            requests: 1,
+            passes: 1,
+            tries: 0,
+            retries: 0,
+            judged: 0,
+            checked: true,
         };
-        cycles.iter().map(one).collect()
+        let labels = [("method", method.to_string()), ("lanes", lanes.to_string())];
+        let point = SweepPoint {
+            config: configs::named(&configs::rtl_dir(), "tiny").expect("it is there"),
+            workload: "accumulate".to_string(),
+            settings: BTreeMap::new(),
+            idle: BTreeMap::new(),
+            labels: labels.map(|(name, value)| (name.to_string(), value)).into(),
+        };
+        let outcome = Ok(PointOutcome { measurement, usage: PointUsage::default(), cost: None });
+        Measured { point, outcome, certified: false, kept: false }
+    }
+
+    /// Points of two methods with these cycles.
+    fn measured(cycles: &[(&str, u32, u64)]) -> Vec<Measured> {
+        cycles.iter().map(|(method, lanes, cycles)| one(method, *lanes, *cycles)).collect()
+    }
+
+    /// A point with an area, which is measured or fitted with this error.
+    fn with_area(method: &str, lanes: u32, cycles: u64, area_kge: f64, error: Option<f64>) -> Measured {
+        let mut measured = one(method, lanes, cycles);
+        let area_fitted = if error.is_some() { 0.5 } else { 0.0 };
+        if let Ok(outcome) = &mut measured.outcome {
+            let area_error = Some(error.unwrap_or(0.0)).filter(|error| error.is_finite());
+            outcome.cost =
+                Some(PointCost { area_kge, memory_kge: 0.0, area_fitted, area_error, clock: None });
+        }
+        measured
+    }
+
+    fn plot(text: &str) -> PlotFile {
+        toml::from_str(text).expect("a plot")
+    }
+
+    #[test]
+    fn measured_and_fitted_areas_are_ranked_apart() {
+        let by_method = plot("x = \"lanes\"\ny = \"area\"\nby = \"method\"\n");
+        let area = Figure::named("area").expect("a figure");
+        let fitted = |method, lanes, area| with_area(method, lanes, 100, area, Some(0.05));
+        let points = [
+            with_area("cas", 1, 100, 10.0, None),
+            with_area("spin", 1, 100, 9.0, None),
+            fitted("cas", 2, 20.0),
+            fitted("spin", 2, 19.0),
+            fitted("cas", 4, 40.0),
+            fitted("spin", 4, 30.0),
+        ];
+        assert_eq!(
+            findings(&points, &by_method, area),
+            [
+                "Measured points: spin is best whatever lanes is: up to 1.11 times the next, cas, at 1.",
+                "Fitted points: All have the same rank where lanes is 2: equal within the error of +-5 %.",
+                "Fitted points: spin is best where lanes is 4: up to 1.33 times the next, cas, at 4.",
+            ]
+        );
+        let unknown = with_area("cas", 4, 100, 400.0, Some(f64::INFINITY));
+        let points = [fitted("spin", 4, 30.0), unknown];
+        let said = findings(&points, &by_method, area);
+        assert_eq!(said, ["All have the same rank whatever lanes is: the error is unknown."]);
+    }
+
+    #[test]
+    fn points_within_the_error_of_the_best_are_named_with_it() {
+        let along = plot("x = \"lanes\"\ny = \"area\"\n");
+        let area = Figure::named("area").expect("a figure");
+        let points = [(1, 10.0), (2, 10.5), (4, 20.0)];
+        let points = points.map(|(lanes, area)| with_area("cas", lanes, 100, area, Some(0.04)));
+        assert_eq!(
+            findings(&points, &along, area),
+            [
+                "The best area, 10, is where lanes is 1 or 2 (equal within the error of +-4 %): 2.00 times as good as where it is 4, 20."
+            ]
+        );
+    }
+
+    #[test]
+    fn measured_and_fitted_points_have_a_front_each() {
+        let [area, rate] = ["area", "throughput"].map(|name| Figure::named(name).expect("a figure"));
+        let by_area = plot("x = \"area\"\ny = \"throughput\"\n");
+        let mut points = vec![
+            with_area("cas", 1, 200, 10.0, Some(0.05)),
+            // Beaten by less than the error, and by more.
+            with_area("cas", 2, 200, 10.5, Some(0.05)),
+            with_area("cas", 4, 200, 12.0, Some(0.05)),
+            with_area("cas", 8, 100, 30.0, Some(0.05)),
+        ];
+        let fitted = "2 of 4 points are on the front: from 5000 units of work per 1,000 cycles at area 10 (lanes 1) to 10 k units \
+                      of work per 1,000 cycles at area 30 (lanes 8). 1 more has the same rank within the error.";
+        assert_eq!(front_findings(&points, &by_area, area, rate), [fitted]);
+        // They beat all others, but are measured.
+        points.push(with_area("spin", 1, 50, 5.0, None));
+        let expected = format!("Fitted points: {fitted}");
+        assert_eq!(front_findings(&points, &by_area, area, rate), [expected], "a single point has no rank");
+        points.push(with_area("spin", 2, 60, 5.0, None));
+        let measured = "One of 2 points is best in both: 20 k units of work per 1,000 cycles at area 5 (lanes 1, method spin).";
+        let expected = [format!("Measured points: {measured}"), format!("Fitted points: {fitted}")];
+        assert_eq!(front_findings(&points, &by_area, area, rate), expected);
     }
 
     #[test]
@@ -278,14 +440,13 @@ mod tests {
             ("cas", 16, 800),
             ("spin", 16, 200),
         ]);
-        let plot = |text: &str| toml::from_str::<PlotFile>(text).expect("a plot");
         let by_method = plot("x = \"lanes\"\ny = \"cycles\"\nby = \"method\"\n");
         let alone = plot("x = \"lanes\"\ny = \"cycles\"\n");
         let cas =
             PlotFile { only: [("method".to_string(), "cas".into())].into_iter().collect(), ..alone.clone() };
         let cycles = Figure::named("cycles").expect("a figure");
         let expected = [
-            "None leads by more than 0.5 % where lanes is 1.",
+            "All have the same rank where lanes is 1: equal within 0.5 %.",
             "cas is best where lanes is 2: up to 1.10 times the next, spin, at 2.",
             "spin is best where lanes is 4 to 16: up to 4.00 times the next, cas, at 16.",
         ];
@@ -295,16 +456,20 @@ mod tests {
         let said = findings(&points, &cas, cycles);
         assert_eq!(
             said,
-            ["The best cycles, 100, is where lanes is 1: 8.00 times as good as where it is 16, 800."]
+            [
+                "The best cycles, 100, is where lanes is 1 or 2 (equal within 0.5 %): 8.00 times as good as where it is 16, 800."
+            ]
         );
         // More is better here.
         let rate = Figure::named("throughput").expect("a figure");
         assert_eq!(
             findings(&points, &cas, rate),
-            ["The best throughput, 10 k, is where lanes is 1: 8.00 times as good as where it is 16, 1250."]
+            [
+                "The best throughput, 10 k, is where lanes is 1 or 2 (equal within 0.5 %): 8.00 times as good as where it is 16, 1250."
+            ]
         );
         let same = findings(&points[..3], &cas, cycles);
-        assert_eq!(same, ["The best cycles, 100, is the same within 0.5 % whatever lanes is."]);
+        assert_eq!(same, ["The best cycles, 100, has the same rank whatever lanes is: equal within 0.5 %."]);
         let all = findings(&points[4..], &by_method, cycles);
         assert_eq!(all, ["spin is best whatever lanes is: up to 4.00 times the next, cas, at 16."]);
         let retries = Figure::named("retries_per_success").expect("a figure");

@@ -8,7 +8,7 @@ mod plan;
 mod run;
 mod search;
 
-pub use figure::{FIGURES, Figure};
+pub use figure::{CostPart, FIGURES, Figure};
 pub(crate) use finding::{Line, LineKey, LineNames, findings, front_findings, lines, series_name, words};
 pub use kept::PointStore;
 pub use outcome::{PointCost, PointOutcome, PointUsage};

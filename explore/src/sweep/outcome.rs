@@ -28,6 +28,8 @@ pub struct PointCost {
     pub memory_kge: f64,
     /// Share of the area that is fitted, not measured.
     pub area_fitted: f64,
+    /// Relative error of the area; `None` if that of a fitted module is unknown.
+    pub area_error: Option<f64>,
     /// Clock that the slowest path allows, in MHz, and where that comes from; `None` where the table has too few points.
     pub clock: Option<(f64, FigureOrigin)>,
 }
@@ -38,31 +40,46 @@ impl From<&UnitCost> for PointCost {
             area_kge: cost.gate_equivalents / 1000.0,
             memory_kge: cost.memory.gate_equivalents / 1000.0,
             area_fitted: cost.fitted_share,
+            area_error: cost.area_error(),
             clock: cost.path.as_ref().map(|path| (path.mhz, path.origin.clone())),
         }
     }
 }
 
 impl PointCost {
-    /// Where the area comes from, in a word or two.
-    pub fn area_from(&self) -> String {
-        match self.area_fitted {
-            0.0 => "measured".to_string(),
-            share => format!("{:.0} % fitted", 100.0 * share),
+    /// Gives the relative error of a fitted area; `None` if it is measured, infinite if unknown.
+    pub fn fitted_area_error(&self) -> Option<f64> {
+        (self.area_fitted > 0.0).then(|| self.area_error.unwrap_or(f64::INFINITY))
+    }
+
+    /// Gives the relative error of a fitted clock; `None` if it is measured, infinite if unknown.
+    pub fn fitted_clock_error(&self) -> Option<f64> {
+        match self.clock.as_ref()?.1 {
+            FigureOrigin::Fitted { error, .. } => Some(error.unwrap_or(f64::INFINITY)),
+            FigureOrigin::Mapped | FigureOrigin::Cached | FigureOrigin::Table => None,
         }
     }
 
-    /// Where the clock comes from.
-    pub fn clock_from(&self) -> String {
-        match &self.clock {
-            Some((_, FigureOrigin::Fitted { error: Some(error), .. })) => {
-                format!("fitted +-{:.0} %", 100.0 * error)
-            }
-            Some((_, FigureOrigin::Fitted { error: None, .. })) => "fitted".to_string(),
-            Some(_) => "measured".to_string(),
-            None => String::new(),
+    /// Tells whether the area is measured, or which share is fitted with which error.
+    pub fn area_from(&self) -> String {
+        match self.fitted_area_error() {
+            None => "measured".to_string(),
+            Some(error) => format!("{:.0} % fitted{}", 100.0 * self.area_fitted, plus_minus(error)),
         }
     }
+
+    /// Tells whether the clock is measured, or fitted with which error; empty without a clock.
+    pub fn clock_from(&self) -> String {
+        match (&self.clock, self.fitted_clock_error()) {
+            (None, _) => String::new(),
+            (Some(_), None) => "measured".to_string(),
+            (Some(_), Some(error)) => format!("fitted{}", plus_minus(error)),
+        }
+    }
+}
+
+fn plus_minus(error: f64) -> String {
+    if error.is_finite() { format!(" +-{:.0} %", 100.0 * error) } else { String::new() }
 }
 
 impl PointOutcome {

@@ -306,7 +306,8 @@ impl SweepFile {
                     format!("`{goal}`: expected different ones of {}", known.join(", ")),
                 );
             }
-            if self.cost == CostMode::None && Figure::named(goal).is_some_and(Figure::needs_cost) {
+            if self.cost == CostMode::None && Figure::named(goal).is_some_and(|figure| figure.from.is_some())
+            {
                 return refused(
                     "goals",
                     format!("`{goal}` needs `cost = \"fitted\"` or `cost = \"mapped\"`"),

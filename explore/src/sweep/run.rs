@@ -11,6 +11,7 @@ use atoms_cosim::session::Failure;
 use atoms_cosim::usage::Usage;
 use atoms_verilated::{BuildError, Library, Variant};
 
+use super::figure::Figure;
 use super::kept::{KeptPoint, PointStore};
 use super::outcome::{PointCost, PointOutcome};
 use super::plan::SweepPoint;
@@ -39,6 +40,14 @@ pub struct Measured {
     pub certified: bool,
     /// It was measured before.
     pub kept: bool,
+}
+
+impl Measured {
+    /// Tests whether one of these figures is fitted for this point. Fitted and measured values are never ranked together.
+    pub(crate) fn is_fitted(&self, figures: &[&Figure]) -> bool {
+        let fitted = |outcome| figures.iter().any(|figure| figure.fitted_error(outcome).is_some());
+        self.outcome.as_ref().is_ok_and(fitted)
+    }
 }
 
 /// How far a sweep is.

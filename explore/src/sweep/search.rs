@@ -9,7 +9,7 @@ use atoms_cosim::configs::ConfigsError;
 use heuropt::core::rng::Rng;
 use heuropt::prelude::*;
 
-use super::figure::Figure;
+use super::figure::{Figure, FigureValue};
 use super::plan::{Impossible, SearchFile, SweepError, SweepFile, SweepPoint, SweepSpace};
 use super::run::{Bench, Certify, Measured, SweepProgress, SweepRun, SweepRunError, sweep, workload};
 
@@ -79,7 +79,9 @@ pub fn search(
     }
     let mut measured: Vec<Measured> = known.into_values().flatten().collect();
     if run.certify == Certify::All {
-        let best: Vec<usize> = front(&measured.iter().collect::<Vec<_>>(), &goals).into_iter().collect();
+        let all: Vec<&Measured> = measured.iter().collect();
+        let best: Vec<usize> =
+            [false, true].into_iter().flat_map(|fitted| front(&all, &goals, fitted).best).collect();
         let points = best.iter().map(|at| measured[*at].point.clone()).collect();
         let progress = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (at, certified) in best.into_iter().zip(sweep(run, points, progress)?) {
@@ -90,15 +92,38 @@ pub fn search(
     Ok(Searched { measured, impossible })
 }
 
-/// The points that no other one is better than in one goal and at least as good in all, by their places.
-pub(crate) fn front(measured: &[&Measured], goals: &[&Figure]) -> BTreeSet<usize> {
-    let candidate = |(at, one): (usize, &&Measured)| {
-        let outcome = one.outcome.as_ref().ok()?;
-        let figures = goals.iter().map(|goal| (goal.of)(outcome)).collect::<Option<Vec<_>>>()?;
-        Some(Candidate::new(at, Evaluation::new(figures)))
+/// Points that are best in several figures at once, by their places.
+#[derive(Debug, Default)]
+pub(crate) struct Front {
+    /// Points of which no other one is better in one figure and at least as good in all.
+    pub(crate) best: BTreeSet<usize>,
+    /// Points that others beat by less than the error of fitted figures.
+    pub(crate) within_error: BTreeSet<usize>,
+}
+
+/// Finds the front of the points whose figures are fitted, or of those whose figures are measured.
+pub(crate) fn front(measured: &[&Measured], goals: &[&Figure], fitted: bool) -> Front {
+    let values = |(at, one): (usize, &&Measured)| {
+        let outcome = one.outcome.as_ref().ok().filter(|_| one.is_fitted(goals) == fitted)?;
+        Some((at, goals.iter().map(|goal| goal.value(outcome)).collect::<Option<Vec<_>>>()?))
     };
-    let candidates: Vec<_> = measured.iter().enumerate().filter_map(candidate).collect();
-    pareto_front(&candidates, &objectives(goals)).into_iter().map(|candidate| candidate.decision).collect()
+    let candidates: Vec<_> = measured.iter().enumerate().filter_map(values).collect();
+    let mut front = Front::default();
+    for (at, own) in &candidates {
+        let beaten = |beats: fn(&FigureValue, &FigureValue) -> bool| {
+            candidates.iter().any(|(_, rival)| {
+                let mut pairs = rival.iter().zip(own);
+                pairs.clone().all(|(rival, own)| !own.is_better(rival))
+                    && pairs.any(|(rival, own)| beats(rival, own))
+            })
+        };
+        if !beaten(FigureValue::is_better) {
+            front.best.insert(*at);
+        } else if !beaten(FigureValue::leads) {
+            front.within_error.insert(*at);
+        }
+    }
+    front
 }
 
 fn objectives(goals: &[&Figure]) -> ObjectiveSpace {

@@ -137,14 +137,28 @@ fn script(path: &Path, body: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
 
-const CELLS_OF_FOUR: &str = r#"library(four) {
-  cell (INV) { area : 16; pin(A) { direction : input; capacitance : 0.009; } pin(Y) { direction : output; function : "!A"; } }
-  cell (ND) { area : 24; pin(A) { direction : input; capacitance : 0.01; } pin(B) { direction : input; capacitance : 0.01; }
-    pin(Y) { direction : output; function : "!(A&B)"; } }
-  cell (DFF) { area : 96; ff (IQ,IQN) { next_state : "D"; clocked_on : "CK"; }
-    pin(CK) { direction : input; } pin(D) { direction : input; } pin(Q) { direction : output; function : "IQ"; } }
+/// Cells as Yosys writes them: an inverter, a NAND2 and a flip-flop.
+const THREE_CELLS: &str = r#"{ "modules": {
+  "INV": { "attributes": { "area": "16" }, "netnames": { "A": { "attributes": { "capacitance": "0.009" } } },
+    "ports": { "A": { "direction": "input", "bits": [2] }, "Y": { "direction": "output", "bits": [3] } },
+    "cells": { "a": { "type": "$_NOT_", "connections": { "A": [2], "Y": [3] } } } },
+  "ND": { "attributes": { "area": "24" }, "netnames": { "A": { "attributes": { "capacitance": "0.01" } } },
+    "ports": { "A": { "direction": "input", "bits": [2] }, "B": { "direction": "input", "bits": [3] },
+      "Y": { "direction": "output", "bits": [4] } },
+    "cells": { "a": { "type": "$_AND_", "connections": { "A": [2], "B": [3], "Y": [5] } },
+      "b": { "type": "$_NOT_", "connections": { "A": [5], "Y": [4] } } } },
+  "DFF": { "attributes": { "area": "96" }, "netnames": {},
+    "ports": { "CK": { "direction": "input", "bits": [2] }, "D": { "direction": "input", "bits": [3] },
+      "Q": { "direction": "output", "bits": [4] } },
+    "cells": { "a": { "type": "$_DFF_P_", "connections": { "C": [2], "D": [3], "Q": [4] } } } }
+} }"#;
+
+/// A Yosys that reads any library as [`THREE_CELLS`], and does `on_rtl` with the RTL.
+fn yosys(path: &Path, on_rtl: &str) {
+    let read =
+        format!("grep -q read_liberty script.ys && cat >cells.json <<'END' && exit\n{THREE_CELLS}\nEND\n");
+    script(path, &format!("[ \"$1\" = -V ] && echo 'Yosys 0.70 (a stand-in)' && exit\n{read}{on_rtl}"));
 }
-"#;
 
 #[test]
 fn what_is_missing_is_named_with_what_installs_it() {
@@ -164,20 +178,17 @@ fn what_is_missing_is_named_with_what_installs_it() {
     script(&bin.join("sta"), "echo 2.0.17");
     let (missing, text) = find(&choice);
     assert!(missing && text.contains("qflow-tech-osu018") && text.contains("--liberty"), "{text}");
-    fs::write(&library, "module none;").expect("written");
-    let (missing, text) = find(&choice);
-    assert!(!missing && text.contains("cells.lib`, line 1: found `module`"), "{text}");
-    fs::write(&library, CELLS_OF_FOUR).expect("written");
+    fs::write(&library, "library(four) {}").expect("written");
     let (missing, text) = find(&choice);
     assert!(missing && text.contains("cannot install Yosys") && text.contains("ATOMS_YOSYS"), "{text}");
     choice.yosys = Some(folder.path().join("no-yosys"));
     let (missing, text) = find(&choice);
     assert!(missing && text.contains("ATOMS_YOSYS is") && text.contains("no-yosys"), "{text}");
     choice.yosys = Some(bin.join("yosys"));
-    script(&bin.join("yosys"), "echo 'Yosys 0.70 (a stand-in)'");
+    yosys(&bin.join("yosys"), "");
     let tools = CostTools::find(&env, &choice, &mut |_| {}).expect("all is there");
     assert_eq!(tools.identity.yosys, "Yosys 0.70 (a stand-in)");
-    assert!(tools.identity.library.starts_with("four "), "{:?}", tools.identity);
+    assert!(tools.identity.library.starts_with("cells "), "{:?}", tools.identity);
 }
 
 #[test]
@@ -189,11 +200,8 @@ fn a_tool_that_fails_is_shown_with_its_words() {
         yosys: Some(bin.join("yosys")),
         sta: None,
     };
-    fs::write(folder.path().join("cells.lib"), CELLS_OF_FOUR).expect("written");
-    script(
-        &bin.join("yosys"),
-        "[ \"$1\" = -V ] && echo Yosys && exit\necho 'ERROR: no such command: read_slang' >&2; exit 1",
-    );
+    fs::write(folder.path().join("cells.lib"), "library(four) {}").expect("written");
+    yosys(&bin.join("yosys"), "echo 'ERROR: no such command: read_slang' >&2; exit 1");
     script(
         &bin.join("sta"),
         "[ \"$1\" = -version ] && echo 2 && exit\necho 'Error: script.tcl, 1 no such cell'",
@@ -205,11 +213,25 @@ fn a_tool_that_fails_is_shown_with_its_words() {
             .to_string()
     };
     assert_eq!(fails(&tools), "OpenSTA failed on a chain of inverters:\nError: script.tcl, 1 no such cell");
-    let stage = |stage: usize| format!("   0.1000    0.1000 v i{stage}_0/Y (INV)");
+    let stage = |stage: usize| format!("point 0.{stage} i{stage}_0/Y");
     let report = (0..6).map(stage).collect::<Vec<_>>().join("\n");
     script(
         &bin.join("sta"),
-        &format!("[ \"$1\" = -version ] && echo 2 && exit\ncat <<'END'\n== port port\n{report}\n== end\nEND"),
+        &format!("[ \"$1\" = -version ] && echo 2 && exit\ncat <<'END'\n{report}\nend\nEND"),
     );
     assert_eq!(fails(&tools), "Yosys failed on the RTL:\nERROR: no such command: read_slang");
+    // A library that Yosys cannot read, and one without a NAND2.
+    let library = folder.path().join("cells.lib").display().to_string();
+    script(
+        &bin.join("yosys"),
+        "[ \"$1\" = -V ] && echo Yosys && exit\necho 'ERROR: Syntax error in line 1.' >&2; exit 1",
+    );
+    fs::write(folder.path().join("cells.lib"), "module none;").expect("written");
+    let tools = CostTools::find(&bare(folder.path()), &choice, &mut |_| {}).expect("all is there");
+    assert_eq!(fails(&tools), format!("Yosys failed on {library}:\nERROR: Syntax error in line 1."));
+    script(
+        &bin.join("yosys"),
+        "[ \"$1\" = -V ] && echo Yosys && exit\necho '{ \"modules\": {} }' >cells.json",
+    );
+    assert_eq!(fails(&tools), format!("`{library}`: it has no NAND of two inputs"));
 }

@@ -1,393 +1,181 @@
-//! What mapping and timing must know of a Liberty library: its NAND2, its inverters and its flip-flop, found by what
-//! they do, not by their names.
+//! Cells that mapping and timing need from a library: a NAND2, inverters and a flip-flop. Yosys reads the Liberty file; the
+//! cells are found by their function, not by their names.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
 
-use atoms_verilated::hash;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// A library of standard cells.
-#[derive(Clone, Debug)]
-pub struct CellLibrary {
-    /// The file.
-    pub path: PathBuf,
-    /// Its name, as in `library(NAME)`.
-    pub name: String,
-    /// SHA-256 of the file, in hexadecimal.
-    pub hash: String,
-    /// The smallest NAND of two inputs: what a gate equivalent is.
-    pub nand2: LibraryGate,
-    /// The smallest inverter: what FO4 is measured with.
-    pub inverter: LibraryGate,
-    /// What drives the inputs of a module: the largest inverter that is no larger than a NAND2.
-    pub driver: LibraryGate,
-    /// The smallest flip-flop on the rising edge, without reset: how the ports of memories are timed.
-    pub flip_flop: LibraryFlipFlop,
+/// Cells of a library.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CellLibrary {
+    /// Smallest NAND of two inputs; its area is one gate equivalent.
+    pub(crate) nand2: LibraryGate,
+    /// Smallest inverter; FO4 is measured with it.
+    pub(crate) inverter: LibraryGate,
+    /// Largest inverter that is no larger than `nand2`; it drives the inputs of a module.
+    pub(crate) driver: LibraryGate,
+    /// Smallest flip-flop on the rising edge without set and reset; it stands for the ports of memories.
+    pub(crate) flip_flop: LibraryFlipFlop,
 }
 
 /// A gate with one output.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LibraryGate {
-    /// Name of the cell.
-    pub name: String,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LibraryGate {
+    pub(crate) name: String,
     /// Area in the library's unit.
-    pub area: f64,
-    /// Input pins.
-    pub inputs: Vec<String>,
+    pub(crate) area: f64,
+    pub(crate) inputs: Vec<String>,
     /// Capacitance of the first input, in the library's unit.
-    pub capacitance: f64,
-    /// Output pin.
-    pub output: String,
+    pub(crate) capacitance: f64,
+    pub(crate) output: String,
 }
 
-/// A flip-flop.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LibraryFlipFlop {
-    /// Name of the cell.
-    pub name: String,
+/// A flip-flop; the fields after `area` name its pins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LibraryFlipFlop {
+    pub(crate) name: String,
     /// Area in the library's unit.
-    pub area: f64,
-    /// Clock pin.
-    pub clock: String,
-    /// Data pin.
-    pub data: String,
-    /// Output pin that is not inverted.
-    pub output: String,
+    pub(crate) area: f64,
+    pub(crate) clock: String,
+    pub(crate) data: String,
+    /// The output that is not inverted.
+    pub(crate) output: String,
 }
 
-/// Why a file is no library to map to.
-#[derive(Debug, thiserror::Error)]
-pub enum LibertyError {
-    /// It cannot be read.
-    #[error("cannot read the cell library: {0}")]
-    Read(#[from] std::io::Error),
-    /// It is no Liberty file: the line, what was found, and what was expected.
-    #[error("`{path}`, line {1}: found {2}, expected {3}; expected a Liberty file, such as osu018_stdcells.lib", path = .0.display())]
-    Syntax(PathBuf, usize, String, &'static str),
-    /// No cell of this kind is in it.
-    #[error("`{path}` has no {1}: expected a library of standard cells", path = .0.display())]
-    Cell(PathBuf, &'static str),
+/// Script of Yosys that reads `cells.lib` and writes [`YosysDesign`] to `cells.json`.
+pub(crate) const READ_LIBRARY: &str = "read_liberty -ignore_miss_func -ignore_miss_dir -ignore_miss_data_latch \
+                                       -ignore_buses cells.lib\nwrite_json cells.json\n";
+
+/// A library as Yosys writes it: a module per cell, made of primitive gates.
+#[derive(Deserialize)]
+struct YosysDesign {
+    modules: BTreeMap<String, YosysModule>,
+}
+
+#[derive(Deserialize)]
+struct YosysModule {
+    attributes: BTreeMap<String, Value>,
+    ports: BTreeMap<String, YosysPort>,
+    cells: BTreeMap<String, YosysCell>,
+    netnames: BTreeMap<String, YosysNet>,
+}
+
+#[derive(Deserialize)]
+struct YosysPort {
+    direction: String,
+    bits: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct YosysCell {
+    #[serde(rename = "type")]
+    kind: String,
+    connections: BTreeMap<String, Vec<Value>>,
+}
+
+#[derive(Deserialize)]
+struct YosysNet {
+    attributes: BTreeMap<String, Value>,
+}
+
+impl YosysModule {
+    fn pins<'m>(&'m self, direction: &'m str) -> impl Iterator<Item = (&'m String, &'m Value)> {
+        let pins = self.ports.iter().filter(move |(_, port)| port.direction == direction);
+        pins.filter_map(|(name, port)| Some((name, port.bits.first()?)))
+    }
+
+    fn area(&self) -> Option<f64> {
+        number(self.attributes.get("area")?).filter(|area| *area > 0.0)
+    }
+
+    /// Gives the pin of this direction that a connection of a primitive leads to.
+    fn pin(&self, direction: &str, cell: &YosysCell, connection: &str) -> Option<String> {
+        let bit = cell.connections.get(connection)?.first()?;
+        self.pins(direction).find(|(_, pin)| *pin == bit).map(|(name, _)| name.clone())
+    }
+
+    /// Evaluates a bit for the given bits of the inputs; `None` if it depends on more than combinational gates.
+    fn evaluate(&self, bit: &Value, inputs: &[(&Value, bool)]) -> Option<bool> {
+        if let Some((_, value)) = inputs.iter().find(|(input, _)| *input == bit) {
+            return Some(*value);
+        }
+        let drives = |cell: &&YosysCell| cell.connections.get("Y").and_then(|bits| bits.first()) == Some(bit);
+        let cell = self.cells.values().find(drives)?;
+        let operand = |name| self.evaluate(cell.connections.get(name)?.first()?, inputs);
+        match cell.kind.as_str() {
+            "$_BUF_" => operand("A"),
+            "$_NOT_" => Some(!operand("A")?),
+            "$_AND_" => Some(operand("A")? & operand("B")?),
+            "$_OR_" => Some(operand("A")? | operand("B")?),
+            "$_XOR_" => Some(operand("A")? ^ operand("B")?),
+            _ => None,
+        }
+    }
+
+    /// Gives the cell as a gate of one output and at most two inputs, with its truth table: bit `i` is the output if input
+    /// `k` is bit `k` of `i`.
+    fn gate(&self, name: &str) -> Option<(LibraryGate, u8)> {
+        let (inputs, outputs): (Vec<_>, Vec<_>) =
+            (self.pins("input").collect(), self.pins("output").collect());
+        let ([(first, _)] | [(first, _), _], [(output, bit)]) = (&inputs[..], &outputs[..]) else {
+            return None;
+        };
+        let mut table = 0;
+        for row in 0..1u8 << inputs.len() {
+            let values = inputs.iter().enumerate().map(|(at, (_, bit))| (*bit, row >> at & 1 == 1));
+            table |= u8::from(self.evaluate(bit, &values.collect::<Vec<_>>())?) << row;
+        }
+        let capacitance = number(self.netnames.get(*first)?.attributes.get("capacitance")?)?;
+        let inputs = inputs.into_iter().map(|(name, _)| name.clone()).collect();
+        let (name, output) = (name.to_string(), (*output).clone());
+        Some((LibraryGate { name, area: self.area()?, inputs, capacitance, output }, table))
+    }
+
+    fn flip_flop(&self, name: &str) -> Option<LibraryFlipFlop> {
+        let pins = |cell: &YosysCell| {
+            Some((
+                self.pin("input", cell, "C")?,
+                self.pin("input", cell, "D")?,
+                self.pin("output", cell, "Q")?,
+            ))
+        };
+        let cells = self.cells.values().filter(|cell| cell.kind == "$_DFF_P_");
+        let (clock, data, output) =
+            cells.filter_map(pins).next().filter(|_| self.pins("input").count() == 2)?;
+        Some(LibraryFlipFlop { name: name.to_string(), area: self.area()?, clock, data, output })
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_str()?.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 impl CellLibrary {
-    /// Reads the library in the file at `path`.
+    /// Finds the cells in the output of [`READ_LIBRARY`].
     ///
     /// # Errors
-    /// [`LibertyError`].
-    pub fn read(path: &Path) -> Result<Self, LibertyError> {
-        let bytes = fs_err::read(path)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let library = parse(&text).map_err(|SyntaxAt { line, found, expected }| {
-            LibertyError::Syntax(path.to_path_buf(), line, found, expected)
-        })?;
-        let none = |what| move || LibertyError::Cell(path.to_path_buf(), what);
-        let gates: Vec<(LibraryGate, u8)> = library.cells().filter_map(gate).collect();
-        let smallest = |table: u8, inputs: usize| {
-            let alike = gates.iter().filter(|(gate, of)| *of == table && gate.inputs.len() == inputs);
-            alike.map(|(gate, _)| gate).min_by(|a, b| a.area.total_cmp(&b.area)).cloned()
+    /// What cannot be read, or which cell is missing.
+    pub(crate) fn from_yosys(json: &str) -> Result<Self, String> {
+        let design: YosysDesign = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let gates: Vec<_> = design.modules.iter().filter_map(|(name, cell)| cell.gate(name)).collect();
+        let by_area = |a: &&LibraryGate, b: &&LibraryGate| a.area.total_cmp(&b.area);
+        let alike = |inputs, table| {
+            let same = move |(gate, of): &&(LibraryGate, u8)| gate.inputs.len() == inputs && *of == table;
+            gates.iter().filter(same).map(|(gate, _)| gate)
         };
-        let nand2 = smallest(0b0111, 2).ok_or_else(none("NAND of two inputs"))?;
-        let inverter = smallest(0b01, 1).ok_or_else(none("inverter"))?;
-        let driver = gates.iter().filter(|(gate, of)| *of == 0b01 && gate.inputs.len() == 1);
-        let driver = driver.map(|(gate, _)| gate).filter(|gate| gate.area <= nand2.area);
-        let driver =
-            driver.max_by(|a, b| a.capacitance.total_cmp(&b.capacitance)).unwrap_or(&inverter).clone();
-        let flip_flop = library.cells().filter_map(flip_flop).min_by(|a, b| a.area.total_cmp(&b.area));
-        let flip_flop = flip_flop.ok_or_else(none("flip-flop on the rising edge without set and reset"))?;
-        let name = library.argument.clone();
-        Ok(Self { path: path.to_path_buf(), name, hash: hash([&bytes]), nand2, inverter, driver, flip_flop })
-    }
-}
-
-/// A group of a Liberty file: `kind (argument) { ... }`. Of attributes, those in the form `name : value;` are kept.
-#[derive(Debug, Default)]
-struct Section {
-    kind: String,
-    argument: String,
-    attributes: Vec<(String, String)>,
-    sections: Vec<Section>,
-}
-
-impl Section {
-    fn of_kind(&self, kind: &'static str) -> impl Iterator<Item = &Section> {
-        self.sections.iter().filter(move |section| section.kind == kind)
-    }
-
-    fn cells(&self) -> impl Iterator<Item = &Section> {
-        self.of_kind("cell")
-    }
-
-    fn get(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|(of, _)| of == name).map(|(_, value)| value.as_str())
-    }
-
-    fn number(&self, name: &str) -> Option<f64> {
-        self.get(name)?.parse().ok().filter(|number: &f64| number.is_finite())
-    }
-
-    fn pins(&self, direction: &'static str) -> impl Iterator<Item = &Section> {
-        self.of_kind("pin").filter(move |pin| pin.get("direction") == Some(direction))
-    }
-}
-
-/// The cell as a combinational gate of one output and at most three inputs, and its truth table: bit `i` is the output
-/// where input `k` is bit `k` of `i`.
-fn gate(cell: &Section) -> Option<(LibraryGate, u8)> {
-    let (inputs, outputs): (Vec<_>, Vec<_>) = (cell.pins("input").collect(), cell.pins("output").collect());
-    let [output] = outputs[..] else { return None };
-    if inputs.is_empty() || inputs.len() > 3 || output.get("three_state").is_some() {
-        return None;
-    }
-    let names: Vec<String> = inputs.iter().map(|pin| pin.argument.clone()).collect();
-    let function = output.get("function")?;
-    let mut table = 0;
-    for row in 0..1 << names.len() {
-        let value = |name: &str| Some(row >> names.iter().position(|input| input == name)? & 1 == 1);
-        table |= u8::from(evaluate(function, &value)?) << row;
-    }
-    let area = cell.number("area").filter(|area| *area > 0.0)?;
-    let capacitance = inputs[0].number("capacitance")?;
-    let (name, output) = (cell.argument.clone(), output.argument.clone());
-    Some((LibraryGate { name, area, inputs: names, capacitance, output }, table))
-}
-
-/// The cell as a flip-flop of one data pin, on the rising edge, that nothing else sets.
-fn flip_flop(cell: &Section) -> Option<LibraryFlipFlop> {
-    let state = cell.of_kind("ff").next()?;
-    if ["clear", "preset", "clocked_on_also"].iter().any(|name| state.get(name).is_some()) {
-        return None;
-    }
-    let inputs: Vec<&str> = cell.pins("input").map(|pin| pin.argument.as_str()).collect();
-    let a_pin = |name: &str| {
-        let name = name.trim().trim_matches(|c| c == '(' || c == ')').trim().to_string();
-        inputs.contains(&name.as_str()).then_some(name)
-    };
-    let (data, clock) = (a_pin(state.get("next_state")?)?, a_pin(state.get("clocked_on")?)?);
-    let variable = state.argument.split(',').next()?.trim();
-    let output =
-        cell.pins("output").find(|pin| pin.get("function").is_some_and(|of| of.trim() == variable))?;
-    let area = cell.number("area").filter(|area| *area > 0.0)?;
-    let only = inputs.len() == 2;
-    only.then(|| LibraryFlipFlop {
-        name: cell.argument.clone(),
-        area,
-        clock,
-        data,
-        output: output.argument.clone(),
-    })
-}
-
-/// The value of a function of Liberty: `!` and `'` before `^`, that before `*`, `&` and a space, those before `+` and `|`.
-fn evaluate(function: &str, value: &dyn Fn(&str) -> Option<bool>) -> Option<bool> {
-    let mut parser = Function { text: function.as_bytes(), at: 0, value };
-    let found = parser.sum()?;
-    parser.skip();
-    (parser.at == parser.text.len()).then_some(found)
-}
-
-struct Function<'f> {
-    text: &'f [u8],
-    at: usize,
-    value: &'f dyn Fn(&str) -> Option<bool>,
-}
-
-impl Function<'_> {
-    fn skip(&mut self) {
-        while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
-            self.at += 1;
-        }
-    }
-
-    fn takes(&mut self, signs: &[u8]) -> bool {
-        self.skip();
-        let found = self.text.get(self.at).is_some_and(|sign| signs.contains(sign));
-        self.at += usize::from(found);
-        found
-    }
-
-    fn sum(&mut self) -> Option<bool> {
-        let mut found = self.product()?;
-        while self.takes(b"+|") {
-            found |= self.product()?;
-        }
-        Some(found)
-    }
-
-    fn product(&mut self) -> Option<bool> {
-        let mut found = self.difference()?;
-        loop {
-            let sign = self.takes(b"*&");
-            self.skip();
-            let another = |sign: &u8| sign.is_ascii_alphanumeric() || b"_!(".contains(sign);
-            if !sign && !self.text.get(self.at).is_some_and(another) {
-                return Some(found);
-            }
-            found &= self.difference()?;
-        }
-    }
-
-    fn difference(&mut self) -> Option<bool> {
-        let mut found = self.factor()?;
-        while self.takes(b"^") {
-            found ^= self.factor()?;
-        }
-        Some(found)
-    }
-
-    fn factor(&mut self) -> Option<bool> {
-        let mut found = if self.takes(b"!") {
-            !self.factor()?
-        } else if self.takes(b"(") {
-            let inside = self.sum()?;
-            if !self.takes(b")") {
-                return None;
-            }
-            inside
-        } else {
-            let start = self.at;
-            while self.text.get(self.at).is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'_') {
-                self.at += 1;
-            }
-            match std::str::from_utf8(&self.text[start..self.at]).ok()? {
-                "0" => false,
-                "1" => true,
-                name => (self.value)(name)?,
-            }
-        };
-        while self.takes(b"'") {
-            found = !found;
-        }
-        Some(found)
-    }
-}
-
-struct SyntaxAt {
-    line: usize,
-    found: String,
-    expected: &'static str,
-}
-
-/// The `library` group of a Liberty text.
-fn parse(text: &str) -> Result<Section, SyntaxAt> {
-    let mut reader = Reader { text, at: 0 };
-    let kind = reader.word("library (NAME) {")?;
-    if kind != "library" {
-        return Err(reader.wrong(&kind, "library (NAME) {"));
-    }
-    let argument = reader.arguments()?;
-    reader.sign('{', "`{`")?;
-    reader.section(kind, argument, 0)
-}
-
-struct Reader<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
-    }
-
-    /// Skips space, comments and continued lines.
-    fn skip(&mut self) {
-        loop {
-            let rest = self.rest();
-            let trimmed = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\\');
-            let comment = |start: &str, end: &str| {
-                let body = trimmed.strip_prefix(start)?;
-                Some(body.find(end).map_or(0, |length| body.len() - length - end.len()))
-            };
-            let left = comment("/*", "*/").or_else(|| comment("//", "\n"));
-            let (before, after) = (rest.len(), left.unwrap_or(trimmed.len()));
-            self.at += before - after;
-            if left.is_none() {
-                return;
-            }
-        }
-    }
-
-    fn wrong(&self, found: &str, expected: &'static str) -> SyntaxAt {
-        let line = 1 + self.text[..self.at.min(self.text.len())].matches('\n').count();
-        let found = match found {
-            "" => "the end of the file".to_string(),
-            found => format!("`{}`", found.chars().take(30).collect::<String>()),
-        };
-        SyntaxAt { line, found, expected }
-    }
-
-    fn next(&self) -> &str {
-        self.rest().split_whitespace().next().unwrap_or_default()
-    }
-
-    fn takes(&mut self, sign: char) -> bool {
-        self.skip();
-        let found = self.rest().starts_with(sign);
-        self.at += if found { sign.len_utf8() } else { 0 };
-        found
-    }
-
-    fn sign(&mut self, sign: char, expected: &'static str) -> Result<(), SyntaxAt> {
-        match self.takes(sign) {
-            true => Ok(()),
-            false => Err(self.wrong(self.next(), expected)),
-        }
-    }
-
-    fn word(&mut self, expected: &'static str) -> Result<String, SyntaxAt> {
-        self.skip();
-        let stops = |c: char| c.is_whitespace() || "(){}:;,\"".contains(c);
-        let word = self.rest().split(stops).next().unwrap_or_default().to_string();
-        if word.is_empty() {
-            return Err(self.wrong(self.next(), expected));
-        }
-        self.at += word.len();
-        Ok(word)
-    }
-
-    /// What stands between parentheses, quotes removed.
-    fn arguments(&mut self) -> Result<String, SyntaxAt> {
-        self.sign('(', "`(`")?;
-        let Some(length) = self.rest().find(')') else { return Err(self.wrong("", "`)`")) };
-        let inside = self.rest()[..length].replace('"', "").trim().to_string();
-        self.at += length + 1;
-        Ok(inside)
-    }
-
-    fn value(&mut self) -> Result<String, SyntaxAt> {
-        let quoted = self.takes('"');
-        let rest = self.rest();
-        let length = if quoted { rest.find('"') } else { rest.find([';', '\n', '}']) };
-        let Some(length) = length else { return Err(self.wrong("", "`;`")) };
-        let value = rest[..length].trim().to_string();
-        self.at += length + usize::from(quoted);
-        self.takes(';');
-        Ok(value)
-    }
-
-    /// The rest of a group, behind its `{`.
-    fn section(&mut self, kind: String, argument: String, depth: usize) -> Result<Section, SyntaxAt> {
-        let mut section = Section { kind, argument, ..Section::default() };
-        if depth > 20 {
-            return Err(self.wrong(self.next(), "groups at most 20 deep"));
-        }
-        while !self.takes('}') {
-            if self.takes(';') {
-                continue;
-            }
-            let name = self.word("an attribute, a group or `}`")?;
-            if self.takes(':') {
-                let value = self.value()?;
-                section.attributes.push((name, value));
-                continue;
-            }
-            let argument = self.arguments()?;
-            if self.takes('{') {
-                section.sections.push(self.section(name, argument, depth + 1)?);
-            } else {
-                self.takes(';');
-            }
-        }
-        Ok(section)
+        let nand2 = alike(2, 0b0111).min_by(by_area).ok_or("it has no NAND of two inputs")?;
+        let inverter = alike(1, 0b01).min_by(by_area).ok_or("it has no inverter")?;
+        let driver = alike(1, 0b01).filter(|gate| gate.area <= nand2.area);
+        let driver = driver.max_by(|a, b| a.capacitance.total_cmp(&b.capacitance)).unwrap_or(inverter);
+        let flip_flops = design.modules.iter().filter_map(|(name, cell)| cell.flip_flop(name));
+        let flip_flop = flip_flops.min_by(|a, b| a.area.total_cmp(&b.area));
+        Ok(Self {
+            nand2: nand2.clone(),
+            inverter: inverter.clone(),
+            driver: driver.clone(),
+            flip_flop: flip_flop.ok_or("it has no flip-flop on the rising edge without set and reset")?,
+        })
     }
 }
 
@@ -395,81 +183,72 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    const SMALL: &str = r#"
-/* comment */ library(some_cells) {
-  time_unit : "1ns"; // another
-  capacitive_load_unit (1,pf);
-  cell (BIGINV) { area : 40; pin(A) { direction : input; capacitance : 0.04; } pin(Y) { direction : output; function : "A'"; } }
-  cell (INV) { area : 16; pin(A) { direction : input; capacitance : 0.009; }
-    pin(Y) { direction : output; function : "(!A)"; timing() { values ( "1, 2", \
-      "3, 4"); } } }
-  cell (INV2) { area : 20; pin(A) { direction : input; capacitance : 0.02; } pin(Y) { direction : output; function : "!A"; } }
-  cell (ND) { area : 24; pin(A) { direction : input; capacitance : 0.01; } pin(B) { direction : input; capacitance : 0.01; }
-    pin(Y) { direction : output; function : "(A B)'"; } }
-  cell (DFFR) { area : 90; ff (IQ,IQN) { next_state : "D"; clocked_on : "CK"; clear : "R"; }
-    pin(CK) { direction : input; } pin(D) { direction : input; } pin(R) { direction : input; }
-    pin(Q) { direction : output; function : "IQ"; } }
-  cell (DFF) { area : 96; ff ("IQ","IQN") { next_state : "D"; clocked_on : "CK"; }
-    pin(CK) { direction : input; } pin(D) { direction : input; } pin(Q) { direction : output; function : "IQ"; } }
-}
-"#;
-
-    fn read(text: &str) -> Result<CellLibrary, LibertyError> {
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        std::fs::write(file.path(), text).expect("it can be written");
-        CellLibrary::read(file.path())
-    }
-
-    #[test]
-    fn cells_are_found_by_what_they_do() {
-        let library = read(SMALL).expect("it is a library");
-        assert_eq!(library.name, "some_cells");
-        assert_eq!((library.nand2.name.as_str(), library.nand2.area), ("ND", 24.0));
-        assert_eq!(library.inverter.name, "INV");
-        assert_eq!(library.driver.name, "INV2", "BIGINV is larger than a NAND2");
-        let flip_flop = LibraryFlipFlop {
-            name: "DFF".into(),
-            area: 96.0,
-            clock: "CK".into(),
-            data: "D".into(),
-            output: "Q".into(),
-        };
-        assert_eq!(library.flip_flop, flip_flop, "the one without a reset");
-    }
-
-    #[test]
-    fn functions_have_their_precedence() {
-        let value = |name: &str| match name {
-            "A" => Some(true),
-            "B" => Some(false),
-            _ => None,
-        };
-        for (function, expected) in [
-            ("A + B B", Some(true)),
-            ("(A + B) B", Some(false)),
-            ("A ^ A * B", Some(false)),
-            ("!(A&B)", Some(true)),
-            ("(A B)'", Some(true)),
-            ("A'", Some(false)),
-            ("A + C", None),
-            ("A +", None),
-            ("(A", None),
-        ] {
-            assert_eq!(evaluate(function, &value), expected, "{function}");
+    fn gate(area: u32, inputs: &[&str], capacitance: f64, cells: Value) -> Value {
+        let mut ports = serde_json::Map::new();
+        let mut nets = serde_json::Map::new();
+        for (at, name) in inputs.iter().enumerate() {
+            ports.insert((*name).into(), serde_json::json!({ "direction": "input", "bits": [at + 2] }));
+            let attributes =
+                serde_json::json!({ "attributes": { "capacitance": format!("{capacitance} ") } });
+            nets.insert((*name).into(), attributes);
         }
+        ports.insert("Y".into(), serde_json::json!({ "direction": "output", "bits": [9] }));
+        let area = area.to_string();
+        serde_json::json!({ "attributes": { "area": area }, "ports": ports, "cells": cells, "netnames": nets })
+    }
+
+    fn not(from: u32, to: u32) -> Value {
+        serde_json::json!({ "type": "$_NOT_", "connections": { "A": [from], "Y": [to] } })
+    }
+
+    fn two(kind: &str, a: u32, b: u32, to: u32) -> Value {
+        serde_json::json!({ "type": kind, "connections": { "A": [a], "B": [b], "Y": [to] } })
+    }
+
+    fn register(kind: &str) -> Value {
+        serde_json::json!({ "type": kind, "connections": { "C": [2], "D": [3], "Q": [9] } })
+    }
+
+    fn library() -> Value {
+        let cells = |cells: &[Value]| -> Value {
+            cells.iter().enumerate().map(|(at, cell)| (format!("g{at}"), cell.clone())).collect()
+        };
+        serde_json::json!({ "modules": {
+            "BIGINV": gate(40, &["A"], 0.04, cells(&[not(2, 9)])),
+            "INV": gate(16, &["A"], 0.009, cells(&[not(2, 9)])),
+            "INV2": gate(20, &["A"], 0.02, cells(&[not(2, 9)])),
+            "BUF": gate(8, &["A"], 0.01, cells(&[not(2, 5), not(5, 9)])),
+            "NOR": gate(12, &["A", "B"], 0.01, cells(&[two("$_OR_", 2, 3, 5), not(5, 9)])),
+            "ND": gate(24, &["A", "B"], 0.01, cells(&[two("$_AND_", 2, 3, 5), not(5, 9)])),
+            "ND2": gate(32, &["A", "B"], 0.01, cells(&[not(2, 5), not(3, 6), two("$_OR_", 5, 6, 9)])),
+            "DFFR": gate(90, &["CK", "D", "R"], 0.01, cells(&[register("$_DFF_PP0_")])),
+            "DFFN": gate(92, &["CK", "D"], 0.01, cells(&[register("$_DFF_N_")])),
+            // The second register has the inverted state, as Yosys makes it.
+            "DFF": gate(96, &["CK", "D"], 0.01, cells(&[not(3, 5), two("$_DFF_P_", 2, 5, 6), register("$_DFF_P_")])),
+        } })
     }
 
     #[test]
-    fn what_is_no_library_is_refused_with_its_line() {
-        for (text, expected) in [
-            ("", "line 1: found the end of the file, expected library (NAME) {"),
-            ("module x;", "line 1: found `module`, expected library (NAME) {"),
-            ("library(x) {\n cell (A) {\n", "line 3: found the end of the file, expected an attribute"),
-            ("library(x) {\n area 5;\n}", "line 2: found `5;`, expected `(`"),
-            ("library(x) { }", "has no NAND of two inputs"),
-        ] {
-            let error = read(text).expect_err("it is refused").to_string();
-            assert!(error.contains(expected), "{text}: {error}");
-        }
+    fn cells_are_found_by_function() {
+        let found = CellLibrary::from_yosys(&library().to_string()).expect("it is a library");
+        assert_eq!((found.nand2.name.as_str(), found.nand2.area), ("ND", 24.0));
+        assert_eq!((found.inverter.name.as_str(), found.inverter.capacitance), ("INV", 0.009));
+        assert_eq!(found.driver.name, "INV2", "BIGINV is larger than a NAND2");
+        let [name, clock, data, output] = ["DFF", "CK", "D", "Y"].map(String::from);
+        assert_eq!(found.flip_flop, LibraryFlipFlop { name, area: 96.0, clock, data, output });
+    }
+
+    #[test]
+    fn what_a_library_lacks_is_named() {
+        let without = |names: &[&str]| {
+            let mut library = library();
+            let modules = library["modules"].as_object_mut().expect("modules");
+            modules.retain(|name, _| !names.contains(&name.as_str()));
+            CellLibrary::from_yosys(&library.to_string()).expect_err("a cell is missing")
+        };
+        assert_eq!(without(&["ND", "ND2"]), "it has no NAND of two inputs");
+        assert_eq!(without(&["INV", "INV2", "BIGINV"]), "it has no inverter");
+        assert_eq!(without(&["DFF"]), "it has no flip-flop on the rising edge without set and reset");
+        assert!(CellLibrary::from_yosys("").is_err());
     }
 }

@@ -9,6 +9,7 @@ use atoms_verilated::{BuildDir, BuildSpec, Cache, CachedFiles};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
+use super::liberty::{CellLibrary, READ_LIBRARY};
 use super::netlist::{ElaboratedModule, Hierarchy};
 use super::paths::{
     TimingPath, fo4_netlist, mapping_constraints, memory_netlist, parse_fo4, parse_paths, timing_script,
@@ -24,7 +25,7 @@ const CLOCK: &str = "clk_i";
 /// The longest that reading the RTL, or the library, may take.
 const READING: Duration = Duration::from_secs(600);
 /// Counts up when the scripts below, or the form of what is kept, change.
-const VERSION: &str = "cost 1";
+const VERSION: &str = "cost 2";
 
 /// Figures of one module, its submodules left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,14 +65,34 @@ impl Default for MappingGoal {
     }
 }
 
-/// The tools at work for one cache.
+/// The tools, and the cache that keeps their results.
 pub(crate) struct Mapper<'c> {
-    pub(crate) tools: &'c CostTools,
-    pub(crate) cache: &'c Cache,
-    pub(crate) goal: MappingGoal,
+    tools: &'c CostTools,
+    cache: &'c Cache,
+    goal: MappingGoal,
+    pub(crate) library: CellLibrary,
 }
 
-impl Mapper<'_> {
+impl<'c> Mapper<'c> {
+    /// Reads the cells of the library.
+    pub(crate) fn new(tools: &'c CostTools, cache: &'c Cache, goal: MappingGoal) -> Result<Self, CostError> {
+        let kept = cache.files(&format!("cells-{}", tools.key(&[VERSION, "cells"])), |shop| {
+            let what = tools.liberty.display().to_string();
+            shop.write("cells.lib", fs::read(&tools.liberty)?)?;
+            tools.yosys(shop, &what, READ_LIBRARY, READING)?;
+            let json = fs::read_to_string(shop.dir().join("cells.json"))?;
+            let library = CellLibrary::from_yosys(&json);
+            let library = library.map_err(|why| CostError::Figures(tools.liberty.clone(), why))?;
+            let folder = shop.folder("entry")?;
+            let text = serde_json::to_string_pretty(&library).map_err(std::io::Error::from)?;
+            shop.write("entry/library.json", text)?;
+            Ok::<_, CostError>(folder)
+        })?;
+        let text = fs::read_to_string(kept.dir.join("library.json"))?;
+        let library = serde_json::from_str(&text).map_err(|error| unreadable(&kept.dir, &error))?;
+        Ok(Mapper { tools, cache, goal, library })
+    }
+
     /// Elaborates the unit of `config`.
     pub(crate) fn elaborate(&self, rtl_dir: &Path, config: &NamedConfig) -> Result<Hierarchy, CostError> {
         let spec = BuildSpec::from_list(rtl_dir, "atoms.f", TOP)?;
@@ -142,12 +163,12 @@ impl Mapper<'_> {
     fn map_in(&self, shop: &BuildDir, module: &ElaboratedModule) -> Result<PathBuf, CostError> {
         let start = Instant::now();
         let name = &module.name;
-        let library = &self.tools.library;
+        let library = &self.library;
         shop.write("module.il", &module.text)?;
         shop.write("constraints", mapping_constraints(library))?;
         let folder = shop.folder("entry")?;
         let liberty = "cells.lib";
-        shop.write(liberty, fs::read(&library.path)?)?;
+        shop.write(liberty, fs::read(&self.tools.liberty)?)?;
         let picoseconds = self.goal.period_ns * 1000.0;
         let script = format!(
             "read_rtlil module.il\nhierarchy -top {name}\nsynth -flatten -noabc -top {name}\n\
@@ -162,7 +183,8 @@ impl Mapper<'_> {
             0 => Vec::new(),
             _ => {
                 let clock = module.ports.iter().find(|port| port.name == CLOCK);
-                let script = timing_script(library, &["entry/netlist.v".into()], name, clock);
+                let script =
+                    timing_script(&self.tools.liberty, library, &["entry/netlist.v".into()], name, clock);
                 parse_paths(&self.tools.sta(shop, name, &script, self.goal.limit)?, name)?
             }
         };
@@ -187,12 +209,12 @@ impl Mapper<'_> {
             let mut files: Vec<String> =
                 netlists.iter().map(|files| files.dir.join("netlist.v").display().to_string()).collect();
             for module in design.modules.iter().filter(|module| module.name == MEMORY) {
-                let text = memory_netlist(&self.tools.library, &module.name, &module.ports, CLOCK);
+                let text = memory_netlist(&self.library, &module.name, &module.ports, CLOCK);
                 files.push(shop.write("memory.v", text)?.display().to_string());
             }
             let top = design.modules.first().into_iter().flat_map(|module| &module.ports);
             let clock = top.into_iter().find(|port| port.name == CLOCK);
-            let script = timing_script(&self.tools.library, &files, TOP, clock);
+            let script = timing_script(&self.tools.liberty, &self.library, &files, TOP, clock);
             let paths = parse_paths(&self.tools.sta(shop, TOP, &script, self.goal.limit)?, TOP)?;
             let folder = shop.folder("entry")?;
             let text = serde_json::to_string_pretty(&paths).map_err(std::io::Error::from)?;
@@ -206,12 +228,12 @@ impl Mapper<'_> {
     /// The delay of one inverter that drives four, in ns.
     pub(crate) fn fo4(&self) -> Result<f64, CostError> {
         let kept = self.cache.files(&format!("fo4-{}", self.tools.key(&[VERSION, "fo4"])), |shop| {
-            let library = &self.tools.library;
+            let library = &self.library;
             shop.write("fo4.v", fo4_netlist(library))?;
-            let script = timing_script(library, &["fo4.v".into()], "fo4", None);
+            let script = timing_script(&self.tools.liberty, library, &["fo4.v".into()], "fo4", None);
             let report = self.tools.sta(shop, "a chain of inverters", &script, READING)?;
             let folder = shop.folder("entry")?;
-            shop.write("entry/ns", format!("{}\n", parse_fo4(&report)?))?;
+            shop.write("entry/ns", format!("{}\n", parse_fo4(&report, library)?))?;
             Ok::<_, CostError>(folder)
         })?;
         let text = fs::read_to_string(kept.dir.join("ns"))?;

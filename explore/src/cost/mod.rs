@@ -18,7 +18,6 @@ mod unit;
 #[cfg(test)]
 mod tests;
 
-pub use liberty::{CellLibrary, LibertyError, LibraryFlipFlop, LibraryGate};
 pub use mapping::{MappingGoal, ModuleFigures};
 pub use netlist::NetlistError;
 pub use paths::{PathEnd, TimingPath};

@@ -1,6 +1,7 @@
 //! Timing: scripts for OpenSTA, and what it answers.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,9 @@ pub(crate) const KINDS: [(PathEnd, PathEnd); 4] = [
     (PathEnd::Port, PathEnd::Port),
 ];
 
+/// Period of the clock of [`timing_script`], in ns. A path's delay is this minus its slack.
+const PERIOD: f64 = 1.0;
+
 /// Load of an output, in the capacitance of an input of the smallest inverter.
 const LOAD: f64 = 4.0;
 
@@ -62,12 +66,13 @@ pub(crate) fn mapping_constraints(library: &CellLibrary) -> String {
 
 /// A script that reads netlists, and asks for the slowest path of each kind.
 pub(crate) fn timing_script(
+    liberty: &Path,
     library: &CellLibrary,
     netlists: &[String],
     top: &str,
     clock: Option<&ModulePort>,
 ) -> String {
-    let mut text = format!("read_liberty {{{}}}\n", library.path.display());
+    let mut text = format!("read_liberty {{{}}}\n", liberty.display());
     for netlist in netlists {
         let _ = writeln!(text, "read_verilog {{{netlist}}}");
     }
@@ -77,7 +82,7 @@ pub(crate) fn timing_script(
         text,
         "link_design {top}
 set_cmd_units -time ns
-create_clock -name clock -period 1 {clock_port}
+create_clock -name clock -period {PERIOD} {clock_port}
 set inputs {{}}
 foreach port [all_inputs] {{
   if {{[get_property $port full_name] ne {{{clock_name}}}}} {{ lappend inputs $port }}
@@ -93,10 +98,13 @@ if {{[llength $outputs]}} {{
 }}
 set clocked [all_registers -clock_pins]
 set stored [all_registers -data_pins]
-proc ask {{kind from to}} {{
-  puts \"== $kind\"
-  if {{[llength $from] && [llength $to]}} {{
-    report_checks -path_delay max -format full -digits 4 -from $from -to $to
+proc ask {{from to begins ends}} {{
+  if {{![llength $begins] || ![llength $ends]}} {{ return }}
+  foreach path [find_timing_paths -path_delay max -from $begins -to $ends] {{
+    puts \"path $from $to [get_property $path slack]\"
+    foreach point [get_property $path points] {{
+      puts \"point [get_property $point arrival] [get_property [get_property $point pin] full_name]\"
+    }}
   }}
 }}
 ",
@@ -112,73 +120,65 @@ proc ask {{kind from to}} {{
             PathEnd::Port => "$outputs",
             PathEnd::Register => "$stored",
         };
-        let _ = writeln!(text, "ask {{{} {}}} {begins} {ends}", from.name(), to.name());
+        let _ = writeln!(text, "ask {} {} {begins} {ends}", from.name(), to.name());
     }
-    text + "puts \"== end\"\n"
+    text + "puts end\n"
 }
 
-/// The paths that OpenSTA reports on [`timing_script`], slowest first.
+/// Reads the paths that [`timing_script`] prints, slowest first.
 pub(crate) fn parse_paths(report: &str, what: &str) -> Result<Vec<TimingPath>, CostError> {
-    let wrong = |why: &str| CostError::Answer("OpenSTA", what.to_string(), why.to_string());
-    if !report.lines().any(|line| line == "== end") {
-        return Err(wrong("its report ends early"));
-    }
-    let mut found = Vec::new();
-    for section in report.split("== ").skip(1) {
-        let Some(kind) =
-            KINDS.iter().find(|(from, to)| section.starts_with(&format!("{} {}\n", from.name(), to.name())))
-        else {
-            continue;
+    let wrong = |why: String| CostError::Answer("OpenSTA", what.to_string(), why);
+    let mut found: Vec<TimingPath> = Vec::new();
+    let mut arrival_before = 0.0;
+    for line in report.lines() {
+        let number = |word: &str| word.parse::<f64>().map_err(|_| wrong(format!("`{line}` has no number")));
+        let end = |word: &str| {
+            let ends = [PathEnd::Port, PathEnd::Register];
+            ends.into_iter()
+                .find(|end| end.name() == word)
+                .ok_or_else(|| wrong(format!("`{line}` has no kind")))
         };
-        if let Some(path) = parse_path(section, *kind).map_err(|why| wrong(&why))? {
-            found.push(path);
+        match line.split(' ').collect::<Vec<_>>()[..] {
+            ["end"] => {
+                found.sort_by(|a, b| b.ns.total_cmp(&a.ns));
+                return Ok(found);
+            }
+            ["path", from, to, slack] => {
+                arrival_before = 0.0;
+                let (from, to) = (end(from)?, end(to)?);
+                let ends = (String::new(), String::new());
+                found.push(TimingPath { ns: PERIOD - number(slack)?, from, to, ends, through: Vec::new() });
+            }
+            ["point", arrival, pin] => {
+                let path = found.last_mut().ok_or_else(|| wrong(format!("`{line}` belongs to no path")))?;
+                let (arrival, pin) = (number(arrival)?, pin.replace('\\', ""));
+                path.add(arrival - arrival_before, pin);
+                arrival_before = arrival;
+            }
+            _ => {}
         }
     }
-    found.sort_by(|a, b| b.ns.total_cmp(&a.ns));
-    Ok(found)
+    Err(wrong("its report ends early".into()))
 }
 
-/// One path of a report; `None` where there is none.
-fn parse_path(section: &str, (from, to): (PathEnd, PathEnd)) -> Result<Option<TimingPath>, String> {
-    let labelled = |label: &str| {
-        let line = section.lines().find(|line| line.trim_end().ends_with(label))?;
-        line.split_whitespace().find_map(|word| word.parse::<f64>().ok())
-    };
-    let Some(arrival) = labelled("data arrival time") else {
-        return match section.contains("Startpoint") {
-            true => Err("a path has no arrival time".into()),
-            false => Ok(None),
-        };
-    };
-    // Of the end, as a negative number; ports have none.
-    let setup = labelled("library setup time").unwrap_or(0.0);
-    let mut points = Vec::new();
-    for line in section.lines().take_while(|line| !line.contains("data arrival time")) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        // `0.1573 2.2892 v u_issue/_1303_/Y (MUX2X1)`
-        if let [delay, _, "^" | "v", pin, _] = words[..] {
-            let delay = delay.parse::<f64>().map_err(|_| format!("`{line}` has no delay"))?;
-            points.push((pin.replace('\\', ""), delay));
-        }
-    }
-    let (Some(first), Some(last)) = (points.first(), points.last()) else {
-        return Err("a path has no points".into());
-    };
-    let ends = (first.0.clone(), last.0.clone());
-    let mut through: Vec<(String, f64)> = Vec::new();
-    for (pin, delay) in &points {
+impl TimingPath {
+    /// Appends a pin, and the delay from the pin before.
+    fn add(&mut self, delay: f64, pin: String) {
         // Instances from the top, the cell, its pin; a port has neither.
         let mut parts = pin.rsplitn(3, '/');
-        let place = match (parts.next(), parts.next(), parts.next()) {
+        let instance = match (parts.next(), parts.next(), parts.next()) {
             (_, Some(_), Some(instances)) => instances,
             _ => "",
         };
-        match through.last_mut() {
-            Some((before, sum)) if before == place => *sum += delay,
-            _ => through.push((place.to_string(), *delay)),
+        match self.through.last_mut() {
+            Some((before, sum)) if before == instance => *sum += delay,
+            _ => self.through.push((instance.to_string(), delay)),
         }
+        if self.ends.0.is_empty() {
+            self.ends.0.clone_from(&pin);
+        }
+        self.ends.1 = pin;
     }
-    Ok(Some(TimingPath { ns: arrival - setup, from, to, ends, through }))
 }
 
 /// Stages of the chain on which FO4 is measured; the first and the last are not counted.
@@ -205,26 +205,19 @@ pub(crate) fn fo4_netlist(library: &CellLibrary) -> String {
     text + &format!("  assign out = n{STAGES};\nendmodule\n")
 }
 
-/// The delay of one inverter that drives four, in ns, from the report about [`fo4_netlist`]: the mean of the stages in
-/// the middle, of which as many rise as fall.
-pub(crate) fn parse_fo4(report: &str) -> Result<f64, CostError> {
-    let section = report.split("== port port\n").nth(1).unwrap_or_default();
-    let mut delays = Vec::new();
-    for line in section.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        if let [delay, _, "^" | "v", pin, _] = words[..]
-            && pin.contains('/')
-            && let Ok(delay) = delay.parse::<f64>()
-        {
-            delays.push(delay);
-        }
-    }
-    if delays.len() != STAGES {
-        let why = format!("{} stages of {STAGES}", delays.len());
+/// Computes the delay of one inverter that drives four, in ns, from the report about [`fo4_netlist`]: the mean of the
+/// inner stages, of which as many rise as fall.
+pub(crate) fn parse_fo4(report: &str, library: &CellLibrary) -> Result<f64, CostError> {
+    let arrival = |line: &str| {
+        let (arrival, pin) = line.strip_prefix("point ")?.split_once(' ')?;
+        pin.ends_with(&format!("/{}", library.inverter.output)).then(|| arrival.parse::<f64>().ok()).flatten()
+    };
+    let arrivals: Vec<f64> = report.lines().filter_map(arrival).collect();
+    if arrivals.len() != STAGES {
+        let why = format!("{} stages of {STAGES}", arrivals.len());
         return Err(CostError::Answer("OpenSTA", "a chain of inverters".into(), why));
     }
-    let inner = &delays[1..STAGES - 1];
-    Ok(inner.iter().sum::<f64>() / inner.len() as f64)
+    Ok((arrivals[STAGES - 2] - arrivals[0]) / (STAGES - 2) as f64)
 }
 
 /// A netlist of a memory for timing: a register at each of its ports, which is all that is assumed of it.
@@ -254,69 +247,23 @@ pub(crate) fn memory_netlist(library: &CellLibrary, name: &str, ports: &[ModuleP
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cost::liberty::{LibraryFlipFlop, LibraryGate};
 
-    /// As OpenSTA 2.0.17 answers: of the linked unit, with a path through four instances and none between ports.
+    /// As OpenSTA 2.0.17 answers about a linked unit, with a path through three instances and none between ports.
     const UNIT: &str = r"Warning: script.tcl, 6 set_input_delay relative to a clock defined on the same port/pin not allowed.
-== register register
-Startpoint: u_issue/_1995_ (rising edge-triggered flip-flop clocked by clock)
-Endpoint: u_pipe/_21121_ (rising edge-triggered flip-flop clocked by clock)
-Path Group: clock
-Path Type: max
-
-    Delay      Time   Description
--------------------------------------------------------------
-   0.0000    0.0000   clock clock (rise edge)
-   0.0000    0.0000   clock network delay (ideal)
-   0.0000    0.0000 ^ u_issue/_1995_/CLK (DFFPOSX1)
-   0.2902    0.2902 v u_issue/_1995_/Q (DFFPOSX1)
-   0.1022    0.3924 ^ u_issue/u_grouper/_1388_/Y (INVX1)
-   0.1715    0.5639 v u_issue/u_grouper/_1399_/Y (MUX2X1)
-   0.1046    0.6685 v u_pipe/_16719_/Y (INVX1)
-   0.0000    0.6685 v u_pipe/_21121_/D (DFFPOSX1)
-             0.6685   data arrival time
-
-   1.0000    1.0000   clock clock (rise edge)
-   0.0000    1.0000   clock network delay (ideal)
-   0.0000    1.0000   clock reconvergence pessimism
-             1.0000 ^ u_pipe/_21121_/CLK (DFFPOSX1)
-  -0.1776    0.8224   library setup time
-             0.8224   data required time
--------------------------------------------------------------
-             0.8224   data required time
-            -0.6685   data arrival time
--------------------------------------------------------------
-             0.1539   slack (MET)
-
-
-== port register
-No paths found.
-== register port
-Startpoint: g_bank[1].u_bank/r40 (rising edge-triggered flip-flop clocked by clock)
-Endpoint: rsp_o[3] (output port clocked by clock)
-Path Group: clock
-Path Type: max
-
-    Delay      Time   Description
--------------------------------------------------------------
-   0.0000    0.0000   clock clock (rise edge)
-   0.0000    0.0000   clock network delay (ideal)
-   0.0000    0.0000 ^ g_bank\[1\].u_bank/r40/CLK (DFFPOSX1)
-   0.9000    0.9000 v g_bank\[1\].u_bank/r40/Q (DFFPOSX1)
-   0.0000    0.9000 v rsp_o[3] (out)
-             0.9000   data arrival time
-
-   1.0000    1.0000   clock clock (rise edge)
-   0.0000    1.0000   output external delay
-             1.0000   data required time
--------------------------------------------------------------
-             1.0000   data required time
-            -0.9000   data arrival time
--------------------------------------------------------------
-             0.1000   slack (MET)
-
-
-== port port
-== end
+path register register 1.539e-01
+point 2.902e-01 u_issue/_1995_/Q
+point 2.902e-01 u_issue/u_grouper/_1388_/A
+point 3.924e-01 u_issue/u_grouper/_1388_/Y
+point 3.924e-01 u_issue/u_grouper/_1399_/A
+point 5.639e-01 u_issue/u_grouper/_1399_/Y
+point 5.639e-01 u_pipe/_16719_/A
+point 6.685e-01 u_pipe/_16719_/Y
+point 6.685e-01 u_pipe/_21121_/D
+path register port 1.000e-01
+point 9.000e-01 g_bank\[1\].u_bank/r40/Q
+point 9.000e-01 rsp_o[3]
+end
 ";
 
     #[test]
@@ -334,22 +281,48 @@ Path Type: max
     }
 
     #[test]
-    fn a_report_that_ends_early_is_no_answer() {
-        let cut = UNIT.replace("== end\n", "");
-        let error = parse_paths(&cut, "atoms_unit").expect_err("it is cut").to_string();
-        assert_eq!(error, "OpenSTA said of atoms_unit what is not understood: its report ends early");
-        let error = parse_paths(&UNIT.replace("0.6685   data arrival time", ""), "atoms_unit");
-        assert!(error.expect_err("no arrival").to_string().contains("no arrival time"));
+    fn a_report_that_cannot_be_read_is_an_error() {
+        for (from, to, why) in [
+            ("\nend\n", "\n", "its report ends early"),
+            ("1.539e-01", "inf?", "`path register register inf?` has no number"),
+            ("path register port", "path register latch", "`path register latch 1.000e-01` has no kind"),
+            (
+                "path register register 1.539e-01\n",
+                "",
+                "`point 2.902e-01 u_issue/_1995_/Q` belongs to no path",
+            ),
+        ] {
+            let error = parse_paths(&UNIT.replace(from, to), "atoms_unit").expect_err(why).to_string();
+            assert_eq!(error, format!("OpenSTA said of atoms_unit what is not understood: {why}"));
+        }
     }
 
     #[test]
     fn fo4_is_the_mean_of_the_inner_stages() {
-        let mut report = "== port port\n   0.0000    0.0000 ^ in (in)\n".to_string();
+        let gate = LibraryGate {
+            name: "INVX1".into(),
+            area: 1.0,
+            inputs: vec!["A".into()],
+            capacitance: 0.1,
+            output: "Y".into(),
+        };
+        let flip_flop = LibraryFlipFlop {
+            name: "DFF".into(),
+            area: 1.0,
+            clock: "CLK".into(),
+            data: "D".into(),
+            output: "Q".into(),
+        };
+        let library = CellLibrary { nand2: gate.clone(), inverter: gate.clone(), driver: gate, flip_flop };
+        let mut report = "path port port -18.6\npoint 0.0 in\n".to_string();
+        let mut arrival = 0.0;
         for (stage, delay) in [9.0, 0.1, 0.2, 0.1, 0.2, 9.0].into_iter().enumerate() {
-            report += &format!("   {delay:.4}    1.0000 v i{stage}_0/Y (INVX1)\n");
+            report += &format!("point {arrival:e} i{stage}_0/A\n");
+            arrival += delay;
+            report += &format!("point {arrival:e} i{stage}_0/Y\n");
         }
-        let fo4 = parse_fo4(&report).expect("six stages");
+        let fo4 = parse_fo4(&(report + "end\n"), &library).expect("six stages");
         assert!((fo4 - 0.15).abs() < 1e-9, "{fo4}");
-        assert!(parse_fo4("== port port\nNo paths found.\n").is_err());
+        assert!(parse_fo4("end\n", &library).is_err());
     }
 }

@@ -203,7 +203,7 @@ fn a_module_depends_on_the_parameters_of_its_formula_alone() {
     };
     let cache = Cache::new(&env);
     let goal = MappingGoal { period_ns: 3.0, limit: std::time::Duration::from_secs(600) };
-    let mapper = Mapper { tools: &tools, cache: &cache, goal };
+    let mapper = Mapper::new(&tools, &cache, goal).expect("the library is read");
     let structures = |config: Config| -> BTreeMap<String, String> {
         let design = mapper.elaborate(&rtl_dir(), &named("varied", config)).expect("it is elaborated");
         design.modules.into_iter().map(|module| (module.name, fingerprint(&module.text))).collect()

@@ -8,7 +8,6 @@ use atoms_verilated::{
     BuildDir, BuildError, Environment, Progress, PythonPackage, ToolchainError, hash, last_lines,
 };
 
-use super::liberty::{CellLibrary, LibertyError};
 use super::netlist::NetlistError;
 
 /// Yosys with its reader of SystemVerilog, as the package index has it.
@@ -57,8 +56,10 @@ impl ToolChoice {
 pub struct CostTools {
     yosys: Yosys,
     sta: PathBuf,
-    /// The cells.
-    pub library: CellLibrary,
+    /// The cell library, a Liberty file.
+    pub(crate) liberty: PathBuf,
+    /// SHA-256 of the file, in hexadecimal.
+    liberty_hash: String,
     /// What was found, for people and for records.
     pub identity: ToolIdentity,
 }
@@ -70,7 +71,7 @@ pub struct ToolIdentity {
     pub yosys: String,
     /// OpenSTA.
     pub opensta: String,
-    /// The library's name and the first digits of its SHA-256.
+    /// Name of the library's file, without its extension, and the first digits of its SHA-256.
     pub library: String,
 }
 
@@ -104,9 +105,6 @@ pub enum CostError {
     /// The pinned Yosys cannot be installed.
     #[error("{0}; or set ATOMS_YOSYS to a `yosys` that has the command `read_slang`")]
     YosysPackage(ToolchainError),
-    /// The library will not do.
-    #[error(transparent)]
-    Library(#[from] LibertyError),
     /// A tool failed: which, at what, and its last lines.
     #[error("{0} failed on {1}:\n{2}")]
     Tool(&'static str, String, String),
@@ -163,7 +161,7 @@ impl CostTools {
         if !liberty.is_file() {
             return Err(CostError::LibraryMissing(liberty));
         }
-        let library = CellLibrary::read(&liberty)?;
+        let liberty_hash = hash([fs_err::read(&liberty)?]);
         let (yosys, yosys_identity) = match &choice.yosys {
             Some(program) => {
                 let program = env.which(program).ok_or_else(|| CostError::YosysMissing(program.clone()))?;
@@ -182,15 +180,15 @@ impl CostTools {
         let identity = ToolIdentity {
             yosys: yosys_identity,
             opensta,
-            library: format!("{} {}", library.name, &library.hash[..12]),
+            library: format!("{} {}", liberty.file_stem().unwrap_or_default().display(), &liberty_hash[..12]),
         };
-        Ok(Self { yosys, sta, library, identity })
+        Ok(Self { yosys, sta, liberty, liberty_hash, identity })
     }
 
     /// Key of what these tools make of `inputs`.
     pub(crate) fn key(&self, inputs: &[&str]) -> String {
         let ToolIdentity { yosys, opensta, library } = &self.identity;
-        hash([yosys, opensta, library, self.library.hash.as_str()].into_iter().chain(inputs.iter().copied()))
+        hash([yosys, opensta, library, self.liberty_hash.as_str()].into_iter().chain(inputs.iter().copied()))
     }
 
     /// Runs a script of Yosys in `shop`, for at most `limit`. It reads what is in `shop` alone: the package sees another

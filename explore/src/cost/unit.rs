@@ -181,14 +181,14 @@ pub fn measure(
     goal: MappingGoal,
     progress: &(dyn Fn(&CostStep) + Sync),
 ) -> Result<UnitCost, CostError> {
-    let mapper = Mapper { tools, cache, goal };
+    let mapper = Mapper::new(tools, cache, goal)?;
     let fo4_ns = mapper.fo4()?;
     progress(&CostStep::Elaborating);
     let design = mapper.elaborate(question.rtl_dir, question.config)?;
     let wanted = wanted(&design, question.modules)?;
     let measured = map_all(&mapper, &wanted, progress)?;
     let mut unit =
-        Account::new(question, tools.identity.clone(), tools.library.nand2.area, fo4_ns, goal.period_ns)?;
+        Account::new(question, tools.identity.clone(), mapper.library.nand2.area, fo4_ns, goal.period_ns)?;
     let mut netlists = Vec::new();
     for (module, outcome) in wanted.iter().zip(measured) {
         match outcome {
@@ -227,7 +227,7 @@ pub fn measure_source(
     cache: &Cache,
     goal: MappingGoal,
 ) -> Result<Vec<ModuleCost>, CostError> {
-    let mapper = Mapper { tools, cache, goal };
+    let mapper = Mapper::new(tools, cache, goal)?;
     let read = |file: &PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok((name, fs_err::read_to_string(file)?))
@@ -238,7 +238,7 @@ pub fn measure_source(
     let mut rows = Vec::new();
     for module in &design.modules {
         let (figures, _, freshness) = mapper.map(module)?;
-        rows.extend(row(module, &figures, freshness, tools.library.nand2.area, fo4_ns));
+        rows.extend(row(module, &figures, freshness, mapper.library.nand2.area, fo4_ns));
     }
     Ok(rows)
 }

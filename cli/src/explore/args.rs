@@ -122,18 +122,9 @@ pub(crate) struct CostArgs {
     /// Map nothing: figures of the table, or fitted to it. Needs no tools
     #[arg(long, conflicts_with_all = ["period", "limit"])]
     pub(crate) fitted: bool,
-    /// Table of measured points to fit to, in place of the one inside the program
-    #[arg(long, value_name = "FILE.toml")]
-    pub(crate) table: Option<PathBuf>,
-    /// Add what was measured to this table, or begin one
-    #[arg(long, value_name = "FILE.toml", conflicts_with = "fitted")]
-    pub(crate) record: Option<PathBuf>,
     /// Map a module of yours alone, in place of the unit: the one that the last of these files is called by, packages first
-    #[arg(long, value_name = "FILE.sv", value_delimiter = ',', conflicts_with_all = ["config", "set", "modules", "memory_bit", "fitted", "table", "record"])]
+    #[arg(long, value_name = "FILE.sv", value_delimiter = ',', conflicts_with_all = ["config", "set", "modules", "memory_bit", "fitted"])]
     pub(crate) source: Vec<PathBuf>,
-    /// Show the fitted formulas in place of a point
-    #[arg(long, conflicts_with_all = ["source", "config", "set", "modules", "period", "limit", "liberty", "memory_bit", "fitted", "record"])]
-    pub(crate) formulas: bool,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -166,7 +157,7 @@ impl PointShard {
 /// Which points of a sweep are measured on the RTL, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CertifyArg {
-    /// Every one
+    /// Every point
     All,
     /// None: figures are the model's, and marked
     None,

@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 
 use atoms_cosim::configs;
 use atoms_explore::cost::{
-    BUILT_IN, CellTable, CostError, CostQuestion, CostStep, CostTools, FigureOrigin, FittedFormula,
-    MappingGoal, ModuleCost, ToolChoice, UnitCost, UnitPath, estimate, measure, measure_source,
+    BUILT_IN, CostError, CostQuestion, CostStep, CostTools, FigureOrigin, MappingGoal, ModuleCost,
+    ToolChoice, UnitCost, UnitPath, estimate, measure, measure_source,
 };
 use atoms_verilated::{Cache, Environment};
-use serde_json::json;
 
 use crate::args::explore::CostArgs;
 use crate::error::{CliError, Verdict};
@@ -21,11 +20,6 @@ use crate::progress::grouped;
 
 pub(crate) fn cost(args: &CostArgs) -> Result<Verdict, CliError> {
     check_files(args)?;
-    let of_file = args.table.as_deref().map(CellTable::read).transpose().map_err(CliError::of)?;
-    let table = of_file.as_ref().unwrap_or(&BUILT_IN);
-    if args.formulas {
-        return formulas(table, args.json);
-    }
     if let Some(last) = args.source.last() {
         return source(args, last);
     }
@@ -36,13 +30,10 @@ pub(crate) fn cost(args: &CostArgs) -> Result<Verdict, CliError> {
         config: &config,
         modules: &args.modules,
         gate_equivalents_per_bit: args.memory_bit,
-        table,
+        table: &BUILT_IN,
     };
     let cost =
         if args.fitted { estimate(&question).map_err(CliError::of)? } else { mapped(args, &question)? };
-    if let Some(path) = &args.record {
-        record(path, &cost.to_table(&config))?;
-    }
     if args.json {
         outln!("{}", serde_json::to_value(&cost).map_err(CliError::of)?)?;
     } else {
@@ -53,16 +44,11 @@ pub(crate) fn cost(args: &CostArgs) -> Result<Verdict, CliError> {
 
 fn check_files(args: &CostArgs) -> Result<(), CliError> {
     let mut files = machine::files();
-    for (what, path) in [("the cell library", &args.liberty), ("the table", &args.table)] {
-        if let Some(path) = path {
-            files.reads(what, path);
-        }
+    if let Some(path) = &args.liberty {
+        files.reads("the cell library", path);
     }
     for path in &args.source {
         files.reads("a source", path);
-    }
-    if let Some(path) = &args.record {
-        files.writes("--record", path);
     }
     files.check()
 }
@@ -138,15 +124,6 @@ fn said(step: &CostStep) -> String {
     }
 }
 
-fn record(path: &Path, point: &CellTable) -> Result<(), CliError> {
-    let mut table = match path.exists() {
-        true => CellTable::read(path).map_err(CliError::of)?,
-        false => CellTable { points: Vec::new(), ..point.clone() },
-    };
-    table.record(path, point).map_err(CliError::of)?;
-    std::fs::write(path, table.to_text()).map_err(CliError::writing(path))
-}
-
 fn show(cost: &UnitCost) -> Result<(), CliError> {
     outln!("configuration {}, mapped to {}, for {} ns", cost.config, cost.tools.library, cost.period_ns)?;
     outln!(
@@ -182,7 +159,7 @@ fn show(cost: &UnitCost) -> Result<(), CliError> {
         }
     }
     if cost.table_is_stale && uses_table(cost) {
-        outln!("stale   the table is of other RTL than this: `--record` makes a new one")?;
+        outln!("stale   the built-in table was measured on other RTL (docs/cost.md)")?;
     }
     Ok(())
 }
@@ -260,19 +237,4 @@ fn show_path(path: &UnitPath) -> Result<(), CliError> {
         outln!("{text}")?;
     }
     Ok(())
-}
-
-fn formulas(table: &CellTable, json: bool) -> Result<Verdict, CliError> {
-    let formulas = table.formulas();
-    if json {
-        outln!("{}", json!({ "tools": table.tools, "sources": table.sources, "formulas": formulas }))?;
-        return Ok(Verdict::Agree);
-    }
-    outln!("fitted to {} points of {}; area in GE, path in FO4", table.points.len(), table.tools.library)?;
-    for FittedFormula { of, figure, formula, points, left_out_error } in formulas {
-        let head = format!("{of} {figure}, {points} points, left out {}:", plus_minus(left_out_error));
-        let text = format!("{head} {formula}");
-        outln!("{}", textwrap::fill(&text, textwrap::Options::new(80).subsequent_indent("    ")))?;
-    }
-    Ok(Verdict::Agree)
 }

@@ -42,7 +42,6 @@ const OUTPUTS: &[Output] = &[
     Output { command: "wave export", option: "--perfetto", prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "wave export", option: "--konata",   prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "wave export", option: "--surfer",   prefix: "", arguments: WAVE, inputs: WAVE },
-    Output { command: "explore cost", option: "--record", prefix: "", arguments: &["--table", "cells.toml"], inputs: &["cells.toml", "rtl"] },
     Output { command: "explore calibrate", option: "--out", prefix: "", arguments: &["measured.csv"], inputs: &["measured.csv", "rtl"] },
     Output { command: "explore sweep", option: "--out", prefix: "", arguments: &["run/sweep.toml"], inputs: &["run", "rtl"] },
     Output { command: "regress", option: "--out",    prefix: "",     arguments: &["run/plan.toml", "--force"], inputs: &["run", "rtl"] },

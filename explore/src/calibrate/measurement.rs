@@ -66,7 +66,6 @@ impl fmt::Display for Provenance {
 
 /// Memory order of the atomics of a workload, with scope `gpu` where it is not the CTA.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)] // as in PTX
 pub enum MeasuredOrder {
     #[default]
     #[serde(rename = "relaxed")]

@@ -131,8 +131,8 @@ impl CellTable {
 
     /// The table as a file.
     pub fn to_text(&self) -> String {
-        let mut text = "# Figures of modules mapped to standard cells: `atoms explore cost --record` writes this file, and\n\
-                        # docs/cost.md says what they mean. Areas are in the library's unit, um^2.\n"
+        let mut text = "# Figures of modules mapped to standard cells (docs/cost.md), written by the example `cells` of atoms-explore.\n\
+                        # Areas are in the library's unit, um^2.\n"
             .to_string();
         // Arrays of tables of the serializer would put each figure on a line of its own.
         let head =

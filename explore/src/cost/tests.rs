@@ -184,7 +184,7 @@ fn the_committed_table_fits_every_module() {
     assert_eq!(
         CellTable::clone(&BUILT_IN).to_text(),
         include_str!("../../data/cells.toml"),
-        "as --record writes it"
+        "as the example `cells` writes it"
     );
 }
 

@@ -1,11 +1,13 @@
 //! What the unit costs at one point: its modules added up, and the slowest path through all of them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use atoms_cosim::configs::NamedConfig;
-use atoms_verilated::{Cache, CachedFiles, cores};
+use atoms_verilated::{Cache, CachedFiles};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::formulas::FORMULAS;
@@ -326,64 +328,43 @@ enum Outcome {
     TooLong(String),
 }
 
-/// Maps modules side by side, the largest first; gives them in their order.
+/// Maps modules on all cores, the largest first; gives them in their order.
 fn map_all(
     mapper: &Mapper<'_>,
     modules: &[&ElaboratedModule],
     progress: &(dyn Fn(&CostStep) + Sync),
 ) -> Result<Vec<Outcome>, CostError> {
-    let mut outcomes: Vec<Option<Outcome>> = Vec::new();
-    let mut open = Vec::new();
-    for (place, module) in modules.iter().enumerate() {
-        let kept =
-            mapper.kept(module).map(|(figures, files)| Outcome::Measured(figures, files, Freshness::Kept));
-        if kept.is_none() {
-            open.push(place);
-        }
-        outcomes.push(kept);
-    }
-    open.sort_by_key(|place| std::cmp::Reverse(modules[*place].text.len()));
-    let next = AtomicUsize::new(0);
-    let total = modules.len();
-    // Modules being mapped, and what came of others.
-    let state = Mutex::new((Vec::<usize>::new(), outcomes, None::<CostError>));
-    let lock = || state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let tell = || {
-        let (current, outcomes, _) = &*lock();
-        let done = outcomes.iter().flatten().count();
-        let current = current.iter().map(|place| modules[*place].name.clone()).collect();
-        progress(&CostStep::Mapping { done, total, current });
+    let kept = |module: &&ElaboratedModule| {
+        mapper.kept(module).map(|(figures, files)| Outcome::Measured(figures, files, Freshness::Kept))
     };
-    std::thread::scope(|scope| {
-        for _ in 0..cores().min(open.len()) {
-            scope.spawn(|| {
-                while let Some(place) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    lock().0.push(*place);
-                    tell();
-                    let outcome = match mapper.map(modules[*place]) {
-                        Ok((figures, files, freshness)) => Ok(Outcome::Measured(figures, files, freshness)),
-                        Err(error @ CostError::TooLong(..)) => Ok(Outcome::TooLong(error.to_string())),
-                        Err(error) => Err(error),
-                    };
-                    let (current, outcomes, failure) = &mut *lock();
-                    current.retain(|other| other != place);
-                    match outcome {
-                        Ok(outcome) => outcomes[*place] = Some(outcome),
-                        Err(error) => {
-                            // Nothing more is begun.
-                            next.store(open.len(), Ordering::Relaxed);
-                            failure.get_or_insert(error);
-                        }
-                    }
-                }
-            });
-        }
-    });
-    let (_, outcomes, failure) = state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    match failure {
-        Some(error) => Err(error),
-        None => Ok(outcomes.into_iter().flatten().collect()),
+    let mut outcomes: Vec<Option<Outcome>> = modules.iter().map(kept).collect();
+    let mut open: Vec<(usize, &ElaboratedModule)> =
+        modules.iter().copied().enumerate().filter(|(place, _)| outcomes[*place].is_none()).collect();
+    open.sort_by_key(|(_, module)| std::cmp::Reverse(module.text.len()));
+    let (done, current) = (AtomicUsize::new(modules.len() - open.len()), Mutex::new(BTreeSet::new()));
+    let current = || current.lock().unwrap_or_else(PoisonError::into_inner);
+    let tell = || {
+        let current = current().iter().cloned().collect();
+        progress(&CostStep::Mapping { done: done.load(Ordering::Relaxed), total: modules.len(), current });
+    };
+    let map = |(place, module): (usize, &ElaboratedModule)| {
+        current().insert(module.name.clone());
+        tell();
+        let outcome = match mapper.map(module) {
+            Ok((figures, files, freshness)) => Outcome::Measured(figures, files, freshness),
+            Err(error @ CostError::TooLong(..)) => Outcome::TooLong(error.to_string()),
+            Err(error) => return Err(error),
+        };
+        current().remove(&module.name);
+        done.fetch_add(1, Ordering::Relaxed);
+        Ok((place, outcome))
+    };
+    // One at a time per thread, so that the largest are begun first.
+    let mapped: Vec<_> = open.into_par_iter().with_max_len(1).map(map).collect::<Result<_, _>>()?;
+    for (place, outcome) in mapped {
+        outcomes[place] = Some(outcome);
     }
+    Ok(outcomes.into_iter().flatten().collect())
 }
 
 /// A module as it was mapped; nothing where it has no cells of its own.

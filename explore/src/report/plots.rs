@@ -45,7 +45,6 @@ pub enum PlotRefusal {
         "the plot of `{y}` by `{x}` has {curves} curves, and {MOST_SERIES} at most are shown: {sizes}; take one value, as in \
          `only = {{ {only} }}`"
     )]
-    #[allow(missing_docs)] // fields as the message says
     Curves { y: String, x: String, curves: usize, sizes: String, only: String },
     /// The plot.
     #[error(transparent)]

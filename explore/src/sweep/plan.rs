@@ -226,7 +226,6 @@ pub enum SweepError {
         "`{path}` has {points} points, and may have {budget}: have fewer values ({sizes}), `sobol = N` for a sample, or \
          `budget = {points}`", path = .path.display()
     )]
-    #[allow(missing_docs)] // fields as the message says
     Budget { path: PathBuf, points: u128, budget: u64, sizes: String },
     /// None of the points can be.
     #[error("no point of `{path}` can be: {1}", path = .0.display())]

@@ -56,7 +56,6 @@ pub enum SweepProgress<'a> {
     /// RTL of a configuration is being built.
     Build(&'a BuildStep),
     /// So many points of all are measured, these of them before.
-    #[allow(missing_docs)] // fields as said
     Points { done: usize, of: usize, kept: usize },
 }
 

@@ -41,28 +41,23 @@ pub struct PortCounts {
 pub enum GivenUp {
     /// No unit of work was done for long.
     #[error("no unit of work was done for {quiet} cycles, at cycle {cycle}:{}", standing(warps))]
-    #[allow(missing_docs)] // fields as the message says
     Stuck { quiet: u64, cycle: u64, warps: Vec<String> },
     /// It takes more cycles than it was given.
     #[error(
         "not done after {cycles} cycles, {units} units of work; give it more, or less to do:{}",
         standing(warps)
     )]
-    #[allow(missing_docs)] // fields as the message says
     Limit { cycles: u64, units: u64, warps: Vec<String> },
     /// A request was answered with a fault.
     #[error("a request of warp {warp} ended with `{fault}` at {address:#x}, in cycle {cycle}")]
-    #[allow(missing_docs)] // fields as the message says
     Fault { warp: u8, fault: &'static str, address: u32, cycle: u64 },
     /// A request of a trace ended with another fault than in the recording, or with none.
     #[error(
         "a request ended with `{found}` at {address:#x}, in cycle {cycle}, and with `{recorded}` in the recording"
     )]
-    #[allow(missing_docs)] // fields as the message says
     OtherFault { found: &'static str, recorded: &'static str, address: u32, cycle: u64 },
     /// A warp was answered that had asked nothing.
     #[error("an answer with tag {tag} came, and no request with that tag is inside, in cycle {cycle}")]
-    #[allow(missing_docs)] // fields as the message says
     Stray { tag: u8, cycle: u64 },
 }
 

@@ -141,7 +141,6 @@ pub enum WorkloadError {
     Value(&'static str, String, String),
     /// A parameter that has no effect, and the change that gives it one.
     #[error("`{parameter}` of workload {workload} has no effect: {change}, or leave out `{parameter}`")]
-    #[allow(missing_docs)] // fields as the message says
     NoEffect { workload: &'static str, parameter: &'static str, change: &'static str },
     /// A parameter that is stated twice: its name and both values.
     #[error("`{0}` is given twice, as {1} and as {2}; leave one out")]
@@ -151,7 +150,6 @@ pub enum WorkloadError {
     Combination(String),
     /// It needs more memory than the unit has.
     #[error("{what} end at byte {needed} of shared memory, and there are {there}; {help}")]
-    #[allow(missing_docs)] // fields as the message says
     Memory { what: &'static str, needed: u64, there: u64, help: &'static str },
     /// A trace that cannot be replayed: line and why.
     #[error("line {0} of the trace: {1}")]

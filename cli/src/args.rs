@@ -60,7 +60,7 @@ pub(crate) enum Command {
     Rtl(RtlArgs),
     /// Print the completions of a shell
     Completions {
-        /// The shell
+        /// Shell to complete for
         shell: clap_complete::Shell,
     },
     /// Print the manual page, or write the pages of all commands
@@ -122,7 +122,6 @@ pub(crate) struct PointArgs {
 }
 
 impl PointArgs {
-    /// Its name.
     pub(crate) fn name(&self) -> String {
         point(&self.config, &self.set)
     }
@@ -139,7 +138,6 @@ pub(crate) struct PointsArgs {
 }
 
 impl PointsArgs {
-    /// Their names.
     pub(crate) fn names(&self) -> Vec<String> {
         points(&self.config, &self.set)
     }
@@ -505,12 +503,6 @@ pub(crate) struct MutateArgs {
     /// Mutants with this in their keys: a source, a part of a line, a kind of defect
     #[arg(long, value_name = "TEXT")]
     pub(crate) only: Option<String>,
-    /// Mutants that the list of --explained has
-    #[arg(long, conflicts_with = "unlisted")]
-    pub(crate) listed: bool,
-    /// Mutants that it does not have: each is to be killed
-    #[arg(long)]
-    pub(crate) unlisted: bool,
     /// So many of them, drawn by --seed
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_000_000))]
     pub(crate) sample: Option<usize>,
@@ -520,20 +512,10 @@ pub(crate) struct MutateArgs {
     /// The first so many stages alone, and no lint
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_000))]
     pub(crate) stages: Option<usize>,
-    /// Plant the defects that --explained lists, and judge them by the oracle alone, as where the model
-    /// has the same defect; with --unlisted, mutants that the model notices
-    #[arg(long, conflicts_with_all = ["survivors", "every_stage"])]
-    pub(crate) common: bool,
-    /// Mutants of what is elaborated, such as widths, bounds of loops and labels: a build for each
-    #[arg(long, conflicts_with_all = ["common", "every_stage"])]
-    pub(crate) built: bool,
-    /// Put what outlives the first stage to every run, dead or not, and name what dies of one run alone
-    #[arg(long)]
-    pub(crate) every_stage: bool,
     /// Corpus whose episodes are the last stage; by default that of the checkout
     #[arg(long, value_name = "FILE.json")]
     pub(crate) corpus: Option<PathBuf>,
-    /// List of survivors that are known, and why; by default formal/mutants.toml of the RTL, with --common common.toml
+    /// List of survivors that are known, and why; by default formal/mutants.toml of the RTL
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) explained: Option<PathBuf>,
     /// Write the RTL of each survivor to a folder below this one

@@ -17,7 +17,6 @@ pub enum MutateError {
     /// There are no such configurations.
     #[error(transparent)]
     Configs(#[from] ConfigsError),
-    /// There is no such profile.
     #[error(transparent)]
     Profile(#[from] UnknownProfile),
     /// The RTL cannot be altered, or does not build.

@@ -17,7 +17,6 @@ pub enum Explanation {
     Open,
 }
 
-/// The committed list.
 #[derive(Clone, Debug, Default)]
 pub struct Explained {
     /// Defects that the oracle must notice.

@@ -24,7 +24,6 @@ use crate::{Mutant, MutateError, Planted, Stage};
 /// A defect may cost time, which the oracle does not count: what takes so many times as long as without one is stuck.
 const TIMES_AS_LONG: u64 = 8;
 
-/// What notices a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KillCheck {
@@ -53,7 +52,6 @@ pub struct Kill {
     pub stage: Option<usize>,
     /// The run of it, by its number.
     pub episode: usize,
-    /// By what.
     pub check: KillCheck,
     /// The signal that differed first, or what the RTL or the lint said.
     pub by: String,
@@ -72,10 +70,8 @@ pub struct Fate {
     pub kills: usize,
 }
 
-/// What a stage did.
 #[derive(Clone, Debug, Default, serde::Serialize)]
 pub struct StageTally {
-    /// Its name.
     pub name: String,
     /// Warp requests of its runs.
     pub requests: u64,
@@ -83,14 +79,12 @@ pub struct StageTally {
     pub cycles: u64,
     /// Mutants that were alive before.
     pub before: usize,
-    /// Mutants that it killed.
     pub killed: usize,
     /// Wall time without builds and recording, in seconds. Not reported: the same hunt gives the same report.
     #[serde(skip)]
     pub seconds: f64,
 }
 
-/// Who notices mutants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JudgedBy {
     /// The model: every cycle must be as its own.
@@ -99,16 +93,13 @@ pub enum JudgedBy {
     Oracle,
 }
 
-/// How to hunt.
 #[derive(Clone, Copy, Debug)]
 pub struct Hunt<'a> {
     /// Where the RTL is.
     pub rtl_dir: &'a Path,
-    /// Who notices.
     pub judge: JudgedBy,
     /// What mutants are put to.
     pub stages: &'a [Stage],
-    /// Threads.
     pub threads: usize,
     /// What outlives the first stage is put to every run of every stage, dead or not, so that it is known which die of one
     /// run alone.

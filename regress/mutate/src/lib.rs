@@ -21,7 +21,7 @@ mod stage;
 pub use error::MutateError;
 pub use explained::{Explained, Explanation};
 pub use hunt::{Fate, Hunt, JudgedBy, Kill, KillCheck, StageTally, hunt, hunt_built, hunt_planted, woven};
-pub use lint::{altered_folder, lint_survivors};
+pub use lint::{altered_folder, lint_survivors, write_survivors};
 pub use mutant::{Mutant, mutants, sample};
 pub use planted::Planted;
 pub use report::MutationReport;

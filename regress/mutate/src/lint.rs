@@ -1,4 +1,4 @@
-//! What Verilator's lint says of survivors.
+//! Sources of survivors, and Verilator's lint of them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use atoms_cosim::configs;
 use atoms_cosim::rtl;
 use fs_err as fs;
 
-use crate::{Fate, Kill, KillCheck, Mutant, MutateError};
+use crate::{Explained, Fate, Kill, KillCheck, Mutant, MutateError};
 
 /// The lint's waivers, in the folder of the RTL.
 const WAIVERS: &str = "lint/verilator.vlt";
@@ -30,7 +30,25 @@ pub fn altered_folder(rtl_dir: &Path, mutant: &Mutant, folder: &Path) -> Result<
     Ok(())
 }
 
-/// Lints those of `mutants` that `wanted` names, in folders below `scratch`; what the lint has something to say of is killed.
+/// Writes the RTL of each mutant that was not killed into a folder below `folder`, with the mutant's key in `mutant.txt`.
+///
+/// # Errors
+/// [`MutateError`].
+pub fn write_survivors(
+    rtl_dir: &Path,
+    mutants: &[Mutant],
+    fates: &[Fate],
+    folder: &Path,
+) -> Result<(), MutateError> {
+    for (mutant, _) in mutants.iter().zip(fates).filter(|(_, fate)| fate.kill.is_none()) {
+        let to = folder.join(format!("{:04}", mutant.number));
+        altered_folder(rtl_dir, mutant, &to)?;
+        fs::write(to.join("mutant.txt"), format!("{mutant}\n"))?;
+    }
+    Ok(())
+}
+
+/// Lints the survivors that are not explained, in folders below `scratch`. A survivor with a lint message is killed.
 ///
 /// # Errors
 /// [`MutateError`].
@@ -38,10 +56,12 @@ pub fn lint_survivors(
     rtl_dir: &Path,
     mutants: &[Mutant],
     fates: &mut [Fate],
-    wanted: &[usize],
+    explained: &Explained,
     scratch: &Path,
     threads: usize,
 ) -> Result<(), MutateError> {
+    let is_open = |at: &usize| fates[*at].kill.is_none() && explained.of(&mutants[*at].to_string()).is_none();
+    let wanted: Vec<usize> = (0..mutants.len()).filter(is_open).collect();
     let config = configs::named(rtl_dir, "default")?;
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());

@@ -21,9 +21,7 @@ pub struct Mutant {
     pub number: usize,
     /// What switches it on; none where it is a build of its own.
     pub switch: Option<Switch>,
-    /// What is altered.
     pub site: AlterationSite,
-    /// How.
     pub alteration: Alteration,
     /// The line as it is written, without the space around it.
     pub source: String,

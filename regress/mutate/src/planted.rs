@@ -8,18 +8,15 @@ use crate::MutateError;
 #[derive(Clone, Debug, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Planted {
-    /// Description of the defect.
     pub about: String,
     /// Clause of the specification that it breaks, as `6.10`.
     pub clause: String,
-    /// Source that it changes.
     pub file: String,
     /// Text before the expression, if the expression alone is not unique.
     #[serde(default)]
     pub before: String,
     /// The expression. Together with the text before it, it stands once in the source.
     pub text: String,
-    /// Expression in its place.
     pub with: String,
 }
 

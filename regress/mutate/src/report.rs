@@ -10,17 +10,13 @@ use crate::{Explained, Explanation, Fate, Kill, KillCheck, Mutant, StageTally};
 /// A mutant and what became of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct MutantReport {
-    /// Its key.
     pub key: String,
-    /// Source and line.
     pub place: String,
-    /// The module.
     pub module: String,
     /// What it changes, as a patch shows it.
     pub diff: String,
     /// The first kill.
     pub kill: Option<Kill>,
-    /// Runs that kill it.
     pub kills: usize,
     /// Why it need not be killed.
     pub explanation: Option<Explanation>,
@@ -29,9 +25,7 @@ pub struct MutantReport {
 /// What a hunt comes to.
 #[derive(Clone, Debug, Serialize)]
 pub struct MutationReport {
-    /// Its stages.
     pub stages: Vec<StageTally>,
-    /// Its mutants.
     pub mutants: Vec<MutantReport>,
     /// What was put to every stage had one run alone that killed it.
     pub counted: bool,
@@ -90,7 +84,6 @@ impl MutationReport {
         self.those(|one| one.kill.is_some() && one.explanation.is_some())
     }
 
-    /// Mutants that were killed.
     pub fn killed(&self) -> usize {
         self.those(|one| one.kill.is_some()).len()
     }

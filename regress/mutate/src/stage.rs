@@ -12,9 +12,7 @@ use crate::MutateError;
 /// A group of runs that a mutant has to outlive.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    /// Its name in reports.
     pub name: String,
-    /// Its runs.
     pub episodes: Vec<Episode>,
 }
 

@@ -4,6 +4,7 @@
 //! Knows nothing of argument parsing, terminals or instruction text.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod bench;
 pub mod campaign;

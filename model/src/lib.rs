@@ -3,6 +3,7 @@
 //! Pure: no files, no printing, no clock but the one the caller ticks.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod agen;
 pub mod alu;

@@ -7,6 +7,7 @@
 //! Source of names and sizes: spec 3.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod generated;
 

@@ -27,6 +27,7 @@
 //! other requests (`waits.rs`): woken too early, too late or never; of our unit, by the cycle ([`Checker::set_timed`], spec 6.12).
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod access;
 mod arrivals;

@@ -10,7 +10,6 @@ use crate::timing::WAYS;
 /// A question and what the GPU answers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answered {
-    /// What is asked.
     pub asks: String,
     /// Clauses of the specification that it is about.
     pub clauses: Vec<String>,

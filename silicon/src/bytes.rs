@@ -26,7 +26,6 @@ pub(crate) fn value_at(memory: &[u32], offset: u32, bytes: u32) -> u128 {
     }
 }
 
-/// So many ones.
 pub(crate) const fn low(bits: u32) -> u128 {
     if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
 }

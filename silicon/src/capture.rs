@@ -18,7 +18,6 @@ pub const VERSION: u32 = 1;
 /// Longest line: a program with its input and output.
 const MOST_LINE_BYTES: u64 = 256 << 20;
 
-/// One line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaptureEntry {
@@ -39,9 +38,7 @@ pub struct CaptureHeader {
     pub kit: String,
     /// UTC, RFC 3339.
     pub date: String,
-    /// Seed of the programs.
     pub seed: u64,
-    /// The GPU.
     pub device: DeviceRecord,
     /// CUDA version of the driver: `12.8`.
     pub driver: String,
@@ -53,11 +50,9 @@ pub struct CaptureHeader {
 /// What the driver says of a GPU. Nothing that tells one machine from another of its kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceRecord {
-    /// Name of the product.
     pub name: String,
     /// Compute capability, major and minor.
     pub compute_capability: [u32; 2],
-    /// Streaming multiprocessors.
     pub multiprocessors: u32,
     /// Highest clock of the cores.
     pub clock_khz: u32,
@@ -82,9 +77,7 @@ impl DeviceRecord {
 /// A program and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProgramRecord {
-    /// The program.
     pub program: TestProgram,
-    /// What came of it.
     pub outcome: ProgramOutcome,
     /// The machine code that ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,7 +119,6 @@ pub enum Code {
 pub struct End {
     /// Programs that were to be run.
     pub programs: u64,
-    /// Records in the file.
     pub records: u64,
     /// Why it ended before all of them, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,7 +132,6 @@ struct Line<'a> {
     entry: &'a RawValue,
 }
 
-/// A whole capture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capture {
     /// Its first line.
@@ -157,7 +148,6 @@ pub enum CaptureError {
     /// It cannot be read.
     #[error("cannot be read")]
     Read(#[from] std::io::Error),
-    /// It is something else.
     #[error(
         "is no capture: its first line is not `{{\"crc\":...,\"entry\":{{\"header\":...` (docs/silicon.md)"
     )]
@@ -168,12 +158,10 @@ pub enum CaptureError {
         /// The version found.
         found: u64,
     },
-    /// A line is damaged.
     #[error("line {line}: {message}; the lines before it can be used: delete it and those behind it")]
     Damaged {
         /// Its number, from 1.
         line: usize,
-        /// What is wrong.
         message: String,
     },
 }
@@ -274,7 +262,6 @@ impl Capture {
         Ok(capture)
     }
 
-    /// The record of the program with this name.
     pub fn record(&self, name: &str) -> Option<&ProgramRecord> {
         self.records.iter().find(|record| record.program.name == name)
     }

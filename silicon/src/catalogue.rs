@@ -11,7 +11,6 @@ use crate::program::{Spread, TestProgram};
 use crate::question;
 use crate::timing;
 
-/// Cases of a launch.
 const CASES: usize = 20;
 
 /// Requests of a case of atomics.

@@ -21,9 +21,7 @@ pub enum Pattern {
     One,
     /// Each lane has one of this many.
     Few(u32),
-    /// Places in one bank.
     OneBank,
-    /// Any place.
     Any,
 }
 

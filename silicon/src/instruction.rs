@@ -10,10 +10,8 @@ use crate::value::{Update, ValueType};
 pub enum Meaning {
     /// One operation of the unit, by its codes in the trace format's names.
     Unit {
-        /// The operation.
         #[serde(serialize_with = "by_name", deserialize_with = "op_named")]
         op: atoms_ops::Op,
-        /// Its size.
         #[serde(serialize_with = "by_name", deserialize_with = "size_named")]
         size: atoms_ops::Size,
     },
@@ -23,7 +21,6 @@ pub enum Meaning {
     PendingCount,
     /// A retry loop around CAS or CAST.SPIN, which updates a value of this type (spec 7.2).
     Loop {
-        /// What the loop computes.
         update: Update,
         /// Type of the value in memory.
         value: ValueType,
@@ -34,18 +31,15 @@ pub enum Meaning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LaneResult {
-    /// Nothing.
     Nothing,
     /// The destination register.
     Register,
-    /// The destination predicate.
     Predicate,
 }
 
 /// What an instruction takes as its operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneOperands {
-    /// None.
     None,
     /// Value to store, add or compare with.
     B,
@@ -57,16 +51,12 @@ pub enum LaneOperands {
     State,
 }
 
-/// One PTX instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct TestInstruction {
     /// Opcode without qualifiers for order, scope and space: `atom.add.u32`.
     pub name: &'static str,
-    /// What it does.
     pub meaning: Meaning,
-    /// What it takes.
     pub operand: LaneOperands,
-    /// What it gives back.
     pub answer: LaneResult,
     /// Bits of its operand and result registers.
     pub bits: u32,

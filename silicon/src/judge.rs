@@ -22,15 +22,11 @@ pub struct Judgement {
 /// An answer that contradicts a clause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RefusedAnswer {
-    /// Number of the case.
     pub case: usize,
-    /// Number of the step in it.
     pub step: usize,
-    /// The instruction.
     pub instruction: String,
     /// The clause, `spec 4.5`.
     pub clause: String,
-    /// What contradicts it.
     pub text: String,
 }
 
@@ -202,7 +198,6 @@ pub struct Determined {
     pub memory: bool,
 }
 
-/// What is determined of a step.
 pub fn determined(step: &ProgramStep, observed: &Observed) -> Determined {
     let (bytes, commutes, reads) = match step.meaning {
         Meaning::Unit { op, size } => (size.bytes(), lanes_commute(op), op.only_reads()),
@@ -221,15 +216,10 @@ pub fn determined(step: &ProgramStep, observed: &Observed) -> Determined {
 /// Where our own run and a capture differ although the specification leaves no choice.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplayDifference {
-    /// The program.
     pub program: String,
-    /// Number of the case in it.
     pub case: usize,
-    /// Number of the step in that.
     pub step: usize,
-    /// The instruction.
     pub instruction: String,
-    /// What differs.
     pub what: String,
     /// In the capture, hexadecimal.
     pub captured: String,

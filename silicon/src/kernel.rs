@@ -7,7 +7,6 @@ use crate::program::{ENTRY, LANES, ProgramStep, Spread, Steps};
 
 /// The text of an instruction, with its qualifiers.
 pub struct Spelled {
-    /// The instruction.
     pub instruction: &'static TestInstruction,
     /// `.relaxed.cta` and the like; may be empty.
     pub order: &'static str,

@@ -17,7 +17,6 @@ pub const fn geometry(words: u32) -> Geometry {
 /// One step of a case: what was asked, what came back.
 #[derive(Clone, Debug)]
 pub struct Observed {
-    /// Number of the step.
     pub step: usize,
     /// What was asked for; Rb of a step that takes a state is that state.
     pub asked: DrawnRequest,

@@ -19,7 +19,6 @@ pub const LANES: usize = 32;
 pub struct TestProgram {
     /// Name, unique in a catalogue: `atom.add.u32/4 warps`.
     pub name: String,
-    /// What it asks.
     pub asks: String,
     /// Clauses of the specification that it is about: `4.5`.
     pub clauses: Vec<String>,
@@ -91,12 +90,10 @@ pub struct ProgramLaunch {
     pub threads: u32,
     /// CTAs of a cluster.
     pub cluster: u32,
-    /// What the kernel reads.
     #[serde(with = "crate::bytes")]
     pub input: Vec<u8>,
     /// Bytes that it writes.
     pub output_bytes: u32,
-    /// How they are read.
     pub reading: Reading,
 }
 
@@ -118,7 +115,6 @@ pub enum Reading {
 pub struct Steps {
     /// Words of shared memory that are filled and read back.
     pub words: u32,
-    /// Cases in the launch.
     pub cases: u32,
     /// Where the lanes of a request are.
     pub spread: Spread,
@@ -134,7 +130,6 @@ pub struct Steps {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spread {
-    /// In one warp.
     Warp,
     /// Over this many warps of a CTA.
     Warps(u32),
@@ -147,7 +142,6 @@ pub enum Spread {
 pub struct ProgramStep {
     /// The instruction: `atom.add.u32`.
     pub instruction: String,
-    /// What it does.
     pub meaning: Meaning,
     /// What a lane reads back.
     pub answer: LaneResult,
@@ -170,7 +164,6 @@ pub struct Times {
     pub operations: u32,
     /// Readings; the first warms up.
     pub samples: u32,
-    /// Unit of the readings.
     pub clock: Clock,
 }
 

@@ -21,7 +21,6 @@ struct Line {
 
 /// An experiment with an answer of its own in the report.
 pub(crate) struct Question {
-    /// Name of its program.
     pub(crate) name: &'static str,
     asks: &'static str,
     clauses: &'static [&'static str],

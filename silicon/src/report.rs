@@ -15,7 +15,6 @@ use crate::times::{self, Fit, MeasuredTime};
 /// Findings that are kept of one program; the others are counted.
 const KEPT: usize = 3;
 
-/// What a capture says.
 #[derive(Clone, Debug, Serialize)]
 pub struct CaptureReport {
     /// On what it was made.
@@ -30,18 +29,14 @@ pub struct CaptureReport {
     pub oracle: Judged,
     /// What our own runs say; nothing where none was made.
     pub replayed: Option<ReplayResult>,
-    /// Questions and answers.
     pub answers: Vec<Answered>,
-    /// Times of operations.
     pub timings: Vec<MeasuredTime>,
-    /// Straight lines through them.
     pub fits: Vec<Fit>,
 }
 
 /// Programs by what came of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct OutcomeCounts {
-    /// Those that answered.
     pub answered: u64,
     /// Those that were not run.
     pub skipped: u64,
@@ -52,7 +47,6 @@ pub struct OutcomeCounts {
 /// What the oracle says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Judged {
-    /// Steps that it accepts.
     pub accepted: u64,
     /// Steps that it does not judge.
     pub open: u64,
@@ -67,9 +61,7 @@ pub struct Judged {
 /// An answer of a program that contradicts a clause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OracleFinding {
-    /// The program.
     pub program: String,
-    /// Where in it, and what.
     #[serde(flatten)]
     pub refusal: RefusedAnswer,
 }
@@ -79,7 +71,6 @@ pub struct OracleFinding {
 pub struct ReplayResult {
     /// Steps compared bit for bit: those whose outcome the specification determines.
     pub compared: u64,
-    /// Cases that differ.
     pub different: u64,
     /// Of each program the first of them, with what was captured and what came out here.
     pub differences: Vec<ReplayDifference>,

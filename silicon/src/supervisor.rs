@@ -23,7 +23,6 @@ const MOST_LOST: u32 = 3;
 /// How far a run has come.
 #[derive(Clone, Copy, Debug)]
 pub struct CaptureProgress<'a> {
-    /// Records written.
     pub done: usize,
     /// The program that comes next.
     pub next: &'a str,
@@ -46,7 +45,6 @@ pub enum CaptureRunError {
 /// What came of the programs of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutcomeTally {
-    /// Programs that answered.
     pub answered: u64,
     /// Programs that are not for this GPU.
     pub skipped: u64,

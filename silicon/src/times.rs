@@ -15,7 +15,6 @@ pub struct MeasuredTime {
     pub contention: Contention,
     /// Warps that do the same.
     pub warps: u32,
-    /// Unit of the figures.
     pub clock: Clock,
     /// Time of one operation: the difference of the medians of two lengths, divided by that of the lengths; of a
     /// program with one length, its median.

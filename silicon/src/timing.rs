@@ -21,12 +21,10 @@ enum Repeated {
     Throughput,
 }
 
-/// One timed instruction.
 struct Timed {
     /// As in a report: `atom.add.u32 latency`.
     name: &'static str,
     repeated: Repeated,
-    /// Earliest architecture.
     since: u32,
     /// Bits of the chained register `%r`.
     bits: u32,
@@ -44,7 +42,6 @@ enum Contentions {
     All,
     /// Lanes on one word and apart.
     Words,
-    /// One lane.
     Lane,
     /// 1 to 32 warps.
     Warps,
@@ -110,7 +107,6 @@ const TIMED: &[Timed] = timed! {
         "mbarrier.try_wait.parity.shared.b64 %q, [%a], 1; selp.u32 %n, %z, 0, %q; add.u32 %a, %a, %n";
 };
 
-/// Every timed program.
 pub fn programs() -> Vec<TestProgram> {
     let mut programs: Vec<TestProgram> = Vec::new();
     for timed in TIMED {

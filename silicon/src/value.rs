@@ -9,15 +9,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Update {
-    /// Sum.
     Add,
-    /// The lesser.
     Min,
-    /// The greater.
     Max,
-    /// Bitwise and.
     And,
-    /// Bitwise or.
     Or,
     /// Bitwise exclusive or.
     Xor,

@@ -21,7 +21,6 @@ use crate::program::{ENTRY, ProgramLaunch, TestProgram};
 pub struct WorkerTarget {
     /// The driver's library, where it is not the system's.
     pub driver: Option<PathBuf>,
-    /// Number of the device.
     pub device: usize,
     /// Longest that a launch may take; the longest of the catalogue takes some tens of milliseconds.
     pub launch_limit: Duration,
@@ -30,17 +29,10 @@ pub struct WorkerTarget {
 /// Why no GPU could be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// The driver says so.
     #[error(transparent)]
     Driver(#[from] DriverError),
-    /// There are fewer devices.
     #[error("there is no device {asked}; the driver has {}", count(*devices))]
-    NoDevice {
-        /// The device asked for.
-        asked: usize,
-        /// Devices there are.
-        devices: usize,
-    },
+    NoDevice { asked: usize, devices: usize },
     /// The pipes to the supervisor.
     #[error("the process that started this one is gone")]
     Pipe(#[from] std::io::Error),

@@ -11,7 +11,6 @@ pub(crate) const ABI_VERSION: u32 = 3;
 
 /// `Status` of the shim.
 pub(crate) const OK: i32 = 0;
-/// The design stopped itself.
 pub(crate) const STOPPED: i32 = 1;
 /// In this cycle it does not drive what was expected.
 pub(crate) const DIFFERS: i32 = 3;

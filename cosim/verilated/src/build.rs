@@ -10,7 +10,6 @@ use crate::{BuildError, BuildSpec, Progress, Toolchain, Variant, runtime};
 use std::panic::resume_unwind;
 use std::path::{Component, Path, PathBuf};
 
-/// The C ABI.
 const SHIM: &str = include_str!("shim/shim.cpp");
 /// What follows it in the wave variant.
 const SIGNALS: &str = include_str!("shim/signals.cpp");
@@ -43,7 +42,6 @@ const VERILATOR_ARGS: &[&str] = &[
 pub(crate) struct Sources {
     /// In compilation order.
     listed: Vec<(PathBuf, String)>,
-    /// What they may include.
     headers: Vec<(PathBuf, String)>,
 }
 
@@ -158,7 +156,6 @@ pub(crate) fn key(spec: &BuildSpec, sources: &Sources, tools: &Toolchain) -> Str
     key.finish()
 }
 
-/// The shim of a variant.
 fn shim(variant: Variant) -> String {
     match variant {
         Variant::Wave => format!("{}\n{SHIM}\n{SIGNALS}", runtime::RECORDS),

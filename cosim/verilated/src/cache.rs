@@ -15,9 +15,7 @@ const DEFAULT_MB: u64 = 2000;
 /// An entry of files that another tool made; it is not evicted while this is held.
 #[derive(Debug)]
 pub struct CachedFiles {
-    /// The folder.
     pub dir: PathBuf,
-    /// Whether the files had to be made.
     pub made_now: bool,
     _in_use: InUse,
 }
@@ -39,7 +37,6 @@ impl Cache {
         Self { root: env.cache_dir(), limit_mb: env.cache_mb.clone() }
     }
 
-    /// The folder.
     pub fn root(&self) -> &Path {
         &self.root
     }

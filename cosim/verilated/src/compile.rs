@@ -21,18 +21,15 @@ const SHIM_BYTES: u64 = 200_000;
 /// Lines of a compiler's complaint that go into an error.
 const COMPLAINT_LINES: usize = 20;
 
-/// How often code runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speed {
     /// In every cycle.
     Fast,
     /// Before every one of many short runs.
     Often,
-    /// Once.
     Slow,
 }
 
-/// A file to compile.
 #[derive(Clone, Debug)]
 pub(crate) struct Unit {
     pub(crate) source: PathBuf,
@@ -85,7 +82,6 @@ pub(crate) struct Setup<'a> {
     pub(crate) includes: Vec<PathBuf>,
     /// Header that every file starts with.
     pub(crate) capture: PathBuf,
-    /// The compilers.
     pub(crate) group: &'a ToolGroup,
 }
 

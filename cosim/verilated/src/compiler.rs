@@ -7,10 +7,8 @@ use crate::{BuildError, Environment, ToolchainError, Variant, provide};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A usable C++ compiler.
 #[derive(Clone, Debug)]
 pub struct Compiler {
-    /// The program to run.
     pub program: PathBuf,
     /// First line of its `--version`: part of every cache key.
     pub identity: String,
@@ -29,7 +27,6 @@ extern \"C\" long proof() {
 }
 ";
 
-/// Flags of every compilation.
 const FLAGS: &[&str] = &[
     "-std=c++17",
     "-march=native",

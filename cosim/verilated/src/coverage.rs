@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-/// What a point counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PointKind {
     /// How often a block of statements ran, one arm of an `if` or a `case` for instance.
@@ -28,7 +27,6 @@ pub struct Point {
     pub line: u32,
     /// Column there, from 1. Verilator gives the other arm of a choice the column behind.
     pub column: u32,
-    /// What is counted.
     pub kind: PointKind,
     /// Module, without its parameters: `atoms_fifo`.
     pub module: String,
@@ -51,7 +49,6 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Points with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (&Point, u64)> {
         self.points.iter().zip(self.counts.iter().copied())
     }

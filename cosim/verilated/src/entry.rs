@@ -17,11 +17,9 @@ const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A whole entry of a cache.
 pub(crate) struct Entry {
-    /// Its folder.
     pub(crate) dir: PathBuf,
     /// Keeps it from being evicted.
     pub(crate) in_use: InUse,
-    /// Whether it had to be built.
     pub(crate) built: bool,
 }
 

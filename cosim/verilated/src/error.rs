@@ -49,7 +49,6 @@ pub enum ToolchainError {
 /// Why a design could not be made into a loaded library.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The specification contradicts itself.
     #[error("{0}")]
     Spec(String),
     /// A source cannot be read.
@@ -131,11 +130,9 @@ pub enum RtlError {
     Failed(String),
     /// No such word: the memory is smaller.
     #[error("no word at bank {bank}, row {row}: there are {banks} banks of {rows} rows")]
-    #[allow(missing_docs)] // fields as the message says
     NoWord { bank: usize, row: usize, banks: usize, rows: usize },
     /// A buffer for the whole memory has another length.
     #[error("memory has {expected} words, the buffer {found}")]
-    #[allow(missing_docs)] // fields as the message says
     MemoryLength { expected: usize, found: usize },
     /// A snapshot of another library, or not a snapshot.
     #[error("snapshot is not from this design and variant")]

@@ -8,15 +8,12 @@ use std::time::{Duration, SystemTime};
 /// What came of cleaning a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
-    /// Entries removed.
     pub removed: usize,
-    /// Their bytes.
     pub removed_bytes: u64,
     /// Entries that would have gone, but are in use.
     pub in_use: usize,
     /// Entries left, those in use among them.
     pub left: usize,
-    /// Their bytes.
     pub left_bytes: u64,
 }
 

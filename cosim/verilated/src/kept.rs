@@ -9,7 +9,6 @@ use crate::manifest::{self, InUse, State};
 use crate::{BuildError, Cache, Library, Progress, Snapshot, evict};
 use std::path::PathBuf;
 
-/// File of an entry.
 const STATE: &str = "state";
 
 impl Cache {

@@ -53,7 +53,6 @@ impl Library {
         self.loaded.layout.lanes as usize
     }
 
-    /// Banks of the configuration.
     pub fn banks(&self) -> usize {
         self.loaded.layout.banks as usize
     }

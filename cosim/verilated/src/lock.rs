@@ -16,7 +16,6 @@ pub(crate) struct Lock {
 
 /// What came of asking for a lock.
 pub(crate) enum Asked {
-    /// It is ours now.
     Held(Lock),
     /// Another process, or another thread, has it.
     Taken,

@@ -16,7 +16,6 @@ pub(crate) const MANIFEST: &str = "manifest";
 pub(crate) enum State {
     /// Every file is as the manifest says.
     Whole,
-    /// Nothing is there.
     Absent,
     /// Something else is there, and why it will not do.
     Damaged(String),

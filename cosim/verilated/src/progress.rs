@@ -18,12 +18,7 @@ pub enum Progress {
     /// Verilator's warnings; the build goes on.
     Warnings(String),
     /// Generated C++ is being compiled.
-    Compiling {
-        /// Translation units finished.
-        done: usize,
-        /// Translation units in all.
-        total: usize,
-    },
+    Compiling { done: usize, total: usize },
     /// The library is being linked.
     Linking,
     /// The library of this key is in the cache now.

@@ -13,11 +13,8 @@ const PIP: [&str; 4] = ["-m", "pip", "install", "--quiet"];
 /// A tool that comes as a Python package, pinned.
 #[derive(Debug)]
 pub struct PythonPackage {
-    /// The tool, for people.
     pub tool: &'static str,
-    /// Name of the package.
     pub name: &'static str,
-    /// Its version.
     pub version: &'static str,
     /// A file of it, below the folder of packages: where that is, the tool is installed.
     pub file: &'static str,

@@ -109,7 +109,6 @@ impl Rtl {
         if status == OK { Ok(()) } else { Err(self.error(status)) }
     }
 
-    /// The signals that changed.
     pub fn changes(&self) -> Vec<SignalChange> {
         self.signals.as_ref().map_or(Vec::new(), Signals::changes)
     }

@@ -23,7 +23,6 @@ pub(crate) fn own(variant: Variant) -> Vec<(&'static str, String)> {
     }
 }
 
-/// The runtime's objects.
 pub(crate) struct Runtime {
     pub(crate) objects: Vec<PathBuf>,
     /// Keeps them until they are linked.

@@ -129,12 +129,10 @@ impl Signals {
     }
 }
 
-/// A signal that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignalChange {
     /// Its place in the list; of a wire of several names, that of the first one.
     pub signal: usize,
-    /// What it is now.
     pub value: u128,
 }
 

@@ -22,7 +22,6 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// Every variant.
     pub const ALL: [Variant; 4] = [Variant::Fast, Variant::Wave, Variant::Cov, Variant::CovToggle];
 
     /// Whether a model of it can be saved and restored.
@@ -62,13 +61,11 @@ pub struct BuildSpec {
     pub files: Vec<PathBuf>,
     /// Text that takes the place of a listed file: its name as in [`Self::files`], and the text.
     pub generated: Vec<(String, String)>,
-    /// Top module.
     pub top: String,
     /// Lanes the configuration has: the width of the per-lane ports.
     pub lanes: usize,
     /// Banks the configuration has: the width of the per-bank ports.
     pub banks: usize,
-    /// Variant to build.
     pub variant: Variant,
     /// Arguments for Verilator after the binding's own.
     pub verilator_args: Vec<String>,
@@ -104,13 +101,11 @@ impl BuildSpec {
         self
     }
 
-    /// With this many banks.
     pub fn banks(mut self, banks: usize) -> Self {
         self.banks = banks;
         self
     }
 
-    /// As this variant.
     pub fn variant(mut self, variant: Variant) -> Self {
         self.variant = variant;
         self

@@ -38,16 +38,13 @@ impl fmt::Display for Version {
     }
 }
 
-/// A usable Verilator.
 #[derive(Clone, Debug)]
 pub struct Verilator {
-    /// The program to run.
     pub program: PathBuf,
     /// Its `VERILATOR_ROOT` where the program does not know its own.
     pub root: Option<PathBuf>,
     /// Folder of `verilated.cpp` and its headers.
     pub include: PathBuf,
-    /// Its version.
     pub version: Version,
     /// Its version as it states it, revision included, and that of the package it comes from: part of every cache key.
     pub identity: String,
@@ -56,9 +53,7 @@ pub struct Verilator {
 /// Everything needed to build a library.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
-    /// Verilator.
     pub verilator: Verilator,
-    /// C++ compiler.
     pub compiler: Compiler,
 }
 

@@ -6,7 +6,6 @@ use std::ops::Range;
 /// One small change of a design that a simulation can switch on: a defect to plant, or a repair to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Alteration {
-    /// A condition, negated.
     Negated,
     /// A condition that always holds.
     AlwaysTrue,
@@ -26,7 +25,6 @@ pub enum Alteration {
     Inverted,
     /// A value without its complement.
     NotComplemented,
-    /// A value that is not shifted.
     NotShifted,
     /// An assignment or call that is not carried out.
     Dropped,
@@ -90,9 +88,7 @@ pub enum SiteKind {
     Difference,
     /// `~`.
     Complement,
-    /// A shift.
     Shift,
-    /// A number.
     Number,
     /// A constant of one bit, or one that fills its place.
     Fill,
@@ -124,7 +120,6 @@ pub(crate) fn table(sign: &str) -> Option<u8> {
 /// A place in the design that can be altered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlterationSite {
-    /// Its source.
     pub file: String,
     /// The module or package it is in.
     pub module: String,
@@ -132,7 +127,6 @@ pub struct AlterationSite {
     pub line: usize,
     /// What is altered, as it is written.
     pub text: String,
-    /// Its form.
     pub kind: SiteKind,
     /// Where all of that is in the source.
     pub(crate) place: Place,
@@ -141,7 +135,6 @@ pub struct AlterationSite {
 /// Bytes of the source that an alteration is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// What is altered.
     pub(crate) whole: Range<usize>,
     /// Its operands, where it has one or two; else both are empty.
     pub(crate) operands: [Range<usize>; 2],

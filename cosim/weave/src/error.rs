@@ -4,11 +4,8 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: expected {expected}, found {found}")]
 pub struct SyntaxError {
-    /// Its line.
     pub line: usize,
-    /// What could stand there.
     pub expected: String,
-    /// What stands there.
     pub found: String,
 }
 

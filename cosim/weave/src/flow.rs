@@ -30,7 +30,6 @@ struct Step {
     cost: u32,
     /// Lines of it, and what more it costs to get to each.
     lines: Vec<(RtlLine, u32)>,
-    /// Signals read.
     reads: Vec<String>,
 }
 

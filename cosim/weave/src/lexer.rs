@@ -7,7 +7,6 @@ use std::ops::Range;
 /// lockstep compares.
 const DEFINED: [&str; 2] = ["SYNTHESIS", "ATOMS_PROBE"];
 
-/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A name or a keyword.
@@ -16,13 +15,10 @@ pub(crate) enum Kind {
     Number,
     /// An unsized literal that fills its place: `'0`, `'1`.
     Fill,
-    /// Text in quotes.
     Text,
-    /// Anything else.
     Sign,
 }
 
-/// A token.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,

@@ -177,7 +177,6 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// What commas separate.
     fn split(&self, range: Range<usize>) -> Vec<Range<usize>> {
         let (mut found, mut from) = (Vec::new(), range.start);
         while from < range.end {

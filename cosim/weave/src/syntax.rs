@@ -2,23 +2,19 @@
 
 use std::ops::Range;
 
-/// An expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Expr {
     /// Bytes of the source.
     pub(crate) span: Range<usize>,
-    /// What it is.
     pub(crate) node: Node,
 }
 
-/// Forms of expressions.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     /// A literal with a value.
     Number,
     /// `'0` or `'1`.
     Fill,
-    /// Text in quotes.
     Text,
     /// A name, perhaps of a package.
     Name(String),
@@ -36,7 +32,6 @@ pub(crate) enum Node {
     Binary(Operator, Box<Expr>, Box<Expr>),
     /// `condition ? then : otherwise`.
     Choice(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// Operands side by side.
     Concat(Vec<Expr>),
     /// The operands so many times side by side; the number is constant.
     Repeat(Vec<Expr>),
@@ -49,33 +44,27 @@ pub(crate) enum Node {
 /// An operator between two operands.
 #[derive(Clone, Debug)]
 pub(crate) struct Operator {
-    /// As it is written.
     pub(crate) sign: String,
     /// Bytes of the source.
     pub(crate) span: Range<usize>,
 }
 
-/// What is selected.
 #[derive(Clone, Debug)]
 pub(crate) enum Select {
     /// One element or bit.
     One(Box<Expr>),
     /// A constant number of bits from a first one on.
     From(Box<Expr>),
-    /// Constant bounds.
     Constant,
 }
 
-/// A statement.
 #[derive(Clone, Debug)]
 pub(crate) struct Stmt {
     /// Bytes of the source.
     pub(crate) span: Range<usize>,
-    /// What it is.
     pub(crate) node: StmtNode,
 }
 
-/// Forms of statements.
 #[derive(Clone, Debug)]
 pub(crate) enum StmtNode {
     /// One after the other.
@@ -86,56 +75,44 @@ pub(crate) enum StmtNode {
     Case(Expr, Vec<(Vec<Expr>, Stmt)>),
     /// A loop with constant bounds.
     For(Box<Stmt>),
-    /// An assignment.
     Assign {
-        /// What is written.
         target: Expr,
         /// `=`, `<=`, `+=` ...
         sign: String,
-        /// The value.
         value: Expr,
     },
     /// A call of a function without a result.
     Call(Expr),
-    /// A declaration, or nothing.
     Other,
 }
 
 /// An item of a module or package.
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
-    /// A continuous assignment.
     Assign {
-        /// What is written.
         target: Expr,
-        /// The value.
         value: Expr,
     },
     /// `always_comb`.
     Comb(Stmt),
     /// `always_ff`.
     Registers(Stmt),
-    /// A function.
     Function(Function),
     /// An instance of a module.
     Instance(Instance),
 }
 
-/// A function.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
-    /// Its name.
     pub(crate) name: String,
     /// Its arguments in order.
     pub(crate) arguments: Vec<Port>,
-    /// What it does.
     pub(crate) body: Vec<Stmt>,
 }
 
 /// A port of a module, or an argument of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Port {
-    /// Its name.
     pub(crate) name: String,
     /// Which way its value goes.
     pub(crate) direction: Direction,
@@ -144,16 +121,13 @@ pub(crate) struct Port {
 /// Which way a value goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// In.
     In,
-    /// Out.
     Out,
 }
 
 /// An instance of a module.
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
-    /// The module.
     pub(crate) module: String,
     /// What stands at each port; nothing where the port's own name does (`.clk_i`).
     pub(crate) connections: Vec<(String, Option<Expr>)>,
@@ -164,7 +138,6 @@ pub(crate) struct Instance {
 /// An item with what holds for all of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed {
-    /// The item.
     pub(crate) item: Item,
     /// Only the probe needs it: it shows the design and is no part of it.
     pub(crate) probe: bool,
@@ -173,7 +146,6 @@ pub(crate) struct Placed {
 /// A module or a package.
 #[derive(Clone, Debug)]
 pub(crate) struct Unit {
-    /// Its name.
     pub(crate) name: String,
     /// Its ports in order; none of a package.
     pub(crate) ports: Vec<Port>,

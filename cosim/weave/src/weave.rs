@@ -7,7 +7,6 @@ use crate::syntax::{Expr, Item, Node, Select, Stmt, StmtNode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// Package of the switches.
 const PACKAGE: &str = "atoms_weave_pkg";
 /// Its array of switches, one of four bits for each site.
 const CHOICE: &str = "atoms_weave_pkg::choice";
@@ -19,9 +18,7 @@ const NO_INLINE: &str = "/*verilator no_inline_task*/";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {error}")]
 pub struct WeaveError {
-    /// Its name.
     pub file: String,
-    /// What it has wrong.
     pub error: SyntaxError,
 }
 
@@ -33,7 +30,6 @@ pub struct WeaveError {
 pub struct Weave<'a> {
     /// The module that is to have the process.
     pub top: &'a str,
-    /// Its clock.
     pub clock: &'a str,
     /// Whether a switch is set at this clock edge.
     pub set: &'a str,
@@ -174,7 +170,6 @@ pub(crate) fn line_of(text: &str, at: usize) -> usize {
     1 + text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// Code on one line.
 pub(crate) fn one_line(code: &str) -> String {
     code.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -197,7 +192,6 @@ enum Role {
     Truth,
 }
 
-/// Works on one source.
 struct Weaver<'a> {
     file: &'a str,
     text: &'a str,

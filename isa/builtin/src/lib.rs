@@ -34,7 +34,6 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum Dialect {
-    /// As documented by \[NVVM\].
     Nvvm,
     /// As emitted by the compiler of \[TOOLS\].
     Current,
@@ -52,7 +51,6 @@ impl FromStr for Dialect {
     }
 }
 
-/// Where the object is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ObjectPlace {
     /// At a generic address passed in.
@@ -76,7 +74,6 @@ pub enum CasStrength {
 /// A builtin with its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
-    /// The builtin.
     pub builtin: Builtin,
     /// Type of the object; needed where the name does not fix it.
     pub ty: Option<ObjectType>,
@@ -88,9 +85,7 @@ pub struct Call {
     pub failure: Argument<MemoryOrder>,
     /// Whether a compare-and-swap may fail for no reason. [`Dialect::Nvvm`] has strong ones only.
     pub strength: CasStrength,
-    /// Scope.
     pub scope: Argument<ThreadScope>,
-    /// Where the object is.
     pub place: ObjectPlace,
 }
 
@@ -110,7 +105,6 @@ impl Call {
         }
     }
 
-    /// The type of the object.
     fn object_type(&self) -> Result<ObjectType, BuiltinRefusal> {
         match (self.builtin.object_type(), self.ty) {
             (None, None) => refuse(

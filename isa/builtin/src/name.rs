@@ -9,7 +9,6 @@ use std::str::FromStr;
 
 /// What a builtin does to its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the names say it
 pub enum BuiltinOp {
     Add,
     Sub,
@@ -199,16 +198,13 @@ pub enum NameForm {
 pub enum Builtin {
     /// `__nvvm_atom_{,cta_,sys_}OP_gen_TYPE`
     Nvvm {
-        /// Operation.
         op: BuiltinOp,
-        /// Scope.
         reach: NameScope,
         /// Type, signed where the name does not say.
         ty: ObjectType,
     },
     /// `__nv_atomic_OP[_n | _WIDTH[_CLASS]]`
     Nv {
-        /// Operation.
         op: BuiltinOp,
         /// The end of the name.
         form: NameForm,
@@ -216,17 +212,9 @@ pub enum Builtin {
     /// `__nv_atomic_thread_fence`
     ThreadFence,
     /// `atomicOP{,_block,_system}`, overloaded by type.
-    Cuda {
-        /// Operation.
-        op: BuiltinOp,
-        /// Scope.
-        reach: NameScope,
-    },
+    Cuda { op: BuiltinOp, reach: NameScope },
     /// `__threadfence{,_block,_system}`
-    CudaFence {
-        /// Scope.
-        reach: NameScope,
-    },
+    CudaFence { reach: NameScope },
 }
 
 /// One name of the older family: operation, its word, the type's word, type, identifier of the first

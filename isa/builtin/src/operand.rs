@@ -54,7 +54,6 @@ pub enum ThreadScope {
 /// An operand that the compiler wants to be a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Argument<T> {
-    /// A legal value.
     Literal(T),
     /// A literal that stands for nothing.
     OutOfRange(i64),
@@ -93,7 +92,6 @@ impl NumberedOperand for ThreadScope {
 }
 
 impl MemoryOrder {
-    /// Every order, by number.
     pub const ALL: &'static [MemoryOrder] = MemoryOrder::VARIANTS;
 
     /// Whether later accesses stay behind the operation.
@@ -136,7 +134,6 @@ impl MemoryOrder {
 }
 
 impl ThreadScope {
-    /// Every scope, by number.
     pub const ALL: &'static [ThreadScope] = ThreadScope::VARIANTS;
 
     /// The PTX qualifier. A cluster is one from sm_90; before, the device stands for it.

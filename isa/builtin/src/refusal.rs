@@ -9,7 +9,6 @@ pub struct BuiltinRefusal {
     pub number: Option<u16>,
     /// What is wrong. In the dialect [`super::Dialect::Current`] the words of the compiler.
     pub message: String,
-    /// What would work.
     pub help: String,
 }
 
@@ -32,7 +31,6 @@ pub(super) fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> 
     Err(BuiltinRefusal::new(message, help))
 }
 
-/// Refuses with a diagnostic.
 pub(super) fn diagnose<T>(
     number: u16,
     message: impl Into<String>,

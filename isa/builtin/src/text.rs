@@ -3,7 +3,6 @@
 use super::{ObjectType, PtxTarget, TypeClass};
 use std::fmt::{self, Write};
 
-/// Writes one line.
 macro_rules! put {
     ($writer:expr, $($format:tt)*) => { $writer.line(format!($($format)*)) };
 }
@@ -12,7 +11,6 @@ pub(super) use put;
 /// Type of a PTX register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
 #[strum(serialize_all = "lowercase")]
-#[allow(missing_docs)] // the names are those of PTX
 pub enum RegisterType {
     Pred,
     B16,
@@ -45,7 +43,6 @@ impl RegisterType {
 pub struct FreeRegister {
     /// Name, such as `%rd1`.
     pub name: String,
-    /// Type.
     pub ty: RegisterType,
 }
 
@@ -69,9 +66,7 @@ pub enum InputRole {
 /// A register that must be set before the text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Input {
-    /// Its name.
     pub register: String,
-    /// What it holds.
     pub role: InputRole,
     /// PTX type that the value is passed as: values below 32 bits come extended by their sign.
     pub passed_as: &'static str,
@@ -96,9 +91,7 @@ pub struct Expansion {
 /// A diagnostic that does not keep the text from being emitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Number of the diagnostic.
     pub number: u16,
-    /// What it says.
     pub message: String,
 }
 
@@ -163,7 +156,6 @@ impl Expansion {
     }
 }
 
-/// An expansion being written.
 #[derive(Default)]
 pub(super) struct Writer {
     text: Expansion,
@@ -184,7 +176,6 @@ impl Writer {
         self.named(&format!("{}{used}", ty.prefix()), ty)
     }
 
-    /// A register with a name of its own.
     pub(super) fn named(&mut self, name: &str, ty: RegisterType) -> String {
         if !self.text.registers.iter().any(|r| r.name == name) {
             self.text.registers.push(FreeRegister { name: name.into(), ty });
@@ -218,7 +209,6 @@ impl Writer {
         self.text.lines.push(line);
     }
 
-    /// A fresh label.
     pub(super) fn label(&mut self) -> String {
         self.labels += 1;
         format!("$L__BB0_{}", self.labels)

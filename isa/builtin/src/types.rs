@@ -37,7 +37,6 @@ macro_rules! types {
     ($($variant:ident $name:literal $cuda:literal $bytes:literal $class:ident;)*) => {
         /// Type of an atomic object.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[allow(missing_docs)] // the names are those of PTX
         pub enum ObjectType { $($variant,)* }
 
         impl ObjectType {

@@ -5,7 +5,6 @@
     Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr, strum::VariantArray,
 )]
 #[strum(serialize_all = "lowercase")]
-#[expect(missing_docs, reason = "each is its name in PTX")]
 pub enum Type {
     B8,
     B16,

@@ -8,7 +8,6 @@ use super::model::{Dimension, Group};
 
 /// One value of a dimension.
 pub trait BinValue: Copy {
-    /// Values of the dimension.
     const COUNT: usize;
 
     /// Which of them this is, from 0.
@@ -17,7 +16,6 @@ pub trait BinValue: Copy {
     /// The value with this index, which is below [`BinValue::COUNT`].
     fn of(index: usize) -> Self;
 
-    /// Name of a value.
     fn name(index: usize) -> String;
 
     /// Operations and sizes without which a bin with this value is not hit.
@@ -29,26 +27,21 @@ pub trait BinValue: Copy {
 /// What requests a value of a dimension needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Needs {
-    /// One of these operations.
     pub ops: &'static [Op],
     /// Operations without which those do nothing.
     pub support: &'static [Op],
-    /// One of these sizes.
     pub sizes: &'static [Size],
 }
 
 /// Values of all dimensions of a group, slowest first.
 pub trait Key: Copy {
-    /// Combinations.
     const LEN: usize;
 
-    /// Number of this combination.
     fn at(self) -> usize;
 
     /// The combination with these indices, one a dimension.
     fn of(values: &[usize]) -> Self;
 
-    /// What its values need.
     fn needs(self) -> Vec<Needs>;
 
     /// The dimensions, with these names.
@@ -89,17 +82,13 @@ key!(A 0, B 1);
 key!(A 0, B 1, C 2);
 key!(A 0, B 1, C 2, D 3);
 
-/// A group of bins.
 pub trait Cover {
-    /// Its dimensions.
     type Key: Key;
-    /// Name of the group.
     const NAME: &'static str;
     /// Names of the dimensions, slowest first.
     const DIMENSIONS: &'static [&'static str];
     /// Why they are crossed, in a sentence.
     const REASON: &'static str;
-    /// Clause of the specification.
     const CLAUSE: &'static str;
 
     /// Whether a configuration can hit this bin.
@@ -322,7 +311,6 @@ macro_rules! groups {
         groups!(@after $head; $($tail)*);
     };
     (@after $before:ident;) => {
-        /// Bins of all groups.
         pub(crate) const BINS: usize = <$before as $crate::cross::Numbered>::FIRST
             + $crate::cross::len::<$before>();
     };

@@ -9,12 +9,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Episode {
-    /// Configuration, by name.
     pub config: String,
     /// What is drawn, and how often; only what differs from the default is written.
     #[serde(default, skip_serializing_if = "is_default")]
     pub profile: Profile,
-    /// Seed of the stimulus.
     pub seed: u64,
     /// Warp requests.
     pub requests: u64,

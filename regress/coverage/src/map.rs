@@ -16,7 +16,6 @@ impl Map {
         Map { counts: vec![0; bins], hit: BitVec::repeat(false, bins) }
     }
 
-    /// Hits by bin.
     pub fn of(counts: &[u32]) -> Self {
         Map { counts: counts.to_vec(), hit: counts.iter().map(|count| *count != 0).collect() }
     }
@@ -33,12 +32,10 @@ impl Map {
         self.hit.set(bin, true);
     }
 
-    /// Hits of a bin.
     pub fn hits(&self, bin: usize) -> u32 {
         self.counts.get(bin).copied().unwrap_or(0)
     }
 
-    /// Which bins were hit.
     pub fn hit(&self) -> &BitVec {
         &self.hit
     }

@@ -8,7 +8,6 @@ use bitvec::vec::BitVec;
 pub struct Dimension {
     /// Name, as in `docs/coverage.md`.
     pub name: &'static str,
-    /// Names of its values.
     pub values: Vec<String>,
 }
 
@@ -76,7 +75,6 @@ where
     (at == 0).then(|| format!("{group}[{}]", names.join(", ")))
 }
 
-/// Every group.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// Groups in the order of their bins.

@@ -31,7 +31,6 @@ pub enum BundleError {
         "cycles {}..{} are outside of the run, which {} cycle {}; choose a cycle up to there",
         window.start, window.end, if *fails { "fails in" } else { "ends with" }, cycles.saturating_sub(1)
     )]
-    #[allow(missing_docs)] // fields as the message says
     Window { window: Range<u64>, cycles: u64, fails: bool },
     /// A source of the RTL cannot be read.
     #[error(transparent)]

@@ -65,7 +65,6 @@ macro_rules! functions {
         needed { $( $field:ident: fn($($argument:ty),*) = $symbol:literal $(| $older:literal)?; )* }
         optional { $( $maybe:ident: fn($($of:ty),*) = $name:literal; )* }
     ) => {
-        /// The driver's entry points.
         #[derive(Debug)]
         pub(crate) struct Api {
             $( pub(crate) $field: unsafe extern "C" fn($($argument),*) -> Status, )*

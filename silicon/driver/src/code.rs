@@ -30,7 +30,6 @@ const LOST: [Status; 17] =
 /// A `CUresult`, with its name and text as the driver has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverCode {
-    /// Its number.
     pub number: u32,
     /// Its name, such as `CUDA_ERROR_ILLEGAL_ADDRESS`; empty if the driver knows none.
     pub name: String,

@@ -25,24 +25,19 @@ pub enum CompileError {
     Refused {
         /// What is wrong with the text.
         why: String,
-        /// What the compiler said.
         log: String,
     },
     /// The driver comes without its compiler, or it was turned off.
     #[error(
         "the driver cannot compile PTX: {code}; install all of the driver, and unset CUDA_DISABLE_PTX_JIT"
     )]
-    NoCompiler {
-        /// The answer.
-        code: DriverCode,
-    },
+    NoCompiler { code: DriverCode },
     /// The text has a byte at which the driver would take it to end.
     #[error("byte {at} of the PTX is NUL; a module is plain text")]
     Nul {
         /// Index of the byte.
         at: usize,
     },
-    /// Anything else.
     #[error(transparent)]
     Driver(#[from] DriverError),
 }

@@ -21,7 +21,6 @@ impl DeviceContext {
         Ok(DeviceContext { retained })
     }
 
-    /// Its device.
     pub fn device(&self) -> &Device {
         &self.retained.device
     }

@@ -8,7 +8,6 @@ use std::ffi::c_char;
 pub enum DeviceAttribute {
     /// Highest clock of the cores in kHz.
     ClockRate = 13,
-    /// Streaming multiprocessors.
     Multiprocessors = 16,
     /// Whether the system ends kernels that run for some seconds, as it does on a GPU with a display.
     KernelTimeout = 17,

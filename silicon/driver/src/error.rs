@@ -22,21 +22,14 @@ pub enum DriverError {
         version.map_or(String::new(), |version| format!(", a CUDA driver of version {version},"))
     )]
     EntryMissing {
-        /// The library.
         library: String,
         /// Its version, where it says one.
         version: Option<DriverVersion>,
-        /// The entry point.
         entry: &'static str,
     },
     /// The driver does not start: there is no GPU, no right to use it, or the library is not the one that is running.
     #[error("{}", init_text(library, code))]
-    Init {
-        /// The library.
-        library: String,
-        /// The answer.
-        code: DriverCode,
-    },
+    Init { library: String, code: DriverCode },
     /// Another process has the device to itself, or it is closed to all.
     #[error("the device is not available{}", in_use_text(*mode))]
     InUse {
@@ -46,7 +39,6 @@ pub enum DriverError {
     /// Too little memory, of the device or of the host.
     #[error("out of memory in {call}{}", bytes.map_or(String::new(), |bytes| format!(", for {bytes} bytes")))]
     OutOfMemory {
-        /// The entry point.
         call: &'static str,
         /// Bytes asked for, where they were.
         bytes: Option<usize>,
@@ -56,7 +48,6 @@ pub enum DriverError {
     ContextLost {
         /// The entry point that said so first.
         call: &'static str,
-        /// The answer.
         code: DriverCode,
     },
     /// A kernel was left running ([`GridError::TimedOut`](crate::GridError::TimedOut)): the process has to end.
@@ -64,10 +55,7 @@ pub enum DriverError {
     KernelRunning,
     /// A module has no such kernel.
     #[error("the module has no kernel `{name}`")]
-    NoKernel {
-        /// The name asked for.
-        name: String,
-    },
+    NoKernel { name: String },
     /// Bytes to write have another length than the memory.
     #[error("{found} bytes for device memory of {expected} bytes; the lengths must be equal")]
     MemoryLength {
@@ -78,12 +66,7 @@ pub enum DriverError {
     },
     /// The driver refuses a call.
     #[error("{call}: {code}")]
-    Call {
-        /// The entry point.
-        call: &'static str,
-        /// The answer.
-        code: DriverCode,
-    },
+    Call { call: &'static str, code: DriverCode },
 }
 
 fn tried_text(tried: &[(String, String)]) -> String {

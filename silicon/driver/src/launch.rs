@@ -33,7 +33,6 @@ pub struct GridLaunch {
 }
 
 impl Default for GridLaunch {
-    /// One thread.
     fn default() -> Self {
         GridLaunch { grid: [1; 3], block: [1; 3], cluster: [1; 3], dynamic_shared: 0 }
     }
@@ -56,19 +55,13 @@ pub enum GridError {
     /// The kernel runs on, and cannot be stopped: nothing of the context can be used or freed, and only the end of the
     /// process resets the device.
     #[error("kernel `{kernel}` has not ended within {limit:?}; start the process again")]
-    TimedOut {
-        /// The kernel.
-        kernel: String,
-        /// The limit.
-        limit: Duration,
-    },
+    TimedOut { kernel: String, limit: Duration },
     /// Kernel or memory of another context.
     #[error("{what} is of another context than the launch")]
     OtherContext {
         /// What it is: the kernel, or which argument.
         what: String,
     },
-    /// As the driver says.
     #[error(transparent)]
     Driver(#[from] DriverError),
 }

@@ -63,7 +63,6 @@ impl LoadedModule {
 }
 
 impl LoadedKernel {
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -28,9 +28,7 @@ pub(crate) struct Extent {
 pub(crate) enum Ending {
     /// With these contents of the allocations that it was given.
     Done(Vec<(u64, Vec<u8>)>),
-    /// Not at all.
     Never,
-    /// With an error.
     Fault(Refusal),
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 /// Which device it is, and what goes wrong; see the crate's page.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Settings {
-    /// Compute capability.
     pub(crate) capability: (u32, u32),
     pub(crate) arch: Arch,
     pub(crate) init: Option<Status>,
@@ -87,7 +86,6 @@ impl Settings {
         if self.old_driver { 10010 } else { 13000 }
     }
 
-    /// Name of the device.
     pub(crate) fn name(&self) -> &'static str {
         if self.mig { "ATOMS stand-in (model) MIG 1g.10gb" } else { "ATOMS stand-in (model)" }
     }

@@ -39,7 +39,6 @@ thread_local! {
 /// Where the log of a link goes: address and bytes.
 pub(crate) type Log = (usize, usize);
 
-/// A link in progress.
 #[derive(Default)]
 pub(crate) struct Link {
     pub(crate) log: Log,
@@ -116,7 +115,6 @@ impl State {
         refusal.status
     }
 
-    /// Name and text of a status.
     pub(crate) fn text(&self, status: Status) -> Option<(&'static CStr, &'static CStr)> {
         let (name, text) = status::known(status)?;
         Some((name, self.reasons.get(&status).copied().unwrap_or(text)))

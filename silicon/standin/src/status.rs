@@ -12,7 +12,6 @@ macro_rules! statuses {
             pub(crate) const $name: Status = $number;
         )*
 
-        /// Number, name and text of each.
         const ALL: &[(Status, &CStr, &CStr)] = &[$( ($number, $symbol, $text) ),*];
     };
 }

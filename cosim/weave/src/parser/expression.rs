@@ -23,7 +23,6 @@ fn precedence(sign: &str) -> Option<u8> {
 }
 
 impl Parser<'_> {
-    /// An expression.
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
         let start = self.start();
         let condition = self.operand(1)?;

@@ -21,7 +21,6 @@ const DECLARING: [&str; 12] = [
 ];
 
 impl Parser<'_> {
-    /// A statement.
     pub(super) fn statement(&mut self) -> Parsed<Stmt> {
         let start = self.start();
         let node = self.statement_node()?;
@@ -75,7 +74,6 @@ impl Parser<'_> {
         Ok(node)
     }
 
-    /// What an assignment writes.
     pub(super) fn target(&mut self) -> Parsed<Expr> {
         self.postfix()
     }

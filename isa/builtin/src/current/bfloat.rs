@@ -6,7 +6,6 @@ use super::*;
 
 /// A loop's registers: what the object held, and what it is to hold.
 struct Step {
-    /// Written by the compare-and-swap.
     found: String,
     /// What was found before.
     old: String,

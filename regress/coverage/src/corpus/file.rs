@@ -41,7 +41,6 @@ impl From<serde_json::Error> for CorpusError {
 /// A corpus read from a file.
 #[derive(Clone, Debug)]
 pub struct Read {
-    /// The corpus.
     pub corpus: Corpus,
     /// Bins that the model does not have any more.
     pub unknown_bins: usize,

@@ -14,7 +14,6 @@ use crate::episode::Episode;
 /// An episode and what it hits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptEpisode {
-    /// The episode.
     pub episode: Episode,
     /// Test that found it, by name.
     pub found_by: String,
@@ -45,7 +44,6 @@ impl Corpus {
         Corpus { entries: Vec::new(), covered: BitVec::repeat(false, bins) }
     }
 
-    /// The episodes.
     pub fn entries(&self) -> &[KeptEpisode] {
         &self.entries
     }

@@ -44,7 +44,6 @@ table! {
         Outside::NoPart | Outside::Behind | Outside::Far => true,
     };
 
-    /// Place in the part.
     values Edge { First = "first access of the part", Last = "ends with the part", }
     cover PartEdge "part_edge" (size: AnySize, port: Port, place: Edge)
     "The first and the last bytes of a part are inside: off by one shows here and in `out_of_range`." "1.3, 2.4";

@@ -39,7 +39,6 @@ table! {
         _ => matches!(outcome, Outcome::Unchanged | Outcome::Changed),
     };
 
-    /// Of several, how many.
     values Share { None = "none", Some = "some", All = "all", }
     /// How the lanes of a request stand to each other.
     values Meeting {

@@ -51,7 +51,6 @@ pub(crate) use every_group;
 every_group!(groups);
 
 impl Model {
-    /// Every group there is.
     pub fn standard() -> Model {
         let mut model = Model::default();
         for group in all() {

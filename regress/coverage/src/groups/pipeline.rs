@@ -16,7 +16,6 @@ table! {
     "One pipeline serves both ports: what follows what, on the same word or only the same bank, is what forwarding and holding back must tell apart." "4.5, 4.6";
     |_| earlier.comes_from(ports.both().0) && later.comes_from(ports.both().1);
 
-    /// Kinds that write.
     values Writer { Store = "store", Update = "update", Compare = "compare", Spin = "spin", Object = "object", }
     needs |writer| match writer {
         Writer::Store => Kind::Store,
@@ -51,7 +50,6 @@ table! {
         Look = "look", Nothing = "fault or no lanes",
     } needs |held| Kind::ALL.get(held as usize).map_or(Needs::default(), |kind| kind.needs());
 
-    /// A number of cycles.
     values Cycles { One = "1", Few = "2-4", More = "5-16", Many = "more", }
 
     cover Stall "stall" (held: Stalled, cycles: Cycles)
@@ -84,7 +82,6 @@ impl Ports {
 }
 
 impl Writer {
-    /// The writer of this kind, if it writes.
     pub const fn new(kind: Kind) -> Option<Self> {
         match kind {
             Kind::Store => Some(Writer::Store),

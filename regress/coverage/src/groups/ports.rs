@@ -11,7 +11,6 @@ table! {
     cover BackPressure "back_pressure" (response: Answer, cluster_response: Answer, wake_up: Answer, waiters: AnySuspended)
     "Each port may be held while others go on, in every combination, and none may lose an answer or change another's." "4.6, 6.3";
 
-    /// What is carried out.
     values Passing {
         Warp = "a warp pass", Posted = "a posted cluster request", Faulty = "a posted cluster request that faults",
         Answered = "a cluster request that owes a response",
@@ -21,7 +20,6 @@ table! {
     cover ClusterResponses "cluster_responses" (goes_on: Passing, responses: Room)
     "A cluster response that is not taken holds up nothing that owes none: warps and posted requests go by, and what owes one has had its room reserved." "4.6, 4.7";
 
-    /// Requests in a queue.
     numbers Level: 17 from 0;
     /// What a queue does in a cycle.
     values Traffic {
@@ -49,7 +47,6 @@ table! {
     }
     /// Whether the slot had a part before.
     values Had { None = "had none", Part = "had a part", }
-    /// Whether the write waited.
     values Waited { No = "at once", Yes = "after waiting", }
     cover CtaWrite "cta_write" (outcome: Written, slot: Had, taken: Waited)
     "A write that is refused leaves the slot without a part, whatever it had, and none is taken while a request of the slot is inside." "1.3";
@@ -111,7 +108,6 @@ table! {
     cover Hold "hold" (port: AnswerPort, cycles: HoldCycles)
     "However long an answer is not taken, it stays as it is and nothing behind it is lost." "4.6, 6.3";
 
-    /// A write as such.
     values Fate { Taken = "taken", Refused = "refused", }
     cover CtaBackToBack "cta_back_to_back" (first: Fate, second: Fate)
     "A write is checked in the cycle in which it is taken and refused in the next, when another may be under way." "1.3";

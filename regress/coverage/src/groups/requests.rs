@@ -65,7 +65,6 @@ table! {
 
     /// Whether the winner stands first, last or between among the lanes of its bank.
     values Standing { Lowest = "lowest", Between = "between", Highest = "highest", }
-    /// The configuration's rule.
     values Policy { Lowest = "lowest first", Highest = "highest first", Rotating = "rotating", }
     cover Winner "winner" (policy: Policy, winner_of_the_bank: Standing)
     "The policy decides which lane goes first; the rotating one lets any of the contenders. CAST.SPIN has a rule of its own." "4.2";
@@ -147,13 +146,11 @@ table! {
     "Each slot's part is looked up and its requests are counted in registers of its own." "1.3";
     |config| u32::from(slot.0) < config.num_cta_slots;
 
-    /// Bits of an offset.
     numbers OffsetBits: 25 from 0;
     cover Offset "offset" (port: Port, rank: Rank, offset_bits: OffsetBits)
     "Each bit of an offset reaches the bank or the row, up to the last byte of the window, beside every rank." "1.2, 1.3, 1.4";
     |config| offset_bits.0 == 0 || config.bytes() > 1 << (offset_bits.0 - 1);
 
-    /// A tag.
     numbers Tag: 64 from 0;
     cover Tags "tag" (port: Port, tag: Tag)
     "A tag comes back as it went in, bit for bit." "4.6";

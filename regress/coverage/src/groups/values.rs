@@ -5,7 +5,6 @@ use atoms_ops::{Op, OpClass, Size};
 use crate::cross::{BinValue, Needs, table};
 
 table! {
-    /// Any operation.
     operations AnyOp {
         Add Min Max Inc Dec And Or Xor Exch Cas Cast CastSpin PopcInc Load Store MbarInit MbarInval
         MbarExpectTx MbarCompleteTx MbarArrive MbarArriveCount MbarArriveExpectTx MbarArriveNoComplete
@@ -62,18 +61,14 @@ table! {
         Needs { sizes, support, ..Needs::default() }
     };
 
-    /// A few of something.
     values Few { Zero = "0", One = "1", Two = "2", More = "more", }
 
-    /// A lane.
     numbers Lane: 32 from 0;
-    /// A bank.
     numbers Bank: 64 from 0;
     /// A CTA slot.
     numbers SlotNumber: 16 from 0;
 }
 
-/// A size, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnySize(pub Size);
 
@@ -171,7 +166,6 @@ impl Width {
 }
 
 impl Few {
-    /// The value of a count.
     pub fn new(count: u32) -> Self {
         Few::ALL[count.min(3) as usize]
     }

@@ -57,10 +57,8 @@ table! {
         Woken::Objects => config.num_waiters > 1 && port == Port::Warp,
     };
 
-    /// Where the limit is from.
     values LimitOf { Request = "of the request", Configuration = "of the configuration", }
 
-    /// Cycles of a limit.
     values LimitCycles {
         One = "1", Few = "2-4", More = "5-16", Many = "17-999", Long = "1000-65535", Longer = "65536 and more",
     }

@@ -114,7 +114,6 @@ impl InFlightRequests {
         InFlightRequests { ring: vec![InFlightRequest::empty(); inside.next_power_of_two() as usize] }
     }
 
-    /// A request is accepted.
     pub(super) fn accept(&mut self, config: &Config, port: Port, number: u64, request: Arc<WarpRequest>) {
         let at = self.get_mut(number);
         let known = INSTRUCTIONS[usize::from(request.op & 31)][usize::from(request.size & 15)];
@@ -124,7 +123,6 @@ impl InFlightRequests {
         at.request = request;
     }
 
-    /// The request with this number.
     #[inline(always)]
     pub(super) fn get(&self, number: u64) -> &InFlightRequest {
         &self.ring[number as usize & (self.ring.len() - 1)]

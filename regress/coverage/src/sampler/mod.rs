@@ -271,13 +271,11 @@ impl Sampler {
         request::at_issue(&self.config, &mut self.hits, request, part, faulty);
     }
 
-    /// The request of a pass.
     #[inline(always)]
     fn of(&self, pass: &PassIssued) -> &InFlightRequest {
         self.requests[port_of(pass.cluster) as usize].get(pass.number)
     }
 
-    /// The pipeline stands still.
     #[inline(never)] // a cycle in ten: out of the way of the others
     fn stalls(&mut self, m: &CycleSample) {
         self.stalled += 1;
@@ -324,7 +322,6 @@ impl Sampler {
         }
     }
 
-    /// A pass leaves issue.
     #[inline(always)]
     fn pass_issued(&mut self, pass: &PassIssued) {
         if self.held > 0 {

@@ -56,7 +56,6 @@ impl Ports {
         self.holds = [0; 3];
     }
 
-    /// Samples one cycle.
     #[inline(always)]
     pub(super) fn cycle(&mut self, hits: &mut Hits, m: &CycleSample) {
         // Valid in the even bits, ready in the odd ones.
@@ -167,7 +166,6 @@ impl Table {
         *self = Table::default();
     }
 
-    /// The part of a slot.
     pub(super) fn part(&self, slot: u8) -> Option<PartWrite> {
         self.parts[usize::from(slot & 15)]
     }

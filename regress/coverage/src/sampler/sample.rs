@@ -46,7 +46,6 @@ pub(super) struct CycleSample {
 /// A warp response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Response {
-    /// Number of the request.
     pub(super) number: u64,
     pub(super) pred: u32,
     pub(super) fault: u8,
@@ -55,7 +54,6 @@ pub(super) struct Response {
 }
 
 impl CycleSample {
-    /// Nothing happens.
     pub(super) const NONE: CycleSample = CycleSample {
         pipeline: Pipeline { at_issue: None, held_back: false, stages: 0, stalled: false },
         issued: None,

@@ -588,7 +588,6 @@ impl Focus {
         b.wait = Weights::of(|wait| if wait == Wait::Current { 8 } else { 1 });
     }
 
-    /// Phases are completed.
     fn complete(&mut self) {
         self.profile.barriers.finish = Share::new(0.75);
         self.profile.barriers.counts = Span::new(1, 4);

@@ -9,16 +9,16 @@ use std::fmt;
 use atoms_cosim::bench::{BenchSpread, BenchValue, Figures, Limit, MixBench, RatioOf};
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
-use atoms_cosim::rtl;
+use atoms_cosim::rtl::{self, RtlIdentity};
 use atoms_verilated::Environment;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::BenchArgs;
 use crate::cosim;
 use crate::error::{CliError, Verdict};
 use crate::interrupt;
 use crate::machine;
-use crate::output::outln;
+use crate::output::{outln, print_json};
 use crate::progress::bar;
 use compare::Other;
 
@@ -40,7 +40,6 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
     measure(args, &subject, |limit| bench.round(limit).map_err(CliError::of))
 }
 
-/// What is measured.
 struct Subject<'a> {
     kind: &'a str,
     config: &'a NamedConfig,
@@ -76,7 +75,7 @@ fn measure(
     }
     let compared = other.map(|other| other.compared(&figures)).transpose()?;
     if args.json {
-        outln!("{}", as_json(subject, &figures, compared.as_deref()))?;
+        print_json(&BenchResult::of(subject, &figures, compared.as_deref()))?;
     } else {
         print(args, subject, &figures, compared.as_deref())?;
     }
@@ -90,21 +89,44 @@ fn ratios(subject: &Subject<'_>, figures: &Figures) -> impl Iterator<Item = (&'s
     subject.ratios.iter().filter_map(|of| Some((of.what, figures.ratio(of)?)))
 }
 
-fn as_json(subject: &Subject<'_>, figures: &Figures, compared: Option<&[(String, BenchSpread)]>) -> Value {
-    let named = |what: &str, spread: BenchSpread| {
-        let mut value = json!(spread);
-        value["what"] = json!(what);
-        value
-    };
-    let ratios: Vec<_> = ratios(subject, figures).map(|(what, of)| named(what, of)).collect();
-    let mut value = json!({
-        "bench": subject.kind, "config": subject.config.name, "about": subject.about,
-        "rtl": machine::rtl_used(), "tools": rtl::tools().ok(), "figures": figures, "ratios": ratios,
-    });
-    if let Some(compared) = compared {
-        value["times_as_fast"] = compared.iter().map(|(what, of)| named(what, *of)).collect();
+#[derive(Serialize)]
+struct BenchResult<'a> {
+    bench: &'a str,
+    config: &'a str,
+    about: &'a str,
+    rtl: Option<&'a RtlIdentity>,
+    tools: Option<String>,
+    figures: &'a Figures,
+    ratios: Vec<RatioResult<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times_as_fast: Option<Vec<RatioResult<'a>>>,
+}
+
+#[derive(Serialize)]
+struct RatioResult<'a> {
+    what: &'a str,
+    #[serde(flatten)]
+    spread: BenchSpread,
+}
+
+impl<'a> BenchResult<'a> {
+    fn of(
+        subject: &'a Subject<'_>,
+        figures: &'a Figures,
+        compared: Option<&'a [(String, BenchSpread)]>,
+    ) -> Self {
+        let each = |(what, spread): &'a (String, BenchSpread)| RatioResult { what, spread: *spread };
+        BenchResult {
+            bench: subject.kind,
+            config: &subject.config.name,
+            about: &subject.about,
+            rtl: machine::rtl_used(),
+            tools: rtl::tools().ok(),
+            figures,
+            ratios: ratios(subject, figures).map(|(what, spread)| RatioResult { what, spread }).collect(),
+            times_as_fast: compared.map(|compared| compared.iter().map(each).collect()),
+        }
     }
-    value
 }
 
 fn print(

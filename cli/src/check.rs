@@ -4,16 +4,25 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, stdin};
 use std::path::Path;
 
-use atoms_oracle::trace::check_trace;
+use atoms_oracle::trace::{TraceSummary, check_trace};
 use atoms_silicon::capture::looks_like_capture;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::CheckArgs;
 use crate::error::{CliError, Verdict};
 use crate::machine;
-use crate::output::outln;
+use crate::output::{outln, print_json};
 use crate::progress::grouped;
 use crate::silicon;
+
+#[derive(Serialize)]
+struct CheckResult<'a> {
+    accepted: bool,
+    #[serde(flatten)]
+    summary: Option<&'a TraceSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
     machine::files().reads("the trace", &args.trace).check()?;
@@ -29,9 +38,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
     match check_trace(reader) {
         Ok(summary) => {
             if args.json {
-                let mut value = json!(summary);
-                value["accepted"] = json!(true);
-                outln!("{value}")?;
+                print_json(&CheckResult { accepted: true, summary: Some(&summary), reason: None })?;
             } else {
                 outln!(
                     "{name}: accepted; {} requests, {} lanes, {} faults, {} words at the end",
@@ -51,7 +58,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
         }
         Err(error) if error.is_verdict() => {
             if args.json {
-                outln!("{}", json!({ "accepted": false, "reason": error.to_string() }))?;
+                print_json(&CheckResult { accepted: false, summary: None, reason: Some(error.to_string()) })?;
             } else {
                 outln!("{name}: rejected; {error}")?;
             }

@@ -2,12 +2,13 @@
 
 use atoms_cosim::configs::{self, ListedConfig, NamedConfig, parameters};
 use atoms_model::config::PARAMETERS;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::args::{ConfigArgs, ConfigCommand, point};
 use crate::error::{CliError, Verdict};
 use crate::machine;
-use crate::output::outln;
+use crate::output::{outln, print_json};
 
 pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
     match &args.command {
@@ -15,10 +16,10 @@ pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
             let all = configs::list(&configs::rtl_dir()).map_err(CliError::of)?;
             if *json {
                 let each = |ListedConfig { name, config }: &ListedConfig| match config {
-                    Ok(config) => as_json(config),
-                    Err(error) => json!({ "name": name, "error": error.to_string() }),
+                    Ok(config) => ConfigResult::of(config),
+                    Err(error) => ConfigResult::Unusable { name: name.clone(), error: error.to_string() },
                 };
-                outln!("{}", Value::Array(all.iter().map(each).collect()))?;
+                print_json(&all.iter().map(each).collect::<Vec<_>>())?;
             } else {
                 let width = all.iter().map(|listed| listed.name.len()).max().unwrap_or(0);
                 for ListedConfig { name, config } in &all {
@@ -32,7 +33,7 @@ pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
         ConfigCommand::Show { name, set, json } => {
             let config = machine::config(&point(name, set))?;
             if *json {
-                outln!("{}", as_json(&config))?;
+                print_json(&ConfigResult::of(&config))?;
             } else {
                 outln!("{}: {}", config.name, config.about)?;
                 for p in PARAMETERS {
@@ -44,6 +45,16 @@ pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
     Ok(Verdict::Agree)
 }
 
-fn as_json(config: &NamedConfig) -> Value {
-    json!({ "name": config.name, "about": config.about, "parameters": parameters(&config.config) })
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ConfigResult {
+    Usable { name: String, about: String, parameters: Map<String, Value> },
+    Unusable { name: String, error: String },
+}
+
+impl ConfigResult {
+    fn of(config: &NamedConfig) -> Self {
+        let (name, about) = (config.name.clone(), config.about.clone());
+        ConfigResult::Usable { name, about, parameters: parameters(&config.config) }
+    }
 }

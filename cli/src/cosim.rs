@@ -9,19 +9,20 @@ use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::machine::{Machine, Stop};
+use atoms_cosim::rtl::RtlIdentity;
 use atoms_cosim::session::{Failure, Tally};
 use atoms_cosim::stimulus::Profile;
 use atoms_cosim::trials::{Effort, run_case};
 use atoms_cosim::usage::UsageReport;
 use atoms_ops::{OPS, Op};
 use atoms_verilated::Environment;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::{CosimArgs, On, OnFail, RandomArgs};
 use crate::error::{CliError, Verdict};
 use crate::interrupt;
 use crate::machine;
-use crate::output::{out, outln};
+use crate::output::{out, outln, print_json};
 use crate::progress::{bar, grouped};
 use crate::usage;
 
@@ -79,7 +80,6 @@ fn failure_files(campaign: &Campaign) -> (PathBuf, PathBuf) {
     (dir.join(format!("{stem}.vcd")), dir.join(format!("{stem}.json")))
 }
 
-/// The file of the profile, if it has one.
 pub(crate) fn profile_file(args: &RandomArgs) -> Option<&Path> {
     args.profile.as_deref().filter(|profile| is_file(profile)).map(Path::new)
 }
@@ -180,19 +180,16 @@ fn agreed(
     lines: &[String],
 ) -> Result<Verdict, CliError> {
     if args.json {
-        let mut value = json!(tally);
-        value["agree"] = json!(true);
-        value["rtl"] = json!(machine::rtl_used());
-        value["on"] = json!(args.machine.on.name());
-        value["config"] = json!(campaign.config.name);
-        value["seed"] = json!(campaign.seed);
-        if let Some(usage) = usage {
-            value["usage"] = json!(usage);
-        }
-        if interrupt::asked() {
-            value["interrupted"] = json!(true);
-        }
-        outln!("{value}")?;
+        print_json(&CosimResult {
+            agree: true,
+            tally,
+            rtl: machine::rtl_used(),
+            on: args.machine.on.name(),
+            config: &campaign.config.name,
+            seed: campaign.seed,
+            usage,
+            interrupted: interrupt::asked(),
+        })?;
         return Ok(Verdict::Agree);
     }
     if interrupt::asked() {
@@ -330,12 +327,8 @@ fn print_failure(
     small: Option<&SmallCase>,
 ) -> Result<(), CliError> {
     if args.json {
-        let case = small.and_then(|small| serde_json::to_value(&small.case).ok());
-        let rtl = machine::rtl_used();
-        return outln!(
-            "{}",
-            json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "case": case, "rtl": rtl })
-        );
+        let (case, rtl) = (small.map(|small| &small.case), machine::rtl_used());
+        return print_json(&CosimFailureResult { agree: false, cycle, report: text, repeat, case, rtl });
     }
     outln!("{text}")?;
     outln!("  repeat   {repeat}")?;
@@ -365,7 +358,6 @@ pub(crate) fn case(path: &Path) -> Result<Case, CliError> {
     serde_json::from_str(&text).map_err(|error| CliError::message(format!("`{}`: {error}", path.display())))
 }
 
-/// Runs one stored case.
 fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
     let case = case(path)?;
     let mut files = machine::files();
@@ -377,16 +369,9 @@ fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
         machine::session(machine::lockstep(&config, args.machine.depth())?, &args.machine, !args.no_oracle)?;
     let outcome = run_case(&mut session, &case);
     let lines = machine::finish(&mut session, &args.machine)?;
-    let (verdict, json, text) = match outcome {
+    let (verdict, result, text) = match outcome {
         Ok(Tally { cycles, requests, cluster_requests, judged, .. }) => {
-            let mut json = json!({
-                "agree": true, "config": config.name, "cycles": cycles, "requests": requests,
-                "cluster_requests": cluster_requests, "judged": judged,
-            });
             let usage = machine::usage(&mut session);
-            if let Some(usage) = &usage {
-                json["usage"] = json!(usage);
-            }
             let mut text = format!(
                 "case {}: {requests} warp requests, {cluster_requests} cluster requests in {cycles} cycles: rtl, model{} \
                  agree",
@@ -396,20 +381,71 @@ fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
             if let Some(usage) = &usage {
                 text = text + "\n" + usage::text(usage).trim_end();
             }
-            (Verdict::Agree, json, text)
+            let (agree, config) = (true, config.name.clone());
+            let result =
+                CaseResult::Agrees { agree, config, cycles, requests, cluster_requests, judged, usage };
+            (Verdict::Agree, result, text)
         }
         Err(failure) if failure.is_finding() => {
             let (cycle, report) = (session.machine().cycles(), failure.to_string());
-            let json = json!({ "agree": false, "cycle": cycle, "report": report, "case": case });
-            (Verdict::Disagree, json, report)
+            let result = CaseResult::Fails { agree: false, cycle, report: report.clone(), case };
+            (Verdict::Disagree, result, report)
         }
         Err(failure) => return Err(CliError::of(failure)),
     };
     if args.json {
-        outln!("{json}")?;
+        print_json(&result)?;
     } else {
         outln!("{text}")?;
         print_lines(&lines)?;
     }
     Ok(verdict)
+}
+
+#[derive(Serialize)]
+struct CosimResult<'r> {
+    agree: bool,
+    #[serde(flatten)]
+    tally: &'r Tally,
+    rtl: Option<&'r RtlIdentity>,
+    on: &'static str,
+    config: &'r str,
+    seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<&'r UsageReport>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    interrupted: bool,
+}
+
+#[derive(Serialize)]
+struct CosimFailureResult<'r> {
+    agree: bool,
+    cycle: u64,
+    report: &'r str,
+    repeat: &'r str,
+    /// The minimized case.
+    case: Option<&'r Case>,
+    rtl: Option<&'r RtlIdentity>,
+}
+
+/// Result of a case that was read from a file.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum CaseResult {
+    Agrees {
+        agree: bool,
+        config: String,
+        cycles: u64,
+        requests: u64,
+        cluster_requests: u64,
+        judged: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        usage: Option<UsageReport>,
+    },
+    Fails {
+        agree: bool,
+        cycle: u64,
+        report: String,
+        case: Case,
+    },
 }

@@ -29,10 +29,12 @@ struct Named {
 #[derive(Debug, PartialEq, Eq)]
 enum Place {
     /// A file by its device and number: the same through symbolic and hard links.
-    File { device: u64, number: u64, path: PathBuf },
-    /// A folder.
+    File {
+        device: u64,
+        number: u64,
+        path: PathBuf,
+    },
     Folder(PathBuf),
-    /// Nothing yet.
     New(PathBuf),
     /// A device or a pipe, which nothing overwrites.
     Stream,

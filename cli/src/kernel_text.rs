@@ -16,7 +16,6 @@ use crate::error::CliError;
 pub(crate) enum Wanted {
     /// Text that runs: of an object, its listing.
     Code,
-    /// PTX.
     Ptx,
 }
 
@@ -112,7 +111,6 @@ fn tool(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).filter(elsewhere).map(|folder| folder.join(name)).find(executable)
 }
 
-/// What a tool prints.
 fn run(tool: &Path, arguments: &[OsString]) -> Result<String, CliError> {
     let output = Command::new(tool).args(arguments).output();
     let output = output

@@ -1,5 +1,6 @@
 //! `atoms lower`: the machine code of PTX instructions and of compiler builtins.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
@@ -8,12 +9,12 @@ use atoms_builtin::{Builtin, Call, CasStrength, Dialect, Expansion, PtxTarget};
 use atoms_isa::lower::LoweringRefusal;
 use atoms_isa::ptx::{self, Module};
 use atoms_isa::{Arch, Lowered};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::LowerArgs;
 use crate::error::{CliError, Verdict};
 use crate::kernel_text::{self, Wanted};
-use crate::output::outln;
+use crate::output::{outln, print_json};
 
 /// Architectures asked about where none is named: those of each generation whose code can be run.
 const USUAL: &[&str] = &["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"];
@@ -65,7 +66,7 @@ pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
         )));
     }
     if args.json {
-        outln!("{}", Value::Array(questions.iter().flat_map(Question::as_json).collect()))?;
+        print_json(&questions.iter().flat_map(Question::results).collect::<Vec<_>>())?;
     } else {
         questions.iter().try_for_each(Question::print)?;
     }
@@ -174,31 +175,47 @@ impl Question {
         Ok(())
     }
 
-    fn as_json(&self) -> Vec<Value> {
-        let each = |answer: &Answer| {
-            let mut value =
-                json!({ "ptx": self.text, "targets": names(&answer.arches), "used": answer.used });
-            if let Some((kernel, line)) = &self.place {
-                value["kernel"] = json!(kernel);
-                value["line"] = json!(line);
-            }
-            match &answer.result {
-                Ok(lines) => {
-                    let registers = answer.registers.iter().map(|(name, place)| (name.clone(), json!(place)));
-                    value["status"] = json!("ok");
-                    value["registers"] = Value::Object(registers.collect());
-                    value["sass"] = json!(lines);
-                }
-                Err(LoweringRefusal { message, help }) => {
-                    value["status"] = json!("error");
-                    value["error"] = json!(message);
-                    value["help"] = json!(help);
-                }
-            }
-            value
-        };
-        self.answers.iter().map(each).collect()
+    fn results(&self) -> impl Iterator<Item = LoweredResult<'_>> {
+        self.answers.iter().map(|answer| LoweredResult {
+            ptx: &self.text,
+            targets: names(&answer.arches),
+            used: answer.used,
+            kernel: self.place.as_ref().map(|(kernel, _)| kernel.as_str()),
+            line: self.place.as_ref().map(|(_, line)| *line),
+            answer: match &answer.result {
+                Ok(sass) => LoweredAnswer::Ok {
+                    registers: answer
+                        .registers
+                        .iter()
+                        .map(|(name, place)| (name.as_str(), place.as_str()))
+                        .collect(),
+                    sass,
+                },
+                Err(LoweringRefusal { message, help }) => LoweredAnswer::Error { error: message, help },
+            },
+        })
     }
+}
+
+/// Machine code of a PTX instruction at some architectures.
+#[derive(Serialize)]
+struct LoweredResult<'q> {
+    ptx: &'q str,
+    targets: Vec<String>,
+    used: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<&'q str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    #[serde(flatten)]
+    answer: LoweredAnswer<'q>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+enum LoweredAnswer<'q> {
+    Ok { registers: BTreeMap<&'q str, &'q str>, sass: &'q [String] },
+    Error { error: &'q str, help: &'q str },
 }
 
 fn print_lines(lines: &[String]) -> Result<(), CliError> {
@@ -212,7 +229,7 @@ fn print_lines(lines: &[String]) -> Result<(), CliError> {
 fn list(as_json: bool) -> Result<Verdict, CliError> {
     let all: Vec<String> = Builtin::all().iter().map(Builtin::to_string).collect();
     if as_json {
-        outln!("{}", json!(all))?;
+        print_json(&all)?;
     } else {
         all.iter().try_for_each(|name| outln!("{name}"))?;
     }
@@ -269,7 +286,7 @@ fn builtin(args: &LowerArgs, name: &str) -> Result<Verdict, CliError> {
     }
     let refused = all.iter().any(|e| e.result.is_err());
     if args.json {
-        outln!("{}", Value::Array(all.iter().map(|e| e.as_json(&call, dialect)).collect()))?;
+        print_json(&all.iter().map(|e| e.result(&call, dialect)).collect::<Vec<_>>())?;
     } else {
         outln!("{} ({dialect})", call.builtin)?;
         all.iter().try_for_each(Expanded::print)?;
@@ -315,26 +332,47 @@ impl Expanded {
         Ok(())
     }
 
-    fn as_json(&self, call: &Call, dialect: Dialect) -> Value {
-        let mut value = json!({
-            "builtin": call.builtin.to_string(), "dialect": dialect.to_string(), "targets": names(&self.arches),
-        });
-        match &self.result {
-            Ok((expansion, code)) => {
-                let warning =
-                    |w: &atoms_builtin::Warning| json!({ "number": w.number, "message": w.message });
-                value["status"] = json!("ok");
-                value["ptx"] = json!(expansion.lines);
-                value["warnings"] = Value::Array(expansion.warnings.iter().map(warning).collect());
-                value["lowered"] = Value::Array(code.iter().flat_map(Question::as_json).collect());
+    fn result(&self, call: &Call, dialect: Dialect) -> BuiltinResult<'_> {
+        let answer = match &self.result {
+            Ok((expansion, code)) => BuiltinAnswer::Ok {
+                ptx: &expansion.lines,
+                warnings: expansion.warnings.iter().map(WarningResult::of).collect(),
+                lowered: code.iter().flat_map(Question::results).collect(),
+            },
+            Err(refusal) => {
+                BuiltinAnswer::Error { number: refusal.number, error: &refusal.message, help: &refusal.help }
             }
-            Err(error) => {
-                value["status"] = json!("error");
-                value["number"] = json!(error.number);
-                value["error"] = json!(error.message);
-                value["help"] = json!(error.help);
-            }
-        }
-        value
+        };
+        let (builtin, dialect) = (call.builtin.to_string(), dialect.to_string());
+        BuiltinResult { builtin, dialect, targets: names(&self.arches), answer }
+    }
+}
+
+/// PTX of a builtin at some architectures.
+#[derive(Serialize)]
+struct BuiltinResult<'e> {
+    builtin: String,
+    dialect: String,
+    targets: Vec<String>,
+    #[serde(flatten)]
+    answer: BuiltinAnswer<'e>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+enum BuiltinAnswer<'e> {
+    Ok { ptx: &'e [String], warnings: Vec<WarningResult<'e>>, lowered: Vec<LoweredResult<'e>> },
+    Error { number: Option<u16>, error: &'e str, help: &'e str },
+}
+
+#[derive(Serialize)]
+struct WarningResult<'e> {
+    number: u16,
+    message: &'e str,
+}
+
+impl<'e> WarningResult<'e> {
+    fn of(warning: &'e atoms_builtin::Warning) -> Self {
+        WarningResult { number: warning.number, message: &warning.message }
     }
 }

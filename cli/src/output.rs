@@ -3,6 +3,8 @@
 use std::fmt::Arguments;
 use std::io::Write as _;
 
+use serde::Serialize;
+
 use crate::error::CliError;
 
 /// Writes a result to stdout.
@@ -11,6 +13,15 @@ use crate::error::CliError;
 /// [`CliError::Stdout`]: a result that is lost without a word must not end with status 0.
 pub(crate) fn result(text: Arguments<'_>) -> Result<(), CliError> {
     std::io::stdout().write_fmt(text).map_err(CliError::Stdout)
+}
+
+/// Writes a result as one line of JSON; keys are in alphabetical order.
+///
+/// # Errors
+/// [`CliError::Stdout`].
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
+    let value = serde_json::to_value(value).map_err(CliError::of)?;
+    result(format_args!("{value}\n"))
 }
 
 /// Writes what stdout still holds back.

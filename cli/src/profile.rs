@@ -1,17 +1,17 @@
 //! What each instruction that uses the unit cost, as a report shows it.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use atoms_isa::{Kernel, SourceLine};
 use atoms_sm::InstructionProfile;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::progress::grouped;
 use crate::usage::by_range;
 
 /// Lines of the kernel shown as text; JSON has all.
 const SHOWN: usize = 12;
-/// Columns of a terminal.
 const COLUMNS: usize = 80;
 
 /// The instructions of one line of the text, which of PTX are several.
@@ -119,35 +119,51 @@ fn distribution(part: &InstructionProfile) -> Option<String> {
     (shares.len() > 1).then(|| format!("passes {}", shares.join("  ")))
 }
 
-/// All that was counted, by line, the most expensive first.
-pub(crate) fn as_json(kernel: &Kernel, profiles: &[InstructionProfile]) -> Value {
-    let part = |p: &&InstructionProfile| {
-        let by_passes: serde_json::Map<_, _> = p
-            .by_passes
-            .iter()
-            .enumerate()
-            .filter(|(_, count)| **count > 0)
-            .map(|(passes, count)| (passes.to_string(), json!(count)))
-            .collect();
-        json!({
-            "pc": p.pc,
-            "instruction": source(kernel, p),
-            "op": p.op.name(),
-            "requests": p.requests,
-            "lanes": p.lanes,
-            "passes": p.passes,
-            "conflicts": p.conflicts(),
-            "by_passes": by_passes,
-            "latency_cycles": p.latency_cycles,
-            "cluster_requests": p.cluster_requests,
-            "attempts": p.attempts,
-            "successes": p.successes,
-            "attempts_per_success": p.attempts_per_success(),
-        })
+/// Counts of the instructions of one line.
+#[derive(Serialize)]
+pub(crate) struct LineResult<'k> {
+    line: u32,
+    parts: Vec<InstructionResult<'k>>,
+}
+
+#[derive(Serialize)]
+struct InstructionResult<'k> {
+    pc: u32,
+    instruction: &'k str,
+    op: &'static str,
+    requests: u64,
+    lanes: u64,
+    passes: u64,
+    conflicts: u64,
+    /// Requests by their number of passes.
+    by_passes: BTreeMap<usize, u64>,
+    latency_cycles: u64,
+    cluster_requests: u64,
+    attempts: u64,
+    successes: u64,
+    attempts_per_success: Option<f64>,
+}
+
+/// Gives all counts by line, the most expensive line first.
+pub(crate) fn results<'k>(kernel: &'k Kernel, profiles: &[InstructionProfile]) -> Vec<LineResult<'k>> {
+    let part = |p: &&InstructionProfile| InstructionResult {
+        pc: p.pc,
+        instruction: source(kernel, p),
+        op: p.op.name(),
+        requests: p.requests,
+        lanes: p.lanes,
+        passes: p.passes,
+        conflicts: p.conflicts(),
+        by_passes: p.by_passes.iter().copied().enumerate().filter(|(_, count)| *count > 0).collect(),
+        latency_cycles: p.latency_cycles,
+        cluster_requests: p.cluster_requests,
+        attempts: p.attempts,
+        successes: p.successes,
+        attempts_per_success: p.attempts_per_success(),
     };
     let lines = lines(kernel, profiles);
     lines
         .iter()
-        .map(|line| json!({ "line": line.line, "parts": line.parts.iter().map(part).collect::<Vec<_>>() }))
+        .map(|line| LineResult { line: line.line, parts: line.parts.iter().map(part).collect() })
         .collect()
 }

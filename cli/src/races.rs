@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use atoms_isa::{Kernel, Scope, SourceLine};
 use atoms_sm::races::{Finding, Memory, Party, Races, Strength};
-use serde_json::{Value, json};
+use serde::Serialize;
 use textwrap::{WordSeparator, WordSplitter, WrapAlgorithm};
 
 use crate::progress::grouped;
@@ -65,43 +65,82 @@ impl<'k> Found<'k> {
         text
     }
 
-    pub(crate) fn as_json(&self) -> Value {
+    pub(crate) fn result(&self) -> RacesResult<'_> {
         let party = |party: &Party| {
             let line = self.line(party);
-            json!({
-                "line": line.map(|line| line.line),
-                "instruction": line.map(|line| line.text.as_str()),
-                "cta": party.cta,
-                "cluster": party.cluster,
-                "warp": party.warp,
-                "lane": party.lane,
-                "cycle": party.cycle,
-                "copy": party.copy,
-                "writes": party.writes,
-                "atomic": party.strength.is_atomic(),
-                "scope": match party.strength {
+            PartyResult {
+                line: line.map(|line| line.line),
+                instruction: line.map(|line| line.text.as_str()),
+                cta: party.cta,
+                cluster: party.cluster,
+                warp: party.warp,
+                lane: party.lane,
+                cycle: party.cycle,
+                copy: party.copy,
+                writes: party.writes,
+                atomic: party.strength.is_atomic(),
+                scope: match party.strength {
                     Strength::Strong(Some(scope)) => Some(name(scope)),
                     Strength::Strong(None) | Strength::Taken | Strength::Unsaid | Strength::Weak => None,
                 },
-            })
+            }
         };
-        let found = self.findings.iter().map(|finding| {
-            json!({
-                "kind": finding.kind.name(),
-                "what": finding.kind.to_string(),
-                "advice": finding.advice(),
-                "memory": match finding.memory {
-                    Memory::Global => json!("global"),
-                    Memory::Shared(cta) => json!({ "shared": cta }),
-                },
-                "address": finding.address,
-                "first": party(&finding.first),
-                "second": party(&finding.second),
-                "count": finding.count,
-            })
+        let found = self.findings.iter().map(|finding| RaceResult {
+            kind: finding.kind.name(),
+            what: finding.kind.to_string(),
+            advice: finding.advice(),
+            memory: match finding.memory {
+                Memory::Global => MemoryResult::Global,
+                Memory::Shared(cta) => MemoryResult::Shared(cta),
+            },
+            address: finding.address,
+            first: party(&finding.first),
+            second: party(&finding.second),
+            count: finding.count,
         });
-        json!({ "pairs": self.findings.len(), "found": found.collect::<Vec<_>>() })
+        RacesResult { pairs: self.findings.len(), found: found.collect() }
     }
+}
+
+#[derive(Serialize)]
+pub(crate) struct RacesResult<'k> {
+    pairs: usize,
+    found: Vec<RaceResult<'k>>,
+}
+
+#[derive(Serialize)]
+struct RaceResult<'k> {
+    kind: &'static str,
+    what: String,
+    advice: String,
+    memory: MemoryResult,
+    address: u64,
+    first: PartyResult<'k>,
+    second: PartyResult<'k>,
+    count: u64,
+}
+
+/// Global memory, or the shared memory of a CTA.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum MemoryResult {
+    Global,
+    Shared(u32),
+}
+
+#[derive(Serialize)]
+struct PartyResult<'k> {
+    line: Option<u32>,
+    instruction: Option<&'k str>,
+    cta: u32,
+    cluster: u32,
+    warp: u32,
+    lane: u8,
+    cycle: u64,
+    copy: bool,
+    writes: bool,
+    atomic: bool,
+    scope: Option<&'static str>,
 }
 
 /// Adds words to a text, indented, in lines of 80 columns.

@@ -21,7 +21,6 @@ use crate::machine::{self, shell};
 use crate::output::outln;
 use crate::progress::{build_step, grouped};
 
-/// Refusals that are shown.
 const REFUSALS: usize = 10;
 
 /// Replays in a process of its own: what the bundle is about may end it, or never end.
@@ -86,9 +85,7 @@ pub(crate) fn what(bundle: &Bundle) -> String {
 /// Whose RTL is replayed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rtl {
-    /// That of this checkout.
     Here,
-    /// That of the bundle.
     Bundle,
 }
 

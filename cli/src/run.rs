@@ -1,26 +1,28 @@
 //! `atoms run`: a kernel on the unit.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::machine::{Machine, RerunPoint, Stop};
+use atoms_cosim::rtl::RtlIdentity;
 use atoms_cosim::session::Failure;
 use atoms_cosim::usage::UsageReport;
 use atoms_isa::{Arch, Kernel, Program};
 use atoms_ops::OPS;
 use atoms_sm::races::{Races, Text};
 use atoms_sm::{Buffer, Launch, LaunchError, Observer, Outcome, RunError, RunReport, SmConfig};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::{On, RunArgs, Undefined as Level};
 use crate::error::{CliError, Verdict};
 use crate::kernel_text::{self, Wanted};
 use crate::machine::{self, MeasuredSession};
-use crate::output::{note, out, outln};
-use crate::profile;
+use crate::output::{note, out, outln, print_json};
+use crate::profile::{self, LineResult};
 use crate::progress::grouped;
-use crate::races::Found;
-use crate::undefined::{Requests, Undefined};
+use crate::races::{Found, RacesResult};
+use crate::undefined::{Requests, Undefined, UndefinedResult};
 use crate::usage;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
@@ -196,11 +198,7 @@ impl Question<'_> {
                 let wrong = raced || (named && self.level == Level::Strict);
                 let verdict = if report.as_expected() && !wrong { Verdict::Agree } else { Verdict::Disagree };
                 if self.args.json {
-                    let mut value = self.as_json(&report, &session, undefined, found);
-                    if let Some(usage) = usage {
-                        value["usage"] = json!(usage);
-                    }
-                    outln!("{value}")?;
+                    print_json(&self.result(&report, &session, undefined, found, usage.as_ref()))?;
                 } else {
                     self.print(&report, &session, usage.as_ref(), &lines, raced)?;
                 }
@@ -230,10 +228,7 @@ impl Question<'_> {
 
     fn print_interrupted(&self, cycle: u64, judged: u64, lines: &[String]) -> Result<(), CliError> {
         if self.args.json {
-            return outln!(
-                "{}",
-                json!({ "agree": true, "interrupted": true, "cycle": cycle, "judged": judged })
-            );
+            return print_json(&InterruptedResult { agree: true, interrupted: true, cycle, judged });
         }
         outln!("interrupted at cycle {}: nothing differs so far", grouped(cycle))?;
         outln!("  oracle     accepts all {} answers", grouped(judged))?;
@@ -368,16 +363,17 @@ impl Question<'_> {
             mismatch.config.clone_from(&self.config.name);
         }
         if args.json {
-            let text = failure.to_string();
-            let cycle = session.machine().cycles();
-            let undefined = undefined.map(Undefined::as_json);
-            let accepts = !matches!(failure, Failure::Oracle(_));
-            let mut value = json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "undefined": undefined, "judged": session.tally().judged, "oracle": { "accepts": accepts }, "rtl": machine::rtl_used() });
-            if let Some(found) = found {
-                value["races"] = found.as_json();
-            }
-            outln!("{value}")?;
-            return Ok(());
+            return print_json(&RunFailureResult {
+                agree: false,
+                cycle: session.machine().cycles(),
+                report: failure.to_string(),
+                repeat,
+                undefined: undefined.map(Undefined::result),
+                judged: session.tally().judged,
+                oracle: OracleResult { accepts: !matches!(failure, Failure::Oracle(_)), memory: None },
+                rtl: machine::rtl_used(),
+                races: found.map(Found::result),
+            });
         }
         outln!("{failure}")?;
         outln!("  repeat   {repeat}")?;
@@ -387,75 +383,171 @@ impl Question<'_> {
         Ok(())
     }
 
-    fn as_json<M: Machine>(
-        &self,
-        report: &RunReport,
+    fn result<'r, M: Machine>(
+        &'r self,
+        report: &'r RunReport,
         session: &MeasuredSession<M>,
-        undefined: Option<&Undefined<'_>>,
-        found: Option<&Found<'_>>,
-    ) -> Value {
+        undefined: Option<&'r Undefined<'_>>,
+        found: Option<&'r Found<'_>>,
+        usage: Option<&'r UsageReport>,
+    ) -> RunResult<'r> {
         let s = &report.statistics;
-        let requests: serde_json::Map<_, _> =
-            OPS.iter().zip(&s.requests_by_op).map(|(row, n)| (row.name.to_string(), json!(n))).collect();
-        let mut value = json!({
-            "agree": true,
-            "checked": report.checked(),
-            "as_expected": report.checked().then(|| report.as_expected()),
-            "kernel": self.kernel.name,
-            "arch": self.kernel.arch.to_string(),
-            "on": self.args.machine.on.name(),
-            "config": self.config.name,
-            "rtl": machine::rtl_used(),
-            "cycles": s.cycles,
-            "warp_instructions": s.warp_instructions,
-            "shared_requests": s.shared_requests,
-            "cluster_requests": s.cluster_requests,
-            "suspended": s.suspended,
-            "woken": s.woken,
-            "copies": s.copies,
-            "copied_bytes": s.copied_bytes,
-            "passes": s.passes,
-            "conflicts": s.conflicts,
-            "requests": requests,
-            "instructions": profile::as_json(self.kernel, &s.instructions),
-            "spin_attempts": s.spin_attempts,
-            "spin_successes": s.spin_successes,
-            "judged": session.tally().judged,
-            "oracle": { "accepts": true, "memory": true },
-            "undefined": undefined.map(Undefined::as_json),
-            "buffers": report.buffers.iter().map(|b| json!({
-                "name": b.name,
-                "bytes": b.bytes.len(),
-                "outcome": match &b.outcome {
-                    Outcome::Open => json!("open"),
-                    Outcome::Met { compared } => json!({ "met": compared }),
-                    Outcome::Differs { index, expected, found, differing, compared } => json!({
-                        "index": index, "expected": expected, "found": found,
-                        "differing": differing, "compared": compared,
-                    }),
-                    Outcome::OtherValues { missing, surplus, lacking, compared } => json!({
-                        "missing": missing, "surplus": surplus, "lacking": lacking, "compared": compared,
-                    }),
-                },
-            })).collect::<Vec<_>>(),
-        });
-        if let Some(target) = self.forward_of {
-            value["target"] = json!(target.to_string());
+        RunResult {
+            agree: true,
+            checked: report.checked(),
+            as_expected: report.checked().then(|| report.as_expected()),
+            kernel: &self.kernel.name,
+            arch: self.kernel.arch.to_string(),
+            on: self.args.machine.on.name(),
+            config: &self.config.name,
+            rtl: machine::rtl_used(),
+            cycles: s.cycles,
+            warp_instructions: s.warp_instructions,
+            shared_requests: s.shared_requests,
+            cluster_requests: s.cluster_requests,
+            suspended: s.suspended,
+            woken: s.woken,
+            copies: s.copies,
+            copied_bytes: s.copied_bytes,
+            passes: s.passes,
+            conflicts: s.conflicts,
+            requests: OPS.iter().map(|row| row.name).zip(s.requests_by_op.iter().copied()).collect(),
+            instructions: profile::results(self.kernel, &s.instructions),
+            spin_attempts: s.spin_attempts,
+            spin_successes: s.spin_successes,
+            judged: session.tally().judged,
+            oracle: OracleResult { accepts: true, memory: Some(true) },
+            undefined: undefined.map(Undefined::result),
+            buffers: report.buffers.iter().map(BufferResult::of).collect(),
+            target: self.forward_of.map(|target| target.to_string()),
+            races: found.map(Found::result),
+            printed: s
+                .printed
+                .iter()
+                .map(|(format, threads)| PrintedResult { format, threads: *threads })
+                .collect(),
+            usage,
         }
-        if let Some(found) = found {
-            value["races"] = found.as_json();
-        }
-        if !s.printed.is_empty() {
-            let printed =
-                s.printed.iter().map(|(format, threads)| json!({ "format": format, "threads": threads }));
-            value["printed"] = printed.collect();
-        }
-        value
     }
 
     /// What the text says of order: PTX says more than machine code.
     fn text(&self) -> Text {
         if self.kernel.of_ptx() { Text::Ptx } else { Text::Machine }
+    }
+}
+
+#[derive(Serialize)]
+struct RunResult<'r> {
+    agree: bool,
+    checked: bool,
+    as_expected: Option<bool>,
+    kernel: &'r str,
+    arch: String,
+    on: &'static str,
+    config: &'r str,
+    rtl: Option<&'r RtlIdentity>,
+    cycles: u64,
+    warp_instructions: u64,
+    shared_requests: u64,
+    cluster_requests: u64,
+    suspended: u64,
+    woken: u64,
+    copies: u64,
+    copied_bytes: u64,
+    passes: u64,
+    conflicts: u64,
+    /// Requests by the name of their operation.
+    requests: BTreeMap<&'static str, u64>,
+    instructions: Vec<LineResult<'r>>,
+    spin_attempts: u64,
+    spin_successes: u64,
+    judged: u64,
+    oracle: OracleResult,
+    undefined: Option<UndefinedResult<'r>>,
+    buffers: Vec<BufferResult<'r>>,
+    /// Architecture of PTX that runs as a later one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    races: Option<RacesResult<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    printed: Vec<PrintedResult<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<&'r UsageReport>,
+}
+
+#[derive(Serialize)]
+struct RunFailureResult<'r> {
+    agree: bool,
+    cycle: u64,
+    report: String,
+    repeat: String,
+    undefined: Option<UndefinedResult<'r>>,
+    judged: u64,
+    oracle: OracleResult,
+    rtl: Option<&'r RtlIdentity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    races: Option<RacesResult<'r>>,
+}
+
+#[derive(Serialize)]
+struct InterruptedResult {
+    agree: bool,
+    interrupted: bool,
+    cycle: u64,
+    judged: u64,
+}
+
+#[derive(Serialize)]
+struct OracleResult {
+    accepts: bool,
+    /// The oracle also accepts memory at the end; left out if the run did not get there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct PrintedResult<'r> {
+    format: &'r str,
+    threads: u64,
+}
+
+#[derive(Serialize)]
+struct BufferResult<'r> {
+    name: &'r str,
+    bytes: usize,
+    outcome: OutcomeResult<'r>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum OutcomeResult<'r> {
+    Open(&'static str),
+    Met { met: usize },
+    Differs { index: usize, expected: &'r str, found: &'r str, differing: usize, compared: usize },
+    OtherValues { missing: Option<&'r str>, surplus: Option<&'r str>, lacking: usize, compared: usize },
+}
+
+impl<'r> BufferResult<'r> {
+    fn of(buffer: &'r Buffer) -> Self {
+        let outcome = match &buffer.outcome {
+            Outcome::Open => OutcomeResult::Open("open"),
+            Outcome::Met { compared } => OutcomeResult::Met { met: *compared },
+            Outcome::Differs { index, expected, found, differing, compared } => OutcomeResult::Differs {
+                index: *index,
+                expected,
+                found,
+                differing: *differing,
+                compared: *compared,
+            },
+            Outcome::OtherValues { missing, surplus, lacking, compared } => OutcomeResult::OtherValues {
+                missing: missing.as_deref(),
+                surplus: surplus.as_deref(),
+                lacking: *lacking,
+                compared: *compared,
+            },
+        };
+        BufferResult { name: &buffer.name, bytes: buffer.bytes.len(), outcome }
     }
 }
 

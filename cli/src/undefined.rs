@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use atoms_isa::{Kernel, SourceLine};
 use atoms_model::diagnosis::{Diagnosis, Watch};
 use atoms_sm::{CoreEvent, Observer};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::progress::grouped;
 
@@ -140,19 +140,53 @@ impl Kind {
         format!("  {what}: lane {lane}, cycle {cycle} ({clause})\n    {advice}\n{}", place(*line, *count))
     }
 
-    fn as_json(&self, (repeated, line): &(Repeated, Option<&SourceLine>)) -> Value {
-        json!({
-            "kind": self.name,
-            "clause": self.clause,
-            "what": self.what,
-            "advice": self.advice,
-            "cycle": repeated.cycle,
-            "lane": repeated.lane,
-            "line": line.map(|line| line.line),
-            "instruction": line.map(|line| line.text.as_str()),
-            "count": repeated.count,
-        })
+    fn result<'k>(&self, (repeated, line): &(Repeated, Option<&'k SourceLine>)) -> UseResult<'k> {
+        UseResult {
+            kind: self.name,
+            clause: self.clause,
+            what: self.what.to_string(),
+            advice: self.advice,
+            cycle: repeated.cycle,
+            lane: repeated.lane,
+            line: line.map(|line| line.line),
+            instruction: line.map(|line| line.text.as_str()),
+            count: repeated.count,
+            object: None,
+        }
     }
+}
+
+#[derive(Serialize)]
+pub(crate) struct UndefinedResult<'k> {
+    total: u64,
+    found: Vec<UseResult<'k>>,
+}
+
+/// One kind of undefined use by one instruction.
+#[derive(Serialize)]
+struct UseResult<'k> {
+    kind: &'static str,
+    clause: &'static str,
+    what: String,
+    advice: &'static str,
+    cycle: u64,
+    lane: u32,
+    line: Option<u32>,
+    instruction: Option<&'k str>,
+    count: u64,
+    #[serde(flatten)]
+    object: Option<ObjectUse>,
+}
+
+/// Details of a use of an mbarrier object.
+#[derive(Serialize)]
+struct ObjectUse {
+    found: String,
+    op: &'static str,
+    address: u32,
+    cluster: bool,
+    tag: u8,
+    slot: u8,
 }
 
 fn total(repeated: &[(Repeated, Option<&SourceLine>)]) -> u64 {
@@ -183,7 +217,6 @@ impl<'k> Undefined<'k> {
         self.groups.is_empty() && self.named.iter().all(Vec::is_empty)
     }
 
-    /// Uses of mbarrier objects.
     fn total(&self) -> u64 {
         self.counts.iter().map(|(_, count)| count).sum::<u64>() + total(&self.named[PENDING_COUNT])
     }
@@ -226,37 +259,30 @@ impl<'k> Undefined<'k> {
         text
     }
 
-    pub(crate) fn as_json(&self) -> Value {
-        let found: Vec<_> = self
-            .groups
-            .iter()
-            .map(|Group { first: d, line, count }| {
-                json!({
-                    "kind": d.kind.name(),
-                    "clause": d.clause(),
-                    "what": d.what(),
-                    "found": d.found(),
-                    "advice": d.advice(),
-                    "op": d.op.name(),
-                    "address": d.address,
-                    "cycle": d.cycle,
-                    "cluster": d.cluster,
-                    "lane": d.lane,
-                    "tag": d.tag,
-                    "slot": d.slot,
-                    "line": line.map(|line| line.line),
-                    "instruction": line.map(|line| line.text.as_str()),
-                    "count": count,
-                })
-            })
-            .collect();
-        let of_kind = |(kind, repeated): (&'static Kind, &'_ Vec<_>)| {
-            repeated.iter().map(|repeated| kind.as_json(repeated)).collect::<Vec<_>>()
-        };
-        let named: Vec<_> = KINDS.iter().zip(&self.named).rev().flat_map(of_kind).collect();
-        let found: Vec<_> = found.into_iter().chain(named).collect();
+    pub(crate) fn result(&self) -> UndefinedResult<'k> {
+        let objects = self.groups.iter().map(|Group { first: d, line, count }| UseResult {
+            kind: d.kind.name(),
+            clause: d.clause(),
+            what: d.what(),
+            advice: d.advice(),
+            cycle: d.cycle,
+            lane: d.lane.into(),
+            line: line.map(|line| line.line),
+            instruction: line.map(|line| line.text.as_str()),
+            count: *count,
+            object: Some(ObjectUse {
+                found: d.found(),
+                op: d.op.name(),
+                address: d.address,
+                cluster: d.cluster,
+                tag: d.tag,
+                slot: d.slot,
+            }),
+        });
+        let named = KINDS.iter().zip(&self.named).rev();
+        let named = named.flat_map(|(kind, repeated)| repeated.iter().map(|repeated| kind.result(repeated)));
         let others: u64 = self.named.iter().take(PENDING_COUNT).map(|repeated| total(repeated)).sum();
-        json!({ "total": self.total() + others, "found": found })
+        UndefinedResult { total: self.total() + others, found: objects.chain(named).collect() }
     }
 }
 

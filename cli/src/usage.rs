@@ -6,7 +6,6 @@ use atoms_cosim::usage::{BankUsage, CycleStack, Distribution, LatencyUsage, Retr
 
 use crate::progress::grouped;
 
-/// Columns of a terminal.
 const COLUMNS: usize = 80;
 /// Columns of a bar, at most.
 const BAR: usize = 16;

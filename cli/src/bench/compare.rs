@@ -11,7 +11,6 @@ use super::Compared;
 use crate::args::BenchArgs;
 use crate::error::CliError;
 
-/// What is compared with.
 pub(super) struct Other {
     path: PathBuf,
     /// True if it is a program, which measures one round for each round of this one; false for a report.

@@ -5,13 +5,18 @@ use std::path::Path;
 
 use atoms_cosim::configs;
 use atoms_explore::calibrate::{Calibration, GpuProfile, calibrate, published, read_measurements};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::explore::CalibrateArgs;
 use crate::args::point;
 use crate::error::{CliError, Verdict};
 use crate::machine;
-use crate::output::outln;
+use crate::output::{outln, print_json};
+
+#[derive(Serialize)]
+struct CalibrateResult<'a> {
+    calibrations: &'a [Calibration],
+}
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<Verdict, CliError> {
     let mut files = machine::files();
@@ -49,7 +54,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Verdict, CliError> {
         write(out, &found)?;
     }
     if args.json {
-        outln!("{}", json!({ "calibrations": found }))?;
+        print_json(&CalibrateResult { calibrations: &found })?;
         return Ok(Verdict::Agree);
     }
     for (at, one) in found.iter().enumerate() {

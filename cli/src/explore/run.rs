@@ -4,6 +4,7 @@ use std::path::Path;
 
 use atoms_cosim::configs::{NamedConfig, parameters};
 use atoms_cosim::internals::Depth;
+use atoms_cosim::rtl::RtlIdentity;
 use atoms_cosim::session::Failure;
 use atoms_explore::calibrate::{GpuProfile, GpuTime, RoundCounts};
 use atoms_explore::certificate::{Certificate, certify};
@@ -13,8 +14,9 @@ use atoms_explore::measure::{
 use atoms_isa::Program;
 use atoms_sm::Launch;
 use atoms_verilated::hash;
-use atoms_workload::{GENERATED, Gaps, Generated, KernelWorkload, Replay, Workload};
-use serde_json::json;
+use atoms_workload::{GENERATED, Gaps, Generated, KernelWorkload, Replay, Workload, WorkloadIdentity};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::calibrate;
 use crate::args::On;
@@ -24,7 +26,7 @@ use crate::files::Files;
 use crate::interrupt;
 use crate::kernel_text::{self, Wanted};
 use crate::machine;
-use crate::output::outln;
+use crate::output::{outln, print_json};
 use crate::progress::grouped;
 
 pub(crate) fn run(args: &ExploreRunArgs) -> Result<Verdict, CliError> {
@@ -169,6 +171,44 @@ fn with(workload: &Workload) -> String {
     changed.map(|(parameter, value)| format!("{}={value}", parameter.name)).collect::<Vec<_>>().join(",")
 }
 
+#[derive(Serialize)]
+struct ExploreRunResult<'a> {
+    workload: WorkloadIdentity,
+    config: &'a str,
+    parameters: Map<String, Value>,
+    seed: u64,
+    on: &'static str,
+    measurement: MeasurementResult<'a>,
+    certificate: Option<&'a Certificate>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpu: Option<GpuResult<'a>>,
+}
+
+#[derive(Serialize)]
+struct MeasurementResult<'a> {
+    #[serde(flatten)]
+    counts: &'a Measurement,
+    units_per_kilocycle: f64,
+    passes_per_request: f64,
+    retries_per_success: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct GpuResult<'a> {
+    #[serde(flatten)]
+    time: &'a GpuTime,
+    profile: &'a GpuProfile,
+}
+
+/// A point without a measurement.
+#[derive(Serialize)]
+struct FindingResult<'a> {
+    error: String,
+    config: &'a str,
+    repeat: String,
+    rtl: Option<&'a RtlIdentity>,
+}
+
 fn print(
     args: &ExploreRunArgs,
     trial: &Trial<'_>,
@@ -178,23 +218,21 @@ fn print(
 ) -> Result<(), CliError> {
     let identity = trial.workload.identity();
     if args.json {
-        let mut value = json!({
-            "workload": identity,
-            "config": trial.config.name,
-            "parameters": parameters(&trial.config.config),
-            "seed": trial.seed,
-            "on": args.on.name(),
-            "measurement": m,
-            "certificate": certificate,
+        return print_json(&ExploreRunResult {
+            workload: identity,
+            config: &trial.config.name,
+            parameters: parameters(&trial.config.config),
+            seed: trial.seed,
+            on: args.on.name(),
+            measurement: MeasurementResult {
+                counts: m,
+                units_per_kilocycle: m.units_per_kilocycle(),
+                passes_per_request: m.passes_per_request(),
+                retries_per_success: m.retries_per_success(),
+            },
+            certificate,
+            gpu: time.map(|(profile, time)| GpuResult { time, profile }),
         });
-        if let Some((profile, time)) = time {
-            value["gpu"] = json!(time);
-            value["gpu"]["profile"] = json!(profile);
-        }
-        value["measurement"]["units_per_kilocycle"] = json!(m.units_per_kilocycle());
-        value["measurement"]["passes_per_request"] = json!(m.passes_per_request());
-        value["measurement"]["retries_per_success"] = json!(m.retries_per_success());
-        return outln!("{value}");
     }
     outln!(
         "{} on {}, configuration {}, seed {}: {} units of work in {} cycles",
@@ -279,10 +317,8 @@ fn print_finding(args: &ExploreRunArgs, config: &NamedConfig, error: &TrialError
         repeat += " --gaps recorded";
     }
     if args.json {
-        return outln!(
-            "{}",
-            json!({ "error": error.to_string(), "config": config.name, "repeat": repeat, "rtl": machine::rtl_used() })
-        );
+        let (error, config) = (error.to_string(), &config.name);
+        return print_json(&FindingResult { error, config, repeat, rtl: machine::rtl_used() });
     }
     outln!("{error}\n  repeat   {repeat}")
 }

@@ -13,7 +13,7 @@ use atoms_explore::sweep::{
     SweepProgress, SweepRun, SweepRunError, search, sweep,
 };
 use atoms_verilated::Environment;
-use serde_json::json;
+use serde::Serialize;
 
 use super::cost;
 use crate::args::Executor;
@@ -21,8 +21,28 @@ use crate::args::explore::{CertifyArg, PointShard, SweepArgs};
 use crate::error::{CliError, Verdict};
 use crate::interrupt;
 use crate::machine::{self, shell};
-use crate::output::{note, outln};
+use crate::output::{note, outln, print_json};
 use crate::progress::{bar, build_step, grouped};
+
+#[derive(Serialize)]
+struct SweepResult<'a> {
+    about: &'a str,
+    points: usize,
+    certified: usize,
+    failed: usize,
+    impossible: u64,
+    findings: &'a [String],
+    rtl: &'a RtlIdentity,
+    out: &'a Path,
+}
+
+#[derive(Serialize)]
+struct ShardResult {
+    shard: u32,
+    of: u32,
+    points: usize,
+    failed: usize,
+}
 
 pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
     let environment = Environment::from_process();
@@ -95,14 +115,16 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
     let certified = measured.iter().filter(|one| one.certified).count();
     let verdict = if failed.is_empty() { Verdict::Agree } else { Verdict::Disagree };
     if args.json {
-        outln!(
-            "{}",
-            json!({
-                "about": plan.about, "points": measured.len(), "certified": certified, "failed": failed.len(),
-                "impossible": impossible.iter().map(|one| one.points).sum::<u64>(), "findings": findings,
-                "rtl": rtl, "out": out,
-            })
-        )?;
+        print_json(&SweepResult {
+            about: &plan.about,
+            points: measured.len(),
+            certified,
+            failed: failed.len(),
+            impossible: impossible.iter().map(|one| one.points).sum(),
+            findings: &findings,
+            rtl: &rtl,
+            out: &out,
+        })?;
         return Ok(verdict);
     }
     outln!("{}", plan.about)?;
@@ -200,10 +222,7 @@ fn measure_shard(
     let failed = measured.iter().filter(|one| one.outcome.is_err()).count();
     let kept = measured.len() - failed;
     if args.json {
-        outln!(
-            "{}",
-            json!({ "shard": shard.number, "of": shard.of, "points": measured.len(), "failed": failed })
-        )?;
+        print_json(&ShardResult { shard: shard.number, of: shard.of, points: measured.len(), failed })?;
     } else {
         outln!(
             "shard {} of {}: {} measured and kept, {failed} came to nothing",

@@ -1,20 +1,21 @@
 //! `atoms explore workloads`: the generated workloads and their parameters.
 
 use atoms_workload::{
-    GENERATED, Generated, GeneratedKind, WorkloadParameter, WorkloadParameterKind, common_parameters,
+    GENERATED, Generated, GeneratedKind, WorkloadParameter, WorkloadParameterKind, WorkloadValue,
+    common_parameters,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::error::{CliError, Verdict};
-use crate::output::outln;
+use crate::output::{outln, print_json};
 
 pub(crate) fn workloads(name: Option<&str>, json: bool) -> Result<Verdict, CliError> {
     let one = name.map(|name| Generated::named(name).map_err(CliError::of)).transpose()?;
     let kinds: Vec<_> = one.map_or_else(|| GENERATED.iter().collect(), |one: Generated| vec![one.kind()]);
     if json {
-        let common: Vec<_> = common_parameters().iter().map(as_json).collect();
-        let kinds: Vec<_> = kinds.into_iter().map(kind_as_json).collect();
-        outln!("{}", json!({ "workloads": kinds, "common": common }))?;
+        let common = common_parameters().iter().map(ParameterResult::of).collect();
+        let workloads = kinds.into_iter().map(KindResult::of).collect();
+        print_json(&WorkloadsResult { workloads, common })?;
         return Ok(Verdict::Agree);
     }
     for kind in kinds {
@@ -33,17 +34,51 @@ fn table(parameters: &[WorkloadParameter]) -> Result<(), CliError> {
     Ok(())
 }
 
-fn kind_as_json(kind: &GeneratedKind) -> Value {
-    let parameters: Vec<_> = kind.parameters().iter().map(as_json).collect();
-    json!({ "name": kind.name, "about": kind.about, "unit": kind.unit, "parameters": parameters })
+#[derive(Serialize)]
+struct WorkloadsResult {
+    workloads: Vec<KindResult>,
+    common: Vec<ParameterResult>,
 }
 
-fn as_json(p: &WorkloadParameter) -> Value {
-    let mut value = json!({ "name": p.name, "about": p.about, "default": p.default });
-    match p.kind {
-        WorkloadParameterKind::Whole(low, high) => value["range"] = json!([low, high]),
-        WorkloadParameterKind::Real(low, high) => value["range"] = json!([low, high]),
-        WorkloadParameterKind::Choice(names) => value["choices"] = json!(names),
+#[derive(Serialize)]
+struct KindResult {
+    name: &'static str,
+    about: &'static str,
+    unit: &'static str,
+    parameters: Vec<ParameterResult>,
+}
+
+impl KindResult {
+    fn of(kind: &GeneratedKind) -> Self {
+        let parameters = kind.parameters().iter().map(ParameterResult::of).collect();
+        KindResult { name: kind.name, about: kind.about, unit: kind.unit, parameters }
     }
-    value
+}
+
+#[derive(Serialize)]
+struct ParameterResult {
+    name: &'static str,
+    about: &'static str,
+    default: WorkloadValue,
+    #[serde(flatten)]
+    values: ParameterValues,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ParameterValues {
+    Whole { range: (u32, u32) },
+    Real { range: (f64, f64) },
+    Choice { choices: &'static [&'static str] },
+}
+
+impl ParameterResult {
+    fn of(p: &WorkloadParameter) -> Self {
+        let values = match p.kind {
+            WorkloadParameterKind::Whole(low, high) => ParameterValues::Whole { range: (low, high) },
+            WorkloadParameterKind::Real(low, high) => ParameterValues::Real { range: (low, high) },
+            WorkloadParameterKind::Choice(choices) => ParameterValues::Choice { choices },
+        };
+        ParameterResult { name: p.name, about: p.about, default: p.default, values }
+    }
 }

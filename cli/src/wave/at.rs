@@ -56,7 +56,6 @@ pub(crate) fn at(args: &WaveAtArgs) -> Result<Verdict, CliError> {
     Ok(verdict(&excerpt.ended))
 }
 
-/// What is run.
 fn rerun(args: &WaveAtArgs) -> Result<Rerun, CliError> {
     let Some(path) = &args.what else {
         let config = machine::config(&args.point.name())?;

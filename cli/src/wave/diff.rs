@@ -4,13 +4,13 @@ use atoms_waves::{
     DiffOptions, DiffSides, Divergence, DivergenceCause, SignalPattern, SignalRename, WaveDiff, WaveNoteKind,
     WaveValue, value_label,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::wave::WaveDiffArgs;
 use crate::error::{CliError, Verdict};
-use crate::output::{note, outln};
+use crate::output::{note, outln, print_json};
 use crate::progress::grouped;
-use crate::wave::{last_cycle, notes_json, open, option, print_notes, scale};
+use crate::wave::{NoteResult, last_cycle, notes_results, open, option, print_notes, scale};
 
 /// Causes, signals of a cause, and missing signals that are printed; JSON has all.
 const CAUSES: usize = 12;
@@ -52,7 +52,7 @@ pub(crate) fn diff(args: &WaveDiffArgs) -> Result<Verdict, CliError> {
         DiffSides::Scopes(_, scopes) => scopes.map(str::to_owned),
     };
     if args.json {
-        outln!("{}", as_json(&diff, &names))?;
+        print_json(&DiffResult::of(&diff, &names))?;
     } else {
         print(&diff, &names, args.clock.as_deref())?;
     }
@@ -232,7 +232,6 @@ fn print_divergence(
     outln!("   {at}{}{further}: {left} and {right}, {fate}", paths[0])
 }
 
-/// A value in short.
 fn text_of(value: &WaveValue) -> String {
     match value {
         WaveValue::Bits(digits) if digits.len() > 1 => format!("0x{}", value_label(value)),
@@ -240,41 +239,96 @@ fn text_of(value: &WaveValue) -> String {
     }
 }
 
-fn as_json(diff: &WaveDiff, names: &[String; 2]) -> Value {
-    let value = |value: &Option<WaveValue>| value.as_ref().map(text_of);
-    let signals: Vec<_> = diff
-        .divergences
-        .iter()
-        .map(|d| {
-            json!({
-                "left": d.paths[0], "right": d.paths[1], "further_names": d.further_names, "first": d.first,
-                "values": d.values.each_ref().map(value), "times": d.times, "duration": d.duration, "heals": d.heals,
-            })
-        })
-        .collect();
-    let path = |signal: &usize| diff.divergences[*signal].paths[0].clone();
-    let causes: Vec<_> = diff
-        .causes
-        .iter()
-        .map(|cause| {
-            let roots: Vec<_> = cause.roots.iter().map(path).collect();
-            let followers: Vec<_> = cause
-                .followers
-                .iter()
-                .map(|(signal, at)| json!({ "signal": path(signal), "first": at }))
-                .collect();
-            json!({
-                "first": cause.first, "roots": roots, "followers": followers, "times": cause.times,
-                "heals": cause.heals, "last": cause.last, "stays": cause.stays,
-            })
-        })
-        .collect();
-    json!({
-        "equal": diff.is_equal(), "sides": names, "compared": diff.compared, "points": diff.points,
-        "unit": diff.unit.map(|unit| unit.to_string()), "period": diff.period, "span": [diff.span.0, diff.span.1],
-        "times": diff.sides.map(|(first, last)| [first, last]), "uncovered": diff.uncovered,
-        "cut_in_line": diff.cut_in_line, "notes": diff.notes.each_ref().map(notes_json),
-        "missing": diff.missing, "unlike": diff.unlike, "signals": signals,
-        "causes": causes, "further_causes": diff.further_causes,
-    })
+#[derive(Serialize)]
+struct DiffResult<'d> {
+    equal: bool,
+    sides: &'d [String; 2],
+    compared: usize,
+    points: u64,
+    unit: Option<String>,
+    period: Option<u64>,
+    span: (u64, u64),
+    times: [(u64, u64); 2],
+    uncovered: bool,
+    cut_in_line: [Option<u64>; 2],
+    notes: [Vec<NoteResult>; 2],
+    missing: &'d [Vec<String>; 2],
+    unlike: &'d [[String; 2]],
+    signals: Vec<SignalDiffResult<'d>>,
+    causes: Vec<CauseResult<'d>>,
+    further_causes: u64,
+}
+
+#[derive(Serialize)]
+struct SignalDiffResult<'d> {
+    left: &'d str,
+    right: &'d str,
+    further_names: usize,
+    first: u64,
+    values: [Option<String>; 2],
+    times: u64,
+    duration: u64,
+    heals: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct CauseResult<'d> {
+    first: u64,
+    roots: Vec<&'d str>,
+    followers: Vec<FollowerResult<'d>>,
+    times: u64,
+    heals: Option<u64>,
+    last: u64,
+    stays: bool,
+}
+
+#[derive(Serialize)]
+struct FollowerResult<'d> {
+    signal: &'d str,
+    first: u64,
+}
+
+impl<'d> DiffResult<'d> {
+    fn of(diff: &'d WaveDiff, sides: &'d [String; 2]) -> Self {
+        let signal = |d: &'d Divergence| SignalDiffResult {
+            left: &d.paths[0],
+            right: &d.paths[1],
+            further_names: d.further_names,
+            first: d.first,
+            values: d.values.each_ref().map(|value| value.as_ref().map(text_of)),
+            times: d.times,
+            duration: d.duration,
+            heals: d.heals,
+        };
+        let path = |signal: usize| diff.divergences[signal].paths[0].as_str();
+        let follower =
+            |(signal, first): &(usize, u64)| FollowerResult { signal: path(*signal), first: *first };
+        let cause = |cause: &'d DivergenceCause| CauseResult {
+            first: cause.first,
+            roots: cause.roots.iter().map(|signal| path(*signal)).collect(),
+            followers: cause.followers.iter().map(follower).collect(),
+            times: cause.times,
+            heals: cause.heals,
+            last: cause.last,
+            stays: cause.stays,
+        };
+        DiffResult {
+            equal: diff.is_equal(),
+            sides,
+            compared: diff.compared,
+            points: diff.points,
+            unit: diff.unit.map(|unit| unit.to_string()),
+            period: diff.period,
+            span: diff.span,
+            times: diff.sides,
+            uncovered: diff.uncovered,
+            cut_in_line: diff.cut_in_line,
+            notes: diff.notes.each_ref().map(notes_results),
+            missing: &diff.missing,
+            unlike: &diff.unlike,
+            signals: diff.divergences.iter().map(signal).collect(),
+            causes: diff.causes.iter().map(cause).collect(),
+            further_causes: diff.further_causes,
+        }
+    }
 }

@@ -1,17 +1,17 @@
 //! `atoms wave info`: what a wave contains.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use atoms_waves::{FileSignal, SignalPattern, ValueKind, WaveFile, signal_path};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::wave::WaveInfoArgs;
 use crate::error::{CliError, Verdict};
-use crate::output::outln;
+use crate::output::{outln, print_json};
 use crate::progress::grouped;
-use crate::wave::{last_cycle, notes_json, open, print_extent, print_notes};
+use crate::wave::{NoteResult, last_cycle, notes_results, open, print_extent, print_notes};
 
-/// Scopes that are listed.
 const SCOPES: usize = 40;
 
 pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
@@ -31,19 +31,23 @@ pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
     let unit = file.unit().map(|unit| unit.to_string());
     let clock_path = clock.as_ref().map(|clock| file.signals()[clock.signal].path());
     if args.json {
-        let scopes: Vec<_> =
-            scopes.iter().map(|(scope, signals)| json!({ "scope": scope, "signals": signals })).collect();
-        outln!(
-            "{}",
-            json!({
-                "file": args.wave, "format": file.format().name(), "bytes": file.bytes(), "version": file.version(),
-                "unit": unit, "times": extent.times.map(|(first, last)| [first, last]),
-                "clock": clock_path, "period": clock.map(|clock| clock.period),
-                "cycles": cycles.map(|(first, end)| [first, end]), "signals": file.signals().len(),
-                "distinct": file.slots(), "changes": changes, "cut_in_line": extent.cut_in_line,
-                "notes": notes_json(&notes), "scopes": scopes,
-            })
-        )?;
+        print_json(&InfoResult {
+            file: &args.wave,
+            format: file.format().name(),
+            bytes: file.bytes(),
+            version: file.version(),
+            unit,
+            times: extent.times,
+            clock: clock_path,
+            period: clock.map(|clock| clock.period),
+            cycles,
+            signals: file.signals().len(),
+            distinct: file.slots(),
+            changes,
+            cut_in_line: extent.cut_in_line,
+            notes: notes_results(&notes),
+            scopes: scopes.iter().map(|(scope, signals)| ScopeResult { scope, signals: *signals }).collect(),
+        })?;
         return Ok(Verdict::Agree);
     }
     outln!("{}", args.wave.display())?;
@@ -79,6 +83,38 @@ pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
     Ok(Verdict::Agree)
 }
 
+#[derive(Serialize)]
+struct InfoResult<'f> {
+    file: &'f Path,
+    format: &'static str,
+    bytes: u64,
+    version: &'f str,
+    unit: Option<String>,
+    times: Option<(u64, u64)>,
+    clock: Option<String>,
+    period: Option<u64>,
+    cycles: Option<(u64, u64)>,
+    signals: usize,
+    distinct: usize,
+    changes: u64,
+    cut_in_line: Option<u64>,
+    notes: Vec<NoteResult>,
+    scopes: Vec<ScopeResult<'f>>,
+}
+
+#[derive(Serialize)]
+struct ScopeResult<'f> {
+    scope: &'f str,
+    signals: u64,
+}
+
+#[derive(Serialize)]
+struct SignalResult {
+    path: String,
+    kind: &'static str,
+    bits: Option<u32>,
+}
+
 /// Each scope with the number of signals in it and below.
 fn scopes(signals: &[FileSignal]) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
@@ -101,11 +137,12 @@ fn list(file: &WaveFile, pattern: &str, as_json: bool) -> Result<Verdict, CliErr
         )));
     }
     if as_json {
-        let signals: Vec<_> = signals
-            .iter()
-            .map(|signal| json!({ "path": signal.path(), "kind": kind(signal.kind), "bits": bits(signal.kind) }))
-            .collect();
-        outln!("{}", json!(signals))?;
+        let result = |signal: &&FileSignal| SignalResult {
+            path: signal.path(),
+            kind: kind(signal.kind),
+            bits: bits(signal.kind),
+        };
+        print_json(&signals.iter().map(result).collect::<Vec<_>>())?;
         return Ok(Verdict::Agree);
     }
     for signal in signals {

@@ -15,7 +15,7 @@ mod transactions;
 use std::path::Path;
 
 use atoms_waves::{WaveExtent, WaveFile, WaveNote, WaveNotes};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::wave::WaveCommand;
 use crate::args::wave::moment::Scale;
@@ -59,12 +59,21 @@ fn print_notes(file: &WaveFile, notes: &WaveNotes) {
     notes.iter().for_each(|note| note!("{}: {note}", file.path().display()));
 }
 
-fn notes_json(notes: &WaveNotes) -> Value {
-    let places = |note: &WaveNote| {
+/// What the format of a file does not allow, and was read nevertheless.
+#[derive(Serialize)]
+struct NoteResult {
+    /// First line, from 1; none in a binary file.
+    line: Option<u64>,
+    places: u64,
+    text: String,
+}
+
+fn notes_results(notes: &WaveNotes) -> Vec<NoteResult> {
+    let result = |note: &WaveNote| {
         let line = Some(note.line).filter(|line| *line > 0);
-        json!({ "line": line, "places": note.places, "text": note.kind.to_string() })
+        NoteResult { line, places: note.places, text: note.kind.to_string() }
     };
-    notes.iter().map(places).collect()
+    notes.iter().map(result).collect()
 }
 
 /// Prints the notes about a file and where it ends early.

@@ -15,7 +15,6 @@ pub(super) struct SaveFile {
     pub(super) marker: Option<u64>,
 }
 
-/// Where the save file of a wave is.
 pub(super) fn path(wave: &Path) -> PathBuf {
     wave.with_extension("gtkw")
 }

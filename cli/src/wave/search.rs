@@ -3,12 +3,22 @@
 use std::ops::ControlFlow;
 
 use atoms_waves::{WaveFile, WaveQuery};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::wave::WaveShowArgs;
 use crate::error::{CliError, Verdict};
-use crate::output::{note, outln};
+use crate::output::{note, outln, print_json};
 use crate::wave::{option, print_extent, scale};
+
+#[derive(Serialize)]
+struct QueryResult<'q> {
+    query: &'q str,
+    /// `cycle` or `time`.
+    unit: &'static str,
+    count: u64,
+    /// First and last of each range.
+    ranges: Vec<(u64, u64)>,
+}
 
 pub(super) fn search(file: &WaveFile, args: &WaveShowArgs, expression: &str) -> Result<Verdict, CliError> {
     let query =
@@ -26,7 +36,7 @@ pub(super) fn search(file: &WaveFile, args: &WaveShowArgs, expression: &str) -> 
         .cycles(clock.as_ref(), window, &mut |cycles| {
             found += cycles.end - cycles.start;
             if args.json {
-                all.push(json!([cycles.start, cycles.end - 1]));
+                all.push((cycles.start, cycles.end - 1));
                 return ControlFlow::Continue(());
             }
             let printed = match cycles.end - cycles.start {
@@ -46,7 +56,7 @@ pub(super) fn search(file: &WaveFile, args: &WaveShowArgs, expression: &str) -> 
         return Err(error);
     }
     if args.json {
-        outln!("{}", json!({ "query": expression, "unit": word, "count": found, "ranges": all }))?;
+        print_json(&QueryResult { query: expression, unit: word, count: found, ranges: all })?;
     } else if found == 0 {
         note!("it holds in no {word}");
     }

@@ -721,7 +721,14 @@ fn rtl_that_follows_finds_what_rtl_abreast_finds() {
         let output = bench.run(&run);
         assert_eq!(output.status.code(), Some(1), "{}", words(&output));
         let files = ["vcd", "json"].map(|kind| failures.join(format!("small-71.{kind}")));
-        (words(&output), files.map(|file| fs::read(file).expect("it is written")))
+        // `found in 167 attempts, 133161 cycles, 0.2 s`: the time differs from run to run.
+        let text = words(&output);
+        let untimed = |line: &str| match line.trim_start().strip_prefix("found in ") {
+            Some(spent) => spent.rsplit_once(", ").map_or(spent, |(spent, _)| spent).to_string(),
+            None => line.to_string(),
+        };
+        let text: Vec<String> = text.lines().map(untimed).collect();
+        (text.join("\n"), files.map(|file| fs::read(file).expect("it is written")))
     };
     let ((one, one_files), (two, two_files)) = (found("1"), found("2"));
     let cycle = one.strip_prefix("mismatch at cycle ").and_then(|rest| rest.split(':').next()?.parse().ok());

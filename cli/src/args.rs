@@ -472,10 +472,10 @@ pub(crate) struct CheckArgs {
 // Which RTL a bundle is replayed on.
 #[derive(Debug, Args)]
 pub(crate) struct BundleRtlArgs {
-    /// On the RTL of this checkout in place of that of the bundle
+    /// Run the RTL of this checkout, also where the bundle has another one
     #[arg(long)]
     pub(crate) here: bool,
-    /// Run the RTL of the bundle whatever it holds: it may do all that you may (docs/security.md)
+    /// Run the RTL of the bundle also if it differs from this checkout's. It runs with your rights (docs/security.md)
     #[arg(long, conflicts_with = "here")]
     pub(crate) trust: bool,
 }
@@ -493,7 +493,10 @@ pub(crate) struct ReproArgs {
     /// Show in the wave what is inside, too: every signal of the RTL, and the registers that the model has as well
     #[arg(long, requires = "trace")]
     pub(crate) internals: bool,
-    /// Replay in this process, which shows signs of life in this folder
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Internal: replay in this process, write a heartbeat to FOLDER
     #[arg(long, hide = true, value_name = "FOLDER")]
     pub(crate) in_this_process: Option<PathBuf>,
 }

@@ -1,6 +1,6 @@
 //! `atoms repro`: replays the bundle of a failure.
 
-use std::fmt;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -14,14 +14,13 @@ use atoms_regress::triage::repro::Bundle;
 use atoms_regress::triage::signature::Signature;
 use atoms_regress::triage::test_failure::FailedRun;
 use atoms_verilated::Environment;
+use serde_json::{Value, json};
 
 use crate::args::{BundleRtlArgs, ReproArgs};
 use crate::error::{CliError, Verdict};
 use crate::machine::{self, shell};
 use crate::output::outln;
 use crate::progress::{build_step, grouped};
-
-const REFUSALS: usize = 10;
 
 /// Replays in a process of its own: what the bundle is about may end it, or never end.
 pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
@@ -38,37 +37,41 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
         files.writes_wave("--trace", path);
     }
     files.check()?;
-    outln!("{}", plain(&bundle.record.key))?;
-    outln!("  test       {}, configuration {}", plain(&bundle.record.test), bundle.record.config)?;
-    outln!("  replays    {}", what(&bundle))?;
-    let rtl = choose(&args.rtl, &bundle, &mut |line| outln!("{line}"))?;
+    let rtl = BundleRtl::choose(&args.rtl, &bundle)?;
+    if !args.json {
+        outln!("{}", plain(&bundle.record.key))?;
+        outln!("  test       {}, configuration {}", plain(&bundle.record.test), bundle.record.config)?;
+        outln!("  replays    {}", what(&bundle))?;
+        rtl.print(&bundle)?;
+    }
     let program = std::env::current_exe()
         .map_err(|error| CliError::message(format!("cannot find the program that runs: {error}")))?;
     let journals = Environment::from_process().target.join("repro").join(std::process::id().to_string());
     let journals = std::path::absolute(&journals).unwrap_or(journals);
     let mut command = Command::new(&program);
     command.arg("repro").arg("--in-this-process").arg(&journals);
-    command.arg(match rtl {
-        Rtl::Here => "--here",
-        Rtl::Bundle => "--trust",
-    });
+    command.arg(if args.rtl.trust { "--trust" } else { "--here" });
     if let Some(path) = &args.trace {
         command.arg("--trace").arg(path);
     }
     if args.internals {
         command.arg("--internals");
     }
+    if args.json {
+        command.arg("--json");
+    }
     command.arg("--").arg(&args.bundle);
     let ended = ControlPipe::default().run(command, &journals).map_err(CliError::of);
     let _ = std::fs::remove_dir_all(&journals);
     let ended = ended?;
-    match (ended.died(), ended.status.code()) {
-        (None, Some(0)) => Ok(Verdict::Agree),
-        (None, Some(1)) => Ok(Verdict::Disagree),
-        (None, Some(Verdict::INTERRUPTED)) => Ok(Verdict::Interrupted),
-        (None, _) => Ok(Verdict::NotAsked),
-        (Some(death), _) => died(&bundle, death),
-    }
+    let verdict = match (ended.died(), ended.status.code()) {
+        (None, Some(0)) => Verdict::Agree,
+        (None, Some(1)) => Verdict::Disagree,
+        (None, Some(Verdict::INTERRUPTED)) => Verdict::Interrupted,
+        (None, _) => Verdict::NotAsked,
+        (Some(death), _) => died(args, &bundle, &rtl, death)?,
+    };
+    Ok(rtl.verdict(verdict))
 }
 
 /// What is replayed, in words.
@@ -82,90 +85,112 @@ pub(crate) fn what(bundle: &Bundle) -> String {
     }
 }
 
-/// Whose RTL is replayed on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rtl {
-    Here,
-    Bundle,
+/// RTL that a bundle is replayed on.
+pub(crate) struct BundleRtl {
+    pub(crate) folder: PathBuf,
+    /// True if the bundle has the same RTL, by hash.
+    pub(crate) is_of_bundle: bool,
+    /// True if the RTL of this checkout runs although it differs and `--here` was not given.
+    replaced: bool,
 }
 
-/// Decides which RTL is run, and says so.
-pub(crate) fn choose(
-    args: &BundleRtlArgs,
-    bundle: &Bundle,
-    say: &mut dyn FnMut(fmt::Arguments<'_>) -> Result<(), CliError>,
-) -> Result<Rtl, CliError> {
-    let short = |hash: &str| plain(&hash.chars().take(16).collect::<String>());
-    let own = short(&bundle.record.rtl);
-    let dir = configs::rtl_dir();
-    let here = rtl::rtl_hash(&dir).ok();
-    let no_rtl = |why: &str| CliError::message(format!("{why}there is no RTL in `{}`", dir.display()));
-    if !args.here && !bundle.rtl_is_its_own {
-        say(format_args!("  changed    the RTL in the bundle is no longer that of the failure"))?;
-    }
-    for name in &bundle.changed {
-        say(format_args!("  changed    {} is no longer that of the failure", plain(name)))?;
-    }
-    if args.here {
-        let hash = here.ok_or_else(|| no_rtl("--here: "))?;
-        if hash == bundle.record.rtl {
-            say(format_args!("  rtl        that of this checkout, {own}: the same as that of the bundle"))?;
-        } else {
-            let hash = short(&hash);
-            say(format_args!(
-                "  rtl        that of this checkout, {hash}; the bundle has another one, {own}"
-            ))?;
+impl BundleRtl {
+    /// Decides which RTL runs: that of the bundle only if it equals this checkout's or `--trust` is given.
+    pub(crate) fn choose(args: &BundleRtlArgs, bundle: &Bundle) -> Result<Self, CliError> {
+        if args.trust {
+            return Ok(BundleRtl { folder: bundle.rtl_dir(), is_of_bundle: true, replaced: false });
         }
-        return Ok(Rtl::Here);
+        let folder = configs::rtl_dir();
+        let here = rtl::rtl_hash(&folder).map_err(CliError::of)?;
+        let is_of_bundle = bundle.rtl.as_ref() == Some(&here);
+        Ok(BundleRtl { folder, is_of_bundle, replaced: !is_of_bundle && !args.here })
     }
-    if here.is_some() && here == bundle.rtl {
-        say(format_args!("  rtl        that of the bundle, {own}, which is that of this checkout"))?;
-        return Ok(Rtl::Here);
+
+    /// Says which RTL runs, and which files of the bundle were changed.
+    pub(crate) fn print(&self, bundle: &Bundle) -> Result<(), CliError> {
+        if !bundle.rtl_is_its_own {
+            outln!("  changed    the RTL in the bundle is no longer that of the failure")?;
+        }
+        for name in &bundle.changed {
+            outln!("  changed    {} is no longer that of the failure", plain(name))?;
+        }
+        let short = |hash: &str| hash.chars().take(16).collect::<String>();
+        let own = bundle.rtl.as_deref().map_or_else(|| "of files outside of it".to_string(), short);
+        let here =
+            rtl::rtl_hash(&configs::rtl_dir()).map_or_else(|_| "none".to_string(), |hash| short(&hash));
+        if own == here {
+            return outln!("  rtl        {own}, the same in the bundle and in this checkout");
+        }
+        if self.replaced {
+            outln!(
+                "  not run    the RTL of the bundle, {own}: it differs from this checkout's; --trust runs it"
+            )?;
+        }
+        match self.is_of_bundle {
+            true => outln!("  rtl        that of the bundle, {own}; this checkout has another one, {here}"),
+            false => outln!("  rtl        that of this checkout, {here}; the bundle has another one, {own}"),
+        }
     }
-    if args.trust || bundle.refused.is_empty() {
-        let other =
-            here.map(|hash| format!("; this checkout has another one, {}", short(&hash))).unwrap_or_default();
-        say(format_args!("  rtl        that of the bundle, {own}{other}"))?;
-        return Ok(Rtl::Bundle);
+
+    /// `verdict` of a run, or `NotAsked` if this checkout's RTL ran in place of the bundle's.
+    pub(crate) fn verdict(&self, verdict: Verdict) -> Verdict {
+        match verdict {
+            Verdict::Agree | Verdict::Disagree if self.replaced => Verdict::NotAsked,
+            verdict => verdict,
+        }
     }
-    say(format_args!(
-        "  refused    the RTL of the bundle, {own}: it may do more than simulate; --trust runs it"
-    ))?;
-    for refusal in bundle.refused.iter().take(REFUSALS) {
-        say(format_args!("             {refusal}"))?;
-    }
-    if bundle.refused.len() > REFUSALS {
-        say(format_args!("             ... {} more", bundle.refused.len() - REFUSALS))?;
-    }
-    let hash = here.ok_or_else(|| no_rtl("the RTL of the bundle was refused, and "))?;
-    say(format_args!("  rtl        that of this checkout, {}, in its place", short(&hash)))?;
-    Ok(Rtl::Here)
+}
+
+/// Result of a replay as JSON: whose RTL ran, and the failure, if there was one.
+fn print_json(bundle: &Bundle, rtl: &BundleRtl, found: &Value) -> Result<Verdict, CliError> {
+    let record = &bundle.record;
+    outln!(
+        "{}",
+        json!({
+            "key": record.key, "test": record.test, "config": record.config,
+            "bundle_rtl_ran": rtl.is_of_bundle, "found": found,
+        })
+    )?;
+    Ok(if found.is_null() { Verdict::Agree } else { Verdict::Disagree })
 }
 
 /// The process that replayed died.
-fn died(bundle: &Bundle, death: Death) -> Result<Verdict, CliError> {
+fn died(args: &ReproArgs, bundle: &Bundle, rtl: &BundleRtl, death: Death) -> Result<Verdict, CliError> {
     let signature = Signature::of_death(death);
+    let same = bundle.is_same(&signature);
     let text = match death {
         Death::Hung(_) => death.to_string(),
         Death::Signal(_) | Death::Exit(_) => format!("the process that ran it died: {death}"),
     };
-    if bundle.is_same(&signature) {
-        outln!("  found      the same: {text}")?;
-    } else {
-        outln!("  found      something else: {signature}: {text}")?;
+    if args.json {
+        let found = json!({ "same": same, "signature": signature.to_string(), "report": text });
+        return print_json(bundle, rtl, &found);
+    }
+    match same {
+        true => outln!("  found      the same: {text}")?,
+        false => outln!("  found      something else: {signature}: {text}")?,
     }
     Ok(Verdict::Disagree)
 }
 
 /// Replays a bundle; `journal` is for the process that watches this one.
 fn replay(args: &ReproArgs, bundle: &Bundle, journal: &WorkerJournal) -> Result<Verdict, CliError> {
-    let dir = if args.rtl.trust { bundle.rtl_dir() } else { configs::rtl_dir() };
+    let rtl = BundleRtl::choose(&args.rtl, bundle)?;
     let depth = if args.internals { Depth::Internals } else { Depth::Ports };
-    let session = bundle.session(&dir, depth, &mut build_step).map_err(CliError::of)?;
+    let session = bundle.session(&rtl.folder, depth, &mut build_step).map_err(CliError::of)?;
     journal.test(0, Duration::MAX, None);
     let (session, ()) = session.listened_by(journal.pulse());
     let replayed = bundle.replay(session, args.trace.as_deref()).map_err(CliError::of)?;
     journal.idle();
+    if args.json {
+        let found = replayed.found.map_or(Value::Null, |found| {
+            json!({
+                "same": replayed.same, "signature": found.signature.to_string(), "cycle": found.cycle,
+                "report": found.failure.to_string(),
+            })
+        });
+        return print_json(bundle, &rtl, &found);
+    }
     if let Some(path) = &args.trace {
         outln!("  wave       {}", shell(path))?;
     }

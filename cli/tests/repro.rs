@@ -1,4 +1,4 @@
-//! `atoms repro`, with the bundle of a bug that ends the process.
+//! `atoms repro`: the RTL that runs, and the bundle of a bug that ends the process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,25 +38,23 @@ fn aborting() -> PathBuf {
     folder
 }
 
-#[test]
-#[ignore = "nightly: builds RTL with a bug of its own"]
-fn a_crash_is_repeated_in_a_process_of_its_own() {
-    let rtl_dir = aborting();
-    let named = configs::named(&configs::rtl_dir(), "small").expect("a configuration");
-    let library = rtl::library(&rtl_dir, &named, Variant::Fast, &mut |_| {}).expect("it builds");
+/// A bundle of a run on `rtl_dir` that is recorded as a crash, in a folder called `name`.
+fn crashed(rtl_dir: &Path, name: &str) -> PathBuf {
+    let named = configs::named(&configs::rtl_dir(), "tiny").expect("a configuration");
+    let library = rtl::library(rtl_dir, &named, Variant::Fast, &mut |_| {}).expect("it builds");
     let episode = Episode {
-        config: "small".into(),
+        config: "tiny".into(),
         profile: atoms_cosim::stimulus::Profile::default(),
         seed: 1,
         requests: 20,
         towards: None,
     };
     let context = BundleContext {
-        test: "random/small/0",
+        test: "random/tiny/0",
         index: 0,
         seed: 1,
         config: &named,
-        rtl_dir: &rtl_dir,
+        rtl_dir,
         library: &library,
         original: Original::Episode(&episode),
         effort: Effort::default(),
@@ -64,11 +62,67 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     };
     let died = TestFailure::Died { death: Death::Signal(6), beside_others: false };
     let failed = FailedRun::new(died, "random", 0);
-    let parent = Environment::from_process().target.join("bundles").join("crash");
+    let parent = Environment::from_process().target.join("bundles").join(name);
     let _ = fs::remove_dir_all(&parent);
     let info = bundle(&context, &failed, &parent).expect("the bundle is written");
     let name = info.bundle.as_deref().and_then(|bundle| Path::new(bundle).file_name()).expect("a bundle");
-    let folder = parent.join(name);
+    parent.join(name)
+}
+
+/// RTL equal to that of the checkout runs. Other RTL needs `--trust`: without it the checkout's RTL runs, the output
+/// says so, and the status is 2.
+#[test]
+fn altered_rtl_of_a_bundle_needs_trust() {
+    let place = crashed(&configs::rtl_dir(), "altered");
+    let folder = place.display().to_string();
+    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+
+    let (output, text) = repro(&[&folder]);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("the same in the bundle and in this checkout") && text.contains("agree"), "{text}");
+    let (output, text) = repro(&[&folder, "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert_eq!(
+        (&json(&text)["bundle_rtl_ran"], json(&text)["found"].is_null()),
+        (&true.into(), true),
+        "{text}"
+    );
+
+    // Any difference counts: this RTL would not even build.
+    let path = place.join("rtl/atoms_unit.sv");
+    let source = fs::read_to_string(&path).expect("a source");
+    fs::write(&path, format!("{source}\nnot SystemVerilog\n")).expect("writes");
+    let (output, text) = repro(&[&folder]);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("not run    the RTL of the bundle") && text.contains("--trust runs it"), "{text}");
+    assert!(text.contains("rtl        that of this checkout") && text.contains("agree"), "{text}");
+    let (output, text) = repro(&[&folder, "--json"]);
+    assert_eq!((output.status.code(), &json(&text)["bundle_rtl_ran"]), (Some(2), &false.into()), "{text}");
+    let (output, text) = repro(&[&folder, "--here"]);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("the bundle has another one") && !text.contains("not run"), "{text}");
+    let (output, text) = repro(&[&folder, "--trust"]);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("rtl        that of the bundle") && text.contains("atoms_unit.sv"), "{text}");
+
+    let wave = place.with_file_name("at.vcd").display().to_string();
+    let at = ["wave", "at", &folder, "--cycle", "9", "--window", "8", "--output", &wave];
+    for (arguments, said) in [
+        (&at[..], "not run    the RTL of the bundle"),
+        (&[&at[..], &["--json"]].concat()[..], "\"bundle_rtl_ran\":false"),
+    ] {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_atoms")).args(arguments).output().expect("atoms starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(text.contains(said), "{text}");
+    }
+}
+
+#[test]
+#[ignore = "nightly: builds RTL with a bug of its own"]
+fn a_crash_is_repeated_in_a_process_of_its_own() {
+    let folder = crashed(&aborting(), "crash");
     assert!(!folder.join("case.json").exists() && !folder.join("wave.vcd").exists());
     let report = fs::read_to_string(folder.join("report.txt")).expect("a report");
     assert!(report.contains("only the run itself can show it"), "{report}");
@@ -77,7 +131,14 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     let (output, text) = repro(&[&folder, "--trust"]);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("crash signal 6") && text.contains("found      the same"), "{text}");
-    nothing_is_executed_unasked(Path::new(&folder));
+    let (output, text) = repro(&[&folder, "--trust", "--json"]);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("\"bundle_rtl_ran\":true") && text.contains("crash signal 6"), "{text}");
+    // Without --trust it does not run: nothing crashes.
+    let (output, text) = repro(&[&folder]);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("--trust runs it") && text.contains("agree"), "{text}");
+    nothing_outside_is_read(Path::new(&folder));
     let (output, text) = repro(&[&folder, "--here"]);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("the bundle has another one") && text.contains("agree"), "{text}");
@@ -110,67 +171,27 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     assert!(text.contains("failed to open") && text.contains("bundle.json"), "{text}");
 }
 
-/// The RTL of a bundle is not run, and nothing outside of the bundle is read, unless that is asked for: each way to
-/// more than simulation is named, with its file and line, and the checkout's RTL is run in its place.
-fn nothing_is_executed_unasked(bundle: &Path) {
+/// A replay reads no file outside of the bundle.
+fn nothing_outside_is_read(bundle: &Path) {
     let place = bundle.with_file_name("changed $(touch substituted)");
-    let marker = place.with_file_name("executed");
-    let _ = fs::remove_file(&marker);
     let copy = || {
         let _ = fs::remove_dir_all(&place);
         copy_folder(bundle, &place);
-        // What the crash is about is such a way itself.
-        let unit = place.join("rtl/atoms_unit.sv");
-        let text = fs::read_to_string(&unit).expect("a source");
-        let lines = text.lines().filter(|line| !line.contains("$c("));
-        fs::write(&unit, lines.map(|line| format!("{line}\n")).collect::<String>()).expect("writes");
     };
     let folder = place.display().to_string();
-    let touch = format!("touch {}", marker.display());
-    let rows = [
-        ("atoms_alu.sv", format!("module a; initial $c(\"system(\\\"{touch}\\\");\"); endmodule"), "`$c`"),
-        ("atoms_alu.sv", format!("module a; initial $system(\"{touch}\"); endmodule"), "`$system`"),
-        (
-            "atoms_alu.sv",
-            format!(
-                "import \"DPI-C\" function int system(input string s);\nmodule a; int x = system(\"{touch}\"); endmodule"
-            ),
-            "`import` of something else than a package",
-        ),
-        (
-            "atoms_alu.sv",
-            format!("module a; int f = $fopen(\"{}\", \"w\"); endmodule", marker.display()),
-            "`$fopen`",
-        ),
-        (
-            "atoms_alu.sv",
-            format!("module a; initial $dumpfile(\"{}\"); endmodule", marker.display()),
-            "`$dumpfile`",
-        ),
-        (
-            "atoms_alu.sv",
-            format!("`systemc_header\nstatic int x = system(\"{touch}\");\n`verilog"),
-            "the directive `systemc_header`",
-        ),
-        ("atoms_alu.sv", "`include \"/etc/passwd\"".to_string(), "`include \"/etc/passwd\""),
-        ("atoms_assert.svh", format!("`define ATOMS_X(A) $``A(\"system(\\\"{touch}\\\");\")"), "`$`"),
-        ("atoms_alu.sv", "/*verilator public*/".to_string(), "a comment to the tool verilator: `public`"),
-        ("atoms.f", "../../../x.sv".to_string(), "`../../../x.sv` is not the name of a source"),
-        ("atoms.f", "-f".to_string(), "`-f` is not the name of a source"),
-        ("atoms.f", "+incdir+/etc".to_string(), "`+incdir+/etc` is not the name of a source"),
-        ("atoms.f", "/etc/passwd".to_string(), "`/etc/passwd` is not the name of a source"),
-    ];
-    for (file, addition, expected) in rows {
+    for (name, said) in [
+        ("../../../x.sv", "of files outside of it"),
+        ("/etc/passwd", "of files outside of it"),
+        ("-f", "rtl/-f`"),
+        ("+incdir+/etc", "rtl/+incdir+/etc`"),
+    ] {
         copy();
-        let path = place.join("rtl").join(file);
-        let text = fs::read_to_string(&path).expect("a source");
-        let line = text.lines().count() + 1;
-        fs::write(&path, format!("{text}{addition}\n")).expect("writes");
+        let list = place.join("rtl/atoms.f");
+        let text = fs::read_to_string(&list).expect("a list");
+        fs::write(&list, format!("{text}{name}\n")).expect("writes");
         let (output, text) = repro(&[&folder]);
-        assert_eq!(output.status.code(), Some(0), "{addition}: {text}");
-        assert!(text.contains(&format!("rtl/{file}:{line}: {expected}")), "{addition}: {text}");
-        assert!(text.contains("--trust runs it") && text.contains("in its place"), "{addition}: {text}");
-        assert!(!marker.exists(), "{addition}");
+        assert_eq!(output.status.code(), Some(2), "{name}: {text}");
+        assert!(text.contains(said), "{name}: {text}");
     }
     // What leads out of a bundle is refused, trusted or not.
     copy();

@@ -1,7 +1,6 @@
 //! `atoms wave at`: the wave of the cycles around one, of a run that is repeated up to there.
 
 use std::ops::Range;
-use std::path::PathBuf;
 
 use atoms_cosim::configs;
 use atoms_cosim::internals::{Depth, RegisterDifference};
@@ -11,14 +10,13 @@ use atoms_regress::triage::rerun::{Ended, Rerun, Search, WaveWindow};
 use atoms_verilated::{Environment, Library};
 use serde_json::{Value, json};
 
-use crate::args::BundleRtlArgs;
 use crate::args::wave::WaveAtArgs;
 use crate::cosim;
 use crate::error::{CliError, Verdict};
 use crate::machine::{self, shell};
 use crate::output::{note, outln};
 use crate::progress::{build_step, grouped};
-use crate::repro::{self, Rtl};
+use crate::repro::{self, BundleRtl};
 
 pub(crate) fn at(args: &WaveAtArgs) -> Result<Verdict, CliError> {
     let mut files = machine::files();
@@ -33,23 +31,35 @@ pub(crate) fn at(args: &WaveAtArgs) -> Result<Verdict, CliError> {
     }
     files.check()?;
     let rerun = rerun(args)?;
-    let rtl_dir = rtl_dir(args, &rerun)?;
+    let rtl = rtl_of_bundle(args, &rerun)?;
+    let rtl_dir = rtl.as_ref().map_or_else(configs::rtl_dir, |rtl| rtl.folder.clone());
     let depth = if args.internals || args.first_internal { Depth::Internals } else { Depth::Ports };
     let library = rerun.library(&rtl_dir, depth, &mut build_step).map_err(CliError::of)?;
+    let verdict = shown(args, &rerun, &library, rtl.as_ref())?;
+    Ok(rtl.map_or(verdict, |rtl| rtl.verdict(verdict)))
+}
+
+/// Runs and prints what was asked for.
+fn shown(
+    args: &WaveAtArgs,
+    rerun: &Rerun,
+    library: &Library,
+    rtl: Option<&BundleRtl>,
+) -> Result<Verdict, CliError> {
     if args.first_internal {
-        return first_internal(args, &rerun, &library);
+        return first_internal(args, rerun, library, rtl);
     }
     let cycle = match args.cycle {
         Some(cycle) => cycle,
-        None => rerun.failure(&library).map_err(CliError::of)?.ok_or_else(|| {
+        None => rerun.failure(library).map_err(CliError::of)?.ok_or_else(|| {
             CliError::message(
                 "the run does not fail, so it has no cycle to show of its own; --cycle N chooses one",
             )
         })?,
     };
-    let excerpt = excerpt(args, &rerun, &library, cycle, None)?;
+    let excerpt = excerpt(args, rerun, library, cycle, None)?;
     if args.json {
-        outln!("{}", as_json(&excerpt))?;
+        print_json(as_json(&excerpt), rtl)?;
     } else {
         print(&excerpt)?;
     }
@@ -69,22 +79,24 @@ fn rerun(args: &WaveAtArgs) -> Result<Rerun, CliError> {
     Ok(Rerun::Case { case: Box::new(case), config })
 }
 
-/// Folder of the RTL that is run. Of a bundle, it is said.
-fn rtl_dir(args: &WaveAtArgs, rerun: &Rerun) -> Result<PathBuf, CliError> {
-    let Rerun::Bundle(bundle) = rerun else { return Ok(configs::rtl_dir()) };
+/// RTL that a bundle is run on, which is printed unless JSON is asked for.
+fn rtl_of_bundle(args: &WaveAtArgs, rerun: &Rerun) -> Result<Option<BundleRtl>, CliError> {
+    let Rerun::Bundle(bundle) = rerun else { return Ok(None) };
+    let rtl = BundleRtl::choose(&args.rtl, bundle)?;
     if !args.json {
         outln!("{}", plain(&bundle.record.key))?;
         outln!("  replays    {}", repro::what(bundle))?;
+        rtl.print(bundle)?;
     }
-    rtl_of(&args.rtl, bundle, args.json)
+    Ok(Some(rtl))
 }
 
-/// Folder of the RTL that a bundle is run on, which is said unless JSON is asked for.
-pub(super) fn rtl_of(args: &BundleRtlArgs, bundle: &Bundle, json: bool) -> Result<PathBuf, CliError> {
-    Ok(match repro::choose(args, bundle, &mut |line| if json { Ok(()) } else { outln!("{line}") })? {
-        Rtl::Here => configs::rtl_dir(),
-        Rtl::Bundle => bundle.rtl_dir(),
-    })
+/// Prints a result, and for a bundle whether its RTL ran.
+pub(super) fn print_json(mut value: Value, rtl: Option<&BundleRtl>) -> Result<(), CliError> {
+    if let Some(rtl) = rtl {
+        value["bundle_rtl_ran"] = rtl.is_of_bundle.into();
+    }
+    outln!("{value}")
 }
 
 /// Cycles around one, so many.
@@ -113,11 +125,16 @@ fn excerpt(
     rerun.excerpt(library, window, &path, register, &mut |step| note!("rtl: {step}")).map_err(CliError::of)
 }
 
-fn first_internal(args: &WaveAtArgs, rerun: &Rerun, library: &Library) -> Result<Verdict, CliError> {
+fn first_internal(
+    args: &WaveAtArgs,
+    rerun: &Rerun,
+    library: &Library,
+    rtl: Option<&BundleRtl>,
+) -> Result<Verdict, CliError> {
     let Search { register, cycles, ended } = rerun.first_register(library).map_err(CliError::of)?;
     let Some(register) = register else {
         if args.json {
-            outln!("{}", json!({ "register": null, "cycles": cycles, "found": found(&ended) }))?;
+            print_json(json!({ "register": null, "cycles": cycles, "found": found(&ended) }), rtl)?;
             return Ok(verdict(&ended));
         }
         outln!("no register differs in {} cycles", grouped(cycles))?;
@@ -134,7 +151,7 @@ fn first_internal(args: &WaveAtArgs, rerun: &Rerun, library: &Library) -> Result
             "cycle": register.cycle, "path": register.path, "rtl": format!("{:#x}", register.rtl),
             "model": format!("{:#x}", register.model), "module": register.module(), "others": register.others,
         });
-        outln!("{value}")?;
+        print_json(value, rtl)?;
     } else {
         outln!("{register}")?;
         print(&excerpt)?;

@@ -15,30 +15,35 @@ use crate::error::{CliError, Verdict};
 use crate::machine;
 use crate::output::{out, outln};
 use crate::progress::build_step;
-use crate::wave::at::rtl_of;
+use crate::repro::BundleRtl;
+use crate::wave::at::print_json;
 
 pub(crate) fn cause(args: &WaveCauseArgs) -> Result<Verdict, CliError> {
     match (&args.bundle, &args.case) {
         (Some(folder), _) => {
             let bundle = Bundle::read(folder).map_err(CliError::of)?;
-            let dir = rtl_of(&args.rtl, &bundle, args.json)?;
+            let rtl = BundleRtl::choose(&args.rtl, &bundle)?;
+            if !args.json {
+                rtl.print(&bundle)?;
+            }
             let case = bundle.case.clone().ok_or_else(|| {
                 CliError::message(format!(
                     "`{}` has no case that fails from reset: there is nothing to repeat with alterations",
                     folder.display()
                 ))
             })?;
-            of_case(args, &woven(&dir, &bundle.config)?, Some(&case))
+            let woven = woven(&rtl.folder, &bundle.config)?;
+            Ok(rtl.verdict(of_case(args, &woven, Some(&case), Some(&rtl))?))
         }
         (None, Some(path)) => {
             let case = cosim::case(path)?;
-            of_case(args, &woven(&configs::rtl_dir(), &machine::config(&case.config)?)?, Some(&case))
+            of_case(args, &woven(&configs::rtl_dir(), &machine::config(&case.config)?)?, Some(&case), None)
         }
         (None, None) => {
             let campaign = cosim::campaign(&args.random, machine::config(&args.point.name())?)?;
             let woven = woven(&configs::rtl_dir(), &campaign.config)?;
             let case = cause::failing_case(&woven, &campaign).map_err(CliError::of)?;
-            of_case(args, &woven, case.as_ref())
+            of_case(args, &woven, case.as_ref(), None)
         }
     }
 }
@@ -48,11 +53,16 @@ fn woven(dir: &Path, config: &NamedConfig) -> Result<WovenRtl, CliError> {
 }
 
 /// Prints the causes of the failure of a case. Without a case, the run did not fail.
-fn of_case(args: &WaveCauseArgs, woven: &WovenRtl, case: Option<&Case>) -> Result<Verdict, CliError> {
+fn of_case(
+    args: &WaveCauseArgs,
+    woven: &WovenRtl,
+    case: Option<&Case>,
+    rtl: Option<&BundleRtl>,
+) -> Result<Verdict, CliError> {
     let suspects = match case.map(|case| cause::list(woven, case)) {
         None | Some(Err(CauseError::Agrees)) => {
             match args.json {
-                true => outln!("{}", json!({ "agree": true, "suspects": [] }))?,
+                true => print_json(json!({ "agree": true, "suspects": [] }), rtl)?,
                 false => outln!("RTL and model agree: there is no cause to find")?,
             }
             return Ok(Verdict::Agree);
@@ -61,7 +71,7 @@ fn of_case(args: &WaveCauseArgs, woven: &WovenRtl, case: Option<&Case>) -> Resul
     };
     let shown = &suspects[..suspects.len().min(args.count as usize)];
     if args.json {
-        outln!("{}", json!({ "agree": false, "config": woven.config.name, "suspects": shown }))?;
+        print_json(json!({ "agree": false, "config": woven.config.name, "suspects": shown }), rtl)?;
         return Ok(Verdict::Disagree);
     }
     out!("{}", cause::listed(shown, shown.len()))?;

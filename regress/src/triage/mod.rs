@@ -17,5 +17,4 @@ pub mod signature;
 pub mod test_failure;
 mod text;
 pub mod timeline;
-pub mod trust;
 mod wave_page;

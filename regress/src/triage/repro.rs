@@ -22,7 +22,6 @@ use crate::triage::record::{BundleRecord, read_json};
 use crate::triage::replay::{Run, found};
 use crate::triage::signature::Signature;
 use crate::triage::test_failure::FailedRun;
-use crate::triage::trust::{self, SourceRefusal};
 
 /// A bundle as it was read.
 #[derive(Clone, Debug)]
@@ -39,9 +38,7 @@ pub struct Bundle {
     pub run: Run,
     /// Whether the RTL in it is still that of the failure.
     pub rtl_is_its_own: bool,
-    /// What of its RTL is not run unless the bundle is trusted.
-    pub refused: Vec<SourceRefusal>,
-    /// Hash of the RTL in it; none where its list names other files than sources beside it.
+    /// Hash of the RTL in it; `None` where its list names files outside of the bundle, which are not read.
     pub rtl: Option<String>,
     /// Other files in it that are no longer those of the failure.
     pub changed: Vec<String>,
@@ -73,17 +70,16 @@ impl Bundle {
         let case = if record.case { Some(read_json(&folder.join(file::CASE))?) } else { None };
         let run: Run = read_json(&folder.join(file::ORIGINAL))?;
         stays_inside(folder, &run)?;
-        let refused = trust::refusals(folder)?;
-        // A list that leads elsewhere is not followed.
-        let followed = refused.iter().all(|refusal| refusal.file != Path::new(file::RTL).join("atoms.f"));
-        let rtl = if followed { Some(rtl::rtl_hash(&folder.join(file::RTL))?) } else { None };
+        let rtl_dir = folder.join(file::RTL);
+        let followed = rtl::sources(&rtl_dir)?.iter().all(|name| is_inside(name));
+        let rtl = if followed { Some(rtl::rtl_hash(&rtl_dir)?) } else { None };
         let rtl_is_its_own = rtl.as_ref() == Some(&record.rtl);
         let sums = sums(folder)?;
         let names: BTreeSet<_> = sums.keys().chain(record.files.keys()).collect();
         let differ = |name: &&String| sums.get(*name) != record.files.get(*name);
         let changed = names.into_iter().filter(differ).cloned().collect();
         let folder = folder.to_path_buf();
-        Ok(Bundle { folder, record, config, case, run, rtl_is_its_own, refused, rtl, changed })
+        Ok(Bundle { folder, record, config, case, run, rtl_is_its_own, rtl, changed })
     }
 
     /// Folder of the RTL it carries.

@@ -209,7 +209,7 @@ impl Report<'_> {
     /// Lines that repeat it, each with what it does.
     fn repeats(&self) -> Vec<(String, &'static str)> {
         let mut lines = vec![
-            ("cargo atoms repro .".to_string(), "in this folder: again, on the RTL of the bundle"),
+            ("cargo atoms repro . --trust".to_string(), "in this folder: again, on the RTL of the bundle"),
             ("cargo atoms repro . --here".to_string(), "on the RTL of this checkout: is it mended?"),
         ];
         if self.small.is_some() {

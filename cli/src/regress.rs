@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use atoms_cosim::configs;
 use atoms_regress::cluster::result::{Published, publish, verify, work_folder};
 use atoms_regress::cluster::shard;
-use atoms_regress::cluster::slurm::{Options, Slurm, Tools, WaitOutcome as Waited};
+use atoms_regress::cluster::slurm::{SlurmCommands, SlurmOptions, SlurmShards, WaitOutcome};
 use atoms_regress::cluster::{Cut, Manifest};
 use atoms_regress::plan::{PlanChoice, Tests};
 use atoms_regress::report;
@@ -39,8 +39,8 @@ pub(crate) fn regress(args: &RegressArgs) -> Result<Verdict, CliError> {
             let whole = Whole { out, workers, json: *json };
             // Whether it was begun there, and not whether anything was submitted yet.
             if store::checkpoint(out).map_err(CliError::of)?.timing.executor == SLURM {
-                let before = Options::of(out).map_err(CliError::of)?.map_or_else(as_here, Ok)?;
-                return on_slurm(&whole, &prepare(tests)?, &header, cluster.over(before)?);
+                let options = cluster.over(SlurmOptions::of(out).map_err(CliError::of)?);
+                return on_slurm(&whole, &prepare(tests)?, &header, options);
             }
             whole.run(&prepare(tests)?, &header)
         }
@@ -119,7 +119,7 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
     match args.executor {
         Executor::Local => whole.run(&prepare(tests)?, &header),
         Executor::Slurm => {
-            let options = args.cluster.over(as_here()?)?;
+            let options = args.cluster.over(SlurmOptions::default());
             shard::cut(&out, &tests, &header, args.cut.cut()).map_err(CliError::of)?;
             on_slurm(&whole, &prepare(tests)?, &header, options)
         }
@@ -276,44 +276,41 @@ fn run_shard(out: &Path, number: u32, workers: &Workers) -> Result<Verdict, CliE
 /// Name of the executor, in what is kept of a run.
 const SLURM: &str = "slurm";
 
-/// Jobs of this program in this folder, where nothing else is said.
-fn as_here() -> Result<Options, CliError> {
-    let program = std::env::current_exe().map_err(CliError::of)?;
-    let folder = std::env::current_dir().map_err(CliError::of)?;
-    // A task that does not know its share would take the whole node.
-    Ok(Options { cpus_per_task: Some(1), ..Options::new(program, folder) })
-}
-
 /// Submits the shards that have no result, waits for them, and merges.
 fn on_slurm(
     whole: &Whole<'_>,
     context: &Context,
     header: &RunHeader,
-    options: Options,
+    options: SlurmOptions,
 ) -> Result<Verdict, CliError> {
     let manifest = Manifest::read(whole.out).map_err(CliError::of)?;
     manifest.admit(whole.out, &header.origin).map_err(CliError::of)?;
-    let mut slurm = Slurm::open(Tools::from_path(), whole.out, Some(options)).map_err(CliError::of)?;
-    let submitted = slurm.submit().map_err(CliError::of)?;
-    if !submitted.shards.is_empty() {
-        let jobs = submitted.jobs.join(", ");
-        note!("regress: {} shards submitted as {jobs}", submitted.shards.len());
-    }
+    let program = std::env::current_exe().map_err(CliError::of)?;
+    let commands = SlurmCommands::default();
+    let shards = SlurmShards::new(commands, whole.out, &program, options).map_err(CliError::of)?;
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
     ctrlc::set_handler(move || asked.store(true, Ordering::SeqCst)).map_err(CliError::of)?;
+    if let Some((submitted, job)) = shards.submit().map_err(CliError::of)? {
+        note!("regress: {} shards submitted as {job}", submitted.len());
+    }
     let bar = crate::progress::bar(u64::from(manifest.count()), "shards");
-    let outcome = slurm.wait(&stop, &mut |done| bar.set_position(u64::from(done)));
+    let outcome = shards.wait(&stop, &mut |done| bar.set_position(u64::from(done)));
     bar.finish_and_clear();
     match outcome.map_err(CliError::of)? {
-        Waited::Done => merge(whole, context, header),
-        Waited::Interrupted => {
-            note!("{}", slurm.come_back());
-            std::process::exit(Verdict::INTERRUPTED);
+        (WaitOutcome::Done, _) => merge(whole, context, header),
+        (WaitOutcome::Cancelled, _) => {
+            note!("regress: the job was cancelled");
+            goes_on(whole.out);
         }
-        Waited::Lost(lost) => {
-            let lost: Vec<_> = lost.iter().map(ToString::to_string).collect();
-            Err(CliError::message(format!("shards without a result:\n{}", lost.join("\n"))))
+        (WaitOutcome::Ended, missing) => {
+            let missing: Vec<_> = missing.iter().map(ToString::to_string).collect();
+            Err(CliError::message(format!(
+                "shards without a result:\n{}\nrun them with `{} regress resume {}`",
+                missing.join("\n"),
+                report::command::program(),
+                shell(whole.out)
+            )))
         }
     }
 }
@@ -434,22 +431,18 @@ impl CutArgs {
 }
 
 impl ClusterArgs {
-    /// How jobs are submitted: as `options` say, unless it is given here.
-    fn over(&self, options: Options) -> Result<Options, CliError> {
-        let mut options = Options {
-            partition: self.partition.clone().or(options.partition),
-            account: self.account.clone().or(options.account),
-            time_limit: self.time_limit.clone().or(options.time_limit),
-            cpus_per_task: self.cpus_per_task.or(options.cpus_per_task),
-            ..options
-        };
-        if !self.slurm_arg.is_empty() {
-            options.args.clone_from(&self.slurm_arg);
-        }
-        if let Some(seconds) = self.settle {
-            options.settle = std::time::Duration::from_secs_f64(seconds);
-        }
-        Ok(options)
+    /// `options` with those that are given here.
+    fn over(&self, options: SlurmOptions) -> SlurmOptions {
+        let SlurmOptions { mut args, settle } = options;
+        let given = [
+            ("partition", self.partition.clone()),
+            ("account", self.account.clone()),
+            ("time", self.time_limit.clone()),
+            ("cpus-per-task", self.cpus_per_task.map(|cpus| cpus.to_string())),
+        ];
+        args.extend(given.into_iter().filter_map(|(name, value)| Some(format!("--{name}={}", value?))));
+        args.extend(self.slurm_arg.iter().cloned());
+        SlurmOptions { args, settle: self.settle.map_or(settle, std::time::Duration::from_secs_f64) }
     }
 }
 
@@ -465,25 +458,21 @@ mod tests {
         cluster: ClusterArgs,
     }
 
+    /// `sbatch` takes the last of two options of one name.
     #[test]
-    fn what_is_not_given_again_stays() {
-        let before = Options {
-            partition: Some("short".into()),
-            time_limit: Some("1:00:00".into()),
-            cpus_per_task: Some(4),
-            args: vec!["--nice".into()],
-            ..Options::new("atoms", "/")
-        };
-        let over = |arguments: &[&str]| {
+    fn options_given_again_override_and_others_stay() {
+        let over = |arguments: &[&str], before: &SlurmOptions| {
             let line = Line::try_parse_from([&["atoms"], arguments].concat()).expect("it can be parsed");
             line.cluster.over(before.clone())
         };
-        assert_eq!(over(&[]).expect("nothing is given"), before);
-        let longer = Options { time_limit: Some("8:00:00".into()), ..before.clone() };
-        assert_eq!(over(&["--time-limit", "8:00:00"]).expect("a limit"), longer);
-        let settled = Options { settle: std::time::Duration::from_secs(2), ..before.clone() };
-        assert_eq!(over(&["--settle", "2"]).expect("seconds"), settled);
-        let args = Options { args: vec!["--comment=x".into()], ..before.clone() };
-        assert_eq!(over(&["--slurm-arg", "--comment=x"]).expect("an argument"), args);
+        let first =
+            ["--partition", "short", "--account=a", "--slurm-arg=--nice", "--settle", "2", "--time-limit=9"];
+        let first = over(&first, &SlurmOptions::default());
+        let args = ["--cpus-per-task=1", "--partition=short", "--account=a", "--time=9", "--nice"];
+        assert_eq!(first.args, args);
+        assert_eq!(first.settle, std::time::Duration::from_secs(2));
+        assert_eq!(over(&[], &first), first);
+        let again = over(&["--cpus-per-task=4", "--slurm-arg=--comment=x"], &first);
+        assert_eq!(again.args, [&args[..], &["--cpus-per-task=4", "--comment=x"]].concat());
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use atoms_host::processes::{self, Signal};
 use atoms_host::programs;
-use atoms_regress::cluster::slurm::{Options, Slurm, Tools, WaitOutcome};
+use atoms_regress::cluster::slurm::{SlurmCommands, SlurmOptions, SlurmShards, WaitOutcome};
 use atoms_regress::cluster::{Cut, FORMAT, Manifest};
 use atoms_regress::run::origin::Origin;
 use atoms_tests::slurm::{Cluster, left};
@@ -49,15 +49,12 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Array job, task, state of each shard that Slurm knows, and the shard.
+/// Shard, job with task, and state of each task that Slurm knows.
 fn tasks(cluster: &Cluster) -> Vec<(u32, String, String)> {
-    let text = cluster.command("squeue", &["-h", "-r", "-t", "all", "-o", "%F_%K|%j|%T"]);
+    let text = cluster.command("squeue", &["-h", "-r", "-t", "all", "-o", "%F_%K|%T"]);
     let task = |line: &str| {
-        let mut words = line.split('|');
-        let (id, name, state) = (words.next()?, words.next()?, words.next()?);
-        let base: u32 = name.rsplit('.').next()?.parse().ok()?;
-        let index: u32 = id.split('_').nth(1)?.parse().ok()?;
-        Some((base + index, id.to_string(), state.to_string()))
+        let (id, state) = line.split_once('|')?;
+        Some((id.split('_').nth(1)?.parse().ok()?, id.to_string(), state.to_string()))
     };
     text.lines().filter_map(task).collect()
 }
@@ -67,15 +64,14 @@ fn task(cluster: &Cluster, shard: u32) -> String {
     found.unwrap_or_else(|| panic!("shard {shard} does not run: {:?}", tasks(cluster))).1
 }
 
-fn options(cluster: &Cluster) -> Options {
+/// The shards of a folder, with more arguments of `sbatch`.
+fn shards(cluster: &Cluster, out: &Path, args: &[&str]) -> SlurmShards {
+    let (variable, value) = cluster.variable();
+    let commands = SlurmCommands(vec![(variable.into(), value.into())]);
     // A result is to be seen as soon as its task is over: this is one machine.
     let settle = Duration::from_millis(500);
-    Options { settle, patience: LONG, ..Options::new(program(), cluster.folder()) }
-}
-
-fn tools(cluster: &Cluster) -> Tools {
-    let (variable, value) = cluster.variable();
-    Tools::from_path().with(variable, value)
+    let options = SlurmOptions { args: args.iter().map(ToString::to_string).collect(), settle };
+    SlurmShards::new(commands, out, program(), options).expect("the folder can be written")
 }
 
 /// Results of the same tests from one process.
@@ -93,12 +89,12 @@ fn merged(out: &Path) -> String {
 #[test]
 #[ignore = "nightly: starts Slurm"]
 fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
-    let Some(cluster) = Cluster::start("tasks", 4, 6) else { return };
+    let Some(cluster) = Cluster::start("tasks", 4, 1001) else { return };
     let out = cluster.folder().join("an output folder");
     begin(&out, 8, 48, 400);
-    let mut slurm = Slurm::open(tools(&cluster), &out, Some(options(&cluster))).expect("Slurm is there");
-    let submitted = slurm.submit().expect("it takes them");
-    assert_eq!((submitted.shards.len(), submitted.jobs.len()), (8, 2), "arrays of at most 6 tasks");
+    let slurm = shards(&cluster, &out, &[]);
+    let (submitted, _) = slurm.submit().expect("it takes them").expect("nothing is done");
+    assert_eq!(submitted, (0..8).collect::<Vec<_>>());
 
     // Four nodes: 0 to 3 run.
     let place = fs::canonicalize(&out).expect("it is there").display().to_string();
@@ -117,11 +113,8 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
     assert!(processes::signal(pid, Signal::KILL), "the shard runs");
     let requeued = task(&cluster, 2);
     cluster.command("scontrol", &["requeue", &requeued]);
-    let again = || {
-        let mut command = Command::new("sh");
-        command.arg(out.join("slurm/shard.sh")).arg("0").env("SLURM_ARRAY_TASK_ID", "3");
-        command.stdout(std::process::Stdio::null()).spawn().expect("it starts")
-    };
+    let again =
+        || Command::new(program()).args(["regress", "shard"]).arg(&out).arg("3").spawn().expect("it starts");
     let mut twice = [again(), again()];
     // Slurm would wait for two minutes.
     let soon = format!("JobId={requeued}");
@@ -138,33 +131,31 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
     let mut seen = Vec::new();
     let outcome = slurm.wait(&AtomicBool::new(false), &mut |done| seen.push(done));
     let outcome = outcome.expect("Slurm answers");
-    let WaitOutcome::Lost(lost) = outcome else { panic!("{outcome:?}") };
-    let found: Vec<_> = lost.iter().map(|l| (l.shard, l.attempts, l.state.as_str())).collect();
-    assert_eq!(found, [(0, 1, "CANCELLED")], "what was cancelled stays so, the rest is done: {seen:?}");
-    assert!(lost[0].last_lines.contains("CANCELLED AT"), "{}", lost[0]);
+    let (outcome, missing) = outcome;
+    assert_eq!(outcome, WaitOutcome::Ended);
+    let numbers: Vec<_> = missing.iter().map(|missing| missing.shard).collect();
+    assert_eq!(numbers, [0, 1, 4], "two were killed, one result was cut: {seen:?}");
+    assert!(missing[0].to_string().contains("CANCELLED AT"), "{}", missing[0]);
+    assert!(missing[2].problem.is_some(), "{}", missing[2]);
     assert!(seen.windows(2).all(|two| two[0] <= two[1]), "{seen:?}");
     for task in &mut twice {
         assert!(task.wait().expect("it ends").success(), "another was first, which is no failure");
     }
-    // The job that merges says what is missing, in its log.
-    let complains = |name: &String| {
-        let log = fs::read_to_string(out.join("slurm/log").join(name)).unwrap_or_default();
-        log.contains("1 of 8 shards have no valid result: 0\n") && log.contains("atoms regress resume")
-    };
-    cluster.until("the merge says what is missing", LONG, || {
-        names(&out.join("slurm/log")).iter().any(complains)
-    });
-    assert!(!regress("merge", &out).status.success());
+    let merge = regress("merge", &out);
+    assert!(!merge.status.success());
+    let words = String::from_utf8_lossy(&merge.stderr);
+    assert!(words.contains("3 of 8 shards have no valid result: 0-1, 4\n"), "{words}");
+    assert!(words.contains("atoms regress resume"), "{words}");
     assert!(!out.join("results.jsonl").exists(), "nothing is merged in part");
 
     // Another process resumes.
     drop(slurm);
-    let mut slurm = Slurm::open(tools(&cluster), &out, None).expect("it was used");
-    let submitted = slurm.submit().expect("it takes them");
-    assert_eq!((submitted.shards, submitted.done, submitted.live), (vec![0], 7, 0));
-    assert!(slurm.submit().expect("nothing is refused").shards.is_empty(), "it is queued");
+    let slurm = shards(&cluster, &out, &[]);
+    let (submitted, _) = slurm.submit().expect("it takes them").expect("three are missing");
+    assert_eq!(submitted, [0, 1, 4]);
+    assert_eq!(slurm.submit().expect("nothing is refused"), None, "they are queued");
     let outcome = slurm.wait(&AtomicBool::new(false), &mut |_| ()).expect("Slurm answers");
-    assert_eq!(outcome, WaitOutcome::Done);
+    assert_eq!(outcome, (WaitOutcome::Done, Vec::new()));
     let merge = regress("merge", &out);
     assert!(merge.status.success(), "{}", String::from_utf8_lossy(&merge.stderr));
 
@@ -176,21 +167,35 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
     assert_eq!(cluster.end(), []);
 }
 
+/// A process that ends while its job runs leaves the job to the next one. One that is interrupted cancels the job.
 #[test]
 #[ignore = "nightly: starts Slurm"]
-fn when_nobody_waits_shards_are_merged_all_the_same() {
+fn a_later_process_waits_for_the_job_of_an_earlier_one() {
     let Some(cluster) = Cluster::start("alone", 2, 1001) else { return };
     let out = cluster.folder().join("100% alone");
     begin(&out, 4, 12, 200);
-    let nowhere = Options { partition: Some("nowhere".into()), ..options(&cluster) };
-    let refused = Slurm::open(tools(&cluster), &out, Some(nowhere)).and_then(|mut slurm| slurm.submit());
+    let refused = shards(&cluster, &out, &["--partition=nowhere"]).submit();
     let refused = refused.expect_err("there is no such partition").to_string();
     assert!(refused.contains("invalid partition specified: nowhere"), "{refused}");
-    Slurm::open(tools(&cluster), &out, Some(options(&cluster)))
-        .and_then(|mut slurm| slurm.submit())
-        .expect("it takes them");
-    cluster.until("all is merged", LONG, || out.join("results.jsonl").exists());
+    assert!(shards(&cluster, &out, &[]).submit().expect("it takes them").is_some());
+    let later = shards(&cluster, &out, &[]);
+    assert_eq!(later.submit().expect("Slurm answers"), None, "the job of the earlier process runs");
+    let outcome = later.wait(&AtomicBool::new(false), &mut |_| ()).expect("Slurm answers");
+    assert_eq!(outcome, (WaitOutcome::Done, Vec::new()));
+    assert!(regress("merge", &out).status.success());
     assert_eq!(merged(&out), single(&cluster, 12));
+
+    let out = cluster.folder().join("interrupted");
+    begin(&out, 4, 4, 600_000);
+    let slurm = shards(&cluster, &out, &[]);
+    slurm.submit().expect("it takes them");
+    let running = || cluster.processes().iter().any(|process| process.words.contains(" shard "));
+    cluster.until("it runs", LONG, running);
+    let (outcome, missing) = slurm.wait(&AtomicBool::new(true), &mut |_| ()).expect("Slurm answers");
+    assert_eq!((outcome, missing.len()), (WaitOutcome::Cancelled, 4));
+    cluster.until("no task is left", LONG, || !running());
+    let states = tasks(&cluster).into_iter().filter(|(_, _, state)| state == "RUNNING" || state == "PENDING");
+    assert_eq!(states.count(), 0);
     assert_eq!(cluster.end(), []);
 }
 
@@ -206,8 +211,7 @@ fn a_test_that_panics_leaves_no_process() {
         *folder.lock().expect("no other holder") = Some(cluster.folder().to_path_buf());
         let out = cluster.folder().join("out");
         begin(&out, 1, 1, 600_000);
-        let mut slurm = Slurm::open(tools(&cluster), &out, Some(options(&cluster))).expect("Slurm is there");
-        slurm.submit().expect("it takes it");
+        shards(&cluster, &out, &[]).submit().expect("it takes it");
         cluster.until("it runs", LONG, || {
             cluster.processes().iter().any(|process| process.words.contains(" shard "))
         });

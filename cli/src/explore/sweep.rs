@@ -1,8 +1,7 @@
 //! `atoms explore sweep`: many points, a report of all of them.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl::RtlIdentity;
@@ -12,6 +11,7 @@ use atoms_explore::sweep::{
     Certify, CostMode, Impossible, PointStore, SearchError, SearchFile, Searched, SweepFile, SweepPoints,
     SweepProgress, SweepRun, SweepRunError, search, sweep,
 };
+use atoms_regress::cluster::slurm::{ArrayJob, SlurmCommands, SlurmOptions, WaitOutcome};
 use atoms_verilated::Environment;
 use serde::Serialize;
 
@@ -158,14 +158,14 @@ fn cost_tools() -> Result<Option<CostTools>, CliError> {
     }
 }
 
-/// Has Slurm measure the points, and waits: what its tasks keep is there when this process goes on. Whether it is to.
+/// Measures the points as tasks of an array job, which leave them in the store. Returns false if interrupted.
 fn on_slurm(args: &SweepArgs, plan: &SweepFile, out: &Path) -> Result<bool, CliError> {
     if plan.search.is_some() {
         return Err(CliError::message("a search is one process: leave out `--executor slurm`"));
     }
     let program = std::env::current_exe().map_err(CliError::of)?;
     let mut task = format!(
-        "{} explore sweep {} --shard $SLURM_ARRAY_TASK_ID/{}",
+        "exec {} explore sweep {} --shard $SLURM_ARRAY_TASK_ID/{}",
         shell(&program),
         shell(&args.file),
         args.shards
@@ -180,29 +180,20 @@ fn on_slurm(args: &SweepArgs, plan: &SweepFile, out: &Path) -> Result<bool, CliE
         task += &format!(" --jobs {jobs}");
     }
     std::fs::create_dir_all(out).map_err(CliError::of)?;
-    let done = Command::new("sbatch")
-        .args(["--wait", "--parsable", "--job-name=atoms-sweep", "--open-mode=append"])
-        .arg(format!("--output={}", out.join("slurm-%a.log").display()))
-        .arg(format!("--array=1-{}", args.shards))
-        .args(&args.slurm_arg)
-        .arg(format!("--wrap={task}"))
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => CliError::message(
-                "`sbatch` was not found on PATH: run this where Slurm's commands are, or without `--executor slurm`",
-            ),
-            _ => CliError::message(format!("cannot start `sbatch`: {error}")),
-        })?;
-    if interrupt::seen().load(Ordering::Relaxed) {
-        note!("atoms: interrupted; the job goes on, and the same command takes what it has measured");
-        return Ok(false);
+    // The points are looked for once the job has ended: there is no result to wait for.
+    let options = SlurmOptions { args: args.slurm_arg.clone(), settle: Duration::ZERO };
+    let job = ArrayJob::new(SlurmCommands::default(), options, (out, "slurm-%a.log"), &task, &task)
+        .map_err(CliError::of)?;
+    if !job.is_live().map_err(CliError::of)? {
+        let number = job.submit(&(1..=args.shards).collect::<Vec<_>>()).map_err(CliError::of)?;
+        note!("atoms: {} tasks submitted as {number}", args.shards);
     }
     // A task fails for a point that comes to nothing, too; what is missing is measured here, and said.
-    match done.stdout.is_empty() {
-        true => Err(CliError::message("sbatch took no job: it says why above")),
-        false => Ok(true),
+    let outcome = job.wait(interrupt::seen(), || Ok(false)).map_err(CliError::of)?;
+    if outcome == WaitOutcome::Cancelled {
+        note!("atoms: interrupted, the job was cancelled; the same command takes what it has measured");
     }
+    Ok(outcome != WaitOutcome::Cancelled)
 }
 
 /// Measures a share of the points, which a run without `--shard` finds.

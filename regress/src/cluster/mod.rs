@@ -14,7 +14,6 @@ pub mod result;
 mod results;
 pub mod shard;
 pub mod slurm;
-pub mod tools;
 
 pub use cut::{Cut, Shard};
 pub use error::{ClusterError, ShardProblem};

@@ -1,7 +1,4 @@
-//! What is asked of Slurm, and what is made of its answers: against commands that only take notes.
-
-use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+//! Queries to Slurm and use of its answers, with commands that only take notes.
 
 use tempfile::TempDir;
 
@@ -15,23 +12,13 @@ struct Site {
     manifest: Manifest,
 }
 
-const CONFIG: &str = "MaxArraySize            = 3\nAccountingStorageType   = accounting_storage/none\n";
-
 impl Site {
     fn new() -> Site {
         let site = Site { folder: tempfile::tempdir().expect("a folder"), manifest: manifest(8, 2) };
         site.manifest.create(&site.out()).expect("it can be written");
-        site.command("scontrol", "cat \"$site/config\"");
-        site.command("squeue", "echo \"$0 $*\" >>\"$site/asked\"; cat \"$site/queue\"");
-        site.command("sacct", "echo \"$0 $*\" >>\"$site/asked\"; cat \"$site/queue\"");
+        site.command("squeue", "cat \"$site/queue\"");
         site.command("scancel", "echo \"$*\" >>\"$site/cancelled\"");
-        let number = "n=$(cat \"$site/number\"); echo $((n + 1)) >\"$site/number\"";
-        site.command(
-            "sbatch",
-            &format!("[ $1 = --version ] && exit; {number}; echo \"$*\" >>\"$site/submitted\"; echo $n"),
-        );
-        site.say("config", CONFIG);
-        site.say("number", "100");
+        site.command("sbatch", "for word; do printf '%s\\n' \"$word\"; done >>\"$site/submitted\"; echo 100");
         site.say("queue", "");
         site
     }
@@ -40,8 +27,9 @@ impl Site {
         self.folder.path().join("an 'odd' folder, 100%")
     }
 
-    fn tools(&self) -> Tools {
-        Tools::within(self.folder.path().join("bin"))
+    fn commands(&self) -> SlurmCommands {
+        let path = format!("{}:/usr/bin:/bin", self.folder.path().join("bin").display());
+        SlurmCommands(vec![("PATH".into(), path.into())])
     }
 
     fn command(&self, name: &str, does: &str) {
@@ -64,284 +52,196 @@ impl Site {
         text.lines().map(str::to_string).collect()
     }
 
-    fn options(&self) -> Options {
-        Options { settle: Duration::ZERO, patience: Duration::ZERO, ..Options::new("atoms", "/") }
+    fn shards(&self) -> SlurmShards {
+        let options = SlurmOptions { args: Vec::new(), settle: Duration::ZERO };
+        self.with(options).expect("all is there")
     }
 
-    fn slurm(&self) -> Slurm {
-        Slurm::open(self.tools(), &self.out(), Some(self.options())).expect("all is there")
+    fn with(&self, options: SlurmOptions) -> Result<SlurmShards, ClusterError> {
+        SlurmShards::new(self.commands(), &self.out(), Path::new("/bin/atoms"), options)
     }
 
     /// Leaves the result of a shard.
     fn finish(&self, shard: u32) {
         finish(&self.out(), &self.manifest, shard);
     }
-
-    /// Fills the queue with lines in which ID stands for that of the jobs.
-    fn queue(&self, slurm: &Slurm, lines: &[&str]) {
-        let name = slurm.jobs.name(0);
-        let id = name.strip_suffix(".0").expect("a name ends with the base");
-        self.say("queue", &(lines.join("\n").replace("ID", id) + "\n"));
-    }
 }
 
 #[test]
-fn all_shards_are_submitted_and_a_merge_after_them() {
+fn all_shards_are_submitted_as_one_array() {
     let site = Site::new();
-    let options = Options {
-        partition: Some("short".into()),
-        account: Some("chips".into()),
-        time_limit: Some("0:10:00".into()),
-        cpus_per_task: Some(4),
-        args: vec!["--nice=100".into(), "--comment=two words".into()],
-        ..site.options()
-    };
-    let mut slurm = Slurm::open(site.tools(), &site.out(), Some(options.clone())).expect("all is there");
-    let submitted = slurm.submit().expect("it is taken");
-    assert_eq!(submitted.shards, [0, 1, 2, 3, 4, 5, 6, 7]);
-    assert_eq!(
-        (submitted.jobs, submitted.merge),
-        (vec!["100".into(), "101".into(), "102".into()], Some("103".into()))
-    );
-    let told = site.told("submitted");
+    let args = vec!["--partition=short".to_string(), "--comment=two words".to_string()];
+    let options = SlurmOptions { args, settle: Duration::from_secs(2) };
+    assert_eq!(SlurmOptions::of(&site.out()).expect("there are none"), SlurmOptions::default());
+    let shards = site.with(options.clone()).expect("all is there");
+    let submitted = shards.submit().expect("it is taken");
+    assert_eq!(submitted, Some(((0..8).collect(), "100".to_string())));
     let out = fs::canonicalize(site.out()).expect("it is there").display().to_string();
-    let name = slurm.jobs.name(6);
-    assert_eq!(
-        told[2],
-        format!(
-            "--parsable --job-name={name} --chdir={out} --output=slurm/log/%A_%a.log --open-mode=append \
-             --partition=short --account=chips --time=0:10:00 --cpus-per-task=4 --requeue --array=0-1 \
-             --nice=100 --comment=two words {out}/slurm/shard.sh 6"
-        )
-    );
-    assert!(told[3].contains("--dependency=afterany:100:101:102"), "{}", told[3]);
-    assert!(told[3].ends_with("/slurm/merge.sh"), "{}", told[3]);
-
-    // A later call need not say all that again.
-    drop(slurm);
-    let slurm = Slurm::open(site.tools(), &site.out(), None).expect("it was used");
-    assert_eq!((&slurm.jobs.options, slurm.jobs.name(6)), (&options, name));
-}
-
-#[test]
-fn what_is_done_queued_or_running_is_not_submitted_again() {
-    let site = Site::new();
-    let mut slurm = site.slurm();
-    for shard in [0, 5] {
-        site.finish(shard);
-    }
-    site.queue(
-        &slurm,
-        &[
-            "90_1|ID.0|RUNNING|None",
-            "90_2|ID.0|CANCELLED|None",
-            "91_0|ID.3|FAILED|NonZeroExitCode",
-            "95_0|ID.3|PENDING|Priority",
-            "96_0|other.3|PENDING|Priority",
-            "97_9|ID.0|PENDING|of a larger plan",
-            "98|ID.merge|PENDING|Dependency",
-        ],
-    );
-    fs::write(site.out().join("shards/5.result/records.jsonl"), "cut").expect("it can be cut");
-    let submitted = slurm.submit().expect("it is taken");
-    assert_eq!(submitted.shards, [2, 4, 5, 6, 7], "0 is done, 1 runs, 3 is queued");
-    assert_eq!((submitted.done, submitted.live), (1, 2));
     let told = site.told("submitted");
-    let arrays: Vec<_> = told.iter().filter_map(|l| l.split(" --array=").nth(1)?.split(' ').next()).collect();
-    assert_eq!(arrays, ["2", "1-2", "0-1"]);
-    assert!(told[3].contains("--dependency=afterany:100:101:102:90:95:97"), "{}", told[3]);
-    assert!(site.told("cancelled")[0].contains(".merge"), "the merge that waited for less");
-    assert_eq!(site.told("asked").len(), 1, "one query: {:?}", site.told("asked"));
+    let expected = [
+        "--parsable",
+        &format!("--job-name={}", shards.job.name),
+        &format!("--chdir={out}"),
+        "--output=slurm/log/%a.log",
+        "--open-mode=append",
+        "--requeue",
+        "--array=0-7",
+        "--partition=short",
+        "--comment=two words",
+    ];
+    assert_eq!(told[..expected.len()], expected);
+    assert!(told[expected.len()].starts_with("--wrap=echo "), "{told:?}");
+    // A later process finds the options, and the same job.
+    let options_then = SlurmOptions::of(&site.out()).expect("they were kept");
+    assert_eq!(options_then, options);
+    assert_eq!(site.with(options_then).expect("all is there").job.name, shards.job.name);
+}
 
+#[test]
+fn shards_with_a_result_are_not_submitted_again() {
+    let site = Site::new();
+    let shards = site.shards();
+    [0, 3, 4, 5].into_iter().for_each(|shard| site.finish(shard));
+    fs::write(site.out().join("shards/5.result/records.jsonl"), "cut").expect("it can be cut");
+    site.say("queue", "90_[6-7]\n90_5\n");
+    assert_eq!(shards.submit().expect("Slurm answers"), None, "tasks of an earlier submission are left");
+    site.say("queue", "");
+    let (submitted, _) = shards.submit().expect("it is taken").expect("some are missing");
+    assert_eq!(submitted, [1, 2, 5, 6, 7]);
+    assert!(site.told("submitted").contains(&"--array=1-2,5-7".to_string()));
     (0..8).for_each(|shard| site.finish(shard));
-    let nothing = slurm.submit().expect("nothing is refused");
-    assert_eq!(nothing, Submitted { done: 8, ..Submitted::default() });
-    assert_eq!(site.told("submitted").len(), told.len());
-}
-
-#[test]
-fn accounting_is_asked_where_there_is_some() {
-    let site = Site::new();
-    site.say("config", "MaxArraySize = 100\nAccountingStorageType   = accounting_storage/slurmdbd\n");
-    let mut slurm = site.slurm();
-    let lines =
-        ["7_[1,3-5%2]|ID.0|PENDING|Priority", "7_0|ID.0|CANCELLED by 1000|None", "7_2|ID.0|RUNNING|None"];
-    site.queue(&slurm, &lines);
-    assert_eq!(slurm.submit().expect("it is taken").shards, [0, 6, 7]);
-    let asked = site.told("asked");
-    assert!(asked.len() == 1 && asked[0].contains("sacct --allocations"), "{asked:?}");
-    assert!(asked[0].contains("--starttime=now-36"), "{asked:?}");
-}
-
-#[test]
-fn answers_that_nobody_expects_are_errors_and_no_panic() {
-    let site = Site::new();
-    let mut slurm = site.slurm();
-    for line in [
-        "?",
-        "1_0|ID.0|RUNNING",
-        "1_x|ID.0|RUNNING|",
-        "1_[0-|ID.0|RUNNING|",
-        "1_0-9999999999|ID.0|RUNNING|",
-        "1_0-4000001|ID.0|RUNNING|",
-        "1_0-4:0|ID.0|RUNNING|",
-    ] {
-        site.queue(&slurm, &[line]);
-        let error = slurm.submit().expect_err(line).to_string();
-        assert!(error.contains("expected `JOB_TASK|NAME|STATE|REASON`"), "{line}: {error}");
-    }
-    site.queue(&slurm, &["1_4294967295|ID.3|RUNNING|", "12|ID.0|RUNNING|", "1_5-2|ID.0|RUNNING|"][1..]);
-    site.command("sbatch", "echo Welcome; echo; echo '77;east'");
-    assert_eq!(slurm.submit().expect("it is taken").jobs, ["77", "77", "77"]);
-    site.command("sbatch", "echo Welcome");
-    let error = slurm.submit().expect_err("no number").to_string();
-    assert!(error.contains("answered `Welcome`, expected the number of a job"), "{error}");
+    assert_eq!(shards.submit().expect("Slurm answers"), None);
 }
 
 #[test]
 fn refusals_are_in_the_words_of_slurm() {
     let site = Site::new();
-    site.command(
-        "sbatch",
-        "[ $1 = --version ] && exit; echo 'sbatch: error: invalid partition specified: nowhere' >&2; exit 1",
-    );
-    let error = site.slurm().submit().expect_err("it is refused").to_string();
-    assert!(
-        error.starts_with("`sbatch --parsable") && error.ends_with("invalid partition specified: nowhere"),
-        "{error}"
-    );
+    for (words, hint) in
+        [("invalid partition specified: nowhere", ""), ("Invalid job array specification", "--shards")]
+    {
+        site.command("sbatch", &format!("echo 'sbatch: error: {words}' >&2; exit 1"));
+        let error = site.shards().submit().expect_err("it is refused").to_string();
+        assert!(error.starts_with("`sbatch --parsable") && error.contains(words), "{error}");
+        assert!(error.ends_with(if hint.is_empty() { words } else { hint }), "{error}");
+    }
+    site.command("sbatch", "echo Welcome; echo; echo '77;east'");
+    assert_eq!(site.shards().submit().expect("it is taken").expect("shards").1, "77");
 
-    let nothing = Tools::within(site.folder.path().join("nothing"));
-    let error = Slurm::open(nothing, &site.out(), Some(site.options())).expect_err("no Slurm").to_string();
-    assert!(error.starts_with("`sbatch` was not found on PATH"), "{error}");
+    let mut shards = site.shards();
+    shards.job.commands = SlurmCommands(vec![("PATH".into(), site.out().into())]);
+    let error = shards.submit().expect_err("no Slurm").to_string();
+    assert!(error.starts_with("`squeue` was not found on PATH"), "{error}");
 
-    let site = Site::new();
-    let error = Slurm::open(site.tools(), &site.out(), None).expect_err("never used").to_string();
-    assert!(error.contains("never submitted; begin with `--executor slurm`"), "{error}");
-    site.say("config", "MaxArraySize = 0\n");
-    let error =
-        Slurm::open(site.tools(), &site.out(), Some(site.options())).expect_err("no arrays").to_string();
-    assert!(error.contains("MaxArraySize"), "{error}");
+    fs::write(site.out().join("slurm/options.json"), "{").expect("it can be written");
+    let error = SlurmOptions::of(&site.out()).expect_err("damaged").to_string();
+    assert!(error.contains("slurm/options.json") && error.contains("remove it"), "{error}");
 }
 
 #[test]
 fn a_folder_that_cannot_be_written_is_named() {
     let site = Site::new();
     fs::write(site.out().join("slurm"), "in the way").expect("it can be written");
-    let error = Slurm::open(site.tools(), &site.out(), Some(site.options())).expect_err("no folder");
-    assert!(error.to_string().contains("/slurm/log`"), "{error}");
+    let error = site.with(SlurmOptions::default()).expect_err("no folder").to_string();
+    assert!(error.contains("/slurm/log`"), "{error}");
     assert!(site.told("submitted").is_empty());
 }
 
+/// The text that Slurm runs as a script, from an odd folder.
 #[test]
-fn scripts_run_what_they_should_from_odd_folders() {
+fn a_task_runs_its_shard() {
     let site = Site::new();
     let program = site.folder.path().join("bin/a program");
     site.command("a program", "pwd; for word; do echo \"<$word>\"; done; exit 5");
-    let options = Options { program, folder: site.out(), ..site.options() };
-    Slurm::open(site.tools(), &site.out(), Some(options)).expect("all is there");
-    let out = fs::canonicalize(site.out()).expect("it is there");
-    let run = |script: &str, args: &[&str]| {
-        let script = out.join(script);
-        let output = Command::new("sh").arg(script).args(args).env("SLURM_ARRAY_TASK_ID", "4").output();
-        let output = output.expect("sh starts");
-        assert_eq!(output.status.code(), Some(5), "the status is that of the program");
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
-    let place = out.display();
-    let shard = run(script::SHARD, &["30"]);
-    assert!(shard.starts_with("shard 34 on "), "{shard}");
-    assert!(shard.ends_with(&format!("{place}\n<regress>\n<shard>\n<{place}>\n<34>\n")), "{shard}");
-    assert_eq!(run(script::MERGE, &[]), format!("{place}\n<regress>\n<merge>\n<{place}>\n"));
+    let shards = SlurmShards::new(site.commands(), &site.out(), &program, SlurmOptions::default());
+    let shards = shards.expect("all is there");
+    let mut task = Command::new("sh");
+    task.args(["-c", &shards.job.command]).current_dir("/");
+    let output = task.env("SLURM_ARRAY_TASK_ID", "4").output().expect("sh starts");
+    assert_eq!(output.status.code(), Some(5), "the status is that of the program");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (here, out) =
+        (std::env::current_dir().expect("a folder"), fs::canonicalize(site.out()).expect("a folder"));
+    let (here, out) = (here.display(), out.display());
+    assert!(text.starts_with("task 4 on "), "{text}");
+    assert!(text.ends_with(&format!("{here}\n<regress>\n<shard>\n<{out}>\n<4>\n")), "{text}");
 }
 
 #[test]
 fn waiting_ends_when_all_results_are_there() {
     let site = Site::new();
-    let mut slurm = site.slurm();
-    slurm.submit().expect("it is taken");
-    let running: Vec<_> =
-        (0..8).map(|n| format!("{}_{}|ID.{}|RUNNING|None", 100 + n / 3, n % 3, n / 3 * 3)).collect();
-    site.queue(&slurm, &running.iter().map(String::as_str).collect::<Vec<_>>());
+    let shards = site.shards();
+    shards.submit().expect("it is taken");
+    site.say("queue", "100_[0-7]\n");
     let mut seen = Vec::new();
-    let outcome = slurm.wait(&AtomicBool::new(false), &mut |done| {
+    let outcome = shards.wait(&AtomicBool::new(false), &mut |done| {
         seen.push(done);
         (done..(done + 4).min(8)).for_each(|shard| site.finish(shard));
     });
-    assert_eq!(outcome.expect("no error"), WaitOutcome::Done);
+    assert_eq!(outcome.expect("no error"), (WaitOutcome::Done, Vec::new()));
     assert_eq!(seen, [0, 4, 8]);
-    assert_eq!(site.told("submitted").len(), 4, "nothing was submitted twice");
 }
 
 #[test]
-fn what_is_lost_is_submitted_again_but_not_for_ever() {
+fn shards_without_a_result_are_named() {
     let site = Site::new();
-    let mut slurm = site.slurm();
-    slurm.submit().expect("it is taken");
+    let shards = site.shards();
+    shards.submit().expect("it is taken");
     (1..7).for_each(|shard| site.finish(shard));
-    // Whatever number the array has, shard 0 is in it and fails; 7 was cancelled by hand.
-    site.command("squeue", "n=$(($(cat \"$site/number\") - 2)); sed \"s/LAST/$n/\" \"$site/queue\"");
-    site.queue(&slurm, &["LAST_0|ID.0|FAILED|NonZeroExitCode", "102_1|ID.6|CANCELLED|None"]);
-    let outcome = slurm.wait(&AtomicBool::new(false), &mut |_| ()).expect("no error");
-    let WaitOutcome::Lost(lost) = outcome else { panic!("{outcome:?}") };
-    let found: Vec<_> = lost.iter().map(|l| (l.shard, l.attempts, l.state.as_str())).collect();
-    assert_eq!(found, [(0, 3, "FAILED"), (7, 1, "CANCELLED")]);
-    assert!(
-        lost[1]
-            .to_string()
-            .starts_with("shard 7 (tests 14 to 15): CANCELLED after 1 attempt; it left no log")
-    );
-    let again: Vec<_> =
-        site.told("submitted").into_iter().skip(4).filter(|l| l.contains("--array=0 ")).collect();
-    assert_eq!(again.len(), 2, "twice after the first: {again:?}");
+    fs::write(site.out().join("shards/3.result/records.jsonl"), "cut").expect("it can be cut");
+    fs::write(site.out().join("slurm/log/0.log"), "cannot load the library\n").expect("a log");
+    let (outcome, missing) = shards.wait(&AtomicBool::new(false), &mut |_| ()).expect("no error");
+    assert_eq!(outcome, WaitOutcome::Ended);
+    let found: Vec<_> = missing.iter().map(ToString::to_string).collect();
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found[0].starts_with("shard 0 (tests 0 to 1); `"), "{found:?}");
+    assert!(found[0].ends_with("slurm/log/0.log` ends:\n    cannot load the library"), "{found:?}");
+    assert!(found[1].starts_with("shard 3 (tests 6 to 7): result of shard 3"), "{found:?}");
+    assert!(found[2].starts_with("shard 7 (tests 14 to 15); it left no log"), "{found:?}");
 }
 
+/// A shared file system may show a result some time after its task has left the queue.
 #[test]
-fn when_no_shard_comes_to_a_result_none_is_tried_again() {
+fn waiting_gives_results_time_to_appear() {
     let site = Site::new();
-    let mut slurm = site.slurm();
-    slurm.submit().expect("it is taken");
-    fs::write(site.out().join("slurm/log/100_1.log"), "cannot load the library\n").expect("a log");
-    site.queue(&slurm, &["100_1|ID.0|FAILED|NonZeroExitCode"]);
-    let outcome = slurm.wait(&AtomicBool::new(false), &mut |_| ()).expect("no error");
-    let WaitOutcome::Lost(lost) = outcome else { panic!("{outcome:?}") };
-    assert_eq!(lost.len(), 8);
-    assert!(lost[1].to_string().ends_with("ends:\n    cannot load the library"), "{}", lost[1]);
-    assert_eq!(lost[0].state, "gone from the queue");
-    assert_eq!(site.told("submitted").len(), 4);
-}
-
-#[test]
-fn an_array_that_was_cancelled_before_it_began_is_not_submitted_again() {
-    let site = Site::new();
-    let mut slurm = site.slurm();
-    slurm.submit().expect("it is taken");
-    (3..8).for_each(|shard| site.finish(shard));
-    site.queue(&slurm, &["100_N/A|ID.0|CANCELLED|None"]);
-    let outcome = slurm.wait(&AtomicBool::new(false), &mut |_| ()).expect("no error");
-    let WaitOutcome::Lost(lost) = outcome else { panic!("{outcome:?}") };
-    assert!(lost.len() == 3 && lost.iter().all(|l| l.state == "CANCELLED"), "{lost:?}");
-}
-
-#[test]
-fn waiting_can_be_stopped_and_outlasts_silence() {
-    let site = Site::new();
-    let mut slurm = site.slurm();
-    slurm.submit().expect("it is taken");
-    site.command("squeue", "echo 'Unable to contact slurm controller' >&2; exit 1");
-    let error = slurm.wait(&AtomicBool::new(false), &mut |_| ()).expect_err("no patience").to_string();
-    assert!(error.contains("Unable to contact slurm controller"), "{error}");
-
-    slurm.jobs.options.patience = Duration::from_secs(60);
-    let stop = AtomicBool::new(false);
-    let outcome = slurm.wait(&stop, &mut |_| {
-        stop.store(true, Ordering::Relaxed);
+    let mut shards = site.shards();
+    shards.job.options.settle = Duration::from_secs(60);
+    let mut looks = 0;
+    let outcome = shards.wait(&AtomicBool::new(false), &mut |_| {
+        looks += 1;
+        if looks == 2 {
+            (0..8).for_each(|shard| site.finish(shard));
+        }
     });
-    assert_eq!(outcome.expect("no error"), WaitOutcome::Interrupted);
-    let told = slurm.come_back();
-    assert!(told.contains("atoms regress resume '/") && told.contains("scancel --name=atoms-"), "{told}");
+    assert_eq!((outcome.expect("no error").0, looks), (WaitOutcome::Done, 3));
+}
 
-    (0..8).for_each(|shard| site.finish(shard));
-    let outcome = slurm.wait(&AtomicBool::new(false), &mut |_| ());
-    assert_eq!(outcome.expect("no error"), WaitOutcome::Done, "results are the truth");
+#[test]
+fn an_interrupted_wait_cancels_the_job() {
+    let site = Site::new();
+    let shards = site.shards();
+    site.say("queue", "100_[0-7]\n");
+    let stop = AtomicBool::new(false);
+    let outcome = shards.wait(&stop, &mut |_| stop.store(true, Ordering::Relaxed));
+    assert_eq!(outcome.expect("no error").0, WaitOutcome::Cancelled);
+    assert_eq!(site.told("cancelled"), [format!("--name={}", shards.job.name)]);
+}
+
+#[test]
+fn waiting_outlasts_a_slurm_that_does_not_answer() {
+    let site = Site::new();
+    let mut shards = site.shards();
+    site.command("squeue", "echo 'Unable to contact slurm controller' >&2; exit 1");
+    let mut looks = 0;
+    let outcome = shards.wait(&AtomicBool::new(false), &mut |_| {
+        looks += 1;
+        if looks == 2 {
+            (0..8).for_each(|shard| site.finish(shard));
+        }
+    });
+    assert_eq!(outcome.expect("results count").0, WaitOutcome::Done);
+
+    fs::remove_dir_all(site.out().join("shards")).expect("it is there");
+    shards.job.outage = Duration::ZERO;
+    let error = shards.wait(&AtomicBool::new(false), &mut |_| ()).expect_err("an outage").to_string();
+    assert!(error.contains("Unable to contact slurm controller"), "{error}");
 }

@@ -39,7 +39,7 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
     files.check()?;
     let rtl = BundleRtl::choose(&args.rtl, &bundle)?;
     if !args.json {
-        outln!("{}", plain(&bundle.record.key))?;
+        outln!("{}", plain(&bundle.record.key.to_string()))?;
         outln!("  test       {}, configuration {}", plain(&bundle.record.test), bundle.record.config)?;
         outln!("  replays    {}", what(&bundle))?;
         rtl.print(&bundle)?;
@@ -163,7 +163,7 @@ fn died(args: &ReproArgs, bundle: &Bundle, rtl: &BundleRtl, death: Death) -> Res
         Death::Signal(_) | Death::Exit(_) => format!("the process that ran it died: {death}"),
     };
     if args.json {
-        let found = json!({ "same": same, "signature": signature.to_string(), "report": text });
+        let found = json!({ "same": same, "signature": signature, "report": text });
         return print_json(bundle, rtl, &found);
     }
     match same {
@@ -185,7 +185,7 @@ fn replay(args: &ReproArgs, bundle: &Bundle, journal: &WorkerJournal) -> Result<
     if args.json {
         let found = replayed.found.map_or(Value::Null, |found| {
             json!({
-                "same": replayed.same, "signature": found.signature.to_string(), "cycle": found.cycle,
+                "same": replayed.same, "signature": found.signature, "cycle": found.cycle,
                 "report": found.failure.to_string(),
             })
         });

@@ -15,7 +15,7 @@ use atoms_cosim::stimulus::Profile;
 use atoms_cosim::{configs, rtl};
 use atoms_host::processes::{self, Process, Signal, Tree};
 use atoms_verilated::Variant;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A folder with a plan and a copy of the RTL.
 struct Bench(PathBuf);
@@ -157,9 +157,10 @@ fn a_planted_bug_is_one_bucket() {
     let buckets = summary["buckets"].as_array().expect("buckets");
     assert_eq!(buckets.len(), 1, "{}", words(&output));
     let bucket = &buckets[0];
-    assert_eq!(bucket["key"], "mismatch probe.wr_data ATOMS.INC");
+    let key = json!({ "kind": "mismatch", "what": "probe.wr_data", "op": "ATOMS.INC" });
+    assert_eq!(bucket["key"], key);
     assert!(bucket["requests"].as_u64().is_some_and(|requests| requests <= 3), "{bucket}");
-    assert_eq!(bucket["configs"], serde_json::json!(["tiny", "small"]));
+    assert_eq!(bucket["configs"], json!(["tiny", "small"]));
     assert!(bucket["tests"].as_u64().is_some_and(|tests| tests > 2), "{bucket}");
     assert!(words(&output).contains("mismatch probe.wr_data ATOMS.INC"), "{}", words(&output));
     // The line that repeats it does.
@@ -211,7 +212,7 @@ fn a_failure_of_a_point_is_repeated() {
     found(&[&["regress", "plan.toml", "--out", "out", "--jobs", "2"], &set[..]].concat(), point);
     let summary = bench.summary("out");
     let bucket = &summary["buckets"][0];
-    assert_eq!(bucket["configs"], serde_json::json!([point]));
+    assert_eq!(bucket["configs"], json!([point]));
     found(&["regress", "resume", "out"], point);
     let covered = found(&["cover", "out"], "did not pass");
     assert!(!covered.contains(" of       0"), "bins of a point are bins: {covered}");
@@ -241,15 +242,15 @@ fn a_failure_of_a_point_is_repeated() {
 fn a_test_that_ends_or_holds_the_process_is_recorded() {
     let mut plan = "seed = 3\n".to_string();
     let ways = [
-        ("INC", "abort", "crash signal 6", "crashed"),
-        ("DEC", "exit", "crash exit", "crashed"),
-        ("AND", "segv", "crash signal 11", "crashed"),
-        ("XOR", "trap", "crash signal 4", "crashed"),
-        ("EXCH", "hang", "hang", "timed_out"),
-        ("ADD", "good", "", ""),
-        ("CAS", "more", "", ""),
+        ("INC", "abort", json!({ "kind": "crash", "what": "signal 6" }), "crashed"),
+        ("DEC", "exit", json!({ "kind": "crash", "what": "exit" }), "crashed"),
+        ("AND", "segv", json!({ "kind": "crash", "what": "signal 11" }), "crashed"),
+        ("XOR", "trap", json!({ "kind": "crash", "what": "signal 4" }), "crashed"),
+        ("EXCH", "hang", json!({ "kind": "hang" }), "timed_out"),
+        ("ADD", "good", json!(null), ""),
+        ("CAS", "more", json!(null), ""),
     ];
-    for (op, name, ..) in ways {
+    for (op, name, ..) in &ways {
         plan += &format!(
             "[[random]]\nname = \"{name}\"\nconfigs = [\"tiny\"]\nstimulus = {{ ops = [\"{op}\"] }}\n\
              series = 2\nrequests = 200\ntimeout = \"1s\"\n"

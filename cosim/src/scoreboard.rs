@@ -148,19 +148,20 @@ impl fmt::Debug for Scoreboard {
 #[error("{message}")]
 pub struct OracleViolation {
     message: String,
-    about: &'static str,
+    about: Option<&'static str>,
     clause: &'static str,
     op: Option<u8>,
 }
 
 impl OracleViolation {
-    fn new(about: &'static str, clause: &'static str, message: String) -> Self {
-        OracleViolation { message, about, clause, op: None }
+    fn new(about: impl Into<Option<&'static str>>, clause: &'static str, message: String) -> Self {
+        OracleViolation { message, about: about.into(), clause, op: None }
     }
 
     /// What a rejection says, with `before` in front of it.
     fn of(rejection: &Rejection, before: impl fmt::Display) -> Self {
-        Self::new(rejection.about(), rejection.clause(), format!("{before}: {rejection}"))
+        let about = (!rejection.is_undecided()).then(|| rejection.about());
+        Self::new(about, rejection.clause(), format!("{before}: {rejection}"))
     }
 
     /// A request was never answered: one of operation code `op`, where one is known.
@@ -189,7 +190,7 @@ impl OracleViolation {
         let message = format!(
             "in cycle {cycle} several requests in flight have tag {tag}, one of them a MBAR.TRY_WAIT; give each its own"
         );
-        Self::new("tag", "", message)
+        Self::new(None, "", message)
     }
 
     /// Answer `number` says that its request took another number of passes than its addresses do.
@@ -198,9 +199,9 @@ impl OracleViolation {
         OracleViolation { op: Some(op), ..Self::new("passes", "spec 4.3", message) }
     }
 
-    /// What it is about, in a word, as [`Rejection::about`] says; and the operation code of the request that
-    /// it is about, where there is one.
-    pub fn about(&self) -> (&'static str, Option<u8>) {
+    /// Part of the observation that is wrong, in a word, as [`Rejection::about`] says; `None` where there is no
+    /// verdict. And the operation code of the request that it is about, where there is one.
+    pub fn about(&self) -> (Option<&'static str>, Option<u8>) {
         (self.about, self.op)
     }
 
@@ -689,8 +690,7 @@ impl Scoreboard {
                 Asked::Cluster(asked) => (asked.request.op, asked.request.to_string()),
             };
             let message = format!("the oracle rejects answer {number}: {rejection}\n  request  {request}");
-            let violation = OracleViolation::new(rejection.about(), rejection.clause(), message);
-            OracleViolation { op: Some(op), ..violation }
+            OracleViolation { op: Some(op), message, ..OracleViolation::of(&rejection, "") }
         })
     }
 

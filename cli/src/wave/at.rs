@@ -84,7 +84,7 @@ fn rtl_of_bundle(args: &WaveAtArgs, rerun: &Rerun) -> Result<Option<BundleRtl>, 
     let Rerun::Bundle(bundle) = rerun else { return Ok(None) };
     let rtl = BundleRtl::choose(&args.rtl, bundle)?;
     if !args.json {
-        outln!("{}", plain(&bundle.record.key))?;
+        outln!("{}", plain(&bundle.record.key.to_string()))?;
         outln!("  replays    {}", repro::what(bundle))?;
         rtl.print(bundle)?;
     }

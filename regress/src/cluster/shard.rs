@@ -20,6 +20,7 @@ use crate::run::timing::Timing;
 use crate::run::worker::Context;
 use crate::triage::bucket::Bucket;
 use crate::triage::layout::FAILURES;
+use crate::triage::signature::Signature;
 use crate::whole_file::unique;
 
 /// Cuts a run into shards: writes the manifest of the output folder.
@@ -108,7 +109,7 @@ pub fn merge(
 /// Takes the bundles of those buckets whose first test is this shard's.
 fn take_bundles(
     state: &mut State,
-    buckets: BTreeMap<String, Bucket>,
+    buckets: BTreeMap<Signature, Bucket>,
     from: &Path,
     to: &Path,
 ) -> Result<(), StoreError> {

@@ -64,7 +64,7 @@ fn cause(bucket: &Bucket, cells: &[Cell], configs: &[NamedConfig]) -> Cause {
     separations.truncate(MOST);
     let names = |configs: Vec<&NamedConfig>| configs.into_iter().map(|config| config.name.clone()).collect();
     Cause {
-        kind: bucket.key.split(' ').next().unwrap_or_default().to_string(),
+        kind: bucket.key.kind,
         buckets: vec![bucket.key.clone()],
         failing: names(failing),
         passing: names(passing),
@@ -113,12 +113,16 @@ mod tests {
     use super::*;
     use crate::run::result::{Status, Work};
     use crate::run::totals::Totals;
+    use crate::triage::signature::FailureKind::{self, Mismatch, Oracle};
+    use crate::triage::signature::Signature;
     use atoms_cosim::configs;
 
-    /// A bucket with this key, in the configurations for which `fails` holds, and the cells of its entry.
-    fn planted(key: &str, fails: impl Fn(&NamedConfig) -> bool) -> (Bucket, Vec<Cell>) {
-        let (entries, mut cells) = ([key.to_string()].into(), Vec::new());
-        let mut bucket = Bucket { key: key.to_string(), entries, ..Bucket::default() };
+    /// A bucket with this kind and signal, in the configurations for which `fails` holds, and the cells of its entry.
+    fn planted(kind: FailureKind, what: &str, fails: impl Fn(&NamedConfig) -> bool) -> (Bucket, Vec<Cell>) {
+        let key = Signature::new(kind, what);
+        let entry = key.to_string();
+        let (entries, mut cells) = ([entry.clone()].into(), Vec::new());
+        let mut bucket = Bucket { key, entries, ..Bucket::default() };
         for config in configs::all(&configs::rtl_dir()).expect("configurations") {
             let failed = fails(&config);
             let mut totals = Totals::default();
@@ -126,7 +130,7 @@ mod tests {
             if failed {
                 bucket.configs.push(config.name.clone());
             }
-            cells.push(Cell { entry: key.to_string(), config: config.name, totals });
+            cells.push(Cell { entry: entry.clone(), config: config.name, totals });
         }
         (bucket, cells)
     }
@@ -140,33 +144,33 @@ mod tests {
     #[test]
     fn the_parameter_that_separates_is_named() {
         let all = configs::all(&configs::rtl_dir()).expect("configurations").len();
-        let forwarding = planted("mismatch a X", |c| c.config.forwarding);
+        let forwarding = planted(Mismatch, "a", |c| c.config.forwarding);
         let n = forwarding.0.configs.len();
         let causes = found(vec![forwarding]);
         assert_eq!(
             causes[0].text(),
             format!("fails where forwarding = true ({n} of {n}), passes where false ({0} of {0})", all - n)
         );
-        let causes = found(vec![planted("mismatch a X", |c| c.config.merge_red)]);
+        let causes = found(vec![planted(Mismatch, "a", |c| c.config.merge_red)]);
         assert!(causes[0].text().starts_with("fails where merge_red = true"), "{}", causes[0].text());
-        let causes = found(vec![planted("mismatch a X", |_| true)]);
+        let causes = found(vec![planted(Mismatch, "a", |_| true)]);
         assert_eq!(causes[0].text(), format!("fails in each of {all} configurations that ran it"));
         // A value that fails seldom enough to be missed once.
-        let causes = found(vec![planted("mismatch a X", |c| c.config.forwarding && c.name != "deep")]);
+        let causes = found(vec![planted(Mismatch, "a", |c| c.config.forwarding && c.name != "deep")]);
         let expected = format!("fails where forwarding = true ({} of {n})", n - 1);
         assert!(causes[0].text().starts_with(&expected), "{}", causes[0].text());
     }
 
     #[test]
     fn buckets_of_one_kind_and_place_have_one_cause() {
-        let wide = || planted("mismatch a X", |c| c.config.forwarding);
-        let part = planted("mismatch b X", |c| c.name == "deep");
+        let wide = || planted(Mismatch, "a", |c| c.config.forwarding);
+        let part = planted(Mismatch, "b", |c| c.name == "deep");
         let causes = found(vec![part, wide()]);
         assert_eq!(causes.len(), 1);
-        assert_eq!(causes[0].buckets, ["mismatch a X", "mismatch b X"]);
-        let other_kind = planted("oracle b X", |c| c.name == "deep");
+        assert_eq!(causes[0].buckets, ["a", "b"].map(|what| Signature::new(Mismatch, what)));
+        let other_kind = planted(Oracle, "b", |c| c.name == "deep");
         assert_eq!(found(vec![wide(), other_kind]).len(), 2);
         // One defect everywhere, one in forwarding: two causes, although each configuration of the one has the other.
-        assert_eq!(found(vec![planted("mismatch b Y", |_| true), wide()]).len(), 2);
+        assert_eq!(found(vec![planted(Mismatch, "b", |_| true), wide()]).len(), 2);
     }
 }

@@ -167,7 +167,7 @@ impl Case {
             return status;
         };
         let bucket = summary.bucket(&failure.bucket);
-        let key = bucket.map_or(&failure.bucket, |bucket| &bucket.key);
+        let key = bucket.map_or(&failure.bucket, |bucket| &bucket.key).to_string();
         let mut text = format!("bucket  {key}\n\n{}\n", failure.text.trim_end());
         if let Some(bucket) = bucket {
             if let Some(suspect) = &bucket.suspect {
@@ -180,7 +180,7 @@ impl Case {
                 text += &format!("\nrepeat  {}\n", bucket.repeat);
             }
         }
-        status.set_message(xml(key)).set_type(self.status.name()).set_description(xml(&text));
+        status.set_message(xml(&key)).set_type(self.status.name()).set_description(xml(&text));
         status
     }
 }

@@ -10,9 +10,10 @@ use crate::coverage::summary::{FunctionalCoverage, RtlCoverageSummary};
 use crate::run::timing::Timing;
 use crate::run::totals::{Cell, PartTotals, Totals};
 pub use crate::triage::bucket::Bucket;
+use crate::triage::signature::{FailureKind, Signature};
 
 /// Version of the format of `summary.json`; raised when a field changes its meaning or goes away.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// What a regression came to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -96,9 +97,8 @@ impl Summary {
     }
 
     /// The bucket of a test, by the key that its result has.
-    pub fn bucket(&self, key: &str) -> Option<&Bucket> {
-        let mut buckets = self.buckets.iter();
-        buckets.find(|bucket| bucket.key == key || bucket.found_as.iter().any(|other| other == key))
+    pub fn bucket(&self, key: &Signature) -> Option<&Bucket> {
+        self.buckets.iter().find(|bucket| bucket.key == *key || bucket.found_as.contains(key))
     }
 }
 
@@ -106,10 +106,10 @@ impl Summary {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cause {
-    /// Kind of failure: the first word of the buckets' keys.
-    pub kind: String,
+    /// Kind of failure.
+    pub kind: FailureKind,
     /// Keys of the buckets, the one seen in most configurations first.
-    pub buckets: Vec<String>,
+    pub buckets: Vec<Signature>,
     /// Configurations in which the first was seen.
     pub failing: Vec<String>,
     /// Configurations that ran its entries and passed.

@@ -49,7 +49,7 @@ pub fn deterministic(summary: &Summary) -> String {
                 if shown == BUCKETS {
                     out.push('\n');
                 }
-                let key = format!("{:>2}  {}", at + 1, plain(&bucket.key));
+                let key = format!("{:>2}  {}", at + 1, plain(&bucket.key.to_string()));
                 row(out, 2, &key, &counted(bucket.tests, "test"));
             }
             shown += 1;
@@ -161,7 +161,7 @@ pub(super) fn by_suspect(buckets: &[Bucket]) -> Vec<Vec<usize>> {
 
 /// A bucket with all that is known about it.
 fn full(out: &mut String, number: usize, bucket: &Bucket) {
-    row(out, 0, &format!("{number:>3}  {}", plain(&bucket.key)), &counted(bucket.tests, "test"));
+    row(out, 0, &format!("{number:>3}  {}", plain(&bucket.key.to_string())), &counted(bucket.tests, "test"));
     let text = plain(&bucket.text);
     let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     for shown in lines.iter().take(TEXT_LINES) {
@@ -171,8 +171,8 @@ fn full(out: &mut String, number: usize, bucket: &Bucket) {
         line(out, 5, &format!("... {} more", counted((lines.len() - TEXT_LINES) as u64, "line")));
     }
     let mut facts = vec![bucket.status.name().to_string()];
-    facts.extend(bucket.what.as_ref().map(|what| format!("differs {what}")));
-    facts.extend(bucket.op.as_ref().map(|op| format!("operation {op}")));
+    facts.extend(bucket.key.what().map(|what| format!("differs {what}")));
+    facts.extend(bucket.key.op.map(|op| format!("operation {op}")));
     facts.push(format!("in {}", some(&bucket.configs)));
     facts.push(format!("first in {}", bucket.first_name));
     facts.extend(bucket.requests.map(|requests| format!("smaller case of {}", counted(requests, "request"))));

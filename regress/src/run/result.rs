@@ -4,6 +4,7 @@ use atoms_cosim::session::Tally;
 use serde::{Deserialize, Serialize};
 
 pub use crate::triage::bucket::Status;
+use crate::triage::signature::Signature;
 use atoms_coverage::episode::Episode;
 
 /// How much a test did.
@@ -53,7 +54,7 @@ impl std::ops::AddAssign for Work {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailureRecord {
     /// Bucket, by its key as it was before shrinking.
-    pub bucket: String,
+    pub bucket: Signature,
     /// Cycle in which it showed, counted from the reset of its run.
     pub cycle: u64,
     /// What was found, in the words of the failure; several lines.

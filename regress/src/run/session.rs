@@ -396,7 +396,7 @@ impl Collect for Collector<'_> {
     fn take(&mut self, test: &Test, outcome: TestOutcome) -> Result<Option<Box<FailedRun>>, StoreError> {
         let TestOutcome { status, work, hits, finds, rtl, failed, took } = outcome;
         let failure = failed.as_ref().map(|failed| FailureRecord {
-            bucket: failed.signature.to_string(),
+            bucket: failed.signature.clone(),
             cycle: failed.cycle,
             text: failed.failure.to_string(),
             episode: failed.episode.clone(),

@@ -12,6 +12,7 @@ use crate::coverage::rtl::RtlMap;
 use crate::run::result::TestResult;
 use crate::run::totals::{Cell, PartTotals, Totals};
 use crate::triage::bucket::Bucket;
+use crate::triage::signature::Signature;
 use atoms_coverage::Map;
 use atoms_coverage::episode::Episode;
 
@@ -58,11 +59,37 @@ pub struct State {
     #[serde(default, skip_serializing_if = "RtlMap::is_empty")]
     pub rtl: RtlMap,
     /// Failures, by raw key.
-    pub buckets: BTreeMap<String, Bucket>,
+    #[serde(with = "pairs")]
+    pub buckets: BTreeMap<Signature, Bucket>,
     /// Episodes that hit something new.
     pub corpus: Vec<Find>,
     #[serde(skip)]
     seen: BitVec,
+}
+
+/// Serializes a map as a list of pairs, since keys of JSON objects are text. Reads an object too, as earlier versions
+/// wrote it.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_untagged::UntaggedEnumVisitor;
+
+    pub(super) fn serialize<K: Serialize, V: Serialize, S: Serializer>(
+        map: &BTreeMap<K, V>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(map)
+    }
+
+    pub(super) fn deserialize<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<K, V>, D::Error> {
+        UntaggedEnumVisitor::new()
+            .seq(|pairs| Ok(pairs.deserialize::<Vec<(K, V)>>()?.into_iter().collect()))
+            .map(|object| object.deserialize())
+            .deserialize(deserializer)
+    }
 }
 
 /// Buckets kept; what comes after is in the totals and in the results, but has no bucket.
@@ -161,5 +188,28 @@ impl State {
             self.buckets.insert(failure.bucket.clone(), bucket);
         }
         room
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::triage::signature::FailureKind;
+
+    #[test]
+    fn buckets_are_read_back_also_from_earlier_versions() {
+        let key = Signature::new(FailureKind::Crash, "signal 6");
+        let bucket = Bucket { key: key.clone(), first: 7, ..Bucket::default() };
+        let state = State { buckets: [(key.clone(), bucket)].into(), ..State::default() };
+        let mut saved = serde_json::to_value(&state).expect("it serializes");
+        assert_eq!(serde_json::from_value::<State>(saved.clone()).expect("it reads back"), state);
+        let mut bucket = saved["buckets"][0][1].take();
+        bucket["key"] = json!("crash signal 6");
+        saved["buckets"] = json!({ "crash signal 6": bucket });
+        let read: State = serde_json::from_value(saved).expect("text is read");
+        let (raw, bucket) = read.buckets.first_key_value().expect("a bucket");
+        assert!(key.is_of(raw) && key.is_of(&bucket.key) && bucket.first == 7, "{read:?}");
     }
 }

@@ -10,6 +10,7 @@ use atoms_cosim::session::Failure;
 use serde::{Deserialize, Serialize};
 
 use crate::triage::death::Death;
+use crate::triage::signature::Signature;
 use crate::triage::test_failure::TestFailure;
 
 /// How a test ended.
@@ -71,18 +72,11 @@ impl Status {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bucket {
-    /// Key: what tells it from other buckets, readable: `mismatch probe.wr_data ATOMS.MAX`.
-    pub key: String,
+    /// Key: what tells it from other buckets.
+    pub key: Signature,
     /// Keys that results of its tests have, where shrinking led to another key than theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub found_as: Vec<String>,
-    /// What differs, or which assertion failed: a field of the ports or of the probe, a rule of the
-    /// oracle, an assertion.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub what: Option<String>,
-    /// Operation of the request in which it shows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub op: Option<String>,
+    pub found_as: Vec<Signature>,
     /// How its tests ended.
     pub status: Status,
     /// Tests in it.

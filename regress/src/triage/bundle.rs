@@ -33,7 +33,7 @@ use crate::triage::minimize::{MinimizedCase, minimize, minimize_recorded};
 use crate::triage::page::page;
 use crate::triage::record::{BundleRecord, json};
 use crate::triage::replay::Run;
-use crate::triage::signature::FailureKind;
+use crate::triage::signature::{FailureKind, Signature};
 use crate::triage::test_failure::FailedRun;
 use crate::triage::text::{Report, text};
 use crate::triage::timeline::timeline;
@@ -100,9 +100,7 @@ pub fn bundle(context: &BundleContext<'_>, failed: &FailedRun, parent: &Path) ->
     let shown =
         parent.file_name().map(|name| Path::new(name).join(&folder)).unwrap_or_else(|| folder.clone().into());
     let bucket = |place: &Path| Bucket {
-        key: signature.to_string(),
-        what: signature.what(),
-        op: signature.op.map(|op| op.to_string()),
+        key: signature.clone(),
         status: Status::of(&failed.failure),
         tests: 1,
         first: context.index,
@@ -123,7 +121,7 @@ pub fn bundle(context: &BundleContext<'_>, failed: &FailedRun, parent: &Path) ->
     let draft = parent.join(format!(".{folder}.{}", std::process::id()));
     // What a process of the same number left behind when it was killed.
     let _ = fs::remove_dir_all(&draft);
-    let written = write(context, failed, small, &signature.to_string(), &draft).and_then(|()| {
+    let written = write(context, failed, small, signature, &draft).and_then(|()| {
         match fs::rename(&draft, &place) {
             // Another process was first.
             Err(_) if place.exists() => fs::remove_dir_all(&draft).map_err(BundleError::from),
@@ -197,7 +195,7 @@ fn write(
     context: &BundleContext<'_>,
     failed: &FailedRun,
     small: Option<&MinimizedCase>,
-    key: &str,
+    key: &Signature,
     folder: &Path,
 ) -> Result<(), BundleError> {
     fs::create_dir_all(folder)?;
@@ -215,8 +213,8 @@ fn write(
     let record = BundleRecord {
         format: FORMAT,
         atoms: env!("CARGO_PKG_VERSION").to_string(),
-        key: key.to_string(),
-        raw: failed.signature.to_string(),
+        key: key.clone(),
+        raw: failed.signature.clone(),
         cycle: failed.cycle,
         case: small.is_some(),
         test: context.test.to_string(),
@@ -254,7 +252,7 @@ fn write(
         wave_from = Some(from);
     }
     if let Some(view) = view {
-        put(folder, file::WAVE_PAGE, wave_page(&wave, key, &view, &run)?)?;
+        put(folder, file::WAVE_PAGE, wave_page(&wave, &key.to_string(), &view, &run)?)?;
     }
     if let Some(Ok(suspects)) = &causes {
         put(folder, file::CAUSES, json(suspects))?;

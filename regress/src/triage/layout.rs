@@ -4,7 +4,10 @@
 pub const FAILURES: &str = "failures";
 
 /// Version of the format of a bundle; raised when a file or a field changes its meaning or goes away.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
+
+/// Earlier version that is read, too: its signatures are text.
+pub const FORMAT_WITH_TEXT: u32 = 2;
 
 /// Names of the files of a bundle.
 pub mod file {

@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::checksum;
 use crate::triage::error::BundleError;
-use crate::triage::layout::{FAILURES, FORMAT, file};
-use crate::triage::signature::FailureKind;
+use crate::triage::layout::{FAILURES, FORMAT, FORMAT_WITH_TEXT, file};
+use crate::triage::signature::Signature;
 
 /// What a bundle is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,9 +24,9 @@ pub struct BundleRecord {
     /// Version of ATOMS that made it.
     pub atoms: String,
     /// Final signature.
-    pub key: String,
+    pub key: Signature,
     /// Raw signature.
-    pub raw: String,
+    pub raw: Signature,
     /// Cycle of the failure in the original run.
     pub cycle: u64,
     /// Whether there is a smaller case.
@@ -75,10 +75,10 @@ impl BundleRecord {
         let mut value: Value = read_json(&path)?;
         let foreign = |reason: String| BundleError::Foreign(path.clone(), reason);
         match value.get("format").and_then(Value::as_u64) {
-            Some(found) if found == u64::from(FORMAT) => {}
+            Some(found) if [FORMAT_WITH_TEXT, FORMAT].map(u64::from).contains(&found) => {}
             Some(found) => {
                 return Err(BundleError::Unreadable(format!(
-                    "`{}` has format {found}, this version reads {FORMAT}; use the atoms that wrote it",
+                    "`{}` has format {found}, this version reads {FORMAT_WITH_TEXT} and {FORMAT}; use the atoms that wrote it",
                     path.display()
                 )));
             }
@@ -89,9 +89,6 @@ impl BundleRecord {
         value.as_object_mut().map(|object| object.remove("sum"));
         let record: BundleRecord =
             serde_json::from_value(value).map_err(|error| foreign(error.to_string()))?;
-        if FailureKind::of_text(&record.key).is_none() {
-            return Err(foreign(format!("`{}` is the key of no bucket", record.key)));
-        }
         // It stands in command lines.
         if !is_name(&record.config) {
             let name = record.config.escape_debug();

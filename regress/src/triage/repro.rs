@@ -137,7 +137,7 @@ impl Bundle {
     /// of any.
     pub fn is_same(&self, signature: &Signature) -> bool {
         let expected = if self.case.is_some() { &self.record.key } else { &self.record.raw };
-        [signature.clone(), signature.of_any_operation()].iter().any(|one| one.to_string() == *expected)
+        [signature.clone(), signature.of_any_operation()].iter().any(|one| one.is_of(expected))
     }
 }
 

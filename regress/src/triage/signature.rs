@@ -6,36 +6,49 @@ use atoms_cosim::machine::Stop;
 use atoms_cosim::session::Failure;
 use atoms_ops::Op;
 use atoms_verilated::RtlError;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_untagged::UntaggedEnumVisitor;
 
 use crate::checksum::fnv1a;
 use crate::triage::death::Death;
 
 /// What tells a bucket from the others: kind of failure, what shows it, operation.
 ///
-/// Written `mismatch probe.wr_data ATOMS.MAX`, `oracle rd ATOMS.ADD`, `assertion PipeWritesOnlyWhatItReads`,
+/// Printed as `mismatch probe.wr_data ATOMS.MAX`, `oracle rd ATOMS.ADD`, `assertion PipeWritesOnlyWhatItReads`,
 /// `stuck`, `crash signal 6`. A *raw* signature is that of the failure as it was met, a *final* one that of its
 /// smallest case.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Signature {
     /// Kind of failure.
     pub kind: FailureKind,
     /// The first signal that differs; what the oracle objects to, in a word; the assertion; of what is no failure of
     /// the unit: the entry of the plan, the kernel and what it met.
+    #[serde(skip_serializing_if = "Option::is_none")]
     what: Option<String>,
     /// The operation that it is about, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub op: Option<OpName>,
 }
 
-/// The kinds of failure: the first word of a signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString)]
+/// The kinds of failure: the first word of a printed signature.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, strum::Display, Serialize, Deserialize,
+)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[strum(serialize_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 pub enum FailureKind {
+    /// A signature that an earlier version wrote as text.
+    #[default]
+    Untyped,
     /// RTL and model differ.
     Mismatch,
     /// The oracle objects.
     Oracle,
     /// An assertion of the RTL failed.
-    #[strum(serialize = "assertion")]
     Assertion,
     /// An answer did not come.
     Stuck,
@@ -56,11 +69,6 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// The kind of a written signature; none if it is no signature.
-    pub fn of_text(signature: &str) -> Option<FailureKind> {
-        signature.split(' ').next()?.parse().ok()
-    }
-
     /// Whether a case can show it, and not only the test that met it.
     pub const fn is_dut_failure(self) -> bool {
         matches!(
@@ -71,7 +79,7 @@ impl FailureKind {
 }
 
 /// An operation as signatures and reports name it: as machine code has it where it has one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OpName(Option<Op>);
 
 impl OpName {
@@ -92,10 +100,46 @@ impl fmt::Display for OpName {
     }
 }
 
+impl Serialize for OpName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for OpName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let mut known = Op::ALL.into_iter().map(Some).chain([None]).map(OpName);
+        known
+            .find(|op| op.to_string() == name)
+            .ok_or_else(|| D::Error::custom(format!("`{name}` is the name of no operation")))
+    }
+}
+
+impl<'de> Deserialize<'de> for Signature {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Fields {
+            kind: FailureKind,
+            what: Option<String>,
+            op: Option<OpName>,
+        }
+        UntaggedEnumVisitor::new()
+            .string(|text| Ok(Signature::new(FailureKind::Untyped, text)))
+            .map(|map| {
+                let Fields { kind, what, op } = map.deserialize()?;
+                Ok(Signature { kind, what, op })
+            })
+            .deserialize(deserializer)
+    }
+}
+
 impl Signature {
-    /// One that names no operation.
+    /// A signature without an operation. Keeps `what` in one line, whatever a message had in it.
     pub fn new(kind: FailureKind, what: impl fmt::Display) -> Signature {
-        Signature { kind, what: Some(what.to_string()), op: None }
+        let what = what.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        Signature { kind, what: Some(what).filter(|what| !what.is_empty()), op: None }
     }
 
     /// That of what a session found; none if it is no finding.
@@ -111,13 +155,9 @@ impl Signature {
             }
             Failure::Oracle(violation) => {
                 let (about, code) = violation.about();
-                // No verdict, or tags that do not tell requests apart: the question was wrong.
-                if matches!(about, "" | "tag") {
-                    return None;
-                }
-                Signature { op: code.map(OpName::of), ..Signature::new(FailureKind::Oracle, about) }
+                Signature { op: code.map(OpName::of), ..Signature::new(FailureKind::Oracle, about?) }
             }
-            Failure::Stuck { .. } => Signature { kind: FailureKind::Stuck, what: None, op: None },
+            Failure::Stuck { .. } => Signature::new(FailureKind::Stuck, ""),
             Failure::Stop(Stop::Rtl(_) | Stop::Register(_) | Stop::Behind(_))
             | Failure::OutOfTime { .. }
             | Failure::Interrupted { .. }
@@ -129,15 +169,23 @@ impl Signature {
     /// That of a process that died.
     pub fn of_death(death: Death) -> Signature {
         match death {
-            Death::Hung(_) => Signature { kind: FailureKind::Hang, what: None, op: None },
+            Death::Hung(_) => Signature::new(FailureKind::Hang, ""),
             Death::Signal(signal) => Signature::new(FailureKind::Crash, format!("signal {signal}")),
             Death::Exit(_) => Signature::new(FailureKind::Crash, "exit"),
         }
     }
 
-    /// What shows a failure of the unit, where it names that: a signal, what the oracle objects to, an assertion.
-    pub fn what(&self) -> Option<String> {
-        self.what.clone().filter(|_| self.kind.is_dut_failure())
+    /// Signal, part of an answer or assertion in which a failure of the unit shows; `None` for other failures.
+    pub fn what(&self) -> Option<&str> {
+        self.what.as_deref().filter(|_| self.kind.is_dut_failure())
+    }
+
+    /// True if a failure with this signature belongs to the bucket that was saved with `key`.
+    pub fn is_of(&self, key: &Signature) -> bool {
+        match key.kind {
+            FailureKind::Untyped => self.to_string() == key.to_string(),
+            _ => self == key,
+        }
     }
 
     /// The same for any operation: of a failure that shows with whatever operation.
@@ -159,13 +207,11 @@ impl Signature {
     }
 }
 
-/// Written in one line, whatever a message had in it.
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Signature { kind, what, op } = self;
-        let op = op.map(|op| op.to_string());
-        let text = format!("{kind} {} {}", what.as_deref().unwrap_or_default(), op.unwrap_or_default());
-        f.pad(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+        let kind = (self.kind != FailureKind::Untyped).then(|| self.kind.to_string());
+        let words = [kind, self.what.clone(), self.op.map(|op| op.to_string())];
+        f.pad(&words.into_iter().flatten().collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -206,11 +252,38 @@ mod tests {
         for (failure, text) in &rows {
             let signature = Signature::of(failure).expect("a finding");
             assert_eq!(signature.to_string(), *text);
-            assert_eq!(FailureKind::of_text(text), Some(signature.kind));
+            let json = serde_json::to_string(&signature).expect("it serializes");
+            assert_eq!(serde_json::from_str::<Signature>(&json).expect("it reads back"), signature, "{json}");
+            // As earlier versions wrote it.
+            let saved: Signature = serde_json::from_value((*text).into()).expect("text is read");
+            assert!(signature.is_of(&saved) && saved.to_string() == *text, "{saved:?}");
+            assert!(!Signature::new(signature.kind, "other").is_of(&saved), "{saved:?}");
         }
         assert_eq!(Signature::of(&Failure::NoCheckpoint), None);
         assert_eq!(Signature::of_death(Death::Signal(6)).to_string(), "crash signal 6");
         assert_eq!(Signature::of_death(Death::Hung(65)).to_string(), "hang");
+    }
+
+    #[test]
+    fn json_of_a_signature_has_its_parts() {
+        let failure = mismatch(ComparedSignal::Probe(ProbeField::wr_data), Some(Op::Max as u8));
+        let signature = Signature::of(&failure).expect("a finding");
+        let json = serde_json::to_value(&signature).expect("it serializes");
+        let parts = serde_json::json!({ "kind": "mismatch", "what": "probe.wr_data", "op": "ATOMS.MAX" });
+        assert_eq!(json, parts);
+        for (text, said) in [
+            (r#"{ "kind": "miss" }"#, "unknown variant `miss`"),
+            (r#"{ "kind": "stuck", "op": "ADD" }"#, "`ADD` is the name of no operation"),
+            (r#"{ "what": "memory" }"#, "missing field `kind`"),
+            ("7", "expected"),
+        ] {
+            let error = serde_json::from_str::<Signature>(text).expect_err(text).to_string();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+        for op in Op::ALL {
+            let json = serde_json::to_string(&OpName(Some(op))).expect("it serializes");
+            assert_eq!(serde_json::from_str::<OpName>(&json).expect("it reads back"), OpName(Some(op)));
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use atoms_ops::Op;
 use atoms_regress::coverage::summary::{
     FileCoverage, FunctionalCoverage, Gate, GroupCoverage, RtlCoverageSummary, WaivedPlaces,
 };
@@ -12,6 +13,7 @@ use atoms_regress::report::{json, junit::Junit};
 use atoms_regress::run::result::{FailureRecord, Status, TestResult, Work};
 use atoms_regress::run::timing::{RtlBuild, Timing};
 use atoms_regress::run::totals::{Cell, PartTotals, Totals};
+use atoms_regress::triage::signature::{FailureKind, OpName, Signature};
 
 /// All that reports are made of.
 pub(crate) struct Regression {
@@ -56,36 +58,41 @@ impl Draw {
     }
 }
 
-/// What failed in [`failing`]: key, what, operation, status, requests of the smaller case, words, and
+/// Failures of [`failing`]: kind, what, operation, status, requests of the smaller case, words, and
 /// in how many of 1,000 tests of which configurations.
-type Planted = (
-    &'static str,
-    Option<&'static str>,
-    Option<&'static str>,
-    Status,
-    Option<u64>,
-    &'static str,
-    u64,
-    &'static [usize],
-);
+type Planted =
+    (FailureKind, &'static str, Option<Op>, Status, Option<u64>, &'static str, u64, &'static [usize]);
 
 #[rustfmt::skip]
 const PLANTED: [Planted; 4] = [
-    ("mismatch probe.wr_data ATOMS.MAX", Some("probe.wr_data"), Some("ATOMS.MAX"), Status::Failed, Some(2),
+    (FailureKind::Mismatch, "probe.wr_data", Some(Op::Max), Status::Failed, Some(2),
      "mismatch at cycle 41: probe.wr_data of bank 7\n  \
         request  ATOMS.MAX.S32  lane 3, address 0x0000_011c, b 0x8000_0000, old 0x0000_0004\n  \
         model    0x0000_0004\n  rtl      0x8000_0000\n  in flight\n    \
         ATOMS.MAX.S32  warp 2, lanes 0x0000_0008, taken in cycle 36\n    \
         LDS            warp 5, lanes 0xffff_ffff, taken in cycle 38", 24, &[0, 2, 5]),
-    ("oracle rule CAST.SPIN", Some("value returned to lane 11"), Some("ATOMS.CAST.SPIN"), Status::Failed, Some(3),
+    (FailureKind::Oracle, "rule", Some(Op::CastSpin), Status::Failed, Some(3),
      "the oracle objects at cycle 1,209: lane 11 was told that it stored, and another store came first\n  \
         rule     spec 4.6: of the lanes of one pass that name a word, one stores\n  \
         told     lane 11, stored\n  memory   0x0000_0017, as lane 4 had stored it", 6, &[3]),
-    ("assertion atoms_collect.NoLaneTwice", Some("atoms_collect.NoLaneTwice"), None, Status::Failed, Some(1),
+    (FailureKind::Assertion, "atoms_collect.NoLaneTwice", None, Status::Failed, Some(1),
      "the RTL's assertion atoms_collect.NoLaneTwice failed at cycle 77", 3, &[1, 3, 4]),
-    ("crashed", None, None, Status::Crashed, None,
+    (FailureKind::Crash, "signal 6", None, Status::Crashed, None,
      "the process that ran it ended by signal 6 (SIGABRT)", 1, &[1]),
 ];
+
+/// Key of a bucket, and the key of its results before their cases are made small.
+fn keys(planted: &Planted) -> (Signature, Signature) {
+    let (kind, what, op, ..) = *planted;
+    let of = |what: &str, op: Option<Op>| {
+        let mut key = Signature::new(kind, what);
+        key.op = op.map(|op| OpName::of(op as u8));
+        key
+    };
+    let key = of(what, op);
+    let raw = if kind == FailureKind::Oracle { of("value", Some(Op::Load)) } else { key.clone() };
+    (key, raw)
+}
 
 /// A regression with four buckets and a gate that is not passed.
 pub(crate) fn failing() -> Regression {
@@ -183,12 +190,7 @@ fn results(fail: bool) -> Vec<(TestResult, Option<f64>)> {
                 });
                 let name = format!("{entry}/{config}/{series}");
                 let failure = planted.map(|planted| FailureRecord {
-                    // As a result names it before anything is shrunk.
-                    bucket: if planted.0.starts_with("oracle") {
-                        "oracle value LDS".into()
-                    } else {
-                        planted.0.into()
-                    },
+                    bucket: keys(planted).1,
                     cycle: 41 + chance,
                     text: planted.5.into(),
                     episode: None,
@@ -242,7 +244,9 @@ fn tally(summary: &mut Summary, results: &[(TestResult, Option<f64>)]) {
 fn buckets(results: &[(TestResult, Option<f64>)]) -> Vec<Bucket> {
     PLANTED
         .iter()
-        .map(|(key, what, op, status, requests, text, _, configs)| {
+        .map(|planted| {
+            let (kind, _, op, status, requests, text, _, configs) = planted;
+            let (key, raw) = keys(planted);
             let of = || {
                 results
                     .iter()
@@ -250,18 +254,13 @@ fn buckets(results: &[(TestResult, Option<f64>)]) -> Vec<Bucket> {
                     .filter(|result| result.failure.as_ref().is_some_and(|failure| failure.text == *text))
             };
             let first = of().next().expect("each is planted often enough");
-            let slug: String = key.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+            let slug: String =
+                key.to_string().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
             let bundle = format!("failures/{slug}");
             Bucket {
                 entries: Default::default(),
-                key: (*key).into(),
-                found_as: if key.starts_with("oracle") {
-                    vec!["oracle value LDS".into()]
-                } else {
-                    Vec::new()
-                },
-                what: what.map(Into::into),
-                op: op.map(Into::into),
+                found_as: Some(raw).filter(|raw| *raw != key).into_iter().collect(),
+                key,
                 status: *status,
                 tests: of().count() as u64,
                 first: first.index,
@@ -276,7 +275,7 @@ fn buckets(results: &[(TestResult, Option<f64>)]) -> Vec<Bucket> {
                 repeat: format!("atoms repro target/regress/nightly/{bundle}"),
                 bundle: Some(bundle),
                 requests: *requests,
-                suspect: (key.ends_with("MAX") || key.starts_with("oracle"))
+                suspect: (*op == Some(Op::Max) || *kind == FailureKind::Oracle)
                     .then(|| "atoms_alu.sv:63  OpMax: result[i] = (b[i] < old[i]) ? b[i] : old[i];".into()),
             }
         })

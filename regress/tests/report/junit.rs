@@ -4,6 +4,7 @@ use atoms_regress::report::junit::{CASES, FAILING_CASES, Junit};
 use atoms_regress::report::summary::Summary;
 use atoms_regress::run::result::{FailureRecord, Status, TestResult, Work};
 use atoms_regress::run::totals::PartTotals;
+use atoms_regress::triage::signature::{FailureKind, Signature};
 use roxmltree::{Document, Node};
 
 use super::fixture;
@@ -37,7 +38,7 @@ fn every_test_is_a_case_with_what_failed_in_it() {
         let case = case.unwrap_or_else(|| panic!("{} is missing", bucket.first_name));
         let trouble = case.first_element_child().expect("it did not pass");
         // Also where results name the bucket as it was before shrinking.
-        assert_eq!(trouble.attribute("message"), Some(bucket.key.as_str()));
+        assert_eq!(trouble.attribute("message"), Some(bucket.key.to_string().as_str()));
         let text = trouble.text().unwrap_or_default();
         assert!(text.contains(&bucket.text), "{text}");
         assert!(text.contains(&format!("repeat  {}", bucket.repeat)), "{text}");
@@ -94,7 +95,7 @@ fn attributes_are_those_of_the_schema() {
 
 fn result(index: u64, status: Status, text: &str) -> TestResult {
     let failure = (status != Status::Passed).then(|| FailureRecord {
-        bucket: text.into(),
+        bucket: Signature::new(FailureKind::Kernel, text),
         cycle: 1,
         text: text.into(),
         episode: None,

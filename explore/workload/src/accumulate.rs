@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::draw::generators;
 use super::parameter::{named_values, parameters};
 use super::program::{
-    Answer, Next, Placement, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
+    Answer, Next, Placement, Remaining, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
 };
 
 named_values! {
@@ -110,7 +110,7 @@ impl Accumulate {
             threads,
             base,
             generators: generators(seed, threads.warps),
-            left: vec![units; threads.warps],
+            remaining: Remaining::new(threads, units),
             state: vec![State { step: Step::Load, pending: 0 }; threads.warps],
             adding: vec![Adding::default(); threads.count() as usize],
             serial: vec![0; accumulators as usize],
@@ -149,7 +149,7 @@ pub(super) struct AccumulateProgram {
     threads: Threads,
     base: u32,
     generators: Vec<Xoshiro256PlusPlus>,
-    left: Vec<u32>,
+    remaining: Remaining,
     state: Vec<State>,
     /// By thread.
     adding: Vec<Adding>,
@@ -213,10 +213,6 @@ impl AccumulateProgram {
 }
 
 impl WarpProgram for AccumulateProgram {
-    fn memory(&self) -> &[(u32, u32)] {
-        &[]
-    }
-
     fn offer(&mut self, warp: usize, port: &mut WarpPort<'_>) {
         let State { step, pending } = self.state[warp];
         let op = match (step, self.settings.method) {
@@ -247,13 +243,12 @@ impl WarpProgram for AccumulateProgram {
             looks = self.settings.method == Storing::Cas;
         }
         if pending == 0 {
-            self.left[warp] -= 1;
-            if self.left[warp] == 0 {
-                self.state[warp].pending = 0;
-                return Next::Done;
+            let next = self.remaining.next(warp, 0);
+            self.state[warp].pending = 0;
+            if next != Next::Done {
+                self.begin(warp);
             }
-            self.begin(warp);
-            return Next::Unit(0);
+            return next;
         }
         if looks {
             let of = self.settings.of;

@@ -287,8 +287,8 @@ mod tests {
 
     use super::*;
     use crate::Generated;
+    use crate::lock;
     use crate::program::Threads;
-    use crate::spin_lock;
 
     /// Runs to the end on the model, whose outputs `spoil` changes on their way.
     fn run(stimulus: &mut ClosedLoop, config: Config, mut spoil: impl FnMut(&In, &mut Out)) -> Unit {
@@ -328,7 +328,7 @@ mod tests {
     fn a_lock_that_is_never_released_is_reported_with_those_who_wait() {
         let config = Config::default();
         let threads = Threads { warps: 3, lanes: 2 };
-        let program = spin_lock::tests::held(threads, 4, &config);
+        let program = lock::tests::held(threads, 4, &config);
         let pacing = Pacing { think: 0, compute: 4, patience: 1000, limit: u64::MAX };
         let mut stimulus = ClosedLoop::new(Box::new(program), 3, pacing, 1, &config);
         run(&mut stimulus, config, |_, _| {});

@@ -10,7 +10,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::draw::generators;
 use super::parameter::{named_values, parameters};
-use super::program::{Answer, Next, Placement, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError};
+use super::program::{
+    Answer, Next, Placement, Remaining, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError,
+};
 
 named_values! {
     /// What contenders have in common.
@@ -152,7 +154,7 @@ impl Contend {
             op: self.op,
             threads,
             generators: generators(seed, threads.warps),
-            left: vec![units; threads.warps],
+            remaining: Remaining::new(threads, units),
             places: addresses.iter().map(place).collect(),
             addresses,
             expected: vec![Expected { operands: self.op.of_none(), returned: 0 }; words.len()],
@@ -177,7 +179,7 @@ pub(super) struct ContendProgram {
     op: Operation,
     threads: Threads,
     generators: Vec<Xoshiro256PlusPlus>,
-    left: Vec<u32>,
+    remaining: Remaining,
     /// By thread: its word's address, and place among the words.
     addresses: Vec<u32>,
     places: Vec<usize>,
@@ -270,12 +272,11 @@ impl WarpProgram for ContendProgram {
             });
         }
         counts.units += u64::from(self.threads.lanes);
-        self.left[warp] -= 1;
-        if self.left[warp] == 0 { Next::Done } else { Next::Unit(0) }
+        self.remaining.next(warp, 0)
     }
 
     fn waits_for(&self, warp: usize) -> String {
-        format!("has {} operations a lane to do", self.left[warp])
+        format!("has {} operations a lane to do", self.remaining.of(warp))
     }
 
     fn check(&self, word: &dyn Fn(u32) -> u32) -> Result<(), String> {

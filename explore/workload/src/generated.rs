@@ -9,14 +9,12 @@ use super::accumulate::Accumulate;
 use super::closed_loop::{ClosedLoop, Pacing};
 use super::contend::Contend;
 use super::hash_insert::HashInsert;
-use super::histogram::Histogram;
+use super::lock::{SpinLock, TicketLock};
 use super::parameter::{ParameterSet, WorkloadParameter, WorkloadValue, parameters};
 use super::pipeline::Stages;
 use super::program::{Threads, WarpProgram, WorkloadError};
 use super::queue::Queue;
-use super::reduction::Reduction;
-use super::spin_lock::SpinLock;
-use super::ticket_lock::TicketLock;
+use super::sum::{Histogram, Reduction};
 
 parameters! {
     /// Of every generated workload.

@@ -149,10 +149,6 @@ impl HashInsertProgram {
 }
 
 impl WarpProgram for HashInsertProgram {
-    fn memory(&self) -> &[(u32, u32)] {
-        &[]
-    }
-
     fn offer(&mut self, warp: usize, port: &mut WarpPort<'_>) {
         let State { step, pending, .. } = self.state[warp];
         let op = match (step, self.settings.method) {

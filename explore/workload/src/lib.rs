@@ -8,21 +8,18 @@
 mod accumulate;
 mod closed_loop;
 mod contend;
-mod critical;
 mod draw;
 mod generated;
 mod hash_insert;
-mod histogram;
 mod kernel;
+mod lock;
 mod page;
 mod parameter;
 mod pipeline;
 mod program;
 mod queue;
-mod reduction;
 mod replay;
-mod spin_lock;
-mod ticket_lock;
+mod sum;
 
 use std::collections::BTreeMap;
 

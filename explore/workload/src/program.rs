@@ -14,7 +14,9 @@ use atoms_ops::{Op, Size};
 /// in every configuration, however fast.
 pub trait WarpProgram: fmt::Debug + Send {
     /// Words of memory that are not zero at the start: byte offset and value.
-    fn memory(&self) -> &[(u32, u32)];
+    fn memory(&self) -> &[(u32, u32)] {
+        &[]
+    }
 
     /// Puts the next request of a warp on the port.
     fn offer(&mut self, warp: usize, port: &mut WarpPort<'_>);
@@ -195,6 +197,27 @@ impl Threads {
     #[inline]
     pub(super) fn object(self, contention: u32, thread: u32) -> u32 {
         thread.checked_div(contention).unwrap_or(0)
+    }
+}
+
+/// Units of work that each warp has yet to do.
+#[derive(Debug)]
+pub(super) struct Remaining(Vec<u32>);
+
+impl Remaining {
+    /// All warps have `units` to do.
+    pub(super) fn new(threads: Threads, units: u32) -> Self {
+        Remaining(vec![units; threads.warps])
+    }
+
+    pub(super) fn of(&self, warp: usize) -> u32 {
+        self.0[warp]
+    }
+
+    /// A warp has done a unit; it computes for `compute` cycles before the next one.
+    pub(super) fn next(&mut self, warp: usize, compute: u32) -> Next {
+        self.0[warp] -= 1;
+        if self.0[warp] == 0 { Next::Done } else { Next::Unit(compute) }
     }
 }
 

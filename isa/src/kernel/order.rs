@@ -53,22 +53,20 @@ pub struct Ordering {
     pub scope: Scope,
 }
 
-/// What a mnemonic of machine code says of memory order: of loads, stores and atomics `.STRONG` and a scope, or
-/// `.WEAK`; of a fence `.SC` or `.ALL` and a scope. `None` where it says nothing.
+/// Memory order that name and modifiers of machine code state: of loads, stores and atomics `.STRONG` and a scope, or
+/// `.WEAK`; of a fence `.SC` or `.ALL` and a scope. `None` where they state nothing.
 ///
 /// `.SM` is the threads of one SM: those of the CTA, which is the scope that code with it was compiled from
 /// (`data/lowering_sample.json`). `.VC`, which fences of unoptimized code name, is taken for the GPU (chosen).
-pub(crate) fn of(mnemonic: &str) -> Option<Ordering> {
-    let mut parts = mnemonic.split('.');
-    let base = parts.next()?;
-    let has = |name: &str| mnemonic.split('.').skip(1).any(|part| part == name);
-    let scope = parts.find_map(|part| match part {
+pub(crate) fn of(name: &str, modifiers: &[&str]) -> Option<Ordering> {
+    let has = |modifier: &str| modifiers.contains(&modifier);
+    let scope = modifiers.iter().find_map(|modifier| match *modifier {
         "CTA" | "SM" => Some(Scope::Cta),
         "GPU" | "VC" => Some(Scope::Gpu),
         "SYS" => Some(Scope::Sys),
         _ => None,
     });
-    let semantics = match base {
+    let semantics = match name {
         "LD" | "LDG" | "ST" | "STG" | "ATOM" | "ATOMG" | "RED" | "REDG" | "LDGSTS"
             if has("STRONG") || has("MMIO") =>
         {
@@ -112,7 +110,8 @@ mod tests {
             ("ERRBAR", None),
             ("SYNCS.ARRIVE.TRANS64.A1T0", None),
         ] {
-            let found = of(mnemonic).map(|o| (o.semantics, o.scope));
+            let parts: Vec<_> = mnemonic.split('.').collect();
+            let found = of(parts[0], &parts[1..]).map(|o| (o.semantics, o.scope));
             assert_eq!(found, expected, "{mnemonic}");
         }
     }

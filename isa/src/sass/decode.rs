@@ -57,17 +57,15 @@ const FIRST: &[(&str, Option<&str>, u16)] = &[
 
 /// Names a shared-memory instruction that the architecture does not have.
 pub(crate) fn too_early(statement: &Statement<'_>, arch: Arch) -> Option<Problem> {
-    let mut parts = statement.mnemonic.split('.');
-    let base = parts.next();
     let predicate = matches!(statement.operands.first(), Some(Operand { kind: OperandKind::Pred(_), .. }));
     if predicate && statement.mnemonic.starts_with("ATOMS.CAST") && arch.number() < 100 {
         let message = format!("{arch} has no ATOMS.CAST with a predicate as its result");
         let help = "it exists from sm_100 on: write a register (spec 3.2)";
         return Some(Problem::new(statement.mnemonic_range.clone(), message, help));
     }
-    let has = |modifier: &str| parts.clone().any(|part| part == modifier);
+    let has = |modifier: &str| statement.modifiers.contains(&modifier);
     let row = |(name, modifier, first): &&(&str, Option<&str>, u16)| {
-        base == Some(*name) && modifier.is_none_or(has) && arch.number() < *first
+        statement.name == *name && modifier.is_none_or(has) && arch.number() < *first
     };
     let (name, modifier, first) = FIRST.iter().find(row)?;
     let form = modifier.map_or_else(String::new, |modifier| format!(" with `.{modifier}`"));
@@ -81,6 +79,8 @@ pub(crate) fn too_early(statement: &Statement<'_>, arch: Arch) -> Option<Problem
 pub(crate) struct Targets<'t> {
     /// Index in the section of the instruction after each label.
     pub(crate) labels: HashMap<&'t str, u32>,
+    /// Index in the section of the instruction at each [`OperandKind::Place`].
+    pub(crate) places: Vec<u32>,
     /// Index in the section of the instruction at each byte offset.
     pub(crate) offsets: HashMap<u64, u32>,
     /// Number of instructions of the section.
@@ -133,16 +133,15 @@ impl Targets<'_> {
 
 /// Decodes one statement.
 pub(crate) fn decode(statement: &Statement<'_>, targets: &Targets<'_>) -> Decoded<Operation> {
-    let mut parts = statement.mnemonic.split('.');
-    let base = parts.next().unwrap_or("");
-    let Some(row) = mnemonic::find(base) else {
-        if NAMED_MNEMONICS.contains(&base) {
+    let name = statement.name;
+    let Some(row) = mnemonic::find(name) else {
+        if NAMED_MNEMONICS.contains(&name) {
             return Err(Failure::Lacking);
         }
         return Err(Failure::Wrong {
             range: statement.mnemonic_range.clone(),
-            message: format!("unknown mnemonic `{base}`"),
-            help: format!("the nearest known one is `{}`", mnemonic::nearest(base)),
+            message: format!("unknown mnemonic `{name}`"),
+            help: format!("the nearest known one is `{}`", mnemonic::nearest(name)),
         });
     };
     if let Some(operand) = statement.uniform_beyond() {
@@ -153,7 +152,7 @@ pub(crate) fn decode(statement: &Statement<'_>, targets: &Targets<'_>) -> Decode
             help: format!("the last one is UR{last}, or URZ; there are more from sm_100 on"),
         });
     }
-    let mut args = Args::new(statement, parts.collect(), targets, row.path);
+    let mut args = Args::new(statement, targets, row.path);
     let operation = (row.decode)(&mut args)?;
     args.finish()?;
     Ok(operation)

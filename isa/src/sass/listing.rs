@@ -80,7 +80,10 @@ pub(crate) struct Statement<'t> {
     /// Byte offset in the kernel, where the listing says it.
     pub(crate) offset: Option<u64>,
     pub(crate) guard: PredSource,
+    /// Name and modifiers, as the listing has them.
     pub(crate) mnemonic: &'t str,
+    pub(crate) name: &'t str,
+    pub(crate) modifiers: Vec<&'t str>,
     pub(crate) mnemonic_range: Range<usize>,
     pub(crate) operands: Vec<Operand<'t>>,
     /// Guard to last operand, for messages.
@@ -90,11 +93,28 @@ pub(crate) struct Statement<'t> {
 }
 
 impl<'t> Statement<'t> {
-    /// Each operand, as written.
-    pub(crate) fn operand_texts(&self) -> impl Iterator<Item = &'t str> {
-        let start = self.text_range.start;
-        let text = move |range: &Range<usize>| self.text.get(range.start - start..range.end - start);
-        self.operands.iter().map(move |operand| text(&operand.range).unwrap_or(""))
+    /// A statement that stands for this one: `parts` are its name and modifiers, each without or with dots.
+    ///
+    /// It may name registers and predicates beyond those of machine code. Problems point to this statement.
+    pub(crate) fn replaced(
+        &self,
+        guard: PredSource,
+        parts: &[&'t str],
+        operands: &[OperandKind<'t>],
+    ) -> Statement<'t> {
+        let mut parts = parts.iter().flat_map(|part| part.split('.')).filter(|part| !part.is_empty());
+        let range = self.range();
+        Statement {
+            limits: Limits::VIRTUAL,
+            offset: None,
+            guard,
+            name: parts.next().unwrap_or(""),
+            modifiers: parts.collect(),
+            mnemonic_range: range.clone(),
+            operands: operands.iter().map(|kind| Operand { kind: *kind, range: range.clone() }).collect(),
+            text_range: range,
+            ..*self
+        }
     }
 
     /// An operand that names a uniform register beyond the limit.
@@ -233,6 +253,8 @@ fn statement<'t>(
         offset,
         guard,
         mnemonic,
+        name: mnemonic.split('.').next().unwrap_or(""),
+        modifiers: mnemonic.split('.').skip(1).collect(),
         mnemonic_range: text.range(mnemonic),
         operands: operands_of(text, operands)?,
         text: body,

@@ -1,91 +1,49 @@
-//! Machine code of sm_50 to sm_62, told in that of sm_70.
+//! Machine code of sm_50 to sm_62, rewritten as that of sm_70.
 //!
-//! The instructions of these architectures that later ones do not have are rewritten as text, each as one or a few
-//! of the later ones, before anything is decoded: the condition code is four predicates, the tokens of SSY and PBK are
-//! convergence barriers, and a call leaves its return address in registers of its own. What ATOMS requires of
-//! its operands there is checked on the text as it is written (spec 2.3, 2.5).
+//! Each instruction that sm_70 does not have becomes one or a few of sm_70, before anything is decoded: the condition
+//! code is three predicates, the tokens of SSY and PBK are convergence barriers, and a call leaves its return address in
+//! registers of its own. [`wrong_atomic`] checks what ATOMS requires of its operands there (spec 2.3, 2.5).
 
 mod flow;
 mod step;
 
+use crate::kernel::register::PredSource;
 use crate::problem::Problem;
 use crate::sass::listing::Statement;
-use crate::sass::operand::{OperandKind, RegText};
+use crate::sass::operand::OperandKind;
 use std::collections::HashMap;
 
 /// Predicates of a thread: P0 to P6, and those that rewritten code uses.
 pub(crate) const PREDICATES: u16 = 32;
 
-/// Code rewritten.
-pub(crate) struct Rewritten {
-    /// Statements and labels, each on a line of its own.
-    pub(crate) text: String,
-    /// For each line the statement that it comes from.
-    pub(crate) origin: Vec<usize>,
-}
-
-/// One statement taken apart.
-struct Code<'t> {
-    /// `@P0 `, with a blank behind it, or nothing.
-    guard: String,
-    name: &'t str,
-    modifiers: Vec<&'t str>,
-    operands: Vec<String>,
-}
-
-impl<'t> Code<'t> {
-    fn of(statement: &Statement<'t>) -> Code<'t> {
-        let text = statement.text;
-        let guard = match text.strip_prefix('@').and_then(|rest| rest.split_whitespace().next()) {
-            Some(guard) => format!("@{guard} "),
-            None => String::new(),
+/// Rewrites the statements of a kernel; `labels` are indices of statements. Also gives the index in the result of each
+/// [`OperandKind::Place`]: that of each statement, that behind all code, and further ones.
+pub(crate) fn rewritten<'t>(
+    statements: &[Statement<'t>],
+    labels: &HashMap<&str, u32>,
+) -> (Vec<Statement<'t>>, Vec<u32>) {
+    let flow = flow::Flow::of(statements, labels);
+    let (mut code, mut places) = (Vec::new(), Vec::new());
+    let mut behind = flow::Behind::new(statements.len() + 1);
+    for (at, statement) in statements.iter().enumerate() {
+        places.push(code.len() as u32);
+        let lines = match flow::directs(statement.name) {
+            true => flow.lines(at, statement, &mut behind),
+            false => step::rewritten(statement),
         };
-        let mut parts = statement.mnemonic.split('.');
-        let name = parts.next().unwrap_or("");
-        let operands = statement.operand_texts().map(|text| text.replace(".reuse", "")).collect();
-        Code { guard, name, modifiers: parts.collect(), operands }
+        // KILL exists and is not decoded: it stands for an instruction that is not known.
+        code.extend(lines.unwrap_or_else(|| vec![statement.replaced(PredSource::TRUE, &["KILL"], &[])]));
     }
-
-    /// Takes a modifier, if it is there.
-    fn take(&mut self, modifier: &str) -> bool {
-        let at = self.modifiers.iter().position(|m| *m == modifier);
-        at.map(|at| self.modifiers.remove(at)).is_some()
-    }
-
-    /// The statement with other operands or modifiers, as text.
-    fn text(&self) -> String {
-        let modifiers: String = self.modifiers.iter().flat_map(|m| [".", m]).collect();
-        format!("{}{}{modifiers} {}", self.guard, self.name, self.operands.join(", "))
-    }
+    let (before, all) = (code.len() as u32, code.len() + behind.code.len());
+    places.push(all as u32);
+    places.extend(behind.places.iter().map(|place| before + place));
+    code.extend(behind.code);
+    (code, places)
 }
 
-/// Rewrites the statements of a kernel; `labels` are indices of statements.
-pub(crate) fn rewritten(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Rewritten {
-    let mut code: Vec<_> = statements.iter().map(Code::of).collect();
-    let targets = flow::targets(&code, statements, labels);
-    let tables = flow::tables(&code, statements, labels);
-    let flow = flow::Flow::of(&code, targets, tables);
-    let mut rewritten = Rewritten { text: String::new(), origin: Vec::new() };
-    let mut put = |at: usize, line: &str| {
-        rewritten.text += line;
-        rewritten.text += if line.ends_with(':') { "\n" } else { " ;\n" };
-        rewritten.origin.push(at);
-    };
-    let mut behind = flow::Behind::default();
-    for (at, code) in code.iter_mut().enumerate() {
-        put(at, &format!(".M{at}:"));
-        let lines = flow.lines(at, code, &mut behind).unwrap_or_else(|| step::lines(code));
-        // What is not known is told by its own name: this one is known by name only.
-        lines.map_or(vec!["KILL".to_string()], |lines| lines).iter().for_each(|line| put(at, line));
-    }
-    behind.lines.iter().for_each(|(at, line)| put(*at, line));
-    rewritten
-}
-
-/// What is wrong with the operands of an ATOMS, if anything is.
+/// Describes the first error in the operands of an ATOMS.
 pub(crate) fn wrong_atomic(statement: &Statement<'_>) -> Option<Problem> {
-    let mut parts = statement.mnemonic.split('.');
-    if parts.next() != Some("ATOMS") {
+    if statement.name != "ATOMS" {
         return None;
     }
     for operand in &statement.operands {
@@ -97,30 +55,27 @@ pub(crate) fn wrong_atomic(statement: &Statement<'_>) -> Option<Problem> {
             return Some(Problem::new(operand.range.clone(), message, help));
         }
     }
-    if !matches!(parts.next(), Some("CAS" | "CAST")) {
+    let [operation, others @ ..] = &statement.modifiers[..] else { return None };
+    if !matches!(*operation, "CAS" | "CAST") {
         return None;
     }
-    let wide = parts.any(|part| matches!(part, "64" | "U64"));
+    let wide = others.iter().any(|part| matches!(*part, "64" | "U64"));
     let (words, multiple) = if wide { (2, 4) } else { (1, 2) };
-    let register = |at: usize| match statement.operands.get(at).map(|operand| (&operand.kind, &operand.range))
-    {
-        Some((OperandKind::Reg(RegText { uniform: false, index, .. }), range)) => {
-            Some((*index, range.clone()))
-        }
-        _ => None,
+    let register = |at: usize| {
+        let operand = statement.operands.get(at)?;
+        let register = operand.kind.try_as_reg_ref().filter(|register| !register.uniform)?;
+        Some((register.index, operand.range.clone()))
     };
+    let mnemonic = statement.mnemonic;
     let (rb, range) = register(2)?;
     let rule = if wide { "a multiple of four" } else { "even" };
     let Some(rb) = rb else {
-        let help = format!("up to sm_62 Rb of {} is {rule}, and not RZ (spec 2.5)", statement.mnemonic);
+        let help = format!("up to sm_62 Rb of {mnemonic} is {rule}, and not RZ (spec 2.5)");
         return Some(Problem::new(range, "Rb is RZ", help));
     };
     if !rb.is_multiple_of(multiple) {
-        let help = format!(
-            "up to sm_62 Rb of {} is {rule}, such as R{} (spec 2.5)",
-            statement.mnemonic,
-            rb - rb % multiple
-        );
+        let such = rb - rb % multiple;
+        let help = format!("up to sm_62 Rb of {mnemonic} is {rule}, such as R{such} (spec 2.5)");
         return Some(Problem::new(range, format!("Rb is R{rb}"), help));
     }
     let (rc, range) = register(3)?;

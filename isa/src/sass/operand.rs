@@ -13,7 +13,7 @@ pub(crate) struct Operand<'t> {
 }
 
 /// What stands there.
-#[derive(Clone, Debug, strum::EnumTryAs)]
+#[derive(Clone, Copy, Debug, PartialEq, strum::EnumTryAs)]
 pub(crate) enum OperandKind<'t> {
     Reg(RegText),
     Pred(PredSource),
@@ -22,6 +22,8 @@ pub(crate) enum OperandKind<'t> {
     Const(ConstText),
     Address(AddressText),
     Label(&'t str),
+    /// A place in rewritten code, which no text names: an index into [`Targets::places`](super::decode::Targets).
+    Place(usize),
     /// A special register, or something that only instructions not decoded here use.
     Name(&'t str),
 }
@@ -35,12 +37,21 @@ pub(crate) struct Signs {
 }
 
 /// A register of a thread or, if `uniform`, of a warp; the zero register is `None`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RegText {
     pub(crate) uniform: bool,
     pub(crate) index: Option<u16>,
     pub(crate) signs: Signs,
     pub(crate) suffix: RegSuffix,
+}
+
+impl RegText {
+    /// A register of a thread without signs and suffixes.
+    pub(crate) const fn plain(index: Option<u16>) -> RegText {
+        let signs = Signs { negate: false, absolute: false, invert: false };
+        let suffix = RegSuffix { width: None, scale: 0, half: HalfSelect::Both };
+        RegText { uniform: false, index, signs, suffix }
+    }
 }
 
 /// What follows a register after dots; `.reuse` is a hint and is dropped.
@@ -85,7 +96,7 @@ impl Number {
 }
 
 /// `c[bank][register + offset]`
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ConstText {
     pub(crate) bank: u8,
     pub(crate) index: Option<RegText>,
@@ -95,7 +106,7 @@ pub(crate) struct ConstText {
 }
 
 /// `[register + uniform register + immediate]`, with or without a descriptor before it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AddressText {
     pub(crate) reg: Option<RegText>,
     pub(crate) uniform: Option<RegText>,

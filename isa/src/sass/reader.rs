@@ -2,7 +2,7 @@
 
 use crate::arch::Arch;
 use crate::kernel::instruction::{Instruction, Operation};
-use crate::kernel::order::{self, Ordering};
+use crate::kernel::order;
 use crate::kernel::program::{
     CompiledBank, DRIVER_CODE, Directives, Kernel, Program, SourceLine, UnreadKernel,
 };
@@ -12,7 +12,7 @@ use crate::sass::data_section::{DataSections, Placed};
 use crate::sass::decode::{self, Failure, Targets};
 use crate::sass::link::Calls;
 use crate::sass::listing::{self, INSTRUCTION_BYTES, Line, Statement, Text};
-use crate::sass::maxwell::{self, Rewritten};
+use crate::sass::maxwell;
 use crate::sass::operand::{Limits, Operand, OperandKind};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -305,9 +305,8 @@ struct Body {
     instructions: Vec<Instruction>,
     source: Vec<SourceLine>,
     mnemonics: Vec<String>,
-    /// Index of each mnemonic, and the memory order that it says.
+    /// Index of each mnemonic.
     numbers: HashMap<String, u32>,
-    orders: Vec<Option<Ordering>>,
     registers: u16,
 }
 
@@ -320,43 +319,22 @@ impl Section<'_> {
             self.problems.extend(early.take(most));
         }
         if rewrites {
-            *body = self.rewrite(most);
+            self.rewrite(most, body);
         } else {
             self.read(arch, most, body);
         }
     }
 
     /// Decodes code of sm_50 to sm_62, rewritten as that of sm_70.
-    fn rewrite(&mut self, most: usize) -> Body {
+    fn rewrite(&mut self, most: usize, body: &mut Body) {
         self.problems.extend(self.statements.iter().filter_map(maxwell::wrong_atomic).take(most));
-        let Rewritten { text, origin } = maxwell::rewritten(&self.statements, &self.targets.labels);
-        let place = Text::new(&text, Limits::VIRTUAL);
-        let mut problems = Vec::new();
-        let mut reader = Reader::default();
-        reader.section(Some(self.name), 0..0, &mut problems);
-        reader.read(&place, &mut problems);
-        let Some(mut section) = reader.sections.pop() else { return Body::default() };
-        let mut body = Body::default();
-        section.read(None, most, &mut body);
-        let statement = |line: usize| origin.get(line).and_then(|at| self.statements.get(*at));
-        for problem in problems.into_iter().chain(section.problems) {
-            let start = problem.span.offset().min(text.len());
-            let line = text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count();
-            let range = statement(line).map_or(0..0, Statement::range);
-            self.problems.push(Problem::new(range, problem.message, problem.help));
-        }
+        let (statements, places) = maxwell::rewritten(&self.statements, &self.targets.labels);
+        let count = statements.len() as u32;
+        let targets = Targets { places, count, regular: true, ..Targets::default() };
+        let mut section = Section { name: self.name, statements, targets, problems: Vec::new() };
+        section.read(None, most, body);
+        self.problems.extend(section.problems);
         self.problems.dedup();
-        let mut numbers: HashMap<&str, u32> = HashMap::new();
-        body.mnemonics.clear();
-        for source in &mut body.source {
-            let Some(statement) = statement(source.line as usize - 1) else { continue };
-            let mnemonic = *numbers.entry(statement.mnemonic).or_insert_with(|| {
-                body.mnemonics.push(statement.mnemonic.into());
-                body.mnemonics.len() as u32 - 1
-            });
-            *source = SourceLine { line: statement.line, text: statement.text.into(), mnemonic };
-        }
-        body
     }
 
     fn read(&mut self, arch: Option<Arch>, most: usize, body: &mut Body) {
@@ -390,7 +368,7 @@ impl Section<'_> {
             };
             let mnemonic = body.number(statement.mnemonic);
             self.targets.at += 1;
-            let ordering = body.orders.get(mnemonic as usize).copied().flatten();
+            let ordering = order::of(statement.name, &statement.modifiers);
             body.instructions.push(Instruction { guard: statement.guard, operation, ordering });
             // The last register named may begin a group of four.
             let registers = statement.highest_register().map_or(0, |last| last.saturating_add(4));
@@ -409,7 +387,6 @@ impl Body {
         let number = self.mnemonics.len() as u32;
         self.numbers.insert(mnemonic.into(), number);
         self.mnemonics.push(mnemonic.into());
-        self.orders.push(order::of(mnemonic));
         number
     }
 }

@@ -37,13 +37,8 @@ pub(super) struct Args<'a, 't> {
 }
 
 impl<'a, 't> Args<'a, 't> {
-    pub(super) fn new(
-        statement: &'a Statement<'t>,
-        modifiers: Vec<&'t str>,
-        targets: &'a Targets<'t>,
-        path: Path,
-    ) -> Args<'a, 't> {
-        Args { statement, targets, modifiers, next: 0, path }
+    pub(super) fn new(statement: &'a Statement<'t>, targets: &'a Targets<'t>, path: Path) -> Args<'a, 't> {
+        Args { statement, targets, modifiers: statement.modifiers.clone(), next: 0, path }
     }
 
     // Modifiers.
@@ -111,8 +106,13 @@ impl<'a, 't> Args<'a, 't> {
         Err(Failure::Wrong { range, message, help: help.into() })
     }
 
+    /// Name and modifiers of the instruction that is decoded.
+    fn mnemonic(&self) -> String {
+        [&[self.statement.name], &self.statement.modifiers[..]].concat().join(".")
+    }
+
     fn expected<T>(&self, what: &str) -> Decoded<T> {
-        let mnemonic = self.statement.mnemonic;
+        let mnemonic = self.mnemonic();
         match self.statement.operands.get(self.next) {
             // A modifier that is not decoded may be why the operands are others.
             _ if !self.modifiers.is_empty() => Err(Failure::Lacking),
@@ -138,7 +138,7 @@ impl<'a, 't> Args<'a, 't> {
             None => Ok(()),
             Some(Operand { kind: OperandKind::Name(_), .. }) => Err(Failure::Lacking),
             Some(operand) => {
-                let message = format!("{} takes {} operands", self.statement.mnemonic, self.next);
+                let message = format!("{} takes {} operands", self.mnemonic(), self.next);
                 self.wrong(operand.range.clone(), message, "remove this operand and what follows")
             }
         }
@@ -470,6 +470,11 @@ impl<'a, 't> Args<'a, 't> {
                 // The label may follow the last instruction.
                 nothing = targets.labels.get(name) == Some(&targets.count);
                 address / INSTRUCTION_BYTES
+            }
+            Some(OperandKind::Place(place)) => {
+                let index = targets.places[*place];
+                nothing = index == targets.count;
+                targets.base + index
             }
             Some(OperandKind::Number(Number::Hex(offset))) => {
                 let found = u64::try_from(*offset).ok().and_then(|o| targets.offsets.get(&o));

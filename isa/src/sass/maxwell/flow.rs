@@ -1,67 +1,58 @@
 //! Branches, tokens and calls.
 //!
 //! SSY, PBK and PCNT push a token with a place; SYNC, BRK and CONT take threads to the place of the innermost token
-//! of their kind, where those that the token was made for meet. Compilers nest them, so that the tokens that an
-//! instruction finds do not depend on the way to it: each is a convergence barrier, numbered by its depth.
+//! of their kind, where the threads reconverge that the token was made for. Compilers nest tokens, so that the tokens that
+//! an instruction finds do not depend on the way to it: each is a convergence barrier, numbered by its depth.
 
-use super::Code;
+use super::step::{PT, condition, predicate, r};
+use crate::kernel::register::{BarrierRegister, PredSource};
 use crate::sass::listing::Statement;
+use crate::sass::operand::{self, Number, OperandKind as Op};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Convergence barriers that there are.
+/// Convergence barriers of a warp.
 const BARRIERS: usize = 16;
 
 /// The first register of return addresses; a function has a pair.
 const RETURNS: usize = 400;
 
-/// For each statement the index of the one that it branches to, pushes or calls, if it is of that kind.
-pub(super) fn targets(
-    code: &[Code<'_>],
-    statements: &[Statement<'_>],
-    labels: &HashMap<&str, u32>,
-) -> Vec<Option<usize>> {
-    let offsets: BTreeMap<u64, usize> =
-        statements.iter().enumerate().filter_map(|(at, s)| Some((s.offset?, at))).collect();
-    let target = |code: &Code<'_>| {
-        if !matches!(code.name, "BRA" | "SSY" | "PBK" | "PCNT" | "CAL") {
-            return None;
-        }
-        let operand = code.operands.last()?;
-        if let Some(label) = operand.strip_prefix("`(").and_then(|label| label.strip_suffix(')')) {
-            return labels.get(label).map(|index| *index as usize);
-        }
-        // The address of a word that controls scheduling stands for what follows it.
-        let address = u64::from_str_radix(operand.strip_prefix("0x")?, 16).ok()?;
-        offsets.range(address..).next().map(|(_, at)| *at)
-    };
-    code.iter().map(target).collect()
+/// Table of a BRX: the statements that it goes to, each with the values of the register for which it does.
+struct Table {
+    register: Op<'static>,
+    targets: Vec<(usize, Vec<i64>)>,
 }
 
-/// Where a BRX goes.
-pub(super) struct Table {
-    register: String,
-    /// A statement, and the values of the register with which it is the next.
-    targets: Vec<(usize, Vec<i64>)>,
+/// Gives for each statement that branches, pushes or calls the index of the statement that it names.
+fn targets(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Vec<Option<usize>> {
+    let offsets: BTreeMap<u64, usize> =
+        statements.iter().enumerate().filter_map(|(at, s)| Some((s.offset?, at))).collect();
+    let target = |statement: &Statement<'_>| {
+        if !matches!(statement.name, "BRA" | "SSY" | "PBK" | "PCNT" | "CAL") {
+            return None;
+        }
+        match statement.operands.last()?.kind {
+            Op::Label(label) => labels.get(label).map(|index| *index as usize),
+            // The address of a word that controls scheduling stands for what follows it.
+            Op::Number(Number::Hex(address)) => {
+                offsets.range(u64::try_from(address).ok()?..).next().map(|(_, at)| *at)
+            }
+            _ => None,
+        }
+    };
+    statements.iter().map(target).collect()
 }
 
 /// The table of each BRX that names its targets, by index of the statement.
 ///
 /// The register holds the offset of the target, less the constant beside it and the offset of what follows the BRX.
-pub(super) fn tables(
-    code: &[Code<'_>],
-    statements: &[Statement<'_>],
-    labels: &HashMap<&str, u32>,
-) -> HashMap<usize, Table> {
+fn tables(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> HashMap<usize, Table> {
     let offset = |at: usize| i64::try_from(statements.get(at)?.offset?).ok();
-    let number = |text: &str| {
-        let (minus, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
-        let value = i64::from_str_radix(digits.strip_prefix("0x")?, 16).ok()?;
-        Some(if minus { -value } else { value })
-    };
-    let table = |at: usize| {
-        let (register, constant) = code[at].operands.first()?.split_once(' ')?;
-        let base = offset(at)? + 8 + number(constant.trim())?;
-        let names = statements[at].text.split_once("\"BRANCH_TARGETS ")?.1.split_once('"')?.0;
+    let table = |at: usize, statement: &Statement<'_>| {
+        let (register, constant) = statement.operands.first()?.kind.try_as_name()?.split_once(' ')?;
+        let part = |text| operand::parse(text, statement.limits).ok();
+        let register = Op::Reg(part(register)?.try_as_reg()?);
+        let base = offset(at)? + 8 + part(constant.trim())?.try_as_number()?.integer()?;
+        let names = statement.text.split_once("\"BRANCH_TARGETS ")?.1.split_once('"')?.0;
         let target = |name: &str| {
             let target = *labels.get(name)? as usize;
             let place = offset(target)?;
@@ -69,71 +60,77 @@ pub(super) fn tables(
             let control = (place % 32 == 8).then_some(place - 8);
             Some((target, [Some(place), control].into_iter().flatten().map(|place| place - base).collect()))
         };
-        let targets = names.split(',').map(target).collect::<Option<_>>()?;
-        Some(Table { register: register.to_string(), targets })
+        Some(Table { register, targets: names.split(',').map(target).collect::<Option<_>>()? })
     };
-    let brx = code.iter().enumerate().filter(|(_, code)| code.name == "BRX");
-    brx.filter_map(|(at, _)| Some((at, table(at)?))).collect()
+    let brx = statements.iter().enumerate().filter(|(_, statement)| statement.name == "BRX");
+    brx.filter_map(|(at, statement)| Some((at, table(at, statement)?))).collect()
 }
 
-/// A token, by the statement that pushed it.
+/// A token: the name of the instruction that pushed it, and the statement that it names.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Token {
-    kind: &'static str,
+struct Token<'t> {
+    pushed_by: &'t str,
     place: usize,
 }
 
 /// What is known on the way to a statement.
 #[derive(Clone)]
-struct Known {
+struct Known<'t> {
     /// First statement of the function; 0 is the kernel.
     function: usize,
-    tokens: Vec<Token>,
+    tokens: Vec<Token<'t>>,
 }
 
-/// Code that stands out of the way, with the statement that each line comes from.
-#[derive(Default)]
-pub(super) struct Behind {
-    pub(super) lines: Vec<(usize, String)>,
-    /// Barriers and places that there is code for.
-    meetings: HashSet<(usize, usize)>,
+/// Code that stands behind all other code.
+pub(super) struct Behind<'t> {
+    pub(super) code: Vec<Statement<'t>>,
+    /// Index in `code` of each place from `first` on.
+    pub(super) places: Vec<u32>,
+    first: usize,
+    /// Place of the code in which threads reconverge, by barrier and the statement at which they go on.
+    meetings: HashMap<(usize, usize), usize>,
 }
 
-impl Behind {
-    fn put(&mut self, at: usize, line: impl Into<String>) {
-        self.lines.push((at, line.into()));
+impl<'t> Behind<'t> {
+    /// `first` is the number of places that are taken.
+    pub(super) fn new(first: usize) -> Self {
+        Behind { code: Vec::new(), places: Vec::new(), first, meetings: HashMap::new() }
     }
 
-    /// The label of the code in which threads meet before they go on at `place`: the same for all of them.
-    fn meeting(&mut self, at: usize, barrier: usize, place: usize) -> String {
-        let label = format!(".W{barrier}_{place}");
-        if self.meetings.insert((barrier, place)) {
-            self.put(at, format!("{label}:"));
-            self.put(at, format!("BSYNC B{barrier}"));
-            self.put(at, format!("BRA `(.M{place})"));
+    /// Adds code, and gives the place at which it begins.
+    fn put(&mut self, code: impl IntoIterator<Item = Statement<'t>>) -> usize {
+        self.places.push(self.code.len() as u32);
+        self.code.extend(code);
+        self.first + self.places.len() - 1
+    }
+
+    /// The place at which threads reconverge before they go on at statement `to`: the same for all of them.
+    fn meeting(&mut self, statement: &Statement<'t>, barrier: usize, to: usize) -> usize {
+        if let Some(place) = self.meetings.get(&(barrier, to)) {
+            return *place;
         }
-        label
+        let sync = always(statement, "BSYNC", &[register(barrier)]);
+        let place = self.put([sync, always(statement, "BRA", &[Op::Place(to)])]);
+        self.meetings.insert((barrier, to), place);
+        place
     }
 }
 
-pub(super) struct Flow {
-    known: Vec<Option<Known>>,
-    targets: Vec<Option<usize>>,
-    tables: HashMap<usize, Table>,
-    /// Barriers in use where a function is called, by its first statement.
-    base: BTreeMap<usize, usize>,
+fn register(barrier: usize) -> Op<'static> {
+    Op::Barrier(BarrierRegister(barrier as u8))
 }
 
-/// The name of what pushes a token.
-fn pushes(name: &str) -> &'static str {
-    match name {
-        "SSY" => "SSY",
-        "PBK" => "PBK",
-        _ => "PCNT",
-    }
+/// A statement in place of `statement`, without its guard.
+fn always<'t>(statement: &Statement<'t>, mnemonic: &'t str, operands: &[Op<'t>]) -> Statement<'t> {
+    statement.replaced(PredSource::TRUE, &[mnemonic], operands)
 }
 
-/// What pops a token, and what had pushed it.
+/// True if an instruction directs threads.
+pub(super) fn directs(name: &str) -> bool {
+    matches!(name, "SSY" | "PBK" | "PCNT" | "SYNC" | "BRK" | "CONT" | "BRA" | "BRX" | "CAL" | "RET")
+}
+
+/// The name of the instruction that pushed the token which this one pops.
 fn pops(name: &str) -> Option<&'static str> {
     match name {
         "SYNC" => Some("SSY"),
@@ -143,30 +140,39 @@ fn pops(name: &str) -> Option<&'static str> {
     }
 }
 
-impl Flow {
-    pub(super) fn of(code: &[Code<'_>], targets: Vec<Option<usize>>, tables: HashMap<usize, Table>) -> Flow {
-        let mut flow = Flow { known: vec![None; code.len()], targets, tables, base: BTreeMap::new() };
+pub(super) struct Flow<'t> {
+    known: Vec<Option<Known<'t>>>,
+    targets: Vec<Option<usize>>,
+    tables: HashMap<usize, Table>,
+    /// Barriers in use where a function is called, by its first statement.
+    base: BTreeMap<usize, usize>,
+}
+
+impl<'t> Flow<'t> {
+    pub(super) fn of(statements: &[Statement<'t>], labels: &HashMap<&str, u32>) -> Self {
+        let mut flow = Flow {
+            known: vec![None; statements.len()],
+            targets: targets(statements, labels),
+            tables: tables(statements, labels),
+            base: BTreeMap::from([(0, 0)]),
+        };
         // Caller and function, and how many tokens there are at most where it is called.
         let mut calls: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let mut work = vec![(0, Known { function: 0, tokens: Vec::new() })];
-        flow.base.insert(0, 0);
         while let Some((at, known)) = work.pop() {
             let Some(place) = flow.known.get_mut(at).filter(|place| place.is_none()) else { continue };
             *place = Some(known.clone());
-            let (code, target) = (&code[at], flow.targets[at]);
+            let Statement { name, guard, operands, .. } = &statements[at];
             let mut next = known.clone();
-            let always = code.guard.is_empty() && (code.name != "BRA" || code.operands.len() == 1);
+            let always = *guard == PredSource::TRUE && (*name != "BRA" || operands.len() == 1);
             let mut goes_on =
-                !(always && matches!(code.name, "BRA" | "BRX" | "EXIT" | "RET" | "SYNC" | "BRK" | "CONT"));
+                !(always && matches!(*name, "BRA" | "BRX" | "EXIT" | "RET" | "SYNC" | "BRK" | "CONT"));
             let table = flow.tables.get(&at).into_iter().flat_map(|table| &table.targets);
             work.extend(table.map(|(place, _)| (*place, known.clone())));
-            match (code.name, target) {
-                ("SSY" | "PBK" | "PCNT", Some(place)) => {
-                    let kind = pushes(code.name);
-                    // Deeper ones have no barrier anyway.
-                    if next.tokens.len() <= BARRIERS {
-                        next.tokens.push(Token { kind, place });
-                    }
+            match (*name, flow.targets[at]) {
+                // Deeper ones have no barrier anyway.
+                ("SSY" | "PBK" | "PCNT", Some(place)) if next.tokens.len() <= BARRIERS => {
+                    next.tokens.push(Token { pushed_by: name, place });
                 }
                 ("BRA", Some(place)) => work.push((place, known.clone())),
                 ("CAL", Some(place)) => {
@@ -177,8 +183,8 @@ impl Flow {
                 }
                 _ => {}
             }
-            if let Some(kind) = pops(code.name) {
-                match known.tokens.iter().rposition(|token| token.kind == kind) {
+            if let Some(pushed_by) = pops(name) {
+                match known.tokens.iter().rposition(|token| token.pushed_by == pushed_by) {
                     Some(depth) => {
                         let tokens = known.tokens[..depth].to_vec();
                         work.push((known.tokens[depth].place, Known { function: known.function, tokens }));
@@ -205,100 +211,83 @@ impl Flow {
         flow
     }
 
-    /// The later code of an instruction that directs threads; `None` if it is none, and nothing in it if it is not
-    /// known. What stands out of the way goes `behind` everything.
+    /// Gives the later code of an instruction that directs threads; `None` if it is not known.
     pub(super) fn lines(
         &self,
         at: usize,
-        code: &Code<'_>,
-        behind: &mut Behind,
-    ) -> Option<Option<Vec<String>>> {
-        let directs = matches!(
-            code.name,
-            "SSY" | "PBK" | "PCNT" | "SYNC" | "BRK" | "CONT" | "BRA" | "BRX" | "CAL" | "RET"
-        );
-        if !directs {
-            return None;
-        }
-        let Some(known) = &self.known[at] else { return Some(Some(vec!["NOP".into()])) };
-        Some(self.directed(at, code, known, behind))
-    }
-
-    fn directed(
-        &self,
-        at: usize,
-        code: &Code<'_>,
-        known: &Known,
-        behind: &mut Behind,
-    ) -> Option<Vec<String>> {
-        let g = &code.guard;
+        statement: &Statement<'t>,
+        behind: &mut Behind<'t>,
+    ) -> Option<Vec<Statement<'t>>> {
+        // No way leads to it.
+        let Some(known) = &self.known[at] else { return Some(vec![always(statement, "NOP", &[])]) };
+        let guard = statement.guard;
+        let guarded = |mnemonic, operands: &[Op<'t>]| statement.replaced(guard, &[mnemonic], operands);
+        let branch_if =
+            |pred: PredSource, place: usize| statement.replaced(pred, &["BRA"], &[Op::Place(place)]);
         let base = *self.base.get(&known.function)?;
         let barrier = |depth: usize| (base + depth < BARRIERS).then(|| base + depth);
-        if let Some(kind) = pops(code.name) {
-            let depth = known.tokens.iter().rposition(|token| token.kind == kind)?;
-            let mut lines = Vec::new();
-            for inner in depth + 1..known.tokens.len() {
-                lines.push(format!("BREAK B{}", barrier(inner)?));
-            }
-            let meeting = behind.meeting(at, barrier(depth)?, known.tokens[depth].place);
-            if g.is_empty() || lines.is_empty() {
-                lines.push(format!("{g}BRA `({meeting})"));
+        if let Some(pushed_by) = pops(statement.name) {
+            let depth = known.tokens.iter().rposition(|token| token.pushed_by == pushed_by)?;
+            let inner: Option<Vec<_>> = (depth + 1..known.tokens.len()).map(barrier).collect();
+            let mut lines: Vec<_> =
+                inner?.into_iter().map(|inner| always(statement, "BREAK", &[register(inner)])).collect();
+            let meeting = behind.meeting(statement, barrier(depth)?, known.tokens[depth].place);
+            if guard == PredSource::TRUE || lines.is_empty() {
+                lines.push(branch_if(guard, meeting));
                 return Some(lines);
             }
-            behind.put(at, format!(".S{at}:"));
-            lines.push(format!("BRA `({meeting})"));
-            lines.into_iter().for_each(|line| behind.put(at, line));
-            return Some(vec![format!("{g}BRA `(.S{at})")]);
+            lines.push(branch_if(PredSource::TRUE, meeting));
+            return Some(vec![branch_if(guard, behind.put(lines))]);
         }
-        if code.name == "RET" {
-            let address = match known.function {
-                0 => return Some(vec![format!("{g}EXIT")]),
-                function => self.returns(function)?,
-            };
-            return Some(vec![format!("{g}RET.ABS.NODEC R{address} 0x0")]);
-        }
-        if code.name == "BRX" {
-            let Table { register, targets } = self.tables.get(&at)?;
-            let guard = g.trim().strip_prefix('@').unwrap_or("PT");
-            // What the table does not have is the last of it (chosen).
-            let (last, others) = targets.split_last()?;
-            let mut lines = Vec::new();
-            for (place, value) in
-                others.iter().flat_map(|(place, values)| values.iter().map(move |v| (place, v)))
-            {
-                lines.push(format!("ISETP.EQ.AND P20, PT, {register}, {:#x}, {guard}", *value as u32));
-                lines.push(format!("@P20 BRA `(.M{place})"));
+        let target = self.targets[at];
+        Some(match statement.name {
+            "RET" if known.function == 0 => vec![guarded("EXIT", &[])],
+            "RET" => vec![guarded("RET.ABS.NODEC", &[self.returns(known.function)?])],
+            "BRX" => {
+                let Table { register, targets } = self.tables.get(&at)?;
+                // What the table does not have is the last of it (chosen).
+                let (last, others) = targets.split_last()?;
+                let mut lines = Vec::new();
+                for (place, values) in others {
+                    for value in values {
+                        let value = Op::from(i64::from(*value as u32));
+                        let operands = [Op::Pred(predicate(20)), PT, *register, value, Op::Pred(guard)];
+                        lines.push(always(statement, "ISETP.EQ.AND", &operands));
+                        lines.push(branch_if(predicate(20), *place));
+                    }
+                }
+                lines.push(branch_if(guard, last.0));
+                lines
             }
-            lines.push(format!("{g}BRA `(.M{})", last.0));
-            return Some(lines);
-        }
-        let target = self.targets[at]?;
-        match code.name {
-            "BRA" if code.operands.len() == 1 => Some(vec![format!("{g}BRA `(.M{target})")]),
-            "BRA" => {
-                let condition = super::step::condition(&code.operands[0])?;
-                let guard = g.trim().strip_prefix('@').unwrap_or("PT").to_string();
-                Some(vec![
-                    format!("PSETP.AND.AND P21, PT, {condition}, {guard}, PT"),
-                    format!("@P21 BRA `(.M{target})"),
-                ])
-            }
+            "BRA" => match &statement.operands[..] {
+                [_] => vec![branch_if(guard, target?)],
+                [first, ..] => {
+                    let p21 = predicate(21);
+                    let operands = [Op::Pred(p21), PT, condition(first.kind)?, Op::Pred(guard), PT];
+                    vec![always(statement, "PSETP.AND.AND", &operands), branch_if(p21, target?)]
+                }
+                [] => return None,
+            },
             "CAL" => {
-                let address = self.returns(target)?;
-                Some(vec![format!("{g}LEPC R{address}, `(.M{})", at + 1), format!("{g}BRA `(.M{target})")])
+                let target = target?;
+                let next = [self.returns(target)?, Op::Place(at + 1)];
+                vec![guarded("LEPC", &next), branch_if(guard, target)]
             }
-            _ => Some(vec![format!("BSSY B{}, `(.M{target})", barrier(known.tokens.len())?)]),
-        }
+            _ => {
+                let operands = [register(barrier(known.tokens.len())?), Op::Place(target?)];
+                vec![always(statement, "BSSY", &operands)]
+            }
+        })
     }
 
     /// The register that holds where a function returns to.
-    fn returns(&self, function: usize) -> Option<usize> {
+    fn returns(&self, function: usize) -> Option<Op<'t>> {
         let number = self.base.keys().position(|key| *key == function)?;
-        (self.base[&function] < BARRIERS).then_some(RETURNS + 2 * number)
+        (self.base[&function] < BARRIERS).then(|| r((RETURNS + 2 * number) as u16))
     }
 }
 
-/// Whether a function calls another, directly or not.
+/// True if a function calls another, directly or not.
 fn reaches(calls: &BTreeMap<(usize, usize), usize>, from: usize, to: usize) -> bool {
     let mut seen = HashSet::from([from]);
     let mut work = vec![from];

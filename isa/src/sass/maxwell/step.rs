@@ -1,401 +1,297 @@
-//! What computes, moves and accesses memory: one instruction as one or a few later ones.
+//! Instructions that compute, move and access memory: each becomes one or a few later ones.
 //!
-//! P10 is the carry of the condition code, P11 whether the result was zero and P12 whether it was negative; P20 and up, and R260 and up, hold
-//! values on the way.
+//! P20 and up, and R260 and up, hold values on the way.
 
 mod bits;
+mod compare;
+mod convert;
 mod product;
 
-use super::Code;
+use crate::kernel::register::{Pred, PredSource};
+use crate::kernel::source::HalfSelect;
+use crate::sass::listing::Statement;
+use crate::sass::operand::{self, Number, OperandKind as Op, RegText, Signs};
+use std::ops::{Neg, Not};
 
-/// A predicate that holds where the condition code meets the condition: `CC.EQ`.
-pub(super) fn condition(text: &str) -> Option<&'static str> {
-    match text {
-        "CC.EQ" | "CC.EQU" => Some("P11"),
-        "CC.NE" | "CC.NEU" => Some("!P11"),
+pub(super) const PT: Op<'static> = Op::Pred(PredSource::TRUE);
+const RZ: Op<'static> = Op::Reg(RegText::plain(None));
+
+// The condition code.
+const CARRY: Op<'static> = p(10);
+const ZERO: Op<'static> = p(11);
+const NEGATIVE: Op<'static> = p(12);
+
+pub(super) const fn predicate(number: u16) -> PredSource {
+    PredSource { pred: Pred::Thread(number), negate: false }
+}
+
+const fn p(number: u16) -> Op<'static> {
+    Op::Pred(predicate(number))
+}
+
+pub(super) const fn r(number: u16) -> Op<'static> {
+    Op::Reg(RegText::plain(Some(number)))
+}
+
+/// The inverse of a predicate, the complement of a register or a constant.
+impl Not for Op<'_> {
+    type Output = Self;
+
+    fn not(mut self) -> Self {
+        if let Op::Pred(pred) = &mut self {
+            pred.negate = !pred.negate;
+        } else if let Some((signs, _)) = parts_of(&mut self) {
+            signs.invert = true;
+        }
+        self
+    }
+}
+
+/// Minus a register or a constant.
+impl Neg for Op<'_> {
+    type Output = Self;
+
+    fn neg(mut self) -> Self {
+        if let Some((signs, _)) = parts_of(&mut self) {
+            signs.negate = true;
+        }
+        self
+    }
+}
+
+impl From<i64> for Op<'_> {
+    fn from(bits: i64) -> Self {
+        Op::Number(Number::Hex(bits))
+    }
+}
+
+/// Adds an instruction under the guard of the old one: name and modifiers, then operands. Empty modifiers are dropped.
+macro_rules! put {
+    ($step:ident, $mnemonic:literal $(; $($operand:expr),+)?) => {
+        $step.put(&[$mnemonic], &[$($(Op::from($operand)),+)?])
+    };
+    ($step:ident, $($parts:expr),+; $($operand:expr),+) => {
+        $step.put(&[$(&$parts[..]),+].concat(), &[$(Op::from($operand)),+])
+    };
+}
+use put;
+
+/// Predicate that holds where the condition code meets the condition: `CC.EQ`.
+pub(super) fn condition(operand: Op<'_>) -> Option<Op<'static>> {
+    match operand {
+        Op::Name("CC.EQ" | "CC.EQU") => Some(ZERO),
+        Op::Name("CC.NE" | "CC.NEU") => Some(!ZERO),
         _ => None,
     }
 }
 
-/// The later code; `None` if the instruction is not known.
-pub(super) fn lines(code: &mut Code<'_>) -> Option<Vec<String>> {
-    // `.CC` behind the destination, or behind nothing of it.
-    let mut sets = false;
-    for operand in &mut code.operands {
-        if let Some(plain) = operand.strip_suffix(".CC") {
-            *operand = plain.into();
-            sets = true;
+/// Gives the later code of an instruction; `None` if the instruction is not known.
+pub(super) fn rewritten<'t>(statement: &Statement<'t>) -> Option<Vec<Statement<'t>>> {
+    let mut step = Step {
+        statement,
+        name: statement.name,
+        modifiers: statement.modifiers.clone(),
+        operands: statement.operands.iter().map(|operand| operand.kind).collect(),
+        lines: Vec::new(),
+        sets: false,
+    };
+    // `.CC` behind the destination: the condition code is set.
+    for operand in &mut step.operands {
+        if let Op::Name(text) = operand
+            && let Some(plain) = text.strip_suffix(".CC")
+        {
+            *operand = operand::parse(plain, statement.limits).ok()?;
+            step.sets = true;
         }
     }
-    let mut step = Step { g: code.guard.clone(), lines: Vec::new(), sets };
-    step.rewrite(code)?;
+    step.rewrite()?;
     Some(step.lines)
 }
 
-struct Step {
-    g: String,
-    lines: Vec<String>,
-    /// The condition code is set, and has not been told yet.
+/// An instruction on the way to its later code.
+struct Step<'s, 't> {
+    statement: &'s Statement<'t>,
+    name: &'t str,
+    /// Modifiers that have not been taken.
+    modifiers: Vec<&'t str>,
+    operands: Vec<Op<'t>>,
+    lines: Vec<Statement<'t>>,
+    /// The instruction sets the condition code, and no line does so yet.
     sets: bool,
 }
 
-/// Without its sign, and whether there was one; a number has none.
-fn sign(operand: &str) -> (bool, &str) {
-    match operand.strip_prefix('-') {
-        Some(rest) if !number(rest) => (true, rest),
-        _ => (false, operand),
+/// Signs and half of a register or a constant.
+fn parts_of<'o>(operand: &'o mut Op<'_>) -> Option<(&'o mut Signs, &'o mut HalfSelect)> {
+    match operand {
+        Op::Reg(register) => Some((&mut register.signs, &mut register.suffix.half)),
+        Op::Const(constant) => Some((&mut constant.signs, &mut constant.half)),
+        _ => None,
     }
 }
 
-fn number(operand: &str) -> bool {
-    operand.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit())
+/// Takes a sign off a register or a constant; true if it was there.
+fn take<'t>(mut operand: Op<'t>, sign: fn(&mut Signs) -> &mut bool) -> (bool, Op<'t>) {
+    let had = parts_of(&mut operand).is_some_and(|(signs, _)| std::mem::take(sign(signs)));
+    (had, operand)
 }
 
-/// The half of a register that an operand names, and the operand without that.
-fn half<'o>(operand: &'o str, high: &str, low: &str) -> (bool, &'o str) {
-    match operand.strip_suffix(high) {
-        Some(rest) => (true, rest),
-        None => (false, operand.strip_suffix(low).unwrap_or(operand)),
-    }
+fn minus(operand: Op<'_>) -> (bool, Op<'_>) {
+    take(operand, |signs| &mut signs.negate)
 }
 
-impl Step {
-    fn put(&mut self, line: String) {
-        self.lines.push(format!("{}{line}", self.g));
-    }
+/// The half of an operand that is named, and the whole operand.
+fn half(mut operand: Op<'_>) -> (HalfSelect, Op<'_>) {
+    let half = parts_of(&mut operand).map(|(_, half)| std::mem::replace(half, HalfSelect::Both));
+    (half.unwrap_or(HalfSelect::Both), operand)
+}
 
-    /// Where a result goes whose condition is wanted: RZ would lose it.
-    fn kept<'o>(&self, to: &'o str) -> &'o str {
-        if self.sets && to == "RZ" { "R267" } else { to }
-    }
-
-    /// Notes whether the result is negative, and whether it is zero; `and` whether the words before were.
-    fn zero(&mut self, result: &str, and: bool) {
-        if std::mem::take(&mut self.sets) {
-            let before = if and { "P11" } else { "PT" };
-            self.put(format!("ISETP.EQ.AND P11, PT, {result}, RZ, {before}"));
-            self.put(format!("ISETP.LT.AND P12, PT, {result}, RZ, PT"));
-        }
-    }
-
-    /// `to = terms`, with carry in and, where it is wanted, out.
-    fn add(&mut self, to: &str, terms: [&str; 3], carry: bool) {
-        let term = |text: &str| match sign(text) {
-            // The one that makes a complement a negation comes from the words before.
-            (true, rest) if carry => format!("~{rest}"),
-            _ => text.to_string(),
-        };
-        let [a, b, c] = terms.map(term);
-        let to = self.kept(to).to_string();
-        let out = if self.sets { "P10, PT, " } else { "" };
-        if carry {
-            self.put(format!("IADD3.X {to}, {out}{a}, {b}, {c}, P10, !PT"));
-        } else {
-            self.put(format!("IADD3 {to}, {out}{a}, {b}, {c}"));
-        }
-        self.zero(&to, carry);
-    }
-
-    /// Half of an operand as a number of its own.
-    fn piece(&mut self, to: &str, operand: &str, signed: bool) {
-        let (high, base) = half(operand, ".H1", ".H0");
-        let selector = match (high, signed) {
-            (false, false) => "0x4410",
-            (true, false) => "0x4432",
-            (false, true) => "0x9910",
-            (true, true) => "0xbb32",
-        };
-        self.put(format!("PRMT {to}, {base}, {selector}, RZ"));
-    }
-
-    fn rewrite(&mut self, code: &mut Code<'_>) -> Option<()> {
-        let operands = code.operands.clone();
-        let o: Vec<&str> = operands.iter().map(String::as_str).collect();
-        match (code.name, o.as_slice()) {
-            ("IADD" | "IADD32I", [to, a, b]) if code.take("SAT") => {
-                code.modifiers.is_empty().then(|| self.limited_sum(to, a, b))??
-            }
-            ("IMAD", [to, a, b, c]) => self.product(code, to, [a, b, c])?,
-            ("IMUL" | "IMUL32I", [to, a, b]) => self.product(code, to, [a, b, "RZ"])?,
-            // The condition code in a register, in an order of bits that only these two know.
-            ("P2R", [to, "CC", "RZ", "0xf"]) => {
-                self.put("SEL R260, RZ, 0x1, !P10".into());
-                self.put("SEL R261, RZ, 0x2, !P11".into());
-                self.put("SEL R262, RZ, 0x4, !P12".into());
-                self.put(format!("LOP3.LUT {to}, R260, R261, R262, 0xfe, !PT"));
-            }
-            ("R2P", ["CC", from, "0xf"]) => {
-                for (p, bit) in [("P10", "0x1"), ("P11", "0x2"), ("P12", "0x4")] {
-                    self.put(format!("LOP3.LUT {p}, RZ, {from}, {bit}, RZ, 0xc0, !PT"));
-                }
-            }
-            // Where the stack ends at its lower side: the core sees to that itself.
-            ("S2R", [to, "SR_LMEMHIOFF"]) => self.put(format!("MOV {to}, RZ")),
-            ("IMNMX", [to, a, b, p]) if code.take("XHI") => {
-                let kind = code.modifiers.join(".");
-                let kind = if kind.is_empty() { kind } else { format!(".{kind}") };
-                self.put(format!("ISETP.LT{kind}.AND P10, PT, {a}, {b}, PT"));
-                self.put(format!("ISETP.EQ.AND P11, PT, {a}, {b}, PT"));
-                self.put(format!("IMNMX{kind} {to}, {a}, {b}, {p}"));
-                std::mem::take(&mut self.sets).then_some(())?
-            }
-            ("IMNMX", [to, a, b, p]) if code.modifiers == ["U32", "XLO"] && !self.sets => {
-                let other = p.strip_prefix('!').map_or(format!("!{p}"), str::to_string);
-                self.put(format!("ISETP.LT.U32.AND P20, PT, {a}, {b}, P11"));
-                self.put("PSETP.OR.AND P20, PT, P20, P10, PT".into());
-                self.put(format!("PSETP.XOR.AND P20, PT, P20, {other}, PT"));
-                self.put(format!("SEL {to}, {a}, {b}, P20"));
-            }
-            ("DMNMX", [to, a, b, p]) if !self.sets && code.modifiers.is_empty() => self.dmnmx(to, a, b, p)?,
-            ("VABSDIFF", [to, a, b, c]) if !self.sets => {
-                let kind = match code.modifiers[..] {
-                    ["SD", "ACC"] => "",
-                    ["U32", "U32", "ACC"] => ".U32",
-                    _ => return None,
-                };
-                self.put(format!("VABSDIFF{kind} {to}, {a}, {b}, {c}"));
-            }
-            ("IADD" | "IADD32I", [to, a, b]) => {
-                let carry = code.take("X");
-                code.modifiers.is_empty().then(|| self.add(to, [a, b, "RZ"], carry))?
-            }
-            ("IADD3", [to, a, b, c]) => self.iadd3(code, to, [a, b, c])?,
-            ("ISCADD" | "ISCADD32I", [to, a, b, shift]) => {
-                let (negative, a) = sign(a);
-                self.put(format!("SHF.L.U32 R261, {a}, {shift}, RZ"));
-                self.add(to, [if negative { "-R261" } else { "R261" }, b, "RZ"], code.take("X"));
-            }
-            ("XMAD", [to, a, b, c]) => self.xmad(code, to, [a, b, c])?,
-            ("LEA", _) => self.lea(code, &o)?,
-            ("LOP" | "LOP32I", _) => self.lop(code, &o)?,
-            ("LOP3", [to, a, b, c, table]) if !self.sets => {
-                self.put(format!("LOP3.LUT {to}, {a}, {b}, {c}, {table}, !PT"))
-            }
-            ("LOP3", [p, to, a, b, c, table]) if code.take("NZ") && !self.sets => {
-                self.put(format!("LOP3.LUT {p}, {to}, {a}, {b}, {c}, {table}, !PT"))
-            }
-            ("SHL", [to, a, count]) => {
-                let wrap = if code.take("W") { ".W" } else { "" };
-                self.put(format!("SHF.L{wrap}.U32 {to}, {a}, {count}, RZ"));
-                (!self.sets).then_some(())?
-            }
-            ("SHR", [to, a, count]) => {
-                let wrap = if code.take("W") { ".W" } else { "" };
-                let kind = if code.take("U32") { "U32" } else { "S32" };
-                self.put(format!("SHF.R{wrap}.{kind}.HI {to}, RZ, {count}, {a}"));
-                (!self.sets).then_some(())?
-            }
-            ("SHF", [to, low, count, high]) => {
-                let wrap = if code.take("W") { ".W" } else { "" };
-                let kind = ["U64", "S64"].into_iter().find(|kind| code.take(kind)).unwrap_or("U32");
-                match (code.take("L"), code.take("R"), self.sets) {
-                    (true, _, false) => {
-                        self.put(format!("SHF.L{wrap}.{kind}.HI {to}, {low}, {count}, {high}"))
-                    }
-                    (_, true, false) => self.put(format!("SHF.R{wrap}.{kind} {to}, {low}, {count}, {high}")),
-                    _ => return None,
-                }
-            }
-            ("BFE", [to, a, field]) => self.bfe(code, to, a, field)?,
-            ("BFI", [to, a, field, base]) => self.bfi(code, to, a, field, base)?,
-            ("PSET", [to, p, q, r]) => {
-                let float = code.take("BF");
-                self.put(format!("PSETP.{} P20, PT, {p}, {q}, {r}", code.modifiers.join(".")));
-                self.truth(to, float);
-            }
-            ("ISETP", [p, q, a, b, with]) if code.take("X") => {
-                let low = self.low_words(code)?;
-                self.put(format!("ISETP.{}.EX {p}, {q}, {a}, {b}, {with}, {low}", code.modifiers.join(".")));
-            }
-            ("ISET", [to, a, b, with]) => {
-                let (float, carry) = (code.take("BF"), code.take("X"));
-                let low = if carry { Some(self.low_words(code)?) } else { None };
-                let ex = low.map_or(("", String::new()), |low| (".EX", format!(", {low}")));
-                self.put(format!(
-                    "ISETP.{}{} P20, PT, {a}, {b}, {with}{}",
-                    code.modifiers.join("."),
-                    ex.0,
-                    ex.1
-                ));
-                self.truth(to, float);
-            }
-            ("FSET" | "DSET", [to, a, b, with]) => {
-                let float = code.take("BF");
-                self.put(format!("{}P.{} P20, PT, {a}, {b}, {with}", code.name, code.modifiers.join(".")));
-                self.truth(to, float);
-            }
-            ("ICMP", [to, a, b, c]) => {
-                self.put(format!("ISETP.{}.AND P20, PT, {c}, RZ, PT", code.modifiers.join(".")));
-                self.put(format!("SEL {to}, {a}, {b}, P20"));
-            }
-            ("FCMP", [to, a, b, c]) if !self.sets => {
-                let flush = if code.take("FTZ") { ".FTZ" } else { "" };
-                // Disassemblers leave `.GT` out.
-                let compare = match code.modifiers[..] {
-                    [] => "GT",
-                    [compare] => compare,
-                    _ => return None,
-                };
-                self.put(format!("FSETP.{compare}{flush}.AND P20, PT, {c}, RZ, PT"));
-                self.put(format!("FSEL {to}, {a}, {b}, P20"));
-            }
-            ("I2I", [to, a]) if code.modifiers == ["S32", "S32"] => {
-                let (negative, a) = sign(a);
-                let to = self.kept(to).to_string();
-                match a.strip_prefix('|').and_then(|a| a.strip_suffix('|')) {
-                    Some(a) => self.put(format!("IABS {to}, {a}")),
-                    None => self.put(format!("MOV {to}, {a}")),
-                }
-                if negative {
-                    self.put(format!("IADD3 {to}, -{to}, RZ, RZ"));
-                }
-                self.zero(&to, false);
-            }
-            ("I2F", [to, a]) => {
-                code.take("F32");
-                let a = match a.strip_prefix('|').and_then(|a| a.strip_suffix('|')) {
-                    Some(a) => {
-                        self.put(format!("IABS R260, {a}"));
-                        "R260"
-                    }
-                    None => a,
-                };
-                self.put(format!("I2F.{} {to}, {a}", code.modifiers.join(".")));
-            }
-            ("F2I", [_, _]) => {
-                code.take("F32");
-                // A NaN gives zero where neither side has 64 bits, as [PTX] cvt says: compiled code has nothing for it.
-                if !code.modifiers.iter().any(|m| matches!(*m, "F64" | "S64" | "U64")) {
-                    code.modifiers.push("NTZ");
-                }
-                self.same(code)?
-            }
-            ("F2F", [to, a]) => {
-                let flush = if code.take("FTZ") { ".FTZ" } else { "" };
-                let way = match code.modifiers[..] {
-                    [from, into, "ROUND"] if from == into => "",
-                    [from, into, "FLOOR"] if from == into => ".FLOOR",
-                    [from, into, "CEIL"] if from == into => ".CEIL",
-                    [from, into, "TRUNC"] if from == into => ".TRUNC",
-                    [from, into, _] if from == into => return None,
-                    _ => {
-                        code.modifiers.splice(..0, (!flush.is_empty()).then_some("FTZ"));
-                        return self.same(code);
-                    }
-                };
-                let wide = if code.modifiers[0] == "F64" { ".F64" } else { "" };
-                self.put(format!("FRND{flush}{wide}{way} {to}, {a}"));
-            }
-            // What prepares an operand of MUFU: there it is in turns, or as it is.
-            ("RRO", [to, a]) if code.modifiers == ["SINCOS"] => {
-                self.put(format!("FMUL {to}, {a}, 0.15915493667125701904"))
-            }
-            ("RRO", [to, a]) if code.modifiers == ["EX2"] => self.put(format!("FADD {to}, {a}, -RZ")),
-            ("MOV32I", _) => self.called("MOV", code)?,
-            ("FMUL32I", _) => self.called("FMUL", code)?,
-            ("FADD32I", _) => self.called("FADD", code)?,
-            ("FCHK", _) => {
-                code.take("DIVIDE");
-                self.same(code)?
-            }
-            ("CSETP", [p, q, "CC", with]) if code.modifiers == ["SFT", "AND"] => {
-                self.put(format!("PSETP.AND.AND {p}, {q}, P12, PT, {with}"))
-            }
-            // A constant among halves is a binary32 where nothing else is said.
-            ("HADD2" | "HMUL2" | "HFMA2", _) => {
-                for operand in code.operands.iter_mut().filter(|o| o.contains("c[") && o.ends_with(']')) {
-                    operand.push_str(".F32");
-                }
-                self.same(code)?
-            }
-            // Results are there when an instruction is done.
-            ("DEPBAR" | "TEXDEPBAR", _) => self.put("NOP".into()),
-            ("B2R", [to]) => {
-                self.put(format!("B2R.RESULT {to}, PT"));
-                (code.modifiers == ["RESULT"]).then_some(())?
-            }
-            ("LD" | "ST" | "LDG" | "STG", _) => {
-                // Volatile accesses, which pass by caches.
-                if code.take("CV") || code.take("WT") {
-                    code.modifiers.extend(["STRONG", "SYS"]);
-                }
-                if o.len() == 3 && o[2].trim_start_matches('!').starts_with('P') {
-                    code.operands.pop();
-                }
-                self.same(code)?
-            }
-            ("MEMBAR", []) => {
-                code.modifiers.retain(|m| *m != "IVALLD");
-                code.modifiers.iter_mut().filter(|m| **m == "GL").for_each(|m| *m = "GPU");
-                self.same(code)?
-            }
-            (
-                "BFI" | "CSETP" | "FCMP" | "XMAD" | "CSET" | "JCAL" | "LONGJMP" | "PLONGJMP" | "PRET"
-                | "PSET" | "DMNMX" | "DSET" | "VADD" | "VMAD" | "VMNMX" | "VSET" | "VSETP" | "VSHL" | "VSHR",
-                _,
-            ) => return None,
-            _ => self.same(code)?,
-        }
+impl<'t> Step<'_, 't> {
+    fn put(&mut self, parts: &[&'t str], operands: &[Op<'t>]) -> Option<()> {
+        self.lines.push(self.statement.replaced(self.statement.guard, parts, operands));
         Some(())
     }
 
-    /// As it is, where no condition code is set.
-    fn same(&mut self, code: &Code<'_>) -> Option<()> {
-        self.lines.push(code.text());
+    /// Takes a modifier; true if it was there.
+    fn take(&mut self, modifier: &str) -> bool {
+        let at = self.modifiers.iter().position(|m| *m == modifier);
+        at.map(|at| self.modifiers.remove(at)).is_some()
+    }
+
+    /// Gives `modifier` if it was there, and an empty one otherwise.
+    fn take_name(&mut self, modifier: &'static str) -> &'t str {
+        if self.take(modifier) { modifier } else { "" }
+    }
+
+    /// Success, if all modifiers were taken.
+    fn done(&self) -> Option<()> {
+        self.modifiers.is_empty().then_some(())
+    }
+
+    /// Success, if the condition code is not set or a line sets it.
+    fn unset(&self) -> Option<()> {
         (!self.sets).then_some(())
     }
 
-    fn called(&mut self, name: &'static str, code: &mut Code<'_>) -> Option<()> {
-        code.name = name;
-        self.same(code)
+    /// Gives the register for a result whose condition is wanted: RZ would lose it.
+    fn kept(&self, to: Op<'t>) -> Op<'t> {
+        if self.sets && to == RZ { r(267) } else { to }
     }
 
-    /// All ones, or 1.0, where P20 holds; the condition code is that of the result.
-    fn truth(&mut self, to: &str, float: bool) {
-        let yes = if float { "0x3f800000" } else { "0xffffffff" };
-        self.put(format!("SEL {to}, RZ, {yes}, !P20"));
+    /// Sets ZERO and NEGATIVE by a result; with `and` ZERO must have held for the words before.
+    fn note(&mut self, result: Op<'t>, and: bool) -> Option<()> {
         if std::mem::take(&mut self.sets) {
-            self.put("PSETP.AND.AND P11, PT, !P20, PT, PT".into());
-            self.put("PSETP.AND.AND P12, PT, P20, PT, PT".into());
+            put!(self, "ISETP.EQ.AND"; ZERO, PT, result, RZ, if and { ZERO } else { PT });
+            put!(self, "ISETP.LT.AND"; NEGATIVE, PT, result, RZ, PT);
+        }
+        Some(())
+    }
+
+    /// Puts an instruction whose carry goes to the condition code, if that is set.
+    fn put_carry(&mut self, mnemonic: &'t str, to: Op<'t>, sources: &[Op<'t>]) -> Option<()> {
+        let carry = if self.sets { &[CARRY, PT][..] } else { &[] };
+        self.put(&[mnemonic], &[&[to], carry, sources].concat())
+    }
+
+    /// Copies half of an operand to a register of its own, extended to a word.
+    fn piece(&mut self, to: Op<'t>, operand: Op<'t>, signed: bool) {
+        let (half, whole) = half(operand);
+        let selector = match (half == HalfSelect::High, signed) {
+            (false, false) => 0x4410,
+            (true, false) => 0x4432,
+            (false, true) => 0x9910,
+            (true, true) => 0xbb32,
+        };
+        put!(self, "PRMT"; to, whole, selector, RZ);
+    }
+
+    fn rewrite(&mut self) -> Option<()> {
+        let operands = self.operands.clone();
+        let o = &operands[..];
+        match self.name {
+            "IADD" | "IADD32I" | "IADD3" | "ISCADD" | "ISCADD32I" | "IMAD" | "IMUL" | "IMUL32I" | "XMAD" => {
+                self.sum(o)
+            }
+            "LEA" | "LOP" | "LOP32I" | "LOP3" | "SHL" | "SHR" | "SHF" | "BFE" | "BFI" => self.bits(o),
+            "ISETP" | "ISET" | "FSET" | "DSET" | "PSET" | "CSETP" | "ICMP" | "FCMP" | "IMNMX" | "DMNMX" => {
+                self.compare(o)
+            }
+            "I2I" | "I2F" | "F2I" | "F2F" | "RRO" | "HADD2" | "HMUL2" | "HFMA2" => self.convert(o),
+            "P2R" | "R2P" | "S2R" | "B2R" | "DEPBAR" | "TEXDEPBAR" | "MOV32I" | "FMUL32I" | "FADD32I"
+            | "FCHK" | "LD" | "ST" | "LDG" | "STG" | "MEMBAR" => self.transfer(o),
+            "VABSDIFF" => self.difference(o),
+            "CSET" | "JCAL" | "LONGJMP" | "PLONGJMP" | "PRET" | "VADD" | "VMAD" | "VMNMX" | "VSET"
+            | "VSETP" | "VSHL" | "VSHR" => None,
+            _ => self.same(),
         }
     }
 
-    /// Whether a comparison holds for the words that the condition code is of: their difference.
-    fn low_words(&mut self, code: &Code<'_>) -> Option<&'static str> {
-        let compare = code.modifiers.first()?;
-        Some(match *compare {
-            "LT" => "!P10",
-            "GE" => "P10",
-            "EQ" => "P11",
-            "NE" => "!P11",
-            "LE" => {
-                self.put("PSETP.OR.AND P21, PT, !P10, P11, PT".into());
-                "P21"
-            }
-            "GT" => {
-                self.put("PSETP.AND.AND P21, PT, P10, !P11, PT".into());
-                "P21"
-            }
-            _ => return None,
-        })
+    /// The instruction as it is now, where no condition code is set.
+    fn same(&mut self) -> Option<()> {
+        let (parts, operands) = ([&[self.name], &self.modifiers[..]].concat(), self.operands.clone());
+        self.put(&parts, &operands);
+        self.unset()
     }
 
-    /// `DMNMX d, a, b, p`, without signs
-    fn dmnmx(&mut self, to: &str, a: &str, b: &str, p: &str) -> Option<()> {
-        let high = |operand: &str| Some(format!("R{}", operand.strip_prefix('R')?.parse::<u16>().ok()? + 1));
-        let way = match p {
-            "PT" => "MIN",
-            "!PT" => "MAX",
-            _ => return None,
-        };
-        let (to_high, a_high, b_high) = (high(to)?, high(a)?, high(b)?);
-        self.put(format!("DSETP.{way}.AND P20, P21, {a}, {b}, PT"));
-        self.put(format!("SEL R262, {a}, {b}, P20"));
-        self.put(format!("SEL R263, {a_high}, {b_high}, P20"));
-        // Both are NaN: the second one, quiet.
-        self.put("LOP3.LUT R264, R263, 0x80000, RZ, 0xfc, !PT".into());
-        self.put(format!("SEL {to_high}, R264, R263, P21"));
-        self.put(format!("MOV {to}, R262"));
-        Some(())
+    fn renamed(&mut self, name: &'static str) -> Option<()> {
+        self.name = name;
+        self.same()
+    }
+
+    /// Moves, accesses to memory, and waits.
+    fn transfer(&mut self, o: &[Op<'t>]) -> Option<()> {
+        match (self.name, o) {
+            // The condition code in a register, in an order of bits that only these two know.
+            ("P2R", &[to, Op::Name("CC"), zero, Op::Number(Number::Hex(0xf))]) if zero == RZ => {
+                put!(self, "SEL"; r(260), RZ, 1, !CARRY);
+                put!(self, "SEL"; r(261), RZ, 2, !ZERO);
+                put!(self, "SEL"; r(262), RZ, 4, !NEGATIVE);
+                put!(self, "LOP3.LUT"; to, r(260), r(261), r(262), 0xfe, !PT)
+            }
+            ("R2P", &[Op::Name("CC"), from, Op::Number(Number::Hex(0xf))]) => {
+                [(CARRY, 1), (ZERO, 2), (NEGATIVE, 4)]
+                    .into_iter()
+                    .try_for_each(|(flag, bit)| put!(self, "LOP3.LUT"; flag, RZ, from, bit, RZ, 0xc0, !PT))
+            }
+            // Where the stack ends at its lower side: the core sees to that itself.
+            ("S2R", &[to, Op::Name("SR_LMEMHIOFF")]) => put!(self, "MOV"; to, RZ),
+            ("B2R", &[to]) if self.modifiers == ["RESULT"] => put!(self, "B2R.RESULT"; to, PT),
+            ("B2R", [_]) => None,
+            // Results are there when an instruction is done.
+            ("DEPBAR" | "TEXDEPBAR", _) => put!(self, "NOP"),
+            ("MOV32I", _) => self.renamed("MOV"),
+            ("FMUL32I", _) => self.renamed("FMUL"),
+            ("FADD32I", _) => self.renamed("FADD"),
+            ("FCHK", _) => {
+                self.take("DIVIDE");
+                self.same()
+            }
+            ("LD" | "ST" | "LDG" | "STG", _) => {
+                // Volatile accesses, which pass by caches.
+                if self.take("CV") || self.take("WT") {
+                    self.modifiers.extend(["STRONG", "SYS"]);
+                }
+                if let [_, _, Op::Pred(_)] = o {
+                    self.operands.pop();
+                }
+                self.same()
+            }
+            ("MEMBAR", []) => {
+                self.modifiers.retain(|m| *m != "IVALLD");
+                self.modifiers.iter_mut().filter(|m| **m == "GL").for_each(|m| *m = "GPU");
+                self.same()
+            }
+            _ => self.same(),
+        }
+    }
+
+    /// `VABSDIFF.SD.ACC d, a, b, c`
+    fn difference(&mut self, o: &[Op<'t>]) -> Option<()> {
+        let &[to, a, b, c] = o else { return self.same() };
+        self.unset()?;
+        match self.modifiers[..] {
+            ["SD", "ACC"] => put!(self, "VABSDIFF"; to, a, b, c),
+            ["U32", "U32", "ACC"] => put!(self, "VABSDIFF.U32"; to, a, b, c),
+            _ => None,
+        }
     }
 }

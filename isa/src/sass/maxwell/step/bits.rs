@@ -1,123 +1,141 @@
-//! Functions of bits: logic, fields, shifts that add.
+//! Logic, shifts, and fields of bits.
 
-use super::super::Code;
-use super::Step;
+use super::{CARRY, Number, Op, PT, RZ, Step, ZERO, p, put, r, take};
+use crate::sass::operand::{AddressText, RegText};
 
-impl Step {
+impl<'t> Step<'_, 't> {
+    pub(super) fn bits(&mut self, o: &[Op<'t>]) -> Option<()> {
+        match (self.name, o) {
+            ("LEA", _) => self.lea(o),
+            ("LOP" | "LOP32I", _) => self.lop(o),
+            ("LOP3", &[to, a, b, c, table]) if !self.sets => put!(self, "LOP3.LUT"; to, a, b, c, table, !PT),
+            ("LOP3", &[p, to, a, b, c, table]) if self.take("NZ") && !self.sets => {
+                put!(self, "LOP3.LUT"; p, to, a, b, c, table, !PT)
+            }
+            ("SHL", &[to, a, count]) => {
+                let wrap = self.take_name("W");
+                put!(self, ["SHF.L", wrap, "U32"]; to, a, count, RZ);
+                self.unset()
+            }
+            ("SHR", &[to, a, count]) => {
+                let wrap = self.take_name("W");
+                let kind = if self.take("U32") { "U32" } else { "S32" };
+                put!(self, ["SHF.R", wrap, kind, "HI"]; to, RZ, count, a);
+                self.unset()
+            }
+            ("SHF", &[to, low, count, high]) => {
+                let wrap = self.take_name("W");
+                let kind = ["U64", "S64"].into_iter().find(|kind| self.take(kind)).unwrap_or("U32");
+                match (self.take("L"), self.take("R")) {
+                    (true, _) => put!(self, ["SHF.L", wrap, kind, "HI"]; to, low, count, high),
+                    (_, true) => put!(self, ["SHF.R", wrap, kind]; to, low, count, high),
+                    _ => None,
+                }
+                .and(self.unset())
+            }
+            ("BFE", &[to, a, field]) => self.bfe(to, a, field),
+            ("BFI", &[to, a, field, base]) => self.bfi(to, a, field, base),
+            ("BFI", _) => None,
+            _ => self.same(),
+        }
+    }
+
     /// `LEA d, a, b[, shift]`, `LEA.HI[.X] d, a, b, c, shift`
     ///
     /// `LEA.HI.X p, d, a, RZ, c` is the high word of a generic address, with the carry from the lower, and asks
     /// whether that lies outside the shared window (chosen: it is what the code around it makes of the answer).
-    pub(super) fn lea(&mut self, code: &mut Code<'_>, o: &[&str]) -> Option<()> {
-        let (high, carry) = (code.take("HI"), code.take("X"));
-        if let ([p, to, a, "RZ", c], true, true) = (o, high, carry)
-            && p.starts_with('P')
-            && !self.sets
+    fn lea(&mut self, o: &[Op<'t>]) -> Option<()> {
+        let (high, carry) = (self.take("HI"), self.take("X"));
+        if let (&[out @ Op::Pred(_), to, a, zero, c], true, true, false) = (o, high, carry, self.sets)
+            && zero == RZ
         {
-            self.put(format!("MOV R268, {a}"));
-            self.put(format!("MOV R269, {c}"));
-            self.put("QSPC.E.S P20, RZ, [R268]".into());
-            self.put(format!("PSETP.AND.AND {p}, PT, !P20, PT, PT"));
-            self.put(format!("IADD3.X {to}, {c}, RZ, RZ, P10, !PT"));
-            return code.modifiers.is_empty().then_some(());
+            put!(self, "MOV"; r(268), a);
+            put!(self, "MOV"; r(269), c);
+            let generic = AddressText { reg: Some(RegText::plain(Some(268))), uniform: None, imm: 0 };
+            put!(self, "QSPC.E.S"; p(20), RZ, Op::Address(generic));
+            put!(self, "PSETP.AND.AND"; out, PT, !p(20), PT, PT);
+            put!(self, "IADD3.X"; to, c, RZ, RZ, CARRY, !PT);
+            return self.done();
         }
-        let to = self.kept(o.first()?).to_string();
-        let out = if self.sets { "P10, PT, " } else { "" };
+        let to = self.kept(*o.first()?);
         match (o, high, carry) {
-            ([_, a, b], false, false) => self.put(format!("LEA {to}, {out}{a}, {b}, 0x0")),
-            ([_, a, b, shift], false, false) => self.put(format!("LEA {to}, {out}{a}, {b}, {shift}")),
-            ([_, a, b, c, shift], true, false) => {
-                self.put(format!("LEA.HI {to}, {out}{a}, {b}, {c}, {shift}"))
+            (&[_, a, b], false, false) => self.put_carry("LEA", to, &[a, b, Op::from(0)]),
+            (&[_, a, b, shift], false, false) => self.put_carry("LEA", to, &[a, b, shift]),
+            (&[_, a, b, c, shift], true, false) => self.put_carry("LEA.HI", to, &[a, b, c, shift]),
+            (&[_, a, b, c, shift], true, true) if !matches!(to, Op::Pred(_)) => {
+                self.put_carry("LEA.HI.X", to, &[a, b, c, shift, CARRY])
             }
-            ([_, a, b, c, shift], true, true) if !to.starts_with('P') => {
-                self.put(format!("LEA.HI.X {to}, {out}{a}, {b}, {c}, {shift}, P10"));
-            }
-            _ => return None,
-        }
-        self.zero(&to, false);
-        code.modifiers.is_empty().then_some(())
+            _ => None,
+        }?;
+        self.note(to, false);
+        self.done()
     }
 
     /// `LOP.op[.X][.NZ|.Z] [p,] d, a, b`
-    pub(super) fn lop(&mut self, code: &mut Code<'_>, o: &[&str]) -> Option<()> {
-        let carry = code.take("X");
-        let zero = code.take("Z");
-        let (p, to, a, b) = match o {
-            [to, a, b] => (None, *to, *a, *b),
-            [p, to, a, b] if zero || code.take("NZ") => (Some(*p), *to, *a, *b),
+    fn lop(&mut self, o: &[Op<'t>]) -> Option<()> {
+        let (carry, zero) = (self.take("X"), self.take("Z"));
+        let (out, to, a, b) = match *o {
+            [to, a, b] => (None, to, a, b),
+            [out, to, a, b] if zero || self.take("NZ") => (Some(out), to, a, b),
             _ => return None,
         };
-        let plain = |operand: &str, bits: u8| match operand.strip_prefix('~') {
-            Some(rest) => (rest.to_string(), !bits),
-            None => (operand.to_string(), bits),
+        // The complement of an operand is part of the table.
+        let plain = |operand, bits: u8| match take(operand, |signs| &mut signs.invert) {
+            (true, plain) => (plain, !bits),
+            (false, plain) => (plain, bits),
         };
         let ((a, in_a), (b, in_b)) = (plain(a, 0xf0), plain(b, 0xcc));
-        let table = match code.modifiers[..] {
+        let table = match self.modifiers[..] {
             ["AND"] => in_a & in_b,
             ["OR"] => in_a | in_b,
             ["XOR"] => in_a ^ in_b,
             ["PASS_B"] => in_b,
             _ => return None,
         };
-        let to = self.kept(to).to_string();
-        self.put(format!("LOP3.LUT P20, {to}, {a}, {b}, RZ, {table:#x}, !PT"));
+        let to = self.kept(to);
+        put!(self, "LOP3.LUT"; p(20), to, a, b, RZ, i64::from(table), !PT);
         if carry {
-            self.put("PSETP.OR.AND P20, PT, P20, !P11, PT".into());
+            put!(self, "PSETP.OR.AND"; p(20), PT, p(20), !ZERO, PT);
         }
-        if let Some(p) = p {
-            self.put(format!("PSETP.AND.AND {p}, PT, {}P20, PT, PT", if zero { "!" } else { "" }));
+        if let Some(out) = out {
+            put!(self, "PSETP.AND.AND"; out, PT, if zero { !p(20) } else { p(20) }, PT, PT);
         }
-        self.zero(&to, carry);
-        Some(())
+        self.note(to, carry)
     }
 
-    /// `BFE[.U32][.BREV] d, a, field`: so many bits from a place on, which the low two bytes of the field say.
-    pub(super) fn bfe(&mut self, code: &mut Code<'_>, to: &str, a: &str, field: &str) -> Option<()> {
-        let unsigned = code.take("U32");
-        let reversed = code.take("BREV");
-        if !code.modifiers.is_empty() || self.sets {
-            return None;
-        }
+    /// `BFE[.U32][.BREV] d, a, field`: bits of a; the low two bytes of the field are position and number.
+    fn bfe(&mut self, to: Op<'t>, mut a: Op<'t>, field: Op<'t>) -> Option<()> {
+        let kind = if self.take("U32") { "U32" } else { "S32" };
+        let reversed = self.take("BREV");
+        self.done()?;
+        self.unset()?;
         if reversed {
-            self.put(format!("BREV R260, {a}"));
+            put!(self, "BREV"; r(260), a);
+            a = r(260);
         }
-        let a = if reversed { "R260" } else { a };
-        let kind = if unsigned { "U32" } else { "S32" };
-        let [place, bits] = self.field(field);
-        self.put(format!("SHF.R.{kind}.HI R263, RZ, {place}, {a}"));
-        self.put(format!("SGXT.{kind} {to}, R263, {bits}"));
-        Some(())
+        let [position, bits] = self.field(field);
+        put!(self, ["SHF.R", kind, "HI"]; r(263), RZ, position, a);
+        put!(self, ["SGXT", kind]; to, r(263), bits)
     }
 
     /// `BFI d, a, field, base`: the base, with the low bits of a in the field.
-    pub(super) fn bfi(
-        &mut self,
-        code: &mut Code<'_>,
-        to: &str,
-        a: &str,
-        field: &str,
-        base: &str,
-    ) -> Option<()> {
-        if !code.modifiers.is_empty() || self.sets {
-            return None;
-        }
-        let [place, bits] = self.field(field);
-        self.put(format!("MOV R263, {place}"));
-        self.put(format!("BMSK R264, R263, {bits}"));
-        self.put(format!("SHF.L.U32 R263, {a}, R263, RZ"));
-        self.put(format!("LOP3.LUT {to}, R263, R264, {base}, 0xe2, !PT"));
-        Some(())
+    fn bfi(&mut self, to: Op<'t>, a: Op<'t>, field: Op<'t>, base: Op<'t>) -> Option<()> {
+        self.done()?;
+        self.unset()?;
+        let [position, bits] = self.field(field);
+        put!(self, "MOV"; r(263), position);
+        put!(self, "BMSK"; r(264), r(263), bits);
+        put!(self, "SHF.L.U32"; r(263), a, r(263), RZ);
+        put!(self, "LOP3.LUT"; to, r(263), r(264), base, 0xe2, !PT)
     }
 
-    /// Place and number of bits of a field: its low two bytes.
-    fn field(&mut self, field: &str) -> [String; 2] {
-        let number = field.strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        if let Some(number) = number {
-            return [number & 0xff, number >> 8 & 0xff].map(|byte| format!("{byte:#x}"));
+    /// Position and number of bits of a field: its low two bytes.
+    fn field(&mut self, field: Op<'t>) -> [Op<'t>; 2] {
+        if let Op::Number(Number::Hex(number)) = field {
+            return [number & 0xff, number >> 8 & 0xff].map(Op::from);
         }
-        for (register, selector) in [("R261", "0x4440"), ("R262", "0x4441")] {
-            self.put(format!("PRMT {register}, {field}, {selector}, RZ"));
-        }
-        ["R261", "R262"].map(String::from)
+        put!(self, "PRMT"; r(261), field, 0x4440, RZ);
+        put!(self, "PRMT"; r(262), field, 0x4441, RZ);
+        [r(261), r(262)]
     }
 }

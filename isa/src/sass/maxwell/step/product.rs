@@ -1,126 +1,164 @@
-//! Products and sums of words, and of halves of them.
+//! Sums and products of words, and of halves of words.
 
-use super::super::Code;
-use super::{Step, half, sign};
+use super::{CARRY, HalfSelect, Op, PT, RZ, Step, half, minus, p, parts_of, put, r};
 
-impl Step {
+impl<'t> Step<'_, 't> {
+    pub(super) fn sum(&mut self, o: &[Op<'t>]) -> Option<()> {
+        match (self.name, o) {
+            ("IADD" | "IADD32I", &[to, a, b]) if self.take("SAT") => {
+                self.done()?;
+                self.limited_sum(to, a, b)
+            }
+            ("IADD" | "IADD32I", &[to, a, b]) => {
+                let carry = self.take("X");
+                self.done()?;
+                self.add(to, [a, b, RZ], carry)
+            }
+            ("IADD3", &[to, a, b, c]) => self.iadd3(to, [a, b, c]),
+            ("ISCADD" | "ISCADD32I", &[to, a, b, shift]) => {
+                let ((negative, a), carry) = (minus(a), self.take("X"));
+                put!(self, "SHF.L.U32"; r(261), a, shift, RZ);
+                let shifted = if negative { -r(261) } else { r(261) };
+                self.add(to, [shifted, b, RZ], carry)
+            }
+            ("IMAD", &[to, a, b, c]) => self.product(to, [a, b, c]),
+            ("IMUL" | "IMUL32I", &[to, a, b]) => self.product(to, [a, b, RZ]),
+            ("XMAD", &[to, a, b, c]) => self.xmad(to, [a, b, c]),
+            ("XMAD", _) => None,
+            _ => self.same(),
+        }
+    }
+
+    /// `to = terms`, with carry in and, where it is wanted, out.
+    fn add(&mut self, to: Op<'t>, terms: [Op<'t>; 3], carry: bool) -> Option<()> {
+        let to = self.kept(to);
+        if carry {
+            let [a, b, c] = terms.map(|term| match minus(term) {
+                // The one that makes a complement a negation comes from the words before.
+                (true, plain) => !plain,
+                (false, plain) => plain,
+            });
+            self.put_carry("IADD3.X", to, &[a, b, c, CARRY, !PT]);
+        } else {
+            self.put_carry("IADD3", to, &terms);
+        }
+        self.note(to, carry)
+    }
+
     /// The sum of two signed words, limited to what a word holds.
-    pub(super) fn limited_sum(&mut self, to: &str, a: &str, b: &str) -> Option<()> {
-        let ((minus_a, a), (minus_b, b)) = (sign(a), sign(b));
+    fn limited_sum(&mut self, to: Op<'t>, a: Op<'t>, b: Op<'t>) -> Option<()> {
+        let ((minus_a, a), (minus_b, b)) = (minus(a), minus(b));
         if (minus_a && minus_b) || self.sets {
             return None;
         }
         let (a, b, minus) = if minus_a { (b, a, true) } else { (a, b, minus_b) };
-        let [low, high] = if minus { ["-R261", "~R264"] } else { ["R261", "R264"] };
-        self.put(format!("MOV R260, {a}"));
-        self.put(format!("MOV R261, {b}"));
-        self.put("SHF.R.S32.HI R263, RZ, 0x1f, R260".into());
-        self.put("SHF.R.S32.HI R264, RZ, 0x1f, R261".into());
-        self.put(format!("IADD3 R262, P20, PT, R260, {low}, RZ"));
-        self.put(format!("IADD3.X R263, R263, {high}, RZ, P20, !PT"));
+        let [low, high] = if minus { [-r(261), !r(264)] } else { [r(261), r(264)] };
+        put!(self, "MOV"; r(260), a);
+        put!(self, "MOV"; r(261), b);
+        put!(self, "SHF.R.S32.HI"; r(263), RZ, 0x1f, r(260));
+        put!(self, "SHF.R.S32.HI"; r(264), RZ, 0x1f, r(261));
+        put!(self, "IADD3"; r(262), p(20), PT, r(260), low, RZ);
+        put!(self, "IADD3.X"; r(263), r(263), high, RZ, p(20), !PT);
         // The higher word is the sign of the lower where the sum fits.
-        self.put("SHF.R.S32.HI R264, RZ, 0x1f, R262".into());
-        self.put("ISETP.EQ.AND P20, PT, R263, R264, PT".into());
-        self.put("SHF.R.S32.HI R263, RZ, 0x1f, R263".into());
-        self.put("LOP3.LUT R263, R263, 0x7fffffff, RZ, 0x3c, !PT".into());
-        self.put(format!("SEL {to}, R262, R263, P20"));
-        Some(())
+        put!(self, "SHF.R.S32.HI"; r(264), RZ, 0x1f, r(262));
+        put!(self, "ISETP.EQ.AND"; p(20), PT, r(263), r(264), PT);
+        put!(self, "SHF.R.S32.HI"; r(263), RZ, 0x1f, r(263));
+        put!(self, "LOP3.LUT"; r(263), r(263), 0x7fff_ffff, RZ, 0x3c, !PT);
+        put!(self, "SEL"; to, r(262), r(263), p(20))
     }
 
     /// `IMAD[.U32.U32][.HI][.X][.SAT] d, a, b, c`: a word of the product, and c; later code adds two words to the higher.
-    pub(super) fn product(&mut self, code: &mut Code<'_>, to: &str, [a, b, c]: [&str; 3]) -> Option<()> {
-        let (high, carry, limited) = (code.take("HI"), code.take("X"), code.take("SAT"));
-        let kind = match code.modifiers[..] {
+    fn product(&mut self, to: Op<'t>, [a, b, c]: [Op<'t>; 3]) -> Option<()> {
+        let (high, carry, limited) = (self.take("HI"), self.take("X"), self.take("SAT"));
+        let kind = match self.modifiers[..] {
             [] => "",
-            ["U32", "U32"] => ".U32",
+            ["U32", "U32"] => "U32",
             _ => return None,
         };
-        let word = if high { format!(".HI{kind}") } else { String::new() };
-        self.put(format!("IMAD{word} R267, {a}, {b}, RZ"));
+        let [word, kind_of_word] = if high { ["HI", kind] } else { ["", ""] };
+        put!(self, ["IMAD", word, kind_of_word]; r(267), a, b, RZ);
         if limited {
-            return if high && kind.is_empty() && !carry { self.limited_sum(to, "R267", c) } else { None };
+            return if high && kind.is_empty() && !carry { self.limited_sum(to, r(267), c) } else { None };
         }
-        self.add(to, ["R267", c, "RZ"], carry);
-        Some(())
+        self.add(to, [r(267), c, RZ], carry)
     }
 
     /// `IADD3[.X][.RS] d, a, b, c`: with `.RS` the upper halves of the sum of a and b are added to c.
-    pub(super) fn iadd3(&mut self, code: &mut Code<'_>, to: &str, operands: [&str; 3]) -> Option<()> {
-        let (carry, right) = (code.take("X"), code.take("RS"));
-        let mut terms = operands.map(str::to_string);
-        for (at, term) in terms.iter_mut().enumerate() {
-            if term.ends_with(".H0") || term.ends_with(".H1") {
-                let place = format!("R{}", 270 + at);
-                let (negative, base) = sign(term);
-                let base = base.to_string();
-                self.piece(&place, &base, false);
-                *term = if negative { format!("-{place}") } else { place };
+    fn iadd3(&mut self, to: Op<'t>, mut terms: [Op<'t>; 3]) -> Option<()> {
+        let (carry, right) = (self.take("X"), self.take("RS"));
+        for (term, copy) in terms.iter_mut().zip([r(270), r(271), r(272)]) {
+            if half(*term).0 != HalfSelect::Both {
+                let (negative, plain) = minus(*term);
+                self.piece(copy, plain, false);
+                *term = if negative { -copy } else { copy };
             }
         }
-        if !code.modifiers.is_empty() || (right && (carry || self.sets)) {
-            return None;
+        self.done()?;
+        if !right {
+            return self.add(to, terms, carry);
         }
-        let [a, b, c] = &terms;
-        if right {
-            // The sum has 33 bits.
-            self.put(format!("IADD3 R262, P20, PT, {a}, {b}, RZ"));
-            self.put("SHF.R.U32.HI R262, RZ, 0x10, R262".into());
-            self.put("SEL R263, RZ, 0x10000, !P20".into());
-            self.put(format!("IADD3 {to}, R262, R263, {c}"));
-        } else {
-            self.add(to, [a, b, c], carry);
-        }
-        Some(())
+        self.unset().filter(|()| !carry)?;
+        let [a, b, c] = terms;
+        // The sum has 33 bits.
+        put!(self, "IADD3"; r(262), p(20), PT, a, b, RZ);
+        put!(self, "SHF.R.U32.HI"; r(262), RZ, 0x10, r(262));
+        put!(self, "SEL"; r(263), RZ, 0x10000, !p(20));
+        put!(self, "IADD3"; to, r(262), r(263), c)
     }
 
     /// `XMAD[.types][.CLO|.CHI|.CBCC|.CSFU][.PSL][.MRG][.X] d, a, b, c`: the product of two halves, and c
-    pub(super) fn xmad(&mut self, code: &mut Code<'_>, to: &str, [a, b, c]: [&str; 3]) -> Option<()> {
-        let types: Vec<_> = code.modifiers.iter().filter(|m| matches!(**m, "U16" | "S16")).copied().collect();
+    fn xmad(&mut self, to: Op<'t>, [a, b, c]: [Op<'t>; 3]) -> Option<()> {
+        let is_type = |modifier: &&str| matches!(*modifier, "U16" | "S16");
+        let types: Vec<_> = self.modifiers.iter().copied().filter(is_type).collect();
         let (a_signed, b_signed) = match types[..] {
             [] => (false, false),
             [a, b] => (a == "S16", b == "S16"),
             _ => return None,
         };
-        code.modifiers.retain(|m| !matches!(*m, "U16" | "S16"));
-        let (shift, merge, carry) = (code.take("PSL"), code.take("MRG"), code.take("X"));
-        let (low, high, both) = (code.take("CLO"), code.take("CHI"), code.take("CBCC"));
-        let signs = code.take("CSFU");
-        // What the carry is of a sum of more than two, or of a part of one, no code was seen to ask.
+        self.modifiers.retain(|modifier| !is_type(modifier));
+        let (shift, merge, carry) = (self.take("PSL"), self.take("MRG"), self.take("X"));
+        let (low, high, both) = (self.take("CLO"), self.take("CHI"), self.take("CBCC"));
+        let signs = self.take("CSFU");
+        // No code was seen that uses the carry of a sum of more than two terms, or of a part of one.
         let joined = carry || self.sets;
-        if !code.modifiers.is_empty() || (joined && (shift || merge || both || signs)) {
+        if joined && (shift || merge || both || signs) {
             return None;
         }
-        let (_, b_whole) = half(b, ".H1", ".H0");
-        self.piece("R260", a, a_signed);
-        self.piece("R261", b, b_signed);
-        self.put("IMAD R262, R260, R261, RZ".into());
+        self.done()?;
+        let whole_b = half(b).1;
+        self.piece(r(260), a, a_signed);
+        self.piece(r(261), b, b_signed);
+        put!(self, "IMAD"; r(262), r(260), r(261), RZ);
         if shift {
-            self.put("SHF.L.U32 R262, R262, 0x10, RZ".into());
+            put!(self, "SHF.L.U32"; r(262), r(262), 0x10, RZ);
         }
         let mut addend = c;
         if low || high {
-            self.piece("R263", &if high { format!("{c}.H1") } else { c.to_string() }, false);
-            addend = "R263";
+            let mut part = c;
+            if let (true, Some((_, half))) = (high, parts_of(&mut part)) {
+                *half = HalfSelect::High;
+            }
+            self.piece(r(263), part, false);
+            addend = r(263);
         }
         if both {
-            self.put(format!("SHF.L.U32 R264, {b_whole}, 0x10, RZ"));
+            put!(self, "SHF.L.U32"; r(264), whole_b, 0x10, RZ);
         }
         if signs {
             self.sign_words([(a, a_signed), (b, b_signed)])?;
         }
         if joined {
-            self.add(to, ["R262", addend, "RZ"], carry);
-            return Some(());
+            return self.add(to, [r(262), addend, RZ], carry);
         }
-        let sum = if merge { "R262" } else { to };
         let third = match (both, signs) {
-            (true, _) => "R264",
-            (_, true) => "-R265",
-            _ => "RZ",
+            (true, _) => r(264),
+            (_, true) => -r(265),
+            _ => RZ,
         };
-        self.put(format!("IADD3 {sum}, R262, {addend}, {third}"));
+        let sum = if merge { r(262) } else { to };
+        put!(self, "IADD3"; sum, r(262), addend, third);
         if merge {
-            self.put(format!("PRMT {to}, R262, 0x5410, {b_whole}"));
+            put!(self, "PRMT"; to, r(262), 0x5410, whole_b);
         }
         Some(())
     }
@@ -128,17 +166,17 @@ impl Step {
     /// R265: 2^16 for each factor below zero whose low half is not zero. That is by how much the sum of the
     /// products across, taken without sign and shifted by IADD3.RS, is too large; each of them is below zero if the
     /// half with the sign is, and the other is not zero (chosen: the only value with which compiled products are right).
-    fn sign_words(&mut self, [a, b]: [(&str, bool); 2]) -> Option<()> {
-        let whole = |(operand, signed): (&str, bool)| {
-            operand.strip_suffix(".H1").filter(|_| signed).map(str::to_string)
-        };
-        let (a, b) = (whole(a)?, whole(b)?);
-        for (place, sign, other) in [("R265", &a, &b), ("R266", &b, &a)] {
-            self.put(format!("LOP3.LUT P20, RZ, {other}, 0xffff, RZ, 0xc0, !PT"));
-            self.put(format!("ISETP.LT.AND P20, PT, {sign}, RZ, P20"));
-            self.put(format!("SEL {place}, RZ, 0x10000, !P20"));
+    fn sign_words(&mut self, factors: [(Op<'t>, bool); 2]) -> Option<()> {
+        let [(a_half, a), (b_half, b)] = factors.map(|(factor, _)| half(factor));
+        let signed = factors.iter().all(|(_, signed)| *signed);
+        if !signed || [a_half, b_half] != [HalfSelect::High; 2] {
+            return None;
         }
-        self.put("IADD3 R265, R265, R266, RZ".into());
-        Some(())
+        for (word, sign, other) in [(r(265), a, b), (r(266), b, a)] {
+            put!(self, "LOP3.LUT"; p(20), RZ, other, 0xffff, RZ, 0xc0, !PT);
+            put!(self, "ISETP.LT.AND"; p(20), PT, sign, RZ, p(20));
+            put!(self, "SEL"; word, RZ, 0x10000, !p(20));
+        }
+        put!(self, "IADD3"; r(265), r(265), r(266), RZ)
     }
 }

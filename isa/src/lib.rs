@@ -35,7 +35,9 @@ pub use kernel::memory::{
     BulkWay, ConstAccess, CopyArrival, GlobalAccess, GlobalAddress, GlobalOp, Grain, LocalAccess, Reduction,
     SharedAccess, SharedAddress, SharedFill, SharedResult, Space, ThreadCopy, WideOp,
 };
-pub use kernel::number::{ByteFloat, DotPieces, FloatMode, MufuFunction, PermuteMode, Rounding, Type};
+pub use kernel::number::{
+    ByteFloat, DotPieces, FloatMode, FloatType, MufuFunction, PermuteMode, Rounding, Type,
+};
 pub use kernel::order::{Ordering, Scope, Semantics};
 pub use kernel::program::{
     CompiledBank, DRIVER_CODE, Kernel, KernelParam, ModuleVariable, Program, SourceLine, UnreadKernel,

@@ -3,7 +3,7 @@
 //! Listings and PTX become the same form. What PTX computes in one instruction may take many of machine code, and
 //! which ones is the compiler's secret: such an instruction is carried out as it stands, lane by lane.
 
-use crate::kernel::number::{ByteFloat, DotPieces, FloatMode, MufuFunction, PermuteMode, Type};
+use crate::kernel::number::{ByteFloat, DotPieces, FloatMode, FloatType, MufuFunction, PermuteMode, Type};
 use crate::kernel::register::{Pred, PredSource, Reg, UReg};
 use crate::kernel::source::Source;
 use std::str::FromStr;
@@ -386,7 +386,7 @@ pub enum ComputeOp {
         /// Which.
         op: FloatOp,
         /// Of which type.
-        ty: Type,
+        ty: FloatType,
         /// How it rounds, flushes and limits.
         mode: FloatMode,
         /// Of packed halves, the result is that of the low ones in binary32.
@@ -401,7 +401,7 @@ pub enum ComputeOp {
         /// What is asked.
         test: FloatTest,
         /// Type of `a`.
-        ty: Type,
+        ty: FloatType,
     },
     /// `a` as another type.
     Convert {
@@ -419,8 +419,8 @@ pub enum ComputeOp {
     },
     /// `a` and `b`, binary32, as halves of a packed result; `a` is the high one.
     Pack {
-        /// f16x2 or bf16x2.
-        to: Type,
+        /// Type of each half.
+        half: FloatType,
         /// How it rounds and limits.
         mode: FloatMode,
     },
@@ -437,7 +437,7 @@ pub enum ComputeOp {
         /// Format of the bytes.
         to: ByteFloat,
         /// f32; or f16x2, and `a` holds both values.
-        from: Type,
+        from: FloatType,
         /// A negative value becomes 0.
         relu: bool,
     },
@@ -488,7 +488,7 @@ impl ComputeOp {
     }
 
     /// A float operation on each number of the type.
-    pub const fn float(op: FloatOp, ty: Type, mode: FloatMode) -> ComputeOp {
+    pub const fn float(op: FloatOp, ty: FloatType, mode: FloatMode) -> ComputeOp {
         ComputeOp::Float { op, ty, mode, widen: false }
     }
 }

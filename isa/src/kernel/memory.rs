@@ -1,7 +1,7 @@
 //! Instructions that touch memory.
 
 use crate::kernel::compute::Path;
-use crate::kernel::number::Type;
+use crate::kernel::number::FloatType;
 use crate::kernel::register::{Pred, PredSource, Reg, UReg};
 use crate::kernel::source::{ConstAddress, Source};
 use atoms_ops::{Op, Size};
@@ -278,11 +278,11 @@ pub enum WideOp {
     /// Float addition, binary64, to nearest.
     AddF64,
     /// Float addition in both halves.
-    AddHalves(Type),
+    AddHalves(FloatType),
     /// Minimum in both halves; a NaN loses.
-    MinHalves(Type),
+    MinHalves(FloatType),
     /// Maximum in both halves; a NaN loses.
-    MaxHalves(Type),
+    MaxHalves(FloatType),
     /// Integer addition, 64 bits.
     Add64,
     /// Minimum, 64 bits unsigned.

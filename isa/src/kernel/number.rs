@@ -77,13 +77,25 @@ impl Type {
         matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64 | Type::S16x2 | Type::S8x4)
     }
 
-    /// Whether it is a float, or two of them.
+    /// The same as a type of float operations; `None` for integers and predicates.
+    #[inline]
+    pub const fn as_float(self) -> Option<FloatType> {
+        match self {
+            Type::F16 => Some(FloatType::F16),
+            Type::F16x2 => Some(FloatType::F16x2),
+            Type::Bf16 => Some(FloatType::Bf16),
+            Type::Bf16x2 => Some(FloatType::Bf16x2),
+            Type::F32 => Some(FloatType::F32),
+            Type::F32x2 => Some(FloatType::F32x2),
+            Type::F64 => Some(FloatType::F64),
+            _ => None,
+        }
+    }
+
+    /// True if it is a float, or two of them.
     #[inline]
     pub const fn float(self) -> bool {
-        matches!(
-            self,
-            Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F32x2 | Type::F64
-        )
+        self.as_float().is_some()
     }
 
     /// Whether it has 64 bits.
@@ -92,22 +104,61 @@ impl Type {
         self.bits() == 64
     }
 
-    /// The type of each half, if it is two floats.
-    #[inline]
-    pub const fn float_half(self) -> Option<Type> {
-        match self {
-            Type::F16x2 => Some(Type::F16),
-            Type::Bf16x2 => Some(Type::Bf16),
-            Type::F32x2 => Some(Type::F32),
-            _ => None,
-        }
-    }
-
     /// 32-bit machine registers that hold a value; none for a predicate.
     pub const fn words(self) -> u8 {
         match self {
             Type::Pred => 0,
             _ => self.bits().div_ceil(32) as u8,
+        }
+    }
+}
+
+/// Type of a float operation: those of [`Type`] that are floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each is its name in PTX")]
+pub enum FloatType {
+    F16,
+    F16x2,
+    Bf16,
+    Bf16x2,
+    F32,
+    F32x2,
+    F64,
+}
+
+impl FloatType {
+    /// Bits of a value.
+    #[inline]
+    pub const fn bits(self) -> u32 {
+        match self {
+            FloatType::F16 | FloatType::Bf16 => 16,
+            FloatType::F16x2 | FloatType::Bf16x2 | FloatType::F32 => 32,
+            FloatType::F32x2 | FloatType::F64 => 64,
+        }
+    }
+
+    /// The type of each half, if it is two floats.
+    #[inline]
+    pub const fn half(self) -> Option<FloatType> {
+        match self {
+            FloatType::F16x2 => Some(FloatType::F16),
+            FloatType::Bf16x2 => Some(FloatType::Bf16),
+            FloatType::F32x2 => Some(FloatType::F32),
+            FloatType::F16 | FloatType::Bf16 | FloatType::F32 | FloatType::F64 => None,
+        }
+    }
+}
+
+impl From<FloatType> for Type {
+    fn from(ty: FloatType) -> Type {
+        match ty {
+            FloatType::F16 => Type::F16,
+            FloatType::F16x2 => Type::F16x2,
+            FloatType::Bf16 => Type::Bf16,
+            FloatType::Bf16x2 => Type::Bf16x2,
+            FloatType::F32 => Type::F32,
+            FloatType::F32x2 => Type::F32x2,
+            FloatType::F64 => Type::F64,
         }
     }
 }

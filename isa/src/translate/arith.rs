@@ -5,7 +5,7 @@ use super::{Fail, Mods};
 use crate::kernel::compute::{
     BoolOp, ComparePart, ComputeOp, FloatCompare, FloatOp, IntOp, MinMax, MinMaxOf, ProductPart,
 };
-use crate::kernel::number::{ByteFloat, DotPieces, FloatMode, PermuteMode, Rounding};
+use crate::kernel::number::{ByteFloat, DotPieces, FloatMode, FloatType, PermuteMode, Rounding};
 use crate::kernel::register::{Pred, PredSource};
 use crate::ptx::{Operand, PtxInstruction, Type};
 
@@ -35,12 +35,14 @@ impl<'t> Unit<'_, 't> {
             "tanh" => self.float(m, FloatOp::Tanh, 1)?,
             "copysign" => {
                 let ty = m.ty()?;
-                self.typed(m, ComputeOp::float(FloatOp::CopySign, ty, FloatMode::PLAIN), &[ty, ty])?;
+                let float = ty.as_float().ok_or(Fail::Lacking)?;
+                self.typed(m, ComputeOp::float(FloatOp::CopySign, float, FloatMode::PLAIN), &[ty, ty])?;
             }
             "testp" => {
                 let test = m.next_as()?;
                 let ty = m.ty()?;
-                self.typed(m, ComputeOp::Test { test, ty }, &[ty])?;
+                let float = ty.as_float().ok_or(Fail::Lacking)?;
+                self.typed(m, ComputeOp::Test { test, ty: float }, &[ty])?;
             }
             "and" => self.bitwise(m, 0b1100_0000, 2)?,
             "or" => self.bitwise(m, 0b1111_1100, 2)?,
@@ -146,7 +148,6 @@ impl<'t> Unit<'_, 't> {
         m.done()?;
         let known = match op {
             ComputeOp::Int { ty, .. } => ty != Type::Pred && !ty.float(),
-            ComputeOp::Test { ty, .. } | ComputeOp::Float { ty, .. } => ty.float(),
             _ => true,
         };
         if !known || types.contains(&Type::B128) {
@@ -228,9 +229,7 @@ impl<'t> Unit<'_, 't> {
         m.take_any(&["approx", "full"]);
         m.drop_hints();
         let ty = if m.take("f32x2") { Type::F32x2 } else { m.ty()? };
-        if !ty.float() {
-            return Err(Fail::Lacking);
-        }
+        let float = ty.as_float().ok_or(Fail::Lacking)?;
         if ty == Type::F32x2 {
             let known = matches!(op, FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma);
             if !known || m.instruction.opcode == "mad" || mode.saturate || mode.relu {
@@ -239,7 +238,7 @@ impl<'t> Unit<'_, 't> {
             self.since(m, 100)?;
         }
         let p = if m.instruction.opcode == "min" { PredSource::TRUE } else { PredSource::FALSE };
-        self.with_pred(m, ComputeOp::float(op, ty, mode), &[ty; 3][..operands], p, None)
+        self.with_pred(m, ComputeOp::float(op, float, mode), &[ty; 3][..operands], p, None)
     }
 
     /// Refuses an instruction that architectures before this one do not have.
@@ -453,10 +452,13 @@ impl<'t> Unit<'_, 't> {
         let (to, from) = (m.next().unwrap_or(""), m.next().unwrap_or(""));
         self.since(m, 89)?;
         match (format(to), format(from), Type::from_name(from)) {
-            (Some(to), None, Some(ty @ (Type::F32 | Type::F16x2))) if finite => {
-                let (op, count) =
-                    (ComputeOp::PackBytes { to, from: ty, relu }, if ty == Type::F32 { 2 } else { 1 });
-                self.typed(m, op, &[ty; 2][..count])
+            (Some(to), None, Some(Type::F32)) if finite => {
+                let op = ComputeOp::PackBytes { to, from: FloatType::F32, relu };
+                self.typed(m, op, &[Type::F32; 2])
+            }
+            (Some(to), None, Some(Type::F16x2)) if finite => {
+                let op = ComputeOp::PackBytes { to, from: FloatType::F16x2, relu };
+                self.typed(m, op, &[Type::F16x2])
             }
             (None, Some(from), None) if !finite && to == "f16x2" => {
                 self.typed(m, ComputeOp::UnpackBytes { from, relu }, &[Type::B16])
@@ -482,9 +484,9 @@ impl<'t> Unit<'_, 't> {
         };
         let mode = mode(m, round);
         let (to, from) = (m.ty()?, m.ty()?);
-        if let (Type::F16x2 | Type::Bf16x2, Type::F32) = (to, from) {
+        if let (Some(half), Type::F32) = (to.as_float().and_then(FloatType::half), from) {
             let mode = FloatMode { flush: false, saturate: false, ..mode };
-            return self.typed(m, ComputeOp::Pack { to, mode }, &[from, from]);
+            return self.typed(m, ComputeOp::Pack { half, mode }, &[from, from]);
         }
         let packed = |ty: Type| matches!(ty, Type::F16x2 | Type::Bf16x2 | Type::Pred | Type::B128);
         if packed(to) || packed(from) {

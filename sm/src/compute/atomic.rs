@@ -1,7 +1,7 @@
 //! Atomics on global memory, one lane at a time.
 
 use super::float::float;
-use atoms_isa::{FloatMode, FloatOp, GlobalOp, MinMax, Type, WideOp};
+use atoms_isa::{FloatMode, FloatOp, FloatType, GlobalOp, MinMax, WideOp};
 use atoms_model::alu::{AluIn, alu};
 use atoms_ops::{Op, Size};
 
@@ -24,7 +24,7 @@ pub(crate) fn apply(op: GlobalOp, size: Size, old: u128, b: u128, c: u128) -> Op
 /// The new value, where the shared-memory unit has no such operation. Vectors of floats are computed word by word.
 fn wide(op: WideOp, size: Size, old: u128, b: u128) -> u128 {
     let (old64, b64) = (old as u64, b as u64);
-    let of_floats = |op: FloatOp, ty: Type, flush: bool, min: bool| {
+    let of_floats = |op: FloatOp, ty: FloatType, flush: bool, min: bool| {
         let mode = FloatMode { flush, ..FloatMode::PLAIN };
         let bits = ty.bits().max(32);
         (0..8 * size.bytes()).step_by(bits as usize).fold(0, |new, at| {
@@ -34,8 +34,8 @@ fn wide(op: WideOp, size: Size, old: u128, b: u128) -> u128 {
     };
     let extreme = FloatOp::MinMax(MinMax::default());
     match op {
-        WideOp::AddF32 { flush } => of_floats(FloatOp::Add, Type::F32, flush, false),
-        WideOp::AddF64 => of_floats(FloatOp::Add, Type::F64, false, false),
+        WideOp::AddF32 { flush } => of_floats(FloatOp::Add, FloatType::F32, flush, false),
+        WideOp::AddF64 => of_floats(FloatOp::Add, FloatType::F64, false, false),
         WideOp::AddHalves(ty) => of_floats(FloatOp::Add, ty, false, false),
         WideOp::MinHalves(ty) => of_floats(extreme, ty, false, true),
         WideOp::MaxHalves(ty) => of_floats(extreme, ty, false, false),

@@ -2,20 +2,20 @@
 
 use super::format::{exact, flushed, limited, nan, round_of, rounded};
 use super::{int, ones};
-use atoms_isa::{ByteFloat, FloatMode, Rounding, Type};
+use atoms_isa::{ByteFloat, FloatMode, FloatType, Rounding, Type};
 use rustc_apfloat::{Float, ieee};
 
 /// An integer as a float.
-fn int_to_float(to: Type, round: Rounding, number: i128) -> u64 {
+fn int_to_float(to: FloatType, round: Rounding, number: i128) -> u64 {
     fn of<F: Float>(round: Rounding, number: i128) -> u64 {
         F::from_i128_r(number, round_of(round)).value.to_bits() as u64
     }
     match to {
-        Type::F64 => of::<ieee::Double>(round, number),
-        Type::F32 if round == Rounding::Nearest => u64::from((number as f32).to_bits()),
-        Type::F32 => of::<ieee::Single>(round, number),
-        Type::Bf16 => of::<ieee::BFloat>(round, number),
-        _ => of::<ieee::Half>(round, number),
+        FloatType::F64 => of::<ieee::Double>(round, number),
+        FloatType::F32 if round == Rounding::Nearest => u64::from((number as f32).to_bits()),
+        FloatType::F32 | FloatType::F32x2 => of::<ieee::Single>(round, number),
+        FloatType::Bf16 | FloatType::Bf16x2 => of::<ieee::BFloat>(round, number),
+        FloatType::F16 | FloatType::F16x2 => of::<ieee::Half>(round, number),
     }
 }
 
@@ -49,23 +49,23 @@ pub(super) fn convert(
     a: u64,
 ) -> u64 {
     // Only binary32 is flushed.
-    let flush = |ty: Type, bits: u64| flushed(ty, mode.flush && ty == Type::F32, bits);
-    if !from.float() {
+    let flush = |ty: FloatType, bits: u64| flushed(ty, mode.flush && ty == FloatType::F32, bits);
+    let Some(float) = from.as_float() else {
         let number = int::number(from, a);
-        return match (to.float(), mode.saturate) {
-            (true, _) => limited(to, mode, int_to_float(to, mode.round, number)),
-            (false, true) => extended(to, int::limited(to, number) as u64),
-            (false, false) => extended(to, number as u64),
+        return match (to.as_float(), mode.saturate) {
+            (Some(to), _) => limited(to, mode, int_to_float(to, mode.round, number)),
+            (None, true) => extended(to, int::limited(to, number) as u64),
+            (None, false) => extended(to, number as u64),
         };
-    }
+    };
     if (from, to, mode) == (Type::Bf16, Type::F32, FloatMode::PLAIN) && !integral {
         // Compiled code of all architectures shifts, so that a NaN keeps its bits.
         return (a & 0xffff) << 16;
     }
-    let value = exact(from, flush(from, a & ones(from.bits())));
-    if !to.float() {
+    let value = exact(float, flush(float, a & ones(from.bits())));
+    let Some(to) = to.as_float() else {
         return extended(to, float_to_int(to, mode.round, nan_to_zero, value));
-    }
+    };
     // Whole numbers that a rounding can give are exact in every format.
     let (value, round) = match integral {
         true => (to_whole(mode.round, value).copysign(value), Rounding::Nearest),
@@ -86,16 +86,15 @@ fn extended(ty: Type, bits: u64) -> u64 {
 }
 
 /// Two binary32 as packed halves, `a` high.
-pub(super) fn pack(to: Type, mode: FloatMode, a: u64, b: u64) -> u64 {
-    let half = if to == Type::Bf16x2 { Type::Bf16 } else { Type::F16 };
-    let [high, low] = [a, b].map(|bits| convert(Type::F32, half, mode, false, false, bits));
+pub(super) fn pack(half: FloatType, mode: FloatMode, a: u64, b: u64) -> u64 {
+    let [high, low] = [a, b].map(|bits| convert(Type::F32, half.into(), mode, false, false, bits));
     high << 16 | low
 }
 
 /// Two values as bytes, `a` high, below the low half of `c`: `a` and `b` binary32, or both binary16 in `a`.
-pub(super) fn pack_bytes(to: ByteFloat, from: Type, relu: bool, [a, b, c]: [u64; 3]) -> u64 {
-    let values = if from == Type::F32 { [a, b] } else { [a >> 16, a] };
-    let half = from.float_half().unwrap_or(from);
+pub(super) fn pack_bytes(to: ByteFloat, from: FloatType, relu: bool, [a, b, c]: [u64; 3]) -> u64 {
+    let values = if from == FloatType::F32 { [a, b] } else { [a >> 16, a] };
+    let half = from.half().unwrap_or(from);
     let [high, low] = values.map(|bits| byte_of(to, relu, exact(half, bits & ones(half.bits()))));
     (c & 0xffff) << 16 | high << 8 | low
 }
@@ -107,14 +106,14 @@ pub(super) fn unpack_bytes(from: ByteFloat, relu: bool, a: u64) -> u64 {
         // The bits of an e4m3, moved into a binary16, are its value times 2^-8: exponents are biased by 7 and by 15.
         let bits = match from {
             ByteFloat::E5m2 => byte << 8,
-            ByteFloat::E4m3 if byte & 0x7f == 0x7f => nan(Type::F16),
+            ByteFloat::E4m3 if byte & 0x7f == 0x7f => nan(FloatType::F16),
             ByteFloat::E4m3 => {
-                let magnitude = exact(Type::F16, (byte & 0x7f) << 7) * 256.0;
-                rounded(Type::F16, Rounding::Nearest, magnitude) | (byte & 0x80) << 8
+                let magnitude = exact(FloatType::F16, (byte & 0x7f) << 7) * 256.0;
+                rounded(FloatType::F16, Rounding::Nearest, magnitude) | (byte & 0x80) << 8
             }
         };
-        let bits = if exact(Type::F16, bits).is_nan() { nan(Type::F16) } else { bits };
-        limited(Type::F16, mode, bits)
+        let bits = if exact(FloatType::F16, bits).is_nan() { nan(FloatType::F16) } else { bits };
+        limited(FloatType::F16, mode, bits)
     };
     half(a >> 8 & 0xff) << 16 | half(a & 0xff)
 }

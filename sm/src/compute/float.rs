@@ -4,24 +4,24 @@
 
 use super::format::{exact, flushed, limited, nan, one, round_of, rounded, sign_bit};
 use super::ones;
-use atoms_isa::{FloatMode, FloatOp, FloatTest, MinMax, MinMaxOf, MufuFunction, Rounding, Type};
+use atoms_isa::{FloatMode, FloatOp, FloatTest, FloatType, MinMax, MinMaxOf, MufuFunction, Rounding};
 use rustc_apfloat::{Float, ieee};
 use std::cmp::Ordering;
 
 /// The operation, in both parts of a packed type, or with `widen` on the low ones in binary32; `min` chooses.
 pub(super) fn float(
     op: FloatOp,
-    ty: Type,
+    ty: FloatType,
     mode: FloatMode,
     widen: bool,
     operands: [u64; 3],
     min: bool,
 ) -> u64 {
-    if let Some(half) = ty.float_half() {
+    if let Some(half) = ty.half() {
         if widen {
             // Every half is exact in binary32.
             let single = |v: u64| u64::from((exact(half, v) as f32).to_bits());
-            return float(op, Type::F32, mode, false, operands.map(single), min);
+            return float(op, FloatType::F32, mode, false, operands.map(single), min);
         }
         let bits = half.bits();
         let of = |shift: u32| float(op, half, mode, false, operands.map(|v| v >> shift & ones(bits)), min);
@@ -40,13 +40,15 @@ pub(super) fn float(
             let three = matches!(how.of, MinMaxOf::Three | MinMaxOf::ThreeMagnitudes);
             if three { min_max(min, how, ty, two, c) } else { two }
         }
-        FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma | FloatOp::Div => {
-            arithmetic(op, ty, round, operands)
-        }
-        FloatOp::Rcp | FloatOp::Rsqrt if ty == Type::F64 && mode.flush => {
+        FloatOp::Add => arithmetic(Arithmetic::Add, ty, round, operands),
+        FloatOp::Sub => arithmetic(Arithmetic::Sub, ty, round, operands),
+        FloatOp::Mul => arithmetic(Arithmetic::Mul, ty, round, operands),
+        FloatOp::Fma => arithmetic(Arithmetic::Fma, ty, round, operands),
+        FloatOp::Div => arithmetic(Arithmetic::Div, ty, round, operands),
+        FloatOp::Rcp | FloatOp::Rsqrt if ty == FloatType::F64 && mode.flush => {
             u64::from(of_high_word(op, (a >> 32) as u32)) << 32
         }
-        FloatOp::Rcp => arithmetic(FloatOp::Div, ty, round, [one(ty), a, 0]),
+        FloatOp::Rcp => arithmetic(Arithmetic::Div, ty, round, [one(ty), a, 0]),
         FloatOp::Sqrt => sqrt(ty, round, a),
         FloatOp::Rsqrt => by_host(|x| 1.0 / x.sqrt()),
         FloatOp::Sin => by_host(f64::sin),
@@ -58,58 +60,68 @@ pub(super) fn float(
     limited(ty, mode, result)
 }
 
-fn arithmetic(op: FloatOp, ty: Type, round: Rounding, operands: [u64; 3]) -> u64 {
+/// Operations that each format rounds on its own.
+#[derive(Clone, Copy)]
+enum Arithmetic {
+    Add,
+    Sub,
+    Mul,
+    Fma,
+    Div,
+}
+
+fn arithmetic(op: Arithmetic, ty: FloatType, round: Rounding, operands: [u64; 3]) -> u64 {
     let bits = match (ty, round) {
-        (Type::F32, Rounding::Nearest) => {
+        (FloatType::F32, Rounding::Nearest) => {
             let [a, b, c] = operands.map(|v| f32::from_bits(v as u32));
             let result = match op {
-                FloatOp::Sub => a - b,
-                FloatOp::Mul => a * b,
-                FloatOp::Fma => a.mul_add(b, c),
-                FloatOp::Div => a / b,
-                _ => a + b,
+                Arithmetic::Sub => a - b,
+                Arithmetic::Mul => a * b,
+                Arithmetic::Fma => a.mul_add(b, c),
+                Arithmetic::Div => a / b,
+                Arithmetic::Add => a + b,
             };
             (!result.is_nan()).then_some(result.to_bits().into())
         }
-        (Type::F64, Rounding::Nearest) => {
+        (FloatType::F64, Rounding::Nearest) => {
             let [a, b, c] = operands.map(f64::from_bits);
             let result = match op {
-                FloatOp::Sub => a - b,
-                FloatOp::Mul => a * b,
-                FloatOp::Fma => a.mul_add(b, c),
-                FloatOp::Div => a / b,
-                _ => a + b,
+                Arithmetic::Sub => a - b,
+                Arithmetic::Mul => a * b,
+                Arithmetic::Fma => a.mul_add(b, c),
+                Arithmetic::Div => a / b,
+                Arithmetic::Add => a + b,
             };
             (!result.is_nan()).then_some(result.to_bits())
         }
-        (Type::F32, _) => software::<ieee::Single>(op, round, operands),
-        (Type::F64, _) => software::<ieee::Double>(op, round, operands),
-        (Type::Bf16, _) => software::<ieee::BFloat>(op, round, operands),
-        _ => software::<ieee::Half>(op, round, operands),
+        (FloatType::F32 | FloatType::F32x2, _) => software::<ieee::Single>(op, round, operands),
+        (FloatType::F64, _) => software::<ieee::Double>(op, round, operands),
+        (FloatType::Bf16 | FloatType::Bf16x2, _) => software::<ieee::BFloat>(op, round, operands),
+        (FloatType::F16 | FloatType::F16x2, _) => software::<ieee::Half>(op, round, operands),
     };
     bits.unwrap_or(nan(ty))
 }
 
 /// `None` for a NaN.
-fn software<F: Float>(op: FloatOp, round: Rounding, operands: [u64; 3]) -> Option<u64> {
+fn software<F: Float>(op: Arithmetic, round: Rounding, operands: [u64; 3]) -> Option<u64> {
     let [a, b, c] = operands.map(|v| F::from_bits(v.into()));
     let round = round_of(round);
     let result = match op {
-        FloatOp::Sub => a.sub_r(b, round),
-        FloatOp::Mul => a.mul_r(b, round),
-        FloatOp::Fma => a.mul_add_r(b, c, round),
-        FloatOp::Div => a.div_r(b, round),
-        _ => a.add_r(b, round),
+        Arithmetic::Sub => a.sub_r(b, round),
+        Arithmetic::Mul => a.mul_r(b, round),
+        Arithmetic::Fma => a.mul_add_r(b, c, round),
+        Arithmetic::Div => a.div_r(b, round),
+        Arithmetic::Add => a.add_r(b, round),
     };
     (!result.value.is_nan()).then_some(result.value.to_bits() as u64)
 }
 
 /// Square root of any rounding, from the host's to nearest.
-pub(super) fn sqrt(ty: Type, rounding: Rounding, a: u64) -> u64 {
+pub(super) fn sqrt(ty: FloatType, rounding: Rounding, a: u64) -> u64 {
     let x = exact(ty, a);
     let root = x.sqrt();
     // The root of a number of 24 digits is no closer to another such than binary64 can tell.
-    if ty != Type::F64 || rounding == Rounding::Nearest || !root.is_normal() {
+    if ty != FloatType::F64 || rounding == Rounding::Nearest || !root.is_normal() {
         return rounded(ty, rounding, root);
     }
     // A power of four more keeps the residue of the least numbers exact.
@@ -125,7 +137,7 @@ pub(super) fn sqrt(ty: Type, rounding: Rounding, a: u64) -> u64 {
 }
 
 /// Minimum or maximum: a NaN loses against a number unless it is to win, and -0 is less than +0.
-fn min_max(min: bool, how: MinMax, ty: Type, a: u64, b: u64) -> u64 {
+fn min_max(min: bool, how: MinMax, ty: FloatType, a: u64, b: u64) -> u64 {
     let sign = sign_bit(ty);
     let signs = (a ^ b) & sign;
     let magnitudes = matches!(how.of, MinMaxOf::TwoMagnitudes | MinMaxOf::ThreeMagnitudes);
@@ -143,12 +155,12 @@ fn min_max(min: bool, how: MinMax, ty: Type, a: u64, b: u64) -> u64 {
 }
 
 /// The order of two floats; none if one is a NaN.
-pub(super) fn order(ty: Type, flush: bool, a: u64, b: u64) -> Option<Ordering> {
+pub(super) fn order(ty: FloatType, flush: bool, a: u64, b: u64) -> Option<Ordering> {
     let [a, b] = [a, b].map(|v| exact(ty, flushed(ty, flush, v & ones(ty.bits()))));
     a.partial_cmp(&b)
 }
 
-pub(super) fn test(test: FloatTest, ty: Type, a: u64) -> bool {
+pub(super) fn test(test: FloatTest, ty: FloatType, a: u64) -> bool {
     let a = a & ones(ty.bits());
     let number = exact(ty, a);
     let subnormal = flushed(ty, true, a) != a;
@@ -174,11 +186,11 @@ pub(super) fn division_is_hard(a: u32, b: u32) -> bool {
 /// A function of the multi-function unit: of a binary32, or of the high word of a binary64.
 pub(super) fn mufu(function: MufuFunction, bits: u32) -> u32 {
     let mode = FloatMode { flush: true, ..FloatMode::PLAIN };
-    let single = |op: FloatOp| float(op, Type::F32, mode, false, [bits.into(), 0, 0], false) as u32;
+    let single = |op: FloatOp| float(op, FloatType::F32, mode, false, [bits.into(), 0, 0], false) as u32;
     let of_turns = |f: fn(f64) -> f64| {
-        let turns = exact(Type::F32, flushed(Type::F32, true, bits.into()));
-        let value = rounded(Type::F32, Rounding::Nearest, f(std::f64::consts::TAU * turns.fract()));
-        flushed(Type::F32, true, value) as u32
+        let turns = exact(FloatType::F32, flushed(FloatType::F32, true, bits.into()));
+        let value = rounded(FloatType::F32, Rounding::Nearest, f(std::f64::consts::TAU * turns.fract()));
+        flushed(FloatType::F32, true, value) as u32
     };
     match function {
         // Divided in its own format: rounded once.
@@ -191,7 +203,7 @@ pub(super) fn mufu(function: MufuFunction, bits: u32) -> u32 {
         MufuFunction::Cos => of_turns(f64::cos),
         // `tanh.approx.f32` keeps subnormals, and is this function alone.
         MufuFunction::Tanh => {
-            float(FloatOp::Tanh, Type::F32, FloatMode::PLAIN, false, [bits.into(), 0, 0], false) as u32
+            float(FloatOp::Tanh, FloatType::F32, FloatMode::PLAIN, false, [bits.into(), 0, 0], false) as u32
         }
         MufuFunction::Rcp64High => of_high_word(FloatOp::Rcp, bits),
         MufuFunction::Rsq64High => of_high_word(FloatOp::Rsqrt, bits),
@@ -201,7 +213,7 @@ pub(super) fn mufu(function: MufuFunction, bits: u32) -> u32 {
 /// Computes a function of a binary64 whose low word is zero, and gives the high word of the result. Flushes
 /// subnormals: `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` are this function alone.
 fn of_high_word(op: FloatOp, bits: u32) -> u32 {
-    let whole = flushed(Type::F64, true, u64::from(bits) << 32);
-    let result = float(op, Type::F64, FloatMode::PLAIN, false, [whole, 0, 0], false);
-    (flushed(Type::F64, true, result) >> 32) as u32
+    let whole = flushed(FloatType::F64, true, u64::from(bits) << 32);
+    let result = float(op, FloatType::F64, FloatMode::PLAIN, false, [whole, 0, 0], false);
+    (flushed(FloatType::F64, true, result) >> 32) as u32
 }

@@ -1,16 +1,16 @@
 //! Formats of floats: their values, and how a value is brought into one.
 
 use super::ones;
-use atoms_isa::{FloatMode, Rounding, Type};
+use atoms_isa::{FloatMode, FloatType, Rounding, Type};
 use rustc_apfloat::{Float, FloatConvert, Round, ieee};
 
 /// The only NaN that arithmetic gives in a format. Source: [PTX] floating-point instructions; of binary64 chosen, x86's
 /// and PTX's default NaN.
-pub(super) fn nan(ty: Type) -> u64 {
+pub(super) fn nan(ty: FloatType) -> u64 {
     match ty {
-        Type::F64 => 0x7ff8_0000_0000_0000,
-        Type::F32 => 0x7fff_ffff,
-        _ => 0x7fff,
+        FloatType::F64 => 0x7ff8_0000_0000_0000,
+        FloatType::F32 | FloatType::F32x2 => 0x7fff_ffff,
+        FloatType::F16 | FloatType::F16x2 | FloatType::Bf16 | FloatType::Bf16x2 => 0x7fff,
     }
 }
 
@@ -24,36 +24,36 @@ pub(super) fn round_of(round: Rounding) -> Round {
     }
 }
 
-pub(super) fn sign_bit(ty: Type) -> u64 {
+pub(super) fn sign_bit(ty: FloatType) -> u64 {
     1 << (ty.bits() - 1)
 }
 
 /// 1.0 in this type.
-pub(super) fn one(ty: Type) -> u64 {
+pub(super) fn one(ty: FloatType) -> u64 {
     match ty {
-        Type::F64 => 1.0_f64.to_bits(),
-        Type::F32 => 1.0_f32.to_bits().into(),
-        Type::Bf16 | Type::Bf16x2 => 0x3f80,
-        _ => 0x3c00,
+        FloatType::F64 => 1.0_f64.to_bits(),
+        FloatType::F32 | FloatType::F32x2 => 1.0_f32.to_bits().into(),
+        FloatType::Bf16 | FloatType::Bf16x2 => 0x3f80,
+        FloatType::F16 | FloatType::F16x2 => 0x3c00,
     }
 }
 
 /// What a comparison gives as a value: 1.0 or all ones if it holds.
 pub(super) fn truth(to: Type, holds: bool) -> u64 {
-    match holds {
-        false => 0,
-        true if to.float() => one(to),
-        true => ones(to.bits()),
+    match (holds, to.as_float()) {
+        (false, _) => 0,
+        (true, Some(float)) => one(float),
+        (true, None) => ones(to.bits()),
     }
 }
 
-/// A subnormal becomes zero of its sign, if asked; integers stay.
-pub(super) fn flushed(ty: Type, wanted: bool, bits: u64) -> u64 {
+/// A subnormal becomes zero of its sign, if asked.
+pub(super) fn flushed(ty: FloatType, wanted: bool, bits: u64) -> u64 {
     let digits = match ty {
-        Type::F64 => 52,
-        Type::F32 => 23,
-        Type::Bf16 => 7,
-        _ => 10,
+        FloatType::F64 => 52,
+        FloatType::F32 | FloatType::F32x2 => 23,
+        FloatType::Bf16 | FloatType::Bf16x2 => 7,
+        FloatType::F16 | FloatType::F16x2 => 10,
     };
     let sign = sign_bit(ty);
     let subnormal = (bits & (sign - 1)) >> digits == 0;
@@ -61,7 +61,7 @@ pub(super) fn flushed(ty: Type, wanted: bool, bits: u64) -> u64 {
 }
 
 /// Flushes and limits a result as asked.
-pub(super) fn limited(ty: Type, mode: FloatMode, bits: u64) -> u64 {
+pub(super) fn limited(ty: FloatType, mode: FloatMode, bits: u64) -> u64 {
     let mut bits = flushed(ty, mode.flush, bits);
     if !mode.saturate && !mode.relu {
         return bits;
@@ -78,21 +78,21 @@ pub(super) fn limited(ty: Type, mode: FloatMode, bits: u64) -> u64 {
 }
 
 /// The value of a float, exactly.
-pub(super) fn exact(ty: Type, bits: u64) -> f64 {
+pub(super) fn exact(ty: FloatType, bits: u64) -> f64 {
     fn widen<F: FloatConvert<ieee::Double>>(bits: u64) -> f64 {
         let mut exact = false;
         f64::from_bits(F::from_bits(u128::from(bits)).convert(&mut exact).value.to_bits() as u64)
     }
     match ty {
-        Type::F64 => f64::from_bits(bits),
-        Type::F32 => f64::from(f32::from_bits(bits as u32)),
-        Type::Bf16 => f64::from(f32::from_bits((bits as u32) << 16)),
-        _ => widen::<ieee::Half>(bits & 0xffff),
+        FloatType::F64 => f64::from_bits(bits),
+        FloatType::F32 | FloatType::F32x2 => f64::from(f32::from_bits(bits as u32)),
+        FloatType::Bf16 | FloatType::Bf16x2 => f64::from(f32::from_bits((bits as u32) << 16)),
+        FloatType::F16 | FloatType::F16x2 => widen::<ieee::Half>(bits & 0xffff),
     }
 }
 
 /// A value in a format: the one NaN that it has, or rounded.
-pub(super) fn rounded(ty: Type, round: Rounding, value: f64) -> u64 {
+pub(super) fn rounded(ty: FloatType, round: Rounding, value: f64) -> u64 {
     fn narrow<F: Float>(round: Rounding, value: f64) -> u64
     where
         ieee::Double: FloatConvert<F>,
@@ -106,10 +106,12 @@ pub(super) fn rounded(ty: Type, round: Rounding, value: f64) -> u64 {
         return nan(ty);
     }
     match ty {
-        Type::F64 => value.to_bits(),
-        Type::F32 if round == Rounding::Nearest => u64::from((value as f32).to_bits()),
-        Type::F32 => narrow::<ieee::Single>(round, value),
-        Type::Bf16 => narrow::<ieee::BFloat>(round, value),
-        _ => narrow::<ieee::Half>(round, value),
+        FloatType::F64 => value.to_bits(),
+        FloatType::F32 | FloatType::F32x2 if round == Rounding::Nearest => {
+            u64::from((value as f32).to_bits())
+        }
+        FloatType::F32 | FloatType::F32x2 => narrow::<ieee::Single>(round, value),
+        FloatType::Bf16 | FloatType::Bf16x2 => narrow::<ieee::BFloat>(round, value),
+        FloatType::F16 | FloatType::F16x2 => narrow::<ieee::Half>(round, value),
     }
 }

@@ -1,10 +1,10 @@
 //! What an instruction computes in one lane.
 
 use super::computed::Computed;
-use super::format::{flushed, truth};
+use super::format::{exact, flushed, truth};
 use super::{bits, convert, float, int, ones};
 use crate::memory::{in_window, to_generic};
-use atoms_isa::{BoolOp, Compare, ComparePart, ComputeOp, FloatCompare, Type};
+use atoms_isa::{BoolOp, Compare, ComparePart, ComputeOp, FloatCompare, FloatType, Type};
 use std::cmp::Ordering;
 
 /// One lane. `carries` is the number of negated operands of an operation with carries.
@@ -16,11 +16,14 @@ pub(super) fn compute(op: ComputeOp, [a, b, c, d]: [u64; 4], p: [bool; 3], carri
     let word = |value: u32| Computed::value(value.into());
     match op {
         ComputeOp::Move => Computed::value(a),
-        ComputeOp::Select { ty, flush } => Computed::value(flushed(ty, flush, if p[0] { a } else { b })),
+        ComputeOp::Select { ty, flush } => {
+            let chosen = if p[0] { a } else { b };
+            Computed::value(ty.as_float().map_or(chosen, |ty| flushed(ty, flush, chosen)))
+        }
         ComputeOp::SelectBySign { ty, flush } => {
-            let not_negative = match ty {
-                Type::F32 => f32::from_bits(flushed(ty, flush, c & ones(32)) as u32) >= 0.0,
-                _ => int::number(ty, c) >= 0,
+            let not_negative = match ty.as_float() {
+                Some(float) => exact(float, flushed(float, flush, c & ones(ty.bits()))) >= 0.0,
+                None => int::number(ty, c) >= 0,
             };
             Computed::value(if not_negative { a } else { b })
         }
@@ -91,7 +94,7 @@ pub(super) fn compute(op: ComputeOp, [a, b, c, d]: [u64; 4], p: [bool; 3], carri
         ComputeOp::Convert { from, to, mode, integral, nan_to_zero } => {
             Computed::value(convert::convert(from, to, mode, integral, nan_to_zero, a))
         }
-        ComputeOp::Pack { to, mode } => Computed::value(convert::pack(to, mode, a, b)),
+        ComputeOp::Pack { half, mode } => Computed::value(convert::pack(half, mode, a, b)),
         ComputeOp::PackInt { bits, signed } => {
             let bits = u32::from(bits);
             let (least, most) =
@@ -125,7 +128,8 @@ fn compared(
     p: [bool; 3],
 ) -> Computed {
     let with = |holds: bool| combined(combine, holds, p[0]);
-    if let Some(half) = ty.float_half() {
+    let float = ty.as_float();
+    if let Some(half) = float.and_then(FloatType::half) {
         let both = [0, 16].map(|shift| compare(how, float::order(half, flush, a >> shift, b >> shift)));
         if part == ComparePart::BothHalves {
             let holds = both[0] && both[1];
@@ -135,10 +139,9 @@ fn compared(
         let word = |to: Type| truth(to, preds[0]) & ones(16) | (truth(to, preds[1]) & ones(16)) << 16;
         return Computed { value: result.map_or(preds[0].into(), word), preds };
     }
-    let order = if ty.float() {
-        float::order(ty, flush, a, b)
-    } else {
-        Some(int::number(ty, a).cmp(&int::number(ty, b)))
+    let order = match float {
+        Some(float) => float::order(float, flush, a, b),
+        None => Some(int::number(ty, a).cmp(&int::number(ty, b))),
     };
     let always = matches!(how.compare, Compare::False | Compare::True);
     // High words alike: the low words decide.

@@ -19,7 +19,8 @@ mod tests;
 use crate::memory::ConstantBank;
 use crate::warp::{LANES, View, Warp, lanes as lanes_of};
 use atoms_isa::{
-    BoolOp, ComparePart, Compute, ComputeOp, HalfSelect, IntOp, Path, ProductPart, Reg, Source, Type, UReg,
+    BoolOp, ComparePart, Compute, ComputeOp, FloatType, HalfSelect, IntOp, Path, ProductPart, Reg, Source,
+    Type, UReg,
 };
 use computed::Computed;
 use lane::compute;
@@ -51,12 +52,10 @@ impl Modifiers {
             }
             ComputeOp::Select { ty, .. }
             | ComputeOp::Compare { ty, .. }
-            | ComputeOp::Float { ty, .. }
-            | ComputeOp::Convert { from: ty, .. } => ty,
-            ComputeOp::PackBytes { from, .. } => from,
-            ComputeOp::UnpackBytes { .. } => Type::B32,
-            ComputeOp::Pack { .. } | ComputeOp::Mufu(_) | ComputeOp::DivisionIsHard => Type::F32,
-            ComputeOp::MinMaxTaken { .. } => Type::F64,
+            | ComputeOp::Convert { from: ty, .. } => ty.as_float(),
+            ComputeOp::Float { ty, .. } | ComputeOp::PackBytes { from: ty, .. } => Some(ty),
+            ComputeOp::Pack { .. } | ComputeOp::Mufu(_) | ComputeOp::DivisionIsHard => Some(FloatType::F32),
+            ComputeOp::MinMaxTaken { .. } => Some(FloatType::F64),
             ComputeOp::Move
             | ComputeOp::SelectBySign { .. }
             | ComputeOp::Extract { .. }
@@ -72,17 +71,20 @@ impl Modifiers {
             | ComputeOp::Permute(_)
             | ComputeOp::Test { .. }
             | ComputeOp::PackInt { .. }
+            | ComputeOp::UnpackBytes { .. }
             | ComputeOp::ToGeneric(_)
             | ComputeOp::InWindow(_)
             | ComputeOp::MapRank
             | ComputeOp::RankOf => return Modifiers::Int,
         };
         match ty {
-            Type::F64 => Modifiers::Signs(1 << 63),
-            Type::F32 => Modifiers::Signs(1 << 31),
-            Type::F32x2 => Modifiers::Signs(1 << 63 | 1 << 31),
-            ty if ty.float() => Modifiers::Signs(0x8000_8000),
-            _ => Modifiers::Int,
+            Some(FloatType::F64) => Modifiers::Signs(1 << 63),
+            Some(FloatType::F32) => Modifiers::Signs(1 << 31),
+            Some(FloatType::F32x2) => Modifiers::Signs(1 << 63 | 1 << 31),
+            Some(FloatType::F16 | FloatType::F16x2 | FloatType::Bf16 | FloatType::Bf16x2) => {
+                Modifiers::Signs(0x8000_8000)
+            }
+            None => Modifiers::Int,
         }
     }
 }

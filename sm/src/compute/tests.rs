@@ -6,7 +6,9 @@ use super::format::{flushed, nan, round_of};
 use super::int::int;
 use super::ones;
 use crate::launch::Element;
-use atoms_isa::{ByteFloat, FloatMode, FloatOp, IntOp, MinMax, MufuFunction, ProductPart, Rounding, Type};
+use atoms_isa::{
+    ByteFloat, FloatMode, FloatOp, FloatType, IntOp, MinMax, MufuFunction, ProductPart, Rounding, Type,
+};
 use proptest::prelude::*;
 use rustc_apfloat::ieee::{self, Double, Single};
 use rustc_apfloat::{Float, FloatConvert};
@@ -41,12 +43,12 @@ fn rounding(round: Rounding) -> FloatMode {
     FloatMode { round, ..FloatMode::PLAIN }
 }
 
-fn of(op: FloatOp, ty: Type, mode: FloatMode, operands: [u64; 3]) -> u64 {
+fn of(op: FloatOp, ty: FloatType, mode: FloatMode, operands: [u64; 3]) -> u64 {
     float(op, ty, mode, false, operands, false)
 }
 
 fn f32_of(op: FloatOp, mode: FloatMode, operands: [f32; 3]) -> f32 {
-    f32::from_bits(of(op, Type::F32, mode, operands.map(|v| v.to_bits().into())) as u32)
+    f32::from_bits(of(op, FloatType::F32, mode, operands.map(|v| v.to_bits().into())) as u32)
 }
 
 /// The interval that a directed rounding leaves: results of binary64 are closer than those of binary32.
@@ -74,10 +76,10 @@ proptest! {
     /// The host's arithmetic is IEEE's, checked against arithmetic in software.
     #[test]
     fn binary32(a in single(), b in single(), c in single()) {
-        let reference = |value: Single| if value.is_nan() { nan(Type::F32) } else { value.to_bits() as u64 };
+        let reference = |value: Single| if value.is_nan() { nan(FloatType::F32) } else { value.to_bits() as u64 };
         let round = round_of(N);
         let [x, y, z] = [a, b, c].map(|bits| Single::from_bits(bits.into()));
-        let result = |op| of(op, Type::F32, FloatMode::PLAIN, [a, b, c].map(u64::from));
+        let result = |op| of(op, FloatType::F32, FloatMode::PLAIN, [a, b, c].map(u64::from));
         prop_assert_eq!(result(FloatOp::Add), reference(x.add_r(y, round).value));
         prop_assert_eq!(result(FloatOp::Sub), reference(x.sub_r(y, round).value));
         prop_assert_eq!(result(FloatOp::Mul), reference(x.mul_r(y, round).value));
@@ -105,7 +107,7 @@ proptest! {
 
     #[test]
     fn flushing_and_limiting(a in single(), b in single()) {
-        let flush = |v: f32| f32::from_bits(flushed(Type::F32, true, v.to_bits().into()) as u32);
+        let flush = |v: f32| f32::from_bits(flushed(FloatType::F32, true, v.to_bits().into()) as u32);
         let [fa, fb] = [a, b].map(f32::from_bits);
         let mode = FloatMode { flush: true, ..FloatMode::PLAIN };
         let sum = f32_of(FloatOp::Add, mode, [fa, fb, 0.0]);
@@ -120,9 +122,9 @@ proptest! {
     #[test]
     fn binary64(a in double(), b in double(), c in double()) {
         let [x, y, z] = [a, b, c].map(|bits| Double::from_bits(bits.into()));
-        let expected = |value: Double| if value.is_nan() { nan(Type::F64) } else { value.to_bits() as u64 };
+        let expected = |value: Double| if value.is_nan() { nan(FloatType::F64) } else { value.to_bits() as u64 };
         for round in ROUNDINGS {
-            let result = |op| of(op, Type::F64, rounding(round), [a, b, c]);
+            let result = |op| of(op, FloatType::F64, rounding(round), [a, b, c]);
             let software = round_of(round);
             prop_assert_eq!(result(FloatOp::Add), expected(x.add_r(y, software).value));
             prop_assert_eq!(result(FloatOp::Mul), expected(x.mul_r(y, software).value));
@@ -157,7 +159,7 @@ proptest! {
             let pick = |nan| {
                 let op = FloatOp::MinMax(MinMax { nan, ..MinMax::default() });
                 let operands = [a.into(), b.into(), 0];
-                f32::from_bits(float(op, Type::F32, FloatMode::PLAIN, false, operands, min) as u32)
+                f32::from_bits(float(op, FloatType::F32, FloatMode::PLAIN, false, operands, min) as u32)
             };
             let host = if min { fa.min(fb) } else { fa.max(fb) };
             prop_assert!(pick(false) == host || (pick(false).is_nan() && host.is_nan()));
@@ -169,11 +171,11 @@ proptest! {
     #[test]
     fn binary16(a in half(), b in half()) {
         let element = Element::F16;
-        let expected = |value: f64| if value.is_nan() { nan(Type::F16) } else { element.from_float(value) };
+        let expected = |value: f64| if value.is_nan() { nan(FloatType::F16) } else { element.from_float(value) };
         let (fa, fb) = (element.to_float(a.into()), element.to_float(b.into()));
         let both = [a, b, 0].map(|v| u64::from(v) << 16 | u64::from(v));
         for (op, value) in [(FloatOp::Add, fa + fb), (FloatOp::Mul, fa * fb)] {
-            let result = of(op, Type::F16x2, FloatMode::PLAIN, both);
+            let result = of(op, FloatType::F16x2, FloatMode::PLAIN, both);
             prop_assert_eq!((result >> 16, result & 0xffff), (expected(value), expected(value)));
         }
     }
@@ -182,7 +184,7 @@ proptest! {
     #[test]
     fn bfloat16(a in -100_i16..100, b in -100_i16..100) {
         let bits = |value: i16| u64::from((f32::from(value)).to_bits() >> 16);
-        let sum = of(FloatOp::Add, Type::Bf16, FloatMode::PLAIN, [bits(a), bits(b), 0]);
+        let sum = of(FloatOp::Add, FloatType::Bf16, FloatMode::PLAIN, [bits(a), bits(b), 0]);
         prop_assert_eq!(f32::from_bits((sum as u32) << 16), f32::from(a + b));
     }
 
@@ -191,7 +193,7 @@ proptest! {
     fn in_binary32(a in half(), b in half()) {
         let value = |bits: u16| Element::F16.to_float(bits.into()) as f32;
         let operands = [a.into(), b.into(), 0];
-        let sum = float(FloatOp::Add, Type::F16x2, FloatMode::PLAIN, true, operands, false) as u32;
+        let sum = float(FloatOp::Add, FloatType::F16x2, FloatMode::PLAIN, true, operands, false) as u32;
         let expected = value(a) + value(b);
         prop_assert!(sum == expected.to_bits() || expected.is_nan());
     }
@@ -202,8 +204,8 @@ proptest! {
         let wide = |bits: u64| -> ieee::Quad { Double::from_bits(bits.into()).convert(&mut false).value };
         let exact = |root: u64| (wide(root) * wide(root)).value.partial_cmp(&wide(bits));
         use std::cmp::Ordering::{Equal, Greater, Less};
-        let down = sqrt(Type::F64, Rounding::Down, bits);
-        let up = sqrt(Type::F64, Rounding::Up, bits);
+        let down = sqrt(FloatType::F64, Rounding::Down, bits);
+        let up = sqrt(FloatType::F64, Rounding::Up, bits);
         prop_assert!(matches!(exact(down), Some(Less | Equal)), "{down:#x}");
         prop_assert!(matches!(exact(up), Some(Greater | Equal)), "{up:#x}");
         prop_assert!(up == down || up == down + 1);
@@ -251,13 +253,13 @@ proptest! {
     #[test]
     fn halves(a in -70000.0_f32..70000.0, b in -1.0e-4_f32..1.0e-4) {
         let [high, low] = [a, b].map(|v| u64::from(v.to_bits()));
-        let word = pack(Type::F16x2, FloatMode::PLAIN, high, low);
+        let word = pack(FloatType::F16, FloatMode::PLAIN, high, low);
         prop_assert_eq!(word >> 16, Element::F16.from_float(a.into()));
         prop_assert_eq!(word & 0xffff, Element::F16.from_float(b.into()));
         let mode = FloatMode { relu: true, ..FloatMode::PLAIN };
         let not_a_number = f32::NAN.to_bits().into();
-        let relu = pack(Type::Bf16x2, mode, high, not_a_number);
-        prop_assert_eq!(relu & 0xffff, nan(Type::Bf16));
+        let relu = pack(FloatType::Bf16, mode, high, not_a_number);
+        prop_assert_eq!(relu & 0xffff, nan(FloatType::Bf16));
         prop_assert!(a > 0.0 || relu >> 16 == 0);
     }
 
@@ -376,7 +378,7 @@ fn every_byte_becomes_its_half() {
 fn every_half_becomes_the_nearest_byte() {
     for (format, half) in BYTES.into_iter().flat_map(|format| (0..0x1_0000).map(move |half| (format, half))) {
         let expected = nearest_byte(format, Element::F16.to_float(half));
-        let word = pack_bytes(format, Type::F16x2, false, [half << 16 | half, 0, 0xabcd]);
+        let word = pack_bytes(format, FloatType::F16x2, false, [half << 16 | half, 0, 0xabcd]);
         assert_eq!(word, 0xabcd_0000 | expected << 8 | expected, "{format:?} {half:#x}");
     }
 }
@@ -390,9 +392,9 @@ fn singles_around_every_middle_become_the_nearest_byte() {
         let middle = if above.is_finite() { ((below + above) / 2.0) as f32 } else { f32::MAX };
         for value in [middle, middle.next_up(), middle.next_down(), -middle, middle.next_up() * 1.5] {
             let expected = nearest_byte(format, value.into());
-            let word = pack_bytes(format, Type::F32, false, [value.to_bits().into(), 0, 0]);
+            let word = pack_bytes(format, FloatType::F32, false, [value.to_bits().into(), 0, 0]);
             assert_eq!(word, expected << 8, "{format:?} {value}");
-            let relu = pack_bytes(format, Type::F32, true, [0, value.to_bits().into(), 0]);
+            let relu = pack_bytes(format, FloatType::F32, true, [0, value.to_bits().into(), 0]);
             assert_eq!(relu, if value < 0.0 { 0 } else { expected }, "{format:?} {value}");
         }
     }
@@ -411,7 +413,7 @@ fn functions() {
     assert_eq!(of(MufuFunction::Sin, 0.25), 1.0);
     assert_eq!(of(MufuFunction::Cos, 0.5), -1.0);
     assert_eq!(of(MufuFunction::Tanh, 0.0), 0.0);
-    assert_eq!(u64::from(mufu(MufuFunction::Rsq, (-1.0_f32).to_bits())), nan(Type::F32));
+    assert_eq!(u64::from(mufu(MufuFunction::Rsq, (-1.0_f32).to_bits())), nan(FloatType::F32));
     assert_eq!(mufu(MufuFunction::Rcp64High, 0x4010_0000), 0x3fd0_0000);
     assert_eq!(mufu(MufuFunction::Rsq64High, 0x4010_0000), 0x3fe0_0000);
 }

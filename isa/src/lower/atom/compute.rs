@@ -17,7 +17,8 @@ pub(super) enum Carry {
 /// Operand B where a loop wants it.
 #[derive(Clone, Copy)]
 pub(super) enum Operand {
-    Register(Reg),
+    /// A register, or bits that stand in the instructions.
+    Value(Value),
     /// What lanes add together, which comes second.
     Product(Reg),
     /// The same where the lower word is zero.
@@ -26,25 +27,23 @@ pub(super) enum Operand {
     UniformHigh(u8),
     /// The first of two uniform registers.
     Uniform(u8),
-    /// Bits that stand in the instructions.
-    Constant(u64),
 }
 
 impl Code<'_> {
     /// Operand B, prepared before a loop.
     pub(super) fn operand(&mut self, form: &Form, b: Value) -> Operand {
         match (b, form.op, form.ty) {
-            (Value::Constant(bits), AtomicOp::And | AtomicOp::Or | AtomicOp::Xor, Type::B64) => {
-                Operand::Constant(bits)
+            (Value::Constant(_), AtomicOp::And | AtomicOp::Or | AtomicOp::Xor, Type::B64) => {
+                Operand::Value(b)
             }
             (Value::Constant(bits), AtomicOp::Add, Type::U64) if self.wide() && !is_word(bits) => {
                 self.uniform_pair(bits)
             }
-            (Value::Constant(bits), AtomicOp::Add, Type::U64 | Type::F32) => Operand::Constant(bits),
+            (Value::Constant(_), AtomicOp::Add, Type::U64 | Type::F32) => Operand::Value(b),
             // An immediate has the upper half alone.
-            (Value::Constant(bits), AtomicOp::Add, Type::F64) if bits as u32 == 0 => Operand::Constant(bits),
+            (Value::Constant(bits), AtomicOp::Add, Type::F64) if bits as u32 == 0 => Operand::Value(b),
             (Value::Constant(bits), AtomicOp::Add, Type::F64) if self.number >= 90 => self.uniform_pair(bits),
-            _ => Operand::Register(self.in_registers(b, form.words())),
+            _ => Operand::Value(Value::Register(self.in_registers(b, form.words()))),
         }
     }
 
@@ -58,26 +57,34 @@ impl Code<'_> {
     /// Computes what a loop stores over `old` and gives the registers it is in: `new`, or others where there
     /// is nothing to compute. Not for min and max.
     pub(super) fn compute(&mut self, form: &Form, old: Reg, b: Operand, new: Reg, carry: Carry) -> Reg {
-        match (form.op, form.ty, b) {
-            (AtomicOp::Add, Type::U64, Operand::Constant(0)) => return old,
-            (AtomicOp::Add, Type::U64, Operand::Constant(bits)) => self.add_constant(old, bits, new, carry),
-            (AtomicOp::Add, Type::U64, Operand::Register(b)) => self.add_pair(old, b, new, carry),
-            (AtomicOp::Add, Type::U64, Operand::Product(b)) => self.add_pair(b, old, new, carry),
-            (AtomicOp::Add, Type::U64, Operand::High(b)) => {
+        match b {
+            Operand::Value(b) => return self.compute_value(form, old, b, new, carry),
+            b if form.ty != Type::U64 => self.add_floats(form.ty, old, b, new),
+            Operand::Product(b) => self.add_pair(b, old, new, carry),
+            Operand::High(b) => {
                 let p = self.add_nothing(old, new);
                 emit!(self, "IMAD.X {}, {}, 0x1, {b}, {p}", new.high(), old.high());
             }
-            (AtomicOp::Add, Type::U64, Operand::UniformHigh(b)) => {
+            Operand::UniformHigh(b) => {
                 let p = self.add_nothing(old, new);
                 let (_, ignored) = self.carries();
                 emit!(self, "IADD3.X {}, {ignored}{}, UR{b}, RZ, {p}, !PT", new.high(), old.high());
             }
-            (AtomicOp::Add, Type::U64, Operand::Uniform(b)) => emit!(self, "IADD.64 {new}, {old}, UR{b}"),
+            Operand::Uniform(b) => emit!(self, "IADD.64 {new}, {old}, UR{b}"),
+        }
+        new
+    }
+
+    fn compute_value(&mut self, form: &Form, old: Reg, b: Value, new: Reg, carry: Carry) -> Reg {
+        match (form.op, form.ty, b) {
+            (AtomicOp::Add, Type::U64, Value::Constant(0)) => return old,
+            (AtomicOp::Add, Type::U64, Value::Constant(bits)) => self.add_constant(old, bits, new, carry),
+            (AtomicOp::Add, Type::U64, Value::Register(b)) => self.add_pair(old, b, new, carry),
             (AtomicOp::Add, Type::F32 | Type::F64, b) => {
-                let mnemonic = if form.ty == Type::F32 { "FADD" } else { "DADD" };
-                emit!(self, "{mnemonic} {new}, {}", float_operands(form.ty, old, b));
+                self.add_floats(form.ty, old, Operand::Value(b), new);
             }
-            (AtomicOp::Add, ty, Operand::Register(b)) => {
+            (AtomicOp::Add, ty, b) => {
+                let b = self.in_registers(b, 1);
                 let format = if ty == Type::Bf16x2 { ".BF16_V2" } else { "" };
                 let on_mma = self.packed_on_mma && self.number == 80;
                 match self.number {
@@ -89,6 +96,11 @@ impl Code<'_> {
             (op, _, b) => return self.bitwise(op, old, b, new),
         }
         new
+    }
+
+    fn add_floats(&mut self, ty: Type, old: Reg, b: Operand, new: Reg) {
+        let mnemonic = if ty == Type::F32 { "FADD" } else { "DADD" };
+        emit!(self, "{mnemonic} {new}, {}", float_operands(ty, old, b));
     }
 
     /// Adds zero to the lower word, as compilers do; gives the carry.
@@ -143,22 +155,19 @@ impl Code<'_> {
     }
 
     /// Bit by bit. Halves of a constant that leave the old half, or set it, are moves.
-    fn bitwise(&mut self, op: AtomicOp, old: Reg, b: Operand, new: Reg) -> Reg {
+    fn bitwise(&mut self, op: AtomicOp, old: Reg, b: Value, new: Reg) -> Reg {
         let table = op.table();
         let bits = match b {
-            Operand::Constant(u64::MAX) if op == AtomicOp::And => return old,
-            Operand::Constant(0) if op != AtomicOp::And => return old,
-            Operand::Register(b) => {
+            Value::Constant(u64::MAX) if op == AtomicOp::And => return old,
+            Value::Constant(0) if op != AtomicOp::And => return old,
+            Value::Register(b) => {
                 for word in 0..2 {
                     let (new, old, b) = (new.plus(word), old.plus(word), b.plus(word));
                     emit!(self, "LOP3.LUT {new}, {old}, {b}, RZ, {table}, !PT");
                 }
                 return new;
             }
-            Operand::Constant(bits) => bits,
-            Operand::Uniform(_) | Operand::Product(_) | Operand::High(_) | Operand::UniformHigh(_) => {
-                return old;
-            }
+            Value::Constant(bits) => bits,
         };
         for (word, bits) in [bits as u32, (bits >> 32) as u32].into_iter().enumerate() {
             let (new, old) = (new.plus(word as u8), old.plus(word as u8));
@@ -218,9 +227,11 @@ fn is_word(bits: u64) -> bool {
 /// The operands of FADD and DADD: a number comes second, zero and registers first.
 pub(super) fn float_operands(ty: Type, old: Reg, b: Operand) -> String {
     let bits = match b {
-        Operand::Register(b) | Operand::Product(b) | Operand::High(b) => return format!("{b}, {old}"),
+        Operand::Value(Value::Register(b)) | Operand::Product(b) | Operand::High(b) => {
+            return format!("{b}, {old}");
+        }
         Operand::Uniform(b) | Operand::UniformHigh(b) => return format!("{old}, UR{b}"),
-        Operand::Constant(bits) => bits,
+        Operand::Value(Value::Constant(bits)) => bits,
     };
     let value = if ty == Type::F32 { f32::from_bits(bits as u32).into() } else { f64::from_bits(bits) };
     match value {

@@ -277,7 +277,7 @@ impl Code<'_> {
             _ => {
                 let operand = match operands.b {
                     Value::Constant(_) => self.operand(form, operands.b),
-                    Value::Register(_) => Operand::Register(b),
+                    Value::Register(_) => Operand::Value(Value::Register(b)),
                 };
                 new = self.compute(form, result, operand, new, Carry::Multiply);
             }

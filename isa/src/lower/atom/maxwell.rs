@@ -166,10 +166,10 @@ impl Code<'_> {
             }
             (AtomicOp::Add, Type::F64) => {
                 let b = match constant {
-                    Some(bits) if bits << 20 == 0 => Operand::Constant(bits),
-                    _ => Operand::Register(self.in_registers(b, 2)),
+                    Some(bits) if bits << 20 == 0 => b,
+                    _ => Value::Register(self.in_registers(b, 2)),
                 };
-                emit!(self, "{guard}DADD {new}, {}", float_operands(form.ty, old, b));
+                emit!(self, "{guard}DADD {new}, {}", float_operands(form.ty, old, Operand::Value(b)));
             }
             (AtomicOp::Add, Type::F16x2) => self.maxwell_halves(b, guard, old, new),
             (AtomicOp::Add, _) if constant == Some(0) => self.maxwell_move(guard, old, new),

@@ -119,7 +119,9 @@ impl Code<'_> {
         carry: Carry,
     ) {
         let operand = match form.op {
-            AtomicOp::Min | AtomicOp::Max => Operand::Register(self.in_own_registers(b, form.words())),
+            AtomicOp::Min | AtomicOp::Max => {
+                Operand::Value(Value::Register(self.in_own_registers(b, form.words())))
+            }
             _ => self.operand(form, b),
         };
         self.spin_loop(form, b, operand, old, [load, cast], carry);
@@ -143,7 +145,7 @@ impl Code<'_> {
         self.load_shared(old, load, words);
         let mut left = false;
         let new = match operand {
-            Operand::Register(b_registers) if extremum => {
+            Operand::Value(Value::Register(b_registers)) if extremum => {
                 let p = self.unchanged(form, old, b, b_registers);
                 left = !self.leave_early;
                 self.leave_if(&p, &leave);

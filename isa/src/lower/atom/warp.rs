@@ -373,7 +373,7 @@ impl Code<'_> {
     fn product(&mut self, count: Count, each: u64) -> Operand {
         let (low, high) = (signed(each as u32), signed((each >> 32) as u32));
         match (each, self.wide()) {
-            (0, _) => Operand::Constant(0),
+            (0, _) => Operand::Value(Value::Constant(0)),
             (_, true) if each as u32 == 0 => {
                 let pair = self.frame.uniform(2);
                 emit!(self, "UMOV UR{pair}, URZ");

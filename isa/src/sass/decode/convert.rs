@@ -6,7 +6,7 @@ use super::float::{float_mode, rounding};
 use super::{Decoded, Failure};
 use crate::kernel::compute::ComputeOp;
 use crate::kernel::instruction::Operation;
-use crate::kernel::number::{ByteFloat, FloatMode, Rounding, Type};
+use crate::kernel::number::{ByteFloat, FloatMode, FloatType, Rounding, Type};
 
 /// `I2F[.to][.from][.RP] d, a`, `I2FP.F32.from d, a`
 pub(super) fn to_float(args: &mut Args<'_, '_>) -> Decoded<Operation> {
@@ -89,10 +89,10 @@ pub(super) fn pack_halves(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         return bytes(args, format);
     }
     args.require("PACK_AB")?;
-    let to = if args.modifier("BF16") { Type::Bf16x2 } else { Type::F16x2 };
+    let half = if args.modifier("BF16") { FloatType::Bf16 } else { FloatType::F16 };
     args.ignore(&["F16", "F32"]);
     let mode = FloatMode { round: rounding(args), relu: args.modifier("RELU"), ..FloatMode::PLAIN };
-    let mut compute = args.result(ComputeOp::Pack { to, mode }, false)?;
+    let mut compute = args.result(ComputeOp::Pack { half, mode }, false)?;
     args.sources_of::<2>(Type::F32, &mut compute)?;
     Ok(Operation::Compute(compute))
 }
@@ -106,16 +106,16 @@ fn bytes(args: &mut Args<'_, '_>, format: ByteFloat) -> Decoded<Operation> {
         ComputeOp::UnpackBytes { from: format, relu }
     } else {
         args.require("SATFINITE")?;
-        let from = if args.modifier("F32") { Type::F32 } else { Type::F16x2 };
-        args.require(if from == Type::F32 { "PACK_AB_MERGE_C" } else { "UNPACK_B_MERGE_C" })?;
-        if from == Type::F16x2 {
+        let from = if args.modifier("F32") { FloatType::F32 } else { FloatType::F16x2 };
+        args.require(if from == FloatType::F32 { "PACK_AB_MERGE_C" } else { "UNPACK_B_MERGE_C" })?;
+        if from == FloatType::F16x2 {
             args.require("F16")?;
         }
         ComputeOp::PackBytes { to: format, from, relu }
     };
     let mut compute = args.result(op, false)?;
     match op {
-        ComputeOp::PackBytes { from: Type::F32, .. } => args.sources_of::<2>(Type::F32, &mut compute)?,
+        ComputeOp::PackBytes { from: FloatType::F32, .. } => args.sources_of::<2>(Type::F32, &mut compute)?,
         _ => compute.sources[0] = args.source(Reading::Int)?,
     }
     if matches!(op, ComputeOp::PackBytes { .. }) {

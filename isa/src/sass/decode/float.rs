@@ -6,7 +6,7 @@ use crate::kernel::compute::{
     BoolOp, ComparePart, Compute, ComputeOp, FloatCompare, FloatOp, MinMax, MinMaxOf,
 };
 use crate::kernel::instruction::Operation;
-use crate::kernel::number::{FloatMode, MufuFunction, Rounding, Type};
+use crate::kernel::number::{FloatMode, FloatType, MufuFunction, Rounding, Type};
 
 /// `FSETP.cmp.bool[.FTZ] p, q, a, b, p`
 pub(super) fn fsetp(args: &mut Args<'_, '_>) -> Decoded<Operation> {
@@ -35,7 +35,7 @@ pub(super) fn fmnmx<const N: usize>(args: &mut Args<'_, '_>) -> Decoded<Operatio
         (_, false) => MinMaxOf::Two,
     };
     let op = FloatOp::MinMax(MinMax { nan: args.modifier("NAN"), of });
-    let mut compute = args.result(ComputeOp::float(op, Type::F32, mode), false)?;
+    let mut compute = args.result(ComputeOp::float(op, FloatType::F32, mode), false)?;
     args.sources_of::<N>(Type::F32, &mut compute)?;
     // The signs are those before the bars: compilers write them around both operands.
     for source in compute.sources.iter_mut().take(N).filter(|_| xor_sign) {
@@ -75,14 +75,14 @@ pub(super) fn float_mode(args: &mut Args<'_, '_>) -> FloatMode {
 
 /// `FADD[.FTZ][.RM][.SAT] d, a, b`, `FFMA... d, a, b, c`
 pub(super) fn arithmetic<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -> Decoded<Operation> {
-    let op = ComputeOp::float(op, Type::F32, float_mode(args));
+    let op = ComputeOp::float(op, FloatType::F32, float_mode(args));
     args.plain::<N>(op, Type::F32)
 }
 
 /// `FADD2[.FTZ][.RM] d, a, b`, `FFMA2... d, a, b, c`: on two binary32 at once
 pub(super) fn packed<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -> Decoded<Operation> {
     let mode = FloatMode { flush: args.modifier("FTZ"), round: rounding(args), ..FloatMode::PLAIN };
-    let mut compute = args.result(ComputeOp::float(op, Type::F32x2, mode), true)?;
+    let mut compute = args.result(ComputeOp::float(op, FloatType::F32x2, mode), true)?;
     for source in compute.sources.iter_mut().take(N) {
         *source = args.source_floats()?;
     }
@@ -107,7 +107,7 @@ pub(super) fn mufu(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 /// `DADD[.RM] d, a, b`, `DFMA[.RM] d, a, b, c`
 pub(super) fn double<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -> Decoded<Operation> {
     let mode = FloatMode { round: rounding(args), ..FloatMode::PLAIN };
-    args.plain::<N>(ComputeOp::float(op, Type::F64, mode), Type::F64)
+    args.plain::<N>(ComputeOp::float(op, FloatType::F64, mode), Type::F64)
 }
 
 /// `DSETP.cmp.bool p, q, a, b, p`, `DSETP.MIN|MAX.bool p, q, a, b, p`

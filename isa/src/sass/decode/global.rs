@@ -8,7 +8,7 @@ use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{
     AddressBase, ConstAccess, GlobalAccess, GlobalAddress, GlobalOp, Grain, Space, WideOp,
 };
-use crate::kernel::number::Type;
+use crate::kernel::number::FloatType;
 use crate::kernel::register::{Pred, Reg};
 use crate::sass::operand::Width;
 use atoms_ops::{Op, Operands, Size};
@@ -107,8 +107,8 @@ pub(super) fn atomic(args: &mut Args<'_, '_>, space: Space, result: bool) -> Dec
 pub(super) fn typed(op: Op, kind: &str, flush: bool) -> Option<(GlobalOp, Size)> {
     use crate::kernel::memory::WideOp::*;
     let halves = match kind {
-        "F16x2" | "F16X2" => Some(Type::F16x2),
-        "BF16x2" | "BF16X2" | "BF16_V2" => Some(Type::Bf16x2),
+        "F16x2" | "F16X2" => Some(FloatType::F16x2),
+        "BF16x2" | "BF16X2" | "BF16_V2" => Some(FloatType::Bf16x2),
         _ => None,
     };
     let (wide, size) = match (op, kind, halves) {

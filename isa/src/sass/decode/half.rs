@@ -5,18 +5,18 @@ use super::args::Args;
 use super::float::comparison;
 use crate::kernel::compute::{ComparePart, Compute, ComputeOp, FloatOp, MinMax};
 use crate::kernel::instruction::Operation;
-use crate::kernel::number::{FloatMode, Rounding, Type};
+use crate::kernel::number::{FloatMode, FloatType, Rounding, Type};
 
 /// Takes the modifier that says which halves.
-fn format(args: &mut Args<'_, '_>) -> Type {
+fn format(args: &mut Args<'_, '_>) -> FloatType {
     args.ignore(&["MMA"]);
-    if args.modifier("BF16_V2") { Type::Bf16x2 } else { Type::F16x2 }
+    if args.modifier("BF16_V2") { FloatType::Bf16x2 } else { FloatType::F16x2 }
 }
 
 /// The first `N` operands.
-fn halves<const N: usize>(args: &mut Args<'_, '_>, ty: Type, mut compute: Compute) -> Decoded<Compute> {
+fn halves<const N: usize>(args: &mut Args<'_, '_>, ty: FloatType, mut compute: Compute) -> Decoded<Compute> {
     let bits = |value: f64| match ty {
-        Type::Bf16x2 => ((value as f32).to_bits() >> 16) as u16,
+        FloatType::Bf16x2 => ((value as f32).to_bits() >> 16) as u16,
         _ => f16_bits(value),
     };
     for source in compute.sources.iter_mut().take(N) {
@@ -36,7 +36,7 @@ pub(super) fn arithmetic<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -
 }
 
 /// Two operands and a predicate.
-fn chosen(args: &mut Args<'_, '_>, ty: Type, compute: Compute) -> Decoded<Operation> {
+fn chosen(args: &mut Args<'_, '_>, ty: FloatType, compute: Compute) -> Decoded<Operation> {
     let mut compute = halves::<2>(args, ty, compute)?;
     compute.p[0] = args.pred()?;
     Ok(Operation::Compute(compute))
@@ -57,7 +57,7 @@ pub(super) fn hsetp2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let (compare, combine) = comparison(args)?;
     let flush = args.modifier("FTZ");
     let part = if args.modifier("H_AND") { ComparePart::BothHalves } else { ComparePart::Whole };
-    let op = ComputeOp::Compare { compare, ty, combine, flush, result: None, part };
+    let op = ComputeOp::Compare { compare, ty: ty.into(), combine, flush, result: None, part };
     let compute = args.pred_results(op)?;
     chosen(args, ty, compute)
 }
@@ -65,10 +65,11 @@ pub(super) fn hsetp2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 /// `HSET2[.BF].cmp.bool[.FTZ] d, a, b, p`
 pub(super) fn hset2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = format(args);
-    let result = Some(if args.modifier("BF") { ty } else { Type::U16 });
+    let result = Some(if args.modifier("BF") { ty.into() } else { Type::U16 });
     let (compare, combine) = comparison(args)?;
     let (flush, part) = (args.modifier("FTZ"), ComparePart::Whole);
-    let compute = args.result(ComputeOp::Compare { compare, ty, combine, flush, result, part }, false)?;
+    let compute =
+        args.result(ComputeOp::Compare { compare, ty: ty.into(), combine, flush, result, part }, false)?;
     chosen(args, ty, compute)
 }
 

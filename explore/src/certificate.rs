@@ -18,11 +18,8 @@ pub struct Certificate {
     pub config: String,
     /// Its parameters by name.
     pub parameters: Map<String, Value>,
-    /// The RTL.
     pub rtl: RtlIdentity,
-    /// The workload.
     pub workload: WorkloadIdentity,
-    /// Its seed.
     pub seed: u64,
     /// What was counted: cycles of the RTL.
     pub measurement: Measurement,
@@ -31,7 +28,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Whether what was measured elsewhere is what the RTL does.
+    /// True if what was measured elsewhere is what the RTL does.
     pub fn covers(&self, other: &Measurement) -> bool {
         Measurement { judged: self.measurement.judged, ..*other } == self.measurement
     }

@@ -19,12 +19,10 @@ use atoms_workload::{
     ClosedLoop, GivenUp, KernelWorkload, PortCounts, ReplayStimulus, WorkCounts, Workload, WorkloadError,
 };
 
-/// What is measured.
+/// A workload on a configuration that is to be measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial<'a> {
-    /// The configuration of the unit.
     pub config: &'a NamedConfig,
-    /// What it is given to do.
     pub workload: &'a Workload,
     /// Seed of what is drawn: same seed, same work. A kernel and a trace draw nothing.
     pub seed: u64,
@@ -32,7 +30,7 @@ pub struct Trial<'a> {
     pub limits: TrialLimits,
 }
 
-/// When a measurement is given up.
+/// Limits after which a measurement is given up.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialLimits {
     /// Cycles at most. A kernel has the budget of its launch file, if it names one.
@@ -50,10 +48,9 @@ impl Default for TrialLimits {
     }
 }
 
-/// What stands behind the ports.
+/// Implementation behind the ports.
 #[derive(Clone, Copy, Debug)]
 pub enum Behind<'a> {
-    /// The model alone.
     Model,
     /// RTL of the configuration, and the model, compared in every cycle.
     Lockstep(&'a Library),
@@ -61,23 +58,19 @@ pub enum Behind<'a> {
     Rtl(&'a Library),
 }
 
-/// Whether the oracle judges every answer.
+/// States if the oracle judges every answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judging {
-    /// It does.
     Yes,
-    /// It does not.
     No,
 }
 
-/// What a point came to.
+/// Result of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// Clock cycles from reset to the last answer.
     pub cycles: u64,
-    /// Units of work.
     pub units: u64,
-    /// Requests.
     pub requests: u64,
     /// Passes of the warp requests.
     pub passes: u64,
@@ -87,7 +80,7 @@ pub struct Measurement {
     pub retries: u64,
     /// Answers that the oracle accepted; 0 where it was not asked.
     pub judged: u64,
-    /// Whether the result was compared with what must come out. It is of every generated workload; of a kernel where its
+    /// True if the result was compared with what must come out. It is of every generated workload; of a kernel where its
     /// launch file expects something; of a trace, faults alone.
     pub checked: bool,
 }
@@ -115,16 +108,16 @@ impl Measurement {
     }
 }
 
-/// Why a point has no measurement.
+/// Reason why a point has no measurement.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     /// The workload cannot be set up on this configuration.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// It did not come to its end.
+    /// The workload did not finish.
     #[error("{0}")]
     GivenUp(Box<GivenUp>),
-    /// Something else came out than must.
+    /// The result is wrong.
     #[error("wrong result: {0}")]
     Wrong(String),
     /// The kernel cannot be run, or did something it must not; or its threads wait for ever.
@@ -136,7 +129,7 @@ pub enum TrialError {
 }
 
 impl TrialError {
-    /// Whether this is a finding about unit or workload; otherwise the question could not be asked.
+    /// True if this is a finding about unit or workload; false if the measurement could not run.
     pub fn is_finding(&self) -> bool {
         match self {
             TrialError::Workload(_) => false,

@@ -521,7 +521,7 @@ fn goals_of(one: &Measured) -> (f64, f64) {
     (outcome.units_per_microsecond().expect("it has a clock"), cost.area_kge)
 }
 
-/// Whether no point of the others is better in one goal and as good in both.
+/// True if no point of the others is better in one goal and as good in both.
 fn is_best(one: &Measured, all: &[Measured]) -> bool {
     let (rate, area) = goals_of(one);
     all.iter().map(goals_of).all(|(r, a)| !(r >= rate && a <= area && (r > rate || a < area)))

@@ -33,7 +33,7 @@ impl Arch {
         Some(Arch { number, suffix })
     }
 
-    /// Whether its machine code is that of sm_50 to sm_62.
+    /// True if its machine code is that of sm_50 to sm_62.
     pub const fn early(self) -> bool {
         self.number < 70
     }
@@ -92,7 +92,7 @@ impl Arch {
         0x18
     }
 
-    /// Whether windows of generic addresses lie below 4 GiB, 16 MiB for each: code before sm_60 reads the lower word of
+    /// True if windows of generic addresses lie below 4 GiB, 16 MiB for each: code before sm_60 reads the lower word of
     /// their addresses only, and takes the higher to be zero. Source: listings.
     pub const fn low_windows(self) -> bool {
         self.number < 60

@@ -13,9 +13,9 @@ pub(crate) const MOST_PROBLEMS: usize = 200;
 /// One thing wrong in a text, with the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong, and what was found.
+    /// The error, and the text that was found.
     pub message: String,
-    /// What would work.
+    /// Text that would be correct.
     pub help: String,
     /// Line, from 1.
     pub line: u32,

@@ -11,7 +11,6 @@
 /// busy, and no more]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmConfig {
-    /// Warp schedulers.
     pub schedulers: u32,
     /// Warps resident at once, at most 64 (the tag has 6 bits).
     pub max_warps: u32,

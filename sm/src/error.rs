@@ -1,11 +1,11 @@
-//! Why a run ended early.
+//! Errors that end a run early.
 
 use crate::launch::LaunchError;
 use atoms_isa::Arch;
 use atoms_ops::Fault;
 use std::fmt;
 
-/// Why a run gave no report. `E` is what the port reports.
+/// Reason why a run gave no report. `E` is what the port reports.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError<E: std::error::Error + 'static> {
     /// The port had something to report, such as two sides that disagree.
@@ -22,13 +22,12 @@ impl<E: std::error::Error + 'static> From<KernelError> for RunError<E> {
     }
 }
 
-/// What is wrong with a kernel, or with the way it is launched.
+/// Error in a kernel or in its launch.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// Instructions that cannot be carried out; found before anything runs.
     #[error("kernel `{kernel}` needs {} instruction(s) that this core lacks:{}", instructions.len(), listed(instructions))]
     Lacking {
-        /// The kernel.
         kernel: String,
         /// All of them, in order of the listing.
         instructions: Vec<LackingInstruction>,
@@ -39,7 +38,7 @@ pub enum KernelError {
     /// The launch does not fit the core or the memory behind the port.
     #[error("{message}; {help}")]
     Resources {
-        /// What is too large, and what there is.
+        /// The resource, the amount needed and the amount available.
         message: String,
         /// What would work.
         help: String,
@@ -61,7 +60,6 @@ pub enum KernelError {
         "{fault} {address:#010x} in {place}, lane {lane}; the CTA's allocation has {allocation_bytes} bytes"
     )]
     Fault {
-        /// What was wrong.
         fault: Fault,
         /// The lowest faulting lane's address.
         address: u32,
@@ -69,30 +67,22 @@ pub enum KernelError {
         lane: u32,
         /// Size of the CTA's allocation, in bytes.
         allocation_bytes: u32,
-        /// The instruction.
         place: Place,
     },
     /// An access that cannot be done: to global memory outside every buffer or misaligned, to another CTA of the cluster
     /// (spec 6.7), or by an asynchronous copy.
     #[error("{message} in {place}, lane {lane}")]
     Access {
-        /// What it was: `global`, `remote` or `copy`.
+        /// Kind of access: `global`, `remote` or `copy`.
         what: &'static str,
-        /// What was wrong, with the address.
+        /// The error, with the address.
         message: String,
-        /// The lane.
         lane: u32,
-        /// The instruction.
         place: Place,
     },
     /// An instruction whose operands say something that cannot be done.
     #[error("{message} in {place}")]
-    Operand {
-        /// What cannot be done.
-        message: String,
-        /// The instruction.
-        place: Place,
-    },
+    Operand { message: String, place: Place },
     /// A thread ran past the last instruction.
     #[error("threads ran past the last instruction; the last one was {place}")]
     RanOff {
@@ -104,27 +94,13 @@ pub enum KernelError {
         "kernel `{kernel}` has not ended after {cycles} cycles; raise `cycle_budget` if that is too few:{}",
         standing(warps)
     )]
-    Budget {
-        /// The kernel.
-        kernel: String,
-        /// Cycles run.
-        cycles: u64,
-        /// Where each warp stands.
-        warps: Vec<WarpStanding>,
-    },
+    Budget { kernel: String, cycles: u64, warps: Vec<WarpStanding> },
     /// Every thread waits for another one.
     #[error(
         "kernel `{kernel}` cannot go on at cycle {cycles}: every thread waits for another:{}",
         standing(warps)
     )]
-    Deadlock {
-        /// The kernel.
-        kernel: String,
-        /// Cycles run.
-        cycles: u64,
-        /// Where each warp stands.
-        warps: Vec<WarpStanding>,
-    },
+    Deadlock { kernel: String, cycles: u64, warps: Vec<WarpStanding> },
     /// Threads ask again and again for what no thread is left to do.
     #[error(
         "kernel `{kernel}` cannot go on at cycle {cycles}: nothing but registers has changed for {quiet} cycles, and \
@@ -133,30 +109,23 @@ pub enum KernelError {
         standing(warps)
     )]
     WaitsForEver {
-        /// The kernel.
         kernel: String,
-        /// Cycles run.
         cycles: u64,
         /// Cycles since something changed that another thread could see.
         quiet: u64,
         /// The architecture, if threads wait to converge with others of their warp that repeat themselves, and it does
         /// not let them go on alone: before sm_70.
         in_step: Option<Arch>,
-        /// Where each warp stands.
         warps: Vec<WarpStanding>,
     },
     /// The port answered a request that was not asked.
     #[error("the port answered tag {tag}, and no request has that tag")]
-    StrayResponse {
-        /// The tag.
-        tag: u8,
-    },
+    StrayResponse { tag: u8 },
 }
 
 /// An instruction of a warp, for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The kernel.
     pub kernel: String,
     /// Line in the listing, from 1.
     pub line: u32,
@@ -182,22 +151,19 @@ pub struct LackingInstruction {
     pub line: u32,
     /// The instruction as written.
     pub text: String,
-    /// What exactly is lacking.
+    /// Reason why the instruction is unsupported.
     pub reason: String,
     /// Instructions of one class are reported together: a mnemonic without modifiers, or the reason.
     pub class: String,
 }
 
-/// Where the threads of one warp that are together stand.
+/// Position of threads of one warp that are together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarpStanding {
     /// Their next instruction.
     pub place: Place,
-    /// Index of it.
     pub pc: u32,
-    /// The threads.
     pub mask: u32,
-    /// What they wait for.
     pub waiting: String,
 }
 

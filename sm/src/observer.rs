@@ -4,12 +4,11 @@ use atoms_isa::GlobalOp;
 use atoms_model::port::{In, Out};
 use atoms_ops::{Op, Size};
 
-/// Which memory a word is in.
+/// Memory that holds a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Memory {
     /// Shared memory of the CTA with this number in the grid.
     Shared(u32),
-    /// Global memory.
     Global,
 }
 
@@ -33,11 +32,9 @@ pub struct Access<'a> {
     pub threads: Threads,
     /// Index of the instruction in the kernel.
     pub pc: u32,
-    /// Which memory.
     pub memory: Memory,
-    /// What was done; operations on mbarrier objects among the atomics.
+    /// Operation; those on mbarrier objects count as atomics.
     pub op: GlobalOp,
-    /// Its size.
     pub size: Size,
     /// Byte address of each lane; of shared memory, in the CTA's allocation.
     pub addresses: &'a [u64; 32],
@@ -58,14 +55,12 @@ pub struct CopyStart {
     pub cta: u32,
     /// Number of the warp in the CTA.
     pub warp: u32,
-    /// The lane.
     pub lane: u32,
     /// Memory and address of the first byte that is read; of shared memory, in the CTA's allocation. `None` if the
     /// instruction gives the data itself.
     pub from: Option<(Memory, u64)>,
     /// Memory and address of the first byte that is written, likewise; `None` for an arrival.
     pub to: Option<(Memory, u64)>,
-    /// Bytes copied.
     pub bytes: u32,
     /// The write is atomic.
     pub atomic: bool,
@@ -73,18 +68,18 @@ pub struct CopyStart {
     pub counted: bool,
 }
 
-/// What was asked for is done at the mbarrier object.
+/// Completion of a copy or an arrival at its mbarrier object.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyDone {
-    /// As in [`CopyStart`].
+    /// Number of the copy, as in [`CopyStart`].
     pub number: u64,
     /// CTA of the object.
     pub cta: u32,
     /// Byte address of the object in the CTA's allocation.
     pub address: u32,
-    /// What was done there.
+    /// Operation on the object.
     pub op: Op,
-    /// With this count.
+    /// Operand B of the operation.
     pub b: u64,
 }
 
@@ -125,24 +120,24 @@ pub enum CoreEvent<'a> {
     ClusterResponse(&'a Out),
 }
 
-/// Is told what happens.
+/// Receives the events of a run.
 pub trait Observer {
-    /// Whether this observer wants to be told of [`CoreEvent::Started`], [`CoreEvent::Ended`], [`CoreEvent::Accessed`],
+    /// True if this observer wants to be told of [`CoreEvent::Started`], [`CoreEvent::Ended`], [`CoreEvent::Accessed`],
     /// [`CoreEvent::CopyStarted`] and [`CoreEvent::CopyDone`]. It is asked once, before anything runs.
     fn watches_memory(&self) -> bool {
         false
     }
 
-    /// Something happens in this clock cycle, counted from 0.
+    /// Handles an event. Clock cycles count from 0.
     fn observe(&mut self, cycle: u64, event: &CoreEvent<'_>);
 }
 
-/// Looks away.
+/// Ignores all events.
 impl Observer for () {
     fn observe(&mut self, _: u64, _: &CoreEvent<'_>) {}
 }
 
-/// Any number of observers.
+/// Passes each event to all observers.
 impl Observer for Vec<&mut dyn Observer> {
     fn watches_memory(&self) -> bool {
         self.iter().any(|observer| observer.watches_memory())

@@ -1,4 +1,4 @@
-//! What each instruction that uses the unit cost.
+//! Counters of each instruction that uses the unit.
 
 use atoms_isa::Kernel;
 use atoms_ops::Op;
@@ -6,12 +6,12 @@ use atoms_ops::Op;
 /// Most passes that are counted singly; requests of more are counted with those of so many.
 pub const MOST_PASSES: usize = 32;
 
-/// What one instruction cost.
+/// Counters of one instruction that uses the unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionProfile {
     /// Index of the instruction in the kernel.
     pub pc: u32,
-    /// What it asks the unit for.
+    /// Operation that it requests.
     pub op: Op,
     /// Requests answered at the warp port.
     pub requests: u64,
@@ -69,7 +69,7 @@ pub(crate) struct Answered {
     pub(crate) passes: u32,
 }
 
-/// Whether a lane is told if it succeeded.
+/// True if a lane is told if it succeeded.
 fn may_fail(op: Op) -> bool {
     matches!(op, Op::Cas | Op::Cast | Op::CastSpin | Op::MbarTestWait | Op::MbarTryWait)
 }
@@ -121,7 +121,7 @@ impl Profile {
         Some(entry.get_or_insert_with(|| Box::new(InstructionProfile::new(pc, op))))
     }
 
-    /// What was counted, in order of the kernel.
+    /// Counters in the order of the kernel.
     pub(crate) fn finish(self) -> Vec<InstructionProfile> {
         self.entries.into_iter().flatten().map(|entry| *entry).collect()
     }

@@ -1,12 +1,11 @@
-//! What a run gave.
+//! Result of a run.
 
 use crate::launch::{Element, Launch, Outcome, ParamKind};
 use crate::statistics::Statistics;
 
-/// What a run gave.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct RunReport {
-    /// What it counted.
     pub statistics: Statistics,
     /// Every buffer, in the order of [`Launch::buffers`].
     pub buffers: Vec<Buffer>,
@@ -19,11 +18,9 @@ pub struct Buffer {
     pub name: String,
     /// Address of its first byte in the kernel's eyes.
     pub address: u64,
-    /// Type of its elements.
     pub element: Element,
     /// Content, little-endian.
     pub bytes: Vec<u8>,
-    /// How it came out.
     pub outcome: Outcome,
 }
 
@@ -39,12 +36,12 @@ impl RunReport {
         RunReport { statistics, buffers }
     }
 
-    /// Whether anything was expected.
+    /// True if anything was expected.
     pub fn checked(&self) -> bool {
         self.buffers.iter().any(|b| b.outcome != Outcome::Open)
     }
 
-    /// Whether every expectation was met.
+    /// True if every expectation was met.
     pub fn as_expected(&self) -> bool {
         self.buffers.iter().all(|b| matches!(b.outcome, Outcome::Open | Outcome::Met { .. }))
     }

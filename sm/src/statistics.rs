@@ -1,9 +1,9 @@
-//! What a run counted.
+//! Counters of a run.
 
 use crate::profile::InstructionProfile;
 use atoms_ops::{OPS, Op};
 
-/// What a run counted.
+/// Counters of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Clocks of the port, from the first to the last.
@@ -26,9 +26,8 @@ pub struct Statistics {
     pub spin_successes: u64,
     /// Issues by mnemonic, most frequent first; those never issued are left out.
     pub issues_by_mnemonic: Vec<(String, u64)>,
-    /// What each instruction that uses the unit cost, in order of the kernel.
+    /// Counters of each instruction that uses the unit, in order of the kernel.
     pub instructions: Vec<InstructionProfile>,
-    /// CTAs run.
     pub ctas: u64,
     /// Requests that the unit suspended, as seen by their wake-ups.
     pub suspended: u64,

@@ -73,7 +73,7 @@ pub(crate) fn constant_reads(kernel: &Kernel) -> Vec<(usize, u32, u32)> {
     .collect()
 }
 
-/// Whether the kernel reads the address of a cooperative grid's workspace, as `grid.sync()` does.
+/// True if the kernel reads the address of a cooperative grid's workspace, as `grid.sync()` does.
 pub(crate) fn reads_grid_workspace(kernel: &Kernel) -> bool {
     reads_constant(kernel, kernel.arch.environment_offset() + 4, 8)
 }

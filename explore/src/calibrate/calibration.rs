@@ -16,21 +16,18 @@ use super::rounds::Rounds;
 /// What is fitted to the measurements of a GPU, and how far each of them is from that.
 #[derive(Clone, Debug, Serialize)]
 pub struct Calibration {
-    /// The GPU.
     pub gpu: String,
-    /// What it is.
     pub about: String,
     /// Configuration of the unit that stands for it.
     pub unit: String,
     /// Constants of [`CostLaw::Unit`].
     pub constants: Vec<FittedConstant>,
-    /// Why there are none, where figures are too few.
+    /// Reason why there are none, where figures are too few.
     pub too_few: Option<String>,
-    /// What constants are counted in.
+    /// Unit of the constants.
     pub counted_in: String,
     /// Sentences about constants that the figures do not determine.
     pub doubts: Vec<String>,
-    /// Every figure.
     pub residuals: Vec<FigureResidual>,
     /// Errors of each law over the figures that all of them predict.
     pub laws: Vec<LawErrors>,
@@ -45,7 +42,6 @@ pub struct Calibration {
 /// A constant, fitted.
 #[derive(Clone, Debug, Serialize)]
 pub struct FittedConstant {
-    /// Which one.
     pub constant: GpuConstant,
     /// Cycles, or as [`Calibration::counted_in`] says.
     pub value: f64,
@@ -53,30 +49,27 @@ pub struct FittedConstant {
     pub error: Option<f64>,
     /// Figures that it is fitted to.
     pub figures: Vec<String>,
-    /// The least that is known of where one of them comes from.
+    /// Lowest provenance of the figures.
     pub mark: Provenance,
 }
 
 /// A figure beside what is predicted.
 #[derive(Clone, Debug, Serialize)]
 pub struct FigureResidual {
-    /// The figure.
     #[serde(flatten)]
     pub of: GpuMeasurement,
     /// What each law predicts, in the order of [`CostLaw::ALL`].
     pub predicted: [Option<f64>; 4],
-    /// Why our own law predicts nothing.
+    /// Reason why our own law predicts nothing.
     pub why_not: Option<String>,
 }
 
 /// How far a law is from the figures that all laws predict.
 #[derive(Clone, Debug, Serialize)]
 pub struct LawErrors {
-    /// The law.
     pub law: CostLaw,
     /// Its constants, fitted to the same figures.
     pub constants: BTreeMap<&'static str, f64>,
-    /// Figures.
     pub figures: usize,
     /// Those within their tolerance.
     pub within: usize,

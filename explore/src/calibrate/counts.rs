@@ -15,7 +15,6 @@ use atoms_workload::{Generated, Workload};
 /// Who says how many passes a request takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassRule {
-    /// The unit.
     Unit,
     /// GPGPU-Sim: the most different words in one bank, of atomics as of loads.
     GpgpuSim,
@@ -25,14 +24,12 @@ pub enum PassRule {
 }
 
 impl PassRule {
-    /// Every one.
     pub const ALL: [PassRule; 3] = [PassRule::Unit, PassRule::GpgpuSim, PassRule::Gem5];
 }
 
 /// Requests of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KindCounts {
-    /// Requests.
     pub requests: f64,
     /// Their passes, by [`PassRule`].
     pub passes: [f64; 3],
@@ -47,9 +44,7 @@ pub struct RoundCounts {
     pub by_class: [KindCounts; 5],
     /// Compare-and-stores that belong to a loop.
     pub trips: f64,
-    /// Units of work.
     pub units: f64,
-    /// Warps.
     pub warps: f64,
     /// Rounds that were run.
     pub rounds: f64,

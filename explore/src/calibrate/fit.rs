@@ -8,7 +8,7 @@ use crate::least_squares::{dot, non_negative, unconstrained};
 pub(super) struct Equation {
     /// What was measured, one after another.
     pub(super) of: Vec<CycleSum>,
-    /// What it is divided by.
+    /// Divisor of a ratio.
     pub(super) to: Option<Vec<CycleSum>>,
     /// The figure: cycles, or a ratio of cycles.
     pub(super) value: f64,

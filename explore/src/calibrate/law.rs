@@ -36,7 +36,6 @@ pub enum GpuConstant {
 }
 
 impl GpuConstant {
-    /// Every one.
     pub const ALL: [GpuConstant; 11] = [
         GpuConstant::Atom,
         GpuConstant::Load,
@@ -51,7 +50,6 @@ impl GpuConstant {
         GpuConstant::CasLane,
     ];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             GpuConstant::Atom => "atom",

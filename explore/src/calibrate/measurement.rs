@@ -10,7 +10,7 @@ use atoms_workload::{Generated, WorkloadValue};
 /// The table of published figures, with their sources.
 const PUBLISHED: &str = include_str!("../../data/silicon.csv");
 
-/// What of a workload was measured.
+/// Quantity that was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Metric {
@@ -33,7 +33,7 @@ impl Metric {
     }
 }
 
-/// What a figure is for.
+/// Use of a figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FigureUse {
@@ -44,7 +44,7 @@ pub enum FigureUse {
     Compare,
 }
 
-/// What is known of where a figure comes from.
+/// Provenance of a figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Provenance {
     /// Read in the source, or measured.
@@ -88,7 +88,6 @@ pub enum MeasuredOrder {
 pub struct MeasuredWorkload {
     /// As written: `contend op=mbar.arrive + contend op=mbar.test_wait`.
     pub text: String,
-    /// The workloads.
     pub parts: Vec<Generated>,
 }
 
@@ -139,17 +138,13 @@ pub(super) fn whole(workload: &Generated, name: &str) -> u32 {
 pub struct GpuMeasurement {
     /// Line of the table.
     pub line: u64,
-    /// Its name.
     pub figure: String,
-    /// The GPU.
     pub gpu: String,
     /// Number of the statement in `docs/calibration.md` that it belongs to.
     pub anchor: Option<u32>,
     /// What was measured; nothing where it cannot be said.
     pub workload: Option<MeasuredWorkload>,
-    /// With which memory order.
     pub order: MeasuredOrder,
-    /// What of it.
     pub metric: Metric,
     /// The workload whose figure it is divided by, if it is a ratio.
     pub baseline: Option<MeasuredWorkload>,
@@ -157,27 +152,25 @@ pub struct GpuMeasurement {
     pub value: f64,
     /// Error that is to be expected of it, in percent.
     pub tolerance: f64,
-    /// What it is for.
     #[serde(rename = "use")]
     pub purpose: FigureUse,
-    /// What is known of where it comes from.
+    /// Provenance.
     pub mark: Provenance,
     /// Whether it is good as a figure of the model: high, mid, low.
     pub confidence: String,
-    /// Where it comes from.
     pub source: String,
-    /// Why nothing is made of it.
+    /// Reason why nothing is made of it.
     pub left_out: Option<String>,
 }
 
 impl GpuMeasurement {
-    /// Whether constants are fitted to it.
+    /// True if constants are fitted to it.
     pub(super) fn is_fitted(&self) -> bool {
         self.purpose == FigureUse::Fit && self.left_out.is_none() && self.metric != Metric::Passes
     }
 }
 
-/// Why a table of measurements cannot be used.
+/// Reason why a table of measurements cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasurementError {
     /// A column that must be there is not.

@@ -13,7 +13,6 @@ use crate::least_squares::dot;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GpuProfile {
-    /// The GPU.
     pub gpu: String,
     /// Configuration of the unit that stands for it.
     pub unit: String,

@@ -50,13 +50,13 @@ pub(crate) const MOST_SERIES: usize = 12;
 /// Lines and points over two axes, with a legend beside them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
-    /// What it shows, or better what it says.
+    /// Title: preferably the conclusion.
     pub title: String,
-    /// What holds for all of it: configuration, workload.
+    /// Properties that all series share: configuration, workload.
     pub subtitle: String,
-    /// Below.
+    /// Axis below the plot.
     pub x: Axis,
-    /// At the left.
+    /// Axis at the left of the plot.
     pub y: Axis,
     /// Series to draw, at most `MOST_SERIES`.
     pub series: Vec<Series>,

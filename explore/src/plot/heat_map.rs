@@ -10,17 +10,17 @@ use super::theme::{self, DIM, HEAD, INK, Page, SIZE};
 /// Values of cells: how busy each bank was over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeatMap {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// What holds for all of it.
+    /// Properties that all cells share.
     pub subtitle: String,
-    /// What goes on from column to column: `cycle`.
+    /// Quantity of the columns: `cycle`.
     pub x: String,
     /// First value of the first column, and one beyond the last.
     pub columns: (f64, f64),
-    /// What a row is: `bank`.
+    /// Quantity of the rows: `bank`.
     pub y: String,
-    /// What a cell shows, with its unit.
+    /// Quantity of the cells, with its unit.
     pub value: String,
     /// Rows of cells, the first at the bottom; all as long as the first.
     pub rows: Vec<Vec<f64>>,

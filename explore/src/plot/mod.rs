@@ -18,8 +18,6 @@ pub use stack::{Bar, StackedBars};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot draw `{title}`: {reason}")]
 pub struct PlotError {
-    /// Title of the plot.
     pub title: String,
-    /// What hinders it.
     pub reason: String,
 }

@@ -19,7 +19,6 @@ pub enum Scale {
 pub struct Axis {
     /// Name and unit: `updates per 1,000 cycles`.
     pub label: String,
-    /// How.
     pub scale: Scale,
 }
 

@@ -6,10 +6,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::PlotError;
 use super::theme::{self, DIM, HEAD, INK, Page, SIZE, colour};
 
-/// A bar.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bar {
-    /// What it is about.
     pub name: String,
     /// Its parts, in the order of [`StackedBars::parts`].
     pub values: Vec<f64>,
@@ -18,9 +16,9 @@ pub struct Bar {
 /// Bars of parts, each bar as long as any other: where the cycles went.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StackedBars {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// What holds for all of it.
+    /// Properties that all bars share.
     pub subtitle: String,
     /// Names of the parts.
     pub parts: Vec<String>,
@@ -109,7 +107,7 @@ impl StackedBars {
     }
 }
 
-/// Is no colour of the theme: it stays white where the viewer prefers dark.
+/// White that is no colour of the theme: it stays white where the viewer prefers dark.
 const WHITE_ON_COLOUR: RGBColor = RGBColor(0xfe, 0xfe, 0xfe);
 
 fn fill(part: usize) -> ShapeStyle {

@@ -22,7 +22,6 @@ pub struct SweepReport<'a> {
     pub file: &'a str,
     /// Seed of all workloads.
     pub seed: u64,
-    /// The RTL.
     pub rtl: &'a RtlIdentity,
     /// The points, in order.
     pub measured: &'a [Measured],
@@ -38,17 +37,15 @@ pub mod file {
     pub const PAGE: &str = "report.html";
     /// A row for each point.
     pub const CSV: &str = "points.csv";
-    /// Everything.
+    /// All results.
     pub const JSON: &str = "points.json";
 }
 
-/// Why a report cannot be written.
+/// Reason why a report cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepReportError {
-    /// A file.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The table.
     #[error("points.csv: {0}")]
     Csv(#[from] csv::Error),
     /// A plot that cannot be drawn of these points.

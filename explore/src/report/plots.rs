@@ -19,13 +19,12 @@ use super::SweepReport;
 pub struct DrawnPlot {
     /// Name of its file, without an ending.
     pub name: String,
-    /// The picture.
     pub svg: String,
-    /// What it says.
+    /// Sentences about what the plot shows.
     pub findings: Vec<String>,
 }
 
-/// Why a plot cannot be drawn.
+/// Reason why a plot cannot be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotRefusal {
     /// It asks for a figure that there is not.
@@ -46,7 +45,6 @@ pub enum PlotRefusal {
          `only = {{ {only} }}`"
     )]
     Curves { y: String, x: String, curves: usize, sizes: String, only: String },
-    /// The plot.
     #[error(transparent)]
     Plot(#[from] PlotError),
 }

@@ -46,7 +46,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
-/// Everything that is known.
+/// Gives all results as JSON.
 pub(super) fn json(report: &SweepReport<'_>) -> Value {
     let point = |(at, one): (usize, &Measured)| {
         let outcome = one.outcome.as_ref().ok();

@@ -22,13 +22,10 @@ pub struct Figure {
 /// Parts of the cost of a unit that are measured or fitted.
 #[derive(Clone, Copy, Debug)]
 pub enum CostPart {
-    /// The area.
     Area,
-    /// The clock.
     Clock,
 }
 
-/// Every figure.
 #[rustfmt::skip]
 pub const FIGURES: &[Figure] = &[
     Figure { name: "throughput", label: "units of work per 1,000 cycles", about: "Units of work in a thousand cycles, from reset to the last answer.", more_is_better: Some(true), of: |p| Some(p.measurement.units_per_kilocycle()), from: None },

@@ -22,7 +22,6 @@ pub struct PointStore {
 /// What is kept of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct KeptPoint {
-    /// What was counted.
     pub(super) measurement: Measurement,
     /// What the run made of the unit.
     pub(super) usage: PointUsage,

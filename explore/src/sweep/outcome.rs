@@ -8,12 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::cost::{FigureOrigin, UnitCost};
 use crate::measure::Measurement;
 
-/// What a point came to.
+/// Results of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointOutcome {
-    /// What was counted.
     pub measurement: Measurement,
-    /// What the run made of the unit.
     pub usage: PointUsage,
     /// What its unit costs; `None` with [`CostMode::None`](super::CostMode::None).
     pub cost: Option<PointCost>,
@@ -97,13 +95,11 @@ pub struct PointUsage {
     pub stack: BTreeMap<String, u64>,
     /// Cycles from acceptance of a warp request to its answer, of requests that were not suspended: mean, and percentiles.
     pub latency_mean: Option<f64>,
-    /// See above.
     pub latency_p50: Option<u64>,
-    /// See above.
     pub latency_p99: Option<u64>,
     /// Words that the banks served, over all that they could.
     pub bank_utilisation: f64,
-    /// Cycles of an interval of the below.
+    /// Cycles of an interval of `served_over_time`.
     pub interval_cycles: u64,
     /// `[interval][bank]`: words served.
     pub served_over_time: Vec<Vec<u64>>,

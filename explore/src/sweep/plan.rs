@@ -134,7 +134,7 @@ impl PlotFile {
         })
     }
 
-    /// Whether a point is in it.
+    /// True if a point is in it.
     pub(crate) fn has(&self, point: &SweepPoint) -> bool {
         self.only().all(|(name, value)| point.labels.get(name) == Some(&value))
     }
@@ -143,18 +143,14 @@ impl PlotFile {
 /// Whose parameter is varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum VariedOf {
-    /// The unit's.
     Unit,
-    /// The workload's.
     Workload,
 }
 
 /// A parameter and the values that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Varied {
-    /// Whose.
     pub of: VariedOf,
-    /// Its name.
     pub name: String,
     /// Its values as text, at least one.
     pub values: Vec<String>,
@@ -165,7 +161,6 @@ pub struct Varied {
 pub struct SweepPoint {
     /// Configuration of the unit, of a point by its one name.
     pub config: NamedConfig,
-    /// Workload.
     pub workload: String,
     /// Settings of the workload that have an effect, by name, as text.
     pub settings: BTreeMap<String, String>,
@@ -209,7 +204,7 @@ pub struct SweepPoints {
     pub impossible: Vec<Impossible>,
 }
 
-/// Why a sweep cannot be run.
+/// Reason why a sweep cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// The file cannot be read.

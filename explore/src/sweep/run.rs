@@ -22,7 +22,6 @@ use atoms_workload::{Generated, Workload, WorkloadError};
 /// Which points are measured on the RTL, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Certify {
-    /// Every one.
     #[default]
     All,
     /// None: their figures are the model's, and marked.
@@ -32,9 +31,8 @@ pub enum Certify {
 /// A point, measured.
 #[derive(Debug)]
 pub struct Measured {
-    /// The point.
     pub point: SweepPoint,
-    /// What it came to, or why it came to nothing.
+    /// Results of the point, or the reason why it has none.
     pub outcome: Result<PointOutcome, String>,
     /// RTL and model were in lockstep, and the oracle accepted every answer.
     pub certified: bool,
@@ -59,7 +57,7 @@ pub enum SweepProgress<'a> {
     Points { done: usize, of: usize, kept: usize },
 }
 
-/// Why a sweep was not carried out. What was measured is kept.
+/// Reason why a sweep was not carried out. What was measured is kept.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepRunError {
     /// A workload, or one of its settings.
@@ -68,10 +66,8 @@ pub enum SweepRunError {
     /// The RTL of a configuration.
     #[error("the RTL of `{0}` cannot be had")]
     Rtl(String, #[source] Box<RtlBuildError>),
-    /// The RTL's sources.
     #[error(transparent)]
     Sources(#[from] BuildError),
-    /// The store.
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// The list of configurations.

@@ -19,7 +19,7 @@ const SPREAD: (f64, f64) = (5.0, 5.0);
 /// How often parents are crossed.
 const CROSSED: f64 = 0.9;
 
-/// What a search came to.
+/// Results of a search.
 #[derive(Debug)]
 pub struct Searched {
     /// Every point that was looked at, in the order of their values.
@@ -28,13 +28,12 @@ pub struct Searched {
     pub impossible: Vec<Impossible>,
 }
 
-/// Why a search came to nothing.
+/// Reason why a search came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
     /// What the file asks for.
     #[error(transparent)]
     File(#[from] SweepError),
-    /// Measuring.
     #[error(transparent)]
     Run(#[from] SweepRunError),
 }

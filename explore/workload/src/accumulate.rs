@@ -74,7 +74,7 @@ impl Type {
 }
 
 parameters! {
-    /// Of accumulation.
+    /// Parameters of accumulation.
     Accumulate {
         /// How a lane adds: cas adds to what it gets back, cast and cast.spin load; add is one ADD, as if the unit added floats.
         method: Storing = Storing::CastSpin, ();
@@ -134,7 +134,7 @@ struct State {
     pending: u32,
 }
 
-/// What a thread is about.
+/// State of a thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Adding {
     value: u64,

@@ -100,7 +100,7 @@ fn halves(address: u32, value: u64) -> Vec<(u32, u32)> {
 const ARRIVALS: u32 = (1 << 20) - 1;
 
 parameters! {
-    /// Of contenders.
+    /// Parameters of contenders.
     Contend {
         /// What contenders have in common: one word or mbarrier object, or such of their own on one bank.
         at: Meeting = Meeting::Word, ();

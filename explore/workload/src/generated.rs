@@ -17,7 +17,7 @@ use super::queue::Queue;
 use super::sum::{Histogram, Reduction};
 
 parameters! {
-    /// Of every generated workload.
+    /// Parameters of every generated workload.
     Common {
         /// Warps that make requests.
         warps: u32 = 8, 1..=64;
@@ -38,7 +38,7 @@ trait Generate: ParameterSet + fmt::Debug + Send + Sync {
     fn copied(&self) -> Box<dyn Generate>;
 }
 
-/// What a program is set up for.
+/// Inputs of a generator.
 struct SetUp<'a> {
     common: Common,
     threads: Threads,
@@ -102,7 +102,6 @@ generators! {
 /// A row of [`GENERATED`].
 #[derive(Debug)]
 pub struct GeneratedKind {
-    /// Name.
     pub name: &'static str,
     /// What one unit of work is.
     pub unit: &'static str,

@@ -23,7 +23,7 @@ named_values! {
 }
 
 parameters! {
-    /// Of insertion into a hash table.
+    /// Parameters of insertion into a hash table.
     HashInsert {
         /// How a slot is taken; after a cast that did not store, the slot is loaded to see its key.
         method: Insertion = Insertion::Cas, ();
@@ -115,7 +115,7 @@ struct State {
     pending: u32,
 }
 
-/// What a thread inserts, and where it is.
+/// Key that a thread inserts, and the slot that it probes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Probe {
     key: u32,

@@ -45,9 +45,8 @@ impl fmt::Display for KernelUnit {
 /// A kernel, its launch, and what one unit of its work is.
 #[derive(Clone, Debug)]
 pub struct KernelWorkload {
-    /// The kernel.
     pub kernel: Kernel,
-    /// What it is started with, and what is expected of it.
+    /// Parameters and expectations of the kernel.
     pub launch: Launch,
     /// What one unit of work is.
     pub unit: KernelUnit,

@@ -49,7 +49,6 @@ impl fmt::Display for WorkloadValue {
     }
 }
 
-/// One parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorkloadParameter {
     /// Name, as in `--with NAME=VALUE`.
@@ -107,7 +106,6 @@ impl Setting for f64 {
 
 /// The parameters of something: a struct whose fields are declared by [`parameters`].
 pub(super) trait ParameterSet {
-    /// The table.
     fn parameters(&self) -> &'static [WorkloadParameter];
 
     /// The values, in the order of the table.

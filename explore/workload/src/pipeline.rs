@@ -19,7 +19,7 @@ named_values! {
 }
 
 parameters! {
-    /// Of a pipeline.
+    /// Parameters of a pipeline.
     Stages {
         /// Stages of the pipeline.
         depth: u32 = 4, 1..=1024;

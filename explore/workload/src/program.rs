@@ -34,7 +34,7 @@ pub trait WarpProgram: fmt::Debug + Send {
     fn check(&self, word: &dyn Fn(u32) -> u32) -> Result<(), String>;
 }
 
-/// What a warp does after an answer.
+/// Next action of a warp after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Asks again, when it has computed what depends on the answer.
@@ -43,14 +43,13 @@ pub enum Next {
     Backoff(u32),
     /// Begins its next unit of work, when it has thought, and computed for so many cycles.
     Unit(u32),
-    /// Has done its work.
+    /// The warp has done its work.
     Done,
 }
 
-/// What was done, as warps count it.
+/// Counters of the work that warps did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkCounts {
-    /// Units of work.
     pub units: u64,
     /// Lanes that tried what may fail: to store, to be let in, to find a phase complete.
     pub tries: u64,
@@ -129,7 +128,7 @@ pub(super) fn lanes_where(mask: u32, holds: impl Fn(usize) -> bool) -> u32 {
     lanes_of(mask).filter(|lane| holds(*lane)).fold(0, |found, lane| found | 1 << lane)
 }
 
-/// Why a workload cannot be set up. Messages say what would work.
+/// Reason why a workload cannot be set up. Messages say what would work.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum WorkloadError {
     /// There is no such workload; those there are.

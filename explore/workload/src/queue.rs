@@ -11,7 +11,7 @@ use super::program::{
 };
 
 parameters! {
-    /// Of a queue.
+    /// Parameters of a queue.
     Queue {
         /// Warps that take elements; the others put them. 0: elements stay in the queue.
         consumers: u32 = 4, 0..=63;
@@ -131,7 +131,7 @@ pub(super) struct QueueProgram {
     /// By position: the element put there, and whether it was taken.
     put: Vec<u32>,
     taken: Vec<bool>,
-    /// Put so far.
+    /// Elements put so far.
     elements: u32,
     wrong: Option<String>,
 }

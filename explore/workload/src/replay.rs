@@ -47,7 +47,7 @@ enum Offer {
     Cluster(Box<ClusterRequest>, Fault),
 }
 
-/// Why a trace is no workload.
+/// Reason why a trace is no workload.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceReplayError {
     /// It cannot be read.
@@ -143,7 +143,7 @@ impl Replay {
         self.events.iter().filter(|event| !matches!(event.offer, Offer::Part(_))).count() as u64
     }
 
-    /// Whether every request says when it was accepted.
+    /// True if every request says when it was accepted.
     pub fn has_gaps(&self) -> bool {
         self.without_time().is_none()
     }
@@ -294,7 +294,7 @@ impl ReplayStimulus {
         self.given_up.as_ref()
     }
 
-    /// Whether what was accepted in this cycle of the recording is to be offered now.
+    /// True if what was accepted in this cycle of the recording is to be offered now.
     fn due(&self, accepted: Option<u64>) -> bool {
         match (self.gaps, accepted, self.began) {
             (Gaps::Recorded, Some(accepted), Some(began)) => {

@@ -9,7 +9,7 @@ use crate::kernel::source::Source;
 use std::str::FromStr;
 use strum::ParseError;
 
-/// Which datapath an instruction goes through.
+/// Datapath of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
     /// Once per active lane.
@@ -22,22 +22,14 @@ pub enum Path {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum Compare {
-    /// Never.
     #[strum(serialize = "f")]
     False,
-    /// Less.
     Lt,
-    /// Equal.
     Eq,
-    /// Less or equal.
     Le,
-    /// Greater.
     Gt,
-    /// Not equal.
     Ne,
-    /// Greater or equal.
     Ge,
-    /// Always.
     #[strum(serialize = "t")]
     True,
 }
@@ -47,7 +39,7 @@ pub enum Compare {
 pub struct FloatCompare {
     /// The comparison of ordered operands.
     pub compare: Compare,
-    /// What a NaN operand gives.
+    /// Result where an operand is a NaN.
     pub unordered: bool,
 }
 
@@ -66,24 +58,19 @@ impl FromStr for FloatCompare {
     }
 }
 
-/// How a comparison is combined with the predicate operand.
+/// Combination of a comparison with the predicate operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum BoolOp {
-    /// Conjunction.
     And,
-    /// Disjunction.
     Or,
-    /// Exclusive or.
     Xor,
 }
 
-/// Which part of a product is kept.
+/// Part of a product that is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProductPart {
-    /// The low half.
     Low,
-    /// The high half.
     High,
     /// All of it.
     Wide,
@@ -92,9 +79,7 @@ pub enum ProductPart {
 /// Integer operations, of the type beside them. `p` are predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntOp {
-    /// `a + b`
     Add,
-    /// `a - b`
     Sub,
     /// `a + b + c + p0 + p1`; the predicates count the carries out. A negated operand counts as its inverse plus
     /// one, so that the carry of a subtraction is its inverted borrow. Source: observed in compiled 64-bit arithmetic,
@@ -102,7 +87,6 @@ pub enum IntOp {
     Add3,
     /// `a - b - p0`; the first predicate is the borrow.
     SubBorrow,
-    /// `a * b`
     Mul(ProductPart),
     /// `a * b + c + p0`; the first predicate is the carry.
     Mad(ProductPart),
@@ -118,13 +102,10 @@ pub enum IntOp {
     Sad,
     /// `c` plus the sum of `|a - b|` over the parts of the type.
     SadParts,
-    /// `a / b`
     Div,
     /// Remainder of that.
     Rem,
-    /// `|a|`
     Abs,
-    /// `-a`
     Neg,
     /// `p0 ? min(a, b) : max(a, b)`. The first predicate says whether `a` was taken; of halves, the predicates say it of
     /// the low and of the high one.
@@ -159,48 +140,34 @@ pub enum IntOp {
 /// Float operations, of the type beside them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloatOp {
-    /// `a + b`
     Add,
-    /// `a - b`
     Sub,
-    /// `a * b`
     Mul,
     /// `a * b + c`, rounded once.
     Fma,
-    /// `a / b`
     Div,
     /// The least, if `p0`, or the greatest of the operands; -0 is less than +0.
     MinMax(MinMax),
-    /// `|a|`
     Abs,
-    /// `-a`
     Neg,
-    /// `1 / a`
     Rcp,
-    /// Square root.
     Sqrt,
     /// `1 / sqrt(a)`
     Rsqrt,
-    /// Sine.
     Sin,
-    /// Cosine.
     Cos,
-    /// Logarithm to base 2.
     Lg2,
-    /// Power of 2.
     Ex2,
-    /// Hyperbolic tangent.
     Tanh,
     /// `b` with the sign of `a`.
     CopySign,
 }
 
-/// What a minimum or maximum does out of the ordinary.
+/// Options of a minimum or maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MinMax {
     /// A NaN wins in place of losing.
     pub nan: bool,
-    /// Its operands.
     pub of: MinMaxOf,
 }
 
@@ -218,21 +185,18 @@ pub enum MinMaxOf {
     ThreeMagnitudes,
 }
 
-/// What a float is asked about.
+/// Property of a float that is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum FloatTest {
     /// Neither infinite nor NaN.
     Finite,
-    /// Infinite.
     Infinite,
     /// Neither infinite, NaN nor subnormal: zero is normal (\[PTX\] testp, and what compiled code does).
     Normal,
     /// Not NaN.
     Number,
-    /// NaN.
     NotANumber,
-    /// Subnormal.
     Subnormal,
 }
 
@@ -241,15 +205,12 @@ pub enum FloatTest {
 pub enum Window {
     /// Shared memory of the own CTA.
     SharedCta,
-    /// Shared memory of the cluster.
     SharedCluster,
     /// Memory of the thread.
     Local,
-    /// Kernel parameters.
     Param,
-    /// Constants.
     Const,
-    /// None of these.
+    /// All other addresses: global memory.
     Global,
 }
 
@@ -276,19 +237,12 @@ pub enum ComputeOp {
     Extract {
         /// First bit.
         shift: u8,
-        /// How many.
         bits: u8,
     },
     /// `a`, `b`, `c`, `d` of `bits` bits each, `a` lowest.
-    Concat {
-        /// Bits of each.
-        bits: u8,
-    },
-    /// An integer operation.
+    Concat { bits: u8 },
     Int {
-        /// Which.
         op: IntOp,
-        /// Of which type.
         ty: Type,
         /// Limit to the type in place of wrapping.
         saturate: bool,
@@ -298,11 +252,10 @@ pub enum ComputeOp {
     /// Bitwise function of three operands: bit `a << 2 | b << 1 | c` of the table. The first predicate is "not zero",
     /// combined with `p0`.
     Lop3 {
-        /// Truth table.
         table: u8,
-        /// How many bits.
+        /// Number of bits.
         ty: Type,
-        /// How `p0` enters the predicate.
+        /// Combination of the predicate with `p0`.
         combine: BoolOp,
     },
     /// Function of the three predicates `p`: bit `p0 << 2 | p1 << 1 | p2` of a table per result. A predicate is also
@@ -325,7 +278,7 @@ pub enum ComputeOp {
     },
     /// A word of `{c, a}` shifted by `b`; to the right, a signed type repeats the sign of `c`.
     Funnel {
-        /// Which way.
+        /// True for a shift to the left.
         left: bool,
         /// Largest shift, 32 or 64, and signedness.
         ty: Type,
@@ -343,14 +296,13 @@ pub enum ComputeOp {
     },
     /// Lowest `b` bits of `a`, extended to 32.
     Extend {
-        /// By sign.
         signed: bool,
         /// Take `b` modulo 32 in place of limiting it.
         wrap: bool,
     },
     /// `c` plus the sum of products of the bytes of `b` with the bytes, or with two halves, of `a`.
     Dot {
-        /// What `a` holds.
+        /// Pieces in `a`.
         pieces: DotPieces,
         /// Signedness of the pieces of `a` and of `b`.
         signed: [bool; 2],
@@ -360,45 +312,38 @@ pub enum ComputeOp {
     /// `a compare b`, combined with `p0`; the second predicate takes the inverse comparison, of packed types that of the
     /// high half.
     Compare {
-        /// The comparison.
         compare: FloatCompare,
-        /// Of which type.
         ty: Type,
-        /// How `p0` enters.
+        /// Combination with `p0`.
         combine: BoolOp,
         /// Flush subnormal operands.
         flush: bool,
         /// The register result: all ones of a type, or its 1.0. A comparison of packed halves gives 16 bits for each half.
         result: Option<Type>,
-        /// Of what it is one part.
+        /// The part of a comparison that the instruction does.
         part: ComparePart,
     },
     /// The first predicate: `a` is the minimum (or maximum) of `a` and `b`, binary64, where a NaN loses
     /// against a number; the second: both are NaN (chosen: what compiled fmin and fmax make of them).
     MinMaxTaken {
-        /// Minimum.
         min: bool,
         /// Combination with `p0`.
         combine: BoolOp,
     },
-    /// A float operation.
     Float {
-        /// Which.
         op: FloatOp,
-        /// Of which type.
         ty: FloatType,
-        /// How it rounds, flushes and limits.
         mode: FloatMode,
-        /// Of packed halves, the result is that of the low ones in binary32.
+        /// The result is that of the low halves of a packed type, in binary32.
         widen: bool,
     },
     /// Predicate: the quotient `a / b`, binary32, needs more than the short sequence around a reciprocal.
     DivisionIsHard,
     /// A function of the multi-function unit of `a`.
     Mufu(MufuFunction),
-    /// Whether `a` is what is asked: the first predicate.
+    /// First predicate: true if `a` has the property.
     Test {
-        /// What is asked.
+        /// Property that is tested.
         test: FloatTest,
         /// Type of `a`.
         ty: FloatType,
@@ -407,7 +352,6 @@ pub enum ComputeOp {
     Convert {
         /// Type of `a`.
         from: Type,
-        /// Type of the result.
         to: Type,
         /// How it rounds and flushes; limits to an integer type, or a float to 0.0 to 1.0.
         mode: FloatMode,
@@ -421,7 +365,6 @@ pub enum ComputeOp {
     Pack {
         /// Type of each half.
         half: FloatType,
-        /// How it rounds and limits.
         mode: FloatMode,
     },
     /// `c << 2n | a << n | b`, of `a` and `b` limited to the range of an integer of n bits.
@@ -450,7 +393,7 @@ pub enum ComputeOp {
     },
     /// The address `a` of a memory as a generic one.
     ToGeneric(Window),
-    /// Whether the generic address `a` is in the memory: the first predicate. The rank of the own CTA is `b`.
+    /// First predicate: true if the generic address `a` is in the memory. The rank of the own CTA is `b`.
     InWindow(Window),
     /// The shared address `a` in the CTA of rank `b`.
     MapRank,
@@ -458,10 +401,10 @@ pub enum ComputeOp {
     RankOf,
 }
 
-/// Of what a comparison is one part.
+/// The comparison of which an instruction does one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparePart {
-    /// It stands alone.
+    /// The comparison stands alone.
     Whole,
     /// It is that of high words; `p1` is the result for the low ones, and decides where these are alike.
     High,
@@ -493,12 +436,10 @@ impl ComputeOp {
     }
 }
 
-/// An instruction that computes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compute {
-    /// What it computes.
     pub op: ComputeOp,
-    /// Whether it runs per lane or per warp, which is also the file `dst` names.
+    /// Per lane or per warp; also the register file of `dst`.
     pub path: Path,
     /// Number of the result register (or of the low one of a pair) in the file of `path`; the zero
     /// register where there is none.
@@ -509,12 +450,11 @@ pub struct Compute {
     pub pred_dst: [Pred; 2],
     /// Operands `a`, `b`, `c`, `d`; those not used are zero.
     pub sources: [Source; 4],
-    /// Predicate operands.
     pub p: [PredSource; 3],
 }
 
 impl Compute {
-    /// Of `path`, without operands and results.
+    /// An instruction of `path` without operands and results.
     pub const fn new(op: ComputeOp, path: Path) -> Compute {
         let dst = match path {
             Path::Vector => Reg::RZ.0,

@@ -31,7 +31,7 @@ pub enum JumpBase {
     Uniform(UReg),
 }
 
-/// How a block barrier combines a predicate of all threads.
+/// Vote of a block barrier over a predicate of all threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum BarrierVote {
@@ -56,7 +56,7 @@ pub struct BlockBarrier {
     /// True if bits 0 to 15 of `barrier` are its number and bits 16 to 27 the threads expected. Source: listings, which
     /// then name one register twice.
     pub packed: bool,
-    /// Whether threads that arrive also wait (`BAR.SYNC`) or go on (`BAR.ARV`).
+    /// True if threads that arrive also wait (`BAR.SYNC`); false if they go on (`BAR.ARV`).
     pub wait: bool,
     /// `BAR.RED`: a predicate that is combined over the threads that wait; [`WarpOp::BarrierResult`] reads it.
     pub vote: Option<(BarrierVote, PredSource)>,
@@ -65,7 +65,6 @@ pub struct BlockBarrier {
 /// Control instruction. Branch targets are indices of instructions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
-    /// Go to `target`.
     Branch {
         /// Index of the instruction to go to.
         target: u32,
@@ -84,54 +83,44 @@ pub enum Control {
         /// Index into [`crate::Kernel::driver_functions`].
         function: u32,
     },
-    /// End the thread.
     Exit,
     /// `BPT.TRAP`: end the run with an error.
     Trap,
     /// Note in `barrier` that the active threads will meet.
     SetBarrier {
-        /// The convergence barrier.
         barrier: BarrierRegister,
     },
     /// Wait for the threads noted in `barrier`.
     SyncBarrier {
-        /// The convergence barrier.
         barrier: BarrierRegister,
     },
     /// As [`Control::SyncBarrier`], but a thread that has waited for long goes on: of code without convergence
     /// barriers of its own (PTX), in which the others may wait for what comes after.
     Meet {
-        /// The convergence barrier.
         barrier: BarrierRegister,
     },
     /// Strike the active threads in which `pred` holds from `barrier`.
     BreakBarrier {
-        /// The convergence barrier.
         barrier: BarrierRegister,
-        /// Which threads, besides the guard.
+        /// Threads that are struck, besides the guard.
         pred: PredSource,
     },
     /// Copy a convergence barrier to a register; perhaps clear it.
     BarrierToReg {
-        /// Destination.
         dst: Reg,
-        /// The convergence barrier.
         barrier: BarrierRegister,
-        /// Clear the barrier.
         clear: bool,
     },
     /// Copy a register to a convergence barrier.
     RegToBarrier {
-        /// The convergence barrier.
         barrier: BarrierRegister,
-        /// Source.
         src: Source,
     },
     /// Wait until the threads of the mask wait with the same mask. Threads whose masks differ are separate groups.
     WarpSync {
         /// Mask of lanes.
         mask: Source,
-        /// How the group goes on.
+        /// Way in which the group continues.
         way: SyncWay,
     },
     /// `ENDCOLLECTIVE`: each thread goes on where its own [`SyncWay::Collective`] says.
@@ -140,7 +129,6 @@ pub enum Control {
     Yield,
     /// Wait for a while, in nanoseconds.
     Sleep {
-        /// How long.
         nanoseconds: Source,
         /// `.SYNCS`: no longer than until the phase is complete that the thread's last
         /// `SYNCS.PHASECHK.TRYWAIT` asked about.
@@ -153,7 +141,7 @@ pub enum Control {
     EndGroup,
     /// Wait until no more than so many groups of the thread are on their way (DEPBAR.LE SB0).
     WaitGroups {
-        /// How many may be.
+        /// Groups that may be left.
         most: u32,
         /// `cp.async.bulk.wait_group.read`: it is enough that what they copy from has been read. Here that is when it is
         /// written; but what comes after may not count on that.
@@ -165,25 +153,20 @@ pub enum Control {
     ClusterWait,
     /// Copy half of the return program counter, which compilers use to keep a value, to a register.
     ReturnPcToReg {
-        /// Destination.
         dst: Reg,
-        /// The high half.
         high: bool,
     },
     /// Copy a register to half of the return program counter.
     RegToReturnPc {
-        /// The high half.
         high: bool,
-        /// Source.
         src: Source,
     },
     /// Order memory accesses. Nothing to do where accesses are carried out in order.
     Fence,
-    /// Nothing.
     Nop,
 }
 
-/// How the threads that met at WARPSYNC go on.
+/// Way in which threads continue after WARPSYNC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyncWay {
     /// Together with the threads of other groups that are at the same place.
@@ -193,12 +176,12 @@ pub enum SyncWay {
     /// `.COLLECTIVE`: each group by itself, from wherever its threads come through one copy of the instructions
     /// up to ENDCOLLECTIVE. The compiler writes the same instructions at each of these places.
     Collective {
-        /// Where the thread goes on from there.
+        /// Instruction at which the thread continues after the region.
         resume: u32,
     },
 }
 
-/// How a vote combines the lanes.
+/// Combination of the lanes in a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VoteMode {
     /// All active lanes hold.
@@ -209,39 +192,31 @@ pub enum VoteMode {
     Eq,
 }
 
-/// Which lane a shuffle reads.
+/// Lane that a shuffle reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum ShuffleMode {
     /// The lane named.
     Idx,
-    /// So many lanes down in number.
+    /// The lane whose number is lower by the distance.
     Up,
-    /// So many lanes up in number.
+    /// The lane whose number is higher by the distance.
     Down,
     /// The lane whose number is the exclusive or.
     #[strum(serialize = "bfly")]
     Butterfly,
 }
 
-/// How REDUX combines the lanes.
+/// Combination of the lanes in REDUX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReduxOp {
-    /// Sum.
     Sum,
-    /// Minimum, unsigned.
     MinU,
-    /// Minimum, signed.
     MinS,
-    /// Maximum, unsigned.
     MaxU,
-    /// Maximum, signed.
     MaxS,
-    /// Bitwise and.
     And,
-    /// Bitwise or.
     Or,
-    /// Bitwise exclusive or.
     Xor,
     /// Minimum of binary32, -0 below +0.
     MinF(FloatRedux),
@@ -249,10 +224,9 @@ pub enum ReduxOp {
     MaxF(FloatRedux),
 }
 
-/// How a reduction takes binary32 values.
+/// Options of a reduction of binary32 values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloatRedux {
-    /// Their absolute values.
     pub absolute: bool,
     /// A NaN makes the result NaN; else it is passed over.
     pub nan: bool,
@@ -264,7 +238,6 @@ pub struct FloatRedux {
 pub struct Collective {
     /// Mask of lanes.
     pub members: Source,
-    /// What the threads of the mask do.
     pub op: WarpOp,
     /// Where each thread takes what machine code has once for the warp.
     pub spread: Reg,
@@ -275,35 +248,20 @@ pub struct Collective {
 pub enum WarpOp {
     /// Mask of the active lanes in which `src` holds, and the verdict.
     Vote {
-        /// How lanes are combined for the predicate.
         mode: VoteMode,
         /// Mask for the thread's registers.
         dst: Reg,
-        /// Verdict.
         pred_dst: Pred,
-        /// The predicate voted on.
         src: PredSource,
     },
     /// As [`WarpOp::Vote`], into a uniform register.
-    VoteUniform {
-        /// How lanes are combined for the predicate.
-        mode: VoteMode,
-        /// Mask.
-        dst: UReg,
-        /// Verdict.
-        pred_dst: Pred,
-        /// The predicate voted on.
-        src: PredSource,
-    },
+    VoteUniform { mode: VoteMode, dst: UReg, pred_dst: Pred, src: PredSource },
     /// The value of another active lane.
     Shuffle {
-        /// Which lane.
         mode: ShuffleMode,
-        /// Result.
         dst: Reg,
-        /// Whether the lane read was in range.
+        /// Predicate: the lane that was read is in range.
         pred_dst: Pred,
-        /// The value offered.
         src: Reg,
         /// Lane or distance.
         lane: Source,
@@ -311,23 +269,14 @@ pub enum WarpOp {
         control: Source,
     },
     /// Combination over the active lanes, into a uniform register.
-    Redux {
-        /// How.
-        op: ReduxOp,
-        /// Result.
-        dst: UReg,
-        /// The value.
-        src: Reg,
-    },
+    Redux { op: ReduxOp, dst: UReg, src: Reg },
     /// The value of the lowest active lane, into a uniform register.
     ToUniform {
-        /// Result.
         dst: UReg,
         /// The active lanes whose value differs from it; PT where it is not used.
         differs: Pred,
         /// `.OR`: those that `differs` held in before stay in it.
         accumulate: bool,
-        /// The value.
         src: Source,
     },
     /// Mask of the active lanes that hold the same value.
@@ -336,7 +285,6 @@ pub enum WarpOp {
         all: bool,
         /// 64 bits are compared.
         wide: bool,
-        /// Mask.
         dst: Reg,
         /// With `.ALL`, whether they all hold the same.
         pred_dst: Pred,
@@ -347,12 +295,11 @@ pub enum WarpOp {
     BarrierResult {
         /// The count, or all ones for true.
         dst: Reg,
-        /// Whether it is not zero.
+        /// Predicate: the result is not zero.
         pred_dst: Pred,
     },
     /// Predicate: this is the one lane elected among the active (the lowest, chosen).
     Elect {
-        /// Result.
         pred_dst: Pred,
         /// Lane elected.
         dst: UReg,

@@ -12,7 +12,7 @@ use crate::kernel::source::Source;
 use crate::kernel::special::SpecialRegister;
 use atoms_ops::Op;
 
-/// Which lanes take part (spec 2.6).
+/// Lanes that take part (spec 2.6).
 pub type Guard = PredSource;
 
 /// P2R and R2P: predicates P0 to P6 as bits 0 to 6 of a byte.
@@ -23,28 +23,23 @@ pub struct PredicateMove {
     /// Result register: `value` with the predicates in place of the bits of `mask`. Without one, the
     /// predicates of `mask` take the bits of `value`.
     pub dst: Option<u16>,
-    /// Which byte of the register holds them, 0 to 3.
+    /// Byte of the register that holds them, 0 to 3.
     pub byte: u8,
-    /// Register operand.
     pub value: Source,
-    /// Which predicates.
     pub mask: Source,
 }
 
-/// What an instruction does.
+/// Operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operation {
-    /// Compute.
     Compute(Compute),
     /// Read a special register.
     Special {
-        /// Whether per lane or per warp; also the file `dst` names.
+        /// Per lane or per warp; also the register file of `dst`.
         path: Path,
-        /// Result register.
         dst: u16,
         /// Fill the pair `dst`, `dst + 1`.
         wide: bool,
-        /// What to read.
         register: SpecialRegister,
     },
     /// Load from a constant bank.
@@ -69,16 +64,12 @@ pub enum Operation {
     Local(LocalAccess),
     /// Move predicates to a register, or back.
     Predicates(PredicateMove),
-    /// Whether each lane's generic address names this memory (`QSPC.E.S`).
+    /// Predicate: each lane's generic address names this memory (`QSPC.E.S`).
     QuerySpace {
-        /// Result.
         pred_dst: Pred,
-        /// The address.
         address: crate::kernel::memory::GlobalAddress,
-        /// The space asked about.
         space: crate::kernel::compute::Window,
     },
-    /// Direct threads.
     Control(Control),
     /// Look at the other lanes that are together with this one.
     Warp(WarpOp),
@@ -88,12 +79,12 @@ pub enum Operation {
     Lacking,
 }
 
-/// What other threads can see of an instruction.
+/// Effect of an instruction that other threads can observe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing: it changes what the threads have to themselves.
+    /// No effect: only state of the threads themselves changes.
     Own,
-    /// Nothing, but it depends on time.
+    /// No effect, but the result depends on time.
     Time,
     /// Memory is accessed; whether a word changes, the answer tells.
     Access,
@@ -101,12 +92,12 @@ pub enum Effect {
     Write,
     /// Threads have come to where others wait for them.
     Arrival,
-    /// Nothing: threads wait for others.
+    /// No effect: threads wait for others.
     Wait,
 }
 
 impl Operation {
-    /// What other threads can see of it.
+    /// Gives the effect that other threads can observe.
     pub fn effect(&self) -> Effect {
         match self {
             Operation::Special { register, .. } if register.is_time() => Effect::Time,
@@ -140,12 +131,10 @@ impl Operation {
     }
 }
 
-/// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Instruction {
-    /// Which lanes take part.
+    /// Lanes that take part.
     pub guard: Guard,
-    /// What it does.
     pub operation: Operation,
     /// Memory order and scope, where the text says them: `.STRONG.GPU`, `atom.acquire.cta`.
     pub ordering: Option<Ordering>,

@@ -22,7 +22,7 @@ pub struct SharedAddress {
     pub absolute: bool,
 }
 
-/// Where the result of a shared-memory access goes.
+/// Destination of the result of a shared-memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedResult {
     /// Nowhere: the request is a reduction.
@@ -36,13 +36,9 @@ pub enum SharedResult {
 /// ATOMS, LDS and STS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedAccess {
-    /// The operation.
     pub op: Op,
-    /// Its size.
     pub size: Size,
-    /// Where the result goes.
     pub result: SharedResult,
-    /// The address.
     pub address: SharedAddress,
     /// Operand B: the data of a store, the addend, the value compared against.
     pub rb: Reg,
@@ -64,30 +60,25 @@ pub struct SharedFill {
 /// Operand B of an operation on an mbarrier object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BarrierOperand {
-    /// None.
     None,
     /// One: `.A0T1`.
     One,
-    /// As many as there are active threads: `.ACT0`.
+    /// The number of active threads: `.ACT0`.
     Active,
     /// 32 bits: a count, or the parity asked about in bit 31.
     Word(Source),
     /// 64 bits: the object that init makes.
     Pair(Source),
-    /// None: [`Op::Load`] reads the whole object.
+    /// No operand: [`Op::Load`] reads the whole object.
     Whole,
 }
 
-/// Where the result of an operation on an mbarrier object goes.
+/// Destination of the result of an operation on an mbarrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BarrierResult {
-    /// Nowhere.
     None,
-    /// A register pair.
     Pair(Reg),
-    /// A pair of uniform registers.
     UniformPair(UReg),
-    /// A predicate.
     Pred(Pred),
 }
 
@@ -99,13 +90,11 @@ pub struct BarrierAccess {
     /// Whether each lane carries it out, or the warp once: USYNCS, and the form of SYNCS whose operand is a uniform
     /// register and whose destination is URZ.
     pub path: Path,
-    /// Where the result goes.
     pub result: BarrierResult,
     /// `.PRIMARY`: whether a failure was reported in the phase that is waited for. In objects of layout 0 none is.
     pub reported: Option<Pred>,
     /// The address of the object. Its top byte may name another CTA of the cluster (spec 1.4).
     pub address: SharedAddress,
-    /// Operand B.
     pub b: BarrierOperand,
 }
 
@@ -114,11 +103,9 @@ pub struct BarrierAccess {
 pub struct ThreadCopy {
     /// 4, 8 or 16 bytes.
     pub size: Size,
-    /// To where.
     pub shared: SharedAddress,
-    /// From where.
     pub global: GlobalAddress,
-    /// Where it does not hold, zeros are stored and nothing is read.
+    /// Predicate: where it does not hold, zeros are stored and nothing is read.
     pub enable: PredSource,
     /// `.ZFILL`: by so many bytes as the global address is beyond a multiple of the size, the source is shorter;
     /// it begins at that multiple, and zeros follow it.
@@ -130,11 +117,9 @@ pub struct ThreadCopy {
 pub struct LocalAccess {
     /// [`Op::Load`] or [`Op::Store`].
     pub op: Op,
-    /// Its size.
     pub size: Size,
-    /// Where the result goes, or the data is.
+    /// Register of the result or of the data.
     pub reg: Reg,
-    /// The address.
     pub address: SharedAddress,
 }
 
@@ -145,11 +130,10 @@ pub struct CopyArrival {
     /// [`Op::MbarArriveSm80`] without a suffix, [`Op::MbarArrive`] with `.ARVCNT`, [`Op::MbarCompleteTx`] of one
     /// transaction with `.TRANSCNT`.
     pub op: Op,
-    /// The address of the object.
     pub address: SharedAddress,
 }
 
-/// Which way a block of memory is copied.
+/// Direction of the copy of a block of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkWay {
     /// `.S.G`: from global to shared memory; as many transactions as bytes are completed at an mbarrier object
@@ -161,16 +145,15 @@ pub enum BulkWay {
     AmongShared,
 }
 
-/// What UBLKRED does with each element of the destination and of the data.
+/// Operation of UBLKRED on each element of the destination and of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduction {
-    /// An atomic.
     pub op: GlobalOp,
     /// Size of an element.
     pub size: Size,
 }
 
-/// What the high half of the register says that has the size of a block copy.
+/// Meaning of the high half of the register that holds the size of a block copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkMask {
     /// `.MULTICAST`: the copy goes to the same offsets, data and object, in each CTA of the cluster whose rank's bit is set.
@@ -182,22 +165,21 @@ pub enum BulkMask {
 /// UBLKCP and UBLKRED: the warp has a block of memory copied, or worked into another one, and goes on meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BulkCopy {
-    /// Which way.
     pub way: BulkWay,
     /// UBLKRED.
     pub reduction: Option<Reduction>,
-    /// What the high half of `size` says.
+    /// Meaning of the high half of `size`.
     pub mask: Option<BulkMask>,
     /// Pair of the destination: a global address, or a shared one and, in the next register, that of the mbarrier
     /// object.
     pub to: UReg,
     /// The source: a pair with a global address, or a shared address.
     pub from: UReg,
-    /// Its low half holds the number of bytes, divided by 16.
+    /// Register whose low half holds the number of bytes, divided by 16.
     pub size: UReg,
 }
 
-/// What STAS and REDAS do to the data.
+/// Operation of STAS and REDAS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsyncOp {
     /// [`Op::Store`], or an atomic whose result is not wanted.
@@ -210,9 +192,7 @@ pub enum AsyncOp {
 /// size completed at an mbarrier object after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AsyncAccess {
-    /// What is done.
     pub op: AsyncOp,
-    /// Its size.
     pub size: Size,
     /// Pair of the address of the data and that of the mbarrier object.
     pub addresses: Reg,
@@ -223,7 +203,6 @@ pub struct AsyncAccess {
 /// Which memory a 64-bit address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// Global memory.
     Global,
     /// Global memory, or shared memory through its window (LD, ST, ATOM).
     Generic,
@@ -232,7 +211,6 @@ pub enum Space {
 /// Register part of a global address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressBase {
-    /// None.
     None,
     /// A 64-bit pair.
     Pair(Reg),
@@ -243,7 +221,6 @@ pub enum AddressBase {
 /// 64-bit address: base + uniform pair + immediate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlobalAddress {
-    /// Register part.
     pub base: AddressBase,
     /// Uniform pair.
     pub ur: Option<UReg>,
@@ -254,9 +231,7 @@ pub struct GlobalAddress {
 /// Operation on global or generic memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GlobalOp {
-    /// Plain load.
     Load,
-    /// Plain store.
     Store,
     /// An atomic that the shared-memory unit has as well.
     Atomic(Op),
@@ -283,21 +258,13 @@ pub enum WideOp {
     MinHalves(FloatType),
     /// Maximum in both halves; a NaN loses.
     MaxHalves(FloatType),
-    /// Integer addition, 64 bits.
     Add64,
-    /// Minimum, 64 bits unsigned.
     MinU64,
-    /// Minimum, 64 bits signed.
     MinS64,
-    /// Maximum, 64 bits unsigned.
     MaxU64,
-    /// Maximum, 64 bits signed.
     MaxS64,
-    /// Conjunction, 64 bits.
     And64,
-    /// Disjunction, 64 bits.
     Or64,
-    /// Exclusive or, 64 bits.
     Xor64,
     /// `M >= Rb ? 0 : M + 1`, 64 bits.
     Inc64,
@@ -306,7 +273,7 @@ pub enum WideOp {
 }
 
 impl WideOp {
-    /// Whether it works on floats.
+    /// True if it works on floats.
     pub const fn float(self) -> bool {
         matches!(
             self,
@@ -322,17 +289,13 @@ impl WideOp {
 /// LDG, STG, RED, REDG, ATOMG; LD, ST, ATOM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlobalAccess {
-    /// The memory named.
     pub space: Space,
-    /// The operation.
     pub op: GlobalOp,
-    /// Its size.
     pub size: Size,
     /// Result register; RZ where there is none.
     pub dst: Reg,
     /// Predicate result: whether the access was carried out. PT where there is none.
     pub pred_dst: Pred,
-    /// The address.
     pub address: GlobalAddress,
     /// Data of a store or an atomic, value compared against.
     pub rb: Reg,
@@ -352,12 +315,10 @@ pub enum Grain {
 /// LDC, ULDC and LDCU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstAccess {
-    /// Whether per lane or per warp; also the file `dst` names.
+    /// Per lane or per warp; also the register file of `dst`.
     pub path: Path,
     /// First result register.
     pub dst: u16,
-    /// Registers filled.
     pub grain: Grain,
-    /// The address.
     pub address: ConstAddress,
 }

@@ -71,7 +71,7 @@ impl Type {
         }
     }
 
-    /// Whether it is an integer that has a sign.
+    /// True if it is an integer that has a sign.
     #[inline]
     pub const fn signed(self) -> bool {
         matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64 | Type::S16x2 | Type::S8x4)
@@ -98,7 +98,7 @@ impl Type {
         self.as_float().is_some()
     }
 
-    /// Whether it has 64 bits.
+    /// True if it has 64 bits.
     #[inline]
     pub const fn wide(self) -> bool {
         self.bits() == 64
@@ -115,7 +115,6 @@ impl Type {
 
 /// Type of a float operation: those of [`Type`] that are floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "each is its name in PTX")]
 pub enum FloatType {
     F16,
     F16x2,
@@ -173,7 +172,7 @@ pub enum ByteFloat {
     E5m2,
 }
 
-/// Where a result goes that a format cannot hold.
+/// Direction in which a result is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum Rounding {
@@ -194,7 +193,6 @@ pub enum Rounding {
 /// How a float operation rounds, flushes and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloatMode {
-    /// Rounding.
     pub round: Rounding,
     /// `.FTZ`: flush subnormal operands and results to zero.
     pub flush: bool,
@@ -215,21 +213,15 @@ impl FloatMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum MufuFunction {
-    /// Reciprocal.
     Rcp,
-    /// Reciprocal of the square root.
     Rsq,
-    /// Square root.
     Sqrt,
-    /// Power of two.
     Ex2,
-    /// Logarithm to base two.
     Lg2,
     /// Sine of the operand in turns: code scales it first.
     Sin,
     /// Cosine of the operand in turns.
     Cos,
-    /// Hyperbolic tangent.
     Tanh,
     /// High word of the reciprocal of a binary64 with this high word and a low word of zero.
     #[strum(serialize = "rcp64h")]

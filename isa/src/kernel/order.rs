@@ -1,6 +1,6 @@
 //! Memory order and scope of an access or a fence, as its text says.
 
-/// What an access or a fence orders. Source: \[PTX\] memory consistency model.
+/// Order that an access or a fence imposes. Source: \[PTX\] memory consistency model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Semantics {
@@ -19,12 +19,12 @@ pub enum Semantics {
 }
 
 impl Semantics {
-    /// Whether what comes after must not move before.
+    /// True if what comes after must not move before.
     pub const fn acquires(self) -> bool {
         matches!(self, Semantics::Acquire | Semantics::AcqRel | Semantics::Sc)
     }
 
-    /// Whether what comes before must not move after.
+    /// True if what comes before must not move after.
     pub const fn releases(self) -> bool {
         matches!(self, Semantics::Release | Semantics::AcqRel | Semantics::Sc)
     }
@@ -34,22 +34,15 @@ impl Semantics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum Scope {
-    /// Those of the CTA.
     Cta,
-    /// Those of the cluster.
     Cluster,
-    /// Those of the GPU.
     Gpu,
-    /// All there are.
     Sys,
 }
 
-/// Memory order and scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ordering {
-    /// What is ordered.
     pub semantics: Semantics,
-    /// For which threads.
     pub scope: Scope,
 }
 

@@ -37,9 +37,7 @@ pub struct Program {
 /// A kernel that cannot be read, and why.
 #[derive(Clone, Debug)]
 pub struct UnreadKernel {
-    /// Its name.
     pub name: String,
-    /// What is wrong in it.
     pub error: TextError,
 }
 
@@ -74,14 +72,12 @@ pub struct Kernel {
     /// Functions that the listing names and does not contain, such as `vprintf`, in order of address from
     /// [`DRIVER_CODE`] on.
     pub driver_functions: Arc<[String]>,
-    /// What the text asks of a launch.
     pub directives: Directives,
 }
 
 /// A constant bank that the compiler filled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompiledBank {
-    /// Its content.
     pub bytes: Vec<u8>,
     /// Words whose value the text does not say, such as the address of what another module defines: offset, bytes, and
     /// the text.
@@ -91,22 +87,19 @@ pub struct CompiledBank {
 /// A parameter of a kernel, as the text declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelParam {
-    /// Its name.
     pub name: String,
     /// Byte offset from the first parameter.
     pub offset: u32,
-    /// Its size.
     pub bytes: u32,
 }
 
 /// A variable in global memory that comes with the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleVariable {
-    /// Its name.
     pub name: String,
     /// Address of the first byte.
     pub address: u64,
-    /// What it holds before the kernel runs.
+    /// Content before the kernel runs.
     pub bytes: Vec<u8>,
     /// It can only be read.
     pub constant: bool,
@@ -131,7 +124,7 @@ impl Program {
 }
 
 impl Kernel {
-    /// Whether it comes from PTX, which declares parameters; machine code only reads them.
+    /// True if it comes from PTX, which declares parameters; machine code only reads them.
     pub fn of_ptx(&self) -> bool {
         self.params.is_some()
     }

@@ -10,7 +10,7 @@ impl Reg {
     /// Reads as zero; what is written to it is lost.
     pub const RZ: Reg = Reg(u16::MAX);
 
-    /// Whether this is RZ.
+    /// True if this is RZ.
     pub const fn is_zero(self) -> bool {
         self.0 == Reg::RZ.0
     }
@@ -40,7 +40,7 @@ impl UReg {
     /// Reads as zero; what is written to it is lost.
     pub const URZ: UReg = UReg(u8::MAX);
 
-    /// Whether this is URZ.
+    /// True if this is URZ.
     pub const fn is_zero(self) -> bool {
         self.0 == UReg::URZ.0
     }
@@ -70,7 +70,7 @@ impl Pred {
     /// Always true; what is written to it is lost.
     pub const PT: Pred = Pred::Thread(u16::MAX);
 
-    /// Whether this is PT or UPT.
+    /// True if this is PT or UPT.
     pub const fn is_true(self) -> bool {
         matches!(self, Pred::Thread(u16::MAX) | Pred::Uniform(7))
     }
@@ -79,16 +79,13 @@ impl Pred {
 /// A predicate read, perhaps inverted: `P1`, `!UP0`, `!PT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PredSource {
-    /// The predicate.
     pub pred: Pred,
-    /// Whether its inverse is meant.
+    /// True if its inverse is meant.
     pub negate: bool,
 }
 
 impl PredSource {
-    /// Constant true.
     pub const TRUE: PredSource = PredSource { pred: Pred::PT, negate: false };
-    /// Constant false.
     pub const FALSE: PredSource = PredSource { pred: Pred::PT, negate: true };
 }
 

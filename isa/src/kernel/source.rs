@@ -2,7 +2,7 @@
 
 use crate::kernel::register::{Reg, UReg};
 
-/// Where an operand's bits come from.
+/// Source of an operand's bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// A register of the thread; a 64-bit operand is this one and the next.
@@ -18,7 +18,6 @@ pub enum Value {
 /// An address in a constant bank: `c[bank][index + offset]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstAddress {
-    /// The bank.
     pub bank: u8,
     /// Register added to the offset.
     pub index: ConstIndex,
@@ -29,11 +28,8 @@ pub struct ConstAddress {
 /// Register part of a constant address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConstIndex {
-    /// None.
     None,
-    /// A register of the thread.
     Reg(Reg),
-    /// A register of the warp.
     Uniform(UReg),
 }
 

@@ -119,7 +119,7 @@ special_registers! {
 }
 
 impl SpecialRegister {
-    /// Whether its value depends on time.
+    /// True if its value depends on time.
     pub const fn is_time(self) -> bool {
         matches!(
             self,
@@ -130,7 +130,7 @@ impl SpecialRegister {
         )
     }
 
-    /// Whether CS2R reads it, and the one after it, into a pair.
+    /// True if CS2R reads it, and the one after it, into a pair.
     pub const fn pair(self) -> bool {
         matches!(self, SpecialRegister::Zero | SpecialRegister::ClockLo | SpecialRegister::GlobalTimerLo)
     }

@@ -134,7 +134,7 @@ impl<'f> Code<'f> {
         }
     }
 
-    /// Whether there are adds of two and 64-bit integer arithmetic. What is called sm_110 comes before them.
+    /// True if there are adds of two and 64-bit integer arithmetic. What is called sm_110 comes before them.
     pub(super) fn wide(&self) -> bool {
         matches!(self.number, 107..110 | 120..)
     }

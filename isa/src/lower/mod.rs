@@ -22,11 +22,10 @@ pub(crate) use since::Target;
 
 pub use frame::Frame;
 
-/// Why an assembler refuses an instruction.
+/// Reason why an assembler refuses an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LoweringRefusal {
-    /// What is wrong.
     pub message: String,
     /// What would work: the nearest legal spelling, or the first architecture that has it.
     pub help: String,

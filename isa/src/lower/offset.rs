@@ -1,6 +1,6 @@
 //! Offsets in addresses of machine code, and how they stand in its text.
 
-/// Whether an offset fits beside a register: 24 bits, signed (spec 2.1).
+/// True if an offset fits beside a register: 24 bits, signed (spec 2.1).
 pub(super) fn near(offset: i64) -> bool {
     (-0x80_0000..0x80_0000).contains(&offset)
 }

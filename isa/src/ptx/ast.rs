@@ -26,13 +26,11 @@ impl<'t> Module<'t> {
     }
 }
 
-/// Where a variable lives.
+/// State space of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum StateSpace {
-    /// Constant memory.
     Const,
-    /// Global memory.
     Global,
     /// Memory of one thread.
     Local,
@@ -45,9 +43,7 @@ pub enum StateSpace {
 /// A variable: of a module, of a function, or a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable<'t> {
-    /// Its name.
     pub name: &'t str,
-    /// Where it lives.
     pub space: StateSpace,
     /// Type of an element.
     pub ty: Type,
@@ -90,7 +86,6 @@ pub enum Initial<'t> {
 /// A function: a kernel, or one that is called.
 #[derive(Clone, Debug, Default)]
 pub struct Function<'t> {
-    /// Its name.
     pub name: &'t str,
     /// `.entry`: a kernel; else `.func`.
     pub entry: bool,
@@ -110,7 +105,7 @@ pub struct Function<'t> {
     pub labels: Vec<Label<'t>>,
     /// Labels of each `.branchtargets`, by the index in [`Operand::Targets`].
     pub branch_targets: Vec<Vec<LabelId>>,
-    /// Whether there is a body.
+    /// True if there is a body.
     pub defined: bool,
     /// Line of the header, from 1.
     pub line: u32,
@@ -120,7 +115,6 @@ pub struct Function<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegId(pub u32);
 
-/// A register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PtxRegister<'t> {
     /// Name, with `%` where it has one: `%r7`, also of those declared together as `%r<31>`; `%v.x` of an element
@@ -134,10 +128,8 @@ pub struct PtxRegister<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LabelId(pub u32);
 
-/// A label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label<'t> {
-    /// Its name.
     pub name: &'t str,
     /// Index of the instruction it stands before; their number if it stands at the end.
     pub at: u32,
@@ -146,13 +138,11 @@ pub struct Label<'t> {
 /// Which lanes take part: those in which a predicate holds, or does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PtxGuard {
-    /// The predicate.
     pub register: RegId,
     /// `@!`
     pub negate: bool,
 }
 
-/// An instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PtxInstruction<'t> {
     /// Which lanes take part; all of them where there is none.
@@ -161,7 +151,6 @@ pub struct PtxInstruction<'t> {
     pub opcode: &'t str,
     /// What follows, without the dots: `shared::cta`, `add`, `u32`.
     pub modifiers: Vec<&'t str>,
-    /// Operands.
     pub operands: Vec<Operand<'t>>,
     /// Guard to last operand, as written.
     pub text: &'t str,
@@ -172,9 +161,7 @@ pub struct PtxInstruction<'t> {
 /// What an operand of an address is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
-    /// A register.
     Register(RegId),
-    /// A variable.
     Symbol(Symbol),
     /// Nothing: the offset is the address.
     None,
@@ -191,10 +178,8 @@ pub enum Symbol {
     Function(u32),
 }
 
-/// An operand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand<'t> {
-    /// A register.
     Register(RegId),
     /// `!%p1`
     Not(RegId),
@@ -212,19 +197,16 @@ pub enum Operand<'t> {
     Pair(Box<[Operand<'t>; 2]>),
     /// `[%r1+4]`
     Address {
-        /// What it is based on.
         base: Base,
         /// Bytes added.
         offset: i64,
     },
     /// The address of a variable or function, perhaps with bytes added.
     Symbol {
-        /// What is named.
         symbol: Symbol,
         /// Bytes added.
         offset: i64,
     },
-    /// A label.
     Label(LabelId),
     /// The name of a `.branchtargets`: index into [`Function::branch_targets`].
     Targets(u32),

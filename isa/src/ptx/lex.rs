@@ -86,7 +86,7 @@ impl<'t> Cursor<'t> {
         self.text.get(range).unwrap_or("")
     }
 
-    /// Whether a comment or string without an end was met.
+    /// True if a comment or string without an end was met.
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
     }
@@ -101,7 +101,7 @@ impl<'t> Cursor<'t> {
         (self.pos, self.line) = (pos, line);
     }
 
-    /// Whether nothing but white space stands before this place in its line.
+    /// True if nothing but white space stands before this place in its line.
     pub(super) fn starts_line(&self) -> bool {
         let before = self.text.as_bytes().get(..self.pos).unwrap_or_default();
         let blank = before.iter().rev().take_while(|b| matches!(b, b' ' | b'\t')).count();

@@ -40,7 +40,7 @@ impl<'t> Module<'t> {
     }
 }
 
-/// Whether a text is a PTX module: its first directive says the version.
+/// True if a text is a PTX module: its first directive says the version.
 pub fn is_module(text: &str) -> bool {
     let mut rest = text.trim_start();
     loop {

@@ -23,7 +23,7 @@ pub(super) const OPCODES: &[&str] = &[
 
 static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| OPCODES.iter().copied().collect());
 
-/// Whether there is such an opcode.
+/// True if there is such an opcode.
 pub(super) fn known(name: &str) -> bool {
     KNOWN.contains(name)
 }
@@ -47,7 +47,7 @@ const NUMBERED: &[(&str, u32, &str)] =
 const TRIPLES: &[&str] =
     &["cluster_ctaid", "cluster_nctaid", "clusterid", "ctaid", "nclusterid", "nctaid", "ntid", "tid"];
 
-/// Whether a name, without `%` and without a part, is a special register's.
+/// True if a name, without `%` and without a part, is a special register's.
 pub(super) fn special(name: &str) -> bool {
     SPECIAL.binary_search(&name).is_ok()
         || NUMBERED.iter().any(|(before, count, after)| {
@@ -58,7 +58,7 @@ pub(super) fn special(name: &str) -> bool {
         })
 }
 
-/// Whether a special register has parts.
+/// True if a special register has parts.
 pub(super) fn has_parts(name: &str) -> bool {
     TRIPLES.contains(&name)
 }

@@ -86,17 +86,17 @@ impl<'t> Parser<'t> {
         self.problems.push(problem);
     }
 
-    /// Whether there are problems enough.
+    /// True if there are problems enough.
     pub(super) fn full(&self) -> bool {
         self.problems.len() >= MOST_PROBLEMS
     }
 
-    /// Whether reading on is pointless.
+    /// True if reading on is pointless.
     pub(super) fn done(&self) -> bool {
         self.cursor.at_end() || self.full()
     }
 
-    /// Whether a name that is not declared is to be reported: once, and while there are not problems enough.
+    /// True if a name that is not declared is to be reported: once, and while there are not problems enough.
     pub(super) fn reports(&mut self, name: &'t str) -> bool {
         !self.full() && self.body.reported.insert(name)
     }

@@ -10,7 +10,6 @@ pub(super) const SUGGESTIONS: usize = 500;
 /// What a name is declared as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// One register.
     Register(RegId),
     /// A vector register: so many registers, from this one on.
     Vector(RegId, u8),
@@ -21,7 +20,6 @@ pub(super) enum Entry {
 /// What a label stands before.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
-    /// An instruction.
     Label(LabelId),
     /// `.branchtargets`
     Table(u32),
@@ -71,7 +69,7 @@ pub(super) enum Site {
 pub(super) struct Scope<'t> {
     names: HashMap<&'t str, Entry>,
     families: HashMap<&'t str, Family>,
-    /// Whether the beginning of a family ends in a digit: then a name may be split in several ways.
+    /// True if the beginning of a family ends in a digit: then a name may be split in several ways.
     digits: bool,
     pub(super) labels: HashMap<&'t str, Target>,
     /// Labels named here or in blocks inside, not found yet.

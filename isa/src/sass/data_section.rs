@@ -19,9 +19,9 @@ const MODULE_BANKS: [(&str, u8); 2] = [(".nv.constant3", 3), (".nv.constant4", 4
 pub(crate) enum Item<'t> {
     /// These bytes.
     Bytes(Vec<u8>),
-    /// So many zeros.
+    /// Zeros, by their number of bytes.
     Zeros(usize),
-    /// Zeros up to a multiple of so many bytes.
+    /// Zeros up to a multiple of this number of bytes.
     Align(usize),
     /// A word of so many bytes whose value is that of an expression such as `name` or `(name + 0x8)`.
     Value(usize, &'t str),

@@ -29,7 +29,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Why a statement is not a decoded instruction.
+/// Reason why a statement is not a decoded instruction.
 pub(crate) enum Failure {
     /// It exists and is not decoded here.
     Lacking,

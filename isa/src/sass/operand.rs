@@ -12,7 +12,7 @@ pub(crate) struct Operand<'t> {
     pub(crate) range: Range<usize>,
 }
 
-/// What stands there.
+/// Kind of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, strum::EnumTryAs)]
 pub(crate) enum OperandKind<'t> {
     Reg(RegText),

@@ -510,7 +510,7 @@ impl<'t> Unit<'_, 't> {
     }
 }
 
-/// Whether an instruction is one on floats.
+/// True if an instruction is one on floats.
 fn names_float(i: &PtxInstruction<'_>) -> bool {
     let float = |name: &str| name == "f32x2" || Type::from_name(name).is_some_and(Type::float);
     i.modifiers.iter().any(|name| float(name))

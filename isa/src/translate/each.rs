@@ -13,7 +13,7 @@ use std::collections::HashSet;
 pub struct Lowered<'a, 't> {
     /// The instruction.
     pub instruction: &'a PtxInstruction<'t>,
-    /// Whether its result counts as used.
+    /// True if its result counts as used.
     pub used: bool,
     /// The PTX registers it names, and the machine registers that hold them.
     pub registers: Vec<(String, String)>,

@@ -60,7 +60,7 @@ impl Flow {
         flow
     }
 
-    /// Whether going from instruction `from` to instruction `to` goes round a loop.
+    /// True if going from instruction `from` to instruction `to` goes round a loop.
     pub(super) fn goes_round(&self, from: usize, to: usize) -> bool {
         let of = |i: usize| self.graph.block_of.get(i).copied().unwrap_or(usize::MAX);
         self.graph.goes_round(of(from), of(to))
@@ -171,7 +171,7 @@ fn divergent_branches(function: &Function<'_>, graph: &Graph) -> Blocks {
 }
 
 impl Graph {
-    /// Whether threads come from here to the end by themselves.
+    /// True if threads come from here to the end by themselves.
     fn meets(&self, block: usize) -> bool {
         let returns = self.blocks.get(block).is_some_and(|b| b.next.contains(&self.blocks.len()));
         returns || self.meeting(block).is_some()
@@ -201,7 +201,7 @@ const UNIFORM: &[&str] = &[
     "envreg2",
 ];
 
-/// Whether the result may differ among threads even if the operands do not.
+/// True if the result may differ among threads even if the operands do not.
 fn own_value(function: &Function<'_>, i: &PtxInstruction<'_>) -> bool {
     match i.opcode {
         "ld" => {
@@ -223,7 +223,7 @@ fn own_value(function: &Function<'_>, i: &PtxInstruction<'_>) -> bool {
     }
 }
 
-/// Whether threads wait in a loop for what others do: what decides whether it is left is asked of memory again
+/// True if threads wait in a loop for what others do: what decides whether it is left is asked of memory again
 /// and again in the same words.
 fn waits(function: &Function<'_>, graph: &Graph, number: usize) -> bool {
     let Some(this) = graph.loops.get(number) else { return false };
@@ -258,7 +258,7 @@ fn waits(function: &Function<'_>, graph: &Graph, number: usize) -> bool {
     false
 }
 
-/// Whether an instruction asks about what others write, and changes nothing if they have not.
+/// True if an instruction asks about what others write, and changes nothing if they have not.
 fn asks(i: &PtxInstruction<'_>) -> bool {
     let has = |names: &[&str]| i.modifiers.iter().any(|m| names.contains(m));
     match i.opcode {
@@ -272,7 +272,7 @@ fn asks(i: &PtxInstruction<'_>) -> bool {
     }
 }
 
-/// Whether a register holds the same each time round.
+/// True if a register holds the same each time round.
 fn stays(id: RegId, writers: &HashMap<RegId, Vec<&PtxInstruction<'_>>>, open: &mut Vec<RegId>) -> bool {
     let Some(list) = writers.get(&id) else { return true };
     if open.contains(&id) || open.len() > 16 {

@@ -132,7 +132,7 @@ impl Graph {
         graph
     }
 
-    /// Whether a block can be entered.
+    /// True if a block can be entered.
     pub(super) fn reached(&self, block: usize) -> bool {
         self.dominators.dominators(NodeIndex::new(block)).is_some()
     }
@@ -148,7 +148,7 @@ impl Graph {
         Some(meeting.index()).filter(|m| *m != self.blocks.len())
     }
 
-    /// Whether every way to `b` leads through `a`.
+    /// True if every way to `b` leads through `a`.
     pub(super) fn dominates(&self, a: usize, b: usize) -> bool {
         let mut all = self.dominators.dominators(NodeIndex::new(b)).into_iter().flatten();
         all.any(|block| block.index() == a)
@@ -196,7 +196,7 @@ impl Graph {
         self.loops.iter().enumerate().position(around)
     }
 
-    /// Whether going from the first block to the second goes round a loop.
+    /// True if going from the first block to the second goes round a loop.
     pub(super) fn goes_round(&self, from: usize, to: usize) -> bool {
         self.loops.iter().any(|l| l.header == to && l.blocks.contains(from))
     }

@@ -30,7 +30,7 @@ use crate::problem::{Problem, TextError};
 use crate::ptx::{Function, Module, is_module};
 use mods::Mods;
 
-/// Why an instruction is not translated.
+/// Reason why an instruction is not translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fail {
     /// It exists, and is not known here.

@@ -29,7 +29,7 @@ impl<'i, 't> Mods<'i, 't> {
         })
     }
 
-    /// Whether the modifier is there; it is taken.
+    /// True if the modifier is there; it is taken.
     pub(super) fn take(&mut self, name: &str) -> bool {
         self.take_any(&[name]).is_some()
     }
@@ -40,7 +40,7 @@ impl<'i, 't> Mods<'i, 't> {
         Some(self.left.remove(at))
     }
 
-    /// Whether the modifier is there.
+    /// True if the modifier is there.
     pub(super) fn has(&self, name: &str) -> bool {
         self.left.contains(&name)
     }

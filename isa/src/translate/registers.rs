@@ -27,7 +27,7 @@ const NO_RESULT: &[&str] = &[
     "trap",
 ];
 
-/// Whether the first operand is a result.
+/// True if the first operand is a result.
 fn has_result(i: &PtxInstruction<'_>) -> bool {
     if matches!(i.opcode, "bar" | "barrier") && i.modifiers.contains(&"red") {
         return true;

@@ -1,4 +1,4 @@
-//! What an instruction gives one lane.
+//! Results of an instruction in one lane.
 
 /// Register result and predicate results of one lane.
 pub(super) struct Computed {

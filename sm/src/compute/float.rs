@@ -174,7 +174,7 @@ pub(super) fn test(test: FloatTest, ty: FloatType, a: u64) -> bool {
     }
 }
 
-/// Whether the quotient of two binary32 may come out wrong, rounded, from a reciprocal, products and remainders:
+/// True if the quotient of two binary32 may come out wrong, rounded, from a reciprocal, products and remainders:
 /// an operand is zero, subnormal, infinite or NaN, or something on the way would be subnormal or infinite.
 pub(super) fn division_is_hard(a: u32, b: u32) -> bool {
     let exponent = |bits: u32| (bits >> 23 & 0xff) as i32;

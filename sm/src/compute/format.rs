@@ -38,7 +38,7 @@ pub(super) fn one(ty: FloatType) -> u64 {
     }
 }
 
-/// What a comparison gives as a value: 1.0 or all ones if it holds.
+/// Gives the value of a comparison: 1.0 or all ones if it holds, otherwise 0.
 pub(super) fn truth(to: Type, holds: bool) -> u64 {
     match (holds, to.as_float()) {
         (false, _) => 0,

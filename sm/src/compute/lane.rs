@@ -1,4 +1,4 @@
-//! What an instruction computes in one lane.
+//! Computes one lane of an instruction.
 
 use super::computed::Computed;
 use super::format::{exact, flushed, truth};

@@ -11,7 +11,7 @@ const NAN: u32 = 0x7fff_ffff;
 /// Threads of one split that carry out an instruction together with others.
 pub(crate) struct Part {
     pub(crate) op: WarpOp,
-    /// Where each thread takes what the warp has once.
+    /// Register in which each thread takes a result that the warp has once; RZ if there is none.
     pub(crate) spread: Reg,
     /// Index of the split.
     pub(crate) index: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Part {
     pub(crate) pc: u32,
 }
 
-/// What the lanes bring to an instruction.
+/// Inputs of an instruction, by lane.
 struct Brought {
     low: Row,
     high: Row,
@@ -32,7 +32,7 @@ struct Brought {
     holds: u32,
 }
 
-/// What an instruction gives.
+/// Results of an instruction.
 struct Given {
     values: Row,
     preds: u32,

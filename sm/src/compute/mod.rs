@@ -30,7 +30,7 @@ const fn ones(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// What the modifiers of an operand mean.
+/// Meaning of the modifiers of an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Modifiers {
     /// Two's complement.

@@ -22,7 +22,7 @@ impl Barrier {
         self.votes = Some((vote, all + threads, held + holding));
     }
 
-    /// What the vote gives: a count, or all ones for true.
+    /// Result of the vote: a count, or all ones for true.
     fn outcome(&self) -> Option<u32> {
         let truth = |holds: bool| if holds { u32::MAX } else { 0 };
         self.votes.map(|(vote, all, held)| match vote {
@@ -33,19 +33,19 @@ impl Barrier {
     }
 }
 
-/// How far a CTA has come.
+/// Stage of the life of a CTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// It waits for its allocation, or for those of its cluster.
+    /// The CTA waits for its allocation, or for those of its cluster.
     Starting {
-        /// It has its allocation.
+        /// The CTA itself has its allocation.
         granted: bool,
     },
-    /// Its warps run.
+    /// The warps run.
     Running,
-    /// Its threads have ended; copies may still need its allocation.
+    /// All threads have ended; copies may still need the allocation.
     Ending,
-    /// Its allocation is being taken away.
+    /// The allocation is being released.
     Released,
 }
 

@@ -1,11 +1,11 @@
-//! Where threads stand, for messages.
+//! Positions of threads, for messages.
 
 use super::Core;
 use crate::error::{Place, WarpStanding};
 use crate::warp::{Wait, Warp};
 
 impl Core<'_> {
-    /// Where an instruction of a warp stands, for messages.
+    /// Place of an instruction of a warp, for messages.
     pub(super) fn place(&self, slot: usize, pc: u32) -> Place {
         let warp = self.warps.get(slot).and_then(Option::as_deref);
         let cta = warp.and_then(|w| self.ctas.get(w.cta_slot)).and_then(Option::as_ref);
@@ -19,7 +19,7 @@ impl Core<'_> {
         }
     }
 
-    /// Whether threads wait to converge with others of their warp that go on, and may not go on alone: before sm_70.
+    /// True if threads wait to converge with others of their warp that go on, and may not go on alone: before sm_70.
     pub(super) fn held_back(&self) -> bool {
         let held = |warp: &Warp| {
             let converging = warp.splits.iter().any(|s| matches!(s.wait, Wait::Convergence(_)));
@@ -28,7 +28,7 @@ impl Core<'_> {
         self.warps.iter().flatten().any(|warp| !warp.independent && held(warp))
     }
 
-    /// Where all threads stand.
+    /// Positions of all threads.
     pub(super) fn standing(&self, word: &dyn Fn(u32, u32) -> u32) -> Vec<WarpStanding> {
         let each = self.warps.iter().enumerate().filter_map(|(slot, w)| Some((slot, w.as_deref()?)));
         each.flat_map(|(slot, warp)| {

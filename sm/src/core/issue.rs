@@ -14,7 +14,7 @@ use atoms_isa::{
 };
 use atoms_ops::{Op, Size};
 
-/// What is behind the instruction may tell other threads of what is before it.
+/// True if later instructions may publish earlier ones to other threads.
 fn orders(operation: &Operation) -> bool {
     matches!(operation, Operation::Control(Control::Fence | Control::ClusterArrive | Control::Block(_)))
 }
@@ -22,7 +22,6 @@ fn orders(operation: &Operation) -> bool {
 /// The threads that carry an instruction out.
 #[derive(Clone, Copy)]
 pub(super) struct At {
-    /// Warp slot.
     pub(super) slot: usize,
     /// Index of the split.
     pub(super) index: usize,
@@ -236,7 +235,7 @@ impl ExecError {
     }
 }
 
-/// Whether a generic address names shared memory.
+/// True if a generic address names shared memory.
 pub(super) fn in_shared_window(address: u64) -> bool {
     (address >> 32) as u32 == SHARED_WINDOW_HIGH
 }

@@ -22,13 +22,13 @@ enum Watch {
     #[default]
     Unseen,
     Watched(Snapshot),
-    /// It came back to the same state.
+    /// The warp came back to the same state.
     Repeats,
-    /// It comes back in another state each time.
+    /// The warp comes back in another state each time.
     Changes,
 }
 
-/// What has happened since something changed that another thread could see.
+/// Watches warps since the last change that another thread could see.
 pub(crate) struct LivelockWatch {
     /// Cycles before warps are looked at: looking takes time, and most runs never need it.
     limit: u64,
@@ -42,7 +42,7 @@ impl LivelockWatch {
         LivelockWatch { limit, since: 0, watches: (0..warps).map(|_| Watch::Unseen).collect() }
     }
 
-    /// Something changed that another thread could see, or is about to.
+    /// Notes a change that another thread could see.
     pub(crate) fn change(&mut self, cycle: u64) {
         if self.long(cycle) {
             self.watches.fill_with(Watch::default);
@@ -50,7 +50,7 @@ impl LivelockWatch {
         self.since = cycle;
     }
 
-    /// Nothing has changed for so long that warps are looked at.
+    /// True if nothing has changed for so long that warps are watched.
     pub(crate) fn long(&self, cycle: u64) -> bool {
         cycle - self.since > self.limit
     }
@@ -90,7 +90,7 @@ impl LivelockWatch {
         false
     }
 
-    /// Whether the warp in `slot` can do nothing but what it has done since the last change.
+    /// True if the warp in `slot` can do nothing but what it has done since the last change.
     pub(crate) fn is_livelocked(&self, slot: usize, warp: &Warp) -> bool {
         let goes_on = |s: &crate::warp::Split| matches!(s.wait, Wait::Ready | Wait::Until(_));
         let blocked = warp.busy == Busy::No && !warp.splits.iter().any(goes_on);

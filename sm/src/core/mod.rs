@@ -310,7 +310,7 @@ impl<'a> Core<'a> {
         warps.all(|(slot, warp)| self.livelock.is_livelocked(slot, warp))
     }
 
-    /// Nothing that could change is on its way.
+    /// True if no change is on its way.
     fn is_deadlocked(&mut self) -> bool {
         self.warps.stand_still(self.cycle)
             && self.table.idle()
@@ -336,7 +336,7 @@ impl<'a> Core<'a> {
         self.inputs.req_valid = u8::from(self.offered.is_some());
     }
 
-    /// Where the request that is offered comes from.
+    /// Origin of the request that is offered.
     fn origin(&self) -> Option<RequestOrigin<'_>> {
         let slot = self.offered?;
         let pc = self.requests[slot].as_ref()?.pc;

@@ -5,21 +5,13 @@ use rustc_apfloat::{Float, FloatConvert, Round, ieee};
 /// Type of a scalar parameter, or of the elements of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
-    /// Unsigned byte.
     U8,
-    /// Signed byte.
     S8,
-    /// Unsigned, 16 bits.
     U16,
-    /// Signed, 16 bits.
     S16,
-    /// Unsigned, 32 bits.
     U32,
-    /// Signed, 32 bits.
     S32,
-    /// Unsigned, 64 bits.
     U64,
-    /// Signed, 64 bits.
     S64,
     /// IEEE binary16.
     F16,
@@ -63,7 +55,7 @@ impl Element {
         Element::ALL[self as usize].2
     }
 
-    /// Whether elements are floats.
+    /// True if elements are floats.
     pub const fn float(self) -> bool {
         matches!(self, Element::F16 | Element::Bf16 | Element::F32 | Element::F64)
     }

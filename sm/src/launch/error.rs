@@ -1,37 +1,25 @@
-//! Why a launch cannot be used.
+//! Errors in a launch.
 
 use super::formula::FormulaError;
 use atoms_isa::UnreadKernel;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Why a launch cannot be used.
+/// Reason why a launch cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// A file cannot be read.
     #[error("cannot read `{}`: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Read { path: PathBuf, source: std::io::Error },
     /// The file is not TOML, or has keys or types that a launch file does not have.
     #[error("`{name}` is not a launch file: {source}")]
-    Syntax {
-        /// Name of the file.
-        name: String,
-        /// Where and what.
-        source: Box<toml::de::Error>,
-    },
+    Syntax { name: String, source: Box<toml::de::Error> },
     /// A value of the launch file makes no sense.
     #[error("`{at}`: {message}; {help}")]
     Value {
         /// Key, or parameter and key.
         at: String,
-        /// What was found.
         message: String,
-        /// What would work.
         help: String,
     },
     /// A formula that cannot be read, or has no value.
@@ -39,13 +27,10 @@ pub enum LaunchError {
     Formula {
         /// Parameter and key.
         at: String,
-        /// The formula.
         text: String,
         /// Bytes of it that are meant.
         range: Range<usize>,
-        /// What was found.
         message: String,
-        /// What would work.
         help: String,
     },
     /// The kernel cannot be read, though others of its file can.

@@ -1,10 +1,10 @@
-//! What a buffer should hold at the end.
+//! Expected content of buffers at the end of a run.
 
 use super::element::Element;
 use serde::Deserialize;
 use std::collections::HashMap;
 
-/// What a buffer should hold at the end.
+/// Expected content of a buffer at the end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     /// The elements from the first on, little-endian; a shorter expectation leaves the rest open.
@@ -30,27 +30,21 @@ pub enum Order {
     Set,
 }
 
-/// How a buffer came out against its expectation.
+/// Result of the comparison of a buffer with its expectation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing was expected.
+    /// No expectation was stated.
     Open,
-    /// As expected.
     Met {
-        /// Elements compared.
         compared: usize,
     },
     /// Not as expected.
     Differs {
         /// First element that differs.
         index: usize,
-        /// What was expected there.
         expected: String,
-        /// What was found there.
         found: String,
-        /// Elements that differ.
         differing: usize,
-        /// Elements compared.
         compared: usize,
     },
     /// Expected in any order, and not the same values.
@@ -61,7 +55,6 @@ pub enum Outcome {
         surplus: Option<String>,
         /// Values missing.
         lacking: usize,
-        /// Elements compared.
         compared: usize,
     },
 }

@@ -23,7 +23,6 @@ use std::path::{Path, PathBuf};
 /// What a kernel is started with; of the default, grid, block and cluster are still to be given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Launch {
-    /// Name of the kernel.
     pub kernel: String,
     /// Architecture, where the launch insists on one.
     pub arch: Option<Arch>,
@@ -297,7 +296,7 @@ impl Launch {
     }
 }
 
-/// What formulas may name besides parameters.
+/// Names that formulas may use besides parameters.
 fn scalars(grid: [u32; 3], block: [u32; 3], cluster: [u32; 3]) -> [(&'static str, u64); 11] {
     let [[gx, gy, gz], [bx, by, bz], [cx, cy, cz]] = [grid, block, cluster].map(|of| of.map(u64::from));
     [

@@ -6,37 +6,29 @@ use super::expectation::Expectation;
 /// Most bytes that a place is a multiple of. Source: [PTX] .align of a parameter.
 pub(crate) const MOST_ALIGN: u32 = 128;
 
-/// One parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {
     /// Name: of a buffer, for expectations and reports; else for messages.
     pub name: String,
-    /// What is passed.
     pub kind: ParamKind,
 }
 
-/// What is passed as a parameter.
+/// Kind of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParamKind {
-    /// A value.
     Scalar {
-        /// Its type.
         element: Element,
-        /// Its bits.
         bits: u64,
     },
     /// The address of a buffer in global memory.
     Buffer {
-        /// Type of its elements.
         element: Element,
-        /// Its content at the start, little-endian.
+        /// Content at the start, little-endian.
         bytes: Vec<u8>,
-        /// What it should hold at the end.
         expect: Option<Expectation>,
     },
     /// Elements, one after the other.
     Array {
-        /// Type of the elements.
         element: Element,
         /// The elements, little-endian.
         bytes: Vec<u8>,
@@ -45,7 +37,6 @@ pub enum ParamKind {
     },
     /// Fields, each naturally aligned.
     Struct {
-        /// In order.
         fields: Vec<Param>,
         /// Bytes that its place and its size are multiples of.
         align: u32,

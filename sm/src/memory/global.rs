@@ -44,7 +44,7 @@ pub(crate) const CONSTANTS: std::ops::Range<u64> = atoms_isa::ptx::CONSTANTS;
 pub(crate) const GRID_WORKSPACE: u64 = 0x7c00_0000_0000;
 const GRID_WORKSPACE_BYTES: u32 = 8;
 
-/// Whether a generic address names this memory; `rank` is that of the own CTA.
+/// True if a generic address names this memory; `rank` is that of the own CTA.
 pub(crate) fn in_window(window: Window, address: u64, rank: u32) -> bool {
     let high = (address >> 32) as u32;
     match window {
@@ -86,7 +86,7 @@ struct Region {
 /// All buffers of a launch.
 pub(crate) struct GlobalMemory {
     regions: Vec<Region>,
-    /// Where the last access was: most often the next one is there, too.
+    /// Buffer of the last access: most often the next access is there, too.
     recent: usize,
 }
 

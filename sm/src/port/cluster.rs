@@ -39,7 +39,7 @@ impl ClusterPort {
         self.lanes.is_empty() && self.offered.is_none() && self.in_flight.is_empty()
     }
 
-    /// Whether a request to the allocation of `slot` has not been answered, or if it is posted, not been taken.
+    /// True if a request to the allocation of `slot` has not been answered, or if it is posted, not been taken.
     /// The unit keeps the allocation while a posted request is inside (spec 1.3).
     pub(crate) fn uses(&self, slot: usize) -> bool {
         let flying = self.in_flight.iter().map(|(_, t)| t);

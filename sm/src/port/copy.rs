@@ -18,7 +18,7 @@ use atoms_ops::{Op, Size};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Where the data comes from.
+/// Source of the data.
 #[derive(Clone, Copy)]
 pub(crate) enum Data {
     /// Global memory, from this address on; zeros after so many bytes.
@@ -29,7 +29,7 @@ pub(crate) enum Data {
     Given(u128),
 }
 
-/// What is done with the data.
+/// Use of the data.
 #[derive(Clone, Copy)]
 pub(crate) enum Action {
     /// [`Op::Store`], or an atomic of the unit.
@@ -65,7 +65,7 @@ pub(crate) struct Payload {
     pub(crate) size: Size,
 }
 
-/// What is done at an mbarrier object when the data is there.
+/// Operation on an mbarrier object when the data is there.
 #[derive(Clone, Copy)]
 pub(crate) struct Completion {
     pub(crate) op: Op,
@@ -87,17 +87,17 @@ pub(crate) struct Copy {
     pub(crate) asker: Asker,
     payload: Option<Payload>,
     completion: Option<Completion>,
-    /// Whether the thread counts it among those it can wait for.
+    /// True if the thread counts it among those it can wait for.
     counted: bool,
     /// Bytes whose writes are handed to the port, and those whose writes are answered or posted.
     sent: u32,
     written: u32,
-    /// What was loaded from shared memory, and is to be stored.
+    /// Data that was loaded from shared memory and is to be stored.
     held: Option<u128>,
 }
 
 impl Copy {
-    /// What is copied, for messages.
+    /// Describes the copy, for messages.
     pub(crate) fn describe(&self) -> String {
         match (&self.payload, &self.completion) {
             (Some(Payload { data: Data::Global { from, bytes }, to, .. }), _) => {
@@ -133,7 +133,7 @@ impl Copy {
     }
 }
 
-/// What a thread did, as far as an arrival has to wait for it.
+/// Step of a thread for which an arrival has to wait.
 enum Step {
     /// A copy; done or not.
     Copy { number: u64, done: bool },
@@ -221,7 +221,7 @@ impl CopyEngine {
         self.copies.is_empty()
     }
 
-    /// Whether a copy needs the allocation of `slot`, or a thread of it waits for one.
+    /// True if a copy needs the allocation of `slot`, or a thread of it waits for one.
     pub(crate) fn uses(&self, slot: usize) -> bool {
         self.users.get(slot).is_some_and(|users| *users > 0)
     }
@@ -231,7 +231,7 @@ impl CopyEngine {
         self.copies.get(number)
     }
 
-    /// What a thread did.
+    /// Steps of a thread.
     fn steps(&mut self, at: (usize, u32)) -> &mut VecDeque<Step> {
         let at = thread(at);
         if at >= self.threads.len() {

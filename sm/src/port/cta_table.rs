@@ -1,4 +1,4 @@
-//! Which rows of the banks belong to which CTA slot, and telling the unit so.
+//! Allocates rows of the banks to CTA slots, and writes the allocations to the unit.
 
 use atoms_model::port::{In, Out};
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ struct Write {
     allocation: Option<Allocation>,
 }
 
-/// What became of a write.
+/// Result of a write.
 pub(crate) enum Verdict {
     /// The slot has its allocation.
     Granted { slot: usize },
@@ -52,7 +52,7 @@ impl AllocationTable {
         }
     }
 
-    /// Nothing is on its way.
+    /// True if no write is on its way.
     pub(crate) fn idle(&self) -> bool {
         self.writes.is_empty() && self.taken.is_none()
     }
@@ -67,7 +67,7 @@ impl AllocationTable {
         Some(slot)
     }
 
-    /// How many more CTAs of so many rows there is room for.
+    /// Number of further CTAs of `rows` rows that fit.
     pub(crate) fn room(&self, rows: u32) -> u32 {
         let free_slots = self.allocations.iter().filter(|p| p.is_none()).count() as u32;
         let room: u32 = self.gaps().map(|(_, free)| free / rows.max(1)).sum();

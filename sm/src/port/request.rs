@@ -55,7 +55,7 @@ pub(crate) struct RequestOperands {
 }
 
 impl RequestOperands {
-    /// Of an operation that has none.
+    /// Operands of an operation that has none.
     pub(crate) const NONE: RequestOperands = RequestOperands { b: [0; LANES], c: [0; LANES] };
 
     /// From these registers.
@@ -258,7 +258,7 @@ impl Request {
         inputs.req_c[..count].copy_from_slice(&self.operands.c[first..first + count]);
     }
 
-    /// Whether a word changed with the current piece, as far as the answer to it tells: where it does not, `true`.
+    /// True if a word changed with the current piece, as far as the answer to it tells: where it does not, `true`.
     pub(crate) fn changed(&self, outputs: &Out, port_lanes: u32) -> bool {
         if self.op.only_reads() {
             return false;

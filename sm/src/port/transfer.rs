@@ -4,7 +4,7 @@ use crate::memory::SharedPlace;
 use atoms_isa::{Reg, WideOp};
 use atoms_ops::{Fault, Op, Size};
 
-/// What waits for an answer.
+/// Origin of a request, which waits for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A lane of a warp, at this instruction.
@@ -13,12 +13,12 @@ pub(crate) enum Origin {
     Copy(u64),
 }
 
-/// What becomes of the answer to a lane's request.
+/// Use of the answer to a lane's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     /// Nothing.
     None,
-    /// It stands behind posted requests of the warp, which are done when it is.
+    /// The request follows posted requests of the warp: its answer shows that they are done.
     Flushed,
     /// The word before goes to a register.
     Old { dst: Reg },
@@ -49,7 +49,7 @@ impl Transfer {
     }
 }
 
-/// What became of a request.
+/// Answer to a request.
 pub(crate) struct Answer {
     pub(crate) transfer: Transfer,
     pub(crate) fault: Fault,
@@ -60,7 +60,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// What a posted request comes to when it is taken.
+    /// Answer to a posted request, which exists when the request is taken.
     pub(crate) fn posted(transfer: Transfer) -> Answer {
         Answer { transfer, fault: Fault::None, old: 0, stored: false }
     }

@@ -39,7 +39,7 @@ impl Clock {
         }
     }
 
-    /// Whether all that `other` knows is known.
+    /// True if all that `other` knows is known.
     fn covers(&self, other: &Clock) -> bool {
         let mut own = self.rows.iter();
         other.rows.iter().all(|(row, times)| {

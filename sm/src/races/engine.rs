@@ -65,7 +65,6 @@ struct Cta {
     exited: Clock,
 }
 
-/// The detector.
 #[derive(Default)]
 pub(super) struct Engine {
     ctas: HashMap<u32, Cta>,

@@ -1,4 +1,4 @@
-//! What was found.
+//! Races that were found.
 
 use crate::observer::Memory;
 use atoms_isa::Scope;
@@ -37,10 +37,10 @@ impl fmt::Display for RaceKind {
     }
 }
 
-/// Whether an access is atomic to others.
+/// Atomicity of an access to other accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strength {
-    /// It is not.
+    /// The access is not atomic.
     Weak,
     /// A store of which the text does not say: machine code has one for plain and for volatile ones. Plain to all but
     /// loads that are taken for atomic.
@@ -52,7 +52,7 @@ pub enum Strength {
 }
 
 impl Strength {
-    /// Whether the access is atomic.
+    /// True if the access is atomic.
     pub fn is_atomic(self) -> bool {
         self.scope().is_some()
     }
@@ -75,7 +75,7 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Whether `scope` around this thread includes the other.
+    /// True if `scope` around this thread includes the other.
     pub(super) fn reaches(self, scope: Scope, other: Site) -> bool {
         match scope {
             Scope::Cta => self.cta == other.cta,
@@ -85,7 +85,7 @@ impl Site {
     }
 }
 
-/// One of the two.
+/// One of the two accesses of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Party {
     /// Index of the instruction in the kernel.
@@ -98,37 +98,34 @@ pub struct Party {
     pub warp: u32,
     /// The lane; of a block copy, the one that asked for it.
     pub lane: u8,
-    /// When.
     pub cycle: u64,
     /// A copy, which goes on while the thread that asked for it does.
     pub copy: bool,
-    /// Whether it writes.
+    /// True if it writes.
     pub writes: bool,
-    /// Whether it is atomic, and to which threads.
+    /// Atomicity of the access, and the threads to which it is atomic.
     pub strength: Strength,
 }
 
 impl Party {
-    /// Where it is, as scopes see it.
+    /// Place of the thread, as scopes see it.
     pub(super) fn site(&self) -> Site {
         Site { cta: self.cta, cluster: self.cluster }
     }
 }
 
-/// What two instructions did to each other.
+/// A race between two instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What is wrong.
     pub kind: RaceKind,
     /// The earlier access of the first time.
     pub first: Party,
     /// The later one.
     pub second: Party,
-    /// Which memory the word is in.
     pub memory: Memory,
     /// Byte address of the word; of shared memory, in the CTA's allocation.
     pub address: u64,
-    /// How often this was found, word by word.
+    /// Number of times that this was found, word by word.
     pub count: u64,
 }
 

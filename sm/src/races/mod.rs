@@ -41,7 +41,7 @@ pub struct Races<'k> {
 }
 
 impl<'k> Races<'k> {
-    /// Nothing has run yet.
+    /// A detector for a kernel that has not run yet.
     pub fn new(kernel: &'k Kernel, text: Text) -> Self {
         Races { kernel, text, rules: rules::of(kernel, text), engine: Engine::default() }
     }

@@ -40,7 +40,7 @@ impl Accessor<'_> {
     }
 }
 
-/// Whether the scope of one includes the other.
+/// True if the scope of one includes the other.
 fn includes(scope: Option<Scope>, one: &Party, other: &Party) -> bool {
     scope.is_none_or(|scope| one.site().reaches(scope, other.site()))
 }
@@ -63,7 +63,7 @@ fn conflict(one: &Party, other: &Party) -> Option<RaceKind> {
     }
 }
 
-/// Whether whatever conflicts with `old` conflicts with `new` as well, so that `old` need not be kept.
+/// True if whatever conflicts with `old` conflicts with `new` as well, so that `old` need not be kept.
 fn stands_for(new: &Party, old: &Party) -> bool {
     let writes = new.writes || !old.writes;
     match (new.strength, old.strength) {

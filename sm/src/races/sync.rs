@@ -12,7 +12,7 @@ use atoms_model::mbarrier;
 use atoms_ops::Op;
 use std::collections::HashMap;
 
-/// What has been released, and to which threads.
+/// A release, and the threads to which it applies.
 #[derive(Clone, Debug)]
 pub(super) struct Release {
     pub(super) scope: Scope,
@@ -28,7 +28,6 @@ pub(super) fn merge(releases: &mut Vec<Release>, new: Release) {
     }
 }
 
-/// A word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     pub(super) memory: Memory,
@@ -39,7 +38,7 @@ pub(super) struct Place {
 /// An mbarrier object, and what was released in each phase.
 #[derive(Default)]
 struct Object {
-    /// As it is in memory.
+    /// Content in memory.
     bits: u64,
     /// In the present phase.
     filling: Vec<Release>,
@@ -72,7 +71,7 @@ pub(super) struct Sync {
 }
 
 impl Sync {
-    /// What reading a word gives.
+    /// Releases that a read of a word acquires.
     pub(super) fn read(&self, place: Place) -> &[Release] {
         self.words.get(&place).map_or(&[], Vec::as_slice)
     }

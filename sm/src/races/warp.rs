@@ -33,7 +33,7 @@ pub(super) struct Waits {
     pub(super) generation: u32,
 }
 
-/// Where threads meet.
+/// Barrier at which threads wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Barrier {
     /// A block barrier.
@@ -130,7 +130,6 @@ impl Strand {
     }
 }
 
-/// A warp.
 pub(super) struct Warp {
     pub(super) row: Row,
     /// Its own time: goes on whenever another may learn how far it has come.

@@ -26,7 +26,7 @@ const ROUNDS_LIMIT: u32 = 512;
 /// lock taken for ever, each time by another one that had just looked. [CHOSEN: a prime]
 const UNEVEN: u32 = 61;
 
-/// What a split waits for.
+/// Event for which a split waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// Nothing.
@@ -51,7 +51,7 @@ pub(crate) enum Wait {
     Groups(u32),
 }
 
-/// How the threads that met at WARPSYNC go on.
+/// Way in which threads continue after WARPSYNC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sync {
     /// Together with other groups that are at the same place.
@@ -76,7 +76,7 @@ impl Wait {
         }
     }
 
-    /// Whether threads that wait in these ways wait for each other.
+    /// True if threads that wait in these ways wait for each other.
     pub(crate) fn meets(self, other: Wait) -> bool {
         match (self, other) {
             (Wait::WarpSync { mask: a, sync: x }, Wait::WarpSync { mask: b, sync: y }) => {
@@ -101,7 +101,7 @@ pub(crate) struct Split {
     pub(crate) uniform: Box<Uniform>,
 }
 
-/// What a whole warp waits for.
+/// Event for which a whole warp waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Busy {
     /// Nothing.
@@ -125,7 +125,6 @@ pub(crate) struct Asked {
     pub(crate) open: u32,
 }
 
-/// A warp.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Warp {
     /// Slot of its CTA.
@@ -140,7 +139,7 @@ pub(crate) struct Warp {
     pub(crate) current: usize,
     /// Turns passed on.
     pub(crate) turns: u32,
-    /// Whether threads that wait to converge go on alone in the end: from sm_70 on.
+    /// True if threads that wait to converge go on alone in the end: from sm_70 on.
     pub(crate) independent: bool,
     /// Threads that have not ended.
     pub(crate) live: u32,
@@ -154,13 +153,13 @@ pub(crate) struct Warp {
     pub(crate) at_cluster: u32,
     /// Halves of the return program counter, low first.
     pub(crate) return_pc: [Row; 2],
-    /// Where each thread goes on behind the collective region it is in.
+    /// Instruction at which each thread continues after its collective region.
     pub(crate) resume: Row,
     pub(crate) asked: Asked,
     pub(crate) states: States,
     /// How long threads have waited at a convergence barrier while others went round a loop.
     pub(crate) rounds: u32,
-    /// What the last block barrier with a vote gave each thread.
+    /// Result of the last block barrier with a vote, by thread.
     pub(crate) vote: Row,
     /// Memory that each thread has to itself, by number of the word.
     pub(crate) local: BTreeMap<u32, Row>,
@@ -423,7 +422,7 @@ impl Warp {
         self.current = self.splits.iter().position(holds).unwrap_or(0);
     }
 
-    /// What the instruction of split `index` reads from.
+    /// Registers and constants that the instruction of split `index` reads.
     pub(crate) fn view<'a>(&'a self, index: usize, constants: &'a ConstantBank) -> View<'a> {
         View::new(&self.registers, &self.splits[index].uniform, constants)
     }

@@ -98,7 +98,7 @@ impl Uniform {
     }
 }
 
-/// What an instruction reads from.
+/// Registers and constants that an instruction reads.
 pub(crate) struct View<'a> {
     registers: &'a Registers,
     uniform: &'a Uniform,

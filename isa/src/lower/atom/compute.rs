@@ -219,7 +219,7 @@ impl Code<'_> {
     }
 }
 
-/// Whether 64 bits are a 32-bit immediate of 64-bit arithmetic: it has a sign.
+/// True if 64 bits are a 32-bit immediate of 64-bit arithmetic: it has a sign.
 fn is_word(bits: u64) -> bool {
     i32::try_from(bits as i64).is_ok()
 }

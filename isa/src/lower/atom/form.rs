@@ -42,7 +42,7 @@ impl AtomicOp {
     }
 }
 
-/// Which memory the address names.
+/// State space of the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AtomicSpace {
     /// `.shared`, `.shared::cta`

@@ -59,7 +59,7 @@ fn simplified(form: Form, operands: Operands) -> (Form, Operands) {
     }
 }
 
-/// Whether nothing but the end of the kernel follows: a thread that is done may then exit.
+/// True if nothing but the end of the kernel follows: a thread that is done may then exit.
 fn last(function: &Function<'_>, instruction: &PtxInstruction<'_>) -> bool {
     let at = function.instructions.iter().position(|i| std::ptr::eq(i, instruction));
     let ends = |i: &PtxInstruction<'_>| i.guard.is_none() && matches!(i.opcode, "ret" | "exit");

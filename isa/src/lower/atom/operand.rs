@@ -88,7 +88,7 @@ impl Operands {
     }
 }
 
-/// Whether a register of one type may stand where an operation on another is.
+/// True if a register of one type may stand where an operation on another is.
 fn fits(register: Type, operation: Type) -> bool {
     let bits = |ty| matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128);
     let float = |ty| matches!(ty, Type::F32 | Type::F64);

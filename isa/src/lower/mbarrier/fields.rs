@@ -82,12 +82,12 @@ fn is_one(form: &Form<'_>) -> bool {
         && matches!(form.amount, None | Some(Word::Constant(1)))
 }
 
-/// Whether a constant amount is put in a register as it is.
+/// True if a constant amount is put in a register as it is.
 fn keeps_constant(form: &Form<'_>) -> bool {
     !is_one(form) && !matches!(form.verb, Verb::Init | Verb::CheckLayout | Verb::Wait { .. })
 }
 
-/// Whether lanes with equal operands are taken together: where an operand has to be uniform, or where a lane's
+/// True if lanes with equal operands are taken together: where an operand has to be uniform, or where a lane's
 /// state follows from how many of them arrive before it.
 fn takes_turns(form: &Form<'_>, gives_state: bool, address: Address<'_>) -> bool {
     match form.verb {
@@ -141,7 +141,7 @@ fn arrive(
     }
 }
 
-/// Whether sm_107 has a uniform form: at the address of a variable, of arrivals that may complete the phase and
+/// True if sm_107 has a uniform form: at the address of a variable, of arrivals that may complete the phase and
 /// bring no transactions, of transactions, and of the end of an object.
 fn uniform_form(form: &Form<'_>, address: Address<'_>, code: &Code<'_>) -> bool {
     let verb = matches!(
@@ -337,7 +337,7 @@ fn word_of_count(form: &Form<'_>, low: u16, prefix: &str) -> Vec<String> {
     lines
 }
 
-/// Whether an address is the same for all lanes.
+/// True if an address is the same for all lanes.
 fn is_fixed(address: Address<'_>) -> bool {
     matches!(address.base, Start::Symbol(..) | Start::Nothing)
 }

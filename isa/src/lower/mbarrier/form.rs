@@ -79,7 +79,7 @@ pub(super) struct Form<'t> {
     pub(super) hint: Option<Word>,
 }
 
-/// Whether the instruction is `mbarrier.*` or `cp.async.mbarrier.*`.
+/// True if the instruction is `mbarrier.*` or `cp.async.mbarrier.*`.
 pub(super) fn is_operation(instruction: &PtxInstruction<'_>) -> bool {
     match instruction.opcode {
         "mbarrier" => true,
@@ -304,7 +304,7 @@ impl Row {
         }
     }
 
-    /// Whether the object may be another CTA's (spec 6.7).
+    /// True if the object may be another CTA's (spec 6.7).
     fn reaches_cluster(&self) -> bool {
         matches!(self.verb, Verb::Arrive { .. } | Verb::ExpectTx | Verb::CompleteTx)
     }

@@ -84,7 +84,7 @@ fn result(dst: Reg) -> SharedResult {
     if dst.is_zero() { SharedResult::None } else { SharedResult::Reg(dst) }
 }
 
-/// Whether it is an ATOMS under its own name.
+/// True if it is an ATOMS under its own name.
 pub(super) fn plain_atomic(op: Op) -> bool {
     !matches!(op, Op::Load | Op::Store) && !op.is_mbarrier()
 }

@@ -73,7 +73,7 @@ struct Token<'t> {
     place: usize,
 }
 
-/// What is known on the way to a statement.
+/// State on the way to a statement.
 #[derive(Clone)]
 struct Known<'t> {
     /// First statement of the function; 0 is the kernel.
@@ -81,7 +81,7 @@ struct Known<'t> {
     tokens: Vec<Token<'t>>,
 }
 
-/// Code that stands behind all other code.
+/// Code that follows all other code.
 pub(super) struct Behind<'t> {
     pub(super) code: Vec<Statement<'t>>,
     /// Index in `code` of each place from `first` on.

@@ -20,7 +20,7 @@ use super::element::Element;
 use super::param::{self, Param, ParamKind};
 use std::ops::Range;
 
-/// What is wrong with a formula.
+/// Error in a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FormulaError {
     /// Bytes of the text.
@@ -35,7 +35,7 @@ impl FormulaError {
     }
 }
 
-/// What a formula may name.
+/// Names that a formula may use.
 pub(crate) struct Names<'a> {
     pub(crate) params: &'a [Param],
     /// Further scalars, such as `grid.x`.

@@ -1,10 +1,10 @@
-//! What operators, functions and reductions compute.
+//! Operators, functions and reductions of formulas.
 
 use super::value::Value;
 use crate::launch::element::Element;
 use std::cmp::Ordering;
 
-/// What was found, and what would work.
+/// Error and help.
 type Wrong = (String, &'static str);
 
 type Computed = Result<Value, Wrong>;

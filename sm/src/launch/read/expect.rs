@@ -38,7 +38,7 @@ enum RawOpen {
     Formula(String),
 }
 
-/// What stands in a list of values for an element that is left open.
+/// Word in a list of values for an element that is left open.
 const OPEN: &str = "open";
 
 const HELP: &str = "write `values`, `file`, `histogram_of` with `bins`, `sum_of` with `bins` and perhaps `by`, `copy_of` with \

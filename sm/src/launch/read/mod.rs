@@ -98,11 +98,11 @@ fn expect(params: &mut [Param], name: &str, expectation: &Expectation) {
     }
 }
 
-/// What is kept while parameters are read.
+/// State while parameters are read.
 struct Reading<'a> {
     folder: &'a Path,
     names: HashSet<String>,
-    /// Of buffers, by name.
+    /// Expectations of buffers, by name.
     expectations: Vec<(String, RawExpect)>,
 }
 

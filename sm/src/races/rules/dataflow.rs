@@ -20,7 +20,7 @@ pub(super) enum Name {
     UniformPred(u8),
 }
 
-/// What is read, and what is written.
+/// Names that are read, and names that are written.
 pub(super) type FromTo = (Vec<Name>, Vec<Name>);
 
 pub(super) fn pred(pred: Pred) -> Name {
@@ -30,7 +30,7 @@ pub(super) fn pred(pred: Pred) -> Name {
     }
 }
 
-/// Where an access is.
+/// Address of an access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Address {
     Shared(SharedAddress),
@@ -89,7 +89,7 @@ pub(super) fn comparer(instruction: &Instruction) -> Option<(Address, Reg)> {
     }
 }
 
-/// Where the instruction may be followed.
+/// Instructions that may follow.
 pub(super) fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
     let Some(instruction) = kernel.instructions.get(pc) else { return Vec::new() };
     let always = instruction.guard == PredSource::TRUE;
@@ -125,7 +125,7 @@ pub(super) fn source(source: &Source) -> Vec<Name> {
     }
 }
 
-/// What an instruction that computes reads and writes.
+/// Names that a computing instruction reads and writes.
 pub(super) fn computed(compute: &Compute) -> FromTo {
     let mut reads: Vec<Name> = compute.sources.iter().flat_map(source).collect();
     reads.extend(compute.p.iter().map(|p| pred(p.pred)));
@@ -157,7 +157,7 @@ pub(super) fn effect(instruction: &Instruction) -> FromTo {
     }
 }
 
-/// What an instruction by which lanes look at each other reads and writes.
+/// Names that an instruction across lanes reads and writes.
 fn among_lanes(op: &WarpOp) -> (Vec<Name>, Vec<Name>) {
     match op {
         WarpOp::Vote { dst, pred_dst, src, .. } => {

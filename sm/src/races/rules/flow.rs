@@ -27,14 +27,14 @@ fn dependent(kernel: &Kernel, places: &BTreeSet<usize>, names: Vec<Name>) -> BTr
     }
 }
 
-/// Whether no other thread learns of the instruction, nor does it wait for one.
+/// True if no other thread learns of the instruction, nor does it wait for one.
 fn quiet(instruction: &Instruction) -> bool {
     // `@!PT LDS RZ, [RZ]`: a compiler's filler.
     instruction.guard == PredSource::FALSE
         || matches!(instruction.operation.effect(), Effect::Own | Effect::Time)
 }
 
-/// Whether a load is all that a loop repeats, at one address, until its value ends the loop; or the first turn of such a
+/// True if a load is all that a loop repeats, at one address, until its value ends the loop; or the first turn of such a
 /// loop, which the compiler has put before it.
 pub(super) fn polls(kernel: &Kernel, pc: usize) -> bool {
     repeats(kernel, pc) || first_turn(kernel, pc)
@@ -97,7 +97,7 @@ fn uniform_ignored(address: Address) -> Vec<Name> {
     address.names().into_iter().filter(|name| matches!(name, Name::Reg(_))).collect()
 }
 
-/// Whether a load is part of an atomic that the compiler took apart: a compare-and-store compares with what was computed
+/// True if a load is part of an atomic that the compiler took apart: a compare-and-store compares with what was computed
 /// of its value at the same address, or with parts of the value; or it is one of the two words of an mbarrier object of sm_70
 /// to sm_75, and goes into an atomic on the other.
 pub(super) fn part_of_atomic(kernel: &Kernel, pc: usize) -> bool {
@@ -118,7 +118,7 @@ pub(super) fn part_of_atomic(kernel: &Kernel, pc: usize) -> bool {
         })
 }
 
-/// Whether a store stands right behind a fence that releases: no other access lies between.
+/// True if a store stands right behind a fence that releases: no other access lies between.
 pub(super) fn behind_fence(kernel: &Kernel, pc: usize) -> bool {
     for instruction in kernel.instructions.iter().take(pc).rev().take(FAR) {
         match &instruction.operation {

@@ -101,7 +101,7 @@ pub(super) fn of(kernel: &Kernel, text: Text) -> Vec<Rule> {
     kernel.instructions.iter().enumerate().map(rule).collect()
 }
 
-/// What PTX says.
+/// Rule that PTX states.
 fn stated(Ordering { semantics, scope }: Ordering) -> Rule {
     let strength = match semantics {
         Semantics::Weak => Strength::Weak,

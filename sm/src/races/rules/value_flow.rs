@@ -10,7 +10,7 @@ use atoms_isa::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether a compare-and-store confirms what a load gave: it compares with a value that this was tested against on the
+/// True if a compare-and-store confirms what a load gave: it compares with a value that this was tested against on the
 /// way there.
 pub(super) fn confirmed(kernel: &Kernel, pc: usize) -> bool {
     let Some((_, results)) = kernel.instructions.get(pc).and_then(load) else { return false };
@@ -31,7 +31,7 @@ pub(super) fn confirmed(kernel: &Kernel, pc: usize) -> bool {
     })
 }
 
-/// Whether a compare-and-store behind `pc` compares with one of these, or with parts of it.
+/// True if a compare-and-store behind `pc` compares with one of these, or with parts of it.
 pub(super) fn compared(kernel: &Kernel, pc: usize, names: Vec<Name>) -> bool {
     follow(kernel, pc, names, moved).iter().any(|(at, parts)| {
         let with = kernel.instructions.get(*at).and_then(comparer);
@@ -39,7 +39,7 @@ pub(super) fn compared(kernel: &Kernel, pc: usize, names: Vec<Name>) -> bool {
     })
 }
 
-/// Whether a branch behind `pc` is taken by what depends on these.
+/// True if a branch behind `pc` is taken by what depends on these.
 fn decides(kernel: &Kernel, pc: usize, names: Vec<Name>) -> bool {
     follow(kernel, pc, names, computes).iter().any(|(at, known)| {
         kernel.instructions.get(*at).is_some_and(|i| {
@@ -145,7 +145,7 @@ pub(super) fn unused(kernel: &Kernel, pc: usize) -> u8 {
     words.filter(unread).fold(0, |mask, (word, _)| mask | 1 << word)
 }
 
-/// Whether the value in a register may be read before another one is there.
+/// True if the value in a register may be read before another one is there.
 fn read_ahead(kernel: &Kernel, pc: usize, name: Name) -> bool {
     let mut seen = BTreeSet::new();
     let mut open = next(kernel, pc);

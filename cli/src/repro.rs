@@ -10,16 +10,17 @@ use atoms_regress::report::text::plain;
 use atoms_regress::run::journal::WorkerJournal;
 use atoms_regress::run::supervisor::{ControlPipe, listen};
 use atoms_regress::triage::death::Death;
+use atoms_regress::triage::record::BundleRecord;
 use atoms_regress::triage::repro::Bundle;
 use atoms_regress::triage::signature::Signature;
 use atoms_regress::triage::test_failure::FailedRun;
 use atoms_verilated::Environment;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::{BundleRtlArgs, ReproArgs};
 use crate::error::{CliError, Verdict};
 use crate::machine::{self, shell};
-use crate::output::outln;
+use crate::output::{outln, print_json};
 use crate::progress::{build_step, grouped};
 
 /// Replays in a process of its own: what the bundle is about may end it, or never end.
@@ -141,17 +142,36 @@ impl BundleRtl {
     }
 }
 
-/// Result of a replay as JSON: whose RTL ran, and the failure, if there was one.
-fn print_json(bundle: &Bundle, rtl: &BundleRtl, found: &Value) -> Result<Verdict, CliError> {
-    let record = &bundle.record;
-    outln!(
-        "{}",
-        json!({
-            "key": record.key, "test": record.test, "config": record.config,
-            "bundle_rtl_ran": rtl.is_of_bundle, "found": found,
-        })
-    )?;
-    Ok(if found.is_null() { Verdict::Agree } else { Verdict::Disagree })
+#[derive(Serialize)]
+struct ReproResult<'r> {
+    key: &'r Signature,
+    test: &'r str,
+    config: &'r str,
+    bundle_rtl_ran: bool,
+    /// None if the replay does not fail.
+    found: Option<ReplayedFailure>,
+}
+
+#[derive(Serialize)]
+struct ReplayedFailure {
+    /// The failure has the signature of the bundle.
+    same: bool,
+    signature: Signature,
+    /// None if the process died.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cycle: Option<u64>,
+    report: String,
+}
+
+fn print_result(
+    bundle: &Bundle,
+    rtl: &BundleRtl,
+    found: Option<ReplayedFailure>,
+) -> Result<Verdict, CliError> {
+    let verdict = if found.is_none() { Verdict::Agree } else { Verdict::Disagree };
+    let BundleRecord { key, test, config, .. } = &bundle.record;
+    print_json(&ReproResult { key, test, config, bundle_rtl_ran: rtl.is_of_bundle, found })?;
+    Ok(verdict)
 }
 
 /// The process that replayed died.
@@ -163,8 +183,8 @@ fn died(args: &ReproArgs, bundle: &Bundle, rtl: &BundleRtl, death: Death) -> Res
         Death::Signal(_) | Death::Exit(_) => format!("the process that ran it died: {death}"),
     };
     if args.json {
-        let found = json!({ "same": same, "signature": signature, "report": text });
-        return print_json(bundle, rtl, &found);
+        let found = ReplayedFailure { same, signature, cycle: None, report: text };
+        return print_result(bundle, rtl, Some(found));
     }
     match same {
         true => outln!("  found      the same: {text}")?,
@@ -183,13 +203,13 @@ fn replay(args: &ReproArgs, bundle: &Bundle, journal: &WorkerJournal) -> Result<
     let replayed = bundle.replay(session, args.trace.as_deref()).map_err(CliError::of)?;
     journal.idle();
     if args.json {
-        let found = replayed.found.map_or(Value::Null, |found| {
-            json!({
-                "same": replayed.same, "signature": found.signature, "cycle": found.cycle,
-                "report": found.failure.to_string(),
-            })
+        let found = replayed.found.map(|found| ReplayedFailure {
+            same: replayed.same,
+            signature: found.signature,
+            cycle: Some(found.cycle),
+            report: found.failure.to_string(),
         });
-        return print_json(bundle, &rtl, &found);
+        return print_result(bundle, &rtl, found);
     }
     if let Some(path) = &args.trace {
         outln!("  wave       {}", shell(path))?;

@@ -5,8 +5,6 @@
 //! [`report`] makes tables, plots ([`plot`]) and a page.
 
 #![forbid(unsafe_code)]
-// Comments that only repeat a name are left out (missing_docs holds in ops, model, oracle and cosim).
-#![allow(missing_docs)]
 
 pub mod calibrate;
 pub mod certificate;

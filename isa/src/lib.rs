@@ -10,8 +10,6 @@
 //! [`Operation::Lacking`], so that a listing with a few of them still parses and the core can name them.
 
 #![forbid(unsafe_code)]
-// Comments that only repeat a name are left out (missing_docs holds in ops, model, oracle and cosim).
-#![allow(missing_docs)]
 
 mod arch;
 mod kernel;

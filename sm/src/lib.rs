@@ -9,8 +9,6 @@
 //! Absent on purpose: caches, instruction latencies, and any knowledge of how the unit groups lanes.
 
 #![forbid(unsafe_code)]
-// Comments that only repeat a name are left out (missing_docs holds in ops, model, oracle and cosim).
-#![allow(missing_docs)]
 
 mod compute;
 mod config;

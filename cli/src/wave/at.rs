@@ -1,6 +1,7 @@
 //! `atoms wave at`: the wave of the cycles around one, of a run that is repeated up to there.
 
 use std::ops::Range;
+use std::path::Path;
 
 use atoms_cosim::configs;
 use atoms_cosim::internals::{Depth, RegisterDifference};
@@ -8,13 +9,13 @@ use atoms_regress::report::text::plain;
 use atoms_regress::triage::repro::Bundle;
 use atoms_regress::triage::rerun::{Ended, Rerun, Search, WaveWindow};
 use atoms_verilated::{Environment, Library};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::wave::WaveAtArgs;
 use crate::cosim;
 use crate::error::{CliError, Verdict};
 use crate::machine::{self, shell};
-use crate::output::{note, outln};
+use crate::output::{note, outln, print_json};
 use crate::progress::{build_step, grouped};
 use crate::repro::{self, BundleRtl};
 
@@ -59,7 +60,7 @@ fn shown(
     };
     let excerpt = excerpt(args, rerun, library, cycle, None)?;
     if args.json {
-        print_json(as_json(&excerpt), rtl)?;
+        print_json(&WaveAtResult::of(&excerpt, None, rtl))?;
     } else {
         print(&excerpt)?;
     }
@@ -89,14 +90,6 @@ fn rtl_of_bundle(args: &WaveAtArgs, rerun: &Rerun) -> Result<Option<BundleRtl>, 
         rtl.print(bundle)?;
     }
     Ok(Some(rtl))
-}
-
-/// Prints a result, and for a bundle whether its RTL ran.
-pub(super) fn print_json(mut value: Value, rtl: Option<&BundleRtl>) -> Result<(), CliError> {
-    if let Some(rtl) = rtl {
-        value["bundle_rtl_ran"] = rtl.is_of_bundle.into();
-    }
-    outln!("{value}")
 }
 
 /// Cycles around one, so many.
@@ -134,7 +127,9 @@ fn first_internal(
     let Search { register, cycles, ended } = rerun.first_register(library).map_err(CliError::of)?;
     let Some(register) = register else {
         if args.json {
-            print_json(json!({ "register": null, "cycles": cycles, "found": found(&ended) }), rtl)?;
+            let (register, found) = ((), FoundFailure::of(&ended));
+            let bundle_rtl_ran = rtl.map(|rtl| rtl.is_of_bundle);
+            print_json(&NoRegisterResult { register, cycles, found, bundle_rtl_ran })?;
             return Ok(verdict(&ended));
         }
         outln!("no register differs in {} cycles", grouped(cycles))?;
@@ -146,12 +141,7 @@ fn first_internal(
     };
     let excerpt = excerpt(args, rerun, library, register.cycle, Some(&register))?;
     if args.json {
-        let mut value = as_json(&excerpt);
-        value["register"] = json!({
-            "cycle": register.cycle, "path": register.path, "rtl": format!("{:#x}", register.rtl),
-            "model": format!("{:#x}", register.model), "module": register.module(), "others": register.others,
-        });
-        print_json(value, rtl)?;
+        print_json(&WaveAtResult::of(&excerpt, Some(&register), rtl))?;
     } else {
         outln!("{register}")?;
         print(&excerpt)?;
@@ -173,16 +163,76 @@ fn print_ended(ended: &Ended) -> Result<(), CliError> {
     failed.failure.to_string().lines().try_for_each(|line| outln!("  {}", plain(line)))
 }
 
-fn as_json(excerpt: &WaveWindow) -> Value {
-    let Range { start, end } = excerpt.cycles;
-    json!({ "wave": excerpt.path, "cycles": [start, end], "found": found(&excerpt.ended) })
+#[derive(Serialize)]
+struct WaveAtResult<'w> {
+    wave: &'w Path,
+    /// First cycle, and the one after the last.
+    cycles: (u64, u64),
+    found: Option<FoundFailure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    register: Option<RegisterResult<'w>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bundle_rtl_ran: Option<bool>,
 }
 
-/// What was found, and when; null if nothing was.
-fn found(ended: &Ended) -> Value {
-    match ended {
-        Ended::Failed(failed) => json!({ "cycle": failed.cycle, "report": failed.failure.to_string() }),
-        Ended::Reached | Ended::Over => Value::Null,
+impl<'w> WaveAtResult<'w> {
+    fn of(
+        excerpt: &'w WaveWindow,
+        register: Option<&'w RegisterDifference>,
+        rtl: Option<&BundleRtl>,
+    ) -> Self {
+        let register = register.map(|register| RegisterResult {
+            cycle: register.cycle,
+            path: &register.path,
+            rtl: format!("{:#x}", register.rtl),
+            model: format!("{:#x}", register.model),
+            module: register.module(),
+            others: register.others,
+        });
+        WaveAtResult {
+            wave: &excerpt.path,
+            cycles: (excerpt.cycles.start, excerpt.cycles.end),
+            found: FoundFailure::of(&excerpt.ended),
+            register,
+            bundle_rtl_ran: rtl.map(|rtl| rtl.is_of_bundle),
+        }
+    }
+}
+
+/// Result if no register differs.
+#[derive(Serialize)]
+struct NoRegisterResult {
+    register: (),
+    cycles: u64,
+    found: Option<FoundFailure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bundle_rtl_ran: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct RegisterResult<'w> {
+    cycle: u64,
+    path: &'w str,
+    rtl: String,
+    model: String,
+    module: &'w str,
+    others: usize,
+}
+
+#[derive(Serialize)]
+struct FoundFailure {
+    cycle: u64,
+    report: String,
+}
+
+impl FoundFailure {
+    fn of(ended: &Ended) -> Option<Self> {
+        match ended {
+            Ended::Failed(failed) => {
+                Some(FoundFailure { cycle: failed.cycle, report: failed.failure.to_string() })
+            }
+            Ended::Reached | Ended::Over => None,
+        }
     }
 }
 

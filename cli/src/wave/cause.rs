@@ -3,20 +3,19 @@
 use std::path::Path;
 
 use atoms_cosim::case::Case;
-use atoms_cosim::cause::{self, CauseError};
+use atoms_cosim::cause::{self, CauseError, CauseSuspect};
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::woven::WovenRtl;
 use atoms_regress::triage::repro::Bundle;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::wave::WaveCauseArgs;
 use crate::cosim;
 use crate::error::{CliError, Verdict};
 use crate::machine;
-use crate::output::{out, outln};
+use crate::output::{out, outln, print_json};
 use crate::progress::build_step;
 use crate::repro::BundleRtl;
-use crate::wave::at::print_json;
 
 pub(crate) fn cause(args: &WaveCauseArgs) -> Result<Verdict, CliError> {
     match (&args.bundle, &args.case) {
@@ -52,6 +51,16 @@ fn woven(dir: &Path, config: &NamedConfig) -> Result<WovenRtl, CliError> {
     WovenRtl::build(dir, config, &mut build_step).map_err(|error| CliError::about(&config.name, error))
 }
 
+#[derive(Serialize)]
+struct WaveCauseResult<'c> {
+    agree: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config: Option<&'c str>,
+    suspects: &'c [CauseSuspect],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bundle_rtl_ran: Option<bool>,
+}
+
 /// Prints the causes of the failure of a case. Without a case, the run did not fail.
 fn of_case(
     args: &WaveCauseArgs,
@@ -59,10 +68,13 @@ fn of_case(
     case: Option<&Case>,
     rtl: Option<&BundleRtl>,
 ) -> Result<Verdict, CliError> {
+    let bundle_rtl_ran = rtl.map(|rtl| rtl.is_of_bundle);
     let suspects = match case.map(|case| cause::list(woven, case)) {
         None | Some(Err(CauseError::Agrees)) => {
             match args.json {
-                true => print_json(json!({ "agree": true, "suspects": [] }), rtl)?,
+                true => {
+                    print_json(&WaveCauseResult { agree: true, config: None, suspects: &[], bundle_rtl_ran })?
+                }
                 false => outln!("RTL and model agree: there is no cause to find")?,
             }
             return Ok(Verdict::Agree);
@@ -71,7 +83,8 @@ fn of_case(
     };
     let shown = &suspects[..suspects.len().min(args.count as usize)];
     if args.json {
-        print_json(json!({ "agree": false, "config": woven.config.name, "suspects": shown }), rtl)?;
+        let config = Some(woven.config.name.as_str());
+        print_json(&WaveCauseResult { agree: false, config, suspects: shown, bundle_rtl_ran })?;
         return Ok(Verdict::Disagree);
     }
     out!("{}", cause::listed(shown, shown.len()))?;

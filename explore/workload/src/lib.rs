@@ -4,8 +4,6 @@
 //! them stand kernels ([`KernelWorkload`]) and recorded traces ([`Replay`]). Each knows what must come out.
 
 #![forbid(unsafe_code)]
-// Comments that only repeat a name are left out (missing_docs holds in ops, model, oracle and cosim).
-#![allow(missing_docs)]
 
 mod accumulate;
 mod closed_loop;

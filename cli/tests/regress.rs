@@ -618,6 +618,7 @@ fn lines_that_repeat_work_where_they_are_pasted() {
             .args(["-c", line])
             .current_dir(&checkout)
             .env("PATH", &path)
+            .env("ATOMS_RTL", bench.0.join("rtl"))
             .output()
             .expect("a shell");
         assert_eq!(output.status.code(), Some(1), "{line}: {}", words(&output));

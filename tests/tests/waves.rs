@@ -11,14 +11,18 @@ use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::request::{Lane, PartWrite, WarpRequest};
 use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Profile;
-use atoms_cosim::trace::Trace;
+use atoms_cosim::trace::{
+    NAMES, RequestKind, RequestTransaction, Trace, WaveRequest, WaveRequestError, lacks_fields, wave_requests,
+};
 use atoms_cosim::trials::run_case;
 use atoms_isa::Program;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
 use atoms_sm::{Launch, SmConfig, run};
 use atoms_tests::{config, lockstep_of, root};
+use atoms_waves::{Definition, Excerpt, PipelineRequest, SignalKind};
 use expect_test::expect_file;
+use serde_json::json;
 use wellen::simple::{Waveform, read};
 
 /// The wave of `tests/vectors/first_wave.json`.
@@ -75,17 +79,117 @@ fn operations_are_shown_by_name() {
 fn transactions_are_followed_from_port_to_answer() {
     let (path, mut wave) = first_wave("transactions");
     let mut track = |path: &[&str]| values(&mut wave, &[&["atoms", "txn"], path].concat());
-    let add = track(&["tag", "tag02"]);
+    let add = track(&["tag", "tag02", "text"]);
     let state = |text: &String| Some(text.strip_prefix("#1_ADD.u32_")?.split(',').next()?.to_string());
     let states: Vec<_> = add.iter().filter_map(state).collect();
     assert_eq!(states, ["queued", "pass_1_of_3", "pass_2_of_3", "pass_3_of_3", "answered"], "{add:?}");
     assert_eq!(add[1], "#1_ADD.u32_queued,_slot_0_lanes_f_@0");
-    let stall = track(&["stall"]);
+    let stall = track(&["stall", "text"]);
     assert!(stall.iter().any(|text| text == "hazard_#1:_a_word_is_still_in_the_pipeline"), "{stall:?}");
-    assert!(track(&["answer"]).contains(&"#3_misaligned_address,_lane_2_@9".to_string()));
-    let bank = track(&["bank", "bank00"]);
+    assert!(track(&["answer", "text"]).contains(&"#3_misaligned_address,_lane_2_@9".to_string()));
+    let bank = track(&["bank", "bank00", "text"]);
     assert_eq!(bank[..4], ["-", "#0_lane_0", "-", "#1_lane_0"], "{bank:?}");
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
+}
+
+/// The stages of a request, as `kind pass/passes at cycle`.
+fn stages(request: &WaveRequest) -> Vec<String> {
+    let stage = |(time, of): &(u64, RequestTransaction)| {
+        format!("{} {}/{} at {}", of.kind.name(), of.pass, of.passes, time / 10)
+    };
+    request.stages.iter().map(stage).collect()
+}
+
+/// Programs read fields: the same of VCD and FST.
+#[test]
+fn transactions_are_read_from_their_fields() {
+    let case: Case =
+        serde_json::from_str(include_str!("../vectors/first_wave.json")).expect("the case is readable");
+    for format in ["vcd", "fst"] {
+        let path = std::env::temp_dir().join(format!("atoms-fields-{}.{format}", std::process::id()));
+        let mut session = Session::new(lockstep_of(&config(&case.config)), None);
+        session.set_trace(Some(Trace::create(&path, session.machine(), None).expect("the wave is written")));
+        run_case(&mut session, &case).expect("the case agrees");
+        session.take_trace().expect("still there").finish().expect("the wave is completed");
+        let excerpt = Excerpt::read(&path, 0..u64::MAX, |_| true).expect("the wave is readable");
+        let requests = wave_requests(&excerpt).expect("it has requests");
+        let first: Vec<_> = requests.iter().map(|request| &request.stages[0].1).collect();
+        let names: Vec<_> =
+            first.iter().map(|r| format!("{} {}.{} {}", r.request, r.op, r.size, r.tag)).collect();
+        assert_eq!(names, ["0 STS.u32 1", "1 ADD.u32 2", "2 CAST.SPIN.u32 3", "3 LDS.u32 4"], "{format}");
+        let add = &requests[1];
+        assert_eq!(
+            stages(add),
+            ["queued 0/0 at 3", "pass 1/3 at 6", "pass 2/3 at 9", "pass 3/3 at 12", "answered 0/0 at 15"],
+            "{format}"
+        );
+        assert_eq!(
+            [first[1].lanes, first[1].address, first[1].slot, first[1].red, first[1].line],
+            [0xf, 0, 0, 0, 0]
+        );
+        assert_eq!(add.gone, Some(160), "{format}");
+        assert_eq!(requests[3].gone, None, "its answer stands at the port as the wave ends");
+        // Without an answer in the window, a request is not retired.
+        let konata: Vec<_> = requests.into_iter().map(PipelineRequest::from).collect();
+        let ends: Vec<_> =
+            konata.iter().map(|request| request.end.map(|(_, is_retired)| is_retired)).collect();
+        assert_eq!(ends, [Some(true), Some(true), Some(true), None], "{format}");
+        assert_eq!((&konata[1].title[..], &konata[1].detail[..]), ("#1 ADD.u32 tag 2", "slot 0 lanes f @0"));
+        let tracks = excerpt.tracks(&NAMES);
+        let fields = |scope: &str| {
+            let track = tracks.iter().find(|track| track.scopes == [scope]).expect("a track");
+            excerpt.transactions(track).map(|of| serde_json::Value::from(of.json())).collect::<Vec<_>>()
+        };
+        let pass = json!({ "kind": "pass", "request": 1, "pass": 2, "passes": 3, "lanes": 2, "banks": 1 });
+        assert!(fields("issue").contains(&pass), "{:?}", fields("issue"));
+        assert_eq!(fields("stall")[0], json!({ "reason": "hazard", "held_request": 1 }));
+        assert_eq!(fields("answer")[3]["fault"], "misaligned_address");
+        let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
+    }
+}
+
+/// Random requests use tags again while earlier requests of the tag are inside, and more than one is suspended.
+#[test]
+fn every_request_of_a_wave_has_fields() {
+    let config = configs::named(&configs::rtl_dir(), "small").expect("a configuration");
+    let profile = Profile::named("objects").expect("a profile");
+    let campaign = Campaign { config, profile, seed: 3, requests: 2_000, until: 700 };
+    let path = std::env::temp_dir().join(format!("atoms-requests-{}.vcd", std::process::id()));
+    let mut session = Session::new(ModelMachine::new(campaign.config.config), None);
+    session.set_trace(Some(Trace::create(&path, session.machine(), None).expect("the wave is written")));
+    let tally = session.run(&mut campaign.stimulus(), campaign.until, |_| {}).expect("the model runs");
+    session.take_trace().expect("still there").finish().expect("the wave is completed");
+    let excerpt = Excerpt::read(&path, 0..u64::MAX, |_| true).expect("the wave is readable");
+    let mut requests = wave_requests(&excerpt).expect("it has requests");
+    requests.sort_by_key(|request| request.stages[0].1.request);
+    let numbers: Vec<_> = requests.iter().map(|request| request.stages[0].1.request).collect();
+    assert_eq!(numbers, (0..requests.len() as u64).collect::<Vec<_>>(), "each once, and none is missing");
+    let is_answered = |request: &&WaveRequest| {
+        request.stages.last().is_some_and(|(_, stage)| stage.kind == RequestKind::Answered)
+    };
+    let answered: Vec<_> = requests.iter().filter(is_answered).collect();
+    let gone = answered.iter().filter(|request| request.gone.is_some()).count() as u64;
+    assert!((gone..=answered.len() as u64).contains(&tally.requests), "{gone} are gone, {tally:?}");
+    let is_suspended =
+        |request: &&WaveRequest| request.stages.iter().any(|(_, stage)| stage.kind == RequestKind::Suspended);
+    assert!(requests.iter().filter(is_suspended).count() > 3, "take another seed");
+    let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
+}
+
+/// The wave of an earlier version opens, and its texts are shown, but nothing reads them.
+#[test]
+fn transactions_without_fields_are_not_exported() {
+    let path = std::env::temp_dir().join(format!("atoms-earlier-{}.vcd", std::process::id()));
+    let mut definition = Definition::new("atoms");
+    let tag = definition.scope("txn", |d| d.scope("tag", |d| d.signal("tag00", SignalKind::Text)));
+    let mut trace = definition.create(&path).expect("the wave is written");
+    trace.set_text(tag, "#4 ADD.u32 queued, slot 0 lanes 3 @40");
+    trace.tick().expect("it is written");
+    trace.finish().expect("it is written");
+    let excerpt = Excerpt::read(&path, 0..u64::MAX, |_| true).expect("the wave is readable");
+    assert!(lacks_fields(&excerpt));
+    assert!(matches!(wave_requests(&excerpt), Err(WaveRequestError::Earlier)));
+    let _ = std::fs::remove_file(&path);
 }
 
 #[test]
@@ -104,7 +208,7 @@ fn a_window_is_all_that_is_written() {
     assert_eq!(wave.time_table().iter().copied().min(), Some(90));
     assert_eq!(wave.time_table().iter().copied().max(), Some(130));
     // What began before the window is known in it.
-    let add = values(&mut wave, &["atoms", "txn", "tag", "tag02"]);
+    let add = values(&mut wave, &["atoms", "txn", "tag", "tag02", "text"]);
     assert_eq!(add[0], "#1_ADD.u32_pass_2_of_3,_slot_0_lanes_f_@0");
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
 }
@@ -151,13 +255,21 @@ fn a_window_equals_the_same_cycles_of_the_whole_wave() {
     let [expected, found] = [&whole, &part].map(|path| sampled(path, window.clone()));
     assert_eq!(expected.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>());
     for (name, values) in &expected {
-        assert_eq!(&found[name], values, "{name}");
+        // Fields mean nothing while their track is idle.
+        let (scope, _) = name.rsplit_once('.').expect("a signal has a scope");
+        let state = ["text", "kind"].iter().find_map(|state| expected.get(&format!("{scope}.{state}")));
+        for (at, value) in values.iter().enumerate() {
+            if name.contains(".txn.") && state.is_some_and(|state| state[at] == "-") {
+                continue;
+            }
+            assert_eq!(&found[name][at], value, "{name} in cycle {}", window.start + at as u64);
+        }
     }
     let shows = |name: &str, text: &str| {
         let mut all = found.iter().filter(|(full, _)| full.contains(name));
         all.any(|(_, values)| values.iter().any(|value| value.contains(text)))
     };
-    assert!(shows("txn.tag", "suspended") && shows("txn.object0.at", "row"), "take another seed");
+    assert!(shows("txn.tag", "suspended") && shows("txn.object0.text", "row"), "take another seed");
     for path in [whole, part] {
         let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
     }
@@ -177,7 +289,7 @@ fn a_request_names_the_instruction_that_made_it() {
     run(kernel, &launch, &mut session, &SmConfig::default()).expect("the kernel runs");
     session.take_trace().expect("still there").finish().expect("the wave is completed");
     let mut wave = read(&path).expect("the wave is readable");
-    let of_first_warp = values(&mut wave, &["atoms", "txn", "tag", "tag00"]);
+    let of_first_warp = values(&mut wave, &["atoms", "txn", "tag", "tag00", "text"]);
     let add = of_first_warp.iter().find(|text| text.contains("ATOMS"));
     let add =
         add.unwrap_or_else(|| panic!("no text of the track names an ATOMS instruction: {of_first_warp:#?}"));
@@ -217,15 +329,16 @@ fn mbarrier_objects_are_shown_as_numbers() {
     let bits = |track: Vec<String>| -> Vec<u32> {
         track.iter().filter_map(|bits| u32::from_str_radix(bits, 2).ok()).collect()
     };
-    assert_eq!(track(&["object0", "at"]).last().map(String::as_str), Some("row_0_banks_0_1"));
+    assert_eq!(track(&["object0", "text"]).last().map(String::as_str), Some("row_0_banks_0_1"));
     assert_eq!(bits(track(&["object0", "expected"])), [3]);
     assert_eq!(bits(track(&["object0", "pending"])), [3, 2, 1, 0, 3]);
     assert_eq!(bits(track(&["object0", "tx"])), [0, 64, 0]);
     assert_eq!(bits(track(&["object0", "phase"])), [0, 1]);
     assert!(
-        track(&["tag", "tag02"]).contains(&"#1_MBAR.TRY_WAIT.u64_suspended,_slot_0_lanes_1_@0".to_string())
+        track(&["tag", "tag02", "text"])
+            .contains(&"#1_MBAR.TRY_WAIT.u64_suspended,_slot_0_lanes_1_@0".to_string())
     );
-    assert!(track(&["wake_up"]).contains(&"#1_phase_complete,_pred_1".to_string()));
+    assert!(track(&["wake_up", "text"]).contains(&"#1_phase_complete,_pred_1".to_string()));
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
 }
 

@@ -1,5 +1,6 @@
 //! The signals of a trace, in their scopes.
 
+use crate::comparison::ANY;
 use crate::{Comparison, Deferred, WaveError, WaveTrace};
 use std::path::Path;
 
@@ -112,7 +113,7 @@ impl Definition {
     /// When the kinds of a pair differ, or are events.
     pub fn compare(&mut self, name: &str, pairs: &[[Signal; 2]]) -> Comparison {
         let comparison = self.scope(name, |this| {
-            let any = this.signal("any", SignalKind::Bits(1));
+            let any = this.signal(ANY, SignalKind::Bits(1));
             let pairs_differing = this.signal("pairs_differing", SignalKind::Bits(16));
             let cycles_differing = this.signal("cycles_differing", SignalKind::Bits(32));
             let flags = pairs.iter().map(|pair| this.flag(pair)).collect();

@@ -1,5 +1,6 @@
 //! Part of a wave in memory: chosen signals over a window of time, as text, pictures and pages show it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::{WaveNotes, signal_path};
@@ -44,10 +45,15 @@ impl Excerpt {
             }
         }
     }
+
+    /// A text of the excerpt with its words separated.
+    pub fn words<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.joined_words { Cow::Owned(spaced(text)) } else { Cow::Borrowed(text) }
+    }
 }
 
 /// A text of ours with spaces in place of `_`, but for those inside names such as `MBAR.EXPECT_TX`.
-pub(crate) fn spaced(text: &str) -> String {
+fn spaced(text: &str) -> String {
     let is_capital = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_uppercase);
     let inside = |at: usize| {
         is_capital(text.as_bytes().get(at.wrapping_sub(1))) && is_capital(text.as_bytes().get(at + 1))

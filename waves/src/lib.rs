@@ -46,6 +46,7 @@ mod reader;
 mod save_file;
 mod show;
 mod trace;
+mod tracks;
 mod values;
 mod vcd;
 mod view;
@@ -58,7 +59,7 @@ pub use diff::{
 };
 pub use error::WaveError;
 pub use excerpt::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
-pub use export::{write_konata, write_perfetto};
+pub use export::{PipelineRequest, write_konata, write_perfetto};
 pub use layout::Layout;
 pub use page::WavePage;
 pub use query::{QueryError, WaveQuery};
@@ -69,5 +70,6 @@ pub use reader::{
 };
 pub use show::{Charset, PictureError, Shades, TextStyle, show_svg, show_text, show_wavedrom, value_label};
 pub use trace::WaveTrace;
+pub use tracks::{WaveNames, WaveTrack, WaveTransaction};
 pub use values::{Deferred, WaveValues};
 pub use view::{Fold, ViewGroup, WaveView};

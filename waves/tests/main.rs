@@ -10,3 +10,16 @@ mod query;
 mod read_back;
 mod reader;
 mod show;
+
+/// Names of the scopes and signals of the waves in these tests.
+const NAMES: atoms_waves::WaveNames = atoms_waves::WaveNames {
+    transactions: "txn",
+    label: "text",
+    kind: "kind",
+    request: "request",
+    line: "line",
+    counters: &["tx"],
+    signed: &["tx"],
+    sides: ["rtl", "model"],
+    difference: "diff",
+};

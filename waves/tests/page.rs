@@ -6,6 +6,8 @@ use atoms_host::browser::{Browser, Held};
 use atoms_waves::{Excerpt, ExcerptSignal, Fold, ValueKind, ViewGroup, WavePage, WaveValue, WaveView};
 use serde_json::{Value, json};
 
+use crate::NAMES;
+
 /// Time units of a cycle.
 const PERIOD: u64 = 10;
 /// The cycle in which the sides of the fixture differ first.
@@ -43,12 +45,13 @@ fn fixture() -> Excerpt {
     let valid = |path| signal(path, ValueKind::Bits(1), (0..60).map(|cycle| (cycle, bits(cycle / 3 % 2, 1))));
     let tag = [
         (0, "-"),
-        (38, "#12_ADD.u32_queued,_lanes_f_@40_sum.ptx:3"),
-        (41, "#12_MBAR.EXPECT_TX.u64_pass_1_of_1,_lanes_f_@40_sum.ptx:3"),
+        (38, "#12_ADD.u32_queued,_lanes_f_@40"),
+        (41, "#12_MBAR.EXPECT_TX.u64_pass_1_of_1,_lanes_f_@40"),
         (43, "#12_ADD.u32_answered,_lanes_f_@40,_cta_0_warp_1_pc_16_line_3:_atom.shared"),
         (44, "-"),
     ];
     let issue = [(0, "-"), (41, "#12.1/1_lanes_f"), (42, "-")];
+    let lines = [(0, 0), (43, 3)].map(|(cycle, line)| (cycle, bits(line, 32)));
     let texts =
         |texts: &[(u64, &str)]| texts.iter().map(|(at, words)| (*at, text(words))).collect::<Vec<_>>();
     Excerpt {
@@ -65,8 +68,11 @@ fn fixture() -> Excerpt {
             signal("atoms.diff.any", ValueKind::Bits(1), flag.clone()),
             signal("atoms.diff.bank.word", ValueKind::Bits(1), flag),
             signal("atoms.diff.ready", ValueKind::Bits(1), [(0, bits(0, 1))]),
-            signal("atoms.txn.issue", ValueKind::Text, texts(&issue)),
-            signal("atoms.txn.tag.tag05", ValueKind::Text, texts(&tag)),
+            signal("atoms.txn.issue.text", ValueKind::Text, texts(&issue)),
+            signal("atoms.txn.issue.request", ValueKind::Bits(32), [(41, bits(12, 32))]),
+            signal("atoms.txn.tag.tag05.text", ValueKind::Text, texts(&tag)),
+            signal("atoms.txn.tag.tag05.request", ValueKind::Bits(32), [(38, bits(12, 32))]),
+            signal("atoms.txn.tag.tag05.line", ValueKind::Bits(32), lines),
         ],
         ..Excerpt::default()
     }
@@ -82,7 +88,7 @@ fn failure() -> WaveView {
     WaveView {
         groups: vec![
             group("first difference", &["rtl.bank.word", "model.bank.word", "diff.bank.word"], Fold::Open),
-            group("its request", &["txn.tag.tag05", "txn.issue", "in.valid"], Fold::Open),
+            group("its request", &["txn.tag.tag05.text", "txn.issue.text", "in.valid"], Fold::Open),
             group("the rest", &["rtl.ready", "model.ready"], Fold::Closed),
         ],
         marker: Some(FAILS * PERIOD),
@@ -95,8 +101,8 @@ fn write(name: &str, excerpt: &Excerpt, view: &WaveView) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
     std::fs::create_dir_all(&folder).expect("a folder");
     let page = folder.join(format!("{name}.html"));
-    let sources = [("kernels/sum.ptx".to_owned(), KERNEL.to_owned())];
-    let html = WavePage { title: "a & b <c>", excerpt, view, sources: &sources }.html();
+    let source = Some(("kernels/sum.ptx", KERNEL));
+    let html = WavePage { title: "a & b <c>", excerpt, view, names: &NAMES, source }.html();
     std::fs::write(&page, html).expect("it can be written");
     page
 }
@@ -198,7 +204,7 @@ fn a_page_opens_at_the_failure_with_what_differs_on_top() {
             "model.bank.word 00000008",
             "diff.bank.word 1",
             "▾its request",
-            "txn.tag.tag05 #12 MBAR.EXPECT_TX.u64 pass 1 of 1, lanes f @40 sum.ptx:3",
+            "txn.tag.tag05 #12 MBAR.EXPECT_TX.u64 pass 1 of 1, lanes f @40",
             "txn.issue",
             "in.valid 0",
             "▸the rest 2",
@@ -210,7 +216,7 @@ fn a_page_opens_at_the_failure_with_what_differs_on_top() {
     assert_eq!(browser.evaluate("document.getElementById('title').textContent"), "a & b <c>");
     assert_eq!(
         browser.evaluate("document.getElementById('facts').textContent"),
-        "cycles 0 to 59, 11 signals"
+        "cycles 0 to 59, 14 signals"
     );
     assert_eq!(browser.evaluate("document.getElementById('differing').textContent"), "2 differences");
     // The flag's row is red from cycle 42 to 44, and not before.
@@ -291,7 +297,7 @@ fn rows_are_selected_folded_searched_and_shown_in_another_radix() {
     let all = first(&mut browser, 30);
     assert_eq!(
         all[8..14],
-        ["▸the rest 2", "▾all signals", "▾atoms", "▾txn", "issue", "▸tag 1"].map(str::to_owned)[..],
+        ["▸the rest 2", "▾all signals", "▾atoms", "▾txn", "▸issue", "▸tag 1"].map(str::to_owned)[..],
         "{all:?}"
     );
     press(&mut browser, &["/"]);
@@ -333,7 +339,10 @@ fn a_transaction_leads_to_the_line_of_its_kernel() {
     let Some(mut browser) = open("kernel", &fixture(), &failure()) else { return };
     browser.click(".row:nth-child(6)");
     settle(&mut browser);
-    assert_eq!(browser.evaluate("document.querySelector('#detail a').textContent"), "sum.ptx:3");
+    assert_eq!(browser.evaluate("document.querySelectorAll('#detail a').length"), 0, "no line is known yet");
+    press(&mut browser, &["ArrowRight"]);
+    settle(&mut browser);
+    assert_eq!(browser.evaluate("document.querySelector('#detail a').textContent"), "line 3");
     browser.click("#detail a");
     assert_eq!(
         browser.evaluate("document.querySelector('#source h2').textContent"),
@@ -347,10 +356,6 @@ fn a_transaction_leads_to_the_line_of_its_kernel() {
     assert_eq!(browser.evaluate("document.getElementById('source').open"), false);
     press(&mut browser, &["Enter"]);
     assert_eq!(browser.evaluate("document.getElementById('source').open"), true);
-    press(&mut browser, &["Escape", "ArrowRight"]);
-    settle(&mut browser);
-    // A line of the only file there is.
-    assert_eq!(browser.evaluate("document.querySelector('#detail a').textContent"), "line 3");
 }
 
 #[test]
@@ -404,7 +409,7 @@ fn the_mouse_sets_cursor_and_marker_and_moves_the_view() {
 #[ignore = "nightly: starts a browser"]
 fn without_a_view_all_signals_are_shown_from_the_start() {
     let Some(mut browser) = open("plain", &fixture(), &WaveView::default()) else { return };
-    assert_eq!(first(&mut browser, 4), ["▾all signals", "▾atoms", "▾txn", "issue"]);
+    assert_eq!(first(&mut browser, 4), ["▾all signals", "▾atoms", "▾txn", "▸issue"]);
     assert_eq!(cycle(&mut browser), 0);
     // Nothing at all is no error either.
     let Some(mut browser) = open("empty", &Excerpt::default(), &WaveView::default()) else { return };

@@ -106,7 +106,7 @@ pub(crate) struct WaveShowArgs {
     /// Draw with ASCII characters alone
     #[arg(long)]
     pub(crate) ascii: bool,
-    /// List what text signals say, by time: those of a scope `txn`, or of --signals
+    /// List transactions by time: those of scope `txn`, or texts that --signals chooses. Fields are in --json
     #[arg(long, conflicts_with_all = ["svg", "wavedrom", "ascii", "query"])]
     pub(crate) transactions: bool,
     /// List the cycles in which an expression holds (docs/waves.md): `op == CAS.SPIN && rtl.rsp_passes > 4`

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use atoms_waves::{Excerpt, WaveFile, write_konata, write_perfetto};
+use atoms_cosim::trace::{NAMES, WaveRequestError, lacks_fields, wave_requests};
+use atoms_waves::{PipelineRequest, WaveFile, write_konata, write_perfetto};
 
 use super::save_file;
 use super::selection::excerpt;
@@ -35,34 +36,28 @@ pub(crate) fn export(args: &WaveExportArgs) -> Result<Verdict, CliError> {
         return Ok(Verdict::Agree);
     }
     let excerpt = excerpt(&wave, &args.selection)?;
+    let about = |error: WaveRequestError| CliError::message(format!("`{}`: {error}", args.wave.display()));
     if let Some(path) = perfetto {
-        let slices = write(path, |out| write_perfetto(&excerpt, out))?;
+        if lacks_fields(&excerpt) {
+            return Err(about(WaveRequestError::Earlier));
+        }
+        let slices = write(path, |out| write_perfetto(&excerpt, &NAMES, out))?;
         outln!("{}: {} slices (open it in ui.perfetto.dev)", shell(path), grouped(slices))?;
     }
     if let Some(path) = konata {
-        if !has_tracks(&excerpt) {
-            return Err(CliError::message(format!(
-                "`{}`: no tracks of requests (scope `txn`, signals `tag*`) are among the signals chosen, and Konata shows \
-                 nothing else; waves of `atoms cosim` and `atoms run` have them",
-                args.wave.display()
-            )));
-        }
-        let requests = write(path, |out| write_konata(&excerpt, out))?;
-        outln!("{}: {} requests (open it in Konata)", shell(path), grouped(requests))?;
+        let requests = wave_requests(&excerpt).map_err(about)?;
+        let requests: Vec<PipelineRequest> = requests.into_iter().map(PipelineRequest::from).collect();
+        let count = requests.len() as u64;
+        write(path, |out| write_konata(&excerpt, &NAMES, requests, out))?;
+        outln!("{}: {} requests (open it in Konata)", shell(path), grouped(count))?;
     }
     Ok(Verdict::Agree)
 }
 
-fn has_tracks(excerpt: &Excerpt) -> bool {
-    let is_track =
-        |scopes: &[String], name: &str| scopes.iter().any(|s| s == "txn") && name.starts_with("tag");
-    excerpt.signals.iter().any(|signal| is_track(&signal.scopes, &signal.name))
-}
-
-fn write(
+fn write<T>(
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<u64>,
-) -> Result<u64, CliError> {
+    write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<T>,
+) -> Result<T, CliError> {
     let written = File::create(path).and_then(|file| {
         let mut out = BufWriter::new(file);
         let count = write(&mut out)?;

@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 
+use atoms_cosim::trace::NAMES;
 use atoms_waves::{WaveFile, WavePage, WaveView};
 
 use super::save_file;
@@ -23,17 +24,20 @@ pub(crate) fn page(args: &WavePageArgs) -> Result<Verdict, CliError> {
         Err(CliError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => WaveView::default(),
         view => view?,
     };
-    let mut sources = Vec::new();
-    if let Some(kernel) = &args.kernel {
-        let text = std::fs::read_to_string(kernel).map_err(CliError::reading(kernel))?;
-        // By its name alone: the page is shown elsewhere.
-        let name = kernel.file_name().unwrap_or_default().to_string_lossy();
-        sources.push((name.into_owned(), text));
-    }
+    let source = match &args.kernel {
+        Some(kernel) => {
+            let text = std::fs::read_to_string(kernel).map_err(CliError::reading(kernel))?;
+            // By its name alone: the page is shown elsewhere.
+            Some((kernel.file_name().unwrap_or_default().to_string_lossy(), text))
+        }
+        None => None,
+    };
+    let source = source.as_ref().map(|(name, text)| (&**name, &**text));
     let wave = WaveFile::open(&args.wave).map_err(CliError::of)?;
     let excerpt = excerpt(&wave, &args.selection)?;
     let title = args.wave.file_name().unwrap_or_default().to_string_lossy();
-    let html = WavePage { title: &title, excerpt: &excerpt, view: &view, sources: &sources }.html();
+    let page = WavePage { title: &title, excerpt: &excerpt, view: &view, names: &NAMES, source };
+    let html = page.html();
     std::fs::write(&args.output, &html).map_err(CliError::writing(&args.output))?;
     let signals = grouped(excerpt.signals.len() as u64);
     outln!("{}: {signals} signals, {} KB", shell(&args.output), grouped(html.len().div_ceil(1000) as u64))?;

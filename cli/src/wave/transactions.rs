@@ -1,15 +1,15 @@
-//! `atoms wave show --transactions`: what text signals say, by time.
+//! `atoms wave show --transactions`: transactions with their fields, and other texts, by time.
 
-use atoms_waves::{Excerpt, SignalPattern, ValueKind, WaveFile, WaveValue};
-use serde_json::json;
+use std::collections::HashSet;
+
+use atoms_cosim::trace::NAMES;
+use atoms_waves::{Excerpt, FileSignal, SignalPattern, ValueKind, WaveFile, WaveValue};
+use serde_json::{Map, Value, json};
 
 use crate::args::wave::WaveShowArgs;
 use crate::error::{CliError, Verdict};
 use crate::output::outln;
 use crate::wave::{option, print_notes, scale};
-
-/// The scope of the tracks in our waves.
-const TRACKS: &str = "txn";
 
 /// What a track says over some time.
 struct Entry<'e> {
@@ -18,34 +18,44 @@ struct Entry<'e> {
     to: u64,
     track: &'e str,
     text: &'e str,
+    /// Fields of a transaction; none of a text signal that is no track.
+    fields: Map<String, Value>,
 }
 
 pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliError> {
     let chosen: Vec<_> = match &args.signals[..] {
-        [] => vec![SignalPattern::new(TRACKS)],
+        [] => vec![SignalPattern::new(NAMES.transactions)],
         patterns => patterns.iter().map(|pattern| SignalPattern::new(pattern)).collect(),
     };
-    let signals: Vec<usize> = (0..file.signals().len())
-        .filter(|at| {
-            let signal = &file.signals()[*at];
-            signal.kind == ValueKind::Text && chosen.iter().any(|pattern| pattern.matches(signal.parts()))
-        })
-        .collect();
-    if signals.is_empty() {
+    let is_chosen = |signal: &FileSignal| {
+        signal.kind == ValueKind::Text && chosen.iter().any(|pattern| pattern.matches(signal.parts()))
+    };
+    let all = file.signals();
+    let scopes: HashSet<_> =
+        all.iter().filter(|signal| is_chosen(signal)).map(|signal| &signal.scopes).collect();
+    if scopes.is_empty() {
         return Err(CliError::message(format!(
             "`{}`: no text signal is {}; --signals chooses others",
             file.path().display(),
-            if args.signals.is_empty() { "in a scope `txn`" } else { "chosen" },
+            if args.signals.is_empty() {
+                format!("in a scope `{}`", NAMES.transactions)
+            } else {
+                "chosen".to_owned()
+            },
         )));
     }
+    // Those of the same scopes are the fields.
+    let signals: Vec<usize> = (0..all.len()).filter(|at| scopes.contains(&all[*at].scopes)).collect();
     let window = match args.window {
         Some(window) => window.in_units(scale(file)?).map_err(option("--window"))?,
         None => 0..u64::MAX,
     };
-    let mut excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
-    excerpt.separate_words();
+    let excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
     print_notes(file, &excerpt.notes);
-    let entries = entries(&excerpt);
+    let shown: Vec<_> = signals.iter().map(|at| is_chosen(&all[*at])).collect();
+    let entries = entries(&excerpt, |at| {
+        shown[at] && (!args.signals.is_empty() || excerpt.signals[at].name != NAMES.kind)
+    });
     let period = excerpt.period.unwrap_or(1);
     let place = |entry: &Entry<'_>| {
         (entry.from / period, (entry.to.saturating_sub(1) / period).max(entry.from / period))
@@ -53,7 +63,10 @@ pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliE
     if args.json {
         for entry in &entries {
             let (from, to) = place(entry);
-            outln!("{}", json!({ "from": from, "to": to, "track": entry.track, "text": entry.text }))?;
+            let Entry { track, text, fields, .. } = entry;
+            let text = excerpt.words(text);
+            let line = json!({ "from": from, "to": to, "track": track, "text": text, "fields": fields });
+            outln!("{line}")?;
         }
         return Ok(Verdict::Agree);
     }
@@ -63,15 +76,31 @@ pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliE
     for entry in &entries {
         let (from, to) = place(entry);
         let place = if from == to { from.to_string() } else { format!("{from} to {to}") };
-        outln!("{place:>15}  {:<width$}  {}", entry.track, entry.text)?;
+        outln!("{place:>15}  {:<width$}  {}", entry.track, excerpt.words(entry.text))?;
     }
     Ok(Verdict::Agree)
 }
 
-/// What all tracks say, by time.
-fn entries(excerpt: &Excerpt) -> Vec<Entry<'_>> {
+/// Transactions of all tracks, and values of other text signals, by time. `is_shown` is asked for the signal of a track.
+fn entries(excerpt: &Excerpt, is_shown: impl Fn(usize) -> bool) -> Vec<Entry<'_>> {
     let mut entries = Vec::new();
-    for signal in &excerpt.signals {
+    let tracks = excerpt.tracks(&NAMES);
+    for track in tracks.iter().filter(|track| is_shown(track.signal)) {
+        let name = track.scopes.last().map_or("", String::as_str);
+        entries.extend(excerpt.transactions(track).map(|of| Entry {
+            from: of.from,
+            to: of.to,
+            track: name,
+            text: of.text,
+            fields: of.json(),
+        }));
+    }
+    let of_tracks: HashSet<_> =
+        tracks.iter().flat_map(|track| track.fields.iter().copied().chain([track.signal])).collect();
+    for (at, signal) in excerpt.signals.iter().enumerate() {
+        if of_tracks.contains(&at) || !is_shown(at) {
+            continue;
+        }
         let ends = signal.changes.iter().skip(1).map(|(time, _)| *time).chain([excerpt.window.end]);
         for ((from, value), to) in signal.changes.iter().zip(ends) {
             // `-` stands where nothing is.
@@ -79,7 +108,7 @@ fn entries(excerpt: &Excerpt) -> Vec<Entry<'_>> {
                 && text != "-"
                 && !text.is_empty()
             {
-                entries.push(Entry { from: *from, to, track: &signal.name, text });
+                entries.push(Entry { from: *from, to, track: &signal.name, text, fields: Map::new() });
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What a viewer shows of a wave, and in which order.
 
-use atoms_model::port::{In, Out, Probe};
+use atoms_model::port::In;
 use atoms_waves::{Layout, Signal};
 
 use super::ports::SideSignals;
@@ -115,15 +115,5 @@ impl Trace {
 
     fn input(&self, names: &[impl AsRef<str>]) -> Vec<Signal> {
         names.iter().flat_map(|name| self.ports.inputs.of(In::FIELDS, name.as_ref())).collect()
-    }
-}
-
-impl SideSignals {
-    fn out(&self, names: &[&str]) -> Vec<Signal> {
-        names.iter().flat_map(|name| self.out.of(Out::FIELDS, name)).collect()
-    }
-
-    fn probe(&self, names: &[&str]) -> Vec<Signal> {
-        names.iter().flat_map(|name| self.probe.of(Probe::FIELDS, name)).collect()
     }
 }

@@ -1,8 +1,10 @@
 //! Waves of a machine: inputs, each side's outputs and probe, where two sides differ, and the transactions.
 
+mod fields;
 mod inside;
 mod layout;
 mod ports;
+mod requests;
 mod transactions;
 
 use std::ops::Range;
@@ -11,7 +13,9 @@ use std::sync::Arc;
 
 use atoms_model::RequestOrigin;
 use atoms_model::port::In;
-use atoms_waves::{Comparison, Deferred, Definition, Layout, WaveError, WaveTrace, WaveValues, WaveView};
+use atoms_waves::{
+    Comparison, Deferred, Definition, Layout, WaveError, WaveNames, WaveTrace, WaveValues, WaveView,
+};
 
 use crate::internals::RegisterDifference;
 use crate::machine::Machine;
@@ -19,7 +23,26 @@ use crate::mismatch::{Difference, Subject};
 use crate::monitor::Cycle;
 use inside::{InsideChanges, InsideSignals, InsideValues};
 use ports::{CyclePins, PortSignals, PortValues};
+pub use requests::{
+    RequestKind, RequestTransaction, WaveRequest, WaveRequestError, lacks_fields, wave_requests,
+};
 use transactions::Transactions;
+
+/// Names of the scopes and signals of a machine's wave that pages and timelines show in their own way.
+pub const NAMES: WaveNames = WaveNames {
+    transactions: "txn",
+    label: "text",
+    kind: "kind",
+    request: "request",
+    line: "line",
+    counters: &["phase", "pending", "expected", "tx"],
+    signed: &["tx"],
+    sides: ["rtl", "model"],
+    difference: "diff",
+};
+
+/// Text of a track or port where nothing happens; a wave shows it as `-`.
+const IDLE: &str = "";
 
 /// Why a wave cannot be written.
 pub type TraceError = WaveError;
@@ -92,11 +115,11 @@ impl Trace {
         let comparison = match &ports.sides[..] {
             [rtl, model] => {
                 let pairs: Vec<_> = rtl.all().zip(model.all()).map(|(rtl, model)| [rtl, model]).collect();
-                Some(definition.compare("diff", &pairs))
+                Some(definition.compare(NAMES.difference, &pairs))
             }
             _ => None,
         };
-        let transactions = Transactions::define(&mut definition, &config);
+        let transactions = Transactions::define(&mut definition, &config, &ports.sides[0]);
         let inside = machine.internals();
         let inside = inside.map(|(_, internals)| InsideSignals::define(&mut definition, internals));
         let (inside, inside_values) = inside.unzip();

@@ -8,7 +8,7 @@ use atoms_model::port::{Field, In, Out, Pins, Probe, Radix, Shape};
 use atoms_ops::{Fault, Op, Size};
 use atoms_waves::{Definition, Signal, SignalKind, WaveValues};
 
-use super::transactions::IDLE;
+use super::IDLE;
 use crate::machine::Machine;
 
 /// The signals of all ports.
@@ -129,6 +129,14 @@ impl SideSignals {
     pub(super) fn all(&self) -> impl Iterator<Item = Signal> + '_ {
         let fields = self.out.0.iter().chain(&self.probe.0);
         fields.flat_map(|field| field.signals.iter().copied())
+    }
+
+    pub(super) fn out(&self, names: &[&str]) -> Vec<Signal> {
+        names.iter().flat_map(|name| self.out.of(Out::FIELDS, name)).collect()
+    }
+
+    pub(super) fn probe(&self, names: &[&str]) -> Vec<Signal> {
+        names.iter().flat_map(|name| self.probe.of(Probe::FIELDS, name)).collect()
     }
 }
 

@@ -1,5 +1,8 @@
 //! Transactions as tracks of a wave: the requests of each tag, the lane that each bank serves, the mbarrier objects
 //! that requests step, and why nothing is issued.
+//!
+//! A track is a scope with a signal `text` for people and a signal for each field. Programs read the fields alone. Fields
+//! that the probe or an output has are aliases of it. Fields keep their values while the track is idle.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -8,33 +11,38 @@ use std::sync::Arc;
 use atoms_model::mbarrier::MbarObject;
 use atoms_model::port::MAX_BANKS;
 use atoms_model::{Config, RequestOrigin};
-use atoms_ops::{Fault, Op};
+use atoms_ops::{Fault, Op, Size};
 use atoms_waves::{Definition, Layout, Signal, SignalKind, WaveTrace};
 
-use super::CycleValues;
+use super::fields::{
+    AnswerFields, ClusterFields, IssueFields, ObjectFields, RequestFields, StallFields, TagFields,
+};
+use super::ports::SideSignals;
+use super::requests::RequestKind;
+use super::{CycleValues, IDLE, NAMES};
 use crate::mismatch::Subject;
-use crate::monitor::{Cycle, InFlight, LastStage, PassIssued, WarpAnswer};
+use crate::monitor::{AtIssue, Cycle, InFlight, LastStage, PassIssued};
 use crate::request::{ClusterRequest, WarpRequest, write_op};
 
 /// Tags of the warp port. A core gives each warp its own, so a track is a warp's.
 const TAGS: usize = 64;
 /// mbarrier objects with a track; those stepped last are shown.
 const OBJECTS: usize = 8;
-/// What a track is set to where nothing happens; it shows `-`.
-pub(super) const IDLE: &str = "";
 
 /// The tracks, and what is inside the unit.
 #[derive(Debug)]
 pub(super) struct Transactions {
     config: Config,
-    issue: TextTrack,
-    stall: TextTrack,
-    answer: TextTrack,
-    wake_up: TextTrack,
-    cluster: Signal,
-    tags: Vec<Signal>,
+    issue: PortTrack<IssueFields>,
+    stall: PortTrack<StallFields>,
+    answer: PortTrack<AnswerFields>,
+    wake_up: PortTrack<AnswerFields>,
+    cluster: ClusterFields,
+    tags: Vec<TagFields>,
+    /// Texts of the banks.
     banks: Vec<Signal>,
     objects: Vec<ObjectTrack>,
+    places: Vec<RequestPlace>,
     /// Warp requests without an answer, oldest first.
     inside: Vec<Inside>,
     /// Cluster requests not carried out, oldest first.
@@ -51,24 +59,50 @@ pub(super) struct Transactions {
     serving: u64,
     text: String,
     /// The instruction that made the request being offered.
-    offered_from: String,
+    offered_from: Origin,
 }
 
 /// A track that is idle in most cycles.
-#[derive(Clone, Copy, Debug)]
-struct TextTrack {
-    signal: Signal,
-    /// It shows that; unknown before the first cycle.
+#[derive(Debug)]
+struct PortTrack<F> {
+    fields: F,
+    /// The wave shows that it is idle; false before the first cycle.
     is_idle: bool,
 }
 
-impl TextTrack {
-    fn show(&mut self, trace: &mut WaveTrace<CycleValues>, text: &str) {
-        if !(self.is_idle && text.is_empty()) {
-            self.is_idle = text.is_empty();
-            trace.set_text(self.signal, text);
+impl<F> PortTrack<F> {
+    fn new(fields: F) -> Self {
+        PortTrack { fields, is_idle: false }
+    }
+
+    /// Shows in the text that nothing happens.
+    fn show_idle(&mut self, trace: &mut WaveTrace<CycleValues>, text: Signal) {
+        if !std::mem::replace(&mut self.is_idle, true) {
+            trace.set_text(text, IDLE);
         }
     }
+}
+
+/// A place for one of the requests inside, with all of its fields. A tag can have several requests inside.
+#[derive(Debug)]
+struct RequestPlace {
+    fields: RequestFields,
+    /// Number of the request.
+    held: Option<u64>,
+    /// The wave does not show the state of `held` yet.
+    is_stale: bool,
+    /// The wave does not show the other fields of `held` yet.
+    is_new: bool,
+}
+
+/// The instruction that made a request; with line 0, no kernel did.
+#[derive(Debug, Default)]
+struct Origin {
+    cta: u32,
+    warp: u32,
+    pc: u32,
+    line: u32,
+    text: String,
 }
 
 /// A warp request inside the unit.
@@ -81,6 +115,9 @@ struct Inside {
     name: String,
     /// See [`Inside::name`].
     rest: String,
+    /// Address of the lowest lane.
+    address: u32,
+    origin: Origin,
 }
 
 /// A pass of a request: which, and of how many, where that is known.
@@ -99,6 +136,11 @@ impl PassOf {
             number(text, u64::from(of));
         }
     }
+
+    /// Number, from 1, and count, 0 where it is not known.
+    fn numbers(self) -> (u128, u128) {
+        (u128::from(self.index) + 1, self.of.unwrap_or(0).into())
+    }
 }
 
 /// How far a request has come.
@@ -115,14 +157,21 @@ enum State {
     Gone,
 }
 
-/// The fields of an mbarrier object.
+impl State {
+    fn kind(self) -> RequestKind {
+        match self {
+            State::Queued => RequestKind::Queued,
+            State::Pass(_) => RequestKind::Pass,
+            State::Suspended => RequestKind::Suspended,
+            State::Answered { .. } | State::Gone => RequestKind::Answered,
+        }
+    }
+}
+
+/// The track of an mbarrier object.
 #[derive(Debug)]
 struct ObjectTrack {
-    at: Signal,
-    phase: Signal,
-    pending: Signal,
-    expected: Signal,
-    tx: Signal,
+    fields: ObjectFields,
     shown: Option<ShownObject>,
     /// `shown` is not written yet.
     is_stale: bool,
@@ -140,35 +189,60 @@ struct ShownObject {
 }
 
 impl Transactions {
-    /// Declares the tracks in scope `txn`.
-    pub(super) fn define(d: &mut Definition, config: &Config) -> Self {
-        d.scope("txn", |d| {
-            let text = |d: &mut Definition, name: &str| d.signal(name, SignalKind::Text);
-            let track = |d: &mut Definition, name: &str| TextTrack { signal: text(d, name), is_idle: false };
-            let numbered = |d: &mut Definition, what: &str, count: usize| {
-                d.scope(what, |d| (0..count).map(|at| text(d, &format!("{what}{at:02}"))).collect())
-            };
-            let object = |d: &mut Definition, at: usize| {
-                d.scope(&format!("object{at}"), |d| ObjectTrack {
-                    at: text(d, "at"),
-                    phase: d.signal("phase", SignalKind::Bits(1)),
-                    pending: d.signal("pending", SignalKind::Bits(20)),
-                    expected: d.signal("expected", SignalKind::Bits(20)),
-                    tx: d.signal("tx", SignalKind::Bits(21)),
-                    shown: None,
-                    is_stale: false,
+    /// Declares the tracks. `side` has the signals that the monitor looks at.
+    pub(super) fn define(d: &mut Definition, config: &Config, side: &SideSignals) -> Self {
+        d.scope(NAMES.transactions, |d| {
+            let issue = d.scope("issue", |d| {
+                let fields = IssueFields::define(d);
+                d.alias("lanes", side.probe(&["pass_served"])[0]);
+                d.alias("banks", side.probe(&["win_valid"])[0]);
+                fields
+            });
+            let stall = d.scope("stall", StallFields::define);
+            let mut answer = |name: &str, port: &str, fields: &[&str]| {
+                d.scope(name, |d| {
+                    let answer = AnswerFields::define(d);
+                    for field in fields {
+                        d.alias(field, side.out(&[&format!("{port}_{field}")])[0]);
+                    }
+                    PortTrack::new(answer)
                 })
             };
+            let at_response = ["tag", "fault", "fault_lane", "fault_addr", "pred", "passes"];
+            let (answer, wake_up) =
+                (answer("answer", "rsp", &at_response), answer("wake_up", "wake", &["tag", "pred"]));
+            let cluster = d.scope("cluster", ClusterFields::define);
+            let tags = numbered(d, "tag", TAGS, |d, _| TagFields::define(d));
+            let lanes = side.probe(&["win_lane"]);
+            let banks = numbered(d, "bank", config.num_banks as usize, |d, bank| {
+                let text = d.signal(NAMES.label, SignalKind::Text);
+                d.alias(NAMES.request, issue.request);
+                d.alias("lane", lanes[bank]);
+                text
+            });
+            let object = |at: usize| ObjectTrack {
+                fields: d.scope(&format!("object{at}"), ObjectFields::define),
+                shown: None,
+                is_stale: false,
+            };
+            let objects = (0..OBJECTS).map(object).collect();
+            let places = numbered(d, "request", places(config), |d, _| RequestPlace {
+                fields: RequestFields::define(d),
+                held: None,
+                is_stale: true,
+                is_new: false,
+            });
             Transactions {
                 config: *config,
-                issue: track(d, "issue"),
-                stall: track(d, "stall"),
-                answer: track(d, "answer"),
-                wake_up: track(d, "wake_up"),
-                cluster: text(d, "cluster"),
-                tags: numbered(d, "tag", TAGS),
-                banks: numbered(d, "bank", config.num_banks as usize),
-                objects: (0..OBJECTS).map(|at| object(d, at)).collect(),
+                issue: PortTrack::new(issue),
+                stall: PortTrack::new(stall),
+                answer,
+                wake_up,
+                cluster,
+                tags,
+                banks,
+                objects,
+                places,
                 inside: Vec::new(),
                 clusters: Vec::new(),
                 cluster_shown: None,
@@ -177,30 +251,36 @@ impl Transactions {
                 stale: u64::MAX,
                 serving: u64::MAX,
                 text: String::new(),
-                offered_from: String::new(),
+                offered_from: Origin::default(),
             }
         })
     }
 
     /// The tracks that one looks at first, and the others folded.
     pub(super) fn layout(&self, layout: Layout) -> Layout {
-        let object = |o: &ObjectTrack| [o.at, o.phase, o.pending, o.expected, o.tx];
-        let tracks = [self.issue, self.stall, self.answer, self.wake_up].map(|track| track.signal);
+        let object =
+            |ObjectTrack { fields: o, .. }: &ObjectTrack| [o.text, o.phase, o.pending, o.expected, o.tx];
+        let tracks = [
+            self.issue.fields.text,
+            self.stall.fields.text,
+            self.answer.fields.text,
+            self.wake_up.fields.text,
+            self.cluster.text,
+        ];
         layout
-            .group("transactions", tracks.into_iter().chain([self.cluster]))
-            .folded("requests by tag", self.tags.clone())
+            .group("transactions", tracks)
+            .folded("requests by tag", self.tags.iter().map(|tag| tag.text))
             .folded("lanes by bank", self.banks.clone())
             .folded("mbarrier objects", self.objects.iter().flat_map(object))
     }
 
     /// The tracks that a request is in, and what it may wait for.
     pub(super) fn of(&self, subject: &Subject) -> Vec<Signal> {
-        let track =
-            if subject.cluster { Some(&self.cluster) } else { self.tags.get(usize::from(subject.tag)) };
+        let tag = self.tags.get(usize::from(subject.tag)).map(|tag| tag.text);
+        let track = if subject.cluster { Some(self.cluster.text) } else { tag };
         track
             .into_iter()
-            .copied()
-            .chain([self.issue, self.stall, self.answer].map(|track| track.signal))
+            .chain([self.issue.fields.text, self.stall.fields.text, self.answer.fields.text])
             .collect()
     }
 
@@ -217,18 +297,22 @@ impl Transactions {
 
     /// Notes the instruction that made the request which is offered from the next cycle on.
     pub(super) fn offer_from(&mut self, origin: &RequestOrigin<'_>) {
-        let RequestOrigin { cta, warp, pc, line, text } = origin;
-        self.offered_from.clear();
-        // Writing to a String cannot fail.
-        let _ = write!(self.offered_from, ", cta {cta} warp {warp} pc {pc} line {line}: {text}");
+        let RequestOrigin { cta, warp, pc, line, text } = *origin;
+        let mut own = std::mem::take(&mut self.offered_from.text);
+        own.clear();
+        own.push_str(text);
+        self.offered_from = Origin { cta, warp, pc, line, text: own };
     }
 
     /// Follows a cycle, written or not.
     pub(super) fn follow(&mut self, cycle: &Cycle<'_>, passes_at_issue: Option<u32>) {
-        let gone = self.inside.extract_if(.., |inside| inside.state == State::Gone);
-        self.stale |= gone.fold(0, |stale, inside| stale | bit(&inside.request));
+        for gone in self.inside.extract_if(.., |inside| inside.state == State::Gone) {
+            self.stale |= bit(&gone.request);
+            place_of(&mut self.places, gone.number).for_each(RequestPlace::clear);
+        }
         if cycle.reset.is_some() {
             self.inside.clear();
+            self.places.iter_mut().for_each(RequestPlace::clear);
             self.clusters.clear();
             self.passes.clear();
             self.stale = u64::MAX;
@@ -264,8 +348,12 @@ impl Transactions {
         if let Some(accepted) = &cycle.warp_accepted {
             let (number, request) = (accepted.number, Arc::clone(&accepted.request));
             self.stale |= bit(&request);
-            let rest = std::mem::take(&mut self.offered_from);
-            self.inside.push(Inside::new(number, request, &self.config, &rest));
+            let inside = Inside::new(number, request, &self.config, std::mem::take(&mut self.offered_from));
+            self.inside.push(inside);
+            // Only a unit that accepts more than it can hold has no place left.
+            if let Some(place) = self.places.iter_mut().find(|place| place.held.is_none()) {
+                (place.held, place.is_stale, place.is_new) = (Some(number), true, true);
+            }
         }
         if let Some(done) = &cycle.cluster_done
             && let Some(request) = &done.request
@@ -282,6 +370,7 @@ impl Transactions {
         if let Some(inside) = self.inside.iter_mut().find(|inside| inside.number == number) {
             inside.state = state;
             self.stale |= bit(&inside.request);
+            place_of(&mut self.places, number).for_each(|place| place.is_stale = true);
         }
     }
 
@@ -293,44 +382,45 @@ impl Transactions {
             self.stale &= self.stale - 1;
             text.clear();
             self.of_tag(tag, &mut text);
-            trace.set_text(self.tags[tag], &text);
+            let fields = self.tags[tag];
+            trace.set_text(fields.text, &text);
+            if let Some(oldest) = self.inside.iter().find(|inside| usize::from(inside.request.tag) == tag) {
+                trace.set(fields.request, oldest.number.into());
+                trace.set(fields.line, oldest.origin.line.into());
+            }
         }
-        text.clear();
-        issue(cycle, self.issued, &mut text);
-        self.issue.show(trace, &text);
-        text.clear();
-        stall(cycle, &mut text);
-        self.stall.show(trace, &text);
-        text.clear();
-        if let Some(answer) = &cycle.warp_answer {
-            // Writing to a String cannot fail.
-            let _ = self.answer(answer, &mut text);
+        for place in self.places.iter_mut().filter(|place| place.is_stale) {
+            let held = self.inside.iter().find(|inside| Some(inside.number) == place.held);
+            place.show(trace, held, &self.config);
         }
-        self.answer.show(trace, &text);
-        text.clear();
-        if let Some(wake_up) = &cycle.wake_up {
-            self.name(wake_up.tag, true, &mut text);
-            let how = if wake_up.pred == 0 { "limit passed" } else { "phase complete" };
-            let _ = write!(text, "{how}, pred {:x}", wake_up.pred);
-        }
-        self.wake_up.show(trace, &text);
+        self.show_issue(trace, cycle, &mut text);
+        self.show_stall(trace, cycle, &mut text);
+        self.show_answer(trace, cycle, &mut text);
+        self.show_wake_up(trace, cycle, &mut text);
         let first = self.clusters.first();
         let shown = Some(first.map(|first| first.number));
         if self.cluster_shown != shown {
             self.cluster_shown = shown;
             text.clear();
-            if let Some(first) = first {
+            let fields = self.cluster;
+            if let Some(InFlight { number, request, .. }) = first {
                 // Writing to a String cannot fail.
-                let _ = write!(text, "#{} {}", first.number, first.request);
+                let _ = write!(text, "#{number} {request}");
+                trace.set(fields.request, (*number).into());
+                set_op(trace, [fields.op, fields.size], request.op, request.size);
+                trace.set(fields.red, request.red.into());
+                trace.set(fields.tag, request.tag.into());
+                trace.set(fields.slot, request.slot.into());
+                trace.set(fields.address, request.addr.into());
             }
-            trace.set_text(self.cluster, &text);
+            trace.set_text(fields.text, &text);
         }
         let served = cycle.pass_issued.map_or(0, |pass| pass.banks);
         let mut changed = served | self.serving;
         self.serving = served;
         if let Some(pass) = cycle.pass_issued.filter(|_| served != 0) {
             text.clear();
-            numbered(&mut text, pass.cluster, pass.number);
+            numbered_request(&mut text, pass.cluster, pass.number);
             text.push_str(" lane ");
             trace.set_stem(&text);
         }
@@ -353,38 +443,73 @@ impl Transactions {
         for inside in self.inside.iter().filter(|inside| usize::from(inside.request.tag) == tag) {
             text.push_str(if text.is_empty() { "" } else { " + " });
             text.push_str(&inside.name);
-            match inside.state {
-                State::Queued => text.push_str("queued"),
-                State::Pass(pass) => {
-                    text.push_str("pass ");
-                    pass.write(text, " of ");
-                }
-                State::Suspended => text.push_str("suspended"),
-                State::Answered { .. } | State::Gone => text.push_str("answered"),
+            text.push_str(inside.state.kind().name());
+            if let State::Pass(pass) = inside.state {
+                text.push(' ');
+                pass.write(text, " of ");
             }
             text.push_str(&inside.rest);
         }
     }
 
-    /// Names the request whose answer stands at a port.
-    fn name(&self, tag: u8, woken: bool, text: &mut String) {
+    /// Number of the request whose answer stands at a port, if any fits.
+    fn answered(&self, tag: u8, woken: bool) -> Option<u64> {
         let states = [State::Answered { woken }, State::Gone];
         let standing = |inside: &&Inside| states.contains(&inside.state) && inside.request.tag == tag;
-        let (what, of) = match self.inside.iter().find(standing) {
-            Some(inside) => ("#", inside.number),
-            None => ("tag ", tag.into()),
-        };
-        text.push_str(what);
-        number(text, of);
-        text.push(' ');
+        self.inside.iter().find(standing).map(|inside| inside.number)
     }
 
-    fn answer(&self, answer: &WarpAnswer<'_>, text: &mut String) -> std::fmt::Result {
-        self.name(answer.tag, false, text);
+    fn show_issue(&mut self, trace: &mut WaveTrace<CycleValues>, cycle: &Cycle<'_>, text: &mut String) {
+        let fields = self.issue.fields;
+        let Some((pass, of)) = cycle.pass_issued.zip(self.issued) else {
+            return self.issue.show_idle(trace, fields.text);
+        };
+        self.issue.is_idle = false;
+        text.clear();
+        // A cycle is a few characters wide in a viewer, so what tells most stands first.
+        numbered_request(text, pass.cluster, pass.number);
+        text.push('.');
+        of.write(text, "/");
+        text.push_str(" lanes ");
+        hexadecimal(text, pass.lanes.into());
+        trace.set_text(fields.text, text);
+        trace.set_text(fields.kind, if pass.cluster { "cluster_pass" } else { "pass" });
+        trace.set(fields.request, pass.number.into());
+        let (pass, passes) = of.numbers();
+        trace.set(fields.pass, pass);
+        trace.set(fields.passes, passes);
+    }
+
+    fn show_stall(&mut self, trace: &mut WaveTrace<CycleValues>, cycle: &Cycle<'_>, text: &mut String) {
+        let fields = self.stall.fields;
+        let Some((reason, words, held)) = stall(cycle) else {
+            return self.stall.show_idle(trace, fields.text);
+        };
+        self.stall.is_idle = false;
+        text.clear();
+        if let Some(held) = &held {
+            text.push_str("hazard ");
+            numbered_request(text, held.cluster, held.number);
+            text.push_str(": ");
+        }
+        text.push_str(words);
+        trace.set_text(fields.text, text);
+        trace.set_text(fields.reason, reason);
+        trace.set(fields.held_request, held.map_or(0, |held| held.number).into());
+    }
+
+    fn show_answer(&mut self, trace: &mut WaveTrace<CycleValues>, cycle: &Cycle<'_>, text: &mut String) {
+        let Some(answer) = &cycle.warp_answer else {
+            let fields = self.answer.fields;
+            return self.answer.show_idle(trace, fields.text);
+        };
+        let of = self.answered(answer.tag, false);
+        self.answer.name(trace, of, answer.tag, "response", text);
         match Fault::from_code(answer.fault) {
             Some(Fault::None) => {
                 if let Some(lane) = (0..answer.rd.len()).find(|lane| answer.rd[*lane] != 0) {
-                    write!(text, "rd[{lane}] {:x}, ", answer.rd[lane])?;
+                    // Writing to a String cannot fail.
+                    let _ = write!(text, "rd[{lane}] {:x}, ", answer.rd[lane]);
                 }
                 if answer.pred != 0 {
                     text.push_str("pred ");
@@ -393,13 +518,30 @@ impl Transactions {
                 }
                 number(text, answer.passes.into());
                 text.push_str(" passes");
-                Ok(())
             }
             fault => {
                 let fault = fault.map_or("unknown fault", Fault::name);
-                write!(text, "{fault}, lane {} @{:x}", answer.fault_lane, answer.fault_addr)
+                let _ = write!(text, "{fault}, lane {} @{:x}", answer.fault_lane, answer.fault_addr);
             }
         }
+        trace.set_text(self.answer.fields.text, text);
+    }
+
+    fn show_wake_up(&mut self, trace: &mut WaveTrace<CycleValues>, cycle: &Cycle<'_>, text: &mut String) {
+        let Some(wake_up) = &cycle.wake_up else {
+            let fields = self.wake_up.fields;
+            return self.wake_up.show_idle(trace, fields.text);
+        };
+        let (kind, words) = if wake_up.pred == 0 {
+            ("limit_passed", "limit passed")
+        } else {
+            ("phase_complete", "phase complete")
+        };
+        let of = self.answered(wake_up.tag, true);
+        self.wake_up.name(trace, of, wake_up.tag, kind, text);
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{words}, pred {:x}", wake_up.pred);
+        trace.set_text(self.wake_up.fields.text, text);
     }
 
     /// Follows the objects that a pass of an mbarrier operation writes.
@@ -437,25 +579,85 @@ impl Transactions {
     }
 }
 
+impl PortTrack<AnswerFields> {
+    /// Begins the text of an answer with its request, and sets kind and request. `of` is `None` if no request fits.
+    fn name(
+        &mut self,
+        trace: &mut WaveTrace<CycleValues>,
+        of: Option<u64>,
+        tag: u8,
+        kind: &str,
+        text: &mut String,
+    ) {
+        self.is_idle = false;
+        text.clear();
+        text.push_str(if of.is_some() { "#" } else { "tag " });
+        number(text, of.unwrap_or(tag.into()));
+        text.push(' ');
+        trace.set_text(self.fields.kind, if of.is_some() { kind } else { "unmatched" });
+        of.into_iter().for_each(|number| trace.set(self.fields.request, number.into()));
+    }
+}
+
+impl RequestPlace {
+    /// The request is gone.
+    fn clear(&mut self) {
+        self.is_stale |= self.held.take().is_some();
+    }
+
+    fn show(&mut self, trace: &mut WaveTrace<CycleValues>, held: Option<&Inside>, config: &Config) {
+        let fields = &self.fields;
+        self.is_stale = false;
+        let Some(inside) = held else { return trace.set_text(fields.kind, IDLE) };
+        trace.set_text(fields.kind, inside.state.kind().name());
+        let (pass, passes) = match inside.state {
+            State::Pass(pass) => pass.numbers(),
+            State::Queued | State::Suspended | State::Answered { .. } | State::Gone => (0, 0),
+        };
+        trace.set(fields.pass, pass);
+        trace.set(fields.passes, passes);
+        if !std::mem::take(&mut self.is_new) {
+            return;
+        }
+        let request = &*inside.request;
+        trace.set(fields.request, inside.number.into());
+        set_op(trace, [fields.op, fields.size], request.op, request.size);
+        trace.set(fields.red, request.red.into());
+        trace.set(fields.tag, request.tag.into());
+        trace.set(fields.slot, request.slot.into());
+        trace.set(fields.lanes, (request.mask & config.lane_mask()).into());
+        trace.set(fields.address, inside.address.into());
+        let Origin { cta, warp, pc, line, text } = &inside.origin;
+        trace.set(fields.cta, (*cta).into());
+        trace.set(fields.warp, (*warp).into());
+        trace.set(fields.pc, (*pc).into());
+        trace.set(fields.line, (*line).into());
+        trace.set_text(fields.instruction, text);
+    }
+}
+
 impl ObjectTrack {
     /// Writes the object that it shows.
     fn show(&mut self, trace: &mut WaveTrace<CycleValues>) {
         self.is_stale = false;
         let Some(ShownObject { place: (row, low), words, .. }) = self.shown else { return };
-        trace.set_text(self.at, &format!("row {row} banks {low} {}", low + 1));
+        let fields = self.fields;
+        trace.set_text(fields.text, &format!("row {row} banks {low} {}", low + 1));
+        trace.set(fields.row, row.into());
+        trace.set(fields.bank, low as u128);
         if let [Some(low), Some(high)] = words {
             let object = MbarObject::decode(u64::from(high) << 32 | u64::from(low));
-            trace.set(self.phase, object.phase.into());
-            trace.set(self.pending, object.pending.into());
-            trace.set(self.expected, object.expected.into());
-            trace.set(self.tx, u128::from(object.tx as u32));
+            trace.set(fields.phase, object.phase.into());
+            trace.set(fields.pending, object.pending.into());
+            trace.set(fields.expected, object.expected.into());
+            trace.set(fields.tx, u128::from(object.tx as u32));
         }
     }
 }
 
 impl Inside {
-    /// A request that is accepted, made by the instruction that `origin` names.
-    fn new(number: u64, request: Arc<WarpRequest>, config: &Config, origin: &str) -> Self {
+    /// A request that is accepted.
+    fn new(number: u64, request: Arc<WarpRequest>, config: &Config, origin: Origin) -> Self {
         let lanes = request.mask & config.lane_mask();
         let address = request.lanes.get(lanes.trailing_zeros() as usize).map_or(0, |lane| lane.ra);
         let address = request.address_form().address(address);
@@ -463,8 +665,11 @@ impl Inside {
         // Writing to a String cannot fail.
         let _ = write_op(&mut name, request.op, request.size);
         name.push_str(if request.red { ".RED " } else { " " });
-        let rest = format!(", slot {} lanes {lanes:x} @{address:x}{origin}", request.slot);
-        Inside { number, request, state: State::Queued, name, rest }
+        let mut rest = format!(", slot {} lanes {lanes:x} @{address:x}", request.slot);
+        if let Origin { cta, warp, pc, line: line @ 1.., text } = &origin {
+            let _ = write!(rest, ", cta {cta} warp {warp} pc {pc} line {line}: {text}");
+        }
+        Inside { number, request, state: State::Queued, name, rest, address, origin }
     }
 }
 
@@ -486,39 +691,63 @@ fn bit(request: &WarpRequest) -> u64 {
     1 << (request.tag & 63)
 }
 
+/// The place of a request.
+fn place_of(places: &mut [RequestPlace], number: u64) -> impl Iterator<Item = &mut RequestPlace> {
+    places.iter_mut().find(|place| place.held == Some(number)).into_iter()
+}
+
+/// Places for all requests that a unit can hold: in the queue, at issue, in each stage of the pipeline, suspended, at both
+/// ports of answers, and two that were answered in the cycle before.
+fn places(config: &Config) -> usize {
+    (config.queue_depth + 1 + (config.rmw_latency + 1) + config.num_waiters + 2 + 2) as usize
+}
+
+/// Defines a scope `what` with scopes `what00`, `what01` and so on.
+fn numbered<T>(
+    d: &mut Definition,
+    what: &str,
+    count: usize,
+    define: impl Fn(&mut Definition, usize) -> T,
+) -> Vec<T> {
+    let one = |d: &mut Definition, at: usize| d.scope(&format!("{what}{at:02}"), |d| define(d, at));
+    d.scope(what, |d| (0..count).map(|at| one(d, at)).collect())
+}
+
+/// Sets an operation and its size, by code where they have no name.
+fn set_op(trace: &mut WaveTrace<CycleValues>, [op, size]: [Signal; 2], op_code: u8, size_code: u8) {
+    match Op::from_code(op_code) {
+        Some(known) => trace.set_text(op, known.name()),
+        None => trace.set_text(op, &format!("op {op_code}")),
+    }
+    match Size::from_code(size_code) {
+        Some(known) => trace.set_text(size, known.name()),
+        None => trace.set_text(size, &format!("size {size_code}")),
+    }
+}
+
 /// Appends a request as tracks call it.
-fn numbered(text: &mut String, cluster: bool, number: u64) {
+fn numbered_request(text: &mut String, cluster: bool, number: u64) {
     text.push_str(if cluster { "cluster #" } else { "#" });
     self::number(text, number);
 }
 
-/// A cycle is a few characters wide in a viewer, so what tells most stands first.
-fn issue(cycle: &Cycle<'_>, of: Option<PassOf>, text: &mut String) {
-    let Some((pass, of)) = cycle.pass_issued.zip(of) else { return };
-    numbered(text, pass.cluster, pass.number);
-    text.push('.');
-    of.write(text, "/");
-    text.push_str(" lanes ");
-    hexadecimal(text, pass.lanes.into());
-}
-
-/// Why less happens than could.
-fn stall(cycle: &Cycle<'_>, text: &mut String) {
+/// Reason why less happens than could: its name in the wave, words for people, and the request that is held back.
+fn stall(cycle: &Cycle<'_>) -> Option<(&'static str, &'static str, Option<AtIssue>)> {
     let pipeline = cycle.pipeline();
     let (driven, [warps, clusters]) = (cycle.driven(), cycle.queues());
-    if pipeline.stalled {
-        text.push_str(match () {
-            () if cycle.warp_answer.is_some() && !driven.takes_response => "held: response not taken",
-            () if cycle.wake_up.is_some() && !driven.takes_wake_up => "held: wake-up not taken",
-            () => "held: cluster response not taken",
-        });
-    } else if let Some(at_issue) = pipeline.at_issue.filter(|_| pipeline.held_back) {
-        text.push_str("hazard ");
-        numbered(text, at_issue.cluster, at_issue.number);
-        text.push_str(": a word is still in the pipeline");
-    } else if warps.refuses {
-        text.push_str("queue full: request refused");
-    } else if clusters.refuses {
-        text.push_str("cluster queue full: request refused");
-    }
+    let held = pipeline.at_issue.filter(|_| pipeline.held_back);
+    Some(match held {
+        _ if pipeline.stalled && cycle.warp_answer.is_some() && !driven.takes_response => {
+            ("response", "held: response not taken", None)
+        }
+        _ if pipeline.stalled && cycle.wake_up.is_some() && !driven.takes_wake_up => {
+            ("wake_up", "held: wake-up not taken", None)
+        }
+        _ if pipeline.stalled => ("cluster_response", "held: cluster response not taken", None),
+        Some(AtIssue { cluster: false, .. }) => ("hazard", "a word is still in the pipeline", held),
+        Some(_) => ("cluster_hazard", "a word is still in the pipeline", held),
+        None if warps.refuses => ("queue_full", "queue full: request refused", None),
+        None if clusters.refuses => ("cluster_queue_full", "cluster queue full: request refused", None),
+        None => return None,
+    })
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use atoms_cosim::trace::NAMES;
 use atoms_waves::{WaveFile, WavePage, WaveReadError, WaveView};
 use fs_err as fs;
 
@@ -18,13 +19,14 @@ pub(crate) fn wave_page(wave: &Path, title: &str, view: &WaveView, run: &Run) ->
     let from = view.marker.map_or(0, |marker| marker.saturating_sub(CYCLES_BEFORE * period));
     let all: Vec<_> = (0..file.signals().len()).collect();
     let excerpt = file.excerpt(from..u64::MAX, &all)?;
-    let sources = match run {
+    let source = match run {
         Run::Kernel { listing, .. } => {
-            vec![(listing.display().to_string(), fs::read_to_string(wave.with_file_name(listing))?)]
+            Some((listing.display().to_string(), fs::read_to_string(wave.with_file_name(listing))?))
         }
-        Run::Episode { .. } | Run::Case { .. } => Vec::new(),
+        Run::Episode { .. } | Run::Case { .. } => None,
     };
-    Ok(WavePage { title, excerpt: &excerpt, view, sources: &sources }.html())
+    let source = source.as_ref().map(|(name, text)| (&**name, &**text));
+    Ok(WavePage { title, excerpt: &excerpt, view, names: &NAMES, source }.html())
 }
 
 impl From<WaveReadError> for BundleError {

@@ -1,20 +1,14 @@
 //! Waves as timelines of other viewers: Perfetto and Konata.
-//!
-//! Both show the tracks: text signals of scope `txn`, each value of which but `-` lasts to the next one.
 
 mod konata;
 mod perfetto;
 
-pub use konata::write_konata;
+pub use konata::{PipelineRequest, write_konata};
 pub use perfetto::write_perfetto;
 
-use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
-
-/// Scope of the tracks.
-const TRACKS: &str = "txn";
-
-/// Scope of the flags that say where sides differ, and the flag for any difference.
-const DIFFERENCE: (&str, &str) = ("diff", "any");
+use crate::comparison::ANY;
+use crate::tracks::is_idle;
+use crate::{Excerpt, ExcerptSignal, ValueKind, WaveNames, WaveValue};
 
 /// A value that lasts: from, to, and what it is.
 struct Slice<'a> {
@@ -37,7 +31,7 @@ impl<'a> Slice<'a> {
     /// A text that is not idle.
     fn text(&self) -> Option<&'a str> {
         match self.value {
-            WaveValue::Text(text) if text != "-" && !text.is_empty() => Some(text),
+            WaveValue::Text(text) if !is_idle(text) => Some(text),
             WaveValue::Text(_) | WaveValue::Bits(_) | WaveValue::Real(_) | WaveValue::Event => None,
         }
     }
@@ -49,11 +43,10 @@ impl<'a> Slice<'a> {
 }
 
 /// The spans of time in which sides differ.
-fn differences(excerpt: &Excerpt) -> impl Iterator<Item = Slice<'_>> {
-    let (scope, any) = DIFFERENCE;
+fn differences<'e>(excerpt: &'e Excerpt, names: &WaveNames) -> impl Iterator<Item = Slice<'e>> {
     let flag = excerpt.signals.iter().find(|signal| {
-        signal.name == any
-            && signal.scopes.last().is_some_and(|last| last == scope)
+        signal.name == ANY
+            && signal.scopes.last().is_some_and(|last| last == names.difference)
             && signal.kind == ValueKind::Bits(1)
     });
     flag.into_iter().flat_map(|flag| slices(excerpt, flag)).filter(Slice::is_set)

@@ -1,19 +1,16 @@
 //! Trace events in JSON, which Perfetto and Chrome's viewer read. Source: [TRACE-EVENT].
 //!
-//! A process for each side and other scope below the outermost, a thread for each track and each bit that is set at
-//! times. Counters are the numbers of `txn` and `diff`. Where sides differ, an instant event crosses all of it.
+//! A process for each side and other scope below the outermost, a thread for each track, text and bit that is set at
+//! times. Arguments of a slice are the fields of its transaction. Counters are the numbers that [`WaveNames`] lists and
+//! those of the scope of differences. Where sides differ, an instant event crosses all of it.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{DIFFERENCE, Slice, TRACKS, cycle, differences, slices};
-use crate::excerpt::spaced;
-use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue, signal_path};
-
-/// Numbers that are shown as counters and are signed: the tx-count of mbarrier objects.
-const SIGNED: &str = "tx";
+use super::{Slice, cycle, differences, slices};
+use crate::{Excerpt, ExcerptSignal, ValueKind, WaveNames, WaveTrack, WaveValue, signal_path};
 
 /// An event as the format has it.
 #[derive(Serialize)]
@@ -50,25 +47,35 @@ enum Phase {
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub fn write_perfetto(excerpt: &Excerpt, out: &mut impl Write) -> io::Result<u64> {
-    let mut events = Events { excerpt, out, unit: microseconds(&excerpt.unit), first: true };
+pub fn write_perfetto(excerpt: &Excerpt, names: &WaveNames, out: &mut impl Write) -> io::Result<u64> {
+    let tracks = excerpt.tracks(names);
+    let mut part_of = vec![None; excerpt.signals.len()];
+    for track in &tracks {
+        track.fields.iter().chain([&track.signal]).for_each(|number| part_of[*number] = Some(track));
+    }
+    let mut events = Events { excerpt, names, out, unit: microseconds(&excerpt.unit), first: true };
     events.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
     let mut processes: Vec<&str> = Vec::new();
     let mut slices = 0;
     for (number, signal) in excerpt.signals.iter().enumerate() {
         // One above the numbers that viewers use for processes without one.
-        let (process, thread) = names(signal);
+        let track = part_of[number];
+        let (process, thread) = process_and_thread(signal, track.is_some_and(|track| track.signal == number));
         let known = processes.iter().position(|known| *known == process);
         let pid = known.unwrap_or(processes.len()) + 1;
         let tid = number + 1;
-        let written = events.signal(signal, &thread, pid, tid)?;
+        let written = match track {
+            Some(track) if track.signal == number => events.track(track, pid, tid)?,
+            Some(_) if !names.counters.contains(&signal.name.as_str()) => Written::Nothing,
+            _ => events.signal(signal, track.is_some(), &thread, pid, tid)?,
+        };
         if written == Written::Nothing {
             continue;
         }
         if known.is_none() {
             processes.push(process);
             // Tracks stand on top.
-            let order = if process == TRACKS { 0 } else { pid };
+            let order = if process == names.transactions { 0 } else { pid };
             events.metadata("process_name", pid, 0, json!({ "name": process }))?;
             events.metadata("process_sort_index", pid, 0, json!({ "sort_index": order }))?;
         }
@@ -78,7 +85,7 @@ pub fn write_perfetto(excerpt: &Excerpt, out: &mut impl Write) -> io::Result<u64
             events.metadata("thread_sort_index", pid, tid, json!({ "sort_index": tid }))?;
         }
     }
-    for Slice { from, to, .. } in differences(excerpt) {
+    for Slice { from, to, .. } in differences(excerpt, names) {
         let args = json!({ "cycle": cycle(excerpt, from), "until": cycle(excerpt, to) });
         events.write(&TraceEvent {
             s: Some("g"),
@@ -99,6 +106,7 @@ enum Written {
 
 struct Events<'a, W> {
     excerpt: &'a Excerpt,
+    names: &'a WaveNames,
     out: &'a mut W,
     /// Microseconds of a time unit.
     unit: f64,
@@ -106,12 +114,35 @@ struct Events<'a, W> {
 }
 
 impl<W: Write> Events<'_, W> {
-    fn signal(&mut self, signal: &ExcerptSignal, name: &str, pid: usize, tid: usize) -> io::Result<Written> {
-        let counts = signal.scopes.iter().any(|scope| scope == TRACKS || scope == DIFFERENCE.0);
+    /// A slice for each transaction of a track.
+    fn track(&mut self, track: &WaveTrack<'_>, pid: usize, tid: usize) -> io::Result<Written> {
+        let mut count = 0;
+        for transaction in self.excerpt.transactions(track) {
+            let mut args = transaction.json();
+            args.insert("cycle".into(), cycle(self.excerpt, transaction.from).into());
+            let dur = self.time(transaction.to - transaction.from);
+            let name = self.excerpt.words(transaction.text);
+            let event =
+                event(Phase::Complete, &name, pid, tid, self.time(transaction.from), Value::Object(args));
+            self.write(&TraceEvent { dur: Some(dur), ..event })?;
+            count += 1;
+        }
+        Ok(if count == 0 { Written::Nothing } else { Written::Slices(count) })
+    }
+
+    fn signal(
+        &mut self,
+        signal: &ExcerptSignal,
+        is_field: bool,
+        name: &str,
+        pid: usize,
+        tid: usize,
+    ) -> io::Result<Written> {
+        let counts = is_field || signal.scopes.iter().any(|scope| scope == self.names.difference);
         let mut count = 0;
         match signal.kind {
             ValueKind::Bits(1) if self.is_clock(signal) => return Ok(Written::Nothing),
-            ValueKind::Bits(1) => {
+            ValueKind::Bits(1) if !is_field => {
                 for slice in slices(self.excerpt, signal).filter(Slice::is_set) {
                     self.slice(name, pid, tid, &slice, json!({ "cycle": cycle(self.excerpt, slice.from) }))?;
                     count += 1;
@@ -120,11 +151,9 @@ impl<W: Write> Events<'_, W> {
             ValueKind::Text => {
                 for slice in slices(self.excerpt, signal) {
                     let Some(text) = slice.text() else { continue };
-                    let text = if self.excerpt.joined_words { spaced(text) } else { text.to_owned() };
-                    // What it is about; the rest is shown of the slice that is chosen.
-                    let name = text.split(", ").next().unwrap_or(&text);
-                    let args = json!({ "cycle": cycle(self.excerpt, slice.from), "text": text });
-                    self.slice(name, pid, tid, &slice, args)?;
+                    let name = self.excerpt.words(text);
+                    let args = json!({ "cycle": cycle(self.excerpt, slice.from) });
+                    self.slice(&name, pid, tid, &slice, args)?;
                     count += 1;
                 }
             }
@@ -137,8 +166,9 @@ impl<W: Write> Events<'_, W> {
                 }
             }
             ValueKind::Bits(width) if counts => {
+                let signed = self.names.signed.contains(&signal.name.as_str());
                 for (time, value) in &signal.changes {
-                    let Some(value) = number(value, width, signal.name == SIGNED) else { continue };
+                    let Some(value) = number(value, width, signed) else { continue };
                     let args = json!({ "value": value });
                     self.write(&event(Phase::Counter, name, pid, tid, self.time(*time), args))?;
                     count += 1;
@@ -189,12 +219,13 @@ fn event(ph: Phase, name: &str, pid: usize, tid: usize, ts: f64, args: Value) ->
     TraceEvent { ph, cat: "wave", name, pid, tid, ts, dur: None, s: None, args }
 }
 
-/// Side or other scope, and the rest of the path.
-fn names(signal: &ExcerptSignal) -> (&str, String) {
+/// Side or other scope, and the rest of the path. A track has the name of its scope.
+fn process_and_thread(signal: &ExcerptSignal, is_track: bool) -> (&str, String) {
     let at = usize::from(signal.scopes.len() > 1);
     let process = signal.scopes.get(at).map_or("", String::as_str);
     let rest = signal.scopes.get(at + 1..).unwrap_or_default();
-    (process, signal_path(rest.iter().chain([&signal.name])))
+    let name = Some(&signal.name).filter(|_| !is_track || rest.is_empty());
+    (process, signal_path(rest.iter().chain(name)))
 }
 
 /// A number of at most 64 bits whose digits are all known.

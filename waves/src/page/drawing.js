@@ -345,7 +345,7 @@ function drawTrack(signal, y) {
       const index = signal.values[i];
       const value = text(signal, index);
       if (!value) return;
-      const angle = hue(index);
+      const angle = hue(signal, index, signal.times[i]);
       context.fillStyle = `hsl(${angle} 45% ${colour["track-edge"]})`;
       context.fillRect(from, top, Math.min(to - from - 1, 2), height);
       // Of a bar this narrow the edge is all there is to see.

@@ -4,7 +4,7 @@
 
 mod packed;
 
-use crate::{Excerpt, WaveView};
+use crate::{Excerpt, WaveNames, WaveView};
 
 /// A wave to be shown as a page.
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +15,10 @@ pub struct WavePage<'a> {
     pub excerpt: &'a Excerpt,
     /// What is shown first; all signals are shown below, in their scopes.
     pub view: &'a WaveView,
-    /// Texts that transactions name lines of, such as a kernel: name and content.
-    pub sources: &'a [(String, String)],
+    /// Names of the scopes and signals that are shown in their own way.
+    pub names: &'a WaveNames,
+    /// Name and content of the text that transactions name lines of, such as a kernel.
+    pub source: Option<(&'a str, &'a str)>,
 }
 
 /// The markup, with a line for each of the parts below.
@@ -66,12 +68,13 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tracks::tests::NAMES;
 
     #[test]
     fn a_title_is_text() {
         let (excerpt, view) = (Excerpt::default(), WaveView::default());
         let title = "</title><script>alert(1)</script>&amp;";
-        let html = WavePage { title, excerpt: &excerpt, view: &view, sources: &[] }.html();
+        let html = WavePage { title, excerpt: &excerpt, view: &view, names: &NAMES, source: None }.html();
         assert!(
             html.contains("<title>&lt;/title>&lt;script>alert(1)&lt;/script>&amp;amp;</title>"),
             "{html}"

@@ -16,13 +16,7 @@ use flate2::write::DeflateEncoder;
 use serde::Serialize;
 
 use super::WavePage;
-use crate::{Excerpt, ExcerptSignal, Fold, ValueKind, WaveValue};
-
-/// Scopes whose signals of the same name are two sides of one thing, and the one that says where they differ.
-const SIDES: [&str; 3] = ["rtl", "model", "diff"];
-
-/// Scope of the tracks: texts that name what goes on.
-const TRACKS: &str = "txn";
+use crate::{Excerpt, ExcerptSignal, Fold, ValueKind, WaveNames, WaveValue};
 
 /// What a page knows of its wave besides the changes.
 #[derive(Serialize)]
@@ -40,10 +34,13 @@ struct Head<'a> {
     signals: Vec<SignalHead<'a>>,
     /// Indices of the signals of a pair and, if there is one, of its flag.
     pairs: Vec<(usize, usize, Option<usize>)>,
+    sides: [&'a str; 2],
+    difference: &'a str,
+    transactions: &'a str,
     groups: Vec<GroupHead<'a>>,
     /// Time that the cursor stands at, in time units.
     marker: Option<u64>,
-    sources: &'a [(String, String)],
+    source: Option<(&'a str, &'a str)>,
     values: Vec<String>,
 }
 
@@ -56,9 +53,18 @@ struct SignalHead<'a> {
     width: u32,
     /// Number of changes.
     changes: usize,
+    /// Of a track: indices of the fields with the request and with the line of the source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    track: Option<TrackHead>,
     /// The earlier signal with the same changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     same: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct TrackHead {
+    request: Option<usize>,
+    line: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -79,7 +85,8 @@ pub(super) fn text(page: &WavePage<'_>) -> String {
 
 /// Length of the head in four bytes, the lowest first; head; changes.
 fn bytes(page: &WavePage<'_>) -> Vec<u8> {
-    let excerpt = page.excerpt;
+    let WavePage { excerpt, names, .. } = *page;
+    let tracks = excerpt.tracks(names);
     let start = start(excerpt);
     let step = step(excerpt, start);
     let mut values = Values::default();
@@ -96,15 +103,24 @@ fn bytes(page: &WavePage<'_>) -> Vec<u8> {
                 None
             }
         };
+        let track = tracks.iter().find(|track| track.signal == number).map(|track| {
+            let field =
+                |name: &str| track.fields.iter().copied().find(|at| excerpt.signals[*at].name == name);
+            TrackHead { request: field(names.request), line: field(names.line) }
+        });
         let (kind, width) = match signal.kind {
             ValueKind::Bits(width) => ("bits", width),
-            ValueKind::Text if signal.scopes.iter().any(|scope| scope == TRACKS) => ("track", 0),
+            // In waves of earlier versions, tracks have no fields.
+            ValueKind::Text if track.is_some() || tracks.is_empty() && names.is_transaction(signal) => {
+                ("track", 0)
+            }
             ValueKind::Text => ("text", 0),
             ValueKind::Real => ("real", 0),
             ValueKind::Event => ("event", 0),
         };
         let changes = signal.changes.len();
-        signals.push(SignalHead { scopes: &signal.scopes, name: &signal.name, kind, width, changes, same });
+        let (scopes, name) = (&signal.scopes[..], &signal.name[..]);
+        signals.push(SignalHead { scopes, name, kind, width, changes, track, same });
     }
     let numbers: HashMap<String, usize> =
         excerpt.signals.iter().enumerate().map(|(number, signal)| (signal.path(), number)).collect();
@@ -121,11 +137,14 @@ fn bytes(page: &WavePage<'_>) -> Vec<u8> {
         steps: steps(excerpt, start, step),
         period: excerpt.period,
         signals,
-        pairs: pairs(excerpt, &numbers),
+        pairs: pairs(excerpt, names, &numbers),
+        sides: names.sides,
+        difference: names.difference,
+        transactions: names.transactions,
         // A group may be about signals that were left out.
         groups: groups.filter(|group| !group.signals.is_empty()).collect(),
         marker: page.view.marker,
-        sources: page.sources,
+        source: page.source,
         values: values.texts,
     };
     let head = serde_json::to_vec(&head).expect("strings and numbers are JSON");
@@ -248,9 +267,13 @@ fn number_text(digits: &str) -> String {
     if text.is_empty() { "0".to_owned() } else { text }
 }
 
-/// Signals of [`SIDES`] that belong together.
-fn pairs(excerpt: &Excerpt, numbers: &HashMap<String, usize>) -> Vec<(usize, usize, Option<usize>)> {
-    let [left, right, difference] = SIDES;
+/// Signals of both sides that belong together.
+fn pairs(
+    excerpt: &Excerpt,
+    names: &WaveNames,
+    numbers: &HashMap<String, usize>,
+) -> Vec<(usize, usize, Option<usize>)> {
+    let [left, right] = names.sides;
     let other = |signal: &ExcerptSignal, at: usize, side: &str| {
         let mut scopes = signal.scopes.clone();
         scopes[at] = side.to_owned();
@@ -259,7 +282,7 @@ fn pairs(excerpt: &Excerpt, numbers: &HashMap<String, usize>) -> Vec<(usize, usi
     let pair = |(number, signal): (usize, &ExcerptSignal)| {
         let at = signal.scopes.iter().position(|scope| scope == left)?;
         let right = other(signal, at, right).filter(|right| excerpt.signals[*right].kind == signal.kind)?;
-        Some((number, right, other(signal, at, difference)))
+        Some((number, right, other(signal, at, names.difference)))
     };
     excerpt.signals.iter().enumerate().filter_map(pair).collect()
 }

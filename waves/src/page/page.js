@@ -118,16 +118,16 @@ function renderDetail() {
     const index = side.at(state.cursor);
     if (index === undefined) continue;
     const differs = differsAt(of, state.cursor) ? "differs" : "";
-    if (of instanceof Pair) say("span", side.scopes.find((name) => name === "rtl" || name === "model"), "when");
+    if (of instanceof Pair) say("span", side.scopes.find((name) => wave.sides.includes(name)), "when");
     const radixes = side.kind === "bits" && side.width > 1 ? RADIXES.filter((radix) => radix !== "bin" || side.width <= 64) : ["hex"];
     for (const radix of radixes) {
       const prefix = side.kind !== "bits" || side.width === 1 ? "" : `${radix} `;
       const code = say("code", prefix + text(side, index, radix), differs);
-      const source = radix === "hex" && sourceLine(wave.values[index]);
+      const source = radix === "hex" && sourceLine(side, state.cursor);
       if (source) {
         const link = document.createElement("a");
         link.href = "#source";
-        link.textContent = source.words;
+        link.textContent = `line ${source.line}`;
         link.onclick = (event) => {
           event.preventDefault();
           showSource(source);
@@ -264,8 +264,7 @@ function fold(row) {
 /** What Enter does: folds, or shows the line that the transaction at the cursor names. */
 function activate(row) {
   if (row?.foldable) return fold(row);
-  const index = row?.of?.kind === "track" ? row.of.at(state.cursor) : undefined;
-  const source = index !== undefined && sourceLine(wave.values[index]);
+  const source = row?.of?.kind === "track" && sourceLine(row.of, state.cursor);
   if (source) showSource(source);
 }
 

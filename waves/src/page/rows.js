@@ -32,18 +32,21 @@ function buildRows() {
 
 /** The name of a signal in a group: with as many of its scopes as the signals of the group do not share. */
 function labelIn(group, signal) {
-  const parts = (s) => [...s.scopes, s.name];
+  // A track has the name of its scope.
+  const parts = (s) => (s.track ? s.scopes : [...s.scopes, s.name]);
   const own = parts(signal);
   let shared = 0;
   while (shared < own.length - 1 && group.every((other) => parts(other)[shared] === own[shared])) shared++;
   // Where all are in one scope of elements, such as `lane03`, its name says more than the element; not so `tag.tag03`.
-  const isElement = /^[a-z]+\d+$/.test(signal.name) && !signal.name.startsWith(own[shared - 1]);
+  const last = own[own.length - 1];
+  const isElement = /^[a-z]+\d+$/.test(last) && !last.startsWith(own[shared - 1]);
   if (shared > 1 && shared === own.length - 1 && isElement) shared--;
   return own.slice(Math.max(shared, 1)).join(".");
 }
 
 /** All signals in their scopes; sides of one thing are one row, folded. */
 function scopeRows() {
+  const [left, right] = wave.sides;
   const pairOf = new Map();
   for (const pair of wave.pairs) {
     for (const signal of [pair.left, pair.right, pair.flag]) if (signal) pairOf.set(signal, pair);
@@ -56,7 +59,7 @@ function scopeRows() {
     if (!row) {
       const parent = scope(names.slice(0, -1));
       // Tracks are what one reads first.
-      const open = parent === all || names[names.length - 1] === "txn";
+      const open = parent === all || names[names.length - 1] === wave.transactions;
       scopes.set(key, (row = new Row(names[names.length - 1], parent.depth + 1, undefined, [], open)));
       parent.children.push(row);
     }
@@ -64,18 +67,19 @@ function scopeRows() {
   };
   for (const signal of wave.signals) {
     const pair = pairOf.get(signal);
-    if (!pair) {
+    if (signal.track) scope(signal.scopes).of = signal;
+    else if (!pair) {
       const parent = scope(signal.scopes);
       parent.children.push(new Row(signal.name, parent.depth + 1, signal, [], false));
     } else if (pair.left === signal) {
-      const parent = scope(signal.scopes.map((name) => (name === "rtl" ? "rtl and model" : name)));
+      const parent = scope(signal.scopes.map((name) => (name === left ? `${left} and ${right}` : name)));
       const depth = parent.depth + 1;
-      const sides = [["rtl", pair.left], ["model", pair.right], ["difference", pair.flag]].filter(([, side]) => side);
+      const sides = [[left, pair.left], [right, pair.right], ["difference", pair.flag]].filter(([, side]) => side);
       const rows = sides.map(([name, side]) => new Row(`${signal.name} ${name}`, depth + 1, side, [], false));
       parent.children.push(new Row(signal.name, depth, pair, rows, false));
     }
   }
-  const rank = (row) => (row.label === "txn" || row.of?.kind === "track" ? 0 : 1);
+  const rank = (row) => (row.label === wave.transactions || row.of?.kind === "track" ? 0 : 1);
   const order = (row) => {
     row.children.forEach(order);
     row.children.sort((a, b) => rank(a) - rank(b));
@@ -94,10 +98,9 @@ function visibleRows(search) {
       if (row.open) row.children.forEach(walk);
       return;
     }
-    if (row.of) {
-      const path = row.of.path.toLowerCase();
-      if (words.every((word) => path.includes(word))) found.push(row);
-    } else row.children.forEach(walk);
+    const path = row.of?.path.toLowerCase();
+    if (path && words.every((word) => path.includes(word))) found.push(row);
+    if (!(row.of instanceof Pair)) row.children.forEach(walk);
   };
   if (words.length === 0) roots.forEach(walk);
   else walk(roots[roots.length - 1]);

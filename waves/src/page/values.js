@@ -41,31 +41,29 @@ function unknown(signal, index) {
   return signal.kind === "bits" && wave.values[index].startsWith("?");
 }
 
-/** Hues by index: a request has the same colour in every track. Red is left out: it is for differences. */
-const hues = new Map();
-
-function hue(index) {
-  let answer = hues.get(index);
-  if (answer === undefined) {
-    const value = wave.values[index];
-    const request = /#(\d+)/.exec(value);
-    const word = value.split("_", 1)[0];
-    const number = request ? Number(request[1]) : [...word].reduce((sum, c) => sum * 31 + c.codePointAt(0), 7) % 1009;
-    hues.set(index, (answer = Math.round(50 + ((number * 137.508) % 280))));
-  }
-  return answer;
+/** The number in a field at a time; NaN without a field or a known value. */
+function fieldAt(field, time) {
+  return parseInt(wave.values[field?.at(time)], 16);
 }
 
-/** File and line that a transaction names, if the page has the file: `sum.ptx:3`, or `line 3` of the only one. */
-function sourceLine(value) {
-  const [, only] = wave.sources.length === 1 ? (/_line_(\d+):/.exec(value) ?? []) : [];
-  if (only) return { file: wave.sources[0][0], text: wave.sources[0][1], line: Number(only), words: `line ${only}` };
-  for (const [file, text] of wave.sources) {
-    const name = file.split("/").pop();
-    // White space in values is `_`.
-    const at = value.indexOf(`${name.replaceAll(" ", "_")}:`);
-    const line = at < 0 ? NaN : parseInt(value.slice(at + name.length + 1), 10);
-    if (line > 0) return { file, text, line, words: `${name}:${line}` };
+/** Hues of texts by index. */
+const hues = new Map();
+
+/** A request has the same colour in every track, other transactions that of their first word. Red is for differences. */
+function hue(signal, index, time) {
+  let number = fieldAt(signal.track?.request, time);
+  if (Number.isNaN(number)) {
+    const word = wave.values[index].split("_", 1)[0];
+    if (!hues.has(index)) hues.set(index, [...word].reduce((sum, c) => sum * 31 + c.codePointAt(0), 7) % 1009);
+    number = hues.get(index);
   }
-  return null;
+  return Math.round(50 + ((number * 137.508) % 280));
+}
+
+/** The line of the source that a transaction of a track names. */
+function sourceLine(signal, time) {
+  const line = fieldAt(signal.track?.line, time);
+  if (!wave.source || !(line > 0) || !text(signal, signal.at(time))) return null;
+  const [file, content] = wave.source;
+  return { file, text: content, line };
 }

@@ -10,7 +10,7 @@ class Signal {
     this.values = values;
     this.path = [...head.scopes, head.name].join(".");
     this.radix = "hex";
-    this.flagsDifference = head.scopes.includes("diff");
+    this.flagsDifference = head.scopes.includes(wave.difference);
     /** From when to when it differs from the other side. */
     this.spans = [];
   }
@@ -150,6 +150,9 @@ async function unpack() {
     signals.push(new Signal(head, times, values));
   }
   wave.signals = signals;
+  for (const { track } of signals.filter((signal) => signal.track)) {
+    Object.assign(track, { request: signals[track.request], line: signals[track.line] });
+  }
   wave.pairs = wave.pairs.map(([left, right, flag]) => new Pair(signals[left], signals[right], signals[flag]));
   wave.differences = union(wave.pairs.map((pair) => pair.spans.map((span) => [...span])));
   // Steps of a cycle, where there is a clock.

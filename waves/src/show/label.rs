@@ -1,6 +1,6 @@
 //! Values and names as people read them.
 
-use crate::{Excerpt, ExcerptSignal, WaveValue, signal_path};
+use crate::{Excerpt, ExcerptSignal, WaveValue, signal_path, tracks};
 
 /// A value in short: numbers hexadecimal, a digit `x` or `z` where one of its bits is.
 pub fn value_label(value: &WaveValue) -> String {
@@ -35,7 +35,7 @@ fn hexadecimal(digits: &str) -> String {
 
 /// Whether a text stands for nothing: a port at which nothing is.
 pub(super) fn is_idle(value: &WaveValue) -> bool {
-    matches!(value, WaveValue::Text(text) if text == "-" || text.is_empty())
+    matches!(value, WaveValue::Text(text) if tracks::is_idle(text))
 }
 
 /// Names without the scopes that all of them are in.

@@ -1,0 +1,84 @@
+//! Fields of transactions: the signals of each track.
+
+use atoms_waves::SignalKind::{Bits, Text};
+use atoms_waves::{Definition, Signal};
+
+/// Declares structs of signals, and how they are defined in the current scope.
+macro_rules! signals {
+    ($($(#[$doc:meta])* struct $name:ident { $($field:ident: $kind:expr,)* })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug)]
+            pub(super) struct $name {
+                $(pub(super) $field: Signal,)*
+            }
+
+            impl $name {
+                pub(super) fn define(d: &mut Definition) -> Self {
+                    $name { $($field: d.signal(stringify!($field), $kind),)* }
+                }
+            }
+        )*
+    };
+}
+
+signals! {
+    /// A pass that is issued.
+    struct IssueFields { text: Text, kind: Text, request: Bits(64), pass: Bits(8), passes: Bits(8), }
+}
+signals! {
+    /// Why less happens than could.
+    struct StallFields { text: Text, reason: Text, held_request: Bits(64), }
+}
+signals! {
+    /// An answer that stands at a port.
+    struct AnswerFields { text: Text, kind: Text, request: Bits(64), }
+}
+signals! {
+    /// The oldest cluster request inside.
+    struct ClusterFields {
+        text: Text,
+        request: Bits(64),
+        op: Text,
+        size: Text,
+        red: Bits(1),
+        tag: Bits(8),
+        slot: Bits(8),
+        address: Bits(32),
+    }
+
+    /// The requests of a tag: the text names all, the fields are of the oldest.
+    struct TagFields { text: Text, request: Bits(64), line: Bits(32), }
+}
+signals! {
+    /// An mbarrier object.
+    struct ObjectFields {
+        text: Text,
+        row: Bits(16),
+        bank: Bits(8),
+        phase: Bits(1),
+        pending: Bits(20),
+        expected: Bits(20),
+        tx: Bits(21),
+    }
+
+    /// A place for a request inside the unit.
+    struct RequestFields {
+        kind: Text,
+        request: Bits(64),
+        pass: Bits(8),
+        passes: Bits(8),
+        op: Text,
+        size: Text,
+        red: Bits(1),
+        tag: Bits(8),
+        slot: Bits(8),
+        lanes: Bits(32),
+        address: Bits(32),
+        cta: Bits(32),
+        warp: Bits(32),
+        pc: Bits(32),
+        line: Bits(32),
+        instruction: Text,
+    }
+}

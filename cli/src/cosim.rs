@@ -381,7 +381,7 @@ fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
             if let Some(usage) = &usage {
                 text = text + "\n" + usage::text(usage).trim_end();
             }
-            let (agree, config) = (true, config.name.clone());
+            let (agree, config, usage) = (true, config.name.clone(), usage.map(Box::new));
             let result =
                 CaseResult::Agrees { agree, config, cycles, requests, cluster_requests, judged, usage };
             (Verdict::Agree, result, text)
@@ -440,7 +440,7 @@ enum CaseResult {
         cluster_requests: u64,
         judged: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
-        usage: Option<UsageReport>,
+        usage: Option<Box<UsageReport>>,
     },
     Fails {
         agree: bool,

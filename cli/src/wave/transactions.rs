@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use atoms_cosim::trace::NAMES;
 use atoms_waves::{Excerpt, FileSignal, SignalPattern, ValueKind, WaveFile, WaveValue};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::args::wave::WaveShowArgs;
 use crate::error::{CliError, Verdict};
-use crate::output::outln;
+use crate::output::{outln, print_json};
 use crate::wave::{option, print_notes, scale};
 
 /// What a track says over some time.
@@ -20,6 +21,15 @@ struct Entry<'e> {
     text: &'e str,
     /// Fields of a transaction; none of a text signal that is no track.
     fields: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct TransactionResult<'e, T: Serialize> {
+    from: u64,
+    to: u64,
+    track: &'e str,
+    text: T,
+    fields: &'e Map<String, Value>,
 }
 
 pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliError> {
@@ -65,8 +75,7 @@ pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliE
             let (from, to) = place(entry);
             let Entry { track, text, fields, .. } = entry;
             let text = excerpt.words(text);
-            let line = json!({ "from": from, "to": to, "track": track, "text": text, "fields": fields });
-            outln!("{line}")?;
+            print_json(&TransactionResult { from, to, track, text, fields })?;
         }
         return Ok(Verdict::Agree);
     }

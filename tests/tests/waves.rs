@@ -120,14 +120,14 @@ fn transactions_are_read_from_their_fields() {
         let add = &requests[1];
         assert_eq!(
             stages(add),
-            ["queued 0/0 at 3", "pass 1/3 at 6", "pass 2/3 at 9", "pass 3/3 at 12", "answered 0/0 at 15"],
+            ["queued 0/0 at 2", "pass 1/3 at 6", "pass 2/3 at 9", "pass 3/3 at 12", "answered 0/0 at 16"],
             "{format}"
         );
         assert_eq!(
             [first[1].lanes, first[1].address, first[1].slot, first[1].red, first[1].line],
             [0xf, 0, 0, 0, 0]
         );
-        assert_eq!(add.gone, Some(160), "{format}");
+        assert_eq!(add.gone, Some(170), "{format}");
         assert_eq!(requests[3].gone, None, "its answer stands at the port as the wave ends");
         // Without an answer in the window, a request is not retired.
         let konata: Vec<_> = requests.into_iter().map(PipelineRequest::from).collect();

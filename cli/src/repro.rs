@@ -148,7 +148,7 @@ struct ReproResult<'r> {
     test: &'r str,
     config: &'r str,
     bundle_rtl_ran: bool,
-    /// None if the replay does not fail.
+    /// Absent if the replay does not fail.
     found: Option<ReplayedFailure>,
 }
 
@@ -157,7 +157,7 @@ struct ReplayedFailure {
     /// The failure has the signature of the bundle.
     same: bool,
     signature: Signature,
-    /// None if the process died.
+    /// Absent if the process died.
     #[serde(skip_serializing_if = "Option::is_none")]
     cycle: Option<u64>,
     report: String,

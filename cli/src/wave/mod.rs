@@ -59,7 +59,7 @@ fn print_notes(file: &WaveFile, notes: &WaveNotes) {
     notes.iter().for_each(|note| note!("{}: {note}", file.path().display()));
 }
 
-/// What the format of a file does not allow, and was read nevertheless.
+/// A deviation of a file from its format that the reader accepted.
 #[derive(Serialize)]
 struct NoteResult {
     /// First line, from 1; none in a binary file.

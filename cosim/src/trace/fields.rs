@@ -27,7 +27,7 @@ signals! {
     struct IssueFields { text: Text, kind: Text, request: Bits(64), pass: Bits(8), passes: Bits(8), }
 }
 signals! {
-    /// Why less happens than could.
+    /// Reason for a stall.
     struct StallFields { text: Text, reason: Text, held_request: Bits(64), }
 }
 signals! {

@@ -16,7 +16,7 @@ pub enum RequestKind {
     Pass,
     /// Waits in MBAR.TRY_WAIT.
     Suspended,
-    /// Its answer stands at a port.
+    /// The answer waits at a port.
     Answered,
 }
 
@@ -72,7 +72,7 @@ pub struct RequestTransaction {
 /// A warp request that a wave shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaveRequest {
-    /// Its fields, and the time units from which on they hold; at least one.
+    /// Fields, each with the time from which they hold; at least one.
     pub stages: Vec<(u64, RequestTransaction)>,
     /// Time unit from which on it is not inside any more.
     pub gone: Option<u64>,

@@ -249,7 +249,7 @@ mod tests {
     use super::*;
     use crate::cost::liberty::{LibraryFlipFlop, LibraryGate};
 
-    /// As OpenSTA 2.0.17 answers about a linked unit, with a path through three instances and none between ports.
+    /// Answer of OpenSTA 2.0.17 about a linked unit: a path through three instances, and none between ports.
     const UNIT: &str = r"Warning: script.tcl, 6 set_input_delay relative to a clock defined on the same port/pin not allowed.
 path register register 1.539e-01
 point 2.902e-01 u_issue/_1995_/Q

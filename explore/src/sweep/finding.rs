@@ -164,7 +164,7 @@ struct FirstRank<'l> {
     x: f64,
     /// The best line, and those that differ from it by less than the error.
     lines: Vec<&'l str>,
-    /// How many times as good as the next line the best one is, and the name of the next.
+    /// Ratio of the best line to the next, at least 1, and the name of the next.
     lead: (f64, &'l str),
     /// Largest relative error of the values of `lines`.
     error: f64,

@@ -28,7 +28,7 @@ pub struct Searched {
     pub impossible: Vec<Impossible>,
 }
 
-/// Reason why a search came to nothing.
+/// Reason why a search failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
     /// What the file asks for.

@@ -36,7 +36,7 @@ pub struct PortCounts {
     pub work: WorkCounts,
 }
 
-/// Reason why a workload did not come to its end.
+/// Reason why a workload did not end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GivenUp {
     /// No unit of work was done for long.

@@ -90,7 +90,7 @@ impl LivelockWatch {
         false
     }
 
-    /// True if the warp in `slot` can do nothing but what it has done since the last change.
+    /// True if the warp in `slot` can only repeat what it did since the last change.
     pub(crate) fn is_livelocked(&self, slot: usize, warp: &Warp) -> bool {
         let goes_on = |s: &crate::warp::Split| matches!(s.wait, Wait::Ready | Wait::Until(_));
         let blocked = warp.busy == Busy::No && !warp.splits.iter().any(goes_on);

@@ -31,7 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("mutate",    &["ops", "verilated", "weave", "model", "cosim", "coverage"]),
     ("regress",   &["ops", "model", "isa", "sm", "verilated", "waves", "cosim", "coverage", "host"]),
     ("workload",  &["ops", "model", "oracle", "isa", "sm", "verilated", "cosim"]),
-    ("explore",   &["ops", "model", "isa", "sm", "verilated", "cosim", "workload", "host"]),
+    ("explore",   &["ops", "model", "isa", "sm", "waves", "verilated", "cosim", "workload", "host"]),
     ("cli",       &["ops", "model", "oracle", "isa", "builtin", "sm", "waves", "verilated", "cosim", "coverage", "mutate", "regress", "explore", "workload", "silicon", "tests", "host"]),
     ("tests",     &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim", "coverage", "regress", "silicon", "host"]),
 ];

@@ -291,7 +291,8 @@ fn a_bundle_is_the_same_again_and_repeats_its_failure() {
         assert!(layout.contains(group), "no {group}: {layout}");
     }
     let page = String::from_utf8_lossy(&contents[0][Path::new("report.html")]).into_owned();
-    assert!(!page.contains("http") && !page.contains("<script"), "the page is not self-contained");
+    let outside = ["http:", "https:", "<script"].iter().any(|word| page.contains(word));
+    assert!(!outside, "the page is not self-contained");
     assert!(page.contains("<a href=\"wave.html\">"), "the page does not lead to the wave");
 
     let read = Bundle::read(&folders[0]).expect("it reads back");

@@ -39,6 +39,7 @@ mod excerpt;
 mod export;
 mod format;
 mod fst;
+pub mod html;
 mod layout;
 mod page;
 mod query;

@@ -1,6 +1,7 @@
 //! A sweep as one page, with nothing outside it.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use atoms_waves::html::{Column, HtmlPage, figure, table};
+use maud::{Markup, PreEscaped, html};
 
 use super::SweepReport;
 use super::plots::DrawnPlot;
@@ -13,40 +14,29 @@ pub(super) fn page(report: &SweepReport<'_>, plots: &[DrawnPlot]) -> String {
     let measured = report.measured.len();
     let certified = report.measured.iter().filter(|one| one.certified).count();
     let failed: Vec<_> = report.measured.iter().enumerate().filter(|(_, one)| one.outcome.is_err()).collect();
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width,initial-scale=1";
-                title { (report.about) }
-                style { (PreEscaped(include_str!("page.css"))) }
-            }
-            body {
-                h1 { (report.about) }
-                @for finding in &findings { p.finding { (finding) } }
-                p.trust {
-                    b { (certified) } " of " (measured) " points certified: RTL and model agreed in every output and every probe \
-                    bit of every cycle, and the oracle accepted every answer. "
-                    @if certified < measured - failed.len() { "The others are the model's alone, and their marks are open. " }
-                    "RTL " code { (report.rtl) } "; seed " (report.seed) "; " code { "atoms explore sweep " (report.file) }
+    let body = html! {
+        h1 { (report.about) }
+        @for finding in &findings { p.finding { (finding) } }
+        p.trust {
+            b { (certified) } " of " (measured) " points certified: RTL and model agreed in every output and every probe \
+            bit of every cycle, and the oracle accepted every answer. "
+            @if certified < measured - failed.len() { "The others are the model's alone, and their marks are open. " }
+            "RTL " code { (report.rtl) } "; seed " (report.seed) "; " code { "atoms explore sweep " (report.file) }
+        }
+        @for plot in plots { (figure(None, PreEscaped(&plot.svg))) }
+        @if !report.impossible.is_empty() || !failed.is_empty() {
+            h2 { "Without a figure" }
+            ul {
+                @for one in report.impossible { li { (one.points) " points that cannot be: " (one.rule) } }
+                @for (at, one) in &failed {
+                    li { a href={ "#point-" (at) } { "point " (at) } ": " (one.outcome.as_ref().err().map_or("", String::as_str)) }
                 }
-                @for plot in plots { figure { (PreEscaped(&plot.svg)) } }
-                @if !report.impossible.is_empty() || !failed.is_empty() {
-                    h2 { "Without a figure" }
-                    ul {
-                        @for one in report.impossible { li { (one.points) " points that cannot be: " (one.rule) } }
-                        @for (at, one) in &failed {
-                            li { a href={ "#point-" (at) } { "point " (at) } ": " (one.outcome.as_ref().err().map_or("", String::as_str)) }
-                        }
-                    }
-                }
-                h2 { "Points" }
-                div.wide { (points(report)) }
             }
         }
-    }
-    .into_string()
+        h2 { "Points" }
+        (points(report))
+    };
+    HtmlPage { title: report.about, style: include_str!("page.css"), body }.text()
 }
 
 /// Where area and clock come from.
@@ -64,7 +54,7 @@ fn points(report: &SweepReport<'_>) -> Markup {
                 th scope="row" { (at) }
                 @for name in &varied { td { (one.point.labels.get(*name).map_or("", String::as_str)) } }
                 @for figure in FIGURES {
-                    td.number {
+                    td.figure {
                         (one.outcome.as_ref().ok().and_then(figure.of).map_or_else(|| "-".to_string(), short))
                     }
                 }
@@ -74,19 +64,11 @@ fn points(report: &SweepReport<'_>) -> Markup {
             }
         }
     };
-    html! {
-        table {
-            thead {
-                tr {
-                    th scope="col" { "point" }
-                    @for name in &varied { th scope="col" { (words(name)) } }
-                    @for figure in FIGURES { th scope="col" title=(figure.about) { (figure.label) } }
-                    th scope="col" { "area, clock" }
-                    th scope="col" { "certificate" }
-                    th scope="col" { "measured again by" }
-                }
-            }
-            tbody { @for one in report.measured.iter().enumerate() { (row(one)) } }
-        }
-    }
+    let mut columns = vec![Column::text("point")];
+    let names: Vec<_> = varied.iter().map(|name| words(name)).collect();
+    columns.extend(names.iter().map(|name| Column::text(name)));
+    columns.extend(FIGURES.iter().map(|figure| Column { about: figure.about, ..Column::text(figure.label) }));
+    columns.extend(["area, clock", "certificate", "measured again by"].map(Column::text));
+    let rows = html! { @for one in report.measured.iter().enumerate() { (row(one)) } };
+    table("Points", "", &columns, rows)
 }

@@ -4,6 +4,9 @@
 
 mod packed;
 
+use maud::{PreEscaped, html};
+
+use crate::html::HtmlPage;
 use crate::{Excerpt, WaveNames, WaveView};
 
 /// A wave to be shown as a page.
@@ -21,10 +24,6 @@ pub struct WavePage<'a> {
     pub source: Option<(&'a str, &'a str)>,
 }
 
-/// The markup, with a line for each of the parts below.
-const MARKUP: &str = include_str!("page.html");
-const STYLE: &str = include_str!("page.css");
-
 /// The scripts, each of which uses those before it.
 const SCRIPTS: &[&str] = &[
     include_str!("wave.js"),
@@ -37,32 +36,13 @@ const SCRIPTS: &[&str] = &[
 impl WavePage<'_> {
     /// The text of the file.
     pub fn html(&self) -> String {
-        let mut html = String::new();
-        for line in MARKUP.lines() {
-            match line.trim() {
-                "<!-- title -->" => html.extend(["<title>", &escape(self.title), "</title>"]),
-                "<!-- style -->" => html.extend(["<style>\n", STYLE, "</style>"]),
-                "<!-- wave -->" => {
-                    let packed = packed::text(self);
-                    html.extend(["<script type=\"text/plain\" id=\"packed\">", &packed, "</script>"]);
-                }
-                "<!-- scripts -->" => {
-                    html.push_str("<script>\n\"use strict\";\n");
-                    html.extend(SCRIPTS.iter().copied());
-                    html.push_str("</script>");
-                }
-                _ => html.push_str(line),
-            }
-            html.push('\n');
-        }
-        html
+        let body = html! {
+            (PreEscaped(include_str!("page.html")))
+            script type="text/plain" id="packed" { (PreEscaped(packed::text(self))) }
+            script { (PreEscaped("\n\"use strict\";\n")) @for script in SCRIPTS { (PreEscaped(script)) } }
+        };
+        HtmlPage { title: self.title, style: include_str!("page.css"), body }.text()
     }
-}
-
-fn escape(text: &str) -> String {
-    // HTML has no characters for control characters.
-    let text = text.replace(char::is_control, "\u{fffd}");
-    text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
 #[cfg(test)]
@@ -76,9 +56,8 @@ mod tests {
         let title = "</title><script>alert(1)</script>&amp;";
         let html = WavePage { title, excerpt: &excerpt, view: &view, names: &NAMES, source: None }.html();
         assert!(
-            html.contains("<title>&lt;/title>&lt;script>alert(1)&lt;/script>&amp;amp;</title>"),
+            html.contains("<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;</title>"),
             "{html}"
         );
-        assert!(!html.contains("<!-- "), "each part has its place");
     }
 }

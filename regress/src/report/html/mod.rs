@@ -9,7 +9,8 @@ mod results;
 mod rtl;
 mod trend;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use atoms_waves::html::HtmlPage;
+use maud::{Markup, PreEscaped, html};
 
 use super::figures::{count, moment, percent, permille, seconds};
 use super::text::headline;
@@ -43,55 +44,36 @@ pub fn page(page: &Page<'_>) -> String {
     let headline = headline(summary);
     let reason = headline.strip_prefix(verdict.name()).unwrap_or(&headline);
     let title = format!("{mark} {} {}", summary.plan, summary.profile);
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                // Whatever texts may say, nothing is fetched from anywhere.
-                meta http-equiv="Content-Security-Policy"
-                    content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
-                // No icon: browsers would otherwise ask for one.
-                link rel="icon" href="data:,";
-                title { (title) }
-                style { (PreEscaped(include_str!("page.css"))) }
+    let body = html! {
+        header {
+            h1 {
+                span class={ "verdict " (class) } { (mark) " " (verdict.name()) }
+                " " (reason.trim_start())
             }
-            body {
-                header {
-                    h1 {
-                        span class={ "verdict " (class) } { (mark) " " (verdict.name()) }
-                        " " (reason.trim_start())
-                    }
-                    (origin(summary, timing))
+            (origin(summary, timing))
+        }
+        (navigation(summary, timing))
+        main {
+            (failures::section(summary))
+            (results::tests(summary))
+            (coverage::section(&summary.coverage))
+            @if let Some(rtl) = &summary.rtl_coverage { (rtl::section(rtl, sources)) }
+            (trend::section(summary, timing, history))
+            (results::timing(timing))
+        }
+        @if !files.is_empty() {
+            footer {
+                "Beside this page: "
+                @for (at, file) in files.iter().enumerate() {
+                    @if at > 0 { ", " }
+                    a href=(href(&[file])) { (file) }
                 }
-                (navigation(summary, timing))
-                main {
-                    (failures::section(summary))
-                    (results::tests(summary))
-                    (coverage::section(&summary.coverage))
-                    @if let Some(rtl) = &summary.rtl_coverage { (rtl::section(rtl, sources)) }
-                    (trend::section(summary, timing, history))
-                    (results::timing(timing))
-                }
-                @if !files.is_empty() {
-                    footer {
-                        "Beside this page: "
-                        @for (at, file) in files.iter().enumerate() {
-                            @if at > 0 { ", " }
-                            a href=(href(&[file])) { (file) }
-                        }
-                    }
-                }
-                (coverage::data(&summary.coverage))
-                script { (PreEscaped(include_str!("page.js"))) }
             }
         }
-    }
-    .into_string()
-    // HTML has no characters for them; browsers drop some and keep others.
-    .replace(|c: char| c.is_control() && c != '\n' && c != '\t', "\u{fffd}")
+        (coverage::data(&summary.coverage))
+        script { (PreEscaped(include_str!("page.js"))) }
+    };
+    HtmlPage { title: &title, style: include_str!("page.css"), body }.text()
 }
 
 /// What was run, with what, when and where.

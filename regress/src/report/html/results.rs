@@ -1,5 +1,6 @@
 //! Tests by entry and configuration, and what time they took.
 
+use atoms_waves::html::scroll;
 use maud::{Markup, html};
 
 use super::super::figures::{count, counted, percent, seconds};
@@ -11,7 +12,7 @@ use crate::run::totals::Totals;
 
 /// How many tests passed, of which entry, in which configuration.
 pub(super) fn tests(summary: &Summary) -> Markup {
-    let Summary { totals, entries, configs, cells, .. } = summary;
+    let Summary { totals, entries, .. } = summary;
     let work = &totals.work;
     html! {
         section #tests {
@@ -33,45 +34,50 @@ pub(super) fn tests(summary: &Summary) -> Markup {
                 @if summary.corpus > 0 { " The corpus keeps " (counted(summary.corpus, "run")) "." }
             }
             @if !entries.is_empty() {
-                div.scroll tabindex="0" role="region" aria-label="Tests by entry and configuration" {
-                    table.matrix {
-                        caption { "Tests by entry and configuration; where some did not pass, how many" }
-                        thead {
-                            tr {
-                                th scope="col" { "entry" }
-                                @for config in configs { th.figure scope="col" { (lines(&config.name)) } }
-                                th.figure scope="col" { "all" }
-                                th.figure scope="col" { "passed" }
-                            }
+                (scroll("Tests by entry and configuration", matrix(summary)))
+            }
+        }
+    }
+}
+
+fn matrix(summary: &Summary) -> Markup {
+    let Summary { totals, entries, configs, cells, .. } = summary;
+    html! {
+        table.matrix {
+            caption { "Tests by entry and configuration; where some did not pass, how many" }
+            thead {
+                tr {
+                    th scope="col" { "entry" }
+                    @for config in configs { th.figure scope="col" { (lines(&config.name)) } }
+                    th.figure scope="col" { "all" }
+                    th.figure scope="col" { "passed" }
+                }
+            }
+            tbody {
+                @for entry in entries {
+                    tr {
+                        th scope="row" { (entry.name) }
+                        @for config in configs {
+                            @let cell = cells.iter().find(|cell| cell.entry == entry.name && cell.config == config.name);
+                            (tally(cell.map(|cell| &cell.totals)))
                         }
-                        tbody {
-                            @for entry in entries {
-                                tr {
-                                    th scope="row" { (entry.name) }
-                                    @for config in configs {
-                                        @let cell = cells.iter().find(|cell| cell.entry == entry.name && cell.config == config.name);
-                                        (tally(cell.map(|cell| &cell.totals)))
-                                    }
-                                    (tally(Some(&entry.totals)))
-                                    td.figure { (rate(&entry.totals)) }
-                                }
-                            }
-                        }
-                        tfoot {
-                            tr {
-                                th scope="row" { "all" }
-                                @for config in configs { (tally(Some(&config.totals))) }
-                                (tally(Some(totals)))
-                                td.figure { (rate(totals)) }
-                            }
-                            tr {
-                                th scope="row" { "passed" }
-                                @for config in configs { td.figure { (rate(&config.totals)) } }
-                                td.figure { (rate(totals)) }
-                                td {}
-                            }
-                        }
+                        (tally(Some(&entry.totals)))
+                        td.figure { (rate(&entry.totals)) }
                     }
+                }
+            }
+            tfoot {
+                tr {
+                    th scope="row" { "all" }
+                    @for config in configs { (tally(Some(&config.totals))) }
+                    (tally(Some(totals)))
+                    td.figure { (rate(totals)) }
+                }
+                tr {
+                    th scope="row" { "passed" }
+                    @for config in configs { td.figure { (rate(&config.totals)) } }
+                    td.figure { (rate(totals)) }
+                    td {}
                 }
             }
         }

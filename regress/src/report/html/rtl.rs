@@ -1,5 +1,6 @@
 //! Coverage of the RTL's source: files, their lines, cover properties.
 
+use atoms_waves::html::{Column, table};
 use maud::{Markup, html};
 
 use super::super::figures::{count, percent};
@@ -111,32 +112,29 @@ fn covers(rtl: &RtlCoverageSummary) -> Markup {
     // What is missing first, then what is waived, then what held.
     order.sort_by_key(|(name, count)| (*count > 0, reason(name).is_some()));
     let missing = order.iter().filter(|(name, count)| *count == 0 && reason(name).is_none()).count() as u64;
+    let columns = [Column::text("property"), Column::figure("held"), Column::text("")];
+    let rows = html! {
+        @for (name, times) in order {
+            @let waiver = reason(name).filter(|_| *times == 0);
+            tr.missing[*times == 0 && waiver.is_none()] {
+                td { code { (name) } }
+                td.figure { (count(*times)) }
+                td {
+                    @match waiver {
+                        Some(reason) => { "waived: " (reason) },
+                        None => { @if *times == 0 { "✗ never" } },
+                    }
+                }
+            }
+        }
+    };
     html! {
         details.covers open[missing > 0] {
             summary {
                 "Cover properties"
                 @if missing > 0 { ": " span.bad { "✗ " (count(missing)) " never held" } }
             }
-            div.scroll tabindex="0" role="region" aria-label="Cover properties" {
-                table {
-                    thead { tr { th scope="col" { "property" } th.figure scope="col" { "held" } th scope="col" {} } }
-                    tbody {
-                        @for (name, times) in order {
-                            @let waiver = reason(name).filter(|_| *times == 0);
-                            tr.missing[*times == 0 && waiver.is_none()] {
-                                td { code { (name) } }
-                                td.figure { (count(*times)) }
-                                td {
-                                    @match waiver {
-                                        Some(reason) => { "waived: " (reason) },
-                                        None => { @if *times == 0 { "✗ never" } },
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+            (table("Cover properties", "", &columns, rows))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Earlier runs of the same plan, as curves.
 
+use atoms_waves::html::Column;
 use maud::{Markup, html};
 
 use super::super::figures::{count, moment, percent, seconds};
@@ -89,68 +90,56 @@ fn figure(curve: &Curve, runs: &[&TrendPoint]) -> Markup {
         high.text,
         runs.len()
     );
-    html! {
-        figure {
-            figcaption { (curve.title) " " b { (last) } }
-            div.plot {
-                div.axis aria-hidden="true" { span { (high.text) } @if !flat { span { (low.text) } } }
-                svg viewBox=(format!("0 0 {} {}", width + 2.0 * MARGIN, height + 2.0 * MARGIN)) role="img" aria-label=(label) {
-                    @for (at, pair) in runs.windows(2).enumerate() {
-                        @if pair[0].rtl != pair[1].rtl {
-                            line.change x1=(format!("{:.1}", x(at + 1))) x2=(format!("{:.1}", x(at + 1)))
-                                y1=(height + 2.0 * MARGIN) y2=(height + MARGIN) {}
-                        }
+    let plot = html! {
+        div.plot {
+            div.axis aria-hidden="true" { span { (high.text) } @if !flat { span { (low.text) } } }
+            svg viewBox=(format!("0 0 {} {}", width + 2.0 * MARGIN, height + 2.0 * MARGIN)) role="img" aria-label=(label) {
+                @for (at, pair) in runs.windows(2).enumerate() {
+                    @if pair[0].rtl != pair[1].rtl {
+                        line.change x1=(format!("{:.1}", x(at + 1))) x2=(format!("{:.1}", x(at + 1)))
+                            y1=(height + 2.0 * MARGIN) y2=(height + MARGIN) {}
                     }
-                    polyline points=(path) {}
-                    @for (at, x, y) in &points {
-                        @let run = runs[*at];
-                        @let failed = run.totals.not_passed() > 0;
-                        g.point {
-                            title { (moment(run.started)) ", RTL " (run.rtl.get(..12).unwrap_or(&run.rtl)) ": " (curve.values[*at].text)
-                                @if failed { "; " (count(run.totals.not_passed())) " tests did not pass" } }
-                            // Something larger to point at than the mark.
-                            circle.aim cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="7" {}
-                            @if failed {
-                                path.failed d=(format!("M{:.1} {:.1}l7 7m0-7l-7 7", x - 3.5, y - 3.5)) {}
-                            } @else {
-                                circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="2.6" {}
-                            }
+                }
+                polyline points=(path) {}
+                @for (at, x, y) in &points {
+                    @let run = runs[*at];
+                    @let failed = run.totals.not_passed() > 0;
+                    g.point {
+                        title { (moment(run.started)) ", RTL " (run.rtl.get(..12).unwrap_or(&run.rtl)) ": " (curve.values[*at].text)
+                            @if failed { "; " (count(run.totals.not_passed())) " tests did not pass" } }
+                        // Something larger to point at than the mark.
+                        circle.aim cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="7" {}
+                        @if failed {
+                            path.failed d=(format!("M{:.1} {:.1}l7 7m0-7l-7 7", x - 3.5, y - 3.5)) {}
+                        } @else {
+                            circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="2.6" {}
                         }
                     }
                 }
             }
         }
-    }
+    };
+    atoms_waves::html::figure(Some(html! { (curve.title) " " b { (last) } }), plot)
 }
 
 fn table(runs: &[&TrendPoint]) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="region" aria-label="Values of the trend" {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { "run" } th scope="col" { "RTL" } th.figure scope="col" { "seed" }
-                        th.figure scope="col" { "tests" } th.figure scope="col" { "passed" }
-                        th.figure scope="col" { "buckets" } th.figure scope="col" { "bins hit" }
-                        th.figure scope="col" { "of bins" } th.figure scope="col" { "wall time" }
-                    }
-                }
-                tbody {
-                    @for run in runs.iter().rev() {
-                        tr {
-                            td { (moment(run.started)) }
-                            td { code { (run.rtl.get(..12).unwrap_or(&run.rtl)) } }
-                            td.figure { (run.seed) }
-                            td.figure { (count(run.totals.tests())) }
-                            td.figure.bad[run.totals.not_passed() > 0] { (percent(run.totals.passed, run.totals.ran())) }
-                            td.figure { (count(run.buckets)) }
-                            td.figure { (count(run.coverage.0)) }
-                            td.figure { (count(run.coverage.1)) }
-                            td.figure { (seconds(run.wall_s)) }
-                        }
-                    }
-                }
+    let figures =
+        ["seed", "tests", "passed", "buckets", "bins hit", "of bins", "wall time"].map(Column::figure);
+    let columns = [&[Column::text("run"), Column::text("RTL")][..], &figures].concat();
+    let rows = html! {
+        @for run in runs.iter().rev() {
+            tr {
+                td { (moment(run.started)) }
+                td { code { (run.rtl.get(..12).unwrap_or(&run.rtl)) } }
+                td.figure { (run.seed) }
+                td.figure { (count(run.totals.tests())) }
+                td.figure.bad[run.totals.not_passed() > 0] { (percent(run.totals.passed, run.totals.ran())) }
+                td.figure { (count(run.buckets)) }
+                td.figure { (count(run.coverage.0)) }
+                td.figure { (count(run.coverage.1)) }
+                td.figure { (seconds(run.wall_s)) }
             }
         }
-    }
+    };
+    atoms_waves::html::table("Values of the trend", "", &columns, rows)
 }

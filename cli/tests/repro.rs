@@ -69,14 +69,16 @@ fn crashed(rtl_dir: &Path, name: &str) -> PathBuf {
     parent.join(name)
 }
 
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
 /// RTL equal to that of the checkout runs. Other RTL needs `--trust`: without it the checkout's RTL runs, the output
 /// says so, and the status is 2.
 #[test]
 fn altered_rtl_of_a_bundle_needs_trust() {
     let place = crashed(&configs::rtl_dir(), "altered");
     let folder = place.display().to_string();
-    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
-
     let (output, text) = repro(&[&folder]);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("the same in the bundle and in this checkout") && text.contains("agree"), "{text}");
@@ -133,7 +135,9 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     assert!(text.contains("crash signal 6") && text.contains("found      the same"), "{text}");
     let (output, text) = repro(&[&folder, "--trust", "--json"]);
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("\"bundle_rtl_ran\":true") && text.contains("crash signal 6"), "{text}");
+    assert!(text.contains("\"bundle_rtl_ran\":true"), "{text}");
+    let signature = serde_json::json!({ "kind": "crash", "what": "signal 6" });
+    assert_eq!(json(&text)["found"]["signature"], signature, "{text}");
     // Without --trust it does not run: nothing crashes.
     let (output, text) = repro(&[&folder]);
     assert_eq!(output.status.code(), Some(2), "{text}");

@@ -93,18 +93,22 @@ pub(crate) struct BundleRtl {
     pub(crate) is_of_bundle: bool,
     /// True if the RTL of this checkout runs although it differs and `--here` was not given.
     replaced: bool,
+    /// Hash of this checkout's RTL; `None` without a checkout, which `--trust` does not need.
+    here: Option<String>,
 }
 
 impl BundleRtl {
     /// Decides which RTL runs: that of the bundle only if it equals this checkout's or `--trust` is given.
     pub(crate) fn choose(args: &BundleRtlArgs, bundle: &Bundle) -> Result<Self, CliError> {
-        if args.trust {
-            return Ok(BundleRtl { folder: bundle.rtl_dir(), is_of_bundle: true, replaced: false });
-        }
         let folder = configs::rtl_dir();
-        let here = rtl::rtl_hash(&folder).map_err(CliError::of)?;
-        let is_of_bundle = bundle.rtl.as_ref() == Some(&here);
-        Ok(BundleRtl { folder, is_of_bundle, replaced: !is_of_bundle && !args.here })
+        let here = rtl::rtl_hash(&folder);
+        if args.trust {
+            let (folder, here) = (bundle.rtl_dir(), here.ok());
+            return Ok(BundleRtl { folder, is_of_bundle: true, replaced: false, here });
+        }
+        let here = Some(here.map_err(CliError::of)?);
+        let is_of_bundle = bundle.rtl == here;
+        Ok(BundleRtl { folder, is_of_bundle, replaced: !is_of_bundle && !args.here, here })
     }
 
     /// Says which RTL runs, and which files of the bundle were changed.
@@ -117,8 +121,7 @@ impl BundleRtl {
         }
         let short = |hash: &str| hash.chars().take(16).collect::<String>();
         let own = bundle.rtl.as_deref().map_or_else(|| "of files outside of it".to_string(), short);
-        let here =
-            rtl::rtl_hash(&configs::rtl_dir()).map_or_else(|_| "none".to_string(), |hash| short(&hash));
+        let here = self.here.as_deref().map_or_else(|| "none".to_string(), short);
         if own == here {
             return outln!("  rtl        {own}, the same in the bundle and in this checkout");
         }

@@ -16,7 +16,7 @@ named_values! {
     Spread {
         Uniform "uniform";
         Zipf "zipf";
-        /// As the grey levels of a photograph.
+        /// Grey levels of a photograph.
         Image "image";
     }
 }
@@ -34,11 +34,11 @@ named_values! {
 }
 
 named_values! {
-    /// Where values of a warp meet.
+    /// Place where the values of a warp are added up.
     Meeting {
         /// In the unit: each lane adds its own.
         Unit "unit";
-        /// In registers: one lane adds what the warp's come to.
+        /// In registers: one lane adds the sum of the warp.
         Warp "warp";
     }
 }

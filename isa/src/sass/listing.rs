@@ -95,7 +95,7 @@ pub(crate) struct Statement<'t> {
 impl<'t> Statement<'t> {
     /// A statement that stands for this one: `parts` are its name and modifiers, each without or with dots.
     ///
-    /// It may name registers and predicates beyond those of machine code. Problems point to this statement.
+    /// The statement may name registers and predicates beyond those of machine code. Problems point to this statement.
     pub(crate) fn replaced(
         &self,
         guard: PredSource,

@@ -49,11 +49,11 @@ struct SignalHead<'a> {
     scopes: &'a [String],
     name: &'a str,
     kind: &'static str,
-    /// Of numbers.
+    /// Bits; numbers only.
     width: u32,
     /// Number of changes.
     changes: usize,
-    /// Of a track: indices of the fields with the request and with the line of the source.
+    /// Indices of the fields with the request and with the source line; tracks only.
     #[serde(skip_serializing_if = "Option::is_none")]
     track: Option<TrackHead>,
     /// The earlier signal with the same changes.

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use crate::instruction::LaneResult;
 use crate::observe::Observed;
-use crate::program::{Clock, Contention, LANES};
+use crate::program::{Clock, Contention, LANES, ProgramStep};
 use crate::times::MeasuredTime;
 use crate::timing::WAYS;
 
@@ -22,48 +23,43 @@ pub(crate) fn timed(timings: &[MeasuredTime]) -> impl Iterator<Item = Answered> 
     TIMED.iter().filter_map(|question| question.answered(timings))
 }
 
-/// The two words of the object at offset 0, after a step.
-fn object(observed: &Observed) -> u64 {
-    u64::from(observed.after[1]) << 32 | u64::from(observed.after[0])
+/// Whether the phase has completed, as the `test_wait` of a step answers, and the object where it was invalidated.
+pub(crate) fn phase_completes(steps: &[ProgramStep], case: &[Observed], step: usize) -> Vec<String> {
+    let Some(asked) = case.get(step) else { return Vec::new() };
+    let verdict = if asked.result[0] == 1 { "the phase completes" } else { "the phase does not complete" };
+    std::iter::once(verdict.into()).chain(objects(steps, &case[step..])).collect()
 }
 
-/// Whether the phase advanced in a step: its parity is in bit 63.
-pub(crate) fn phase_completes(case: &[Observed], step: usize) -> Vec<String> {
-    let [.., before, after] = case.get(..=step).unwrap_or(&[]) else { return Vec::new() };
-    let (before, after) = (object(before), object(after));
-    let verdict =
-        if (before ^ after) >> 63 == 1 { "the phase completes" } else { "the phase does not complete" };
-    vec![format!("{verdict}: {before:#018x} becomes {after:#018x}")]
-}
-
-/// The object after every step.
-pub(crate) fn objects(case: &[Observed]) -> Vec<String> {
-    let mut lines: Vec<String> =
-        case.iter().map(|o| format!("after step {}: {:#018x}", o.step, object(o))).collect();
-    let words = || case.iter().map(object);
-    let bit = |n: u32| words().fold(0, |seen, word| seen | 1 << (word >> n & 1));
-    let named = |seen: u32| match seen {
-        1 => "always 0",
-        2 => "always 1",
-        _ => "0 and 1",
+/// What each step gave lane 0, and the object in memory where it was invalidated.
+pub(crate) fn objects(steps: &[ProgramStep], case: &[Observed]) -> Vec<String> {
+    let line = |observed: &Observed| {
+        let ProgramStep { instruction, answer, .. } = &steps[observed.step];
+        let value = match answer {
+            LaneResult::Nothing if instruction == "mbarrier.inval" => {
+                format!("{:#018x} in memory", observed.value(&observed.after, 0, 8))
+            }
+            LaneResult::Nothing => return None,
+            LaneResult::Register => format!("{:#018x}", observed.result[0]),
+            LaneResult::Predicate => format!("{}", observed.result[0] == 1),
+        };
+        Some(format!("step {}, {instruction}: {value}", observed.step))
     };
-    lines.push(format!("bit 0 is {}, bit 42 (lock) is {}", named(bit(0)), named(bit(42))));
-    lines
+    case.iter().filter_map(line).collect()
 }
 
 /// The states that the first lanes and the last got.
-pub(crate) fn states(case: &[Observed]) -> Vec<String> {
+pub(crate) fn states(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     let of = |observed: &Observed| {
         let state = |lane: usize| format!("lane {lane} {:#018x}", observed.result[lane]);
         let lanes: Vec<usize> = observed.lanes().collect();
         let shown = lanes.iter().take(2).chain(lanes.iter().skip(2).last());
         format!("step {}: {}", observed.step, shown.map(|lane| state(*lane)).collect::<Vec<_>>().join(", "))
     };
-    case.iter().skip(1).map(of).collect()
+    case.iter().skip(2).map(of).collect()
 }
 
 /// Which lane's value stayed, word by word; the value of lane `n` is `n + 1`.
-pub(crate) fn last_stores(case: &[Observed]) -> Vec<String> {
+pub(crate) fn last_stores(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     let stayed = |observed: &Observed| {
         let bytes: Vec<u8> = observed.after.iter().take(4).flat_map(|word| word.to_le_bytes()).collect();
         format!("step {}: bytes 0 to 15 are {bytes:?} (the value of lane n is n + 1)", observed.step)
@@ -73,7 +69,7 @@ pub(crate) fn last_stores(case: &[Observed]) -> Vec<String> {
 
 /// In which order lanes were served: exchanged values form a chain, and of sums of powers of two a lane got the more
 /// bits the later it was.
-pub(crate) fn order(case: &[Observed]) -> Vec<String> {
+pub(crate) fn order(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     let of = |observed: &Observed| {
         let mut places: Vec<u32> = observed.lanes().map(|lane| observed.asked.offset[lane]).collect();
         places.sort_unstable();

@@ -42,7 +42,7 @@ impl Object {
 type State = [Option<(usize, u64)>; LANES];
 
 /// Instructions of a program: two objects are made, then `steps` more instructions, none for architectures later than
-/// `since`. With `remote` they come from the CTAs of a cluster.
+/// `since`, then the objects are invalidated. With `remote` they come from the CTAs of a cluster.
 pub fn sequence(rng: &mut Rng, since: u32, steps: usize, remote: bool) -> Vec<Spelled> {
     let named = |name: &str| BARRIERS.iter().find(|i| i.name == name);
     let mut sequence: Vec<Spelled> =
@@ -72,6 +72,8 @@ pub fn sequence(rng: &mut Rng, since: u32, steps: usize, remote: bool) -> Vec<Sp
         }
         sequence.push(Spelled { instruction, order, state_of });
     }
+    // Afterwards the objects can be read.
+    sequence.extend((0..OBJECTS).filter_map(|_| named("mbarrier.inval")).map(Spelled::plain));
     sequence
 }
 
@@ -81,7 +83,11 @@ pub fn case(rng: &mut Rng, sequence: &[Spelled], ctas: u32) -> DrawnCase {
     let mut states: Vec<State> = Vec::new();
     let mut requests = Vec::new();
     for (index, spelled) in sequence.iter().enumerate() {
-        let object = if index < OBJECTS { index } else { rng.usize(..OBJECTS) };
+        let object = match sequence.len() - index {
+            _ if index < OBJECTS => index,
+            left @ ..=OBJECTS => OBJECTS - left,
+            _ => rng.usize(..OBJECTS),
+        };
         let mut draw = Draw {
             rng,
             object: &mut objects[object],
@@ -162,6 +168,10 @@ impl Draw<'_> {
             *self.object = Object { expected: count, pending: count, ..*self.object };
             self.take(1, true);
             self.request.b = [count as u128; LANES];
+            return;
+        }
+        if name.ends_with("inval") {
+            self.take(1, true);
             return;
         }
         if name.contains("wait.parity") {

@@ -71,6 +71,9 @@ fn behaviour(seed: u64) -> Vec<TestProgram> {
             programs.extend(SPREADS.map(|spread| requests(&mut rng, instruction, spread, "")));
         }
     }
+    // What compilers write for the memory of another CTA differs from operation to operation.
+    let by_two = |instruction| requests(&mut rng, instruction, Spread::Cluster(2), "");
+    programs.extend([ATOMICS, LOOPS].into_iter().flatten().map(by_two));
     for since in [80, 90] {
         for n in 0..SEQUENCES {
             programs.push(barriers(&mut rng, since, Spread::Warp, n));

@@ -1,6 +1,7 @@
 //! What the oracle says of a launch's answers.
 
-use atoms_oracle::{Allocation, Checker, lanes_commute, order_exists};
+use atoms_ops::{Op, Size};
+use atoms_oracle::{Allocation, Checker, Rejection, Response, SerialRequest, lanes_commute, order_exists};
 use serde::Serialize;
 
 use crate::instruction::{LaneResult, Meaning};
@@ -45,18 +46,25 @@ pub fn judge(steps: &Steps, arch: u32, input: &[u8], output: &[u8]) -> Result<Ju
         checker.set_part(0, Some(Allocation { base_row: 0, size_bytes: 4 * steps.words, rank: 0 }));
         for observed in case {
             let step = &steps.steps[observed.step];
-            // What the oracle accepted or refused before is past: each step starts from what was seen.
-            (0..).zip(&observed.before).for_each(|(word, value)| checker.set_word(word, *value));
+            // What the oracle accepted or refused before is past: each step starts from what was seen. Objects that
+            // cannot be seen are as the oracle has them.
+            observed.known_before().for_each(|(word, value)| checker.set_word(word, value));
             match one(&mut checker, step, arch, observed) {
                 Verdict::Accepted => judgement.accepted += 1,
                 Verdict::Open => judgement.open += 1,
-                Verdict::Refused { clause, text } => judgement.refused.push(RefusedAnswer {
-                    case: number,
-                    step: observed.step,
-                    instruction: step.instruction.clone(),
-                    clause,
-                    text,
-                }),
+                Verdict::Refused { clause, text } => {
+                    judgement.refused.push(RefusedAnswer {
+                        case: number,
+                        step: observed.step,
+                        instruction: step.instruction.clone(),
+                        clause,
+                        text,
+                    });
+                    // What the object holds now is anyone's guess.
+                    if observed.is_of_objects() {
+                        break;
+                    }
+                }
             }
         }
     }
@@ -95,13 +103,44 @@ fn one(checker: &mut Checker, step: &ProgramStep, arch: u32, observed: &Observed
         Meaning::Unit { .. } | Meaning::Init => {
             let Some((request, response)) = observed.request(step) else { return Verdict::Open };
             let (bytes, reads) = reach(&request);
-            match checker.request(&request, &response, Some(&observed.written(bytes, reads))) {
+            let written = observed.written(bytes, reads);
+            let verdict = if observed.is_of_objects() {
+                if let Some((word, got)) = written.first() {
+                    return refused("spec 2.4", format!("word {word} became {got:#x}, and no lane names it"));
+                }
+                checker.request(&request, &response, None).and_then(|()| released(checker, observed))
+            } else {
+                checker.request(&request, &response, Some(&written))
+            };
+            match verdict {
                 Ok(()) => Verdict::Accepted,
                 Err(rejection) if rejection.is_undecided() => Verdict::Open,
                 Err(rejection) => refused(rejection.clause(), rejection.to_string()),
             }
         }
     }
+}
+
+/// Objects that `mbarrier.inval` released are in memory from now on: a load by the same lanes must find what the oracle
+/// says they held.
+fn released(checker: &mut Checker, observed: &Observed) -> Result<(), Rejection> {
+    let is_released = |lane: &usize| observed.is_released(observed.asked.offset[*lane] / 4);
+    let lanes: Vec<usize> = observed.lanes().filter(is_released).collect();
+    if lanes.is_empty() {
+        return Ok(());
+    }
+    let load = SerialRequest {
+        op: Op::Load as u8,
+        size: Size::U64 as u8,
+        mask: lanes.iter().fold(0, |mask, lane| mask | 1 << lane),
+        ra: observed.asked.offset,
+        ..SerialRequest::default()
+    };
+    let mut response = Response::default();
+    for lane in lanes {
+        response.rd[lane] = observed.value(&observed.after, lane, 8);
+    }
+    checker.request(&load, &response, Some(&[]))
 }
 
 /// The count in a state is in its bits 62:43 (spec 6.6).
@@ -116,7 +155,7 @@ fn pending_count(observed: &Observed) -> Verdict {
             return refused("spec 6.6", text);
         }
     }
-    if observed.before == observed.after {
+    if observed.written(0, true).is_empty() {
         Verdict::Accepted
     } else {
         refused("spec 6.3", "memory changed".into())
@@ -278,7 +317,8 @@ pub fn compare(
                     lane.and_then(|l| difference(format!("rd of lane {l}"), theirs.result[l], own.result[l]));
             }
             if memory && found.is_none() {
-                let word = (0..theirs.after.len()).find(|w| theirs.after[*w] != own.after[*w]);
+                let seen = |word: &usize| !theirs.is_hidden_after(*word as u32);
+                let word = (0..theirs.after.len()).filter(seen).find(|w| theirs.after[*w] != own.after[*w]);
                 found = word.and_then(|w| {
                     difference(format!("word {w}"), theirs.after[w].into(), own.after[w].into())
                 });

@@ -26,6 +26,11 @@ pub struct Observed {
     pub before: Vec<u32>,
     /// Memory after.
     pub after: Vec<u32>,
+    /// First word of each mbarrier object that was live before. A GPU keeps live objects outside of shared memory, and
+    /// what a load reads of them means nothing.
+    pub live_before: Vec<u32>,
+    /// First word of each mbarrier object that is live afterwards.
+    pub live_after: Vec<u32>,
 }
 
 /// The cases of a launch, each as its steps.
@@ -46,6 +51,7 @@ pub fn cases(steps: &Steps, input: &[u8], output: &[u8]) -> Result<Vec<Vec<Obser
 fn one(steps: &Steps, case: DrawnCase, output: &[u8]) -> Vec<Observed> {
     let mut before = case.memory;
     let mut observed: Vec<Observed> = Vec::new();
+    let mut live: Vec<u32> = Vec::new();
     for (step, (mut request, of)) in case.requests.into_iter().zip(&steps.steps).enumerate() {
         let results = steps.results(step);
         let each = of.result_bytes();
@@ -57,10 +63,19 @@ fn one(steps: &Steps, case: DrawnCase, output: &[u8]) -> Vec<Observed> {
         if let Some(of) = of.state_of {
             request.b = observed[of].result;
         }
+        let live_before = live.clone();
+        let named = (0..LANES).filter(|lane| request.active[*lane]).map(|lane| request.offset[lane] / 4);
+        match of.meaning {
+            Meaning::Init => live.extend(named),
+            Meaning::Unit { op: Op::MbarInval, .. } => named.for_each(|word| live.retain(|l| *l != word)),
+            _ => {}
+        }
         observed.push(Observed {
             step,
             asked: request,
             result,
+            live_before,
+            live_after: live.clone(),
             before: std::mem::replace(&mut before, after.clone()),
             after,
         });
@@ -88,12 +103,42 @@ impl Observed {
     }
 
     /// Words that differ afterwards, or that a lane named, with their values afterwards; of loads and what only reads,
-    /// just those that differ, since none may.
+    /// just those that differ, since none may. Those of live objects are left out.
     pub fn written(&self, bytes: u32, reads: bool) -> Vec<(u32, u32)> {
         let named = |word: u32| !reads && self.names(word, bytes);
         let changed = |word: u32| self.before[word as usize] != self.after[word as usize];
-        let words = 0..self.after.len() as u32;
+        let words = (0..self.after.len() as u32).filter(|word| self.is_seen(*word));
         words.filter(|w| changed(*w) || named(*w)).map(|w| (w, self.after[w as usize])).collect()
+    }
+
+    /// Whether what was read of this word means something, before and afterwards.
+    pub fn is_seen(&self, word: u32) -> bool {
+        !within(&self.live_before, word) && !self.is_hidden_after(word)
+    }
+
+    /// Whether a word belongs to an object that is live afterwards.
+    pub(crate) fn is_hidden_after(&self, word: u32) -> bool {
+        within(&self.live_after, word)
+    }
+
+    /// Whether a word belongs to an object that ceased to be one.
+    pub(crate) fn is_released(&self, word: u32) -> bool {
+        within(&self.live_before, word) && !self.is_hidden_after(word)
+    }
+
+    /// Words that were read before and mean something, with their values.
+    pub(crate) fn known_before(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        (0..).zip(self.before.iter().copied()).filter(|(word, _)| !within(&self.live_before, *word))
+    }
+
+    /// Words that were read afterwards and mean something, with their values.
+    fn known_after(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        (0..).zip(self.after.iter().copied()).filter(|(word, _)| !self.is_hidden_after(*word))
+    }
+
+    /// Whether it names an object that is live before or afterwards.
+    pub(crate) fn is_of_objects(&self) -> bool {
+        self.lanes().any(|lane| !self.is_seen(self.asked.offset[lane] / 4))
     }
 
     /// As one request of the unit with its response; nothing for what is no operation of it.
@@ -141,8 +186,13 @@ impl Observed {
     }
 }
 
+/// Whether a word is one of the two of an object.
+fn within(objects: &[u32], word: u32) -> bool {
+    objects.iter().any(|first| (*first..first + 2).contains(&word))
+}
+
 /// The word that `mbarrier.init` writes for a count (spec 6.2).
-fn word_of_count(count: u128) -> u128 {
+pub(crate) const fn word_of_count(count: u128) -> u128 {
     let left = (1u128 << 20) - (count & 0xf_ffff);
     let left = left & 0xf_ffff;
     left << 43 | left << 1
@@ -167,22 +217,22 @@ pub fn write_trace<W: std::io::Write>(
     let mut trace = TraceWriter::new(writer, &header)?;
     let part = Some(Allocation { base_row: 0, size_bytes: 4 * words, rank: 0 });
     trace.write(&Event::Part { slot: 0, part })?;
-    let indexed = |memory: &[u32]| (0..).zip(memory.iter().copied()).collect::<Vec<(u32, u32)>>();
     for (launch, output) in program.launches.iter().zip(outputs) {
         let Reading::Steps(steps) = &launch.reading else { continue };
         for case in cases(steps, &launch.input, output).map_err(std::io::Error::other)? {
             if let Some(first) = case.first() {
-                trace.write(&Event::Init(indexed(&first.before)))?;
+                trace.write(&Event::Init(first.known_before().collect()))?;
             }
             for observed in &case {
                 match observed.request(&steps.steps[observed.step]) {
                     Some((request, response)) => {
                         let (bytes, reads) = reach(&request);
-                        let (response, after) = (Some(response), Some(observed.written(bytes, reads)));
+                        let after = (!observed.is_of_objects()).then(|| observed.written(bytes, reads));
+                        let response = Some(response);
                         let exchange = Exchange { request, response, after, moment: None, accepted: None };
                         trace.write(&Event::Request(Box::new(exchange)))?;
                     }
-                    None => trace.write(&Event::Init(indexed(&observed.after)))?,
+                    None => trace.write(&Event::Init(observed.known_after().collect()))?,
                 }
             }
         }

@@ -6,8 +6,8 @@ use crate::cases::{Asked, of_cases};
 use crate::draw::{DrawnCase, DrawnRequest, WORDS};
 use crate::instruction::TestInstruction;
 use crate::kernel::Spelled;
-use crate::observe::{self, Observed};
-use crate::program::{LANES, Reading, Spread, TestProgram};
+use crate::observe::{self, Observed, word_of_count};
+use crate::program::{LANES, ProgramStep, Reading, Spread, TestProgram};
 use crate::times::MeasuredTime;
 
 /// One line of an experiment: instruction, lanes that take part, byte offset of each lane, Rb, Rc.
@@ -28,12 +28,19 @@ pub(crate) struct Question {
     undefined: bool,
     lines: &'static [Line],
     /// Reads the answer off its case.
-    pub(crate) answer: fn(&[Observed]) -> Vec<String>,
+    pub(crate) answer: fn(&[ProgramStep], &[Observed]) -> Vec<String>,
 }
 
 const fn one(instruction: &'static str, b: fn(usize) -> u128) -> Line {
     Line { instruction, lanes: 1, offset: |_| 0, b, state_of: None }
 }
+
+/// By one lane, on the object at this offset.
+const fn at(offset: fn(usize) -> u32, instruction: &'static str, b: fn(usize) -> u128) -> Line {
+    Line { offset, ..one(instruction, b) }
+}
+
+const INVAL: Line = one("mbarrier.inval", |_| 0);
 
 const fn all(instruction: &'static str, offset: fn(usize) -> u32, b: fn(usize) -> u128) -> Line {
     Line { instruction, lanes: u32::MAX, offset, b, state_of: None }
@@ -57,8 +64,9 @@ pub(crate) const QUESTIONS: &[Question] = &[
             one("mbarrier.arrive", |_| 0),
             one("mbarrier.expect_tx.relaxed.cta", |_| 5),
             one("mbarrier.test_wait.parity", |_| 0),
+            INVAL,
         ],
-        answer: |case| answer::phase_completes(case, 3),
+        answer: |steps, case| answer::phase_completes(steps, case, 4),
     },
     Question {
         name: "words of an object through two phases",
@@ -75,8 +83,54 @@ pub(crate) const QUESTIONS: &[Question] = &[
             one("mbarrier.arrive.noComplete", |_| 1),
             asked("mbarrier.pending_count", 5),
             one("mbarrier.arrive", |_| 0),
-            one("mbarrier.inval", |_| 0),
+            INVAL,
         ],
+        answer: answer::objects,
+    },
+    Question {
+        name: "a live object in memory",
+        asks: "does a load see an object that is live, and does a store change it",
+        clauses: &["6.9"],
+        since: 90,
+        undefined: true,
+        lines: &[
+            one("mbarrier.init", |_| 3),
+            one("ld.b64", |_| 0),
+            one("mbarrier.arrive", |_| 0),
+            one("ld.b64", |_| 0),
+            one("st.b64", |_| 0x1234),
+            one("ld.b64", |_| 0),
+            one("mbarrier.arrive", |_| 0),
+            INVAL,
+            one("ld.b64", |_| 0),
+        ],
+        answer: answer::objects,
+    },
+    Question {
+        name: "an object after inval",
+        asks: "does an object that was invalidated go on with what is in memory",
+        clauses: &["6.9"],
+        since: 90,
+        undefined: true,
+        lines: &[
+            one("mbarrier.init", |_| 3),
+            one("mbarrier.arrive", |_| 0),
+            INVAL,
+            one("mbarrier.arrive", |_| 0),
+            INVAL,
+            one("st.b64", |_| word_of_count(7)),
+            one("mbarrier.arrive", |_| 0),
+            INVAL,
+        ],
+        answer: answer::objects,
+    },
+    Question {
+        name: "an arrive at a word that is no object",
+        asks: "what does an arrive at a word that no init made an object",
+        clauses: &["6.9"],
+        since: 90,
+        undefined: true,
+        lines: &[one("mbarrier.arrive", |_| 0), INVAL],
         answer: answer::objects,
     },
     Question {
@@ -88,12 +142,18 @@ pub(crate) const QUESTIONS: &[Question] = &[
         lines: &[
             one("mbarrier.init", |_| 2),
             one("mbarrier.expect_tx.relaxed.cta", |_| 1),
-            one("mbarrier.expect_tx.relaxed.cta", |_| (1 << 20) - 2),
-            one("mbarrier.complete_tx.relaxed.cta", |_| (1 << 20) - 1),
-            one("mbarrier.complete_tx.relaxed.cta", |_| (1 << 20) - 1),
-            one("mbarrier.expect_tx.relaxed.cta", |_| (1 << 20) - 1),
-            one("mbarrier.arrive.count", |_| 2),
-            one("mbarrier.test_wait.parity", |_| 0),
+            INVAL,
+            at(|_| 8, "mbarrier.init", |_| 2),
+            at(|_| 8, "mbarrier.expect_tx.relaxed.cta", |_| (1 << 20) - 1),
+            at(|_| 8, "mbarrier.inval", |_| 0),
+            at(|_| 16, "mbarrier.init", |_| 2),
+            at(|_| 16, "mbarrier.complete_tx.relaxed.cta", |_| 1),
+            at(|_| 16, "mbarrier.inval", |_| 0),
+            at(|_| 24, "mbarrier.init", |_| 2),
+            at(|_| 24, "mbarrier.complete_tx.relaxed.cta", |_| (1 << 20) - 1),
+            at(|_| 24, "mbarrier.arrive.count", |_| 2),
+            at(|_| 24, "mbarrier.test_wait.parity", |_| 0),
+            at(|_| 24, "mbarrier.inval", |_| 0),
         ],
         answer: answer::objects,
     },
@@ -105,6 +165,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         undefined: false,
         lines: &[
             one("mbarrier.init", |_| 100),
+            at(|_| 8, "mbarrier.init", |_| 100),
             all("mbarrier.arrive.noComplete", |_| 0, |_| 1),
             all("mbarrier.arrive.noComplete", |lane| if lane < LANES / 2 { 0 } else { 8 }, |_| 2),
         ],
@@ -125,6 +186,34 @@ pub(crate) const QUESTIONS: &[Question] = &[
         answer: answer::objects,
     },
     Question {
+        name: "a warp that arrives twice as often as expected",
+        asks: "does a warp complete two phases in one arrive, when half of it is expected",
+        clauses: &["6.3", "6.6"],
+        since: 90,
+        undefined: false,
+        lines: &[
+            one("mbarrier.init", |_| 16),
+            all("mbarrier.arrive", |_| 0, |_| 0),
+            one("mbarrier.test_wait.parity", |_| 0),
+            INVAL,
+        ],
+        answer: answer::objects,
+    },
+    Question {
+        name: "a warp that arrives once more than expected",
+        asks: "does a warp complete a phase in the middle of one arrive",
+        clauses: &["6.3", "6.6"],
+        since: 90,
+        undefined: false,
+        lines: &[
+            one("mbarrier.init", |_| 31),
+            all("mbarrier.arrive", |_| 0, |_| 0),
+            one("mbarrier.test_wait.parity", |_| 0),
+            INVAL,
+        ],
+        answer: answer::objects,
+    },
+    Question {
         name: "a noComplete arrive that completes",
         asks: "does a noComplete arrive that brings pending to 0 complete the phase",
         clauses: &["6.9"],
@@ -134,8 +223,9 @@ pub(crate) const QUESTIONS: &[Question] = &[
             one("mbarrier.init", |_| 2),
             one("mbarrier.arrive.noComplete", |_| 2),
             one("mbarrier.test_wait.parity", |_| 0),
+            INVAL,
         ],
-        answer: |case| answer::phase_completes(case, 1),
+        answer: |steps, case| answer::phase_completes(steps, case, 2),
     },
     Question {
         name: "a tx-count beyond its limit",
@@ -147,7 +237,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             one("mbarrier.init", |_| 1),
             one("mbarrier.expect_tx.relaxed.cta", |_| (1 << 20) - 1),
             one("mbarrier.expect_tx.relaxed.cta", |_| 1),
-            one("mbarrier.complete_tx.relaxed.cta", |_| 1),
+            INVAL,
         ],
         answer: answer::objects,
     },
@@ -239,11 +329,11 @@ pub(crate) fn answers(capture: &Capture, timings: &[MeasuredTime]) -> Vec<Answer
     answers
 }
 
-fn behaviour(record: &ProgramRecord, answer: fn(&[Observed]) -> Vec<String>) -> Vec<String> {
+fn behaviour(record: &ProgramRecord, answer: fn(&[ProgramStep], &[Observed]) -> Vec<String>) -> Vec<String> {
     let outputs = match &record.outcome {
         ProgramOutcome::Outputs(_) => record.outputs().unwrap_or_default(),
         ProgramOutcome::Skipped(why) => return vec![format!("not asked: {why}")],
-        ProgramOutcome::Failed(why) => return vec![format!("no answer: {why}")],
+        ProgramOutcome::Failed(why) => return vec![format!("the launch fails: {why}")],
         ProgramOutcome::TimedOut(seconds) => return vec![format!("no answer: it hung for {seconds} s")],
     };
     let Some((launch, output)) = record.program.launches.iter().zip(outputs).next() else {
@@ -251,7 +341,7 @@ fn behaviour(record: &ProgramRecord, answer: fn(&[Observed]) -> Vec<String>) -> 
     };
     let Reading::Steps(steps) = &launch.reading else { return vec!["no answer: it read clocks".into()] };
     match observe::cases(steps, &launch.input, output) {
-        Ok(cases) => cases.first().map_or_else(Vec::new, |case| answer(case)),
+        Ok(cases) => cases.first().map_or_else(Vec::new, |case| answer(&steps.steps, case)),
         Err(why) => vec![format!("no answer: {why}")],
     }
 }

@@ -105,6 +105,8 @@ const TIMED: &[Timed] = timed! {
         "mbarrier.test_wait.parity.shared.b64 %q, [%a], %z; selp.u32 %n, %z, 0, %q; add.u32 %a, %a, %n";
     "mbarrier.try_wait of a complete phase latency" Latency 64 sm 90 Lane ["6.3"],
         "mbarrier.try_wait.parity.shared.b64 %q, [%a], 1; selp.u32 %n, %z, 0, %q; add.u32 %a, %a, %n";
+    "mbarrier.try_wait of a pending phase latency" Latency 64 sm 90 Lane ["6.10"],
+        "mbarrier.try_wait.parity.shared.b64 %q, [%a], %z; selp.u32 %n, %z, 0, %q; add.u32 %a, %a, %n";
 };
 
 pub fn programs() -> Vec<TestProgram> {

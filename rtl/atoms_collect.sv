@@ -152,41 +152,13 @@ module atoms_collect
     end
   endfunction
 
-  /// Puts the object before each lane's own arrival into the results: lanes that arrive together
-  /// (MergeArrive) do so in their order.
-  function automatic void put_each(output wides_t rd, input wides_t so_far,
-                                   input lane_mask_t served, input words_t old,
-                                   input bank_addrs_t bank_addrs);
-    /*verilator no_inline_task*/
-    bank_addr_t  bank_addr;
-    bank_t       low, high;
-    logic [64:0] object;
-    lane_mask_t  earlier;   // lanes that arrive at the object before this one
-    rd = so_far;
-    for (int unsigned l = 0; l < NumLanes; l++) begin
-      if (served[l]) begin
-        bank_addr = bank_addrs[l];
-        low       = bank_t'(bank_addr.bank);
-        high      = low | bank_t'(1);
-        earlier   = '0;
-        for (int unsigned e = 0; e < l; e++) begin
-          bank_addr = bank_addrs[e];
-          earlier   = earlier | (lane_mask_t'(served[e] && (bank_t'(bank_addr.bank) == low)) << e);
-        end
-        object   = arrive_each({old[high], old[low]}, 6'($countones(earlier)));
-        rd[l][0] = object[31:0];
-        rd[l][1] = object[63:32];
-      end
-    end
-  endfunction
-
-  /// Puts the lanes that arrived together, each alone, in place of the low words.
-  function automatic void put_together(output wides_t rd, input wides_t objects,
-                                       input lane_mask_t served);
+  /// Puts the low word of a state in its place: 0, or of a noComplete arrival the lanes that arrived together, each alone.
+  function automatic void put_low(output wides_t rd, input wides_t objects,
+                                  input lane_mask_t served, input logic alone);
     /*verilator no_inline_task*/
     rd = objects;
     for (int unsigned l = 0; l < NumLanes; l++) begin
-      if (served[l]) rd[l][0] = word_t'(1) << l;
+      if (served[l]) rd[l][0] = word_t'(alone) << l;
     end
   endfunction
 
@@ -209,17 +181,11 @@ module atoms_collect
     pred_d = (pass_i.first ? '0 : pred_q) | stored;
     if (pass_i.valid && !pass_i.red) begin
       unique case (kind)
-        ResultOld: begin
-          if (MergeArrive && (pass_i.op == OpMbarArrive)) begin
-            put_each(rd_d, so_far, pass_i.served, old_i, bank_addr_i);
-          end else begin
-            put(rd_d, so_far, pass_i.served, pass_i.size, old_i, bank_addr_i);
-          end
-        end
+        ResultOld:  put(rd_d, so_far, pass_i.served, pass_i.size, old_i, bank_addr_i);
         ResultFlag: put_ones(rd_d, so_far, stored);
-        ResultMergedArrival: begin
+        ResultState, ResultMergedArrival: begin
           put(rd_d, so_far, pass_i.served, pass_i.size, old_i, bank_addr_i);
-          put_together(rd_d, rd_d, pass_i.served);
+          put_low(rd_d, rd_d, pass_i.served, kind == ResultMergedArrival);
         end
         default: ;  // nothing, or a predicate
       endcase

@@ -31,7 +31,7 @@ module atoms_grouper
   output lane_mask_t win_o,
   /// Banks taken, by the bank of the first word.
   output bank_mask_t taken_o,
-  /// Winner of each bank taken; elsewhere 0. Of joined stores the highest lane wins, since its value stays (spec 3.5).
+  /// Winner of each bank taken; elsewhere 0. Of joined stores the lowest lane wins, since its value stays (spec 3.5).
   output lanes_t     lane_o,
   /// Row of that winner's access; elsewhere it means nothing.
   output rows_t      row_o
@@ -76,10 +76,10 @@ module atoms_grouper
     end
   endfunction
 
-  /// Lanes that wait for the row that their bank works on; the highest of each bank, if asked for.
+  /// Lanes that wait for the row that their bank works on; the lowest of each bank, if asked for.
   function automatic void coalesce_rows(output lane_mask_t served, output lanes_t lane,
                                     input lane_mask_t pending, input bank_addrs_t bank_addrs,
-                                    input rows_t row, input lanes_t winner, input logic highest);
+                                    input rows_t row, input lanes_t winner, input logic lowest);
     /*verilator no_inline_task*/
     bank_t  bank;
     bank_addr_t bank_addr;
@@ -91,8 +91,8 @@ module atoms_grouper
       served    = served | (lane_mask_t'(row[bank] == row_t'(bank_addr.row)) << l);
     end
     served = served & pending;
-    if (highest) begin
-      for (int unsigned l = 0; l < NumLanes; l++) begin
+    if (lowest) begin
+      for (int l = int'(NumLanes) - 1; l >= 0; l--) begin
         bank_addr = bank_addrs[l];
         if (served[l]) lane[bank_t'(bank_addr.bank)] = lane_t'(l);
       end

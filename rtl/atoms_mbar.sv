@@ -36,17 +36,13 @@ module atoms_mbar
     logic [20:0] tx;
     logic [19:0] arrive;
     logic [19:0] drop;
-    logic        complete;   // the phase is completed if nothing is left to wait for
   } change_t;
 
   /// What a lane with operand B brings.
   function automatic change_t change(op_e op, logic [20:0] b);
-    change = '{tx: '0, arrive: '0, drop: '0, complete: 1'b1};
+    change = '{default: '0};
     unique case (op)
-      OpMbarExpectTx: begin
-        change.tx       = b;
-        change.complete = 1'b0;
-      end
+      OpMbarExpectTx:   change.tx = b;
       OpMbarCompleteTx: change.tx = -b;
       OpMbarArrive, OpMbarArriveCount, OpMbarArriveNoComplete: change.arrive = 20'(b);
       OpMbarArriveExpectTx: begin
@@ -75,7 +71,7 @@ module atoms_mbar
     after.tx       = object.tx - by.tx;
     after.expected = object.expected + by.drop;
     after.pending  = object.pending + by.arrive;
-    completed      = by.complete && (after.pending == '0) && (after.tx == '0);
+    completed      = (after.pending == '0) && (after.tx == '0);
     if (completed) begin
       after.phase   = !object.phase;
       after.pending = after.expected;

@@ -63,7 +63,8 @@ package atoms_op_pkg;
     ResultOld           = 3'd1,
     ResultFlag          = 3'd2,
     ResultMergedArrival = 3'd3,
-    ResultPredicate     = 3'd4
+    ResultPredicate     = 3'd4,
+    ResultState         = 3'd5
   } result_e;
 
   /// Whether operation and size are an instruction (spec 3, both columns of sizes).
@@ -110,11 +111,12 @@ package atoms_op_pkg;
   function automatic result_e result_kind(op_e op);
     unique case (op)
       OpAdd, OpMin, OpMax, OpInc, OpDec, OpAnd, OpOr, OpXor, OpExch, OpCas, OpLoad, OpMbarInit,
-      OpMbarArrive, OpMbarArriveCount, OpMbarArriveExpectTx, OpMbarArriveDrop,
-      OpMbarArriveDropCount, OpMbarArriveDropExpectTx, OpMbarArriveSm80: result_kind = ResultOld;
+      OpMbarArriveSm80: result_kind = ResultOld;
       OpCast, OpCastSpin: result_kind = ResultFlag;
       OpMbarArriveNoComplete, OpMbarArriveDropNoComplete: result_kind = ResultMergedArrival;
       OpMbarTestWait, OpMbarTryWait: result_kind = ResultPredicate;
+      OpMbarArrive, OpMbarArriveCount, OpMbarArriveExpectTx, OpMbarArriveDrop,
+      OpMbarArriveDropCount, OpMbarArriveDropExpectTx: result_kind = ResultState;
       default: result_kind = ResultNothing;
     endcase
   endfunction

@@ -129,12 +129,12 @@ module atoms_operands
     word_t value;
   } part_t;
 
-  /// What two parts come to; of stores of one byte the later lane's stays.
+  /// What two parts come to; of stores of one byte the earlier lane's stays.
   function automatic part_t joined(op_e op, size_e size, part_t earlier, part_t later);
     joined = later;
     if (op == OpStore) begin
       joined.mask  = earlier.mask | later.mask;
-      joined.value = (earlier.value & ~later.mask) | later.value;
+      joined.value = (later.value & ~earlier.mask) | earlier.value;
     end else if (MergeRed) begin
       joined.value = combine(op, size, earlier.value, later.value);
     end

@@ -8,7 +8,6 @@ use crate::cluster_rsp::ClusterRsp;
 use crate::config::Config;
 use crate::issue::Pass;
 use crate::lanes::{FirstWords, accesses, lanes};
-use crate::mbarrier;
 use crate::operands::BankWork;
 use crate::pipe::Effect;
 use crate::port::{In, MAX_BANKS, MAX_LANES, Out};
@@ -49,7 +48,6 @@ pub(crate) fn waiter(config: &Config, pass: &Pass, effect: &Effect, work: &BankW
 /// valid, does not stall, and is not suspended. `first` are bank and byte of each lane's first word.
 /// Gives the response of a cluster request that owes one.
 pub(crate) fn tick(
-    config: &Config,
     pass: &Pass,
     withheld: bool,
     effect: &Effect,
@@ -64,13 +62,13 @@ pub(crate) fn tick(
         return None;
     }
     if pass.cluster {
-        return pass.owes_response().then(|| cluster_rsp(config, pass, effect, first));
+        return pass.owes_response().then(|| cluster_rsp(pass, effect, first));
     }
     if pass.first {
         out.rsp_rd = [0; MAX_LANES];
         out.rsp_pred = 0;
     }
-    out.rsp_pred |= results(config, pass, effect, first, &mut out.rsp_rd);
+    out.rsp_pred |= results(pass, effect, first, &mut out.rsp_rd);
     out.rsp_tag = pass.tag;
     out.rsp_fault = pass.fault as u8;
     out.rsp_fault_lane = pass.fault_lane;
@@ -80,9 +78,9 @@ pub(crate) fn tick(
     None
 }
 
-fn cluster_rsp(config: &Config, pass: &Pass, effect: &Effect, first: &FirstWords) -> ClusterRsp {
+fn cluster_rsp(pass: &Pass, effect: &Effect, first: &FirstWords) -> ClusterRsp {
     let mut rd = [0; MAX_LANES];
-    let stored = results(config, pass, effect, first, &mut rd);
+    let stored = results(pass, effect, first, &mut rd);
     ClusterRsp {
         rd: rd[0],
         pred: stored != 0,
@@ -115,7 +113,6 @@ pub(crate) fn registers(config: &Config, out: &Out, see: &mut impl SeeRegister) 
 /// stored, or whose phase is complete.
 #[inline(always)] // once per pass of warp requests
 fn results(
-    config: &Config,
     pass: &Pass,
     effect: &Effect,
     first: &FirstWords,
@@ -139,16 +136,6 @@ fn results(
     match op.row().result {
         ResultKind::Nothing | ResultKind::Predicate => {}
         ResultKind::Flag => lanes(stored).for_each(|lane| rd[lane] = 1),
-        ResultKind::Old if op == Op::MbarArrive && config.merge_arrive => {
-            // Lanes that arrive together, in order of lanes.
-            let mut before = [0; MAX_BANKS];
-            for lane in lanes(pass.served) {
-                let bank = first.bank(lane);
-                let object = old_value(size, &effect.old, bank, 0) as u64;
-                rd[lane] = u128::from(mbarrier::state_before(object, before[bank]));
-                before[bank] += 1;
-            }
-        }
         ResultKind::Old if matches!(size, Size::U32 | Size::S32) => {
             for lane in lanes(pass.served) {
                 rd[lane] = effect.old[first.bank(lane)].into();
@@ -157,6 +144,11 @@ fn results(
         ResultKind::Old => {
             for lane in lanes(pass.served) {
                 rd[lane] = old_value(size, &effect.old, first.bank(lane), first.byte(lane));
+            }
+        }
+        ResultKind::State => {
+            for lane in lanes(pass.served) {
+                rd[lane] = u128::from(effect.old[first.bank(lane) | 1]) << 32;
             }
         }
         ResultKind::MergedArrival => {

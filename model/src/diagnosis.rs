@@ -82,8 +82,8 @@ pub enum DiagnosisKind {
     ArriveBeyondPending(u32),
     /// A noComplete arrive completes the phase.
     NoCompleteCompletes,
-    /// `MBAR.EXPECT_TX` brings the tx-count to 0 with nothing pending: no later step completes the phase.
-    Stranded,
+    /// A lane arrives after another lane of its request completed the phase.
+    ArriveAcrossPhases,
     /// A wait for a phase older than the one before the current one, by a state of that phase: so many phases old.
     StalePhase(u64),
     /// A wait with a state that this object never gave.
@@ -168,7 +168,7 @@ impl DiagnosisKind {
             Kind::DropBeyondExpected { .. } => ("drop beyond expected", "spec 6.1, 6.9"),
             Kind::ArriveBeyondPending { .. } => ("arrive beyond pending", "spec 6.9"),
             Kind::NoCompleteCompletes => ("noComplete completes", "spec 6.3, 6.9"),
-            Kind::Stranded => ("phase stranded", "spec 6.3, 6.4"),
+            Kind::ArriveAcrossPhases => ("arrives across phases", "spec 6.6, 6.9"),
             Kind::StalePhase { .. } => ("stale phase", "spec 6.5, 6.9"),
             Kind::ForeignState => ("foreign state", "spec 6.5, 6.9"),
             Kind::ArriveUnwaited => ("arrive without a wait", "[PTX] 9.7.13.15.4"),
@@ -231,7 +231,9 @@ impl Diagnosis {
                 format!("{op} arrives {times} with {pending} arrivals pending")
             }
             DiagnosisKind::NoCompleteCompletes => format!("{op} completes the phase"),
-            DiagnosisKind::Stranded => format!("{op} brings the tx-count to 0 with no arrival pending"),
+            DiagnosisKind::ArriveAcrossPhases => {
+                format!("{op} of one request completes the phase and arrives once more")
+            }
             DiagnosisKind::StalePhase(behind) => {
                 format!("{op} asks with state {:#010x}, {behind} phases old", self.operand as u32)
             }
@@ -301,8 +303,8 @@ impl Diagnosis {
                 "init with all arrivals of a phase, and wait between two phases; the pending count wraps here"
             }
             DiagnosisKind::NoCompleteCompletes => "the last arrive of a phase is one without noComplete",
-            DiagnosisKind::Stranded => {
-                "expect before the last arrive, or with it: only arrives and complete_tx complete"
+            DiagnosisKind::ArriveAcrossPhases => {
+                "init with all lanes that arrive together; a GPU that takes them in one step faults (docs/silicon.md)"
             }
             DiagnosisKind::StalePhase { .. } => {
                 "a wait asks about the current phase or the one before; wait in every phase"

@@ -8,7 +8,7 @@ use std::hint::select_unpredictable;
 
 use crate::agen::BankAddrs;
 use crate::config::{Config, WinnerPolicy};
-use crate::lanes::lanes;
+use crate::lanes::{lanes, lanes_downwards};
 use crate::port::{MAX_BANKS, MAX_LANES};
 use crate::spin::SpinTurns;
 
@@ -20,7 +20,7 @@ pub(crate) enum Conflict {
     /// They fail at once: CAST.SPIN (spec 5.1).
     Fail,
     /// Those of the winner's address are served with it: loads, POPC.INC, merged operations, and stores, where
-    /// of the coalesced lanes the highest counts as the winner, since its value stays (spec 3.5).
+    /// of the coalesced lanes the lowest counts as the winner, since its value stays (spec 3.5).
     Coalesce,
 }
 
@@ -125,7 +125,7 @@ impl Group {
 
 /// Calls `meet` with each lane in `waiting`, in the order of the winner policy.
 #[inline(always)]
-fn walk(config: &Config, mut waiting: u32, rotate: u32, mut meet: impl FnMut(usize)) {
+fn walk(config: &Config, waiting: u32, rotate: u32, mut meet: impl FnMut(usize)) {
     let mut upwards = |mask: u32| lanes(mask).for_each(&mut meet);
     match config.winner_policy {
         WinnerPolicy::Lowest => upwards(waiting),
@@ -135,11 +135,7 @@ fn walk(config: &Config, mut waiting: u32, rotate: u32, mut meet: impl FnMut(usi
             upwards(waiting & below);
         }
         WinnerPolicy::Highest => {
-            while waiting != 0 {
-                let lane = 31 - waiting.leading_zeros();
-                meet(lane as usize & (MAX_LANES - 1));
-                waiting &= !(1 << lane);
-            }
+            lanes_downwards(waiting).for_each(meet);
         }
     }
 }

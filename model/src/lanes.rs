@@ -15,6 +15,18 @@ pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
+/// Lanes of a mask, descending.
+#[inline(always)]
+pub(crate) fn lanes_downwards(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let lane = (31 - mask.leading_zeros() as usize) & (MAX_LANES - 1);
+            mask &= !(1 << lane);
+            lane
+        })
+    })
+}
+
 /// Banks of a mask, ascending.
 #[inline(always)]
 pub(crate) fn banks(mut mask: u64) -> impl Iterator<Item = usize> {

@@ -71,7 +71,7 @@ impl MbarObject {
         self.tx = (self.tx.wrapping_add(change.tx as i32) << 11) >> 11;
         self.expected = self.expected.wrapping_sub(change.drop) & COUNT_MASK;
         self.pending = self.pending.wrapping_sub(change.arrive) & COUNT_MASK;
-        let completed = change.complete && self.pending == 0 && self.tx == 0;
+        let completed = self.pending == 0 && self.tx == 0;
         if completed {
             self.phase = !self.phase;
             self.pending = self.expected;
@@ -104,17 +104,15 @@ pub(crate) struct Change {
     pub(crate) tx: i64,
     pub(crate) arrive: u32,
     pub(crate) drop: u32,
-    /// The phase is completed if nothing is left to wait for.
-    complete: bool,
 }
 
 impl Change {
     /// What a lane with operand B brings; operations without one arrive `b` times. `None` for those that count nothing.
     pub(crate) fn of(op: Op, b: u32) -> Option<Change> {
-        let none = Change { tx: 0, arrive: 0, drop: 0, complete: true };
+        let none = Change { tx: 0, arrive: 0, drop: 0 };
         let tx = i64::from(b);
         Some(match op {
-            Op::MbarExpectTx => Change { tx, complete: false, ..none },
+            Op::MbarExpectTx => Change { tx, ..none },
             Op::MbarCompleteTx => Change { tx: -tx, ..none },
             Op::MbarArrive | Op::MbarArriveCount | Op::MbarArriveNoComplete => Change { arrive: b, ..none },
             Op::MbarArriveExpectTx => Change { tx, arrive: 1, ..none },
@@ -176,11 +174,6 @@ pub fn step(op: Op, word: u64, b: u64) -> ObjectStep {
         object.apply(change)
     };
     ObjectStep { new: Some(object.encode()), completed }
-}
-
-/// The object before the lane `nth` (from 0) of those that arrive together by [`Op::MbarArrive`].
-pub fn state_before(word: u64, nth: u32) -> u64 {
-    step(Op::MbarArrive, word, u64::from(nth)).new.unwrap_or(word)
 }
 
 /// Arrives once at an object of two words: offset 0 holds 2^30 - expected, offset 4 holds

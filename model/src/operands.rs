@@ -5,7 +5,7 @@ use atoms_ops::{Op, Size};
 
 use crate::agen::BankAddrs;
 use crate::alu::{AluIn, alu};
-use crate::lanes::{banks, lanes};
+use crate::lanes::{banks, lanes, lanes_downwards};
 use crate::port::MAX_BANKS;
 
 /// What a pass brings to its banks.
@@ -67,8 +67,8 @@ pub(crate) fn operands(
 ) {
     let last = last_word(size);
     work.valid = 0;
-    // Of coalesced stores the highest lane wins, so all of them are brought, the highest last.
-    for lane in lanes(if op == Op::Store { served } else { first }) {
+    // Of coalesced stores the lowest lane wins, so all of them are brought, the lowest last.
+    for lane in lanes_downwards(if op == Op::Store { served } else { first }) {
         let bank = bank_addrs.first.bank(lane);
         if last == 0 {
             work.valid |= 1 << bank;
@@ -107,7 +107,7 @@ fn count(served: u32, bank_addrs: &BankAddrs, work: &mut BankWork) {
 fn gather(op: Op, size: Size, served: u32, bank_addrs: &BankAddrs, b: &[u128], work: &mut BankWork) {
     let full = u32::MAX >> (32 - 8 * size.bytes());
     let mut seen = 0u64;
-    for lane in lanes(served) {
+    for lane in lanes_downwards(served) {
         let bank = bank_addrs.first.bank(lane);
         let b = b[lane] as u32;
         let first = seen >> bank & 1 == 0;

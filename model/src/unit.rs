@@ -228,7 +228,7 @@ impl Unit {
         );
         let withheld = self.stall || suspends;
         let first = self.pipe.first_words();
-        let cluster_rsp = collect::tick(&self.config, done, withheld, effect, first, &mut self.out, i);
+        let cluster_rsp = collect::tick(done, withheld, effect, first, &mut self.out, i);
 
         let mut load = None;
         if !self.stall {

@@ -61,9 +61,9 @@ fn rtl_ranges(ops: &[Op]) -> String {
 }
 
 /// Kinds of results, in order of their codes in the RTL, which has no result as its default.
-const RESULTS: [ResultKind; 5] = {
-    use ResultKind::{Flag, MergedArrival, Nothing, Old, Predicate};
-    [Nothing, Old, Flag, MergedArrival, Predicate]
+const RESULTS: [ResultKind; 6] = {
+    use ResultKind::{Flag, MergedArrival, Nothing, Old, Predicate, State};
+    [Nothing, Old, Flag, MergedArrival, Predicate, State]
 };
 
 /// The text of `rtl/atoms_op_pkg.sv`.
@@ -165,6 +165,7 @@ pub fn spec_table() -> String {
             ResultKind::Nothing => "-",
             ResultKind::Old => "M",
             ResultKind::Flag => "1 if it stored, else 0",
+            ResultKind::State => "high word of M",
             ResultKind::MergedArrival => "lanes, high word of M",
             ResultKind::Predicate => "predicate",
         };

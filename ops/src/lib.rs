@@ -140,6 +140,8 @@ pub enum ResultKind {
     Old,
     /// 1 if the lane stored, else 0, in the full width of Rd (spec 3.2).
     Flag,
+    /// Low word: 0; high word: that of the mbarrier object before the lane arrived (spec 6.6).
+    State,
     /// Low word: the lanes that arrived together; high word: that of the object before they did. The
     /// compiler's code puts the lane's own state together from the two (spec 6.8, `.TMASK`).
     MergedArrival,
@@ -297,24 +299,24 @@ operations! { $
     MbarInit = 16, "MBAR.INIT", [U64], Barrier, B, Old, Writes, Never, Never, "Rb";
     /// The object ceases to be one; the word stays (`SYNCS.CCTL.IV`).
     MbarInval = 17, "MBAR.INVAL", [U64], Barrier, None, Nothing, Reads, Never, Never, "M";
-    /// tx-count += `Rb` (`SYNCS.ARRIVE.TRANS64.A0TR`, and `.A0T1` with 1).
-    MbarExpectTx = 18, "MBAR.EXPECT_TX", [U64], Barrier, B, Nothing, Writes, Never, NoResult, "tx += Rb";
+    /// tx-count += `Rb`, then completion (`SYNCS.ARRIVE.TRANS64.A0TR`, and `.A0T1` with 1).
+    MbarExpectTx = 18, "MBAR.EXPECT_TX", [U64], Barrier, B, Nothing, Writes, Never, NoResult, "tx += Rb; complete?";
     /// tx-count -= `Rb`, then completion (`.A0TX`).
     MbarCompleteTx = 19, "MBAR.COMPLETE_TX", [U64], Barrier, B, Nothing, Writes, Never, NoResult, "tx -= Rb; complete?";
     /// Arrives once (`.A1T0`).
-    MbarArrive = 20, "MBAR.ARRIVE", [U64], Barrier, None, Old, Writes, MergeArrive, NoResult, "pending -= 1; complete?";
+    MbarArrive = 20, "MBAR.ARRIVE", [U64], Barrier, None, State, Writes, MergeArrive, NoResult, "pending -= 1; complete?";
     /// Arrives `Rb` times (`.ART0`).
-    MbarArriveCount = 21, "MBAR.ARRIVE_COUNT", [U64], Barrier, B, Old, Writes, Never, NoResult, "pending -= Rb; complete?";
+    MbarArriveCount = 21, "MBAR.ARRIVE_COUNT", [U64], Barrier, B, State, Writes, Never, NoResult, "pending -= Rb; complete?";
     /// tx-count += `Rb`, then arrives once (no suffix).
-    MbarArriveExpectTx = 22, "MBAR.ARRIVE.EXPECT_TX", [U64], Barrier, B, Old, Writes, Never, NoResult, "tx += Rb; pending -= 1; complete?";
+    MbarArriveExpectTx = 22, "MBAR.ARRIVE.EXPECT_TX", [U64], Barrier, B, State, Writes, Never, NoResult, "tx += Rb; pending -= 1; complete?";
     /// Arrives `Rb` times, which must not complete the phase (`.TMASK.ART0`).
     MbarArriveNoComplete = 23, "MBAR.ARRIVE.NO_COMPLETE", [U64], Barrier, B, MergedArrival, Writes, Never, Never, "pending -= Rb; complete?";
     /// expected -= 1, then arrives once (`.OPTOUT.A1T0`).
-    MbarArriveDrop = 24, "MBAR.ARRIVE_DROP", [U64], Barrier, None, Old, Writes, Never, NoResult, "expected -= 1; pending -= 1; complete?";
+    MbarArriveDrop = 24, "MBAR.ARRIVE_DROP", [U64], Barrier, None, State, Writes, Never, NoResult, "expected -= 1; pending -= 1; complete?";
     /// expected -= `Rb`, then arrives `Rb` times (`.OPTOUT.ART0`).
-    MbarArriveDropCount = 25, "MBAR.ARRIVE_DROP_COUNT", [U64], Barrier, B, Old, Writes, Never, NoResult, "expected -= Rb; pending -= Rb; complete?";
+    MbarArriveDropCount = 25, "MBAR.ARRIVE_DROP_COUNT", [U64], Barrier, B, State, Writes, Never, NoResult, "expected -= Rb; pending -= Rb; complete?";
     /// tx-count += `Rb`, expected -= 1, then arrives once (`.OPTOUT`).
-    MbarArriveDropExpectTx = 26, "MBAR.ARRIVE_DROP.EXPECT_TX", [U64], Barrier, B, Old, Writes, Never, NoResult, "tx += Rb; expected -= 1; pending -= 1; complete?";
+    MbarArriveDropExpectTx = 26, "MBAR.ARRIVE_DROP.EXPECT_TX", [U64], Barrier, B, State, Writes, Never, NoResult, "tx += Rb; expected -= 1; pending -= 1; complete?";
     /// As [`Op::MbarArriveDropCount`], which must not complete the phase (`.TMASK.OPTOUT.ART0`).
     MbarArriveDropNoComplete = 27, "MBAR.ARRIVE_DROP.NO_COMPLETE", [U64], Barrier, B, MergedArrival, Writes, Never, Never, "expected -= Rb; pending -= Rb; complete?";
     /// Whether the phase of the parity in bit 31 of `Rb` is complete (`SYNCS.PHASECHK.TRANS64`).

@@ -1,12 +1,15 @@
-//! Orders of mbarrier lanes that give no state, or one for several lanes together: what can they leave?
+//! Orders of mbarrier lanes: what can they leave, and does one explain the states that they got?
 //!
-//! Such lanes take counts off one object (spec 6.3), and all that their order can matter for is at
+//! Lanes take counts off one object (spec 6.3), and all that their order can matter for is at
 //! which moments nothing is left, so that the phase completes (spec 6.4). Equal steps are
 //! interchangeable, and once no phase can complete any more the rest is a sum. So a search over *which
 //! lanes are done*, the lowest lane of equal ones first, that stops where only sums are left, walks
 //! straight to the end wherever all steps are equal or no phase completes, and is short for the
 //! few different counts of a warp. Beyond [`MAX_STATES`] states of different counts around completions
 //! it gives up, which is no verdict.
+//!
+//! Lanes that got a state found the object as its high word says, each at its turn or all that arrived in one step before
+//! the first of them (spec 6.6).
 
 use std::collections::HashSet;
 
@@ -25,6 +28,17 @@ pub(crate) struct Arrivals {
     together: [u32; MAX_LANES],
     /// High word of the object before those lanes, where it was given.
     high: [Option<u32>; MAX_LANES],
+    /// Lanes that may have arrived in one step with others that found the same high word.
+    may_join: u32,
+}
+
+/// Where a search is.
+#[derive(Clone, Copy)]
+struct Reached {
+    done: u32,
+    object: Fields,
+    /// High word that the lanes of the last step found.
+    found: Option<u32>,
 }
 
 /// Pending count and phase at the end; the rest of the object is the same after every order.
@@ -41,7 +55,13 @@ pub(crate) enum NoOrder {
 impl Arrivals {
     pub(crate) fn new() -> Self {
         let step = Step { arrivals: 0, dropped: 0, tx: 0, raises: false, completes: false };
-        Arrivals { count: 0, step: [step; MAX_LANES], together: [0; MAX_LANES], high: [None; MAX_LANES] }
+        Arrivals {
+            count: 0,
+            step: [step; MAX_LANES],
+            together: [0; MAX_LANES],
+            high: [None; MAX_LANES],
+            may_join: 0,
+        }
     }
 
     /// Adds a lane; at most 32 of them.
@@ -57,6 +77,12 @@ impl Arrivals {
         self.push(step);
         self.together[self.count - 1] = together;
         self.high[self.count - 1] = Some(high);
+    }
+
+    /// As [`Arrivals::push`] for a lane whose state has the high word `high`.
+    pub(crate) fn push_state(&mut self, step: Step, high: u32) {
+        self.may_join |= 1 << self.count;
+        self.push_together(step, 1 << self.count, high);
     }
 
     fn all(&self) -> u32 {
@@ -112,6 +138,10 @@ impl Arrivals {
             if self.walk(start).is_some_and(|object| (object.pending, object.phase) == goal) {
                 return Ok(());
             }
+            let end = self.ascending(start);
+            if self.order_is_nothing(&start) && (end.pending, end.phase) != goal {
+                return Err(NoOrder::Stuck(0));
+            }
         } else {
             let leaves_goal = |first| {
                 let object = self.turn(start, first);
@@ -135,9 +165,10 @@ impl Arrivals {
     /// Every end that some order has.
     pub(crate) fn ends(&self, start: Fields) -> Result<Vec<End>, NoOrder> {
         let mut ends = Vec::new();
+        let one = self.order_is_nothing(&start);
         self.search(start, |end| {
             ends.push(end);
-            false
+            one
         })?;
         ends.sort_unstable();
         ends.dedup();
@@ -171,9 +202,14 @@ impl Arrivals {
         self.high[..self.count].iter().any(Option::is_some)
     }
 
-    /// Whether lane `i` can be the first of those that went together.
+    /// Whether lane `i` can be the first of a step.
     fn fits(&self, i: usize, object: &Fields) -> bool {
         self.high[i].is_none_or(|high| u64::from(high) == object.word() >> 32)
+    }
+
+    /// Whether lane `i` can go on with the step of the lanes that found this high word.
+    fn joins(&self, i: usize, found: Option<u32>) -> bool {
+        self.may_join >> i & 1 != 0 && self.high[i] == found
     }
 
     /// The lanes that can come after those `done`: the rest of those that went together with one of
@@ -183,13 +219,16 @@ impl Arrivals {
         begun.map_or((self.all() & !done, false), |i| (self.together[i] & !done, true))
     }
 
-    /// The object after the order in which the lowest lane that fits comes next, if that ends.
+    /// The object after the order in which the lowest lane that fits comes next, or else the lowest that joins, if that
+    /// ends.
     fn walk(&self, start: Fields) -> Option<Fields> {
-        let (mut done, mut object) = (0u32, start);
+        let (mut done, mut object, mut found) = (0u32, start, None);
         while done != self.all() {
             let (next, begun) = self.next(done);
-            let i = lanes_of(next).find(|&i| begun || self.fits(i, &object))?;
+            let first = lanes_of(next).find(|&i| begun || self.fits(i, &object));
+            let i = first.or_else(|| lanes_of(next).find(|&i| self.joins(i, found)))?;
             self.step[i].perform(&mut object);
+            found = self.high[i];
             done |= 1 << i;
         }
         Some(object)
@@ -201,8 +240,8 @@ impl Arrivals {
         let constrained = self.is_constrained();
         let (mut furthest, mut ended) = (0u32, false);
         let mut visited = HashSet::new();
-        let mut open = vec![(0u32, start)];
-        while let Some((done, object)) = open.pop() {
+        let mut open = vec![Reached { done: 0, object: start, found: None }];
+        while let Some(Reached { done, object, found }) = open.pop() {
             if done.count_ones() > furthest.count_ones() {
                 furthest = done;
             }
@@ -220,7 +259,7 @@ impl Arrivals {
             let (next, begun) = self.next(done);
             let candidates = open.len();
             for i in lanes_of(next) {
-                let fits = begun || self.fits(i, &object);
+                let fits = begun || self.fits(i, &object) || self.joins(i, found);
                 let first = lanes_of(next & !(u32::MAX << i)).all(|j| !self.alike(i, j));
                 if !fits || !first {
                     continue;
@@ -228,8 +267,9 @@ impl Arrivals {
                 let mut left = object;
                 self.step[i].perform(&mut left);
                 let done = done | 1 << i;
-                if visited.insert((done, left.pending, left.phase)) {
-                    open.push((done, left));
+                let found = self.high[i];
+                if visited.insert((done, left.pending, left.phase, found)) {
+                    open.push(Reached { done, object: left, found });
                 }
             }
             if visited.len() > MAX_STATES {

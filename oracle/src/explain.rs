@@ -5,7 +5,7 @@ use crate::counting;
 use crate::follow::follow;
 use crate::kernel::{Gives, Together, leaves, loaded, value_mask};
 use crate::lanes::{Lanes, lanes_of};
-use crate::objects::{explain_arrivals, explain_states, explain_waits, leave_object};
+use crate::objects::{explain_arrivals, explain_sm80, explain_waits, leave_object};
 use crate::rejection::{Rejection, times};
 use crate::request::MAX_LANES;
 use crate::trail::{Edges, NoTrail};
@@ -66,10 +66,17 @@ fn explain_in_any_order(
             }
             old
         }
-        Together::Store => lanes_of(unit.lanes).fold(old, |value, lane| {
-            let shift = if size.bytes() < 4 { (access.addr[lane] % 4) * 8 } else { 0 };
-            value & !(mask << shift) | (req.b[lane] & mask) << shift
-        }),
+        Together::Store => {
+            // The lowest lane's store stays (spec 3.5).
+            let (mut stored, mut value) = (0, old);
+            for lane in lanes_of(unit.lanes) {
+                let shift = if size.bytes() < 4 { (access.addr[lane] % 4) * 8 } else { 0 };
+                let bits = mask << shift & !stored;
+                value = value & !bits | req.b[lane] << shift & bits;
+                stored |= bits;
+            }
+            value
+        }
         Together::Count => (old + u128::from(unit.lanes.count_ones())) & mask,
         Together::Select => {
             left.copy_from_slice(before);
@@ -109,11 +116,9 @@ fn explain_in_any_order(
             let end = lanes_of(unit.lanes).fold(old, |value, _| leaves(op, size, value, 0, 0));
             return leave_object(case, unit, old, end, seen, left);
         }
-        Together::Arrive | Together::ArriveSm80 if req.red || Gives::of(op) != Gives::Old => {
-            return explain_arrivals(case, unit, old, seen, left, choices);
-        }
-        Together::Arrive | Together::ArriveSm80 => {
-            let end = explain_states(case, unit, old)?;
+        Together::Arrive => return explain_arrivals(case, unit, old, seen, left, choices),
+        Together::ArriveSm80 => {
+            let end = explain_sm80(case, unit, old)?;
             return leave_object(case, unit, old, end, seen, left);
         }
     };

@@ -24,7 +24,9 @@ pub(crate) fn follow(
         let (b, c, addr) = (req.b[lane] & mask, req.c[lane] & mask, access.addr[lane]);
         let rd = match gives {
             Gives::Old | Gives::OldAndStored if !req.red => Some(value),
-            // Each arrives in a step of its own (spec 6.6).
+            // Each arrives in a step of its own, or all in one (spec 6.6, 6.11).
+            Gives::State if !req.red && order == Order::Merged => Some(old >> 32 << 32),
+            Gives::State if !req.red => Some(value >> 32 << 32),
             Gives::Merged if !req.red => Some(value >> 32 << 32 | 1 << lane),
             _ => None,
         };
@@ -63,7 +65,10 @@ fn broken(order: Order, unit: &Unit, what: String) -> Rejection {
         Order::UpFrom(0) => ("spec 4.2", "the others upwards"),
         Order::UpFrom(_) => ("spec 4.2", "the others upwards and around"),
         Order::Down => ("spec 4.2", "the others downwards"),
-        Order::Merged => ("spec 6.11", "the others upwards"),
+        Order::Merged => {
+            let what = format_args!("{what}: {} arrive in one step", Lanes(unit.lanes));
+            return Rejection::new("spec 6.11", "order", what);
+        }
     };
     let (lanes, first) = (Lanes(unit.lanes), order.of_lanes(unit.lanes).next().unwrap_or(0));
     let what = format_args!("{what}: of {lanes}, lane {first} goes first and {way}");

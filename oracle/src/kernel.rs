@@ -40,6 +40,8 @@ pub(crate) enum Gives {
     OldAndStored,
     /// Whether it stored, in Rd and as a predicate.
     Stored,
+    /// The high word of the object before, in its place (spec 6.6).
+    State,
     /// Which lanes went together, and the high word before they did (spec 6.8).
     Merged,
     /// A predicate: the phase asked about is complete (spec 6.5).
@@ -57,7 +59,7 @@ impl Gives {
 pub(crate) enum Together {
     /// Nothing: each loads its bytes.
     Load,
-    /// The bytes of the last lane that names them.
+    /// The bytes of the lowest lane that names them.
     Store,
     /// One more for each lane.
     Count,
@@ -127,7 +129,7 @@ fn rules(op: Op) -> (&'static [Size], Reach, Gives, Together) {
         | Op::MbarArriveExpectTx
         | Op::MbarArriveDrop
         | Op::MbarArriveDropCount
-        | Op::MbarArriveDropExpectTx => (&[U64], ClusterWithoutResult, Gives::Old, Arrive),
+        | Op::MbarArriveDropExpectTx => (&[U64], ClusterWithoutResult, Gives::State, Arrive),
         Op::MbarArriveSm80 => (&[U64], ClusterWithoutResult, Gives::Old, ArriveSm80),
         Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete => (&[U64], Cta, Gives::Merged, Arrive),
         Op::MbarTestWait | Op::MbarTryWait => (&[U64], Cta, Gives::Complete, Wait),

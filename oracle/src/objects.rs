@@ -1,7 +1,7 @@
 //! One mbarrier object of one request: do its lanes explain what was seen?
 //!
-//! As `explain.rs`, which calls it, for the operations of spec 6. Lanes that give the state before them
-//! walk an Eulerian trail of objects; the others are searched for (`arrivals.rs`).
+//! As `explain.rs`, which calls it, for the operations of spec 6. Arrivals at objects of sm_80, which give the whole object
+//! before them, walk an Eulerian trail of objects; the others are searched for (`arrivals.rs`).
 
 use atoms_ops::Op;
 
@@ -31,8 +31,9 @@ pub(crate) fn explain_waits(case: &Case<'_>, unit: &Unit, old: u128) -> Result<(
     Ok(())
 }
 
-/// Lanes that give the state before: the one object they leave, if an order explains theirs.
-pub(crate) fn explain_states(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejection> {
+/// Lanes that arrive at an object of sm_80 and give it as it was before: the one object they leave, if an order explains
+/// theirs.
+pub(crate) fn explain_sm80(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejection> {
     let Case { access, req, resp, .. } = case;
     let (op, size) = (access.op, access.size);
     let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
@@ -101,7 +102,7 @@ fn wrong_object(case: &Case<'_>, unit: &Unit, old: u128, got: u128, expected: Op
     } else {
         arrivals_of(case, unit).sum(before.fields())
     };
-    let (clause, wrong) = wrong_with(before, got, sum, expected, op);
+    let (clause, wrong) = wrong_with(before, got, sum, expected);
     let instead = expected.map_or(String::new(), |object| format!(", where every order leaves {object}"));
     let (lanes, addr) = (Lanes(unit.lanes), case.access.addr[unit.lanes.trailing_zeros() as usize & 31]);
     let what = format_args!("{op} of {lanes} found {addr:#x} at {before} and left {got}{instead}: {wrong}");
@@ -145,7 +146,25 @@ fn arrivals_together(case: &Case<'_>, unit: &Unit) -> Result<Arrivals, Rejection
     Ok(arrivals)
 }
 
-/// Lanes that take counts off an object and give no state, or one for several lanes.
+/// The lanes of a unit as steps, each with the state that it got (spec 6.6).
+fn arrivals_with_states(case: &Case<'_>, unit: &Unit) -> Result<Arrivals, Rejection> {
+    let Case { access, req, resp, .. } = case;
+    let mut arrivals = Arrivals::new();
+    for lane in lanes_of(unit.lanes) {
+        let got = resp.rd[lane];
+        if got >> 64 != 0 || got as u32 != 0 {
+            let addr = access.addr[lane];
+            let what = format_args!("lane {lane} got {got:#x} from {addr:#x}: the low word of a state is 0");
+            return Err(Rejection::new("spec 6.6", "rd", what));
+        }
+        if let Some(step) = Step::of(access.op, req.b[lane] as u32) {
+            arrivals.push_state(step, (got >> 32) as u32);
+        }
+    }
+    Ok(arrivals)
+}
+
+/// Lanes that take counts off an object.
 pub(crate) fn explain_arrivals(
     case: &Case<'_>,
     unit: &Unit,
@@ -155,8 +174,11 @@ pub(crate) fn explain_arrivals(
     choices: &mut Vec<u128>,
 ) -> Result<Final, Rejection> {
     let Case { access, req, resp, .. } = case;
-    let together = !req.red && Gives::of(access.op) == Gives::Merged;
-    let arrivals = if together { arrivals_together(case, unit)? } else { arrivals_of(case, unit) };
+    let arrivals = match Gives::of(access.op) {
+        Gives::Merged if !req.red => arrivals_together(case, unit)?,
+        Gives::State if !req.red => arrivals_with_states(case, unit)?,
+        _ => arrivals_of(case, unit),
+    };
     let before = ObjectWord { word: old as u64, layout: ObjectLayout::Sm90 };
     let start = before.fields();
     let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];

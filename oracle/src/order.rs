@@ -26,7 +26,7 @@ pub(crate) enum Order {
     UpFrom(u32),
     /// Downwards.
     Down,
-    /// Upwards, as if one after the other: merged arrivals (spec 6.11).
+    /// Upwards, all in one step: merged arrivals (spec 6.11).
     Merged,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn matters(op: Op) -> bool {
     match Together::of(op) {
         Together::Commute | Together::Replace | Together::CountUp | Together::CountDown => true,
         Together::Compare | Together::Arrive | Together::ArriveSm80 => true,
-        // The highest lane's store stays whichever goes first (spec 3.5), and CAST.SPIN is judged by 5.4.
+        // The lowest lane's store stays whichever goes first (spec 3.5), and CAST.SPIN is judged by 5.4.
         Together::Load | Together::Store | Together::Count | Together::Select => false,
         Together::Nothing | Together::Wait => false,
     }

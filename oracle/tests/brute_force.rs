@@ -77,10 +77,7 @@ fn start() -> impl Strategy<Value = Vec<u32>> {
 
 /// The orders of a request's lanes, each with every way in which noComplete arrivals go together.
 fn turns(req: &SerialRequest, geometry: &Geometry) -> Vec<(Vec<usize>, u32)> {
-    let merges = matches!(
-        Op::from_code(req.op),
-        Some(Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete) if !req.red
-    );
+    let merges = !req.red && Op::from_code(req.op).is_some_and(serial::gives_state);
     let lanes = active(req, geometry);
     let ways = if merges { 1 << lanes.len() } else { 1 };
     orders(&lanes).into_iter().flat_map(|order| (0..ways).map(move |way| (order.clone(), way))).collect()

@@ -78,7 +78,7 @@ fn the_documented_wait_is_accepted_and_any_change_to_it_found() {
     );
     #[rustfmt::skip]
     let changes = [
-        (r#""rd":"0x7ffff800001ffffc""#,  r#""rd":"0x7ffff000001ffffc""#,   10, "an arrival was lost"),
+        (r#""rd":"0x7ffff80000000000""#,  r#""rd":"0x7fffe80000000000""#,   10, "no order of the lanes leads there"),
         (r#"[[33,"0xfffff000"]]"#,        r#"[[33,"0x00000000"]]"#,         10, "the phase did not advance"),
         (r#""pred":3,"cycle":54"#,        r#""pred":0,"cycle":54"#,         12, "gave up too early"),
         (r#""pred":3,"cycle":54"#,        r#""pred":0,"cycle":1040"#,       12, "a lost wake-up"),

@@ -41,7 +41,7 @@ module collect_proof
   cluster_rsp_t         cl_rsp_o;
   atoms_collect dut (.*);
 
-  /// Words that a lane reads: bytes from the first byte of its access; of an object, after the arrivals of lanes before it.
+  /// Words that a lane reads: bytes from the first byte of its access; of an object that it arrives at, the high word.
   function automatic wide_t reads(pass_t pass, lane_t lane, words_t old, bank_mask_t hit, bank_addrs_t bank_addr);
     word_t      word;
     logic       stored;
@@ -50,15 +50,9 @@ module collect_proof
     word   = old[bank_t'(where.bank)];
     stored = hit[bank_t'(where.bank)] && pass.win[lane];
     reads  = '0;
-    if (MergeArrive && (pass.op == OpMbarArrive) && !pass.red && pass.served[lane]) begin
-      reads = wide_t'({old[bank_t'(where.bank) + 1], word});
-      for (int unsigned e = 0; e < NumLanes; e++)
-        if ((e < 32'(lane)) && pass.served[e] && (bank_t'(bank_addr[e].bank) == bank_t'(where.bank)))
-          reads = wide_t'(64'(arrive_once(64'(reads))));
-    end else if (pass.served[lane] && !pass.red) begin
+    if (pass.served[lane] && !pass.red) begin
       case (pass.op)
-        OpAdd, OpMin, OpMax, OpInc, OpDec, OpAnd, OpOr, OpXor, OpExch, OpCas, OpLoad, OpMbarInit, OpMbarArrive,
-        OpMbarArriveCount, OpMbarArriveExpectTx, OpMbarArriveDrop, OpMbarArriveDropCount, OpMbarArriveDropExpectTx,
+        OpAdd, OpMin, OpMax, OpInc, OpDec, OpAnd, OpOr, OpXor, OpExch, OpCas, OpLoad, OpMbarInit,
         OpMbarArriveSm80:
           case (pass.size)
             SizeU8:   reads[0] = word_t'(word[8*where.in_word[1:0] +: 8]);
@@ -71,6 +65,8 @@ module collect_proof
             default:  reads[0] = word;
           endcase
         OpCast, OpCastSpin: reads[0] = word_t'(stored);
+        OpMbarArrive, OpMbarArriveCount, OpMbarArriveExpectTx, OpMbarArriveDrop, OpMbarArriveDropCount,
+        OpMbarArriveDropExpectTx: reads[1] = old[bank_t'(where.bank) + 1];
         OpMbarArriveNoComplete, OpMbarArriveDropNoComplete: begin
           reads[0][lane] = 1'b1;
           reads[1]       = old[bank_t'(where.bank) + 1];

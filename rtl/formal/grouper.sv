@@ -1,6 +1,6 @@
 /// A pass serves at most one lane on each bank, or lanes that are joined; it serves some lane as long as one waits, so that
 /// every lane is served within as many passes as there are lanes (spec 4.1 to 4.3). Joined lanes are those in the row of the
-/// first lane of their bank; of joined stores the highest lane is the winner (spec 3.5). CAST.SPIN serves every lane, and
+/// first lane of their bank; of joined stores the lowest lane is the winner (spec 3.5). CAST.SPIN serves every lane, and
 /// selects exactly one of each bank (spec 5.1 to 5.3).
 ///
 /// Holes: that a lane once served waits no more is `issue`'s; fairness of the favoured lane is `spin`'s.
@@ -77,7 +77,7 @@ module grouper_proof
       end
       if (joined && (op == OpStore)) begin
         RowOfTheFirst: assert (early);
-        HighestStays:  assert (!served[one] || (winner >= one));
+        LowestStays:   assert (!served[one] || (winner <= one));
       end else if (!favours) FirstInOrderGoes: assert (turn(winner) <= turn(one));
     end
     if ((one != other) && win[one] && win[other] && same_bank) OneOfEachBank: assert (joined && same_row);

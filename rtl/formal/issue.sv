@@ -1,7 +1,7 @@
 /// A request that leaves its queue is worked off before another one is taken, in passes that carry its tag and what else it
 /// names; every lane is served in one pass, and a request without lanes or under a fault has one that serves none (spec 2.4,
 /// 2.6, 4.1, 4.6). A pass works on words of the accesses of its lanes and on no others, and on all words of those that win (spec
-/// 1.3, 4.4), with the operands that came with the request: each word with its own, a store with each byte of the highest lane
+/// 1.3, 4.4), with the operands that came with the request: each word with its own, a store with each byte of the lowest lane
 /// that stores it, an arrival or POPC.INC with the number of lanes, lanes that merge with their operands as one (spec 3, 3.5, 4.1,
 /// 6.5, 6.11). There is a pass in every cycle in which none is held back, so that n lanes leave in n such
 /// cycles at most; the head of a queue is taken within NumLanes + 3 of them, and within 2 * NumLanes + 1 at the cluster port
@@ -203,7 +203,8 @@ module issue_proof
     for (int unsigned l = 0; l < NumLanes; l++) begin
       if (pass_o.served[l] && (bank_t'(bank_addr[l].bank) == bank)) begin
         number = number + 1;
-        if ((any_byte >= bank_addr[l].in_word[1:0]) && (5'(any_byte) < 5'(bank_addr[l].in_word[1:0]) + bytes(size))) begin
+        if (!has_byte && (any_byte >= bank_addr[l].in_word[1:0])
+            && (5'(any_byte) < 5'(bank_addr[l].in_word[1:0]) + bytes(size))) begin
           has_byte = 1'b1;
           of_byte  = lane_t'(l);
         end
@@ -271,7 +272,7 @@ module issue_proof
         if (op == OpStore) begin
           StoresItsBytes: assert (c_o[bank][8*any_byte +: 8] == (((wide != '0) || has_byte) ? '1 : '0));
           if ((wide == '0) && known && has_byte && (of_byte == its_lane) && (its_word == '0))
-            LastLaneStays: assert (b_o[bank][8*any_byte +: 8] == its_b[8*(any_byte - bank_addr[of_byte].in_word[1:0]) +: 8]);
+            FirstLaneStays: assert (b_o[bank][8*any_byte +: 8] == its_b[8*(any_byte - bank_addr[of_byte].in_word[1:0]) +: 8]);
         end
         if ((bank == first) && (op inside {OpPopcInc, OpMbarArrive, OpMbarArriveDrop, OpMbarArriveSm80}))
           CountsLanes: assert (b_o[bank] == word_t'(number));

@@ -69,11 +69,11 @@ module mbar_proof
     endcase
     // Spec 6.4.
     case (op)
-      OpMbarCompleteTx, OpMbarArrive, OpMbarArriveCount, OpMbarArriveNoComplete, OpMbarArriveExpectTx,
+      OpMbarExpectTx, OpMbarCompleteTx, OpMbarArrive, OpMbarArriveCount, OpMbarArriveNoComplete, OpMbarArriveExpectTx,
       OpMbarArriveDrop, OpMbarArriveDropCount, OpMbarArriveDropNoComplete, OpMbarArriveDropExpectTx:
         complete = (pending == 0) && (tx == 0);
       OpMbarArriveSm80: complete = pending80 == 0;
-      OpMbarInit, OpMbarExpectTx: ;
+      OpMbarInit: ;
       default: known = 1'b0;
     endcase
     if (complete) begin

@@ -38,9 +38,14 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// The answer tells what the word was.
+    /// The answer tells what the high word was.
     fn tells(&self) -> bool {
-        !self.red && self.op.row().result == ResultKind::Old && self.op != Op::MbarInit
+        !self.red && self.op.row().result == ResultKind::State
+    }
+
+    /// The low word is the same before and afterwards.
+    fn keeps_low(&self) -> bool {
+        matches!(self.op, Op::MbarArrive | Op::MbarArriveCount)
     }
 }
 
@@ -101,9 +106,10 @@ impl Objects {
             && flight.tells()
             && out.rsp_fault == 0
         {
-            let word = out.rsp_rd[flight.last as usize % MAX_LANES] as u64;
-            known.state = (word >> 32) as u32;
-            if known.flights == 0 {
+            let state = out.rsp_rd[flight.last as usize % MAX_LANES] as u64;
+            known.state = (state >> 32) as u32;
+            if known.flights == 0 && flight.keeps_low() {
+                let word = state | known.word & u64::from(u32::MAX);
                 known.word = mbarrier::step(flight.op, word, flight.b).new.unwrap_or(word);
             }
         }

@@ -45,6 +45,8 @@ struct Life {
     phase: u64,
     /// A wait has seen the phase before complete; there is none before the first.
     waited: bool,
+    /// Request that completed a phase last.
+    completed_by: Option<u64>,
     /// Cycle in which waiters were woken last.
     woken: Option<u64>,
     /// High words of the states handed out, with the last phase each was handed out in.
@@ -53,7 +55,7 @@ struct Life {
 
 impl Life {
     fn new(slot: u8) -> Self {
-        Life { slot, phase: 0, waited: true, woken: None, states: HashMap::new() }
+        Life { slot, phase: 0, waited: true, completed_by: None, woken: None, states: HashMap::new() }
     }
 }
 
@@ -231,8 +233,8 @@ impl Watch {
                 Some((wait, kinds)) if wait == (low, operand) => kinds,
                 _ => {
                     let waited_for = seen.waiters.waits_at(low as u8, access.row);
-                    let (slot, red, cycle) = (pass.slot, pass.red, self.cycle);
-                    let operation = Operation { op, operand, word, slot, red, cycle, waited_for };
+                    let (slot, red, cycle, request) = (pass.slot, pass.red, self.cycle, self.request);
+                    let operation = Operation { op, operand, word, slot, red, cycle, request, waited_for };
                     let (after, kinds) = self.operate(access.pair(seen.config, low), &operation);
                     words[low] = after;
                     before = op.asks_phase().then_some(((low, operand), kinds));
@@ -429,6 +431,8 @@ struct Operation {
     slot: u8,
     red: bool,
     cycle: u64,
+    /// Number of its request.
+    request: u64,
     /// A request is suspended at the object.
     waited_for: bool,
 }
@@ -536,8 +540,8 @@ fn judge_step(life: &mut Life, o: &Operation, step: &mbarrier::ObjectStep) -> Op
         Some(DiagnosisKind::ArriveBeyondPending(change.arrive))
     } else if no_complete && step.completed {
         Some(DiagnosisKind::NoCompleteCompletes)
-    } else if op == Op::MbarExpectTx && before.tx != 0 && tx == 0 && before.pending == 0 {
-        Some(DiagnosisKind::Stranded)
+    } else if change.arrive > 0 && life.completed_by == Some(o.request) {
+        Some(DiagnosisKind::ArriveAcrossPhases)
     } else if change.arrive > 0 && !life.waited {
         // Once a phase.
         life.waited = true;
@@ -545,11 +549,12 @@ fn judge_step(life: &mut Life, o: &Operation, step: &mbarrier::ObjectStep) -> Op
     } else {
         None
     };
-    if !o.red && matches!(op.row().result, ResultKind::Old | ResultKind::MergedArrival) {
+    if !o.red && matches!(op.row().result, ResultKind::State | ResultKind::MergedArrival) {
         life.states.insert((word >> 32) as u32, life.phase);
     }
     if step.completed {
         life.phase += 1;
+        life.completed_by = Some(o.request);
         // Of several completions in one cycle the first wakes all waiters.
         life.waited = o.waited_for && life.woken != Some(o.cycle);
         if life.waited {

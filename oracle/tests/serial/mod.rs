@@ -47,7 +47,7 @@ impl Machine {
         self.run_merged(req, order, 0)
     }
 
-    /// As [`Machine::run`]; a noComplete arrival at a place of the order with a bit in `merged` goes
+    /// As [`Machine::run`]; an arrival that gives a state, at a place of the order with a bit in `merged`, goes
     /// together with the one before it at the same object, if there is one.
     pub(crate) fn run_merged(
         &mut self,
@@ -90,7 +90,9 @@ impl Machine {
         let mut groups_served = BTreeSet::new();
         // Lanes, and the high word before the first of them, in order of age.
         let mut arrived: Vec<(usize, u32, u128)> = Vec::new();
-        let order = if op == Op::Store { &lowest_first } else { order };
+        // The lowest lane's store stays.
+        let highest_first: Vec<usize> = lowest_first.iter().rev().copied().collect();
+        let order = if op == Op::Store { &highest_first } else { order };
         for (turn, &lane) in order.iter().enumerate() {
             let (at, count) = (place(lane), bytes as usize);
             let keep = if count == 16 { u128::MAX } else { (1 << (8 * count)) - 1 };
@@ -153,7 +155,7 @@ impl Machine {
                 Op::MbarInit => b,
                 _ => object_after(op, old as u64, b as u32).into(),
             };
-            if matches!(op, Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete) {
+            if gives_state(op) {
                 match arrived.iter_mut().rev().find(|group| group.0 == at) {
                     Some(group) if merged >> turn & 1 == 1 => group.1 |= 1 << lane,
                     _ => arrived.push((at, 1 << lane, old >> 32)),
@@ -185,11 +187,17 @@ impl Machine {
         }
         for (_, lanes, high) in arrived.into_iter().filter(|_| !req.red) {
             for lane in (0..32).filter(|lane| lanes >> lane & 1 == 1) {
-                resp.rd[lane] = high << 32 | u128::from(lanes);
+                let no_complete = matches!(op, Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete);
+                resp.rd[lane] = high << 32 | if no_complete { u128::from(lanes) } else { 0 };
             }
         }
         (resp, written)
     }
+}
+
+/// Whether lanes get a state (spec 6.6).
+pub(crate) fn gives_state(op: Op) -> bool {
+    (Op::MbarArrive..=Op::MbarArriveDropNoComplete).contains(&op)
 }
 
 /// An object from its fields (spec 6.2).
@@ -233,7 +241,7 @@ fn object_after(op: Op, word: u64, b: u32) -> u64 {
     ) {
         expected -= arrivals;
     }
-    let looks = !matches!(op, Op::MbarExpectTx | Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait);
+    let looks = !matches!(op, Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait);
     if looks && pending % (1 << 20) == 0 && tx % (1 << 21) == 0 {
         phase ^= 1;
         pending = expected;

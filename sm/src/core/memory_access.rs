@@ -122,8 +122,8 @@ impl Core<'_> {
         };
         let remote = window & !shared;
         let (first, reply) = match op {
-            GlobalOp::Wide(WideOp::AddF32 { .. } | WideOp::AddF64) => (None, Reply::None),
-            GlobalOp::Wide(wide) => (Some(Op::Load), Reply::Update { op: wide, operand: 0, dst }),
+            GlobalOp::Wide(WideOp::Add64) => (Some(Op::Load), Reply::Add64 { operand: 0, dst }),
+            GlobalOp::Wide(_) => (None, Reply::None),
             GlobalOp::Atomic(Op::Cast | Op::CastSpin) => (to_unit, Reply::Stored { dst }),
             _ if dst.is_zero() => (to_unit, Reply::None),
             _ => (to_unit, Reply::Old { dst }),
@@ -134,7 +134,7 @@ impl Core<'_> {
                 let refused = |message| ExecError::access("remote", pc, lane as u32, message);
                 let place = self.resolve(warp.cta_slot, addresses[lane] as u32).map_err(refused)?;
                 let reply = match reply {
-                    Reply::Update { op, dst, .. } => Reply::Update { op, operand: b[lane] as u64, dst },
+                    Reply::Add64 { dst, .. } => Reply::Add64 { operand: b[lane] as u64, dst },
                     reply => reply,
                 };
                 // The warp waits for it: a fence behind it must not pass it.
@@ -197,11 +197,9 @@ impl Core<'_> {
             Reply::None | Reply::Flushed => return true,
             Reply::Old { dst } => (dst, transfer.size, extend(transfer.size, answer.old)),
             Reply::Stored { dst } => (dst, transfer.size, u128::from(answer.stored)),
-            Reply::Update { op, operand, dst } => {
+            Reply::Add64 { operand, dst } => {
                 if transfer.op != Op::Cas || answer.old != transfer.b {
-                    let new =
-                        atomic::apply(GlobalOp::Wide(op), transfer.size, answer.old, u128::from(operand), 0);
-                    let c = new.unwrap_or(answer.old);
+                    let c = u128::from((answer.old as u64).wrapping_add(operand));
                     self.cluster_port.ask(Transfer {
                         op: Op::Cas,
                         b: answer.old,

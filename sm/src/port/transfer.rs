@@ -1,7 +1,7 @@
 //! Requests at the cluster port, and their answers.
 
 use crate::memory::SharedPlace;
-use atoms_isa::{Reg, WideOp};
+use atoms_isa::Reg;
 use atoms_ops::{Fault, Op, Size};
 
 /// Origin of a request, which waits for the answer.
@@ -24,8 +24,8 @@ pub(crate) enum Reply {
     Old { dst: Reg },
     /// Whether it stored goes to a register.
     Stored { dst: Reg },
-    /// The word is worked on by compare-and-store, until one has stored; the word before goes to a register.
-    Update { op: WideOp, operand: u64, dst: Reg },
+    /// The operand is added to 64 bits by compare-and-store, until one has stored; what was there goes to a register.
+    Add64 { operand: u64, dst: Reg },
 }
 
 /// One request at the cluster port.

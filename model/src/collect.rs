@@ -112,12 +112,7 @@ pub(crate) fn registers(config: &Config, out: &Out, see: &mut impl SeeRegister) 
 /// Puts the results of the lanes served into `rd`; gives the lanes whose compare-and-store
 /// stored, or whose phase is complete.
 #[inline(always)] // once per pass of warp requests
-fn results(
-    pass: &Pass,
-    effect: &Effect,
-    first: &FirstWords,
-    rd: &mut [u128; MAX_LANES],
-) -> u32 {
+fn results(pass: &Pass, effect: &Effect, first: &FirstWords, rd: &mut [u128; MAX_LANES]) -> u32 {
     let Some((op, size)) = pass.kind else { return 0 };
     let mut stored = 0;
     if op.compares() {

@@ -110,7 +110,7 @@ fn requests(
     let asks = Asked {
         name: &about,
         asks: format!("does some order of the lanes explain {about}"),
-        undefined: false,
+        undefined: instruction.is_open(spread.ctas()),
     };
     let mut clauses = match instruction.meaning {
         Meaning::Loop { .. } => vec!["4.5", "7.2", "7.3"],

@@ -70,6 +70,21 @@ impl TestInstruction {
         [ATOMICS, LOOPS, ACCESSES, BARRIERS, REMOTE].into_iter().flatten().find(|i| i.name == name)
     }
 
+    /// Whether PTX, or the compiler, leaves open what comes of several lanes on one place. Of stores wider than a word
+    /// another lane's stays than of others. Of most atomics of 64 bits and of packed halves compilers make a load and a
+    /// store where they cannot rule out that the place is in another CTA, so that updates are lost.
+    pub(crate) fn is_open(&self, ctas: u32) -> bool {
+        match self.meaning {
+            Meaning::Unit { op: Op::Store, size } => size.bytes() > 4,
+            Meaning::Loop { update, value } => {
+                let packed = matches!(value, ValueType::F16x2 | ValueType::Bf16x2);
+                let bitwise = value.bytes() == 8 && update != Update::Add;
+                ctas > 1 && (packed || bitwise)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether `.sem` and `.scope` may stand in it.
     pub fn is_atomic(&self) -> bool {
         self.name.starts_with("atom.") || self.name.starts_with("red.")

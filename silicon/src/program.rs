@@ -120,7 +120,7 @@ pub struct Steps {
     pub spread: Spread,
     /// What is carried out, one after the other.
     pub steps: Vec<ProgramStep>,
-    /// PTX leaves undefined what happens.
+    /// PTX leaves open what happens, or compilers do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undefined: bool,
 }

@@ -1,13 +1,14 @@
 //! `docs/silicon.md` says of each clause where it comes from and how often a GPU is asked about it.
 
 use expect_test::expect_file;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs::File;
 use std::path::PathBuf;
 
 use atoms_silicon::capture::{Capture, ProgramRecord};
-use atoms_silicon::{catalogue, report};
+use atoms_silicon::catalogue;
+use atoms_silicon::report::{self, CaptureReport};
 
 const BEGIN: &str = "<!-- begin: clauses -->\n";
 const END: &str = "<!-- end: clauses -->\n";
@@ -60,20 +61,26 @@ fn silicon() -> Vec<Capture> {
         .collect()
 }
 
-/// What a capture says about a clause: nothing where no program about it answered.
-fn about(capture: &Capture, clause: &str) -> Option<String> {
-    let of = |record: &&ProgramRecord| {
-        record.program.clauses.iter().any(|c| c == clause) && record.outputs().is_some()
-    };
-    let records: Vec<ProgramRecord> = capture.records.iter().filter(of).cloned().collect();
-    if records.is_empty() {
-        return None;
+/// What GPUs say about a clause, each once: nothing where no program about it answered.
+fn about(captures: &[(Capture, CaptureReport)], clause: &str) -> BTreeMap<String, String> {
+    let mut said = BTreeMap::new();
+    for (capture, report) in captures {
+        let asks = |record: &&ProgramRecord| {
+            record.program.clauses.iter().any(|c| c == clause) && record.outputs().is_some()
+        };
+        if capture.records.iter().any(|record| asks(&record)) {
+            let against =
+                report.oracle.findings.iter().filter(|f| f.refusal.clause == format!("spec {clause}"));
+            let programs: BTreeSet<&str> = against.map(|f| &f.program[..]).collect();
+            let verdict = match programs.len() {
+                0 => "agrees".into(),
+                1 => "1 program differs".into(),
+                n => format!("{n} programs differ"),
+            };
+            said.entry(report.header.device.name.clone()).or_insert(verdict);
+        }
     }
-    let report = report::judge(&Capture { records, ..capture.clone() });
-    let against =
-        report.oracle.findings.iter().filter(|f| f.refusal.clause == format!("spec {clause}")).count();
-    let verdict = if against == 0 { "agrees".into() } else { format!("{against} findings") };
-    Some(format!("{}: {verdict}", report.header.device.name))
+    said
 }
 
 #[test]
@@ -86,11 +93,16 @@ fn the_page_has_every_clause_that_is_asked_about() {
         assert!(clauses.contains_key(clause), "clause {clause}: docs/spec.md has none of that number");
         *asked.entry(clause).or_default() += 1;
     }
-    let silicon = silicon();
+    let judged = |capture: Capture| {
+        let report = report::judge(&capture);
+        (capture, report)
+    };
+    let captures: Vec<_> = silicon().into_iter().map(judged).collect();
     let mut table = String::from("| clause | text from | programs | silicon |\n|---|---|---|---|\n");
     for (clause, text) in &clauses {
         let programs = asked.get(&clause[..]).map_or("none".into(), u32::to_string);
-        let said: Vec<String> = silicon.iter().filter_map(|capture| about(capture, clause)).collect();
+        let said: Vec<String> =
+            about(&captures, clause).iter().map(|(gpu, says)| format!("{gpu}: {says}")).collect();
         let _ =
             writeln!(table, "| {clause} | {} | {programs} | {} |", sources(text).join(", "), said.join("; "));
     }

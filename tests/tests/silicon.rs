@@ -44,17 +44,28 @@ fn findings(report: &CaptureReport) -> Value {
     })
 }
 
-#[test]
-fn what_captures_say_of_us_is_what_is_known() {
-    let folders = folders();
-    assert!(!folders.is_empty(), "at least that of the stand-in");
+/// Judges the captures whose folder is the stand-in's, or those of GPUs.
+fn what_captures_say_is_what_is_known(standin: bool) {
+    let folders: Vec<_> = folders().into_iter().filter(|f| f.ends_with("standin") == standin).collect();
+    assert!(!folders.is_empty());
     for folder in folders {
         let report = judged(&folder);
-        assert!(report.oracle.accepted > 100, "{}: {}", folder.display(), report.oracle.accepted);
+        assert!(report.oracle.accepted > 10, "{}: {}", folder.display(), report.oracle.accepted);
         let found = findings(&report);
         let path = folder.join("findings.json");
         expect_file![&path].assert_eq(&format!("{found:#}\n"));
     }
+}
+
+#[test]
+fn what_the_stand_in_says_of_us_is_what_is_known() {
+    what_captures_say_is_what_is_known(true);
+}
+
+#[test]
+#[ignore = "nightly: the oracle alone judges GPUs in the quick tier, for docs/silicon.md"]
+fn what_gpus_say_of_us_is_what_is_known() {
+    what_captures_say_is_what_is_known(false);
 }
 
 /// Whatever a GPU is to be asked, RTL, model and oracle have answered before.

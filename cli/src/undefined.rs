@@ -65,6 +65,7 @@ impl Observer for Requests<'_> {
         match *event {
             CoreEvent::ForeignLane(pc, mask) => count(&mut self.named[FOREIGN_LANE], cycle, pc, mask),
             CoreEvent::ReservedShared(pc, mask) => count(&mut self.named[RESERVED_SHARED], cycle, pc, mask),
+            CoreEvent::SplitAtomic(pc, mask) => count(&mut self.named[SPLIT_ATOMIC], cycle, pc, mask),
             CoreEvent::ForeignPendingCount(pc, mask) => {
                 count(&mut self.named[PENDING_COUNT], cycle, pc, mask)
             }
@@ -107,9 +108,10 @@ struct Kind {
 /// Indices in [`KINDS`]. The last kind is reported with the uses of mbarrier objects.
 const FOREIGN_LANE: usize = 0;
 const RESERVED_SHARED: usize = 1;
-const PENDING_COUNT: usize = 2;
+const SPLIT_ATOMIC: usize = 2;
+const PENDING_COUNT: usize = 3;
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 4] = [
     Kind {
         name: "foreign lane",
         title: ["shuffled value", "shuffled values"],
@@ -123,6 +125,13 @@ const KINDS: [Kind; 3] = [
         clause: "spec 1.4",
         what: "an access to shared memory below the first variable, which the system reserves",
         advice: "correct the address; %reserved_smem_offset_1 is for code that means to use reserved memory",
+    },
+    Kind {
+        name: "split atomic",
+        title: ["atomic that loses updates", "atomics that lose updates"],
+        clause: "spec 7.5",
+        what: "an atomic on the memory of another CTA that a GPU does not carry out there: the compiler's code loads and stores",
+        advice: "use an atomic of 32 bits, or add, exch or cas of 64, or let a thread of that CTA do it (docs/silicon.md)",
     },
     Kind {
         name: "foreign pending count",

@@ -109,6 +109,8 @@ pub enum CoreEvent<'a> {
     /// An instruction accesses, in these lanes, shared memory that the system reserves, though the kernel never reads where
     /// that lies.
     ReservedShared(u32, u32),
+    /// An atomic names, in these lanes, memory of another CTA, where the unit does not carry it out.
+    SplitAtomic(u32, u32),
     /// The port has taken a request that an instruction made; lane 0 of the request is this lane of the warp.
     Request(u32, u32, &'a In),
     /// The port has answered.

@@ -19,6 +19,7 @@ mod ptx_rows;
 mod races;
 mod reach;
 mod single;
+mod split_atomics;
 mod threads;
 mod vectors;
 mod written;

@@ -65,7 +65,7 @@ const OTHERS: &[(&str, &str, u64, [u32; 2])] = &[
     ("compare and swap",           "MOV R10, 0x64 ;\nMOV R11, 0x65 ;\nATOM.E.CAS.STRONG.GPU PT, R30, [R6], R10, R11 ;", 100 + 31 * 101, [101, 0]),
     ("cast gives a flag",          "MOV R10, 0x64 ;\nMOV R11, 0x65 ;\nATOM.E.CAST.SPIN.STRONG.SM PT, R30, [R6], R10, R11 ;", 1, [101, 0]),
     ("add of 64 bits is done",     "MOV R10, 0x80000000 ;\nMOV R11, RZ ;\nATOM.E.ADD.64.STRONG.GPU P0, RZ, [R6], R10 ;\nSEL R30, RZ, 0x1, !P0 ;", 32, [100, 16]),
-    ("minimum of 64 bits",         "MOV R10, R0 ;\nMOV R11, RZ ;\nATOM.E.MIN.64.STRONG.GPU P0, RZ, [R6], R10 ;\nMOV R30, RZ ;", 0, [0, 0]),
+    ("minimum of 64 bits is not",  "MOV R10, R0 ;\nMOV R11, RZ ;\nATOM.E.MIN.64.STRONG.GPU P0, RZ, [R6], R10 ;\nSEL R30, RZ, 0x1, !P0 ;", 0, [100, 0]),
     ("float addition is not",      "ATOM.E.ADD.F32.FTZ.RN.STRONG.GPU P0, RZ, [R6], R8 ;\nQSPC.E.S P1, RZ, [R6] ;\nQSPC.E.D P2, RZ, [R6] ;\nSEL R30, RZ, 0x1, !P2 ;\n@P0 MOV R30, 0x3e8 ;\n@P1 MOV R30, 0x3e8 ;", 32, [100, 0]),
     ("loads and stores of bytes",  "IADD3 R10, R6, R0, RZ ;\nMOV R11, R7 ;\nISETP.GT.U32.AND P0, PT, R0, 0x3, PT ;\n@!P0 ST.E.U8 [R10+0x4], R0 ;\nLD.E.U8 R30, [R6+0x7] ;\nMOV R30, RZ ;", 0, [100, 0x0302_0100]),
     ("a load of 64 bits",          "LD.E.64 R30, [R6] ;",                              3200,               [100, 0]),

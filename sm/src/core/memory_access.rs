@@ -4,6 +4,7 @@ use super::Core;
 use super::issue::{At, ExecError, addresses, extend, in_shared_window, rank_of};
 use crate::compute::atomic;
 use crate::memory::{LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, generic};
+use crate::observer::CoreEvent;
 use crate::port::{Address, Origin, Reply, Request, RequestOperands, Transfer, gather, scatter};
 use crate::warp::{Busy, LANES, Warp, lanes, select};
 use atoms_isa::{GlobalAccess, GlobalOp, LocalAccess, Space, WideOp};
@@ -123,7 +124,13 @@ impl Core<'_> {
         let remote = window & !shared;
         let (first, reply) = match op {
             GlobalOp::Wide(WideOp::Add64) => (Some(Op::Load), Reply::Add64 { operand: 0, dst }),
-            GlobalOp::Wide(_) => (None, Reply::None),
+            GlobalOp::Wide(WideOp::AddF32 { .. } | WideOp::AddF64) => (None, Reply::None),
+            GlobalOp::Wide(_) => {
+                if remote != 0 {
+                    self.tell(&CoreEvent::SplitAtomic(pc, remote));
+                }
+                (None, Reply::None)
+            }
             GlobalOp::Atomic(Op::Cast | Op::CastSpin) => (to_unit, Reply::Stored { dst }),
             _ if dst.is_zero() => (to_unit, Reply::None),
             _ => (to_unit, Reply::Old { dst }),

@@ -87,6 +87,7 @@ impl Observer for Races<'_> {
             CoreEvent::ForeignPendingCount(..)
             | CoreEvent::ForeignLane(..)
             | CoreEvent::ReservedShared(..)
+            | CoreEvent::SplitAtomic(..)
             | CoreEvent::Request(..)
             | CoreEvent::Response(_)
             | CoreEvent::ClusterRequest(..)

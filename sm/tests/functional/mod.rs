@@ -115,7 +115,7 @@ impl FunctionalPort {
         tx = tx.wrapping_sub(expect) & 0x1f_ffff;
         expected = expected.wrapping_add(drop) & 0xf_ffff;
         pending = pending.wrapping_add(arrive) & 0xf_ffff;
-        if pending == 0 && tx == 0 && op != Op::MbarExpectTx {
+        if pending == 0 && tx == 0 {
             (phase, pending) = (phase ^ 1, expected);
         }
         let new = match op {
@@ -203,6 +203,11 @@ impl FunctionalPort {
         }
         let mut banks_taken = 0_u64;
         let mut depth = vec![0_u8; self.shape.banks as usize];
+        // The lowest lane's store stays.
+        let mut lanes = lanes;
+        if op == Op::Store {
+            lanes.reverse();
+        }
         for &lane in &lanes {
             let at = (base + (Self::address(i, lane) & 0xff_ffff)) as usize;
             let bank = at / 4 % self.shape.banks as usize;
@@ -217,6 +222,7 @@ impl FunctionalPort {
                     _ if i.req_red != 0 => 0,
                     ResultKind::Nothing | ResultKind::Predicate | ResultKind::Flag => 0,
                     ResultKind::Old => u128::from(old),
+                    ResultKind::State => u128::from(old >> 32 << 32),
                     ResultKind::MergedArrival => u128::from(old >> 32 << 32 | 1 << lane),
                 };
                 continue;

@@ -119,7 +119,7 @@ impl Change {
             Op::MbarArriveDrop | Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete => {
                 Change { arrive: b, drop: b, ..none }
             }
-            Op::MbarArriveDropExpectTx => Change { tx, arrive: 1, drop: 1, ..none },
+            Op::MbarArriveDropExpectTx => Change { tx, arrive: 1, drop: 1 },
             Op::MbarInit
             | Op::MbarInval
             | Op::MbarTestWait

@@ -19,7 +19,7 @@ use serde::Deserialize;
 
 /// Architectures, and how many cases are tried on each.
 const ARCHITECTURES: [(&str, usize); 6] =
-    [("sm_80", 200), ("sm_89", 200), ("sm_90", 2150), ("sm_100", 2150), ("sm_107", 2150), ("sm_120", 2150)];
+    [("sm_80", 200), ("sm_89", 200), ("sm_90", 2172), ("sm_100", 2172), ("sm_107", 2172), ("sm_120", 2172)];
 
 use SpelledOperation::*;
 

@@ -168,11 +168,11 @@ const OPERATIONS: &[OperationRow] = rows! {
     ("sts.64",                                 Store, U64, RZ, &[(8, 1 + 2 * W1 + W2, 0)],          &[(16, 9)],         &[0],              0, &[(8, 1), (12, 2), (16, 9)], 1),
     ("sts.128",                                Store, B128, RZ, &[(0, 1 + 2 * W1 + 3 * W2 + 4 * W3, 0)], &[],           &[0],              0, &[(0, 1), (4, 2), (8, 3), (12, 4)], 1),
     ("sts gives nothing",                      Store, U32, RD, &[(4, 7, 9)],                        &[(4, 5)],          &[0],              0, &[(4, 7)],          1),
-    ("of stores to a word the highest lane's stays", Store, U32, RZ, &[(0, 5, 0), (0, 6, 0), (0, 7, 0)], &[],           &[0, 0, 0],        0, &[(0, 7)],          1),
-    ("of stores to a byte the highest lane's stays", Store, U8, RZ, &[(1, 5, 0), (2, 6, 0), (1, 7, 0)], &[],            &[0, 0, 0],        0, &[(0, 0x0006_0700)], 1),
-    ("of stores to a pair the highest lane's stays", Store, U64, RZ, &[(0, 5 | W1, 0), (0, 6, 0)],  &[],                &[0, 0],           0, &[(0, 6)],          1),
-    ("of stores to a quad the highest lane's stays", Store, B128, RZ, &[(0, 5 | W3, 0), (0, 6 | W2, 0)], &[],           &[0, 0],           0, &[(0, 6), (8, 1)],  1),
-    ("stores to two words of a bank take two", Store, U32, RZ, &[(0, 5, 0), (128, 6, 0), (0, 7, 0)], &[],               &[0, 0, 0],        0, &[(0, 7), (128, 6)], 2),
+    ("of stores to a word the lowest lane's stays", Store, U32, RZ, &[(0, 5, 0), (0, 6, 0), (0, 7, 0)], &[],            &[0, 0, 0],        0, &[(0, 5)],          1),
+    ("of stores to a byte the lowest lane's stays", Store, U8, RZ, &[(1, 5, 0), (2, 6, 0), (1, 7, 0)], &[],             &[0, 0, 0],        0, &[(0, 0x0006_0500)], 1),
+    ("of stores to a pair the lowest lane's stays", Store, U64, RZ, &[(0, 5 | W1, 0), (0, 6, 0)],   &[],                &[0, 0],           0, &[(0, 5), (4, 1)],  1),
+    ("of stores to a quad the lowest lane's stays", Store, B128, RZ, &[(0, 5 | W3, 0), (0, 6 | W2, 0)], &[],            &[0, 0],           0, &[(0, 5), (12, 1)], 1),
+    ("stores to two words of a bank take two", Store, U32, RZ, &[(0, 5, 0), (128, 6, 0), (0, 7, 0)], &[],               &[0, 0, 0],        0, &[(0, 5), (128, 6)], 2),
 
     // 4 passes
     ("lanes on different banks go together",   Add, U32, RD, &[(0, 1, 0), (4, 1, 0), (8, 1, 0)],    &[],                &[0, 0, 0],        0, &[(0, 1), (4, 1), (8, 1)], 1),

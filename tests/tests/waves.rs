@@ -153,7 +153,7 @@ fn transactions_are_read_from_their_fields() {
 fn every_request_of_a_wave_has_fields() {
     let config = configs::named(&configs::rtl_dir(), "small").expect("a configuration");
     let profile = Profile::named("objects").expect("a profile");
-    let campaign = Campaign { config, profile, seed: 3, requests: 2_000, until: 700 };
+    let campaign = Campaign { config, profile, seed: 4, requests: 2_000, until: 700 };
     let path = std::env::temp_dir().join(format!("atoms-requests-{}.vcd", std::process::id()));
     let mut session = Session::new(ModelMachine::new(campaign.config.config), None);
     session.set_trace(Some(Trace::create(&path, session.machine(), None).expect("the wave is written")));
@@ -240,7 +240,7 @@ fn sampled(path: &Path, cycles: Range<u64>) -> BTreeMap<String, Vec<String>> {
 fn a_window_equals_the_same_cycles_of_the_whole_wave() {
     let config = configs::named(&configs::rtl_dir(), "small").expect("a configuration");
     let profile = Profile::named("objects").expect("a profile");
-    let campaign = Campaign { config, profile, seed: 3, requests: 2_000, until: 700 };
+    let campaign = Campaign { config, profile, seed: 4, requests: 2_000, until: 700 };
     let wave = |name: &str, window: Range<u64>| {
         let path = std::env::temp_dir().join(format!("atoms-{name}-{}.vcd", std::process::id()));
         let mut session = Session::new(ModelMachine::new(campaign.config.config), None);

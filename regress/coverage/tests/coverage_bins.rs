@@ -233,8 +233,8 @@ const CASES: &[Case] = &[
     ("bytes of one word", "default", |rig| {
         let bytes = of(Op::Store, Size::U8).lane(0, 4, 0x80).lane(1, 7, 1);
         rig.alone(&[bytes, of(Op::Load, Size::S8).lane(0, 4, 0)]);
-    }, &[("sub_word", "LDS, s8, 0, set; STS, u8, 3, clear"), ("store_overlay", "u8, beside others in the word"),
-        ("values", "STS, u8, 1, 0"), ("addresses", "LDS, 1; STS, 1")]),
+    }, &[("sub_word", "LDS, s8, 0, set; STS, u8, 0, set"), ("store_overlay", "u8, beside others in the word"),
+        ("values", "STS, u8, smallest negative, 0"), ("addresses", "LDS, 1; STS, 1")]),
     ("an immediate with its highest bit set", "default", |rig| {
         rig.alone(&[of(Op::Load, WORD).lane(0, 4, 0).with(|r| r.imm = 0xff_fffc)]);
     }, &[("address", "register, 1, none, highest bit set")]),

@@ -37,7 +37,7 @@ impl Barrier {
     /// expect-tx.
     pub fn expect_tx(&mut self, transactions: u32) {
         self.tx += i64::from(transactions);
-        *self = self.checked();
+        self.complete();
     }
 
     /// complete-tx.

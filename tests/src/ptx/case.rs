@@ -210,7 +210,11 @@ fn tries(operation: SpelledOperation, layout: BarrierLayout, amounts: &[u32]) ->
         Inval | ArriveNoComplete | ArriveDropNoComplete | CopyArrive | CheckLayout(_) => {
             vec![stays, later(stays)]
         }
-        ExpectTx => vec![later(stays), Try { tx: -i64::from(total), ..stays }],
+        ExpectTx if total == 0 => vec![later(stays)],
+        ExpectTx => {
+            let back = -i64::from(total);
+            vec![later(stays), Try { tx: back, ..stays }, Try { tx: back, ..last }]
+        }
         CompleteTx | BulkCopy | StoreAsync | ReduceAsync(_) if total == 0 => vec![stays],
         CompleteTx => vec![
             Try { tx: last.tx + 8, ..stays },
@@ -555,6 +559,9 @@ impl Judge<'_> {
                 let given = start.filter(|_| self.observed.at_once).unwrap_or(before);
                 let word = given.word(self.layout);
                 (answer.low, answer.high) = (word as u32, (word >> 32) as u32);
+                if self.layout == BarrierLayout::Fields {
+                    answer.low = 0;
+                }
                 if self.spelling.operation == ArriveDrop && self.layout == BarrierLayout::TwoWords {
                     // The drop is an instruction of its own: all lanes that take part drop before any arrives.
                     answer.low = self.observed.answers[at].low;

@@ -129,7 +129,7 @@ module atoms_operands
     word_t value;
   } part_t;
 
-  /// What two parts come to; of stores of one byte the earlier lane's stays.
+  /// Joins two parts; of stores of one byte the earlier lane's stays.
   function automatic part_t joined(op_e op, size_e size, part_t earlier, part_t later);
     joined = later;
     if (op == OpStore) begin

@@ -32,7 +32,7 @@ pub(crate) struct Arrivals {
     may_join: u32,
 }
 
-/// Where a search is.
+/// State of a search.
 #[derive(Clone, Copy)]
 struct Reached {
     done: u32,
@@ -79,7 +79,7 @@ impl Arrivals {
         self.high[self.count - 1] = Some(high);
     }
 
-    /// As [`Arrivals::push`] for a lane whose state has the high word `high`.
+    /// Adds a lane whose state has the high word `high`.
     pub(crate) fn push_state(&mut self, step: Step, high: u32) {
         self.may_join |= 1 << self.count;
         self.push_together(step, 1 << self.count, high);
@@ -202,12 +202,12 @@ impl Arrivals {
         self.high[..self.count].iter().any(Option::is_some)
     }
 
-    /// Whether lane `i` can be the first of a step.
+    /// True if lane `i` can be the first of a step.
     fn fits(&self, i: usize, object: &Fields) -> bool {
         self.high[i].is_none_or(|high| u64::from(high) == object.word() >> 32)
     }
 
-    /// Whether lane `i` can go on with the step of the lanes that found this high word.
+    /// True if lane `i` can go on with the step of the lanes that found this high word.
     fn joins(&self, i: usize, found: Option<u32>) -> bool {
         self.may_join >> i & 1 != 0 && self.high[i] == found
     }

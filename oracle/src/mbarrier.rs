@@ -171,7 +171,7 @@ pub(crate) struct Step {
     pub(crate) tx: u32,
     /// Whether `tx` is put on.
     pub(crate) raises: bool,
-    /// Whether the phase completes when nothing is left (spec 6.4).
+    /// True if the phase completes when nothing is left (spec 6.4).
     pub(crate) completes: bool,
 }
 

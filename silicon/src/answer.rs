@@ -23,14 +23,14 @@ pub(crate) fn timed(timings: &[MeasuredTime]) -> impl Iterator<Item = Answered> 
     TIMED.iter().filter_map(|question| question.answered(timings))
 }
 
-/// Whether the phase has completed, as the `test_wait` of a step answers, and the object where it was invalidated.
+/// Says if the phase has completed, by the `test_wait` of a step, and prints the object where it was invalidated.
 pub(crate) fn phase_completes(steps: &[ProgramStep], case: &[Observed], step: usize) -> Vec<String> {
     let Some(asked) = case.get(step) else { return Vec::new() };
     let verdict = if asked.result[0] == 1 { "the phase completes" } else { "the phase does not complete" };
     std::iter::once(verdict.into()).chain(objects(steps, &case[step..])).collect()
 }
 
-/// What each step gave lane 0, and the object in memory where it was invalidated.
+/// Prints the result of lane 0 of each step, and the object in memory where it was invalidated.
 pub(crate) fn objects(steps: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     let line = |observed: &Observed| {
         let ProgramStep { instruction, answer, .. } = &steps[observed.step];

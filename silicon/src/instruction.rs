@@ -70,7 +70,7 @@ impl TestInstruction {
         [ATOMICS, LOOPS, ACCESSES, BARRIERS, REMOTE].into_iter().flatten().find(|i| i.name == name)
     }
 
-    /// Whether PTX, or the compiler, leaves open what comes of several lanes on one place. Of stores wider than a word
+    /// True if PTX, or the compiler, leaves open the result of several lanes on one place. Of stores wider than a word
     /// another lane's stays than of others. Of most atomics of 64 bits and of packed halves compilers make a load and a
     /// store where they cannot rule out that the place is in another CTA, so that updates are lost.
     pub(crate) fn is_open(&self, ctas: u32) -> bool {

@@ -47,7 +47,7 @@ pub(crate) fn head(since: u32, b128: bool, ctas: u32) -> String {
     text
 }
 
-/// What all threads of a CTA, or of a cluster of `ctas`, wait at. Lanes that `try_wait` suspends run apart from the rest
+/// Instructions at which all threads of a CTA, or of a cluster of `ctas`, wait. Lanes that `try_wait` suspends run apart from the rest
 /// of their warp, and on an H200 the others pass a `bar.sync` without them: so the warp comes together first.
 pub(crate) fn barrier(ctas: u32) -> &'static [&'static str] {
     match ctas {

@@ -111,17 +111,17 @@ impl Observed {
         words.filter(|w| changed(*w) || named(*w)).map(|w| (w, self.after[w as usize])).collect()
     }
 
-    /// Whether what was read of this word means something, before and afterwards.
+    /// True if this word belongs to no live object, before and afterwards.
     pub fn is_seen(&self, word: u32) -> bool {
         !within(&self.live_before, word) && !self.is_hidden_after(word)
     }
 
-    /// Whether a word belongs to an object that is live afterwards.
+    /// True if a word belongs to an object that is live afterwards.
     pub(crate) fn is_hidden_after(&self, word: u32) -> bool {
         within(&self.live_after, word)
     }
 
-    /// Whether a word belongs to an object that ceased to be one.
+    /// True if a word belongs to an object that this step invalidated.
     pub(crate) fn is_released(&self, word: u32) -> bool {
         within(&self.live_before, word) && !self.is_hidden_after(word)
     }
@@ -136,7 +136,7 @@ impl Observed {
         (0..).zip(self.after.iter().copied()).filter(|(word, _)| !self.is_hidden_after(*word))
     }
 
-    /// Whether it names an object that is live before or afterwards.
+    /// True if a lane names an object that is live before or afterwards.
     pub(crate) fn is_of_objects(&self) -> bool {
         self.lanes().any(|lane| !self.is_seen(self.asked.offset[lane] / 4))
     }
@@ -186,7 +186,7 @@ impl Observed {
     }
 }
 
-/// Whether a word is one of the two of an object.
+/// True if a word is one of the two of an object.
 fn within(objects: &[u32], word: u32) -> bool {
     objects.iter().any(|first| (*first..first + 2).contains(&word))
 }

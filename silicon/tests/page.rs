@@ -61,7 +61,7 @@ fn silicon() -> Vec<Capture> {
         .collect()
 }
 
-/// What GPUs say about a clause, each once: nothing where no program about it answered.
+/// Verdict of each GPU about a clause; none where no program about it answered.
 fn about(captures: &[(Capture, CaptureReport)], clause: &str) -> BTreeMap<String, String> {
     let mut said = BTreeMap::new();
     for (capture, report) in captures {

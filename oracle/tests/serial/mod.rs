@@ -195,7 +195,7 @@ impl Machine {
     }
 }
 
-/// Whether lanes get a state (spec 6.6).
+/// True if lanes get a state (spec 6.6).
 pub(crate) fn gives_state(op: Op) -> bool {
     (Op::MbarArrive..=Op::MbarArriveDropNoComplete).contains(&op)
 }

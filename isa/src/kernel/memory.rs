@@ -241,7 +241,7 @@ pub enum GlobalOp {
 
 /// Atomics on global memory that the shared-memory unit has not (spec 3.4). Lanes with an address in the shared
 /// memory of the own CTA get a false predicate, and code goes on with a loop. In that of another CTA the sum of 64-bit
-/// integers is carried out; all others get a false predicate there too [CAPTURE]. For binary32 and binary64 compiled code
+/// integers is carried out; all others get a false predicate there too \[CAPTURE\]. For binary32 and binary64 compiled code
 /// asks with `QSPC.E.D` and goes on with a loop; for the others it goes on with a load and a store, so that updates of
 /// several CTAs are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

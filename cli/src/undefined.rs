@@ -130,8 +130,8 @@ const KINDS: [Kind; 4] = [
         name: "split atomic",
         title: ["atomic that loses updates", "atomics that lose updates"],
         clause: "spec 7.5",
-        what: "an atomic on the memory of another CTA that a GPU does not carry out there: the compiler's code loads and stores",
-        advice: "use an atomic of 32 bits, or add, exch or cas of 64, or let a thread of that CTA do it (docs/silicon.md)",
+        what: "an atomic that is none on the memory of another CTA: compiled code loads and stores, and updates are lost",
+        advice: "use 32-bit integers, f32, or add, exch or cas of 64 bits, or let a thread of that CTA do it (docs/silicon.md)",
     },
     Kind {
         name: "foreign pending count",

@@ -232,7 +232,7 @@ impl Diagnosis {
             }
             DiagnosisKind::NoCompleteCompletes => format!("{op} completes the phase"),
             DiagnosisKind::ArriveAcrossPhases => {
-                format!("{op} of one request completes the phase and arrives once more")
+                format!("{op} after another lane of the same request completed the phase")
             }
             DiagnosisKind::StalePhase(behind) => {
                 format!("{op} asks with state {:#010x}, {behind} phases old", self.operand as u32)
@@ -304,7 +304,7 @@ impl Diagnosis {
             }
             DiagnosisKind::NoCompleteCompletes => "the last arrive of a phase is one without noComplete",
             DiagnosisKind::ArriveAcrossPhases => {
-                "init with all lanes that arrive together; a GPU that takes them in one step faults (docs/silicon.md)"
+                "init with as many arrivals as one request brings; on an H200 such a launch fails (docs/silicon.md)"
             }
             DiagnosisKind::StalePhase { .. } => {
                 "a wait asks about the current phase or the one before; wait in every phase"

@@ -622,8 +622,8 @@ fn lanes_of_one_request_that_arrive_across_phases() {
     let mut bench = Bench::object(2);
     bench.warp(Op::MbarArrive, Size::U64, 0b0111, |_| 0x40, |_| 0);
     bench.names(&["\
-MBAR.ARRIVE of one request completes the phase and arrives once more: lane 2 at 0x00000040, tag 5, slot 0, cycle N (spec 6.6, 6.9)
-  found phase parity 1, 2 of 2 arrivals pending, tx-count 0; init with all lanes that arrive together; a GPU that takes them in one step faults (docs/silicon.md)"]);
+MBAR.ARRIVE after another lane of the same request completed the phase: lane 2 at 0x00000040, tag 5, slot 0, cycle N (spec 6.6, 6.9)
+  found phase parity 1, 2 of 2 arrivals pending, tx-count 0; init with as many arrivals as one request brings; on an H200 such a launch fails (docs/silicon.md)"]);
     // As many as are pending, in one request and in two.
     let mut bench = Bench::object(2);
     bench.warp(Op::MbarArrive, Size::U64, 0b0011, |_| 0x40, |_| 0);
@@ -764,8 +764,8 @@ MBAR.ARRIVE arrives once with 0 arrivals pending: lane 6 at 0x00000040, tag 5, s
     assert_eq!(
         starts,
         [
-            "MBAR.ARRIVE of one request completes the phase and arrives once more: lane 6 at 0x00000040",
-            "MBAR.ARRIVE of one request completes the phase and arrives once more: lane 7 at 0x00000040",
+            "MBAR.ARRIVE after another lane of the same request completed the phase: lane 6 at 0x00000040",
+            "MBAR.ARRIVE after another lane of the same request completed the phase: lane 7 at 0x00000040",
         ]
     );
 }

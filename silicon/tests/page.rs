@@ -20,8 +20,9 @@ fn docs(name: &str) -> PathBuf {
 /// Tags of sources in the text of a clause, once each.
 fn sources(text: &str) -> Vec<&str> {
     let mut tags = Vec::new();
-    for part in text.split('[').skip(1) {
-        let tag = part.split([']', ',', ':', ' ']).next().unwrap_or_default();
+    for tag in text.split('[').skip(1).flat_map(|part| part.split(']').next().unwrap_or_default().split(','))
+    {
+        let tag = tag.trim().split([':', ' ']).next().unwrap_or_default();
         if tag.len() > 2 && tag.chars().all(|c| c.is_ascii_uppercase() || c == '-') && !tags.contains(&tag) {
             tags.push(tag);
         }

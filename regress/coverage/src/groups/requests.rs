@@ -111,7 +111,7 @@ table! {
     /// What lanes of one word store.
     values Overlay { Alone = "alone in its word", Same = "over the same bytes", Beside = "beside others in the word", }
     cover StoreOverlay "store_overlay" (size: AnySize, lanes: Overlay)
-    "Of several stores to the same bytes the highest lane's stays, and stores to other bytes of the word must not touch them." "3.5";
+    "Of several stores to the same bytes the lowest lane's stays, and stores to other bytes of the word must not touch them." "3.5";
     |_| legal(Op::Store, size) && (lanes != Overlay::Beside || Width::new(size.0) == Width::Sub);
 
     /// Form of the address.

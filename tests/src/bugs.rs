@@ -399,10 +399,10 @@ bugs! {
         objection: "(spec 6",
     }
     #[ignore = "nightly: another bug of a kind"]
-    merged_arrivals_give_one_state {
+    a_merged_arrival_is_lost {
         on: On::MergingArrivals,
-        patches: patches!["atoms_collect.sv": "6'($countones(earlier))" => "6'd0"],
-        shows_in: &["rsp_rd"],
+        patches: patches!["atoms_mbar.sv": "old[i]}, 6'(b[i]));" => "old[i]}, 6'(b[i] - 32'(b[i] > 1)));"],
+        shows_in: &["probe.wr_data"],
         ops: &[Op::MbarArrive],
         objection: "(spec 6",
     }

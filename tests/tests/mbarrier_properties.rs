@@ -279,7 +279,7 @@ fn arrivals() -> impl Strategy<Value = Case> {
 /// the other.
 #[test]
 #[ignore = "nightly: another configuration"]
-fn merged_arrivals_give_the_same_states() {
+fn merged_arrivals_leave_the_same_memory() {
     let (apart, merged) = (RefCell::new(Stand::new("default")), RefCell::new(Stand::new("merging")));
     let zeros = vec![0; (apart.borrow().config().bytes() / 4) as usize];
     let observed = |stand: &RefCell<Stand>, case: &Case| {
@@ -288,10 +288,8 @@ fn merged_arrivals_give_the_same_states() {
     };
     for_all(2000, &arrivals(), |case| {
         let (one, other) = (observed(&apart, &case)?, observed(&merged, &case)?);
+        // States differ: those of merged lanes are of one step (spec 6.11).
         prop_assert!(one.memory == other.memory, "memory differs");
-        for (number, (one, other)) in one.warps.iter().zip(&other.warps).enumerate() {
-            prop_assert_eq!(one.rsp_rd, other.rsp_rd, "request {}", number);
-        }
         Ok(())
     });
 }

@@ -127,7 +127,9 @@ impl PtxBench {
         if kernel.spelling.operation == SpelledOperation::CopyArrive && clusters != agents {
             return Err(format!("{clusters} arrivals of {agents} came through the cluster port"));
         }
-        let at_once = kernel.body.lines.iter().any(|line| line.contains("USYNCS.ARRIVE"));
+        let has = |text: &str| kernel.body.lines.iter().any(|line| line.contains(text));
+        let merges = self.session.machine().config().merge_arrive && has("ARRIVE.TRANS64.A1T0");
+        let at_once = merges || has("USYNCS.ARRIVE");
         let (answers, words) = (kernel.answers(&report), self.words(kernel));
         Ok(PtxObserved { answers, words, data: self.data(kernel), at_once })
     }

@@ -547,6 +547,8 @@ impl Judge<'_> {
             CopyArriveNoinc => barrier.arrive(1),
             TestWait | TryWait => answer.flag = u32::from(u32::from(barrier.phase) != agent.parity),
         }
+        let start = self.start[agent.target as usize][agent.object];
+        let given = start.filter(|_| self.observed.at_once).unwrap_or(before);
         match self.spelling.yields {
             Yields::State if self.spelling.operation.no_complete() => {
                 let (found, mask) = (&self.observed.answers[at], Barrier::count_mask(self.layout));
@@ -555,8 +557,6 @@ impl Judge<'_> {
                 answer.count = before.pending as u32;
             }
             Yields::State => {
-                let start = self.start[agent.target as usize][agent.object];
-                let given = start.filter(|_| self.observed.at_once).unwrap_or(before);
                 let word = given.word(self.layout);
                 (answer.low, answer.high) = (word as u32, (word >> 32) as u32);
                 if self.layout == BarrierLayout::Fields {
@@ -567,7 +567,7 @@ impl Judge<'_> {
                     answer.low = self.observed.answers[at].low;
                 }
             }
-            Yields::Count => answer.count = before.pending as u32,
+            Yields::Count => answer.count = given.pending as u32,
             Yields::Nothing | Yields::Predicate => {}
         }
         answer

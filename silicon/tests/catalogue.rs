@@ -3,8 +3,10 @@
 use atoms_cosim::configs;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
-use atoms_silicon::program::Reading;
-use atoms_silicon::{catalogue, judge, replay};
+use atoms_silicon::instruction::Meaning;
+use atoms_silicon::observe::Observed;
+use atoms_silicon::program::{Reading, Steps};
+use atoms_silicon::{catalogue, judge, observe, replay};
 
 fn model() -> Session<ModelMachine> {
     let config = configs::named(&configs::rtl_dir(), "default").unwrap();
@@ -13,6 +15,30 @@ fn model() -> Session<ModelMachine> {
 
 /// Bits that are flipped in the output of each launch.
 const FLIPS: usize = 8;
+
+/// True if what a flip changed is as good: the bits of a NaN, or a result that stood in its place at another time of the
+/// request, since a lane whose operand changes one bit, or none, can have come before or after another lane.
+fn is_as_good(steps: &Steps, input: &[u8], output: &[u8], flipped: &[u8]) -> bool {
+    let read = |bytes: &[u8]| observe::cases(steps, input, bytes).unwrap();
+    let (cases, changed) = (read(output), read(flipped));
+    cases.iter().flatten().zip(changed.iter().flatten()).any(|(was, is)| {
+        let Meaning::Loop { value, .. } = steps.steps[was.step].meaning else { return false };
+        let same_floats = value.canonical_words(&was.after) == value.canonical_words(&is.after);
+        if was.after != is.after && same_floats {
+            return true;
+        }
+        was.lanes().filter(|lane| was.result[*lane] != is.result[*lane]).any(|lane| {
+            let canonical = |observed: &Observed| value.canonical(observed.result[lane] as u64);
+            if canonical(was) == canonical(is) {
+                return true;
+            }
+            let memory = [&was.before, &was.after].map(|memory| was.value(memory, lane, value.bytes()));
+            let meets = |other: &usize| *other != lane && was.asked.offset[*other] == was.asked.offset[lane];
+            let others = was.lanes().filter(meets).map(|other| was.result[other]);
+            memory.into_iter().chain(others).any(|stood| stood == is.result[lane])
+        })
+    })
+}
 
 /// Runs each `step`th program of the catalogue.
 fn programs_run_here_and_the_oracle_accepts_them(step: u64) {
@@ -41,7 +67,8 @@ fn programs_run_here_and_the_oracle_accepts_them(step: u64) {
                 flipped[byte] ^= 1 << bit;
                 let refused = judge::judge(steps, program.since, &launch.input, &flipped).unwrap();
                 let (_, differences) = judge::compare("p", steps, &launch.input, &flipped, output).unwrap();
-                if refused.refused.len() <= judgement.refused.len() && differences.is_empty() {
+                let sees_it = refused.refused.len() > judgement.refused.len() || !differences.is_empty();
+                if !sees_it && !is_as_good(steps, &launch.input, output, &flipped) {
                     unseen.push(format!("{}, byte {byte}, bit {bit}", program.name));
                 }
             }
@@ -56,9 +83,7 @@ fn programs_run_here_and_the_oracle_accepts_them(step: u64) {
     unseen.retain(|program| {
         !program.starts_with("mbarrier sequence") && !program.starts_with("states of a noComplete")
     });
-    // A lane whose operand changes one bit, or none, can have come before or after another one like it: of thousands of
-    // flips one or two are such a bit.
-    assert!(unseen.len() <= 2, "{} flips that nothing sees:\n{}", unseen.len(), unseen.join("\n"));
+    assert!(unseen.is_empty(), "{} flips that nothing sees:\n{}", unseen.len(), unseen.join("\n"));
     assert!(of_objects < 60, "{of_objects} flips in states that nothing sees");
     let (least_accepted, least_compared) = (10_000 / step, 8_000 / step);
     assert!(accepted > least_accepted && same > least_compared, "{accepted} accepted, {same} compared");

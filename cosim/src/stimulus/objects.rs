@@ -33,6 +33,8 @@ pub(super) struct Flight {
     pub(super) op: Op,
     /// Operand of that lane.
     pub(super) b: u64,
+    /// Low word of the object before that lane, which no answer tells.
+    pub(super) low: u32,
     /// No result is wanted.
     pub(super) red: bool,
 }
@@ -41,11 +43,6 @@ impl Flight {
     /// The answer tells what the high word was.
     fn tells(&self) -> bool {
         !self.red && self.op.row().result == ResultKind::State
-    }
-
-    /// The low word is the same before and afterwards.
-    fn keeps_low(&self) -> bool {
-        matches!(self.op, Op::MbarArrive | Op::MbarArriveCount)
     }
 }
 
@@ -63,7 +60,12 @@ impl Objects {
 
     /// The object as it will be once everything offered is done.
     pub(super) fn object(&self, slot: u8, object: u32) -> MbarObject {
-        MbarObject::decode(self.known[usize::from(slot & 15)][object as usize % MAX_OBJECTS].word)
+        MbarObject::decode(self.word(slot, object))
+    }
+
+    /// The word of that object.
+    pub(super) fn word(&self, slot: u8, object: u32) -> u64 {
+        self.known[usize::from(slot & 15)][object as usize % MAX_OBJECTS].word
     }
 
     /// Upper word of the state that an arrival at it returned last.
@@ -108,8 +110,8 @@ impl Objects {
         {
             let state = out.rsp_rd[flight.last as usize % MAX_LANES] as u64;
             known.state = (state >> 32) as u32;
-            if known.flights == 0 && flight.keeps_low() {
-                let word = state | known.word & u64::from(u32::MAX);
+            if known.flights == 0 {
+                let word = state | u64::from(flight.low);
                 known.word = mbarrier::step(flight.op, word, flight.b).new.unwrap_or(word);
             }
         }

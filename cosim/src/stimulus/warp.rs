@@ -355,20 +355,24 @@ impl RandomStimulus {
             _ if single => 1,
             _ => i.req_b[l as usize] as u64,
         };
-        let mut rest = i.req_mask;
+        let last = match self.config.winner_policy {
+            WinnerPolicy::Lowest => 31 - i.req_mask.leading_zeros(),
+            WinnerPolicy::Highest | WinnerPolicy::Rotating => i.req_mask.trailing_zeros(),
+        };
+        let mut rest = i.req_mask & !(1 << last);
         while rest != 0 {
             self.objects.apply(slot, start, op, b(rest.trailing_zeros()));
             rest &= rest - 1;
         }
-        let last = match self.config.winner_policy {
-            WinnerPolicy::Lowest => 31 - i.req_mask.leading_zeros(),
-            WinnerPolicy::Highest => i.req_mask.trailing_zeros(),
-            WinnerPolicy::Rotating if lanes == 1 => i.req_mask.trailing_zeros(),
-            WinnerPolicy::Rotating => return,
-        };
+        let low = self.objects.word(slot, start) as u32;
+        self.objects.apply(slot, start, op, b(last));
+        if self.config.winner_policy == WinnerPolicy::Rotating && lanes > 1 {
+            // Which lane is served last is not known.
+            return;
+        }
         let b = if together { lanes.into() } else { b(last) };
         let red = i.req_red == 1;
-        self.objects.depart(i.req_tag, Flight { slot, object: start, last, op, b, red });
+        self.objects.depart(i.req_tag, Flight { slot, object: start, last, op, b, low, red });
     }
 }
 

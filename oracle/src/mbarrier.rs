@@ -160,7 +160,7 @@ impl Fields {
     }
 }
 
-/// What one lane does: counts to take off, and whether the phase may complete then.
+/// What one lane does: counts to take off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Step {
     /// Taken off the pending count.
@@ -171,14 +171,12 @@ pub(crate) struct Step {
     pub(crate) tx: u32,
     /// Whether `tx` is put on.
     pub(crate) raises: bool,
-    /// True if the phase completes when nothing is left (spec 6.4).
-    pub(crate) completes: bool,
 }
 
 impl Step {
     /// The step of a lane with this Rb; `None` for operations that are none.
     pub(crate) fn of(op: Op, b: u32) -> Option<Step> {
-        let none = Step { arrivals: 0, dropped: 0, tx: 0, raises: false, completes: true };
+        let none = Step { arrivals: 0, dropped: 0, tx: 0, raises: false };
         let (count, bytes) = (b & COUNT, b & TX);
         let step = match op {
             Op::MbarExpectTx => Step { tx: bytes, raises: true, ..none },
@@ -215,13 +213,18 @@ impl Step {
         Some(step)
     }
 
-    /// Does the step; whether a phase completed.
-    pub(crate) fn perform(self, object: &mut Fields) -> bool {
+    /// Takes the counts off, and completes no phase.
+    pub(crate) fn count(self, object: &mut Fields) {
         let tx = if self.raises { self.tx } else { self.tx.wrapping_neg() };
         object.tx = object.tx.wrapping_add(tx) & TX;
         object.expected = object.expected.wrapping_sub(self.dropped) & COUNT;
         object.pending = object.pending.wrapping_sub(self.arrivals) & COUNT;
-        let completed = self.completes && object.nothing_left();
+    }
+
+    /// Does the step; gives true if a phase completed (spec 6.4).
+    pub(crate) fn perform(self, object: &mut Fields) -> bool {
+        self.count(object);
+        let completed = object.nothing_left();
         if completed {
             object.phase ^= 1;
             object.pending = object.expected;
@@ -243,17 +246,16 @@ fn reaches_zero(from: u32, raises: bool, mask: u32, sum: u64, a_step_of_none: bo
 /// Whether a phase can complete in one of these steps, in whichever order. Errs on the side of yes.
 pub(crate) fn may_complete(object: &Fields, steps: impl Iterator<Item = Step>) -> bool {
     let (mut arrivals, mut tx) = (0, 0);
-    let (mut no_arrival, mut no_tx, mut raises, mut completes) = (false, false, false, false);
+    let (mut no_arrival, mut no_tx, mut raises, mut some) = (false, false, false, false);
     for step in steps {
         arrivals += u64::from(step.arrivals);
         tx += u64::from(step.tx);
         no_arrival |= step.arrivals == 0;
         no_tx |= step.tx == 0;
         raises |= step.raises;
-        completes |= step.completes;
+        some = true;
     }
-    completes
-        && reaches_zero(object.pending, false, COUNT, arrivals, no_arrival)
+    some && reaches_zero(object.pending, false, COUNT, arrivals, no_arrival)
         && reaches_zero(object.tx, raises, TX, tx, no_tx)
 }
 

@@ -1,7 +1,7 @@
 //! One mbarrier object of one request: do its lanes explain what was seen?
 //!
-//! As `explain.rs`, which calls it, for the operations of spec 6. Arrivals at objects of sm_80, which give the whole object
-//! before them, walk an Eulerian trail of objects; the others are searched for (`arrivals.rs`).
+//! `explain.rs` calls it for the operations of spec 6. Arrivals at objects of sm_80 give the whole object before them, and
+//! walk an Eulerian trail of objects; the others are searched for (`arrivals.rs`).
 
 use atoms_ops::Op;
 

@@ -494,7 +494,7 @@ fn effect(
     before: Option<ObjectWord>,
     memory: &Memory,
 ) -> Effect {
-    if access.op.only_reads() || access.op == Op::MbarExpectTx {
+    if access.op.only_reads() {
         return Effect::None;
     }
     let names = |&lane: &usize| {
@@ -509,7 +509,7 @@ fn effect(
     let (mut sum, mut steps) = (before, Vec::new());
     for lane in lanes {
         let Some(step) = Step::of(access.op, req.b[lane] as u32) else { return Effect::Unclear };
-        Step { completes: false, ..step }.perform(&mut sum);
+        step.count(&mut sum);
         steps.push(step);
     }
     let high = || memory.values(question.word + 1);

@@ -233,6 +233,34 @@ fn a_lost_wake_up() {
     assert_eq!(bench.checker.wake(number, 0, 112), Ok(()), "the limit passed at the same time");
 }
 
+/// An expect_tx that brings the tx-count to 0 with nothing pending completes the phase (spec 6.4): who waits is woken.
+#[test]
+fn an_expect_tx_completes_a_wait() {
+    let expects = |bench: &mut Bench, cycle: u64| {
+        let before = object(1, 0, -8, 0);
+        bench.checker.set_word(16, before as u32);
+        bench.checker.set_word(17, (before >> 32) as u32);
+        let number = bench.waits(10, 100);
+        let (op, size) = (Op::MbarExpectTx as u8, Size::U64 as u8);
+        let mut req = SerialRequest { op, size, red: true, mask: 1, ..SerialRequest::default() };
+        (req.ra, req.b) = ([0x40; 32], [8; 32]);
+        let left = object(1, 1, 0, 1);
+        let after = [(16, left as u32), (17, (left >> 32) as u32)];
+        let moment = Moment { number: number + 1, answered: cycle, oldest_unanswered: None };
+        let verdict = bench.checker.request_at(&moment, &req, &Response::default(), Some(&after));
+        assert_eq!(verdict, Ok(()));
+        number
+    };
+    let mut bench = Bench::new(1);
+    let number = expects(&mut bench, 30);
+    assert_eq!(bench.checker.wake(number, 3, 33), Ok(()));
+    assert!(!bench.checker.is_waiting());
+    let mut bench = Bench::new(1);
+    let number = expects(&mut bench, 109);
+    let said = says(bench.checker.wake(number, 0, 112));
+    assert!(said.contains("gave up in cycle 112: a lost wake-up"), "{said}");
+}
+
 #[test]
 fn a_missed_limit() {
     let mut bench = Bench::new(9);

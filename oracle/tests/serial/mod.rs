@@ -47,8 +47,8 @@ impl Machine {
         self.run_merged(req, order, 0)
     }
 
-    /// As [`Machine::run`]; an arrival that gives a state, at a place of the order with a bit in `merged`, goes
-    /// together with the one before it at the same object, if there is one.
+    /// Does the request like [`Machine::run`]. An arrival that gives a state, at a place of the order with a bit in `merged`,
+    /// goes together with the one before it at the same object, if there is one.
     pub(crate) fn run_merged(
         &mut self,
         req: &SerialRequest,

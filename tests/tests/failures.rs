@@ -153,7 +153,7 @@ fn leaves_a_small_case(bug: &Bug) {
     let mut met_without = None;
     // What a register holds from long ago may be more than the last requests bring back: then another run has
     // to show the bug.
-    for seed in 41..=44 {
+    for seed in 9..=12 {
         let Some(met) = meet(&library, &named, &[], seed) else { continue };
         let start = Instant::now();
         let Some(small) = met.small() else {

@@ -71,7 +71,7 @@ fn what_is_inside_changes_with_the_ports() {
     let path = WavePath::new("time");
     let rerun = Rerun::Random(Box::new(campaign("small", 1000)));
     let library = library("small", &[], Variant::Wave);
-    rerun.excerpt(&library, 500..900, &path.0, None, &mut |_| {}).expect("it is written");
+    rerun.excerpt(&library, 500..2500, &path.0, None, &mut |_| {}).expect("it is written");
     let mut wave = read(&path.0).expect("the wave is readable");
     for (probe, register) in
         [("probe_issue_valid", "valid_q"), ("probe_issue_pending", "pending_q"), ("probe_rotate", "rotate_q")]

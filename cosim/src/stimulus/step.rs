@@ -21,6 +21,7 @@ impl Step {
         let MbarObject { pending, tx, .. } = *object;
         match op {
             Op::MbarCompleteTx if pending == 0 && tx >= 0 => Step::one(op, tx as u32),
+            Op::MbarExpectTx if pending == 0 && tx <= 0 => Step::one(op, tx.unsigned_abs()),
             Op::MbarArrive if tx == 0 && (1..=lanes).contains(&pending) => {
                 Some(Step { op, lanes: pending, b: 0 })
             }
@@ -45,7 +46,7 @@ impl Step {
         let MbarObject { pending, tx, .. } = *object;
         match op {
             Op::MbarCompleteTx if pending > 0 && tx > 0 => Step::one(op, tx as u32),
-            Op::MbarExpectTx if tx < 0 => Step::one(op, tx.unsigned_abs()),
+            Op::MbarExpectTx if pending > 0 && tx < 0 => Step::one(op, tx.unsigned_abs()),
             Op::MbarExpectTx | Op::MbarCompleteTx if pending == 0 => Step::one(op, 16),
             Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx if pending == 1 => Step::one(op, 16),
             Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx if pending > 1 && tx <= 0 => {
@@ -74,7 +75,8 @@ impl Step {
         };
         let step = match op {
             Op::MbarCompleteTx if tx <= 0 => Step::one(Op::MbarExpectTx, tx.unsigned_abs() + 16),
-            Op::MbarCompleteTx => return arrive(pending),
+            Op::MbarExpectTx if tx >= 0 => Step::one(Op::MbarCompleteTx, tx as u32 + 16),
+            Op::MbarCompleteTx | Op::MbarExpectTx => return arrive(pending),
             _ if tx > 0 => Step::one(Op::MbarCompleteTx, tx as u32),
             _ if tx < 0 => Step::one(Op::MbarExpectTx, tx.unsigned_abs()),
             _ => return arrive(pending.saturating_sub(1)),

@@ -8,8 +8,8 @@ use crate::cross::table;
 table! {
     /// An operation that may complete a phase.
     operations CompletingOp {
-        MbarCompleteTx MbarArrive MbarArriveCount MbarArriveExpectTx MbarArriveNoComplete MbarArriveDrop
-        MbarArriveDropCount MbarArriveDropExpectTx MbarArriveDropNoComplete MbarArriveSm80
+        MbarExpectTx MbarCompleteTx MbarArrive MbarArriveCount MbarArriveExpectTx MbarArriveNoComplete
+        MbarArriveDrop MbarArriveDropCount MbarArriveDropExpectTx MbarArriveDropNoComplete MbarArriveSm80
     }
     /// An operation that steps an object of the layout of sm_90.
     operations SteppingOp {
@@ -50,7 +50,7 @@ table! {
     /// The phase that a completion ends.
     values Edge { Even = "even to odd", Odd = "odd to even", }
     cover Completion "completion" (operation: CompletingOp, port: Port, phase: Edge)
-    "Every operation that takes something away can be the last, from either port; the phase bit goes both ways." "6.4";
+    "Every operation that counts can be the last, from either port; the phase bit goes both ways." "6.4";
     |_| port == Port::Warp || operation.0.cluster_legal(true);
 
     /// Why a step does not complete.

@@ -81,6 +81,11 @@ fn refused(clause: &str, text: String) -> Verdict {
     Verdict::Refused { clause: clause.into(), text }
 }
 
+/// A word was written that no lane names.
+fn strayed((word, got): (u32, u32)) -> (&'static str, String) {
+    ("spec 2.4", format!("word {word} became {got:#x}, and no lane names it"))
+}
+
 fn one(checker: &mut Checker, step: &ProgramStep, arch: u32, observed: &Observed) -> Verdict {
     let of_objects = matches!(step.meaning, Meaning::Init | Meaning::PendingCount)
         || matches!(step.meaning, Meaning::Unit { op, .. } if op.is_mbarrier());
@@ -105,8 +110,9 @@ fn one(checker: &mut Checker, step: &ProgramStep, arch: u32, observed: &Observed
             let (bytes, reads) = reach(&request);
             let written = observed.written(bytes, reads);
             let verdict = if observed.is_of_objects() {
-                if let Some((word, got)) = written.first() {
-                    return refused("spec 2.4", format!("word {word} became {got:#x}, and no lane names it"));
+                if let Some(stray) = written.first() {
+                    let (clause, text) = strayed(*stray);
+                    return refused(clause, text);
                 }
                 checker.request(&request, &response, None).and_then(|()| released(checker, observed))
             } else {
@@ -171,8 +177,8 @@ fn explain_loop(
 ) -> Result<(), (&'static str, String)> {
     let bytes = value.bytes();
     let stray = observed.written(0, true).into_iter().find(|(word, _)| !observed.names(*word, bytes));
-    if let Some((word, got)) = stray {
-        return Err(("spec 2.4", format!("word {word} became {got:#x}, and no lane names it")));
+    if let Some(stray) = stray {
+        return Err(strayed(stray));
     }
     let mut done = [false; LANES];
     for first in observed.lanes() {

@@ -130,7 +130,7 @@ const KINDS: [Kind; 4] = [
         name: "split atomic",
         title: ["atomic that loses updates", "atomics that lose updates"],
         clause: "spec 7.5",
-        what: "an atomic that is none on the memory of another CTA: compiled code loads and stores, and updates are lost",
+        what: "an atomic on the memory of another CTA that is not atomic there: compiled code loads and stores, and updates are lost",
         advice: "use 32-bit integers, f32, or add, exch or cas of 64 bits, or let a thread of that CTA do it (docs/silicon.md)",
     },
     Kind {

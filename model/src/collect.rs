@@ -141,15 +141,11 @@ fn results(pass: &Pass, effect: &Effect, first: &FirstWords, rd: &mut [u128; MAX
                 rd[lane] = old_value(size, &effect.old, first.bank(lane), first.byte(lane));
             }
         }
-        ResultKind::State => {
+        kind @ (ResultKind::State | ResultKind::MergedArrival) => {
+            // No lane of a noComplete arrive arrives together with another one here.
+            let alone = u128::from(kind == ResultKind::MergedArrival);
             for lane in lanes(pass.served) {
-                rd[lane] = u128::from(effect.old[first.bank(lane) | 1]) << 32;
-            }
-        }
-        ResultKind::MergedArrival => {
-            // No lane arrives together with another one here.
-            for lane in lanes(pass.served) {
-                rd[lane] = u128::from(effect.old[first.bank(lane) | 1]) << 32 | 1 << lane;
+                rd[lane] = u128::from(effect.old[first.bank(lane) | 1]) << 32 | alone << lane;
             }
         }
     }

@@ -19,8 +19,8 @@ pub(crate) enum Conflict {
     Replay,
     /// They fail at once: CAST.SPIN (spec 5.1).
     Fail,
-    /// Those of the winner's address are served with it: loads, POPC.INC, merged operations, and stores, where
-    /// of the coalesced lanes the lowest counts as the winner, since its value stays (spec 3.5).
+    /// Lanes of the winner's address are served with it: loads, POPC.INC, merged operations and stores. Of coalesced stores
+    /// the lowest lane counts as the winner, since its value stays (spec 3.5).
     Coalesce,
 }
 

@@ -49,7 +49,7 @@ struct SignalHead<'a> {
     scopes: &'a [String],
     name: &'a str,
     kind: &'static str,
-    /// Bits; numbers only.
+    /// Width in bits; 0 for texts.
     width: u32,
     /// Number of changes.
     changes: usize,

@@ -23,7 +23,7 @@ fn failing(woven: &WovenRtl, switches: &[Switch]) -> Option<Case> {
 }
 
 pub(crate) fn campaign(woven: &WovenRtl, profile: Profile) -> Campaign {
-    Campaign { config: woven.config.clone(), profile, seed: 9, requests: 1500, until: u64::MAX }
+    Campaign { config: woven.config.clone(), profile, seed: 10, requests: 1500, until: u64::MAX }
 }
 
 /// As [`failing`], in a run of this profile.

@@ -188,7 +188,7 @@ impl Step {
             Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete => {
                 Step { arrivals: count, dropped: count, ..none }
             }
-            Op::MbarArriveDropExpectTx => Step { arrivals: 1, dropped: 1, tx: bytes, raises: true, ..none },
+            Op::MbarArriveDropExpectTx => Step { arrivals: 1, dropped: 1, tx: bytes, raises: true },
             Op::MbarInit
             | Op::MbarInval
             | Op::MbarTestWait

@@ -75,8 +75,8 @@ impl Step {
         };
         let step = match op {
             Op::MbarCompleteTx if tx <= 0 => Step::one(Op::MbarExpectTx, tx.unsigned_abs() + 16),
-            Op::MbarExpectTx if tx >= 0 => Step::one(Op::MbarCompleteTx, tx as u32 + 16),
-            Op::MbarCompleteTx | Op::MbarExpectTx => return arrive(pending),
+            Op::MbarExpectTx if tx < 0 => return arrive(pending),
+            Op::MbarCompleteTx => return arrive(pending),
             _ if tx > 0 => Step::one(Op::MbarCompleteTx, tx as u32),
             _ if tx < 0 => Step::one(Op::MbarExpectTx, tx.unsigned_abs()),
             _ => return arrive(pending.saturating_sub(1)),

@@ -1,6 +1,6 @@
 //! Read-modify-write kernel of one bank. Mirror of `rtl/atoms_alu.sv`, arm for arm.
 
-use atoms_ops::Op;
+use atoms_ops::{Op, OpKind, WordOp};
 
 /// Kernel inputs; fields are the ports without `_i`.
 #[derive(Clone, Copy, Debug)]
@@ -17,41 +17,27 @@ pub struct AluIn {
     pub hit: bool,
 }
 
-/// Applies `op` to `i.old`: the word to write, if any.
+/// Applies `op` to `i.old`: the word to write, if any. `None` for mbarrier objects, which are pairs of words
+/// ([`mbarrier`](crate::mbarrier)).
 ///
 /// Cannot fail: every operation is defined for every word, modulo 2^32. Source: spec 3.
 #[inline(always)] // the pipeline calls it with a constant `op` in a loop over the banks
 pub fn alu(op: Op, i: AluIn) -> Option<u32> {
+    let OpKind::Word(op) = op.kind() else { return None };
     match op {
-        Op::Add | Op::PopcInc => Some(i.old.wrapping_add(i.b)),
-        Op::Min if i.signed => Some((i.old as i32).min(i.b as i32) as u32),
-        Op::Min => Some(i.old.min(i.b)),
-        Op::Max if i.signed => Some((i.old as i32).max(i.b as i32) as u32),
-        Op::Max => Some(i.old.max(i.b)),
-        Op::Inc => Some(if i.old >= i.b { 0 } else { i.old + 1 }),
-        Op::Dec => Some(if i.old == 0 || i.old > i.b { i.b } else { i.old - 1 }),
-        Op::And => Some(i.old & i.b),
-        Op::Or => Some(i.old | i.b),
-        Op::Xor => Some(i.old ^ i.b),
-        Op::Exch => Some(i.b),
-        Op::Cas | Op::Cast | Op::CastSpin => i.hit.then_some(i.c),
-        Op::Store => Some((i.old & !i.c) | (i.b & i.c)),
-        Op::Load
-        // Pairs of words: `mbarrier`.
-        | Op::MbarInit
-        | Op::MbarInval
-        | Op::MbarExpectTx
-        | Op::MbarCompleteTx
-        | Op::MbarArrive
-        | Op::MbarArriveCount
-        | Op::MbarArriveExpectTx
-        | Op::MbarArriveNoComplete
-        | Op::MbarArriveDrop
-        | Op::MbarArriveDropCount
-        | Op::MbarArriveDropExpectTx
-        | Op::MbarArriveDropNoComplete
-        | Op::MbarTestWait
-        | Op::MbarTryWait
-        | Op::MbarArriveSm80 => None,
+        WordOp::Add | WordOp::PopcInc => Some(i.old.wrapping_add(i.b)),
+        WordOp::Min if i.signed => Some((i.old as i32).min(i.b as i32) as u32),
+        WordOp::Min => Some(i.old.min(i.b)),
+        WordOp::Max if i.signed => Some((i.old as i32).max(i.b as i32) as u32),
+        WordOp::Max => Some(i.old.max(i.b)),
+        WordOp::Inc => Some(if i.old >= i.b { 0 } else { i.old + 1 }),
+        WordOp::Dec => Some(if i.old == 0 || i.old > i.b { i.b } else { i.old - 1 }),
+        WordOp::And => Some(i.old & i.b),
+        WordOp::Or => Some(i.old | i.b),
+        WordOp::Xor => Some(i.old ^ i.b),
+        WordOp::Exch => Some(i.b),
+        WordOp::Cas | WordOp::Cast | WordOp::CastSpin => i.hit.then_some(i.c),
+        WordOp::Store => Some((i.old & !i.c) | (i.b & i.c)),
+        WordOp::Load => None,
     }
 }

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use atoms_ops::Op;
+use atoms_ops::{MbarOp, Op, OpKind};
 
 /// Largest count of arrivals, and of transactions either way (spec 6.1).
 pub const MAX_COUNT: u32 = (1 << 20) - 1;
@@ -109,37 +109,21 @@ pub(crate) struct Change {
 impl Change {
     /// What a lane with operand B brings; operations without one arrive `b` times. `None` for those that count nothing.
     pub(crate) fn of(op: Op, b: u32) -> Option<Change> {
+        let OpKind::Mbar(op) = op.kind() else { return None };
         let none = Change { tx: 0, arrive: 0, drop: 0 };
         let tx = i64::from(b);
         Some(match op {
-            Op::MbarExpectTx => Change { tx, ..none },
-            Op::MbarCompleteTx => Change { tx: -tx, ..none },
-            Op::MbarArrive | Op::MbarArriveCount | Op::MbarArriveNoComplete => Change { arrive: b, ..none },
-            Op::MbarArriveExpectTx => Change { tx, arrive: 1, ..none },
-            Op::MbarArriveDrop | Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete => {
+            MbarOp::ExpectTx => Change { tx, ..none },
+            MbarOp::CompleteTx => Change { tx: -tx, ..none },
+            MbarOp::Arrive | MbarOp::ArriveCount | MbarOp::ArriveNoComplete => Change { arrive: b, ..none },
+            MbarOp::ArriveExpectTx => Change { tx, arrive: 1, ..none },
+            MbarOp::ArriveDrop | MbarOp::ArriveDropCount | MbarOp::ArriveDropNoComplete => {
                 Change { arrive: b, drop: b, ..none }
             }
-            Op::MbarArriveDropExpectTx => Change { tx, arrive: 1, drop: 1 },
-            Op::MbarInit
-            | Op::MbarInval
-            | Op::MbarTestWait
-            | Op::MbarTryWait
-            | Op::MbarArriveSm80
-            | Op::Add
-            | Op::Min
-            | Op::Max
-            | Op::Inc
-            | Op::Dec
-            | Op::And
-            | Op::Or
-            | Op::Xor
-            | Op::Exch
-            | Op::Cas
-            | Op::Cast
-            | Op::CastSpin
-            | Op::PopcInc
-            | Op::Load
-            | Op::Store => return None,
+            MbarOp::ArriveDropExpectTx => Change { tx, arrive: 1, drop: 1 },
+            MbarOp::Init | MbarOp::Inval | MbarOp::TestWait | MbarOp::TryWait | MbarOp::ArriveSm80 => {
+                return None;
+            }
         })
     }
 }

@@ -207,26 +207,45 @@ pub struct OpRow {
     pub effect: &'static str,
 }
 
+/// An operation as what it works on, with the operations on that alone: a `match` over one of them lists no others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpKind {
+    /// On a word, a pair or a quad of plain memory.
+    Word(WordOp),
+    /// On an mbarrier object (spec 6).
+    Mbar(MbarOp),
+}
+
 /// The enum of the operations and their table, from one row each.
 macro_rules! operations {
-    ($dollar:tt $(
-        $(#[$doc:meta])*
-        $op:ident = $code:literal, $name:literal, [$($size:ident)*], $class:ident, $operands:ident, $result:ident,
-        $memory:ident, $coalescing:ident, $cluster:ident, $effect:literal;
-    )*) => {
+    ($dollar:tt
+        Word { $( $(#[$word_doc:meta])* $word_op:ident = $word_code:literal, $word_name:literal, $word_row:tt; )* }
+        Mbar { $( $(#[$mbar_doc:meta])* $mbar_op:ident $mbar:ident = $mbar_code:literal, $mbar_name:literal, $mbar_row:tt; )* }
+    ) => {
         codes! {
             /// Operation on shared memory. The discriminant is the code on the request port (`op_e`).
             ///
             /// Append, never renumber: traces store the name, waves the code. Codes from 16 on are the mbarrier
             /// operations of spec 6; 15 and 31 are free.
-            Op { $( $(#[$doc])* $op = $code, $name; )* }
+            Op {
+                $( $(#[$word_doc])* $word_op = $word_code, $word_name; )*
+                $( $(#[$mbar_doc])* $mbar_op = $mbar_code, $mbar_name; )*
+            }
         }
+
+        /// Operation on plain memory.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum WordOp { $( $(#[$word_doc])* $word_op, )* }
+
+        /// Operation on an mbarrier object.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum MbarOp { $( $(#[$mbar_doc])* $mbar, )* }
 
         /// The operation table, in order of code.
         ///
         /// Sizes are the union of what the machine reference lists and what the toolchain emits
         /// (spec 3, both columns), so that code of every architecture runs.
-        pub const OPS: &[OpRow] = &[$(*Op::$op.row()),*];
+        pub const OPS: &[OpRow] = &[$(*Op::$word_op.row(),)* $(*Op::$mbar_op.row()),*];
 
         /// Calls a function with the operation in front of the other arguments, as a constant in each arm, so that what
         /// depends on the operation is chosen once: `for_each_op!(op => run(a, b))`.
@@ -234,7 +253,8 @@ macro_rules! operations {
         macro_rules! for_each_op {
             ($dollar value:expr => $dollar run:ident($dollar($dollar arg:expr),*)) => {
                 match $dollar value {
-                    $($dollar crate::Op::$op => $dollar run($dollar crate::Op::$op, $dollar($dollar arg),*),)*
+                    $($dollar crate::Op::$word_op => $dollar run($dollar crate::Op::$word_op, $dollar($dollar arg),*),)*
+                    $($dollar crate::Op::$mbar_op => $dollar run($dollar crate::Op::$mbar_op, $dollar($dollar arg),*),)*
                 }
             };
         }
@@ -244,95 +264,120 @@ macro_rules! operations {
             #[inline]
             pub const fn row(self) -> &'static OpRow {
                 match self {
-                    $(Op::$op => &OpRow {
-                        op: Op::$op,
-                        name: $name,
-                        sizes: &[$(Size::$size),*],
-                        class: OpClass::$class,
-                        operands: Operands::$operands,
-                        result: ResultKind::$result,
-                        memory: MemoryEffect::$memory,
-                        coalescing: Coalescing::$coalescing,
-                        cluster: ClusterUse::$cluster,
-                        effect: $effect,
-                    },)*
+                    $(Op::$word_op => row!($word_op, $word_row),)*
+                    $(Op::$mbar_op => row!($mbar_op, $mbar_row),)*
+                }
+            }
+
+            /// The operation among those on plain memory, or among those on mbarrier objects.
+            #[inline]
+            pub const fn kind(self) -> OpKind {
+                match self {
+                    $(Op::$word_op => OpKind::Word(WordOp::$word_op),)*
+                    $(Op::$mbar_op => OpKind::Mbar(MbarOp::$mbar),)*
                 }
             }
         }
     };
 }
 
-// Name and code, name in text, sizes; then by column of `OpRow`: class, operands, result, memory, coalescing, cluster, effect.
+/// One row of [`OPS`] from the columns in parentheses.
+macro_rules! row {
+    ($op:ident, ([$($size:ident)*], $class:ident, $operands:ident, $result:ident, $memory:ident, $coalescing:ident,
+        $cluster:ident, $effect:literal)) => {
+        const {
+            &OpRow {
+                op: Op::$op,
+                name: Op::$op.name(),
+                sizes: &[$(Size::$size),*],
+                class: OpClass::$class,
+                operands: Operands::$operands,
+                result: ResultKind::$result,
+                memory: MemoryEffect::$memory,
+                coalescing: Coalescing::$coalescing,
+                cluster: ClusterUse::$cluster,
+                effect: $effect,
+            }
+        }
+    };
+}
+
+// Name and code, name in text; then by column of `OpRow`: sizes, class, operands, result, memory, coalescing, cluster, effect.
+// Rows of mbarrier operations have the name in `MbarOp` too.
 operations! { $
-    /// `M + Rb`, modulo 2^32.
-    Add = 0, "ADD", [U32 S32], Update, B, Old, Writes, MergeRed, Any, "M + Rb";
-    /// The lesser of `M` and `Rb`, by the signedness of the size.
-    Min = 1, "MIN", [U32 S32], Update, B, Old, Writes, MergeRed, Any, "min(M, Rb)";
-    /// The greater of `M` and `Rb`, by the signedness of the size.
-    Max = 2, "MAX", [U32 S32], Update, B, Old, Writes, MergeRed, Any, "max(M, Rb)";
-    /// `M >= Rb ? 0 : M + 1`.
-    Inc = 3, "INC", [U32], Update, B, Old, Writes, Never, Any, "M >= Rb ? 0 : M + 1";
-    /// `M == 0 or M > Rb ? Rb : M - 1`.
-    Dec = 4, "DEC", [U32], Update, B, Old, Writes, Never, Any, "M == 0 || M > Rb ? Rb : M - 1";
-    /// `M & Rb`.
-    And = 5, "AND", [U32 S32], Update, B, Old, Writes, MergeRed, Any, "M & Rb";
-    /// `M | Rb`.
-    Or = 6, "OR", [U32 S32], Update, B, Old, Writes, MergeRed, Any, "M | Rb";
-    /// `M ^ Rb`.
-    Xor = 7, "XOR", [U32 S32], Update, B, Old, Writes, MergeRed, Any, "M ^ Rb";
-    /// `Rb`.
-    Exch = 8, "EXCH", [U32 S32 U64 B128], Update, B, Old, Writes, Never, Any, "Rb";
-    /// `M == Rb ? Rc : M`; gives `M`.
-    Cas = 9, "CAS", [U32 S32 U64 B128], Compare, BC, Old, Writes, Never, Any, "M == Rb ? Rc : M";
-    /// `M == Rb ? Rc : M`; gives whether it stored.
-    Cast = 10, "CAST", [U32 S32 U64], Compare, BC, Flag, Writes, Never, Any, "M == Rb ? Rc : M";
-    /// As [`Op::Cast`] for one selected lane of each bank group; the others fail at once (spec 5).
-    CastSpin = 11, "CAST.SPIN", [U32 S32 U64], Compare, BC, Flag, Writes, Never, Any, "as CAST for one lane of each bank group";
-    /// `M` + number of active lanes at this address; gives nothing.
-    PopcInc = 12, "POPC.INC", [U32], Update, None, Nothing, Writes, Always, Any, "M + active lanes at this address";
-    /// Plain load (spec 3.5).
-    Load = 13, "LDS", [U8 U16 U32 U64 B128 S8 S16], Load, None, Old, Reads, Always, Any, "M";
-    /// Plain store (spec 3.5).
-    Store = 14, "STS", [U8 U16 U32 U64 B128], Store, B, Nothing, Writes, Always, Any, "Rb";
-    /// Makes the word an mbarrier object: writes `Rb`, the word that software put together
-    /// (`SYNCS.EXCH.64`).
-    MbarInit = 16, "MBAR.INIT", [U64], Barrier, B, Old, Writes, Never, Never, "Rb";
-    /// The object ceases to be one; the word stays (`SYNCS.CCTL.IV`).
-    MbarInval = 17, "MBAR.INVAL", [U64], Barrier, None, Nothing, Reads, Never, Never, "M";
-    /// tx-count += `Rb`, then completion (`SYNCS.ARRIVE.TRANS64.A0TR`, and `.A0T1` with 1).
-    MbarExpectTx = 18, "MBAR.EXPECT_TX", [U64], Barrier, B, Nothing, Writes, Never, NoResult, "tx += Rb; complete?";
-    /// tx-count -= `Rb`, then completion (`.A0TX`).
-    MbarCompleteTx = 19, "MBAR.COMPLETE_TX", [U64], Barrier, B, Nothing, Writes, Never, NoResult, "tx -= Rb; complete?";
-    /// Arrives once (`.A1T0`).
-    MbarArrive = 20, "MBAR.ARRIVE", [U64], Barrier, None, State, Writes, MergeArrive, NoResult, "pending -= 1; complete?";
-    /// Arrives `Rb` times (`.ART0`).
-    MbarArriveCount = 21, "MBAR.ARRIVE_COUNT", [U64], Barrier, B, State, Writes, Never, NoResult, "pending -= Rb; complete?";
-    /// tx-count += `Rb`, then arrives once (no suffix).
-    MbarArriveExpectTx = 22, "MBAR.ARRIVE.EXPECT_TX", [U64], Barrier, B, State, Writes, Never, NoResult, "tx += Rb; pending -= 1; complete?";
-    /// Arrives `Rb` times, which must not complete the phase (`.TMASK.ART0`).
-    MbarArriveNoComplete = 23, "MBAR.ARRIVE.NO_COMPLETE", [U64], Barrier, B, MergedArrival, Writes, Never, Never, "pending -= Rb; complete?";
-    /// expected -= 1, then arrives once (`.OPTOUT.A1T0`).
-    MbarArriveDrop = 24, "MBAR.ARRIVE_DROP", [U64], Barrier, None, State, Writes, Never, NoResult, "expected -= 1; pending -= 1; complete?";
-    /// expected -= `Rb`, then arrives `Rb` times (`.OPTOUT.ART0`).
-    MbarArriveDropCount = 25, "MBAR.ARRIVE_DROP_COUNT", [U64], Barrier, B, State, Writes, Never, NoResult, "expected -= Rb; pending -= Rb; complete?";
-    /// tx-count += `Rb`, expected -= 1, then arrives once (`.OPTOUT`).
-    MbarArriveDropExpectTx = 26, "MBAR.ARRIVE_DROP.EXPECT_TX", [U64], Barrier, B, State, Writes, Never, NoResult, "tx += Rb; expected -= 1; pending -= 1; complete?";
-    /// As [`Op::MbarArriveDropCount`], which must not complete the phase (`.TMASK.OPTOUT.ART0`).
-    MbarArriveDropNoComplete = 27, "MBAR.ARRIVE_DROP.NO_COMPLETE", [U64], Barrier, B, MergedArrival, Writes, Never, Never, "expected -= Rb; pending -= Rb; complete?";
-    /// Whether the phase of the parity in bit 31 of `Rb` is complete (`SYNCS.PHASECHK.TRANS64`).
-    MbarTestWait = 28, "MBAR.TEST_WAIT", [U64], Barrier, B, Predicate, Reads, Always, Never, "M";
-    /// As [`Op::MbarTestWait`]; while it is not, the request may be suspended (`.TRYWAIT`).
-    MbarTryWait = 29, "MBAR.TRY_WAIT", [U64], Barrier, BC, Predicate, Reads, Always, Never, "M";
-    /// Arrives once at an object of two 32-bit words, as sm_80 to sm_89 keep it (spec 6.2.1,
-    /// `ATOMS.ARRIVE.64`).
-    MbarArriveSm80 = 30, "MBAR.ARRIVE.SM80", [U64], Barrier, None, Old, Writes, Never, NoResult, "pending -= 1; complete? (two words)";
+    Word {
+        /// `M + Rb`, modulo 2^32.
+        Add = 0, "ADD", ([U32 S32], Update, B, Old, Writes, MergeRed, Any, "M + Rb");
+        /// The lesser of `M` and `Rb`, by the signedness of the size.
+        Min = 1, "MIN", ([U32 S32], Update, B, Old, Writes, MergeRed, Any, "min(M, Rb)");
+        /// The greater of `M` and `Rb`, by the signedness of the size.
+        Max = 2, "MAX", ([U32 S32], Update, B, Old, Writes, MergeRed, Any, "max(M, Rb)");
+        /// `M >= Rb ? 0 : M + 1`.
+        Inc = 3, "INC", ([U32], Update, B, Old, Writes, Never, Any, "M >= Rb ? 0 : M + 1");
+        /// `M == 0 or M > Rb ? Rb : M - 1`.
+        Dec = 4, "DEC", ([U32], Update, B, Old, Writes, Never, Any, "M == 0 || M > Rb ? Rb : M - 1");
+        /// `M & Rb`.
+        And = 5, "AND", ([U32 S32], Update, B, Old, Writes, MergeRed, Any, "M & Rb");
+        /// `M | Rb`.
+        Or = 6, "OR", ([U32 S32], Update, B, Old, Writes, MergeRed, Any, "M | Rb");
+        /// `M ^ Rb`.
+        Xor = 7, "XOR", ([U32 S32], Update, B, Old, Writes, MergeRed, Any, "M ^ Rb");
+        /// `Rb`.
+        Exch = 8, "EXCH", ([U32 S32 U64 B128], Update, B, Old, Writes, Never, Any, "Rb");
+        /// `M == Rb ? Rc : M`; gives `M`.
+        Cas = 9, "CAS", ([U32 S32 U64 B128], Compare, BC, Old, Writes, Never, Any, "M == Rb ? Rc : M");
+        /// `M == Rb ? Rc : M`; gives whether it stored.
+        Cast = 10, "CAST", ([U32 S32 U64], Compare, BC, Flag, Writes, Never, Any, "M == Rb ? Rc : M");
+        /// As [`Op::Cast`] for one selected lane of each bank group; the others fail at once (spec 5).
+        CastSpin = 11, "CAST.SPIN", ([U32 S32 U64], Compare, BC, Flag, Writes, Never, Any, "as CAST for one lane of each bank group");
+        /// `M` + number of active lanes at this address; gives nothing.
+        PopcInc = 12, "POPC.INC", ([U32], Update, None, Nothing, Writes, Always, Any, "M + active lanes at this address");
+        /// Plain load (spec 3.5).
+        Load = 13, "LDS", ([U8 U16 U32 U64 B128 S8 S16], Load, None, Old, Reads, Always, Any, "M");
+        /// Plain store (spec 3.5).
+        Store = 14, "STS", ([U8 U16 U32 U64 B128], Store, B, Nothing, Writes, Always, Any, "Rb");
+    }
+    Mbar {
+        /// Makes the word an mbarrier object: writes `Rb`, the word that software put together
+        /// (`SYNCS.EXCH.64`).
+        MbarInit Init = 16, "MBAR.INIT", ([U64], Barrier, B, Old, Writes, Never, Never, "Rb");
+        /// The object ceases to be one; the word stays (`SYNCS.CCTL.IV`).
+        MbarInval Inval = 17, "MBAR.INVAL", ([U64], Barrier, None, Nothing, Reads, Never, Never, "M");
+        /// tx-count += `Rb`, then completion (`SYNCS.ARRIVE.TRANS64.A0TR`, and `.A0T1` with 1).
+        MbarExpectTx ExpectTx = 18, "MBAR.EXPECT_TX", ([U64], Barrier, B, Nothing, Writes, Never, NoResult, "tx += Rb; complete?");
+        /// tx-count -= `Rb`, then completion (`.A0TX`).
+        MbarCompleteTx CompleteTx = 19, "MBAR.COMPLETE_TX", ([U64], Barrier, B, Nothing, Writes, Never, NoResult, "tx -= Rb; complete?");
+        /// Arrives once (`.A1T0`).
+        MbarArrive Arrive = 20, "MBAR.ARRIVE", ([U64], Barrier, None, State, Writes, MergeArrive, NoResult, "pending -= 1; complete?");
+        /// Arrives `Rb` times (`.ART0`).
+        MbarArriveCount ArriveCount = 21, "MBAR.ARRIVE_COUNT", ([U64], Barrier, B, State, Writes, Never, NoResult, "pending -= Rb; complete?");
+        /// tx-count += `Rb`, then arrives once (no suffix).
+        MbarArriveExpectTx ArriveExpectTx = 22, "MBAR.ARRIVE.EXPECT_TX", ([U64], Barrier, B, State, Writes, Never, NoResult, "tx += Rb; pending -= 1; complete?");
+        /// Arrives `Rb` times, which must not complete the phase (`.TMASK.ART0`).
+        MbarArriveNoComplete ArriveNoComplete = 23, "MBAR.ARRIVE.NO_COMPLETE", ([U64], Barrier, B, MergedArrival, Writes, Never, Never, "pending -= Rb; complete?");
+        /// expected -= 1, then arrives once (`.OPTOUT.A1T0`).
+        MbarArriveDrop ArriveDrop = 24, "MBAR.ARRIVE_DROP", ([U64], Barrier, None, State, Writes, Never, NoResult, "expected -= 1; pending -= 1; complete?");
+        /// expected -= `Rb`, then arrives `Rb` times (`.OPTOUT.ART0`).
+        MbarArriveDropCount ArriveDropCount = 25, "MBAR.ARRIVE_DROP_COUNT", ([U64], Barrier, B, State, Writes, Never, NoResult, "expected -= Rb; pending -= Rb; complete?");
+        /// tx-count += `Rb`, expected -= 1, then arrives once (`.OPTOUT`).
+        MbarArriveDropExpectTx ArriveDropExpectTx = 26, "MBAR.ARRIVE_DROP.EXPECT_TX", ([U64], Barrier, B, State, Writes, Never, NoResult, "tx += Rb; expected -= 1; pending -= 1; complete?");
+        /// As [`Op::MbarArriveDropCount`], which must not complete the phase (`.TMASK.OPTOUT.ART0`).
+        MbarArriveDropNoComplete ArriveDropNoComplete = 27, "MBAR.ARRIVE_DROP.NO_COMPLETE", ([U64], Barrier, B, MergedArrival, Writes, Never, Never, "expected -= Rb; pending -= Rb; complete?");
+        /// Whether the phase of the parity in bit 31 of `Rb` is complete (`SYNCS.PHASECHK.TRANS64`).
+        MbarTestWait TestWait = 28, "MBAR.TEST_WAIT", ([U64], Barrier, B, Predicate, Reads, Always, Never, "M");
+        /// As [`Op::MbarTestWait`]; while it is not, the request may be suspended (`.TRYWAIT`).
+        MbarTryWait TryWait = 29, "MBAR.TRY_WAIT", ([U64], Barrier, BC, Predicate, Reads, Always, Never, "M");
+        /// Arrives once at an object of two 32-bit words, as sm_80 to sm_89 keep it (spec 6.2.1,
+        /// `ATOMS.ARRIVE.64`).
+        MbarArriveSm80 ArriveSm80 = 30, "MBAR.ARRIVE.SM80", ([U64], Barrier, None, Old, Writes, Never, NoResult, "pending -= 1; complete? (two words)");
+    }
 }
 
 impl Op {
     /// Whether it works on an mbarrier object (spec 6).
     #[inline]
     pub const fn is_mbarrier(self) -> bool {
-        matches!(self.row().class, OpClass::Barrier)
+        matches!(self.kind(), OpKind::Mbar(_))
     }
 
     /// Whether it only looks: memory stays as it is.

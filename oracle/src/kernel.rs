@@ -1,7 +1,7 @@
 //! What an operation does to the value in memory and gives back (spec 3, 6.3), and which sizes it
 //! exists in.
 
-use atoms_ops::{Op, Size};
+use atoms_ops::{MbarOp, Op, OpKind, Size, WordOp};
 
 use crate::mbarrier;
 
@@ -153,37 +153,27 @@ pub(crate) fn value_mask(size: Size) -> u128 {
 pub(crate) fn leaves(op: Op, size: Size, m: u128, b: u128, c: u128) -> u128 {
     let signed = size == Size::S32;
     let lesser = |x: u128, y: u128| if signed { (x as u32 as i32) < (y as u32 as i32) } else { x < y };
+    let op = match op.kind() {
+        OpKind::Mbar(MbarOp::Init) => return b,
+        OpKind::Mbar(_) => return mbarrier::leaves(op, m as u64, b as u32).into(),
+        OpKind::Word(op) => op,
+    };
     match op {
-        Op::Add => (m + b) & 0xffff_ffff,
-        Op::Min if lesser(b, m) => b,
-        Op::Max if lesser(m, b) => b,
-        Op::Min | Op::Max => m,
-        Op::Inc if m >= b => 0,
-        Op::Inc => m + 1,
-        Op::Dec if m == 0 || m > b => b,
-        Op::Dec => m - 1,
-        Op::And => m & b,
-        Op::Or => m | b,
-        Op::Xor => m ^ b,
-        Op::Exch | Op::Store => b,
-        Op::Cas | Op::Cast | Op::CastSpin if m == b => c,
-        Op::Cas | Op::Cast | Op::CastSpin | Op::Load => m,
-        Op::PopcInc => (m + 1) & 0xffff_ffff,
-        Op::MbarInit => b,
-        Op::MbarInval
-        | Op::MbarExpectTx
-        | Op::MbarCompleteTx
-        | Op::MbarArrive
-        | Op::MbarArriveCount
-        | Op::MbarArriveExpectTx
-        | Op::MbarArriveNoComplete
-        | Op::MbarArriveDrop
-        | Op::MbarArriveDropCount
-        | Op::MbarArriveDropExpectTx
-        | Op::MbarArriveDropNoComplete
-        | Op::MbarTestWait
-        | Op::MbarTryWait
-        | Op::MbarArriveSm80 => mbarrier::leaves(op, m as u64, b as u32).into(),
+        WordOp::Add => (m + b) & 0xffff_ffff,
+        WordOp::Min if lesser(b, m) => b,
+        WordOp::Max if lesser(m, b) => b,
+        WordOp::Min | WordOp::Max => m,
+        WordOp::Inc if m >= b => 0,
+        WordOp::Inc => m + 1,
+        WordOp::Dec if m == 0 || m > b => b,
+        WordOp::Dec => m - 1,
+        WordOp::And => m & b,
+        WordOp::Or => m | b,
+        WordOp::Xor => m ^ b,
+        WordOp::Exch | WordOp::Store => b,
+        WordOp::Cas | WordOp::Cast | WordOp::CastSpin if m == b => c,
+        WordOp::Cas | WordOp::Cast | WordOp::CastSpin | WordOp::Load => m,
+        WordOp::PopcInc => (m + 1) & 0xffff_ffff,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use atoms_ops::Op;
+use atoms_ops::{MbarOp, Op, OpKind};
 
 /// Bits of the expected and of the pending count.
 const COUNT: u32 = (1 << 20) - 1;
@@ -176,39 +176,23 @@ pub(crate) struct Step {
 impl Step {
     /// The step of a lane with this Rb; `None` for operations that are none.
     pub(crate) fn of(op: Op, b: u32) -> Option<Step> {
+        let OpKind::Mbar(op) = op.kind() else { return None };
         let none = Step { arrivals: 0, dropped: 0, tx: 0, raises: false };
         let (count, bytes) = (b & COUNT, b & TX);
         let step = match op {
-            Op::MbarExpectTx => Step { tx: bytes, raises: true, ..none },
-            Op::MbarCompleteTx => Step { tx: bytes, ..none },
-            Op::MbarArrive => Step { arrivals: 1, ..none },
-            Op::MbarArriveCount | Op::MbarArriveNoComplete => Step { arrivals: count, ..none },
-            Op::MbarArriveExpectTx => Step { arrivals: 1, tx: bytes, raises: true, ..none },
-            Op::MbarArriveDrop => Step { arrivals: 1, dropped: 1, ..none },
-            Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete => {
+            MbarOp::ExpectTx => Step { tx: bytes, raises: true, ..none },
+            MbarOp::CompleteTx => Step { tx: bytes, ..none },
+            MbarOp::Arrive => Step { arrivals: 1, ..none },
+            MbarOp::ArriveCount | MbarOp::ArriveNoComplete => Step { arrivals: count, ..none },
+            MbarOp::ArriveExpectTx => Step { arrivals: 1, tx: bytes, raises: true, ..none },
+            MbarOp::ArriveDrop => Step { arrivals: 1, dropped: 1, ..none },
+            MbarOp::ArriveDropCount | MbarOp::ArriveDropNoComplete => {
                 Step { arrivals: count, dropped: count, ..none }
             }
-            Op::MbarArriveDropExpectTx => Step { arrivals: 1, dropped: 1, tx: bytes, raises: true },
-            Op::MbarInit
-            | Op::MbarInval
-            | Op::MbarTestWait
-            | Op::MbarTryWait
-            | Op::MbarArriveSm80
-            | Op::Add
-            | Op::Min
-            | Op::Max
-            | Op::Inc
-            | Op::Dec
-            | Op::And
-            | Op::Or
-            | Op::Xor
-            | Op::Exch
-            | Op::Cas
-            | Op::Cast
-            | Op::CastSpin
-            | Op::PopcInc
-            | Op::Load
-            | Op::Store => return None,
+            MbarOp::ArriveDropExpectTx => Step { arrivals: 1, dropped: 1, tx: bytes, raises: true },
+            MbarOp::Init | MbarOp::Inval | MbarOp::TestWait | MbarOp::TryWait | MbarOp::ArriveSm80 => {
+                return None;
+            }
         };
         Some(step)
     }

@@ -668,7 +668,7 @@ pub(crate) struct RegressArgs {
     /// Print the tests and do not run them
     #[arg(long, conflicts_with_all = ["json", "out", "force", "jobs"])]
     pub(crate) list: bool,
-    /// Print `summary` (docs/summary.schema.json), `timing` and `page` as JSON
+    /// Print `summary` (docs/schema/cover.json), `timing` and `page` as JSON
     #[arg(long)]
     pub(crate) json: bool,
     /// Where the tests run
@@ -696,7 +696,7 @@ pub(crate) enum RegressCommand {
         out: PathBuf,
         #[command(flatten)]
         workers: Workers,
-        /// Print `summary` (docs/summary.schema.json), `timing` and `page` as JSON
+        /// Print `summary` (docs/schema/cover.json), `timing` and `page` as JSON
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -707,7 +707,7 @@ pub(crate) enum RegressCommand {
         /// Its output folder
         #[arg(value_name = "FOLDER")]
         out: PathBuf,
-        /// Print `summary` (docs/summary.schema.json), `timing` and `page` as JSON
+        /// Print `summary` (docs/schema/cover.json), `timing` and `page` as JSON
         #[arg(long)]
         json: bool,
     },
@@ -786,7 +786,7 @@ pub(crate) struct CoverArgs {
     /// Write lines of the RTL for LCOV tools
     #[arg(long, value_name = "FILE.info")]
     pub(crate) lcov: Option<PathBuf>,
-    /// Print a summary as JSON (docs/summary.schema.json)
+    /// Print a summary as JSON (docs/schema/cover.json)
     #[arg(long)]
     pub(crate) json: bool,
 }

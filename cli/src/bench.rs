@@ -11,6 +11,7 @@ use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::rtl::{self, RtlIdentity};
 use atoms_verilated::Environment;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::BenchArgs;
@@ -89,8 +90,8 @@ fn ratios(subject: &Subject<'_>, figures: &Figures) -> impl Iterator<Item = (&'s
     subject.ratios.iter().filter_map(|of| Some((of.what, figures.ratio(of)?)))
 }
 
-#[derive(Serialize)]
-struct BenchResult<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct BenchResult<'a> {
     bench: &'a str,
     config: &'a str,
     about: &'a str,
@@ -102,7 +103,7 @@ struct BenchResult<'a> {
     times_as_fast: Option<Vec<RatioResult<'a>>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct RatioResult<'a> {
     what: &'a str,
     #[serde(flatten)]

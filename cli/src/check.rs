@@ -6,6 +6,7 @@ use std::path::Path;
 
 use atoms_oracle::trace::{TraceSummary, check_trace};
 use atoms_silicon::capture::looks_like_capture;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
@@ -15,8 +16,8 @@ use crate::output::{outln, print_json};
 use crate::progress::grouped;
 use crate::silicon;
 
-#[derive(Serialize)]
-struct CheckResult<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CheckResult<'a> {
     accepted: bool,
     #[serde(flatten)]
     summary: Option<&'a TraceSummary>,

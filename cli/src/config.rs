@@ -2,6 +2,7 @@
 
 use atoms_cosim::configs::{self, ListedConfig, NamedConfig, parameters};
 use atoms_model::config::PARAMETERS;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -45,9 +46,9 @@ pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
     Ok(Verdict::Agree)
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum ConfigResult {
+pub(crate) enum ConfigResult {
     Usable { name: String, about: String, parameters: Map<String, Value> },
     Unusable { name: String, error: String },
 }

@@ -16,6 +16,7 @@ use atoms_cosim::trials::{Effort, run_case};
 use atoms_cosim::usage::UsageReport;
 use atoms_ops::{OPS, Op};
 use atoms_verilated::Environment;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{CosimArgs, On, OnFail, RandomArgs};
@@ -402,8 +403,8 @@ fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
     Ok(verdict)
 }
 
-#[derive(Serialize)]
-struct CosimResult<'r> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CosimResult<'r> {
     agree: bool,
     #[serde(flatten)]
     tally: &'r Tally,
@@ -417,8 +418,8 @@ struct CosimResult<'r> {
     interrupted: bool,
 }
 
-#[derive(Serialize)]
-struct CosimFailureResult<'r> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CosimFailureResult<'r> {
     agree: bool,
     cycle: u64,
     report: &'r str,
@@ -429,9 +430,9 @@ struct CosimFailureResult<'r> {
 }
 
 /// Result of a case that was read from a file.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum CaseResult {
+pub(crate) enum CaseResult {
     Agrees {
         agree: bool,
         config: String,

@@ -31,6 +31,8 @@ mod regress;
 mod repro;
 mod rtl;
 mod run;
+#[cfg(test)]
+mod schema;
 mod silicon;
 mod undefined;
 mod usage;

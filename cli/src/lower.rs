@@ -9,6 +9,7 @@ use atoms_builtin::{Builtin, Call, CasStrength, Dialect, Expansion, PtxTarget};
 use atoms_isa::lower::LoweringRefusal;
 use atoms_isa::ptx::{self, Module};
 use atoms_isa::{Arch, Lowered};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::LowerArgs;
@@ -198,8 +199,8 @@ impl Question {
 }
 
 /// Machine code of a PTX instruction at some architectures.
-#[derive(Serialize)]
-struct LoweredResult<'q> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct LoweredResult<'q> {
     ptx: &'q str,
     targets: Vec<String>,
     used: bool,
@@ -211,7 +212,7 @@ struct LoweredResult<'q> {
     answer: LoweredAnswer<'q>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 enum LoweredAnswer<'q> {
     Ok { registers: BTreeMap<&'q str, &'q str>, sass: &'q [String] },
@@ -349,8 +350,8 @@ impl Expanded {
 }
 
 /// PTX of a builtin at some architectures.
-#[derive(Serialize)]
-struct BuiltinResult<'e> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct BuiltinResult<'e> {
     builtin: String,
     dialect: String,
     targets: Vec<String>,
@@ -358,14 +359,14 @@ struct BuiltinResult<'e> {
     answer: BuiltinAnswer<'e>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 enum BuiltinAnswer<'e> {
     Ok { ptx: &'e [String], warnings: Vec<WarningResult<'e>>, lowered: Vec<LoweredResult<'e>> },
     Error { number: Option<u16>, error: &'e str, help: &'e str },
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct WarningResult<'e> {
     number: u16,
     message: &'e str,

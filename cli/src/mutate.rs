@@ -12,7 +12,7 @@ use atoms_verilated::{Environment, cores};
 use crate::args::MutateArgs;
 use crate::error::{CliError, Verdict};
 use crate::machine;
-use crate::output::{note, out, outln};
+use crate::output::{note, out, print_json};
 use crate::progress::build_step;
 
 /// In the folder beside that of the RTL.
@@ -74,7 +74,7 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
         write_survivors(&rtl_dir, &chosen, &fates, folder).map_err(CliError::of)?;
     }
     match args.json {
-        true => outln!("{}", report.json())?,
+        true => print_json(&report.result())?,
         false => out!("{report}")?,
     }
     Ok(if report.is_as_listed() { Verdict::Agree } else { Verdict::Disagree })

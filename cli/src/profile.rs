@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use atoms_isa::{Kernel, SourceLine};
 use atoms_sm::InstructionProfile;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::progress::grouped;
@@ -120,13 +121,13 @@ fn distribution(part: &InstructionProfile) -> Option<String> {
 }
 
 /// Counts of the instructions of one line.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct LineResult<'k> {
     line: u32,
     parts: Vec<InstructionResult<'k>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct InstructionResult<'k> {
     pc: u32,
     instruction: &'k str,

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use atoms_isa::{Kernel, Scope, SourceLine};
 use atoms_sm::races::{Finding, Memory, Party, Races, Strength};
+use schemars::JsonSchema;
 use serde::Serialize;
 use textwrap::{WordSeparator, WordSplitter, WrapAlgorithm};
 
@@ -102,13 +103,13 @@ impl<'k> Found<'k> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct RacesResult<'k> {
     pairs: usize,
     found: Vec<RaceResult<'k>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct RaceResult<'k> {
     kind: &'static str,
     what: String,
@@ -121,14 +122,14 @@ struct RaceResult<'k> {
 }
 
 /// Global memory, or the shared memory of a CTA.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum MemoryResult {
     Global,
     Shared(u32),
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct PartyResult<'k> {
     line: Option<u32>,
     instruction: Option<&'k str>,

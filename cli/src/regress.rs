@@ -14,6 +14,7 @@ use atoms_regress::cluster::{Cut, Manifest};
 use atoms_regress::plan::{PlanChoice, Tests};
 use atoms_regress::report;
 use atoms_regress::report::finish::finish;
+use atoms_regress::report::json::RegressionResult;
 use atoms_regress::report::summary::Summary;
 use atoms_regress::run::journal::Suspect;
 use atoms_regress::run::scheduler::Limits;
@@ -180,7 +181,7 @@ impl Whole<'_> {
     fn report(&self, summary: &Summary, timing: &Timing) -> Result<Verdict, CliError> {
         let page = shell(&self.out.join("report.html"));
         let said = if self.json {
-            outln!("{}", report::json::command(summary, timing, &page))
+            outln!("{}", RegressionResult { summary, timing, page: &page }.json())
         } else {
             out!("{}", report::text::report(&self.as_seen_from_here(summary), timing, &page))
         };

@@ -15,6 +15,7 @@ use atoms_regress::triage::repro::Bundle;
 use atoms_regress::triage::signature::Signature;
 use atoms_regress::triage::test_failure::FailedRun;
 use atoms_verilated::Environment;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{BundleRtlArgs, ReproArgs};
@@ -145,8 +146,8 @@ impl BundleRtl {
     }
 }
 
-#[derive(Serialize)]
-struct ReproResult<'r> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ReproResult<'r> {
     key: &'r Signature,
     test: &'r str,
     config: &'r str,
@@ -155,7 +156,7 @@ struct ReproResult<'r> {
     found: Option<ReplayedFailure>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ReplayedFailure {
     /// The failure has the signature of the bundle.
     same: bool,

@@ -12,6 +12,7 @@ use atoms_isa::{Arch, Kernel, Program};
 use atoms_ops::OPS;
 use atoms_sm::races::{Races, Text};
 use atoms_sm::{Buffer, Launch, LaunchError, Observer, Outcome, RunError, RunReport, SmConfig};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{On, RunArgs, Undefined as Level};
@@ -436,8 +437,8 @@ impl Question<'_> {
     }
 }
 
-#[derive(Serialize)]
-struct RunResult<'r> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RunResult<'r> {
     agree: bool,
     checked: bool,
     as_expected: Option<bool>,
@@ -476,8 +477,8 @@ struct RunResult<'r> {
     usage: Option<&'r UsageReport>,
 }
 
-#[derive(Serialize)]
-struct RunFailureResult<'r> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RunFailureResult<'r> {
     agree: bool,
     cycle: u64,
     report: String,
@@ -490,15 +491,15 @@ struct RunFailureResult<'r> {
     races: Option<RacesResult<'r>>,
 }
 
-#[derive(Serialize)]
-struct InterruptedResult {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct InterruptedResult {
     agree: bool,
     interrupted: bool,
     cycle: u64,
     judged: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct OracleResult {
     accepts: bool,
     /// The oracle also accepts memory at the end; left out if the run did not get there.
@@ -506,20 +507,20 @@ struct OracleResult {
     memory: Option<bool>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct PrintedResult<'r> {
     format: &'r str,
     threads: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct BufferResult<'r> {
     name: &'r str,
     bytes: usize,
     outcome: OutcomeResult<'r>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum OutcomeResult<'r> {
     Open(&'static str),

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use atoms_isa::{Kernel, SourceLine};
 use atoms_model::diagnosis::{Diagnosis, Watch};
 use atoms_sm::{CoreEvent, Observer};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::progress::grouped;
@@ -165,14 +166,14 @@ impl Kind {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct UndefinedResult<'k> {
     total: u64,
     found: Vec<UseResult<'k>>,
 }
 
 /// One kind of undefined use by one instruction.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct UseResult<'k> {
     kind: &'static str,
     clause: &'static str,
@@ -188,7 +189,7 @@ struct UseResult<'k> {
 }
 
 /// Details of a use of an mbarrier object.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ObjectUse {
     found: String,
     op: &'static str,

@@ -27,7 +27,7 @@ use tape::Tape;
 pub use waves::WaveBench;
 
 /// One thing measured, once in each round.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BenchFigure {
     /// What.
     pub what: String,
@@ -60,7 +60,7 @@ pub struct RatioOf {
 }
 
 /// The middle one of some values, and how far they lie apart.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct BenchSpread {
     /// NaN of none.
     pub median: f64,
@@ -105,7 +105,7 @@ impl BenchFigure {
 }
 
 /// The figures of some rounds.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Figures(pub Vec<BenchFigure>);
 

@@ -7,11 +7,11 @@ use atoms_ops::Op;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::request::{ClusterRequest, PartWrite, WarpRequest, hex};
+use crate::request::{ClusterRequest, Hex, PartWrite, WarpRequest};
 use crate::stimulus::{Stimulus, Tags};
 
 /// Cycles in which a port's valid or ready is low, as a pattern that repeats every 64 cycles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pauses {
     /// No new warp request is offered.
@@ -41,19 +41,19 @@ impl Pauses {
 }
 
 /// A word of memory that is not zero at the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryWord {
     /// Its index, `row * num_banks + bank`.
     pub word: u32,
     /// Its value.
-    #[serde(with = "hex")]
+    #[serde(with = "Hex")]
     pub value: u32,
 }
 
 /// A change between the requests of a case: a reset, CTA table writes, or a reset and then writes. Without either it is a
 /// pause.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Change {
     /// Warp requests taken before it; all, if there are fewer.
@@ -93,7 +93,7 @@ impl fmt::Display for Change {
 }
 
 /// One finite run from reset.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// Configuration it is for.

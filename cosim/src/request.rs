@@ -1,28 +1,29 @@
 //! Requests as values: to generate, shrink, store and print them.
 
-use std::fmt;
+use std::fmt::{self, LowerHex};
 
 use atoms_model::port::{In, MAX_LANES};
 use atoms_ops::{Op, Operands, Size};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The fields of one lane of a warp request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lane {
     /// Register Ra.
-    #[serde(default, with = "hex", skip_serializing_if = "is_zero")]
+    #[serde(default, with = "Hex", skip_serializing_if = "is_zero")]
     pub ra: u32,
     /// Operand B.
-    #[serde(default, with = "hex", skip_serializing_if = "is_zero")]
+    #[serde(default, with = "Hex", skip_serializing_if = "is_zero")]
     pub b: u128,
     /// Operand C.
-    #[serde(default, with = "hex", skip_serializing_if = "is_zero")]
+    #[serde(default, with = "Hex", skip_serializing_if = "is_zero")]
     pub c: u128,
 }
 
 /// One instruction of one warp, as on the warp port.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WarpRequest {
     /// Operation code, legal or not.
@@ -40,13 +41,13 @@ pub struct WarpRequest {
     /// CTA slot.
     pub slot: u8,
     /// Lanes that take part.
-    #[serde(with = "hex")]
+    #[serde(with = "Hex")]
     pub mask: u32,
     /// 24-bit immediate.
-    #[serde(with = "hex")]
+    #[serde(with = "Hex")]
     pub imm: u32,
     /// Uniform register.
-    #[serde(with = "hex")]
+    #[serde(with = "Hex")]
     pub ur: u32,
     /// Lanes from lane 0; those behind the last are zero.
     pub lanes: Vec<Lane>,
@@ -102,7 +103,7 @@ impl AddressForm {
 }
 
 /// One object's operation, as on the cluster port.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterRequest {
     /// Operation code, legal or not.
@@ -116,18 +117,18 @@ pub struct ClusterRequest {
     /// CTA slot that owns the address.
     pub slot: u8,
     /// Offset in the CTA's part.
-    #[serde(with = "hex")]
+    #[serde(with = "Hex")]
     pub addr: u32,
     /// Operand B.
-    #[serde(with = "hex")]
+    #[serde(with = "Hex")]
     pub b: u128,
     /// Operand C.
-    #[serde(with = "hex")]
+    #[serde(with = "Hex")]
     pub c: u128,
 }
 
 /// One write of the CTA table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartWrite {
     /// Slot.
@@ -335,10 +336,10 @@ fn is_zero<T: PartialEq + Default>(value: &T) -> bool {
 }
 
 /// Numbers as `"0x..."`: 128 bits do not fit a JSON number.
-pub(crate) mod hex {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-    use std::fmt::LowerHex;
+#[derive(schemars::JsonSchema)]
+pub(crate) struct Hex(#[expect(dead_code, reason = "type of the JSON")] String);
 
+impl Hex {
     pub(crate) fn serialize<T: LowerHex, S: Serializer>(value: &T, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(&format!("{value:#x}"))
     }

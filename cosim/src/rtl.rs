@@ -58,7 +58,7 @@ impl fmt::Display for BuildStep {
 }
 
 /// The RTL in a folder, as a report names it. [`Display`](fmt::Display): `/work/rtl, hash 0123456789ab`.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct RtlIdentity {
     /// The folder; `None` for the RTL that the program carries.
     pub folder: Option<PathBuf>,

@@ -76,7 +76,7 @@ impl Failure {
 }
 
 /// What a run came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Tally {
     /// Clock cycles.
     pub cycles: u64,

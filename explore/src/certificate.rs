@@ -12,7 +12,7 @@ use atoms_workload::WorkloadIdentity;
 /// That RTL and model of a point agreed in every output and every probe bit of every cycle of a workload, that the oracle
 /// accepted every answer and the memory at the end, and that the workload's result was right. Without agreement there is
 /// none.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Certificate {
     /// Name of the configuration.
     pub config: String,

@@ -66,7 +66,7 @@ pub enum Judging {
 }
 
 /// Result of a measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Measurement {
     /// Clock cycles from reset to the last answer.
     pub cycles: u64,

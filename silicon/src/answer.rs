@@ -9,7 +9,7 @@ use crate::times::MeasuredTime;
 use crate::timing::WAYS;
 
 /// A question and what the GPU answers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Answered {
     pub asks: String,
     /// Clauses of the specification that it is about.

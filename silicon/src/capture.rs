@@ -30,7 +30,7 @@ pub enum CaptureEntry {
 }
 
 /// On what, when and by what a capture was made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CaptureHeader {
     /// Version of the format.
     pub atoms_capture: u32,
@@ -48,7 +48,7 @@ pub struct CaptureHeader {
 }
 
 /// What the driver says of a GPU. Nothing that tells one machine from another of its kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DeviceRecord {
     pub name: String,
     /// Compute capability, major and minor.

@@ -21,7 +21,7 @@ pub struct Judgement {
 }
 
 /// An answer that contradicts a clause.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RefusedAnswer {
     pub case: usize,
     pub step: usize,
@@ -259,7 +259,7 @@ pub fn determined(step: &ProgramStep, observed: &Observed) -> Determined {
 }
 
 /// Where our own run and a capture differ although the specification leaves no choice.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ReplayDifference {
     pub program: String,
     pub case: usize,

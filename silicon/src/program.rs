@@ -168,7 +168,7 @@ pub struct Times {
 }
 
 /// How the addresses of a warp lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Contention {
     /// This many lanes take part, each with a word and a bank of its own.
@@ -184,7 +184,7 @@ pub enum Contention {
 }
 
 /// What a clock reading counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
     /// Cycles of the multiprocessor (`%clock64`).

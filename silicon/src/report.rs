@@ -15,7 +15,7 @@ use crate::times::{self, Fit, MeasuredTime};
 /// Findings that are kept of one program; the others are counted.
 const KEPT: usize = 3;
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct CaptureReport {
     /// On what it was made.
     pub header: CaptureHeader,
@@ -35,7 +35,7 @@ pub struct CaptureReport {
 }
 
 /// Programs by what came of them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OutcomeCounts {
     pub answered: u64,
     /// Those that were not run.
@@ -45,7 +45,7 @@ pub struct OutcomeCounts {
 }
 
 /// What the oracle says.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Judged {
     pub accepted: u64,
     /// Steps that it does not judge.
@@ -59,7 +59,7 @@ pub struct Judged {
 }
 
 /// An answer of a program that contradicts a clause.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OracleFinding {
     pub program: String,
     #[serde(flatten)]
@@ -67,7 +67,7 @@ pub struct OracleFinding {
 }
 
 /// What our own runs of the same programs say.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ReplayResult {
     /// Steps compared bit for bit: those whose outcome the specification determines.
     pub compared: u64,

@@ -7,7 +7,7 @@ use crate::capture::Capture;
 use crate::program::{Clock, Contention, Reading, Times};
 
 /// What one operation takes under one contention.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct MeasuredTime {
     /// The instruction, and how it is repeated.
     pub of: String,
@@ -74,7 +74,7 @@ fn timing(lengths: &[(Times, Readings)]) -> Option<MeasuredTime> {
 }
 
 /// A straight line through the times of one instruction over the number of lanes that meet.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Fit {
     /// The instruction, and how it is repeated.
     pub of: String,

@@ -69,7 +69,9 @@ pub use reader::{
     WaveExtent, WaveFile, WaveFormat, WaveNote, WaveNoteKind, WaveNotes, WaveReadError, WaveReadFault,
     signal_path,
 };
-pub use show::{Charset, PictureError, Shades, TextStyle, show_svg, show_text, show_wavedrom, value_label};
+pub use show::{
+    Charset, PictureError, Shades, TextStyle, WaveLane, show_svg, show_text, show_wavedrom, value_label,
+};
 pub use trace::WaveTrace;
 pub use tracks::{WaveNames, WaveTrack, WaveTransaction};
 pub use values::{Deferred, WaveValues};

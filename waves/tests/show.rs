@@ -132,13 +132,13 @@ fn documents_get_wave_json() {
     expect![[r#"
         {
           "signal": [
-            { "name": "clk", "wave": "p..........." },
-            { "name": "valid", "wave": "0.1..0...x.." },
-            { "name": "op", "wave": "z.=..z.....=", "data": ["ADD.u32", "CAST.SPIN"] },
-            { "name": "data", "wave": "x..=...=....", "data": ["a", "f0f0"] },
-            { "name": "bus", "wave": "z...0......." },
-            { "name": "volts", "wave": "x=..........", "data": ["1.5"] },
-            { "name": "done", "wave": "000100000001" }
+            {"name":"clk","wave":"p..........."},
+            {"name":"valid","wave":"0.1..0...x.."},
+            {"name":"op","wave":"z.=..z.....=","data":["ADD.u32","CAST.SPIN"]},
+            {"name":"data","wave":"x..=...=....","data":["a","f0f0"]},
+            {"name":"bus","wave":"z...0......."},
+            {"name":"volts","wave":"x=..........","data":["1.5"]},
+            {"name":"done","wave":"000100000001"}
           ],
           "head": { "tick": "400 1" }
         }

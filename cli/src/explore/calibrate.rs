@@ -5,6 +5,7 @@ use std::path::Path;
 
 use atoms_cosim::configs;
 use atoms_explore::calibrate::{Calibration, GpuProfile, calibrate, published, read_measurements};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::explore::CalibrateArgs;
@@ -13,8 +14,8 @@ use crate::error::{CliError, Verdict};
 use crate::machine;
 use crate::output::{outln, print_json};
 
-#[derive(Serialize)]
-struct CalibrateResult<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CalibrateResult<'a> {
     calibrations: &'a [Calibration],
 }
 

@@ -1,10 +1,10 @@
 //! `atoms explore`: what the unit would cost and give if it were built otherwise.
 
-mod calibrate;
+pub(crate) mod calibrate;
 mod cost;
-mod run;
-mod sweep;
-mod workloads;
+pub(crate) mod run;
+pub(crate) mod sweep;
+pub(crate) mod workloads;
 
 use crate::args::explore::ExploreCommand;
 use crate::error::{CliError, Verdict};

@@ -15,6 +15,7 @@ use atoms_isa::Program;
 use atoms_sm::Launch;
 use atoms_verilated::hash;
 use atoms_workload::{GENERATED, Gaps, Generated, KernelWorkload, Replay, Workload, WorkloadIdentity};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -171,8 +172,8 @@ fn with(workload: &Workload) -> String {
     changed.map(|(parameter, value)| format!("{}={value}", parameter.name)).collect::<Vec<_>>().join(",")
 }
 
-#[derive(Serialize)]
-struct ExploreRunResult<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ExploreRunResult<'a> {
     workload: WorkloadIdentity,
     config: &'a str,
     parameters: Map<String, Value>,
@@ -184,7 +185,7 @@ struct ExploreRunResult<'a> {
     gpu: Option<GpuResult<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct MeasurementResult<'a> {
     #[serde(flatten)]
     counts: &'a Measurement,
@@ -193,7 +194,7 @@ struct MeasurementResult<'a> {
     retries_per_success: Option<f64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct GpuResult<'a> {
     #[serde(flatten)]
     time: &'a GpuTime,
@@ -201,8 +202,8 @@ struct GpuResult<'a> {
 }
 
 /// A point without a measurement.
-#[derive(Serialize)]
-struct FindingResult<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FindingResult<'a> {
     error: String,
     config: &'a str,
     repeat: String,

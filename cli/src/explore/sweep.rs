@@ -13,6 +13,7 @@ use atoms_explore::sweep::{
 };
 use atoms_regress::cluster::slurm::{ArrayJob, SlurmCommands, SlurmOptions, WaitOutcome};
 use atoms_verilated::Environment;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cost;
@@ -24,8 +25,8 @@ use crate::machine::{self, shell};
 use crate::output::{note, outln, print_json};
 use crate::progress::{bar, build_step, grouped};
 
-#[derive(Serialize)]
-struct SweepResult<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SweepResult<'a> {
     about: &'a str,
     points: usize,
     certified: usize,
@@ -36,8 +37,8 @@ struct SweepResult<'a> {
     out: &'a Path,
 }
 
-#[derive(Serialize)]
-struct ShardResult {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ShardResult {
     shard: u32,
     of: u32,
     points: usize,

@@ -4,6 +4,7 @@ use atoms_workload::{
     GENERATED, Generated, GeneratedKind, WorkloadParameter, WorkloadParameterKind, WorkloadValue,
     common_parameters,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{CliError, Verdict};
@@ -34,13 +35,13 @@ fn table(parameters: &[WorkloadParameter]) -> Result<(), CliError> {
     Ok(())
 }
 
-#[derive(Serialize)]
-struct WorkloadsResult {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct WorkloadsResult {
     workloads: Vec<KindResult>,
     common: Vec<ParameterResult>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct KindResult {
     name: &'static str,
     about: &'static str,
@@ -55,7 +56,7 @@ impl KindResult {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ParameterResult {
     name: &'static str,
     about: &'static str,
@@ -64,7 +65,7 @@ struct ParameterResult {
     values: ParameterValues,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum ParameterValues {
     Whole { range: (u32, u32) },

@@ -9,6 +9,7 @@ use atoms_regress::report::text::plain;
 use atoms_regress::triage::repro::Bundle;
 use atoms_regress::triage::rerun::{Ended, Rerun, Search, WaveWindow};
 use atoms_verilated::{Environment, Library};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::wave::WaveAtArgs;
@@ -163,8 +164,8 @@ fn print_ended(ended: &Ended) -> Result<(), CliError> {
     failed.failure.to_string().lines().try_for_each(|line| outln!("  {}", plain(line)))
 }
 
-#[derive(Serialize)]
-struct WaveAtResult<'w> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct WaveAtResult<'w> {
     wave: &'w Path,
     /// First cycle, and the one after the last.
     cycles: (u64, u64),
@@ -200,8 +201,8 @@ impl<'w> WaveAtResult<'w> {
 }
 
 /// Result if no register differs.
-#[derive(Serialize)]
-struct NoRegisterResult {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct NoRegisterResult {
     register: (),
     cycles: u64,
     found: Option<FoundFailure>,
@@ -209,7 +210,7 @@ struct NoRegisterResult {
     bundle_rtl_ran: Option<bool>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct RegisterResult<'w> {
     cycle: u64,
     path: &'w str,
@@ -219,7 +220,7 @@ struct RegisterResult<'w> {
     others: usize,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct FoundFailure {
     cycle: u64,
     report: String,

@@ -7,6 +7,7 @@ use atoms_cosim::cause::{self, CauseError, CauseSuspect};
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::woven::WovenRtl;
 use atoms_regress::triage::repro::Bundle;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::wave::WaveCauseArgs;
@@ -51,8 +52,8 @@ fn woven(dir: &Path, config: &NamedConfig) -> Result<WovenRtl, CliError> {
     WovenRtl::build(dir, config, &mut build_step).map_err(|error| CliError::about(&config.name, error))
 }
 
-#[derive(Serialize)]
-struct WaveCauseResult<'c> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct WaveCauseResult<'c> {
     agree: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     config: Option<&'c str>,

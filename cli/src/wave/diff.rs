@@ -4,6 +4,7 @@ use atoms_waves::{
     DiffOptions, DiffSides, Divergence, DivergenceCause, SignalPattern, SignalRename, WaveDiff, WaveNoteKind,
     WaveValue, value_label,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::wave::WaveDiffArgs;
@@ -239,8 +240,8 @@ fn text_of(value: &WaveValue) -> String {
     }
 }
 
-#[derive(Serialize)]
-struct DiffResult<'d> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct DiffResult<'d> {
     equal: bool,
     sides: &'d [String; 2],
     compared: usize,
@@ -259,7 +260,7 @@ struct DiffResult<'d> {
     further_causes: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct SignalDiffResult<'d> {
     left: &'d str,
     right: &'d str,
@@ -271,7 +272,7 @@ struct SignalDiffResult<'d> {
     heals: Option<u64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct CauseResult<'d> {
     first: u64,
     roots: Vec<&'d str>,
@@ -282,7 +283,7 @@ struct CauseResult<'d> {
     stays: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct FollowerResult<'d> {
     signal: &'d str,
     first: u64,

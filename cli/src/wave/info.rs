@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use atoms_waves::{FileSignal, SignalPattern, ValueKind, WaveFile, signal_path};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::wave::WaveInfoArgs;
@@ -83,8 +84,8 @@ pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
     Ok(Verdict::Agree)
 }
 
-#[derive(Serialize)]
-struct InfoResult<'f> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct InfoResult<'f> {
     file: &'f Path,
     format: &'static str,
     bytes: u64,
@@ -102,14 +103,14 @@ struct InfoResult<'f> {
     scopes: Vec<ScopeResult<'f>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ScopeResult<'f> {
     scope: &'f str,
     signals: u64,
 }
 
-#[derive(Serialize)]
-struct SignalResult {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SignalResult {
     path: String,
     kind: &'static str,
     bits: Option<u32>,

@@ -1,20 +1,21 @@
 //! `atoms wave`: what waves show.
 
-mod at;
-mod cause;
-mod diff;
+pub(crate) mod at;
+pub(crate) mod cause;
+pub(crate) mod diff;
 mod export;
-mod info;
+pub(crate) mod info;
 mod page;
 mod save_file;
-mod search;
+pub(crate) mod search;
 mod selection;
 mod show;
-mod transactions;
+pub(crate) mod transactions;
 
 use std::path::Path;
 
 use atoms_waves::{WaveExtent, WaveFile, WaveNote, WaveNotes};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::wave::WaveCommand;
@@ -60,7 +61,7 @@ fn print_notes(file: &WaveFile, notes: &WaveNotes) {
 }
 
 /// A deviation of a file from its format that the reader accepted.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct NoteResult {
     /// First line, from 1; none in a binary file.
     line: Option<u64>,

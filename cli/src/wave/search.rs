@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use atoms_waves::{WaveFile, WaveQuery};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::wave::WaveShowArgs;
@@ -10,8 +11,8 @@ use crate::error::{CliError, Verdict};
 use crate::output::{note, outln, print_json};
 use crate::wave::{option, print_extent, scale};
 
-#[derive(Serialize)]
-struct QueryResult<'q> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct QueryResult<'q> {
     query: &'q str,
     /// `cycle` or `time`.
     unit: &'static str,

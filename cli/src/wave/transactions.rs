@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use atoms_cosim::trace::NAMES;
 use atoms_waves::{Excerpt, FileSignal, SignalPattern, ValueKind, WaveFile, WaveValue};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -23,8 +24,8 @@ struct Entry<'e> {
     fields: Map<String, Value>,
 }
 
-#[derive(Serialize)]
-struct TransactionResult<'e, T: Serialize> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct TransactionResult<'e, T: Serialize> {
     from: u64,
     to: u64,
     track: &'e str,

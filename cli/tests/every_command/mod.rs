@@ -5,6 +5,7 @@ mod help;
 mod measure;
 mod numbers;
 mod overwriting;
+mod schemas;
 mod signals;
 mod streams;
 

@@ -25,7 +25,7 @@ const SLOW: &[&str] = &[
 
 /// Share of the samples that a test runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Samples {
+pub(super) enum Samples {
     /// All but those of [`SLOW`], and the help of every command.
     Quick,
     /// Only the samples of [`SLOW`].
@@ -33,7 +33,7 @@ enum Samples {
 }
 
 /// The sample of each command, as text and as JSON if it has that.
-fn runs(samples: Samples) -> Vec<(String, Vec<&'static str>)> {
+pub(super) fn runs(samples: Samples) -> Vec<(String, Vec<&'static str>)> {
     let mut runs = Vec::new();
     if samples == Samples::Quick {
         runs.extend([(String::new(), vec!["--help"]), (String::new(), vec!["--version"])]);

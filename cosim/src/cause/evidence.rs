@@ -6,7 +6,7 @@ use crate::mismatch::Difference;
 use crate::woven::Reply;
 
 /// What an alteration does to a failing run, the least telling first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
     /// It changes nothing up to the failure.

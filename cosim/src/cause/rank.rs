@@ -29,7 +29,7 @@ const COMPARED: usize = 30;
 const QUIET: f64 = 2.5;
 
 /// A line that may be the cause.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct CauseSuspect {
     /// Source, in the folder of the RTL.
     pub file: String,
@@ -43,6 +43,7 @@ pub struct CauseSuspect {
     pub text: String,
     /// How.
     #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
     pub alteration: Alteration,
     /// RTL and model agree then, in the failing runs and in all further ones.
     pub mends: bool,

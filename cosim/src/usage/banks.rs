@@ -160,7 +160,7 @@ impl BankTimeline {
 }
 
 /// How busy each bank was. A bank works on one word of a pass, so a word is a cycle of its read port.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct BankUsage {
     /// `[bank]`: passes issued that work on it, which is words that it serves.
     pub served: Vec<u64>,

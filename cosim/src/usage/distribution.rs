@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::ser::{Serialize, SerializeStruct as _, Serializer};
-
 /// Values below this are counted in an array, the few others in a map.
 const DENSE: u64 = 1 << 10;
 
@@ -11,7 +9,8 @@ const DENSE: u64 = 1 << 10;
 ///
 /// In JSON: `count`, `mean`, `min`, `p50`, `p90`, `p99`, `max`, and `counts`, a list of `[value, count]`; where nothing
 /// came, the figures are null.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(into = "DistributionSummary")]
 pub struct Distribution {
     /// By value, up to the greatest that came.
     dense: Vec<u64>,
@@ -81,18 +80,23 @@ impl Distribution {
     }
 }
 
-impl Serialize for Distribution {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Distribution", 8)?;
-        fields.serialize_field("count", &self.count())?;
-        fields.serialize_field("mean", &self.mean())?;
-        fields.serialize_field("min", &self.min())?;
-        fields.serialize_field("p50", &self.percentile(50))?;
-        fields.serialize_field("p90", &self.percentile(90))?;
-        fields.serialize_field("p99", &self.percentile(99))?;
-        fields.serialize_field("max", &self.max())?;
-        fields.serialize_field("counts", &self.counts().collect::<Vec<_>>())?;
-        fields.end()
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct DistributionSummary {
+    count: u64,
+    mean: Option<f64>,
+    min: Option<u64>,
+    p50: Option<u64>,
+    p90: Option<u64>,
+    p99: Option<u64>,
+    max: Option<u64>,
+    counts: Vec<(u64, u64)>,
+}
+
+impl From<Distribution> for DistributionSummary {
+    fn from(of: Distribution) -> Self {
+        let [p50, p90, p99] = [50, 90, 99].map(|percent| of.percentile(percent));
+        let (count, counts) = (of.count(), of.counts().collect());
+        DistributionSummary { count, mean: of.mean(), min: of.min(), p50, p90, p99, max: of.max(), counts }
     }
 }
 

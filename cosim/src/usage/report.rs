@@ -8,7 +8,7 @@ use super::retries::RetryUsage;
 use super::stack::CycleStack;
 
 /// What a run made of the unit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct UsageReport {
     /// Clock cycles, those of reset among them.
     pub cycles: u64,
@@ -37,7 +37,7 @@ pub struct UsageReport {
 }
 
 /// What was done per cycle, over all cycles and both ports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Throughput {
     /// Passes issued; the unit can issue one a cycle.
     pub passes_per_cycle: f64,
@@ -50,7 +50,7 @@ pub struct Throughput {
 }
 
 /// The warp port.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct WarpUsage {
     /// Requests accepted.
     pub accepted: u64,
@@ -71,7 +71,7 @@ pub struct WarpUsage {
 }
 
 /// The cluster port.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ClusterUsage {
     /// Requests accepted.
     pub accepted: u64,
@@ -93,7 +93,7 @@ pub struct ClusterUsage {
 
 /// Cycles from the edge that accepts a request to the edge that takes its answer, and its three parts, which add up to it
 /// request by request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LatencyUsage {
     /// All of them.
     pub total: Distribution,
@@ -107,7 +107,7 @@ pub struct LatencyUsage {
 
 /// Requests suspended in MBAR.TRY_WAIT (spec 6.3). Cycles are counted from the one in which the request is suspended to the
 /// one in which its wake-up is taken.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct WaitUsage {
     /// Requests suspended.
     pub suspended: u64,
@@ -118,7 +118,7 @@ pub struct WaitUsage {
 }
 
 /// Cycles in which valid is high and ready is low, at each port; several ports may be held up in one cycle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct BackPressure {
     /// A warp request is refused: its queue is full.
     pub warp_requests: u64,
@@ -135,7 +135,7 @@ pub struct BackPressure {
 }
 
 /// Passes held back at issue, since an older pass may write a word that they need.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct HazardUsage {
     /// The configuration forwards words instead: there are none.
     pub forwarding: bool,

@@ -11,7 +11,7 @@ const TAGS: usize = 64;
 
 /// Lanes that tried an operation which may fail: a compare-and-store, or asking for the phase of an mbarrier object.
 /// Of both ports; lanes of requests that fault do not count.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RetryUsage {
     /// Name of the operation.
     pub op: &'static str,

@@ -1,6 +1,6 @@
 //! Where the cycles went: each belongs to one class.
 
-use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use std::collections::BTreeMap;
 
 use crate::monitor::{Cycle, PassIssued, Pipeline};
 
@@ -129,7 +129,8 @@ classes! {
 /// Cycles by class; they add up to all cycles.
 ///
 /// In JSON a map by [`CycleClass::key`], every class in it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(into = "BTreeMap<&'static str, u64>")]
 pub struct CycleStack([u64; CycleClass::ALL.len()]);
 
 impl CycleStack {
@@ -154,13 +155,9 @@ impl CycleStack {
     }
 }
 
-impl Serialize for CycleStack {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(CycleClass::ALL.len()))?;
-        for (class, cycles) in self.iter() {
-            map.serialize_entry(class.key(), &cycles)?;
-        }
-        map.end()
+impl From<CycleStack> for BTreeMap<&'static str, u64> {
+    fn from(stack: CycleStack) -> Self {
+        stack.iter().map(|(class, cycles)| (class.key(), cycles)).collect()
     }
 }
 

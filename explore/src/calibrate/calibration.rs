@@ -14,7 +14,7 @@ use super::profile::GpuProfile;
 use super::rounds::Rounds;
 
 /// What is fitted to the measurements of a GPU, and how far each of them is from that.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Calibration {
     pub gpu: String,
     pub about: String,
@@ -40,7 +40,7 @@ pub struct Calibration {
 }
 
 /// A constant, fitted.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct FittedConstant {
     pub constant: GpuConstant,
     /// Cycles, or as [`Calibration::counted_in`] says.
@@ -54,7 +54,7 @@ pub struct FittedConstant {
 }
 
 /// A figure beside what is predicted.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct FigureResidual {
     #[serde(flatten)]
     pub of: GpuMeasurement,
@@ -65,7 +65,7 @@ pub struct FigureResidual {
 }
 
 /// How far a law is from the figures that all laws predict.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct LawErrors {
     pub law: CostLaw,
     /// Its constants, fitted to the same figures.

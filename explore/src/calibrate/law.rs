@@ -8,7 +8,9 @@ use super::measurement::MeasuredOrder;
 use crate::least_squares::dot;
 
 /// A constant of a GPU, in cycles of its SM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum GpuConstant {
     /// A round trip of an atomic, beside its passes.
@@ -68,7 +70,7 @@ impl GpuConstant {
 }
 
 /// How the time of a round is made up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CostLaw {
     /// Passes as the unit takes them.

@@ -11,7 +11,7 @@ use atoms_workload::{Generated, WorkloadValue};
 const PUBLISHED: &str = include_str!("../../data/silicon.csv");
 
 /// Quantity that was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Metric {
     /// Cycles of the SM that a round of each warp takes, the next of which begins when it has ended.
@@ -34,7 +34,7 @@ impl Metric {
 }
 
 /// Use of a figure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FigureUse {
     /// Constants are fitted to it.
@@ -45,7 +45,9 @@ pub enum FigureUse {
 }
 
 /// Provenance of a figure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub enum Provenance {
     /// Read in the source, or measured.
     #[default]
@@ -65,7 +67,7 @@ impl fmt::Display for Provenance {
 }
 
 /// Memory order of the atomics of a workload, with scope `gpu` where it is not the CTA.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum MeasuredOrder {
     #[default]
     #[serde(rename = "relaxed")]
@@ -83,11 +85,12 @@ pub enum MeasuredOrder {
 }
 
 /// Workloads that a warp goes through one after another in a round.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(into = "String")]
 pub struct MeasuredWorkload {
     /// As written: `contend op=mbar.arrive + contend op=mbar.test_wait`.
     pub text: String,
+    #[schemars(skip)]
     pub parts: Vec<Generated>,
 }
 
@@ -134,7 +137,7 @@ pub(super) fn whole(workload: &Generated, name: &str) -> u32 {
 }
 
 /// One figure of a GPU.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct GpuMeasurement {
     /// Line of the table.
     pub line: u64,

@@ -10,7 +10,7 @@ use super::measurement::{MeasuredOrder, Provenance};
 use crate::least_squares::dot;
 
 /// Constants of a GPU.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GpuProfile {
     pub gpu: String,
@@ -36,7 +36,7 @@ pub struct GpuProfile {
 }
 
 /// Predicted time of a workload on a GPU.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct GpuTime {
     /// Cycles of the SM for all rounds.
     pub cycles: f64,

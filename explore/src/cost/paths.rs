@@ -10,7 +10,7 @@ use super::netlist::ModulePort;
 use super::tools::CostError;
 
 /// Where a path begins, or ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PathEnd {
     /// At a port, which is there at 0, or has to be there at the end of the period.

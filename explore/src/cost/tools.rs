@@ -65,7 +65,7 @@ pub struct CostTools {
 }
 
 /// Versions of the tools and of the library.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema, serde::Deserialize)]
 pub struct ToolIdentity {
     /// Yosys.
     pub yosys: String,

@@ -18,7 +18,7 @@ use super::table::{BUILT_IN, CellFigures, CellPoint, CellTable, Fitted, paramete
 use super::tools::{CostError, CostTools, ToolIdentity};
 
 /// Where a figure comes from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FigureOrigin {
     /// Mapped and timed by this call.
@@ -38,7 +38,7 @@ pub enum FigureOrigin {
 }
 
 /// A module of the unit, submodules left out.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ModuleCost {
     /// Its name; that of the instance behind it, where instances differ in their parameters.
     pub module: String,
@@ -59,7 +59,7 @@ pub struct ModuleCost {
 }
 
 /// The slowest path of a module alone: ports are there at 0, and have to be there at the end of the period.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ModulePath {
     /// The period that it needs.
     pub ns: f64,
@@ -70,7 +70,7 @@ pub struct ModulePath {
 }
 
 /// The memories of the unit, which are macros: no gates, and not in any sum of areas.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct MemoryCost {
     /// How many.
     pub instances: u32,
@@ -83,7 +83,7 @@ pub struct MemoryCost {
 }
 
 /// The slowest path of the unit, through all modules.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct UnitPath {
     /// The period that it needs.
     pub ns: f64,
@@ -98,7 +98,7 @@ pub struct UnitPath {
 }
 
 /// What the unit costs at one point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct UnitCost {
     /// Name of the configuration.
     pub config: String,

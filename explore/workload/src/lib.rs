@@ -49,7 +49,7 @@ pub enum Workload {
 }
 
 /// Which workload it was, for a report: with the same, and the same seed, the same is done.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct WorkloadIdentity {
     pub name: String,
     /// What one unit of work is.

@@ -28,7 +28,7 @@ impl fmt::Display for WorkloadParameterKind {
 }
 
 /// Value of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum WorkloadValue {
     /// Of [`WorkloadParameterKind::Whole`].

@@ -68,7 +68,7 @@ impl RecordingError {
 }
 
 /// What an accepted trace consisted of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct TraceSummary {
     /// Lines, blank ones and the header included.
     pub lines: u64,

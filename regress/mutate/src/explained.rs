@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::{MutateError, Planted};
 
 /// Why a mutant need not be killed.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Explanation {
     /// It was proved to behave as the RTL does, for this scope.

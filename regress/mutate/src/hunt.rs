@@ -24,7 +24,7 @@ use crate::{Mutant, MutateError, Planted, Stage};
 /// A defect may cost time, which the oracle does not count: what takes so many times as long as without one is stuck.
 const TIMES_AS_LONG: u64 = 8;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KillCheck {
     /// An output port differs from the model's.
@@ -46,7 +46,7 @@ pub enum KillCheck {
 }
 
 /// How a mutant was killed.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Kill {
     /// The stage, by its number; none where it is the lint.
     pub stage: Option<usize>,
@@ -70,7 +70,7 @@ pub struct Fate {
     pub kills: usize,
 }
 
-#[derive(Clone, Debug, Default, serde::Serialize)]
+#[derive(Clone, Debug, Default, serde::Serialize, schemars::JsonSchema)]
 pub struct StageTally {
     pub name: String,
     /// Warp requests of its runs.

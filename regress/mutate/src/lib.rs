@@ -24,5 +24,5 @@ pub use hunt::{Fate, Hunt, JudgedBy, Kill, KillCheck, StageTally, hunt, hunt_bui
 pub use lint::{altered_folder, lint_survivors, write_survivors};
 pub use mutant::{Mutant, mutants, sample};
 pub use planted::Planted;
-pub use report::MutationReport;
+pub use report::{MutationReport, MutationResult};
 pub use stage::{Stage, stages};

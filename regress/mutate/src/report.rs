@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{Explained, Explanation, Fate, Kill, KillCheck, Mutant, StageTally};
 
 /// A mutant and what became of it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct MutantReport {
     pub key: String,
     pub place: String,
@@ -23,7 +23,7 @@ pub struct MutantReport {
 }
 
 /// What a hunt comes to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct MutationReport {
     pub stages: Vec<StageTally>,
     pub mutants: Vec<MutantReport>,
@@ -31,6 +31,15 @@ pub struct MutationReport {
     pub counted: bool,
     /// Explanations of what is no mutant any more.
     pub stale: Vec<String>,
+}
+
+/// A report with its score.
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct MutationResult<'a> {
+    score: f64,
+    killed: usize,
+    equivalent: usize,
+    report: &'a MutationReport,
 }
 
 impl MutationReport {
@@ -63,10 +72,10 @@ impl MutationReport {
         }
     }
 
-    /// All of it as JSON, with the score.
-    pub fn json(&self) -> String {
-        let whole = serde_json::json!({ "score": self.score(), "killed": self.killed(), "equivalent": self.equivalent(), "report": self });
-        whole.to_string()
+    /// The report with its score, as `--json` prints it.
+    pub fn result(&self) -> MutationResult<'_> {
+        let (score, killed, equivalent) = (self.score(), self.killed(), self.equivalent());
+        MutationResult { score, killed, equivalent, report: self }
     }
 
     /// Mutants of which `wanted` holds.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use atoms_coverage::bin_name;
 
 /// Functional coverage: bins that some configuration of the plan can hit.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Coverage"))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "Coverage")]
 pub struct FunctionalCoverage {
     /// Bins.
     pub bins: u64,
@@ -22,8 +22,7 @@ pub struct FunctionalCoverage {
 }
 
 /// Coverage of one group.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GroupCoverage {
     /// Name of the group.
     pub name: String,
@@ -59,8 +58,8 @@ impl GroupCoverage {
 }
 
 /// Places that one reason excuses.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Waiver"))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "Waiver")]
 pub struct WaivedPlaces {
     /// Why nothing needs to hit them.
     pub reason: String,
@@ -69,8 +68,7 @@ pub struct WaivedPlaces {
 }
 
 /// Whether coverage suffices.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Gate {
     /// Whether it does.
     pub passed: bool,
@@ -81,8 +79,8 @@ pub struct Gate {
 }
 
 /// Coverage of the RTL's source.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RtlCoverage"))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "RtlCoverage")]
 pub struct RtlCoverageSummary {
     /// By file.
     pub files: Vec<FileCoverage>,
@@ -94,8 +92,7 @@ pub struct RtlCoverageSummary {
 }
 
 /// Coverage of one file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FileCoverage {
     /// Name, as in `rtl/`.
     pub name: String,

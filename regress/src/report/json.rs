@@ -1,4 +1,4 @@
-//! JSON: `summary.json`, its schema, and what the command line prints.
+//! JSON: `summary.json`, and what the command line prints.
 
 use serde::Serialize;
 
@@ -10,16 +10,19 @@ pub fn pretty(summary: &Summary) -> String {
     text(summary)
 }
 
-/// What `--json` prints: the object `summary`, the object `timing`, and the path of the page as
-/// `page`.
-pub fn command(summary: &Summary, timing: &Timing, page: &str) -> String {
-    #[derive(Serialize)]
-    struct Command<'a> {
-        summary: &'a Summary,
-        timing: &'a Timing,
-        page: &'a str,
+/// Result of a regression as `--json` prints it.
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct RegressionResult<'a> {
+    pub summary: &'a Summary,
+    pub timing: &'a Timing,
+    /// Path of the HTML report.
+    pub page: &'a str,
+}
+
+impl RegressionResult<'_> {
+    pub fn json(&self) -> String {
+        text(self)
     }
-    text(&Command { summary, timing, page })
 }
 
 fn text(value: &impl Serialize) -> String {
@@ -27,19 +30,4 @@ fn text(value: &impl Serialize) -> String {
         serde_json::to_string_pretty(value).expect("keys are strings and nothing fails to serialize");
     text.push('\n');
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use expect_test::expect_file;
-
-    use super::*;
-
-    /// Of the types and their documentation. It is derived for this test only: programs need no schema.
-    #[test]
-    fn the_published_schema_is_that_of_the_types() {
-        let mut schema = schemars::schema_for!(Summary);
-        schema.insert("title".into(), "summary.json of an ATOMS regression".into());
-        expect_file!["../../../docs/summary.schema.json"].assert_eq(&text(&schema));
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`Summary`] is the same for the same plan, seed and RTL on any machine, any number of workers, and
 //! any executor; what depends on the machine is in [`Timing`]. `summary.json` is a [`Summary`], with
-//! the schema in `docs/summary.schema.json`.
+//! the schema in `docs/schema/cover.json`.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +16,7 @@ use crate::triage::signature::{FailureKind, Signature};
 pub const FORMAT: u32 = 2;
 
 /// What a regression came to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Summary {
     /// [`FORMAT`].
     pub format: u32,
@@ -103,8 +102,7 @@ impl Summary {
 }
 
 /// Buckets of one kind that likely have one cause: those of some were seen in configurations of the first only.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Cause {
     /// Kind of failure.
     pub kind: FailureKind,
@@ -120,8 +118,7 @@ pub struct Cause {
 }
 
 /// How one parameter tells configurations that fail from those that pass.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Separation {
     /// Name of the parameter, as in `rtl/configs.toml`.
     pub parameter: String,

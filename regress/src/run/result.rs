@@ -8,8 +8,7 @@ use crate::triage::signature::Signature;
 use atoms_coverage::episode::Episode;
 
 /// How much a test did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Work {
     /// Runs from reset.
     pub episodes: u64,

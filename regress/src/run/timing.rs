@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The RTL of a run, and what building it took, before and beside its tests.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RtlBuild {
     /// Its folder, or `built in`.
     pub place: String,
@@ -30,7 +30,7 @@ impl RtlBuild {
 }
 
 /// What depends on the machine and the hour.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Timing {
     /// When it began, in seconds since 1970.
     pub started: u64,

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::run::result::{Status, Work};
 
 /// Counts of tests, and what they did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Totals {
     /// Tests by how they ended.
     pub passed: u64,
@@ -77,8 +76,8 @@ impl std::ops::AddAssign for Totals {
 }
 
 /// Some of the tests: an entry of the plan, or a configuration.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Part"))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "Part")]
 pub struct PartTotals {
     /// Its name.
     pub name: String,
@@ -87,8 +86,7 @@ pub struct PartTotals {
 }
 
 /// The tests of one entry in one configuration.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Cell {
     /// Name of the entry.
     pub entry: String,

@@ -14,8 +14,20 @@ use crate::triage::signature::Signature;
 use crate::triage::test_failure::TestFailure;
 
 /// How a test ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Three voices agree, and what was expected came out.
@@ -69,8 +81,7 @@ impl Status {
 }
 
 /// Tests that failed in the same way.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Bucket {
     /// Key: what tells it from other buckets.
     pub key: Signature,
@@ -105,7 +116,7 @@ pub struct Bucket {
     pub repeat: String,
     /// Entries of its tests, while the run goes on: what its causes are found by. Not in reports.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    #[cfg_attr(test, schemars(skip))]
+    #[schemars(skip)]
     pub entries: BTreeSet<String>,
 }
 

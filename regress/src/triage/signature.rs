@@ -18,8 +18,7 @@ use crate::triage::death::Death;
 /// Printed as `mismatch probe.wr_data ATOMS.MAX`, `oracle rd ATOMS.ADD`, `assertion PipeWritesOnlyWhatItReads`,
 /// `stuck`, `crash signal 6`. A *raw* signature is that of the failure as it was met, a *final* one that of its
 /// smallest case.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub struct Signature {
     /// Kind of failure.
     pub kind: FailureKind,
@@ -29,15 +28,25 @@ pub struct Signature {
     what: Option<String>,
     /// The operation that it is about, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    #[schemars(with = "Option<String>")]
     pub op: Option<OpName>,
 }
 
 /// The kinds of failure: the first word of a printed signature.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, strum::Display, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    strum::Display,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
 )]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum FailureKind {

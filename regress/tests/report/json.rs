@@ -1,13 +1,13 @@
 //! `summary.json` against its published schema.
 
-use atoms_regress::report::json;
+use atoms_regress::report::json::{self, RegressionResult};
 use atoms_regress::report::summary::Summary;
 use serde_json::{Value, json};
 
 use super::fixture;
 
 /// That it is the schema of the types is a test beside them.
-const PUBLISHED: &str = include_str!("../../../docs/summary.schema.json");
+const PUBLISHED: &str = include_str!("../../../docs/schema/cover.json");
 
 #[test]
 fn summaries_are_valid_and_others_are_not() {
@@ -45,7 +45,8 @@ fn a_summary_survives_its_file() {
 #[test]
 fn the_command_line_prints_summary_timing_and_page() {
     let regression = fixture::passing();
-    let text = json::command(&regression.summary, &regression.timing, "out/report.html");
+    let (summary, timing) = (&regression.summary, &regression.timing);
+    let text = RegressionResult { summary, timing, page: "out/report.html" }.json();
     let value: Value = serde_json::from_str(&text).expect("it is JSON");
     assert_eq!(value["summary"], serde_json::to_value(&regression.summary).expect("it serializes"));
     assert_eq!(value["timing"]["jobs"], 16);

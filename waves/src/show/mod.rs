@@ -9,4 +9,4 @@ mod wavedrom;
 pub use label::value_label;
 pub use svg::{PictureError, show_svg};
 pub use text::{Charset, Shades, TextStyle, show_text};
-pub use wavedrom::show_wavedrom;
+pub use wavedrom::{WaveLane, show_wavedrom};

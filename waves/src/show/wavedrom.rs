@@ -2,9 +2,21 @@
 
 use std::fmt::{self, Write};
 
+use serde::Serialize;
+
 use super::label::{is_idle, names, value_label};
 use super::lane::Columns;
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
+
+/// One signal in WaveJSON.
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct WaveLane<'e> {
+    name: &'e str,
+    wave: String,
+    /// Labels of the values, one for each `=` in `wave`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    data: Vec<String>,
+}
 
 /// Writes the excerpt as WaveJSON, a character a cycle: the value at its end.
 ///
@@ -21,13 +33,14 @@ pub fn show_wavedrom(out: &mut impl Write, excerpt: &Excerpt) -> fmt::Result {
     let names = names(excerpt);
     for (at, (signal, name)) in excerpt.signals.iter().zip(&names).enumerate() {
         let comma = if at + 1 < names.len() { "," } else { "" };
-        writeln!(out, "    {}{comma}", lane(signal, name, &columns, excerpt.period))?;
+        let lane =
+            serde_json::to_string(&lane(signal, name, &columns, excerpt.period)).map_err(|_| fmt::Error)?;
+        writeln!(out, "    {lane}{comma}")?;
     }
     writeln!(out, "  ],\n  \"head\": {{ \"tick\": \"{first} {tick}\" }}\n}}")
 }
 
-fn lane(signal: &ExcerptSignal, name: &str, columns: &Columns, period: Option<u64>) -> String {
-    let name = quoted(name);
+fn lane<'e>(signal: &ExcerptSignal, name: &'e str, columns: &Columns, period: Option<u64>) -> WaveLane<'e> {
     // A signal that rises and falls in every cycle is a clock: its values at the end of cycles are all the same.
     let changes = signal.changes.len() as u64;
     if let Some(_period) = period
@@ -36,7 +49,7 @@ fn lane(signal: &ExcerptSignal, name: &str, columns: &Columns, period: Option<u6
         && changes + 1 >= 2 * columns.count as u64
     {
         let wave: String = std::iter::once('p').chain(std::iter::repeat_n('.', columns.count - 1)).collect();
-        return format!("{{ \"name\": {name}, \"wave\": \"{wave}\" }}");
+        return WaveLane { name, wave, data: Vec::new() };
     }
     let (mut wave, mut data) = (String::new(), Vec::new());
     for segment in columns.segments(signal) {
@@ -55,32 +68,12 @@ fn lane(signal: &ExcerptSignal, name: &str, columns: &Columns, period: Option<u6
             // Nothing stands there: a line in the middle.
             (Some(value), _) if is_idle(value) => 'z',
             (Some(value), _) => {
-                data.push(quoted(&value_label(value)));
+                data.push(value_label(value));
                 '='
             }
         };
         wave.push(first);
         wave.extend(std::iter::repeat_n('.', segment.columns.len() - 1));
     }
-    match data.is_empty() {
-        true => format!("{{ \"name\": {name}, \"wave\": \"{wave}\" }}"),
-        false => format!("{{ \"name\": {name}, \"wave\": \"{wave}\", \"data\": [{}] }}", data.join(", ")),
-    }
-}
-
-/// A text as JSON has it.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from('"');
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => quoted.extend(['\\', character]),
-            control if u32::from(control) < 0x20 => {
-                // Writing to a String cannot fail.
-                let _ = write!(quoted, "\\u{:04x}", u32::from(control));
-            }
-            other => quoted.push(other),
-        }
-    }
-    quoted.push('"');
-    quoted
+    WaveLane { name, wave, data }
 }

@@ -1,0 +1,80 @@
+//! Schemas of what `--json` prints, derived from the types of the results and committed in `docs/schema/`.
+
+use atoms_explore::cost::{ModuleCost, UnitCost};
+use atoms_mutate::MutationResult;
+use atoms_regress::report::json::RegressionResult;
+use atoms_regress::report::summary::Summary;
+use atoms_silicon::report::CaptureReport;
+use atoms_waves::WaveLane;
+use expect_test::expect_file;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
+
+use crate::explore::{run as explore_run, sweep as explore_sweep};
+use crate::{bench, check, config, cosim, explore, lower, repro, run, wave};
+
+/// WaveJSON, which `atoms wave show` prints unless it lists or searches.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "for its schema")]
+struct WaveJson<'e> {
+    signal: Vec<WaveLane<'e>>,
+    head: WaveHead,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "for its schema")]
+struct WaveHead {
+    /// First cycle, and cycles between two columns.
+    tick: String,
+}
+
+/// Command and the types of its results, of which it prints one; for a list, the types of its elements.
+macro_rules! schemas {
+    ($($command:literal: $($result:ty),+;)*) => {
+        [$(($command, {
+            let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+            let results: Vec<Value> = vec![$(generator.subschema_for::<$result>().to_value()),+];
+            let definitions = generator.take_definitions(true);
+            (results, definitions)
+        })),*]
+    };
+}
+
+#[test]
+fn the_schemas_are_those_of_the_types() {
+    let schemas = schemas! {
+        "run": run::RunResult<'_>, run::RunFailureResult<'_>, run::InterruptedResult;
+        "cosim": cosim::CosimResult<'_>, cosim::CosimFailureResult<'_>, cosim::CaseResult;
+        "lower": Vec<lower::LoweredResult<'_>>, Vec<lower::BuiltinResult<'_>>, Vec<String>;
+        "check": check::CheckResult<'_>, CaptureReport;
+        "silicon-report": CaptureReport;
+        "regress": RegressionResult<'_>;
+        "mutate": MutationResult<'_>;
+        "cover": Summary;
+        "repro": repro::ReproResult<'_>;
+        "wave-info": wave::info::InfoResult<'_>, Vec<wave::info::SignalResult>;
+        "wave-diff": wave::diff::DiffResult<'_>;
+        "wave-show": wave::search::QueryResult<'_>, wave::transactions::TransactionResult<'_, String>, WaveJson<'_>;
+        "wave-at": wave::at::WaveAtResult<'_>, wave::at::NoRegisterResult;
+        "wave-cause": wave::cause::WaveCauseResult<'_>;
+        "explore-run": explore_run::ExploreRunResult<'_>, explore_run::FindingResult<'_>;
+        "explore-workloads": explore::workloads::WorkloadsResult;
+        "explore-sweep": explore_sweep::SweepResult<'_>, explore_sweep::ShardResult;
+        "explore-cost": UnitCost, Vec<ModuleCost>;
+        "explore-calibrate": explore::calibrate::CalibrateResult<'_>;
+        "bench": bench::BenchResult<'_>;
+        "config-list": Vec<config::ConfigResult>;
+        "config-show": config::ConfigResult;
+    };
+    for (command, (mut results, definitions)) in schemas {
+        let result = if results.len() == 1 { results.remove(0) } else { json!({ "anyOf": results }) };
+        let mut schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": format!("Result of `atoms {} --json`", command.replace('-', " ")),
+            "$defs": definitions,
+        });
+        schema.as_object_mut().expect("an object").extend(result.as_object().expect("an object").clone());
+        expect_file![format!("../../docs/schema/{command}.json")].assert_eq(&format!("{schema:#}\n"));
+    }
+}

@@ -7,9 +7,8 @@ use atoms_regress::report::summary::Summary;
 use atoms_silicon::report::CaptureReport;
 use atoms_waves::WaveLane;
 use expect_test::expect_file;
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::{Value, json};
+use schemars::{JsonSchema, Schema, json_schema};
 
 use crate::explore::{run as explore_run, sweep as explore_sweep};
 use crate::{bench, check, config, cosim, explore, lower, repro, run, wave};
@@ -34,7 +33,7 @@ macro_rules! schemas {
     ($($command:literal: $($result:ty),+;)*) => {
         [$(($command, {
             let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
-            let results: Vec<Value> = vec![$(generator.subschema_for::<$result>().to_value()),+];
+            let results: Vec<Schema> = vec![$(generator.subschema_for::<$result>()),+];
             let definitions = generator.take_definitions(true);
             (results, definitions)
         })),*]
@@ -67,14 +66,16 @@ fn the_schemas_are_those_of_the_types() {
         "config-list": Vec<config::ConfigResult>;
         "config-show": config::ConfigResult;
     };
-    for (command, (mut results, definitions)) in schemas {
-        let result = if results.len() == 1 { results.remove(0) } else { json!({ "anyOf": results }) };
-        let mut schema = json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": format!("Result of `atoms {} --json`", command.replace('-', " ")),
-            "$defs": definitions,
-        });
-        schema.as_object_mut().expect("an object").extend(result.as_object().expect("an object").clone());
-        expect_file![format!("../../docs/schema/{command}.json")].assert_eq(&format!("{schema:#}\n"));
+    for (command, (results, definitions)) in schemas {
+        let mut schema = match <[Schema; 1]>::try_from(results) {
+            Ok([result]) => result,
+            Err(results) => json_schema!({ "anyOf": results }),
+        };
+        schema.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+        schema
+            .insert("title".into(), format!("Result of `atoms {} --json`", command.replace('-', " ")).into());
+        schema.insert("$defs".into(), definitions.into());
+        expect_file![format!("../../docs/schema/{command}.json")]
+            .assert_eq(&format!("{:#}\n", schema.as_value()));
     }
 }

@@ -17,19 +17,8 @@ impl Fit {
     /// points.
     pub(crate) fn of(points: &[(Vec<f64>, f64)]) -> Option<Self> {
         let coefficients = fit(&points.iter().collect::<Vec<_>>())?;
-        let mut sum = 0.0;
-        for (place, (terms, y)) in points.iter().enumerate() {
-            let others: Vec<_> = points
-                .iter()
-                .enumerate()
-                .filter(|(other, _)| *other != place)
-                .map(|(_, point)| point)
-                .collect();
-            let error = fit(&others).map_or(1.0, |of| dot(&of, terms) / y - 1.0);
-            sum += error * error;
-        }
-        let left_out_error = (points.len() > 2).then(|| (sum / points.len() as f64).sqrt());
-        Some(Self { coefficients, left_out_error })
+        let predicted = |others: &[&_], (terms, _): &(Vec<f64>, _)| Some(dot(&fit(others)?, terms));
+        Some(Self { coefficients, left_out_error: left_out_error(points, predicted) })
     }
 
     /// The figure for these values of the terms.
@@ -54,23 +43,29 @@ impl ChainFit {
     /// Fits points. `None` without a point that has a chain.
     pub(crate) fn of(points: &[ChainPoint]) -> Option<Self> {
         let found = beside(&points.iter().collect::<Vec<_>>())?;
-        let errors = (0..points.len()).filter_map(|place| {
-            let others =
-                points.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, point)| point);
-            let (chains, path) = &points[place];
-            let (_, predicted) = slowest(chains, &beside(&others.collect::<Vec<_>>())?)?;
-            Some((predicted / path - 1.0).powi(2))
-        });
-        let errors: Vec<f64> = errors.collect();
-        let left_out_error =
-            (errors.len() > 2).then(|| (errors.iter().sum::<f64>() / errors.len() as f64).sqrt());
-        Some(ChainFit { beside: found, left_out_error })
+        let predicted = |others: &[&_], (chains, _): &ChainPoint| Some(slowest(chains, &beside(others)?)?.1);
+        Some(ChainFit { beside: found, left_out_error: left_out_error(points, predicted) })
     }
 
     /// The path of a point with these chains.
     pub(crate) fn at(&self, chains: &[Option<f64>]) -> Option<f64> {
         slowest(chains, &self.beside).map(|(_, path)| path)
     }
+}
+
+/// Root mean square of the relative errors where each point's figure is `predicted` from all others. `None` where fewer than
+/// three points are.
+fn left_out_error<X>(
+    points: &[(X, f64)],
+    predicted: impl Fn(&[&(X, f64)], &(X, f64)) -> Option<f64>,
+) -> Option<f64> {
+    let squares = points.iter().enumerate().filter_map(|(place, point)| {
+        let others = points.iter().enumerate().filter(|(other, _)| *other != place);
+        let others: Vec<_> = others.map(|(_, point)| point).collect();
+        Some((predicted(&others, point)? / point.1 - 1.0).powi(2))
+    });
+    let squares: Vec<f64> = squares.collect();
+    (squares.len() > 2).then(|| (squares.iter().sum::<f64>() / squares.len() as f64).sqrt())
 }
 
 /// The chain that is slowest with what comes to it, and how long it is.

@@ -77,7 +77,7 @@ fn a_module_is_mapped_once_and_again_where_the_cache_is_damaged() {
     let again = spin();
     assert_eq!(again, ModuleCost { origin: FigureOrigin::Cached, ..first.clone() });
     let entries = fs::read_dir(folder.path().join("cache")).expect("a cache").flatten();
-    let entry = entries.map(|entry| entry.path().join("figures.json")).find(|file| file.is_file());
+    let entry = entries.map(|entry| entry.path().join("mapped.json")).find(|file| file.is_file());
     fs::write(entry.expect("figures are kept"), "{}").expect("written");
     assert_eq!(spin(), first, "what is damaged is not believed");
 
@@ -145,9 +145,8 @@ const THREE_CELLS: &str = r#"{ "modules": {
   "ND": { "attributes": { "area": "24" }, "netnames": { "A": { "attributes": { "capacitance": "0.01" } } },
     "ports": { "A": { "direction": "input", "bits": [2] }, "B": { "direction": "input", "bits": [3] },
       "Y": { "direction": "output", "bits": [4] } },
-    "cells": { "a": { "type": "$_AND_", "connections": { "A": [2], "B": [3], "Y": [5] } },
-      "b": { "type": "$_NOT_", "connections": { "A": [5], "Y": [4] } } } },
-  "DFF": { "attributes": { "area": "96" }, "netnames": {},
+    "cells": { "a": { "type": "$_NAND_", "connections": { "A": [2], "B": [3], "Y": [4] } } } },
+  "DFF": { "attributes": { "area": "96" }, "netnames": { "CK": { "attributes": { "capacitance": "0.03" } } },
     "ports": { "CK": { "direction": "input", "bits": [2] }, "D": { "direction": "input", "bits": [3] },
       "Q": { "direction": "output", "bits": [4] } },
     "cells": { "a": { "type": "$_DFF_P_", "connections": { "C": [2], "D": [3], "Q": [4] } } } }
@@ -213,11 +212,12 @@ fn a_tool_that_fails_is_shown_with_its_words() {
             .to_string()
     };
     assert_eq!(fails(&tools), "OpenSTA failed on a chain of inverters:\nError: script.tcl, 1 no such cell");
-    let stage = |stage: usize| format!("point 0.{stage} i{stage}_0/Y");
-    let report = (0..6).map(stage).collect::<Vec<_>>().join("\n");
+    let stage = |stage: usize| format!("[0.{stage}, \"i{stage}_0/Y\"]");
+    let report = (0..6).map(stage).collect::<Vec<_>>().join(", ");
+    let report = format!("[{{\"slack\": 0.5, \"points\": [{report}]}}]");
     script(
         &bin.join("sta"),
-        &format!("[ \"$1\" = -version ] && echo 2 && exit\ncat <<'END'\n{report}\nend\nEND"),
+        &format!("[ \"$1\" = -version ] && echo 2 && exit\ncat >paths.json <<'END'\n{report}\nEND"),
     );
     assert_eq!(fails(&tools), "Yosys failed on the RTL:\nERROR: no such command: read_slang");
     // A library that Yosys cannot read, and one without a NAND2.

@@ -3,7 +3,7 @@
 use crate::build::{self, Sources};
 use crate::entry::{BuildDir, LIBRARY, clear_leftovers, entry, own};
 use crate::evict::{self, Cleaned};
-use crate::manifest::{self, InUse, State};
+use crate::manifest::InUse;
 use crate::{BuildError, BuildSpec, Environment, Library, Progress, Toolchain};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -81,15 +81,6 @@ impl Cache {
             let _ = evict::shrink(&self.root, limit);
         }
         Ok(CachedFiles { dir: entry.dir, made_now: entry.built, _in_use: entry.in_use })
-    }
-
-    /// The entry `name` of [`Self::files`], where it is in the cache as it was made.
-    pub fn kept_files(&self, name: &str) -> Option<CachedFiles> {
-        let dir = self.root.join(name);
-        own(&self.root).and_then(|()| own(&dir)).ok()?;
-        let in_use = InUse::mark(&dir);
-        let whole = manifest::inspect(&dir) == State::Whole;
-        whole.then(|| CachedFiles { dir, made_now: false, _in_use: in_use })
     }
 
     /// Removes what has not been used for `age` or longer, and what killed builds left behind; nothing that is in use.

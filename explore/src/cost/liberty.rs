@@ -10,42 +10,30 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CellLibrary {
     /// Smallest NAND of two inputs; its area is one gate equivalent.
-    pub(crate) nand2: LibraryGate,
+    pub(crate) nand2: LibraryCell,
     /// Smallest inverter; FO4 is measured with it.
-    pub(crate) inverter: LibraryGate,
+    pub(crate) inverter: LibraryCell,
     /// Largest inverter that is no larger than `nand2`; it drives the inputs of a module.
-    pub(crate) driver: LibraryGate,
+    pub(crate) driver: LibraryCell,
     /// Smallest flip-flop on the rising edge without set and reset; it stands for the ports of memories.
-    pub(crate) flip_flop: LibraryFlipFlop,
+    pub(crate) flip_flop: LibraryCell,
 }
 
-/// A gate with one output.
+/// A cell that does what one primitive gate of Yosys does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct LibraryGate {
+pub(crate) struct LibraryCell {
     pub(crate) name: String,
     /// Area in the library's unit.
     pub(crate) area: f64,
-    pub(crate) inputs: Vec<String>,
     /// Capacitance of the first input, in the library's unit.
     pub(crate) capacitance: f64,
-    pub(crate) output: String,
+    /// Names of its pins, by those of the primitive: `A` and `Y` of a gate; `C`, `D` and `Q` of a flip-flop.
+    pub(crate) pins: BTreeMap<String, String>,
 }
 
-/// A flip-flop; the fields after `area` name its pins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct LibraryFlipFlop {
-    pub(crate) name: String,
-    /// Area in the library's unit.
-    pub(crate) area: f64,
-    pub(crate) clock: String,
-    pub(crate) data: String,
-    /// The output that is not inverted.
-    pub(crate) output: String,
-}
-
-/// Script of Yosys that reads `cells.lib` and writes [`YosysDesign`] to `cells.json`.
+/// Script of Yosys that reads `cells.lib` and writes [`YosysDesign`] to `cells.json`. ABC brings each function to one form.
 pub(crate) const READ_LIBRARY: &str = "read_liberty -ignore_miss_func -ignore_miss_dir -ignore_miss_data_latch \
-                                       -ignore_buses cells.lib\nwrite_json cells.json\n";
+                                       -ignore_buses cells.lib\nabc -g NAND\nopt_clean\nwrite_json cells.json\n";
 
 /// A library as Yosys writes it: a module per cell, made of primitive gates.
 #[derive(Deserialize)]
@@ -80,72 +68,29 @@ struct YosysNet {
 }
 
 impl YosysModule {
-    fn pins<'m>(&'m self, direction: &'m str) -> impl Iterator<Item = (&'m String, &'m Value)> {
-        let pins = self.ports.iter().filter(move |(_, port)| port.direction == direction);
-        pins.filter_map(|(name, port)| Some((name, port.bits.first()?)))
-    }
-
-    fn area(&self) -> Option<f64> {
-        number(self.attributes.get("area")?).filter(|area| *area > 0.0)
-    }
-
-    /// Gives the pin of this direction that a connection of a primitive leads to.
-    fn pin(&self, direction: &str, cell: &YosysCell, connection: &str) -> Option<String> {
-        let bit = cell.connections.get(connection)?.first()?;
-        self.pins(direction).find(|(_, pin)| *pin == bit).map(|(name, _)| name.clone())
-    }
-
-    /// Evaluates a bit for the given bits of the inputs; `None` if it depends on more than combinational gates.
-    fn evaluate(&self, bit: &Value, inputs: &[(&Value, bool)]) -> Option<bool> {
-        if let Some((_, value)) = inputs.iter().find(|(input, _)| *input == bit) {
-            return Some(*value);
-        }
-        let drives = |cell: &&YosysCell| cell.connections.get("Y").and_then(|bits| bits.first()) == Some(bit);
-        let cell = self.cells.values().find(drives)?;
-        let operand = |name| self.evaluate(cell.connections.get(name)?.first()?, inputs);
-        match cell.kind.as_str() {
-            "$_BUF_" => operand("A"),
-            "$_NOT_" => Some(!operand("A")?),
-            "$_AND_" => Some(operand("A")? & operand("B")?),
-            "$_OR_" => Some(operand("A")? | operand("B")?),
-            "$_XOR_" => Some(operand("A")? ^ operand("B")?),
-            _ => None,
-        }
-    }
-
-    /// Gives the cell as a gate of one output and at most two inputs, with its truth table: bit `i` is the output if input
-    /// `k` is bit `k` of `i`.
-    fn gate(&self, name: &str) -> Option<(LibraryGate, u8)> {
-        let (inputs, outputs): (Vec<_>, Vec<_>) =
-            (self.pins("input").collect(), self.pins("output").collect());
-        let ([(first, _)] | [(first, _), _], [(output, bit)]) = (&inputs[..], &outputs[..]) else {
+    /// Gives the cell if a primitive `kind` inside has all of its inputs, and drives an output: of a gate, the only one.
+    fn as_primitive(&self, name: &str, kind: &str) -> Option<LibraryCell> {
+        let pin = |bits: &Vec<Value>| {
+            let mut ports = self.ports.iter();
+            ports.find(|(_, port)| port.bits == *bits).map(|(pin, _)| pin.clone())
+        };
+        let pins = |cell: &YosysCell| -> Option<BTreeMap<String, String>> {
+            cell.connections.iter().map(|(of, bits)| Some((of.clone(), pin(bits)?))).collect()
+        };
+        let pins = self.cells.values().filter(|cell| cell.kind == kind).find_map(pins)?;
+        let inputs = self.ports.iter().filter(|(_, port)| port.direction == "input").map(|(pin, _)| pin);
+        let inputs: Vec<&String> = inputs.collect();
+        let outputs = self.ports.len() - inputs.len();
+        if inputs.len() + 1 != pins.len() || (outputs > 1 && kind != FLIP_FLOP) {
             return None;
-        };
-        let mut table = 0;
-        for row in 0..1u8 << inputs.len() {
-            let values = inputs.iter().enumerate().map(|(at, (_, bit))| (*bit, row >> at & 1 == 1));
-            table |= u8::from(self.evaluate(bit, &values.collect::<Vec<_>>())?) << row;
         }
-        let capacitance = number(self.netnames.get(*first)?.attributes.get("capacitance")?)?;
-        let inputs = inputs.into_iter().map(|(name, _)| name.clone()).collect();
-        let (name, output) = (name.to_string(), (*output).clone());
-        Some((LibraryGate { name, area: self.area()?, inputs, capacitance, output }, table))
-    }
-
-    fn flip_flop(&self, name: &str) -> Option<LibraryFlipFlop> {
-        let pins = |cell: &YosysCell| {
-            Some((
-                self.pin("input", cell, "C")?,
-                self.pin("input", cell, "D")?,
-                self.pin("output", cell, "Q")?,
-            ))
-        };
-        let cells = self.cells.values().filter(|cell| cell.kind == "$_DFF_P_");
-        let (clock, data, output) =
-            cells.filter_map(pins).next().filter(|_| self.pins("input").count() == 2)?;
-        Some(LibraryFlipFlop { name: name.to_string(), area: self.area()?, clock, data, output })
+        let capacitance = number(self.netnames.get(*inputs.first()?)?.attributes.get("capacitance")?)?;
+        let area = number(self.attributes.get("area")?).filter(|area| *area > 0.0)?;
+        Some(LibraryCell { name: name.to_string(), area, capacitance, pins })
     }
 }
+
+const FLIP_FLOP: &str = "$_DFF_P_";
 
 fn number(value: &Value) -> Option<f64> {
     value.as_str()?.trim().parse().ok().filter(|number: &f64| number.is_finite())
@@ -158,73 +103,61 @@ impl CellLibrary {
     /// What cannot be read, or which cell is missing.
     pub(crate) fn from_yosys(json: &str) -> Result<Self, String> {
         let design: YosysDesign = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        let gates: Vec<_> = design.modules.iter().filter_map(|(name, cell)| cell.gate(name)).collect();
-        let by_area = |a: &&LibraryGate, b: &&LibraryGate| a.area.total_cmp(&b.area);
-        let alike = |inputs, table| {
-            let same = move |(gate, of): &&(LibraryGate, u8)| gate.inputs.len() == inputs && *of == table;
-            gates.iter().filter(same).map(|(gate, _)| gate)
+        let like = |kind| {
+            let cells = design.modules.iter();
+            cells.filter_map(move |(name, cell)| cell.as_primitive(name, kind))
         };
-        let nand2 = alike(2, 0b0111).min_by(by_area).ok_or("it has no NAND of two inputs")?;
-        let inverter = alike(1, 0b01).min_by(by_area).ok_or("it has no inverter")?;
-        let driver = alike(1, 0b01).filter(|gate| gate.area <= nand2.area);
-        let driver = driver.max_by(|a, b| a.capacitance.total_cmp(&b.capacitance)).unwrap_or(inverter);
-        let flip_flops = design.modules.iter().filter_map(|(name, cell)| cell.flip_flop(name));
-        let flip_flop = flip_flops.min_by(|a, b| a.area.total_cmp(&b.area));
-        Ok(Self {
-            nand2: nand2.clone(),
-            inverter: inverter.clone(),
-            driver: driver.clone(),
-            flip_flop: flip_flop.ok_or("it has no flip-flop on the rising edge without set and reset")?,
-        })
+        let smallest = |kind| like(kind).min_by(|a, b| a.area.total_cmp(&b.area));
+        let nand2 = smallest("$_NAND_").ok_or("it has no NAND of two inputs")?;
+        let inverter = smallest("$_NOT_").ok_or("it has no inverter")?;
+        let driver = like("$_NOT_").filter(|cell| cell.area <= nand2.area);
+        let driver = driver.max_by(|a, b| a.capacitance.total_cmp(&b.capacitance));
+        let flip_flop = smallest(FLIP_FLOP);
+        let flip_flop = flip_flop.ok_or("it has no flip-flop on the rising edge without set and reset")?;
+        Ok(Self { driver: driver.unwrap_or_else(|| inverter.clone()), nand2, inverter, flip_flop })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
-    fn gate(area: u32, inputs: &[&str], capacitance: f64, cells: Value) -> Value {
-        let mut ports = serde_json::Map::new();
-        let mut nets = serde_json::Map::new();
-        for (at, name) in inputs.iter().enumerate() {
-            ports.insert((*name).into(), serde_json::json!({ "direction": "input", "bits": [at + 2] }));
-            let attributes =
-                serde_json::json!({ "attributes": { "capacitance": format!("{capacitance} ") } });
-            nets.insert((*name).into(), attributes);
-        }
-        ports.insert("Y".into(), serde_json::json!({ "direction": "output", "bits": [9] }));
-        let area = area.to_string();
-        serde_json::json!({ "attributes": { "area": area }, "ports": ports, "cells": cells, "netnames": nets })
-    }
+    /// A primitive, with the net of each pin: inputs of the cell come from 2 on, its output is 9.
+    type Primitive = (&'static str, &'static [(&'static str, u32)]);
+    const NOT: Primitive = ("$_NOT_", &[("A", 2), ("Y", 9)]);
+    const NAND: Primitive = ("$_NAND_", &[("A", 3), ("B", 2), ("Y", 9)]);
 
-    fn not(from: u32, to: u32) -> Value {
-        serde_json::json!({ "type": "$_NOT_", "connections": { "A": [from], "Y": [to] } })
-    }
-
-    fn two(kind: &str, a: u32, b: u32, to: u32) -> Value {
-        serde_json::json!({ "type": kind, "connections": { "A": [a], "B": [b], "Y": [to] } })
-    }
-
-    fn register(kind: &str) -> Value {
-        serde_json::json!({ "type": kind, "connections": { "C": [2], "D": [3], "Q": [9] } })
+    fn cell(area: u32, inputs: &[&str], capacitance: f64, primitives: &[Primitive]) -> Value {
+        let pin =
+            |name: &str, direction, bit| (name.to_string(), json!({ "direction": direction, "bits": [bit] }));
+        let ports = inputs.iter().zip(2..).map(|(name, bit)| pin(name, "input", bit));
+        let net = json!({ "attributes": { "capacitance": format!("{capacitance} ") } });
+        let primitive = |(at, (kind, pins)): (usize, &Primitive)| {
+            let pins = pins.iter().map(|(pin, bit)| (pin.to_string(), json!([bit])));
+            (at.to_string(), json!({ "type": kind, "connections": pins.collect::<Value>() }))
+        };
+        json!({
+            "attributes": { "area": area.to_string() },
+            "ports": ports.chain([pin("Y", "output", 9)]).collect::<Value>(),
+            "cells": primitives.iter().enumerate().map(primitive).collect::<Value>(),
+            "netnames": inputs.iter().map(|name| (name.to_string(), net.clone())).collect::<Value>(),
+        })
     }
 
     fn library() -> Value {
-        let cells = |cells: &[Value]| -> Value {
-            cells.iter().enumerate().map(|(at, cell)| (format!("g{at}"), cell.clone())).collect()
-        };
-        serde_json::json!({ "modules": {
-            "BIGINV": gate(40, &["A"], 0.04, cells(&[not(2, 9)])),
-            "INV": gate(16, &["A"], 0.009, cells(&[not(2, 9)])),
-            "INV2": gate(20, &["A"], 0.02, cells(&[not(2, 9)])),
-            "BUF": gate(8, &["A"], 0.01, cells(&[not(2, 5), not(5, 9)])),
-            "NOR": gate(12, &["A", "B"], 0.01, cells(&[two("$_OR_", 2, 3, 5), not(5, 9)])),
-            "ND": gate(24, &["A", "B"], 0.01, cells(&[two("$_AND_", 2, 3, 5), not(5, 9)])),
-            "ND2": gate(32, &["A", "B"], 0.01, cells(&[not(2, 5), not(3, 6), two("$_OR_", 5, 6, 9)])),
-            "DFFR": gate(90, &["CK", "D", "R"], 0.01, cells(&[register("$_DFF_PP0_")])),
-            "DFFN": gate(92, &["CK", "D"], 0.01, cells(&[register("$_DFF_N_")])),
-            // The second register has the inverted state, as Yosys makes it.
-            "DFF": gate(96, &["CK", "D"], 0.01, cells(&[not(3, 5), two("$_DFF_P_", 2, 5, 6), register("$_DFF_P_")])),
+        json!({ "modules": {
+            "BIGINV": cell(40, &["A"], 0.04, &[NOT]),
+            "INV": cell(16, &["A"], 0.009, &[NOT]),
+            "INV2": cell(20, &["A"], 0.02, &[NOT]),
+            "BUF": cell(8, &["A"], 0.01, &[]),
+            "ND3": cell(20, &["A", "B", "C"], 0.01, &[("$_NAND_", &[("A", 4), ("B", 5), ("Y", 9)]), NAND]),
+            "NOR": cell(12, &["A", "B"], 0.01, &[("$_NAND_", &[("A", 5), ("B", 6), ("Y", 7)])]),
+            "ND": cell(24, &["A", "B"], 0.01, &[NAND]),
+            "ND2": cell(32, &["A", "B"], 0.01, &[NAND]),
+            "DFFR": cell(90, &["CK", "D", "R"], 0.01, &[("$_DFF_PP0_", &[("C", 2), ("D", 3), ("R", 4), ("Q", 9)])]),
+            "DFFN": cell(92, &["CK", "D"], 0.01, &[("$_DFF_N_", &[("C", 2), ("D", 3), ("Q", 9)])]),
+            "DFF": cell(96, &["CK", "D"], 0.01, &[("$_DFF_P_", &[("C", 2), ("D", 3), ("Q", 9)])]),
         } })
     }
 
@@ -234,8 +167,9 @@ mod tests {
         assert_eq!((found.nand2.name.as_str(), found.nand2.area), ("ND", 24.0));
         assert_eq!((found.inverter.name.as_str(), found.inverter.capacitance), ("INV", 0.009));
         assert_eq!(found.driver.name, "INV2", "BIGINV is larger than a NAND2");
-        let [name, clock, data, output] = ["DFF", "CK", "D", "Y"].map(String::from);
-        assert_eq!(found.flip_flop, LibraryFlipFlop { name, area: 96.0, clock, data, output });
+        let pins = [("C", "CK"), ("D", "D"), ("Q", "Y")].map(|(of, pin)| (of.to_string(), pin.to_string()));
+        let flip_flop = LibraryCell { name: "DFF".into(), area: 96.0, capacitance: 0.01, pins: pins.into() };
+        assert_eq!(found.flip_flop, flip_flop);
     }
 
     #[test]

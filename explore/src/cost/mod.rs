@@ -18,10 +18,9 @@ mod unit;
 #[cfg(test)]
 mod tests;
 
-pub use mapping::{MappingGoal, ModuleFigures};
-pub use netlist::NetlistError;
-pub use paths::{PathEnd, TimingPath};
-pub use table::{BUILT_IN, CellFigures, CellPoint, CellTable, FittedFormula, sources_hash};
+pub use mapping::{CellFigures, MappingGoal};
+pub use paths::PathEnd;
+pub use table::{BUILT_IN, CellPoint, CellTable, FittedFormula, sources_hash};
 pub use tools::{CostError, CostTools, ToolChoice, ToolIdentity, YOSYS};
 pub use unit::{
     CostQuestion, CostStep, FigureOrigin, MEMORY_BIT, MemoryCost, ModuleCost, ModulePath, UnitCost, UnitPath,

@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 
 use atoms_verilated::hash;
 
+use super::tools::CostError;
+
 /// The modules of a design, the top first.
 #[derive(Clone, Debug)]
 pub(crate) struct Hierarchy {
@@ -21,9 +23,6 @@ pub(crate) struct ElaboratedModule {
     pub(crate) paths: Vec<String>,
     /// Modules instantiated inside, by name.
     pub(crate) children: BTreeSet<String>,
-    /// Bits of the memories inside.
-    pub(crate) memory_bits: u64,
-    /// Ports: name, direction, bits.
     pub(crate) ports: Vec<ModulePort>,
     /// SHA-256 of its structure and of the ports of its children.
     pub(crate) hash: String,
@@ -39,163 +38,119 @@ pub(crate) struct ModulePort {
     pub(crate) bits: u32,
 }
 
-/// What Yosys wrote is not as expected.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read the design that Yosys wrote: {0}")]
-pub struct NetlistError(String);
-
 /// A module as it stands in the text.
+#[derive(Default)]
 struct RawModule<'t> {
     lines: Vec<&'t str>,
     /// Module and name of each instance.
-    cells: Vec<(&'t str, &'t str)>,
+    instances: Vec<(&'t str, &'t str)>,
 }
 
 impl Hierarchy {
     /// Takes apart the design `text` whose top module is `top`.
-    pub(crate) fn parse(text: &str, top: &str) -> Result<Self, NetlistError> {
+    pub(crate) fn parse(text: &str, top: &str) -> Result<Self, CostError> {
         let raw = read(text);
-        let top = format!("\\{top}");
-        if !raw.contains_key(top.as_str()) {
-            return Err(NetlistError(format!("it has no module {top}")));
+        let mut paths = Vec::new();
+        add_instances(&raw, &format!("\\{top}"), String::new(), &mut paths)?;
+        // The first of the modules that are alike stands for all of them.
+        let mut first_alike: HashMap<&str, &str> = HashMap::new();
+        let mut first_with: HashMap<(&str, String), &str> = HashMap::new();
+        for (name, _) in &paths {
+            let body = body(&raw[name], |word| first_alike.get(word).copied());
+            let first = *first_with.entry((base(name), body)).or_insert(name);
+            first_alike.insert(name, first);
         }
-        // Children before their parents, so that their names are settled.
-        let mut order = Vec::new();
-        visit(&raw, &top, &mut order)?;
-        let mut settled: HashMap<&str, String> = HashMap::new();
-        let mut bodies: BTreeMap<String, Vec<(String, &str)>> = BTreeMap::new();
-        for name in &order {
-            let base = name.trim_start_matches('\\').split('$').next().unwrap_or_default().to_string();
-            let body = body(&raw[name], &settled);
-            let alike = bodies.entry(base.clone()).or_default();
-            let place = alike.iter().position(|(other, _)| *other == body);
-            let place = place.unwrap_or_else(|| {
-                alike.push((body, name));
-                alike.len() - 1
-            });
-            // Told apart below, once it is known whether they have to be.
-            settled.insert(name, format!("{base}\u{0}{place}"));
-        }
-        let final_name = |settled: &str| {
-            let (base, place) = settled.split_once('\u{0}').unwrap_or((settled, "0"));
-            let alike = &bodies[base];
-            match alike.as_slice() {
-                [_] => base.to_string(),
-                _ => {
-                    let (_, first) = &alike[place.parse::<usize>().unwrap_or(0)];
-                    format!("{base}_{}", first.rsplit(['.', '$']).next().unwrap_or_default())
-                }
+        let settled = |first: &str| {
+            let base = base(first);
+            match first_with.keys().filter(|(of, _)| *of == base).count() {
+                1 => base.to_string(),
+                _ => format!("{base}_{}", first.rsplit(['.', '$']).next().unwrap_or_default()),
             }
         };
-        let paths = paths(&raw, &top);
-        let mut modules = BTreeMap::new();
-        for (base, alike) in &bodies {
-            for (place, (body, name)) in alike.iter().enumerate() {
-                let module = format!("{base}\u{0}{place}");
-                let mut own: Vec<String> = Vec::new();
-                for other in order.iter().filter(|other| settled[**other] == module) {
-                    own.extend(paths[other].iter().cloned());
-                }
-                own.sort();
-                let body = body.split(' ').map(|word| match word.contains('\u{0}') {
-                    true => format!("\\{}", final_name(word.trim_start_matches('\\'))),
-                    false => word.to_string(),
+        let names: HashMap<&str, String> =
+            first_alike.iter().map(|(name, first)| (*name, format!("\\{}", settled(first)))).collect();
+        let module = |first: &str| {
+            let RawModule { lines, instances } = &raw[first];
+            let children: BTreeMap<&str, &str> =
+                instances.iter().map(|(of, _)| (names[of].as_str(), *of)).collect();
+            let mut text = "autoidx 1000000\n".to_string();
+            for (child, of) in &children {
+                let _ = writeln!(text, "attribute \\blackbox 1\nmodule {child}");
+                raw[of].lines.iter().filter(|line| port(line).is_some()).for_each(|line| {
+                    let _ = writeln!(text, "{line}");
                 });
-                let body = body.collect::<Vec<_>>().join(" ");
-                let children: BTreeMap<String, &str> =
-                    raw[name].cells.iter().map(|(of, _)| (final_name(&settled[of]), *of)).collect();
-                let mut text = "autoidx 1000000\n".to_string();
-                for (child, of) in &children {
-                    let _ = writeln!(text, "attribute \\blackbox 1\nmodule \\{child}");
-                    raw[of].lines.iter().filter(|line| port(line).is_some()).for_each(|line| {
-                        let _ = writeln!(text, "{line}");
-                    });
-                    text += "end\n";
-                }
-                let name_of = final_name(&module);
-                let _ = writeln!(text, "module \\{name_of}\n{body}");
-                let found = ElaboratedModule {
-                    name: name_of,
-                    paths: own,
-                    children: children.into_keys().collect(),
-                    memory_bits: raw[name].lines.iter().filter_map(|line| memory(line)).sum(),
-                    ports: raw[name].lines.iter().filter_map(|line| port(line)).collect(),
-                    hash: hash([&text]),
-                    text,
-                };
-                modules.insert(*name, found);
+                text += "end\n";
             }
-        }
-        let first = order.iter().rev();
-        Ok(Self { modules: first.filter_map(|name| modules.remove(*name)).collect() })
+            let body = body(&raw[first], |word| names.get(word).map(String::as_str));
+            let _ = writeln!(text, "module {}\n{body}", names[first]);
+            let alike = paths.iter().filter(|(name, _)| first_alike[name] == first);
+            let mut paths: Vec<String> = alike.flat_map(|(_, paths)| paths.clone()).collect();
+            paths.sort();
+            ElaboratedModule {
+                name: settled(first),
+                paths,
+                children: children.keys().map(|name| name[1..].to_string()).collect(),
+                ports: lines.iter().filter_map(|line| port(line)).collect(),
+                hash: hash([&text]),
+                text,
+            }
+        };
+        let firsts = paths.iter().rev().map(|(name, _)| *name).filter(|name| first_alike[name] == *name);
+        Ok(Self { modules: firsts.map(module).collect() })
     }
 }
 
 /// The modules of a text by name, without what says only where a line came from.
-fn read(text: &str) -> BTreeMap<&str, RawModule<'_>> {
-    let mut modules: BTreeMap<&str, RawModule<'_>> = BTreeMap::new();
+fn read(text: &str) -> HashMap<&str, RawModule<'_>> {
+    let mut modules: HashMap<&str, RawModule<'_>> = HashMap::new();
     let mut open = None;
     for line in text.lines() {
-        let mut words = line.split_whitespace();
-        match (words.next(), words.next(), words.next()) {
-            (Some("attribute"), Some("\\src" | "\\hdlname"), _) => {}
-            (Some("module"), Some(name), None) => {
-                modules.insert(name, RawModule { lines: Vec::new(), cells: Vec::new() });
-                open = Some(name);
-            }
-            (first, second, third) => {
-                let Some(module) = open.and_then(|name| modules.get_mut(name)) else { continue };
+        match (&line.split_whitespace().collect::<Vec<_>>()[..], &mut open) {
+            (["attribute", "\\src" | "\\hdlname", ..], _) => {}
+            (["module", name], _) => open = Some(modules.entry(name).or_default()),
+            (words, Some(module)) => {
                 module.lines.push(line);
-                if let (Some("cell"), Some(of), Some(name)) = (first, second, third)
-                    && of.starts_with('\\')
-                {
-                    module.cells.push((of, name));
-                }
-                if line == "end" {
-                    open = None;
+                match words {
+                    ["cell", of, name] if of.starts_with('\\') => module.instances.push((of, name)),
+                    ["end"] if line == "end" => open = None,
+                    _ => {}
                 }
             }
+            (_, None) => {}
         }
     }
     modules
 }
 
-fn visit<'t>(
-    raw: &BTreeMap<&'t str, RawModule<'t>>,
+/// Adds the instance of `name` at `path`, and those inside it before it, to the paths of each module.
+fn add_instances<'t>(
+    raw: &HashMap<&'t str, RawModule<'t>>,
     name: &str,
-    order: &mut Vec<&'t str>,
-) -> Result<(), NetlistError> {
-    let (name, module) =
-        raw.get_key_value(name).ok_or_else(|| NetlistError(format!("it has no module {name}")))?;
-    if order.contains(name) {
-        return Ok(());
+    path: String,
+    paths: &mut Vec<(&'t str, Vec<String>)>,
+) -> Result<(), CostError> {
+    let found = raw.get_key_value(name);
+    let (name, module) = found.ok_or_else(|| CostError::Netlist(format!("it has no module {name}")))?;
+    for (of, instance) in &module.instances {
+        let instance = instance.trim_start_matches('\\');
+        let inside = if path.is_empty() { instance.to_string() } else { format!("{path}/{instance}") };
+        add_instances(raw, of, inside, paths)?;
     }
-    for (of, _) in &module.cells {
-        visit(raw, of, order)?;
+    match paths.iter_mut().find(|(of, _)| of == name) {
+        Some((_, paths)) => paths.push(path),
+        None => paths.push((name, vec![path])),
     }
-    order.push(name);
     Ok(())
 }
 
-/// Paths of the instances of every module.
-fn paths<'t>(raw: &BTreeMap<&'t str, RawModule<'t>>, top: &str) -> HashMap<&'t str, Vec<String>> {
-    let mut found: HashMap<&str, Vec<String>> = HashMap::new();
-    let mut open = vec![(top.to_string(), String::new())];
-    while let Some((name, path)) = open.pop() {
-        let Some((name, module)) = raw.get_key_value(name.as_str()) else { continue };
-        for (of, instance) in &module.cells {
-            let instance = instance.trim_start_matches('\\');
-            let inside = if path.is_empty() { instance.to_string() } else { format!("{path}/{instance}") };
-            open.push((of.to_string(), inside));
-        }
-        found.entry(name).or_default().push(path);
-    }
-    found
+/// Name in the sources of a module that the reader of SystemVerilog called `\fifo$unit.u_queue`.
+fn base(name: &str) -> &str {
+    name.trim_start_matches('\\').split('$').next().unwrap_or_default()
 }
 
-/// What is inside a module, with names that Yosys made up numbered by their first use, and those of its children as they
-/// are in `settled`.
-fn body(module: &RawModule<'_>, settled: &HashMap<&str, String>) -> String {
+/// What is inside a module, with names that Yosys made up numbered by their first use, and what `renamed` has another name
+/// for.
+fn body<'n>(module: &RawModule<'_>, renamed: impl Fn(&str) -> Option<&'n str>) -> String {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut text = String::new();
     for line in &module.lines {
@@ -203,51 +158,37 @@ fn body(module: &RawModule<'_>, settled: &HashMap<&str, String>) -> String {
             if place > 0 {
                 text.push(' ');
             }
-            if let Some(name) = settled.get(word) {
-                let _ = write!(text, "\\{name}");
-            } else if let Some((quote, name)) = made_up(word) {
+            if let Some(name) = renamed(word) {
+                text += name;
+            } else if let Some(name) = made_up(word) {
                 let next = numbers.len();
-                let _ = write!(text, "{quote}$n{}{quote}", numbers.entry(name).or_insert(next));
+                text += &word.replace(name, &format!("$n{}", numbers.entry(name).or_insert(next)));
             } else {
                 text += word;
             }
         }
-        // A word of its own, so that lines stay apart.
         text += " \n ";
     }
     text
 }
 
-/// The name that Yosys made up, `$auto$file.cc:12:what$34`, if the word is one; with the quotes in which a parameter has
-/// that of a memory.
-fn made_up(word: &str) -> Option<(&str, &str)> {
+/// The name that Yosys made up, `$auto$file.cc:12:what$34`, if the word is one; a parameter has that of a memory in quotes.
+fn made_up(word: &str) -> Option<&str> {
     let quoted = word.strip_prefix('"').and_then(|word| word.strip_suffix('"'));
     let name = quoted.unwrap_or(word);
-    let rest = name.strip_prefix('$')?;
-    rest.contains('$').then_some((if quoted.is_some() { "\"" } else { "" }, name))
+    name.strip_prefix('$')?.contains('$').then_some(name)
 }
 
 /// The port that a line declares: `  wire width 32 input 3 \raddr_i`.
 fn port(line: &str) -> Option<ModulePort> {
-    let mut words = line.split_whitespace();
-    if words.next()? != "wire" {
-        return None;
-    }
-    let words: Vec<&str> = words.collect();
-    let is_input = words.contains(&"input");
-    if !is_input && !words.contains(&"output") {
-        return None;
-    }
-    let width = words.iter().position(|word| *word == "width").and_then(|at| words.get(at + 1)?.parse().ok());
-    let name = words.last()?.trim_start_matches('\\').to_string();
-    Some(ModulePort { name, is_input, bits: width.unwrap_or(1) })
-}
-
-/// Bits of the memory that a line declares: `  memory width 32 size 384 \mem_q`.
-fn memory(line: &str) -> Option<u64> {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let number = |name| words.get(words.iter().position(|word| *word == name)? + 1)?.parse::<u64>().ok();
-    (*words.first()? == "memory").then_some(number("width")? * number("size")?)
+    let is_input = words.contains(&"input");
+    if *words.first()? != "wire" || !(is_input || words.contains(&"output")) {
+        return None;
+    }
+    let width = words.iter().skip_while(|word| **word != "width").nth(1);
+    let name = words.last()?.trim_start_matches('\\').to_string();
+    Some(ModulePort { name, is_input, bits: width.map_or(Ok(1), |width| width.parse()).ok()? })
 }
 
 #[cfg(test)]
@@ -304,9 +245,9 @@ module \fifo$unit.u_long
 end
 "#;
 
-    fn names(design: &Hierarchy) -> Vec<(&str, Vec<&str>, u64)> {
+    fn names(design: &Hierarchy) -> Vec<(&str, Vec<&str>)> {
         let all = design.modules.iter();
-        all.map(|m| (m.name.as_str(), m.paths.iter().map(String::as_str).collect(), m.memory_bits)).collect()
+        all.map(|m| (m.name.as_str(), m.paths.iter().map(String::as_str).collect())).collect()
     }
 
     #[test]
@@ -315,10 +256,10 @@ end
         assert_eq!(
             names(&design),
             [
-                ("unit", vec![""], 0),
-                ("fifo_u_long", vec!["u_long"], 0),
-                ("fifo_u_short", vec!["u_short"], 0),
-                ("bank", vec!["g[0].u_bank", "g[1].u_bank"], 256),
+                ("unit", vec![""]),
+                ("fifo_u_long", vec!["u_long"]),
+                ("fifo_u_short", vec!["u_short"]),
+                ("bank", vec!["g[0].u_bank", "g[1].u_bank"]),
             ]
         );
         let unit = &design.modules[0];

@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::{ChainFit, Fit};
 use super::formulas::{CHAINS, FORMULAS, Formula, Term, values, written};
-use super::mapping::TOP;
-use super::paths::PathEnd;
+use super::mapping::{CellFigures, TOP};
 use super::tools::{CostError, ToolIdentity};
 
 /// Measured figures of several points, of one library.
@@ -48,21 +47,6 @@ pub struct CellPoint {
     pub path_ns: Option<f64>,
     /// Its modules, by name.
     pub modules: BTreeMap<String, CellFigures>,
-}
-
-/// Figures of a module at a point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CellFigures {
-    /// Area, in the library's unit.
-    pub area: f64,
-    /// Of it, that of flip-flops.
-    pub flip_flop_area: f64,
-    /// Its slowest path alone, in ns, and between what; none where it has no gates between its ports and registers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<(f64, PathEnd, PathEnd)>,
-    /// First digits of the hash of its structure.
-    pub hash: String,
 }
 
 /// The table that the program carries: Debian's library, the RTL that it was built from, or an older one.
@@ -137,10 +121,9 @@ impl CellTable {
         // Arrays of tables of the serializer would put each figure on a line of its own.
         let head =
             toml::Table::try_from(CellTable { points: Vec::new(), ..self.clone() }).unwrap_or_default();
-        for (name, value) in head.iter().filter(|(name, value)| !value.is_table() && *name != "point") {
-            text += &format!("{name} = {value}\n");
-        }
-        for (name, value) in head.iter().filter(|(_, value)| value.is_table()) {
+        let mut head: Vec<_> = head.iter().filter(|(name, _)| *name != "point").collect();
+        head.sort_by_key(|(_, value)| value.is_table());
+        for (name, value) in head {
             text += &format!("{name} = {value}\n");
         }
         for point in &self.points {

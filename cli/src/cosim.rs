@@ -8,9 +8,9 @@ use atoms_cosim::campaign::{Campaign, Failed, SmallCase, opinion_of_the_rtl};
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
-use atoms_cosim::machine::{Machine, Stop};
+use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::rtl::RtlIdentity;
-use atoms_cosim::session::{Failure, Tally};
+use atoms_cosim::session::Tally;
 use atoms_cosim::stimulus::Profile;
 use atoms_cosim::trials::{Effort, run_case};
 use atoms_cosim::usage::UsageReport;
@@ -133,10 +133,13 @@ fn lockstep(args: &CosimArgs, campaign: &Campaign) -> Result<Verdict, CliError> 
         Ok(campaign.run(session, |tally| bar.set_position(tally.requests)))
     };
     let mut outcome = run(machine::lockstep_on_threads(&campaign.config, &args.machine)?)?;
-    if let Some(behind) = outcome.as_ref().err().and_then(|failed| failed.failure.behind().cloned()) {
+    if let Err(failed) = &mut outcome
+        && let Failure::FollowerDiverged(snapshot) = &mut failed.failure
+    {
+        let snapshot = snapshot.take();
         // Its files are complete before others take their place.
         drop(outcome);
-        outcome = run(machine::lockstep_again(&campaign.config, &args.machine, behind)?)?;
+        outcome = run(machine::lockstep_again(&campaign.config, &args.machine, snapshot)?)?;
     }
     bar.finish_and_clear();
     match outcome {
@@ -294,7 +297,8 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
         }
     }
     let opinion = small.as_ref().and_then(|small| opinion(args, &campaign.config, &small.case));
-    let text = describe(campaign, &mut failed.failure);
+    failed.failure.name_config(&campaign.config.name);
+    let text = failed.failure.to_string();
     print_failure(args, &text, &repeat, failed.cycle, &lines, small.as_ref())?;
     if let Some(opinion) = opinion.filter(|_| !args.json) {
         outln!("what the oracle says of the RTL alone:\n{opinion}")?;
@@ -309,14 +313,6 @@ fn opinion(args: &CosimArgs, config: &NamedConfig, case: &Case) -> Option<String
     }
     let library = machine::library(config, Depth::Ports).ok()?;
     opinion_of_the_rtl(&library, &config.config, case).map(|objection| objection.to_string())
-}
-
-/// The failure in its own words, a mismatch with its configuration.
-fn describe(campaign: &Campaign, failure: &mut Failure) -> String {
-    if let Failure::Stop(Stop::Mismatch(mismatch)) = failure {
-        mismatch.config.clone_from(&campaign.config.name);
-    }
-    failure.to_string()
 }
 
 fn print_failure(

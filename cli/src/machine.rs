@@ -9,13 +9,13 @@ use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::follower::Following;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, ModelMachine, RerunPoint, RtlMachine};
+use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
 use atoms_cosim::rtl::{self, RtlIdentity};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::Trace;
 use atoms_cosim::usage::{Usage, UsageReport};
-use atoms_verilated::Library;
+use atoms_verilated::{Library, Snapshot};
 
 use crate::args::MachineArgs;
 use crate::error::CliError;
@@ -83,10 +83,10 @@ pub(crate) fn lockstep_on_threads(config: &NamedConfig, args: &MachineArgs) -> R
 pub(crate) fn lockstep_again(
     config: &NamedConfig,
     args: &MachineArgs,
-    behind: RerunPoint,
+    snapshot: Option<Snapshot>,
 ) -> Result<Lockstep, CliError> {
     let mut machine = lockstep(config, args.depth())?;
-    if let Some(snapshot) = behind.snapshot {
+    if let Some(snapshot) = snapshot {
         machine.join_at(snapshot);
     }
     Ok(machine)

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::NamedConfig;
-use atoms_cosim::machine::{Machine, RerunPoint, Stop};
+use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::rtl::RtlIdentity;
-use atoms_cosim::session::Failure;
 use atoms_cosim::usage::UsageReport;
 use atoms_isa::{Arch, Kernel, Program};
 use atoms_ops::OPS;
 use atoms_sm::races::{Races, Text};
 use atoms_sm::{Buffer, Launch, LaunchError, Observer, Outcome, RunError, RunReport, SmConfig};
 use schemars::JsonSchema;
+use atoms_verilated::Snapshot;
 use serde::Serialize;
 
 use crate::args::{On, RunArgs, Undefined as Level};
@@ -78,8 +78,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let ask =
         Question { args, path, level, kernel, forward_of, launch: &launch, config: &config, dumps: &dumps };
     match args.machine.on {
-        On::Lockstep => ask.or_again(machine::lockstep_on_threads(&config, &args.machine)?, |behind| {
-            ask.on(machine::lockstep_again(&config, &args.machine, behind)?)
+        On::Lockstep => ask.or_again(machine::lockstep_on_threads(&config, &args.machine)?, |snapshot| {
+            ask.on(machine::lockstep_again(&config, &args.machine, snapshot)?)
         }),
         On::Model => ask.on(machine::model(&config)),
         On::Rtl => ask.on(machine::rtl_machine(&config, args.machine.depth())?),
@@ -129,14 +129,14 @@ struct Question<'a> {
 
 impl Question<'_> {
     fn on<M: Machine>(&self, machine: M) -> Result<Verdict, CliError> {
-        self.or_again(machine, |behind| Err(CliError::of(Stop::Behind(Box::new(behind)))))
+        self.or_again(machine, |snapshot| Err(CliError::of(Failure::FollowerDiverged(snapshot))))
     }
 
-    /// Runs the kernel, and reports; what is known of a run that is to be repeated goes to `again`.
+    /// Runs the kernel, and reports; `again` repeats a run whose follower diverged, from this snapshot or from reset.
     fn or_again<M: Machine>(
         &self,
         machine: M,
-        again: impl FnOnce(RerunPoint) -> Result<Verdict, CliError>,
+        again: impl FnOnce(Option<Snapshot>) -> Result<Verdict, CliError>,
     ) -> Result<Verdict, CliError> {
         let mut session = machine::session(machine, &self.args.machine, true)?;
         if self.level != Level::Off {
@@ -154,16 +154,14 @@ impl Question<'_> {
             // What the kernel did wrong may be the consequence of a difference that is yet to be found.
             Err(RunError::Kernel(error)) => match session.machine_mut().catch_up() {
                 Ok(()) => Err(RunError::Kernel(error)),
-                Err(stop) => Err(RunError::Port(stop.into())),
+                Err(failure) => Err(RunError::Port(failure)),
             },
             failed => failed,
         };
-        if let Err(RunError::Port(failure)) = &outcome
-            && let Some(behind) = failure.behind().cloned()
-        {
+        if let Err(RunError::Port(Failure::FollowerDiverged(snapshot))) = outcome {
             // Its files are complete before others take their place.
             drop(session);
-            return again(behind);
+            return again(snapshot);
         }
         let lines = machine::finish(&mut session, &self.args.machine)?;
         let usage = machine::usage(&mut session);
@@ -360,9 +358,7 @@ impl Question<'_> {
             Some(path) => repeat += &format!(" --trace {}", machine::shell(path)),
             None => repeat += " --trace target/failure.vcd",
         }
-        if let Failure::Stop(Stop::Mismatch(mismatch)) = &mut failure {
-            mismatch.config.clone_from(&self.config.name);
-        }
+        failure.name_config(&self.config.name);
         if args.json {
             return print_json(&RunFailureResult {
                 agree: false,

@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::Stop;
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Profile;
 use atoms_cosim::{configs, rtl};
 use atoms_host::processes::{self, Process, Signal, Tree};
@@ -68,9 +67,7 @@ impl Bench {
         let campaign = Campaign { config, profile: Profile::default(), seed, requests, until: u64::MAX };
         let session = Session::new(machine.expect("it comes out of reset"), Some(campaign.scoreboard()));
         let mut failed = campaign.run(session, |_| {}).expect_err("a defect is planted");
-        if let Failure::Stop(Stop::Mismatch(mismatch)) = &mut failed.failure {
-            mismatch.config.clone_from(&campaign.config.name);
-        }
+        failed.failure.name_config(&campaign.config.name);
         let wave = self.0.join("abreast.vcd");
         failed.write_trace(&wave).expect("a wave");
         (failed.failure.to_string(), fs::read(wave).expect("it is written"))

@@ -17,9 +17,9 @@ use crate::campaign::Campaign;
 use crate::configs::NamedConfig;
 use crate::follower::Following;
 use crate::lockstep::Lockstep;
-use crate::machine::{Machine, Stop};
+use crate::machine::{Failure, Machine};
 use crate::scoreboard::Scoreboard;
-use crate::session::{Failure, Session};
+use crate::session::Session;
 use crate::stimulus::Profile;
 
 use tape::Tape;
@@ -190,7 +190,7 @@ impl<'a> MixBench<'a> {
     /// On a mix of `ops`, or of all that work on plain memory if there are none. `library` is of `config`.
     ///
     /// # Errors
-    /// [`Failure::Stop`] when the RTL does not come out of reset.
+    /// [`Failure::Rtl`] when the RTL does not come out of reset.
     pub fn new(library: &'a Library, config: &NamedConfig, ops: &[Op]) -> Result<Self, Failure> {
         let unit = config.config;
         let profile = Profile::busy().with_ops(ops);
@@ -198,7 +198,7 @@ impl<'a> MixBench<'a> {
         Ok(MixBench {
             tape: Tape::record(unit, &profile, 1)?,
             campaign: Campaign { config, profile, seed: 1, requests: u64::MAX, until: 0 },
-            alone: library.instantiate().map_err(Stop::from)?,
+            alone: library.instantiate()?,
             lockstep: lockstep(library, unit)?,
             in_turns: lockstep(library, unit)?,
             model: Unit::new(unit),
@@ -227,7 +227,7 @@ impl<'a> MixBench<'a> {
         })?;
         measured(MODEL, processor);
         let (mut out, mut probe) = (Out::default(), Probe::default());
-        let mut rtl = |i: &In| Ok(alone.cycle(i, &mut out, &mut probe).map_err(Stop::from)?);
+        let mut rtl = |i: &In| Ok(alone.cycle(i, &mut out, &mut probe)?);
         let start = Instant::now();
         let elapsed = || start.elapsed();
         let half = Limit { seconds: limit.seconds / 2.0, ..limit };
@@ -263,5 +263,5 @@ impl<'a> MixBench<'a> {
 }
 
 fn lockstep(library: &Library, config: Config) -> Result<Lockstep, Failure> {
-    Ok(Lockstep::new(library.instantiate().map_err(Stop::from)?, config)?)
+    Ok(Lockstep::new(library.instantiate()?, config)?)
 }

@@ -11,10 +11,10 @@ use crate::case::Case;
 use crate::configs::NamedConfig;
 use crate::internals::Looking;
 use crate::lockstep::Lockstep;
-use crate::machine::{Machine, RtlMachine, Stop};
+use crate::machine::{Failure, Machine, RtlMachine};
 use crate::recorder::Recorder;
 use crate::scoreboard::{OracleViolation, Scoreboard};
-use crate::session::{Failure, Listener, Session, SessionCheckpoint, Tally};
+use crate::session::{Listener, Session, SessionCheckpoint, Tally};
 use crate::shrink::shrink;
 use crate::stimulus::{Profile, RandomStimulus, Stimulus};
 use crate::trace::Trace;
@@ -130,7 +130,7 @@ impl Failed {
     /// Gives the first cycle in the wave.
     ///
     /// # Errors
-    /// [`Failure::Trace`] when the file cannot be written, [`Failure::Stop`] when there is no
+    /// [`Failure::Trace`] when the file cannot be written, [`Failure::Rtl`] when there is no
     /// checkpoint to go back to.
     pub fn write_trace(&mut self, path: &Path) -> Result<u64, Failure> {
         // The trace follows from the earliest checkpoint on: requests taken long before the window are still inside.
@@ -142,7 +142,7 @@ impl Failed {
         let mut stimulus = stimulus.clone();
         if self.session.machine().internals().is_some() {
             let looking = Looking::Show(from..u64::MAX);
-            self.session.machine_mut().look_inside(looking).map_err(Stop::from)?;
+            self.session.machine_mut().look_inside(looking)?;
         }
         let trace = Trace::create(path, self.session.machine(), Some(self.cycle))?;
         self.session.set_trace(Some(trace.starting_at(from)));

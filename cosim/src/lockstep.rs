@@ -11,7 +11,7 @@ use atoms_verilated::{Coverage, Library, Rtl, RtlError, Snapshot};
 
 use crate::follower::{Caught, Follower, Following};
 use crate::internals::{Internals, Looking, memory_difference};
-use crate::machine::{LastCycle, Machine, RerunPoint, Stop};
+use crate::machine::{Failure, LastCycle, Machine};
 use crate::mismatch::{ComparedSignal, Difference, Mismatch, SignalElement, Subject, differences, subject};
 
 /// Cycles from one snapshot of the RTL to the next, where they are taken; one costs about 500 cycles, so less than 1 %.
@@ -21,7 +21,7 @@ pub const CYCLES_BETWEEN_SNAPSHOTS: u64 = 1 << 16;
 pub const SNAPSHOTS_KEPT: usize = 16;
 
 /// The thread of the RTL panicked, and took it along.
-fn lost() -> Stop {
+fn lost() -> Failure {
     RtlError::Failed("the RTL is lost".to_owned()).into()
 }
 
@@ -77,8 +77,8 @@ impl Lockstep {
     /// `rtl`, built for `config`, and a model of it, both after reset with a memory of zeros.
     ///
     /// # Errors
-    /// [`Stop::Rtl`] when the RTL does not come out of reset.
-    pub fn new(mut rtl: Rtl, config: Config) -> Result<Self, Stop> {
+    /// [`Failure::Rtl`] when the RTL does not come out of reset.
+    pub fn new(mut rtl: Rtl, config: Config) -> Result<Self, Failure> {
         rtl.reset()?;
         rtl.clear_memory();
         let start = rtl.library().variant().has_snapshots().then(|| rtl.save()).transpose()?;
@@ -102,8 +102,8 @@ impl Lockstep {
     /// RTL: what a run covers depends on it alone, not on registers that the run before left behind.
     ///
     /// # Errors
-    /// [`Stop::Rtl`] when the simulation of the RTL is lost.
-    pub fn restart(&mut self) -> Result<(), Stop> {
+    /// [`Failure::Rtl`] when the simulation of the RTL is lost.
+    pub fn restart(&mut self) -> Result<(), Failure> {
         let watched = self.model.watched().is_some();
         self.fetch()?;
         let rtl = self.rtl.as_mut().ok_or_else(lost)?;
@@ -158,9 +158,9 @@ impl Lockstep {
     /// Both sides as they are now.
     ///
     /// # Errors
-    /// [`Stop::Rtl`] when the RTL has stopped itself, was built as a variant that cannot be saved, follows, or has
+    /// [`Failure::Rtl`] when the RTL has stopped itself, was built as a variant that cannot be saved, follows, or has
     /// not joined yet.
-    pub fn save(&mut self) -> Result<Checkpoint, Stop> {
+    pub fn save(&mut self) -> Result<Checkpoint, Failure> {
         let alone = self.join()?;
         let rtl = self.rtl.as_mut().filter(|_| !alone).ok_or(RtlError::NoSnapshots)?;
         Ok(Checkpoint { rtl: rtl.save()?, model: Box::new(self.model.clone()), cycles: self.last.cycles })
@@ -169,8 +169,8 @@ impl Lockstep {
     /// Goes back to a checkpoint of this machine.
     ///
     /// # Errors
-    /// [`Stop::Rtl`] when it is another machine's.
-    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Stop> {
+    /// [`Failure::Rtl`] when it is another machine's.
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Failure> {
         self.fetch()?;
         self.rtl.as_mut().ok_or_else(lost)?.restore(&checkpoint.rtl)?;
         self.model = (*checkpoint.model).clone();
@@ -180,18 +180,18 @@ impl Lockstep {
     }
 
     /// From now on the RTL follows the model, or is abreast of it again. What a run comes to is the same, but for a
-    /// difference: of RTL that follows it is [`Stop::Behind`], and found by a run abreast. Without effect where the RTL is
-    /// looked into.
+    /// difference: of RTL that follows it is [`Failure::FollowerDiverged`], and found by a run abreast. Without effect
+    /// where the RTL is looked into.
     ///
     /// # Errors
-    /// [`Stop`] of what the RTL was still to run.
-    pub fn set_following(&mut self, following: Option<Following>) -> Result<(), Stop> {
+    /// [`Failure`] of what the RTL was still to run.
+    pub fn set_following(&mut self, following: Option<Following>) -> Result<(), Failure> {
         self.following = following.filter(|_| self.internals.is_none());
         self.fetch()
     }
 
     /// Has the RTL here again, if it followed.
-    fn fetch(&mut self) -> Result<(), Stop> {
+    fn fetch(&mut self) -> Result<(), Failure> {
         let Some(follower) = self.follower.take() else { return Ok(()) };
         self.last.clone_from(follower.last());
         let Caught { rtl, mut snapshots, apart } = follower.catch_up()?;
@@ -200,7 +200,7 @@ impl Lockstep {
             return Ok(());
         }
         self.apart = true;
-        Err(Stop::Behind(Box::new(RerunPoint { snapshot: snapshots.pop_front() })))
+        Err(Failure::FollowerDiverged(snapshots.pop_front()))
     }
 
     /// Takes snapshots of the RTL from now on, [`CYCLES_BETWEEN_SNAPSHOTS`] apart.
@@ -230,7 +230,7 @@ impl Lockstep {
     }
 
     /// Has the RTL join where it is to; gives whether the model runs this cycle alone.
-    fn join(&mut self) -> Result<bool, Stop> {
+    fn join(&mut self) -> Result<bool, Failure> {
         let clocks = self.clocks(self.last.cycles);
         match &self.shortcut {
             Some(Shortcut::Joining(snapshot)) if snapshot.cycle() > clocks => Ok(true),
@@ -244,7 +244,7 @@ impl Lockstep {
     }
 
     /// Takes a snapshot if one is due.
-    fn take_snapshot(&mut self) -> Result<(), Stop> {
+    fn take_snapshot(&mut self) -> Result<(), Failure> {
         if let (Some(Shortcut::Taking(taken)), Some(rtl)) = (&mut self.shortcut, &mut self.rtl)
             && self.last.cycles.is_multiple_of(CYCLES_BETWEEN_SNAPSHOTS)
             && self.last.cycles > 0
@@ -269,7 +269,7 @@ impl Lockstep {
     ///
     /// # Errors
     /// As [`Internals::open`].
-    pub fn look_inside(&mut self, looking: Looking) -> Result<(), RtlError> {
+    pub fn look_inside(&mut self, looking: Looking) -> Result<(), Failure> {
         let rtl = self.rtl.as_mut().ok_or(RtlError::NoWaves)?;
         self.internals = Some(Box::new(Internals::open(rtl, Some(&self.model), looking)?));
         self.following = None;
@@ -283,7 +283,7 @@ impl Lockstep {
 
     /// As [`Rtl::cycle_expecting`], in a cycle that is looked into.
     #[cold]
-    fn cycle_inside(&mut self, i: &In) -> Result<Compared, Stop> {
+    fn cycle_inside(&mut self, i: &In) -> Result<Compared, Failure> {
         let Self { rtl, model, last, internals, .. } = self;
         let rtl = rtl.as_mut().ok_or_else(lost)?;
         let Some(internals) = internals else { return Ok(rtl.cycle_expecting(i, &last.out, &last.probe)) };
@@ -295,7 +295,7 @@ impl Lockstep {
         match internals.compare(last.cycles, memory) {
             Some(difference) => {
                 self.come_apart(*found);
-                Err(Stop::Register(Box::new(difference)))
+                Err(Failure::Register(Box::new(difference)))
             }
             None if differs => Ok(Ok(Some(found))),
             None => Ok(outcome.map(|()| None)),
@@ -353,7 +353,7 @@ impl Machine for Lockstep {
         self.model.config()
     }
 
-    fn cycle(&mut self, i: &In) -> Result<(), Stop> {
+    fn cycle(&mut self, i: &In) -> Result<(), Failure> {
         if self.shortcut.is_some() {
             if self.join()? {
                 self.cycle_of_the_model(i);
@@ -396,7 +396,7 @@ impl Machine for Lockstep {
             // It explains more than the failed assertion that it may lead to in the same cycle.
             Ok(Some(found)) => {
                 self.come_apart(*found);
-                Err(Stop::Mismatch(Box::new(self.mismatch())))
+                Err(Failure::Mismatch(Box::new(self.mismatch())))
             }
             Err(stopped) => {
                 self.apart = true;
@@ -405,7 +405,7 @@ impl Machine for Lockstep {
         }
     }
 
-    fn catch_up(&mut self) -> Result<(), Stop> {
+    fn catch_up(&mut self) -> Result<(), Failure> {
         self.fetch()
     }
 
@@ -413,7 +413,7 @@ impl Machine for Lockstep {
         self.follower.as_ref().map_or(&self.last, Follower::last)
     }
 
-    fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop> {
+    fn load_memory(&mut self, words: &[u32]) -> Result<(), Failure> {
         self.fetch()?;
         self.rtl.as_mut().ok_or_else(lost)?.write_memory(words)?;
         self.model.memory_mut().copy_from_slice(words);
@@ -424,7 +424,7 @@ impl Machine for Lockstep {
         self.model.memory().get(index).copied().unwrap_or(0)
     }
 
-    fn read_memory(&mut self) -> Result<Vec<u32>, Stop> {
+    fn read_memory(&mut self) -> Result<Vec<u32>, Failure> {
         self.fetch()?;
         let words = self.rtl.as_ref().ok_or_else(lost)?.read_memory();
         let banks = self.model.config().num_banks as usize;
@@ -444,7 +444,7 @@ impl Machine for Lockstep {
             Ok(words)
         } else {
             self.apart = true;
-            Err(Stop::Mismatch(Box::new(Mismatch::new(self.last.cycles, found))))
+            Err(Failure::Mismatch(Box::new(Mismatch::new(self.last.cycles, found))))
         }
     }
 
@@ -472,7 +472,7 @@ impl Machine for Lockstep {
         self.model.passes_at_issue()
     }
 
-    fn show_inside(&mut self, window: Range<u64>) -> Result<(), RtlError> {
+    fn show_inside(&mut self, window: Range<u64>) -> Result<(), Failure> {
         self.look_inside(Looking::Show(window))
     }
 

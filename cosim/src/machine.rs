@@ -6,32 +6,74 @@ use atoms_model::diagnosis::Watch;
 use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
 use atoms_verilated::{Rtl, RtlError, Snapshot};
+use atoms_waves::WaveError;
 
 use crate::internals::{Internals, Looking, RegisterDifference};
 use crate::mismatch::Mismatch;
+use crate::scoreboard::OracleViolation;
 
-/// Why a machine does not go on.
+/// Reason why a run of a machine failed, from the comparison in lockstep to the report.
 #[derive(Debug, thiserror::Error)]
-pub enum Stop {
-    /// RTL and model differ: the product of lockstep, not an error of it.
+pub enum Failure {
+    /// RTL and model differ.
     #[error("{0}")]
     Mismatch(Box<Mismatch>),
     /// A register differs, and [`Looking::Compare`] was asked for.
     #[error("{0}")]
     Register(Box<RegisterDifference>),
-    /// The RTL stopped itself, with a failed assertion for instance.
+    /// The RTL stopped itself, with a failed assertion for instance, or cannot do what was asked.
     #[error(transparent)]
     Rtl(#[from] RtlError),
-    /// The RTL, which follows, did not do as the model: what and why, a run abreast says.
+    /// The RTL that follows the model diverged from it. A run with both abreast finds the difference: from this
+    /// snapshot of the RTL, or from reset.
     #[error("RTL and model came apart; the run is to be repeated cycle by cycle")]
-    Behind(Box<RerunPoint>),
+    FollowerDiverged(Option<Snapshot>),
+    /// The oracle objects.
+    #[error("{0}")]
+    Oracle(Box<OracleViolation>),
+    /// An answer did not come, although every answer that did was taken.
+    #[error("no progress: {waiting} requests unanswered for {cycles} cycles, at cycle {cycle}")]
+    #[allow(missing_docs)] // fields as the message says
+    Stuck { waiting: u64, cycles: u64, cycle: u64 },
+    /// The wall time given to the run is over, as was noticed in this cycle.
+    #[error("not done within its time, at cycle {0}")]
+    OutOfTime(u64),
+    /// The run was told to end, as was noticed in this cycle.
+    #[error("interrupted at cycle {0}")]
+    Interrupted(u64),
+    /// There is no earlier state to replay from.
+    #[error("the run cannot be replayed: no checkpoint was taken")]
+    NoCheckpoint,
+    /// The wave cannot be written.
+    #[error(transparent)]
+    Trace(#[from] WaveError),
 }
 
-/// What is known where RTL that follows did not do as the model.
-#[derive(Clone, Debug)]
-pub struct RerunPoint {
-    /// The RTL some cycles before: where the run that is repeated may begin; none where it is to begin with the first.
-    pub snapshot: Option<Snapshot>,
+impl From<OracleViolation> for Failure {
+    fn from(violation: OracleViolation) -> Self {
+        Failure::Oracle(Box::new(violation))
+    }
+}
+
+impl Failure {
+    /// Returns true for a finding about the unit, false if the run says nothing about it.
+    pub fn is_finding(&self) -> bool {
+        matches!(
+            self,
+            Failure::Mismatch(_)
+                | Failure::Register(_)
+                | Failure::Rtl(RtlError::Stopped(_))
+                | Failure::Oracle(_)
+                | Failure::Stuck { .. }
+        )
+    }
+
+    /// Adds the name of the configuration to the report of a mismatch.
+    pub fn name_config(&mut self, config: &str) {
+        if let Failure::Mismatch(mismatch) = self {
+            mismatch.config = config.to_string();
+        }
+    }
 }
 
 /// Something with the ports of the unit, one call a clock.
@@ -43,14 +85,14 @@ pub trait Machine {
     /// drove before the clock edge.
     ///
     /// # Errors
-    /// [`Stop`]; the machine is then of no further use.
-    fn cycle(&mut self, i: &In) -> Result<(), Stop>;
+    /// [`Failure`]; the machine is then of no further use.
+    fn cycle(&mut self, i: &In) -> Result<(), Failure>;
 
     /// Waits for what runs behind: afterwards all that [`Machine::cycle`] had to say has been said.
     ///
     /// # Errors
     /// As [`Machine::cycle`].
-    fn catch_up(&mut self) -> Result<(), Stop> {
+    fn catch_up(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -75,14 +117,14 @@ pub trait Machine {
     /// Sets all of memory: word `row * num_banks + bank`.
     ///
     /// # Errors
-    /// [`Stop::Rtl`] unless `words` has as many words as the memory.
-    fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop>;
+    /// [`Failure::Rtl`] unless `words` has as many words as the memory.
+    fn load_memory(&mut self, words: &[u32]) -> Result<(), Failure>;
 
     /// All of memory, in the order of [`Machine::load_memory`].
     ///
     /// # Errors
-    /// [`Stop::Mismatch`] when RTL and model differ.
-    fn read_memory(&mut self) -> Result<Vec<u32>, Stop>;
+    /// [`Failure::Mismatch`] when RTL and model differ.
+    fn read_memory(&mut self) -> Result<Vec<u32>, Failure>;
 
     /// One word of memory by its index there, for messages; 0 where it cannot be read.
     fn word(&self, index: usize) -> u32;
@@ -118,8 +160,8 @@ pub trait Machine {
     /// # Errors
     /// [`RtlError::NoWaves`] unless there is an RTL, built as the wave variant: the model's registers have the widths
     /// of the RTL's.
-    fn show_inside(&mut self, _window: Range<u64>) -> Result<(), RtlError> {
-        Err(RtlError::NoWaves)
+    fn show_inside(&mut self, _window: Range<u64>) -> Result<(), Failure> {
+        Err(RtlError::NoWaves.into())
     }
 
     /// The RTL, and what is inside, if it is looked at.
@@ -163,7 +205,7 @@ impl Machine for ModelMachine {
         self.unit.config()
     }
 
-    fn cycle(&mut self, i: &In) -> Result<(), Stop> {
+    fn cycle(&mut self, i: &In) -> Result<(), Failure> {
         self.last.out = *self.unit.evaluate(i);
         self.unit.probe(&mut self.last.probe);
         self.unit.tick(i);
@@ -175,12 +217,12 @@ impl Machine for ModelMachine {
         &self.last
     }
 
-    fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop> {
+    fn load_memory(&mut self, words: &[u32]) -> Result<(), Failure> {
         self.unit.memory_mut().copy_from_slice(words);
         Ok(())
     }
 
-    fn read_memory(&mut self) -> Result<Vec<u32>, Stop> {
+    fn read_memory(&mut self) -> Result<Vec<u32>, Failure> {
         Ok(self.unit.memory().to_vec())
     }
 
@@ -239,7 +281,7 @@ impl RtlMachine {
     ///
     /// # Errors
     /// As [`Internals::open`].
-    pub fn look_inside(&mut self, looking: Looking) -> Result<(), RtlError> {
+    pub fn look_inside(&mut self, looking: Looking) -> Result<(), Failure> {
         self.internals = Some(Box::new(Internals::open(&mut self.rtl, None, looking)?));
         Ok(())
     }
@@ -250,7 +292,7 @@ impl Machine for RtlMachine {
         &self.config
     }
 
-    fn cycle(&mut self, i: &In) -> Result<(), Stop> {
+    fn cycle(&mut self, i: &In) -> Result<(), Failure> {
         let LastCycle { out, probe, cycles } = &mut self.last;
         match self.internals.as_mut().filter(|internals| internals.looks_at(*cycles)) {
             None => self.rtl.cycle(i, out, probe)?,
@@ -268,11 +310,11 @@ impl Machine for RtlMachine {
         &self.last
     }
 
-    fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop> {
+    fn load_memory(&mut self, words: &[u32]) -> Result<(), Failure> {
         Ok(self.rtl.write_memory(words)?)
     }
 
-    fn read_memory(&mut self) -> Result<Vec<u32>, Stop> {
+    fn read_memory(&mut self) -> Result<Vec<u32>, Failure> {
         Ok(self.rtl.read_memory())
     }
 
@@ -285,7 +327,7 @@ impl Machine for RtlMachine {
         &["rtl"]
     }
 
-    fn show_inside(&mut self, window: Range<u64>) -> Result<(), RtlError> {
+    fn show_inside(&mut self, window: Range<u64>) -> Result<(), Failure> {
         self.look_inside(Looking::Show(window))
     }
 

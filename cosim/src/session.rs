@@ -9,71 +9,13 @@ use atoms_model::memory_port::word_index;
 use atoms_model::port::{In, Out};
 use atoms_model::{MemoryPort, RequestOrigin};
 
-use atoms_verilated::RtlError;
-
 use crate::lockstep::{Checkpoint, Lockstep};
-use crate::machine::{LastCycle, Machine, RerunPoint, Stop};
+use crate::machine::{Failure, LastCycle, Machine};
 use crate::mismatch::Subject;
 use crate::monitor::{Cycle, Monitor};
-use crate::scoreboard::{OracleViolation, Scoreboard};
+use crate::scoreboard::Scoreboard;
 use crate::stimulus::{Stimulus, settle};
-use crate::trace::{Trace, TraceError};
-
-/// Why a run did not end well.
-#[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    /// The machine stopped: a mismatch, or a failed assertion in the RTL.
-    #[error(transparent)]
-    Stop(#[from] Stop),
-    /// The oracle objects.
-    #[error("{0}")]
-    Oracle(Box<OracleViolation>),
-    /// An answer did not come, although every answer that did was taken.
-    #[error("no progress: {waiting} requests unanswered for {cycles} cycles, at cycle {cycle}")]
-    #[allow(missing_docs)] // fields as the message says
-    Stuck { waiting: u64, cycles: u64, cycle: u64 },
-    /// The wall time given to the run is over, as was noticed in this cycle.
-    #[error("not done within its time, at cycle {0}")]
-    OutOfTime(u64),
-    /// The run was told to end, as was noticed in this cycle.
-    #[error("interrupted at cycle {0}")]
-    Interrupted(u64),
-    /// There is no earlier state to replay from.
-    #[error("the run cannot be replayed: no checkpoint was taken")]
-    NoCheckpoint,
-    /// The wave cannot be written.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-}
-
-impl From<OracleViolation> for Failure {
-    fn from(violation: OracleViolation) -> Self {
-        Failure::Oracle(Box::new(violation))
-    }
-}
-
-impl Failure {
-    /// What is known where the run is to be repeated with the RTL abreast of the model.
-    pub fn behind(&self) -> Option<&RerunPoint> {
-        if let Failure::Stop(Stop::Behind(behind)) = self { Some(behind) } else { None }
-    }
-
-    /// Whether this is a finding about the unit; otherwise the question could not be asked.
-    pub fn is_finding(&self) -> bool {
-        match self {
-            Failure::Stop(Stop::Mismatch(_) | Stop::Register(_))
-            | Failure::Oracle(_)
-            | Failure::Stuck { .. } => true,
-            Failure::Stop(Stop::Rtl(error)) => matches!(error, RtlError::Stopped(_)),
-            // What is found, a run with the RTL abreast says.
-            Failure::Stop(Stop::Behind(_)) => false,
-            Failure::Trace(_)
-            | Failure::NoCheckpoint
-            | Failure::OutOfTime { .. }
-            | Failure::Interrupted { .. } => false,
-        }
-    }
-}
+use crate::trace::Trace;
 
 /// What a run came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -246,7 +188,7 @@ impl<L: Listener> Session<Lockstep, L> {
     /// The session as it is now.
     ///
     /// # Errors
-    /// [`Failure::Stop`] when the RTL has stopped itself.
+    /// [`Failure::Rtl`] when the RTL has stopped itself.
     pub fn save(&mut self) -> Result<SessionCheckpoint, Failure> {
         Ok(SessionCheckpoint {
             machine: self.machine.save()?,
@@ -259,7 +201,7 @@ impl<L: Listener> Session<Lockstep, L> {
     /// Goes back to a checkpoint of this session, and on without the oracle.
     ///
     /// # Errors
-    /// [`Failure::Stop`] when it is another machine's.
+    /// [`Failure::Rtl`] when it is another machine's.
     pub fn restore(&mut self, checkpoint: &SessionCheckpoint) -> Result<(), Failure> {
         self.machine.restore(&checkpoint.machine)?;
         self.bench.scoreboard = None;
@@ -272,8 +214,8 @@ impl<L: Listener> Session<Lockstep, L> {
     /// Starts over: machine, oracle and counts as after reset, with a memory of zeros.
     ///
     /// # Errors
-    /// [`Stop::Rtl`] when the simulation of the RTL is lost.
-    pub fn restart_machine(&mut self) -> Result<(), Stop> {
+    /// [`Failure::Rtl`] when the simulation of the RTL is lost.
+    pub fn restart_machine(&mut self) -> Result<(), Failure> {
         self.machine.restart()?;
         let scoreboard = self.bench.scoreboard.is_some();
         self.restart(scoreboard.then(|| Scoreboard::new(self.machine.config(), &[])));
@@ -487,16 +429,15 @@ impl TestBench {
         i: &In,
     ) -> Result<(), Failure> {
         let cycle = machine.cycles();
-        let outcome = machine.cycle(i);
+        let mut outcome = machine.cycle(i);
         if let Some(trace) = self.trace.as_mut().filter(|_| outcome.is_err()) {
             trace.cycle(cycle, i, machine, None)?;
         }
-        if let Err(Stop::Mismatch(mut mismatch)) = outcome {
+        if let Err(Failure::Mismatch(mismatch)) = &mut outcome {
             if let Some(trace) = &mut self.trace {
                 trace.points_at(cycle, mismatch.differences.first().copied(), mismatch.subject);
             }
             mismatch.surround(self.monitor.warps(), self.monitor.clusters());
-            return Err(Stop::Mismatch(mismatch).into());
         }
         outcome?;
         let LastCycle { out, probe, cycles } = machine.last();
@@ -540,7 +481,7 @@ impl TestBench {
     }
 
     fn settle_up(&mut self, machine: &mut dyn Machine) -> Result<(), Failure> {
-        if self.is_idle() { self.judge_memory(machine) } else { Ok(machine.catch_up()?) }
+        if self.is_idle() { self.judge_memory(machine) } else { machine.catch_up() }
     }
 
     fn judge_memory(&mut self, machine: &mut dyn Machine) -> Result<(), Failure> {

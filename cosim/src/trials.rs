@@ -7,9 +7,9 @@ use atoms_ops::Op;
 
 use crate::case::{Case, CaseStimulus};
 use crate::lockstep::Lockstep;
-use crate::machine::Machine;
+use crate::machine::{Failure, Machine};
 use crate::request::WarpRequest;
-use crate::session::{Failure, Listener, Session, Tally, WATCHDOG_CYCLES};
+use crate::session::{Listener, Session, Tally, WATCHDOG_CYCLES};
 
 /// Bounds of minimizing a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

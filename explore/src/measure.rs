@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine, Stop};
+use atoms_cosim::machine::{Failure, Machine, ModelMachine, RtlMachine};
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Failure, Listener, Session};
+use atoms_cosim::session::{Listener, Session};
 use atoms_cosim::stimulus::Stimulus;
 use atoms_model::memory_port::word_index;
 use atoms_model::port::In;
@@ -146,12 +146,6 @@ impl TrialError {
     }
 }
 
-impl From<Stop> for TrialError {
-    fn from(stop: Stop) -> Self {
-        TrialError::Run(stop.into())
-    }
-}
-
 /// What a stimulus of a workload says of its run.
 trait Work: Stimulus {
     fn counts(&self) -> PortCounts;
@@ -276,12 +270,12 @@ pub fn measure<L: Listener>(
         Behind::Model => on(trial, Ok(ModelMachine::new(config)), judged, listener),
         Behind::Lockstep(library) => {
             let machine =
-                library.instantiate().map_err(Stop::from).and_then(|rtl| Lockstep::new(rtl, config));
+                library.instantiate().map_err(Failure::from).and_then(|rtl| Lockstep::new(rtl, config));
             on(trial, machine, judged, listener)
         }
         Behind::Rtl(library) => {
             let machine =
-                library.instantiate().and_then(|rtl| RtlMachine::new(rtl, config)).map_err(Stop::from);
+                library.instantiate().and_then(|rtl| RtlMachine::new(rtl, config)).map_err(Failure::from);
             on(trial, machine, judged, listener)
         }
     }
@@ -289,13 +283,13 @@ pub fn measure<L: Listener>(
 
 fn on<M: Machine, L: Listener>(
     trial: &Trial<'_>,
-    machine: Result<M, Stop>,
+    machine: Result<M, Failure>,
     judged: Judging,
     listener: L,
 ) -> (Result<Measurement, TrialError>, L) {
     let machine = match machine {
         Ok(machine) => machine,
-        Err(stop) => return (Err(stop.into()), listener),
+        Err(failure) => return (Err(failure.into()), listener),
     };
     let scoreboard = (judged == Judging::Yes).then(|| Scoreboard::new(machine.config(), &[]));
     let (mut session, ()) = Session::new(machine, scoreboard).listened_by(listener);

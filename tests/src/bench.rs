@@ -3,10 +3,10 @@
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
+use atoms_cosim::machine::{Failure, Machine, ModelMachine, RtlMachine};
 use atoms_cosim::request::PartWrite;
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Stimulus;
 use atoms_model::Config;
 use atoms_model::port::{In, Out};

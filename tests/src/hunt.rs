@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, RtlMachine, Stop};
+use atoms_cosim::machine::{Failure, Machine, RtlMachine};
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::session::Session;
 use atoms_model::port::In;
 use atoms_verilated::Library;
 use proptest::test_runner::{Config as Settings, RngSeed, TestCaseError, TestError, TestRunner};
@@ -22,18 +22,18 @@ pub trait Hunted: Machine + Sized {
     /// A machine of `config` with RTL from `library`.
     ///
     /// # Errors
-    /// [`Stop`] when it does not come out of reset.
-    fn make(library: &Library, config: &NamedConfig) -> Result<Self, Stop>;
+    /// [`Failure`] when it does not come out of reset.
+    fn make(library: &Library, config: &NamedConfig) -> Result<Self, Failure>;
 }
 
 impl Hunted for Lockstep {
-    fn make(library: &Library, config: &NamedConfig) -> Result<Self, Stop> {
+    fn make(library: &Library, config: &NamedConfig) -> Result<Self, Failure> {
         Lockstep::new(library.instantiate()?, config.config)
     }
 }
 
 impl Hunted for RtlMachine {
-    fn make(library: &Library, config: &NamedConfig) -> Result<Self, Stop> {
+    fn make(library: &Library, config: &NamedConfig) -> Result<Self, Failure> {
         Ok(RtlMachine::new(library.instantiate()?, config.config)?)
     }
 }

@@ -17,8 +17,8 @@ mod program;
 
 use std::fmt;
 
-use atoms_cosim::machine::Machine;
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::machine::{Failure, Machine};
+use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Stimulus;
 
 pub use account::Events;

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
 
-use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
+use atoms_cosim::machine::{Failure, Machine, ModelMachine, RtlMachine};
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::session::Session;
 use atoms_isa::Program;
 use atoms_sm::{KernelError, Launch, RunError, RunReport, SmConfig, run};
 use atoms_tests::plant::{Patch, plant};

@@ -2,10 +2,10 @@
 
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, RtlMachine, Stop};
+use atoms_cosim::machine::{Failure, Machine, RtlMachine};
 use atoms_cosim::request::{Lane, WarpRequest};
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use atoms_model::port::{In, Out, Probe};
 use atoms_ops::{Op, Size};
@@ -33,7 +33,7 @@ fn memory_that_differs_is_found_at_the_end() {
     let case = Case { parts: vec![whole(&named.config)], warps: vec![store], ..Case::default() };
     let failure =
         session.run(&mut CaseStimulus::new(&case), u64::MAX, |_| {}).expect_err("row 3 is forgotten");
-    let Failure::Stop(Stop::Mismatch(mismatch)) = failure else { panic!("expected a mismatch: {failure}") };
+    let Failure::Mismatch(mismatch) = failure else { panic!("expected a mismatch: {failure}") };
     let [only] = &mismatch.differences[..] else { panic!("one word differs: {mismatch}") };
     assert_eq!(only.place(), "bank 2, row 3, memory");
     assert_eq!([only.rtl, only.model].map(|value| only.show(value)), ["0x00000000", "0x00000007"]);
@@ -101,6 +101,6 @@ test_each! { mod a_checkpoint: replays_bit_for_bit; default small half }
 fn a_checkpoint_of_another_machine_is_refused() {
     let (mut small, mut tiny) = (lockstep_of(&config("small")), lockstep_of(&config("tiny")));
     let checkpoint = small.save().expect("it is running");
-    assert!(matches!(tiny.restore(&checkpoint), Err(Stop::Rtl(_))));
+    assert!(matches!(tiny.restore(&checkpoint), Err(Failure::Rtl(_))));
     tiny.read_memory().expect("it is as it was");
 }

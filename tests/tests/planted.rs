@@ -3,9 +3,8 @@
 
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{RtlMachine, Stop};
+use atoms_cosim::machine::{Failure, RtlMachine};
 use atoms_cosim::mismatch::{ComparedSignal, Mismatch};
-use atoms_cosim::session::Failure;
 use atoms_model::port::OutField;
 use atoms_ops::Op;
 use atoms_tests::bugs::{Bug, On};
@@ -55,7 +54,7 @@ fn check_report(bug: &Bug, mismatch: &Mismatch) {
 fn is_found(bug: &Bug) {
     let (named, library) = (bug.on.named(), bug.planted());
     let found = found_on::<Lockstep>(&format!("planted-{}", bug.name), bug, library.clone(), named.clone());
-    let Failure::Stop(Stop::Mismatch(mismatch)) = &found.failure else {
+    let Failure::Mismatch(mismatch) = &found.failure else {
         panic!("expected a mismatch, got: {found}");
     };
     check_report(bug, mismatch);

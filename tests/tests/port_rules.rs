@@ -3,7 +3,7 @@
 
 use atoms_cosim::follower::Following;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, RtlMachine, Stop};
+use atoms_cosim::machine::{Failure, Machine, RtlMachine};
 use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use atoms_model::port::In;
 use atoms_ops::{Op, Size};
@@ -51,7 +51,7 @@ impl Bench {
         bench
     }
 
-    fn clock(&mut self) -> Result<(), Stop> {
+    fn clock(&mut self) -> Result<(), Failure> {
         self.machine.cycle(&self.i)
     }
 
@@ -104,7 +104,7 @@ impl Bench {
     }
 
     /// Takes all answers until the offer is taken, or the unit stops.
-    fn until_taken(&mut self, port: Port) -> Result<(), Stop> {
+    fn until_taken(&mut self, port: Port) -> Result<(), Failure> {
         (self.i.rsp_ready, self.i.cl_rsp_ready) = (1, 1);
         for _ in 0..200 {
             self.clock()?;
@@ -116,9 +116,9 @@ impl Bench {
     }
 }
 
-fn says(stop: Result<(), Stop>, assertion: &str) {
+fn says(stop: Result<(), Failure>, assertion: &str) {
     match stop {
-        Err(Stop::Rtl(error)) => {
+        Err(Failure::Rtl(error)) => {
             let text = error.to_string();
             assert!(text.contains(&format!("assertion failed: {assertion}")), "{text}");
             assert!(text.contains("atoms_port_rules.sv"), "{text}");
@@ -175,7 +175,7 @@ fn an_offer_that_changes_is_found() {
         let mut bench = Bench::following().waits(Port::Warp);
         change(&mut bench.i);
         let found = bench.until_taken(Port::Warp).and_then(|()| bench.machine.catch_up());
-        assert!(matches!(found, Err(Stop::Behind(_))), "{what}: {found:?}");
+        assert!(matches!(found, Err(Failure::FollowerDiverged(_))), "{what}: {found:?}");
     }
     let rows: [(Port, &str, Change); 5] = [
         (Port::Cluster, "ClusterOfferStays", |i| i.cl_addr ^= 4),
@@ -208,7 +208,7 @@ fn a_reset_lets_offers_change() {
 }
 
 /// A request of tag 0 after one of tag 0 that is inside, with one of the two a wait or neither.
-fn again(first: Op, second: Op) -> Result<(), Stop> {
+fn again(first: Op, second: Op) -> Result<(), Failure> {
     let mut bench = Bench::new();
     for op in [first, second] {
         bench.tag = 0;

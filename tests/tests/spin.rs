@@ -9,11 +9,11 @@ use std::path::Path;
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine, Stop};
+use atoms_cosim::machine::{Failure, Machine, ModelMachine, RtlMachine};
 use atoms_cosim::mismatch::ComparedSignal;
 use atoms_cosim::request::{Lane, WarpRequest};
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::{Profile, RandomStimulus, RetryLoops, Stimulus};
 use atoms_isa::Program;
 use atoms_model::Config;
@@ -415,7 +415,7 @@ fn unfair_selection_is_found(name: &str, patch: Patch, loads: usize) {
     let pair = Lockstep::make(&library, &named).expect("it comes out of reset");
     let mut session = Session::new(pair, None);
     match session.run(&mut CaseStimulus::new(&case), u64::MAX, |_| {}) {
-        Err(Failure::Stop(Stop::Mismatch(mismatch))) => {
+        Err(Failure::Mismatch(mismatch)) => {
             let lane = ComparedSignal::Probe(ProbeField::win_lane);
             assert!(mismatch.differences.iter().any(|d| d.signal == lane), "{mismatch}");
         }

@@ -7,8 +7,8 @@ use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::follower::Following;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, ModelMachine};
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::machine::{Failure, Machine, ModelMachine};
+use atoms_cosim::session::Session;
 use atoms_isa::{Kernel, Program};
 use atoms_sm::{Launch, RunError, SmConfig, Statistics};
 

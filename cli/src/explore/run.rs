@@ -4,8 +4,8 @@ use std::path::Path;
 
 use atoms_cosim::configs::{NamedConfig, parameters};
 use atoms_cosim::internals::Depth;
+use atoms_cosim::machine::Failure;
 use atoms_cosim::rtl::RtlIdentity;
-use atoms_cosim::session::Failure;
 use atoms_explore::calibrate::{GpuProfile, GpuTime, RoundCounts};
 use atoms_explore::certificate::{Certificate, certify};
 use atoms_explore::measure::{

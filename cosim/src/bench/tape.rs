@@ -8,8 +8,7 @@ use atoms_model::port::In;
 
 use super::Limit;
 use crate::inputs::Inputs;
-use crate::machine::{Machine, ModelMachine};
-use crate::session::Failure;
+use crate::machine::{Failure, Machine, ModelMachine};
 use crate::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 
 /// Cycles on the tape: long enough to be a mix of everything, short enough to stay in the cache.

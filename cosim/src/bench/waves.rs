@@ -14,9 +14,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::tape::Tape;
 use super::{BenchValue, Limit, RatioOf};
 use crate::lockstep::Lockstep;
-use crate::machine::{Machine, Stop};
+use crate::machine::{Failure, Machine};
 use crate::monitor::Monitor;
-use crate::session::Failure;
 use crate::stimulus::Profile;
 use crate::trace::Trace;
 
@@ -129,17 +128,17 @@ impl<'a> WaveBench<'a> {
         let path = kind.map(|(_, file, _)| self.dir.join(file));
         let what = kind.map_or(WATCHED, |(what, ..)| *what);
         let library = if [OWN, INSIDE].contains(&what) { self.inside } else { self.fast };
-        let mut rtl = library.instantiate().map_err(Stop::from)?;
+        let mut rtl = library.instantiate()?;
         let mut trace = None;
         let mut machine = match path {
             Some(path) if what == OWN => {
-                rtl.open_trace(&path).map_err(Stop::from)?;
+                rtl.open_trace(&path)?;
                 Lockstep::new(rtl, self.config)?
             }
             Some(path) => {
                 let mut machine = Lockstep::new(rtl, self.config)?;
                 if what == INSIDE {
-                    machine.show_inside(0..u64::MAX).map_err(Stop::from)?;
+                    machine.show_inside(0..u64::MAX)?;
                 }
                 trace = Some(Trace::create(&path, &machine, None)?);
                 machine

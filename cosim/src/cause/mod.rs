@@ -8,7 +8,7 @@
 
 use atoms_verilated::RtlError;
 
-use crate::session::Failure;
+use crate::machine::Failure;
 use crate::trials::Spent;
 use crate::woven::WovenError;
 

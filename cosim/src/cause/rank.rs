@@ -8,8 +8,8 @@ use atoms_weave::Alteration;
 use crate::campaign::Campaign;
 use crate::case::Case;
 use crate::lockstep::Lockstep;
-use crate::machine::Stop;
-use crate::session::{Failure, Session};
+use crate::machine::Failure;
+use crate::session::Session;
 use crate::stimulus::Profile;
 use crate::trials::Effort;
 use crate::woven::{Recording, Switch, WovenRtl};
@@ -216,10 +216,10 @@ fn failing_case_with(
     campaign: &Campaign,
     switches: &[Switch],
 ) -> Result<Option<Case>, CauseError> {
-    let machine = Lockstep::new(woven.altered(switches)?, woven.config.config).map_err(Failure::from)?;
+    let machine = Lockstep::new(woven.altered(switches)?, woven.config.config)?;
     let Err(mut failed) = campaign.run(Session::new(machine, None), |_| {}) else { return Ok(None) };
     match failed.small_case(None, Effort::default()) {
-        _ if !matches!(failed.failure, Failure::Stop(Stop::Mismatch(_))) => Err(failed.failure.into()),
+        _ if !matches!(failed.failure, Failure::Mismatch(_)) => Err(failed.failure.into()),
         Ok(small) => Ok(Some(small.case)),
         Err(spent) => Err(CauseError::NoCase(spent)),
     }

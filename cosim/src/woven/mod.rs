@@ -12,10 +12,10 @@ use atoms_verilated::{Library, Rtl, RtlError, Snapshot};
 use atoms_weave::{AlterationSite, DataFlow, Weave, WeaveError, Woven};
 
 use crate::configs::NamedConfig;
-use crate::machine::RtlMachine;
+use crate::machine::{Failure, RtlMachine};
 use crate::rtl::{self, BuildStep, RtlBuildError};
 use crate::scoreboard::Scoreboard;
-use crate::session::{Failure, Session, Tally};
+use crate::session::{Session, Tally};
 use crate::stimulus::Stimulus;
 
 pub use recording::{Recording, Reply};

@@ -6,9 +6,9 @@ use atoms_model::port::{In, Out, Probe};
 use atoms_verilated::Rtl;
 
 use crate::case::Case;
-use crate::machine::{LastCycle, Machine, ModelMachine, Stop};
+use crate::machine::{Failure, LastCycle, Machine, ModelMachine};
 use crate::mismatch::{Difference, differences};
-use crate::session::{Failure, Session};
+use crate::session::Session;
 use crate::stimulus::Stimulus;
 use crate::trials::run_case;
 
@@ -146,7 +146,7 @@ impl Machine for Tape {
         self.model.config()
     }
 
-    fn cycle(&mut self, i: &In) -> Result<(), Stop> {
+    fn cycle(&mut self, i: &In) -> Result<(), Failure> {
         self.model.cycle(i)?;
         self.cycles.push((*i, *self.model.out(), *self.model.probe()));
         Ok(())
@@ -156,11 +156,11 @@ impl Machine for Tape {
         self.model.last()
     }
 
-    fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop> {
+    fn load_memory(&mut self, words: &[u32]) -> Result<(), Failure> {
         self.model.load_memory(words)
     }
 
-    fn read_memory(&mut self) -> Result<Vec<u32>, Stop> {
+    fn read_memory(&mut self) -> Result<Vec<u32>, Failure> {
         self.model.read_memory()
     }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 
 use atoms_cosim::configs::{ConfigsError, NamedConfig};
+use atoms_cosim::machine::Failure;
 use atoms_cosim::rtl::{self, BuildStep, RtlBuildError, RtlIdentity};
-use atoms_cosim::session::Failure;
 use atoms_cosim::usage::Usage;
 use atoms_verilated::{BuildError, Library, Variant};
 

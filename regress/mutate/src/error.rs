@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use atoms_cosim::configs::ConfigsError;
+use atoms_cosim::machine::Failure;
 use atoms_cosim::rtl::RtlBuildError;
-use atoms_cosim::session::Failure;
 use atoms_cosim::stimulus::UnknownProfile;
 use atoms_cosim::woven::WovenError;
 use atoms_coverage::corpus::CorpusError;

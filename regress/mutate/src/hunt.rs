@@ -8,10 +8,11 @@ use std::time::Instant;
 
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::configs;
+use atoms_cosim::machine::Failure;
 use atoms_cosim::mismatch::ComparedSignal;
 use atoms_cosim::request::{Lane, PartWrite, WarpRequest};
 use atoms_cosim::rtl::BuildStep;
-use atoms_cosim::session::{Failure, Tally, WATCHDOG_CYCLES};
+use atoms_cosim::session::{Tally, WATCHDOG_CYCLES};
 use atoms_cosim::woven::{Recording, Reply, Switch, WovenBench, WovenError, WovenRtl};
 use atoms_coverage::episode::Episode;
 use atoms_model::Config;
@@ -350,7 +351,7 @@ impl Notice {
         let failure = failure?;
         let check = match &failure {
             Failure::Oracle(_) => KillCheck::Oracle,
-            Failure::Stop(_) => KillCheck::Assertion,
+            Failure::Rtl(_) => KillCheck::Assertion,
             _ => KillCheck::Stuck,
         };
         let (requests, cycle) = (tally.requests as usize, tally.cycles);

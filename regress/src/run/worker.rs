@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, Stop};
+use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::monitor::Cycle;
 use atoms_cosim::recorder::Recorder;
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Failure, Listener, Session};
+use atoms_cosim::session::{Listener, Session};
 use atoms_cosim::stimulus::{Profile, Stimulus};
 use atoms_verilated::{Coverage, Library};
 use bitvec::vec::BitVec;
@@ -252,7 +252,7 @@ fn without_run(failure: TestFailure, entry: &str) -> Box<FailedRun> {
 impl Bench {
     fn new(context: &Context, journal: Option<&WorkerJournal>, config: usize) -> Result<Self, Failure> {
         let named = context.tests.configs[config].clone();
-        let rtl = context.libraries[config].instantiate().map_err(Stop::from)?;
+        let rtl = context.libraries[config].instantiate()?;
         let observers = Observers {
             pulse: journal.map(WorkerJournal::pulse),
             sampler: Box::new(Sampler::new(&named.config)),
@@ -262,7 +262,7 @@ impl Bench {
         let (mut session, ()) = Session::new(Lockstep::new(rtl, named.config)?, None).listened_by(observers);
         // What making it has reached is no test's: it would be counted once for each worker.
         if context.libraries[config].variant().has_coverage() {
-            session.machine_mut().zero_coverage().map_err(Stop::from)?;
+            session.machine_mut().zero_coverage()?;
         }
         Ok(Bench { entry: String::new(), session, named })
     }
@@ -304,17 +304,12 @@ impl Bench {
         drive: impl FnOnce(&mut Session<Lockstep, Observers>) -> Result<(), TestFailure>,
     ) -> Result<Run, Box<FailedRun>> {
         let session = &mut self.session;
-        session
-            .machine_mut()
-            .restart()
-            .map_err(|stop| without_run(Failure::from(stop).into(), &self.entry))?;
+        session.machine_mut().restart().map_err(|failure| without_run(failure.into(), &self.entry))?;
         session.restart(Some(Scoreboard::new(&self.named.config, &[])));
         session.listener().counts = counts;
         let mut failure = drive(session).err();
-        if let Some(TestFailure::Session(failure)) = &mut failure
-            && let Failure::Stop(Stop::Mismatch(mismatch)) = &mut **failure
-        {
-            mismatch.config.clone_from(&self.named.name);
+        if let Some(TestFailure::Session(failure)) = &mut failure {
+            failure.name_config(&self.named.name);
         }
         let mut work = Work::default();
         work.add_run(&session.tally(), counts);

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use atoms_cosim::session::Failure;
+use atoms_cosim::machine::Failure;
 use serde::{Deserialize, Serialize};
 
 use crate::triage::death::Death;

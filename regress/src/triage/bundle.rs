@@ -10,10 +10,10 @@ use atoms_cosim::case::Case;
 use atoms_cosim::cause::{self, CauseError, CauseSuspect};
 use atoms_cosim::configs::{NamedConfig, parameters};
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::Stop;
+use atoms_cosim::machine::Failure;
 use atoms_cosim::rtl;
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Failure, Listener, Session};
+use atoms_cosim::session::{Listener, Session};
 use atoms_cosim::trace::Trace;
 use atoms_cosim::trials::{Effort, run_case};
 use atoms_cosim::woven::WovenRtl;
@@ -91,8 +91,8 @@ pub struct BundleContext<'a> {
 /// [`BundleError`] when a file cannot be written, or a source not be read.
 pub fn bundle(context: &BundleContext<'_>, failed: &FailedRun, parent: &Path) -> Result<Bucket, BundleError> {
     let mut small = smallest(context, failed)?;
-    if let Some(Failure::Stop(Stop::Mismatch(mismatch))) = small.as_mut().map(|small| &mut small.failure) {
-        mismatch.config.clone_from(&context.config.name);
+    if let Some(small) = &mut small {
+        small.failure.name_config(&context.config.name);
     }
     let small = small.as_ref();
     let signature = small.map_or(&failed.signature, |small| &small.signature);
@@ -151,7 +151,7 @@ fn put(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> io::Result<()> {
 
 /// A session in lockstep after reset, with the oracle.
 pub(crate) fn session(library: &Library, config: &NamedConfig) -> Result<Session<Lockstep>, BundleError> {
-    let rtl = library.instantiate().map_err(Stop::from)?;
+    let rtl = library.instantiate().map_err(Failure::from)?;
     let machine = Lockstep::new(rtl, config.config)?;
     Ok(Session::new(machine, Some(Scoreboard::new(&config.config, &[]))))
 }
@@ -181,7 +181,8 @@ fn causes(
     small: Option<&MinimizedCase>,
 ) -> Option<Result<Vec<CauseSuspect>, CauseError>> {
     // An objection of the oracle is met where both sides agree.
-    let small = small.filter(|small| context.causes && matches!(small.failure, Failure::Stop(_)))?;
+    let small = small
+        .filter(|small| context.causes && matches!(small.failure, Failure::Mismatch(_) | Failure::Rtl(_)))?;
     let list = WovenRtl::build(context.rtl_dir, context.config, &mut |_| {})
         .map_err(CauseError::from)
         .and_then(|woven| cause::list(&woven, &small.case));

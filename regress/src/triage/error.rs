@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use atoms_cosim::machine::Stop;
+use atoms_cosim::machine::Failure;
 use atoms_cosim::rtl::RtlBuildError;
 use atoms_verilated::BuildError;
 
@@ -40,5 +40,5 @@ pub enum BundleError {
     Rtl(#[from] RtlBuildError),
     /// A machine cannot be made.
     #[error(transparent)]
-    Machine(#[from] Stop),
+    Machine(#[from] Failure),
 }

@@ -2,10 +2,10 @@
 
 use atoms_cosim::case::Case;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::Machine;
+use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::recorder::Recorder;
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::session::Session;
 use atoms_cosim::shrink::shrink;
 use atoms_cosim::trials::{Effort, Spent, Trials};
 use atoms_ops::{Op, Size};

@@ -7,9 +7,9 @@ use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, Stop};
+use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::rtl::{self, BuildStep};
-use atoms_cosim::session::{Failure, Listener, Session, WATCHDOG_CYCLES};
+use atoms_cosim::session::{Listener, Session, WATCHDOG_CYCLES};
 use atoms_cosim::trials::run_case;
 use atoms_verilated::Variant;
 use fs_err as fs;
@@ -114,7 +114,7 @@ impl Bundle {
             let before = self.record.cycle.saturating_sub(atoms_cosim::campaign::CYCLES_SHOWN);
             let from = if self.case.is_some() { 0 } else { before };
             if session.machine().library().variant() == Variant::Wave {
-                session.machine_mut().show_inside(from..u64::MAX).map_err(Stop::from)?;
+                session.machine_mut().show_inside(from..u64::MAX)?;
             }
             session.set_trace(Some(trace(path, &session, self.record.cycle)?.starting_at(from)));
         }

@@ -10,9 +10,9 @@ use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::{Depth, Looking, RegisterDifference};
 use atoms_cosim::lockstep::{CYCLES_BETWEEN_SNAPSHOTS, Lockstep, SNAPSHOTS_KEPT};
-use atoms_cosim::machine::{Machine, Stop};
+use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::rtl::{self, BuildStep};
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::session::Session;
 use atoms_cosim::trials::run_case;
 use atoms_verilated::{Cache, Environment, Library, Progress, Variant};
 
@@ -153,7 +153,7 @@ impl Rerun {
             }
         }
         if library.variant() == Variant::Wave {
-            session.machine_mut().show_inside(window.clone()).map_err(Stop::from)?;
+            session.machine_mut().show_inside(window.clone())?;
         }
         let marker = self.failed_at().unwrap_or_else(|| window.start + (window.end - window.start) / 2);
         let mut wave = trace(path, &session, marker)?.within(window.clone());
@@ -187,7 +187,7 @@ impl Rerun {
         let mut every = CYCLES_BETWEEN_COMPARISONS;
         loop {
             let mut session = self.session(library)?;
-            session.machine_mut().look_inside(Looking::Compare { from, every }).map_err(Stop::from)?;
+            session.machine_mut().look_inside(Looking::Compare { from, every })?;
             let outcome = self.run(&mut session, u64::MAX);
             let cycles = session.machine().cycles();
             let internals = session.machine().internals().map(|(_, internals)| internals);
@@ -221,7 +221,7 @@ impl Rerun {
 
     /// In lockstep, after reset, without the oracle.
     fn session(&self, library: &Library) -> Result<Session<Lockstep>, BundleError> {
-        let rtl = library.instantiate().map_err(Stop::from)?;
+        let rtl = library.instantiate().map_err(Failure::from)?;
         Ok(Session::new(Lockstep::new(rtl, self.config().config)?, None))
     }
 

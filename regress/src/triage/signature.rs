@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use atoms_cosim::machine::Stop;
-use atoms_cosim::session::Failure;
+use atoms_cosim::machine::Failure;
 use atoms_ops::Op;
 use atoms_verilated::RtlError;
 use serde::de::Error as _;
@@ -154,20 +153,20 @@ impl Signature {
     /// That of what a session found; none if it is no finding.
     pub fn of(failure: &Failure) -> Option<Signature> {
         Some(match failure {
-            Failure::Stop(Stop::Mismatch(mismatch)) => Signature {
+            Failure::Mismatch(mismatch) => Signature {
                 kind: FailureKind::Mismatch,
                 what: mismatch.differences.first().map(|first| first.signal.to_string()),
                 op: mismatch.subject.and_then(|subject| subject.op).map(OpName::of),
             },
-            Failure::Stop(Stop::Rtl(RtlError::Stopped(stop))) => {
-                Signature::new(FailureKind::Assertion, stop.assertion())
-            }
+            Failure::Rtl(RtlError::Stopped(stop)) => Signature::new(FailureKind::Assertion, stop.assertion()),
             Failure::Oracle(violation) => {
                 let (about, code) = violation.about();
                 Signature { op: code.map(OpName::of), ..Signature::new(FailureKind::Oracle, about?) }
             }
             Failure::Stuck { .. } => Signature::new(FailureKind::Stuck, ""),
-            Failure::Stop(Stop::Rtl(_) | Stop::Register(_) | Stop::Behind(_))
+            Failure::Rtl(_)
+            | Failure::Register(_)
+            | Failure::FollowerDiverged(_)
             | Failure::OutOfTime { .. }
             | Failure::Interrupted { .. }
             | Failure::Trace(_)
@@ -233,13 +232,13 @@ mod tests {
     fn mismatch(signal: ComparedSignal, op: Option<u8>) -> Failure {
         let difference = Difference { signal, element: None, rtl: 0, model: 1 };
         let subject = Some(Subject { cluster: false, tag: 0, op });
-        Stop::Mismatch(Box::new(Mismatch { subject, ..Mismatch::new(3, vec![difference]) })).into()
+        Failure::Mismatch(Box::new(Mismatch { subject, ..Mismatch::new(3, vec![difference]) })).into()
     }
 
     fn stopped(message: &str) -> Failure {
         let stop =
             atoms_verilated::RtlStop { cycle: 1, file: "rtl/a.sv".into(), line: 2, message: message.into() };
-        Stop::Rtl(RtlError::Stopped(stop)).into()
+        Failure::Rtl(RtlError::Stopped(stop)).into()
     }
 
     #[test]

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use atoms_cosim::machine::Stop;
+use atoms_cosim::machine::Failure;
 use atoms_cosim::recorder::Recorder;
-use atoms_cosim::session::Failure;
 use atoms_model::diagnosis::Diagnosis;
 use atoms_sm::{KernelError, Outcome as BufferOutcome};
 
@@ -169,9 +168,7 @@ impl FailedRun {
     /// The failure itself, if it is no finding.
     pub fn of_session(mut failure: Failure, cycle: u64, config: &str) -> Result<FailedRun, Failure> {
         let Some(signature) = Signature::of(&failure) else { return Err(failure) };
-        if let Failure::Stop(Stop::Mismatch(mismatch)) = &mut failure {
-            mismatch.config = config.to_string();
-        }
+        failure.name_config(config);
         Ok(FailedRun { failure: failure.into(), signature, cycle, episode: None, recorder: None })
     }
 }

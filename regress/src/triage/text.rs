@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 
 use atoms_cosim::case::Case;
 use atoms_cosim::cause::{self, CauseError, CauseSuspect};
-use atoms_cosim::machine::Stop;
+use atoms_cosim::machine::Failure;
 use atoms_cosim::mismatch::Difference;
 use atoms_cosim::request::Lane;
 use atoms_cosim::scoreboard::OracleViolation;
-use atoms_cosim::session::Failure;
 use atoms_ops::{Op, Operands, Size};
 
 use crate::triage::layout::file;
@@ -138,7 +137,7 @@ impl Report<'_> {
     fn differences(&self) -> (&[Difference], usize) {
         let failure = self.small.map(|small| &small.failure);
         let all = match failure {
-            Some(Failure::Stop(Stop::Mismatch(mismatch))) => &mismatch.differences[..],
+            Some(Failure::Mismatch(mismatch)) => &mismatch.differences[..],
             _ => &[],
         };
         (&all[..all.len().min(DIFFERENCES_SHOWN)], all.len())

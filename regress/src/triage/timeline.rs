@@ -2,11 +2,11 @@
 
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::Machine;
+use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::monitor::{
     AtIssue, BankWrite, ClusterAnswer, Cycle, InFlight, Monitor, PassIssued, WakeUp, WarpAnswer,
 };
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Stimulus;
 use atoms_cosim::trials::load_case;
 use atoms_model::port::{In, Out};

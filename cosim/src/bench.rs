@@ -233,14 +233,14 @@ impl<'a> MixBench<'a> {
         let half = Limit { seconds: limit.seconds / 2.0, ..limit };
         measured(RTL, tape.rate(half, processor_time, &mut rtl)?);
         measured(RTL_ELAPSED, tape.rate(half, elapsed, rtl)?);
-        let on_one = tape.rate(limit, processor_time, |i| Ok(lockstep.cycle(i)?))?;
+        let on_one = tape.rate(limit, processor_time, |i| lockstep.cycle(i))?;
         measured(ABREAST, on_one);
         in_turns.set_following(Some(Following::InTurns))?;
-        measured(LOCKSTEP, tape.rate(limit, processor_time, |i| Ok(in_turns.cycle(i)?))?);
+        measured(LOCKSTEP, tape.rate(limit, processor_time, |i| in_turns.cycle(i))?);
         in_turns.catch_up()?;
         let mut two = self::lockstep(library, unit)?;
         two.set_following(Some(Following::OnItsOwnThread))?;
-        measured(LOCKSTEP_TWO, tape.rate(limit, elapsed, |i| Ok(two.cycle(i)?))?);
+        measured(LOCKSTEP_TWO, tape.rate(limit, elapsed, |i| two.cycle(i))?);
         two.catch_up()?;
         for (what, oracle) in [(MONITOR, false), (ORACLE, true)] {
             let scoreboard = oracle.then(|| Scoreboard::new(&unit, &[]));
@@ -263,5 +263,5 @@ impl<'a> MixBench<'a> {
 }
 
 fn lockstep(library: &Library, config: Config) -> Result<Lockstep, Failure> {
-    Ok(Lockstep::new(library.instantiate()?, config)?)
+    Lockstep::new(library.instantiate()?, config)
 }

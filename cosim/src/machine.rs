@@ -28,7 +28,7 @@ pub enum Failure {
     /// snapshot of the RTL, or from reset.
     #[error("RTL and model came apart; the run is to be repeated cycle by cycle")]
     FollowerDiverged(Option<Snapshot>),
-    /// The oracle objects.
+    /// The oracle rejects what the unit did.
     #[error("{0}")]
     Oracle(Box<OracleViolation>),
     /// An answer did not come, although every answer that did was taken.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use atoms_verilated::{
-    BuildError, BuildSpec, Cache, Environment, Library, Progress, Rtl, RtlError, Toolchain, ToolchainError,
-    Variant, hash, headers, provide,
+    BuildError, BuildSpec, Cache, Environment, Library, Progress, Rtl, Toolchain, ToolchainError, Variant,
+    hash, headers, provide,
 };
 
 use crate::configs::NamedConfig;
@@ -19,23 +19,6 @@ const LIST: &str = "atoms.f";
 pub(crate) const TOP: &str = "atoms_unit";
 /// The source that each configuration has its own of.
 const PACKAGE: &str = "atoms_cfg_pkg.sv";
-
-/// Why there is no RTL to run.
-#[derive(Debug, thiserror::Error)]
-pub enum RtlBuildError {
-    /// No usable Verilator or C++ compiler.
-    #[error(transparent)]
-    Toolchain(#[from] ToolchainError),
-    /// The design does not build.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    /// It builds, but an instance cannot be made.
-    #[error(transparent)]
-    Load(#[from] RtlError),
-    /// The configuration's package cannot be written, or Verilator not started.
-    #[error("cannot lint: {0}")]
-    Lint(#[from] std::io::Error),
-}
 
 /// One step of building one of several libraries. [`Display`](fmt::Display) gives one line without an end.
 #[derive(Clone, Debug)]
@@ -126,8 +109,8 @@ pub fn rtl_hash(rtl_dir: &Path) -> Result<String, BuildError> {
 /// ([`Environment::toolchain_dir`]).
 ///
 /// # Errors
-/// [`RtlBuildError`]: what is missing, and how to get it.
-pub fn toolchain(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result<Toolchain, RtlBuildError> {
+/// [`BuildError`]: what is missing, and how to get it.
+pub fn toolchain(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result<Toolchain, BuildError> {
     match Toolchain::find(env) {
         Err(ToolchainError::VerilatorMissing) => {
             provide(env, progress)?;
@@ -141,13 +124,13 @@ pub fn toolchain(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Resu
 /// machine, a pinned one is installed first.
 ///
 /// # Errors
-/// [`RtlBuildError`].
+/// [`BuildError`].
 pub fn library(
     rtl_dir: &Path,
     config: &NamedConfig,
     variant: Variant,
     progress: &mut dyn FnMut(&BuildStep),
-) -> Result<Library, RtlBuildError> {
+) -> Result<Library, BuildError> {
     let built = libraries(rtl_dir, std::slice::from_ref(config), variant, progress);
     let mut libraries = built.map_err(|failed| failed.1)?;
     // One was asked for, and there is no error.
@@ -163,7 +146,7 @@ pub fn libraries(
     configs: &[NamedConfig],
     variant: Variant,
     progress: &mut dyn FnMut(&BuildStep),
-) -> Result<Vec<Library>, Box<(NamedConfig, RtlBuildError)>> {
+) -> Result<Vec<Library>, Box<(NamedConfig, BuildError)>> {
     let Some(first) = configs.first() else { return Ok(Vec::new()) };
     let total = configs.len();
     let step = |at: usize, step: &Progress| BuildStep {
@@ -219,9 +202,9 @@ fn build(
     env: &Environment,
     tools: &Toolchain,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Library, RtlBuildError> {
+) -> Result<Library, BuildError> {
     let spec = spec(rtl_dir, config, variant)?;
-    Ok(Cache::new(env).library(&spec, tools, progress)?)
+    Cache::new(env).library(&spec, tools, progress)
 }
 
 /// What builds the RTL: Verilator and the C++ compiler, as each names itself.
@@ -263,14 +246,14 @@ pub fn texts(rtl_dir: &Path, config: &NamedConfig) -> Result<Vec<(String, String
 /// `restored_often` means, see [`BuildSpec`].
 ///
 /// # Errors
-/// [`RtlBuildError`].
+/// [`BuildError`].
 pub fn library_of(
     rtl_dir: &Path,
     config: &NamedConfig,
     texts: &[(String, String)],
     restored_often: bool,
     progress: &mut dyn FnMut(&BuildStep),
-) -> Result<Library, RtlBuildError> {
+) -> Result<Library, BuildError> {
     let env = Environment::from_process();
     let mut step = |step: &Progress| {
         progress(&BuildStep { config: config.name.clone(), number: 1, total: 1, step: step.clone() });
@@ -281,19 +264,19 @@ pub fn library_of(
         spec(rtl_dir, config, Variant::Fast)?.verilator_arg("-Wno-lint").verilator_arg("-DATOMS_WOVEN");
     spec.generated = texts.to_vec();
     spec.restored_often = restored_often;
-    Ok(Cache::new(&env).library(&spec, &tools, &mut step)?)
+    Cache::new(&env).library(&spec, &tools, &mut step)
 }
 
 /// An instance of [`library`].
 ///
 /// # Errors
-/// [`RtlBuildError`].
+/// [`BuildError`].
 pub fn instance(
     rtl_dir: &Path,
     config: &NamedConfig,
     variant: Variant,
     progress: &mut dyn FnMut(&BuildStep),
-) -> Result<Rtl, RtlBuildError> {
+) -> Result<Rtl, BuildError> {
     Ok(library(rtl_dir, config, variant, progress)?.instantiate()?)
 }
 
@@ -302,12 +285,12 @@ pub fn instance(
 /// Verilator's messages: none if it is clean.
 ///
 /// # Errors
-/// [`RtlBuildError`].
+/// [`BuildError`].
 pub fn lint(
     rtl_dir: &Path,
     config: &NamedConfig,
     progress: &mut dyn FnMut(&BuildStep),
-) -> Result<String, RtlBuildError> {
+) -> Result<String, BuildError> {
     let env = Environment::from_process();
     let tools = toolchain(&env, &mut |step| {
         progress(&BuildStep { config: config.name.clone(), number: 1, total: 1, step: step.clone() });
@@ -315,8 +298,8 @@ pub fn lint(
     let spec = BuildSpec::from_list(rtl_dir, LIST, TOP)?;
     let dir = env.store.join("lint").join(config.file_stem());
     let package = dir.join(PACKAGE);
-    fs_err::create_dir_all(&dir)?;
-    fs_err::write(&package, config.config.rtl_package())?;
+    fs_err::create_dir_all(&dir).map_err(BuildError::Lint)?;
+    fs_err::write(&package, config.config.rtl_package()).map_err(BuildError::Lint)?;
     let mut said = String::new();
     // What counts coverage inside an expression makes it one with a side effect.
     for counting in [&[][..], &["+define+ATOMS_COVERAGE", "--coverage-line", "--coverage-user"]] {
@@ -329,7 +312,7 @@ pub fn lint(
             let configured = file.as_os_str() == PACKAGE;
             command.arg(if configured { package.clone() } else { rtl_dir.join(file) });
         }
-        let output = command.output()?;
+        let output = command.output().map_err(BuildError::Lint)?;
         said.push_str(&String::from_utf8_lossy(&output.stderr));
     }
     Ok(said)

@@ -44,9 +44,6 @@ pub const NAMES: WaveNames = WaveNames {
 /// Text of a track or port where nothing happens; a wave shows it as `-`.
 const IDLE: &str = "";
 
-/// Why a wave cannot be written.
-pub type TraceError = WaveError;
-
 /// A wave file being written.
 #[derive(Debug)]
 pub struct Trace {
@@ -108,7 +105,7 @@ impl Trace {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn create(path: &Path, machine: &dyn Machine, marker: Option<u64>) -> Result<Self, TraceError> {
+    pub fn create(path: &Path, machine: &dyn Machine, marker: Option<u64>) -> Result<Self, WaveError> {
         let config = *machine.config();
         let mut definition = Definition::new("atoms");
         let ports = Arc::new(PortSignals::define(&mut definition, machine.sides(), &config));
@@ -173,7 +170,7 @@ impl Trace {
         i: &In,
         machine: &dyn Machine,
         transactions: Option<&Cycle<'_>>,
-    ) -> Result<(), TraceError> {
+    ) -> Result<(), WaveError> {
         if let Some(cycle) = transactions {
             self.transactions.follow(cycle, machine.passes_at_issue());
         }
@@ -214,7 +211,7 @@ impl Trace {
     ///
     /// # Errors
     /// When the rest cannot be written.
-    pub fn finish(self) -> Result<WaveView, TraceError> {
+    pub fn finish(self) -> Result<WaveView, WaveError> {
         let shown = self.shown();
         if self.failure.is_some() || self.register.is_some() {
             shown.write(&self.definition, &self.path)?;

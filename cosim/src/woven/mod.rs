@@ -8,12 +8,12 @@ use std::path::Path;
 
 use atoms_model::Config;
 use atoms_model::port::In;
-use atoms_verilated::{Library, Rtl, RtlError, Snapshot};
+use atoms_verilated::{BuildError, Library, Rtl, RtlError, Snapshot};
 use atoms_weave::{AlterationSite, DataFlow, Weave, WeaveError, Woven};
 
 use crate::configs::NamedConfig;
 use crate::machine::{Failure, RtlMachine};
-use crate::rtl::{self, BuildStep, RtlBuildError};
+use crate::rtl::{self, BuildStep};
 use crate::scoreboard::Scoreboard;
 use crate::session::{Session, Tally};
 use crate::stimulus::Stimulus;
@@ -25,7 +25,7 @@ pub use recording::{Recording, Reply};
 pub enum WovenError {
     /// The RTL does not build.
     #[error(transparent)]
-    Build(#[from] RtlBuildError),
+    Build(#[from] BuildError),
     /// It builds, but has something that cannot be woven into.
     #[error("cannot alter {0}")]
     Weave(#[from] WeaveError),
@@ -93,7 +93,7 @@ impl WovenRtl {
         config: &NamedConfig,
         progress: &mut dyn FnMut(&BuildStep),
     ) -> Result<WovenRtl, WovenError> {
-        let sources = rtl::texts(rtl_dir, config).map_err(RtlBuildError::Build)?;
+        let sources = rtl::texts(rtl_dir, config)?;
         let woven = WEAVE.apply(&sources)?;
         Self::of(rtl_dir, config, sources, woven, progress)
     }
@@ -108,7 +108,7 @@ impl WovenRtl {
         replacements: &[(String, Range<usize>, String)],
         progress: &mut dyn FnMut(&BuildStep),
     ) -> Result<WovenRtl, WovenError> {
-        let sources = rtl::texts(rtl_dir, config).map_err(RtlBuildError::Build)?;
+        let sources = rtl::texts(rtl_dir, config)?;
         let texts = WEAVE.replace(&sources, replacements)?;
         Self::of(rtl_dir, config, sources, Woven { texts, sites: Vec::new() }, progress)
     }

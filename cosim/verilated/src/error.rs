@@ -46,9 +46,12 @@ pub enum ToolchainError {
     Write(#[from] io::Error),
 }
 
-/// Why a design could not be made into a loaded library.
+/// Reason why there is no RTL to run.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
+    /// No usable Verilator or C++ compiler.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
     #[error("{0}")]
     Spec(String),
     /// A source cannot be read.
@@ -85,6 +88,12 @@ pub enum BuildError {
     /// A freshly built library cannot be loaded, as the loader says.
     #[error("cannot load `{path}`: {1}", path = .0.display())]
     Load(PathBuf, String),
+    /// A folder for the lint cannot be written, or Verilator not started.
+    #[error("cannot lint: {0}")]
+    Lint(io::Error),
+    /// The library is loaded, but an instance cannot be made.
+    #[error(transparent)]
+    Instance(#[from] RtlError),
 }
 
 /// Where and why the design stopped itself.

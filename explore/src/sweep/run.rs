@@ -7,14 +7,14 @@ use std::sync::{Mutex, PoisonError, mpsc};
 
 use atoms_cosim::configs::{ConfigsError, NamedConfig};
 use atoms_cosim::machine::Failure;
-use atoms_cosim::rtl::{self, BuildStep, RtlBuildError, RtlIdentity};
+use atoms_cosim::rtl::{self, BuildStep, RtlIdentity};
 use atoms_cosim::usage::Usage;
 use atoms_verilated::{BuildError, Library, Variant};
 
 use super::figure::Figure;
 use super::kept::{KeptPoint, PointStore};
 use super::outcome::{PointCost, PointOutcome};
-use super::plan::SweepPoint;
+use super::plan::{SweepError, SweepPoint};
 use crate::cost::{CostError, UnitCost};
 use crate::measure::{Behind, Judging, Trial, TrialError, TrialLimits, measure};
 use atoms_workload::{Generated, Workload, WorkloadError};
@@ -60,12 +60,15 @@ pub enum SweepProgress<'a> {
 /// Reason why a sweep was not carried out. What was measured is kept.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepRunError {
+    /// The file of a search.
+    #[error(transparent)]
+    File(#[from] SweepError),
     /// A workload, or one of its settings.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
     /// The RTL of a configuration.
     #[error("the RTL of `{0}` cannot be had")]
-    Rtl(String, #[source] Box<RtlBuildError>),
+    Rtl(String, #[source] Box<BuildError>),
     #[error(transparent)]
     Sources(#[from] BuildError),
     #[error(transparent)]

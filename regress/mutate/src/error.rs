@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use atoms_cosim::configs::ConfigsError;
 use atoms_cosim::machine::Failure;
-use atoms_cosim::rtl::RtlBuildError;
 use atoms_cosim::stimulus::UnknownProfile;
 use atoms_cosim::woven::WovenError;
 use atoms_coverage::corpus::CorpusError;
-use atoms_verilated::RtlError;
+use atoms_verilated::{BuildError, RtlError};
 use atoms_weave::WeaveError;
 
 /// Why there is no score.
@@ -22,9 +21,9 @@ pub enum MutateError {
     /// The RTL cannot be altered, or does not build.
     #[error("configuration {0}: {1}")]
     Woven(String, WovenError),
-    /// Its lint cannot be run.
+    /// The RTL cannot be read, or its lint not be run.
     #[error(transparent)]
-    Lint(#[from] RtlBuildError),
+    Build(#[from] BuildError),
     /// What is elaborated cannot be read.
     #[error(transparent)]
     Structure(#[from] WeaveError),

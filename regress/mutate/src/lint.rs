@@ -18,7 +18,7 @@ const WAIVERS: &str = "lint/verilator.vlt";
 /// # Errors
 /// [`MutateError`].
 pub fn altered_folder(rtl_dir: &Path, mutant: &Mutant, folder: &Path) -> Result<(), MutateError> {
-    let files = rtl::sources(rtl_dir).map_err(rtl::RtlBuildError::Build)?;
+    let files = rtl::sources(rtl_dir)?;
     for file in files.iter().map(PathBuf::as_path).chain([Path::new(WAIVERS)]) {
         let to = folder.join(file);
         fs::create_dir_all(to.parent().unwrap_or(folder))?;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
-use atoms_cosim::rtl::{self, BuildStep, RtlBuildError};
+use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::trials::Effort;
-use atoms_verilated::{Environment, Progress as Step, Toolchain, Variant};
+use atoms_verilated::{BuildError, Environment, Progress as Step, Toolchain, Variant};
 use bitvec::vec::BitVec;
 
 use crate::coverage::waivers::{WaiverError, Waivers};
@@ -36,7 +36,7 @@ pub enum SessionError {
     Plan(#[from] PlanError),
     /// The RTL of a configuration.
     #[error("the RTL of `{0}` cannot be had")]
-    Rtl(String, #[source] Box<RtlBuildError>),
+    Rtl(String, #[source] Box<BuildError>),
     /// The output folder.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -130,16 +130,13 @@ impl RunRequest {
 
     /// What results depend on, beside the plan.
     fn origin(&self, tests: &Tests) -> Result<Origin, SessionError> {
-        let rtl = rtl::rtl_hash(&self.rtl_dir).map_err(|source| self.no_rtl("*", source))?;
+        let rtl = rtl::rtl_hash(&self.rtl_dir)
+            .map_err(|source| SessionError::Rtl("*".to_string(), Box::new(source)))?;
         // As seen from the plan: a run is the same wherever its checkout lies.
         let folder = self.plan.parent().unwrap_or(Path::new(""));
         let name = |path: &PathBuf| path.strip_prefix(folder).unwrap_or(path).display().to_string();
         let inputs = tests.files.iter().map(|path| (name(path), path.clone()));
         Ok(Origin::of_process(env!("CARGO_PKG_VERSION"), &rtl, inputs)?)
-    }
-
-    fn no_rtl(&self, config: &str, source: impl Into<RtlBuildError>) -> SessionError {
-        SessionError::Rtl(config.to_string(), Box::new(source.into()))
     }
 }
 

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use atoms_cosim::machine::Failure;
-use atoms_cosim::rtl::RtlBuildError;
 use atoms_verilated::BuildError;
 
 /// Why a bundle cannot be written, or not be read.
@@ -32,12 +31,9 @@ pub enum BundleError {
         window.start, window.end, if *fails { "fails in" } else { "ends with" }, cycles.saturating_sub(1)
     )]
     Window { window: Range<u64>, cycles: u64, fails: bool },
-    /// A source of the RTL cannot be read.
-    #[error(transparent)]
-    Source(#[from] BuildError),
     /// There is no RTL to run.
     #[error(transparent)]
-    Rtl(#[from] RtlBuildError),
+    Rtl(#[from] BuildError),
     /// A machine cannot be made.
     #[error(transparent)]
     Machine(#[from] Failure),

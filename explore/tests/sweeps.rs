@@ -8,8 +8,8 @@ use atoms_cosim::rtl::RtlIdentity;
 use atoms_explore::cost::{CostError, CostQuestion, UnitCost, estimate};
 use atoms_explore::report::{DrawnPlot, SweepReport, check_folder, check_plots, file, plots};
 use atoms_explore::sweep::{
-    Certify, FIGURES, Measured, PointStore, SearchError, Searched, SweepFile, SweepPoints, SweepRun, search,
-    sweep,
+    Certify, FIGURES, Measured, PointStore, Searched, SweepFile, SweepPoints, SweepRun, SweepRunError,
+    search, sweep,
 };
 use roxmltree::Document;
 
@@ -81,7 +81,7 @@ fn measured(text: &str, store: &Path, certify: Certify) -> Vec<Measured> {
     })
 }
 
-fn found(text: &str, store: &Path, certify: Certify) -> Result<Searched, SearchError> {
+fn found(text: &str, store: &Path, certify: Certify) -> Result<Searched, SweepRunError> {
     let plan = plan(text);
     let goals = plan.search.clone().expect("a search");
     with_run(text, store, certify, |run| search(run, &plan, Path::new("test.toml"), &goals, &mut |_| {}))

@@ -8,8 +8,8 @@ use atoms_cosim::rtl::RtlIdentity;
 use atoms_explore::cost::{CostQuestion, CostTools, MappingGoal, ToolChoice, estimate};
 use atoms_explore::report::{SweepReport, check_folder, check_plots, file};
 use atoms_explore::sweep::{
-    Certify, CostMode, Impossible, PointStore, SearchError, SearchFile, Searched, SweepFile, SweepPoints,
-    SweepProgress, SweepRun, SweepRunError, search, sweep,
+    Certify, CostMode, Impossible, PointStore, SearchFile, Searched, SweepFile, SweepPoints, SweepProgress,
+    SweepRun, SweepRunError, search, sweep,
 };
 use atoms_regress::cluster::slurm::{ArrayJob, SlurmCommands, SlurmOptions, WaitOutcome};
 use atoms_verilated::Environment;
@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::cost;
 use crate::args::Executor;
 use crate::args::explore::{CertifyArg, PointShard, SweepArgs};
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::interrupt;
 use crate::machine::{self, shell};
 use crate::output::{note, outln, print_json};
@@ -53,13 +53,13 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
     files.reads("the sweep", &args.file).writes("--out", &out);
     files.check()?;
     if args.shard.is_none() {
-        check_folder(&out).map_err(CliError::of)?;
+        check_folder(&out)?;
     }
     let rtl_dir = configs::rtl_dir();
-    let plan = SweepFile::read(&args.file).map_err(CliError::of)?;
+    let plan = SweepFile::read(&args.file)?;
     let seed = args.seed.unwrap_or(plan.seed);
-    let rtl = RtlIdentity::of(&rtl_dir).map_err(CliError::of)?;
-    let store = PointStore::new(&environment.store.join("explore-points")).map_err(CliError::of)?;
+    let rtl = RtlIdentity::of(&rtl_dir)?;
+    let store = PointStore::new(&environment.store.join("explore-points"))?;
     let tools = match plan.cost {
         CostMode::Mapped => cost_tools()?,
         CostMode::Fitted | CostMode::None => None,
@@ -84,8 +84,8 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
         interrupt: Some(interrupt::seen()),
     };
     if plan.search.is_none() {
-        let found = plan.points(&args.file, &rtl_dir).map_err(CliError::of)?;
-        check_plots(&plan.plot, &found.points).map_err(CliError::of)?;
+        let found = plan.points(&args.file, &rtl_dir)?;
+        check_plots(&plan.plot, &found.points)?;
     }
     if args.executor == Executor::Slurm && !on_slurm(args, &plan, &out)? {
         return Ok(Verdict::Interrupted);
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
     let measured = match &plan.search {
         Some(goals) => searched(&run, &plan, args, goals),
         None => {
-            let found = plan.points(&args.file, &rtl_dir).map_err(CliError::of)?;
+            let found = plan.points(&args.file, &rtl_dir)?;
             tell(&found.impossible);
             swept(&run, found)
         }
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
         impossible: &impossible,
         plots: &plan.plots(),
     };
-    let findings = report.write(&out).map_err(CliError::of)?;
+    let findings = report.write(&out)?;
     let failed: Vec<_> = measured.iter().filter(|one| one.outcome.is_err()).collect();
     let certified = measured.iter().filter(|one| one.certified).count();
     let verdict = if failed.is_empty() { Verdict::Agree } else { Verdict::Disagree };
@@ -155,16 +155,16 @@ fn cost_tools() -> Result<Option<CostTools>, CliError> {
             note!("atoms: area and clock are fitted: {error}");
             Ok(None)
         }
-        Err(error) => Err(CliError::of(error)),
+        Err(error) => Err(error.into()),
     }
 }
 
 /// Measures the points as tasks of an array job, which leave them in the store. Returns false if interrupted.
 fn on_slurm(args: &SweepArgs, plan: &SweepFile, out: &Path) -> Result<bool, CliError> {
     if plan.search.is_some() {
-        return Err(CliError::message("a search is one process: leave out `--executor slurm`"));
+        return Err(message!("a search is one process: leave out `--executor slurm`"));
     }
-    let program = std::env::current_exe().map_err(CliError::of)?;
+    let program = std::env::current_exe()?;
     let mut task = format!(
         "exec {} explore sweep {} --shard $SLURM_ARRAY_TASK_ID/{}",
         shell(&program),
@@ -180,17 +180,16 @@ fn on_slurm(args: &SweepArgs, plan: &SweepFile, out: &Path) -> Result<bool, CliE
     if let Some(jobs) = args.jobs {
         task += &format!(" --jobs {jobs}");
     }
-    std::fs::create_dir_all(out).map_err(CliError::of)?;
+    std::fs::create_dir_all(out)?;
     // The points are looked for once the job has ended: there is no result to wait for.
     let options = SlurmOptions { args: args.slurm_arg.clone(), settle: Duration::ZERO };
-    let job = ArrayJob::new(SlurmCommands::default(), options, (out, "slurm-%a.log"), &task, &task)
-        .map_err(CliError::of)?;
-    if !job.is_live().map_err(CliError::of)? {
-        let number = job.submit(&(1..=args.shards).collect::<Vec<_>>()).map_err(CliError::of)?;
+    let job = ArrayJob::new(SlurmCommands::default(), options, (out, "slurm-%a.log"), &task, &task)?;
+    if !job.is_live()? {
+        let number = job.submit(&(1..=args.shards).collect::<Vec<_>>())?;
         note!("atoms: {} tasks submitted as {number}", args.shards);
     }
     // A task fails for a point that comes to nothing, too; what is missing is measured here, and said.
-    let outcome = job.wait(interrupt::seen(), || Ok(false)).map_err(CliError::of)?;
+    let outcome = job.wait(interrupt::seen(), || Ok(false))?;
     if outcome == WaitOutcome::Cancelled {
         note!("atoms: interrupted, the job was cancelled; the same command takes what it has measured");
     }
@@ -205,9 +204,9 @@ fn measure_shard(
     shard: PointShard,
 ) -> Result<Verdict, CliError> {
     if plan.search.is_some() {
-        return Err(CliError::message("a search has no shards: each generation depends on the last"));
+        return Err(message!("a search has no shards: each generation depends on the last"));
     }
-    let mut found = plan.points(&args.file, run.rtl_dir).map_err(CliError::of)?;
+    let mut found = plan.points(&args.file, run.rtl_dir)?;
     let mut place = 0..;
     found.points.retain(|_| place.next().is_some_and(|place| shard.has(place)));
     let Some(Searched { measured, .. }) = swept(run, found)? else { return Ok(Verdict::Interrupted) };
@@ -261,8 +260,7 @@ fn searched(
             tell(&found.impossible);
             Ok(Some(found))
         }
-        Err(SearchError::Run(error)) => unless_interrupted(error),
-        Err(error) => Err(CliError::of(error)),
+        Err(error) => unless_interrupted(error),
     }
 }
 
@@ -272,7 +270,7 @@ fn unless_interrupted(error: SweepRunError) -> Result<Option<Searched>, CliError
             note!("atoms: {error}");
             Ok(None)
         }
-        error => Err(CliError::of(error)),
+        error => Err(error.into()),
     }
 }
 

@@ -18,4 +18,4 @@ pub use plan::{
 };
 pub use run::{Certify, CostOf, Measured, SweepProgress, SweepRun, SweepRunError, sweep};
 pub(crate) use search::front;
-pub use search::{SearchError, Searched, search};
+pub use search::{Searched, search};

@@ -28,28 +28,18 @@ pub struct Searched {
     pub impossible: Vec<Impossible>,
 }
 
-/// Reason why a search failed.
-#[derive(Debug, thiserror::Error)]
-pub enum SearchError {
-    /// What the file asks for.
-    #[error(transparent)]
-    File(#[from] SweepError),
-    #[error(transparent)]
-    Run(#[from] SweepRunError),
-}
-
 /// Looks for the points that are best in all goals, on the model alone; with [`Certify::All`] those on the front are then
 /// measured on the RTL, too. A seed gives the same search.
 ///
 /// # Errors
-/// [`SearchError`].
+/// [`SweepRunError`].
 pub fn search(
     run: &SweepRun<'_>,
     file: &SweepFile,
     path: &Path,
     search: &SearchFile,
     progress: &mut (dyn FnMut(SweepProgress<'_>) + Send),
-) -> Result<Searched, SearchError> {
+) -> Result<Searched, SweepRunError> {
     let space = file.space(path, run.rtl_dir, search)?;
     let goals: Vec<&Figure> = search.goals.iter().filter_map(|goal| Figure::named(goal)).collect();
     let bench = Bench::new(run)?;
@@ -74,7 +64,7 @@ pub fn search(
         return Err(failure);
     }
     if run.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-        return Err(SweepRunError::Interrupted.into());
+        return Err(SweepRunError::Interrupted);
     }
     let mut measured: Vec<Measured> = known.into_values().flatten().collect();
     if run.certify == Certify::All {
@@ -181,7 +171,7 @@ struct State {
     known: BTreeMap<Vec<usize>, Option<Measured>>,
     /// By the rule.
     impossible: BTreeMap<String, u64>,
-    failure: Option<SearchError>,
+    failure: Option<SweepRunError>,
 }
 
 impl Candidates<'_, '_> {
@@ -228,7 +218,7 @@ impl Problem for Candidates<'_, '_> {
             }
         }
         let measured = match self.space.point(&choice) {
-            Ok(point) => self.measure(point).map(Some).map_err(SearchError::from),
+            Ok(point) => self.measure(point).map(Some),
             Err(SweepError::Config(ConfigsError::Value(_, rule))) => {
                 *self.state().impossible.entry(rule.to_string()).or_default() += 1;
                 Ok(None)

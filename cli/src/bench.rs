@@ -35,10 +35,10 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
         return waves::of_waves(args, &config, &mix, &dir);
     }
     let library = machine::library(&config, Depth::Ports)?;
-    let mut bench = MixBench::new(&library, &config, &mix).map_err(CliError::of)?;
+    let mut bench = MixBench::new(&library, &config, &mix)?;
     let about = format!("{:.2} cycles per warp request", bench.cycles_per_request());
     let subject = Subject { kind: "mix", config: &config, about, ratios: MixBench::RATIOS };
-    measure(args, &subject, |limit| bench.round(limit).map_err(CliError::of))
+    measure(args, &subject, |limit| Ok(bench.round(limit)?))
 }
 
 struct Subject<'a> {

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::machine;
 use crate::output::{outln, print_json};
 use crate::progress::grouped;
@@ -65,6 +65,6 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
             }
             Ok(Verdict::Disagree)
         }
-        Err(error) => Err(CliError::Other(format!("{name}: {error}"), None)),
+        Err(error) => Err(message!("{name}: {error}")),
     }
 }

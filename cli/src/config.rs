@@ -14,7 +14,7 @@ use crate::output::{outln, print_json};
 pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
     match &args.command {
         ConfigCommand::List { json } => {
-            let all = configs::list(&configs::rtl_dir()).map_err(CliError::of)?;
+            let all = configs::list(&configs::rtl_dir())?;
             if *json {
                 let each = |ListedConfig { name, config }: &ListedConfig| match config {
                     Ok(config) => ConfigResult::of(config),

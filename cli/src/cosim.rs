@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{CosimArgs, On, OnFail, RandomArgs};
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::interrupt;
 use crate::machine;
 use crate::output::{out, outln, print_json};
@@ -35,10 +35,10 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
         return repeat_case(args, path);
     }
     if args.on_fail.is_some() && args.machine.on != On::Lockstep {
-        return Err(CliError::message(format!(
+        return Err(message!(
             "--on-fail is for lockstep: with --on {} the oracle alone judges, and what it says is the report",
             args.machine.on.name()
-        )));
+        ));
     }
     let campaign = campaign(&args.random, machine::config(&args.machine.point.name())?)?;
     let mut files = machine::files();
@@ -96,9 +96,9 @@ fn profile(args: &RandomArgs) -> Result<Profile, CliError> {
         None => Profile::default(),
         Some(file) if is_file(file) => {
             let text = std::fs::read_to_string(file).map_err(CliError::reading(Path::new(file)))?;
-            Profile::from_toml(&text).map_err(|error| CliError::message(format!("{file}: {error}")))?
+            Profile::from_toml(&text).map_err(|error| message!("{file}: {error}"))?
         }
-        Some(name) => Profile::named(name).map_err(CliError::of)?,
+        Some(name) => Profile::named(name)?,
     };
     Ok(profile.with_ops(&ops(&args.ops)?))
 }
@@ -117,9 +117,9 @@ pub(crate) fn ops(names: &[String]) -> Result<Vec<Op>, CliError> {
             None => {
                 let known: Vec<_> = OPS.iter().map(|row| row.name).collect();
                 let known = known.join(", ");
-                let message =
-                    format!("no operation `{name}`; there are {known}, and MBAR for all of its kind");
-                return Err(CliError::message(message));
+                return Err(message!(
+                    "no operation `{name}`; there are {known}, and MBAR for all of its kind"
+                ));
             }
         }
     }
@@ -172,7 +172,7 @@ fn one_side<M: Machine>(args: &CosimArgs, campaign: &Campaign, machine: M) -> Re
             print_failure(args, &text, &repeat, session.machine().cycles(), &lines, None)?;
             Ok(Verdict::Disagree)
         }
-        Err(failure) => Err(CliError::of(failure)),
+        Err(failure) => Err(failure.into()),
     }
 }
 
@@ -263,7 +263,7 @@ fn repeat_line(args: &CosimArgs, campaign: &Campaign, cycle: u64) -> String {
 
 fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Result<Verdict, CliError> {
     if !failed.failure.is_finding() {
-        return Err(CliError::of(failed.failure));
+        return Err(failed.failure.into());
     }
     let repeat = repeat_line(args, campaign, failed.cycle);
     let (wave, case_file) = failure_files(campaign);
@@ -271,7 +271,7 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
     if on_fail(args) != OnFail::Report {
         let dir = wave.parent().unwrap_or(Path::new(""));
         std::fs::create_dir_all(dir).map_err(CliError::writing(dir))?;
-        let from = failed.write_trace(&wave).map_err(CliError::of)?;
+        let from = failed.write_trace(&wave)?;
         // A case that an earlier run left shows another failure than this wave.
         match std::fs::remove_file(&case_file) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -345,14 +345,14 @@ fn print_failure(
 }
 
 fn write_case(case: &Case, path: &Path) -> Result<(), CliError> {
-    let text = serde_json::to_string_pretty(case).map_err(CliError::of)?;
+    let text = serde_json::to_string_pretty(case)?;
     std::fs::write(path, text + "\n").map_err(CliError::writing(path))
 }
 
 /// A case in a file.
 pub(crate) fn case(path: &Path) -> Result<Case, CliError> {
     let text = std::fs::read_to_string(path).map_err(CliError::reading(path))?;
-    serde_json::from_str(&text).map_err(|error| CliError::message(format!("`{}`: {error}", path.display())))
+    serde_json::from_str(&text).map_err(|error| message!("`{}`: {error}", path.display()))
 }
 
 fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
@@ -388,7 +388,7 @@ fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
             let result = CaseResult::Fails { agree: false, cycle, report: report.clone(), case };
             (Verdict::Disagree, result, report)
         }
-        Err(failure) => return Err(CliError::of(failure)),
+        Err(failure) => return Err(failure.into()),
     };
     if args.json {
         print_json(&result)?;

@@ -5,7 +5,7 @@ use atoms_regress::report;
 use atoms_regress::report::cover::cover as covered;
 
 use crate::args::CoverArgs;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::machine;
 use crate::output::{out, outln};
 
@@ -19,12 +19,10 @@ pub(crate) fn cover(args: &CoverArgs) -> Result<Verdict, CliError> {
     }
     files.check()?;
     let rtl_dir = configs::rtl_dir();
-    let found = covered(&args.runs, &rtl_dir).map_err(CliError::of)?;
+    let found = covered(&args.runs, &rtl_dir)?;
     if let Some(path) = &args.lcov {
         if found.rtl.is_empty() {
-            return Err(CliError::message(
-                "--lcov: none of the runs counted lines of the RTL (rtl_coverage)",
-            ));
+            return Err(message!("--lcov: none of the runs counted lines of the RTL (rtl_coverage)"));
         }
         let mut text = Vec::new();
         found.rtl.lcov(&rtl_dir, &mut text).map_err(CliError::writing(path))?;

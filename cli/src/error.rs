@@ -1,8 +1,8 @@
 //! How a command ends.
 
 use std::fmt;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind};
+use std::path::Path;
 use std::process::ExitCode;
 
 use atoms_regress::report::summary::{Summary, Verdict as Regression};
@@ -44,57 +44,63 @@ impl From<Verdict> for ExitCode {
     }
 }
 
-/// Why a question could not be asked.
-#[derive(Debug, thiserror::Error)]
+/// Reason why a command could not run. It is no [`std::error::Error`], so that `?` makes one of any error.
+#[derive(Debug)]
 pub(crate) enum CliError {
     /// A listing with problems, each shown in its place.
-    #[error(transparent)]
     Listing(Box<atoms_isa::TextError>),
-    /// A file that cannot be read.
-    #[error("cannot read `{}`", path.display())]
-    Read { path: PathBuf, source: std::io::Error },
-    /// A file that cannot be written.
-    #[error("cannot write `{}`", path.display())]
-    Write { path: PathBuf, source: std::io::Error },
-    /// Stdout cannot be written.
-    #[error("cannot write to stdout")]
-    Stdout(#[source] std::io::Error),
-    /// Anything else, in its own words.
-    #[error("{0}")]
-    Other(String, #[source] Option<Box<dyn std::error::Error>>),
+    /// The reader of stdout has ended, as `head` does. The exit status says so, and a message would be noise at the
+    /// end of every such pipeline.
+    ClosedPipe,
+    /// A message, and the cause of the error.
+    Message(String, Option<String>),
+}
+
+impl<E: std::error::Error + 'static> From<E> for CliError {
+    fn from(error: E) -> Self {
+        CliError::Message(error.to_string(), error.source().map(ToString::to_string))
+    }
 }
 
 impl CliError {
     /// For `map_err` on reading `path`.
-    pub(crate) fn reading(path: &Path) -> impl FnOnce(std::io::Error) -> CliError + '_ {
-        move |source| CliError::Read { path: path.to_path_buf(), source }
+    pub(crate) fn reading(path: &Path) -> impl FnOnce(io::Error) -> CliError + '_ {
+        |cause| CliError::caused(format!("cannot read `{}`", path.display()), &cause)
     }
 
     /// For `map_err` on writing `path`.
-    pub(crate) fn writing(path: &Path) -> impl FnOnce(std::io::Error) -> CliError + '_ {
-        move |source| CliError::Write { path: path.to_path_buf(), source }
+    pub(crate) fn writing(path: &Path) -> impl FnOnce(io::Error) -> CliError + '_ {
+        |cause| CliError::caused(format!("cannot write `{}`", path.display()), &cause)
     }
 
-    /// Whether stdout could not be written because its reader has ended, as `head` does: the status says so, and a
-    /// message would be noise at the end of every such pipeline.
-    pub(crate) fn is_closed_pipe(&self) -> bool {
-        matches!(self, CliError::Stdout(cause) if cause.kind() == ErrorKind::BrokenPipe)
+    /// For `map_err` on writing to stdout.
+    pub(crate) fn stdout(cause: io::Error) -> CliError {
+        match cause.kind() {
+            ErrorKind::BrokenPipe => CliError::ClosedPipe,
+            _ => CliError::caused("cannot write to stdout", &cause),
+        }
     }
 
-    /// A message of our own.
+    /// A message without a cause.
     pub(crate) fn message(text: impl fmt::Display) -> CliError {
-        CliError::Other(text.to_string(), None)
+        CliError::Message(text.to_string(), None)
+    }
+
+    /// A message with the error that caused it.
+    pub(crate) fn caused(text: impl fmt::Display, cause: &io::Error) -> CliError {
+        CliError::Message(text.to_string(), Some(cause.to_string()))
     }
 
     /// A library's error about the configuration `name`.
     pub(crate) fn about(name: &str, error: impl std::error::Error + 'static) -> CliError {
-        let source = error.source().map(|source| source.to_string());
-        CliError::Other(format!("configuration {name}: {error}"), source.map(Into::into))
-    }
-
-    /// Any library's error, its causes included.
-    pub(crate) fn of(error: impl std::error::Error + 'static) -> CliError {
-        let source = error.source().map(|source| source.to_string());
-        CliError::Other(error.to_string(), source.map(Into::into))
+        let source = error.source().map(ToString::to_string);
+        CliError::Message(format!("configuration {name}: {error}"), source)
     }
 }
+
+/// The [`CliError`] with a message, written as in `format!`.
+macro_rules! message {
+    ($($text:tt)*) => { $crate::error::CliError::message(format_args!($($text)*)) };
+}
+
+pub(crate) use message;

@@ -9,23 +9,16 @@ use crate::output::{self, note};
 
 /// Prints the error and its causes; gives the exit status.
 pub(crate) fn report(error: &CliError) -> ExitCode {
-    if let CliError::Listing(listing) = error {
-        show_listing(listing);
-        return Verdict::NotAsked.into();
-    }
-    if error.is_closed_pipe() {
-        return Verdict::NotAsked.into();
-    }
-    let text = error.to_string();
-    note!("atoms: {text}");
-    let mut cause = std::error::Error::source(error);
-    while let Some(source) = cause {
-        // Some errors have their cause in their own words.
-        let words = source.to_string();
-        if !text.contains(words.trim()) {
-            note!("  because: {words}");
+    match error {
+        CliError::Listing(listing) => show_listing(listing),
+        CliError::ClosedPipe => {}
+        CliError::Message(text, cause) => {
+            note!("atoms: {text}");
+            // Some errors have their cause in their own words.
+            if let Some(cause) = cause.as_ref().filter(|cause| !text.contains(cause.trim())) {
+                note!("  because: {cause}");
+            }
         }
-        cause = source.source();
     }
     Verdict::NotAsked.into()
 }

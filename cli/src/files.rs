@@ -7,7 +7,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::error::CliError;
+use crate::error::{CliError, message};
 
 /// What a command reads and writes.
 #[derive(Debug, Default)]
@@ -70,12 +70,12 @@ impl Files {
             let overwritten =
                 overwritten.or_else(|| outputs[..at].iter().find(|o| output.overwrites(o)).copied());
             if let Some(Named { what, path, .. }) = overwritten {
-                return Err(CliError::message(format!(
+                return Err(message!(
                     "{} `{}` would overwrite {what} `{}`; choose another place for it",
                     output.what,
                     output.path.display(),
                     path.display()
-                )));
+                ));
             }
         }
         Ok(())

@@ -19,7 +19,7 @@ pub(crate) fn watch() -> Result<(), CliError> {
             std::process::exit(Verdict::INTERRUPTED);
         }
     };
-    ctrlc::set_handler(asked).map_err(CliError::of)
+    Ok(ctrlc::set_handler(asked)?)
 }
 
 /// From now on the first signal only sets this, and the second one ends the process.

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use atoms_isa::Arch;
 
-use crate::error::CliError;
+use crate::error::{CliError, message};
 
 /// What is wanted of CUDA C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,30 +40,30 @@ pub(crate) fn read(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<St
         return source(path, arch, wanted);
     }
     String::from_utf8(bytes).map_err(|_| {
-        CliError::message(format!(
+        message!(
             "`{}` is neither text nor an object file of a GPU; a kernel is a listing, PTX, a cubin or CUDA C",
             path.display()
-        ))
+        )
     })
 }
 
 fn object(path: &Path, bytes: &[u8], wanted: Wanted) -> Result<String, CliError> {
     let file = path.display();
     if bytes.get(MACHINE) != Some(&GPU) {
-        return Err(CliError::message(format!(
+        return Err(message!(
             "`{file}` is an object file of another machine than a GPU; `cuobjdump -xelf all {file}` takes the cubins out of it"
-        )));
+        ));
     }
     if wanted == Wanted::Ptx {
-        return Err(CliError::message(format!(
+        return Err(message!(
             "`{file}` holds machine code, which is lowered already; `atoms run {file}` runs it"
-        )));
+        ));
     }
     let Some(tool) = tool("nvdisasm") else {
-        return Err(CliError::message(format!(
+        return Err(message!(
             "`{file}` is an object file, and there is no nvdisasm on PATH to read it; run `nvdisasm -hex {file} > {file}.sass` \
              where there is one, and give that"
-        )));
+        ));
     };
     run(&tool, &["-hex".into(), whole(path)?])
 }
@@ -74,10 +74,10 @@ fn source(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, Cli
     let (kind, output) =
         if wanted == Wanted::Ptx { ("-ptx", "kernel.ptx") } else { ("-cubin", "kernel.cubin") };
     let Some(tool) = tool("nvcc") else {
-        return Err(CliError::message(format!(
+        return Err(message!(
             "`{file}` is CUDA C, and there is no nvcc on PATH to compile it; run `nvcc -arch={arch} {kind} -o {output} {file}` \
              where there is one, and give that"
-        )));
+        ));
     };
     // No other user can read it; it is removed at the end.
     let temporary = std::env::temp_dir();
@@ -113,19 +113,19 @@ fn tool(name: &str) -> Option<PathBuf> {
 
 fn run(tool: &Path, arguments: &[OsString]) -> Result<String, CliError> {
     let output = Command::new(tool).args(arguments).output();
-    let output = output
-        .map_err(|error| CliError::Other(format!("cannot start `{}`", tool.display()), Some(error.into())))?;
+    let output =
+        output.map_err(|error| CliError::caused(format!("cannot start `{}`", tool.display()), &error))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into());
     }
     let line: Vec<_> = arguments.iter().map(|argument| OsStr::to_string_lossy(argument)).collect();
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(CliError::message(format!(
+    Err(message!(
         "`{} {}` failed ({}){}{}",
         tool.display(),
         line.join(" "),
         output.status,
         if said.trim().is_empty() { "" } else { ":\n" },
         said.trim_end()
-    )))
+    ))
 }

@@ -59,7 +59,7 @@ pub fn main() -> ExitCode {
             let _ = error.print();
             Ok(Verdict::NotAsked)
         }
-        Err(help) => help.print().map(|()| Verdict::Agree).map_err(CliError::Stdout),
+        Err(help) => help.print().map(|()| Verdict::Agree).map_err(CliError::stdout),
     };
     match outcome.and_then(|verdict| output::finish().map(|()| verdict)) {
         Ok(verdict) => verdict.into(),

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::LowerArgs;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::kernel_text::{self, Wanted};
 use crate::output::{outln, print_json};
 
@@ -62,9 +62,9 @@ pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
     };
     let questions = ask(&module, &arches, used, whole);
     if questions.is_empty() {
-        return Err(CliError::message(format!(
+        return Err(message!(
             "{name}: nothing in it is lowered; that are atom, red, mbarrier and asynchronous copies"
-        )));
+        ));
     }
     if args.json {
         print_json(&questions.iter().flat_map(Question::results).collect::<Vec<_>>())?;
@@ -105,19 +105,20 @@ fn module<'t>(name: &str, text: &'t str, whole: bool) -> Result<Module<'t>, CliE
 
 fn arch(name: &str) -> Result<Arch, CliError> {
     Arch::from_name(name).ok_or_else(|| {
-        CliError::message(format!(
+        message!(
             "--arch {name}: no such architecture; there are {}, those with a letter after them, and `all`",
             ALL.join(", ")
-        ))
+        )
     })
 }
 
 fn arches(args: &LowerArgs, target: Option<Arch>) -> Result<Vec<Arch>, CliError> {
     match (args.arch.as_slice(), target) {
-        ([], Some(target)) if target.number() < FIRST => Err(CliError::message(format!(
+        ([], Some(target)) if target.number() < FIRST => Err(message!(
             "the module is for {target}, and lowering begins with {}; name one with --arch, such as --arch {}",
-            ALL[0], USUAL[0]
-        ))),
+            ALL[0],
+            USUAL[0]
+        )),
         ([], Some(target)) => Ok(vec![target]),
         ([], None) => USUAL.iter().map(|name| arch(name)).collect(),
         ([all], _) if all == "all" => ALL.iter().map(|name| arch(name)).collect(),

@@ -18,7 +18,7 @@ use atoms_cosim::usage::{Usage, UsageReport};
 use atoms_verilated::{Library, Snapshot};
 
 use crate::args::MachineArgs;
-use crate::error::CliError;
+use crate::error::{CliError, message};
 use crate::files::Files;
 use crate::interrupt;
 use crate::output::note;
@@ -33,14 +33,14 @@ pub(crate) fn files() -> Files {
 
 /// The configuration called `name`.
 pub(crate) fn config(name: &str) -> Result<NamedConfig, CliError> {
-    configs::named(&configs::rtl_dir(), name).map_err(CliError::of)
+    Ok(configs::named(&configs::rtl_dir(), name)?)
 }
 
 /// RTL of a configuration, for waves of this depth, built if need be.
 pub(crate) fn library(config: &NamedConfig, depth: Depth) -> Result<Library, CliError> {
     let dir = configs::rtl_dir();
     // Before it is read to be built: a file that changes in between is rather seen as another version.
-    let identity = RtlIdentity::of(&dir).map_err(CliError::of)?;
+    let identity = RtlIdentity::of(&dir)?;
     let library = rtl::library(&dir, config, depth.variant(), &mut build_step)
         .map_err(|error| CliError::about(&config.name, error))?;
     USED.get_or_init(|| identity);
@@ -61,21 +61,21 @@ pub(crate) fn model(config: &NamedConfig) -> ModelMachine {
 
 /// The RTL alone.
 pub(crate) fn rtl_machine(config: &NamedConfig, depth: Depth) -> Result<RtlMachine, CliError> {
-    let rtl = library(config, depth)?.instantiate().map_err(CliError::of)?;
-    RtlMachine::new(rtl, config.config).map_err(CliError::of)
+    let rtl = library(config, depth)?.instantiate()?;
+    Ok(RtlMachine::new(rtl, config.config)?)
 }
 
 /// RTL and model, abreast.
 pub(crate) fn lockstep(config: &NamedConfig, depth: Depth) -> Result<Lockstep, CliError> {
-    let rtl = library(config, depth)?.instantiate().map_err(CliError::of)?;
-    Lockstep::new(rtl, config.config).map_err(CliError::of)
+    let rtl = library(config, depth)?.instantiate()?;
+    Ok(Lockstep::new(rtl, config.config)?)
 }
 
 /// RTL and model, on as many threads as asked for.
 pub(crate) fn lockstep_on_threads(config: &NamedConfig, args: &MachineArgs) -> Result<Lockstep, CliError> {
     let mut machine = lockstep(config, args.depth())?;
     let following = if args.threads() > 1 { Following::OnItsOwnThread } else { Following::InTurns };
-    machine.set_following(Some(following)).map_err(CliError::of)?;
+    machine.set_following(Some(following))?;
     Ok(machine)
 }
 
@@ -120,11 +120,9 @@ pub(crate) fn session<M: Machine>(
         Some(path) => {
             let window = args.window.clone().unwrap_or(0..u64::MAX);
             if args.depth() == Depth::Internals {
-                machine.show_inside(window.clone()).map_err(|_| CliError::message(
-                    "--internals: the model's registers are shown by the RTL's signals; add --on lockstep or --on rtl",
-                ))?;
+                machine.show_inside(window.clone()).map_err(|_| message!("--internals: the model's registers are shown by the RTL's signals; add --on lockstep or --on rtl"))?;
             }
-            Some(Trace::create(path, &machine, None).map_err(CliError::of)?.within(window))
+            Some(Trace::create(path, &machine, None)?.within(window))
         }
         None => None,
     };
@@ -147,7 +145,7 @@ pub(crate) fn finish<M: Machine>(
             let cycles = session.tally().cycles;
             note!("atoms: the wave is empty: the run had {cycles} cycles, all of them outside of --window");
         }
-        trace.finish().map_err(CliError::of)?;
+        trace.finish()?;
         let vcd = shell(&path);
         lines.push(format!("wave       {vcd} (gtkwave {vcd} {})", shell(&path.with_extension("gtkw"))));
     }

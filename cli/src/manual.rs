@@ -24,7 +24,7 @@ pub(crate) fn man(folder: Option<&Path>) -> Result<Verdict, CliError> {
         return Ok(Verdict::Agree);
     }
     let mut text = Vec::new();
-    clap_mangen::Man::new(Cli::command()).render(&mut text).map_err(CliError::Stdout)?;
+    clap_mangen::Man::new(Cli::command()).render(&mut text).map_err(CliError::stdout)?;
     out!("{}", String::from_utf8_lossy(&text))?;
     Ok(Verdict::Agree)
 }

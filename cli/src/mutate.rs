@@ -10,7 +10,7 @@ use atoms_mutate::{
 use atoms_verilated::{Environment, cores};
 
 use crate::args::MutateArgs;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::machine;
 use crate::output::{note, out, print_json};
 use crate::progress::build_step;
@@ -34,11 +34,11 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
         files.writes("--survivors", folder);
     }
     files.check()?;
-    let explained = Explained::read(&explained_at).map_err(CliError::of)?;
-    let mut stages = stages(corpus.as_deref()).map_err(CliError::of)?;
+    let explained = Explained::read(&explained_at)?;
+    let mut stages = stages(corpus.as_deref())?;
     stages.truncate(args.stages.unwrap_or(usize::MAX));
-    let design = woven(&rtl_dir, "default", &mut build_step).map_err(CliError::of)?;
-    let every = mutants(&design).map_err(CliError::of)?;
+    let design = woven(&rtl_dir, "default", &mut build_step)?;
+    let every = mutants(&design)?;
     let keys: Vec<String> = every.iter().map(ToString::to_string).collect();
     let wanted = |(mutant, key): &(&Mutant, &String)| {
         mutant.switch.is_some() && args.only.as_deref().is_none_or(|only| key.contains(only))
@@ -46,11 +46,11 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
     let mut chosen: Vec<Mutant> =
         every.iter().zip(&keys).filter(wanted).map(|(mutant, _)| mutant.clone()).collect();
     if chosen.is_empty() {
-        return Err(CliError::message(format!(
+        return Err(message!(
             "no mutant matches; {} exist, for example `{}`",
             keys.len(),
             keys.first().map_or("", String::as_str)
-        )));
+        ));
     }
     if let Some(count) = args.sample {
         chosen = sample(&chosen, count, args.seed);
@@ -62,16 +62,16 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
     };
     let how =
         Hunt { rtl_dir: &rtl_dir, judge: JudgedBy::Model, stages: &stages, threads, every_stage: false };
-    let (mut fates, tallies) = hunt(how, &chosen, &mut build_step, &mut done).map_err(CliError::of)?;
+    let (mut fates, tallies) = hunt(how, &chosen, &mut build_step, &mut done)?;
     // After only some stages most of the mutants that are left are no survivors.
     if args.stages.is_none() {
         let scratch = Environment::from_process().target.join("mutants");
-        lint_survivors(&rtl_dir, &chosen, &mut fates, &explained, &scratch, threads).map_err(CliError::of)?;
+        lint_survivors(&rtl_dir, &chosen, &mut fates, &explained, &scratch, threads)?;
     }
     let source = |file: &str| design.source(file).unwrap_or_default();
     let report = MutationReport::new(&chosen, &fates, tallies, &explained, source, &keys);
     if let Some(folder) = &args.survivors {
-        write_survivors(&rtl_dir, &chosen, &fates, folder).map_err(CliError::of)?;
+        write_survivors(&rtl_dir, &chosen, &fates, folder)?;
     }
     match args.json {
         true => print_json(&report.result())?,

@@ -10,26 +10,26 @@ use crate::error::CliError;
 /// Writes a result to stdout.
 ///
 /// # Errors
-/// [`CliError::Stdout`]: a result that is lost without a word must not end with status 0.
+/// [`CliError`]: a result that is lost without a word must not end with status 0.
 pub(crate) fn result(text: Arguments<'_>) -> Result<(), CliError> {
-    std::io::stdout().write_fmt(text).map_err(CliError::Stdout)
+    std::io::stdout().write_fmt(text).map_err(CliError::stdout)
 }
 
 /// Writes a result as one line of JSON; keys are in alphabetical order.
 ///
 /// # Errors
-/// [`CliError::Stdout`].
+/// [`CliError`].
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
-    let value = serde_json::to_value(value).map_err(CliError::of)?;
+    let value = serde_json::to_value(value)?;
     result(format_args!("{value}\n"))
 }
 
 /// Writes what stdout still holds back.
 ///
 /// # Errors
-/// [`CliError::Stdout`].
+/// [`CliError`].
 pub(crate) fn finish() -> Result<(), CliError> {
-    std::io::stdout().flush().map_err(CliError::Stdout)
+    std::io::stdout().flush().map_err(CliError::stdout)
 }
 
 /// Writes a diagnostic to stderr. There is nowhere left to report that stderr cannot be written, and the

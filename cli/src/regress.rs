@@ -27,7 +27,7 @@ use atoms_verilated::Environment;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::{ClusterArgs, CutArgs, Executor, RegressArgs, RegressCommand, Workers, points};
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::machine::{self, shell};
 use crate::output::{note, out, outln};
 use crate::progress::{build_step, grouped};
@@ -39,8 +39,8 @@ pub(crate) fn regress(args: &RegressArgs) -> Result<Verdict, CliError> {
             let (tests, header) = again(out)?;
             let whole = Whole { out, workers, json: *json };
             // Whether it was begun there, and not whether anything was submitted yet.
-            if store::checkpoint(out).map_err(CliError::of)?.timing.executor == SLURM {
-                let options = cluster.over(SlurmOptions::of(out).map_err(CliError::of)?);
+            if store::checkpoint(out)?.timing.executor == SLURM {
+                let options = cluster.over(SlurmOptions::of(out)?);
                 return on_slurm(&whole, &prepare(tests)?, &header, options);
             }
             whole.run(&prepare(tests)?, &header)
@@ -60,12 +60,12 @@ pub(crate) fn regress(args: &RegressArgs) -> Result<Verdict, CliError> {
 
 /// What was begun in an output folder.
 fn again(out: &Path) -> Result<(Tests, RunHeader), CliError> {
-    RunRequest::again(out, configs::rtl_dir()).map_err(CliError::of)
+    Ok(RunRequest::again(out, configs::rtl_dir())?)
 }
 
 /// Builds the RTL, where a person sees it; the process that runs the tests finds it in the cache.
 fn prepare(tests: Tests) -> Result<Context, CliError> {
-    session::prepare(tests, &configs::rtl_dir(), &mut build_step).map_err(CliError::of)
+    Ok(session::prepare(tests, &configs::rtl_dir(), &mut build_step)?)
 }
 
 /// The plan that is meant where none is named.
@@ -75,8 +75,8 @@ fn plan(args: &RegressArgs) -> Result<PathBuf, CliError> {
     }
     let places = [PathBuf::from("regress.toml"), configs::rtl_dir().with_file_name("regress.toml")];
     places.into_iter().find(|plan| plan.is_file()).ok_or_else(|| {
-        CliError::message(
-            "no plan: name one, `atoms regress PLAN.toml`, or work in a checkout, which has a regress.toml",
+        message!(
+            "no plan: name one, `atoms regress PLAN.toml`, or work in a checkout, which has a regress.toml"
         )
     })
 }
@@ -91,24 +91,19 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
     let configs = points(&args.config, &args.set);
     let choice = PlanChoice { profile, seed: args.seed, tags: args.tag.clone(), configs };
     let request = RunRequest { plan: plan(args)?, choice, rtl_dir };
-    let (tests, header) = request.tests().map_err(CliError::of)?;
+    let (tests, header) = request.tests()?;
     if args.list {
         return list(&tests);
     }
     if args.executor == Executor::Local && (args.cut.given() || args.cluster != ClusterArgs::default()) {
-        return Err(CliError::message(
-            "options of a cluster are for --executor slurm: without it tests run here",
-        ));
+        return Err(message!("options of a cluster are for --executor slurm: without it tests run here"));
     }
     let default = || Environment::from_process().target.join("regress").join(&tests.profile);
     let out = args.out.clone().unwrap_or_else(default);
     // Reports and messages name it in lines to be pasted.
     if out.to_string_lossy().chars().any(char::is_control) {
         let out = out.display().to_string();
-        return Err(CliError::message(format!(
-            "--out: `{}` has control characters in it",
-            out.escape_debug()
-        )));
+        return Err(message!("--out: `{}` has control characters in it", out.escape_debug()));
     }
     let whole = Whole { out: &out, workers: &args.workers, json: args.json };
     let executor = match args.executor {
@@ -116,12 +111,12 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
         Executor::Slurm => SLURM,
     };
     machine::files().reads("the plan", &request.plan).writes("--out", &out).check()?;
-    session::create(&out, &tests, &header, executor, args.force).map_err(CliError::of)?;
+    session::create(&out, &tests, &header, executor, args.force)?;
     match args.executor {
         Executor::Local => whole.run(&prepare(tests)?, &header),
         Executor::Slurm => {
             let options = args.cluster.over(SlurmOptions::default());
-            shard::cut(&out, &tests, &header, args.cut.cut()).map_err(CliError::of)?;
+            shard::cut(&out, &tests, &header, args.cut.cut())?;
             on_slurm(&whole, &prepare(tests)?, &header, options)
         }
     }
@@ -159,9 +154,9 @@ impl Whole<'_> {
             // It has said why.
             Ended::Failed => return Ok(Verdict::NotAsked),
         }
-        let mut checkpoint = store::checkpoint(self.out).map_err(CliError::of)?;
+        let mut checkpoint = store::checkpoint(self.out)?;
         checkpoint.timing.rtl = context.rtl.clone();
-        let summary = finish(context, header, &checkpoint, self.out, self.out).map_err(CliError::of)?;
+        let summary = finish(context, header, &checkpoint, self.out, self.out)?;
         self.report(&summary, &checkpoint.timing)
     }
 
@@ -186,7 +181,7 @@ impl Whole<'_> {
             out!("{}", report::text::report(&self.as_seen_from_here(summary), timing, &page))
         };
         if let Err(error) = said {
-            if !error.is_closed_pipe() {
+            if !matches!(error, CliError::ClosedPipe) {
                 note!("regress: the results are in {}", shell(self.out));
             }
             return Err(error);
@@ -217,8 +212,8 @@ fn supervised(folder: &Path, workers: &Workers, more: &[String]) -> Result<Ended
         StopMode::Finish => note!("regress: finishes the tests at work; once more ends at once"),
         StopMode::End => note!("regress: ends"),
     };
-    ctrlc::set_handler(asked).map_err(CliError::of)?;
-    let program = std::env::current_exe().map_err(CliError::of)?;
+    ctrlc::set_handler(asked)?;
+    let program = std::env::current_exe()?;
     let command = |more: &[String]| {
         let mut command = Command::new(&program);
         command.args(["regress", "worker"]).args(more).arg("--").arg(folder);
@@ -235,7 +230,7 @@ fn supervised(folder: &Path, workers: &Workers, more: &[String]) -> Result<Ended
         arguments.extend(bundle);
         command(&arguments)
     };
-    let status = supervise(folder, || command(&whole), alone, &pipe, tell).map_err(CliError::of)?;
+    let status = supervise(folder, || command(&whole), alone, &pipe, tell)?;
     Ok(match status.success() {
         true => Ended::ByItself,
         false if pipe.is_stopping() => Ended::AtOnce,
@@ -246,26 +241,26 @@ fn supervised(folder: &Path, workers: &Workers, more: &[String]) -> Result<Ended
 /// Runs one shard, and publishes its result.
 fn run_shard(out: &Path, number: u32, workers: &Workers) -> Result<Verdict, CliError> {
     let (tests, header) = again(out)?;
-    let manifest = Manifest::read(out).map_err(CliError::of)?;
-    manifest.admit(out, &header.origin).map_err(CliError::of)?;
-    let tests_of = manifest.shard(number).map_err(CliError::of)?;
+    let manifest = Manifest::read(out)?;
+    manifest.admit(out, &header.origin)?;
+    let tests_of = manifest.shard(number)?;
     if verify(out, &manifest, number).is_ok() {
         outln!("shard {number} has its result already")?;
         return Ok(Verdict::Agree);
     }
     let context = prepare(tests)?;
     let work = work_folder(out, number);
-    shard::begin(&work, &context, &header, tests_of).map_err(CliError::of)?;
+    shard::begin(&work, &context, &header, tests_of)?;
     let more = ["--records".to_string(), "--end".to_string(), tests_of.end.to_string()];
     if supervised(&work, workers, &more)? == Ended::Failed {
         return Ok(Verdict::NotAsked);
     }
-    let complete = store::checkpoint(&work).map_err(CliError::of)?.state.next >= tests_of.end;
+    let complete = store::checkpoint(&work)?.state.next >= tests_of.end;
     if !complete {
         let _ = std::fs::remove_dir_all(&work);
-        return Err(CliError::message(format!("shard {number} was stopped before its last test")));
+        return Err(message!("shard {number} was stopped before its last test"));
     }
-    match publish(out, &manifest, &header.origin, number, &work).map_err(CliError::of)? {
+    match publish(out, &manifest, &header.origin, number, &work)? {
         Published::New => outln!("shard {number}: {} tests", tests_of.end - tests_of.first)?,
         Published::AlreadyThere => {
             outln!("shard {number}: another task was first; its result stays")?;
@@ -284,21 +279,21 @@ fn on_slurm(
     header: &RunHeader,
     options: SlurmOptions,
 ) -> Result<Verdict, CliError> {
-    let manifest = Manifest::read(whole.out).map_err(CliError::of)?;
-    manifest.admit(whole.out, &header.origin).map_err(CliError::of)?;
-    let program = std::env::current_exe().map_err(CliError::of)?;
+    let manifest = Manifest::read(whole.out)?;
+    manifest.admit(whole.out, &header.origin)?;
+    let program = std::env::current_exe()?;
     let commands = SlurmCommands::default();
-    let shards = SlurmShards::new(commands, whole.out, &program, options).map_err(CliError::of)?;
+    let shards = SlurmShards::new(commands, whole.out, &program, options)?;
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
-    ctrlc::set_handler(move || asked.store(true, Ordering::SeqCst)).map_err(CliError::of)?;
-    if let Some((submitted, job)) = shards.submit().map_err(CliError::of)? {
+    ctrlc::set_handler(move || asked.store(true, Ordering::SeqCst))?;
+    if let Some((submitted, job)) = shards.submit()? {
         note!("regress: {} shards submitted as {job}", submitted.len());
     }
     let bar = crate::progress::bar(u64::from(manifest.count()), "shards");
     let outcome = shards.wait(&stop, &mut |done| bar.set_position(u64::from(done)));
     bar.finish_and_clear();
-    match outcome.map_err(CliError::of)? {
+    match outcome? {
         (WaitOutcome::Done, _) => merge(whole, context, header),
         (WaitOutcome::Cancelled, _) => {
             note!("regress: the job was cancelled");
@@ -306,21 +301,21 @@ fn on_slurm(
         }
         (WaitOutcome::Ended, missing) => {
             let missing: Vec<_> = missing.iter().map(ToString::to_string).collect();
-            Err(CliError::message(format!(
+            Err(message!(
                 "shards without a result:\n{}\nrun them with `{} regress resume {}`",
                 missing.join("\n"),
                 report::command::program(),
                 shell(whole.out)
-            )))
+            ))
         }
     }
 }
 
 fn merge(whole: &Whole<'_>, context: &Context, header: &RunHeader) -> Result<Verdict, CliError> {
-    let manifest = Manifest::read(whole.out).map_err(CliError::of)?;
-    manifest.admit(whole.out, &header.origin).map_err(CliError::of)?;
-    let summary = shard::merge(whole.out, &manifest, context, header).map_err(CliError::of)?;
-    let timing = store::checkpoint(whole.out).map_err(CliError::of)?.timing;
+    let manifest = Manifest::read(whole.out)?;
+    manifest.admit(whole.out, &header.origin)?;
+    let summary = shard::merge(whole.out, &manifest, context, header)?;
+    let timing = store::checkpoint(whole.out)?.timing;
     whole.report(&summary, &timing)
 }
 
@@ -348,19 +343,19 @@ fn worker(out: &Path, workers: &Workers, end: Option<u64>, records: bool) -> Res
     let stop = Arc::new(AtomicBool::new(false));
     // A terminal tells all its processes of Ctrl-C, and the one that started this one says what it means.
     let on_signal = Arc::clone(&stop);
-    ctrlc::set_handler(move || on_signal.store(true, Ordering::SeqCst)).map_err(CliError::of)?;
+    ctrlc::set_handler(move || on_signal.store(true, Ordering::SeqCst))?;
     let on_pull = Arc::clone(&stop);
     // Before anything else: what builds RTL ends with the process that started it, too.
     std::thread::spawn(move || listen(std::io::stdin().lock(), || on_pull.store(true, Ordering::SeqCst)));
     let context = prepare(again(out)?.0)?;
-    let (store, checkpoint) = Store::reopen(out, records).map_err(CliError::of)?;
+    let (store, checkpoint) = Store::reopen(out, records)?;
     let limits = Limits { jobs: jobs(workers), until: None, stop: &stop };
     let bar = bar();
     let mut show = |progress: &RunProgress| show(&bar, progress);
     let range = 0..end.unwrap_or(u64::MAX);
     let outcome = session::run(&context, range, store, Some(checkpoint), &limits, &mut show);
     bar.finish_and_clear();
-    outcome.map_err(CliError::of)?;
+    outcome?;
     Ok(Verdict::Agree)
 }
 
@@ -374,7 +369,7 @@ fn goes_on(out: &Path) -> ! {
 fn run_alone(out: &Path, index: u64, bundle: bool) -> Result<Verdict, CliError> {
     std::thread::spawn(|| listen(std::io::stdin().lock(), || ()));
     let context = prepare(again(out)?.0)?;
-    session::alone(&context, index, bundle, out).map_err(CliError::of)?;
+    session::alone(&context, index, bundle, out)?;
     Ok(Verdict::Agree)
 }
 

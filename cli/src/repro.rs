@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{BundleRtlArgs, ReproArgs};
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::machine::{self, shell};
 use crate::output::{outln, print_json};
 use crate::progress::{build_step, grouped};
@@ -28,11 +28,11 @@ use crate::progress::{build_step, grouped};
 pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
     if let Some(folder) = &args.in_this_process {
         std::thread::spawn(|| listen(std::io::stdin().lock(), || ()));
-        let bundle = Bundle::read(&args.bundle).map_err(CliError::of)?;
-        let journal = WorkerJournal::open(folder, 0).map_err(CliError::of)?;
+        let bundle = Bundle::read(&args.bundle)?;
+        let journal = WorkerJournal::open(folder, 0)?;
         return replay(args, &bundle, &journal);
     }
-    let bundle = Bundle::read(&args.bundle).map_err(CliError::of)?;
+    let bundle = Bundle::read(&args.bundle)?;
     let mut files = machine::files();
     files.reads("the bundle", &args.bundle);
     if let Some(path) = &args.trace {
@@ -46,8 +46,8 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
         outln!("  replays    {}", what(&bundle))?;
         rtl.print(&bundle)?;
     }
-    let program = std::env::current_exe()
-        .map_err(|error| CliError::message(format!("cannot find the program that runs: {error}")))?;
+    let program =
+        std::env::current_exe().map_err(|error| message!("cannot find the program that runs: {error}"))?;
     let journals = Environment::from_process().target.join("repro").join(std::process::id().to_string());
     let journals = std::path::absolute(&journals).unwrap_or(journals);
     let mut command = Command::new(&program);
@@ -63,7 +63,7 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
         command.arg("--json");
     }
     command.arg("--").arg(&args.bundle);
-    let ended = ControlPipe::default().run(command, &journals).map_err(CliError::of);
+    let ended = ControlPipe::default().run(command, &journals);
     let _ = std::fs::remove_dir_all(&journals);
     let ended = ended?;
     let verdict = match (ended.died(), ended.status.code()) {
@@ -107,7 +107,7 @@ impl BundleRtl {
             let (folder, here) = (bundle.rtl_dir(), here.ok());
             return Ok(BundleRtl { folder, is_of_bundle: true, replaced: false, here });
         }
-        let here = Some(here.map_err(CliError::of)?);
+        let here = Some(here?);
         let is_of_bundle = bundle.rtl == here;
         Ok(BundleRtl { folder, is_of_bundle, replaced: !is_of_bundle && !args.here, here })
     }
@@ -201,10 +201,10 @@ fn died(args: &ReproArgs, bundle: &Bundle, rtl: &BundleRtl, death: Death) -> Res
 fn replay(args: &ReproArgs, bundle: &Bundle, journal: &WorkerJournal) -> Result<Verdict, CliError> {
     let rtl = BundleRtl::choose(&args.rtl, bundle)?;
     let depth = if args.internals { Depth::Internals } else { Depth::Ports };
-    let session = bundle.session(&rtl.folder, depth, &mut build_step).map_err(CliError::of)?;
+    let session = bundle.session(&rtl.folder, depth, &mut build_step)?;
     journal.test(0, Duration::MAX, None);
     let (session, ()) = session.listened_by(journal.pulse());
-    let replayed = bundle.replay(session, args.trace.as_deref()).map_err(CliError::of)?;
+    let replayed = bundle.replay(session, args.trace.as_deref())?;
     journal.idle();
     if args.json {
         let found = replayed.found.map(|found| ReplayedFailure {

@@ -18,7 +18,7 @@ pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
             let configs = chosen(points)?;
             let built = rtl::libraries(&configs::rtl_dir(), &configs, Variant::Fast, &mut build_step);
             let built = built.map_err(|failed| CliError::about(&failed.0.name, failed.1))?;
-            outln!("rtl        {}", RtlIdentity::of(&configs::rtl_dir()).map_err(CliError::of)?)?;
+            outln!("rtl        {}", RtlIdentity::of(&configs::rtl_dir())?)?;
             for (config, library) in configs.iter().zip(built) {
                 outln!("{:10} {}", config.name, library.path().display())?;
             }
@@ -28,7 +28,7 @@ pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
             let cache = Cache::new(&Environment::from_process());
             let age =
                 if *all { Duration::ZERO } else { Duration::from_secs(u64::from(*older) * 24 * 60 * 60) };
-            let cleaned = cache.clean(age).map_err(CliError::of)?;
+            let cleaned = cache.clean(age)?;
             let kept = match cleaned.in_use {
                 0 => String::new(),
                 in_use => format!(", {in_use} kept because they are in use"),
@@ -41,7 +41,7 @@ pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
         RtlCommand::Lint { points } => {
             let mut verdict = Verdict::Agree;
             for config in chosen(points)? {
-                let warnings = lint(&configs::rtl_dir(), &config, &mut build_step).map_err(CliError::of)?;
+                let warnings = lint(&configs::rtl_dir(), &config, &mut build_step)?;
                 if warnings.is_empty() {
                     outln!("{:10} clean", config.name)?;
                 } else {
@@ -63,7 +63,7 @@ fn entries(number: usize, bytes: u64) -> String {
 fn chosen(points: &PointsArgs) -> Result<Vec<NamedConfig>, CliError> {
     let names = points.names();
     if names.is_empty() {
-        return configs::all(&configs::rtl_dir()).map_err(CliError::of);
+        return Ok(configs::all(&configs::rtl_dir())?);
     }
     names.iter().map(|name| machine::config(name)).collect()
 }

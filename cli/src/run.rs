@@ -16,7 +16,7 @@ use atoms_verilated::Snapshot;
 use serde::Serialize;
 
 use crate::args::{On, RunArgs, Undefined as Level};
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::kernel_text::{self, Wanted};
 use crate::machine::{self, MeasuredSession};
 use crate::output::{note, out, outln, print_json};
@@ -29,38 +29,36 @@ use crate::usage;
 pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let dumps = dumps(&args.dump)?;
     let Some(level) = args.undefined() else {
-        return Err(CliError::message("--check: only one of off, warn and strict can be meant"));
+        return Err(message!("--check: only one of off, warn and strict can be meant"));
     };
     if level == Level::Strict && args.machine.on == On::Rtl {
-        return Err(CliError::message(
-            "--check strict: the RTL names nothing; add --on lockstep or --on model",
-        ));
+        return Err(message!("--check strict: the RTL names nothing; add --on lockstep or --on model"));
     }
     let name = args.listing.display().to_string();
-    let launch = args.launch.as_deref().map(Launch::from_file).transpose().map_err(CliError::of)?;
+    let launch = args.launch.as_deref().map(Launch::from_file).transpose()?;
     let arch = args.arch.or(launch.as_ref().and_then(|l| l.arch));
     let text = kernel_text::read(&args.listing, arch, Wanted::Code)?;
     let program = Program::read(&name, &text, arch).map_err(|error| CliError::Listing(Box::new(error)))?;
     if let Some(arch) = args.arch.filter(|arch| *arch != program.arch) {
-        return Err(CliError::message(format!(
+        return Err(message!(
             "--arch {arch}: the listing is for {}; only PTX is run on another architecture",
             program.arch
-        )));
+        ));
     }
     let (Some(launch), Some(path)) = (launch, args.launch.as_deref()) else {
         return begin(&name, &program);
     };
     let kernel = launch.kernel(&program).map_err(|error| match error {
         LaunchError::Unread(unread) => CliError::Listing(Box::new(unread.error)),
-        other => CliError::of(other),
+        other => other.into(),
     })?;
     for (name, _) in &dumps {
         if !launch.buffers().any(|param| param.name == *name) {
             let known: Vec<_> = launch.buffers().map(|param| param.name.as_str()).collect();
-            return Err(CliError::message(format!(
+            return Err(message!(
                 "--dump {name}: the launch has no buffer of that name; there are {}",
                 known.join(", ")
-            )));
+            ));
         }
     }
     let mut files = machine::files();
@@ -89,7 +87,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
 /// Prints a launch file to begin with.
 fn begin(name: &str, program: &Program) -> Result<Verdict, CliError> {
     let Some(kernel) = program.kernels.first() else {
-        return Err(CliError::message(format!("{name}: there is no kernel in it")));
+        return Err(message!("{name}: there is no kernel in it"));
     };
     out!("{}", atoms_sm::template(kernel))?;
     let others =
@@ -109,7 +107,7 @@ fn begin(name: &str, program: &Program) -> Result<Verdict, CliError> {
 fn dumps(args: &[String]) -> Result<Vec<(String, PathBuf)>, CliError> {
     let pair = |arg: &String| match arg.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
-        _ => Err(CliError::message(format!("--dump {arg}: expected NAME=FILE, such as out=out.bin"))),
+        _ => Err(message!("--dump {arg}: expected NAME=FILE, such as out=out.bin")),
     };
     args.iter().map(pair).collect()
 }
@@ -129,7 +127,7 @@ struct Question<'a> {
 
 impl Question<'_> {
     fn on<M: Machine>(&self, machine: M) -> Result<Verdict, CliError> {
-        self.or_again(machine, |snapshot| Err(CliError::of(Failure::FollowerDiverged(snapshot))))
+        self.or_again(machine, |snapshot| Err(Failure::FollowerDiverged(snapshot).into()))
     }
 
     /// Runs the kernel, and reports; `again` repeats a run whose follower diverged, from this snapshot or from reset.
@@ -211,8 +209,8 @@ impl Question<'_> {
                 self.print_failure(failure, &session, &lines, (undefined, found))?;
                 Ok(Verdict::Disagree)
             }
-            Err(RunError::Port(failure)) => Err(CliError::of(failure)),
-            Err(RunError::Kernel(error)) => Err(CliError::message(format!("{error}"))),
+            Err(RunError::Port(failure)) => Err(failure.into()),
+            Err(RunError::Kernel(error)) => Err(message!("{error}")),
         }
     }
 

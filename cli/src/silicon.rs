@@ -15,7 +15,7 @@ use atoms_silicon::report::{self, CaptureReport, OracleFinding};
 use atoms_silicon::times;
 
 use crate::args::{Against, SiliconCommand, SiliconReportArgs, SiliconShowArgs, SiliconTraceArgs};
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::interrupt;
 use crate::machine;
 use crate::measurements;
@@ -39,7 +39,7 @@ fn open(path: &Path) -> Result<Capture, CliError> {
 fn read(path: &Path, file: impl Read) -> Result<Capture, CliError> {
     let capture = Capture::read(file).map_err(|error| match error {
         CaptureError::Read(source) => CliError::reading(path)(source),
-        other => CliError::message(format!("{}: it {other}", path.display())),
+        other => message!("{}: it {other}", path.display()),
     })?;
     if capture.end.is_none() {
         note!("{}: the run was cut off: {} programs are there", path.display(), capture.records.len());
@@ -80,7 +80,7 @@ fn verdict(report: &CaptureReport) -> Verdict {
 }
 
 fn as_json(report: &CaptureReport) -> Result<String, CliError> {
-    serde_json::to_string_pretty(report).map_err(CliError::of)
+    Ok(serde_json::to_string_pretty(report)?)
 }
 
 fn full(args: &SiliconReportArgs) -> Result<Verdict, CliError> {
@@ -233,10 +233,7 @@ fn profile(path: &Path, csv: bool) -> Result<Verdict, CliError> {
     let timings = times::timings(&capture);
     let fits = times::fits(&timings);
     if fits.is_empty() {
-        return Err(CliError::message(format!(
-            "{}: no program of it that reads clocks answered",
-            path.display()
-        )));
+        return Err(message!("{}: no program of it that reads clocks answered", path.display()));
     }
     let header = &capture.header;
     if csv {
@@ -297,9 +294,7 @@ fn came_of(outcome: &ProgramOutcome) -> String {
 
 fn unknown(name: &str, capture: &Path) -> CliError {
     let path = capture.display();
-    CliError::message(format!(
-        "{path}: there is no program `{name}` in it; `atoms silicon show {path}` lists them"
-    ))
+    message!("{path}: there is no program `{name}` in it; `atoms silicon show {path}` lists them")
 }
 
 fn trace(args: &SiliconTraceArgs) -> Result<Verdict, CliError> {
@@ -307,13 +302,13 @@ fn trace(args: &SiliconTraceArgs) -> Result<Verdict, CliError> {
     let record = capture.record(&args.program).ok_or_else(|| unknown(&args.program, &args.capture))?;
     let Some(outputs) = record.outputs() else {
         let why = came_of(&record.outcome);
-        return Err(CliError::message(format!("`{}` has no answers: {why}", args.program)));
+        return Err(message!("`{}` has no answers: {why}", args.program));
     };
     if record.program.launches.iter().all(|launch| matches!(launch.reading, Reading::Times(_))) {
-        return Err(CliError::message(format!("`{}` reads clocks: it has no requests", args.program)));
+        return Err(message!("`{}` reads clocks: it has no requests", args.program));
     }
     let outputs: Vec<Vec<u8>> = outputs.into_iter().map(<[u8]>::to_vec).collect();
-    let text = observe::write_trace(Vec::new(), &record.program, &outputs).map_err(CliError::of)?;
+    let text = observe::write_trace(Vec::new(), &record.program, &outputs)?;
     out!("{}", String::from_utf8_lossy(&text))?;
     Ok(Verdict::Agree)
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Compared;
 use crate::args::BenchArgs;
-use crate::error::CliError;
+use crate::error::{CliError, message};
 
 pub(super) struct Other {
     path: PathBuf,
@@ -50,9 +50,9 @@ impl Other {
         let both: Compared = both.collect();
         if both.is_empty() {
             let path = self.path.display();
-            return Err(CliError::message(format!(
+            return Err(message!(
                 "--compare {path}: it measured something else: none of its figures is one of this run"
-            )));
+            ));
         }
         Ok(both)
     }
@@ -63,9 +63,7 @@ fn read(path: &Path, bytes: &[u8]) -> Result<Figures, CliError> {
     let value: Result<Value, _> = serde_json::from_slice(bytes);
     value.and_then(|mut value| serde_json::from_value(value["figures"].take())).map_err(|error| {
         let path = path.display();
-        CliError::message(format!(
-            "--compare {path}: expected what `atoms bench --json` prints, or a program that prints it: {error}"
-        ))
+        message!("--compare {path}: expected what `atoms bench --json` prints, or a program that prints it: {error}")
     })
 }
 
@@ -76,7 +74,7 @@ fn of_program(program: &Path, args: &BenchArgs) -> Result<Figures, CliError> {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().last().unwrap_or_default();
         let (program, status) = (program.display(), output.status);
-        return Err(CliError::message(format!("--compare {program}: it ended with {status}: {said}")));
+        return Err(message!("--compare {program}: it ended with {status}: {said}"));
     }
     read(program, &output.stdout)
 }

@@ -33,16 +33,16 @@ pub(super) fn of_kernel(
     launch: &Path,
 ) -> Result<Verdict, CliError> {
     let name = listing.display().to_string();
-    let launch = Launch::from_file(launch).map_err(CliError::of)?;
+    let launch = Launch::from_file(launch)?;
     let text = kernel_text::read(listing, launch.arch, Wanted::Code)?;
     let program =
         Program::read(&name, &text, launch.arch).map_err(|error| CliError::Listing(Box::new(error)))?;
-    let kernel = launch.kernel(&program).map_err(CliError::of)?;
+    let kernel = launch.kernel(&program)?;
     let library = machine::library(config, Depth::Ports)?;
     let lockstep = || {
-        let rtl = library.instantiate().map_err(CliError::of)?;
-        let mut machine = Lockstep::new(rtl, config.config).map_err(CliError::of)?;
-        machine.set_following(Some(Following::InTurns)).map_err(CliError::of)?;
+        let rtl = library.instantiate()?;
+        let mut machine = Lockstep::new(rtl, config.config)?;
+        machine.set_following(Some(Following::InTurns))?;
         Ok(machine)
     };
     let Statistics { warp_instructions, thread_instructions, cycles, shared_requests, .. } =
@@ -80,12 +80,12 @@ fn rate<M: Machine>(
     loop {
         let report = match atoms_sm::run(kernel, launch, &mut session, &SmConfig::default()) {
             Err(RunError::Port(Failure::Interrupted { .. })) => return Ok((f64::NAN, Statistics::default())),
-            report => report.map_err(CliError::of)?,
+            report => report?,
         };
         instructions += report.statistics.warp_instructions;
         let spent = (processor_time() - start).as_secs_f64();
         if spent >= seconds {
-            session.machine_mut().catch_up().map_err(CliError::of)?;
+            session.machine_mut().catch_up()?;
             return Ok((instructions as f64 / spent, report.statistics));
         }
     }

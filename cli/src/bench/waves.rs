@@ -33,7 +33,7 @@ pub(super) fn of_waves(
     files.check()?;
     let fast = machine::library(config, Depth::Ports)?;
     let inside = machine::library(config, Depth::Internals)?;
-    let mut bench = WaveBench::new([&fast, &inside], config.config, mix, dir).map_err(CliError::of)?;
+    let mut bench = WaveBench::new([&fast, &inside], config.config, mix, dir)?;
     let rerun = Rerun::Random(Box::new(Campaign {
         config: config.clone(),
         profile: Profile::default(),
@@ -45,14 +45,14 @@ pub(super) fn of_waves(
     let look = || {
         let start = Instant::now();
         let window = CYCLE - WINDOW / 2..CYCLE + WINDOW / 2;
-        rerun.excerpt(&fast, window, &dir.join("at.vcd"), None, &mut |_| {}).map_err(CliError::of)?;
+        rerun.excerpt(&fast, window, &dir.join("at.vcd"), None, &mut |_| {})?;
         Ok::<_, CliError>(start.elapsed().as_secs_f64())
     };
     look()?;
     let about = "elapsed time, files complete".to_owned();
     let subject = Subject { kind: "waves", config, about, ratios: WaveBench::RATIOS };
     measure(args, &subject, |limit| {
-        let mut round = bench.round(limit).map_err(CliError::of)?;
+        let mut round = bench.round(limit)?;
         round.push(BenchValue { what: "cycle 1,000,000 looked at again", unit: "s", value: look()? });
         Ok(round)
     })

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::args::explore::CalibrateArgs;
 use crate::args::point;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::machine;
 use crate::output::{outln, print_json};
 
@@ -31,25 +31,22 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Verdict, CliError> {
     let mut measurements = match &args.file {
         None => published(),
         Some(path) => read_measurements(File::open(path).map_err(CliError::reading(path))?)
-            .map_err(|error| CliError::message(format!("`{}`: {error}", path.display())))?,
+            .map_err(|error| message!("`{}`: {error}", path.display()))?,
     };
     if let Some(gpu) = &args.gpu {
         let mut known: Vec<_> = measurements.iter().map(|one| one.gpu.clone()).collect();
         measurements.retain(|one| one.gpu == *gpu);
         known.dedup();
         if measurements.is_empty() {
-            return Err(CliError::message(format!(
-                "no measurement is of `{gpu}`; there are {}",
-                known.join(", ")
-            )));
+            return Err(message!("no measurement is of `{gpu}`; there are {}", known.join(", ")));
         }
     }
     let config = args.config.as_ref().map(|config| machine::config(&point(config, &args.set))).transpose()?;
-    let found = calibrate(&measurements, &configs::rtl_dir(), config.as_ref()).map_err(CliError::of)?;
+    let found = calibrate(&measurements, &configs::rtl_dir(), config.as_ref())?;
     if let (Some(path), true) = (&args.file, found.iter().all(|one| one.constants.is_empty())) {
         let why = found.iter().find_map(|one| one.too_few.as_deref());
         let why = why.unwrap_or("no measurement of latency or throughput has `use` fit");
-        return Err(CliError::message(format!("`{}`: {why}", path.display())));
+        return Err(message!("`{}`: {why}", path.display()));
     }
     if let Some(out) = &args.out {
         write(out, &found)?;
@@ -68,10 +65,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Verdict, CliError> {
 fn write(out: &Path, found: &[Calibration]) -> Result<(), CliError> {
     let [one] = found else {
         let gpus: Vec<_> = found.iter().map(|one| &one.gpu[..]).collect();
-        return Err(CliError::message(format!(
-            "--out is for one GPU, and there are {}: choose with --gpu",
-            gpus.join(", ")
-        )));
+        return Err(message!("--out is for one GPU, and there are {}: choose with --gpu", gpus.join(", ")));
     };
     std::fs::write(out, one.profile().to_text()).map_err(CliError::writing(out))
 }
@@ -81,19 +75,19 @@ pub(crate) fn profile(name: &str) -> Result<GpuProfile, CliError> {
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending == "toml") {
         let text = std::fs::read_to_string(path).map_err(CliError::reading(path))?;
-        return GpuProfile::from_text(&text).map_err(|error| CliError::message(format!("`{name}`: {error}")));
+        return GpuProfile::from_text(&text).map_err(|error| message!("`{name}`: {error}"));
     }
     let mut measurements = published();
     measurements.retain(|one| one.gpu == name);
-    let found = calibrate(&measurements, &configs::rtl_dir(), None).map_err(CliError::of)?;
+    let found = calibrate(&measurements, &configs::rtl_dir(), None)?;
     let known = || "`atoms explore calibrate` lists GPUs with published figures; your own are a FILE.toml of its --out";
     match &found[..] {
         [one] if !one.constants.is_empty() => Ok(one.profile()),
-        [one] => Err(CliError::message(format!(
+        [one] => Err(message!(
             "{name}: {}; {}",
             one.too_few.as_deref().unwrap_or("no figure has constants"),
             known()
-        ))),
-        _ => Err(CliError::message(format!("no GPU `{name}`; {}", known()))),
+        )),
+        _ => Err(message!("no GPU `{name}`; {}", known())),
     }
 }

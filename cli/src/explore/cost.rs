@@ -13,7 +13,7 @@ use atoms_explore::cost::{
 use atoms_verilated::{Cache, Environment};
 
 use crate::args::explore::CostArgs;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::machine;
 use crate::output::{diagnostic, note, outln};
 use crate::progress::grouped;
@@ -32,10 +32,9 @@ pub(crate) fn cost(args: &CostArgs) -> Result<Verdict, CliError> {
         gate_equivalents_per_bit: args.memory_bit,
         table: &BUILT_IN,
     };
-    let cost =
-        if args.fitted { estimate(&question).map_err(CliError::of)? } else { mapped(args, &question)? };
+    let cost = if args.fitted { estimate(&question)? } else { mapped(args, &question)? };
     if args.json {
-        outln!("{}", serde_json::to_value(&cost).map_err(CliError::of)?)?;
+        outln!("{}", serde_json::to_value(&cost)?)?;
     } else {
         show(&cost)?;
     }
@@ -55,7 +54,7 @@ fn check_files(args: &CostArgs) -> Result<(), CliError> {
 
 fn mapped(args: &CostArgs, question: &CostQuestion<'_>) -> Result<UnitCost, CliError> {
     let tools = chosen_tools(args)?;
-    measured(question, &tools, goal(args)).map_err(CliError::of)
+    Ok(measured(question, &tools, goal(args))?)
 }
 
 /// The cost of a module of the user's.
@@ -63,9 +62,9 @@ fn source(args: &CostArgs, last: &Path) -> Result<Verdict, CliError> {
     let top = last.file_stem().unwrap_or_default().to_string_lossy();
     let tools = chosen_tools(args)?;
     let cache = Cache::new(&Environment::from_process());
-    let rows = measure_source(&args.source, &top, &tools, &cache, goal(args)).map_err(CliError::of)?;
+    let rows = measure_source(&args.source, &top, &tools, &cache, goal(args))?;
     if args.json {
-        outln!("{}", serde_json::to_value(&rows).map_err(CliError::of)?)?;
+        outln!("{}", serde_json::to_value(&rows)?)?;
         return Ok(Verdict::Agree);
     }
     outln!("module {top}, mapped to {}, for {} ns\n", tools.identity.library, args.period)?;
@@ -83,8 +82,8 @@ fn chosen_tools(args: &CostArgs) -> Result<CostTools, CliError> {
         choice.liberty = Some(std::path::absolute(liberty).map_err(CliError::reading(liberty))?);
     }
     tools(&choice).map_err(|error| match error.is_missing() {
-        true => CliError::message(format!("{error}; `--fitted` needs no tools")),
-        false => CliError::of(error),
+        true => message!("{error}; `--fitted` needs no tools"),
+        false => error.into(),
     })
 }
 

@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 use super::calibrate;
 use crate::args::On;
 use crate::args::explore::{ExploreRunArgs, TraceGaps};
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::files::Files;
 use crate::interrupt;
 use crate::kernel_text::{self, Wanted};
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ExploreRunArgs) -> Result<Verdict, CliError> {
             print_finding(args, &config, &error)?;
             Ok(Verdict::Disagree)
         }
-        Err(error) => Err(CliError::of(error)),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -67,7 +67,7 @@ fn on(args: &ExploreRunArgs, trial: &Trial<'_>) -> Result<Measured, CliError> {
         }
         On::Lockstep => {
             let library = machine::library(trial.config, Depth::Ports)?;
-            let rtl = machine::rtl_used().ok_or_else(|| CliError::message("no RTL was used"))?;
+            let rtl = machine::rtl_used().ok_or_else(|| message!("no RTL was used"))?;
             certify(trial, &library, rtl).map(|certificate| (certificate.measurement, Some(certificate)))
         }
     })
@@ -76,10 +76,10 @@ fn on(args: &ExploreRunArgs, trial: &Trial<'_>) -> Result<Measured, CliError> {
 /// Predicts the time of a generated workload on a GPU.
 fn time(gpu: &str, trial: &Trial<'_>) -> Result<(GpuProfile, GpuTime), CliError> {
     let Workload::Generated(generated) = trial.workload else {
-        return Err(CliError::message("--gpu is for a generated workload"));
+        return Err(message!("--gpu is for a generated workload"));
     };
     let profile = calibrate::profile(gpu)?;
-    let counts = RoundCounts::of(generated, trial.config, trial.seed).map_err(CliError::of)?;
+    let counts = RoundCounts::of(generated, trial.config, trial.seed)?;
     let time = profile.time(&counts).map_err(CliError::message)?;
     Ok((profile, time))
 }
@@ -125,8 +125,7 @@ fn workload(args: &ExploreRunArgs, files: &mut Files) -> Result<Workload, CliErr
     files.reads("the workload", path);
     if trace {
         let text = std::fs::read(path).map_err(CliError::reading(path))?;
-        let replay = Replay::read(&text[..])
-            .map_err(|error| CliError::message(format!("`{}`: {error}", path.display())))?;
+        let replay = Replay::read(&text[..]).map_err(|error| message!("`{}`: {error}", path.display()))?;
         let gaps = match args.gaps {
             Some(TraceGaps::Recorded) => Gaps::Recorded,
             Some(TraceGaps::None) | None => Gaps::None,
@@ -135,17 +134,17 @@ fn workload(args: &ExploreRunArgs, files: &mut Files) -> Result<Workload, CliErr
         return Ok(Workload::Trace { name, hash: hash([&text]), replay: Box::new(replay), gaps });
     }
     let Some(launch_path) = &args.launch else {
-        return Err(CliError::message(format!(
+        return Err(message!(
             "`{}` is a kernel: add --launch FILE.toml; `atoms run {0}` prints one to begin with",
             args.workload
-        )));
+        ));
     };
     files.reads("the launch file", launch_path);
-    let launch = Launch::from_file(launch_path).map_err(CliError::of)?;
+    let launch = Launch::from_file(launch_path)?;
     let text = kernel_text::read(path, launch.arch, Wanted::Code)?;
     let program = Program::read(&args.workload, &text, launch.arch)
         .map_err(|error| CliError::Listing(Box::new(error)))?;
-    let kernel = launch.kernel(&program).map_err(CliError::of)?.clone();
+    let kernel = launch.kernel(&program)?.clone();
     let launch_text = std::fs::read_to_string(launch_path).map_err(CliError::reading(launch_path))?;
     let unit = args.unit.unwrap_or_default();
     Ok(Workload::Kernel(Box::new(KernelWorkload::new(kernel, launch, unit, [&text, &launch_text]))))
@@ -153,15 +152,13 @@ fn workload(args: &ExploreRunArgs, files: &mut Files) -> Result<Workload, CliErr
 
 fn generated(args: &ExploreRunArgs) -> Result<Workload, CliError> {
     let mut workload = Generated::named(&args.workload).map_err(|error| {
-        CliError::message(format!(
-            "{error}; a kernel or a trace is named by its file, and there is none called so"
-        ))
+        message!("{error}; a kernel or a trace is named by its file, and there is none called so")
     })?;
     let stated = args.with.iter().map(|setting| match setting.split_once('=') {
         Some((name, value)) => Ok((name.trim(), value.trim())),
-        None => Err(CliError::message(format!("--with {setting}: expected NAME=VALUE, such as warps=16"))),
+        None => Err(message!("--with {setting}: expected NAME=VALUE, such as warps=16")),
     });
-    workload.set_all(stated.collect::<Result<Vec<_>, _>>()?).map_err(CliError::of)?;
+    workload.set_all(stated.collect::<Result<Vec<_>, _>>()?)?;
     Ok(Workload::Generated(workload))
 }
 

@@ -11,7 +11,7 @@ use crate::error::{CliError, Verdict};
 use crate::output::{outln, print_json};
 
 pub(crate) fn workloads(name: Option<&str>, json: bool) -> Result<Verdict, CliError> {
-    let one = name.map(|name| Generated::named(name).map_err(CliError::of)).transpose()?;
+    let one = name.map(Generated::named).transpose()?;
     let kinds: Vec<_> = one.map_or_else(|| GENERATED.iter().collect(), |one: Generated| vec![one.kind()]);
     if json {
         let common = common_parameters().iter().map(ParameterResult::of).collect();

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::args::wave::WaveAtArgs;
 use crate::cosim;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::machine::{self, shell};
 use crate::output::{note, outln, print_json};
 use crate::progress::{build_step, grouped};
@@ -36,7 +36,7 @@ pub(crate) fn at(args: &WaveAtArgs) -> Result<Verdict, CliError> {
     let rtl = rtl_of_bundle(args, &rerun)?;
     let rtl_dir = rtl.as_ref().map_or_else(configs::rtl_dir, |rtl| rtl.folder.clone());
     let depth = if args.internals || args.first_internal { Depth::Internals } else { Depth::Ports };
-    let library = rerun.library(&rtl_dir, depth, &mut build_step).map_err(CliError::of)?;
+    let library = rerun.library(&rtl_dir, depth, &mut build_step)?;
     let verdict = shown(args, &rerun, &library, rtl.as_ref())?;
     Ok(rtl.map_or(verdict, |rtl| rtl.verdict(verdict)))
 }
@@ -53,10 +53,8 @@ fn shown(
     }
     let cycle = match args.cycle {
         Some(cycle) => cycle,
-        None => rerun.failure(library).map_err(CliError::of)?.ok_or_else(|| {
-            CliError::message(
-                "the run does not fail, so it has no cycle to show of its own; --cycle N chooses one",
-            )
+        None => rerun.failure(library)?.ok_or_else(|| {
+            message!("the run does not fail, so it has no cycle to show of its own; --cycle N chooses one")
         })?,
     };
     let excerpt = excerpt(args, rerun, library, cycle, None)?;
@@ -74,7 +72,7 @@ fn rerun(args: &WaveAtArgs) -> Result<Rerun, CliError> {
         return Ok(Rerun::Random(Box::new(cosim::campaign(&args.random, config)?)));
     };
     if path.is_dir() {
-        return Ok(Rerun::Bundle(Box::new(Bundle::read(path).map_err(CliError::of)?)));
+        return Ok(Rerun::Bundle(Box::new(Bundle::read(path)?)));
     }
     let case = cosim::case(path)?;
     let config = machine::config(&case.config)?;
@@ -107,16 +105,16 @@ fn excerpt(
     register: Option<&RegisterDifference>,
 ) -> Result<WaveWindow, CliError> {
     if let Some(failed) = rerun.failed_at().filter(|failed| *failed < cycle) {
-        return Err(CliError::message(format!(
+        return Err(message!(
             "--cycle {cycle}: the run fails in cycle {failed}, and what comes after it is not run; choose a cycle up to there"
-        )));
+        ));
     }
     let path = args
         .output
         .clone()
         .unwrap_or_else(|| Environment::from_process().target.join("waves").join(format!("at-{cycle}.vcd")));
     let window = window(cycle, args.window);
-    rerun.excerpt(library, window, &path, register, &mut |step| note!("rtl: {step}")).map_err(CliError::of)
+    Ok(rerun.excerpt(library, window, &path, register, &mut |step| note!("rtl: {step}"))?)
 }
 
 fn first_internal(
@@ -125,7 +123,7 @@ fn first_internal(
     library: &Library,
     rtl: Option<&BundleRtl>,
 ) -> Result<Verdict, CliError> {
-    let Search { register, cycles, ended } = rerun.first_register(library).map_err(CliError::of)?;
+    let Search { register, cycles, ended } = rerun.first_register(library)?;
     let Some(register) = register else {
         if args.json {
             let (register, found) = ((), FoundFailure::of(&ended));

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::args::wave::WaveCauseArgs;
 use crate::cosim;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::machine;
 use crate::output::{out, outln, print_json};
 use crate::progress::build_step;
@@ -21,16 +21,16 @@ use crate::repro::BundleRtl;
 pub(crate) fn cause(args: &WaveCauseArgs) -> Result<Verdict, CliError> {
     match (&args.bundle, &args.case) {
         (Some(folder), _) => {
-            let bundle = Bundle::read(folder).map_err(CliError::of)?;
+            let bundle = Bundle::read(folder)?;
             let rtl = BundleRtl::choose(&args.rtl, &bundle)?;
             if !args.json {
                 rtl.print(&bundle)?;
             }
             let case = bundle.case.clone().ok_or_else(|| {
-                CliError::message(format!(
+                message!(
                     "`{}` has no case that fails from reset: there is nothing to repeat with alterations",
                     folder.display()
-                ))
+                )
             })?;
             let woven = woven(&rtl.folder, &bundle.config)?;
             Ok(rtl.verdict(of_case(args, &woven, Some(&case), Some(&rtl))?))
@@ -42,7 +42,7 @@ pub(crate) fn cause(args: &WaveCauseArgs) -> Result<Verdict, CliError> {
         (None, None) => {
             let campaign = cosim::campaign(&args.random, machine::config(&args.point.name())?)?;
             let woven = woven(&configs::rtl_dir(), &campaign.config)?;
-            let case = cause::failing_case(&woven, &campaign).map_err(CliError::of)?;
+            let case = cause::failing_case(&woven, &campaign)?;
             of_case(args, &woven, case.as_ref(), None)
         }
     }
@@ -80,7 +80,7 @@ fn of_case(
             }
             return Ok(Verdict::Agree);
         }
-        Some(suspects) => suspects.map_err(CliError::of)?,
+        Some(suspects) => suspects?,
     };
     let shown = &suspects[..suspects.len().min(args.count as usize)];
     if args.json {

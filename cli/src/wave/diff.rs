@@ -1,17 +1,17 @@
 //! `atoms wave diff`: two waves held against each other.
 
 use atoms_waves::{
-    DiffOptions, DiffSides, Divergence, DivergenceCause, SignalPattern, SignalRename, WaveDiff, WaveNoteKind,
-    WaveValue, value_label,
+    DiffOptions, DiffSides, Divergence, DivergenceCause, SignalPattern, SignalRename, WaveDiff, WaveFile,
+    WaveNoteKind, WaveValue, value_label,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::wave::WaveDiffArgs;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::output::{note, outln, print_json};
 use crate::progress::grouped;
-use crate::wave::{NoteResult, last_cycle, notes_results, open, option, print_notes, scale};
+use crate::wave::{NoteResult, last_cycle, notes_results, option, print_notes, scale};
 
 /// Causes, signals of a cause, and missing signals that are printed; JSON has all.
 const CAUSES: usize = 12;
@@ -19,12 +19,12 @@ const SIGNALS: usize = 16;
 const MISSING: usize = 8;
 
 pub(crate) fn diff(args: &WaveDiffArgs) -> Result<Verdict, CliError> {
-    let left = open(&args.left)?;
-    let right = args.right.as_deref().map(open).transpose()?;
+    let left = WaveFile::open(&args.left)?;
+    let right = args.right.as_deref().map(WaveFile::open).transpose()?;
     let sides = match (&right, &args.scopes) {
         (Some(right), _) => DiffSides::Files(&left, right),
         (None, Some([one, other])) => DiffSides::Scopes(&left, [one, other]),
-        (None, None) => return Err(CliError::message("expected a second wave, or --scopes")),
+        (None, None) => return Err(message!("expected a second wave, or --scopes")),
     };
     let patterns = |texts: &[String]| texts.iter().map(|text| SignalPattern::new(text)).collect();
     let mut options = DiffOptions {
@@ -45,7 +45,7 @@ pub(crate) fn diff(args: &WaveDiffArgs) -> Result<Verdict, CliError> {
         options.window =
             args.window.map(|window| window.in_units(scale)).transpose().map_err(option("--window"))?;
     }
-    let diff = WaveDiff::compare(sides, &options).map_err(CliError::of)?;
+    let diff = WaveDiff::compare(sides, &options)?;
     let names = match sides {
         DiffSides::Files(left, right) => {
             [left.path().display().to_string(), right.path().display().to_string()]

@@ -10,7 +10,7 @@ use atoms_waves::{PipelineRequest, WaveFile, write_konata, write_perfetto};
 use super::save_file;
 use super::selection::excerpt;
 use crate::args::wave::WaveExportArgs;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::files::Files;
 use crate::machine::shell;
 use crate::output::outln;
@@ -26,7 +26,7 @@ pub(crate) fn export(args: &WaveExportArgs) -> Result<Verdict, CliError> {
         files.reads("the viewer's file of the wave", &save_file::path(&args.wave)).writes("--surfer", path);
     }
     files.check()?;
-    let wave = WaveFile::open(&args.wave).map_err(CliError::of)?;
+    let wave = WaveFile::open(&args.wave)?;
     if let Some(path) = &args.to.surfer {
         let commands = save_file::view(&args.wave)?.surfer_commands();
         std::fs::write(path, commands).map_err(CliError::writing(path))?;
@@ -36,7 +36,7 @@ pub(crate) fn export(args: &WaveExportArgs) -> Result<Verdict, CliError> {
         return Ok(Verdict::Agree);
     }
     let excerpt = excerpt(&wave, &args.selection)?;
-    let about = |error: WaveRequestError| CliError::message(format!("`{}`: {error}", args.wave.display()));
+    let about = |error: WaveRequestError| message!("`{}`: {error}", args.wave.display());
     if let Some(path) = perfetto {
         if lacks_fields(&excerpt) {
             return Err(about(WaveRequestError::Earlier));

@@ -8,22 +8,22 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::wave::WaveInfoArgs;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::output::{outln, print_json};
 use crate::progress::grouped;
-use crate::wave::{NoteResult, last_cycle, notes_results, open, print_extent, print_notes};
+use crate::wave::{NoteResult, last_cycle, notes_results, print_extent, print_notes};
 
 const SCOPES: usize = 40;
 
 pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
-    let file = open(&args.wave)?;
+    let file = WaveFile::open(&args.wave)?;
     if let Some(pattern) = &args.signals {
         return list(&file, pattern, args.json);
     }
-    let (changes, extent) = file.count_changes().map_err(CliError::of)?;
+    let (changes, extent) = file.count_changes()?;
     let mut notes = *file.notes();
     notes.extend(&extent.notes);
-    let clock = file.clock().map_err(CliError::of)?;
+    let clock = file.clock()?;
     let cycles = clock
         .as_ref()
         .zip(extent.times)
@@ -133,9 +133,9 @@ fn list(file: &WaveFile, pattern: &str, as_json: bool) -> Result<Verdict, CliErr
     let signals: Vec<_> = file.signals().iter().filter(|signal| chosen.matches(signal.parts())).collect();
     if signals.is_empty() {
         let path = file.path().display();
-        return Err(CliError::message(format!(
+        return Err(message!(
             "`{path}`: no signal matches `{pattern}`; `atoms wave info {path} --signals` lists all"
-        )));
+        ));
     }
     if as_json {
         let result = |signal: &&FileSignal| SignalResult {

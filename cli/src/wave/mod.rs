@@ -12,15 +12,13 @@ mod selection;
 mod show;
 pub(crate) mod transactions;
 
-use std::path::Path;
-
 use atoms_waves::{WaveExtent, WaveFile, WaveNote, WaveNotes};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::wave::WaveCommand;
 use crate::args::wave::moment::Scale;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::output::note;
 
 pub(crate) fn wave(command: &WaveCommand) -> Result<Verdict, CliError> {
@@ -35,19 +33,15 @@ pub(crate) fn wave(command: &WaveCommand) -> Result<Verdict, CliError> {
     }
 }
 
-fn open(path: &Path) -> Result<WaveFile, CliError> {
-    WaveFile::open(path).map_err(CliError::of)
-}
-
 /// What times of options mean in a file.
 fn scale(file: &WaveFile) -> Result<Scale, CliError> {
-    let clock = file.clock().map_err(CliError::of)?;
+    let clock = file.clock()?;
     Ok(Scale { unit: file.unit(), period: clock.map(|clock| clock.period) })
 }
 
 /// An option's value that means nothing in a file.
 fn option(name: &'static str) -> impl FnOnce(String) -> CliError {
-    move |problem| CliError::message(format!("{name}: {problem}"))
+    move |problem| message!("{name}: {problem}")
 }
 
 /// The last cycle of a wave that goes up to a time, which is where a cycle ends if it is where one begins.

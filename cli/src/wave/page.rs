@@ -1,7 +1,5 @@
 //! `atoms wave page`: a wave as one HTML file.
 
-use std::io::ErrorKind;
-
 use atoms_cosim::trace::NAMES;
 use atoms_waves::{WaveFile, WavePage, WaveView};
 
@@ -20,9 +18,9 @@ pub(crate) fn page(args: &WavePageArgs) -> Result<Verdict, CliError> {
     args.kernel.iter().for_each(|kernel| _ = files.reads("the kernel", kernel));
     files.writes("--output", &args.output);
     files.check()?;
-    let view = match save_file::view(&args.wave) {
-        Err(CliError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => WaveView::default(),
-        view => view?,
+    let view = match save_file::path(&args.wave).exists() {
+        true => save_file::view(&args.wave)?,
+        false => WaveView::default(),
     };
     let source = match &args.kernel {
         Some(kernel) => {
@@ -33,7 +31,7 @@ pub(crate) fn page(args: &WavePageArgs) -> Result<Verdict, CliError> {
         None => None,
     };
     let source = source.as_ref().map(|(name, text)| (&**name, &**text));
-    let wave = WaveFile::open(&args.wave).map_err(CliError::of)?;
+    let wave = WaveFile::open(&args.wave)?;
     let excerpt = excerpt(&wave, &args.selection)?;
     let title = args.wave.file_name().unwrap_or_default().to_string_lossy();
     let page = WavePage { title: &title, excerpt: &excerpt, view: &view, names: &NAMES, source };

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::wave::WaveShowArgs;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::output::{note, outln, print_json};
 use crate::wave::{option, print_extent, scale};
 
@@ -22,9 +22,8 @@ pub(crate) struct QueryResult<'q> {
 }
 
 pub(super) fn search(file: &WaveFile, args: &WaveShowArgs, expression: &str) -> Result<Verdict, CliError> {
-    let query =
-        WaveQuery::new(file, expression).map_err(|error| CliError::message(format!("--query: {error}")))?;
-    let clock = file.clock().map_err(CliError::of)?;
+    let query = WaveQuery::new(file, expression).map_err(|error| message!("--query: {error}"))?;
+    let clock = file.clock()?;
     let period = clock.as_ref().map_or(1, |clock| clock.period);
     let window = match args.window {
         Some(window) => window.in_units(scale(file)?).map_err(option("--window"))?,
@@ -33,26 +32,24 @@ pub(super) fn search(file: &WaveFile, args: &WaveShowArgs, expression: &str) -> 
     let window = window.start.div_ceil(period)..window.end.div_ceil(period);
     let word = if clock.is_some() { "cycle" } else { "time" };
     let (mut found, mut failed, mut all) = (0_u64, None, Vec::new());
-    let extent = query
-        .cycles(clock.as_ref(), window, &mut |cycles| {
-            found += cycles.end - cycles.start;
-            if args.json {
-                all.push((cycles.start, cycles.end - 1));
-                return ControlFlow::Continue(());
-            }
-            let printed = match cycles.end - cycles.start {
-                1 => outln!("{word} {}", cycles.start),
-                _ => outln!("{word}s {} to {}", cycles.start, cycles.end - 1),
-            };
-            printed.map_or_else(
-                |error| {
-                    failed = Some(error);
-                    ControlFlow::Break(())
-                },
-                ControlFlow::Continue,
-            )
-        })
-        .map_err(CliError::of)?;
+    let extent = query.cycles(clock.as_ref(), window, &mut |cycles| {
+        found += cycles.end - cycles.start;
+        if args.json {
+            all.push((cycles.start, cycles.end - 1));
+            return ControlFlow::Continue(());
+        }
+        let printed = match cycles.end - cycles.start {
+            1 => outln!("{word} {}", cycles.start),
+            _ => outln!("{word}s {} to {}", cycles.start, cycles.end - 1),
+        };
+        printed.map_or_else(
+            |error| {
+                failed = Some(error);
+                ControlFlow::Break(())
+            },
+            ControlFlow::Continue,
+        )
+    })?;
     if let Some(error) = failed {
         return Err(error);
     }

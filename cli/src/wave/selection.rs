@@ -3,7 +3,7 @@
 use atoms_waves::{Excerpt, SignalPattern, WaveFile};
 
 use crate::args::wave::WaveSelection;
-use crate::error::CliError;
+use crate::error::{CliError, message};
 use crate::wave::{option, print_notes, scale};
 
 /// Reads the window and the signals that are chosen, all of them if none are.
@@ -16,21 +16,21 @@ pub(super) fn excerpt(file: &WaveFile, chosen: &WaveSelection) -> Result<Excerpt
     let signals: Vec<_> = (0..file.signals().len()).filter(is_chosen).collect();
     let path = file.path().display();
     if signals.is_empty() && !patterns.is_empty() {
-        return Err(CliError::message(format!(
+        return Err(message!(
             "`{path}`: no signal matches `{}`; `atoms wave info {path} --signals` lists all",
             chosen.signals.join(",")
-        )));
+        ));
     }
     let window = match chosen.window {
         None => 0..u64::MAX,
         Some(window) => window.in_units(scale(file)?).map_err(option("--window"))?,
     };
-    let excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
+    let excerpt = file.excerpt(window, &signals)?;
     print_notes(file, &excerpt.notes);
     if excerpt.window.is_empty() || excerpt.signals.iter().all(|signal| signal.changes.is_empty()) {
-        return Err(CliError::message(format!(
+        return Err(message!(
             "`{path}`: nothing is in that window; `atoms wave info {path}` says which cycles there are"
-        )));
+        ));
     }
     Ok(excerpt)
 }

@@ -7,12 +7,12 @@ use std::path::Path;
 use atoms_waves::{Charset, Shades, SignalPattern, TextStyle, WaveFile, show_svg, show_text, show_wavedrom};
 
 use crate::args::wave::WaveShowArgs;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::files::Files;
 use crate::output::{note, out, outln};
 use crate::progress::grouped;
 use crate::wave::save_file::{self, SaveFile};
-use crate::wave::{last_cycle, open, option, print_notes, scale, search, transactions};
+use crate::wave::{last_cycle, option, print_notes, scale, search, transactions};
 
 /// Signals that are shown without being asked for.
 const LINES: usize = 24;
@@ -37,7 +37,7 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
         }
     }
     files.check()?;
-    let file = open(&args.wave)?;
+    let file = WaveFile::open(&args.wave)?;
     if let Some(expression) = &args.query {
         return search::search(&file, args, expression);
     }
@@ -52,7 +52,7 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
         None => window(&file, &signals, save_file.marker, scale.period)?,
     };
     let asked_from = window.start;
-    let mut excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
+    let mut excerpt = file.excerpt(window, &signals)?;
     excerpt.separate_words();
     print_notes(&file, &excerpt.notes);
     if excerpt.window.is_empty() {
@@ -78,18 +78,18 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
     }
     let mut text = String::new();
     if let Some(path) = &args.svg {
-        show_svg(&mut text, &excerpt).map_err(CliError::of)?;
+        show_svg(&mut text, &excerpt)?;
         write(path, &mut text)?;
     }
     if let Some(path) = &args.wavedrom {
-        show_wavedrom(&mut text, &excerpt).map_err(CliError::of)?;
+        show_wavedrom(&mut text, &excerpt)?;
         write(path, &mut text)?;
     }
     if args.svg.is_some() || args.wavedrom.is_some() {
         return Ok(Verdict::Agree);
     }
     if args.json {
-        show_wavedrom(&mut text, &excerpt).map_err(CliError::of)?;
+        show_wavedrom(&mut text, &excerpt)?;
         out!("{text}")?;
         return Ok(Verdict::Agree);
     }
@@ -105,7 +105,7 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
             Shades::Plain
         },
     };
-    show_text(&mut text, &excerpt, style).map_err(CliError::of)?;
+    show_text(&mut text, &excerpt, style)?;
     // Unless a window was asked for, what fits beside each other.
     let shown = if args.window.is_none() {
         text.split("\n\n").next().unwrap_or(&text).trim_end()
@@ -127,7 +127,7 @@ fn signals(file: &WaveFile, args: &WaveShowArgs, save_file: &SaveFile) -> Result
     if args.signals.is_empty() {
         let mut all = save_file.signals.clone();
         if all.is_empty() {
-            let clock = file.clock().map_err(CliError::of)?.map(|clock| clock.signal);
+            let clock = file.clock()?.map(|clock| clock.signal);
             all.extend(clock);
             all.extend((0..file.signals().len()).filter(|at| Some(*at) != clock));
         }
@@ -149,7 +149,7 @@ fn signals(file: &WaveFile, args: &WaveShowArgs, save_file: &SaveFile) -> Result
         if found.len() == before {
             // The part of a name will do where it stands for one signal.
             let signal = file.lookup(text);
-            let signal = signal.map_err(|error| CliError::message(format!("--signals: {error}")))?;
+            let signal = signal.map_err(|error| message!("--signals: {error}"))?;
             found.extend(Some(signal).filter(|signal| !found.contains(signal)));
         }
     }
@@ -165,7 +165,7 @@ fn window(
 ) -> Result<Range<u64>, CliError> {
     let at = match marker {
         Some(marker) => marker,
-        None => file.first_activity(signals).map_err(CliError::of)?,
+        None => file.first_activity(signals)?,
     };
     match period {
         Some(period) => {
@@ -178,7 +178,7 @@ fn window(
 
 /// How far a wave goes, in words.
 fn until(file: &WaveFile, period: Option<u64>) -> Result<String, CliError> {
-    let times = file.count_changes().map_err(CliError::of)?.1.times;
+    let times = file.count_changes()?.1.times;
     Ok(match (times, period) {
         (None, _) => "the wave has no values".to_owned(),
         (Some((first, last)), Some(period)) => {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::wave::WaveShowArgs;
-use crate::error::{CliError, Verdict};
+use crate::error::{CliError, Verdict, message};
 use crate::output::{outln, print_json};
 use crate::wave::{option, print_notes, scale};
 
@@ -45,7 +45,7 @@ pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliE
     let scopes: HashSet<_> =
         all.iter().filter(|signal| is_chosen(signal)).map(|signal| &signal.scopes).collect();
     if scopes.is_empty() {
-        return Err(CliError::message(format!(
+        return Err(message!(
             "`{}`: no text signal is {}; --signals chooses others",
             file.path().display(),
             if args.signals.is_empty() {
@@ -53,7 +53,7 @@ pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliE
             } else {
                 "chosen".to_owned()
             },
-        )));
+        ));
     }
     // Those of the same scopes are the fields.
     let signals: Vec<usize> = (0..all.len()).filter(|at| scopes.contains(&all[*at].scopes)).collect();
@@ -61,7 +61,7 @@ pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliE
         Some(window) => window.in_units(scale(file)?).map_err(option("--window"))?,
         None => 0..u64::MAX,
     };
-    let excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
+    let excerpt = file.excerpt(window, &signals)?;
     print_notes(file, &excerpt.notes);
     let shown: Vec<_> = signals.iter().map(|at| is_chosen(&all[*at])).collect();
     let entries = entries(&excerpt, |at| {

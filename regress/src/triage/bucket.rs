@@ -49,17 +49,14 @@ impl Status {
     /// How a test ends that fails in this way.
     pub fn of(failure: &TestFailure) -> Status {
         match failure {
-            TestFailure::Session(failure) => match **failure {
-                Failure::OutOfTime { .. } => Status::TimedOut,
-                ref failure if failure.is_finding() => Status::Failed,
-                _ => Status::Error,
-            },
+            TestFailure::Session(Failure::OutOfTime(_)) => Status::TimedOut,
+            TestFailure::Session(failure) if failure.is_finding() => Status::Failed,
             TestFailure::Expectation { .. } | TestFailure::Undefined(_) | TestFailure::Kernel { .. } => {
                 Status::Failed
             }
             TestFailure::Died { death: Death::Hung(_), .. } => Status::TimedOut,
             TestFailure::Died { .. } | TestFailure::Panicked(_) => Status::Crashed,
-            TestFailure::Cannot(_) | TestFailure::DoesNotFit(_) => Status::Error,
+            TestFailure::Session(_) | TestFailure::Cannot(_) | TestFailure::DoesNotFit(_) => Status::Error,
         }
     }
 

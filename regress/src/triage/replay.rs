@@ -6,12 +6,13 @@ use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine};
-use atoms_cosim::session::{Listener, Session};
+use atoms_cosim::session::{Listener, Session, Tally};
 use atoms_cosim::trials::run_case;
 use atoms_isa::Arch;
 use serde::{Deserialize, Serialize};
 
 use crate::triage::error::BundleError;
+use crate::triage::kernel;
 use crate::triage::test_failure::{FailedRun, TestFailure};
 use atoms_coverage::episode::Episode;
 
@@ -58,41 +59,33 @@ impl Run {
             Run::Case { case } => run_case(session, case),
             Run::Episode { episode } => session.run(&mut episode.stimulus(&config.config), until, |_| {}),
             Run::Kernel { listing, launch, arch } => {
-                let arch = match arch {
-                    Some(name) => Some(
-                        Arch::from_name(name)
-                            .ok_or_else(|| BundleError::Replay(format!("`{name}` is no architecture")))?,
-                    ),
-                    None => None,
+                let known = |name: &String| {
+                    let unknown = || BundleError::Replay(format!("`{name}` is no architecture"));
+                    Arch::from_name(name).ok_or_else(unknown)
                 };
-                let run =
-                    crate::triage::kernel::run(session, &folder.join(listing), &folder.join(launch), arch);
-                return run.err().map(|failure| kernel_failed(failure, session, config)).transpose();
+                let arch = arch.as_ref().map(known).transpose()?;
+                match kernel::run(session, &folder.join(listing), &folder.join(launch), arch) {
+                    Ok(()) => return Ok(None),
+                    Err(TestFailure::Session(failure)) => Err(failure),
+                    Err(TestFailure::Cannot(message)) => return Err(BundleError::Replay(message)),
+                    Err(failure) => {
+                        return Ok(Some(FailedRun::new(failure, "", session.machine().cycles())));
+                    }
+                }
             }
         };
-        outcome.map(|_| None).or_else(|failure| found(failure, session, config).map(Some))
+        found(outcome, session, config)
     }
 }
 
-/// What a session found.
+/// Finding of a run on `session`; none if the run passed.
 pub(crate) fn found<L: Listener>(
-    failure: Failure,
+    outcome: Result<Tally, Failure>,
     session: &Session<Lockstep, L>,
     config: &NamedConfig,
-) -> Result<FailedRun, BundleError> {
+) -> Result<Option<FailedRun>, BundleError> {
+    let Err(failure) = outcome else { return Ok(None) };
     FailedRun::of_session(failure, session.machine().cycles(), &config.name)
+        .map(Some)
         .map_err(|failure| BundleError::Replay(failure.to_string()))
-}
-
-/// What a kernel found.
-fn kernel_failed<L: Listener>(
-    failure: TestFailure,
-    session: &Session<Lockstep, L>,
-    config: &NamedConfig,
-) -> Result<FailedRun, BundleError> {
-    match failure {
-        TestFailure::Session(failure) => found(*failure, session, config),
-        TestFailure::Cannot(message) => Err(BundleError::Replay(message)),
-        failure => Ok(FailedRun::new(failure, "", session.machine().cycles())),
-    }
 }

@@ -7,7 +7,7 @@ use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Failure, Machine};
+use atoms_cosim::machine::Machine;
 use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::{Listener, Session, WATCHDOG_CYCLES};
 use atoms_cosim::trials::run_case;
@@ -120,9 +120,7 @@ impl Bundle {
         }
         let until = self.record.cycle.saturating_add(CYCLES_AFTER);
         let outcome = match &self.case {
-            Some(case) => run_case(&mut session, case)
-                .map(|_| None)
-                .or_else(|failure: Failure| found(failure, &session, &self.config).map(Some)),
+            Some(case) => found(run_case(&mut session, case), &session, &self.config),
             None => self.run.replay(&mut session, &self.config, &self.folder, until),
         };
         if let Some(path) = wave {

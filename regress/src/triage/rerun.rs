@@ -228,18 +228,15 @@ impl Rerun {
     /// Runs until `until` cycles are over.
     fn run(&self, session: &mut Session<Lockstep>, until: u64) -> Result<Ended, BundleError> {
         session.set_end(until);
-        let of_session = |outcome: Result<_, Failure>, session: &Session<Lockstep>| {
-            outcome.map(|_| None).or_else(|failure| found(failure, session, self.config()).map(Some))
-        };
         let outcome = match self {
             Rerun::Bundle(bundle) => match &bundle.case {
-                Some(case) => of_session(run_case(session, case), session),
+                Some(case) => found(run_case(session, case), session, self.config()),
                 None => bundle.run.replay(session, &bundle.config, &bundle.folder, until),
             },
-            Rerun::Case { case, .. } => of_session(run_case(session, case), session),
+            Rerun::Case { case, .. } => found(run_case(session, case), session, self.config()),
             Rerun::Random(campaign) => {
                 let limit = campaign.until.min(until);
-                of_session(session.run(&mut campaign.stimulus(), limit, |_| {}), session)
+                found(session.run(&mut campaign.stimulus(), limit, |_| {}), session, self.config())
             }
         };
         // What is found when memory is compared at the end of the window belongs to no cycle of it.

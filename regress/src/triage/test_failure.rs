@@ -1,7 +1,5 @@
 //! Why a test did not pass.
 
-use std::fmt;
-
 use atoms_cosim::machine::Failure;
 use atoms_cosim::recorder::Recorder;
 use atoms_model::diagnosis::Diagnosis;
@@ -11,12 +9,14 @@ use crate::triage::death::Death;
 use crate::triage::signature::{FailureKind, Signature};
 use atoms_coverage::episode::Episode;
 
-/// Why a test did not pass.
-#[derive(Debug)]
+/// Reason why a test did not pass.
+#[derive(Debug, thiserror::Error)]
 pub enum TestFailure {
-    /// What the session around the unit had to say.
-    Session(Box<Failure>),
+    /// The session around the unit failed.
+    #[error(transparent)]
+    Session(#[from] Failure),
     /// A kernel left something else in a buffer than its launch file expects.
+    #[error("{kernel}: buffer `{buffer}` is not as expected: {outcome:?}")]
     Expectation {
         /// The kernel.
         kernel: String,
@@ -26,8 +26,10 @@ pub enum TestFailure {
         outcome: BufferOutcome,
     },
     /// A kernel uses an mbarrier object in a way that is undefined (spec 6.9).
+    #[error("undefined use of an mbarrier object: {0}")]
     Undefined(Box<Diagnosis>),
     /// A kernel cannot go on: a fault, a deadlock, too many instructions.
+    #[error("{kernel}: {error}")]
     Kernel {
         /// The kernel.
         kernel: String,
@@ -35,6 +37,11 @@ pub enum TestFailure {
         error: Box<KernelError>,
     },
     /// The process died, or hung and was killed.
+    #[error(
+        "{}{death}{}",
+        if matches!(death, Death::Hung(_)) { "" } else { "the process that ran it died: " },
+        if *beside_others { BESIDE_OTHERS } else { "" }
+    )]
     Died {
         /// How.
         death: Death,
@@ -42,10 +49,13 @@ pub enum TestFailure {
         beside_others: bool,
     },
     /// The worker panicked, with these words.
+    #[error("the worker panicked: {0}")]
     Panicked(String),
     /// It cannot be run at all.
+    #[error("{0}")]
     Cannot(String),
     /// A kernel needs more than the configuration has.
+    #[error("{0}")]
     DoesNotFit(String),
 }
 
@@ -65,12 +75,10 @@ impl TestFailure {
     /// Raw signature of a test of `entry` with it.
     pub fn signature(&self, entry: &str) -> Signature {
         match self {
-            TestFailure::Session(failure) => match **failure {
-                Failure::OutOfTime { .. } => Signature::new(FailureKind::Timeout, entry),
-                ref failure => {
-                    Signature::of(failure).unwrap_or_else(|| Signature::new(FailureKind::Error, entry))
-                }
-            },
+            TestFailure::Session(Failure::OutOfTime(_)) => Signature::new(FailureKind::Timeout, entry),
+            TestFailure::Session(failure) => {
+                Signature::of(failure).unwrap_or_else(|| Signature::new(FailureKind::Error, entry))
+            }
             TestFailure::Expectation { kernel, buffer, .. } => {
                 Signature::new(FailureKind::Expectation, format!("{kernel} {buffer}"))
             }
@@ -106,36 +114,6 @@ fn kernel_met(error: &KernelError) -> Option<&'static str> {
         KernelError::Deadlock { .. } | KernelError::WaitsForEver { .. } => "deadlock",
         KernelError::StrayResponse { .. } => "stray response",
     })
-}
-
-impl From<Failure> for TestFailure {
-    fn from(failure: Failure) -> Self {
-        TestFailure::Session(Box::new(failure))
-    }
-}
-
-impl fmt::Display for TestFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TestFailure::Session(failure) => write!(f, "{failure}"),
-            TestFailure::Expectation { kernel, buffer, outcome } => {
-                write!(f, "{kernel}: buffer `{buffer}` is not as expected: {outcome:?}")
-            }
-            TestFailure::Undefined(diagnosis) => {
-                write!(f, "undefined use of an mbarrier object: {diagnosis}")
-            }
-            TestFailure::Kernel { kernel, error } => write!(f, "{kernel}: {error}"),
-            TestFailure::Died { death, beside_others } => {
-                if !matches!(death, Death::Hung(_)) {
-                    f.write_str("the process that ran it died: ")?;
-                }
-                let note = if *beside_others { BESIDE_OTHERS } else { "" };
-                write!(f, "{death}{note}")
-            }
-            TestFailure::Panicked(words) => write!(f, "the worker panicked: {words}"),
-            TestFailure::Cannot(reason) | TestFailure::DoesNotFit(reason) => f.write_str(reason),
-        }
-    }
 }
 
 /// What is said of a test whose process died although it does not die alone.

@@ -11,8 +11,8 @@ use atoms_isa::{Arch, Kernel, Program};
 use atoms_ops::OPS;
 use atoms_sm::races::{Races, Text};
 use atoms_sm::{Buffer, Launch, LaunchError, Observer, Outcome, RunError, RunReport, SmConfig};
-use schemars::JsonSchema;
 use atoms_verilated::Snapshot;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{On, RunArgs, Undefined as Level};

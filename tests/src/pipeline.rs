@@ -99,7 +99,7 @@ pub fn run<M: Machine>(
     Ok(PipelineOutcome {
         cycles: session.machine().cycles() - start,
         phases: account.objects.iter().map(|object| object.completed).collect(),
-        memory: session.machine_mut().read_memory().map_err(Failure::from)?,
+        memory: session.machine_mut().read_memory()?,
         events: account.events,
     })
 }

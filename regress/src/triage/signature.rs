@@ -232,13 +232,13 @@ mod tests {
     fn mismatch(signal: ComparedSignal, op: Option<u8>) -> Failure {
         let difference = Difference { signal, element: None, rtl: 0, model: 1 };
         let subject = Some(Subject { cluster: false, tag: 0, op });
-        Failure::Mismatch(Box::new(Mismatch { subject, ..Mismatch::new(3, vec![difference]) })).into()
+        Failure::Mismatch(Box::new(Mismatch { subject, ..Mismatch::new(3, vec![difference]) }))
     }
 
     fn stopped(message: &str) -> Failure {
         let stop =
             atoms_verilated::RtlStop { cycle: 1, file: "rtl/a.sv".into(), line: 2, message: message.into() };
-        Failure::Rtl(RtlError::Stopped(stop)).into()
+        Failure::Rtl(RtlError::Stopped(stop))
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use atoms_cosim::machine::Failure;
 use atoms_verilated::BuildError;
+use atoms_waves::WaveReadError;
 
 /// Why a bundle cannot be written, or not be read.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,9 @@ pub enum BundleError {
         window.start, window.end, if *fails { "fails in" } else { "ends with" }, cycles.saturating_sub(1)
     )]
     Window { window: Range<u64>, cycles: u64, fails: bool },
+    /// The wave of a bundle cannot be read.
+    #[error(transparent)]
+    Wave(#[from] WaveReadError),
     /// There is no RTL to run.
     #[error(transparent)]
     Rtl(#[from] BuildError),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use atoms_cosim::trace::NAMES;
-use atoms_waves::{WaveFile, WavePage, WaveReadError, WaveView};
+use atoms_waves::{WaveFile, WavePage, WaveView};
 use fs_err as fs;
 
 use crate::triage::error::BundleError;
@@ -27,10 +27,4 @@ pub(crate) fn wave_page(wave: &Path, title: &str, view: &WaveView, run: &Run) ->
     };
     let source = source.as_ref().map(|(name, text)| (&**name, &**text));
     Ok(WavePage { title, excerpt: &excerpt, view, names: &NAMES, source }.html())
-}
-
-impl From<WaveReadError> for BundleError {
-    fn from(error: WaveReadError) -> Self {
-        BundleError::Io(std::io::Error::other(error))
-    }
 }

@@ -153,6 +153,12 @@ impl WarpRequest {
         }
     }
 
+    /// Fields of a lane; zeros behind the last lane of the request.
+    #[inline]
+    pub fn lane(&self, lane: usize) -> Lane {
+        self.lanes.get(lane).copied().unwrap_or_default()
+    }
+
     /// Puts the request on the warp port, valid.
     pub fn drive(&self, i: &mut In) {
         i.req_valid = 1;
@@ -317,7 +323,7 @@ impl fmt::Display for WarpRequest {
         write!(f, "{:#x}]", self.imm)?;
         let active = (0..MAX_LANES).filter(|l| self.mask >> l & 1 != 0);
         for l in active.clone().take(SHOWN) {
-            let lane = self.lanes.get(l).copied().unwrap_or_default();
+            let lane = self.lane(l);
             write!(f, " | {l}:")?;
             if !self.absolute {
                 write!(f, " ra {:#x}", lane.ra)?;

@@ -228,7 +228,7 @@ impl Shrinking<'_> {
             lanes.for_each(|(_, lane)| lane.ra = lane.ra.wrapping_sub(low));
         });
         for l in 0..self.best.warps[at].lanes.len() {
-            let lane = |case: &mut Case| case.warps[at].lanes.get(l).copied().unwrap_or_default();
+            let lane = |case: &mut Case| case.warps[at].lane(l);
             let edit = |case: &mut Case, change: &dyn Fn(&mut Lane)| {
                 case.warps[at].lanes.get_mut(l).into_iter().for_each(change);
             };
@@ -323,7 +323,7 @@ impl Shrinking<'_> {
 
 /// The lanes that take part.
 fn active(request: &WarpRequest) -> impl Iterator<Item = Lane> + '_ {
-    (0..32).filter(|l| request.mask >> l & 1 == 1).map(|l| request.lanes.get(l).copied().unwrap_or_default())
+    (0..32).filter(|l| request.mask >> l & 1 == 1).map(|l| request.lane(l))
 }
 
 /// Leaves away zeros behind the last lane that has something else.

@@ -659,7 +659,7 @@ impl Inside {
     /// A request that is accepted.
     fn new(number: u64, request: Arc<WarpRequest>, config: &Config, origin: Origin) -> Self {
         let lanes = request.mask & config.lane_mask();
-        let address = request.lanes.get(lanes.trailing_zeros() as usize).map_or(0, |lane| lane.ra);
+        let address = request.lane(lanes.trailing_zeros() as usize).ra;
         let address = request.address_form().address(address);
         let mut name = format!("#{number} ");
         // Writing to a String cannot fail.

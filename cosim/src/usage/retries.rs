@@ -71,7 +71,7 @@ impl Failed {
         let WarpRequest { op, size, slot, .. } = *request;
         let (form, mut addresses) = (request.address_form(), [0; MAX_LANES]);
         for (lane, address) in addresses.iter_mut().enumerate() {
-            *address = form.address(request.lanes.get(lane).map_or(0, |values| values.ra));
+            *address = form.address(request.lane(lane).ra);
         }
         Failed { op, size, slot, lanes, addresses }
     }

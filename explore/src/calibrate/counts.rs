@@ -97,8 +97,7 @@ impl RequestCounter {
         let Some(class) = Op::from_code(request.op).map(|op| op.row().class) else { return };
         let form = request.address_form();
         let lanes = (0..32).filter(|lane| request.mask >> lane & 1 != 0);
-        let words: Vec<u32> =
-            lanes.map(|lane| form.address(request.lanes.get(lane).map_or(0, |lane| lane.ra)) / 4).collect();
+        let words: Vec<u32> = lanes.map(|lane| form.address(request.lane(lane).ra) / 4).collect();
         let distinct: Vec<u32> = words.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
         let most_in_bank = |words: &[u32]| {
             let lanes = |bank| words.iter().filter(|word| *word % self.num_banks == bank).count();

@@ -286,7 +286,7 @@ fn requests(case: &Case) -> Vec<Vec<String>> {
     };
     for r in &case.warps {
         let lanes = (0..32usize).filter(|l| r.mask >> l & 1 == 1).map(|l| {
-            let lane = r.lanes.get(l).copied().unwrap_or_default();
+            let lane = r.lane(l);
             (l.to_string(), r.address_form().address(lane.ra), lane)
         });
         request(r.op, r.size, r.red, r.slot, r.tag, lanes.collect());

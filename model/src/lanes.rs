@@ -5,7 +5,7 @@ use crate::port::{MAX_BANKS, MAX_LANES};
 
 /// Lanes of a mask, ascending.
 #[inline(always)]
-pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+pub fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (mask != 0).then(|| {
             let lane = mask.trailing_zeros() as usize & (MAX_LANES - 1);
@@ -29,7 +29,7 @@ pub(crate) fn lanes_downwards(mut mask: u32) -> impl Iterator<Item = usize> {
 
 /// Banks of a mask, ascending.
 #[inline(always)]
-pub(crate) fn banks(mut mask: u64) -> impl Iterator<Item = usize> {
+pub fn banks(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (mask != 0).then(|| {
             let bank = mask.trailing_zeros() as usize & (MAX_BANKS - 1);
@@ -41,7 +41,7 @@ pub(crate) fn banks(mut mask: u64) -> impl Iterator<Item = usize> {
 
 /// First words of the banks of a mask that covers whole accesses of `words` words, ascending.
 #[inline(always)]
-pub(crate) fn accesses(mut mask: u64, words: usize) -> impl Iterator<Item = usize> {
+pub fn accesses(mut mask: u64, words: usize) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (mask != 0).then(|| {
             let first = mask.trailing_zeros() as usize & (MAX_BANKS - words);

@@ -16,7 +16,7 @@ pub mod diagnosis;
 mod fifo;
 mod grouper;
 mod issue;
-mod lanes;
+pub mod lanes;
 pub mod mbarrier;
 pub mod memory_port;
 mod operands;

@@ -431,11 +431,16 @@ impl Op {
     }
 }
 
+/// The instruction with these port codes of operation and size, if there is one (spec 3.3).
+#[inline]
+pub fn instruction(op: u8, size: u8) -> Option<(Op, Size)> {
+    Op::from_code(op).zip(Size::from_code(size)).filter(|(op, size)| op.row().sizes.contains(size))
+}
+
 /// Whether operation and size, as port codes, are an instruction (spec 3.3).
 #[inline]
 pub fn legal(op: u8, size: u8) -> bool {
-    let pair = Op::from_code(op).zip(Size::from_code(size));
-    pair.is_some_and(|(op, size)| op.row().sizes.contains(&size))
+    instruction(op, size).is_some()
 }
 
 #[cfg(test)]

@@ -179,9 +179,9 @@ impl Lockstep {
         Ok(())
     }
 
-    /// From now on the RTL follows the model, or is abreast of it again. What a run comes to is the same, but for a
-    /// difference: of RTL that follows it is [`Failure::FollowerDiverged`], and found by a run abreast. Without effect
-    /// where the RTL is looked into.
+    /// Lets the RTL follow the model on its own thread from the next cycle, or run abreast of it again. Results stay the
+    /// same. RTL that follows reports a difference as [`Failure::FollowerDiverged`]; a run abreast then finds it. No effect
+    /// while registers of the RTL are compared or shown.
     ///
     /// # Errors
     /// [`Failure`] of what the RTL was still to run.

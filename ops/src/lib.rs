@@ -302,8 +302,8 @@ macro_rules! row {
     };
 }
 
-// Name and code, name in text; then by column of `OpRow`: sizes, class, operands, result, memory, coalescing, cluster, effect.
-// Rows of mbarrier operations have the name in `MbarOp` too.
+// Each row: name, code, name in text, then the columns of `OpRow`: sizes, class, operands, result, memory, coalescing, cluster,
+// effect. Rows of mbarrier operations also give the name in `MbarOp`.
 operations! { $
     Word {
         /// `M + Rb`, modulo 2^32.
@@ -328,7 +328,7 @@ operations! { $
         Cas = 9, "CAS", ([U32 S32 U64 B128], Compare, BC, Old, Writes, Never, Any, "M == Rb ? Rc : M");
         /// `M == Rb ? Rc : M`; gives whether it stored.
         Cast = 10, "CAST", ([U32 S32 U64], Compare, BC, Flag, Writes, Never, Any, "M == Rb ? Rc : M");
-        /// As [`Op::Cast`] for one selected lane of each bank group; the others fail at once (spec 5).
+        /// Compares and stores as [`Op::Cast`] for one selected lane of each bank group. The others fail at once (spec 5).
         CastSpin = 11, "CAST.SPIN", ([U32 S32 U64], Compare, BC, Flag, Writes, Never, Any, "as CAST for one lane of each bank group");
         /// `M` + number of active lanes at this address; gives nothing.
         PopcInc = 12, "POPC.INC", ([U32], Update, None, Nothing, Writes, Always, Any, "M + active lanes at this address");
@@ -361,11 +361,11 @@ operations! { $
         MbarArriveDropCount ArriveDropCount = 25, "MBAR.ARRIVE_DROP_COUNT", ([U64], Barrier, B, State, Writes, Never, NoResult, "expected -= Rb; pending -= Rb; complete?");
         /// tx-count += `Rb`, expected -= 1, then arrives once (`.OPTOUT`).
         MbarArriveDropExpectTx ArriveDropExpectTx = 26, "MBAR.ARRIVE_DROP.EXPECT_TX", ([U64], Barrier, B, State, Writes, Never, NoResult, "tx += Rb; expected -= 1; pending -= 1; complete?");
-        /// As [`Op::MbarArriveDropCount`], which must not complete the phase (`.TMASK.OPTOUT.ART0`).
+        /// Drops and arrives as [`Op::MbarArriveDropCount`]; must not complete the phase (`.TMASK.OPTOUT.ART0`).
         MbarArriveDropNoComplete ArriveDropNoComplete = 27, "MBAR.ARRIVE_DROP.NO_COMPLETE", ([U64], Barrier, B, MergedArrival, Writes, Never, Never, "expected -= Rb; pending -= Rb; complete?");
-        /// Whether the phase of the parity in bit 31 of `Rb` is complete (`SYNCS.PHASECHK.TRANS64`).
+        /// Asks if the phase of the parity in bit 31 of `Rb` is complete (`SYNCS.PHASECHK.TRANS64`).
         MbarTestWait TestWait = 28, "MBAR.TEST_WAIT", ([U64], Barrier, B, Predicate, Reads, Always, Never, "M");
-        /// As [`Op::MbarTestWait`]; while it is not, the request may be suspended (`.TRYWAIT`).
+        /// Asks as [`Op::MbarTestWait`]. The request may be suspended until the phase is complete (`.TRYWAIT`).
         MbarTryWait TryWait = 29, "MBAR.TRY_WAIT", ([U64], Barrier, BC, Predicate, Reads, Always, Never, "M");
         /// Arrives once at an object of two 32-bit words, as sm_80 to sm_89 keep it (spec 6.2.1,
         /// `ATOMS.ARRIVE.64`).

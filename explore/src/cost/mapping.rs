@@ -30,9 +30,10 @@ const READING: Duration = Duration::from_secs(600);
 pub struct CellFigures {
     /// Area, in the library's unit.
     pub area: f64,
-    /// Of it, that of flip-flops.
+    /// Area of flip-flops, included in `area`.
     pub flip_flop_area: f64,
-    /// Its slowest path alone, in ns, and between what; none where it has no gates between its ports and registers.
+    /// Slowest path of the module without its surroundings, in ns, and its two ends. `None` if no gates lie between its ports and
+    /// registers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<(f64, PathEnd, PathEnd)>,
     /// First digits of the hash of its structure.
@@ -209,13 +210,13 @@ fn is_header(file: &str) -> bool {
     file.ends_with(".svh") || file.ends_with(".vh")
 }
 
-/// What `stat -json` of Yosys says.
+/// JSON of Yosys' `stat -json`.
 #[derive(Deserialize)]
 struct Stat {
     modules: BTreeMap<String, ModuleStat>,
 }
 
-/// What it says of a module; areas are left out of one without cells.
+/// Entry of one module. Yosys leaves out the areas of a module without cells.
 #[derive(Debug, PartialEq, Deserialize)]
 struct ModuleStat {
     #[serde(default)]

@@ -148,8 +148,7 @@ fn base(name: &str) -> &str {
     name.trim_start_matches('\\').split('$').next().unwrap_or_default()
 }
 
-/// What is inside a module, with names that Yosys made up numbered by their first use, and what `renamed` has another name
-/// for.
+/// Text of a module's body. Names that Yosys made up are numbered by their first use, and `renamed` replaces others.
 fn body<'n>(module: &RawModule<'_>, renamed: impl Fn(&str) -> Option<&'n str>) -> String {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut text = String::new();

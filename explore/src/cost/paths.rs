@@ -117,7 +117,7 @@ impl TimingPath {
         PERIOD - self.slack
     }
 
-    /// Where it begins and ends.
+    /// Gives the start and the end of the path.
     pub(crate) fn ends(&self) -> (PathEnd, PathEnd) {
         // The pin of a register has the register before it.
         let end = |point: Option<&(f64, String)>| match point {

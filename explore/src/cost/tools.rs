@@ -187,8 +187,8 @@ impl CostTools {
         Ok(Self { yosys, package, sta, liberty, liberty_hash, identity })
     }
 
-    /// What `make` makes of `inputs` with these tools, and the folder of `cache` where that is kept, with what `make` leaves
-    /// in [`ENTRY`].
+    /// Gives the result of `make` for `inputs` with these tools, from `cache` if it is there, and the folder in which `cache`
+    /// keeps it with the files that `make` left in [`ENTRY`].
     pub(crate) fn kept<T: Serialize + DeserializeOwned>(
         &self,
         cache: &Cache,

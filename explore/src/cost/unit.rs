@@ -390,7 +390,7 @@ fn map_all(
     Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
 }
 
-/// What figures carry over to another library in.
+/// Area of a NAND2 gate and FO4 delay of the library. Results in these units carry over to another library.
 #[derive(Clone, Copy)]
 struct Units {
     nand2_area: f64,

@@ -51,6 +51,8 @@ pub struct Cycle<'a> {
     pub warp_answer: Option<WarpAnswer<'a>>,
     /// The response at the cluster port.
     pub cluster_answer: Option<ClusterAnswer>,
+    /// The cluster request whose response is taken.
+    pub cluster_taken: Option<InFlight<ClusterRequest>>,
     /// The wake-up at its port.
     pub wake_up: Option<WakeUp>,
     /// It is a cycle of reset.
@@ -464,6 +466,7 @@ impl Monitor {
             allocation_settled: None,
             warp_answer: None,
             cluster_answer: None,
+            cluster_taken: None,
             wake_up: None,
             reset: None,
             pass_issued: None,
@@ -502,7 +505,7 @@ impl Monitor {
             return;
         }
         if self.standing != 0 {
-            self.take(i);
+            cycle.cluster_taken = self.take(i);
         }
         if probe.pipe_valid >> self.last_stage & 1 == 1
             && let Some(pass) = self.passes.front()
@@ -576,8 +579,8 @@ impl Monitor {
         self.warps.is_empty() && self.overtaken.is_empty() && self.clusters.is_empty()
     }
 
-    /// What is taken is inside no longer.
-    fn take(&mut self, i: &In) {
+    /// Removes requests whose answer is taken, and returns the one of the cluster port.
+    fn take(&mut self, i: &In) -> Option<InFlight<ClusterRequest>> {
         let ready = i.rsp_ready | i.wake_ready << 1 | i.cl_rsp_ready << 2;
         let taken = ready & self.standing;
         self.standing &= !taken;
@@ -587,9 +590,10 @@ impl Monitor {
         if taken & WAKE_UP != 0 {
             self.woken = None;
         }
-        if taken & CLUSTER_RESPONSE != 0 {
-            _ = self.owing.pop_front().or_else(|| self.clusters.pop_front());
+        if taken & CLUSTER_RESPONSE == 0 {
+            return None;
         }
+        self.owing.pop_front().or_else(|| self.clusters.pop_front())
     }
 
     /// An answer stands at a port; whether it was not there before.

@@ -24,6 +24,24 @@ pub trait BinValue: Copy {
     }
 }
 
+/// A dimension of pairs.
+impl<A: BinValue, B: BinValue> BinValue for (A, B) {
+    const COUNT: usize = A::COUNT * B::COUNT;
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        self.0.index() * B::COUNT + self.1.index()
+    }
+
+    fn of(index: usize) -> Self {
+        (A::of(index / B::COUNT), B::of(index % B::COUNT))
+    }
+
+    fn name(index: usize) -> String {
+        format!("{}, {}", A::name(index / B::COUNT), B::name(index % B::COUNT))
+    }
+}
+
 /// What requests a value of a dimension needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Needs {
@@ -156,6 +174,25 @@ macro_rules! values {
 }
 pub(crate) use values;
 
+/// A dimension of ranges of numbers: each value with its largest number. The last one takes what is beyond, too.
+macro_rules! ranges {
+    ($(#[$doc:meta])* $name:ident { $($value:ident = $text:literal to $most:expr,)* }) => {
+        $crate::cross::values! { $(#[$doc])* $name { $($value = $text,)* } }
+
+        impl $name {
+            const MOST: [u32; $name::ALL.len()] = [$($most),*];
+
+            /// The range that a number is in.
+            #[inline(always)]
+            pub fn new(number: u32) -> Self {
+                let range = Self::MOST.iter().position(|most| number <= *most);
+                Self::ALL[range.unwrap_or(Self::ALL.len() - 1)]
+            }
+        }
+    };
+}
+pub(crate) use ranges;
+
 /// A dimension of numbers from `$first`.
 macro_rules! numbers {
     ($(#[$doc:meta])* $name:ident: $count:literal from $first:literal) => {
@@ -267,6 +304,10 @@ macro_rules! table {
     };
     ($(#[$doc:meta])* values $name:ident $values:tt $($rest:tt)*) => {
         $crate::cross::values! { $(#[$doc])* $name $values }
+        $crate::cross::table! { $($rest)* }
+    };
+    ($(#[$doc:meta])* ranges $name:ident $ranges:tt $($rest:tt)*) => {
+        $crate::cross::ranges! { $(#[$doc])* $name $ranges }
         $crate::cross::table! { $($rest)* }
     };
     ($(#[$doc:meta])* numbers $name:ident: $count:literal from $first:literal; $($rest:tt)*) => {

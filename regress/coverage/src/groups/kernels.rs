@@ -50,10 +50,7 @@ table! {
     |config| legal(operation.0, size)
         && match lanes {
             Meeting::Alone => stored != Share::Some,
-            Meeting::Apart => {
-                let width = match Width::new(size.0) { Width::Quad => 4, Width::Pair => 2, _ => 1 };
-                config.num_banks / width > 1
-            }
+            Meeting::Apart => config.num_banks as usize > Width::new(size.0).banks(),
             // Losers of CAST.SPIN never store.
             Meeting::Bank | Meeting::Address => operation.0 != Op::CastSpin || stored != Share::All,
         };
@@ -109,7 +106,7 @@ table! {
     values Favoured { First = "first by the policy too", Behind = "behind another by the policy", Away = "does not ask", }
     cover Favour "favour" (policy: Policy, counter: Counter, favoured_lane: Favoured)
     "The favoured lane goes before the one that the policy lets go first, and only if it asks." "5.4";
-    |config| policy as u32 == config.winner_policy as u32
+    |config| policy == Policy::of_config(config)
         && (favoured_lane != Favoured::Away || config.num_lanes > 2);
 }
 

@@ -12,26 +12,8 @@ pub mod waits;
 use super::cross::groups;
 use super::model::Model;
 
-pub(crate) use faults::{Bystander, ClusterIllegal, FaultLane, FaultMix, Misalignment, OutOfRange, PartEdge};
-pub(crate) use kernels::{
-    Arithmetic, Compare, CompareWords, DistinctWords, Favour, Spin, StoredWords, Values,
-};
-pub(crate) use objects::{
-    Completion, Completions, Counts, ExpectedAfter, Layout, LiveObject, MergedCompletions, NearCompletion,
-    ObjectLanes, Objects, PendingBefore, Phase, Sm80, TxAfter,
-};
-pub(crate) use pipeline::{Forward, ForwardWidth, Hazard, Neighbours, Stall, StallFill, Turns};
-pub(crate) use ports::{
-    AllocationSize, BackPressure, ClusterResponses, CtaBackToBack, CtaNeighbour, CtaPart, CtaSuspended,
-    CtaWait, CtaWrite, Hold, Queue, ResetInside,
-};
-pub(crate) use requests::{
-    Address, Addresses, Conflict, Crossbar, Decode, Hash, LaneAlone, Lanes, Merging, Offset, Operation,
-    Rotation, SameAddress, Slot, StoreOverlay, SubWord, TagReuse, Tags, WideAccess, Winner,
-};
-pub(crate) use waits::{
-    LimitRace, LimitRacePlace, NotSuspended, Suspends, TimeOut, Wait, WaitLimit, WakeOrder, WakePort, WokenBy,
-};
+// Names of groups are unique. A dimension with a name that two files use is reached through its file.
+pub(crate) use {faults::*, kernels::*, objects::*, pipeline::*, ports::*, requests::*, waits::*};
 
 /// Calls a macro with every group, in the order of their bins.
 macro_rules! every_group {

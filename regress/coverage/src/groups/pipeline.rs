@@ -4,26 +4,15 @@ use super::values::{Kind, Port, Width};
 use crate::cross::{Needs, table};
 
 table! {
-    /// Ports of two requests, one after the other.
-    values Ports {
-        WarpWarp = "warp, warp", WarpCluster = "warp, cluster", ClusterWarp = "cluster, warp",
-        ClusterCluster = "cluster, cluster",
-    }
-
     /// How two passes stand to each other.
     values Relation { Word = "same word", Bank = "same bank, other rows", Apart = "other banks", }
-    cover Neighbours "neighbours" (earlier: Kind, later: Kind, words: Relation, ports: Ports)
+    cover Neighbours "neighbours" (earlier: Kind, later: Kind, words: Relation, ports: (Port, Port))
     "One pipeline serves both ports: what follows what, on the same word or only the same bank, is what forwarding and holding back must tell apart." "4.5, 4.6";
-    |_| earlier.comes_from(ports.both().0) && later.comes_from(ports.both().1);
+    |_| earlier.comes_from(ports.0) && later.comes_from(ports.1);
 
+    /// The kinds from [`Kind::Store`] to [`Kind::Object`].
     values Writer { Store = "store", Update = "update", Compare = "compare", Spin = "spin", Object = "object", }
-    needs |writer| match writer {
-        Writer::Store => Kind::Store,
-        Writer::Update => Kind::Update,
-        Writer::Compare => Kind::Compare,
-        Writer::Spin => Kind::Spin,
-        Writer::Object => Kind::Object,
-    }.needs();
+    needs |writer| Kind::ALL[writer as usize + Kind::Store as usize].needs();
 
     /// Steps of the pipeline between a write and the pass that meets it.
     numbers Distance: 9 from 1;
@@ -50,7 +39,7 @@ table! {
         Look = "look", Nothing = "fault or no lanes",
     } needs |held| Kind::ALL.get(held as usize).map_or(Needs::default(), |kind| kind.needs());
 
-    values Cycles { One = "1", Few = "2-4", More = "5-16", Many = "more", }
+    ranges Cycles { One = "1" to 1, Few = "2-4" to 4, More = "5-16" to 16, Many = "more" to u32::MAX, }
 
     cover Stall "stall" (held: Stalled, cycles: Cycles)
     "A warp response that is not taken freezes whatever is in the last stage; it must be neither lost nor done twice, however long that lasts." "4.6";
@@ -60,37 +49,17 @@ table! {
     cover StallFill "stall_fill" (behind: Behind)
     "A full pipeline that stands still has to keep every stage, and to start again in all of them at once." "4.6";
 
-    /// The request before.
-    values Before { Warp = "warp", Cluster = "cluster", }
     /// Whether the other port had a request waiting too.
     values Contest { Alone = "alone", Both = "both wait", }
-    cover Turns "turns" (last: Before, next: Port, queues: Contest)
+    cover Turns "turns" (last: Port, next: Port, queues: Contest)
     "The ports take turns while both wait, and neither waits for the other when it does not." "4.6";
     // A cluster request waits where there is no room for its response (spec 4.7).
-    |_| queues == Contest::Alone || next == Port::Warp || last as usize != next as usize;
-}
-
-impl Ports {
-    fn both(self) -> (Port, Port) {
-        match self {
-            Ports::WarpWarp => (Port::Warp, Port::Warp),
-            Ports::WarpCluster => (Port::Warp, Port::Cluster),
-            Ports::ClusterWarp => (Port::Cluster, Port::Warp),
-            Ports::ClusterCluster => (Port::Cluster, Port::Cluster),
-        }
-    }
+    |_| queues == Contest::Alone || next == Port::Warp || last != next;
 }
 
 impl Writer {
-    pub const fn new(kind: Kind) -> Option<Self> {
-        match kind {
-            Kind::Store => Some(Writer::Store),
-            Kind::Update => Some(Writer::Update),
-            Kind::Compare => Some(Writer::Compare),
-            Kind::Spin => Some(Writer::Spin),
-            Kind::Object => Some(Writer::Object),
-            Kind::Load | Kind::Look => None,
-        }
+    pub fn new(kind: Kind) -> Option<Self> {
+        Writer::ALL.get((kind as usize).checked_sub(Kind::Store as usize)?).copied()
     }
 }
 
@@ -106,17 +75,5 @@ impl Stalled {
     /// A pass of this kind.
     pub const fn new(kind: Kind) -> Self {
         Stalled::ALL[kind as usize]
-    }
-}
-
-impl Cycles {
-    /// The step that a number of cycles, from 1, is in.
-    pub fn new(cycles: u64) -> Self {
-        match cycles {
-            0 | 1 => Cycles::One,
-            2..=4 => Cycles::Few,
-            5..=16 => Cycles::More,
-            _ => Cycles::Many,
-        }
     }
 }

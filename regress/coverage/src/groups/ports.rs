@@ -62,7 +62,7 @@ table! {
         All = "all of memory",
     }
     /// Rank of the CTA in its cluster.
-    values Rank { Zero = "0", Few = "1-15", Many = "16-255", }
+    ranges Rank { Zero = "0" to 0, Few = "1-15" to 15, Many = "16-255" to 255, }
 
     cover CtaPart "cta_part" (bytes: PartSize, rank: Rank)
     "A part may end anywhere in its last row, and owns that row all the same; the rank is checked in every address." "1.3, 1.4";
@@ -80,9 +80,9 @@ table! {
     |config| config.num_cta_slots > 1 && u32::from(words_in_the_last_row.0) <= config.num_banks;
 
     /// Bytes of an allocation, whatever the rows of the configuration.
-    values Allocation {
-        To1K = "up to 1 KiB", To48K = "up to 48 KiB", To96K = "up to 96 KiB", To1M = "up to 1 MiB",
-        Below16M = "below 16 MiB", All = "16 MiB",
+    ranges Allocation {
+        To1K = "up to 1 KiB" to 1 << 10, To48K = "up to 48 KiB" to 48 << 10, To96K = "up to 96 KiB" to 96 << 10,
+        To1M = "up to 1 MiB" to 1 << 20, Below16M = "below 16 MiB" to (1 << 24) - 1, All = "16 MiB" to 1 << 24,
     }
 
     cover AllocationSize "allocation" (bytes: Allocation)
@@ -104,7 +104,7 @@ table! {
     /// A port that takes answers.
     values AnswerPort { Response = "response", Cluster = "cluster response", WakeUp = "wake-up", }
     /// Cycles for which an answer is held.
-    values HoldCycles { Few = "1-15", Some = "16-99", Many = "100 and more", }
+    ranges HoldCycles { Few = "1-15" to 15, Some = "16-99" to 99, Many = "100 and more" to u32::MAX, }
     cover Hold "hold" (port: AnswerPort, cycles: HoldCycles)
     "However long an answer is not taken, it stays as it is and nothing behind it is lost." "4.6, 6.3";
 
@@ -121,25 +121,4 @@ table! {
     values Meanwhile { Waits = "of a waiter's slot waits", Goes = "of another slot is taken", }
     cover CtaSuspended "cta_suspended" (write: Meanwhile)
     "A suspended request holds the allocation of its own slot, and of no other." "1.3, 6.3";
-}
-
-impl Rank {
-    /// The step that a rank is in.
-    pub fn new(rank: u32) -> Self {
-        match rank {
-            0 => Rank::Zero,
-            1..=15 => Rank::Few,
-            _ => Rank::Many,
-        }
-    }
-}
-
-impl Allocation {
-    const MOST: [u32; 6] = [1 << 10, 48 << 10, 96 << 10, 1 << 20, (1 << 24) - 1, 1 << 24];
-
-    /// The step that a size is in.
-    pub fn new(bytes: u32) -> Self {
-        let at = Self::MOST.iter().position(|most| bytes <= *most).unwrap_or(Self::MOST.len() - 1);
-        Allocation::ALL[at]
-    }
 }

@@ -68,10 +68,10 @@ table! {
     values Policy { Lowest = "lowest first", Highest = "highest first", Rotating = "rotating", }
     cover Winner "winner" (policy: Policy, winner_of_the_bank: Standing)
     "The policy decides which lane goes first; the rotating one lets any of the contenders. CAST.SPIN has a rule of its own." "4.2";
-    |config| policy as u32 == config.winner_policy as u32 && match config.winner_policy {
-        WinnerPolicy::Lowest => winner_of_the_bank == Standing::Lowest,
-        WinnerPolicy::Highest => winner_of_the_bank == Standing::Highest,
-        WinnerPolicy::Rotating => winner_of_the_bank != Standing::Between || config.num_lanes > 2,
+    |config| policy == Policy::of_config(config) && match policy {
+        Policy::Lowest => winner_of_the_bank == Standing::Lowest,
+        Policy::Highest => winner_of_the_bank == Standing::Highest,
+        Policy::Rotating => winner_of_the_bank != Standing::Between || config.num_lanes > 2,
     };
 
     /// Where the winner is in the rotating order.
@@ -95,10 +95,9 @@ table! {
 
     cover WideAccess "wide_access" (width: Width, first_bank: Bank)
     "Each pair and each quad of banks is a unit of its own for grouping, comparing and writing." "4.4";
-    |config| {
-        let banks = match width { Width::Sub | Width::Word => return false, Width::Pair => 2, Width::Quad => 4 };
-        u32::from(first_bank.0) < config.num_banks && first_bank.0 % banks == 0
-    };
+    |config| width >= Width::Pair
+        && u32::from(first_bank.0) < config.num_banks
+        && usize::from(first_bank.0).is_multiple_of(width.banks());
 
     /// Byte within its word.
     numbers Byte: 4 from 0;
@@ -162,6 +161,16 @@ table! {
     }
     cover TagReuse "tag_reuse" (port: Port, names_also: Reuse)
     "Answers are told apart by port and order as well as by tag, so that a tag can be used again at once, and at both ports." "4.6";
+}
+
+impl Policy {
+    pub fn of_config(config: &atoms_model::Config) -> Self {
+        match config.winner_policy {
+            WinnerPolicy::Lowest => Policy::Lowest,
+            WinnerPolicy::Highest => Policy::Highest,
+            WinnerPolicy::Rotating => Policy::Rotating,
+        }
+    }
 }
 
 /// Whether a configuration serves lanes of one address together.

@@ -25,9 +25,9 @@ table! {
     /// Whether the requester wants a result.
     values Wanted { Result = "result", None = "no result", }
     /// A number of lanes, in the steps in which conflicts are counted.
-    values Degree {
-        One = "1", Two = "2", ThreeFour = "3-4", FiveEight = "5-8", NineSixteen = "9-16", Most = "17-31",
-        All = "32",
+    ranges Degree {
+        One = "1" to 1, Two = "2" to 2, ThreeFour = "3-4" to 4, FiveEight = "5-8" to 8,
+        NineSixteen = "9-16" to 16, Most = "17-31" to 31, All = "32" to 32,
     }
 
     /// What of the pipeline an operation uses.
@@ -61,7 +61,7 @@ table! {
         Needs { sizes, support, ..Needs::default() }
     };
 
-    values Few { Zero = "0", One = "1", Two = "2", More = "more", }
+    ranges Few { Zero = "0" to 0, One = "1" to 1, Two = "2" to 2, More = "more" to u32::MAX, }
 
     numbers Lane: 32 from 0;
     numbers Bank: 64 from 0;
@@ -108,28 +108,14 @@ pub fn legal(op: Op, size: AnySize) -> bool {
 }
 
 impl Degree {
-    /// The step that a number of lanes, from 1, is in.
-    #[inline(always)]
-    pub fn new(lanes: u32) -> Self {
-        match lanes {
-            0 | 1 => Degree::One,
-            2 => Degree::Two,
-            3 | 4 => Degree::ThreeFour,
-            5..=8 => Degree::FiveEight,
-            9..=16 => Degree::NineSixteen,
-            17..=31 => Degree::Most,
-            _ => Degree::All,
-        }
-    }
-
-    /// Fewest lanes of this step.
+    /// Fewest lanes of this range.
     pub fn least(self) -> u32 {
-        [1, 2, 3, 5, 9, 17, 32][self as usize]
+        (self as usize).checked_sub(1).map_or(1, |below| Self::MOST[below] + 1)
     }
 
-    /// Most lanes of this step.
+    /// Most lanes of this range.
     pub fn most(self) -> u32 {
-        [1, 2, 4, 8, 16, 31, 32][self as usize]
+        Self::MOST[self as usize]
     }
 }
 
@@ -163,10 +149,21 @@ impl Width {
             Size::B128 => Width::Quad,
         }
     }
+
+    /// Banks of one access.
+    #[inline(always)]
+    pub const fn banks(self) -> usize {
+        match self {
+            Width::Sub | Width::Word => 1,
+            Width::Pair => 2,
+            Width::Quad => 4,
+        }
+    }
 }
 
-impl Few {
-    pub fn new(count: u32) -> Self {
-        Few::ALL[count.min(3) as usize]
+impl Wanted {
+    /// Maps the `red` bit of a request.
+    pub const fn new(red: bool) -> Self {
+        if red { Wanted::None } else { Wanted::Result }
     }
 }

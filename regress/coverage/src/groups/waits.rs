@@ -59,8 +59,9 @@ table! {
 
     values LimitOf { Request = "of the request", Configuration = "of the configuration", }
 
-    values LimitCycles {
-        One = "1", Few = "2-4", More = "5-16", Many = "17-999", Long = "1000-65535", Longer = "65536 and more",
+    ranges LimitCycles {
+        One = "1" to 1, Few = "2-4" to 4, More = "5-16" to 16, Many = "17-999" to 999, Long = "1000-65535" to 65535,
+        Longer = "65536 and more" to u32::MAX,
     }
 
     cover TimeOut "time_out" (limit: LimitOf, cycles: LimitCycles)
@@ -101,18 +102,6 @@ fn lasts(config: &Config, limit: LimitOf, cycles: u32) -> bool {
 }
 
 impl LimitCycles {
-    /// The step that a limit is in.
-    pub fn new(cycles: u32) -> Self {
-        match cycles {
-            0 | 1 => LimitCycles::One,
-            2..=4 => LimitCycles::Few,
-            5..=16 => LimitCycles::More,
-            17..=999 => LimitCycles::Many,
-            1000..=65535 => LimitCycles::Long,
-            _ => LimitCycles::Longer,
-        }
-    }
-
     /// Whether a wait can have it.
     fn possible(self, config: &Config, limit: LimitOf) -> bool {
         limit == LimitOf::Request || LimitCycles::new(config.try_wait_limit) == self

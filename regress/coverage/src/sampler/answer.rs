@@ -1,11 +1,13 @@
 //! Answers: which lanes stored, what waits, what was refused, in how many passes.
 
+use atoms_cosim::monitor::WarpAnswer;
+use atoms_cosim::request::ClusterRequest;
 use atoms_model::Config;
-use atoms_ops::{Fault, Op, Size, legal};
+use atoms_model::lanes::lanes;
+use atoms_ops::{Fault, Op, Size, instruction};
 
 use super::hits::Hits;
-use super::in_flight::{InFlightRequest, bits};
-use super::sample::Response;
+use super::in_flight::InFlightRequest;
 use crate::groups::faults::{ClusterIllegal, FaultLane, Named, Why};
 use crate::groups::kernels::{Compare, CompareOp, Meeting, Share};
 use crate::groups::requests::{MergedOp, Merging, Together};
@@ -13,7 +15,7 @@ use crate::groups::values::{AnyOp, AnySize, Few, ObjectOp, Wanted};
 use crate::groups::waits::{Asking, AtOnce, By, Complete, NotSuspended, Wait, WaitOp};
 
 /// Samples a warp response that appears.
-pub(super) fn warp(config: &Config, hits: &mut Hits, f: &InFlightRequest, answer: Response) {
+pub(super) fn warp(config: &Config, hits: &mut Hits, f: &InFlightRequest, answer: &WarpAnswer<'_>) {
     let fault = Fault::from_code(answer.fault).and_then(Why::new);
     if let Some(why) = fault {
         if let Some(op) = Op::from_code(f.request.op) {
@@ -77,9 +79,8 @@ fn merged(hits: &mut Hits, f: &InFlightRequest, op: MergedOp, passes: u8) {
 
 /// An answer to a request that asked about phases and was not suspended.
 fn asked(hits: &mut Hits, f: &InFlightRequest, op: WaitOp, pred: u32) {
-    let mut state = false;
-    bits(f.mask.into(), |lane| state |= f.b(lane & 31) as u32 & 0x7fff_ffff != 0);
-    let by = if state { By::State } else { By::Parity };
+    let is_state = |lane| f.request.lane(lane).b as u32 & 0x7fff_ffff != 0;
+    let by = if lanes(f.mask).any(is_state) { By::State } else { By::Parity };
     let complete = match pred & f.mask {
         0 => Complete::None,
         all if all == f.mask => Complete::All,
@@ -99,22 +100,10 @@ fn asked(hits: &mut Hits, f: &InFlightRequest, op: WaitOp, pred: u32) {
     }
 }
 
-/// What is sampled of a cluster request when its response is taken: the operation on an object that it is, and
-/// whether it wants a result.
-pub(super) type Owed = Option<(ObjectOp, Wanted)>;
-
-/// A cluster request that owes a response.
-pub(super) fn owed(f: &InFlightRequest) -> Owed {
-    let op =
-        Op::from_code(f.request.op).filter(|_| legal(f.request.op, f.request.size)).and_then(ObjectOp::new);
-    op.map(|op| (op, f.wanted()))
-}
-
 /// Samples the cluster response that is taken.
-pub(super) fn cluster(hits: &mut Hits, owed: Owed, fault: u8) {
-    if fault == Fault::Illegal as u8
-        && let Some(bin) = owed
-    {
-        hits.hit(ClusterIllegal, bin);
+pub(super) fn cluster(hits: &mut Hits, request: &ClusterRequest, fault: u8) {
+    let op = instruction(request.op, request.size).and_then(|(op, _)| ObjectOp::new(op));
+    if let Some(op) = op.filter(|_| fault == Fault::Illegal as u8) {
+        hits.hit(ClusterIllegal, (op, Wanted::new(request.red)));
     }
 }

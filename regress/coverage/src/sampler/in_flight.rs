@@ -5,26 +5,9 @@ use std::sync::Arc;
 use atoms_cosim::request::{ClusterRequest, Lane, WarpRequest};
 use atoms_model::Config;
 use atoms_model::port::{MAX_BANKS, MAX_LANES};
-use atoms_ops::{OPS, Op, Size};
+use atoms_ops::{Op, Size, instruction};
 
-use crate::groups::values::{Kind, Port, Wanted, Width};
-
-/// Operation and size by their codes, where they are an instruction: the operation table, laid out to be
-/// looked up once a request.
-static INSTRUCTIONS: [[Option<(Op, Size)>; 16]; 32] = {
-    let mut all = [[None; 16]; 32];
-    let mut row = 0;
-    while row < OPS.len() {
-        let mut at = 0;
-        while at < OPS[row].sizes.len() {
-            let size = OPS[row].sizes[at];
-            all[OPS[row].op as usize][size as usize] = Some((OPS[row].op, size));
-            at += 1;
-        }
-        row += 1;
-    }
-    all
-};
+use crate::groups::values::{Kind, Port, Wanted};
 
 /// A request from the cycle in which it is accepted to that of its answer.
 #[derive(Clone, Debug)]
@@ -34,6 +17,8 @@ pub(super) struct InFlightRequest {
     pub(super) request: Arc<WarpRequest>,
     /// Operation and size, if that is an instruction at this port.
     pub(super) kind: Option<(Op, Size)>,
+    /// Use of the pipeline by `kind`.
+    pub(super) pipeline_kind: Option<Kind>,
     /// Lanes of the configuration that take part.
     pub(super) mask: u32,
     // What follows is found at issue.
@@ -63,11 +48,12 @@ pub(super) struct ConflictStats {
 }
 
 impl InFlightRequest {
-    fn empty() -> Self {
+    fn empty(port: Port) -> Self {
         InFlightRequest {
-            port: Port::Warp,
+            port,
             request: Arc::default(),
             kind: None,
+            pipeline_kind: None,
             mask: 0,
             bank: [0; MAX_LANES],
             row: [0; MAX_LANES],
@@ -79,59 +65,44 @@ impl InFlightRequest {
         }
     }
 
-    /// Register Ra of a lane.
-    #[inline(always)]
-    pub(super) fn ra(&self, lane: usize) -> u32 {
-        self.request.lanes.get(lane).map_or(0, |lane| lane.ra)
-    }
-
-    /// Operand B of a lane.
-    #[inline(always)]
-    pub(super) fn b(&self, lane: usize) -> u128 {
-        self.request.lanes.get(lane).map_or(0, |lane| lane.b)
-    }
-
-    /// Operand C of a lane.
-    pub(super) fn c(&self, lane: usize) -> u128 {
-        self.request.lanes.get(lane).map_or(0, |lane| lane.c)
+    /// Replaces the request, in place: half a kilobyte would be slow to move.
+    pub(super) fn accept(&mut self, config: &Config, request: Arc<WarpRequest>) {
+        let kind = instruction(request.op, request.size);
+        self.kind = kind.filter(|(op, _)| self.port == Port::Warp || op.cluster_legal(request.red));
+        self.pipeline_kind = self.kind.map(|(op, _)| Kind::new(op));
+        self.mask = request.mask & config.lane_mask();
+        self.request = request;
+        self.completions = 0;
     }
 
     pub(super) fn wanted(&self) -> Wanted {
-        if self.request.red { Wanted::None } else { Wanted::Result }
+        Wanted::new(self.request.red)
     }
 }
 
-/// Requests of one port by their numbers: accepted, then at issue, then answered. A ring that is never full,
-/// since the unit holds fewer.
+/// Requests of both ports by their numbers: rings that are never full, since the unit holds fewer.
 #[derive(Clone, Debug)]
-pub(super) struct InFlightRequests {
-    ring: Vec<InFlightRequest>,
-}
+pub(super) struct InFlightRequests([Vec<InFlightRequest>; 2]);
 
 impl InFlightRequests {
-    /// For a port behind which `inside` requests find room.
-    pub(super) fn new(inside: u32) -> Self {
-        InFlightRequests { ring: vec![InFlightRequest::empty(); inside.next_power_of_two() as usize] }
-    }
-
-    pub(super) fn accept(&mut self, config: &Config, port: Port, number: u64, request: Arc<WarpRequest>) {
-        let at = self.get_mut(number);
-        let known = INSTRUCTIONS[usize::from(request.op & 31)][usize::from(request.size & 15)];
-        at.kind = known.filter(|(op, _)| port == Port::Warp || op.cluster_legal(request.red));
-        (at.port, at.mask) = (port, request.mask & config.lane_mask());
-        at.completions = 0;
-        at.request = request;
+    pub(super) fn new(config: &Config) -> Self {
+        // At the port, at issue, in the pipeline, and answered but not yet taken.
+        let inside = |queue: u32| (queue + config.rmw_latency + 4).next_power_of_two() as usize;
+        let ring = |port, queue| vec![InFlightRequest::empty(port); inside(queue)];
+        InFlightRequests([ring(Port::Warp, config.queue_depth), ring(Port::Cluster, 2)])
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, number: u64) -> &InFlightRequest {
-        &self.ring[number as usize & (self.ring.len() - 1)]
+    pub(super) fn get(&self, port: Port, number: u64) -> &InFlightRequest {
+        let ring = &self.0[port as usize];
+        &ring[number as usize & (ring.len() - 1)]
     }
 
     #[inline(always)]
-    pub(super) fn get_mut(&mut self, number: u64) -> &mut InFlightRequest {
-        let mask = self.ring.len() - 1;
-        &mut self.ring[number as usize & mask]
+    pub(super) fn get_mut(&mut self, port: Port, number: u64) -> &mut InFlightRequest {
+        let ring = &mut self.0[port as usize];
+        let last = ring.len() - 1;
+        &mut ring[number as usize & last]
     }
 }
 
@@ -139,40 +110,6 @@ impl InFlightRequests {
 pub(super) fn of_lane_0(request: &ClusterRequest) -> WarpRequest {
     let ClusterRequest { op, size, red, tag, slot, addr, b, c } = *request;
     let lanes = vec![Lane { ra: 0, b, c }];
-    WarpRequest {
-        op,
-        size,
-        red,
-        absolute: true,
-        tag,
-        slot,
-        mask: 1,
-        imm: addr,
-        lanes,
-        ..WarpRequest::default()
-    }
-}
-
-/// Banks of one access, less one.
-#[inline(always)]
-pub(super) fn more_banks(size: Size) -> usize {
-    match Width::new(size) {
-        Width::Sub | Width::Word => 0,
-        Width::Pair => 1,
-        Width::Quad => 3,
-    }
-}
-
-/// What of the pipeline a request uses; nothing if it is no instruction.
-pub(super) fn kind_of(request: &InFlightRequest) -> Option<Kind> {
-    request.kind.map(|(op, _)| Kind::new(op))
-}
-
-/// Calls `each` with every bit that is set, lowest first.
-#[inline(always)]
-pub(super) fn bits(mut set: u64, mut each: impl FnMut(usize)) {
-    while set != 0 {
-        each(set.trailing_zeros() as usize);
-        set &= set - 1;
-    }
+    let header = WarpRequest { op, size, red, tag, slot, ..WarpRequest::default() };
+    WarpRequest { absolute: true, mask: 1, imm: addr, lanes, ..header }
 }

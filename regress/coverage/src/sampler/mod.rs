@@ -11,40 +11,38 @@ mod in_flight;
 mod object;
 mod ports;
 mod request;
-mod sample;
 mod shadow;
 mod step;
 mod tags;
 mod waits;
 
-use std::collections::VecDeque;
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-use atoms_cosim::monitor::{AtIssue, Cycle, LastStage, PassIssued};
+use atoms_cosim::monitor::{AtIssue, Cycle, InFlight, LastStage, PassIssued};
+use atoms_cosim::request::WarpRequest;
 use atoms_cosim::session::Listener;
 use atoms_model::Config;
-
-use super::groups::kernels::{Counter, Favour, Favoured};
-use super::groups::objects::{CompletingOp, Completions};
-use super::groups::pipeline::{
-    Before, Behind, Contest, Cycles, Hazard, Held, Neighbours, Ports as PortPair, Relation, Stall, StallFill,
-    Stalled, Turns, Writer,
-};
-use super::groups::ports::{ClusterResponses, Inside, Passing, ResetInside, Room};
-use super::groups::requests::{Policy, Rotation, Standing, Turn, Winner, merges};
-use super::groups::values::{Few, Kind, Lane, Port, Width};
-use super::groups::waits::LimitOf;
-use super::map::Map;
-use atoms_model::config::WinnerPolicy;
+use atoms_model::lanes::banks;
 use atoms_model::port::MAX_BANKS;
 use atoms_model::spin::SpinTurns;
 use atoms_ops::Op;
+
+use crate::groups::kernels::{Counter, Favour, Favoured};
+use crate::groups::objects::{CompletingOp, Completions};
+use crate::groups::pipeline::{
+    Behind, Contest, Cycles, Hazard, Held, Neighbours, Relation, Stall, StallFill, Stalled, Turns, Writer,
+};
+use crate::groups::ports::{Answer, ClusterResponses, Inside, Passing, ResetInside, Room};
+use crate::groups::requests::{Policy, Rotation, Standing, Turn, Winner, merges};
+use crate::groups::values::{Few, Lane, Port, Width};
+use crate::groups::waits::LimitOf;
+use crate::map::Map;
 use hits::Hits;
-use in_flight::{InFlightRequest, InFlightRequests, bits, kind_of, more_banks, of_lane_0};
-use ports::{Ports, Table};
-use sample::{CL_RSP, CL_RSP_HELD, CycleSample, LEVEL, RSP, WAKE};
-use shadow::{FIRST_STEP, Marks, STEPS, Shadow};
+use in_flight::{InFlightRequest, InFlightRequests, of_lane_0};
+use ports::{Ports, Table, answers};
+use shadow::Shadow;
 use step::{Step, Winners, winner};
 use tags::Tags;
 use waits::{Waiter, Waits};
@@ -53,245 +51,160 @@ use waits::{Waiter, Waits};
 /// has.
 const APART: u32 = 16;
 
-/// Steps by which a reset ages memory.
-const STEPS_OF_RESET: u32 = 4 * APART;
-
-/// Cycles looked at together, at most, and requests taken in them.
-const BATCH: usize = 16;
-const REQUESTS: u32 = 4;
-
 /// Counts the bins that a run hits.
 pub struct Sampler {
     config: Config,
     hits: Hits,
     shadow: Shadow,
+    requests: InFlightRequests,
+    /// Lane on each bank, for each of the last [`APART`] passes by their serial number.
+    winners: [Winners; APART as usize],
+    /// Lanes that CAST.SPIN favours.
+    spin: SpinTurns,
+    /// Steps of the pipeline, from [`APART`]: a word that was never written counts as written in step 0.
+    step: u32,
+    since_reset: SinceReset,
+}
+
+/// State of a sampler that a reset clears.
+#[derive(Default)]
+struct SinceReset {
     table: Table,
     ports: Ports,
     waits: Waits,
-    /// What CAST.SPIN favours, by the requests that were at issue.
-    spin: SpinTurns,
-    requests: [InFlightRequests; 2],
-    /// Cluster requests carried out and owed a response.
-    owed: VecDeque<answer::Owed>,
-    /// Of the last passes, by the number of the pass.
-    winners: [Winners; APART as usize],
-    /// Steps of the pipeline, and clock cycles.
-    step: u32,
-    cycle: u64,
-    waiting: [bool; 2],
+    tags: Tags,
     last_port: Option<Port>,
     /// The last pass of the request before, if it worked on banks, and its step.
     last_pass: Option<(u32, PassIssued)>,
+    /// Cycles for which the pass at issue has been held back.
     held: u32,
-    stalled: u64,
-    stall: Option<Stalled>,
-    tags: Tags,
-    /// Cycles not yet looked at: the first few of these, and the requests taken in them.
-    samples: Box<[CycleSample]>,
-    kept: usize,
-    accepted: u32,
+    /// Content of the last stage at the beginning of a stall, and cycles of the stall.
+    stall: Option<(Stalled, u32)>,
 }
 
 impl fmt::Debug for Sampler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sampler")
-            .field("config", &self.config)
-            .field("cycle", &self.cycle)
-            .finish_non_exhaustive()
+        f.debug_struct("Sampler").field("config", &self.config).finish_non_exhaustive()
     }
 }
 
 impl Sampler {
     /// For a machine of this configuration, after reset and with a memory of zeros.
     pub fn new(config: &Config) -> Self {
-        // At the port, at issue, in the pipeline, and answered but not yet taken.
-        // And those taken in cycles not yet looked at.
-        let inside = |queue: u32| InFlightRequests::new(queue + config.rmw_latency + 4 + REQUESTS + 1);
         Sampler {
             config: *config,
             hits: Hits::new(),
             shadow: Shadow::new(config),
-            table: Table::default(),
-            ports: Ports::new(),
-            waits: Waits::new(),
-            spin: SpinTurns::RESET,
-            requests: [inside(config.queue_depth), inside(2)],
-            owed: VecDeque::new(),
+            requests: InFlightRequests::new(config),
             winners: [[0; MAX_BANKS]; APART as usize],
-            step: FIRST_STEP,
-            cycle: 0,
-            waiting: [false; 2],
-            last_port: None,
-            last_pass: None,
-            held: 0,
-            stalled: 0,
-            stall: None,
-            tags: Tags::NONE,
-            samples: vec![CycleSample::NONE; BATCH].into(),
-            kept: 0,
-            accepted: 0,
+            spin: SpinTurns::RESET,
+            step: APART,
+            since_reset: SinceReset::default(),
         }
     }
 
-    /// What was hit since the last call.
+    /// Returns the hits since the last call.
     pub fn take(&mut self) -> Map {
-        self.catch_up();
-        self.ports.tell(&mut self.hits);
         self.hits.take()
     }
 
     /// The machine starts over, with a memory of zeros. What was hit stays counted.
     pub fn restart(&mut self) {
-        self.catch_up();
         self.shadow.clear();
-        self.step = FIRST_STEP;
+        self.step = APART;
         self.reset();
     }
 
-    /// What a cycle of reset finds inside.
+    /// Forgets requests and passes. Memory stays; the passes that wrote it are no longer on their way.
+    fn reset(&mut self) {
+        self.step = self.step.wrapping_add(APART);
+        self.spin = SpinTurns::RESET;
+        self.since_reset = SinceReset::default();
+    }
+
+    /// Samples the content of the unit in a cycle of reset.
     fn found_inside(&mut self, cycle: &Cycle<'_>) {
         let (pipeline, waiters) = (cycle.pipeline(), cycle.waiters());
         let last = pipeline.stages >> self.config.rmw_latency & 1 != 0;
-        let held = cycle.warp_answer.as_ref().is_some_and(|answer| !answer.taken)
-            || cycle.cluster_answer.is_some_and(|answer| !answer.taken);
+        let [response, cluster_response, wake_up] = answers(cycle).map(|answer| answer == Answer::Held);
         let found = [
             (cycle.queues().iter().any(|queue| queue.level != 0), Inside::Queued),
             (pipeline.at_issue.is_some(), Inside::Issue),
             (pipeline.stages != 0, Inside::Pipeline),
             (last && cycle.bank_ports().written != 0, Inside::Writes),
             (waiters.suspended | waiters.ready != 0, Inside::Waiters),
-            (held, Inside::Answer),
-            (cycle.wake_up.as_ref().is_some_and(|wake_up| !wake_up.taken), Inside::WakeUp),
+            (response || cluster_response, Inside::Answer),
+            (wake_up, Inside::WakeUp),
         ];
-        let mut nothing = true;
-        for (_, inside) in found.into_iter().filter(|(is, _)| *is) {
-            nothing = false;
+        let nothing = (found.iter().all(|(is, _)| !is), Inside::Nothing);
+        for (_, inside) in found.into_iter().chain([nothing]).filter(|(is, _)| *is) {
             self.hits.hit(ResetInside, (inside,));
         }
-        if nothing {
-            self.hits.hit(ResetInside, (Inside::Nothing,));
-        }
     }
 
-    /// The machine is reset: memory stays, and what was written before counts as written long ago.
-    fn reset(&mut self) {
-        self.step += STEPS_OF_RESET;
-        if self.step >= STEPS {
-            self.shadow.forget();
-            self.step = FIRST_STEP;
-        }
-        self.table.clear();
-        self.ports.clear();
-        self.waits = Waits::new();
-        self.spin = SpinTurns::RESET;
-        self.owed.clear();
-        self.waiting = [false; 2];
-        self.last_port = None;
-        self.last_pass = None;
-        self.held = 0;
-        self.stalled = 0;
-        self.stall = None;
-        self.tags = Tags::NONE;
-    }
-
-    /// Looks at the cycles kept.
-    fn catch_up(&mut self) {
-        let samples = std::mem::take(&mut self.samples);
-        for sample in samples.iter().take(self.kept) {
-            self.see(sample);
-        }
-        self.samples = samples;
-        (self.kept, self.accepted) = (0, 0);
-    }
-
-    #[inline(always)] // once
-    fn see(&mut self, m: &CycleSample) {
-        self.cycle += 1;
-        self.ports.cycle(&mut self.hits, m);
-        if let Some(response) = m.response {
-            let request = self.requests[Port::Warp as usize].get(response.number);
-            answer::warp(&self.config, &mut self.hits, request, response);
-        }
-        if !self.waits.quiet(m)
-            && let Some(slot) = self.waits.settle(&self.config, &mut self.hits, m)
-        {
-            self.table.wake(slot);
-        }
-        self.table.cycle(&self.config, &mut self.hits, m);
-        if let Some(at_issue) = m.pipeline.at_issue.filter(|at_issue| at_issue.arrives) {
-            self.comes_to_issue(at_issue);
-        }
-        if m.pipeline.stalled {
-            self.stalls(m);
-        } else {
-            self.moves(m);
-        }
-        self.waiting = m.queues.map(|queue| queue & LEVEL != 0);
-        self.hand_over(m);
-    }
-
-    /// Requests that are accepted, and answers that are taken.
+    /// Follows requests that are accepted and answers that are taken.
     #[inline(always)]
-    fn hand_over(&mut self, m: &CycleSample) {
-        let [response, cluster_response, wake_up] = m.tags;
-        if m.answers & RSP == RSP {
-            self.tags.leave(Port::Warp, response);
+    fn hand_over(&mut self, cycle: &Cycle<'_>) {
+        let tags = &mut self.since_reset.tags;
+        if let Some(answer) = cycle.warp_answer.as_ref().filter(|answer| answer.taken) {
+            tags.leave(Port::Warp, answer.tag);
         }
-        if m.answers & WAKE == WAKE {
-            self.tags.leave(Port::Warp, wake_up);
+        if let Some(wake_up) = cycle.wake_up.as_ref().filter(|wake_up| wake_up.taken) {
+            tags.leave(Port::Warp, wake_up.tag);
         }
-        if m.answers & CL_RSP == CL_RSP {
-            self.tags.leave(Port::Cluster, cluster_response);
-            if let Some(owed) = self.owed.pop_front() {
-                answer::cluster(&mut self.hits, owed, m.cluster_fault);
+        if let Some(answer) = cycle.cluster_answer.filter(|answer| answer.taken) {
+            tags.leave(Port::Cluster, answer.tag);
+            if let Some(taken) = &cycle.cluster_taken {
+                answer::cluster(&mut self.hits, &taken.request, answer.fault);
             }
         }
-        for (port, accepted) in [Port::Warp, Port::Cluster].into_iter().zip(m.accepted) {
-            if let Some((slot, tag)) = accepted {
-                self.table.enter(slot);
-                self.tags.enter(&mut self.hits, port, tag);
-            }
+        if let Some(InFlight { number, request, .. }) = &cycle.warp_accepted {
+            self.accept(Port::Warp, *number, Arc::clone(request));
         }
+        if let Some(InFlight { number, request, .. }) = &cycle.cluster_accepted {
+            self.accept(Port::Cluster, *number, Arc::new(of_lane_0(request)));
+        }
+    }
+
+    fn accept(&mut self, port: Port, number: u64, request: Arc<WarpRequest>) {
+        self.since_reset.table.enter(request.slot);
+        self.since_reset.tags.enter(&mut self.hits, port, request.tag);
+        self.requests.get_mut(port, number).accept(&self.config, request);
     }
 
     /// A request is at issue that was not there before.
     #[inline(never)] // a cycle in ten: out of the way of the others
     fn comes_to_issue(&mut self, at_issue: AtIssue) {
         let port = port_of(at_issue.cluster);
-        if let Some(last) = self.last_port {
-            let other = self.waiting[1 - port as usize];
-            let before = if last == Port::Warp { Before::Warp } else { Before::Cluster };
-            let contest = if other { Contest::Both } else { Contest::Alone };
-            self.hits.hit(Turns, (before, port, contest));
+        let SinceReset { table, ports, last_port, .. } = &mut self.since_reset;
+        if let Some(last) = last_port.replace(port) {
+            let other = if port == Port::Warp { Port::Cluster } else { Port::Warp };
+            let contest = if ports.had_waiting(other) { Contest::Both } else { Contest::Alone };
+            self.hits.hit(Turns, (last, port, contest));
         }
-        self.last_port = Some(port);
-        let request = self.requests[port as usize].get_mut(at_issue.number);
-        let part = self.table.part(request.request.slot);
+        let request = self.requests.get_mut(port, at_issue.number);
+        let part = table.part(request.request.slot);
         let faulty = at_issue.pending == 0 && request.mask != 0;
         request::at_issue(&self.config, &mut self.hits, request, part, faulty);
     }
 
     #[inline(always)]
     fn of(&self, pass: &PassIssued) -> &InFlightRequest {
-        self.requests[port_of(pass.cluster) as usize].get(pass.number)
+        self.requests.get(port_of(pass.cluster), pass.number)
     }
 
     #[inline(never)] // a cycle in ten: out of the way of the others
-    fn stalls(&mut self, m: &CycleSample) {
-        self.stalled += 1;
-        if self.stall.is_some() {
+    fn stalls(&mut self, cycle: &Cycle<'_>) {
+        if let Some((_, cycles)) = &mut self.since_reset.stall {
+            *cycles = cycles.saturating_add(1);
             return;
         }
-        let held = match &m.last_stage {
-            Some(last) if last.pass.banks != 0 => {
-                kind_of(self.of(&last.pass)).map_or(Stalled::Nothing, Stalled::new)
-            }
-            _ => Stalled::Nothing,
-        };
-        self.stall = Some(held);
+        let last = cycle.last_stage.filter(|last| last.pass.banks != 0);
+        let kind = last.and_then(|last| self.of(&last.pass).pipeline_kind);
+        self.since_reset.stall = Some((kind.map_or(Stalled::Nothing, Stalled::new), 1));
+        let pipeline = cycle.pipeline();
         let stages = (1u16 << self.config.rmw_latency) - 1;
-        let others = m.pipeline.stages & stages;
-        let behind = match (others, m.pipeline.at_issue) {
+        let behind = match (pipeline.stages & stages, pipeline.at_issue) {
             (0, None) => Behind::Empty,
             (all, Some(_)) if all == stages => Behind::Full,
             _ => Behind::Some,
@@ -301,74 +214,58 @@ impl Sampler {
 
     /// The pipeline moves: the pass in the last stage writes, the pass at issue may enter.
     #[inline(always)]
-    fn moves(&mut self, m: &CycleSample) {
-        if let Some(held) = self.stall.take() {
-            self.hits.hit(Stall, (held, Cycles::new(self.stalled)));
-            self.stalled = 0;
+    fn moves(&mut self, cycle: &Cycle<'_>) {
+        if let Some((held, cycles)) = self.since_reset.stall.take() {
+            self.hits.hit(Stall, (held, Cycles::new(cycles)));
         }
-        if let Some(last) = &m.last_stage {
-            self.pass_done(last, m);
+        if let Some(last) = &cycle.last_stage {
+            self.pass_done(last, cycle);
         }
-        self.held += u32::from(m.pipeline.held_back);
-        if let Some(pass) = &m.issued {
-            self.winners[at(pass)] = m.winners;
+        self.since_reset.held += u32::from(cycle.pipeline().held_back);
+        if let Some(pass) = &cycle.pass_issued {
+            self.winners[at(pass)] = *cycle.winners();
             self.pass_issued(pass);
         }
-        self.step += 1;
-        if self.step == STEPS {
-            self.shadow.forget();
-            self.step = FIRST_STEP;
-            self.last_pass = None;
-        }
+        self.step = self.step.wrapping_add(1);
     }
 
     #[inline(always)]
     fn pass_issued(&mut self, pass: &PassIssued) {
-        if self.held > 0 {
-            if let Some(kind) = kind_of(self.of(pass)) {
-                self.hits.hit(Hazard, (kind, Held(self.held.min(8) as u8)));
-            }
-            self.held = 0;
+        let held = std::mem::take(&mut self.since_reset.held);
+        if held > 0
+            && let Some(kind) = self.of(pass).pipeline_kind
+        {
+            self.hits.hit(Hazard, (kind, Held(held.min(8) as u8)));
         }
         if pass.index == 0 {
             self.first_pass(pass);
         }
         if pass.last {
-            self.last_pass = (pass.banks != 0).then_some((self.step, *pass));
+            self.since_reset.last_pass = (pass.banks != 0).then_some((self.step, *pass));
         }
     }
 
     /// The first pass of a request leaves issue.
     fn first_pass(&mut self, pass: &PassIssued) {
-        let port = port_of(pass.cluster);
-        let request = self.requests[port as usize].get(pass.number);
-        let (Some(kind), true) = (kind_of(request), pass.banks != 0) else { return };
-        if let Some((before, earlier)) = &self.last_pass {
-            let earlier_port = port_of(earlier.cluster);
-            let first = self.requests[earlier_port as usize].get(earlier.number);
-            // What left issue long ago is no neighbour any more.
-            if self.step - before < APART
-                && let Some(first_kind) = kind_of(first)
-            {
-                let shared = pass.banks & earlier.banks;
-                let mut word = false;
-                bits(shared, |bank| {
-                    let lane = |pass| winner(&self.winners[at(pass)], bank);
-                    word |= request.row[lane(pass)] == first.row[lane(earlier)];
-                });
-                let relation = match (shared, word) {
-                    (0, _) => Relation::Apart,
-                    (_, true) => Relation::Word,
-                    (_, false) => Relation::Bank,
-                };
-                let ports = match (earlier_port, port) {
-                    (Port::Warp, Port::Warp) => PortPair::WarpWarp,
-                    (Port::Warp, Port::Cluster) => PortPair::WarpCluster,
-                    (Port::Cluster, Port::Warp) => PortPair::ClusterWarp,
-                    (Port::Cluster, Port::Cluster) => PortPair::ClusterCluster,
-                };
-                self.hits.hit(Neighbours, (first_kind, kind, relation, ports));
-            }
+        let request = self.requests.get(port_of(pass.cluster), pass.number);
+        let (Some(kind), true) = (request.pipeline_kind, pass.banks != 0) else { return };
+        if let Some((step, earlier)) = &self.since_reset.last_pass
+            // A pass that left issue long ago is no neighbour.
+            && self.step.wrapping_sub(*step) < APART
+            && let Some(first_kind) = self.of(earlier).pipeline_kind
+        {
+            let first = self.of(earlier);
+            let shared = pass.banks & earlier.banks;
+            let row =
+                |request: &InFlightRequest, pass, bank| request.row[winner(&self.winners[at(pass)], bank)];
+            let relation = if shared == 0 {
+                Relation::Apart
+            } else if banks(shared).any(|bank| row(request, pass, bank) == row(first, earlier, bank)) {
+                Relation::Word
+            } else {
+                Relation::Bank
+            };
+            self.hits.hit(Neighbours, (first_kind, kind, relation, (first.port, request.port)));
         }
         if request.kind.is_some_and(|(op, _)| op == Op::CastSpin) {
             favours(&self.config, &mut self.hits, request, &mut self.spin, pass.first_lane);
@@ -378,94 +275,80 @@ impl Sampler {
     }
 
     /// A pass is in the last stage and goes on.
-    fn pass_done(&mut self, done: &LastStage, m: &CycleSample) {
+    fn pass_done(&mut self, done: &LastStage, cycle: &Cycle<'_>) {
         let pass = &done.pass;
         let port = port_of(pass.cluster);
-        let request = self.requests[port as usize].get(pass.number);
-        if let (Some((op, size)), true) = (request.kind, pass.banks != 0) {
-            let (kind, width) = (Kind::new(op), Width::new(size));
-            let number = self.step;
+        let (banks, number) = (cycle.bank_ports(), self.step);
+        let request = self.requests.get(port, pass.number);
+        if let (Some((op, size)), Some(kind), true) = (request.kind, request.pipeline_kind, pass.banks != 0) {
+            let width = Width::new(size);
             let winners = &self.winners[at(pass)];
             let step =
-                Step { config: &self.config, request, pass, winners, m, number, op, size, kind, width };
+                Step { config: &self.config, request, pass, winners, banks, number, op, size, kind, width };
             if op.is_mbarrier() {
                 object::objects(&step, &mut self.hits, &mut self.shadow);
             } else {
                 step.plain(&mut self.hits, &self.shadow);
             }
-            if let (Some(writer), true) = (Writer::new(kind), m.written != 0) {
-                let marks = Marks::new(self.step, writer, width);
-                bits(m.written, |bank| {
-                    let bank = bank & 63;
-                    self.shadow.write(m.rows[bank], bank, m.values[bank], marks);
-                });
+            if let Some(writer) = Writer::new(kind) {
+                self.shadow.write(&banks, number, (writer, width));
             }
-            if m.completed != 0 {
-                self.waits.complete(&mut self.hits, port, self.cycle, m);
+            if banks.completed != 0 {
+                self.since_reset.waits.complete(&mut self.hits, port, cycle.number, &banks);
             }
         }
-        let completed = m.completed.count_ones();
-        if completed != 0 {
-            self.requests[port as usize].get_mut(pass.number).completions += completed;
-        }
-        self.hold_responses(done, m);
+        self.requests.get_mut(port, pass.number).completions += banks.completed.count_ones();
+        self.hold_responses(done, cycle);
         if pass.last {
-            self.last_pass_done(done);
+            self.last_pass_done(done, cycle.number);
         }
     }
 
     /// A pass goes on, whatever becomes of the responses of the cluster port.
-    fn hold_responses(&mut self, done: &LastStage, m: &CycleSample) {
+    fn hold_responses(&mut self, done: &LastStage, cycle: &Cycle<'_>) {
         let request = &self.of(&done.pass).request;
-        let tells = matches!(Op::from_code(request.op), Some(Op::Cas | Op::Cast | Op::CastSpin));
+        let tells = Op::from_code(request.op).is_some_and(Op::compares);
         let passing = match (port_of(done.pass.cluster), done.owes, request.red && !tells) {
             (Port::Warp, _, _) => Passing::Warp,
             (Port::Cluster, true, true) => Passing::Faulty,
             (Port::Cluster, true, false) => Passing::Answered,
             (Port::Cluster, false, _) => Passing::Posted,
         };
-        let held = if u32::from(m.cluster_responses_owed) == self.config.cluster_responses() {
+        let room = if u32::from(cycle.cluster_responses_owed()) == self.config.cluster_responses() {
             Room::None
-        } else if m.answers & CL_RSP == CL_RSP_HELD {
+        } else if cycle.cluster_answer.is_some_and(|answer| !answer.taken) {
             Room::Held
         } else {
             Room::Free
         };
-        self.hits.hit(ClusterResponses, (passing, held));
+        self.hits.hit(ClusterResponses, (passing, room));
     }
 
     /// The last pass of a request is through.
-    fn last_pass_done(&mut self, done: &LastStage) {
-        let pass = &done.pass;
-        let port = port_of(pass.cluster);
-        let request = self.requests[port as usize].get(pass.number);
+    fn last_pass_done(&mut self, done: &LastStage, cycle: u64) {
+        let LastStage { pass, suspends, owes, .. } = done;
+        let request = self.requests.get(port_of(pass.cluster), pass.number);
         if let (Some((op, _)), true) = (request.kind, pass.banks != 0)
             && let Some(op) = CompletingOp::new(op)
         {
             self.hits.hit(Completions, (op, Few::new(request.completions)));
         }
         let slot = request.request.slot;
-        self.table.leave(slot, done.suspends);
-        if port == Port::Cluster {
-            if done.owes {
-                self.owed.push_back(answer::owed(request));
-            } else {
-                self.tags.leave(Port::Cluster, request.request.tag);
+        self.since_reset.table.leave(slot, *suspends);
+        if pass.cluster {
+            if !owes {
+                self.since_reset.tags.leave(Port::Cluster, request.request.tag);
             }
-            return;
+        } else if *suspends {
+            let bank = pass.banks.trailing_zeros() as usize & (MAX_BANKS - 1);
+            let lane = winner(&self.winners[at(pass)], bank);
+            let (limit, limit_of) = match request.request.lane(lane).c as u32 {
+                0 => (self.config.try_wait_limit, LimitOf::Configuration),
+                given => (given, LimitOf::Request),
+            };
+            let row = request.row[lane];
+            self.since_reset.waits.enter(Waiter { slot, bank, row, limit, limit_of, since: cycle });
         }
-        if !done.suspends {
-            return;
-        }
-        let bank = pass.banks.trailing_zeros() as usize & 63;
-        let lane = winner(&self.winners[at(pass)], bank);
-        let given = request.request.lanes.get(lane).map_or(0, |lane| lane.c as u32);
-        let (limit, limit_of) = match given {
-            0 => (self.config.try_wait_limit, LimitOf::Configuration),
-            given => (given, LimitOf::Request),
-        };
-        let row = request.row[lane];
-        self.waits.enter(Waiter { slot, bank: bank as u8, row, limit, limit_of, since: self.cycle });
     }
 }
 
@@ -479,22 +362,14 @@ fn port_of(cluster: bool) -> Port {
     if cluster { Port::Cluster } else { Port::Warp }
 }
 
-fn policy(config: &Config) -> Policy {
-    match config.winner_policy {
-        WinnerPolicy::Lowest => Policy::Lowest,
-        WinnerPolicy::Highest => Policy::Highest,
-        WinnerPolicy::Rotating => Policy::Rotating,
-    }
-}
-
 /// A CAST.SPIN leaves issue: which lane is favoured on each bank that several lanes want. Each counter moves on.
 #[inline(never)] // one operation of many
 fn favours(config: &Config, hits: &mut Hits, request: &InFlightRequest, spin: &mut SpinTurns, rotate: u8) {
     let Some((_, size)) = request.kind else { return };
-    let words = more_banks(size) + 1;
-    let policy = policy(config);
-    bits(request.taken, |group| {
-        let (lanes, bank) = (request.groups[group & 63], group * words);
+    let words = Width::new(size).banks();
+    let policy = Policy::of_config(config);
+    for group in banks(request.taken) {
+        let (lanes, bank) = (request.groups[group], group * words);
         if lanes.count_ones() > 1 {
             let favoured = spin.favoured(config, bank) as u32;
             let from_start = lanes >> (rotate & 31) << (rotate & 31);
@@ -513,7 +388,7 @@ fn favours(config: &Config, hits: &mut Hits, request: &InFlightRequest, spin: &m
             hits.hit(Favour, (policy, counter, favoured_lane));
         }
         spin.fire(config, bank);
-    });
+    }
 }
 
 /// Which lane goes first on the banks that several lanes want.
@@ -522,12 +397,12 @@ fn contenders(config: &Config, hits: &mut Hits, request: &InFlightRequest, rotat
     if merges(config, op, request.wanted()) {
         return;
     }
-    let words = more_banks(size) + 1;
-    let policy = policy(config);
-    bits(request.taken, |group| {
-        let lanes = request.groups[group & 63];
-        if lanes.count_ones() < 2 {
-            return;
+    let words = Width::new(size).banks();
+    let policy = Policy::of_config(config);
+    for group in banks(request.taken) {
+        let lanes = request.groups[group];
+        if lanes.is_power_of_two() {
+            continue;
         }
         let winner = winner(winners, group * words) as u32;
         let standing = if winner == lanes.trailing_zeros() {
@@ -540,39 +415,43 @@ fn contenders(config: &Config, hits: &mut Hits, request: &InFlightRequest, rotat
         hits.hit(Winner, (policy, standing));
         if policy == Policy::Rotating {
             let turn = match winner.cmp(&rotate.into()) {
-                std::cmp::Ordering::Equal => Turn::AtStart,
-                std::cmp::Ordering::Greater => Turn::Behind,
-                std::cmp::Ordering::Less => Turn::Round,
+                Ordering::Equal => Turn::AtStart,
+                Ordering::Greater => Turn::Behind,
+                Ordering::Less => Turn::Round,
             };
             hits.hit(Rotation, (Lane(rotate), turn));
         }
-    });
+    }
 }
 
 impl Listener for Sampler {
     fn cycle(&mut self, cycle: &Cycle<'_>) {
         if cycle.reset.is_some() {
-            self.catch_up();
-            self.cycle += 1;
             self.found_inside(cycle);
             return self.reset();
         }
-        if let Some(sample) = self.samples.get_mut(self.kept) {
-            sample.set(cycle);
-            self.kept += 1;
+        let SinceReset { table, waits, .. } = &mut self.since_reset;
+        if let Some(answer) = &cycle.warp_answer
+            && let Some(appears) = &answer.appears
+            && let Ok(request) = &appears.request
+        {
+            let request = self.requests.get(Port::Warp, request.number);
+            answer::warp(&self.config, &mut self.hits, request, answer);
         }
-        let [warps, clusters] = &mut self.requests;
-        if let Some(accepted) = &cycle.warp_accepted {
-            warps.accept(&self.config, Port::Warp, accepted.number, Arc::clone(&accepted.request));
-            self.accepted += 1;
+        if let Some(slot) = waits.settle(&self.config, &mut self.hits, cycle) {
+            table.wake(slot);
         }
-        if let Some(accepted) = &cycle.cluster_accepted {
-            let request = Arc::new(of_lane_0(&accepted.request));
-            clusters.accept(&self.config, Port::Cluster, accepted.number, request);
-            self.accepted += 1;
+        table.cycle(&self.config, &mut self.hits, cycle);
+        let pipeline = cycle.pipeline();
+        if let Some(at_issue) = pipeline.at_issue.filter(|at_issue| at_issue.arrives) {
+            self.comes_to_issue(at_issue);
         }
-        if self.kept == BATCH || self.accepted >= REQUESTS {
-            self.catch_up();
+        if pipeline.stalled {
+            self.stalls(cycle);
+        } else {
+            self.moves(cycle);
         }
+        self.since_reset.ports.cycle(&mut self.hits, cycle);
+        self.hand_over(cycle);
     }
 }

@@ -1,10 +1,10 @@
 //! A pass in the last stage of the pipeline: what it does to mbarrier objects.
 
+use atoms_model::lanes::{accesses, lanes};
 use atoms_model::mbarrier::{MAX_COUNT, MbarObject};
 use atoms_ops::Op;
 
 use super::hits::Hits;
-use super::in_flight::bits;
 use super::shadow::Shadow;
 use super::step::Step;
 use crate::groups::objects::{
@@ -17,31 +17,21 @@ use crate::groups::values::{AnyOp, Bank, Few, Width};
 
 /// Samples a pass on mbarrier objects.
 pub(super) fn objects(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow) {
-    let mut left = step.pass.banks;
-    while left != 0 {
-        let low = left.trailing_zeros() as usize & 62;
-        left &= !(3 << low);
+    for low in accesses(step.pass.banks, 2) {
         let lane = step.lane(low);
-        let row = step.request.row[lane];
         let words = [low, low | 1].map(|bank| step.reach(hits, shadow, lane, bank));
         hits.hit(WideAccess, (Width::Pair, Bank(low as u8)));
         let live = if words[0].live() { Live::Object } else { Live::Word };
         hits.hit(LiveObject, (AnyOp(step.op), live));
         let old = u64::from(words[1].value) << 32 | u64::from(words[0].value);
-        one(step, hits, shadow, Place { low, row, lane }, old);
+        one(step, hits, shadow, low, old);
     }
 }
 
-/// Where an object is, and a lane that names it.
-#[derive(Clone, Copy)]
-struct Place {
-    low: usize,
-    row: u16,
-    lane: usize,
-}
-
-fn one(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow, at: Place, old: u64) {
-    let Place { low, row, lane } = at;
+/// Samples a step of the object that begins in bank `low`.
+fn one(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow, low: usize, old: u64) {
+    let lane = step.lane(low);
+    let row = step.request.row[lane];
     let before = MbarObject::decode(old);
     if let Some(op) = LayoutOp::new(step.op) {
         let extra = match (before.lock, before.version) {
@@ -54,15 +44,16 @@ fn one(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow, at: Place, old: u6
     }
     if step.op == Op::MbarInit {
         shadow.set_live(row, low, true);
-        return clear_since(shadow, row, low);
     }
     if step.op == Op::MbarInval {
-        return shadow.set_live(row, low, false);
+        shadow.set_live(row, low, false);
     }
-    if step.op.asks_phase() {
-        return clear_since(shadow, row, low);
+    if (step.op == Op::MbarInit || step.op.asks_phase())
+        && let Some(since) = shadow.since(row, low)
+    {
+        *since = 0;
     }
-    let completed = step.m.completed >> low & 1 != 0;
+    let completed = step.banks.completed >> low & 1 != 0;
     let edge = if before.phase { Edge::Odd } else { Edge::Even };
     if let (true, Some(op)) = (completed, CompletingOp::new(step.op)) {
         hits.hit(Completion, (op, step.request.port, edge));
@@ -80,31 +71,21 @@ fn one(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow, at: Place, old: u6
         };
         return hits.hit(Sm80, (pending, edge));
     }
-    let operand = step.request.b(lane) as u32;
+    let operand = step.request.request.lane(lane).b as u32;
     let Some(op) = SteppingOp::new(step.op) else { return };
     hits.hit(PendingBefore, (op, Pending::new(before.pending)));
     if !completed {
-        let new = u64::from(step.m.values[low | 1]) << 32 | u64::from(step.m.values[low]);
+        let new = u64::from(step.banks.values[low | 1]) << 32 | u64::from(step.banks.values[low]);
         near(hits, op, MbarObject::decode(new));
     }
     counts(step, hits, before, operand);
     if step.config.merge_arrive && step.op == Op::MbarArrive {
-        let mut together = 0;
-        bits(step.pass.lanes.into(), |other| {
-            let other = other & 31;
-            together +=
-                u32::from(usize::from(step.request.bank[other]) == low && step.request.row[other] == row);
-        });
+        let here =
+            |lane: &usize| (usize::from(step.request.bank[*lane]), step.request.row[*lane]) == (low, row);
+        let together = lanes(step.pass.lanes).filter(here).count() as u32;
         if together > 1 {
-            let completions = completions(before, together);
-            hits.hit(MergedCompletions, (Few::new(completions),));
+            hits.hit(MergedCompletions, (Few::new(completions(before, together)),));
         }
-    }
-}
-
-fn clear_since(shadow: &mut Shadow, row: u16, low: usize) {
-    if let Some(since) = shadow.since(row, low) {
-        *since = 0;
     }
 }
 

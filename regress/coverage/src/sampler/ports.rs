@@ -1,10 +1,10 @@
 //! Ports and queues, cycle by cycle, and the CTA table.
 
+use atoms_cosim::monitor::{Cycle, QueueState};
 use atoms_cosim::request::PartWrite;
 use atoms_model::Config;
 
 use super::hits::Hits;
-use super::sample::{CAME, CycleSample, LEVEL, REFUSED, SUSPENDED};
 use crate::groups::ports::{
     Allocation, AllocationSize, Answer, AnswerPort, AnySuspended, BackPressure, CtaBackToBack, CtaNeighbour,
     CtaPart, CtaSuspended, CtaWait, CtaWrite, Fate, Had, Hold, HoldCycles, LastRow, Level, Meanwhile,
@@ -12,122 +12,53 @@ use crate::groups::ports::{
 };
 use crate::groups::values::Port;
 
-/// Queues and response ports. What happens in every cycle is counted by the bits it shows in, and
-/// told apart when the counts are asked for.
-#[derive(Clone, Debug)]
+/// Response ports and queues.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Ports {
-    /// By valid and ready of the three response ports, and whether a request is suspended.
-    answers: Box<[u32; 128]>,
-    /// By port, level, and whether one came, was refused, and went.
-    queues: Box<[u32; 2 << QUEUE_BITS]>,
-    /// The cycle before, and how often it came again since it was counted.
-    before: Option<Seen>,
-    again: u32,
+    /// Queues in the cycle before, and whether a request was accepted.
+    before: Option<[(QueueState, bool); 2]>,
     /// Cycles for which each port's answer has been held.
     holds: [u32; 3],
 }
 
-/// A cycle: the queues with their levels, and whether one came or was refused, and the answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
-    queues: [u8; 2],
-    answers: u8,
+/// State of each response port.
+pub(super) fn answers(cycle: &Cycle<'_>) -> [Answer; 3] {
+    let taken = [
+        cycle.warp_answer.as_ref().map(|answer| answer.taken),
+        cycle.cluster_answer.as_ref().map(|answer| answer.taken),
+        cycle.wake_up.as_ref().map(|wake_up| wake_up.taken),
+    ];
+    taken.map(|taken| match taken {
+        None => Answer::Idle,
+        Some(true) => Answer::Taken,
+        Some(false) => Answer::Held,
+    })
 }
 
-/// Bits of level, came, refused and went.
-const QUEUE_BITS: usize = 8;
-const WENT: u8 = 1 << 7;
-
 impl Ports {
-    pub(super) fn new() -> Self {
-        Ports {
-            answers: [0; 128].into(),
-            queues: [0; 2 << QUEUE_BITS].into(),
-            before: None,
-            again: 0,
-            holds: [0; 3],
-        }
-    }
-
-    /// Forgets the cycle before.
-    pub(super) fn clear(&mut self) {
-        self.count_again();
-        self.before = None;
-        self.holds = [0; 3];
+    /// Returns true if a request was in the queue of this port in the cycle before.
+    pub(super) fn had_waiting(&self, port: Port) -> bool {
+        self.before.is_some_and(|before| before[port as usize].0.level != 0)
     }
 
     #[inline(always)]
-    pub(super) fn cycle(&mut self, hits: &mut Hits, m: &CycleSample) {
-        // Valid in the even bits, ready in the odd ones.
-        let held = m.answers & !(m.answers >> 1) & 0b01_0101;
-        if held != 0 || self.holds != [0; 3] {
-            self.hold(hits, held);
-        }
-        let now = Seen { queues: m.queues, answers: m.answers };
-        if self.before == Some(now) {
-            self.again = self.again.saturating_add(1);
-        } else {
-            self.count_again();
-            self.count(self.before, now, 1);
-            self.before = Some(now);
-        }
-    }
-
-    /// Counts the cycles of holds, and those holds that end.
-    #[inline(never)] // a cycle in ten
-    fn hold(&mut self, hits: &mut Hits, held: u8) {
-        for (port, cycles) in self.holds.iter_mut().enumerate() {
-            if held >> (2 * port) & 1 != 0 {
+    pub(super) fn cycle(&mut self, hits: &mut Hits, cycle: &Cycle<'_>) {
+        let answers = answers(cycle);
+        let [response, cluster_response, wake_up] = answers;
+        let suspended = if cycle.waiters().suspended == 0 { AnySuspended::None } else { AnySuspended::Some };
+        hits.hit(BackPressure, (response, cluster_response, wake_up, suspended));
+        for ((port, answer), cycles) in AnswerPort::ALL.iter().zip(answers).zip(&mut self.holds) {
+            if answer == Answer::Held {
                 *cycles = cycles.saturating_add(1);
             } else if *cycles != 0 {
-                let length = match std::mem::take(cycles) {
-                    ..=15 => HoldCycles::Few,
-                    16..=99 => HoldCycles::Some,
-                    _ => HoldCycles::Many,
-                };
-                hits.hit(Hold, (AnswerPort::ALL[port], length));
+                hits.hit(Hold, (*port, HoldCycles::new(std::mem::take(cycles))));
             }
         }
-    }
-
-    /// Counts the cycles that were as the one before them.
-    fn count_again(&mut self) {
-        let again = std::mem::take(&mut self.again);
-        if let (Some(before), 1..) = (self.before, again) {
-            self.count(Some(before), before, again);
-        }
-    }
-
-    fn count(&mut self, before: Option<Seen>, now: Seen, cycles: u32) {
-        if let Some(before) = before {
-            for (port, (was, now)) in before.queues.into_iter().zip(now.queues).enumerate() {
-                let went = (was & LEVEL) + (was >> 5 & 1) > now & LEVEL;
-                let at = port << QUEUE_BITS | usize::from(was) | usize::from(went) << 7;
-                let count = &mut self.queues[at & ((2 << QUEUE_BITS) - 1)];
-                *count = count.saturating_add(cycles);
-            }
-        }
-        let count = &mut self.answers[usize::from(now.answers & 127)];
-        *count = count.saturating_add(cycles);
-    }
-
-    /// Puts what was counted into its bins.
-    pub(super) fn tell(&mut self, hits: &mut Hits) {
-        self.count_again();
-        for (at, count) in self.answers.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
-            let answer = |port: usize| match at >> (2 * port) & 3 {
-                0b01 => Answer::Held,
-                0b11 => Answer::Taken,
-                _ => Answer::Idle,
-            };
-            let suspended =
-                if at & usize::from(SUSPENDED) == 0 { AnySuspended::None } else { AnySuspended::Some };
-            hits.add(BackPressure, (answer(0), answer(1), answer(2), suspended), std::mem::take(count));
-        }
-        for (at, count) in self.queues.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
-            let port = if at >> QUEUE_BITS == 0 { Port::Warp } else { Port::Cluster };
-            let bits = at as u8;
-            let traffic = match (bits & CAME != 0, bits & REFUSED != 0, bits & WENT != 0) {
+        let [warp, cluster] = cycle.queues();
+        let now = [(warp, cycle.warp_accepted.is_some()), (cluster, cycle.cluster_accepted.is_some())];
+        let Some(before) = self.before.replace(now) else { return };
+        for ((port, (was, comes)), (now, _)) in Port::ALL.iter().zip(before).zip(now) {
+            let traffic = match (comes, was.refuses, was.level + u8::from(comes) > now.level) {
                 (true, _, true) => Traffic::Both,
                 (true, _, false) => Traffic::Comes,
                 (false, true, true) => Traffic::RefusesGoes,
@@ -135,7 +66,7 @@ impl Ports {
                 (false, false, true) => Traffic::Goes,
                 (false, false, false) => Traffic::Rests,
             };
-            hits.add(Queue, (port, Level(bits & LEVEL), traffic), std::mem::take(count));
+            hits.hit(Queue, (*port, Level(was.level), traffic));
         }
     }
 }
@@ -152,7 +83,6 @@ struct Inside {
 pub(super) struct Table {
     parts: [Option<PartWrite>; 16],
     inside: [Inside; 16],
-    suspended: u32,
     waiting: bool,
     /// Taken in the cycle before: refused or not is known now.
     taken: Option<(PartWrite, Waited)>,
@@ -161,11 +91,6 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// As after reset.
-    pub(super) fn clear(&mut self) {
-        *self = Table::default();
-    }
-
     pub(super) fn part(&self, slot: u8) -> Option<PartWrite> {
         self.parts[usize::from(slot & 15)]
     }
@@ -180,34 +105,39 @@ impl Table {
         let inside = &mut self.inside[usize::from(slot & 15)];
         inside.requests = inside.requests.saturating_sub(1);
         inside.waiters += u16::from(suspended);
-        self.suspended += u32::from(suspended);
     }
 
     /// The wake-up of a request of the slot went to its port.
     pub(super) fn wake(&mut self, slot: u8) {
         let inside = &mut self.inside[usize::from(slot & 15)];
         inside.waiters = inside.waiters.saturating_sub(1);
-        self.suspended = self.suspended.saturating_sub(1);
     }
 
     /// Samples one cycle, before what leaves in it is counted out.
     #[inline(always)]
-    pub(super) fn cycle(&mut self, config: &Config, hits: &mut Hits, m: &CycleSample) {
-        if self.taken.is_some() || self.fate.is_some() {
-            self.settle(config, hits, m.settled.is_some_and(|settled| settled.rejected));
+    pub(super) fn cycle(&mut self, config: &Config, hits: &mut Hits, cycle: &Cycle<'_>) {
+        let earlier = self.fate.take();
+        if let (Some(write), Some(settled)) = (self.taken.take(), cycle.allocation_settled) {
+            let fate = if settled.rejected { Fate::Refused } else { Fate::Taken };
+            if let Some(earlier) = earlier {
+                hits.hit(CtaBackToBack, (earlier, fate));
+            }
+            self.fate = Some(fate);
+            self.settle(config, hits, write, settled.rejected);
         }
-        if let Some((write, accepted)) = m.allocation {
-            self.offered(hits, write, accepted);
+        if let Some(write) = cycle.allocation_offered() {
+            self.offered(hits, write, cycle.allocation.is_some());
         }
     }
 
+    #[inline(never)] // seldom
     fn offered(&mut self, hits: &mut Hits, write: PartWrite, accepted: bool) {
         let Inside { requests, waiters } = self.inside[usize::from(write.slot & 15)];
         if accepted {
             let waited = if self.waiting { Waited::Yes } else { Waited::No };
             self.taken = Some((write, waited));
             self.waiting = false;
-            if self.suspended > 0 && waiters == 0 {
+            if waiters == 0 && self.inside.iter().any(|inside| inside.waiters > 0) {
                 hits.hit(CtaSuspended, (Meanwhile::Goes,));
             }
             return;
@@ -225,10 +155,10 @@ impl Table {
         }
     }
 
-    /// What became of the write taken in the cycle before.
-    fn settle(&mut self, config: &Config, hits: &mut Hits, rejected: bool) {
-        let earlier = self.fate.take();
-        let Some((part, waited)) = self.taken.take() else { return };
+    /// Samples the outcome of the write taken in the cycle before.
+    #[inline(never)] // seldom
+    fn settle(&mut self, config: &Config, hits: &mut Hits, taken: (PartWrite, Waited), rejected: bool) {
+        let (part, waited) = taken;
         let slot = usize::from(part.slot & 15);
         let had = if self.parts[slot].is_some() { Had::Part } else { Had::None };
         let rows = part.size.div_ceil(config.row_bytes());
@@ -258,11 +188,6 @@ impl Table {
             hits.hit(CtaPart, (size, Rank::new(part.rank.into())));
             hits.hit(AllocationSize, (Allocation::new(part.size),));
         }
-        let fate = if rejected { Fate::Refused } else { Fate::Taken };
-        if let Some(earlier) = earlier {
-            hits.hit(CtaBackToBack, (earlier, fate));
-        }
-        self.fate = Some(fate);
     }
 
     /// Samples where a write of a part meets those of other slots: beside them, or refused for a single row.

@@ -2,11 +2,12 @@
 
 use atoms_cosim::request::PartWrite;
 use atoms_model::Config;
+use atoms_model::lanes::{banks, lanes};
 use atoms_model::port::MAX_BANKS;
 use atoms_ops::{Op, Size};
 
 use super::hits::Hits;
-use super::in_flight::{ConflictStats, InFlightRequest, bits, more_banks};
+use super::in_flight::{ConflictStats, InFlightRequest};
 use crate::groups::faults::{
     Bad, Bystander, Edge, Erring, FaultMix, Misalignment, OutOfRange, Outside, PartEdge,
 };
@@ -35,7 +36,7 @@ pub(super) fn at_issue(
     f.conflicts = ConflictStats::default();
     if f.mask == 0 {
         if let (Port::Warp, Some((op, _))) = (f.port, f.kind) {
-            lanes(config, hits, f, op);
+            population(config, hits, f, op);
         }
         return;
     }
@@ -52,7 +53,7 @@ pub(super) fn at_issue(
     if f.port == Port::Cluster {
         return;
     }
-    lanes(config, hits, f, op);
+    population(config, hits, f, op);
     conflicts(hits, f, op, size);
     let ConflictStats { degree, addresses, same, objects } = f.conflicts;
     if let Some(op) = PlainOp::new(op) {
@@ -81,7 +82,7 @@ pub(super) fn at_issue(
     }
 }
 
-fn lanes(config: &Config, hits: &mut Hits, f: &InFlightRequest, op: Op) {
+fn population(config: &Config, hits: &mut Hits, f: &InFlightRequest, op: Op) {
     let population = match f.mask.count_ones() {
         0 => Population::None,
         1 => Population::One,
@@ -101,13 +102,12 @@ fn place(config: &Config, hits: &mut Hits, f: &mut InFlightRequest, size: Size, 
     let bytes = size.bytes();
     let bank_bits = config.num_banks.trailing_zeros();
     let swizzle = if config.bank_hash { config.num_banks / 4 - 1 } else { 0 };
-    let group_shift = if more_banks(size) == 3 { 2 } else { more_banks(size) };
+    let width = Width::new(size);
+    let group_bits = width.banks().trailing_zeros();
     let (mut first, mut last) = (false, false);
     let mut highest = 0;
-    let lanes = f.mask;
-    bits(lanes.into(), |lane| {
-        let lane = lane & 31;
-        let offset = addresses.address(f.ra(lane & 31)) & 0xff_ffff;
+    for lane in lanes(f.mask) {
+        let offset = addresses.address(f.request.lane(lane).ra) & 0xff_ffff;
         first |= offset == 0;
         highest = highest.max(offset);
         last |= offset + bytes == part.size;
@@ -117,13 +117,13 @@ fn place(config: &Config, hits: &mut Hits, f: &mut InFlightRequest, size: Size, 
         f.bank[lane] = bank as u8;
         f.row[lane] = row as u16;
         f.byte[lane] = (offset & 3) as u8;
-        let group = (bank as usize >> group_shift) & 63;
+        let group = bank as usize >> group_bits;
         f.groups[group] |= 1 << lane;
         f.taken |= 1 << group;
         if config.bank_hash {
-            hits.hit(Hash, (Swizzle((row & swizzle) as u8), Width::new(size)));
+            hits.hit(Hash, (Swizzle((row & swizzle) as u8), width));
         }
-    });
+    }
     let offset_bits = OffsetBits(32 - highest.leading_zeros() as u8);
     hits.hit(Offset, (f.port, Rank::new(part.rank.into()), offset_bits));
     if first {
@@ -141,8 +141,7 @@ fn place(config: &Config, hits: &mut Hits, f: &mut InFlightRequest, size: Size, 
 fn form(hits: &mut Hits, f: &InFlightRequest) {
     let addresses = f.request.address_form();
     let negative = f.request.imm >> 23 & 1 != 0;
-    let mut wraps = false;
-    bits(f.mask.into(), |lane| wraps |= u32::try_from(addresses.sum(f.ra(lane & 31))).is_err());
+    let wraps = lanes(f.mask).any(|lane| u32::try_from(addresses.sum(f.request.lane(lane).ra)).is_err());
     let immediate = match (f.request.imm == 0, negative, wraps) {
         (true, _, false) => Immediate::Zero,
         (true, _, true) => Immediate::ZeroWraps,
@@ -167,29 +166,25 @@ fn form(hits: &mut Hits, f: &InFlightRequest) {
 fn conflicts(hits: &mut Hits, f: &mut InFlightRequest, op: Op, size: Size) {
     let mut stats = ConflictStats { degree: 1, addresses: 1, same: 1, objects: 0 };
     let mut overlays = [false; 3];
-    bits(f.taken, |group| {
-        let lanes = f.groups[group & 63];
-        if lanes.is_power_of_two() {
+    for group in banks(f.taken) {
+        let mut left = f.groups[group];
+        if left.is_power_of_two() {
             stats.objects += 1;
             overlays[Overlay::Alone as usize] = true;
-            return;
+            continue;
         }
-        stats.degree = stats.degree.max(lanes.count_ones());
-        let (mut left, mut addresses) = (lanes, 0);
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize & 31;
-            let row = f.row[lane];
-            let mut here = 0;
-            bits(left.into(), |other| here |= u32::from(f.row[other & 31] == row) << (other & 31));
+        stats.degree = stats.degree.max(left.count_ones());
+        let mut addresses = 0;
+        while let Some(lane) = lanes(left).next() {
+            let at_row = |here, other| here | u32::from(f.row[other] == f.row[lane]) << other;
+            let here = lanes(left).fold(0, at_row);
             left &= !here;
             addresses += 1;
             stats.same = stats.same.max(here.count_ones());
             if op == Op::Store {
-                let mut same_bytes = true;
-                bits(here.into(), |other| same_bytes &= f.byte[other & 31] == f.byte[lane]);
                 let overlay = match here.count_ones() {
                     1 => Overlay::Alone,
-                    _ if same_bytes => Overlay::Same,
+                    _ if lanes(here).all(|other| f.byte[other] == f.byte[lane]) => Overlay::Same,
                     _ => Overlay::Beside,
                 };
                 overlays[overlay as usize] = true;
@@ -197,7 +192,7 @@ fn conflicts(hits: &mut Hits, f: &mut InFlightRequest, op: Op, size: Size) {
         }
         stats.addresses = stats.addresses.max(addresses);
         stats.objects += addresses;
-    });
+    }
     f.conflicts = stats;
     if op == Op::Store {
         for (overlay, seen) in Overlay::ALL.iter().zip(overlays) {
@@ -224,17 +219,14 @@ fn bad(f: &InFlightRequest, address: u32, size: Size, part: Option<PartWrite>) -
 fn errors(hits: &mut Hits, f: &InFlightRequest, size: Size, part: Option<PartWrite>) {
     let addresses = f.request.address_form();
     let mut bads = [0u32; 2];
-    bits(f.mask.into(), |lane| {
-        if let Some(why) = bad(f, addresses.address(f.ra(lane & 31)), size, part) {
-            bads[why as usize] |= 1 << (lane & 31);
+    for lane in lanes(f.mask) {
+        if let Some(why) = bad(f, addresses.address(f.request.lane(lane).ra), size, part) {
+            bads[why as usize] |= 1 << lane;
         }
-    });
-    let all = bads[0] | bads[1];
-    if all == 0 {
-        return;
     }
-    let lane = all.trailing_zeros() as usize;
-    let address = addresses.address(f.ra(lane & 31));
+    let all = bads[0] | bads[1];
+    let Some(lane) = lanes(all).next() else { return };
+    let address = addresses.address(f.request.lane(lane).ra);
     let first = if bads[0] >> lane & 1 != 0 { Bad::Misaligned } else { Bad::OutOfRange };
     if f.port == Port::Warp {
         let erring = match (f.mask.count_ones(), all.count_ones()) {
@@ -265,7 +257,8 @@ fn errors(hits: &mut Hits, f: &InFlightRequest, size: Size, part: Option<PartWri
 /// Whether the lowest lane that takes no part has a bad address.
 fn bystander(config: &Config, hits: &mut Hits, f: &InFlightRequest, size: Size, part: Option<PartWrite>) {
     let lane = (!f.mask & config.lane_mask()).trailing_zeros() as usize;
-    if let Some(why) = bad(f, f.request.address_form().address(f.ra(lane & 31)), size, part) {
+    let address = f.request.address_form().address(f.request.lane(lane).ra);
+    if let Some(why) = bad(f, address, size, part) {
         hits.hit(Bystander, (why,));
     }
 }

@@ -1,8 +1,10 @@
-//! What memory and CTA table hold, as ports and probe have shown it.
+//! Memory as the banks were seen to be written.
 
+use atoms_cosim::monitor::BankPorts;
 use atoms_model::Config;
+use atoms_model::lanes::banks;
 
-use crate::cross::BinValue;
+use super::APART;
 use crate::groups::pipeline::Writer;
 use crate::groups::values::Width;
 
@@ -10,28 +12,17 @@ use crate::groups::values::Width;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Word {
     pub(super) value: u32,
-    // Bits 1:0 width and 4:2 kind of the write, 5 part of a live object, 31:6 step of the pipeline.
+    // Bit 0 part of a live object, 31:1 step of the pipeline in which it was written, modulo 2^31.
     history: u32,
 }
 
-const LIVE: u32 = 1 << 5;
-const STEP_SHIFT: u32 = 6;
-
-/// Steps after which [`Shadow::forget`] is due.
-pub(super) const STEPS: u32 = (1 << (32 - STEP_SHIFT)) - 1;
-/// The first step: so far from none that words never written are not taken for young ones.
-pub(super) const FIRST_STEP: u32 = 16;
+const LIVE: u32 = 1;
 
 impl Word {
-    /// Steps of the pipeline since it was written, by what, and how wide.
+    /// Steps of the pipeline since it was written.
     #[inline(always)]
     pub(super) fn age(self, step: u32) -> u32 {
-        step.wrapping_sub(self.history >> STEP_SHIFT)
-    }
-
-    pub(super) fn writer(self) -> (Writer, Width) {
-        let kind = (self.history >> 2 & 7) as usize;
-        (Writer::of(kind.min(Writer::COUNT - 1)), Width::of((self.history & 3) as usize))
+        (step << 1).wrapping_sub(self.history & !LIVE) >> 1
     }
 
     #[inline(always)]
@@ -40,30 +31,23 @@ impl Word {
     }
 }
 
-/// A write's marks on the words it writes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Marks(u32);
-
-impl Marks {
-    pub(super) fn new(step: u32, writer: Writer, width: Width) -> Self {
-        Marks(step << STEP_SHIFT | (writer.index() as u32) << 2 | width.index() as u32)
-    }
-}
-
 /// Memory, word `row * banks + bank`.
 #[derive(Clone, Debug)]
 pub(super) struct Shadow {
     words: Vec<Word>,
-    // Per pair of words: completions since a request asked, up to 3.
+    // Per pair of words: completions since a request asked, up to 2.
     since: Vec<u8>,
     banks: usize,
+    /// Writers of the last steps, by step modulo [`APART`].
+    writers: [(Writer, Width); APART as usize],
 }
 
 impl Shadow {
     pub(super) fn new(config: &Config) -> Self {
         let banks = config.num_banks as usize;
         let words = banks * config.num_rows as usize;
-        Shadow { words: vec![Word::default(); words], since: vec![0; words / 2], banks }
+        let writers = [(Writer::Store, Width::Word); APART as usize];
+        Shadow { words: vec![Word::default(); words], since: vec![0; words / 2], banks, writers }
     }
 
     pub(super) fn clear(&mut self) {
@@ -71,36 +55,44 @@ impl Shadow {
         self.since.fill(0);
     }
 
-    /// Forgets when words were written.
-    pub(super) fn forget(&mut self) {
-        for word in &mut self.words {
-            word.history &= LIVE;
-        }
-    }
-
     #[inline(always)]
     pub(super) fn read(&self, row: u16, bank: usize) -> Word {
-        self.words.get(usize::from(row) * self.banks + bank).copied().unwrap_or_default()
+        self.words.get(self.index(row, bank)).copied().unwrap_or_default()
     }
 
+    /// Kind and width of the pass that wrote in this step, one of the last [`APART`].
+    pub(super) fn writer(&self, step: u32) -> (Writer, Width) {
+        self.writers[(step % APART) as usize]
+    }
+
+    /// Copies the words that a pass writes in this step.
     #[inline(always)]
-    pub(super) fn write(&mut self, row: u16, bank: usize, value: u32, marks: Marks) {
-        if let Some(word) = self.words.get_mut(usize::from(row) * self.banks + bank) {
-            *word = Word { value, history: marks.0 | word.history & LIVE };
+    pub(super) fn write(&mut self, written: &BankPorts<'_>, step: u32, by: (Writer, Width)) {
+        self.writers[(step % APART) as usize] = by;
+        for bank in banks(written.written) {
+            let index = self.index(written.rows[bank], bank);
+            if let Some(word) = self.words.get_mut(index) {
+                *word = Word { value: written.values[bank], history: step << 1 | word.history & LIVE };
+            }
         }
     }
 
     /// Makes a pair of words a live object, or none.
     pub(super) fn set_live(&mut self, row: u16, low: usize, live: bool) {
-        for bank in [low, low | 1] {
-            if let Some(word) = self.words.get_mut(usize::from(row) * self.banks + bank) {
-                word.history = word.history & !LIVE | if live { LIVE } else { 0 };
-            }
+        let index = self.index(row, low);
+        for word in self.words.iter_mut().skip(index).take(2) {
+            word.history = word.history & !LIVE | u32::from(live);
         }
     }
 
-    /// Completions at the object since a request asked.
+    /// Completions at the object since a request asked, up to 2.
     pub(super) fn since(&mut self, row: u16, low: usize) -> Option<&mut u8> {
-        self.since.get_mut((usize::from(row) * self.banks + low) / 2)
+        let index = self.index(row, low) / 2;
+        self.since.get_mut(index)
+    }
+
+    #[inline(always)]
+    fn index(&self, row: u16, bank: usize) -> usize {
+        usize::from(row) * self.banks + bank
     }
 }

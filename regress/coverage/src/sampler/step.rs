@@ -1,15 +1,15 @@
 //! A pass in the last stage of the pipeline: what it does to plain memory.
 
-use atoms_cosim::monitor::PassIssued;
+use atoms_cosim::monitor::{BankPorts, PassIssued};
+use atoms_cosim::request::Lane;
 use atoms_model::Config;
+use atoms_model::lanes::{accesses, lanes};
 use atoms_model::port::{MAX_BANKS, MAX_LANES};
 use atoms_ops::{Coalescing, Op, Size};
 
 use super::hits::Hits;
-use super::in_flight::{InFlightRequest, bits, more_banks};
-use super::sample::CycleSample;
+use super::in_flight::InFlightRequest;
 use super::shadow::{Shadow, Word};
-use crate::cross::BinValue;
 use crate::groups::kernels::{
     Arithmetic, ArithmeticOp, BinaryOp, Class, CompareOp, CompareWords, Difference, DistinctWords, Losers,
     Moved, Outcome, Selected, Spin, StoredWords, Values,
@@ -17,7 +17,7 @@ use crate::groups::kernels::{
 use crate::groups::objects::{Live, LiveObject};
 use crate::groups::pipeline::{Distance, Forward, ForwardWidth, Source};
 use crate::groups::requests::{Byte, Crossbar, Sign, SubWord, WideAccess};
-use crate::groups::values::{AnyOp, AnySize, Bank, Kind, Lane, PlainOp, Port, Width};
+use crate::groups::values::{AnyOp, AnySize, Bank, Kind, Lane as LaneNumber, PlainOp, Port, Width};
 
 /// A pass as it meets memory.
 pub(super) struct Step<'a> {
@@ -25,7 +25,7 @@ pub(super) struct Step<'a> {
     pub(super) request: &'a InFlightRequest,
     pub(super) pass: &'a PassIssued,
     pub(super) winners: &'a Winners,
-    pub(super) m: &'a CycleSample,
+    pub(super) banks: BankPorts<'a>,
     /// Steps of the pipeline until now.
     pub(super) number: u32,
     pub(super) op: Op,
@@ -45,154 +45,109 @@ impl Step<'_> {
     #[inline(always)]
     pub(super) fn reach(&self, hits: &mut Hits, shadow: &Shadow, lane: usize, bank: usize) -> Word {
         let word = shadow.read(self.request.row[lane], bank);
-        hits.hit(Crossbar, (Lane(lane as u8), Bank(bank as u8)));
+        hits.hit(Crossbar, (LaneNumber(lane as u8), Bank(bank as u8)));
         let age = word.age(self.number);
         if age <= self.config.rmw_latency + 1 && age != 0 {
-            self.meet_young(hits, word, age);
+            let (writer, width) = shadow.writer(self.number.wrapping_sub(age));
+            let source = if age <= self.config.rmw_latency { Source::Forwarded } else { Source::Memory };
+            hits.hit(Forward, (writer, self.kind, Distance(age as u8)));
+            hits.hit(ForwardWidth, (width, self.width, source));
         }
         word
     }
 
-    #[inline(never)] // seldom
-    fn meet_young(&self, hits: &mut Hits, word: Word, age: u32) {
-        let (writer, width) = word.writer();
-        let source = if age <= self.config.rmw_latency { Source::Forwarded } else { Source::Memory };
-        hits.hit(Forward, (writer, self.kind, Distance(age as u8)));
-        hits.hit(ForwardWidth, (width, self.width, source));
-    }
-
-    fn live(&self, hits: &mut Hits, live: bool, word: bool) {
-        if live {
-            hits.hit(LiveObject, (AnyOp(self.op), Live::Object));
-        }
-        if word {
-            hits.hit(LiveObject, (AnyOp(self.op), Live::Word));
-        }
-    }
-
     /// Some lanes of the pass are served together with others, so that an operand is not one lane's.
     fn joined(&self) -> bool {
-        let accesses = self.pass.banks.count_ones() as usize / (more_banks(self.size) + 1);
-        self.pass.lanes.count_ones() as usize != accesses
+        self.pass.lanes.count_ones() as usize * self.width.banks() != self.pass.banks.count_ones() as usize
     }
 
     /// Samples a pass on plain memory.
     pub(super) fn plain(&self, hits: &mut Hits, shadow: &Shadow) {
+        // Compiled once for each width: most passes are on words.
         match self.width {
-            Width::Sub => self.sub_words(hits, shadow),
-            Width::Word => self.words(hits, shadow),
-            Width::Pair | Width::Quad => self.wide(hits, shadow),
+            Width::Sub => self.accesses(hits, shadow, Width::Sub),
+            Width::Word => self.accesses(hits, shadow, Width::Word),
+            Width::Pair => self.accesses(hits, shadow, Width::Pair),
+            Width::Quad => self.accesses(hits, shadow, Width::Quad),
         }
         if self.op == Op::CastSpin {
             self.spin(hits, shadow);
         }
     }
 
-    fn words(&self, hits: &mut Hits, shadow: &Shadow) {
-        let merged = self.op.row().coalescing == Coalescing::MergeRed && self.joined();
-        // What all lanes share is looked up once.
-        let values = BinaryOp::new(self.op)
-            .filter(|_| !merged)
-            .map(|op| Hits::base(Values, (op, AnySize(self.size), Class::Zero, Class::Zero)));
-        let arithmetic = ArithmeticOp::new(self.op)
-            .filter(|_| !merged)
-            .map(|op| Hits::base(Arithmetic, (op, AnySize(self.size), Outcome::Unchanged)));
+    #[inline(always)]
+    fn accesses(&self, hits: &mut Hits, shadow: &Shadow, width: Width) {
+        let (op, size) = (self.op, AnySize(self.size));
+        let merged = self.joined() && op.row().coalescing == Coalescing::MergeRed;
+        let (binary, arithmetic) = (BinaryOp::new(op), ArithmeticOp::new(op));
         let (mut live, mut word) = (false, false);
-        bits(self.pass.banks, |bank| {
-            let lane = self.lane(bank);
-            let old = self.reach(hits, shadow, lane, bank);
-            live |= old.live();
-            word |= !old.live();
-            let b = self.request.b(lane) as u32;
-            if let Some(base) = values {
-                let (operand, held) = (Class::word(b), Class::word(old.value));
-                hits.hit_at(base + operand.index() * Class::COUNT + held.index());
-            }
-            if let Some(base) = arithmetic {
-                let new = self.m.values[bank & 63];
-                hits.hit_at(base + outcome(self.op, old.value, new, b).index());
-            }
-        });
-        self.live(hits, live, word);
-    }
-
-    fn sub_words(&self, hits: &mut Hits, shadow: &Shadow) {
-        let (mut live, mut word) = (false, false);
-        bits(self.pass.banks, |bank| {
-            let lane = self.lane(bank);
-            let old = self.reach(hits, shadow, lane, bank);
-            live |= old.live();
-            word |= !old.live();
-            let byte = self.request.byte[lane] & 3;
-            let (held, b) = (u128::from(old.value >> (8 * byte)), self.request.b(lane));
-            let moved = if self.op == Op::Store { b } else { held };
-            let sign = if moved >> (8 * self.size.bytes() - 1) & 1 != 0 { Sign::Set } else { Sign::Clear };
-            hits.hit(SubWord, (PlainOp(self.op), AnySize(self.size), Byte(byte), sign));
-            if let Some(op) = BinaryOp::new(self.op) {
-                let classes = (Class::sized(b, self.size), Class::sized(held, self.size));
-                hits.hit(Values, (op, AnySize(self.size), classes.0, classes.1));
-            }
-        });
-        self.live(hits, live, word);
-    }
-
-    fn wide(&self, hits: &mut Hits, shadow: &Shadow) {
-        let words = more_banks(self.size) + 1;
-        let (mut live, mut word) = (false, false);
-        let mut left = self.pass.banks;
-        while left != 0 {
-            let first = left.trailing_zeros() as usize;
-            left &= !(((1u64 << words) - 1) << first);
+        for first in accesses(self.pass.banks, width.banks()) {
             let lane = self.lane(first);
-            let mut held = 0u128;
-            let b = self.request.b(lane);
-            let mut differ = 0u32;
-            for k in 0..words {
+            let mut b = self.request.request.lane(lane).b;
+            let (mut held, mut new) = (0, 0);
+            for k in 0..width.banks() {
                 let old = self.reach(hits, shadow, lane, first + k);
                 live |= old.live();
                 word |= !old.live();
                 held |= u128::from(old.value) << (32 * k);
-                differ |= u32::from(old.value != (b >> (32 * k)) as u32) << k;
+                new |= u128::from(self.banks.values[first + k]) << (32 * k);
             }
-            hits.hit(WideAccess, (Width::new(self.size), Bank(first as u8)));
-            if let Some(op) = BinaryOp::new(self.op) {
-                let classes = (Class::sized(b, self.size), Class::sized(held, self.size));
-                hits.hit(Values, (op, AnySize(self.size), classes.0, classes.1));
+            match width {
+                Width::Sub => {
+                    let byte = self.request.byte[lane];
+                    held >>= 8 * byte;
+                    let moved = if op == Op::Store { b } else { held };
+                    let sign =
+                        if moved >> (8 * self.size.bytes() - 1) & 1 != 0 { Sign::Set } else { Sign::Clear };
+                    hits.hit(SubWord, (PlainOp(op), size, Byte(byte), sign));
+                }
+                Width::Word => b = u128::from(b as u32),
+                Width::Pair | Width::Quad => self.wide(hits, first, lane, held),
             }
-            if let Some(op) = ArithmeticOp::new(self.op) {
-                let outcome = if differ == 0 { Outcome::Unchanged } else { Outcome::Changed };
-                hits.hit(Arithmetic, (op, AnySize(self.size), outcome));
-            }
-            if let Some(op) = CompareOp::new(self.op) {
-                let difference = match differ {
-                    0 => Difference::Equal,
-                    1 => Difference::First,
-                    last if last == 1 << (words - 1) => Difference::Last,
-                    one if one.is_power_of_two() => Difference::Middle,
-                    _ => Difference::Several,
+            if let Some(op) = binary.filter(|_| !merged) {
+                let class = |value: u128| match width {
+                    Width::Word => Class::word(value as u32),
+                    _ => Class::sized(value, self.size),
                 };
-                hits.hit(CompareWords, (op, AnySize(self.size), difference));
+                hits.hit(Values, (op, size, class(b), class(held)));
             }
-            self.moved(hits, lane, held, differ == 0);
+            if let Some(arithmetic) = arithmetic.filter(|_| !merged) {
+                hits.hit(Arithmetic, (arithmetic, size, outcome(op, held, new, b)));
+            }
         }
-        self.live(hits, live, word);
+        for (_, live) in [(live, Live::Object), (word, Live::Word)].into_iter().filter(|(met, _)| *met) {
+            hits.hit(LiveObject, (AnyOp(op), live));
+        }
     }
 
-    /// Samples the values of an access of which all words differ; `equal` says that a comparison holds.
-    fn moved(&self, hits: &mut Hits, lane: usize, held: u128, equal: bool) {
-        let (request, size) = (self.request, AnySize(self.size));
+    /// Samples an access of several words.
+    fn wide(&self, hits: &mut Hits, first: usize, lane: usize, held: u128) {
+        let (words, size) = (self.width.banks(), AnySize(self.size));
+        let Lane { b, c, .. } = self.request.request.lane(lane);
+        hits.hit(WideAccess, (self.width, Bank(first as u8)));
+        let differ: u32 = (0..words).map(|k| u32::from(word(held ^ b, k) != 0) << k).sum();
         let compares = CompareOp::new(self.op);
-        let returned = !request.request.red && (compares.is_none() || self.op == Op::Cas);
-        let (b, c) = (request.b(lane), request.c(lane));
-        for (value, word, used) in [
+        if let Some(op) = compares {
+            let difference = match differ {
+                0 => Difference::Equal,
+                1 => Difference::First,
+                last if last == 1 << (words - 1) => Difference::Last,
+                one if one.is_power_of_two() => Difference::Middle,
+                _ => Difference::Several,
+            };
+            hits.hit(CompareWords, (op, size, difference));
+        }
+        let returned = !self.request.request.red && (compares.is_none() || self.op == Op::Cas);
+        let distinct = |value| (1..words).all(|k| (0..k).all(|j| word(value, j) != word(value, k)));
+        for (moved, value, used) in [
             (Moved::B, b, self.op != Op::Load),
-            (Moved::C, c, compares.is_some() && equal),
+            (Moved::C, c, compares.is_some() && differ == 0),
             (Moved::Word, held, self.op != Op::Store && returned),
         ] {
-            if used && words_differ(word, self.size) {
-                hits.hit(DistinctWords, (PlainOp(self.op), size, value, request.port));
-                if let (Moved::C, Port::Warp, Some(op)) = (value, request.port, compares) {
-                    hits.hit(StoredWords, (op, size, Lane(lane as u8)));
+            if used && distinct(value) {
+                hits.hit(DistinctWords, (PlainOp(self.op), size, moved, self.request.port));
+                if let (Moved::C, Port::Warp, Some(op)) = (moved, self.request.port, compares) {
+                    hits.hit(StoredWords, (op, size, LaneNumber(lane as u8)));
                 }
             }
         }
@@ -200,31 +155,25 @@ impl Step<'_> {
 
     /// Samples which lanes lose on each group of banks.
     fn spin(&self, hits: &mut Hits, shadow: &Shadow) {
-        let words = more_banks(self.size) + 1;
-        let mut left = self.pass.banks;
-        while left != 0 {
-            let first = left.trailing_zeros() as usize;
-            left &= !(((1u64 << words) - 1) << first);
+        let words = self.width.banks();
+        for first in accesses(self.pass.banks, words) {
             let winner = self.lane(first);
-            let group = self.request.groups[(first / words) & 63];
+            let losers = self.request.groups[first / words] & !(1 << winner);
             let (mut same, mut other, mut missed) = (false, false, false);
-            bits(u64::from(group & !(1 << winner)), |lane| {
-                let meets = self.request.row[lane & 31] == self.request.row[winner];
-                same |= meets;
-                other |= !meets;
-                missed |= (0..words).all(|k| {
-                    let held = shadow.read(self.request.row[lane & 31], first + k).value;
-                    held == (self.request.b(lane & 31) >> (32 * k)) as u32
-                });
-            });
+            for lane in lanes(losers) {
+                let row = self.request.row[lane];
+                same |= row == self.request.row[winner];
+                other |= row != self.request.row[winner];
+                let b = self.request.request.lane(lane).b;
+                missed |= (0..words).all(|k| shadow.read(row, first + k).value == word(b, k));
+            }
             let losers = match (same, other) {
                 (false, false) => Losers::None,
                 (true, false) => Losers::Same,
                 (false, true) => Losers::Other,
                 (true, true) => Losers::Both,
             };
-            let stored = self.m.written >> first & 1 != 0;
-            let selected = match (stored, missed) {
+            let selected = match (self.banks.written >> first & 1 != 0, missed) {
                 (true, _) => Selected::Stored,
                 (false, true) => Selected::Missed,
                 (false, false) => Selected::Failed,
@@ -232,6 +181,12 @@ impl Step<'_> {
             hits.hit(Spin, (AnySize(self.size), losers, selected));
         }
     }
+}
+
+/// Word `k` of a value.
+#[inline(always)]
+fn word(value: u128, k: usize) -> u32 {
+    (value >> (32 * k)) as u32
 }
 
 /// The lanes of a pass, by the bank they work on.
@@ -243,19 +198,12 @@ pub(super) fn winner(winners: &Winners, bank: usize) -> usize {
     usize::from(winners[bank & (MAX_BANKS - 1)]) & (MAX_LANES - 1)
 }
 
-/// Returns true if all words of a value of this size differ from each other.
-fn words_differ(value: u128, size: Size) -> bool {
-    let word = |k: u32| (value >> (32 * k)) as u32;
-    let words = size.bytes().div_ceil(4);
-    (1..words).all(|k| (0..k).all(|j| word(j) != word(k)))
-}
-
-/// What an operation made of `old`, on one word.
+/// Outcome of an operation that turned `old` into `new`; all values are as wide as the access.
 #[inline(always)]
-fn outcome(op: Op, old: u32, new: u32, b: u32) -> Outcome {
+fn outcome(op: Op, old: u128, new: u128, b: u128) -> Outcome {
     match op {
         Op::Add => {
-            let carry = old.checked_add(b).is_none();
+            let carry = (old as u32).checked_add(b as u32).is_none();
             let overflow = (old as i32).checked_add(b as i32).is_none();
             // Neither can be foretold: looked up instead of asked for.
             let sums = [Outcome::Changed, Outcome::Carry, Outcome::Overflow, Outcome::Both];

@@ -11,16 +11,18 @@ pub(super) struct Tags {
     last: [Option<u8>; 2],
 }
 
-impl Tags {
-    pub(super) const NONE: Tags = Tags { inside: [[0; 64]; 2], last: [None; 2] };
+impl Default for Tags {
+    fn default() -> Self {
+        Tags { inside: [[0; 64]; 2], last: [None; 2] }
+    }
+}
 
+impl Tags {
     /// A request comes in at a port.
     pub(super) fn enter(&mut self, hits: &mut Hits, port: Port, tag: u8) {
         let tag = tag & 63;
         let (here, there) = (port as usize, 1 - port as usize);
-        let again = self.last[here] == Some(tag);
-        let other = self.inside[there][usize::from(tag)] != 0;
-        let reuse = match (again, other) {
+        let reuse = match (self.last[here] == Some(tag), self.inside[there][usize::from(tag)] != 0) {
             (false, false) => Reuse::Fresh,
             (true, false) => Reuse::Again,
             (false, true) => Reuse::Other,

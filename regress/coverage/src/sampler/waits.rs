@@ -1,10 +1,12 @@
 //! Waiters: their places, what wakes them, and when.
 
+use std::cmp::Ordering;
+
+use atoms_cosim::monitor::{BankPorts, Cycle, WaiterPlaces};
 use atoms_model::Config;
+use atoms_model::lanes::lanes as places;
 
 use super::hits::Hits;
-use super::in_flight::bits;
-use super::sample::{CycleSample, WAKE, WAKE_HELD};
 use crate::groups::values::{Few, Port};
 use crate::groups::waits::{
     Filled, LimitCycles, LimitOf, LimitRace, LimitRacePlace, Order, Place, Race, Suspends, Taken, TimeOut,
@@ -15,7 +17,7 @@ use crate::groups::waits::{
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiter {
     pub(super) slot: u8,
-    pub(super) bank: u8,
+    pub(super) bank: usize,
     pub(super) row: u16,
     pub(super) limit: u32,
     pub(super) limit_of: LimitOf,
@@ -24,138 +26,97 @@ pub(super) struct Waiter {
 }
 
 /// The table of waiters, as the probe shows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Waits {
-    places: [Option<Waiter>; 32],
+    table: [Option<Waiter>; 32],
     entering: Option<Waiter>,
-    // As in the cycle before.
-    suspended: u32,
-    ready: u32,
+    /// Places in the cycle before.
+    before: WaiterPlaces,
     /// Woken by a completion of the cycle before.
     woken: u32,
     /// Out of time in the cycle before.
     expired: u32,
-    offered: bool,
-    last: u32,
+    last_answered: usize,
 }
 
 impl Waits {
-    pub(super) fn new() -> Self {
-        Waits {
-            places: [None; 32],
-            entering: None,
-            suspended: 0,
-            ready: 0,
-            woken: 0,
-            expired: 0,
-            offered: false,
-            last: 0,
-        }
-    }
-
     /// A request is suspended at the coming clock edge.
     pub(super) fn enter(&mut self, waiter: Waiter) {
         self.entering = Some(waiter);
     }
 
-    /// Nothing is suspended, and nothing was in the cycle before.
-    #[inline(always)]
-    pub(super) fn quiet(&self, m: &CycleSample) -> bool {
-        self.suspended | self.ready | self.expired | m.waiters.suspended | m.waiters.ready == 0
-            && !self.offered
-            && m.answers & WAKE_HELD == 0
-    }
-
-    /// What the clock edge before this cycle did. Gives the slot of a request that left.
-    #[inline(never)] // seldom
-    pub(super) fn settle(&mut self, config: &Config, hits: &mut Hits, m: &CycleSample) -> Option<u8> {
-        let (suspended, ready) = (m.waiters.suspended, m.waiters.ready);
-        let fell = suspended & !self.suspended;
-        if let (Some(waiter), true) = (self.entering.take(), fell != 0) {
-            let place = fell.trailing_zeros();
-            self.places[place as usize & 31] = Some(waiter);
+    /// Samples changes of the table since the cycle before. Returns the slot of the request whose wake-up appears.
+    pub(super) fn settle(&mut self, config: &Config, hits: &mut Hits, cycle: &Cycle<'_>) -> Option<u8> {
+        let now = cycle.waiters();
+        let before = std::mem::replace(&mut self.before, now);
+        let fell = now.suspended & !before.suspended;
+        if let (Some(waiter), Some(place)) = (self.entering.take(), places(fell).next()) {
+            self.table[place] = Some(waiter);
             // A waiter that was woken in the same cycle kept its place from the new one.
-            let taken = self.suspended | self.ready | fell;
-            let table = match taken.count_ones() {
+            let taken = before.suspended | before.ready | fell;
+            let filled = match taken.count_ones() {
                 all if all >= config.num_waiters => Filled::Full,
                 1 => Filled::Alone,
                 _ => Filled::Some,
             };
-            hits.hit(Suspends, (Place(place as u8), table));
+            hits.hit(Suspends, (Place(place as u8), filled));
             hits.hit(WaitLimit, (waiter.limit_of, LimitCycles::new(waiter.limit)));
         }
-        let expired = self.suspended & !suspended & !self.woken;
-        bits(expired.into(), |place| {
-            if let Some(waiter) = &self.places[place & 31] {
-                let cycles = LimitCycles::new(waiter.limit);
-                if cycles != LimitCycles::Longer {
-                    hits.hit(TimeOut, (waiter.limit_of, cycles));
-                }
-            }
-        });
-        let mut left = None;
-        if m.answers & WAKE_HELD != 0 && !self.offered {
-            let gone = self.ready & !ready;
-            if gone != 0 {
-                let place = gone.trailing_zeros();
-                let taken = if m.answers & WAKE == WAKE { Taken::AtOnce } else { Taken::Held };
-                hits.hit(WakePort, (taken, Few::new(ready.count_ones())));
-                let order = match place.cmp(&self.last) {
-                    std::cmp::Ordering::Greater => Order::Ahead,
-                    std::cmp::Ordering::Less => Order::Round,
-                    std::cmp::Ordering::Equal => Order::Same,
-                };
-                hits.hit(WakeOrder, (order,));
-                self.last = place;
-                left = self.places[place as usize & 31].map(|waiter| waiter.slot);
+        self.expired = before.suspended & !now.suspended & !std::mem::take(&mut self.woken);
+        for (_, waiter) in self.waiters(self.expired) {
+            let cycles = LimitCycles::new(waiter.limit);
+            if cycles != LimitCycles::Longer {
+                hits.hit(TimeOut, (waiter.limit_of, cycles));
             }
         }
-        self.offered = m.answers & WAKE == WAKE_HELD;
-        self.expired = expired;
-        self.suspended = suspended;
-        self.ready = ready;
-        self.woken = 0;
-        left
+        let wake_up = cycle.wake_up.as_ref().filter(|wake_up| wake_up.appears.is_some())?;
+        let place = places(before.ready & !now.ready).next()?;
+        let taken = if wake_up.taken { Taken::AtOnce } else { Taken::Held };
+        hits.hit(WakePort, (taken, Few::new(now.ready.count_ones())));
+        let order = match place.cmp(&self.last_answered) {
+            Ordering::Greater => Order::Ahead,
+            Ordering::Less => Order::Round,
+            Ordering::Equal => Order::Same,
+        };
+        hits.hit(WakeOrder, (order,));
+        self.last_answered = place;
+        self.table[place].map(|waiter| waiter.slot)
+    }
+
+    /// The waiters at these places.
+    fn waiters(&self, set: u32) -> impl Iterator<Item = (usize, &Waiter)> {
+        places(set).filter_map(|place| Some((place, self.table[place].as_ref()?)))
     }
 
     /// Completions of this cycle, brought by a request of `port`.
-    pub(super) fn complete(&mut self, hits: &mut Hits, port: Port, cycle: u64, m: &CycleSample) {
-        let at = |waiter: &Waiter| {
-            m.completed >> (waiter.bank & 63) & 1 != 0 && m.rows[usize::from(waiter.bank) & 63] == waiter.row
+    #[inline(never)] // seldom
+    pub(super) fn complete(&mut self, hits: &mut Hits, port: Port, cycle: u64, banks: &BankPorts<'_>) {
+        let at_completed = |(_, waiter): &(usize, &Waiter)| {
+            banks.completed >> waiter.bank & 1 != 0 && banks.rows[waiter.bank] == waiter.row
         };
-        let mut first: Option<(u8, u16)> = None;
-        let mut several_objects = false;
-        bits(m.waiters.suspended.into(), |place| {
-            if let Some(waiter) = self.places[place & 31].as_ref().filter(|waiter| at(waiter)) {
-                let object = (waiter.bank, waiter.row);
-                several_objects |= first.is_some_and(|first| first != object);
-                first.get_or_insert(object);
-                self.woken |= 1 << (place & 31);
-            }
-        });
-        let waiters = match self.woken.count_ones() {
+        let woken: Vec<_> = self.waiters(self.before.suspended).filter(at_completed).collect();
+        let object = |at: usize| (woken[at].1.bank, woken[at].1.row);
+        let waiters = match woken.len() {
             1 => Woken::Alone,
-            _ if several_objects => Woken::Objects,
+            _ if (1..woken.len()).any(|at| object(at) != object(0)) => Woken::Objects,
             _ => Woken::Several,
         };
-        bits(self.woken.into(), |place| {
-            if let Some(waiter) = &self.places[place & 31] {
-                let slept = cycle.saturating_sub(waiter.since);
-                let when = if slept == 1 { When::First } else { When::Later };
-                hits.hit(WokenBy, (port, when, waiters));
-                let limit = u64::from(waiter.limit);
-                if limit.wrapping_sub(slept) < 2 {
-                    let race = if slept == limit { Race::Same } else { Race::Before };
-                    hits.hit(LimitRace, (waiter.limit_of, port, race));
-                    hits.hit(LimitRacePlace, (Place(place as u8), race));
-                }
-            }
-        });
-        bits(self.expired.into(), |place| {
-            if let Some(waiter) = self.places[place & 31].as_ref().filter(|waiter| at(waiter)) {
-                hits.hit(LimitRace, (waiter.limit_of, port, Race::After));
-                hits.hit(LimitRacePlace, (Place(place as u8), Race::After));
-            }
-        });
+        for (place, waiter) in &woken {
+            let slept = cycle.saturating_sub(waiter.since);
+            let when = if slept == 1 { When::First } else { When::Later };
+            hits.hit(WokenBy, (port, when, waiters));
+            let race = match u64::from(waiter.limit).wrapping_sub(slept) {
+                0 => Race::Same,
+                1 => Race::Before,
+                _ => continue,
+            };
+            hits.hit(LimitRace, (waiter.limit_of, port, race));
+            hits.hit(LimitRacePlace, (Place(*place as u8), race));
+        }
+        for (place, waiter) in self.waiters(self.expired).filter(at_completed) {
+            hits.hit(LimitRace, (waiter.limit_of, port, Race::After));
+            hits.hit(LimitRacePlace, (Place(place as u8), Race::After));
+        }
+        self.woken = woken.iter().fold(0, |set, (place, _)| set | 1 << place);
     }
 }

@@ -284,9 +284,8 @@ steer! {
             }
         }
         match ports {
-            pipeline::Ports::WarpWarp => through(p, Port::Warp),
-            pipeline::Ports::ClusterCluster => through(p, Port::Cluster),
-            pipeline::Ports::WarpCluster | pipeline::Ports::ClusterWarp => p.cluster = Share::new(0.4),
+            (earlier, later) if earlier == later => through(p, earlier),
+            _ => p.cluster = Share::new(0.4),
         }
     }
     pipeline::Forward | pipeline::ForwardWidth | pipeline::Hazard [f, p, _] { meet_in_pipeline(p); }

@@ -160,7 +160,7 @@ impl Fields {
     }
 }
 
-/// What one lane does: counts to take off.
+/// Counts that one lane takes off an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Step {
     /// Taken off the pending count.
@@ -230,16 +230,15 @@ fn reaches_zero(from: u32, raises: bool, mask: u32, sum: u64, a_step_of_none: bo
 /// Whether a phase can complete in one of these steps, in whichever order. Errs on the side of yes.
 pub(crate) fn may_complete(object: &Fields, steps: impl Iterator<Item = Step>) -> bool {
     let (mut arrivals, mut tx) = (0, 0);
-    let (mut no_arrival, mut no_tx, mut raises, mut some) = (false, false, false, false);
+    let (mut no_arrival, mut no_tx, mut raises) = (false, false, false);
     for step in steps {
         arrivals += u64::from(step.arrivals);
         tx += u64::from(step.tx);
         no_arrival |= step.arrivals == 0;
         no_tx |= step.tx == 0;
         raises |= step.raises;
-        some = true;
     }
-    some && reaches_zero(object.pending, false, COUNT, arrivals, no_arrival)
+    reaches_zero(object.pending, false, COUNT, arrivals, no_arrival)
         && reaches_zero(object.tx, raises, TX, tx, no_tx)
 }
 

@@ -120,7 +120,8 @@ pub(crate) fn session<M: Machine>(
         Some(path) => {
             let window = args.window.clone().unwrap_or(0..u64::MAX);
             if args.depth() == Depth::Internals {
-                machine.show_inside(window.clone()).map_err(|_| message!("--internals: the model's registers are shown by the RTL's signals; add --on lockstep or --on rtl"))?;
+                let needs_rtl = "--internals: the model's registers are shown by the RTL's signals; add --on lockstep or --on rtl";
+                machine.show_inside(window.clone()).map_err(|_| CliError::message(needs_rtl))?;
             }
             Some(Trace::create(path, &machine, None)?.within(window))
         }

@@ -15,7 +15,7 @@ use atoms_verilated::{Cache, Environment};
 use crate::args::explore::CostArgs;
 use crate::error::{CliError, Verdict, message};
 use crate::machine;
-use crate::output::{diagnostic, note, outln};
+use crate::output::{diagnostic, note, outln, print_json};
 use crate::progress::grouped;
 
 pub(crate) fn cost(args: &CostArgs) -> Result<Verdict, CliError> {
@@ -34,7 +34,7 @@ pub(crate) fn cost(args: &CostArgs) -> Result<Verdict, CliError> {
     };
     let cost = if args.fitted { estimate(&question)? } else { mapped(args, &question)? };
     if args.json {
-        outln!("{}", serde_json::to_value(&cost)?)?;
+        print_json(&cost)?;
     } else {
         show(&cost)?;
     }
@@ -64,7 +64,7 @@ fn source(args: &CostArgs, last: &Path) -> Result<Verdict, CliError> {
     let cache = Cache::new(&Environment::from_process());
     let rows = measure_source(&args.source, &top, &tools, &cache, goal(args))?;
     if args.json {
-        outln!("{}", serde_json::to_value(&rows)?)?;
+        print_json(&rows)?;
         return Ok(Verdict::Agree);
     }
     outln!("module {top}, mapped to {}, for {} ns\n", tools.identity.library, args.period)?;

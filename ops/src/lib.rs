@@ -316,13 +316,13 @@ operations! { $
         Inc = 3, "INC", ([U32], Update, B, Old, Writes, Never, Any, "M >= Rb ? 0 : M + 1");
         /// `M == 0 or M > Rb ? Rb : M - 1`.
         Dec = 4, "DEC", ([U32], Update, B, Old, Writes, Never, Any, "M == 0 || M > Rb ? Rb : M - 1");
-        /// `M & Rb`.
+        /// Bitwise AND of `M` and `Rb`.
         And = 5, "AND", ([U32 S32], Update, B, Old, Writes, MergeRed, Any, "M & Rb");
-        /// `M | Rb`.
+        /// Bitwise OR of `M` and `Rb`.
         Or = 6, "OR", ([U32 S32], Update, B, Old, Writes, MergeRed, Any, "M | Rb");
-        /// `M ^ Rb`.
+        /// Bitwise XOR of `M` and `Rb`.
         Xor = 7, "XOR", ([U32 S32], Update, B, Old, Writes, MergeRed, Any, "M ^ Rb");
-        /// `Rb`.
+        /// Replaces `M` by `Rb`.
         Exch = 8, "EXCH", ([U32 S32 U64 B128], Update, B, Old, Writes, Never, Any, "Rb");
         /// `M == Rb ? Rc : M`; gives `M`.
         Cas = 9, "CAS", ([U32 S32 U64 B128], Compare, BC, Old, Writes, Never, Any, "M == Rb ? Rc : M");
@@ -347,7 +347,7 @@ operations! { $
         MbarExpectTx ExpectTx = 18, "MBAR.EXPECT_TX", ([U64], Barrier, B, Nothing, Writes, Never, NoResult, "tx += Rb; complete?");
         /// tx-count -= `Rb`, then completion (`.A0TX`).
         MbarCompleteTx CompleteTx = 19, "MBAR.COMPLETE_TX", ([U64], Barrier, B, Nothing, Writes, Never, NoResult, "tx -= Rb; complete?");
-        /// Arrives once (`.A1T0`).
+        /// Takes one arrival off the pending count (`.A1T0`).
         MbarArrive Arrive = 20, "MBAR.ARRIVE", ([U64], Barrier, None, State, Writes, MergeArrive, NoResult, "pending -= 1; complete?");
         /// Arrives `Rb` times (`.ART0`).
         MbarArriveCount ArriveCount = 21, "MBAR.ARRIVE_COUNT", ([U64], Barrier, B, State, Writes, Never, NoResult, "pending -= Rb; complete?");

@@ -66,6 +66,9 @@ fn the_schemas_are_those_of_the_types() {
         "config-list": Vec<config::ConfigResult>;
         "config-show": config::ConfigResult;
     };
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/schema"))
+        .expect("the folder is there");
+    assert!(files.count() <= schemas.len(), "a file of `docs/schema` is of no command");
     for (command, (results, definitions)) in schemas {
         let mut schema = match <[Schema; 1]>::try_from(results) {
             Ok([result]) => result,

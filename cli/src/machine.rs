@@ -18,7 +18,7 @@ use atoms_cosim::usage::{Usage, UsageReport};
 use atoms_verilated::{Library, Snapshot};
 
 use crate::args::MachineArgs;
-use crate::error::{CliError, message};
+use crate::error::CliError;
 use crate::files::Files;
 use crate::interrupt;
 use crate::output::note;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, stdin};
 use std::path::Path;
 
-use atoms_oracle::trace::{TraceSummary, check_trace};
+use atoms_record::{TraceSummary, check_trace};
 use atoms_silicon::capture::looks_like_capture;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -11,10 +11,10 @@ use atoms_model::Config;
 use atoms_model::config::WinnerPolicy;
 use atoms_model::port::MAX_LANES;
 use atoms_ops::{Fault, Op};
-use atoms_oracle::trace::{self, DeclaredUnit, Exchange, TraceHeader, TraceWriter};
 use atoms_oracle::{
     Allocation, Checker, Geometry, GoesFirst, Merging, Moment, Rejection, Response, SerialRequest,
 };
+use atoms_record::{DeclaredUnit, Exchange, TraceEvent, TraceHeader, TraceWriter};
 
 use crate::monitor::{
     Appearance, ClusterAnswer, ClusterDone, Cycle, Dropped, InFlight, LastStage, Monitor, Unmatched,
@@ -263,7 +263,7 @@ impl Scoreboard {
         for (index, word) in &words {
             self.checker.set_word(*index, *word);
         }
-        self.tell(|| trace::Event::Init(words));
+        self.tell(|| TraceEvent::Init(words));
     }
 
     /// Records everything from now on as a trace that `atoms check` reads.
@@ -276,7 +276,7 @@ impl Scoreboard {
         let header = TraceHeader { geometry: self.geometry, try_wait_limit, spin_hold, unit };
         let mut recording = TraceWriter::new(to, &header)?;
         let memory = (0u32..).zip(self.checker.memory().iter().copied());
-        recording.write(&trace::Event::Init(memory.filter(|(_, word)| *word != 0).collect()))?;
+        recording.write(&TraceEvent::Init(memory.filter(|(_, word)| *word != 0).collect()))?;
         self.recording = Some(recording);
         Ok(())
     }
@@ -289,9 +289,9 @@ impl Scoreboard {
         let words: Vec<_> = (0u32..).zip(self.checker.memory().iter().copied()).collect();
         self.tell_quiet();
         if monitor.all_done() && self.log.is_empty() {
-            self.tell(|| trace::Event::End);
+            self.tell(|| TraceEvent::End);
         }
-        self.tell(|| trace::Event::Final(words));
+        self.tell(|| TraceEvent::Final(words));
         if let Some(recording) = self.recording.take() {
             recording.into_inner()?.flush()?;
         }
@@ -372,7 +372,7 @@ impl Scoreboard {
             let Some(Event::Cluster(done)) = self.tell_oracle(event)? else { continue };
             self.put(&done.asked);
             let request = Box::new(self.request.clone());
-            self.tell(|| trace::Event::Lost { request, written: done.written.clone() });
+            self.tell(|| TraceEvent::Lost { request, written: done.written.clone() });
             let verdict = self.checker.lost(std::slice::from_ref(&self.request), &done.written);
             verdict.map_err(|rejection| OracleViolation::reset(&rejection, cycle))?;
         }
@@ -389,7 +389,7 @@ impl Scoreboard {
         }
         let written = std::mem::take(&mut self.written);
         let verdict = self.checker.reset(&requests, &written);
-        self.tell(|| trace::Event::Reset { dropped: requests, written });
+        self.tell(|| TraceEvent::Reset { dropped: requests, written });
         verdict.map_err(|rejection| OracleViolation::reset(&rejection, cycle))
     }
 
@@ -431,7 +431,7 @@ impl Scoreboard {
     /// A slot has this part from now on.
     fn gives(&mut self, slot: u8, part: Option<Allocation>) {
         self.checker.set_part(slot, part);
-        self.tell(|| trace::Event::Part { slot, part });
+        self.tell(|| TraceEvent::Part { slot, part });
     }
 
     /// The write of `slot` was refused, or stands: it must be refused exactly if it breaks a rule of spec 1.3.
@@ -577,7 +577,7 @@ impl Scoreboard {
                 put_warp(&mut self.request, &accepted.request);
                 self.checker.accept(number, cycle, &self.request);
                 let request = Box::new(self.request.clone());
-                self.tell(|| trace::Event::Wait { number, accepted: cycle, request });
+                self.tell(|| TraceEvent::Wait { number, accepted: cycle, request });
             }
             Event::Warp { done, response, passes } => {
                 self.judge(done, Some(&response))?;
@@ -594,14 +594,14 @@ impl Scoreboard {
                 self.judge(done, None)?;
             }
             Event::Suspend { number, cycle } => {
-                self.tell(|| trace::Event::Suspended { number, cycle });
+                self.tell(|| TraceEvent::Suspended { number, cycle });
                 self.checker.suspend(number, cycle).map_err(|rejection| {
                     OracleViolation::of(&rejection, format_args!("the oracle objects in cycle {cycle}"))
                 })?;
             }
             Event::Wake { woken, pred, cycle } => {
                 self.tell_quiet();
-                self.tell(|| trace::Event::Wake { number: woken.number, pred, cycle });
+                self.tell(|| TraceEvent::Wake { number: woken.number, pred, cycle });
                 let verdict = self.checker.wake(woken.number, pred, cycle);
                 self.verdict(verdict, &Asked::Warp(woken))?;
             }
@@ -617,7 +617,7 @@ impl Scoreboard {
             let (request, response) = (self.request.clone(), response.cloned());
             let accepted = Some(self::moment(asked.taken_at()));
             let exchange = Exchange { request, response, after: Some(written.clone()), moment, accepted };
-            self.tell(|| trace::Event::Request(Box::new(exchange)));
+            self.tell(|| TraceEvent::Request(Box::new(exchange)));
         }
         let verdict = match &moment {
             Some(moment) => self.checker.request_at(moment, &self.request, response, Some(&written)),
@@ -676,7 +676,7 @@ impl Scoreboard {
     /// Records the quiet cycles up to now.
     fn tell_quiet(&mut self) {
         if let Some((from, to)) = self.quiet.take() {
-            self.tell(|| trace::Event::Quiet { from, to });
+            self.tell(|| TraceEvent::Quiet { from, to });
         }
     }
 
@@ -696,7 +696,7 @@ impl Scoreboard {
 
     /// Records an event; the first failure is kept for the end, since it must not stop a run that may be about to
     /// find something.
-    fn tell(&mut self, event: impl FnOnce() -> trace::Event) {
+    fn tell(&mut self, event: impl FnOnce() -> TraceEvent) {
         if let Some(recording) = &mut self.recording
             && let Err(error) = recording.write(&event())
         {

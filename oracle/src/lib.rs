@@ -3,7 +3,7 @@
 //! [`Checker`] holds the memory before a request. Given the request, the response and, where an
 //! observer of the banks saw them, the words written, it accepts exactly what *some* order of the
 //! lanes explains (spec 4.5; spec 5 for CAST.SPIN) and otherwise says which lanes contradict which
-//! clause. [`trace`] reads and writes recordings, our own or those of another simulator or a GPU.
+//! clause.
 //! Of a unit whose policy is known, [`Checker::set_goes_first`], only the one order that it promises will do
 //! (`follow.rs`, spec 4.2).
 //!
@@ -46,7 +46,6 @@ mod order;
 mod passes;
 mod rejection;
 mod request;
-pub mod trace;
 mod trail;
 mod waits;
 

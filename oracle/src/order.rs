@@ -8,8 +8,7 @@ use atoms_ops::Op;
 use crate::kernel::Together;
 
 /// Which lane of a bank's group goes first (spec 4.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoesFirst {
     /// The lowest that waits.
     Lowest,

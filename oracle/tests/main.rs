@@ -1,8 +1,7 @@
-//! The oracle: what it accepts, what it rejects, and the trace format.
+//! The oracle: what it accepts and what it rejects.
 
 mod acceptance;
 mod brute_force;
-mod declared;
 mod objects;
 mod order;
 mod passes;
@@ -10,5 +9,4 @@ mod posted;
 mod rejections;
 mod serial;
 mod suspended;
-mod traces;
 mod waits;

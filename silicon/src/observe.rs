@@ -1,8 +1,8 @@
 //! From the bytes that a launch wrote to requests, responses and the memory between them.
 
 use atoms_ops::{Op, Size};
-use atoms_oracle::trace::{Event, Exchange, TraceHeader, TraceWriter};
 use atoms_oracle::{Allocation, Geometry, Response, SerialRequest};
+use atoms_record::{Exchange, TraceEvent, TraceHeader, TraceWriter};
 
 use crate::bytes::{low, number, value_at};
 use crate::draw::{DrawnCase, DrawnRequest};
@@ -216,12 +216,12 @@ pub fn write_trace<W: std::io::Write>(
     let header = TraceHeader { geometry: geometry(words), try_wait_limit: None, spin_hold: None, unit: None };
     let mut trace = TraceWriter::new(writer, &header)?;
     let part = Some(Allocation { base_row: 0, size_bytes: 4 * words, rank: 0 });
-    trace.write(&Event::Part { slot: 0, part })?;
+    trace.write(&TraceEvent::Part { slot: 0, part })?;
     for (launch, output) in program.launches.iter().zip(outputs) {
         let Reading::Steps(steps) = &launch.reading else { continue };
         for case in cases(steps, &launch.input, output).map_err(std::io::Error::other)? {
             if let Some(first) = case.first() {
-                trace.write(&Event::Init(first.known_before().collect()))?;
+                trace.write(&TraceEvent::Init(first.known_before().collect()))?;
             }
             for observed in &case {
                 match observed.request(&steps.steps[observed.step]) {
@@ -230,9 +230,9 @@ pub fn write_trace<W: std::io::Write>(
                         let after = (!observed.is_of_objects()).then(|| observed.written(bytes, reads));
                         let response = Some(response);
                         let exchange = Exchange { request, response, after, moment: None, accepted: None };
-                        trace.write(&Event::Request(Box::new(exchange)))?;
+                        trace.write(&TraceEvent::Request(Box::new(exchange)))?;
                     }
-                    None => trace.write(&Event::Init(observed.known_after().collect()))?,
+                    None => trace.write(&TraceEvent::Init(observed.known_after().collect()))?,
                 }
             }
         }

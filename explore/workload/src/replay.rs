@@ -8,8 +8,8 @@ use atoms_cosim::stimulus::Stimulus;
 use atoms_model::Config;
 use atoms_model::port::{In, Out};
 use atoms_ops::{Fault, Op};
-use atoms_oracle::trace::{Event, RecordingError, TraceHeader, TraceReader};
 use atoms_oracle::{Allocation, SerialRequest};
+use atoms_record::{RecordingError, TraceEvent, TraceHeader, TraceReader};
 
 use super::closed_loop::{GivenUp, PortCounts};
 use super::program::WorkloadError;
@@ -72,41 +72,41 @@ impl Replay {
         while let Some((line, event)) = trace.next_event()? {
             let at = events.len();
             let recorded = |accepted, offer| Recorded { line, accepted, offer };
-            requests += usize::from(matches!(event, Event::Request(_) | Event::Wait { .. }));
+            requests += usize::from(matches!(event, TraceEvent::Request(_) | TraceEvent::Wait { .. }));
             let refused =
                 |why: &str| Err(TraceReplayError::from(WorkloadError::Trace(line, why.to_string())));
             let slot = match &event {
-                Event::Part { slot, .. } => *slot,
-                Event::Wait { request, .. } => request.slot,
-                Event::Request(exchange) => exchange.request.slot,
-                Event::Init(_)
-                | Event::Suspended { .. }
-                | Event::Wake { .. }
-                | Event::Quiet { .. }
-                | Event::Lost { .. }
-                | Event::Reset { .. }
-                | Event::End
-                | Event::Final(_) => 0,
+                TraceEvent::Part { slot, .. } => *slot,
+                TraceEvent::Wait { request, .. } => request.slot,
+                TraceEvent::Request(exchange) => exchange.request.slot,
+                TraceEvent::Init(_)
+                | TraceEvent::Suspended { .. }
+                | TraceEvent::Wake { .. }
+                | TraceEvent::Quiet { .. }
+                | TraceEvent::Lost { .. }
+                | TraceEvent::Reset { .. }
+                | TraceEvent::End
+                | TraceEvent::Final(_) => 0,
             };
             if slot > 15 {
                 return refused("a slot above 15: no unit has as many");
             }
             match event {
-                Event::Part { part: Some(part), .. } if part.base_row > u16::MAX.into() => {
+                TraceEvent::Part { part: Some(part), .. } if part.base_row > u16::MAX.into() => {
                     return refused("an allocation from a row above 65535 on: no unit has as many");
                 }
-                Event::Part { slot, part } => {
+                TraceEvent::Part { slot, part } => {
                     events.push(recorded(None, Offer::Part(part_write(slot, part))))
                 }
-                Event::Init(words) if requests == 0 => memory.extend(words),
-                Event::Init(_) => {
+                TraceEvent::Init(words) if requests == 0 => memory.extend(words),
+                TraceEvent::Init(_) => {
                     return refused("words of memory set from outside, behind requests, cannot be set again");
                 }
-                Event::Wait { number, accepted, request } => {
+                TraceEvent::Wait { number, accepted, request } => {
                     waits.insert(number, at);
                     events.push(recorded(Some(accepted), Offer::Warp(warp(&request, &header), Fault::None)));
                 }
-                Event::Request(exchange) => {
+                TraceEvent::Request(exchange) => {
                     let request = &exchange.request;
                     let fault = exchange.response.as_ref().map_or(Fault::None, |response| response.fault);
                     // Each port counts its own.
@@ -123,16 +123,16 @@ impl Replay {
                         events.push(recorded(exchange.accepted, Offer::Warp(warp(request, &header), fault)));
                     }
                 }
-                Event::Lost { .. } | Event::Reset { .. } => {
+                TraceEvent::Lost { .. } | TraceEvent::Reset { .. } => {
                     return refused(
                         "a reset cannot be replayed: which requests it dropped depends on the unit",
                     );
                 }
-                Event::Suspended { .. }
-                | Event::Wake { .. }
-                | Event::Quiet { .. }
-                | Event::End
-                | Event::Final(_) => {}
+                TraceEvent::Suspended { .. }
+                | TraceEvent::Wake { .. }
+                | TraceEvent::Quiet { .. }
+                | TraceEvent::End
+                | TraceEvent::Final(_) => {}
             }
         }
         Ok(Replay { header, memory, events })

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use atoms_oracle::trace::check_trace;
+use atoms_record::check_trace;
 
 /// Four lanes and four banks, with the limit 1000 and a hold of 4.
 const SHAPE: &str = r#""atoms_trace":1,"lanes":4,"banks":4,"rows":64,"try_wait_limit":1000,"spin_hold":4"#;

@@ -1,14 +1,13 @@
 //! A line of a trace as it stands, and what it says.
 
 use atoms_ops::{Fault, Op, Size};
+use atoms_oracle::{Allocation, Geometry, MAX_LANES, MAX_WORDS, Moment, Response, SerialRequest};
 use serde::{Deserialize, Serialize};
 
-use super::number::{Count, Hex, Immediate, NameOrCode, Number, Pair, PerLane};
-use super::{DeclaredUnit, Event, Exchange, TRACE_VERSION, TraceHeader};
-use crate::lanes::lanes_of;
-use crate::request::{Allocation, Geometry, MAX_LANES, MAX_WORDS, Moment, Response, SerialRequest};
+use crate::number::{Count, Hex, Immediate, NameOrCode, Number, Pair, PerLane};
+use crate::{DeclaredUnit, Exchange, TRACE_VERSION, TraceEvent, TraceHeader};
 
-pub(super) const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":512}"#;
+pub(crate) const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":512}"#;
 
 /// What a line can be about, by its field, and the fields that may stand beside it.
 const KINDS: &[(&str, &[&str])] = &[
@@ -37,7 +36,7 @@ macro_rules! object {
         $(#[$attribute])*
         #[derive(Debug, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub(super) struct $type {
+        pub(crate) struct $type {
             $($field: $of,)*
             $(#[serde(skip_serializing_if = "Option::is_none")] $optional: Option<$optional_of>,)*
         }
@@ -89,14 +88,14 @@ object! { PartLine { slot: Count<u8>;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SuspendedLine {
+pub(crate) struct SuspendedLine {
     number: Count<u64>,
     cycle: Count<u64>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WakeLine {
+pub(crate) struct WakeLine {
     number: Count<u64>,
     pred: Hex<u32>,
     cycle: Count<u64>,
@@ -148,13 +147,13 @@ fn pairs(words: &[(u32, u32)]) -> Vec<Pair> {
 
 impl Line {
     /// The event, with requests cut down to the lanes of `lane_mask`.
-    pub(super) fn of(event: &Event, lane_mask: u32) -> Line {
+    pub(crate) fn of(event: &TraceEvent, lane_mask: u32) -> Line {
         let empty = Line::default();
         match event {
-            Event::Part { slot, part } => Line { part: Some(PartLine::of(*slot, *part)), ..empty },
-            Event::Init(words) => Line { init: Some(pairs(words)), ..empty },
-            Event::Final(words) => Line { r#final: Some(pairs(words)), ..empty },
-            Event::Request(exchange) => {
+            TraceEvent::Part { slot, part } => Line { part: Some(PartLine::of(*slot, *part)), ..empty },
+            TraceEvent::Init(words) => Line { init: Some(pairs(words)), ..empty },
+            TraceEvent::Final(words) => Line { r#final: Some(pairs(words)), ..empty },
+            TraceEvent::Request(exchange) => {
                 let Exchange { request, response, after, moment, accepted } = &**exchange;
                 Line {
                     request: Some(RequestLine::of(request, lane_mask)),
@@ -167,30 +166,30 @@ impl Line {
                     ..empty
                 }
             }
-            Event::Wait { number, accepted, request } => Line {
+            TraceEvent::Wait { number, accepted, request } => Line {
                 wait: Some(RequestLine::of(request, lane_mask)),
                 number: Some(Number(*number)),
                 accepted: Some(Number(*accepted)),
                 ..empty
             },
-            Event::Suspended { number, cycle } => {
+            TraceEvent::Suspended { number, cycle } => {
                 let suspended = SuspendedLine { number: Number(*number), cycle: Number(*cycle) };
                 Line { suspended: Some(suspended), ..empty }
             }
-            Event::Wake { number, pred, cycle } => {
+            TraceEvent::Wake { number, pred, cycle } => {
                 let wake = WakeLine { number: Number(*number), pred: Number(*pred), cycle: Number(*cycle) };
                 Line { wake: Some(wake), ..empty }
             }
-            Event::Quiet { from, to } => Line { quiet: Some((Number(*from), Number(*to))), ..empty },
-            Event::Lost { request, written } => {
+            TraceEvent::Quiet { from, to } => Line { quiet: Some((Number(*from), Number(*to))), ..empty },
+            TraceEvent::Lost { request, written } => {
                 Line { lost: Some(RequestLine::of(request, lane_mask)), after: Some(pairs(written)), ..empty }
             }
-            Event::Reset { dropped, written } => Line {
+            TraceEvent::Reset { dropped, written } => Line {
                 reset: Some(dropped.iter().map(|request| RequestLine::of(request, lane_mask)).collect()),
                 after: Some(pairs(written)),
                 ..empty
             },
-            Event::End => Line { end: Some(true), ..empty },
+            TraceEvent::End => Line { end: Some(true), ..empty },
         }
     }
 }
@@ -223,11 +222,11 @@ impl PartLine {
         }
     }
 
-    fn event(self) -> Result<Event, String> {
+    fn event(self) -> Result<TraceEvent, String> {
         let slot = self.slot.0;
         if self.unassigned == Some(true) {
             return match self.given()[..] {
-                ["unassigned"] => Ok(Event::Part { slot, part: None }),
+                ["unassigned"] => Ok(TraceEvent::Part { slot, part: None }),
                 _ => Err("an unassigned slot has no `base_row`, `size_bytes` or `rank`".to_owned()),
             };
         }
@@ -238,7 +237,7 @@ impl PartLine {
             size_bytes: self.size_bytes.ok_or_else(|| missing("size_bytes"))?.0,
             rank: self.rank.unwrap_or_default().0,
         };
-        Ok(Event::Part { slot, part: Some(part) })
+        Ok(TraceEvent::Part { slot, part: Some(part) })
     }
 }
 
@@ -251,6 +250,7 @@ impl RequestLine {
             b: unless_zero(req.b[lane]),
             c: unless_zero(req.c[lane]),
         };
+        let active = (0..MAX_LANES).filter(|lane| req.mask & lane_mask & 1 << lane != 0);
         RequestLine {
             op: NameOrCode::of(req.op, Op::from_code(req.op).map(Op::name)),
             size: NameOrCode::of(req.size, Size::from_code(req.size).map(Size::name)),
@@ -261,7 +261,7 @@ impl RequestLine {
             scale: unless_zero(req.scale),
             imm: unless_zero(req.imm & 0xff_ffff).map(|imm: Hex<u32>| Immediate(imm.0)),
             ur: unless_zero(req.ur),
-            lanes: Some(lanes_of(req.mask & lane_mask).map(operands).collect()),
+            lanes: Some(active.map(operands).collect()),
             mask: None,
             ra: None,
             b: None,
@@ -432,7 +432,7 @@ impl Line {
         Ok(Some(kind))
     }
 
-    pub(super) fn header(&self) -> Result<TraceHeader, String> {
+    pub(crate) fn header(&self) -> Result<TraceHeader, String> {
         let missing = |field: &str| format!("the header has no `{field}`; it must look like {HEADER}");
         let Number(version) = self.atoms_trace.ok_or_else(|| missing("atoms_trace"))?;
         if version != TRACE_VERSION {
@@ -462,7 +462,7 @@ impl Line {
     }
 
     /// What a line after the header says; `None` for a note.
-    pub(super) fn event(self, geometry: &Geometry) -> Result<Option<Event>, String> {
+    pub(crate) fn event(self, geometry: &Geometry) -> Result<Option<TraceEvent>, String> {
         let Some(kind) = self.kind()? else { return Ok(None) };
         let missing = |field: &str| format!("the `{kind}` has no `{field}`");
         let memory = |words: Vec<Pair>| {
@@ -475,29 +475,29 @@ impl Line {
         Ok(Some(if let Some(part) = self.part {
             part.event()?
         } else if let Some(words) = self.init {
-            Event::Init(memory(words)?)
+            TraceEvent::Init(memory(words)?)
         } else if let Some(words) = self.r#final {
-            Event::Final(memory(words)?)
+            TraceEvent::Final(memory(words)?)
         } else if let Some(request) = self.wait {
             let Number(number) = self.number.ok_or_else(|| missing("number"))?;
             let Number(accepted) = self.accepted.ok_or_else(|| missing("accepted"))?;
-            Event::Wait { number, accepted, request: Box::new(request.request(geometry.lanes)?) }
+            TraceEvent::Wait { number, accepted, request: Box::new(request.request(geometry.lanes)?) }
         } else if let Some(SuspendedLine { number, cycle }) = self.suspended {
-            Event::Suspended { number: number.0, cycle: cycle.0 }
+            TraceEvent::Suspended { number: number.0, cycle: cycle.0 }
         } else if let Some(WakeLine { number, pred, cycle }) = self.wake {
-            Event::Wake { number: number.0, pred: pred.0, cycle: cycle.0 }
+            TraceEvent::Wake { number: number.0, pred: pred.0, cycle: cycle.0 }
         } else if let Some((Number(from), Number(to))) = self.quiet {
             if from > to {
                 return Err(format!("quiet from {from} to {to}: expected the first cycle and the last"));
             }
-            Event::Quiet { from, to }
+            TraceEvent::Quiet { from, to }
         } else if let Some(request) = self.lost {
             let request = Box::new(request.request(geometry.lanes)?);
-            Event::Lost { request, written: unpaired(self.after.unwrap_or_default()) }
+            TraceEvent::Lost { request, written: unpaired(self.after.unwrap_or_default()) }
         } else if let Some(dropped) = self.reset {
             let dropped = dropped.iter().map(|request| request.request(geometry.lanes));
             let dropped = dropped.collect::<Result<_, String>>()?;
-            Event::Reset { dropped, written: unpaired(self.after.unwrap_or_default()) }
+            TraceEvent::Reset { dropped, written: unpaired(self.after.unwrap_or_default()) }
         } else if let Some(request) = self.request {
             let moment = match (self.number, self.answered, self.oldest_unanswered) {
                 (Some(Number(number)), Some(Number(answered)), oldest) => {
@@ -516,11 +516,11 @@ impl Line {
             let response = self.response.map(|response| response.response(request.mask)).transpose()?;
             let accepted = self.accepted.map(|accepted| accepted.0);
             let after = self.after.map(unpaired);
-            Event::Request(Box::new(Exchange { request, response, after, moment, accepted }))
+            TraceEvent::Request(Box::new(Exchange { request, response, after, moment, accepted }))
         } else if self.atoms_trace.is_some() {
             return Err("a second header; each trace needs a file of its own".to_owned());
         } else {
-            Event::End
+            TraceEvent::End
         }))
     }
 }

@@ -8,22 +8,22 @@ use serde::ser::{Serialize, Serializer};
 /// A JSON integer, or a string with a decimal or `0x` number. Written in decimal where it counts something, and from
 /// ten up in hexadecimal (`HEX`) where it is an address or a pattern.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Number<T, const HEX: bool>(pub(super) T);
+pub(crate) struct Number<T, const HEX: bool>(pub(crate) T);
 
 /// An address or a pattern of bits.
-pub(super) type Hex<T> = Number<T, true>;
+pub(crate) type Hex<T> = Number<T, true>;
 /// A number of something.
-pub(super) type Count<T> = Number<T, false>;
+pub(crate) type Count<T> = Number<T, false>;
 /// The index of a word and its value.
-pub(super) type Pair = (Count<u32>, Hex<u32>);
+pub(crate) type Pair = (Count<u32>, Hex<u32>);
 
 /// 24 bits, read with or without a sign.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Immediate(pub(super) u32);
+pub(crate) struct Immediate(pub(crate) u32);
 
 /// A numeric code, which need not have a name, or a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum NameOrCode {
+pub(crate) enum NameOrCode {
     Name(String),
     Code(u8),
 }
@@ -31,7 +31,7 @@ pub(super) enum NameOrCode {
 /// One number for every lane, or a list with lane 0 first.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 #[serde(untagged, expecting = "expected a number for every lane, or a list of up to 32 with lane 0 first")]
-pub(super) enum PerLane {
+pub(crate) enum PerLane {
     Every(Hex<u128>),
     Each(Vec<Hex<u128>>),
 }

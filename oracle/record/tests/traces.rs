@@ -4,15 +4,15 @@ use crate::serial;
 
 use std::io::{BufReader, Cursor, Read, repeat};
 
-use atoms_oracle::trace::{
-    DeclaredUnit, Event, Exchange, MAX_LINE_BYTES, RecordingError, TraceHeader, TraceReader, TraceSummary,
-    TraceWriter, check_trace,
-};
 use atoms_oracle::{Allocation, Geometry, GoesFirst, Moment, Response};
+use atoms_record::{
+    DeclaredUnit, Exchange, MAX_LINE_BYTES, RecordingError, TraceEvent, TraceHeader, TraceReader,
+    TraceSummary, TraceWriter, check_trace,
+};
 use proptest::prelude::*;
 use serial::{Machine, active, heard, request, value};
 
-const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/trace-format.md");
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/trace-format.md");
 const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":512}"#;
 const PART: Allocation = Allocation { base_row: 0, size_bytes: 512, rank: 0 };
 
@@ -194,7 +194,7 @@ fn lanes_and_words_are_written_as_decimal_numbers() {
     let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash: false };
     let header = TraceHeader { geometry, try_wait_limit: None, spin_hold: None, unit: None };
     let mut writer = TraceWriter::new(Vec::new(), &header).unwrap();
-    writer.write(&Event::Init(vec![(20, 30)])).unwrap();
+    writer.write(&TraceEvent::Init(vec![(20, 30)])).unwrap();
     let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
     assert_eq!(text.lines().last(), Some(r#"{"init":[[20,"0x1e"]]}"#));
 }
@@ -284,17 +284,17 @@ proptest! {
         let after = after.clone();
         let exchange = Exchange { request: req.clone(), response: Some(resp), after, moment, accepted: limit };
         let events = [
-            Event::Part { slot, part: Some(PART) },
-            Event::Part { slot, part: None },
-            Event::Init(words.clone()),
-            Event::Request(Box::new(exchange)),
-            Event::Final(words.clone()),
-            Event::Wait { number, accepted: cycle, request: Box::new(req.clone()) },
-            Event::Suspended { number, cycle },
-            Event::Wake { number, pred, cycle },
-            Event::Quiet { from: cycle / 2, to: cycle },
-            Event::Reset { dropped: vec![req], written: words },
-            Event::End,
+            TraceEvent::Part { slot, part: Some(PART) },
+            TraceEvent::Part { slot, part: None },
+            TraceEvent::Init(words.clone()),
+            TraceEvent::Request(Box::new(exchange)),
+            TraceEvent::Final(words.clone()),
+            TraceEvent::Wait { number, accepted: cycle, request: Box::new(req.clone()) },
+            TraceEvent::Suspended { number, cycle },
+            TraceEvent::Wake { number, pred, cycle },
+            TraceEvent::Quiet { from: cycle / 2, to: cycle },
+            TraceEvent::Reset { dropped: vec![req], written: words },
+            TraceEvent::End,
         ];
         for event in &events {
             writer.write(event).unwrap();
@@ -303,7 +303,7 @@ proptest! {
 
         let reader = TraceReader::new(text.as_slice()).unwrap();
         prop_assert_eq!(reader.header(), &header);
-        let read: Vec<Event> = reader.map(|event| event.unwrap().1).collect();
+        let read: Vec<TraceEvent> = reader.map(|event| event.unwrap().1).collect();
         prop_assert_eq!(&read[..], &events);
     }
 
@@ -316,17 +316,17 @@ proptest! {
         let mut machine = Machine::new(geometry, PART);
         let header = TraceHeader { geometry, try_wait_limit: None, spin_hold: None, unit: None };
         let mut writer = TraceWriter::new(Vec::new(), &header).unwrap();
-        writer.write(&Event::Part { slot: 0, part: Some(PART) }).unwrap();
+        writer.write(&TraceEvent::Part { slot: 0, part: Some(PART) }).unwrap();
         for (req, seen) in &requests {
             let (resp, written) = machine.run(req, &active(req, &geometry));
             let after: Vec<(u32, u32)> = written.iter().map(|&w| (w, machine.word(w))).collect();
             let response = heard(req, &resp).cloned();
             let exchange =
                 Exchange { request: req.clone(), response, after: seen.then_some(after), moment: None, accepted: Some(3) };
-            writer.write(&Event::Request(Box::new(exchange))).unwrap();
+            writer.write(&TraceEvent::Request(Box::new(exchange))).unwrap();
         }
         let all: Vec<(u32, u32)> = (0..128).map(|w| (w, machine.word(w))).collect();
-        writer.write(&Event::Final(all)).unwrap();
+        writer.write(&TraceEvent::Final(all)).unwrap();
         let text = writer.into_inner().unwrap();
         match check_trace(text.as_slice()) {
             Ok(summary) => prop_assert_eq!(summary.requests, requests.len() as u64),

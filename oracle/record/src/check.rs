@@ -1,0 +1,105 @@
+//! Verdict on a whole recording.
+
+use std::io::BufRead;
+
+use atoms_ops::Fault;
+use atoms_oracle::{Checker, Merging};
+
+use crate::{DeclaredUnit, Exchange, RecordingError, TraceEvent, TraceReader};
+
+/// What an accepted trace consisted of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct TraceSummary {
+    /// Lines, blank ones and the header included.
+    pub lines: u64,
+    /// Requests.
+    pub requests: u64,
+    /// Active lanes of all requests together.
+    pub lanes: u64,
+    /// Requests that rightly ended with a fault.
+    pub faults: u64,
+    /// Requests whose memory afterwards was not recorded.
+    pub unseen: u64,
+    /// Wake-ups of suspended requests.
+    pub wakes: u64,
+    /// Words of memory that were compared with what the requests left.
+    pub final_words: u64,
+}
+
+/// Judges a whole trace, in memory that does not grow with its length.
+///
+/// # Errors
+/// [`RecordingError::Rejected`] with the first line that nothing explains; every other variant means that
+/// no verdict was reached.
+pub fn check_trace<R: BufRead>(reader: R) -> Result<TraceSummary, RecordingError> {
+    let mut trace = TraceReader::new(reader)?;
+    let header = *trace.header();
+    let lane_mask = header.geometry.lane_mask();
+    let mut checker = Checker::new(header.geometry);
+    header.try_wait_limit.inspect(|cycles| checker.set_try_wait_limit(*cycles));
+    header.spin_hold.inspect(|requests| checker.set_spin_hold(*requests));
+    if let Some(DeclaredUnit { winner_policy, merge_red, merge_arrive }) = header.unit {
+        checker.set_merging(Merging { red: merge_red, arrive: merge_arrive });
+        checker.set_goes_first(winner_policy);
+        checker.set_timed();
+    }
+    let mut summary = TraceSummary::default();
+    while let Some((line, event)) = trace.next_event()? {
+        let verdict = match event {
+            TraceEvent::Part { slot, part } => {
+                checker.set_part(slot, part);
+                Ok(())
+            }
+            TraceEvent::Init(words) => {
+                words.into_iter().for_each(|(word, value)| checker.set_word(word, value));
+                Ok(())
+            }
+            TraceEvent::Request(exchange) => {
+                let Exchange { request, response, after, moment, accepted: _ } = *exchange;
+                summary.requests += 1;
+                summary.lanes += u64::from((request.mask & lane_mask).count_ones());
+                summary.faults +=
+                    u64::from(response.as_ref().is_some_and(|response| response.fault != Fault::None));
+                summary.unseen += u64::from(after.is_none());
+                match moment {
+                    Some(moment) => {
+                        checker.request_at(&moment, &request, response.as_ref(), after.as_deref())
+                    }
+                    None if checker.is_waiting() => {
+                        let problem = "a wait is open, so the `request` needs `number` and `answered`";
+                        return Err(RecordingError::Malformed { line, problem: problem.to_owned() });
+                    }
+                    None => checker.request(&request, response.as_ref(), after.as_deref()),
+                }
+            }
+            TraceEvent::Wait { number, accepted, request } => {
+                checker.accept(number, accepted, &request);
+                Ok(())
+            }
+            TraceEvent::Suspended { number, cycle } => checker.suspend(number, cycle),
+            TraceEvent::Wake { number, pred, cycle } => {
+                summary.wakes += 1;
+                checker.wake(number, pred, cycle)
+            }
+            TraceEvent::Quiet { from, to } => checker.quiet(from, to),
+            TraceEvent::Lost { request, written } => checker.lost(std::slice::from_ref(&request), &written),
+            TraceEvent::Reset { dropped, written } => checker.reset(&dropped, &written),
+            TraceEvent::End => checker.finish_waits(),
+            TraceEvent::Final(words) => {
+                summary.final_words += words.len() as u64;
+                checker.finish_words(&words)
+            }
+        };
+        verdict.map_err(|rejection| {
+            let undecided = rejection.is_undecided();
+            let rejection = Box::new(rejection);
+            if undecided {
+                RecordingError::Undecided { line, rejection }
+            } else {
+                RecordingError::Rejected { line, rejection }
+            }
+        })?;
+    }
+    summary.lines = trace.line;
+    Ok(summary)
+}

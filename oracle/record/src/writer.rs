@@ -1,0 +1,39 @@
+//! Writes a recording.
+
+use std::io::{self, Write};
+
+use crate::line::Line;
+use crate::{TraceEvent, TraceHeader};
+
+/// Writes a trace as it happens. Errors are those of the writer.
+#[derive(Debug)]
+pub struct TraceWriter<W: Write> {
+    writer: W,
+    lane_mask: u32,
+}
+
+impl<W: Write> TraceWriter<W> {
+    /// Writes the header.
+    pub fn new(writer: W, header: &TraceHeader) -> io::Result<Self> {
+        let mut trace = TraceWriter { writer, lane_mask: header.geometry.lane_mask() };
+        trace.line(&header.into())?;
+        Ok(trace)
+    }
+
+    /// Records an event. Only what is not zero is written, and of the lanes that do not exist nothing but their
+    /// results.
+    pub fn write(&mut self, event: &TraceEvent) -> io::Result<()> {
+        self.line(&Line::of(event, self.lane_mask))
+    }
+
+    /// Flushes and gives the writer back.
+    pub fn into_inner(mut self) -> io::Result<W> {
+        self.writer.flush()?;
+        Ok(self.writer)
+    }
+
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        serde_json::to_writer(&mut self.writer, line)?;
+        self.writer.write_all(b"\n")
+    }
+}

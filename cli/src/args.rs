@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use atoms_cosim::internals::Depth;
-use atoms_cosim::stimulus::Profile;
 use atoms_isa::Arch;
+use atoms_stimulus::Profile;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::number::{Zero, amount, whole};

@@ -1,7 +1,8 @@
 //! `atoms config`: the named configurations.
 
-use atoms_cosim::configs::{self, ListedConfig, NamedConfig, parameters};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_model::config::PARAMETERS;
+use atoms_stimulus::configs::{self, ListedConfig, NamedConfig, parameters};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -14,7 +15,7 @@ use crate::output::{outln, print_json};
 pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
     match &args.command {
         ConfigCommand::List { json } => {
-            let all = configs::list(&configs::rtl_dir())?;
+            let all = configs::list(&rtl_dir())?;
             if *json {
                 let each = |ListedConfig { name, config }: &ListedConfig| match config {
                     Ok(config) => ConfigResult::of(config),

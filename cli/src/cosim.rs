@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use atoms_cosim::campaign::{Campaign, Failed, SmallCase, opinion_of_the_rtl};
 use atoms_cosim::case::Case;
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::machine::{Failure, Machine};
-use atoms_cosim::rtl::RtlIdentity;
+use atoms_cosim::rtl::{RtlIdentity, file_stem};
 use atoms_cosim::session::Tally;
-use atoms_cosim::stimulus::Profile;
 use atoms_cosim::trials::{Effort, run_case};
 use atoms_cosim::usage::UsageReport;
 use atoms_ops::{OPS, Op};
+use atoms_stimulus::Profile;
+use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::Environment;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -77,7 +77,7 @@ fn on_fail(args: &CosimArgs) -> OnFail {
 /// Where wave and case of a failure go.
 fn failure_files(campaign: &Campaign) -> (PathBuf, PathBuf) {
     let dir = Environment::from_process().target.join("failures");
-    let stem = format!("{}-{}", campaign.config.file_stem(), campaign.seed);
+    let stem = format!("{}-{}", file_stem(&campaign.config), campaign.seed);
     (dir.join(format!("{stem}.vcd")), dir.join(format!("{stem}.json")))
 }
 

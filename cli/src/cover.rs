@@ -1,6 +1,6 @@
 //! `atoms cover`: coverage of several regressions together.
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_regress::report;
 use atoms_regress::report::cover::cover as covered;
 
@@ -18,7 +18,7 @@ pub(crate) fn cover(args: &CoverArgs) -> Result<Verdict, CliError> {
         files.writes("--lcov", path);
     }
     files.check()?;
-    let rtl_dir = configs::rtl_dir();
+    let rtl_dir = rtl_dir();
     let found = covered(&args.runs, &rtl_dir)?;
     if let Some(path) = &args.lcov {
         if found.rtl.is_empty() {

@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::follower::Following;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
@@ -15,6 +15,7 @@ use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::Trace;
 use atoms_cosim::usage::{Usage, UsageReport};
+use atoms_stimulus::configs::{self, NamedConfig};
 use atoms_verilated::{Library, Snapshot};
 
 use crate::args::MachineArgs;
@@ -27,18 +28,18 @@ use crate::progress::build_step;
 /// What every command reads that has to do with RTL.
 pub(crate) fn files() -> Files {
     let mut files = Files::default();
-    files.reads("the RTL", &configs::rtl_dir());
+    files.reads("the RTL", &rtl_dir());
     files
 }
 
 /// The configuration called `name`.
 pub(crate) fn config(name: &str) -> Result<NamedConfig, CliError> {
-    Ok(configs::named(&configs::rtl_dir(), name)?)
+    Ok(configs::named(&rtl_dir(), name)?)
 }
 
 /// RTL of a configuration, for waves of this depth, built if need be.
 pub(crate) fn library(config: &NamedConfig, depth: Depth) -> Result<Library, CliError> {
-    let dir = configs::rtl_dir();
+    let dir = rtl_dir();
     // Before it is read to be built: a file that changes in between is rather seen as another version.
     let identity = RtlIdentity::of(&dir)?;
     let library = rtl::library(&dir, config, depth.variant(), &mut build_step)

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_mutate::{
     Explained, Hunt, JudgedBy, Mutant, MutationReport, StageTally, hunt, lint_survivors, mutants, sample,
     stages, woven, write_survivors,
@@ -21,7 +21,7 @@ const CORPUS: &str = "tests/regress/corpus.json";
 const EXPLAINED: &str = "formal/mutants.toml";
 
 pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
-    let rtl_dir = configs::rtl_dir();
+    let rtl_dir = rtl_dir();
     let explained_at = args.explained.clone().unwrap_or_else(|| rtl_dir.join(EXPLAINED));
     let corpus = corpus(args, &rtl_dir);
     let mut files = machine::files();

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_regress::cluster::result::{Published, publish, verify, work_folder};
 use atoms_regress::cluster::shard;
 use atoms_regress::cluster::slurm::{SlurmCommands, SlurmOptions, SlurmShards, WaitOutcome};
@@ -60,12 +60,12 @@ pub(crate) fn regress(args: &RegressArgs) -> Result<Verdict, CliError> {
 
 /// What was begun in an output folder.
 fn again(out: &Path) -> Result<(Tests, RunHeader), CliError> {
-    Ok(RunRequest::again(out, configs::rtl_dir())?)
+    Ok(RunRequest::again(out, rtl_dir())?)
 }
 
 /// Builds the RTL, where a person sees it; the process that runs the tests finds it in the cache.
 fn prepare(tests: Tests) -> Result<Context, CliError> {
-    Ok(session::prepare(tests, &configs::rtl_dir(), &mut build_step)?)
+    Ok(session::prepare(tests, &rtl_dir(), &mut build_step)?)
 }
 
 /// The plan that is meant where none is named.
@@ -73,7 +73,7 @@ fn plan(args: &RegressArgs) -> Result<PathBuf, CliError> {
     if let Some(plan) = &args.plan {
         return Ok(plan.clone());
     }
-    let places = [PathBuf::from("regress.toml"), configs::rtl_dir().with_file_name("regress.toml")];
+    let places = [PathBuf::from("regress.toml"), rtl_dir().with_file_name("regress.toml")];
     places.into_iter().find(|plan| plan.is_file()).ok_or_else(|| {
         message!(
             "no plan: name one, `atoms regress PLAN.toml`, or work in a checkout, which has a regress.toml"
@@ -87,7 +87,7 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
         (_, true) => Some("nightly".to_string()),
         _ => args.profile.clone(),
     };
-    let rtl_dir = configs::rtl_dir();
+    let rtl_dir = rtl_dir();
     let configs = points(&args.config, &args.set);
     let choice = PlanChoice { profile, seed: args.seed, tags: args.tag.clone(), configs };
     let request = RunRequest { plan: plan(args)?, choice, rtl_dir };

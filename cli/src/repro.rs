@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::internals::Depth;
-use atoms_cosim::{configs, rtl};
+use atoms_cosim::rtl;
 use atoms_regress::report::text::plain;
 use atoms_regress::run::journal::WorkerJournal;
 use atoms_regress::run::supervisor::{ControlPipe, listen};
@@ -101,7 +102,7 @@ pub(crate) struct BundleRtl {
 impl BundleRtl {
     /// Decides which RTL runs: that of the bundle only if it equals this checkout's or `--trust` is given.
     pub(crate) fn choose(args: &BundleRtlArgs, bundle: &Bundle) -> Result<Self, CliError> {
-        let folder = configs::rtl_dir();
+        let folder = rtl_dir();
         let here = rtl::rtl_hash(&folder);
         if args.trust {
             let (folder, here) = (bundle.rtl_dir(), here.ok());

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::rtl::{self, RtlIdentity, lint};
+use atoms_stimulus::configs::{self, NamedConfig};
 use atoms_verilated::{Cache, Environment, Variant};
 
 use crate::args::{PointsArgs, RtlArgs, RtlCommand};
@@ -16,9 +17,9 @@ pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
     match &args.command {
         RtlCommand::Build { points } => {
             let configs = chosen(points)?;
-            let built = rtl::libraries(&configs::rtl_dir(), &configs, Variant::Fast, &mut build_step);
+            let built = rtl::libraries(&rtl_dir(), &configs, Variant::Fast, &mut build_step);
             let built = built.map_err(|failed| CliError::about(&failed.0.name, failed.1))?;
-            outln!("rtl        {}", RtlIdentity::of(&configs::rtl_dir())?)?;
+            outln!("rtl        {}", RtlIdentity::of(&rtl_dir())?)?;
             for (config, library) in configs.iter().zip(built) {
                 outln!("{:10} {}", config.name, library.path().display())?;
             }
@@ -41,7 +42,7 @@ pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
         RtlCommand::Lint { points } => {
             let mut verdict = Verdict::Agree;
             for config in chosen(points)? {
-                let warnings = lint(&configs::rtl_dir(), &config, &mut build_step)?;
+                let warnings = lint(&rtl_dir(), &config, &mut build_step)?;
                 if warnings.is_empty() {
                     outln!("{:10} clean", config.name)?;
                 } else {
@@ -63,7 +64,7 @@ fn entries(number: usize, bytes: u64) -> String {
 fn chosen(points: &PointsArgs) -> Result<Vec<NamedConfig>, CliError> {
     let names = points.names();
     if names.is_empty() {
-        return Ok(configs::all(&configs::rtl_dir())?);
+        return Ok(configs::all(&rtl_dir())?);
     }
     names.iter().map(|name| machine::config(name)).collect()
 }

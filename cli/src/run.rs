@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::rtl::RtlIdentity;
 use atoms_cosim::usage::UsageReport;
@@ -11,6 +10,7 @@ use atoms_isa::{Arch, Kernel, Program};
 use atoms_ops::OPS;
 use atoms_sm::races::{Races, Text};
 use atoms_sm::{Buffer, Launch, LaunchError, Observer, Outcome, RunError, RunReport, SmConfig};
+use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::Snapshot;
 use schemars::JsonSchema;
 use serde::Serialize;

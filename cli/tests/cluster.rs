@@ -124,7 +124,7 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
     let logs = fs::read_dir(out.join("slurm/log")).expect("a folder").flatten().map(log);
     assert_eq!(logs.filter(|log| log.contains("the process died (signal 9 (SIGKILL")).count(), 1);
 
-    let elsewhere = regress(&cluster, &atoms_cosim::configs::rtl_dir(), &["resume", out_name]).output();
+    let elsewhere = regress(&cluster, &atoms_cosim::embedded::rtl_dir(), &["resume", out_name]).output();
     let elsewhere = elsewhere.expect("atoms starts");
     assert_eq!(elsewhere.status.code(), Some(2), "{}", words(&elsewhere));
     assert!(words(&elsewhere).contains("RTL: then "), "{}", words(&elsewhere));

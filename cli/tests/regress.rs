@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::rtl;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::Profile;
-use atoms_cosim::{configs, rtl};
 use atoms_host::processes::{self, Process, Signal, Tree};
+use atoms_stimulus::Profile;
+use atoms_stimulus::configs;
 use atoms_verilated::Variant;
 use serde_json::{Value, json};
 

@@ -4,12 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use atoms_cosim::embedded::rtl_dir;
+use atoms_cosim::rtl;
 use atoms_cosim::trials::Effort;
-use atoms_cosim::{configs, rtl};
 use atoms_coverage::episode::Episode;
 use atoms_regress::triage::bundle::{BundleContext, Original, bundle};
 use atoms_regress::triage::death::Death;
 use atoms_regress::triage::test_failure::{FailedRun, TestFailure};
+use atoms_stimulus::configs;
 use atoms_verilated::{Environment, Variant};
 
 fn repro(args: &[&str]) -> (Output, String) {
@@ -24,7 +26,7 @@ fn repro(args: &[&str]) -> (Output, String) {
 fn aborting() -> PathBuf {
     let folder = Environment::from_process().target.join("planted").join("abort");
     fs::create_dir_all(&folder).expect("a folder");
-    let from = configs::rtl_dir();
+    let from = rtl_dir();
     for file in rtl::sources(&from).expect("the sources") {
         fs::copy(from.join(&file), folder.join(&file)).expect("copies");
     }
@@ -40,11 +42,11 @@ fn aborting() -> PathBuf {
 
 /// A bundle of a run on `rtl_dir` that is recorded as a crash, in a folder called `name`.
 fn crashed(rtl_dir: &Path, name: &str) -> PathBuf {
-    let named = configs::named(&configs::rtl_dir(), "tiny").expect("a configuration");
+    let named = configs::named(&atoms_cosim::embedded::rtl_dir(), "tiny").expect("a configuration");
     let library = rtl::library(rtl_dir, &named, Variant::Fast, &mut |_| {}).expect("it builds");
     let episode = Episode {
         config: "tiny".into(),
-        profile: atoms_cosim::stimulus::Profile::default(),
+        profile: atoms_stimulus::Profile::default(),
         seed: 1,
         requests: 20,
         towards: None,
@@ -77,7 +79,7 @@ fn json(text: &str) -> serde_json::Value {
 /// says so, and the status is 2.
 #[test]
 fn altered_rtl_of_a_bundle_needs_trust() {
-    let place = crashed(&configs::rtl_dir(), "altered");
+    let place = crashed(&rtl_dir(), "altered");
     let folder = place.display().to_string();
     let (output, text) = repro(&[&folder]);
     assert_eq!(output.status.code(), Some(0), "{text}");

@@ -5,16 +5,16 @@
 #![allow(clippy::print_stdout)] // a program of its own, for people
 
 use atoms_cosim::cause;
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::woven::WovenRtl;
+use atoms_stimulus::configs;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let argument = |at: usize, default: &str| args.get(at).map_or(default, String::as_str).to_string();
     let (count, seed, config) =
         (argument(0, "200").parse()?, argument(1, "1").parse()?, argument(2, "small"));
-    let woven =
-        WovenRtl::build(&configs::rtl_dir(), &configs::named(&configs::rtl_dir(), &config)?, &mut |_| {})?;
+    let woven = WovenRtl::build(&rtl_dir(), &configs::named(&rtl_dir(), &config)?, &mut |_| {})?;
     let score = cause::score(&woven, seed, count, |_| {})?;
     println!("{} defects in configuration {config}, seed {seed}", score.defects.len());
     for (what, share) in [

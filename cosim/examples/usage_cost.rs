@@ -6,13 +6,15 @@
 #![allow(clippy::print_stdout)] // a program of its own, for people
 
 use atoms_cosim::bench::{median, processor_time};
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::{Machine, ModelMachine};
-use atoms_cosim::session::{Listener, Session};
-use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
+use atoms_cosim::session::Session;
 use atoms_cosim::usage::Usage;
 use atoms_model::Config;
 use atoms_model::port::In;
+use atoms_monitor::Listener;
+use atoms_stimulus::configs;
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
 
 /// Cycles of a tape, and how often it is played in a round.
 const TAPE_CYCLES: usize = 4096;
@@ -53,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().unwrap_or_else(|| "default".to_string());
     let rounds: usize = arguments.next().map_or(Ok(21), |rounds| rounds.parse())?;
-    let config = configs::named(&configs::rtl_dir(), &name)?.config;
+    let config = configs::named(&rtl_dir(), &name)?.config;
     for manner in ["default", "busy"] {
         let tape = tape(config, &Profile::named(manner)?)?;
         let mut alone = Session::new(ModelMachine::new(config), None);

@@ -14,13 +14,13 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::Campaign;
-use crate::configs::NamedConfig;
 use crate::follower::Following;
 use crate::lockstep::Lockstep;
 use crate::machine::{Failure, Machine};
 use crate::scoreboard::Scoreboard;
 use crate::session::Session;
-use crate::stimulus::Profile;
+use atoms_stimulus::Profile;
+use atoms_stimulus::configs::NamedConfig;
 
 use tape::Tape;
 

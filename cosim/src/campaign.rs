@@ -8,17 +8,18 @@ use atoms_model::Config;
 use atoms_verilated::Library;
 
 use crate::case::Case;
-use crate::configs::NamedConfig;
 use crate::internals::Looking;
 use crate::lockstep::Lockstep;
 use crate::machine::{Failure, Machine, RtlMachine};
 use crate::recorder::Recorder;
 use crate::scoreboard::{OracleViolation, Scoreboard};
-use crate::session::{Listener, Session, SessionCheckpoint, Tally};
+use crate::session::{Session, SessionCheckpoint, Tally};
 use crate::shrink::shrink;
-use crate::stimulus::{Profile, RandomStimulus, Stimulus};
 use crate::trace::Trace;
 use crate::trials::{Effort, Spent, Trials, run_case};
+use atoms_monitor::Listener;
+use atoms_stimulus::configs::NamedConfig;
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus};
 
 /// Cycles shown before a failure: the longest pipeline, a full queue and a 32-pass request fit.
 pub const CYCLES_SHOWN: u64 = 64;

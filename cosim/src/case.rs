@@ -7,8 +7,8 @@ use atoms_ops::Op;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::request::{ClusterRequest, Hex, PartWrite, WarpRequest};
-use crate::stimulus::{Stimulus, Tags};
+use atoms_stimulus::request::{ClusterRequest, HexNumber, PartWrite, WarpRequest};
+use atoms_stimulus::{Stimulus, Tags};
 
 /// Cycles in which a port's valid or ready is low, as a pattern that repeats every 64 cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -47,7 +47,7 @@ pub struct MemoryWord {
     /// Its index, `row * num_banks + bank`.
     pub word: u32,
     /// Its value.
-    #[serde(with = "Hex")]
+    #[serde(with = "HexNumber")]
     pub value: u32,
 }
 
@@ -290,7 +290,7 @@ impl Stimulus for CaseStimulus<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stimulus::settle;
+    use atoms_stimulus::settle;
 
     fn part(size: u32) -> PartWrite {
         PartWrite { enable: true, size, ..PartWrite::default() }

@@ -1,10 +1,10 @@
-//! RTL that a program carries inside itself, for use outside a checkout.
+//! Folder of the RTL, and RTL that a program carries inside itself for use outside a checkout.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use atoms_verilated::{Environment, hash};
+use atoms_verilated::{Environment, checkout, hash};
 
 /// Files by their path in `rtl/`, and their texts.
 pub type Files = &'static [(&'static str, &'static str)];
@@ -16,6 +16,24 @@ pub fn carry(files: Files) {
     let _ = FILES.set(files);
 }
 
+/// Folder of the RTL in use: `ATOMS_RTL`; else `rtl/` of the checkout around the working folder; else where the
+/// RTL that the program carries is unpacked; else, in a program without, `rtl/` of the working folder. Absolute.
+pub fn rtl_dir() -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    match std::env::var_os("ATOMS_RTL") {
+        Some(dir) if !dir.is_empty() => here.join(dir),
+        _ => checkout(&here)
+            .map(|root| root.join("rtl"))
+            .or_else(|| {
+                let folder = folder()?;
+                // Where it fails, a reader of the file says so: `configs.toml` comes last.
+                let _ = unpack(&folder);
+                Some(folder)
+            })
+            .unwrap_or_else(|| here.join("rtl")),
+    }
+}
+
 /// Where the carried RTL is unpacked: a folder in the cache, named after its content. `None` in a program that
 /// carries none.
 pub(crate) fn folder() -> Option<PathBuf> {
@@ -23,11 +41,13 @@ pub(crate) fn folder() -> Option<PathBuf> {
     Some(Environment::from_process().cache_dir().join(format!("rtl-{}", &hash[..16])))
 }
 
-/// Puts the carried RTL into `folder`, unless it is there as it should be.
-pub(crate) fn unpack(folder: &Path) -> io::Result<()> {
-    for (name, text) in FILES.get().copied().unwrap_or_default() {
+/// Puts the carried RTL into `folder`, `configs.toml` last, unless it is there as it should be.
+fn unpack(folder: &Path) -> io::Result<()> {
+    let mut files = FILES.get().copied().unwrap_or_default().to_vec();
+    files.sort_by_key(|(name, _)| *name == "configs.toml");
+    for (name, text) in files {
         let path = folder.join(name);
-        if fs_err::read_to_string(&path).is_ok_and(|there| there == *text) {
+        if fs_err::read_to_string(&path).is_ok_and(|there| there == text) {
             continue;
         }
         fs_err::create_dir_all(path.parent().unwrap_or(folder))?;

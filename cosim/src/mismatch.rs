@@ -5,8 +5,8 @@ use std::fmt;
 use atoms_model::port::{Field, Out, OutField, Pins, Probe, ProbeField, Radix, Shape};
 use atoms_ops::{Fault, Op, Size};
 
-use crate::monitor::{Cycle, InFlight};
-use crate::request::{ClusterRequest, WarpRequest};
+use atoms_monitor::{Cycle, InFlight};
+use atoms_stimulus::request::{ClusterRequest, WarpRequest};
 
 /// What lockstep compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

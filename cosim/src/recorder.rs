@@ -7,9 +7,9 @@ use atoms_model::Config;
 use atoms_ops::Op;
 
 use crate::case::{Case, Change, MemoryWord, Pauses};
-use crate::monitor::{Appearance, Cycle, InFlight};
-use crate::request::{ClusterRequest, PartWrite, WarpRequest};
-use crate::session::Listener;
+use atoms_monitor::Listener;
+use atoms_monitor::{Appearance, Cycle, InFlight};
+use atoms_stimulus::request::{ClusterRequest, PartWrite, WarpRequest};
 
 /// Requests remembered, of both ports together.
 pub const REQUESTS_REMEMBERED: usize = 256;
@@ -400,8 +400,8 @@ fn written_again(mut case: Case) -> Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::monitor::Monitor;
     use atoms_model::port::{In, Out, Probe};
+    use atoms_monitor::Monitor;
 
     #[test]
     fn the_last_requests_of_both_ports_are_remembered_in_their_order() {

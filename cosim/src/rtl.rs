@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
+use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::{
     BuildError, BuildSpec, Cache, Environment, Library, Progress, Rtl, Toolchain, ToolchainError, Variant,
     hash, headers, provide,
 };
 
-use crate::configs::NamedConfig;
 use crate::embedded;
 
 /// List of the sources, in the folder of the RTL.
@@ -74,6 +74,17 @@ impl fmt::Display for RtlIdentity {
         let place = self.folder.as_deref().map_or_else(|| "built in".to_string(), place);
         // Enough to tell versions apart by eye.
         write!(f, "{place}, hash {}", self.hash.get(..12).unwrap_or(&self.hash))
+    }
+}
+
+/// Bytes of a configuration's name that a name of a file has at most.
+const LONGEST_STEM: usize = 100;
+
+/// Gives the beginning of the name of a file about a configuration: its name, or of a long one the beginning and its hash.
+pub fn file_stem(config: &NamedConfig) -> String {
+    match config.name.get(..LONGEST_STEM) {
+        Some(beginning) if beginning != config.name => format!("{beginning}-{:.12}", hash([&config.name])),
+        _ => config.name.clone(),
     }
 }
 
@@ -296,7 +307,7 @@ pub fn lint(
         progress(&BuildStep { config: config.name.clone(), number: 1, total: 1, step: step.clone() });
     })?;
     let spec = BuildSpec::from_list(rtl_dir, LIST, TOP)?;
-    let dir = env.store.join("lint").join(config.file_stem());
+    let dir = env.store.join("lint").join(file_stem(config));
     let package = dir.join(PACKAGE);
     fs_err::create_dir_all(&dir).map_err(BuildError::Lint)?;
     fs_err::write(&package, config.config.rtl_package()).map_err(BuildError::Lint)?;
@@ -324,7 +335,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_of_what_the_sources_say() {
-        let rtl = crate::configs::rtl_dir();
+        let rtl = crate::embedded::rtl_dir();
         let copy = std::env::temp_dir().join(format!("atoms-rtl-hash-{}", std::process::id()));
         std::fs::create_dir_all(&copy).expect("a folder for temporary files");
         let files = sources(&rtl).expect("the RTL of the checkout");

@@ -16,11 +16,11 @@ use atoms_oracle::{
 };
 use atoms_record::{DeclaredUnit, Exchange, TraceEvent, TraceHeader, TraceWriter};
 
-use crate::monitor::{
+use atoms_monitor::{
     Appearance, ClusterAnswer, ClusterDone, Cycle, Dropped, InFlight, LastStage, Monitor, Unmatched,
     WarpAnswer,
 };
-use crate::request::{ClusterRequest, WarpRequest};
+use atoms_stimulus::request::{ClusterRequest, WarpRequest};
 
 /// Where a recording goes.
 type Recording = TraceWriter<Box<dyn Write + Send>>;
@@ -713,8 +713,8 @@ mod tests {
     use atoms_ops::Size;
 
     use crate::machine::{Machine, ModelMachine};
-    use crate::request::{Lane, PartWrite};
-    use crate::stimulus::settle;
+    use atoms_stimulus::request::{Lane, PartWrite};
+    use atoms_stimulus::settle;
 
     /// What the scoreboard says of a machine that carries out what `drive` offers and then answers as `spoil` says.
     fn violation(drive: impl FnOnce(&mut In), spoil: impl Fn(&mut Out)) -> String {

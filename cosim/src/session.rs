@@ -12,10 +12,10 @@ use atoms_model::{MemoryPort, RequestOrigin};
 use crate::lockstep::{Checkpoint, Lockstep};
 use crate::machine::{Failure, LastCycle, Machine};
 use crate::mismatch::Subject;
-use crate::monitor::{Cycle, Monitor};
 use crate::scoreboard::Scoreboard;
-use crate::stimulus::{Stimulus, settle};
 use crate::trace::Trace;
+use atoms_monitor::{Cycle, Listener, Monitor};
+use atoms_stimulus::{Stimulus, settle};
 
 /// What a run came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -91,45 +91,6 @@ impl Watchdog {
         let (waiting, cycle) = (inside as u64, cycle.number);
         let cycles = cycle.saturating_sub(self.last_answer);
         if cycles > self.cycles { Err(Failure::Stuck { waiting, cycles, cycle }) } else { Ok(()) }
-    }
-}
-
-/// Observes the cycles of a session.
-pub trait Listener {
-    /// Sees a cycle that went well.
-    fn cycle(&mut self, cycle: &Cycle<'_>);
-
-    /// The session starts over, from reset: see [`Session::restart`].
-    fn restart(&mut self) {}
-}
-
-/// No observer.
-impl Listener for () {
-    fn cycle(&mut self, _: &Cycle<'_>) {}
-}
-
-impl<L: Listener> Listener for Option<L> {
-    fn cycle(&mut self, cycle: &Cycle<'_>) {
-        if let Some(listener) = self {
-            listener.cycle(cycle);
-        }
-    }
-
-    fn restart(&mut self) {
-        self.iter_mut().for_each(L::restart);
-    }
-}
-
-/// Two observers, of which the first sees a cycle first.
-impl<A: Listener, B: Listener> Listener for (A, B) {
-    fn cycle(&mut self, cycle: &Cycle<'_>) {
-        self.0.cycle(cycle);
-        self.1.cycle(cycle);
-    }
-
-    fn restart(&mut self) {
-        self.0.restart();
-        self.1.restart();
     }
 }
 

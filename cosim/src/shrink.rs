@@ -3,7 +3,7 @@
 use atoms_ops::Size;
 
 use crate::case::{Case, Change, Pauses};
-use crate::request::{AddressForm, ClusterRequest, Lane, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AddressForm, ClusterRequest, Lane, PartWrite, WarpRequest};
 
 /// The smallest case that `fails` and that greedy steps from `case` reach. `case` itself must fail.
 ///

@@ -8,8 +8,9 @@ use atoms_ops::Op;
 use crate::case::{Case, CaseStimulus};
 use crate::lockstep::Lockstep;
 use crate::machine::{Failure, Machine};
-use crate::request::WarpRequest;
-use crate::session::{Listener, Session, Tally, WATCHDOG_CYCLES};
+use crate::session::{Session, Tally, WATCHDOG_CYCLES};
+use atoms_monitor::Listener;
+use atoms_stimulus::request::WarpRequest;
 
 /// Bounds of minimizing a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

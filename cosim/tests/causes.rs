@@ -3,16 +3,17 @@
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::case::Case;
 use atoms_cosim::cause::{self, CauseError};
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::{Profile, Share};
 use atoms_cosim::trials::Effort;
 use atoms_cosim::woven::{Switch, WovenRtl};
+use atoms_stimulus::configs;
+use atoms_stimulus::{Profile, Share};
 use atoms_weave::Alteration;
 
 pub(crate) fn woven(name: &str) -> WovenRtl {
-    let rtl = configs::rtl_dir();
+    let rtl = rtl_dir();
     let config = configs::named(&rtl, name).unwrap_or_else(|error| panic!("{name}: {error}"));
     WovenRtl::build(&rtl, &config, &mut |_| {}).unwrap_or_else(|error| panic!("{name}: {error}"))
 }

@@ -7,27 +7,28 @@ use std::collections::HashMap;
 use std::fmt::Arguments;
 
 use atoms_cosim::campaign::Campaign;
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::internals::Looking;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine};
 use atoms_cosim::rtl;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::{Profile, RandomStimulus};
 use atoms_model::Config;
 use atoms_model::registers::WITHOUT_COUNTERPART;
+use atoms_stimulus::configs::{self, NamedConfig};
+use atoms_stimulus::{Profile, RandomStimulus};
 use atoms_verilated::Variant;
 
 /// A configuration that is quick to build and shows memory inside, and the largest one.
 const CONFIGS: [&str; 2] = ["small", "default"];
 
 fn config(name: &str) -> NamedConfig {
-    configs::named(&configs::rtl_dir(), name).expect("rtl/configs.toml has it")
+    configs::named(&rtl_dir(), name).expect("rtl/configs.toml has it")
 }
 
 fn lockstep(name: &str) -> Lockstep {
     let named = config(name);
-    let rtl = rtl::instance(&configs::rtl_dir(), &named, Variant::Wave, &mut |_| {})
+    let rtl = rtl::instance(&rtl_dir(), &named, Variant::Wave, &mut |_| {})
         .unwrap_or_else(|error| panic!("the RTL of `{name}` does not build: {error}"));
     Lockstep::new(rtl, named.config).expect("the RTL comes out of reset")
 }

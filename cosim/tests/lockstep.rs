@@ -3,12 +3,13 @@
 //! `tests/tests/lockstep.rs` runs longer streams. These streams are short because `.ci/mutants` runs them for thousands of
 //! mutants of model and oracle (`docs/mutation.md`).
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::rtl;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::{Profile, RandomStimulus};
+use atoms_stimulus::configs::{self, NamedConfig};
+use atoms_stimulus::{Profile, RandomStimulus};
 use atoms_verilated::Variant;
 
 /// Warp requests of a run.
@@ -16,7 +17,7 @@ const REQUESTS: u64 = 1000;
 
 fn agree(named: &NamedConfig, profile: &str) {
     let NamedConfig { name, config, .. } = named;
-    let rtl = rtl::instance(&configs::rtl_dir(), named, Variant::Fast, &mut |_| {})
+    let rtl = rtl::instance(&rtl_dir(), named, Variant::Fast, &mut |_| {})
         .unwrap_or_else(|error| panic!("the RTL of `{name}` does not build: {error}"));
     let machine = Lockstep::new(rtl, *config).expect("the RTL comes out of reset");
     let mut session = Session::new(machine, Some(Scoreboard::new(config, &[])));
@@ -32,7 +33,7 @@ fn agree(named: &NamedConfig, profile: &str) {
 const QUICK: [&str; 4] = ["default", "tiny", "small", "half"];
 
 fn every_profile_agrees(in_these: impl Fn(&str) -> bool) {
-    let configurations = configs::all(&configs::rtl_dir()).expect("rtl/configs.toml is readable");
+    let configurations = configs::all(&rtl_dir()).expect("rtl/configs.toml is readable");
     for profile in Profile::NAMES {
         for named in configurations.iter().filter(|named| in_these(&named.name)) {
             agree(named, profile);

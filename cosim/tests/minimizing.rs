@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use atoms_cosim::case::Case;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::request::{Lane, PartWrite, WarpRequest};
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::Profile;
 use atoms_cosim::trials::{Effort, Trials, run_case};
 use atoms_cosim::woven::{Switch, WovenRtl};
 use atoms_ops::{Op, Size};
+use atoms_stimulus::Profile;
+use atoms_stimulus::request::{Lane, PartWrite, WarpRequest};
 use atoms_weave::Alteration;
 
 use crate::causes::{campaign, switch, woven};

@@ -11,10 +11,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_explore::cost::{
     BUILT_IN, CellTable, CostQuestion, CostTools, MappingGoal, ToolChoice, UnitCost, measure,
 };
+use atoms_stimulus::configs::{self, NamedConfig};
 use atoms_verilated::{Cache, Environment};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path: PathBuf = args.nth(1).ok_or("expected TABLE.toml")?.into();
     let env = Environment::from_process();
     let tools = CostTools::find(&env, &ToolChoice::from_process(), &mut |step| eprintln!("{step}"))?;
-    let (rtl_dir, cache) = (configs::rtl_dir(), Cache::new(&env));
+    let (rtl_dir, cache) = (rtl_dir(), Cache::new(&env));
     let old = if path.exists() {
         CellTable::read(&path)?
     } else {

@@ -4,12 +4,13 @@
 use std::io::Write as _;
 
 use atoms_cosim::bench::processor_time;
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_explore::measure::{Trial, TrialLimits, estimate};
+use atoms_stimulus::configs;
 use atoms_workload::{GENERATED, Generated, Workload};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let config = configs::named(&configs::rtl_dir(), "default")?;
+    let config = configs::named(&rtl_dir(), "default")?;
     let (units, only) = (std::env::args().nth(1), std::env::args().nth(2));
     for kind in GENERATED.iter().filter(|kind| only.as_deref().is_none_or(|only| only == kind.name)) {
         let mut generated = Generated::named(kind.name)?;

@@ -1,7 +1,7 @@
 //! Certificates: that the RTL of a point takes as many cycles as a report says, and does what it must.
 
-use atoms_cosim::configs::parameters;
 use atoms_cosim::rtl::RtlIdentity;
+use atoms_stimulus::configs::parameters;
 use atoms_verilated::Library;
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -2,16 +2,17 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine, ModelMachine, RtlMachine};
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Listener, Session};
-use atoms_cosim::stimulus::Stimulus;
+use atoms_cosim::session::Session;
 use atoms_model::memory_port::word_index;
 use atoms_model::port::In;
 use atoms_model::{Config, MemoryPort, Unit};
+use atoms_monitor::Listener;
 use atoms_sm::{KernelError, Outcome, RunError, RunReport, SmConfig};
+use atoms_stimulus::Stimulus;
+use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::Library;
 use serde::{Deserialize, Serialize};
 
@@ -231,7 +232,7 @@ pub fn estimate(trial: &Trial<'_>) -> Result<Measurement, TrialError> {
                 stimulus.observe(&i, out);
                 let (req_ready, cta_ready) = (out.req_ready, out.cta_ready);
                 unit.tick(&i);
-                // As `atoms_cosim::stimulus::settle`, with the outputs from before the clock edge.
+                // As `atoms_stimulus::settle`, with the outputs from before the clock edge.
                 i.req_valid &= 1 - req_ready;
                 i.cta_valid &= 1 - cta_ready;
                 let cycle = stimulus.counts().cycles;

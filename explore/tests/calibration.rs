@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_explore::calibrate::{
     Calibration, CostLaw, FigureResidual, FittedConstant, GpuConstant, GpuProfile, GpuTime, Metric, PassRule,
     Provenance, RoundCounts, calibrate, published, read_measurements,
 };
+use atoms_stimulus::configs::{self, NamedConfig};
 use atoms_workload::Generated;
 use expect_test::expect_file;
 
 fn all_published() -> Vec<Calibration> {
-    calibrate(&published(), &configs::rtl_dir(), None).expect("every configuration is there")
+    calibrate(&published(), &rtl_dir(), None).expect("every configuration is there")
 }
 
 fn gpu<'a>(all: &'a [Calibration], name: &str) -> &'a Calibration {
@@ -30,7 +31,7 @@ fn constant(of: &Calibration, constant: GpuConstant) -> &FittedConstant {
 /// What is fitted to a table of measurements, on `default`.
 fn fitted(table: &str) -> Calibration {
     let measurements = read_measurements(table.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-    let mut found = calibrate(&measurements, &configs::rtl_dir(), None).expect("`default` is there");
+    let mut found = calibrate(&measurements, &rtl_dir(), None).expect("`default` is there");
     assert_eq!(found.len(), 1);
     found.remove(0)
 }
@@ -100,7 +101,7 @@ fn counts(with: &str) -> RoundCounts {
 }
 
 fn default_unit() -> NamedConfig {
-    configs::named(&configs::rtl_dir(), "default").expect("it is there")
+    configs::named(&rtl_dir(), "default").expect("it is there")
 }
 
 #[test]

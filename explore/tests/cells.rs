@@ -5,12 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use atoms_cosim::configs::{self, NamedConfig};
 use atoms_explore::cost::{
     BUILT_IN, CostError, CostQuestion, CostTools, FigureOrigin, MappingGoal, ModuleCost, ToolChoice,
     UnitCost, measure, sources_hash,
 };
 use atoms_host::programs::CELLS;
+use atoms_stimulus::configs::{self, NamedConfig};
 use atoms_verilated::{Cache, Environment};
 
 fn rtl_dir() -> PathBuf {

@@ -4,20 +4,21 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::{Faults, Profile, RandomStimulus, Share};
 use atoms_explore::measure::{
     Behind, Judging, Measurement, Trial, TrialError, TrialLimits, estimate, measure,
 };
 use atoms_isa::Program;
 use atoms_sm::Launch;
+use atoms_stimulus::configs::{self, NamedConfig};
+use atoms_stimulus::{Faults, Profile, RandomStimulus, Share};
 use atoms_workload::{Gaps, KernelUnit, KernelWorkload, Replay, Workload};
 
 fn config(name: &str) -> NamedConfig {
-    configs::named(&configs::rtl_dir(), name).expect("a configuration of this name")
+    configs::named(&rtl_dir(), name).expect("a configuration of this name")
 }
 
 fn measured(config: &str, workload: &Workload) -> Result<Measurement, TrialError> {

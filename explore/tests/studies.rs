@@ -2,18 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::rtl::RtlIdentity;
 use atoms_explore::cost::{CostError, CostQuestion, UnitCost, estimate};
 use atoms_explore::report::SweepReport;
 use atoms_explore::sweep::{Certify, PointStore, SweepFile, SweepRun, sweep};
+use atoms_stimulus::configs::NamedConfig;
 
 fn studies() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs").join("studies")
 }
 
 fn fitted(config: &NamedConfig) -> Result<UnitCost, CostError> {
-    let rtl_dir = configs::rtl_dir();
+    let rtl_dir = rtl_dir();
     estimate(&CostQuestion::whole(&rtl_dir, config))
 }
 
@@ -25,7 +26,7 @@ fn marks(svg: &str) -> Vec<&str> {
 /// By the model alone, whose cycles are the RTL's: a study is certified by the command on its page.
 #[test]
 fn pages_say_what_their_sweeps_find() {
-    let rtl_dir = configs::rtl_dir();
+    let rtl_dir = rtl_dir();
     let rtl = RtlIdentity::of(&rtl_dir).expect("the RTL of the checkout");
     let mut seen = 0;
     for entry in std::fs::read_dir(studies()).expect("a folder") {

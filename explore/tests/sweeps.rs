@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::rtl::RtlIdentity;
 use atoms_explore::cost::{CostError, CostQuestion, UnitCost, estimate};
 use atoms_explore::report::{DrawnPlot, SweepReport, check_folder, check_plots, file, plots};
@@ -11,6 +11,7 @@ use atoms_explore::sweep::{
     Certify, FIGURES, Measured, PointStore, Searched, SweepFile, SweepPoints, SweepRun, SweepRunError,
     search, sweep,
 };
+use atoms_stimulus::configs::NamedConfig;
 use roxmltree::Document;
 
 /// A sweep of model alone, small enough for a test.
@@ -36,14 +37,13 @@ fn plan(text: &str) -> SweepFile {
 }
 
 fn points(text: &str) -> SweepPoints {
-    plan(text).points(Path::new("test.toml"), &configs::rtl_dir()).unwrap_or_else(|error| panic!("{error}"))
+    plan(text).points(Path::new("test.toml"), &rtl_dir()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn refused(text: &str) -> String {
     let found = toml::from_str::<SweepFile>(text).map_err(|error| error.to_string());
-    let found = found.and_then(|plan| {
-        plan.points(Path::new("test.toml"), &configs::rtl_dir()).map_err(|error| error.to_string())
-    });
+    let found = found
+        .and_then(|plan| plan.points(Path::new("test.toml"), &rtl_dir()).map_err(|error| error.to_string()));
     found.err().unwrap_or_else(|| panic!("it is accepted: {text}"))
 }
 
@@ -56,14 +56,14 @@ fn folder(name: &str) -> PathBuf {
 
 /// What the built-in table says that a unit costs.
 fn fitted(config: &NamedConfig) -> Result<UnitCost, CostError> {
-    let rtl_dir = configs::rtl_dir();
+    let rtl_dir = rtl_dir();
     estimate(&CostQuestion::whole(&rtl_dir, config))
 }
 
 /// How the tests' sweeps are carried out.
 fn with_run<T>(text: &str, store: &Path, certify: Certify, of: impl FnOnce(&SweepRun<'_>) -> T) -> T {
     let store = PointStore::new(store).expect("the program can be read");
-    let rtl_dir = configs::rtl_dir();
+    let rtl_dir = rtl_dir();
     of(&SweepRun {
         seed: plan(text).seed,
         rtl_dir: &rtl_dir,
@@ -251,7 +251,7 @@ fn certified_points_are_those_of_the_model() {
 fn the_report_says_what_was_found() {
     let out = folder("report");
     let measured = measured(SWEEP, &out.join("store"), Certify::None);
-    let rtl = RtlIdentity::of(&configs::rtl_dir()).expect("the RTL of the checkout");
+    let rtl = RtlIdentity::of(&rtl_dir()).expect("the RTL of the checkout");
     let plan = plan(SWEEP);
     let report = report_of(&plan, &rtl, &measured);
     let findings = report.write(&out).expect("it is written");
@@ -312,7 +312,7 @@ fn report_of<'a>(plan: &'a SweepFile, rtl: &'a RtlIdentity, measured: &'a [Measu
 /// Draws the plots of a sweep that the model measures.
 fn drawn(text: &str, name: &str) -> Vec<DrawnPlot> {
     let (plan, measured) = (plan(text), measured(text, &folder(name), Certify::None));
-    let rtl = RtlIdentity::of(&configs::rtl_dir()).expect("the RTL of the checkout");
+    let rtl = RtlIdentity::of(&rtl_dir()).expect("the RTL of the checkout");
     let report = report_of(&plan, &rtl, &measured);
     plots(&report).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -457,7 +457,7 @@ fn plots_that_cannot_be_drawn_are_refused_before_anything_runs() {
     ];
     for (plot, expected) in rows {
         let plan = plan(&format!("{head}[[plot]]\n{plot}"));
-        let points = plan.points(Path::new("test.toml"), &configs::rtl_dir()).expect("points").points;
+        let points = plan.points(Path::new("test.toml"), &rtl_dir()).expect("points").points;
         let said = check_plots(&plan.plot, &points).err().map_or_else(String::new, |error| error.to_string());
         assert_eq!(said, expected, "{plot}");
     }
@@ -563,7 +563,7 @@ fn a_search_certifies_its_front() {
     assert_eq!(certified, best, "those on the front, and no other");
     assert!(best.contains(&true) && best.contains(&false));
     let plan = plan(&text);
-    let rtl = RtlIdentity::of(&configs::rtl_dir()).expect("the RTL of the checkout");
+    let rtl = RtlIdentity::of(&rtl_dir()).expect("the RTL of the checkout");
     let (about, plots) = (&plan.about, plan.plots());
     let report = SweepReport {
         about,

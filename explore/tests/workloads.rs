@@ -1,21 +1,22 @@
 //! Every workload in lockstep, judged by the oracle and by its own result; and what its counts must do.
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::rtl::{self, RtlIdentity};
 use atoms_explore::certificate::certify;
 use atoms_explore::measure::{
     Behind, Judging, Measurement, Trial, TrialError, TrialLimits, estimate, measure,
 };
+use atoms_stimulus::configs::{self, NamedConfig};
 use atoms_verilated::{Library, Variant};
 use atoms_workload::{GENERATED, Generated, GivenUp, Workload, WorkloadParameterKind, common_parameters};
 use proptest::prelude::*;
 
 fn config(name: &str) -> NamedConfig {
-    configs::named(&configs::rtl_dir(), name).expect("a configuration of this name")
+    configs::named(&rtl_dir(), name).expect("a configuration of this name")
 }
 
 fn library(config: &NamedConfig) -> Library {
-    rtl::library(&configs::rtl_dir(), config, Variant::Fast, &mut |_| {}).expect("the RTL builds")
+    rtl::library(&rtl_dir(), config, Variant::Fast, &mut |_| {}).expect("the RTL builds")
 }
 
 /// A generated workload with these parameters.
@@ -84,7 +85,7 @@ const LITTLE: &str = "warps=2,lanes=4,units=3,think=5,";
 fn every_way_is_right(name: &str) {
     let config = config(name);
     let library = library(&config);
-    let rtl = RtlIdentity::of(&configs::rtl_dir()).expect("the RTL has a hash");
+    let rtl = RtlIdentity::of(&rtl_dir()).expect("the RTL has a hash");
     for (name, with) in WAYS {
         let what = format!("{name} {with} on {}", config.name);
         let workload = workload(name, &format!("{LITTLE}{with}"));
@@ -426,7 +427,7 @@ fn parameters_have_an_effect_unless_they_are_refused() {
 #[test]
 fn rtl_that_differs_gets_no_certificate() {
     let (config, other) = (config("default"), library(&self::config("rotating")));
-    let rtl = RtlIdentity::of(&configs::rtl_dir()).expect("the RTL has a hash");
+    let rtl = RtlIdentity::of(&rtl_dir()).expect("the RTL has a hash");
     let workload = workload("contend", "op=exch,contention=4,units=3");
     let error = certify(&trial(&config, &workload), &other, &rtl).expect_err("lanes go in another order");
     assert!(error.is_finding() && error.to_string().contains("mismatch"), "{error}");
@@ -437,8 +438,8 @@ fn rtl_that_differs_gets_no_certificate() {
 #[test]
 fn a_listener_sees_every_cycle() {
     struct Cycles(u64);
-    impl atoms_cosim::session::Listener for Cycles {
-        fn cycle(&mut self, _: &atoms_cosim::monitor::Cycle<'_>) {
+    impl atoms_monitor::Listener for Cycles {
+        fn cycle(&mut self, _: &atoms_monitor::Cycle<'_>) {
             self.0 += 1;
         }
     }

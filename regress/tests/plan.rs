@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::configs;
-use atoms_cosim::stimulus::Profile as Stimulus;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_coverage::Model;
 use atoms_coverage::corpus::Corpus;
 use atoms_coverage::episode::Episode;
 use atoms_regress::plan::{Job, Plan, PlanChoice, Tests};
+use atoms_stimulus::Profile as Stimulus;
 use bitvec::vec::BitVec;
 
 /// A plan in a folder of its own.
@@ -40,8 +40,7 @@ impl Scratch {
         let (read, _) = Plan::read(&path).map_err(|error| self.words(&error))?;
         let configs = configs.iter().map(|name| name.to_string()).collect();
         let choice = PlanChoice { profile: profile.map(str::to_string), configs, ..PlanChoice::default() };
-        Tests::of(&path, &read, &choice, &configs::rtl_dir(), &Model::standard())
-            .map_err(|error| self.words(&error))
+        Tests::of(&path, &read, &choice, &rtl_dir(), &Model::standard()).map_err(|error| self.words(&error))
     }
 
     /// An error and its causes, without the folder.

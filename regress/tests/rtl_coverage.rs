@@ -1,17 +1,19 @@
 //! Coverage of the RTL as it is: what the cov variant counts, and that it is the same unit.
 
 use atoms_cosim::campaign::Campaign;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
+use atoms_cosim::rtl;
 use atoms_cosim::session::{Session, Tally};
-use atoms_cosim::stimulus::Profile;
-use atoms_cosim::{configs, rtl};
 use atoms_regress::coverage::rtl::{RtlItem, RtlMap};
+use atoms_stimulus::Profile;
+use atoms_stimulus::configs;
 use atoms_verilated::Variant;
 
 fn session(config: &str, variant: Variant) -> (Campaign, Session<Lockstep>) {
-    let named = configs::named(&configs::rtl_dir(), config).unwrap();
-    let rtl = rtl::instance(&configs::rtl_dir(), &named, variant, &mut |_| {}).unwrap();
+    let named = configs::named(&rtl_dir(), config).unwrap();
+    let rtl = rtl::instance(&rtl_dir(), &named, variant, &mut |_| {}).unwrap();
     let machine = Lockstep::new(rtl, named.config).unwrap();
     let campaign =
         Campaign { config: named, profile: Profile::default(), seed: 5, requests: 2000, until: u64::MAX };
@@ -94,7 +96,7 @@ fn every_cover_property_is_documented() {
     let docs = include_str!("../../docs/coverage.md");
     let (_, section) = docs.split_once("## Cover properties of the RTL").expect("the section");
     let section = section.split("\n## ").next().unwrap_or(section);
-    for entry in std::fs::read_dir(configs::rtl_dir()).unwrap() {
+    for entry in std::fs::read_dir(rtl_dir()).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "sv") {
             let text = std::fs::read_to_string(&path).unwrap();

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use atoms_cosim::stimulus::Profile;
 use atoms_coverage::episode::Episode;
 use atoms_host::processes;
 use atoms_regress::run::journal::{self, Suspect};
 use atoms_regress::run::supervisor::{ControlPipe, StopMode, SupervisorError, supervise};
 use atoms_regress::triage::death::Death;
+use atoms_stimulus::Profile;
 
 /// A shell that is at these tests, each of which may be quiet for `patience` seconds.
 fn shell(dir: &Path, tests: &[u64], patience: f64, script: &str) -> Command {

@@ -1,15 +1,16 @@
 //! Every program of the catalogue on our own core: it runs, and the oracle accepts what it gives.
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
 use atoms_silicon::instruction::Meaning;
 use atoms_silicon::observe::Observed;
 use atoms_silicon::program::{Reading, Steps};
 use atoms_silicon::{catalogue, judge, observe, replay};
+use atoms_stimulus::configs;
 
 fn model() -> Session<ModelMachine> {
-    let config = configs::named(&configs::rtl_dir(), "default").unwrap();
+    let config = configs::named(&rtl_dir(), "default").unwrap();
     Session::new(ModelMachine::new(config.config), None)
 }
 

@@ -1,15 +1,15 @@
 //! A bench: one configuration's model, RTL and lockstep pair, to run a case on each.
 
 use atoms_cosim::case::{Case, CaseStimulus};
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine, ModelMachine, RtlMachine};
-use atoms_cosim::request::PartWrite;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::Stimulus;
 use atoms_model::Config;
 use atoms_model::port::{In, Out};
+use atoms_stimulus::Stimulus;
+use atoms_stimulus::configs::NamedConfig;
+use atoms_stimulus::request::PartWrite;
 
 use crate::{lockstep_of, rtl_of};
 

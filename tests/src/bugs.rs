@@ -3,9 +3,9 @@
 //! Where an assertion of the RTL would speak up first, it is taken out along with planting the bug,
 //! so that the others have to find it.
 
-use atoms_cosim::configs::NamedConfig;
 use atoms_model::Config;
 use atoms_ops::Op;
+use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::Library;
 
 use crate::config;

@@ -2,10 +2,10 @@
 //! requests to fewer requests, addresses, operands and pauses towards zero.
 
 use atoms_cosim::case::{Case, Pauses};
-use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use atoms_model::Config;
 use atoms_model::mbarrier::{self, MbarObject};
 use atoms_ops::{OPS, Op, Size};
+use atoms_stimulus::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use proptest::prelude::*;
 use proptest::{bits, collection, sample};
 

@@ -5,12 +5,12 @@ use std::fmt;
 use std::path::PathBuf;
 
 use atoms_cosim::case::{Case, CaseStimulus};
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine, RtlMachine};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_model::port::In;
+use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::Library;
 use proptest::test_runner::{Config as Settings, RngSeed, TestCaseError, TestError, TestRunner};
 

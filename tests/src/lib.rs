@@ -16,16 +16,17 @@ pub mod slurm;
 
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::rtl;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
+use atoms_stimulus::configs::{self, NamedConfig};
 use atoms_verilated::{Environment, Rtl, Variant};
 
 /// Every named configuration.
 pub fn all_configs() -> Vec<NamedConfig> {
-    configs::all(&configs::rtl_dir()).expect("rtl/configs.toml is readable")
+    configs::all(&rtl_dir()).expect("rtl/configs.toml is readable")
 }
 
 /// Names of all configurations, in the order of `rtl/configs.toml`.
@@ -35,12 +36,12 @@ pub fn config_names() -> Vec<String> {
 
 /// The configuration called `name`.
 pub fn config(name: &str) -> NamedConfig {
-    configs::named(&configs::rtl_dir(), name).expect("the test names a configuration that exists")
+    configs::named(&rtl_dir(), name).expect("the test names a configuration that exists")
 }
 
 /// RTL of a configuration, built or from the cache.
 pub fn rtl_of(config: &NamedConfig) -> Rtl {
-    rtl::instance(&configs::rtl_dir(), config, Variant::Fast, &mut |_| {})
+    rtl::instance(&rtl_dir(), config, Variant::Fast, &mut |_| {})
         .unwrap_or_else(|error| panic!("the RTL of `{}` does not build: {error}", config.name))
 }
 

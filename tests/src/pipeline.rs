@@ -19,7 +19,7 @@ use std::fmt;
 
 use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::Stimulus;
+use atoms_stimulus::Stimulus;
 
 pub use account::Events;
 pub use deadlock::{Awaited, BlockedAgent, Deadlock};

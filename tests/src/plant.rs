@@ -4,9 +4,10 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::rtl;
 use atoms_regress::whole_file::write_whole;
+use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::{Library, Variant};
 
 use crate::generated;
@@ -28,7 +29,7 @@ impl Patch {
     /// # Panics
     /// When the file of the checkout cannot be read, or has no such text.
     pub fn place(&self) -> (String, RangeInclusive<u64>) {
-        let path = configs::rtl_dir().join(self.file);
+        let path = rtl_dir().join(self.file);
         let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let at =
             text.find(self.find).unwrap_or_else(|| panic!("`{}` is not in rtl/{}", self.find, self.file));
@@ -57,7 +58,7 @@ pub fn plant(name: &str, named: &NamedConfig, patches: &[Patch]) -> Library {
 pub fn sources(name: &str, patches: &[Patch]) -> PathBuf {
     let folder = generated("planted").join(name);
     fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    let from = configs::rtl_dir();
+    let from = rtl_dir();
     for entry in fs::read_dir(&from).unwrap_or_else(|e| panic!("{}: {e}", from.display())) {
         let path = entry.expect("the folder can be read to its end").path();
         if !path.is_file() {

@@ -166,6 +166,8 @@ const UNKNOWN: &[(&str, &[&str])] = &[
     ("record", &["atoms_model", "atoms_verilated", "std::fs", "std::env"]),
     ("isa",    &["cycle(", "num_banks"]),
     ("sm",     &["atoms_verilated", "atoms_cosim", "Lockstep"]),
+    ("stimulus", &["atoms_verilated", "atoms_cosim"]),
+    ("monitor", &["atoms_verilated", "atoms_oracle", "atoms_cosim"]),
     ("cosim",  &["clap", "atoms_isa", "atoms_sm", "is_terminal"]),
     ("waves",  &["atoms_"]),
 ];

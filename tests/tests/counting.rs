@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_regress::plan::PlanChoice;
 use atoms_regress::run::session::{self, RunRequest};
 use atoms_regress::run::worker::{Runner, TestOutcome};
@@ -21,7 +21,7 @@ fn a_series_counts_less_when_nothing_is_left_to_find() {
         "[[random]]\nname = \"r\"\nconfigs = [\"tiny\"]\nseries = 1\nepisodes = {EPISODES}\nrequests = 60\n"
     );
     fs::write(&plan, text).expect("it can be written");
-    let rtl_dir = configs::rtl_dir();
+    let rtl_dir = rtl_dir();
     let choice = RunRequest { plan, choice: PlanChoice::default(), rtl_dir: rtl_dir.clone() };
     let (tests, _) = choice.tests().expect("a plan");
     let mut context = session::prepare(tests, &rtl_dir, &mut |_| ()).expect("it builds");

@@ -25,13 +25,13 @@
 //! of addresses, wide operands beyond six values, and the upper words of operands that an access does
 //! not use. Immediates, UR and scales have their rows in `rows.rs`; sequences are for `random.rs`.
 
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::request::{Lane, PartWrite};
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::Stimulus;
 use atoms_model::port::{In, Out};
 use atoms_ops::{OPS, Op, Operands, Size};
+use atoms_stimulus::Stimulus;
+use atoms_stimulus::configs::NamedConfig;
+use atoms_stimulus::request::{Lane, PartWrite};
 use atoms_tests::{config, judged_lockstep_of};
 
 /// Values at which 32-bit operations change behaviour.

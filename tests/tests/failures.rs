@@ -5,14 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
 use atoms_cosim::recorder::Recorder;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::Profile;
 use atoms_cosim::trials::Effort;
 use atoms_coverage::episode::Episode;
 use atoms_host::browser::Browser;
@@ -24,6 +23,8 @@ use atoms_regress::triage::minimize::{MinimizedCase, minimize_recorded};
 use atoms_regress::triage::replay::Run;
 use atoms_regress::triage::repro::{Bundle, Replayed};
 use atoms_regress::triage::test_failure::FailedRun;
+use atoms_stimulus::Profile;
+use atoms_stimulus::configs::NamedConfig;
 use atoms_tests::bugs::Bug;
 use atoms_tests::draw::Mix;
 use atoms_tests::hunt::Hunted;
@@ -301,7 +302,7 @@ fn a_bundle_is_the_same_again_and_repeats_its_failure() {
     let again = replay(&read, &read.rtl_dir(), Some(&wave));
     assert!(again.same, "{:?}", again.found);
     assert_eq!(fs::read(&wave).expect("a wave"), contents[0][Path::new("wave.vcd")]);
-    let mended = replay(&read, &configs::rtl_dir(), None);
+    let mended = replay(&read, &rtl_dir(), None);
     assert!(mended.found.is_none(), "{:?}", mended.found);
 }
 
@@ -345,7 +346,7 @@ fn a_failure_that_needs_its_history_is_repeated_with_it() {
     assert_eq!((&read.case, &read.run), (&None, &Run::Episode { episode: Box::new(met.episode.clone()) }));
     let again = replay(&read, &read.rtl_dir(), None);
     assert_same(&again.found.expect("it fails"), &met.failed);
-    assert!(replay(&read, &configs::rtl_dir(), None).found.is_none());
+    assert!(replay(&read, &rtl_dir(), None).found.is_none());
 }
 
 /// A kernel leaves a case behind, too, and its files.

@@ -4,16 +4,16 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use atoms_cosim::campaign::Campaign;
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::rtl;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::Profile;
 use atoms_cosim::trace::Trace;
 use atoms_regress::triage::error::BundleError;
 use atoms_regress::triage::rerun::{Ended, Rerun};
+use atoms_stimulus::Profile;
 use atoms_tests::plant::{Patch, sources};
 use atoms_tests::{config, generated};
 use atoms_verilated::{Library, Variant};
@@ -22,7 +22,7 @@ use wellen::simple::{Waveform, read};
 fn library(config_name: &str, patches: &[Patch], variant: Variant) -> Library {
     let named = config(config_name);
     let rtl_dir = match patches {
-        [] => configs::rtl_dir(),
+        [] => rtl_dir(),
         [patch, ..] => sources(&format!("inside-{}", patch.file), patches),
     };
     rtl::library(&rtl_dir, &named, variant, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))

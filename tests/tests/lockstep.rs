@@ -1,14 +1,14 @@
 //! Random stimulus through RTL, model and oracle, in every named configuration.
 
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::machine::Machine;
-use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
-use atoms_cosim::stimulus::{Faults, Paces, Profile, RandomStimulus, Share};
 use atoms_coverage::steer::Steering;
 use atoms_coverage::{Map, Model, Sampler};
 use atoms_model::Config;
 use atoms_model::port::In;
 use atoms_ops::{Op, Size};
+use atoms_stimulus::configs::NamedConfig;
+use atoms_stimulus::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
+use atoms_stimulus::{Faults, Paces, Profile, RandomStimulus, Share};
 use atoms_tests::{config, judged_lockstep_of, test_each, test_each_configuration};
 
 /// Warp requests per configuration.

@@ -3,11 +3,11 @@
 
 use atoms_cosim::case::Case;
 use atoms_cosim::machine::Machine;
-use atoms_cosim::request::{ClusterRequest, Lane, WarpRequest};
-use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use atoms_model::Config;
 use atoms_model::port::In;
 use atoms_ops::{Fault, OPS, Op, ResultKind, Size};
+use atoms_stimulus::request::{ClusterRequest, Lane, WarpRequest};
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use atoms_tests::bench::{self, Bench, CaseAnswers};
 use atoms_tests::rows::each_row;
 use atoms_tests::{config, lockstep_of, rows, test_each};

@@ -3,12 +3,12 @@
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine, RtlMachine};
-use atoms_cosim::request::{Lane, WarpRequest};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use atoms_model::port::{In, Out, Probe};
 use atoms_ops::{Op, Size};
+use atoms_stimulus::request::{Lane, WarpRequest};
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use atoms_tests::bench::whole;
 use atoms_tests::bugs::Bug;
 use atoms_tests::hunt::Hunted;

@@ -1,12 +1,12 @@
 //! Bugs planted in the RTL, one at a time: random cases find each, lockstep says where it shows, and
 //! the oracle rejects it without the help of the model.
 
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, RtlMachine};
 use atoms_cosim::mismatch::{ComparedSignal, Mismatch};
 use atoms_model::port::OutField;
 use atoms_ops::Op;
+use atoms_stimulus::configs::NamedConfig;
 use atoms_tests::bugs::{Bug, On};
 use atoms_tests::draw::Mix;
 use atoms_tests::hunt::{Found, Hunted, Judge, hunt};

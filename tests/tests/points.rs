@@ -4,10 +4,10 @@
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::{Profile, RandomStimulus};
 use atoms_coverage::{Model, Sampler};
 use atoms_model::Config;
 use atoms_model::config::{PARAMETERS, Parameter, ParameterKind};
+use atoms_stimulus::{Profile, RandomStimulus};
 use atoms_tests::hunt::{cases_or, seed, settings};
 use proptest::prelude::*;
 use proptest::sample::select;

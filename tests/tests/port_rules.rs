@@ -4,9 +4,9 @@
 use atoms_cosim::follower::Following;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine, RtlMachine};
-use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use atoms_model::port::In;
 use atoms_ops::{Op, Size};
+use atoms_stimulus::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use atoms_tests::bench::whole;
 use atoms_tests::{config, rtl_of};
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::rtl;
@@ -25,7 +25,7 @@ const REQUESTS: usize = 6;
 
 fn agree(name: &str, cases: u32) {
     let named = config(name);
-    let library = rtl::library(&configs::rtl_dir(), &named, Variant::Fast, &mut |_| {})
+    let library = rtl::library(&rtl_dir(), &named, Variant::Fast, &mut |_| {})
         .unwrap_or_else(|error| panic!("the RTL of `{name}` does not build: {error}"));
     let mut judge = Judge::<Lockstep>::new(library, named);
     if let Err(found) = hunt(&format!("random-{name}"), &mut judge, cases_or(cases), REQUESTS, Mix::All) {

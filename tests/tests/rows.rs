@@ -6,8 +6,8 @@
 //! cluster port (spec 1.4, 7.5).
 
 use atoms_cosim::case::Case;
-use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use atoms_ops::{Fault, Op, Size};
+use atoms_stimulus::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use atoms_tests::bench::{Bench, CaseAnswers};
 use atoms_tests::rows::each_row;
 use atoms_tests::{config, rows, test_each};

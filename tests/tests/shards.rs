@@ -124,7 +124,7 @@ fn what_cannot_be_cut_or_does_not_belong_is_refused() {
     let out = folder.join("out");
     let manifest = shard::cut(&out, &tests, &header, Cut::Count(2)).expect("it can be cut");
     manifest.admit(&out, &header.origin).expect("its own");
-    let (_, other) = choice(plan, "all", atoms_cosim::configs::rtl_dir()).tests().expect("a plan");
+    let (_, other) = choice(plan, "all", atoms_cosim::embedded::rtl_dir()).tests().expect("a plan");
     let refused = manifest.admit(&out, &other.origin).expect_err("other RTL").to_string();
     assert!(refused.contains("RTL: manifest ") && refused.contains("manifest.json"), "{refused}");
     assert!(!refused.contains("version of ATOMS"), "{refused}");

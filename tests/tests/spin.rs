@@ -7,20 +7,20 @@
 use std::path::Path;
 
 use atoms_cosim::case::{Case, CaseStimulus};
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine, ModelMachine, RtlMachine};
 use atoms_cosim::mismatch::ComparedSignal;
-use atoms_cosim::request::{Lane, WarpRequest};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::{Profile, RandomStimulus, RetryLoops, Stimulus};
 use atoms_isa::Program;
 use atoms_model::Config;
 use atoms_model::config::WinnerPolicy;
 use atoms_model::port::ProbeField;
 use atoms_ops::{Op, Size};
 use atoms_sm::{Launch, SmConfig, run};
+use atoms_stimulus::configs::NamedConfig;
+use atoms_stimulus::request::{Lane, WarpRequest};
+use atoms_stimulus::{Profile, RandomStimulus, RetryLoops, Stimulus};
 use atoms_tests::bench::{run_case, whole};
 use atoms_tests::hunt::Hunted;
 use atoms_tests::plant::{Patch, plant};

@@ -2,13 +2,13 @@
 
 use atoms_cosim::campaign::{Campaign, Failed, SmallCase};
 use atoms_cosim::case::Case;
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::{Profile, RandomStimulus, Share};
 use atoms_cosim::trials::{Effort, run_case};
 use atoms_coverage::{Model, Sampler};
+use atoms_stimulus::configs::NamedConfig;
+use atoms_stimulus::{Profile, RandomStimulus, Share};
 use atoms_tests::config;
 use atoms_tests::hunt::Hunted;
 use atoms_tests::plant::{Patch, plant};

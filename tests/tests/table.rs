@@ -206,7 +206,7 @@ fn the_fusesoc_core_lints_without_a_warning() {
     let options: Vec<_> = options.split(',').map(|option| option.trim().trim_matches('"')).collect();
     let environment = atoms_verilated::Environment::from_process();
     let tools = atoms_cosim::rtl::toolchain(&environment, &mut |_| {}).expect("a Verilator");
-    let rtl = atoms_cosim::configs::rtl_dir();
+    let rtl = atoms_cosim::embedded::rtl_dir();
     let mut command = tools.verilator.command();
     command.args(["--lint-only", "--top-module", "atoms_unit"]).args(options).arg("lint/verilator.vlt");
     command.args(text_of("rtl/atoms.f").lines().filter(|line| line.ends_with(".sv")));

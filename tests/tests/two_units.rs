@@ -2,15 +2,15 @@
 //! requester takes responses only when it likes. What spec 4.7 guarantees keeps them from waiting for each
 //! other for ever: on the model, on the RTL, and on both in lockstep with the oracle.
 
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
-use atoms_cosim::request::{ClusterRequest, Lane, WarpRequest};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_model::mbarrier::MbarObject;
 use atoms_model::port::In;
 use atoms_ops::{Op, Size};
+use atoms_stimulus::configs::NamedConfig;
+use atoms_stimulus::request::{ClusterRequest, Lane, WarpRequest};
 use atoms_tests::plant::{Patch, plant};
 use atoms_tests::{bench, config, lockstep_of, rtl_of, test_each};
 use atoms_verilated::Rtl;

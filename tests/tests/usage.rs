@@ -3,14 +3,15 @@
 
 use atoms_cosim::case::{Case, MemoryWord, Pauses};
 use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
-use atoms_cosim::monitor::Cycle;
-use atoms_cosim::request::{ClusterRequest, Lane, WarpRequest};
-use atoms_cosim::session::{Listener, Session, Tally};
-use atoms_cosim::stimulus::{Profile, RandomStimulus};
+use atoms_cosim::session::{Session, Tally};
 use atoms_cosim::trials::run_case;
 use atoms_cosim::usage::{CycleClass, CycleStack, Distribution, RetryUsage, Usage, UsageReport};
 use atoms_model::mbarrier::MbarObject;
+use atoms_monitor::Cycle;
+use atoms_monitor::Listener;
 use atoms_ops::{Op, Size};
+use atoms_stimulus::request::{ClusterRequest, Lane, WarpRequest};
+use atoms_stimulus::{Profile, RandomStimulus};
 use atoms_tests::bench::whole;
 use atoms_tests::{config, lockstep_of, rtl_of};
 use proptest::prelude::*;

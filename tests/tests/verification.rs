@@ -120,7 +120,7 @@ fn stands_behind<'a>(file: &str, text: &'a str) -> Option<(&'static str, String,
         let name = if of.is_empty() { stem } else { format!("{of}/{stem}") };
         return is_test.then_some(("tests", name, text));
     }
-    if file.starts_with("oracle/src/") {
+    if file.starts_with("oracle/src/") || file.starts_with("oracle/record/src/") {
         return Some(("oracle", stem, text));
     }
     let (_, tests) = text.split_once("#[cfg(test)]")?;

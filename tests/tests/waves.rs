@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::case::Case;
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::ModelMachine;
-use atoms_cosim::request::{Lane, PartWrite, WarpRequest};
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::Profile;
 use atoms_cosim::trace::{
     NAMES, RequestKind, RequestTransaction, Trace, WaveRequest, WaveRequestError, lacks_fields, wave_requests,
 };
@@ -19,6 +17,9 @@ use atoms_isa::Program;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
 use atoms_sm::{Launch, SmConfig, run};
+use atoms_stimulus::Profile;
+use atoms_stimulus::configs;
+use atoms_stimulus::request::{Lane, PartWrite, WarpRequest};
 use atoms_tests::{config, lockstep_of, root};
 use atoms_waves::{Definition, Excerpt, PipelineRequest, SignalKind};
 use expect_test::expect_file;
@@ -151,7 +152,7 @@ fn transactions_are_read_from_their_fields() {
 /// Random requests use tags again while earlier requests of the tag are inside, and more than one is suspended.
 #[test]
 fn every_request_of_a_wave_has_fields() {
-    let config = configs::named(&configs::rtl_dir(), "small").expect("a configuration");
+    let config = configs::named(&rtl_dir(), "small").expect("a configuration");
     let profile = Profile::named("objects").expect("a profile");
     let campaign = Campaign { config, profile, seed: 4, requests: 2_000, until: 700 };
     let path = std::env::temp_dir().join(format!("atoms-requests-{}.vcd", std::process::id()));
@@ -238,7 +239,7 @@ fn sampled(path: &Path, cycles: Range<u64>) -> BTreeMap<String, Vec<String>> {
 /// Requests that wait since long before the window, and objects that were stepped before it, are shown.
 #[test]
 fn a_window_equals_the_same_cycles_of_the_whole_wave() {
-    let config = configs::named(&configs::rtl_dir(), "small").expect("a configuration");
+    let config = configs::named(&rtl_dir(), "small").expect("a configuration");
     let profile = Profile::named("objects").expect("a profile");
     let campaign = Campaign { config, profile, seed: 4, requests: 2_000, until: 700 };
     let wave = |name: &str, window: Range<u64>| {

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use atoms_cosim::bench::{BenchValue, RatioOf, processor_time};
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::follower::Following;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
@@ -11,6 +10,7 @@ use atoms_cosim::machine::{Failure, Machine, ModelMachine};
 use atoms_cosim::session::Session;
 use atoms_isa::{Kernel, Program};
 use atoms_sm::{Launch, RunError, SmConfig, Statistics};
+use atoms_stimulus::configs::NamedConfig;
 
 use super::{Subject, measure};
 use crate::args::BenchArgs;

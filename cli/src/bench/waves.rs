@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use atoms_cosim::bench::{BenchValue, WaveBench};
 use atoms_cosim::campaign::Campaign;
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
-use atoms_cosim::stimulus::Profile;
 use atoms_ops::Op;
 use atoms_regress::triage::rerun::Rerun;
+use atoms_stimulus::Profile;
+use atoms_stimulus::configs::NamedConfig;
 
 use super::{Subject, measure};
 use crate::args::BenchArgs;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_explore::calibrate::{Calibration, GpuProfile, calibrate, published, read_measurements};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Verdict, CliError> {
         }
     }
     let config = args.config.as_ref().map(|config| machine::config(&point(config, &args.set))).transpose()?;
-    let found = calibrate(&measurements, &configs::rtl_dir(), config.as_ref())?;
+    let found = calibrate(&measurements, &rtl_dir(), config.as_ref())?;
     if let (Some(path), true) = (&args.file, found.iter().all(|one| one.constants.is_empty())) {
         let why = found.iter().find_map(|one| one.too_few.as_deref());
         let why = why.unwrap_or("no measurement of latency or throughput has `use` fit");
@@ -79,7 +79,7 @@ pub(crate) fn profile(name: &str) -> Result<GpuProfile, CliError> {
     }
     let mut measurements = published();
     measurements.retain(|one| one.gpu == name);
-    let found = calibrate(&measurements, &configs::rtl_dir(), None)?;
+    let found = calibrate(&measurements, &rtl_dir(), None)?;
     let known = || "`atoms explore calibrate` lists GPUs with published figures; your own are a FILE.toml of its --out";
     match &found[..] {
         [one] if !one.constants.is_empty() => Ok(one.profile()),

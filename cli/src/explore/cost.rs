@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_explore::cost::{
     BUILT_IN, CostError, CostQuestion, CostStep, CostTools, FigureOrigin, MappingGoal, ModuleCost,
     ToolChoice, UnitCost, UnitPath, estimate, measure, measure_source,
@@ -24,7 +24,7 @@ pub(crate) fn cost(args: &CostArgs) -> Result<Verdict, CliError> {
         return source(args, last);
     }
     let config = machine::config(&args.point.name())?;
-    let rtl_dir = configs::rtl_dir();
+    let rtl_dir = rtl_dir();
     let question = CostQuestion {
         rtl_dir: &rtl_dir,
         config: &config,

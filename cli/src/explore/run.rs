@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use atoms_cosim::configs::{NamedConfig, parameters};
 use atoms_cosim::internals::Depth;
 use atoms_cosim::machine::Failure;
 use atoms_cosim::rtl::RtlIdentity;
@@ -13,6 +12,7 @@ use atoms_explore::measure::{
 };
 use atoms_isa::Program;
 use atoms_sm::Launch;
+use atoms_stimulus::configs::{NamedConfig, parameters};
 use atoms_verilated::hash;
 use atoms_workload::{GENERATED, Gaps, Generated, KernelWorkload, Replay, Workload, WorkloadIdentity};
 use schemars::JsonSchema;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::rtl::RtlIdentity;
 use atoms_explore::cost::{CostQuestion, CostTools, MappingGoal, ToolChoice, estimate};
 use atoms_explore::report::{SweepReport, check_folder, check_plots, file};
@@ -12,6 +12,7 @@ use atoms_explore::sweep::{
     SweepRun, SweepRunError, search, sweep,
 };
 use atoms_regress::cluster::slurm::{ArrayJob, SlurmCommands, SlurmOptions, WaitOutcome};
+use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::Environment;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
     if args.shard.is_none() {
         check_folder(&out)?;
     }
-    let rtl_dir = configs::rtl_dir();
+    let rtl_dir = rtl_dir();
     let plan = SweepFile::read(&args.file)?;
     let seed = args.seed.unwrap_or(plan.seed);
     let rtl = RtlIdentity::of(&rtl_dir)?;

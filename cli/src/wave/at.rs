@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::internals::{Depth, RegisterDifference};
 use atoms_regress::report::text::plain;
 use atoms_regress::triage::repro::Bundle;
@@ -34,7 +34,7 @@ pub(crate) fn at(args: &WaveAtArgs) -> Result<Verdict, CliError> {
     files.check()?;
     let rerun = rerun(args)?;
     let rtl = rtl_of_bundle(args, &rerun)?;
-    let rtl_dir = rtl.as_ref().map_or_else(configs::rtl_dir, |rtl| rtl.folder.clone());
+    let rtl_dir = rtl.as_ref().map_or_else(rtl_dir, |rtl| rtl.folder.clone());
     let depth = if args.internals || args.first_internal { Depth::Internals } else { Depth::Ports };
     let library = rerun.library(&rtl_dir, depth, &mut build_step)?;
     let verdict = shown(args, &rerun, &library, rtl.as_ref())?;

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use atoms_cosim::case::Case;
 use atoms_cosim::cause::{self, CauseError, CauseSuspect};
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::woven::WovenRtl;
 use atoms_regress::triage::repro::Bundle;
+use atoms_stimulus::configs::NamedConfig;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -37,11 +38,11 @@ pub(crate) fn cause(args: &WaveCauseArgs) -> Result<Verdict, CliError> {
         }
         (None, Some(path)) => {
             let case = cosim::case(path)?;
-            of_case(args, &woven(&configs::rtl_dir(), &machine::config(&case.config)?)?, Some(&case), None)
+            of_case(args, &woven(&rtl_dir(), &machine::config(&case.config)?)?, Some(&case), None)
         }
         (None, None) => {
             let campaign = cosim::campaign(&args.random, machine::config(&args.point.name())?)?;
-            let woven = woven(&configs::rtl_dir(), &campaign.config)?;
+            let woven = woven(&rtl_dir(), &campaign.config)?;
             let case = cause::failing_case(&woven, &campaign)?;
             of_case(args, &woven, case.as_ref(), None)
         }

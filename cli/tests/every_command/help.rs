@@ -77,7 +77,7 @@ fn help_says_what_is_asked_of_it() {
     );
     assert_eq!(text("", &["--version"]).trim(), format!("atoms {}", env!("CARGO_PKG_VERSION")));
     let cosim = text("cosim", &["--help"]);
-    for key in atoms_cosim::stimulus::Profile::keys() {
+    for key in atoms_stimulus::Profile::keys() {
         let (_, name) = key.name.rsplit_once('.').unwrap_or(("", &key.name));
         assert!(cosim.split([' ', ',', '.', '\n']).any(|word| word == name), "no {}: {cosim}", key.name);
     }

@@ -98,7 +98,7 @@ fn place(name: &str) -> std::path::PathBuf {
     let _ = fs::remove_dir_all(&place);
     fs::create_dir_all(place.join("run")).expect("a folder");
     fs::create_dir_all(place.join("rtl")).expect("a folder");
-    for entry in fs::read_dir(atoms_cosim::configs::rtl_dir()).expect("the RTL").flatten() {
+    for entry in fs::read_dir(atoms_cosim::embedded::rtl_dir()).expect("the RTL").flatten() {
         if entry.path().is_file() {
             fs::copy(entry.path(), place.join("rtl").join(entry.file_name())).expect("a copy");
         }

@@ -9,7 +9,7 @@ use atoms_model::port::In;
 use super::Limit;
 use crate::inputs::Inputs;
 use crate::machine::{Failure, Machine, ModelMachine};
-use crate::stimulus::{Profile, RandomStimulus, Stimulus, settle};
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
 
 /// Cycles on the tape: long enough to be a mix of everything, short enough to stay in the cache.
 const CYCLES: usize = 4096;

@@ -15,9 +15,9 @@ use super::tape::Tape;
 use super::{BenchValue, Limit, RatioOf};
 use crate::lockstep::Lockstep;
 use crate::machine::{Failure, Machine};
-use crate::monitor::Monitor;
-use crate::stimulus::Profile;
 use crate::trace::Trace;
+use atoms_monitor::Monitor;
+use atoms_stimulus::Profile;
 
 /// Files that are compared.
 const COMPARED: [&str; 2] = ["left.vcd", "right.vcd"];

@@ -10,9 +10,9 @@ use crate::case::Case;
 use crate::lockstep::Lockstep;
 use crate::machine::Failure;
 use crate::session::Session;
-use crate::stimulus::Profile;
 use crate::trials::Effort;
 use crate::woven::{Recording, Switch, WovenRtl};
+use atoms_stimulus::Profile;
 
 use super::CauseError;
 use super::evidence::Evidence;

@@ -11,8 +11,8 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::campaign::Campaign;
-use crate::stimulus::Profile;
 use crate::woven::{Recording, Switch, WovenRtl};
+use atoms_stimulus::Profile;
 
 use super::CauseError;
 use super::experiments::Defect;

@@ -20,7 +20,7 @@ use atoms_waves::{
 use crate::internals::RegisterDifference;
 use crate::machine::Machine;
 use crate::mismatch::{Difference, Subject};
-use crate::monitor::Cycle;
+use atoms_monitor::Cycle;
 use inside::{InsideChanges, InsideSignals, InsideValues};
 use ports::{CyclePins, PortSignals, PortValues};
 pub use requests::{

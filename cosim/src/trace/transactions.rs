@@ -21,8 +21,8 @@ use super::ports::SideSignals;
 use super::requests::RequestKind;
 use super::{CycleValues, IDLE, NAMES};
 use crate::mismatch::Subject;
-use crate::monitor::{AtIssue, Cycle, InFlight, LastStage, PassIssued};
-use crate::request::{ClusterRequest, WarpRequest, write_op};
+use atoms_monitor::{AtIssue, Cycle, InFlight, LastStage, PassIssued};
+use atoms_stimulus::request::{ClusterRequest, WarpRequest, write_op};
 
 /// Tags of the warp port. A core gives each warp its own, so a track is a warp's.
 const TAGS: usize = 64;

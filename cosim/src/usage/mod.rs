@@ -22,9 +22,9 @@ pub use report::{
 pub use retries::RetryUsage;
 pub use stack::{CycleClass, CycleStack};
 
-use crate::monitor::{Cycle, InFlight, PassIssued, Pipeline, WarpAnswer};
-use crate::request::{ClusterRequest, WarpRequest};
-use crate::session::Listener;
+use atoms_monitor::Listener;
+use atoms_monitor::{Cycle, InFlight, PassIssued, Pipeline, WarpAnswer};
+use atoms_stimulus::request::{ClusterRequest, WarpRequest};
 use banks::BankTimeline;
 use retries::{Retries, Tried, may_fail, not_selected};
 use stack::Moment;

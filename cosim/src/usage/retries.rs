@@ -4,7 +4,7 @@ use atoms_model::port::MAX_LANES;
 use atoms_ops::{OPS, Op, Size};
 use serde::Serialize;
 
-use crate::request::WarpRequest;
+use atoms_stimulus::request::WarpRequest;
 
 /// Tags of the warp port. A core gives each warp its own.
 const TAGS: usize = 64;

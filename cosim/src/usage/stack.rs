@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::monitor::{Cycle, PassIssued, Pipeline};
+use atoms_monitor::{Cycle, PassIssued, Pipeline};
 
 /// What decides the class of a cycle.
 pub(super) struct Moment<'m, 'c> {

@@ -11,12 +11,12 @@ use atoms_model::port::In;
 use atoms_verilated::{BuildError, Library, Rtl, RtlError, Snapshot};
 use atoms_weave::{AlterationSite, DataFlow, Weave, WeaveError, Woven};
 
-use crate::configs::NamedConfig;
 use crate::machine::{Failure, RtlMachine};
 use crate::rtl::{self, BuildStep};
 use crate::scoreboard::Scoreboard;
 use crate::session::{Session, Tally};
-use crate::stimulus::Stimulus;
+use atoms_stimulus::Stimulus;
+use atoms_stimulus::configs::NamedConfig;
 
 pub use recording::{Recording, Reply};
 

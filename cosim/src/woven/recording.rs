@@ -9,8 +9,8 @@ use crate::case::Case;
 use crate::machine::{Failure, LastCycle, Machine, ModelMachine};
 use crate::mismatch::{Difference, differences};
 use crate::session::Session;
-use crate::stimulus::Stimulus;
 use crate::trials::run_case;
+use atoms_stimulus::Stimulus;
 
 /// A run of the model: what it was given and what it drove, cycle by cycle. While RTL and model agree, the inputs of a run do
 /// not depend on which of them is asked; so the RTL can be compared with a recording, and the model runs only once.

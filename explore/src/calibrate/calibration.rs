@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use atoms_cosim::configs::{self, ConfigsError, NamedConfig};
+use atoms_stimulus::configs::{self, ConfigsError, NamedConfig};
 use serde::{Deserialize, Serialize};
 
 use super::doubt::doubts;

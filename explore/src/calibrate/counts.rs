@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use atoms_cosim::configs::NamedConfig;
-use atoms_cosim::monitor::Cycle;
-use atoms_cosim::request::WarpRequest;
-use atoms_cosim::session::Listener;
+use atoms_monitor::Cycle;
+use atoms_monitor::Listener;
 use atoms_ops::{Op, OpClass};
+use atoms_stimulus::configs::NamedConfig;
+use atoms_stimulus::request::WarpRequest;
 
 use super::measurement::whole;
 use crate::measure::{Behind, Judging, Trial, TrialError, TrialLimits, measure};

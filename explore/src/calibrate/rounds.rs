@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use atoms_cosim::configs::NamedConfig;
+use atoms_stimulus::configs::NamedConfig;
 
 use super::counts::RoundCounts;
 use super::fit::{Equation, Solution, TooFew, names};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use atoms_cosim::configs::NamedConfig;
+use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::{BuildDir, BuildSpec, Cache, CachedFiles};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};

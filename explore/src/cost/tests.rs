@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::configs::NamedConfig;
 use atoms_host::programs::CELLS;
 use atoms_model::Config;
 use atoms_model::config::{PARAMETERS, Parameter, ParameterKind};
+use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::{Cache, Environment};
 
 use super::formulas::FORMULAS;

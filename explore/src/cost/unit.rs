@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use atoms_cosim::configs::NamedConfig;
+use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::{Cache, CachedFiles};
 use rayon::prelude::*;
 use serde::Serialize;

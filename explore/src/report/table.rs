@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use atoms_cosim::configs::parameters;
 use atoms_model::config::PARAMETERS;
+use atoms_stimulus::configs::parameters;
 use serde_json::{Map, Value, json};
 
 use super::SweepReport;

@@ -310,9 +310,10 @@ pub(crate) fn words(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use atoms_cosim::embedded::rtl_dir;
     use std::collections::BTreeMap;
 
-    use atoms_cosim::configs;
+    use atoms_stimulus::configs;
 
     use super::*;
     use crate::measure::Measurement;
@@ -332,7 +333,7 @@ mod tests {
         };
         let labels = [("method", method.to_string()), ("lanes", lanes.to_string())];
         let point = SweepPoint {
-            config: configs::named(&configs::rtl_dir(), "tiny").expect("it is there"),
+            config: configs::named(&rtl_dir(), "tiny").expect("it is there"),
             workload: "accumulate".to_string(),
             settings: BTreeMap::new(),
             idle: BTreeMap::new(),

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use atoms_cosim::configs::parameters;
 use atoms_cosim::rtl::RtlIdentity;
+use atoms_stimulus::configs::parameters;
 use atoms_verilated::hash;
 use serde::{Deserialize, Serialize};
 

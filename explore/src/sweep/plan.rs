@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::configs::{self, ConfigsError, NamedConfig};
 use atoms_model::config::PARAMETERS;
+use atoms_stimulus::configs::{self, ConfigsError, NamedConfig};
 use atoms_workload::{GENERATED, Generated, WorkloadError};
 use serde::Deserialize;
 use toml::Value;

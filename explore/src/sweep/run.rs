@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 
-use atoms_cosim::configs::{ConfigsError, NamedConfig};
 use atoms_cosim::machine::Failure;
 use atoms_cosim::rtl::{self, BuildStep, RtlIdentity};
 use atoms_cosim::usage::Usage;
+use atoms_stimulus::configs::{ConfigsError, NamedConfig};
 use atoms_verilated::{BuildError, Library, Variant};
 
 use super::figure::Figure;

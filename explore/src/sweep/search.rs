@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-use atoms_cosim::configs::ConfigsError;
+use atoms_stimulus::configs::ConfigsError;
 use heuropt::core::rng::Rng;
 use heuropt::prelude::*;
 

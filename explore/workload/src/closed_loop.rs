@@ -1,10 +1,10 @@
 //! Drives the unit with the warps of a generated workload, each of which waits for its answers.
 
-use atoms_cosim::request::PartWrite;
-use atoms_cosim::stimulus::Stimulus;
 use atoms_model::Config;
 use atoms_model::port::{In, Out};
 use atoms_ops::Fault;
+use atoms_stimulus::Stimulus;
+use atoms_stimulus::request::PartWrite;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::draw::{around, generators};
@@ -280,10 +280,10 @@ impl Stimulus for ClosedLoop {
 
 #[cfg(test)]
 mod tests {
-    use atoms_cosim::stimulus::settle;
     use atoms_model::Unit;
     use atoms_model::memory_port::word_index;
     use atoms_ops::Op;
+    use atoms_stimulus::settle;
 
     use super::*;
     use crate::Generated;

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
-use atoms_cosim::stimulus::Stimulus;
 use atoms_model::Config;
 use atoms_model::port::{In, Out};
 use atoms_ops::{Fault, Op};
 use atoms_oracle::{Allocation, SerialRequest};
 use atoms_record::{RecordingError, TraceEvent, TraceHeader, TraceReader};
+use atoms_stimulus::Stimulus;
+use atoms_stimulus::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 
 use super::closed_loop::{GivenUp, PortCounts};
 use super::program::WorkloadError;

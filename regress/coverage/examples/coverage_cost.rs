@@ -8,16 +8,19 @@
 #![allow(clippy::print_stdout)] // a program of its own, for people
 
 use atoms_cosim::bench::{median, processor_time};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine};
-use atoms_cosim::monitor::Monitor;
-use atoms_cosim::session::{Listener, Session};
-use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
-use atoms_cosim::{configs, rtl};
+use atoms_cosim::rtl;
+use atoms_cosim::session::Session;
 use atoms_coverage::steer::Steering;
 use atoms_coverage::{Model, Sampler};
 use atoms_model::Config;
 use atoms_model::port::{In, Out, Probe};
+use atoms_monitor::Listener;
+use atoms_monitor::Monitor;
+use atoms_stimulus::configs;
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use atoms_verilated::Variant;
 use bitvec::vec::BitVec;
 
@@ -120,7 +123,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let name = arguments.next().unwrap_or_else(|| "default".to_string());
     let rounds: usize = arguments.next().map_or(Ok(15), |rounds| rounds.parse())?;
     let episode: usize = arguments.next().map_or(Ok(2_000), |requests| requests.parse())?;
-    let all = configs::all(&configs::rtl_dir())?;
+    let all = configs::all(&rtl_dir())?;
     let named = all.into_iter().find(|named| named.name == name).ok_or("no such configuration")?;
     for manner in ["default", "busy"] {
         let profile = Profile::named(manner)?;
@@ -134,7 +137,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             median(&each)
         );
     }
-    let library = rtl::library(&configs::rtl_dir(), &named, Variant::Fast, &mut |_| {})?;
+    let library = rtl::library(&rtl_dir(), &named, Variant::Fast, &mut |_| {})?;
     for manner in ["default", "busy"] {
         let profile = Profile::named(manner)?;
         let tape = tape(named.config, &profile)?;

@@ -7,12 +7,13 @@
 
 use std::collections::BTreeMap;
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::{Profile, RandomStimulus};
 use atoms_coverage::{Map, Model, Sampler};
 use atoms_ops::OPS;
+use atoms_stimulus::configs;
+use atoms_stimulus::{Profile, RandomStimulus};
 
 /// Warp requests of one run from reset, where not said.
 const EPISODE: u64 = 2000;
@@ -29,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut all = Map::new(model.bins());
     let mut reachable = vec![false; model.bins()];
     let objects: Vec<_> = OPS.iter().map(|row| row.op).filter(|op| op.is_mbarrier()).collect();
-    let chosen = configs::all(&configs::rtl_dir())?;
+    let chosen = configs::all(&rtl_dir())?;
     for named in chosen.into_iter().filter(|named| names.is_empty() || names.contains(&named.name)) {
         let mut map = Map::new(model.bins());
         for seed in 0..requests.div_ceil(episode) {

@@ -6,14 +6,15 @@
 
 #![allow(clippy::print_stdout)] // a program of its own, for people
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::Profile;
 use atoms_coverage::corpus::Corpus;
 use atoms_coverage::episode::Episode;
 use atoms_coverage::steer::Steering;
 use atoms_coverage::{Map, Model, Sampler};
+use atoms_stimulus::Profile;
+use atoms_stimulus::configs::{self, NamedConfig};
 
 /// Cycles that no episode takes.
 const LIMIT: u64 = 10_000_000;
@@ -36,7 +37,7 @@ fn main() -> Result<(), Failure> {
     let names = arguments.first().map_or("default", String::as_str);
     let number = |at: usize, or: u64| arguments.get(at).map_or(Ok(or), |text| text.parse::<u64>());
     let (episodes, requests, seed) = (number(1, 200)?, number(2, 500)?, number(3, 1)?);
-    let all = configs::all(&configs::rtl_dir())?;
+    let all = configs::all(&rtl_dir())?;
     let wanted = |named: &&NamedConfig| names == "all" || names.split(',').any(|name| name == named.name);
     let model = Model::standard();
     let mut maps = [Map::new(model.bins()), Map::new(model.bins())];

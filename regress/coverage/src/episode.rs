@@ -1,7 +1,7 @@
 //! One random run from reset, stated completely.
 
-use atoms_cosim::stimulus::{Profile, RandomStimulus};
 use atoms_model::Config;
+use atoms_stimulus::{Profile, RandomStimulus};
 use serde::{Deserialize, Serialize};
 
 /// One random run from reset and a memory of zeros: a function of this value and of the RTL alone. What

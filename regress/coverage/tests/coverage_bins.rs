@@ -1,16 +1,17 @@
 //! Hand-built runs, and for each exactly the bins that it hits: for every group at least one.
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::{Machine, ModelMachine};
-use atoms_cosim::monitor::Monitor;
-use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
-use atoms_cosim::session::Listener;
-use atoms_cosim::stimulus::settle;
 use atoms_coverage::{Map, Model, Sampler};
 use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
 use atoms_model::port::{In, Out};
+use atoms_monitor::Listener;
+use atoms_monitor::Monitor;
 use atoms_ops::{Op, Size};
+use atoms_stimulus::configs;
+use atoms_stimulus::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
+use atoms_stimulus::settle;
 
 /// The model with a sampler, driven by hand.
 struct Rig {
@@ -24,7 +25,7 @@ struct Rig {
 impl Rig {
     /// After reset, no slot has a part.
     fn bare(name: &str) -> Rig {
-        let all = configs::all(&configs::rtl_dir()).expect("rtl/configs.toml");
+        let all = configs::all(&rtl_dir()).expect("rtl/configs.toml");
         let config = all.into_iter().find(|named| named.name == name).expect("a configuration").config;
         let inputs = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
         Rig {

@@ -1,12 +1,13 @@
 //! The model of coverage as such: numbers, merging, and what configurations can reach.
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::{Profile, RandomStimulus};
 use atoms_coverage::{Map, Model, Sampler};
 use atoms_model::Config;
 use atoms_ops::OPS;
+use atoms_stimulus::configs;
+use atoms_stimulus::{Profile, RandomStimulus};
 
 /// What random stimulus hits, the model alone: 4 runs from reset, every other one with mbarrier operations
 /// only.
@@ -27,7 +28,7 @@ fn random(config: Config, first_seed: u64, requests: u64) -> Map {
 #[test]
 fn nothing_unreachable_is_hit() {
     let model = Model::standard();
-    for named in configs::all(&configs::rtl_dir()).expect("rtl/configs.toml") {
+    for named in configs::all(&rtl_dir()).expect("rtl/configs.toml") {
         let map = random(named.config, 1, 2500);
         let mut hit = 0;
         for (bin, hits) in map.iter() {
@@ -100,7 +101,7 @@ fn bins_are_numbered_through() {
 /// What no supported configuration can hit is no bin; the number of the others is what was intended.
 #[test]
 fn there_are_as_many_bins_as_a_person_can_look_at() {
-    let configs = configs::all(&configs::rtl_dir()).expect("rtl/configs.toml");
+    let configs = configs::all(&rtl_dir()).expect("rtl/configs.toml");
     let mut bins = 0;
     for group in &Model::standard().groups {
         let reachable = |at| configs.iter().any(|named| (group.reachable)(&named.config, &group.values(at)));

@@ -4,8 +4,9 @@ use expect_test::expect_file;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::embedded::rtl_dir;
 use atoms_coverage::{Group, Model};
+use atoms_stimulus::configs::{self, NamedConfig};
 
 const BEGIN: &str = "<!-- begin: groups of bins -->\n";
 const END: &str = "<!-- end: groups of bins -->\n";
@@ -64,7 +65,7 @@ fn the_page_lists_the_groups() {
     let page = std::fs::read_to_string(&path).expect("docs/coverage.md can be read");
     let (before, rest) = page.split_once(BEGIN).expect("docs/coverage.md has the marker of the groups");
     let (_, after) = rest.split_once(END).expect("docs/coverage.md has the marker behind the groups");
-    let configs = configs::all(&configs::rtl_dir()).expect("rtl/configs.toml");
+    let configs = configs::all(&rtl_dir()).expect("rtl/configs.toml");
     let expected = format!("{before}{BEGIN}{}{END}{after}", groups(&Model::standard(), &configs));
     expect_file![&path].assert_eq(&expected);
 }

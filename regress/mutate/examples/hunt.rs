@@ -13,7 +13,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_mutate::{
     Explained, Fate, Hunt, JudgedBy, KillCheck, Mutant, MutationReport, Planted, Stage, StageTally, hunt,
     hunt_built, hunt_planted, lint_survivors, mutants, sample, stages, woven, write_survivors,
@@ -57,7 +57,7 @@ struct HuntArgs {
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let args = HuntArgs::parse();
-    let rtl_dir = configs::rtl_dir();
+    let rtl_dir = rtl_dir();
     let corpus = rtl_dir.with_file_name("tests").join("regress/corpus.json");
     let mut stages = stages(Some(&corpus))?;
     stages.truncate(args.stages.unwrap_or(usize::MAX));

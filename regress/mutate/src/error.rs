@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use atoms_cosim::configs::ConfigsError;
 use atoms_cosim::machine::Failure;
-use atoms_cosim::stimulus::UnknownProfile;
 use atoms_cosim::woven::WovenError;
 use atoms_coverage::corpus::CorpusError;
+use atoms_stimulus::UnknownProfile;
+use atoms_stimulus::configs::ConfigsError;
 use atoms_verilated::{BuildError, RtlError};
 use atoms_weave::WeaveError;
 

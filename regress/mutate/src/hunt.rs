@@ -7,10 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use atoms_cosim::case::{Case, CaseStimulus};
-use atoms_cosim::configs;
 use atoms_cosim::machine::Failure;
 use atoms_cosim::mismatch::ComparedSignal;
-use atoms_cosim::request::{Lane, PartWrite, WarpRequest};
 use atoms_cosim::rtl::BuildStep;
 use atoms_cosim::session::{Tally, WATCHDOG_CYCLES};
 use atoms_cosim::woven::{Recording, Reply, Switch, WovenBench, WovenError, WovenRtl};
@@ -18,6 +16,8 @@ use atoms_coverage::episode::Episode;
 use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
+use atoms_stimulus::configs;
+use atoms_stimulus::request::{Lane, PartWrite, WarpRequest};
 use atoms_verilated::RtlError;
 
 use crate::{Mutant, MutateError, Planted, Stage};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use atoms_cosim::configs;
 use atoms_cosim::rtl;
+use atoms_stimulus::configs;
 use fs_err as fs;
 
 use crate::{Explained, Fate, Kill, KillCheck, Mutant, MutateError};

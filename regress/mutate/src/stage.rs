@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use atoms_cosim::stimulus::Profile;
 use atoms_coverage::Model;
 use atoms_coverage::corpus::Corpus;
 use atoms_coverage::episode::Episode;
+use atoms_stimulus::Profile;
 
 use crate::MutateError;
 

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use atoms_cosim::configs;
-use atoms_cosim::stimulus::Profile;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::woven::{Recording, WovenError, WovenRtl};
 use atoms_coverage::episode::Episode;
 use atoms_mutate::{
     Explained, Explanation, Fate, Hunt, JudgedBy, KillCheck, Mutant, MutationReport, Stage, altered_folder,
     hunt, hunt_built, hunt_planted, mutants, sample, woven,
 };
+use atoms_stimulus::Profile;
 
 fn tiny() -> WovenRtl {
-    woven(&configs::rtl_dir(), "tiny", &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
+    woven(&rtl_dir(), "tiny", &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// An empty folder for one test.
@@ -45,7 +45,7 @@ fn keys_are_unique_and_the_list_has_no_other() {
     let keys: BTreeSet<String> = all.iter().map(ToString::to_string).collect();
     assert_eq!(keys.len(), all.len());
     assert!(keys.len() >= 2000, "{} mutants", keys.len());
-    let list = configs::rtl_dir().join("formal/mutants.toml");
+    let list = rtl_dir().join("formal/mutants.toml");
     let explained = Explained::read(&list).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(explained.stale(keys.iter().map(String::as_str)), Vec::<&str>::new());
 }
@@ -53,7 +53,7 @@ fn keys_are_unique_and_the_list_has_no_other() {
 /// Each defect that the oracle must notice fits the RTL as it is, and names a clause.
 #[test]
 fn planted_defects_fit_the_rtl_and_name_a_clause() {
-    let rtl = configs::rtl_dir();
+    let rtl = rtl_dir();
     let list = Explained::read(&rtl.join("formal/common.toml")).unwrap_or_else(|error| panic!("{error}"));
     assert!(list.defects.len() >= 60, "{} defects", list.defects.len());
     let spec = fs::read_to_string(rtl.join("../docs/spec.md")).expect("the specification");
@@ -85,7 +85,7 @@ fn a_sample_is_of_its_seed_and_in_order() {
 #[test]
 #[ignore = "nightly: three builds with all mutants"]
 fn a_switch_and_an_altered_text_do_the_same() {
-    let rtl = configs::rtl_dir();
+    let rtl = rtl_dir();
     let woven = tiny();
     let all = every(&woven);
     let config = &woven.config.config;
@@ -111,7 +111,7 @@ fn a_switch_and_an_altered_text_do_the_same() {
 /// Of a defect and of what is none one is killed, and the report says so.
 #[test]
 fn a_defect_is_killed_and_what_is_none_survives() {
-    let rtl = configs::rtl_dir();
+    let rtl = rtl_dir();
     let woven = tiny();
     let all = every(&woven);
     let killed = "atoms_alu.sv: `$signed(b[i]) > $signed(old[i])` with `<` as its operator";
@@ -152,7 +152,7 @@ fn a_defect_is_killed_and_what_is_none_survives() {
 #[test]
 #[ignore = "nightly: a build of a mutant"]
 fn what_is_elaborated_is_altered_by_a_build() {
-    let rtl = configs::rtl_dir();
+    let rtl = rtl_dir();
     let woven = tiny();
     let chosen = [named(&every(&woven), "atoms_alu.sv: `NumBanks` one smaller, in: for")];
     assert_eq!(chosen[0].switch, None);
@@ -170,7 +170,7 @@ fn what_is_elaborated_is_altered_by_a_build() {
 /// The oracle alone notices a wrong word, and a unit that never answers.
 #[test]
 fn the_oracle_judges_without_the_model() {
-    let rtl = configs::rtl_dir();
+    let rtl = rtl_dir();
     let all = every(&tiny());
     let chosen = [
         named(&all, "atoms_alu.sv: `$signed(b[i]) > $signed(old[i])` with `<` as its operator"),
@@ -189,7 +189,7 @@ fn the_oracle_judges_without_the_model() {
 #[test]
 #[ignore = "nightly: builds of defects"]
 fn planted_defects_are_noticed_by_the_oracle() {
-    let rtl = configs::rtl_dir();
+    let rtl = rtl_dir();
     let list = Explained::read(&rtl.join("formal/common.toml")).unwrap_or_else(|error| panic!("{error}"));
     let named = |about: &str| {
         let found = list.defects.iter().find(|defect| defect.about == about);

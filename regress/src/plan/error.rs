@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use atoms_cosim::configs::ConfigsError;
+use atoms_stimulus::configs::ConfigsError;
 
 /// Why a plan cannot be run.
 #[derive(Debug, thiserror::Error)]

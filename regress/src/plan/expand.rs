@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use atoms_cosim::case::Case;
-use atoms_cosim::configs::{self, NamedConfig};
-use atoms_cosim::stimulus::Profile as Stimulus;
+use atoms_stimulus::Profile as Stimulus;
+use atoms_stimulus::configs::{self, NamedConfig};
 
 use super::file::{
     CorpusEntry, DirectedEntry, KernelEntry, Plan, PlanEntry, Profile, RandomEntry, StimulusSource,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use atoms_cosim::stimulus::Profile as Stimulus;
+use atoms_stimulus::Profile as Stimulus;
 use atoms_verilated::Variant;
 use serde::{Deserialize, Deserializer};
 use serde_untagged::UntaggedEnumVisitor;

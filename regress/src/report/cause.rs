@@ -1,8 +1,8 @@
 //! Buckets that likely have one cause, and the parameters that tell the configurations in which they fail from
 //! those that pass.
 
-use atoms_cosim::configs::NamedConfig;
 use atoms_model::config::{PARAMETERS, Parameter, ParameterKind};
+use atoms_stimulus::configs::NamedConfig;
 
 use crate::report::summary::{Bucket, Cause, Separation};
 use crate::run::totals::Cell;
@@ -110,12 +110,14 @@ fn separation(
 
 #[cfg(test)]
 mod tests {
+    use atoms_cosim::embedded::rtl_dir;
+
     use super::*;
     use crate::run::result::{Status, Work};
     use crate::run::totals::Totals;
     use crate::triage::signature::FailureKind::{self, Mismatch, Oracle};
     use crate::triage::signature::Signature;
-    use atoms_cosim::configs;
+    use atoms_stimulus::configs;
 
     /// A bucket with this kind and signal, in the configurations for which `fails` holds, and the cells of its entry.
     fn planted(kind: FailureKind, what: &str, fails: impl Fn(&NamedConfig) -> bool) -> (Bucket, Vec<Cell>) {
@@ -123,7 +125,7 @@ mod tests {
         let entry = key.to_string();
         let (entries, mut cells) = ([entry.clone()].into(), Vec::new());
         let mut bucket = Bucket { key, entries, ..Bucket::default() };
-        for config in configs::all(&configs::rtl_dir()).expect("configurations") {
+        for config in configs::all(&rtl_dir()).expect("configurations") {
             let failed = fails(&config);
             let mut totals = Totals::default();
             totals.add(if failed { Status::Failed } else { Status::Passed }, Work::default());
@@ -136,14 +138,14 @@ mod tests {
     }
 
     fn found(planted: Vec<(Bucket, Vec<Cell>)>) -> Vec<Cause> {
-        let all = configs::all(&configs::rtl_dir()).expect("configurations");
+        let all = configs::all(&rtl_dir()).expect("configurations");
         let (buckets, cells): (Vec<_>, Vec<_>) = planted.into_iter().unzip();
         causes(&buckets, &cells.concat(), &all)
     }
 
     #[test]
     fn the_parameter_that_separates_is_named() {
-        let all = configs::all(&configs::rtl_dir()).expect("configurations").len();
+        let all = configs::all(&rtl_dir()).expect("configurations").len();
         let forwarding = planted(Mismatch, "a", |c| c.config.forwarding);
         let n = forwarding.0.configs.len();
         let causes = found(vec![forwarding]);

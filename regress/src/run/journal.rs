@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use atoms_cosim::monitor::Cycle;
-use atoms_cosim::session::Listener;
+use atoms_monitor::Cycle;
+use atoms_monitor::Listener;
 use fs_err::os::unix::fs::FileExt;
 use fs_err::{self as fs, File};
 use serde::{Deserialize, Serialize};

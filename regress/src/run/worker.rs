@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use atoms_cosim::case::{Case, CaseStimulus};
-use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine};
-use atoms_cosim::monitor::Cycle;
 use atoms_cosim::recorder::Recorder;
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Listener, Session};
-use atoms_cosim::stimulus::{Profile, Stimulus};
+use atoms_cosim::session::Session;
+use atoms_monitor::Cycle;
+use atoms_monitor::Listener;
+use atoms_stimulus::configs::NamedConfig;
+use atoms_stimulus::{Profile, Stimulus};
 use atoms_verilated::{Coverage, Library};
 use bitvec::vec::BitVec;
 

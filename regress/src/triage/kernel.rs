@@ -4,8 +4,9 @@ use std::path::Path;
 
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
-use atoms_cosim::session::{Listener, Session};
+use atoms_cosim::session::Session;
 use atoms_isa::{Arch, Program};
+use atoms_monitor::Listener;
 use atoms_sm::{Launch, Outcome, RunError, SmConfig};
 
 use crate::triage::test_failure::TestFailure;

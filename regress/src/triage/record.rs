@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use atoms_cosim::configs::{NamedConfig, is_name};
 use atoms_model::Config;
 use atoms_model::config::{PARAMETERS, ParameterKind};
+use atoms_stimulus::configs::{NamedConfig, is_name};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

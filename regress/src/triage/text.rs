@@ -6,9 +6,9 @@ use atoms_cosim::case::Case;
 use atoms_cosim::cause::{self, CauseError, CauseSuspect};
 use atoms_cosim::machine::Failure;
 use atoms_cosim::mismatch::Difference;
-use atoms_cosim::request::Lane;
 use atoms_cosim::scoreboard::OracleViolation;
 use atoms_ops::{Op, Operands, Size};
+use atoms_stimulus::request::Lane;
 
 use crate::triage::layout::file;
 use crate::triage::minimize::MinimizedCase;

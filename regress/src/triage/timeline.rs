@@ -3,14 +3,14 @@
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine};
-use atoms_cosim::monitor::{
-    AtIssue, BankWrite, ClusterAnswer, Cycle, InFlight, Monitor, PassIssued, WakeUp, WarpAnswer,
-};
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::Stimulus;
 use atoms_cosim::trials::load_case;
 use atoms_model::port::{In, Out};
+use atoms_monitor::{
+    AtIssue, BankWrite, ClusterAnswer, Cycle, InFlight, Monitor, PassIssued, WakeUp, WarpAnswer,
+};
 use atoms_ops::Fault;
+use atoms_stimulus::Stimulus;
 
 use crate::triage::signature::OpName;
 

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use atoms_cosim::configs;
+use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
 use atoms_silicon::capture::{Capture, CaptureError, Code, ProgramOutcome};
 use atoms_silicon::report::{self, CaptureReport};
 use atoms_silicon::supervisor::Supervisor;
 use atoms_silicon::{budget, catalogue};
+use atoms_stimulus::configs;
 
 /// A folder of a test, empty.
 fn folder(name: &str) -> PathBuf {
@@ -52,7 +53,7 @@ fn read(path: &Path) -> Capture {
 }
 
 fn replayed(capture: &Capture) -> CaptureReport {
-    let config = configs::named(&configs::rtl_dir(), "default").unwrap();
+    let config = configs::named(&rtl_dir(), "default").unwrap();
     let port = || Ok::<_, std::convert::Infallible>(Session::new(ModelMachine::new(config.config), None));
     let mut report = report::judge(capture);
     report.replayed = report::replay(capture, port, |_| {}).ok();

@@ -18,10 +18,11 @@ pub struct GeneratedBy {
 pub const TESTS: &[GeneratedBy] = &[
     GeneratedBy { files: &["rtl/atoms_cfg_pkg.sv"], folder: "model", target: &["--test", "integration"], name: "package::the_committed_package_is_that_of_default" },
     GeneratedBy { files: &["rtl/atoms_op_pkg.sv"], folder: "ops", target: &["--test", "generated"], name: "the_package_of_the_operations_is_up_to_date" },
+    GeneratedBy { files: &["cosim/stimulus/data/configs.toml"], folder: "cosim/stimulus", target: &["--lib"], name: "configs::tests::the_embedded_configurations_are_those_of_the_rtl" },
     GeneratedBy { files: &["docs/spec.md"], folder: "ops", target: &["--test", "generated"], name: "the_operation_table_is_up_to_date" },
     GeneratedBy { files: &["docs/sass.md"], folder: "isa", target: &["--test", "integration"], name: "table::the_page_is_up_to_date" },
     GeneratedBy { files: &["docs/builtins.md"], folder: "isa/builtin", target: &["--test", "integration"], name: "page::the_page_is_up_to_date" },
-    GeneratedBy { files: &["docs/profiles.md"], folder: "cosim", target: &["--lib"], name: "stimulus::tests::the_page_has_every_key" },
+    GeneratedBy { files: &["docs/profiles.md"], folder: "cosim/stimulus", target: &["--lib"], name: "tests::the_page_has_every_key" },
     GeneratedBy { files: &["docs/reports.md"], folder: "cosim", target: &["--lib"], name: "usage::stack::tests::the_page_has_every_class" },
     GeneratedBy { files: &["docs/coverage.md"], folder: "regress/coverage", target: &["--test", "integration"], name: "coverage_page::the_page_lists_the_groups" },
     GeneratedBy { files: &["docs/explore.md"], folder: "explore", target: &["--test", "integration"], name: "page::the_page_has_every_workload" },

@@ -2,12 +2,12 @@
 
 use atoms_cosim::case::Pauses;
 use atoms_cosim::machine::Machine;
-use atoms_cosim::request::{ClusterRequest, Lane, WarpRequest};
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::Stimulus;
 use atoms_model::Config;
 use atoms_model::port::{In, Out};
 use atoms_ops::{Op, Size};
+use atoms_stimulus::Stimulus;
+use atoms_stimulus::request::{ClusterRequest, Lane, WarpRequest};
 
 use super::agent::{Agent, Asks, Copy, Reply, Step};
 use super::deadlock::{Awaited, BlockedAgent, Deadlock};

@@ -1,9 +1,9 @@
 //! The program of a design: its agents, what each does, and where objects and data lie.
 
-use atoms_cosim::request::PartWrite;
 use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
+use atoms_stimulus::request::PartWrite;
 
 use super::account::{Account, ObjectAccount};
 use super::agent::{Access, Agent, Asks, Copy, LaneAccess, Reply, Step, Wait};

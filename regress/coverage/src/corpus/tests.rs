@@ -1,5 +1,5 @@
-use atoms_cosim::stimulus::{Profile, Share};
 use atoms_ops::Op;
+use atoms_stimulus::{Profile, Share};
 
 use super::*;
 use crate::{Dimension, Group, Model};

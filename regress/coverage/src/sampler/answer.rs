@@ -1,10 +1,10 @@
 //! Answers: which lanes stored, what waits, what was refused, in how many passes.
 
-use atoms_cosim::monitor::WarpAnswer;
-use atoms_cosim::request::ClusterRequest;
 use atoms_model::Config;
 use atoms_model::lanes::lanes;
+use atoms_monitor::WarpAnswer;
 use atoms_ops::{Fault, Op, Size, instruction};
+use atoms_stimulus::request::ClusterRequest;
 
 use super::hits::Hits;
 use super::in_flight::InFlightRequest;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use atoms_cosim::request::{ClusterRequest, Lane, WarpRequest};
 use atoms_model::Config;
 use atoms_model::port::{MAX_BANKS, MAX_LANES};
 use atoms_ops::{Op, Size, instruction};
+use atoms_stimulus::request::{ClusterRequest, Lane, WarpRequest};
 
 use crate::groups::values::{Kind, Port, Wanted};
 

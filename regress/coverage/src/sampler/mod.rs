@@ -20,14 +20,14 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-use atoms_cosim::monitor::{AtIssue, Cycle, InFlight, LastStage, PassIssued};
-use atoms_cosim::request::WarpRequest;
-use atoms_cosim::session::Listener;
 use atoms_model::Config;
 use atoms_model::lanes::banks;
 use atoms_model::port::MAX_BANKS;
 use atoms_model::spin::SpinTurns;
+use atoms_monitor::Listener;
+use atoms_monitor::{AtIssue, Cycle, InFlight, LastStage, PassIssued};
 use atoms_ops::Op;
+use atoms_stimulus::request::WarpRequest;
 
 use crate::groups::kernels::{Counter, Favour, Favoured};
 use crate::groups::objects::{CompletingOp, Completions};

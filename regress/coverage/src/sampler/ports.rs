@@ -1,8 +1,8 @@
 //! Ports and queues, cycle by cycle, and the CTA table.
 
-use atoms_cosim::monitor::{Cycle, QueueState};
-use atoms_cosim::request::PartWrite;
 use atoms_model::Config;
+use atoms_monitor::{Cycle, QueueState};
+use atoms_stimulus::request::PartWrite;
 
 use super::hits::Hits;
 use crate::groups::ports::{

@@ -1,10 +1,10 @@
 //! A request as it comes to issue: where its lanes are, and what it is an example of.
 
-use atoms_cosim::request::PartWrite;
 use atoms_model::Config;
 use atoms_model::lanes::{banks, lanes};
 use atoms_model::port::MAX_BANKS;
 use atoms_ops::{Op, Size};
+use atoms_stimulus::request::PartWrite;
 
 use super::hits::Hits;
 use super::in_flight::{ConflictStats, InFlightRequest};

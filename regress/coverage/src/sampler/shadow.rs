@@ -1,8 +1,8 @@
 //! Memory as the banks were seen to be written.
 
-use atoms_cosim::monitor::BankPorts;
 use atoms_model::Config;
 use atoms_model::lanes::banks;
+use atoms_monitor::BankPorts;
 
 use super::APART;
 use crate::groups::pipeline::Writer;

@@ -1,11 +1,11 @@
 //! A pass in the last stage of the pipeline: what it does to plain memory.
 
-use atoms_cosim::monitor::{BankPorts, PassIssued};
-use atoms_cosim::request::Lane;
 use atoms_model::Config;
 use atoms_model::lanes::{accesses, lanes};
 use atoms_model::port::{MAX_BANKS, MAX_LANES};
+use atoms_monitor::{BankPorts, PassIssued};
 use atoms_ops::{Coalescing, Op, Size};
+use atoms_stimulus::request::Lane;
 
 use super::hits::Hits;
 use super::in_flight::InFlightRequest;

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use atoms_cosim::monitor::{BankPorts, Cycle, WaiterPlaces};
 use atoms_model::Config;
 use atoms_model::lanes::lanes as places;
+use atoms_monitor::{BankPorts, Cycle, WaiterPlaces};
 
 use super::hits::Hits;
 use crate::groups::values::{Few, Port};

@@ -6,11 +6,11 @@
 //!
 //! [`BinValue::needs`]: crate::cross::Value::needs
 
-use atoms_cosim::stimulus::{
+use atoms_ops::{Op, Size};
+use atoms_stimulus::{
     Faults, Form, Immediate, Lanes, Limit, Meet, Pace, Paces, Profile, Scale, Share, Span, Spread, Values,
     Wait, Weights,
 };
-use atoms_ops::{Op, Size};
 use rand::{Rng, RngExt};
 
 use crate::cross::{Cover, Key};

@@ -6,8 +6,8 @@
 
 mod focus;
 
-use atoms_cosim::stimulus::Profile;
 use atoms_model::Config;
+use atoms_stimulus::Profile;
 use bitvec::vec::BitVec;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,17 +1,22 @@
-//! Stimulus: what drives the inputs of a machine, and random stimulus with its knobs.
+//! Requests to the unit as values ([`request`]), its configurations ([`configs`]), and random requests.
 //!
 //! [`RandomStimulus`] draws requests where operations change behaviour, in bursts of conflict, with
 //! back-pressure on every port; what it draws and how often is its [`Profile`]. [`RetryLoops`] asks whether
 //! loops around CAST.SPIN end.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
 mod barriers;
 mod choose;
 mod cluster;
+pub mod configs;
 mod follow;
 mod objects;
 mod pace;
 mod profile;
 mod random;
+pub mod request;
 mod retry;
 mod step;
 mod tags;

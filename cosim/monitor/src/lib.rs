@@ -11,14 +11,20 @@
 //! MBAR.TRY_WAIT can be overtaken: suspended, it is answered by a wake-up instead. So where an answer belongs to a
 //! younger request, those before it must all be such, and be suspended.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod listener;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use atoms_model::Config;
 use atoms_model::port::{In, MAX_BANKS, MAX_LANES, Out, Probe};
 use atoms_ops::Op;
+use atoms_stimulus::request::{ClusterRequest, PartWrite, WarpRequest};
 
-use crate::request::{ClusterRequest, PartWrite, WarpRequest};
+pub use listener::Listener;
 
 /// A request that its port accepted, and that may be inside the unit.
 #[derive(Debug)]

@@ -7,10 +7,7 @@ use std::path::{Path, PathBuf};
 
 use atoms_model::Config;
 use atoms_model::config::{ConfigError, PARAMETERS, Parameter, ParameterKind};
-use atoms_verilated::{checkout, hash};
 use serde_json::{Map, Value};
-
-use crate::embedded;
 
 /// A configuration with its name.
 #[derive(Clone, Debug)]
@@ -24,19 +21,6 @@ pub struct NamedConfig {
     pub config: Config,
 }
 
-/// Bytes of a name that a name of a file has at most.
-const LONGEST_STEM: usize = 100;
-
-impl NamedConfig {
-    /// The name as the beginning of a file's name; of a long one its beginning and its hash.
-    pub fn file_stem(&self) -> String {
-        match self.name.get(..LONGEST_STEM) {
-            Some(beginning) if beginning != self.name => format!("{beginning}-{:.12}", hash([&self.name])),
-            _ => self.name.clone(),
-        }
-    }
-}
-
 /// Whether a configuration or a point may be called so: it then is one word of a command line, and part of a path.
 pub fn is_name(name: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphanumeric() || "_-.,=".contains(c);
@@ -47,14 +31,10 @@ pub fn is_name(name: &str) -> bool {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigsError {
     /// The file cannot be read.
-    #[error("{0}; work in a checkout, or set ATOMS_RTL to the folder of the RTL")]
-    Read(#[from] std::io::Error),
-    /// The RTL that the program carries cannot be unpacked.
     #[error(
-        "cannot unpack the RTL of this program: {0}; set ATOMS_CACHE to a folder that can be written, or ATOMS_RTL to one \
-         with RTL"
+        "{0}; work in a checkout, or set ATOMS_RTL to the folder of the RTL, or ATOMS_CACHE to a folder that can be written"
     )]
-    Unpack(std::io::Error),
+    Read(#[from] std::io::Error),
     /// The file is no TOML: what the parser says, with line and column.
     #[error("`{path}`: {1}", path = .0.display())]
     Toml(PathBuf, #[source] Box<toml::de::Error>),
@@ -87,24 +67,6 @@ pub fn parameters(config: &Config) -> Map<String, Value> {
     PARAMETERS.iter().map(|p| (p.name.to_string(), value(p))).collect()
 }
 
-/// Folder of the RTL in use: `ATOMS_RTL`; else `rtl/` of the checkout around the working folder; else where the
-/// RTL that the program carries is unpacked; else, in a program without, `rtl/` of the working folder. Absolute.
-pub fn rtl_dir() -> PathBuf {
-    let here = std::env::current_dir().unwrap_or_default();
-    match std::env::var_os("ATOMS_RTL") {
-        Some(dir) if !dir.is_empty() => here.join(dir),
-        _ => checkout(&here)
-            .map(|root| root.join("rtl"))
-            .or_else(|| {
-                let folder = embedded::folder()?;
-                // What hinders it, `list` says.
-                let _ = embedded::unpack(&folder);
-                Some(folder)
-            })
-            .unwrap_or_else(|| here.join("rtl")),
-    }
-}
-
 /// What `configs.toml` has under one name.
 #[derive(Debug)]
 pub struct ListedConfig {
@@ -119,15 +81,23 @@ pub struct ListedConfig {
 /// # Errors
 /// [`ConfigsError`], but not `Unknown`; about one table only within the list.
 pub fn list(rtl_dir: &Path) -> Result<Vec<ListedConfig>, ConfigsError> {
-    if embedded::folder().is_some_and(|folder| folder == rtl_dir) {
-        embedded::unpack(rtl_dir).map_err(ConfigsError::Unpack)?;
-    }
     let path = rtl_dir.join("configs.toml");
-    let text = fs_err::read_to_string(&path)?;
+    parse(&path, &fs_err::read_to_string(&path)?)
+}
+
+/// The configurations of this version: `rtl/configs.toml`, embedded.
+pub fn built_in() -> Vec<NamedConfig> {
+    let listed = parse(Path::new("configs.toml"), include_str!("../data/configs.toml"));
+    let configs: Result<_, _> = listed.into_iter().flatten().map(|listed| listed.config).collect();
+    configs.expect("a test reads the embedded file")
+}
+
+/// Everything in `text`, which was read from `path`.
+fn parse(path: &Path, text: &str) -> Result<Vec<ListedConfig>, ConfigsError> {
     let table: toml::Table =
-        toml::from_str(&text).map_err(|error| ConfigsError::Toml(path.clone(), error.into()))?;
+        toml::from_str(text).map_err(|error| ConfigsError::Toml(path.to_path_buf(), error.into()))?;
     let listed =
-        |(name, value): (&String, _)| ListedConfig { name: name.clone(), config: one(&path, name, value) };
+        |(name, value): (&String, _)| ListedConfig { name: name.clone(), config: one(path, name, value) };
     let mut configs: Vec<_> = table.iter().map(listed).collect();
     // The parser sorts tables by name; a reader expects the order of the file.
     configs.sort_by_key(|listed| text.find(&format!("[{}]", listed.name)));
@@ -254,6 +224,10 @@ mod tests {
 
     use super::*;
 
+    fn rtl_dir() -> PathBuf {
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../rtl").into()
+    }
+
     /// Values that a parameter allows.
     fn values(parameter: &Parameter) -> Vec<u32> {
         let number = |value: &u32| parameter.parse(&value.to_string()).is_ok();
@@ -273,7 +247,7 @@ mod tests {
         /// The same changes in any order have one name, which leads back to the point.
         #[test]
         fn a_point_has_one_name(
-            base in select(all(&rtl_dir()).expect("configurations")),
+            base in select(built_in()),
             changes in proptest::sample::subsequence(PARAMETERS.iter().collect::<Vec<_>>(), 0..=PARAMETERS.len())
                 .prop_flat_map(|some| some.into_iter().map(|p| (Just(p), select(values(p)))).collect::<Vec<_>>())
                 .prop_shuffle(),
@@ -293,9 +267,13 @@ mod tests {
             prop_assert_eq!(&found.name, &name_of(&base.name, &sorted));
             prop_assert_eq!(named(&dir, &found.name).expect("its own name").name, found.name.clone());
             prop_assert!(is_name(&found.name));
-            let stem = found.file_stem();
-            prop_assert!(stem.len() <= 120 && found.name.starts_with(&stem[..stem.len().min(LONGEST_STEM)]));
         }
+    }
+
+    #[test]
+    fn the_embedded_configurations_are_those_of_the_rtl() {
+        let text = fs_err::read_to_string(rtl_dir().join("configs.toml")).expect("it is there");
+        expect_test::expect_file!["../data/configs.toml"].assert_eq(&text);
     }
 
     #[test]

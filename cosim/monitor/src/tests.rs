@@ -1,8 +1,8 @@
+use atoms_model::Unit;
 use atoms_model::config::Config;
 
 use super::*;
-use crate::machine::{Machine, ModelMachine};
-use crate::stimulus::{Profile, RandomStimulus, Stimulus, settle};
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
 
 /// A machine whose pins a test sets: everything is taken, and nothing is offered.
 struct Pins {
@@ -267,7 +267,7 @@ fn the_pipeline_is_shown() {
 fn every_request_is_answered_or_dropped_under_its_number() {
     for profile in ["default", "pressure", "objects"] {
         let config = Config::default();
-        let mut machine = ModelMachine::new(config);
+        let (mut unit, mut probe) = (Unit::new(config), Probe::default());
         let profile = Profile::named(profile).expect("it exists");
         let mut stimulus = RandomStimulus::new(config, &profile, 5, 1500);
         let (mut monitor, mut i) = (Monitor::new(&config), In::default());
@@ -278,9 +278,10 @@ fn every_request_is_answered_or_dropped_under_its_number() {
             stimulus.drive(&mut i);
             // A reset now and then, with requests inside.
             i.rst_n = u8::from(number % 3000 != 2999);
-            machine.cycle(&i).expect("the model goes on");
-            let (out, probe) = (machine.out(), machine.probe());
-            let cycle = monitor.cycle(number, &i, out, probe);
+            let out = *unit.evaluate(&i);
+            unit.probe(&mut probe);
+            unit.tick(&i);
+            let cycle = monitor.cycle(number, &i, &out, &probe);
             let warp =
                 cycle.warp_answer.as_ref().and_then(|answer| Some((answer.appears.clone()?, answer.tag)));
             let wake_up =
@@ -320,8 +321,8 @@ fn every_request_is_answered_or_dropped_under_its_number() {
             }
             accepted[0] += usize::from(cycle.warp_accepted.is_some());
             accepted[1] += usize::from(cycle.cluster_accepted.is_some());
-            stimulus.observe(&i, out);
-            settle(&mut i, out);
+            stimulus.observe(&i, &out);
+            settle(&mut i, &out);
             if stimulus.finished() && monitor.inside() == 0 && i.req_valid | i.cl_valid == 0 {
                 break;
             }

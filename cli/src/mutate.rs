@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::embedded::rtl_dir;
-use atoms_mutate::{
+use atoms_faults::mutate::{
     Explained, Hunt, JudgedBy, Mutant, MutationReport, StageTally, hunt, lint_survivors, mutants, sample,
     stages, woven, write_survivors,
 };

@@ -1,7 +1,7 @@
 //! Schemas of what `--json` prints, derived from the types of the results and committed in `docs/schema/`.
 
 use atoms_explore::cost::{ModuleCost, UnitCost};
-use atoms_mutate::MutationResult;
+use atoms_faults::mutate::MutationResult;
 use atoms_regress::report::json::RegressionResult;
 use atoms_regress::report::summary::Summary;
 use atoms_silicon::report::CaptureReport;

@@ -8,8 +8,7 @@ use atoms_model::Unit;
 use atoms_model::registers::SeeRegister;
 use atoms_verilated::{DesignSignal, Rtl, RtlError, Variant};
 
-/// The top module, in paths of both sides.
-pub const TOP: &str = "atoms_unit";
+use crate::rtl::TOP;
 
 /// How much of each cycle a wave shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

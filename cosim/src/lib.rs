@@ -9,7 +9,6 @@
 pub mod bench;
 pub mod campaign;
 pub mod case;
-pub mod cause;
 pub mod embedded;
 pub mod follower;
 mod inputs;
@@ -25,4 +24,3 @@ pub mod shrink;
 pub mod trace;
 pub mod trials;
 pub mod usage;
-pub mod woven;

@@ -16,7 +16,7 @@ use crate::embedded;
 /// List of the sources, in the folder of the RTL.
 const LIST: &str = "atoms.f";
 /// The module that has the ports.
-pub(crate) const TOP: &str = "atoms_unit";
+pub const TOP: &str = "atoms_unit";
 /// The source that each configuration has its own of.
 const PACKAGE: &str = "atoms_cfg_pkg.sv";
 

@@ -168,6 +168,8 @@ const UNKNOWN: &[(&str, &[&str])] = &[
     ("sm",     &["atoms_verilated", "atoms_cosim", "Lockstep"]),
     ("stimulus", &["atoms_verilated", "atoms_cosim"]),
     ("monitor", &["atoms_verilated", "atoms_oracle", "atoms_cosim"]),
+    ("coverage", &["atoms_verilated", "atoms_cosim", "atoms_regress"]),
+    ("faults", &["clap", "atoms_regress", "atoms_sm", "is_terminal"]),
     ("cosim",  &["clap", "atoms_isa", "atoms_sm", "is_terminal"]),
     ("waves",  &["atoms_"]),
 ];

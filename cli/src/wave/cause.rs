@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use atoms_cosim::case::Case;
-use atoms_cosim::cause::{self, CauseError, CauseSuspect};
 use atoms_cosim::embedded::rtl_dir;
-use atoms_cosim::woven::WovenRtl;
+use atoms_faults::cause::{self, CauseError, CauseSuspect};
+use atoms_faults::woven::WovenRtl;
 use atoms_regress::triage::repro::Bundle;
 use atoms_stimulus::configs::NamedConfig;
 use schemars::JsonSchema;

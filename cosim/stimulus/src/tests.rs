@@ -513,11 +513,11 @@ fn the_page_has_every_key() {
     };
     let table: String = Profile::keys().iter().map(row).collect();
     let path = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/profiles.md"));
-    let page = std::fs::read_to_string(&path).expect("the page is there");
+    let page = std::fs::read_to_string(path).expect("the page is there");
     let head = "| key | values | by default | what it says |\n|---|---|---|---|\n";
     let (before, _) = page.split_once(head).expect("a table");
     let expected = format!("{before}{head}{table}");
-    expect_file![&path].assert_eq(&expected);
+    expect_file![path].assert_eq(&expected);
     for key in Profile::keys().iter().filter(|key| key.usual.starts_with('[')) {
         assert!(Profile::from_toml(&format!("{} = {}", key.name, key.usual)).is_ok(), "{key:?}");
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use atoms_cosim::rtl::TOP;
 use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::{BuildDir, BuildSpec, Cache, CachedFiles};
 use fs_err as fs;
@@ -19,8 +20,6 @@ use super::tools::{CostError, CostTools, ENTRY};
 
 /// The module that is a memory: a macro, not gates.
 pub(crate) const MEMORY: &str = "atoms_bank";
-/// The unit.
-pub(crate) const TOP: &str = "atoms_unit";
 /// The longest that reading the RTL, or the library, may take.
 const READING: Duration = Duration::from_secs(600);
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
+use atoms_cosim::rtl::TOP;
 use atoms_model::Config;
 use atoms_model::config::PARAMETERS;
 use atoms_verilated::{BuildSpec, hash, headers};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::{ChainFit, Fit};
 use super::formulas::{CHAINS, FORMULAS, Formula, Term, values, written};
-use super::mapping::{CellFigures, TOP};
+use super::mapping::CellFigures;
 use super::tools::{CostError, ToolIdentity};
 
 /// Measured figures of several points, of one library.

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use atoms_cosim::rtl::TOP;
 use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::{Cache, CachedFiles};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::formulas::FORMULAS;
-use super::mapping::{CellFigures, MEMORY, Mapper, MappingGoal, TOP};
+use super::mapping::{CellFigures, MEMORY, Mapper, MappingGoal};
 use super::netlist::{ElaboratedModule, Hierarchy};
 use super::paths::{PathEnd, TimingPath};
 use super::table::{BUILT_IN, CellPoint, CellTable, Fitted, parameters_of, sources_hash};

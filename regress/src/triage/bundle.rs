@@ -7,7 +7,6 @@ use std::path::{Component, Path, PathBuf};
 
 use atoms_cosim::campaign::{CYCLES_SHOWN, opinion_of_the_rtl};
 use atoms_cosim::case::Case;
-use atoms_cosim::cause::{self, CauseError, CauseSuspect};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Failure;
 use atoms_cosim::rtl;
@@ -15,7 +14,8 @@ use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::Trace;
 use atoms_cosim::trials::{Effort, run_case};
-use atoms_cosim::woven::WovenRtl;
+use atoms_faults::cause::{self, CauseError, CauseSuspect};
+use atoms_faults::woven::WovenRtl;
 use atoms_isa::Arch;
 use atoms_monitor::Listener;
 use atoms_stimulus::configs::{NamedConfig, parameters};

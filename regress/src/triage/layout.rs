@@ -17,7 +17,7 @@ pub mod file {
     pub const CASE: &str = "case.json";
     /// What was run: [`crate::triage::replay::Run`].
     pub const ORIGINAL: &str = "original.json";
-    /// The lines that are its likeliest causes: a list of [`atoms_cosim::cause::CauseSuspect`], the likeliest first.
+    /// The lines that are its likeliest causes: a list of [`atoms_faults::cause::CauseSuspect`], the likeliest first.
     pub const CAUSES: &str = "causes.json";
     /// Wave of the case's whole run, or of the last cycles of the original one.
     pub const WAVE: &str = "wave.vcd";

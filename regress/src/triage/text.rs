@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use atoms_cosim::case::Case;
-use atoms_cosim::cause::{self, CauseError, CauseSuspect};
 use atoms_cosim::machine::Failure;
 use atoms_cosim::mismatch::Difference;
 use atoms_cosim::scoreboard::OracleViolation;
+use atoms_faults::cause::{self, CauseError, CauseSuspect};
 use atoms_ops::{Op, Operands, Size};
 use atoms_stimulus::request::Lane;
 

@@ -24,7 +24,7 @@ pub const TESTS: &[GeneratedBy] = &[
     GeneratedBy { files: &["docs/builtins.md"], folder: "isa/builtin", target: &["--test", "integration"], name: "page::the_page_is_up_to_date" },
     GeneratedBy { files: &["docs/profiles.md"], folder: "cosim/stimulus", target: &["--lib"], name: "tests::the_page_has_every_key" },
     GeneratedBy { files: &["docs/reports.md"], folder: "cosim", target: &["--lib"], name: "usage::stack::tests::the_page_has_every_class" },
-    GeneratedBy { files: &["docs/coverage.md"], folder: "regress/coverage", target: &["--test", "integration"], name: "coverage_page::the_page_lists_the_groups" },
+    GeneratedBy { files: &["docs/coverage.md"], folder: "cosim/coverage", target: &["--test", "integration"], name: "coverage_page::the_page_lists_the_groups" },
     GeneratedBy { files: &["docs/explore.md"], folder: "explore", target: &["--test", "integration"], name: "page::the_page_has_every_workload" },
     GeneratedBy { files: &["docs/calibration.md"], folder: "explore", target: &["--test", "integration"], name: "calibration::the_page_has_every_residual" },
     GeneratedBy { files: &["docs/schema/*"], folder: "cli", target: &["--lib"], name: "schema::the_schemas_are_those_of_the_types" },

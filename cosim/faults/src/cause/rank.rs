@@ -1,0 +1,238 @@
+//! From experiments to a list of lines.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::schemata::Alteration;
+
+use crate::woven::{Recording, Switch, WovenRtl};
+use atoms_cosim::campaign::Campaign;
+use atoms_cosim::case::Case;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::Failure;
+use atoms_cosim::session::Session;
+use atoms_cosim::trials::Effort;
+use atoms_stimulus::Profile;
+
+use super::CauseError;
+use super::evidence::Evidence;
+use super::experiments::{Defect, Experiments, Trial};
+
+/// Runs of random requests that a repair has to stand, and warp requests in each.
+const FURTHER_RUNS: u64 = 4;
+const FURTHER_REQUESTS: u64 = 150;
+/// What closeness to the signals that differ first weighs, and the distance at which it is a half.
+const CLOSENESS: f64 = 1.5;
+const HALF_WAY: f64 = 30.0;
+/// Lines that are compared with the cycles before the failure, and what being quiet there weighs.
+const COMPARED: usize = 30;
+const QUIET: f64 = 2.5;
+
+/// A line that may be the cause.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct CauseSuspect {
+    /// Source, in the folder of the RTL.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Module or package.
+    pub module: String,
+    /// The line, without the space around it.
+    pub source: String,
+    /// What of it was altered, as it is written.
+    pub text: String,
+    /// How.
+    #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
+    pub alteration: Alteration,
+    /// RTL and model agree then, in the failing runs and in all further ones.
+    pub mends: bool,
+    /// What it does in each failing run, that of the case first.
+    pub evidence: Vec<Evidence>,
+    /// Steps back to it from the signals that differ first, on average; an assignment is one.
+    pub distance: f64,
+    /// Larger is likelier. Only its order means something.
+    pub score: f64,
+}
+
+impl CauseSuspect {
+    /// `atoms_alu.sv:60`.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.file, self.line)
+    }
+
+    /// Place and source: `atoms_alu.sv:60  result[i] = ...`.
+    pub fn headline(&self) -> String {
+        format!("{}  {}", self.place(), self.source)
+    }
+}
+
+/// The first `count` of a list as text, two lines each: place and source, and why it is in the list.
+pub fn listed(suspects: &[CauseSuspect], count: usize) -> String {
+    if suspects.is_empty() {
+        return "no alteration of any line changes anything before the failure\n".to_string();
+    }
+    let one = |(at, suspect): (usize, &CauseSuspect)| {
+        format!("{:>3}. {}\n     {suspect}\n", at + 1, suspect.headline())
+    };
+    suspects.iter().take(count).enumerate().map(one).collect()
+}
+
+/// Why it is in the list: `old[i] > b[i]` with `>=` as its operator: RTL and model agree, in all further runs too.
+impl fmt::Display for CauseSuspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}: RTL and model ", self.text, self.alteration)?;
+        if self.mends {
+            return f.write_str("agree, in all further runs too");
+        }
+        let Some((first, others)) = self.evidence.split_first() else { return Ok(()) };
+        f.write_str(first.words())?;
+        if !others.is_empty() {
+            let same = others.iter().filter(|other| *other == first).count();
+            write!(f, ", and so in {same} of {} other failing runs", others.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// The likeliest causes of the failure of `case`, the likeliest first. Takes all cores.
+///
+/// # Errors
+/// [`CauseError`]; [`CauseError::Agrees`] if the case does not fail.
+pub fn list(woven: &WovenRtl, case: &Case) -> Result<Vec<CauseSuspect>, CauseError> {
+    investigate(woven, case, &further_runs(woven)?, None, atoms_verilated::cores())
+}
+
+/// As [`list`], for the RTL with an alteration that has an inverse in it, as if its text were so.
+///
+/// # Errors
+/// As [`list`].
+pub fn list_with(woven: &WovenRtl, case: &Case, defect: Switch) -> Result<Vec<CauseSuspect>, CauseError> {
+    let values = woven.sites[defect.site].alterations().into_iter().map(|(value, _)| value);
+    let defect = Defect { switch: defect, offered: [0].into_iter().chain(values).collect() };
+    investigate(woven, case, &further_runs(woven)?, Some(&defect), atoms_verilated::cores())
+}
+
+/// As [`list`], for the RTL with `defect` in it.
+pub(super) fn investigate(
+    woven: &WovenRtl,
+    case: &Case,
+    further: &[Recording],
+    defect: Option<&Defect>,
+    threads: usize,
+) -> Result<Vec<CauseSuspect>, CauseError> {
+    let mut experiments = Experiments::new(woven, further, defect, threads)?;
+    let run = Recording::of_case(&woven.config.config, case)?;
+    let mut trials: Vec<Trial> =
+        (0..woven.sites.len()).flat_map(|site| experiments.trials_at(site)).collect();
+    experiments.run(&run, &mut trials)?;
+    trials.retain(|trial| trial.evidence[0] > Evidence::Earlier);
+    // Other ways in which the same RTL fails: what is the cause matters in all of them.
+    for seed in 1..=FURTHER_RUNS {
+        let other = fails(woven, &further_campaign(woven, seed), &experiments.as_it_is())?;
+        if let Some(other) = other.filter(|other| other != case) {
+            match experiments.run(&Recording::of_case(&woven.config.config, &other)?, &mut trials) {
+                // Registers that a reset keeps made the difference, and here it is another reset.
+                Ok(()) | Err(CauseError::Agrees) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    experiments.validate(&mut trials)?;
+    let mut suspects = by_line(woven, &experiments, &trials);
+    for suspect in suspects.iter_mut().take(COMPARED) {
+        suspect.score += QUIET * experiments.quiet_before(&suspect.file, suspect.line)?;
+    }
+    sort(&mut suspects);
+    Ok(suspects)
+}
+
+/// One suspect a line, each with its most telling alteration.
+fn by_line(woven: &WovenRtl, experiments: &Experiments<'_>, trials: &[Trial]) -> Vec<CauseSuspect> {
+    let mut lines: BTreeMap<(&str, usize), Vec<&Trial>> = BTreeMap::new();
+    for trial in trials {
+        let site = &woven.sites[trial.site];
+        lines.entry((&site.file, site.line)).or_default().push(trial);
+    }
+    let suspect = |line: &Vec<&Trial>| {
+        let best = line.iter().max_by(|a, b| a.weight().total_cmp(&b.weight()))?;
+        let site = &woven.sites[best.site];
+        let distance = experiments.distance(&site.file, site.line);
+        Some(CauseSuspect {
+            file: site.file.clone(),
+            line: site.line,
+            module: site.module.clone(),
+            source: woven.line(&site.file, site.line),
+            text: site.text.clone(),
+            alteration: best.alteration,
+            mends: best.mends,
+            evidence: best.evidence.clone(),
+            distance: distance / 10.0,
+            score: best.weight().max(Trial::joint_weight(line)) + CLOSENESS / (1.0 + distance / HALF_WAY),
+        })
+    };
+    let mut suspects: Vec<CauseSuspect> = lines.values().filter_map(suspect).collect();
+    sort(&mut suspects);
+    suspects
+}
+
+fn sort(suspects: &mut [CauseSuspect]) {
+    suspects.sort_by(|a, b| b.score.total_cmp(&a.score));
+}
+
+fn as_text<S: serde::Serializer>(alteration: &Alteration, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(alteration)
+}
+
+/// Random requests that a repair has to stand.
+fn further_campaign(woven: &WovenRtl, seed: u64) -> Campaign {
+    Campaign {
+        config: woven.config.clone(),
+        profile: Profile::default(),
+        seed,
+        requests: FURTHER_REQUESTS,
+        until: u64::MAX,
+    }
+}
+
+/// The runs that a repair has to stand.
+pub(super) fn further_runs(woven: &WovenRtl) -> Result<Vec<Recording>, CauseError> {
+    let run =
+        |seed| Recording::of_stimulus(&woven.config.config, &mut further_campaign(woven, seed).stimulus());
+    Ok((1..=FURTHER_RUNS).map(run).collect::<Result<_, Failure>>()?)
+}
+
+/// A small case that shows the failure of a run of `campaign`. None if RTL and model agree in that run.
+///
+/// # Errors
+/// [`CauseError::NoCase`] if no small case was found; [`CauseError::Run`] if the run fails in another way than by a
+/// difference.
+pub fn failing_case(woven: &WovenRtl, campaign: &Campaign) -> Result<Option<Case>, CauseError> {
+    failing_case_with(woven, campaign, &[])
+}
+
+fn failing_case_with(
+    woven: &WovenRtl,
+    campaign: &Campaign,
+    switches: &[Switch],
+) -> Result<Option<Case>, CauseError> {
+    let machine = Lockstep::new(woven.altered(switches)?, woven.config.config)?;
+    let Err(mut failed) = campaign.run(Session::new(machine, None), |_| {}) else { return Ok(None) };
+    match failed.small_case(None, Effort::default()) {
+        _ if !matches!(failed.failure, Failure::Mismatch(_)) => Err(failed.failure.into()),
+        Ok(small) => Ok(Some(small.case)),
+        Err(spent) => Err(CauseError::NoCase(spent)),
+    }
+}
+
+/// Does the same as [`failing_case`] with alterations of the RTL. None also if no small case was found.
+pub(super) fn fails(
+    woven: &WovenRtl,
+    campaign: &Campaign,
+    switches: &[Switch],
+) -> Result<Option<Case>, CauseError> {
+    match failing_case_with(woven, campaign, switches) {
+        Err(CauseError::NoCase(_) | CauseError::Run(_)) => Ok(None),
+        found => found,
+    }
+}

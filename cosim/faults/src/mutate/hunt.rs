@@ -1,0 +1,444 @@
+//! Mutants against runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use crate::woven::{Recording, Reply, Switch, WovenBench, WovenError, WovenRtl};
+use atoms_cosim::case::{Case, CaseStimulus};
+use atoms_cosim::machine::Failure;
+use atoms_cosim::mismatch::ComparedSignal;
+use atoms_cosim::rtl::BuildStep;
+use atoms_cosim::session::{Tally, WATCHDOG_CYCLES};
+use atoms_coverage::episode::Episode;
+use atoms_model::Config;
+use atoms_model::mbarrier::MbarObject;
+use atoms_ops::{Op, Size};
+use atoms_stimulus::configs;
+use atoms_stimulus::request::{Lane, PartWrite, WarpRequest};
+use atoms_verilated::RtlError;
+
+use crate::mutate::{Mutant, MutateError, Planted, Stage};
+
+/// A defect may cost time, which the oracle does not count: what takes so many times as long as without one is stuck.
+const TIMES_AS_LONG: u64 = 8;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KillCheck {
+    /// An output port differs from the model's.
+    Output,
+    /// Only a field of the probe differs.
+    Probe,
+    /// Memory differs at the end of the run.
+    Memory,
+    /// The RTL stops itself: an assertion of its own.
+    Assertion,
+    /// The oracle objects.
+    Oracle,
+    /// The run does not end.
+    Stuck,
+    /// Verilator's lint has something to say of its text.
+    Lint,
+    /// The tools do not take its text, so that it is no mutant.
+    Build,
+}
+
+/// How a mutant was killed.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Kill {
+    /// The stage, by its number; none where it is the lint.
+    pub stage: Option<usize>,
+    /// The run of it, by its number.
+    pub episode: usize,
+    pub check: KillCheck,
+    /// The signal that differed first, or what the RTL or the lint said.
+    pub by: String,
+    /// Warp requests taken until then.
+    pub requests: usize,
+    /// Cycles until then.
+    pub cycle: u64,
+}
+
+/// What became of a mutant.
+#[derive(Clone, Debug, Default)]
+pub struct Fate {
+    /// The first kill; none where it survives.
+    pub kill: Option<Kill>,
+    /// Runs that kill it, of those that it was put to.
+    pub kills: usize,
+}
+
+#[derive(Clone, Debug, Default, serde::Serialize, schemars::JsonSchema)]
+pub struct StageTally {
+    pub name: String,
+    /// Warp requests of its runs.
+    pub requests: u64,
+    /// Cycles of its runs.
+    pub cycles: u64,
+    /// Mutants that were alive before.
+    pub before: usize,
+    pub killed: usize,
+    /// Wall time without builds and recording, in seconds. Not reported: the same hunt gives the same report.
+    #[serde(skip)]
+    pub seconds: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JudgedBy {
+    /// The model: every cycle must be as its own.
+    Model,
+    /// The oracle alone, as where the model has the same defect.
+    Oracle,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Hunt<'a> {
+    /// Where the RTL is.
+    pub rtl_dir: &'a Path,
+    pub judge: JudgedBy,
+    /// What mutants are put to.
+    pub stages: &'a [Stage],
+    pub threads: usize,
+    /// What outlives the first stage is put to every run of every stage, dead or not, so that it is known which die of one
+    /// run alone.
+    pub every_stage: bool,
+}
+
+/// Puts `mutants`, which have a switch each, to the stages. `built` is told of builds, `done` of each stage that is over.
+///
+/// # Errors
+/// [`MutateError`].
+pub fn hunt(
+    hunt: Hunt<'_>,
+    mutants: &[Mutant],
+    built: &mut dyn FnMut(&BuildStep),
+    done: &mut dyn FnMut(&StageTally),
+) -> Result<(Vec<Fate>, Vec<StageTally>), MutateError> {
+    let switches: Vec<_> = mutants.iter().map(|mutant| mutant.switch).collect();
+    hunt_switches(hunt, &switches, &mut |name| woven(hunt.rtl_dir, name, built), done)
+}
+
+/// Puts defects of the list to the stages, as [`hunt`] does.
+///
+/// # Errors
+/// [`MutateError`].
+pub fn hunt_planted(
+    hunt: Hunt<'_>,
+    defects: &[Planted],
+    built: &mut dyn FnMut(&BuildStep),
+    done: &mut dyn FnMut(&StageTally),
+) -> Result<(Vec<Fate>, Vec<StageTally>), MutateError> {
+    let place = |one: &Planted| {
+        let source = fs_err::read_to_string(hunt.rtl_dir.join(&one.file))?;
+        Ok((one.file.clone(), one.place(&source)?, one.with.clone()))
+    };
+    let replacements = defects.iter().map(place).collect::<Result<Vec<_>, MutateError>>()?;
+    let switches: Vec<_> = (0..defects.len()).map(|number| Some(Switch::always(number, 1))).collect();
+    let mut build = |name: &str| {
+        let config = configs::named(hunt.rtl_dir, name)?;
+        WovenRtl::replaced(hunt.rtl_dir, &config, &replacements, built)
+            .map_err(|error| MutateError::Woven(name.to_owned(), error))
+    };
+    hunt_switches(hunt, &switches, &mut build, done)
+}
+
+/// Puts the design with each of these switches to the stages.
+fn hunt_switches(
+    hunt: Hunt<'_>,
+    mutants: &[Option<Switch>],
+    build: &mut dyn FnMut(&str) -> Result<WovenRtl, MutateError>,
+    done: &mut dyn FnMut(&StageTally),
+) -> Result<(Vec<Fate>, Vec<StageTally>), MutateError> {
+    let mut fates = vec![Fate::default(); mutants.len()];
+    let mut tallies = Vec::new();
+    let mut libraries: BTreeMap<String, WovenRtl> = BTreeMap::new();
+    for (number, stage) in hunt.stages.iter().enumerate() {
+        let mut tally = StageTally { name: stage.name.clone(), ..StageTally::default() };
+        tally.before = fates.iter().filter(|fate| fate.kill.is_none()).count();
+        let put = |fate: &Fate| fate.kill.is_none() || hunt.every_stage && is_hard(fate);
+        if !fates.iter().any(put) {
+            continue;
+        }
+        // Of the same configuration one after the other, so that a thread's model serves them all.
+        let named: BTreeSet<&str> = stage.episodes.iter().map(|episode| episode.config.as_str()).collect();
+        for name in named {
+            if !libraries.contains_key(name) {
+                let woven = build(name)?;
+                if let Some((other, first)) = libraries.first_key_value()
+                    && first.sites != woven.sites
+                {
+                    return Err(MutateError::Sites(name.to_owned(), other.clone()));
+                }
+                libraries.insert(name.to_owned(), woven);
+            }
+            let woven = &libraries[name];
+            let episodes = stage.episodes.iter().enumerate().filter(|(_, episode)| episode.config == name);
+            let mut benches =
+                (0..hunt.threads.max(1)).map(|_| woven.bench()).collect::<Result<Vec<WovenBench>, _>>()?;
+            for (episode_number, episode) in episodes {
+                let run = Run { recording: record(woven, episode)?, episode, config: &woven.config.config };
+                tally.requests += episode.requests;
+                tally.cycles += run.recording.cycles();
+                let todo: Vec<usize> = (0..mutants.len()).filter(|at| put(&fates[*at])).collect();
+                let notice =
+                    |bench: &mut WovenBench, switches: &[Switch]| run.notice(bench, switches, hunt.judge);
+                if let Some(notice) = notice(&mut benches[0], &[])? {
+                    return Err(MutateError::Unsound(name.to_owned(), episode.seed, notice.by));
+                }
+                let began = Instant::now();
+                let noticed = each(&mut benches, &todo, |bench, at| notice(bench, mutants[at].as_slice()))?;
+                tally.seconds += began.elapsed().as_secs_f64();
+                for (at, notice) in noticed {
+                    let Some(Notice { check, by, requests, cycle }) = notice else { continue };
+                    let fate = &mut fates[at];
+                    fate.kills += 1;
+                    fate.kill.get_or_insert_with(|| {
+                        tally.killed += 1;
+                        Kill { stage: Some(number), episode: episode_number, check, by, requests, cycle }
+                    });
+                }
+            }
+        }
+        done(&tally);
+        tallies.push(tally);
+    }
+    if let Some(woven) = libraries.values().next().filter(|_| hunt.judge == JudgedBy::Oracle) {
+        let (mut bench, case) = (woven.bench()?, long_wait(&woven.config.config));
+        let limit = TIMES_AS_LONG * u64::from(LONG_WAIT);
+        for (fate, switch) in fates.iter_mut().zip(mutants).filter(|(fate, _)| fate.kill.is_none()) {
+            let (tally, failure) = bench.judged(switch.as_slice(), &mut CaseStimulus::new(&case), limit)?;
+            if let Some(Notice { check, by, requests, cycle }) = Notice::of(&tally, failure) {
+                *fate = Fate {
+                    kill: Some(Kill { stage: None, episode: 0, check, by, requests, cycle }),
+                    kills: 1,
+                };
+            }
+        }
+    }
+    Ok((fates, tallies))
+}
+
+/// Cycles of a wait that 16 bits do not count; random runs have no time for it.
+const LONG_WAIT: u32 = 70_000;
+
+/// A wait of [`LONG_WAIT`] cycles, alone in the unit.
+fn long_wait(config: &Config) -> Case {
+    let request = |op: Op, lane| WarpRequest {
+        op: op as u8,
+        size: Size::U64 as u8,
+        mask: 1,
+        lanes: vec![lane],
+        ..WarpRequest::default()
+    };
+    let object = Lane { b: MbarObject::init(1).encode().into(), ..Lane::default() };
+    let limit = Lane { c: LONG_WAIT.into(), ..Lane::default() };
+    Case {
+        parts: vec![PartWrite { enable: true, size: config.row_bytes(), ..PartWrite::default() }],
+        warps: vec![request(Op::MbarInit, object), request(Op::MbarTryWait, limit)],
+        ..Case::default()
+    }
+}
+
+/// Configurations for mutants that have no switch, those that take least time first: each is built for each of them, so
+/// they are few.
+const BUILT_CONFIGS: [&str; 4] = ["tiny", "small", "half", "default"];
+
+/// As [`hunt`], for mutants that have no switch: each is a build of its own, and is put to those runs of the stages that
+/// are of `tiny`, `small`, `half` and `default`, in this order. `judge` and `every_stage` do not count. What the tools do
+/// not take is killed by [`KillCheck::Build`], and is to be left out of a score.
+///
+/// # Errors
+/// [`MutateError`].
+pub fn hunt_built(
+    hunt: Hunt<'_>,
+    mutants: &[Mutant],
+    built: &mut dyn FnMut(&BuildStep),
+    done: &mut dyn FnMut(&StageTally),
+) -> Result<(Vec<Fate>, Vec<StageTally>), MutateError> {
+    let mut fates = vec![Fate::default(); mutants.len()];
+    let mut tallies = Vec::new();
+    for name in BUILT_CONFIGS {
+        let todo: Vec<usize> = (0..mutants.len()).filter(|at| fates[*at].kill.is_none()).collect();
+        let mut episodes = hunt.stages.iter().flat_map(|stage| &stage.episodes);
+        if todo.is_empty() || !episodes.any(|episode| episode.config == name) {
+            continue;
+        }
+        let woven = woven(hunt.rtl_dir, name, built)?;
+        let mut runs = Vec::new();
+        for (number, stage) in hunt.stages.iter().enumerate() {
+            for (place, episode) in stage.episodes.iter().enumerate().filter(|(_, one)| one.config == name) {
+                let run = Run { recording: record(&woven, episode)?, episode, config: &woven.config.config };
+                runs.push((number, place, run));
+            }
+        }
+        let mut unaltered = woven
+            .bench_with(hunt.rtl_dir, "", "")
+            .map_err(|error| MutateError::Woven(name.to_owned(), error))?;
+        for (_, _, run) in &runs {
+            if let Some(notice) = run.noticed_by_model(&mut unaltered, &[])? {
+                return Err(MutateError::Unsound(name.to_owned(), run.episode.seed, notice.by));
+            }
+        }
+        let mut tally =
+            StageTally { name: format!("{name}, built"), before: todo.len(), ..StageTally::default() };
+        tally.requests = runs.iter().map(|(_, _, run)| run.episode.requests).sum();
+        tally.cycles = runs.iter().map(|(_, _, run)| run.recording.cycles()).sum();
+        let began = Instant::now();
+        let noticed = each(&mut vec![(); hunt.threads.max(1)], &todo, |(), at| {
+            let mutant = &mutants[at];
+            let altered = mutant.altered_source(woven.source(&mutant.site.file).unwrap_or_default());
+            let kill = |stage, episode, Notice { check, by, requests, cycle }| {
+                Some(Kill { stage, episode, check, by, requests, cycle })
+            };
+            let at_once = |check, by: String| kill(None, 0, Notice { check, by, requests: 0, cycle: 0 });
+            let mut bench = match woven.bench_with(hunt.rtl_dir, &mutant.site.file, &altered) {
+                Ok(bench) => bench,
+                Err(WovenError::Rtl(error)) => return Ok(at_once(KillCheck::Stuck, error.to_string())),
+                Err(error) => return Ok(at_once(KillCheck::Build, error.to_string())),
+            };
+            for (stage, episode, run) in &runs {
+                if let Some(notice) = run.noticed_by_model(&mut bench, &[])? {
+                    return Ok(kill(Some(*stage), *episode, notice));
+                }
+            }
+            Ok(None)
+        })?;
+        tally.seconds = began.elapsed().as_secs_f64();
+        for (at, kill) in noticed {
+            tally.killed += usize::from(kill.is_some());
+            fates[at] = Fate { kills: usize::from(kill.is_some()), kill };
+        }
+        done(&tally);
+        tallies.push(tally);
+    }
+    Ok((fates, tallies))
+}
+
+/// The RTL of a configuration with every mutant woven in.
+///
+/// # Errors
+/// [`MutateError`].
+pub fn woven(rtl_dir: &Path, name: &str, built: &mut dyn FnMut(&BuildStep)) -> Result<WovenRtl, MutateError> {
+    let config = configs::named(rtl_dir, name)?;
+    WovenRtl::build(rtl_dir, &config, built).map_err(|error| MutateError::Woven(name.to_owned(), error))
+}
+
+/// It outlived the first stage.
+fn is_hard(fate: &Fate) -> bool {
+    fate.kill.as_ref().is_some_and(|kill| kill.stage != Some(0))
+}
+
+fn record(woven: &WovenRtl, episode: &Episode) -> Result<Recording, MutateError> {
+    let config = &woven.config.config;
+    Recording::of_stimulus(config, &mut episode.stimulus(config))
+        .map_err(|failure| MutateError::Model(woven.config.name.clone(), failure))
+}
+
+/// What is noticed of a mutant in a run.
+struct Notice {
+    check: KillCheck,
+    by: String,
+    requests: usize,
+    cycle: u64,
+}
+
+impl Notice {
+    /// Makes the notice of a run that failed.
+    fn of(tally: &Tally, failure: Option<Failure>) -> Option<Notice> {
+        let failure = failure?;
+        let check = match &failure {
+            Failure::Oracle(_) => KillCheck::Oracle,
+            Failure::Rtl(_) => KillCheck::Assertion,
+            _ => KillCheck::Stuck,
+        };
+        let (requests, cycle) = (tally.requests as usize, tally.cycles);
+        Some(Notice { check, by: failure.to_string(), requests, cycle })
+    }
+}
+
+/// One episode of a stage.
+struct Run<'a> {
+    recording: Recording,
+    episode: &'a Episode,
+    config: &'a Config,
+}
+
+impl Run<'_> {
+    fn notice(
+        &self,
+        bench: &mut WovenBench,
+        switches: &[Switch],
+        judge: JudgedBy,
+    ) -> Result<Option<Notice>, RtlError> {
+        match judge {
+            JudgedBy::Model => self.noticed_by_model(bench, switches),
+            JudgedBy::Oracle => self.noticed_by_oracle(bench, switches),
+        }
+    }
+
+    fn noticed_by_model(
+        &self,
+        bench: &mut WovenBench,
+        switches: &[Switch],
+    ) -> Result<Option<Notice>, RtlError> {
+        let reply = bench.reply(switches, &self.recording)?;
+        let cycle = reply.cycle().unwrap_or(0);
+        let (check, by) = match reply {
+            Reply::Agrees => return Ok(None),
+            Reply::Stops(_, said) => (KillCheck::Assertion, said),
+            Reply::Differs(_, differences) => {
+                let is_output = |signal: ComparedSignal| matches!(signal, ComparedSignal::Output(_));
+                let output = differences.iter().find(|one| is_output(one.signal));
+                match (output, differences.first()) {
+                    (Some(one), _) => (KillCheck::Output, one.place()),
+                    (None, Some(one)) => (KillCheck::Probe, one.place()),
+                    (None, None) => (KillCheck::Memory, "memory".to_owned()),
+                }
+            }
+        };
+        Ok(Some(Notice { check, by, requests: self.recording.requests_until(cycle), cycle }))
+    }
+
+    fn noticed_by_oracle(
+        &self,
+        bench: &mut WovenBench,
+        switches: &[Switch],
+    ) -> Result<Option<Notice>, RtlError> {
+        let limit = TIMES_AS_LONG * self.recording.cycles() + WATCHDOG_CYCLES;
+        let (tally, failure) = bench.judged(switches, &mut self.episode.stimulus(self.config), limit)?;
+        Ok(Notice::of(&tally, failure))
+    }
+}
+
+/// What `work` makes of each of `todo`, on as many threads as there are benches.
+fn each<B: Send, T: Send>(
+    benches: &mut [B],
+    todo: &[usize],
+    work: impl Fn(&mut B, usize) -> Result<T, RtlError> + Sync,
+) -> Result<Vec<(usize, T)>, RtlError> {
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::with_capacity(todo.len()));
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = benches
+            .iter_mut()
+            .map(|bench| {
+                let (next, found, work) = (&next, &found, &work);
+                scope.spawn(move || {
+                    let mut own = Vec::new();
+                    while let Some(at) = todo.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        own.push((*at, work(bench, *at)?));
+                    }
+                    found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(own);
+                    Ok(())
+                })
+            })
+            .collect();
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })?;
+    Ok(found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+}

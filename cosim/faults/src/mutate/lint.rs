@@ -1,0 +1,93 @@
+//! Sources of survivors, and Verilator's lint of them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use atoms_cosim::rtl;
+use atoms_stimulus::configs;
+use fs_err as fs;
+
+use crate::mutate::{Explained, Fate, Kill, KillCheck, Mutant, MutateError};
+
+/// The lint's waivers, in the folder of the RTL.
+const WAIVERS: &str = "lint/verilator.vlt";
+
+/// Writes a copy of the RTL in `rtl_dir` to `folder`, with `mutant` in it.
+///
+/// # Errors
+/// [`MutateError`].
+pub fn altered_folder(rtl_dir: &Path, mutant: &Mutant, folder: &Path) -> Result<(), MutateError> {
+    let files = rtl::sources(rtl_dir)?;
+    for file in files.iter().map(PathBuf::as_path).chain([Path::new(WAIVERS)]) {
+        let to = folder.join(file);
+        fs::create_dir_all(to.parent().unwrap_or(folder))?;
+        match file == Path::new(&mutant.site.file) {
+            true => fs::write(to, mutant.altered_source(&fs::read_to_string(rtl_dir.join(file))?))?,
+            false => drop(fs::copy(rtl_dir.join(file), to)?),
+        }
+    }
+    Ok(())
+}
+
+/// Writes the RTL of each mutant that was not killed into a folder below `folder`, with the mutant's key in `mutant.txt`.
+///
+/// # Errors
+/// [`MutateError`].
+pub fn write_survivors(
+    rtl_dir: &Path,
+    mutants: &[Mutant],
+    fates: &[Fate],
+    folder: &Path,
+) -> Result<(), MutateError> {
+    for (mutant, _) in mutants.iter().zip(fates).filter(|(_, fate)| fate.kill.is_none()) {
+        let to = folder.join(format!("{:04}", mutant.number));
+        altered_folder(rtl_dir, mutant, &to)?;
+        fs::write(to.join("mutant.txt"), format!("{mutant}\n"))?;
+    }
+    Ok(())
+}
+
+/// Lints the survivors that are not explained, in folders below `scratch`. A survivor with a lint message is killed.
+///
+/// # Errors
+/// [`MutateError`].
+pub fn lint_survivors(
+    rtl_dir: &Path,
+    mutants: &[Mutant],
+    fates: &mut [Fate],
+    explained: &Explained,
+    scratch: &Path,
+    threads: usize,
+) -> Result<(), MutateError> {
+    let is_open = |at: &usize| fates[*at].kill.is_none() && explained.of(&mutants[*at].to_string()).is_none();
+    let wanted: Vec<usize> = (0..mutants.len()).filter(is_open).collect();
+    let config = configs::named(rtl_dir, "default")?;
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::new());
+    let work = |thread: usize| -> Result<(), MutateError> {
+        let folder = scratch.join(thread.to_string());
+        while let Some(at) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
+            altered_folder(rtl_dir, &mutants[*at], &folder)?;
+            let said = rtl::lint(&folder, &config, &mut |_| {})?;
+            if let Some(first) = said.lines().find(|line| line.starts_with('%')) {
+                let by = first.replace(&format!("{}/", folder.display()), "");
+                found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((*at, by));
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let work = &work;
+        let workers: Vec<_> = (0..threads.max(1)).map(|thread| scope.spawn(move || work(thread))).collect();
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })?;
+    for (at, by) in found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        fates[at].kills += 1;
+        fates[at].kill =
+            Some(Kill { stage: None, episode: 0, check: KillCheck::Lint, by, requests: 0, cycle: 0 });
+    }
+    Ok(())
+}

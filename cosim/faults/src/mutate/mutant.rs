@@ -1,0 +1,107 @@
+//! The mutants of a design.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use crate::schemata::{Alteration, AlterationSite, SiteKind, structure};
+use crate::woven::{Switch, WovenRtl};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::mutate::MutateError;
+
+/// The RTL with one small defect.
+///
+/// [`Display`](fmt::Display) is its key: what is altered, in which line's text, and how. It stays the same when lines move, so
+/// that a score and what was said of a survivor outlive edits elsewhere.
+#[derive(Clone, Debug)]
+pub struct Mutant {
+    /// Its place in the list of all mutants.
+    pub number: usize,
+    /// What switches it on; none where it is a build of its own.
+    pub switch: Option<Switch>,
+    pub site: AlterationSite,
+    pub alteration: Alteration,
+    /// The line as it is written, without the space around it.
+    pub source: String,
+    /// Which of those of the same key it is, from 1.
+    pub nth: usize,
+}
+
+/// As a list of explained mutants has it: ``atoms_spin.sv: `en_i` always true, in: if (en_i) begin``.
+impl fmt::Display for Mutant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let AlterationSite { file, text, .. } = &self.site;
+        write!(f, "{file}: `{text}` {}, in: {}", self.alteration, self.source)?;
+        if self.nth > 1 { write!(f, " #{}", self.nth) } else { Ok(()) }
+    }
+}
+
+impl Mutant {
+    /// Its source, of which `text` is the one without a defect.
+    pub fn altered_source(&self, text: &str) -> String {
+        self.site.altered_source(text, self.alteration)
+    }
+
+    /// The lines that differ, as a patch shows them.
+    pub fn diff(&self, text: &str) -> String {
+        let altered = self.altered_source(text);
+        let (old, new): (Vec<&str>, Vec<&str>) = (text.lines().collect(), altered.lines().collect());
+        let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+        let behind =
+            old[same..].iter().rev().zip(new[same..].iter().rev()).take_while(|(a, b)| a == b).count();
+        let lines = |sign: char, lines: &[&str]| {
+            lines[same..lines.len() - behind]
+                .iter()
+                .map(|line| format!("{sign} {}\n", line.trim()))
+                .collect::<String>()
+        };
+        lines('-', &old) + &lines('+', &new)
+    }
+}
+
+/// A constant that is all of a value: what inverts the one inverts the other.
+fn is_constant(site: &AlterationSite) -> bool {
+    site.kind == SiteKind::Value && matches!(site.text.as_str(), "'0" | "'1" | "1'b0" | "1'b1")
+}
+
+/// The generated package of the parameters: with another one it is another configuration.
+const PARAMETERS: &str = "atoms_cfg_pkg.sv";
+
+/// Every mutant of `woven`: those that have a switch, in the order of the sources, then those that are built.
+///
+/// # Errors
+/// [`MutateError::Structure`].
+pub fn mutants(woven: &WovenRtl) -> Result<Vec<Mutant>, MutateError> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut found: Vec<Mutant> = Vec::new();
+    let mut add = |site: &AlterationSite, alteration, switch| {
+        let (number, source) = (found.len(), woven.line(&site.file, site.line));
+        let mut mutant = Mutant { number, switch, site: site.clone(), alteration, source, nth: 1 };
+        let nth = seen.entry(mutant.to_string()).or_default();
+        *nth += 1;
+        mutant.nth = *nth;
+        found.push(mutant);
+    };
+    for (number, site) in woven.sites.iter().enumerate().filter(|(_, site)| !is_constant(site)) {
+        for (value, alteration) in site.alterations() {
+            add(site, alteration, Some(Switch::always(number, value)));
+        }
+    }
+    for site in structure(woven.sources())?.iter().filter(|site| site.file != PARAMETERS) {
+        for (_, alteration) in site.alterations() {
+            add(site, alteration, None);
+        }
+    }
+    Ok(found)
+}
+
+/// `count` of them, drawn by `seed`, in their order.
+pub fn sample<M: Clone>(all: &[M], count: usize, seed: u64) -> Vec<M> {
+    let mut places: Vec<usize> = (0..all.len()).collect();
+    places.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+    places.truncate(count);
+    places.sort_unstable();
+    places.into_iter().map(|place| all[place].clone()).collect()
+}

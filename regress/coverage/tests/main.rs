@@ -1,5 +1,0 @@
-//! Bins and their page.
-
-mod coverage_bins;
-mod coverage_model;
-mod coverage_page;

@@ -5,7 +5,7 @@ use atoms_faults::mutate::MutationResult;
 use atoms_regress::report::json::RegressionResult;
 use atoms_regress::report::summary::Summary;
 use atoms_silicon::report::CaptureReport;
-use atoms_waves::WaveLane;
+use atoms_wave_view::WaveLane;
 use expect_test::expect_file;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, json_schema};

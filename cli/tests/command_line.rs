@@ -130,7 +130,7 @@ fn a_wave_is_counted_as_fast_as_it_is_read() {
     let mut best = [f64::MAX; 2];
     for _ in 0..5 {
         let start = std::time::Instant::now();
-        let file = atoms_waves::WaveFile::open(&path).expect("a wave");
+        let file = atoms_wave_view::WaveFile::open(&path).expect("a wave");
         assert_eq!(file.count_changes().expect("it is well-formed").0, 1_000_000);
         best[0] = best[0].min(start.elapsed().as_secs_f64());
         let start = std::time::Instant::now();

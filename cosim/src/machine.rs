@@ -6,7 +6,7 @@ use atoms_model::diagnosis::Watch;
 use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
 use atoms_verilated::{Rtl, RtlError, Snapshot};
-use atoms_waves::WaveError;
+use atoms_wave_write::WaveError;
 
 use crate::internals::{Internals, Looking, RegisterDifference};
 use crate::mismatch::Mismatch;

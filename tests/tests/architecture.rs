@@ -171,7 +171,8 @@ const UNKNOWN: &[(&str, &[&str])] = &[
     ("coverage", &["atoms_verilated", "atoms_cosim", "atoms_regress"]),
     ("faults", &["clap", "atoms_regress", "atoms_sm", "is_terminal"]),
     ("cosim",  &["clap", "atoms_isa", "atoms_sm", "is_terminal"]),
-    ("waves",  &["atoms_"]),
+    ("wave-write", &["atoms_model", "atoms_monitor", "atoms_cosim", "atoms_verilated"]),
+    ("wave-view", &["atoms_model", "atoms_monitor", "atoms_cosim", "atoms_verilated"]),
 ];
 
 #[test]

@@ -1,6 +1,6 @@
 //! `atoms wave diff`: two waves held against each other.
 
-use atoms_waves::{
+use atoms_wave_view::{
     DiffOptions, DiffSides, Divergence, DivergenceCause, SignalPattern, SignalRename, WaveDiff, WaveFile,
     WaveNoteKind, WaveValue, value_label,
 };

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use atoms_cosim::trace::{NAMES, WaveRequestError, lacks_fields, wave_requests};
-use atoms_waves::{PipelineRequest, WaveFile, write_konata, write_perfetto};
+use atoms_wave_view::{PipelineRequest, WaveFile, write_konata, write_perfetto};
 
 use super::save_file;
 use super::selection::excerpt;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use atoms_waves::{FileSignal, SignalPattern, ValueKind, WaveFile, signal_path};
+use atoms_wave_view::{FileSignal, SignalPattern, ValueKind, WaveFile, signal_path};
 use schemars::JsonSchema;
 use serde::Serialize;
 

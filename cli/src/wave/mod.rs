@@ -12,7 +12,7 @@ mod selection;
 mod show;
 pub(crate) mod transactions;
 
-use atoms_waves::{WaveExtent, WaveFile, WaveNote, WaveNotes};
+use atoms_wave_view::{WaveExtent, WaveFile, WaveNote, WaveNotes};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::str::FromStr;
 
-use atoms_waves::TimeUnit;
+use atoms_wave_view::TimeUnit;
 
 /// A window without an end behind its beginning.
 const NO_TIME: &str = "no time is in it; expected an end behind its beginning, such as 1200..1300";

@@ -1,7 +1,8 @@
 //! `atoms wave page`: a wave as one HTML file.
 
 use atoms_cosim::trace::NAMES;
-use atoms_waves::{WaveFile, WavePage, WaveView};
+use atoms_wave_view::{WaveFile, WavePage};
+use atoms_wave_write::WaveView;
 
 use super::save_file;
 use super::selection::excerpt;

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use atoms_waves::{Fold, WaveFile, WaveView};
+use atoms_wave_view::WaveFile;
+use atoms_wave_write::{Fold, WaveView};
 
 use crate::error::CliError;
 
@@ -47,7 +48,7 @@ impl SaveFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use atoms_waves::{Definition, Layout, SignalKind};
+    use atoms_wave_write::{Definition, Layout, SignalKind};
 
     #[test]
     fn our_save_files_are_read_back() {

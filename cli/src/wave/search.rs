@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use atoms_waves::{WaveFile, WaveQuery};
+use atoms_wave_view::{WaveFile, WaveQuery};
 use schemars::JsonSchema;
 use serde::Serialize;
 

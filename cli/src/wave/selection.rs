@@ -1,6 +1,6 @@
 //! The part of a wave that a command works on.
 
-use atoms_waves::{Excerpt, SignalPattern, WaveFile};
+use atoms_wave_view::{Excerpt, SignalPattern, WaveFile};
 
 use crate::args::wave::WaveSelection;
 use crate::error::{CliError, message};

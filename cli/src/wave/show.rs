@@ -4,7 +4,9 @@ use std::io::IsTerminal as _;
 use std::ops::Range;
 use std::path::Path;
 
-use atoms_waves::{Charset, Shades, SignalPattern, TextStyle, WaveFile, show_svg, show_text, show_wavedrom};
+use atoms_wave_view::{
+    Charset, Shades, SignalPattern, TextStyle, WaveFile, show_svg, show_text, show_wavedrom,
+};
 
 use crate::args::wave::WaveShowArgs;
 use crate::error::{CliError, Verdict, message};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use atoms_cosim::trace::NAMES;
-use atoms_waves::{Excerpt, FileSignal, SignalPattern, ValueKind, WaveFile, WaveValue};
+use atoms_wave_view::{Excerpt, FileSignal, SignalPattern, ValueKind, WaveFile, WaveValue};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -7,7 +7,8 @@ use std::time::Instant;
 use atoms_model::Config;
 use atoms_ops::Op;
 use atoms_verilated::{Library, Variant};
-use atoms_waves::{Definition, DiffOptions, DiffSides, SignalKind, WaveDiff, WaveFile};
+use atoms_wave_view::{DiffOptions, DiffSides, WaveDiff, WaveFile};
+use atoms_wave_write::{Definition, SignalKind};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -1,7 +1,7 @@
 //! Fields of transactions: the signals of each track.
 
-use atoms_waves::SignalKind::{Bits, Text};
-use atoms_waves::{Definition, Signal};
+use atoms_wave_write::SignalKind::{Bits, Text};
+use atoms_wave_write::{Definition, Signal};
 
 /// Declares structs of signals, and how they are defined in the current scope.
 macro_rules! signals {

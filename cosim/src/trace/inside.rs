@@ -2,7 +2,7 @@
 //! register differs.
 
 use atoms_verilated::{Rtl, read_changes};
-use atoms_waves::{Definition, Layout, Signal, SignalKind, WaveValues};
+use atoms_wave_write::{Definition, Layout, Signal, SignalKind, WaveValues};
 
 use crate::internals::{Internals, RegisterDifference};
 

@@ -1,7 +1,7 @@
 //! What a viewer shows of a wave, and in which order.
 
 use atoms_model::port::In;
-use atoms_waves::{Layout, Signal};
+use atoms_wave_write::{Layout, Signal};
 
 use super::ports::SideSignals;
 use super::{FailurePoint, Trace};

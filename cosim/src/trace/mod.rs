@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 use atoms_model::RequestOrigin;
 use atoms_model::port::In;
-use atoms_waves::{
-    Comparison, Deferred, Definition, Layout, WaveError, WaveNames, WaveTrace, WaveValues, WaveView,
+use atoms_wave_view::WaveNames;
+use atoms_wave_write::{
+    Comparison, Deferred, Definition, Layout, WaveError, WaveTrace, WaveValues, WaveView,
 };
 
 use crate::internals::RegisterDifference;

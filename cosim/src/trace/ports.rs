@@ -6,7 +6,7 @@ use std::sync::Arc;
 use atoms_model::Config;
 use atoms_model::port::{Field, In, Out, Pins, Probe, Radix, Shape};
 use atoms_ops::{Fault, Op, Size};
-use atoms_waves::{Definition, Signal, SignalKind, WaveValues};
+use atoms_wave_write::{Definition, Signal, SignalKind, WaveValues};
 
 use super::IDLE;
 use crate::machine::Machine;

@@ -1,6 +1,6 @@
 //! Warp requests read from the fields of a wave.
 
-use atoms_waves::{Excerpt, PipelineRequest};
+use atoms_wave_view::{Excerpt, PipelineRequest};
 use serde::Deserialize;
 use serde_json::{Error, Value};
 

@@ -12,7 +12,7 @@ use atoms_model::mbarrier::MbarObject;
 use atoms_model::port::MAX_BANKS;
 use atoms_model::{Config, RequestOrigin};
 use atoms_ops::{Fault, Op, Size};
-use atoms_waves::{Definition, Layout, Signal, SignalKind, WaveTrace};
+use atoms_wave_write::{Definition, Layout, Signal, SignalKind, WaveTrace};
 
 use super::fields::{
     AnswerFields, ClusterFields, IssueFields, ObjectFields, RequestFields, StallFields, TagFields,

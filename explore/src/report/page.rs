@@ -1,6 +1,6 @@
 //! A sweep as one page, with nothing outside it.
 
-use atoms_waves::html::{Column, HtmlPage, figure, table};
+use atoms_wave_view::html::{Column, HtmlPage, figure, table};
 use maud::{Markup, PreEscaped, html};
 
 use super::SweepReport;

@@ -20,7 +20,7 @@ use atoms_isa::Arch;
 use atoms_monitor::Listener;
 use atoms_stimulus::configs::{NamedConfig, parameters};
 use atoms_verilated::{Environment, Library, Verilator};
-use atoms_waves::WaveView;
+use atoms_wave_write::WaveView;
 use fs_err as fs;
 use sha2::{Digest, Sha256};
 use walkdir::{DirEntry as WalkEntry, WalkDir};

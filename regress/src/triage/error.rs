@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use atoms_cosim::machine::Failure;
 use atoms_verilated::BuildError;
-use atoms_waves::WaveReadError;
+use atoms_wave_view::WaveReadError;
 
 /// Why a bundle cannot be written, or not be read.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! The report of a bundle as one page, with nothing outside it.
 
-use atoms_waves::html::{Column, HtmlPage};
+use atoms_wave_view::html::{Column, HtmlPage};
 use maud::{Markup, html};
 
 use crate::triage::layout::file;
@@ -35,5 +35,5 @@ fn table(label: &str, class: &str, head: &[&str], rows: &[Vec<String>]) -> Marku
             tr.fails[row.last().is_some_and(|last| last == HERE)] { @for cell in row { td { (cell) } } }
         }
     };
-    atoms_waves::html::table(label, class, &columns, rows)
+    atoms_wave_view::html::table(label, class, &columns, rows)
 }

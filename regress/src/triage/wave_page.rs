@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use atoms_cosim::trace::NAMES;
-use atoms_waves::{WaveFile, WavePage, WaveView};
+use atoms_wave_view::{WaveFile, WavePage};
+use atoms_wave_write::WaveView;
 use fs_err as fs;
 
 use crate::triage::error::BundleError;

@@ -9,7 +9,7 @@ mod results;
 mod rtl;
 mod trend;
 
-use atoms_waves::html::HtmlPage;
+use atoms_wave_view::html::HtmlPage;
 use maud::{Markup, PreEscaped, html};
 
 use super::figures::{count, moment, percent, permille, seconds};

@@ -1,6 +1,6 @@
 //! Tests by entry and configuration, and what time they took.
 
-use atoms_waves::html::scroll;
+use atoms_wave_view::html::scroll;
 use maud::{Markup, html};
 
 use super::super::figures::{count, counted, percent, seconds};

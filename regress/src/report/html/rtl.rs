@@ -1,6 +1,6 @@
 //! Coverage of the RTL's source: files, their lines, cover properties.
 
-use atoms_waves::html::{Column, table};
+use atoms_wave_view::html::{Column, table};
 use maud::{Markup, html};
 
 use super::super::figures::{count, percent};

@@ -1,6 +1,6 @@
 //! Earlier runs of the same plan, as curves.
 
-use atoms_waves::html::Column;
+use atoms_wave_view::html::Column;
 use maud::{Markup, html};
 
 use super::super::figures::{count, moment, percent, seconds};
@@ -119,7 +119,7 @@ fn figure(curve: &Curve, runs: &[&TrendPoint]) -> Markup {
             }
         }
     };
-    atoms_waves::html::figure(Some(html! { (curve.title) " " b { (last) } }), plot)
+    atoms_wave_view::html::figure(Some(html! { (curve.title) " " b { (last) } }), plot)
 }
 
 fn table(runs: &[&TrendPoint]) -> Markup {
@@ -141,5 +141,5 @@ fn table(runs: &[&TrendPoint]) -> Markup {
             }
         }
     };
-    atoms_waves::html::table("Values of the trend", "", &columns, rows)
+    atoms_wave_view::html::table("Values of the trend", "", &columns, rows)
 }

@@ -3,7 +3,7 @@
 use crate::Signal;
 
 /// Name of the flag for any pair.
-pub(crate) const ANY: &str = "any";
+pub const ANY: &str = "any";
 
 /// The flags of a comparison; see [`Definition::compare`](crate::Definition::compare).
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! Waveform traces: declare signals, set values cycle by cycle, and get a VCD file of the changes,
-//! with the differences between two sides marked and a viewer layout beside it; and show waves as pages.
+//! with the differences between two sides marked and a viewer layout beside it.
 //!
 //! ```
-//! use atoms_waves::{Definition, SignalKind, Layout};
+//! use atoms_wave_write::{Definition, SignalKind, Layout};
 //!
-//! # fn main() -> Result<(), atoms_waves::WaveError> {
+//! # fn main() -> Result<(), atoms_wave_write::WaveError> {
 //! let mut signals = Definition::new("top");
 //! let (valid, op) = signals.scope("request", |s| (s.signal("valid", SignalKind::Bits(1)), s.signal("op", SignalKind::Text)));
 //! let rtl = signals.scope("rtl", |s| s.signal("ready", SignalKind::Bits(1)));
@@ -33,46 +33,24 @@
 mod batch;
 mod comparison;
 mod definition;
-mod diff;
 mod error;
-mod excerpt;
-mod export;
 mod format;
 mod fst;
-pub mod html;
 mod layout;
-mod page;
-mod query;
-mod reader;
 mod save_file;
-mod show;
 mod trace;
-mod tracks;
 mod values;
 mod vcd;
 mod view;
 mod writer;
 
-pub use comparison::Comparison;
+/// Program that writes a file, as the file names it: always with this beginning, of every version.
+pub const WRITER: &str = concat!("atoms-waves ", env!("CARGO_PKG_VERSION"));
+
+pub use comparison::{ANY, Comparison};
 pub use definition::{Definition, Signal, SignalKind};
-pub use diff::{
-    DiffError, DiffOptions, DiffSides, Divergence, DivergenceCause, PairingError, SignalRename, WaveDiff,
-};
 pub use error::WaveError;
-pub use excerpt::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
-pub use export::{PipelineRequest, write_konata, write_perfetto};
 pub use layout::Layout;
-pub use page::WavePage;
-pub use query::{QueryError, WaveQuery};
-pub use reader::{
-    EXCERPT_LIMIT, FileSignal, RawValue, SignalLookupError, SignalPattern, Slot, Slots, TimeUnit, WaveClock,
-    WaveExtent, WaveFile, WaveFormat, WaveNote, WaveNoteKind, WaveNotes, WaveReadError, WaveReadFault,
-    signal_path,
-};
-pub use show::{
-    Charset, PictureError, Shades, TextStyle, WaveLane, show_svg, show_text, show_wavedrom, value_label,
-};
 pub use trace::WaveTrace;
-pub use tracks::{WaveNames, WaveTrack, WaveTransaction};
 pub use values::{Deferred, WaveValues};
 pub use view::{Fold, ViewGroup, WaveView};

@@ -1,6 +1,6 @@
 //! The viewer layout, as text: GTKWave was shown it once, and what it showed was looked at.
 
-use atoms_waves::{Definition, Layout, SignalKind, WaveError};
+use atoms_wave_write::{Definition, Layout, SignalKind, WaveError};
 
 #[test]
 fn groups_signals_and_marker_are_where_gtkwave_looks_for_them() {

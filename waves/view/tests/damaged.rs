@@ -3,10 +3,8 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use atoms_waves::{
-    Definition, DiffOptions, DiffSides, SignalKind, WaveDiff, WaveFile, WaveNoteKind, WaveQuery,
-    WaveReadFault,
-};
+use atoms_wave_view::{DiffOptions, DiffSides, WaveDiff, WaveFile, WaveNoteKind, WaveQuery, WaveReadFault};
+use atoms_wave_write::{Definition, SignalKind};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -86,7 +84,7 @@ fn read(bytes: &[u8]) -> bool {
     let read = file.changes(&all, u64::MAX, |time, slot, value| {
         assert!(time >= last && slot.index() < file.slots());
         last = time;
-        let _ = value.to_value(atoms_waves::ValueKind::Bits(8));
+        let _ = value.to_value(atoms_wave_view::ValueKind::Bits(8));
         ControlFlow::Continue(())
     });
     let numbers: Vec<_> = (0..file.signals().len()).collect();

@@ -1,6 +1,6 @@
 //! What was written is what an independent reader finds.
 
-use atoms_waves::{Deferred, Definition, Signal, SignalKind, WaveError, WaveValues};
+use atoms_wave_write::{Deferred, Definition, Signal, SignalKind, WaveError, WaveValues};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;

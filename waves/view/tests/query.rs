@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 use std::ops::Range;
 
-use atoms_waves::{Definition, SignalKind, WaveFile, WaveQuery};
+use atoms_wave_view::{WaveFile, WaveQuery};
+use atoms_wave_write::{Definition, SignalKind};
 
 /// 40 cycles of two sides.
 fn wave(dir: &tempfile::TempDir) -> WaveFile {

@@ -16,7 +16,8 @@ use flate2::write::DeflateEncoder;
 use serde::Serialize;
 
 use super::WavePage;
-use crate::{Excerpt, ExcerptSignal, Fold, ValueKind, WaveNames, WaveValue};
+use crate::{Excerpt, ExcerptSignal, ValueKind, WaveNames, WaveValue};
+use atoms_wave_write::Fold;
 
 /// What a page knows of its wave besides the changes.
 #[derive(Serialize)]

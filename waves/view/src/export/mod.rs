@@ -6,7 +6,8 @@ mod perfetto;
 pub use konata::{PipelineRequest, write_konata};
 pub use perfetto::write_perfetto;
 
-use crate::comparison::ANY;
+use atoms_wave_write::ANY;
+
 use crate::tracks::is_idle;
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveNames, WaveValue};
 

@@ -1,6 +1,6 @@
 //! Excerpts as text, as pictures and as WaveJSON.
 
-use atoms_waves::{
+use atoms_wave_view::{
     Charset, Excerpt, ExcerptSignal, PictureError, Shades, TextStyle, ValueKind, WaveValue, show_svg,
     show_text, show_wavedrom,
 };

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use atoms_waves::{
-    Definition, DiffError, DiffOptions, DiffSides, PairingError, SignalKind, SignalPattern, SignalRename,
-    WaveDiff, WaveFile, WaveValue,
+use atoms_wave_view::{
+    DiffError, DiffOptions, DiffSides, PairingError, SignalPattern, SignalRename, WaveDiff, WaveFile,
+    WaveValue,
 };
+use atoms_wave_write::{Definition, SignalKind};
 
 /// Writes a wave of a clock `clk`, which rises at 10 n, and of what `changes` adds; opens it.
 fn wave(dir: &Path, name: &str, declarations: &str, changes: &[(u64, &str)], end: u64) -> WaveFile {
@@ -595,7 +596,7 @@ fn a_hundred_thousand_edges_take_as_long_as_reading_them() {
                     file.signals().iter().for_each(|signal| all.insert(signal.slot));
                     let mut bytes = 0;
                     file.changes(&all, u64::MAX, |_, _, value| {
-                        bytes += usize::from(value != atoms_waves::RawValue::Event);
+                        bytes += usize::from(value != atoms_wave_view::RawValue::Event);
                         std::ops::ControlFlow::Continue(())
                     })
                     .unwrap();

@@ -1,5 +1,6 @@
 //! The declarations at the start of a VCD file.
 
+use crate::WRITER;
 use crate::definition::{Definition, Item, Scope, SignalKind};
 use std::io;
 use vcd::{IdCode, ReferenceIndex, TimescaleUnit, VarType, Writer};
@@ -8,7 +9,7 @@ use vcd::{IdCode, ReferenceIndex, TimescaleUnit, VarType, Writer};
 pub(super) fn write(definition: &Definition, out: &mut Vec<u8>) -> io::Result<Vec<String>> {
     let mut ids = vec![String::new(); definition.signals.len()];
     let mut writer = Writer::new(out);
-    writer.version(concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")))?;
+    writer.version(WRITER)?;
     writer.timescale(1, TimescaleUnit::NS)?;
     write_scope(&mut writer, definition, definition.top(), &mut ids)?;
     writer.enddefinitions()?;

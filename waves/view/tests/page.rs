@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use atoms_host::browser::{Browser, Held};
-use atoms_waves::{Excerpt, ExcerptSignal, Fold, ValueKind, ViewGroup, WavePage, WaveValue, WaveView};
+use atoms_wave_view::{Excerpt, ExcerptSignal, ValueKind, WavePage, WaveValue};
+use atoms_wave_write::{Fold, ViewGroup, WaveView};
 use serde_json::{Value, json};
 
 use crate::NAMES;

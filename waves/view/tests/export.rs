@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use atoms_waves::{
+use atoms_wave_view::{
     Excerpt, ExcerptSignal, PipelineRequest, ValueKind, WaveValue, write_konata, write_perfetto,
 };
 use serde_json::{Value, json};
@@ -286,7 +286,7 @@ fn check_trace_events(events: &[Value]) {
 
 #[test]
 fn the_first_wave_is_exported() {
-    let wave = Path::new(env!("CARGO_MANIFEST_DIR")).join("first_wave.vcd");
+    let wave = Path::new(env!("CARGO_MANIFEST_DIR")).join("../first_wave.vcd");
     let excerpt = Excerpt::read(wave, 0..u64::MAX, |_| true).expect("it is whole");
     let (slices, events) = perfetto(&excerpt);
     check_trace_events(&events);

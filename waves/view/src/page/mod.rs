@@ -7,7 +7,8 @@ mod packed;
 use maud::{PreEscaped, html};
 
 use crate::html::HtmlPage;
-use crate::{Excerpt, WaveNames, WaveView};
+use crate::{Excerpt, WaveNames};
+use atoms_wave_write::WaveView;
 
 /// A wave to be shown as a page.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use atoms_host::processes::Tree;
 use atoms_host::programs::GTKWAVE;
-use atoms_waves::{Definition, Layout, SignalKind};
+use atoms_wave_write::{Definition, Layout, SignalKind};
 
 /// A small screen: the marker is in view on larger ones, too.
 const SCREEN: (usize, usize) = (1024, 768);

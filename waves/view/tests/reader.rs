@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use atoms_waves::{
+use atoms_wave_view::{
     DiffOptions, DiffSides, Excerpt, FileSignal, SignalLookupError, ValueKind, WaveDiff, WaveFile,
     WaveFormat, WaveNotes, WaveReadFault, WaveValue,
 };
@@ -21,7 +21,7 @@ fn shown(value: &WaveValue) -> String {
     }
 }
 
-fn changes(file: &WaveFile) -> Result<Changes, atoms_waves::WaveReadError> {
+fn changes(file: &WaveFile) -> Result<Changes, atoms_wave_view::WaveReadError> {
     let mut all = file.no_slots();
     file.signals().iter().for_each(|signal| all.insert(signal.slot));
     let mut found = Changes::new();
@@ -95,7 +95,7 @@ fn without_repetitions(changes: Changes) -> Changes {
 }
 
 fn first_wave() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("first_wave.vcd")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../first_wave.vcd")
 }
 
 #[test]

@@ -1,18 +1,15 @@
-//! Waves: writers, reader, comparison, search and export.
+//! Reader, comparison, search, pictures, pages and export.
 
 mod damaged;
 mod diff;
 mod export;
-mod gtkwave;
-mod layout;
 mod page;
 mod query;
-mod read_back;
 mod reader;
 mod show;
 
 /// Names of the scopes and signals of the waves in these tests.
-const NAMES: atoms_waves::WaveNames = atoms_waves::WaveNames {
+const NAMES: atoms_wave_view::WaveNames = atoms_wave_view::WaveNames {
     transactions: "txn",
     label: "text",
     kind: "kind",

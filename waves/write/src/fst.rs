@@ -2,7 +2,7 @@
 
 use crate::definition::{Item, Scope};
 use crate::format::{Change, DIGITS, Entry, Format, kinds};
-use crate::{Definition, SignalKind};
+use crate::{Definition, SignalKind, WRITER};
 use std::fs::File;
 use std::io;
 use wavefst::{ChainCompression, FstWriter, GeomEntry, Header, ScopeType, SignalValue, VarDir, VarType};
@@ -30,7 +30,7 @@ impl FstFormat {
         let mut writer = builder.timescale_exponent(TIMESCALE).build().map_err(io::Error::other)?;
         let mut handles = vec![0; definition.signals.len()];
         declare(&mut writer, definition, definition.top(), &mut handles).map_err(io::Error::other)?;
-        let version = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned();
+        let version = WRITER.to_owned();
         let header = Header { timescale_exponent: TIMESCALE, version, ..Header::default() };
         writer.write_header(header).map_err(io::Error::other)?;
         let clock = handles[definition.clock.0 as usize];

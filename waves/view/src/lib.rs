@@ -1,0 +1,33 @@
+//! Reads waves (VCD and FST, of any program), compares two, searches them, and shows them as text, pictures, pages and the
+//! files of other viewers.
+//!
+//! Nothing here knows what a signal means.
+
+#![forbid(unsafe_code)]
+
+mod diff;
+mod excerpt;
+mod export;
+pub mod html;
+mod page;
+mod query;
+mod reader;
+mod show;
+mod tracks;
+
+pub use diff::{
+    DiffError, DiffOptions, DiffSides, Divergence, DivergenceCause, PairingError, SignalRename, WaveDiff,
+};
+pub use excerpt::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
+pub use export::{PipelineRequest, write_konata, write_perfetto};
+pub use page::WavePage;
+pub use query::{QueryError, WaveQuery};
+pub use reader::{
+    EXCERPT_LIMIT, FileSignal, RawValue, SignalLookupError, SignalPattern, Slot, Slots, TimeUnit, WaveClock,
+    WaveExtent, WaveFile, WaveFormat, WaveNote, WaveNoteKind, WaveNotes, WaveReadError, WaveReadFault,
+    signal_path,
+};
+pub use show::{
+    Charset, PictureError, Shades, TextStyle, WaveLane, show_svg, show_text, show_wavedrom, value_label,
+};
+pub use tracks::{WaveNames, WaveTrack, WaveTransaction};

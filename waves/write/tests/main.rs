@@ -1,0 +1,5 @@
+//! Writers and viewer layouts.
+
+mod gtkwave;
+mod layout;
+mod read_back;

@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
-use crate::error::{CliError, Verdict, message};
 use crate::machine;
+use crate::output::error::{CliError, Verdict, message};
+use crate::output::progress::grouped;
 use crate::output::{outln, print_json};
-use crate::progress::grouped;
 use crate::silicon;
 
 #[derive(Serialize, JsonSchema)]

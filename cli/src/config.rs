@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::{ConfigArgs, ConfigCommand, point};
-use crate::error::{CliError, Verdict};
 use crate::machine;
+use crate::output::error::{CliError, Verdict};
 use crate::output::{outln, print_json};
 
 pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use atoms_cosim::campaign::{Campaign, Failed, SmallCase, opinion_of_the_rtl};
 use atoms_cosim::case::Case;
+use atoms_cosim::case::trials::{Effort, run_case};
 use atoms_cosim::internals::Depth;
 use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::rtl::{RtlIdentity, file_stem};
 use atoms_cosim::session::Tally;
-use atoms_cosim::trials::{Effort, run_case};
 use atoms_cosim::usage::UsageReport;
 use atoms_ops::{OPS, Op};
 use atoms_stimulus::Profile;
@@ -20,11 +20,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{CosimArgs, On, OnFail, RandomArgs};
-use crate::error::{CliError, Verdict, message};
-use crate::interrupt;
 use crate::machine;
+use crate::output::error::{CliError, Verdict, message};
+use crate::output::interrupt;
+use crate::output::progress::{bar, grouped};
 use crate::output::{out, outln, print_json};
-use crate::progress::{bar, grouped};
 use crate::usage;
 
 /// Bounds of minimizing: about 20 seconds in the configuration `default`.

@@ -5,8 +5,8 @@ use atoms_regress::report;
 use atoms_regress::report::cover::cover as covered;
 
 use crate::args::CoverArgs;
-use crate::error::{CliError, Verdict, message};
 use crate::machine;
+use crate::output::error::{CliError, Verdict, message};
 use crate::output::{out, outln};
 
 pub(crate) fn cover(args: &CoverArgs) -> Result<Verdict, CliError> {

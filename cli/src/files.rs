@@ -7,7 +7,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::error::{CliError, message};
+use crate::output::error::{CliError, message};
 
 /// What a command reads and writes.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use atoms_isa::Arch;
 
-use crate::error::{CliError, message};
+use crate::output::error::{CliError, message};
 
 /// What is wanted of CUDA C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,30 +11,20 @@ mod check;
 mod config;
 mod cosim;
 mod cover;
-mod error;
 mod explore;
-mod failure;
 mod files;
-mod interrupt;
 mod kernel_text;
 mod lower;
 mod machine;
 mod manual;
-mod measurements;
 mod mutate;
-mod number;
 mod output;
-mod profile;
-mod progress;
-mod races;
 mod regress;
-mod repro;
 mod rtl;
 mod run;
 #[cfg(test)]
 mod schema;
 mod silicon;
-mod undefined;
 mod usage;
 mod wave;
 
@@ -44,7 +34,7 @@ use clap::Parser;
 
 use args::{Cli, Command};
 use atoms_cosim::embedded::{self, Files};
-use error::{CliError, Verdict};
+use output::error::{CliError, Verdict};
 
 /// The RTL of the checkout that this was built from.
 const RTL: Files = &include!(concat!(env!("OUT_DIR"), "/rtl_files.rs"));
@@ -63,14 +53,14 @@ pub fn main() -> ExitCode {
     };
     match outcome.and_then(|verdict| output::finish().map(|()| verdict)) {
         Ok(verdict) => verdict.into(),
-        Err(error) => failure::report(&error),
+        Err(error) => output::failure::report(&error),
     }
 }
 
 fn answer(command: Command) -> Result<Verdict, CliError> {
     // A regression has worker processes, and tells them.
     if !matches!(command, Command::Regress(_)) {
-        interrupt::watch()?;
+        output::interrupt::watch()?;
     }
     match command {
         Command::Run(args) => run::run(&args),
@@ -81,7 +71,7 @@ fn answer(command: Command) -> Result<Verdict, CliError> {
         Command::Regress(args) => regress::regress(&args),
         Command::Mutate(args) => mutate::mutate(&args),
         Command::Cover(args) => cover::cover(&args),
-        Command::Repro(args) => repro::repro(&args),
+        Command::Repro(args) => regress::repro::repro(&args),
         Command::Wave(args) => wave::wave(&args.command),
         Command::Explore(args) => explore::explore(&args.command),
         Command::Bench(args) => bench::bench(&args),

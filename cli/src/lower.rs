@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::LowerArgs;
-use crate::error::{CliError, Verdict, message};
 use crate::kernel_text::{self, Wanted};
+use crate::output::error::{CliError, Verdict, message};
 use crate::output::{outln, print_json};
 
 /// Architectures asked about where none is named: those of each generation whose code can be run.

@@ -19,11 +19,11 @@ use atoms_stimulus::configs::{self, NamedConfig};
 use atoms_verilated::{Library, Snapshot};
 
 use crate::args::MachineArgs;
-use crate::error::CliError;
 use crate::files::Files;
-use crate::interrupt;
+use crate::output::error::CliError;
+use crate::output::interrupt;
 use crate::output::note;
-use crate::progress::build_step;
+use crate::output::progress::build_step;
 
 /// What every command reads that has to do with RTL.
 pub(crate) fn files() -> Files {

@@ -6,7 +6,7 @@ use clap::CommandFactory as _;
 use clap_complete::Shell;
 
 use crate::args::Cli;
-use crate::error::{CliError, Verdict};
+use crate::output::error::{CliError, Verdict};
 use crate::output::out;
 
 pub(crate) fn completions(shell: Shell) -> Result<Verdict, CliError> {

@@ -10,10 +10,10 @@ use atoms_faults::mutate::{
 use atoms_verilated::{Environment, cores};
 
 use crate::args::MutateArgs;
-use crate::error::{CliError, Verdict, message};
 use crate::machine;
+use crate::output::error::{CliError, Verdict, message};
+use crate::output::progress::build_step;
 use crate::output::{note, out, print_json};
-use crate::progress::build_step;
 
 /// In the folder beside that of the RTL.
 const CORPUS: &str = "tests/regress/corpus.json";

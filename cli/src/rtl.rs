@@ -8,10 +8,10 @@ use atoms_stimulus::configs::{self, NamedConfig};
 use atoms_verilated::{Cache, Environment, Variant};
 
 use crate::args::{PointsArgs, RtlArgs, RtlCommand};
-use crate::error::{CliError, Verdict};
 use crate::machine;
+use crate::output::error::{CliError, Verdict};
 use crate::output::outln;
-use crate::progress::build_step;
+use crate::output::progress::build_step;
 
 pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
     match &args.command {

@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, json_schema};
 
 use crate::explore::{run as explore_run, sweep as explore_sweep};
-use crate::{bench, check, config, cosim, explore, lower, repro, run, wave};
+use crate::{bench, check, config, cosim, explore, lower, regress::repro, run, wave};
 
 /// WaveJSON, which `atoms wave show` prints unless it lists or searches.
 #[derive(JsonSchema)]

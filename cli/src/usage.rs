@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use atoms_cosim::usage::{BankUsage, CycleStack, Distribution, LatencyUsage, RetryUsage, UsageReport};
 
-use crate::progress::grouped;
+use crate::output::progress::grouped;
 
 const COLUMNS: usize = 80;
 /// Columns of a bar, at most.

@@ -1,14 +1,11 @@
 //! The binary `atoms`, run as its users run it.
 
-#[path = "../src/args.rs"]
+#[path = "../src/args/mod.rs"]
 #[allow(dead_code)] // the commands read the fields; here only the definition counts
 mod args;
 mod command_line;
 mod elsewhere;
 mod every_command;
 mod kernel_text;
-#[path = "../src/number.rs"]
-#[allow(dead_code)]
-mod number;
 mod regress;
 mod repro;

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use atoms_cosim::case::trials::Effort;
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::rtl;
-use atoms_cosim::trials::Effort;
 use atoms_coverage::episode::Episode;
 use atoms_regress::triage::bundle::{BundleContext, Original, bundle};
 use atoms_regress::triage::death::Death;

@@ -8,15 +8,15 @@ use atoms_model::Config;
 use atoms_verilated::Library;
 
 use crate::case::Case;
+use crate::case::recorder::Recorder;
+use crate::case::shrink::shrink;
+use crate::case::trials::{Effort, Spent, Trials, run_case};
 use crate::internals::Looking;
 use crate::lockstep::Lockstep;
 use crate::machine::{Failure, Machine, RtlMachine};
-use crate::recorder::Recorder;
 use crate::scoreboard::{OracleViolation, Scoreboard};
 use crate::session::{Session, SessionCheckpoint, Tally};
-use crate::shrink::shrink;
 use crate::trace::Trace;
-use crate::trials::{Effort, Spent, Trials, run_case};
 use atoms_monitor::Listener;
 use atoms_stimulus::configs::NamedConfig;
 use atoms_stimulus::{Profile, RandomStimulus, Stimulus};

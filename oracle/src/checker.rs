@@ -6,8 +6,8 @@ use std::fmt;
 use atoms_ops::{Fault, Op};
 
 use crate::access::{self, Access};
-use crate::case::{Case, Final, UNIT_WORDS, Unit, Units, Values, split};
 use crate::explain;
+use crate::explain::case::{Case, Final, UNIT_WORDS, Unit, Units, Values, split};
 use crate::fairness::{Fairness, Unfair};
 use crate::kernel::Gives;
 use crate::lanes::{Lanes, lanes_of};

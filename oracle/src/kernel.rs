@@ -190,7 +190,7 @@ pub(crate) fn loaded(size: Size, m: u128) -> u128 {
 mod tests {
     use super::*;
 
-    /// Lanes of arrivals have an order of their own ([`crate::arrivals`]).
+    /// Lanes of arrivals have an order of their own ([`crate::mbarrier::arrivals`]).
     #[test]
     fn operations_commute_where_two_lanes_leave_the_same_either_way() {
         for row in atoms_ops::OPS.iter().filter(|row| !row.op.is_mbarrier()) {

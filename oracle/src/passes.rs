@@ -3,7 +3,7 @@
 use atoms_ops::Op;
 
 use crate::access::Access;
-use crate::case::Units;
+use crate::explain::case::Units;
 use crate::request::Geometry;
 
 /// Which operations the unit was built to merge (spec 4.1, 6.11).

@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::instruction::LaneResult;
 use crate::observe::Observed;
 use crate::program::{Clock, Contention, LANES, ProgramStep};
+use crate::programs::timing::WAYS;
 use crate::times::MeasuredTime;
-use crate::timing::WAYS;
 
 /// A question and what the GPU answers.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]

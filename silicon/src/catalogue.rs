@@ -2,14 +2,14 @@
 
 use fastrand::Rng;
 
-use crate::barrier;
-use crate::cases::{Asked, of_cases};
-use crate::draw;
 use crate::instruction::{ACCESSES, ATOMICS, LOOPS, Meaning, TestInstruction};
-use crate::kernel::Spelled;
 use crate::program::{Spread, TestProgram};
+use crate::programs::barrier;
+use crate::programs::cases::{Asked, of_cases};
+use crate::programs::draw;
+use crate::programs::kernel::Spelled;
+use crate::programs::timing;
 use crate::question;
-use crate::timing;
 
 const CASES: usize = 20;
 

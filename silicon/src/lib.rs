@@ -9,26 +9,20 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
-pub mod barrier;
-pub mod budget;
 mod bytes;
 pub mod capture;
-mod cases;
 pub mod catalogue;
-pub mod draw;
 pub mod instruction;
 pub mod judge;
-pub mod kernel;
 pub mod observe;
 pub mod program;
+pub mod programs;
 mod question;
 pub mod replay;
 pub mod report;
-pub mod supervisor;
+pub mod supervise;
 pub mod times;
-pub mod timing;
 pub mod value;
-pub mod worker;
 
 /// An error and its causes in one line.
 pub fn causes(error: &dyn std::error::Error) -> String {

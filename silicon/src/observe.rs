@@ -5,9 +5,9 @@ use atoms_oracle::{Allocation, Geometry, Response, SerialRequest};
 use atoms_record::{Exchange, TraceEvent, TraceHeader, TraceWriter};
 
 use crate::bytes::{low, number, value_at};
-use crate::draw::{DrawnCase, DrawnRequest};
 use crate::instruction::{LaneResult, Meaning};
 use crate::program::{LANES, ProgramStep, Reading, Steps, TestProgram};
+use crate::programs::draw::{DrawnCase, DrawnRequest};
 
 /// The memory of a case, as the oracle sees it.
 pub const fn geometry(words: u32) -> Geometry {

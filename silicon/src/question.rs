@@ -2,12 +2,12 @@
 
 use crate::answer::{self, Answered};
 use crate::capture::{Capture, ProgramOutcome, ProgramRecord};
-use crate::cases::{Asked, of_cases};
-use crate::draw::{DrawnCase, DrawnRequest, WORDS};
 use crate::instruction::TestInstruction;
-use crate::kernel::Spelled;
 use crate::observe::{self, Observed, word_of_count};
 use crate::program::{LANES, ProgramStep, Reading, Spread, TestProgram};
+use crate::programs::cases::{Asked, of_cases};
+use crate::programs::draw::{DrawnCase, DrawnRequest, WORDS};
+use crate::programs::kernel::Spelled;
 use crate::times::MeasuredTime;
 
 /// One line of an experiment: instruction, lanes that take part, byte offset of each lane, Rb, Rc.

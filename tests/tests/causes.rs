@@ -5,12 +5,12 @@
 
 use std::fs;
 
+use atoms_cosim::case::recorder::Recorder;
+use atoms_cosim::case::trials::Effort;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
-use atoms_cosim::recorder::Recorder;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::trials::Effort;
 use atoms_coverage::episode::Episode;
 use atoms_regress::triage::bundle::{BundleContext, Original, bundle};
 use atoms_regress::triage::test_failure::FailedRun;

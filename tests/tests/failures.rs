@@ -5,14 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use atoms_cosim::case::recorder::Recorder;
+use atoms_cosim::case::trials::Effort;
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
-use atoms_cosim::recorder::Recorder;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::trials::Effort;
 use atoms_coverage::episode::Episode;
 use atoms_host::browser::Browser;
 use atoms_ops::Op;

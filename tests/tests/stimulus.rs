@@ -2,10 +2,10 @@
 
 use atoms_cosim::campaign::{Campaign, Failed, SmallCase};
 use atoms_cosim::case::Case;
+use atoms_cosim::case::trials::{Effort, run_case};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
-use atoms_cosim::trials::{Effort, run_case};
 use atoms_coverage::{Model, Sampler};
 use atoms_stimulus::configs::NamedConfig;
 use atoms_stimulus::{Profile, RandomStimulus, Share};

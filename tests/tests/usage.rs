@@ -1,10 +1,10 @@
 //! What a run makes of the unit: cases whose figures are worked out by hand, figures that must add up whatever is drawn,
 //! and the same figures from model, RTL and both.
 
+use atoms_cosim::case::trials::run_case;
 use atoms_cosim::case::{Case, MemoryWord, Pauses};
 use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
 use atoms_cosim::session::{Session, Tally};
-use atoms_cosim::trials::run_case;
 use atoms_cosim::usage::{CycleClass, CycleStack, Distribution, RetryUsage, Usage, UsageReport};
 use atoms_model::mbarrier::MbarObject;
 use atoms_monitor::Cycle;

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::case::Case;
+use atoms_cosim::case::trials::run_case;
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::{
     NAMES, RequestKind, RequestTransaction, Trace, WaveRequest, WaveRequestError, lacks_fields, wave_requests,
 };
-use atoms_cosim::trials::run_case;
 use atoms_isa::Program;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};

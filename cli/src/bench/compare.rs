@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Compared;
 use crate::args::BenchArgs;
-use crate::error::{CliError, message};
+use crate::output::error::{CliError, message};
 
 pub(super) struct Other {
     path: PathBuf,

@@ -14,11 +14,11 @@ use atoms_stimulus::configs::NamedConfig;
 
 use super::{Subject, measure};
 use crate::args::BenchArgs;
-use crate::error::{CliError, Verdict};
-use crate::interrupt;
 use crate::kernel_text::{self, Wanted};
 use crate::machine;
-use crate::progress::grouped;
+use crate::output::error::{CliError, Verdict};
+use crate::output::interrupt;
+use crate::output::progress::grouped;
 
 const UNIT: &str = "instructions/s";
 const MODEL: &str = "warp instructions on the model";

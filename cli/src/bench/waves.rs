@@ -13,8 +13,8 @@ use atoms_stimulus::configs::NamedConfig;
 
 use super::{Subject, measure};
 use crate::args::BenchArgs;
-use crate::error::{CliError, Verdict};
 use crate::machine;
+use crate::output::error::{CliError, Verdict};
 
 /// The cycle looked at, and how many around it.
 const CYCLE: u64 = 1_000_000;

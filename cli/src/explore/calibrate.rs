@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::args::explore::CalibrateArgs;
 use crate::args::point;
-use crate::error::{CliError, Verdict, message};
 use crate::machine;
+use crate::output::error::{CliError, Verdict, message};
 use crate::output::{outln, print_json};
 
 #[derive(Serialize, JsonSchema)]

@@ -13,10 +13,10 @@ use atoms_explore::cost::{
 use atoms_verilated::{Cache, Environment};
 
 use crate::args::explore::CostArgs;
-use crate::error::{CliError, Verdict, message};
 use crate::machine;
+use crate::output::error::{CliError, Verdict, message};
+use crate::output::progress::grouped;
 use crate::output::{diagnostic, note, outln, print_json};
-use crate::progress::grouped;
 
 pub(crate) fn cost(args: &CostArgs) -> Result<Verdict, CliError> {
     check_files(args)?;

@@ -7,7 +7,7 @@ pub(crate) mod sweep;
 pub(crate) mod workloads;
 
 use crate::args::explore::ExploreCommand;
-use crate::error::{CliError, Verdict};
+use crate::output::error::{CliError, Verdict};
 
 pub(crate) fn explore(command: &ExploreCommand) -> Result<Verdict, CliError> {
     match command {

@@ -22,13 +22,13 @@ use serde_json::{Map, Value};
 use super::calibrate;
 use crate::args::On;
 use crate::args::explore::{ExploreRunArgs, TraceGaps};
-use crate::error::{CliError, Verdict, message};
 use crate::files::Files;
-use crate::interrupt;
 use crate::kernel_text::{self, Wanted};
 use crate::machine;
+use crate::output::error::{CliError, Verdict, message};
+use crate::output::interrupt;
+use crate::output::progress::grouped;
 use crate::output::{outln, print_json};
-use crate::progress::grouped;
 
 pub(crate) fn run(args: &ExploreRunArgs) -> Result<Verdict, CliError> {
     let mut files = machine::files();

@@ -20,11 +20,11 @@ use serde::Serialize;
 use super::cost;
 use crate::args::Executor;
 use crate::args::explore::{CertifyArg, PointShard, SweepArgs};
-use crate::error::{CliError, Verdict, message};
-use crate::interrupt;
 use crate::machine::{self, shell};
+use crate::output::error::{CliError, Verdict, message};
+use crate::output::interrupt;
+use crate::output::progress::{bar, build_step, grouped};
 use crate::output::{note, outln, print_json};
-use crate::progress::{bar, build_step, grouped};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct SweepResult<'a> {

@@ -7,7 +7,7 @@ use atoms_workload::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::error::{CliError, Verdict};
+use crate::output::error::{CliError, Verdict};
 use crate::output::{outln, print_json};
 
 pub(crate) fn workloads(name: Option<&str>, json: bool) -> Result<Verdict, CliError> {

@@ -14,11 +14,11 @@ use serde::Serialize;
 
 use crate::args::wave::WaveAtArgs;
 use crate::cosim;
-use crate::error::{CliError, Verdict, message};
 use crate::machine::{self, shell};
+use crate::output::error::{CliError, Verdict, message};
+use crate::output::progress::{build_step, grouped};
 use crate::output::{note, outln, print_json};
-use crate::progress::{build_step, grouped};
-use crate::repro::{self, BundleRtl};
+use crate::regress::repro::{self, BundleRtl};
 
 pub(crate) fn at(args: &WaveAtArgs) -> Result<Verdict, CliError> {
     let mut files = machine::files();

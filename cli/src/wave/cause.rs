@@ -13,11 +13,11 @@ use serde::Serialize;
 
 use crate::args::wave::WaveCauseArgs;
 use crate::cosim;
-use crate::error::{CliError, Verdict, message};
 use crate::machine;
+use crate::output::error::{CliError, Verdict, message};
+use crate::output::progress::build_step;
 use crate::output::{out, outln, print_json};
-use crate::progress::build_step;
-use crate::repro::BundleRtl;
+use crate::regress::repro::BundleRtl;
 
 pub(crate) fn cause(args: &WaveCauseArgs) -> Result<Verdict, CliError> {
     match (&args.bundle, &args.case) {

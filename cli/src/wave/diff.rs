@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::wave::WaveDiffArgs;
-use crate::error::{CliError, Verdict, message};
+use crate::output::error::{CliError, Verdict, message};
+use crate::output::progress::grouped;
 use crate::output::{note, outln, print_json};
-use crate::progress::grouped;
 use crate::wave::{NoteResult, last_cycle, notes_results, option, print_notes, scale};
 
 /// Causes, signals of a cause, and missing signals that are printed; JSON has all.

@@ -10,11 +10,11 @@ use atoms_wave_view::{PipelineRequest, WaveFile, write_konata, write_perfetto};
 use super::save_file;
 use super::selection::excerpt;
 use crate::args::wave::WaveExportArgs;
-use crate::error::{CliError, Verdict, message};
 use crate::files::Files;
 use crate::machine::shell;
+use crate::output::error::{CliError, Verdict, message};
 use crate::output::outln;
-use crate::progress::grouped;
+use crate::output::progress::grouped;
 
 pub(crate) fn export(args: &WaveExportArgs) -> Result<Verdict, CliError> {
     let (perfetto, konata) = (args.to.perfetto.as_deref(), args.to.konata.as_deref());

@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::wave::WaveInfoArgs;
-use crate::error::{CliError, Verdict, message};
+use crate::output::error::{CliError, Verdict, message};
+use crate::output::progress::grouped;
 use crate::output::{outln, print_json};
-use crate::progress::grouped;
 use crate::wave::{NoteResult, last_cycle, notes_results, print_extent, print_notes};
 
 const SCOPES: usize = 40;

@@ -16,9 +16,9 @@ use atoms_wave_view::{WaveExtent, WaveFile, WaveNote, WaveNotes};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::args::moment::Scale;
 use crate::args::wave::WaveCommand;
-use crate::args::wave::moment::Scale;
-use crate::error::{CliError, Verdict, message};
+use crate::output::error::{CliError, Verdict, message};
 use crate::output::note;
 
 pub(crate) fn wave(command: &WaveCommand) -> Result<Verdict, CliError> {

@@ -7,11 +7,11 @@ use atoms_wave_write::WaveView;
 use super::save_file;
 use super::selection::excerpt;
 use crate::args::wave::WavePageArgs;
-use crate::error::{CliError, Verdict};
 use crate::files::Files;
 use crate::machine::shell;
+use crate::output::error::{CliError, Verdict};
 use crate::output::outln;
-use crate::progress::grouped;
+use crate::output::progress::grouped;
 
 pub(crate) fn page(args: &WavePageArgs) -> Result<Verdict, CliError> {
     let mut files = Files::default();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use atoms_wave_view::WaveFile;
 use atoms_wave_write::{Fold, WaveView};
 
-use crate::error::CliError;
+use crate::output::error::CliError;
 
 /// What a save file shows.
 #[derive(Debug, Default, PartialEq)]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::wave::WaveShowArgs;
-use crate::error::{CliError, Verdict, message};
+use crate::output::error::{CliError, Verdict, message};
 use crate::output::{note, outln, print_json};
 use crate::wave::{option, print_extent, scale};
 

@@ -3,7 +3,7 @@
 use atoms_wave_view::{Excerpt, SignalPattern, WaveFile};
 
 use crate::args::wave::WaveSelection;
-use crate::error::{CliError, message};
+use crate::output::error::{CliError, message};
 use crate::wave::{option, print_notes, scale};
 
 /// Reads the window and the signals that are chosen, all of them if none are.

@@ -9,10 +9,10 @@ use atoms_wave_view::{
 };
 
 use crate::args::wave::WaveShowArgs;
-use crate::error::{CliError, Verdict, message};
 use crate::files::Files;
+use crate::output::error::{CliError, Verdict, message};
+use crate::output::progress::grouped;
 use crate::output::{note, out, outln};
-use crate::progress::grouped;
 use crate::wave::save_file::{self, SaveFile};
 use crate::wave::{last_cycle, option, print_notes, scale, search, transactions};
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::wave::WaveShowArgs;
-use crate::error::{CliError, Verdict, message};
+use crate::output::error::{CliError, Verdict, message};
 use crate::output::{outln, print_json};
 use crate::wave::{option, print_notes, scale};
 

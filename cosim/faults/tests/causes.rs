@@ -2,10 +2,10 @@
 
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::case::Case;
+use atoms_cosim::case::trials::Effort;
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::session::Session;
-use atoms_cosim::trials::Effort;
 use atoms_faults::cause::{self, CauseError};
 use atoms_faults::schemata::Alteration;
 use atoms_faults::woven::{Switch, WovenRtl};

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use atoms_cosim::case::Case;
+use atoms_cosim::case::trials::{Effort, Trials, run_case};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::session::Session;
-use atoms_cosim::trials::{Effort, Trials, run_case};
 use atoms_faults::schemata::Alteration;
 use atoms_faults::woven::{Switch, WovenRtl};
 use atoms_ops::{Op, Size};

@@ -13,21 +13,20 @@ mod cluster;
 pub mod configs;
 mod follow;
 mod objects;
-mod pace;
 mod profile;
 mod random;
 pub mod request;
 mod retry;
 mod step;
 mod tags;
-mod values;
 mod warp;
-mod weights;
 
 use atoms_model::port::{In, Out};
 
 pub use objects::MAX_OBJECTS;
-pub use pace::Pace;
+pub use profile::pace::Pace;
+pub use profile::values::Values;
+pub use profile::weights::{Choice, ProfileKey, Share, Span, Weights};
 pub use profile::{
     Barriers, Faults, Form, Immediate, Lanes, Limit, Meet, Paces, Profile, Scale, Spread, UnknownProfile,
     Wait,
@@ -35,8 +34,6 @@ pub use profile::{
 pub use random::RandomStimulus;
 pub use retry::RetryLoops;
 pub use tags::Tags;
-pub use values::Values;
-pub use weights::{Choice, ProfileKey, Share, Span, Weights};
 
 /// Drives the inputs of a machine, cycle by cycle.
 pub trait Stimulus {

@@ -10,8 +10,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::follow::{Follow, Last, Wake};
 use super::objects::Objects;
-use super::pace::Beat;
 use super::profile::Profile;
+use super::profile::pace::Beat;
 use super::retry::RetryLoops;
 use super::tags::Tags;
 use super::{MAX_OBJECTS, Stimulus};

@@ -13,10 +13,10 @@ use super::barriers::ENDLESS;
 use super::choose::Chosen;
 use super::follow::{Follow, Last};
 use super::objects::Flight;
+use super::profile::values::{Operands, Values};
 use super::profile::{Form, Immediate, Lanes, Scale, Spread};
 use super::random::RandomStimulus;
 use super::step::Step;
-use super::values::{Operands, Values};
 use crate::request::{AddressForm, PartWrite};
 
 impl RandomStimulus {

@@ -1,4 +1,4 @@
-//! The C ABI of a built library. Mirror of `shim/shim.cpp` and `shim/signals.cpp`.
+//! The C ABI of a built library. Mirror of `build/shim/shim.cpp` and `build/shim/signals.cpp`.
 
 use atoms_model::port::{In, Out, Probe};
 use std::ffi::{c_char, c_void};

@@ -1,9 +1,9 @@
 //! The folder of built libraries.
 
 use crate::build::{self, Sources};
-use crate::entry::{BuildDir, LIBRARY, clear_leftovers, entry, own};
-use crate::evict::{self, Cleaned};
-use crate::manifest::InUse;
+use crate::store::entry::{BuildDir, LIBRARY, clear_leftovers, entry, own};
+use crate::store::evict::{self, Cleaned};
+use crate::store::manifest::InUse;
 use crate::{BuildError, BuildSpec, Environment, Library, Progress, Toolchain};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

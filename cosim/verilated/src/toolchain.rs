@@ -1,6 +1,6 @@
 //! The tools a library is built with: Verilator and a C++ compiler.
 
-use crate::compiler::{Compiler, answer};
+use crate::build::compiler::{Compiler, answer};
 use crate::environment::is_executable;
 use crate::{Environment, ToolchainError, provide};
 use std::fmt;

@@ -287,8 +287,8 @@ mod tests {
 
     use super::*;
     use crate::Generated;
-    use crate::lock;
     use crate::program::Threads;
+    use crate::threads::lock;
 
     /// Runs to the end on the model, whose outputs `spoil` changes on their way.
     fn run(stimulus: &mut ClosedLoop, config: Config, mut spoil: impl FnMut(&In, &mut Out)) -> Unit {

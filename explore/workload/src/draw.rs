@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// One generator for each warp, so that what a warp draws does not depend on when it draws.
-pub(super) fn generators(seed: u64, warps: usize) -> Vec<Xoshiro256PlusPlus> {
+pub(crate) fn generators(seed: u64, warps: usize) -> Vec<Xoshiro256PlusPlus> {
     let mut first = Xoshiro256PlusPlus::seed_from_u64(seed);
     (0..warps).map(|_| Xoshiro256PlusPlus::seed_from_u64(first.next_u64())).collect()
 }
@@ -16,7 +16,7 @@ const PHOTOGRAPH: &str = include_str!("camera.txt");
 
 /// Weights of `bins` bins, as those of a photograph's grey levels: of fewer bins each takes several levels, of more, several
 /// share the pixels of one.
-pub(super) fn photograph(bins: u32) -> Vec<f64> {
+pub(crate) fn photograph(bins: u32) -> Vec<f64> {
     let lines = PHOTOGRAPH.lines().filter(|line| !line.starts_with('#'));
     let levels: Vec<f64> = lines.flat_map(str::split_whitespace).filter_map(|n| n.parse().ok()).collect();
     let (all, bins) = (levels.len(), bins as usize);
@@ -30,7 +30,7 @@ pub(super) fn photograph(bins: u32) -> Vec<f64> {
 }
 
 /// Weights of `bins` bins by Zipf's law: that of rank r is r^-s; which bin has which rank is drawn.
-pub(super) fn zipf(bins: u32, s: f64, rng: &mut impl Rng) -> Vec<f64> {
+pub(crate) fn zipf(bins: u32, s: f64, rng: &mut impl Rng) -> Vec<f64> {
     let mut weights: Vec<f64> = (1..=bins).map(|rank| f64::from(rank).powf(-s)).collect();
     weights.shuffle(rng);
     weights
@@ -38,14 +38,14 @@ pub(super) fn zipf(bins: u32, s: f64, rng: &mut impl Rng) -> Vec<f64> {
 
 /// Draws bins by weight in constant time, by the alias method (Walker 1977, set up as by Vose 1991).
 #[derive(Clone, Debug)]
-pub(super) struct Distribution {
+pub(crate) struct Distribution {
     /// Of each bin, the share of draws of it that stay, in 2^-32, and the bin of the others.
     table: Vec<(u32, u32)>,
 }
 
 impl Distribution {
     /// Draws each bin as often as its weight says; at least one is above 0.
-    pub(super) fn new(weights: &[f64]) -> Self {
+    pub(crate) fn new(weights: &[f64]) -> Self {
         let bins = weights.len();
         let mean = weights.iter().sum::<f64>() / bins as f64;
         let mut share: Vec<f64> = weights.iter().map(|weight| weight / mean).collect();
@@ -65,7 +65,7 @@ impl Distribution {
 
     /// A bin.
     #[inline]
-    pub(super) fn draw(&self, rng: &mut impl Rng) -> u32 {
+    pub(crate) fn draw(&self, rng: &mut impl Rng) -> u32 {
         let bits = rng.next_u64();
         let bin = (((bits >> 32) * self.table.len() as u64) >> 32) as u32;
         let (stays, other) = self.table[bin as usize];
@@ -75,7 +75,7 @@ impl Distribution {
 
 /// A number of cycles with this mean: any from 0 to twice as many.
 #[inline]
-pub(super) fn around(mean: u32, rng: &mut impl Rng) -> u64 {
+pub(crate) fn around(mean: u32, rng: &mut impl Rng) -> u64 {
     if mean == 0 { 0 } else { rng.random_range(0..=2 * u64::from(mean)) }
 }
 

@@ -5,16 +5,16 @@ use std::fmt;
 
 use atoms_model::Config;
 
-use super::accumulate::Accumulate;
 use super::closed_loop::{ClosedLoop, Pacing};
-use super::contend::Contend;
-use super::hash_insert::HashInsert;
-use super::lock::{SpinLock, TicketLock};
 use super::parameter::{ParameterSet, WorkloadParameter, WorkloadValue, parameters};
-use super::pipeline::Stages;
 use super::program::{Threads, WarpProgram, WorkloadError};
-use super::queue::Queue;
-use super::sum::{Histogram, Reduction};
+use super::threads::accumulate::Accumulate;
+use super::threads::contend::Contend;
+use super::threads::hash_insert::HashInsert;
+use super::threads::lock::{SpinLock, TicketLock};
+use super::threads::pipeline::Stages;
+use super::threads::queue::Queue;
+use super::threads::sum::{Histogram, Reduction};
 
 parameters! {
     /// Parameters of every generated workload.

@@ -5,21 +5,15 @@
 
 #![forbid(unsafe_code)]
 
-mod accumulate;
 mod closed_loop;
-mod contend;
 mod draw;
 mod generated;
-mod hash_insert;
 mod kernel;
-mod lock;
 mod page;
 mod parameter;
-mod pipeline;
 mod program;
-mod queue;
 mod replay;
-mod sum;
+mod threads;
 
 use std::collections::BTreeMap;
 

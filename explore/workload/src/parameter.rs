@@ -62,7 +62,7 @@ pub struct WorkloadParameter {
 }
 
 /// Type of a parameter's field, as [`parameters`] declares it.
-pub(super) trait Setting: Copy {
+pub(crate) trait Setting: Copy {
     /// What the declaration says of its values.
     type Range;
 
@@ -105,7 +105,7 @@ impl Setting for f64 {
 }
 
 /// The parameters of something: a struct whose fields are declared by [`parameters`].
-pub(super) trait ParameterSet {
+pub(crate) trait ParameterSet {
     fn parameters(&self) -> &'static [WorkloadParameter];
 
     /// The values, in the order of the table.
@@ -127,7 +127,7 @@ macro_rules! parameters {
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq)]
-        pub(super) struct $type { $( pub(super) $field: $of, )* }
+        pub(crate) struct $type { $( pub(crate) $field: $of, )* }
 
         impl Default for $type {
             fn default() -> Self {
@@ -182,7 +182,7 @@ macro_rules! named_values {
     ($(#[$meta:meta])* $type:ident { $( $(#[$doc:meta])* $value:ident $name:literal; )* }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum $type { $( $(#[$doc])* $value, )* }
+        pub(crate) enum $type { $( $(#[$doc])* $value, )* }
 
         impl $crate::parameter::Setting for $type {
             type Range = ();
@@ -202,4 +202,4 @@ macro_rules! named_values {
     };
 }
 
-pub(super) use {named_values, parameters};
+pub(crate) use {named_values, parameters};

@@ -59,7 +59,7 @@ pub struct WorkCounts {
 
 impl WorkCounts {
     /// So many lanes tried, and these succeeded.
-    pub(super) fn tried(&mut self, tried: u32, succeeded: u32) {
+    pub(crate) fn tried(&mut self, tried: u32, succeeded: u32) {
         self.tries += u64::from(tried.count_ones());
         self.retries += u64::from((tried & !succeeded).count_ones());
     }
@@ -80,7 +80,7 @@ pub struct WarpPort<'a>(&'a mut In);
 
 impl<'a> WarpPort<'a> {
     /// The warp port of a cycle. `tag` is the warp's.
-    pub(super) fn new(i: &'a mut In, tag: u8) -> Self {
+    pub(crate) fn new(i: &'a mut In, tag: u8) -> Self {
         i.req_valid = 1;
         i.req_tag = tag;
         i.req_slot = 0;
@@ -114,7 +114,7 @@ impl<'a> WarpPort<'a> {
 
 /// The lanes of a mask, the lowest first.
 #[inline]
-pub(super) fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
+pub(crate) fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
         mask &= mask - 1;
@@ -124,7 +124,7 @@ pub(super) fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
 
 /// The mask of the lanes for which something holds.
 #[inline]
-pub(super) fn lanes_where(mask: u32, holds: impl Fn(usize) -> bool) -> u32 {
+pub(crate) fn lanes_where(mask: u32, holds: impl Fn(usize) -> bool) -> u32 {
     lanes_of(mask).filter(|lane| holds(*lane)).fold(0, |found, lane| found | 1 << lane)
 }
 
@@ -159,62 +159,62 @@ pub enum WorkloadError {
 
 /// The threads that take part: so many lanes of so many warps.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Threads {
-    pub(super) warps: usize,
-    pub(super) lanes: u32,
+pub(crate) struct Threads {
+    pub(crate) warps: usize,
+    pub(crate) lanes: u32,
 }
 
 impl Threads {
     /// Their number.
-    pub(super) fn count(self) -> u32 {
+    pub(crate) fn count(self) -> u32 {
         self.warps as u32 * self.lanes
     }
 
     /// The lanes of a warp.
-    pub(super) fn mask(self) -> u32 {
+    pub(crate) fn mask(self) -> u32 {
         u32::MAX >> (32 - self.lanes)
     }
 
     /// Number of the thread that is this lane of this warp.
     #[inline]
-    pub(super) fn number(self, warp: usize, lane: usize) -> u32 {
+    pub(crate) fn number(self, warp: usize, lane: usize) -> u32 {
         warp as u32 * self.lanes + lane as u32
     }
 
     /// Numbers of the threads that are the lanes of this warp.
-    pub(super) fn of(self, warp: usize) -> Range<usize> {
+    pub(crate) fn of(self, warp: usize) -> Range<usize> {
         let lanes = self.lanes as usize;
         warp * lanes..(warp + 1) * lanes
     }
 
     /// Of how many objects each is shared by so many threads; by all with 0.
-    pub(super) fn objects(self, contention: u32) -> u32 {
+    pub(crate) fn objects(self, contention: u32) -> u32 {
         if contention == 0 { 1 } else { self.count().div_ceil(contention) }
     }
 
     /// Number of a thread's object among these.
     #[inline]
-    pub(super) fn object(self, contention: u32, thread: u32) -> u32 {
+    pub(crate) fn object(self, contention: u32, thread: u32) -> u32 {
         thread.checked_div(contention).unwrap_or(0)
     }
 }
 
 /// Units of work that each warp has yet to do.
 #[derive(Debug)]
-pub(super) struct Remaining(Vec<u32>);
+pub(crate) struct Remaining(Vec<u32>);
 
 impl Remaining {
     /// All warps have `units` to do.
-    pub(super) fn new(threads: Threads, units: u32) -> Self {
+    pub(crate) fn new(threads: Threads, units: u32) -> Self {
         Remaining(vec![units; threads.warps])
     }
 
-    pub(super) fn of(&self, warp: usize) -> u32 {
+    pub(crate) fn of(&self, warp: usize) -> u32 {
         self.0[warp]
     }
 
     /// A warp has done a unit; it computes for `compute` cycles before the next one.
-    pub(super) fn next(&mut self, warp: usize, compute: u32) -> Next {
+    pub(crate) fn next(&mut self, warp: usize, compute: u32) -> Next {
         self.0[warp] -= 1;
         if self.0[warp] == 0 { Next::Done } else { Next::Unit(compute) }
     }
@@ -222,18 +222,18 @@ impl Remaining {
 
 /// Hands out the shared memory of the one CTA, which has all of it.
 #[derive(Debug)]
-pub(super) struct Placement {
+pub(crate) struct Placement {
     config: Config,
     next: u64,
 }
 
 impl Placement {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         Placement { config: *config, next: 0 }
     }
 
     /// Byte offset of the first of so many words, on a multiple of two words.
-    pub(super) fn words(
+    pub(crate) fn words(
         &mut self,
         count: u64,
         what: &'static str,
@@ -249,7 +249,7 @@ impl Placement {
     }
 
     /// Byte offset of the word that physical bank `bank` holds in row `row`, wherever a hash has put it.
-    pub(super) fn on_bank(&self, row: u32, bank: u32) -> u32 {
+    pub(crate) fn on_bank(&self, row: u32, bank: u32) -> u32 {
         // The hash is its own inverse.
         4 * word_index(&self.config, row, bank) as u32
     }

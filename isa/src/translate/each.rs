@@ -1,7 +1,7 @@
 //! Lowering what can be lowered of a function, one instruction after the other, to be shown.
 
+use super::flow::registers::{read, written};
 use super::layout;
-use super::registers::{read, written};
 use super::write;
 use crate::arch::Arch;
 use crate::lower::{LoweringRefusal, lower};

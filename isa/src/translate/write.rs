@@ -1,9 +1,9 @@
 //! Writing the code of a kernel.
 
 use super::flow::Flow;
+use super::flow::registers::read;
 use super::layout::{self, Layout};
 use super::ordering;
-use super::registers::read;
 use super::unit::{Emitted, Home, Output, Place, Unit, imm, word};
 use super::{Fail, Mods, inline};
 use crate::arch::Arch;
@@ -180,7 +180,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         {
             return Err(Fail::Lacking);
         }
-        let used = super::registers::written(i).iter().any(|id| self.read.contains(id));
+        let used = super::flow::registers::written(i).iter().any(|id| self.read.contains(id));
         let unit = &mut *self.unit;
         if let Some(lowered) = lower::lower(unit.module, unit.function, i, used, unit.arch, &mut unit.frame) {
             let sequence = lowered.map_err(|refused| Fail::Wrong(refused.message, refused.help))?;
@@ -227,7 +227,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     }
 
     fn branch(&mut self, index: usize, i: &PtxInstruction<'t>) -> Result<(), Fail> {
-        let targets = super::graph::targets(self.unit.function, i).unwrap_or_default();
+        let targets = super::flow::graph::targets(self.unit.function, i).unwrap_or_default();
         let mut mods = Mods::new(i);
         mods.drop_hints();
         if i.opcode == "bra" {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
+use atoms_cosim::case::trials::Effort;
 use atoms_cosim::rtl::{self, BuildStep};
-use atoms_cosim::trials::Effort;
 use atoms_verilated::{BuildError, Environment, Progress as Step, Toolchain, Variant};
 use bitvec::vec::BitVec;
 

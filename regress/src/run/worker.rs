@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use atoms_cosim::case::recorder::Recorder;
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine};
-use atoms_cosim::recorder::Recorder;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_monitor::Cycle;

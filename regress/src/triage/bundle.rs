@@ -7,13 +7,13 @@ use std::path::{Component, Path, PathBuf};
 
 use atoms_cosim::campaign::{CYCLES_SHOWN, opinion_of_the_rtl};
 use atoms_cosim::case::Case;
+use atoms_cosim::case::trials::{Effort, run_case};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Failure;
 use atoms_cosim::rtl;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::Trace;
-use atoms_cosim::trials::{Effort, run_case};
 use atoms_faults::cause::{self, CauseError, CauseSuspect};
 use atoms_faults::woven::WovenRtl;
 use atoms_isa::Arch;
@@ -32,13 +32,13 @@ use crate::triage::error::BundleError;
 use crate::triage::layout::{FORMAT, file};
 use crate::triage::minimize::{MinimizedCase, minimize, minimize_recorded};
 use crate::triage::page::page;
+use crate::triage::page::text::{Report, text};
+use crate::triage::page::timeline::timeline;
+use crate::triage::page::wave_page::wave_page;
 use crate::triage::record::{BundleRecord, json};
 use crate::triage::replay::Run;
 use crate::triage::signature::{FailureKind, Signature};
 use crate::triage::test_failure::FailedRun;
-use crate::triage::text::{Report, text};
-use crate::triage::timeline::timeline;
-use crate::triage::wave_page::wave_page;
 use atoms_coverage::episode::Episode;
 
 /// What was run when it failed.

@@ -1,13 +1,13 @@
 //! From the last requests before a failure to the smallest case that fails the same way.
 
 use atoms_cosim::case::Case;
+use atoms_cosim::case::recorder::Recorder;
+use atoms_cosim::case::shrink::shrink;
+use atoms_cosim::case::trials::{Effort, Spent, Trials};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine};
-use atoms_cosim::recorder::Recorder;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::shrink::shrink;
-use atoms_cosim::trials::{Effort, Spent, Trials};
 use atoms_ops::{Op, Size};
 
 use crate::triage::signature::{OpName, Signature};

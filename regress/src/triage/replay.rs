@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::case::Case;
+use atoms_cosim::case::trials::run_case;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::session::{Session, Tally};
-use atoms_cosim::trials::run_case;
 use atoms_isa::Arch;
 use atoms_monitor::Listener;
 use atoms_stimulus::configs::NamedConfig;

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::case::Case;
+use atoms_cosim::case::trials::run_case;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
 use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::{Session, WATCHDOG_CYCLES};
-use atoms_cosim::trials::run_case;
 use atoms_monitor::Listener;
 use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::Variant;

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::case::Case;
+use atoms_cosim::case::trials::run_case;
 use atoms_cosim::internals::{Depth, Looking, RegisterDifference};
 use atoms_cosim::lockstep::{CYCLES_BETWEEN_SNAPSHOTS, Lockstep, SNAPSHOTS_KEPT};
 use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::Session;
-use atoms_cosim::trials::run_case;
 use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::{Cache, Environment, Library, Progress, Variant};
 

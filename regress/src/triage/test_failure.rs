@@ -1,7 +1,7 @@
 //! Why a test did not pass.
 
+use atoms_cosim::case::recorder::Recorder;
 use atoms_cosim::machine::Failure;
-use atoms_cosim::recorder::Recorder;
 use atoms_model::diagnosis::Diagnosis;
 use atoms_sm::{KernelError, Outcome as BufferOutcome};
 

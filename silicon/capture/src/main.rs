@@ -11,13 +11,13 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, SystemTime};
 
-use atoms_silicon::budget;
 use atoms_silicon::capture::{CaptureHeader, End};
 use atoms_silicon::catalogue;
 use atoms_silicon::causes;
 use atoms_silicon::program::TestProgram;
-use atoms_silicon::supervisor::{self, CaptureProgress};
-use atoms_silicon::worker::{self, WorkerTarget};
+use atoms_silicon::supervise::budget;
+use atoms_silicon::supervise::supervisor::{self, CaptureProgress};
+use atoms_silicon::supervise::worker::{self, WorkerTarget};
 use clap::Parser;
 use humantime::format_rfc3339_seconds;
 use indicatif::{ProgressBar, ProgressStyle};

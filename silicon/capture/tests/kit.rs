@@ -10,9 +10,10 @@ use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
 use atoms_silicon::capture::{Capture, CaptureError, Code, ProgramOutcome};
+use atoms_silicon::catalogue;
 use atoms_silicon::report::{self, CaptureReport};
-use atoms_silicon::supervisor::Supervisor;
-use atoms_silicon::{budget, catalogue};
+use atoms_silicon::supervise::budget;
+use atoms_silicon::supervise::supervisor::Supervisor;
 use atoms_stimulus::configs;
 
 /// A folder of a test, empty.

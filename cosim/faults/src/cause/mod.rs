@@ -9,8 +9,8 @@
 use atoms_verilated::RtlError;
 
 use crate::woven::WovenError;
+use atoms_cosim::case::trials::Spent;
 use atoms_cosim::machine::Failure;
-use atoms_cosim::trials::Spent;
 
 mod evidence;
 mod experiments;

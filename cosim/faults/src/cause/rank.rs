@@ -8,10 +8,10 @@ use crate::schemata::Alteration;
 use crate::woven::{Recording, Switch, WovenRtl};
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::case::Case;
+use atoms_cosim::case::trials::Effort;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Failure;
 use atoms_cosim::session::Session;
-use atoms_cosim::trials::Effort;
 use atoms_stimulus::Profile;
 
 use super::CauseError;

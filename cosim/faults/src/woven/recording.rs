@@ -6,10 +6,10 @@ use atoms_model::port::{In, Out, Probe};
 use atoms_verilated::Rtl;
 
 use atoms_cosim::case::Case;
+use atoms_cosim::case::trials::run_case;
 use atoms_cosim::machine::{Failure, LastCycle, Machine, ModelMachine};
 use atoms_cosim::mismatch::{Difference, differences};
 use atoms_cosim::session::Session;
-use atoms_cosim::trials::run_case;
 use atoms_stimulus::Stimulus;
 
 /// A run of the model: what it was given and what it drove, cycle by cycle. While RTL and model agree, the inputs of a run do

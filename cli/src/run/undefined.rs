@@ -1,0 +1,309 @@
+//! What a kernel does that PTX leaves undefined, as a report shows it: uses of mbarrier objects (spec 6.9), and
+//! shuffles.
+
+use std::fmt::Write as _;
+
+use atoms_isa::{Kernel, SourceLine};
+use atoms_model::diagnosis::{Diagnosis, Watch};
+use atoms_sm::{CoreEvent, Observer};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::output::progress::grouped;
+
+/// Requests whose instruction is kept: 64 MiB of them.
+const REQUESTS: usize = 1 << 22;
+
+/// Looks on while a kernel runs, to tell the instruction of a request.
+pub(crate) struct Requests<'k> {
+    kernel: &'k Kernel,
+    /// Cycle taken, instruction, and the lane of the warp that is lane 0 of the request, in order.
+    made: Vec<(u64, u32, u32)>,
+    /// The same for the cluster port.
+    made_at_cluster_port: Vec<(u64, u32, u32)>,
+    /// Uses that the core names, by [`KINDS`].
+    named: [Vec<Repeated>; KINDS.len()],
+}
+
+/// What one instruction does in some lanes: the first time, and how often.
+#[derive(Clone, Copy)]
+struct Repeated {
+    pc: u32,
+    cycle: u64,
+    lane: u32,
+    count: u64,
+}
+
+/// Counts what instruction `pc` does in the lanes of `mask`.
+fn count(all: &mut Vec<Repeated>, cycle: u64, pc: u32, mask: u32) {
+    let count = mask.count_ones().into();
+    match all.iter_mut().find(|repeated| repeated.pc == pc) {
+        Some(repeated) => repeated.count += count,
+        None => all.push(Repeated { pc, cycle, lane: mask.trailing_zeros(), count }),
+    }
+}
+
+impl<'k> Requests<'k> {
+    pub(crate) fn new(kernel: &'k Kernel) -> Self {
+        Requests { kernel, made: Vec::new(), made_at_cluster_port: Vec::new(), named: Default::default() }
+    }
+
+    /// Where the instruction that made the request of `diagnosis` is, or had a copy make it; and the diagnosis
+    /// with the lane of the warp.
+    fn traced(&self, diagnosis: &Diagnosis) -> (Diagnosis, Option<&'k SourceLine>) {
+        let made = if diagnosis.cluster { &self.made_at_cluster_port } else { &self.made };
+        let Ok(at) = made.binary_search_by_key(&diagnosis.taken, |(cycle, ..)| *cycle) else {
+            return (*diagnosis, None);
+        };
+        let (_, pc, first) = made[at];
+        let lane = diagnosis.lane + first as u8;
+        (Diagnosis { lane, ..*diagnosis }, self.kernel.source.get(pc as usize))
+    }
+}
+
+impl Observer for Requests<'_> {
+    fn observe(&mut self, cycle: u64, event: &CoreEvent<'_>) {
+        match *event {
+            CoreEvent::ForeignLane(pc, mask) => count(&mut self.named[FOREIGN_LANE], cycle, pc, mask),
+            CoreEvent::ReservedShared(pc, mask) => count(&mut self.named[RESERVED_SHARED], cycle, pc, mask),
+            CoreEvent::SplitAtomic(pc, mask) => count(&mut self.named[SPLIT_ATOMIC], cycle, pc, mask),
+            CoreEvent::ForeignPendingCount(pc, mask) => {
+                count(&mut self.named[PENDING_COUNT], cycle, pc, mask)
+            }
+            CoreEvent::ClusterRequest(Some(pc), _) if self.made_at_cluster_port.len() < REQUESTS => {
+                self.made_at_cluster_port.push((cycle, pc, 0));
+            }
+            CoreEvent::Request(pc, first, _) if self.made.len() < REQUESTS => {
+                self.made.push((cycle, pc, first));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What of one kind was done by one instruction.
+struct Group<'k> {
+    first: Diagnosis,
+    line: Option<&'k SourceLine>,
+    count: u64,
+}
+
+/// What was named in a run.
+pub(crate) struct Undefined<'k> {
+    groups: Vec<Group<'k>>,
+    counts: Vec<(&'static str, u64)>,
+    /// Uses that the core named, by [`KINDS`].
+    named: [Vec<(Repeated, Option<&'k SourceLine>)>; KINDS.len()],
+}
+
+/// Something that one instruction does again and again, as a report names it.
+struct Kind {
+    name: &'static str,
+    /// Title of the list: once, and more often.
+    title: [&'static str; 2],
+    clause: &'static str,
+    what: &'static str,
+    advice: &'static str,
+}
+
+/// Indices in [`KINDS`]. The last kind is reported with the uses of mbarrier objects.
+const FOREIGN_LANE: usize = 0;
+const RESERVED_SHARED: usize = 1;
+const SPLIT_ATOMIC: usize = 2;
+const PENDING_COUNT: usize = 3;
+
+const KINDS: [Kind; 4] = [
+    Kind {
+        name: "foreign lane",
+        title: ["shuffled value", "shuffled values"],
+        clause: "[PTX] shfl.sync",
+        what: "a shuffle reads a lane that takes no part in it: it has ended, or is not in the mask, or is elsewhere",
+        advice: "name the lane in the mask and let it execute the shuffle, or do not use the value",
+    },
+    Kind {
+        name: "reserved shared memory",
+        title: ["access to reserved shared memory", "accesses to reserved shared memory"],
+        clause: "spec 1.4",
+        what: "an access to shared memory below the first variable, which the system reserves",
+        advice: "correct the address; %reserved_smem_offset_1 is for code that means to use reserved memory",
+    },
+    Kind {
+        name: "split atomic",
+        title: ["atomic that loses updates", "atomics that lose updates"],
+        clause: "spec 7.5",
+        what: "an atomic on the memory of another CTA that is not atomic there: compiled code loads and stores, and updates are lost",
+        advice: "use 32-bit integers, f32, or add, exch or cas of 64 bits, or let a thread of that CTA do it (docs/silicon.md)",
+    },
+    Kind {
+        name: "foreign pending count",
+        title: ["", ""],
+        clause: "spec 6.9",
+        what: "pending_count of a state that no noComplete arrival gave",
+        advice: "arrive with noComplete, or count arrivals in the program: of other states only the phase is defined",
+    },
+];
+
+impl Kind {
+    fn text(&self, (repeated, line): &(Repeated, Option<&SourceLine>)) -> String {
+        let Repeated { cycle, lane, count, .. } = repeated;
+        let Kind { what, clause, advice, .. } = self;
+        format!("  {what}: lane {lane}, cycle {cycle} ({clause})\n    {advice}\n{}", place(*line, *count))
+    }
+
+    fn result<'k>(&self, (repeated, line): &(Repeated, Option<&'k SourceLine>)) -> UseResult<'k> {
+        UseResult {
+            kind: self.name,
+            clause: self.clause,
+            what: self.what.to_string(),
+            advice: self.advice,
+            cycle: repeated.cycle,
+            lane: repeated.lane,
+            line: line.map(|line| line.line),
+            instruction: line.map(|line| line.text.as_str()),
+            count: repeated.count,
+            object: None,
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct UndefinedResult<'k> {
+    total: u64,
+    found: Vec<UseResult<'k>>,
+}
+
+/// One kind of undefined use by one instruction.
+#[derive(Serialize, JsonSchema)]
+struct UseResult<'k> {
+    kind: &'static str,
+    clause: &'static str,
+    what: String,
+    advice: &'static str,
+    cycle: u64,
+    lane: u32,
+    line: Option<u32>,
+    instruction: Option<&'k str>,
+    count: u64,
+    #[serde(flatten)]
+    object: Option<ObjectUse>,
+}
+
+/// Details of a use of an mbarrier object.
+#[derive(Serialize, JsonSchema)]
+struct ObjectUse {
+    found: String,
+    op: &'static str,
+    address: u32,
+    cluster: bool,
+    tag: u8,
+    slot: u8,
+}
+
+fn total(repeated: &[(Repeated, Option<&SourceLine>)]) -> u64 {
+    repeated.iter().map(|(repeated, _)| repeated.count).sum()
+}
+
+impl<'k> Undefined<'k> {
+    pub(crate) fn new(watch: &Watch, requests: &Requests<'k>) -> Self {
+        let mut groups: Vec<Group<'k>> = Vec::new();
+        for diagnosis in watch.diagnoses() {
+            let (diagnosis, line) = requests.traced(diagnosis);
+            let alike = |group: &&mut Group<'_>| {
+                group.first.kind.name() == diagnosis.kind.name()
+                    && group.first.op == diagnosis.op
+                    && group.line == line
+            };
+            match groups.iter_mut().find(alike) {
+                Some(group) => group.count += 1,
+                None => groups.push(Group { first: diagnosis, line, count: 1 }),
+            }
+        }
+        let line = |repeated: &Repeated| (*repeated, requests.kernel.source.get(repeated.pc as usize));
+        let named = requests.named.each_ref().map(|repeated| repeated.iter().map(line).collect());
+        Undefined { groups, counts: watch.counts().collect(), named }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.groups.is_empty() && self.named.iter().all(Vec::is_empty)
+    }
+
+    fn total(&self) -> u64 {
+        self.counts.iter().map(|(_, count)| count).sum::<u64>() + total(&self.named[PENDING_COUNT])
+    }
+
+    /// As text: each kind of use by each instruction once, with how often it was found.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        for (kind, repeated) in KINDS.iter().zip(&self.named).take(PENDING_COUNT) {
+            let total = total(repeated);
+            if total > 0 {
+                let title = kind.title[usize::from(total > 1)];
+                let _ = writeln!(text, "atoms: {} {title} that PTX leaves undefined:", grouped(total));
+                text.extend(repeated.iter().map(|repeated| kind.text(repeated)));
+            }
+        }
+        let total = self.total();
+        if total == 0 {
+            return text;
+        }
+        let uses = if total == 1 { "use" } else { "uses" };
+        let _ =
+            writeln!(text, "atoms: {} {uses} of mbarrier objects that PTX leaves undefined:", grouped(total));
+        let mut kept = 0;
+        for Group { first, line, count } in &self.groups {
+            kept += count;
+            for part in first.to_string().lines() {
+                let _ = writeln!(text, "  {part}");
+            }
+            text += &place(*line, *count);
+        }
+        for repeated in &self.named[PENDING_COUNT] {
+            kept += repeated.0.count;
+            text += &KINDS[PENDING_COUNT].text(repeated);
+        }
+        if total > kept {
+            let counts: Vec<_> =
+                self.counts.iter().map(|(name, count)| format!("{name} {}", grouped(*count))).collect();
+            let _ = writeln!(text, "  shown are the first {}; in all: {}", grouped(kept), counts.join(", "));
+        }
+        text
+    }
+
+    pub(crate) fn result(&self) -> UndefinedResult<'k> {
+        let objects = self.groups.iter().map(|Group { first: d, line, count }| UseResult {
+            kind: d.kind.name(),
+            clause: d.clause(),
+            what: d.what(),
+            advice: d.advice(),
+            cycle: d.cycle,
+            lane: d.lane.into(),
+            line: line.map(|line| line.line),
+            instruction: line.map(|line| line.text.as_str()),
+            count: *count,
+            object: Some(ObjectUse {
+                found: d.found(),
+                op: d.op.name(),
+                address: d.address,
+                cluster: d.cluster,
+                tag: d.tag,
+                slot: d.slot,
+            }),
+        });
+        let named = KINDS.iter().zip(&self.named).rev();
+        let named = named.flat_map(|(kind, repeated)| repeated.iter().map(|repeated| kind.result(repeated)));
+        let others: u64 = self.named.iter().take(PENDING_COUNT).map(|repeated| total(repeated)).sum();
+        UndefinedResult { total: self.total() + others, found: objects.chain(named).collect() }
+    }
+}
+
+/// The instruction, if it is known, and how often it did the same.
+fn place(line: Option<&SourceLine>, count: u64) -> String {
+    let mut text = String::new();
+    if let Some(SourceLine { line, text: instruction, .. }) = line {
+        let _ = writeln!(text, "    line {line}: `{instruction}`");
+    }
+    if count > 1 {
+        let _ = writeln!(text, "    and {} more like it", grouped(count - 1));
+    }
+    text
+}

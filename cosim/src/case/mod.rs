@@ -1,0 +1,365 @@
+//! A finite case: a few requests and the pauses between them, to shrink, store and repeat.
+
+pub mod recorder;
+pub mod shrink;
+pub mod trials;
+
+use std::fmt;
+
+use atoms_model::port::{In, Out};
+use atoms_ops::Op;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use atoms_stimulus::request::{ClusterRequest, HexNumber, PartWrite, WarpRequest};
+use atoms_stimulus::{Stimulus, Tags};
+
+/// Cycles in which a port's valid or ready is low, as a pattern that repeats every 64 cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pauses {
+    /// No new warp request is offered.
+    pub warp: u64,
+    /// Warp responses are not taken.
+    pub response: u64,
+    /// No new cluster request is offered.
+    pub cluster: u64,
+    /// Cluster responses are not taken.
+    pub cluster_response: u64,
+    /// Wake-ups are not taken.
+    pub wake: u64,
+}
+
+impl Pauses {
+    /// Each pattern altered in the same way.
+    pub fn map(self, alter: impl Fn(u64) -> u64) -> Pauses {
+        let Pauses { warp, response, cluster, cluster_response, wake } = self;
+        Pauses {
+            warp: alter(warp),
+            response: alter(response),
+            cluster: alter(cluster),
+            cluster_response: alter(cluster_response),
+            wake: alter(wake),
+        }
+    }
+}
+
+/// A word of memory that is not zero at the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryWord {
+    /// Its index, `row * num_banks + bank`.
+    pub word: u32,
+    /// Its value.
+    #[serde(with = "HexNumber")]
+    pub value: u32,
+}
+
+/// A change between the requests of a case: a reset, CTA table writes, or a reset and then writes. Without either it is a
+/// pause.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Change {
+    /// Warp requests taken before it; all, if there are fewer.
+    pub warps: usize,
+    /// Cluster requests taken before it, likewise.
+    pub clusters: usize,
+    /// Cycles between the last of them, or the change before, and this change.
+    pub after: u64,
+    /// Cycles of reset; 0 without a reset.
+    pub reset: u64,
+    /// CTA table writes, before any further request.
+    pub parts: Vec<PartWrite>,
+}
+
+/// Changes as in a file. Older files have one reset of one cycle in their place.
+fn read_changes<'de, D: Deserializer<'de>>(file: D) -> Result<Vec<Change>, D::Error> {
+    let value = serde_json::Value::deserialize(file)?;
+    if value.is_object() {
+        let reset = Change::deserialize(value).map_err(D::Error::custom)?;
+        return Ok(vec![Change { reset: 1, ..reset }]);
+    }
+    Deserialize::deserialize(value).map_err(D::Error::custom)
+}
+
+/// `reset of 1 cycle; part of slot 0: 64 bytes from row 2 on, rank 0`.
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reset = match self.reset {
+            0 => None,
+            1 => Some("reset of 1 cycle".to_string()),
+            cycles => Some(format!("reset of {cycles} cycles")),
+        };
+        let pause = (self.after > 0).then(|| format!("pause of {} cycles", self.after));
+        let parts = self.parts.iter().map(|part| format!("part of slot {}: {part}", part.slot));
+        f.write_str(&pause.into_iter().chain(reset).chain(parts).collect::<Vec<_>>().join("; "))
+    }
+}
+
+/// One finite run from reset.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// Configuration it is for.
+    pub config: String,
+    /// Memory at the start, where it is not zero.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<MemoryWord>,
+    /// CTA table writes before the first request.
+    pub parts: Vec<PartWrite>,
+    /// Warp requests in order.
+    pub warps: Vec<WarpRequest>,
+    /// Cluster requests in order.
+    #[serde(default)]
+    pub clusters: Vec<ClusterRequest>,
+    /// Resets and later CTA table writes, in order.
+    #[serde(
+        default,
+        alias = "reset",
+        deserialize_with = "read_changes",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub changes: Vec<Change>,
+    /// Back-pressure.
+    #[serde(default)]
+    pub pauses: Pauses,
+}
+
+impl Case {
+    /// All of memory at the start, of `words` words; what the case says of words beyond does not count.
+    pub fn memory_of(&self, words: usize) -> Vec<u32> {
+        let mut memory = vec![0; words];
+        for MemoryWord { word, value } in &self.memory {
+            if let Some(place) = memory.get_mut(*word as usize) {
+                *place = *value;
+            }
+        }
+        memory
+    }
+
+    /// Requests, of both ports.
+    pub fn requests(&self) -> usize {
+        self.warps.len() + self.clusters.len()
+    }
+
+    /// All CTA table writes.
+    pub(crate) fn writes(&mut self) -> impl Iterator<Item = &mut PartWrite> {
+        self.parts.iter_mut().chain(self.changes.iter_mut().flat_map(|change| &mut change.parts))
+    }
+
+    /// The case with resets as its only changes: each CTA table write comes before the requests, or right after the last
+    /// reset before it.
+    #[must_use]
+    pub fn with_early_parts(mut self) -> Case {
+        let mut resets: Vec<Change> = Vec::new();
+        for change in std::mem::take(&mut self.changes) {
+            if change.reset > 0 {
+                resets.push(change);
+            } else {
+                resets.last_mut().map_or(&mut self.parts, |reset| &mut reset.parts).extend(change.parts);
+            }
+        }
+        Case { changes: resets, ..self }
+    }
+}
+
+/// Drives a case.
+#[derive(Clone, Debug)]
+pub struct CaseStimulus<'a> {
+    case: &'a Case,
+    /// Changes that have begun.
+    changes: usize,
+    /// CTA table writes offered since the last of them.
+    parts: usize,
+    warps: usize,
+    clusters: usize,
+    cycle: u64,
+    /// Some request may be suspended: tags must then tell the requests inside apart.
+    suspends: bool,
+    tags: Tags,
+    /// Cycles of reset yet to be driven.
+    resetting: u64,
+    /// Cycles since everything before the next change was taken; behind the last one, since it began or since a write.
+    waited: u64,
+}
+
+/// Cycles after a change in which what it left behind shows.
+const CYCLES_BEHIND: u64 = 2;
+
+impl<'a> CaseStimulus<'a> {
+    /// From the first part on.
+    pub fn new(case: &'a Case) -> Self {
+        let suspends = case.warps.iter().any(|request| request.op == Op::MbarTryWait as u8);
+        CaseStimulus {
+            case,
+            changes: 0,
+            parts: 0,
+            warps: 0,
+            clusters: 0,
+            cycle: 0,
+            suspends,
+            tags: Tags::default(),
+            resetting: 0,
+            waited: 0,
+        }
+    }
+
+    /// Table writes of the last change, and requests up to the next one, or to the end.
+    fn stretch(&self) -> (&'a [PartWrite], &'a [WarpRequest], &'a [ClusterRequest]) {
+        let Case { parts, warps, clusters, changes, .. } = self.case;
+        let parts = self.changes.checked_sub(1).map_or(parts, |last| &changes[last].parts);
+        match changes.get(self.changes) {
+            Some(next) => {
+                (parts, &warps[..next.warps.min(warps.len())], &clusters[..next.clusters.min(clusters.len())])
+            }
+            None => (parts, warps, clusters),
+        }
+    }
+
+    fn at_the_end(&self) -> bool {
+        let (parts, warps, clusters) = self.stretch();
+        self.parts >= parts.len() && self.warps >= warps.len() && self.clusters >= clusters.len()
+    }
+}
+
+impl Stimulus for CaseStimulus<'_> {
+    fn drive(&mut self, i: &mut In) {
+        let pauses = &self.case.pauses;
+        // A port that pauses for ever would never end the case: the last of 64 cycles is open.
+        let open = |pattern: u64| pattern >> (self.cycle % 64) & 1 == 0 || self.cycle % 64 == 63;
+        self.resetting = self.resetting.saturating_sub(1);
+        if self.resetting > 0 {
+            // In a reset nothing else changes.
+        } else if let Some(change) = self.case.changes.get(self.changes) {
+            if self.at_the_end() && i.cta_valid | i.req_valid | i.cl_valid == 0 {
+                if self.waited < change.after {
+                    self.waited += 1;
+                } else {
+                    (self.changes, self.parts, self.waited) = (self.changes + 1, 0, 0);
+                    self.resetting = change.reset;
+                }
+            }
+        } else {
+            self.waited += 1;
+        }
+        i.rst_n = u8::from(self.resetting == 0);
+        i.rsp_ready = u8::from(open(pauses.response));
+        i.cl_rsp_ready = u8::from(open(pauses.cluster_response));
+        i.wake_ready = u8::from(open(pauses.wake));
+        let (parts, warps, clusters) = self.stretch();
+        if i.rst_n == 0 {
+            // Nothing is taken in this cycle.
+            self.tags = Tags::default();
+        } else if i.cta_valid == 0
+            && let Some(part) = parts.get(self.parts)
+        {
+            part.drive(i);
+            self.parts += 1;
+            self.waited = 0;
+        } else if i.cta_valid == 0 {
+            if i.req_valid == 0
+                && open(pauses.warp)
+                && let Some(request) = warps.get(self.warps)
+                && !(self.suspends && self.tags.taken(request.tag))
+            {
+                self.tags.take(request.tag);
+                request.drive(i);
+                self.warps += 1;
+            }
+            if i.cl_valid == 0
+                && open(pauses.cluster)
+                && let Some(request) = clusters.get(self.clusters)
+            {
+                request.drive(i);
+                self.clusters += 1;
+            }
+        }
+        self.cycle += 1;
+    }
+
+    fn observe(&mut self, i: &In, out: &Out) {
+        if i.rst_n == 1 {
+            self.tags.observe(i, out);
+        }
+    }
+
+    fn finished(&self) -> bool {
+        // A request is waited for; what else is done shows soon.
+        let requested = self.case.changes.is_empty() && self.case.requests() > 0;
+        let shown = requested || self.waited > CYCLES_BEHIND;
+        self.changes == self.case.changes.len() && shown && self.at_the_end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use atoms_stimulus::settle;
+
+    fn part(size: u32) -> PartWrite {
+        PartWrite { enable: true, size, ..PartWrite::default() }
+    }
+
+    #[test]
+    fn changes_are_driven_between_their_requests() {
+        let case = Case {
+            parts: vec![part(1)],
+            warps: vec![WarpRequest::default(), WarpRequest::default()],
+            clusters: vec![ClusterRequest::default()],
+            changes: vec![
+                Change { warps: 1, after: 2, parts: vec![part(2)], ..Change::default() },
+                Change { warps: 1, clusters: 1, reset: 2, parts: vec![part(3)], ..Change::default() },
+                Change { warps: 9, clusters: 9, after: 1, ..Change::default() },
+            ],
+            ..Case::default()
+        };
+        let out = Out { req_ready: 1, cl_ready: 1, cta_ready: 1, ..Out::default() };
+        let (mut stimulus, mut i, mut driven) = (CaseStimulus::new(&case), In::default(), String::new());
+        while !stimulus.finished() {
+            stimulus.drive(&mut i);
+            driven += &match (i.rst_n, i.cta_valid, i.req_valid, i.cl_valid) {
+                (0, ..) => "reset ".to_string(),
+                (_, 1, ..) => format!("part{} ", i.cta_size),
+                (_, _, 1, _) => "warp ".to_string(),
+                (.., 1) => "cluster ".to_string(),
+                _ => ". ".to_string(),
+            };
+            settle(&mut i, &out);
+        }
+        assert_eq!(driven, "part1 warp . . part2 cluster reset reset part3 warp . . . . . ");
+        assert_eq!(
+            case.changes[0].to_string(),
+            "pause of 2 cycles; part of slot 0: 2 bytes from row 0 on, rank 0"
+        );
+        assert_eq!(
+            case.changes[1].to_string(),
+            "reset of 2 cycles; part of slot 0: 3 bytes from row 0 on, rank 0"
+        );
+        let early = case.with_early_parts();
+        assert_eq!((early.parts, early.changes.len()), (vec![part(1), part(2)], 1));
+    }
+
+    #[test]
+    fn files_with_one_reset_are_read() {
+        let text = r#"{
+            "config": "small",
+            "parts": [{ "slot": 0, "enable": true, "base": 0, "size": 1, "rank": 0 }],
+            "warps": [],
+            "clusters": [],
+            "reset": {
+                "warps": 3, "clusters": 1, "after": 7,
+                "parts": [{ "slot": 0, "enable": true, "base": 0, "size": 2, "rank": 0 }]
+            },
+            "pauses": { "warp": 0, "response": 0, "cluster": 0, "cluster_response": 0, "wake": 0 }
+        }"#;
+        let case: Case = serde_json::from_str(text).expect("it reads");
+        let change = Change { warps: 3, clusters: 1, after: 7, reset: 1, parts: vec![part(2)] };
+        assert_eq!((&case.parts[..], &case.changes[..]), (&[part(1)][..], &[change][..]));
+        let written = serde_json::to_string(&case).expect("plain data");
+        assert!(written.contains("\"changes\":[{\"warps\":3"), "{written}");
+        assert_eq!(serde_json::from_str::<Case>(&written).expect("it was written"), case);
+        let unknown = written.replace("\"after\"", "\"then\"");
+        let error = serde_json::from_str::<Case>(&unknown).expect_err("no such field").to_string();
+        assert!(error.contains("unknown field `then`"), "{error}");
+    }
+}

@@ -1,0 +1,49 @@
+//! How a port's valid or ready behaves for a while.
+
+use rand::{Rng, RngExt};
+
+use crate::profile::weights::choices;
+
+choices! {
+    /// How a port's valid or ready behaves for a while.
+    Pace, "pace" {
+        /// High in every cycle.
+        Free "free" 4;
+        /// High in some of the cycles, 1 to 15 of 16.
+        Some "some" 3;
+        /// High in one cycle of 16.
+        Heavy "heavy" 0;
+        /// Low throughout. A request that waits must get an answer in the end, so it lasts for 40 cycles only.
+        Held "held" 1;
+    }
+}
+
+/// A pace as drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Beat {
+    /// High in this many of 16 cycles.
+    of_16: u8,
+}
+
+impl Beat {
+    pub(crate) const FREE: Beat = Beat { of_16: 16 };
+    pub(crate) const HELD: Beat = Beat { of_16: 0 };
+
+    pub(crate) fn draw(pace: Pace, rng: &mut impl Rng) -> Beat {
+        match pace {
+            Pace::Free => Beat::FREE,
+            Pace::Some => Beat { of_16: rng.random_range(1..16) },
+            Pace::Heavy => Beat { of_16: 1 },
+            Pace::Held => Beat::HELD,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn high(self, rng: &mut impl Rng) -> bool {
+        match self.of_16 {
+            0 => false,
+            16.. => true,
+            of_16 => rng.random_range(0..16) < of_16,
+        }
+    }
+}

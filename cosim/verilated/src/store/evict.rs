@@ -1,0 +1,141 @@
+//! Which entries of a cache go.
+
+use crate::store::manifest::{InUse, discard_whole, last_use};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// What came of cleaning a cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    pub removed: usize,
+    pub removed_bytes: u64,
+    /// Entries that would have gone, but are in use.
+    pub in_use: usize,
+    /// Entries left, those in use among them.
+    pub left: usize,
+    pub left_bytes: u64,
+}
+
+struct Candidate {
+    dir: PathBuf,
+    used: SystemTime,
+    bytes: u64,
+}
+
+/// Removes entries, those used least recently first, until `limit` bytes are enough for the rest.
+pub(crate) fn shrink(root: &Path, limit: u64) -> io::Result<Cleaned> {
+    evict(root, |_, bytes| bytes > limit)
+}
+
+/// Removes entries that were not used for `age`.
+pub(crate) fn older(root: &Path, age: Duration) -> io::Result<Cleaned> {
+    let now = SystemTime::now();
+    evict(root, |used, _| now.duration_since(used).unwrap_or_default() >= age)
+}
+
+/// Removes the entries of which `goes` says so, given when they were used last and the bytes of all that are left.
+fn evict(root: &Path, goes: impl Fn(SystemTime, u64) -> bool) -> io::Result<Cleaned> {
+    let mut candidates = candidates(root)?;
+    candidates.sort_by_key(|candidate| candidate.used);
+    let left_bytes = candidates.iter().map(|candidate| candidate.bytes).sum();
+    let mut cleaned = Cleaned { left: candidates.len(), left_bytes, ..Cleaned::default() };
+    for candidate in candidates {
+        if !goes(candidate.used, cleaned.left_bytes) {
+            continue;
+        }
+        let Some(_ours) = InUse::unless_marked(&candidate.dir) else {
+            cleaned.in_use += 1;
+            continue;
+        };
+        discard_whole(&candidate.dir)?;
+        cleaned.removed += 1;
+        cleaned.removed_bytes += candidate.bytes;
+        cleaned.left -= 1;
+        cleaned.left_bytes -= candidate.bytes;
+    }
+    Ok(cleaned)
+}
+
+/// The entries of the cache at `root`; none where there is no such folder.
+fn candidates(root: &Path) -> io::Result<Vec<Candidate>> {
+    let folder = match std::fs::read_dir(root) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        folder => folder?,
+    };
+    let mut found = Vec::new();
+    for entry in folder {
+        let dir = entry?.path();
+        // A damaged entry without a manifest is found and replaced when it is asked for.
+        let Some(used) = last_use(&dir) else { continue };
+        let files = std::fs::read_dir(&dir).into_iter().flatten().flatten();
+        let bytes = files.filter_map(|file| Some(file.metadata().ok()?.len())).sum();
+        found.push(Candidate { dir, used, bytes });
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::manifest;
+    use std::fs::{self, File};
+
+    /// A cache of entries of 1000 bytes and their manifests, the first one used least recently.
+    fn cache(names: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (at, name) in names.iter().enumerate() {
+            let dir = root.path().join(name);
+            fs::create_dir(&dir).unwrap();
+            fs::write(dir.join("atoms.so"), [0; 1000]).unwrap();
+            manifest::seal(&dir).unwrap();
+            let used = SystemTime::now() - Duration::from_secs(1000 * (names.len() - at) as u64);
+            File::options()
+                .write(true)
+                .open(dir.join(manifest::MANIFEST))
+                .unwrap()
+                .set_modified(used)
+                .unwrap();
+        }
+        root
+    }
+
+    fn names(root: &Path) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(root)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_least_recently_used_goes_first() {
+        let root = cache(&["a", "b", "c", "d"]);
+        // Used now, and then no longer.
+        drop(InUse::mark(&root.path().join("a")));
+        let cleaned = shrink(root.path(), 2500).unwrap();
+        assert_eq!((cleaned.removed, cleaned.left), (2, 2));
+        assert_eq!(names(root.path()), ["a", "d"]);
+        assert_eq!(shrink(root.path(), 2500).unwrap().removed, 0, "it fits");
+    }
+
+    #[test]
+    fn what_is_in_use_stays() {
+        let root = cache(&["a", "b", "c"]);
+        let held = InUse::mark(&root.path().join("b"));
+        let cleaned = older(root.path(), Duration::ZERO).unwrap();
+        assert_eq!((cleaned.removed, cleaned.in_use, cleaned.left), (2, 1, 1));
+        assert_eq!(names(root.path()), ["b"]);
+        drop(held);
+        assert_eq!(older(root.path(), Duration::ZERO).unwrap().removed, 1);
+        assert_eq!(older(&root.path().join("nowhere"), Duration::ZERO).unwrap(), Cleaned::default());
+    }
+
+    #[test]
+    fn age_is_time_since_the_last_use() {
+        let root = cache(&["a", "b", "c"]);
+        assert_eq!(older(root.path(), Duration::from_secs(1500)).unwrap().removed, 2);
+        assert_eq!(names(root.path()), ["c"]);
+    }
+}

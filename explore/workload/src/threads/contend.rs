@@ -1,0 +1,313 @@
+//! Contenders: lanes that meet at one word, or at one bank, again and again.
+
+use std::ops::BitXor;
+
+use atoms_model::Config;
+use atoms_model::mbarrier::MbarObject;
+use atoms_ops::{Op, Size};
+use rand::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::draw::generators;
+use crate::parameter::{named_values, parameters};
+use crate::program::{
+    Answer, Next, Placement, Remaining, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError,
+};
+
+named_values! {
+    /// What contenders have in common.
+    Meeting {
+        Word "word";
+        Bank "bank";
+    }
+}
+
+named_values! {
+    /// What contenders do.
+    Operation {
+        Add "add";
+        /// ADD without a result.
+        Reduce "add.red";
+        PopcInc "popc.inc";
+        Min "min";
+        /// MIN without a result.
+        MinReduce "min.red";
+        Xor "xor";
+        /// XOR without a result.
+        XorReduce "xor.red";
+        Exch "exch";
+        /// CAS that stores: 0 in place of 0.
+        Cas "cas";
+        /// CAS that does not.
+        CasMiss "cas.miss";
+        Load "lds";
+        /// An arrival at an mbarrier object that waits for [`ARRIVALS`].
+        Arrive "mbar.arrive";
+        /// A test whether the phase before the first is complete, which it is.
+        TestWait "mbar.test_wait";
+    }
+}
+
+impl Operation {
+    /// Bytes of what is worked on.
+    fn size(self) -> Size {
+        match self {
+            Operation::Arrive | Operation::TestWait => Size::U64,
+            Operation::Add
+            | Operation::Reduce
+            | Operation::PopcInc
+            | Operation::Min
+            | Operation::MinReduce
+            | Operation::Xor
+            | Operation::XorReduce
+            | Operation::Exch
+            | Operation::Cas
+            | Operation::CasMiss
+            | Operation::Load => Size::U32,
+        }
+    }
+
+    /// What no operand comes to.
+    fn of_none(self) -> u32 {
+        if matches!(self, Operation::Min | Operation::MinReduce) { u32::MAX } else { 0 }
+    }
+
+    /// What is there at first that is not zero: addresses and words.
+    fn at_first(self, address: u32) -> Vec<(u32, u32)> {
+        match self {
+            // A least value is found only where there was a greater one.
+            Operation::Min | Operation::MinReduce => vec![(address, u32::MAX)],
+            Operation::Arrive | Operation::TestWait => halves(address, MbarObject::init(ARRIVALS).encode()),
+            Operation::Add
+            | Operation::Reduce
+            | Operation::PopcInc
+            | Operation::Xor
+            | Operation::XorReduce
+            | Operation::Exch
+            | Operation::Cas
+            | Operation::CasMiss
+            | Operation::Load => Vec::new(),
+        }
+    }
+}
+
+/// The two words of 64 bits.
+fn halves(address: u32, value: u64) -> Vec<(u32, u32)> {
+    vec![(address, value as u32), (address + 4, (value >> 32) as u32)]
+}
+
+/// Arrivals that an mbarrier object waits for in each phase: the most that there can be.
+const ARRIVALS: u32 = (1 << 20) - 1;
+
+parameters! {
+    /// Parameters of contenders.
+    Contend {
+        /// What contenders have in common: one word or mbarrier object, or such of their own on one bank.
+        at: Meeting = Meeting::Word, ();
+        /// Threads that meet, neighbouring lanes first; 0: all of them.
+        contention: u32 = 1, 0..=2048;
+        /// What they do: cas stores, cas.miss does not; add.red, min.red and xor.red want no result.
+        op: Operation = Operation::Add, ();
+    }
+    no_effect |_| {
+        "compute" if true => "choose a workload whose requests depend on answers";
+    }
+}
+
+impl Contend {
+    pub(crate) fn program(
+        &self,
+        threads: Threads,
+        units: u32,
+        config: &Config,
+        seed: u64,
+    ) -> Result<ContendProgram, WorkloadError> {
+        let help = "have fewer `warps` or `lanes`, or more `contention`";
+        let groups = threads.objects(self.contention);
+        // Words of what is worked on.
+        let wide = self.op.size().bytes() / 4;
+        let places = config.num_banks / wide;
+        let mut placement = Placement::new(config);
+        let addresses: Vec<u32> = match self.at {
+            Meeting::Word => {
+                let base = placement.words(u64::from(groups * wide), "the words", help)?;
+                (0..threads.count()).map(|t| base + 4 * wide * threads.object(self.contention, t)).collect()
+            }
+            Meeting::Bank => {
+                // Groups that share a bank lie below each other.
+                let size = if self.contention == 0 { threads.count() } else { self.contention };
+                let rows = u64::from(size) * u64::from(groups.div_ceil(places));
+                placement.words(rows * u64::from(config.num_banks), "the words", help)?;
+                let on_bank = |thread: u32| {
+                    let group = threads.object(self.contention, thread);
+                    let row = group / places * size + thread % size;
+                    placement.on_bank(row, group % places * wide)
+                };
+                (0..threads.count()).map(on_bank).collect()
+            }
+        };
+        let mut words = addresses.clone();
+        words.sort_unstable();
+        words.dedup();
+        let place = |address: &u32| words.partition_point(|word| word < address);
+        Ok(ContendProgram {
+            op: self.op,
+            threads,
+            generators: generators(seed, threads.warps),
+            remaining: Remaining::new(threads, units),
+            places: addresses.iter().map(place).collect(),
+            addresses,
+            expected: vec![Expected { operands: self.op.of_none(), returned: 0 }; words.len()],
+            memory: words.iter().flat_map(|word| self.op.at_first(*word)).collect(),
+            words,
+            wrong: None,
+        })
+    }
+}
+
+/// What the operations at a word come to.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    /// Of their operands; for EXCH, their sum.
+    operands: u32,
+    /// Sum of the results of EXCH.
+    returned: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct ContendProgram {
+    op: Operation,
+    threads: Threads,
+    generators: Vec<Xoshiro256PlusPlus>,
+    remaining: Remaining,
+    /// By thread: its word's address, and place among the words.
+    addresses: Vec<u32>,
+    places: Vec<usize>,
+    words: Vec<u32>,
+    expected: Vec<Expected>,
+    memory: Vec<(u32, u32)>,
+    wrong: Option<String>,
+}
+
+impl ContendProgram {
+    /// Puts addresses and operands of a warp on the port, and adds up what the operands come to at each word.
+    #[inline(always)]
+    fn operands(
+        &mut self,
+        warp: usize,
+        port: &mut WarpPort<'_>,
+        operand: impl Fn(&mut Xoshiro256PlusPlus) -> u32,
+        combine: impl Fn(u32, u32) -> u32,
+    ) {
+        let (threads, mut rng) = (self.threads.of(warp), self.generators[warp].clone());
+        let threads = self.addresses[threads.clone()].iter().zip(&self.places[threads]);
+        for (lane, (address, place)) in threads.enumerate() {
+            let operand = operand(&mut rng);
+            let expected = &mut self.expected[*place].operands;
+            *expected = combine(*expected, operand);
+            port.lane(lane, *address, operand.into(), 0);
+        }
+        self.generators[warp] = rng;
+    }
+}
+
+impl WarpProgram for ContendProgram {
+    fn memory(&self) -> &[(u32, u32)] {
+        &self.memory
+    }
+
+    fn offer(&mut self, warp: usize, port: &mut WarpPort<'_>) {
+        let lanes = self.threads.mask();
+        match self.op {
+            Operation::Add => port.ask(Op::Add, Size::U32, lanes),
+            Operation::Reduce => port.post(Op::Add, Size::U32, lanes),
+            Operation::PopcInc => port.post(Op::PopcInc, Size::U32, lanes),
+            Operation::Min => port.ask(Op::Min, Size::U32, lanes),
+            Operation::Xor => port.ask(Op::Xor, Size::U32, lanes),
+            Operation::Exch => port.ask(Op::Exch, Size::U32, lanes),
+            Operation::Cas | Operation::CasMiss => port.ask(Op::Cas, Size::U32, lanes),
+            Operation::MinReduce => port.post(Op::Min, Size::U32, lanes),
+            Operation::XorReduce => port.post(Op::Xor, Size::U32, lanes),
+            Operation::Load => port.ask(Op::Load, Size::U32, lanes),
+            Operation::Arrive => port.ask(Op::MbarArrive, Size::U64, lanes),
+            Operation::TestWait => port.ask(Op::MbarTestWait, Size::U64, lanes),
+        }
+        // One loop each, and no choice in it.
+        match self.op {
+            Operation::Add | Operation::Reduce | Operation::Exch => {
+                self.operands(warp, port, Xoshiro256PlusPlus::next_u32, u32::wrapping_add);
+            }
+            Operation::Min | Operation::MinReduce => {
+                self.operands(warp, port, Xoshiro256PlusPlus::next_u32, u32::min);
+            }
+            Operation::Xor | Operation::XorReduce => {
+                self.operands(warp, port, Xoshiro256PlusPlus::next_u32, u32::bitxor);
+            }
+            Operation::PopcInc => self.operands(warp, port, |_| 1, u32::wrapping_add),
+            Operation::Arrive => self.operands(warp, port, |_| 0, |count, _| count.wrapping_add(1)),
+            // Parity of the phase asked about.
+            Operation::TestWait => self.operands(warp, port, |_| 1 << 31, |none, _| none),
+            Operation::CasMiss => self.operands(warp, port, |_| 1, |none, _| none),
+            Operation::Cas | Operation::Load => self.operands(warp, port, |_| 0, |none, _| none),
+        }
+    }
+
+    fn answered(&mut self, warp: usize, answer: &Answer<'_>, counts: &mut WorkCounts) -> Next {
+        let lanes = self.threads.mask();
+        if self.op == Operation::Exch {
+            for (rd, place) in answer.rd.iter().zip(&self.places[self.threads.of(warp)]) {
+                let returned = &mut self.expected[*place].returned;
+                *returned = returned.wrapping_add(*rd as u32);
+            }
+        }
+        let stored = match self.op {
+            Operation::Cas | Operation::TestWait => Some(lanes),
+            Operation::CasMiss => Some(0),
+            _ => None,
+        };
+        if stored.is_some_and(|stored| stored != answer.pred) {
+            let found = answer.pred;
+            self.wrong.get_or_insert_with(|| {
+                format!("lanes {found:#x} of warp {warp} succeeded, where {lanes:#x} or none must")
+            });
+        }
+        counts.units += u64::from(self.threads.lanes);
+        self.remaining.next(warp, 0)
+    }
+
+    fn waits_for(&self, warp: usize) -> String {
+        format!("has {} operations a lane to do", self.remaining.of(warp))
+    }
+
+    fn check(&self, word: &dyn Fn(u32) -> u32) -> Result<(), String> {
+        if let Some(wrong) = &self.wrong {
+            return Err(wrong.clone());
+        }
+        for (address, expected) in self.words.iter().zip(&self.expected) {
+            let Expected { operands, returned } = *expected;
+            let wanted = match self.op {
+                // What was there and what came is what was given back and what is there.
+                Operation::Exch => operands.wrapping_sub(returned).into(),
+                Operation::Arrive | Operation::TestWait => arrived(operands).encode(),
+                _ => u64::from(operands),
+            };
+            for (address, wanted) in
+                halves(*address, wanted).into_iter().take(self.op.size().bytes() as usize / 4)
+            {
+                let found = word(address);
+                if found != wanted {
+                    return Err(format!(
+                        "the word at {address:#x} is {found:#x}, and the operations come to {wanted:#x}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The object after so many arrivals.
+fn arrived(count: u32) -> MbarObject {
+    let init = MbarObject::init(ARRIVALS);
+    MbarObject { phase: count / ARRIVALS % 2 == 1, pending: ARRIVALS - count % ARRIVALS, ..init }
+}

@@ -1,0 +1,231 @@
+//! Inserting keys into a hash table with linear probing.
+
+use atoms_model::Config;
+use atoms_ops::{Op, Size};
+use rand::Rng;
+
+use crate::draw::generators;
+use crate::parameter::{named_values, parameters};
+use crate::program::{
+    Answer, Next, Placement, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
+};
+
+named_values! {
+    /// How a slot is taken.
+    Insertion {
+        /// CAS, whose result says which key a slot has.
+        Cas "cas";
+        /// CAST, and a load where it did not store.
+        Cast "cast";
+        /// CAST.SPIN, likewise.
+        CastSpin "cast.spin";
+    }
+}
+
+parameters! {
+    /// Parameters of insertion into a hash table.
+    HashInsert {
+        /// How a slot is taken; after a cast that did not store, the slot is loaded to see its key.
+        method: Insertion = Insertion::Cas, ();
+        /// Slots of the table.
+        slots: u32 = 4096, 1..=1048576;
+        /// Different keys, each inserted as often as another; 0: each once.
+        keys: u32 = 0, 0..=1048576;
+    }
+}
+
+impl HashInsert {
+    pub(crate) fn program(
+        &self,
+        threads: Threads,
+        units: u32,
+        config: &Config,
+        seed: u64,
+    ) -> Result<HashInsertProgram, WorkloadError> {
+        let insertions = u64::from(threads.count()) * u64::from(units);
+        let keys = match self.keys {
+            0 => insertions,
+            keys => insertions.min(keys.into()),
+        };
+        if keys > self.slots.into() {
+            return Err(WorkloadError::Combination(format!(
+                "{keys} different keys do not fit a table of {} slots; have more `slots`, fewer `keys`, or less to do \
+                 (`warps`, `lanes`, `units`)",
+                self.slots
+            )));
+        }
+        let base = Placement::new(config).words(
+            self.slots.into(),
+            "the slots of the table",
+            "have fewer `slots`",
+        )?;
+        let key = Key { factor: generators(seed, 1)[0].next_u32() | 1 };
+        let state = State { unit: 0, step: Step::Probe, pending: threads.mask() };
+        let mut program = HashInsertProgram {
+            settings: *self,
+            threads,
+            base,
+            units,
+            keys: keys as u32,
+            key,
+            state: vec![state; threads.warps],
+            probes: vec![Probe::default(); threads.count() as usize],
+        };
+        (0..threads.warps).for_each(|warp| program.begin(warp));
+        Ok(program)
+    }
+}
+
+/// Gives keys to their numbers.
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    factor: u32,
+}
+
+impl Key {
+    /// Key of number `number` from 0: one for each, never 0.
+    fn of(self, number: u32) -> u32 {
+        mix((number + 1).wrapping_mul(self.factor))
+    }
+}
+
+/// Spreads the bits of a number: one to one, 0 to 0. Source: the finalizer of MurmurHash3 (Appleby, public domain).
+fn mix(mut h: u32) -> u32 {
+    h = (h ^ h >> 16).wrapping_mul(0x85eb_ca6b);
+    h = (h ^ h >> 13).wrapping_mul(0xc2b2_ae35);
+    h ^ h >> 16
+}
+
+/// The slot at which a key is looked for first.
+fn home(key: u32, slots: u32) -> u32 {
+    ((u64::from(mix(!key)) * u64::from(slots)) >> 32) as u32
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Probe,
+    Look,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct State {
+    unit: u32,
+    step: Step,
+    /// Lanes whose key is not in the table yet.
+    pending: u32,
+}
+
+/// Key that a thread inserts, and the slot that it probes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Probe {
+    key: u32,
+    slot: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct HashInsertProgram {
+    settings: HashInsert,
+    threads: Threads,
+    base: u32,
+    units: u32,
+    keys: u32,
+    key: Key,
+    state: Vec<State>,
+    /// By thread.
+    probes: Vec<Probe>,
+}
+
+impl HashInsertProgram {
+    /// Keys of a warp's next unit of work.
+    fn begin(&mut self, warp: usize) {
+        let State { unit, .. } = self.state[warp];
+        for lane in lanes_of(self.threads.mask()) {
+            let thread = self.threads.number(warp, lane);
+            let number = u64::from(unit) * u64::from(self.threads.count()) + u64::from(thread);
+            let key = self.key.of((number % u64::from(self.keys)) as u32);
+            self.probes[thread as usize] = Probe { key, slot: home(key, self.settings.slots) };
+        }
+    }
+}
+
+impl WarpProgram for HashInsertProgram {
+    fn offer(&mut self, warp: usize, port: &mut WarpPort<'_>) {
+        let State { step, pending, .. } = self.state[warp];
+        let op = match (step, self.settings.method) {
+            (Step::Look, _) => Op::Load,
+            (Step::Probe, Insertion::Cas) => Op::Cas,
+            (Step::Probe, Insertion::Cast) => Op::Cast,
+            (Step::Probe, Insertion::CastSpin) => Op::CastSpin,
+        };
+        port.ask(op, Size::U32, pending);
+        for lane in lanes_of(pending) {
+            let Probe { key, slot } = self.probes[self.threads.number(warp, lane) as usize];
+            port.lane(lane, self.base + 4 * slot, 0, key.into());
+        }
+    }
+
+    fn answered(&mut self, warp: usize, answer: &Answer<'_>, counts: &mut WorkCounts) -> Next {
+        let State { step, pending, .. } = self.state[warp];
+        let tells = self.settings.method == Insertion::Cas;
+        let mut done = 0;
+        for lane in lanes_of(pending) {
+            let probe = &mut self.probes[self.threads.number(warp, lane) as usize];
+            let found = answer.rd[lane] as u32;
+            let there = match step {
+                Step::Probe if answer.pred >> lane & 1 != 0 => true,
+                Step::Probe => tells && found == probe.key,
+                Step::Look => found == probe.key,
+            };
+            done |= u32::from(there) << lane;
+            // An empty slot is tried again: another lane was selected in its place.
+            let taken = match step {
+                Step::Probe => tells && !there,
+                Step::Look => found != 0 && !there,
+            };
+            if taken {
+                probe.slot = if probe.slot + 1 == self.settings.slots { 0 } else { probe.slot + 1 };
+            }
+        }
+        if matches!(step, Step::Probe) {
+            counts.tried(pending, done);
+        }
+        counts.units += u64::from(done.count_ones());
+        let state = &mut self.state[warp];
+        state.pending &= !done;
+        if state.pending != 0 {
+            state.step = if tells || matches!(step, Step::Look) { Step::Probe } else { Step::Look };
+            return Next::Dependent;
+        }
+        *state = State { unit: state.unit + 1, step: Step::Probe, pending: self.threads.mask() };
+        if state.unit == self.units {
+            return Next::Done;
+        }
+        self.begin(warp);
+        Next::Unit(0)
+    }
+
+    fn waits_for(&self, warp: usize) -> String {
+        let pending = self.state[warp].pending;
+        let Probe { key, slot } =
+            self.probes[self.threads.number(warp, pending.trailing_zeros() as usize) as usize];
+        format!("lanes {pending:#x} insert keys, the first {key:#x}, at slot {slot}")
+    }
+
+    fn check(&self, word: &dyn Fn(u32) -> u32) -> Result<(), String> {
+        let slots = self.settings.slots;
+        let at = |slot: u32| word(self.base + 4 * slot);
+        for number in 0..self.keys {
+            let key = self.key.of(number);
+            let from = home(key, slots);
+            let mut way = (from..slots).chain(0..from).map(at);
+            if way.find(|found| *found == key || *found == 0) != Some(key) {
+                return Err(format!("key {key:#x} was inserted and is not found from slot {from} on"));
+            }
+        }
+        let taken = (0..slots).filter(|slot| at(*slot) != 0).count();
+        if taken != self.keys as usize {
+            return Err(format!("{taken} slots are taken, and {} keys were inserted", self.keys));
+        }
+        Ok(())
+    }
+}

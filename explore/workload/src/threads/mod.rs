@@ -1,0 +1,9 @@
+//! Generated workloads: what each of their threads does.
+
+pub(crate) mod accumulate;
+pub(crate) mod contend;
+pub(crate) mod hash_insert;
+pub(crate) mod lock;
+pub(crate) mod pipeline;
+pub(crate) mod queue;
+pub(crate) mod sum;

@@ -1,0 +1,243 @@
+//! A pipeline of stages in shared memory: producers fill them, consumers use them, mbarriers say which are full and which
+//! are free.
+
+use atoms_model::Config;
+use atoms_model::mbarrier::MbarObject;
+use atoms_ops::{Op, Size};
+
+use crate::parameter::{named_values, parameters};
+use crate::program::{
+    Answer, Next, Placement, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
+};
+
+named_values! {
+    /// Which lanes of a warp arrive, and wait.
+    Arriving {
+        One "one";
+        All "all";
+    }
+}
+
+parameters! {
+    /// Parameters of a pipeline.
+    Stages {
+        /// Stages of the pipeline.
+        depth: u32 = 4, 1..=1024;
+        /// Warps that use the stages; the others fill them.
+        consumers: u32 = 4, 1..=63;
+        /// Which lanes of a warp arrive and wait.
+        arrive: Arriving = Arriving::One, ();
+        /// Cycles that the unit suspends a wait at most; 0: its own limit.
+        wait: u32 = 0, 0..=1000000;
+    }
+}
+
+impl Stages {
+    pub(crate) fn program(
+        &self,
+        threads: Threads,
+        units: u32,
+        config: &Config,
+    ) -> Result<StagesProgram, WorkloadError> {
+        let consumers = self.consumers as usize;
+        if consumers >= threads.warps {
+            return Err(WorkloadError::Combination(format!(
+                "{consumers} consumers of {} warps leave no producer; have fewer `consumers` or more `warps`",
+                threads.warps
+            )));
+        }
+        let producers = threads.warps - consumers;
+        let help = "have less `depth`, or fewer `warps` or `lanes`";
+        let mut placement = Placement::new(config);
+        let depth = u64::from(self.depth);
+        let full = placement.words(2 * depth, "the objects of full stages", help)?;
+        let free = placement.words(2 * depth, "the objects of free stages", help)?;
+        let tile = producers as u32 * threads.lanes;
+        let data = placement.words(depth * u64::from(tile), "the stages", help)?;
+        let lanes = match self.arrive {
+            Arriving::One => 1,
+            Arriving::All => threads.lanes,
+        };
+        let object = |at: u32, warps: usize| {
+            let word = MbarObject::init(warps as u32 * lanes).encode();
+            [(at, word as u32), (at + 4, (word >> 32) as u32)]
+        };
+        let objects = |stage: u32| {
+            [object(full + 8 * stage, producers), object(free + 8 * stage, consumers)].into_iter().flatten()
+        };
+        Ok(StagesProgram {
+            settings: *self,
+            threads,
+            producers,
+            full,
+            free,
+            data,
+            tile,
+            memory: (0..self.depth).flat_map(objects).collect(),
+            units,
+            state: vec![State { tile: 0, step: Step::Wait }; threads.warps],
+            used: vec![0; self.depth as usize],
+            wrong: None,
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Wait,
+    Move,
+    Arrive,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// Tiles that it has filled, or used.
+    tile: u32,
+    step: Step,
+}
+
+#[derive(Debug)]
+pub(crate) struct StagesProgram {
+    settings: Stages,
+    threads: Threads,
+    /// The first warps.
+    producers: usize,
+    /// Objects, 8 bytes each, and stages of `tile` words.
+    full: u32,
+    free: u32,
+    data: u32,
+    tile: u32,
+    memory: Vec<(u32, u32)>,
+    /// Tiles in all.
+    units: u32,
+    state: Vec<State>,
+    /// By stage: consumers that have used the tile in it.
+    used: Vec<u32>,
+    wrong: Option<String>,
+}
+
+impl StagesProgram {
+    fn produces(&self, warp: usize) -> bool {
+        warp < self.producers
+    }
+
+    fn stage(&self, warp: usize) -> u32 {
+        self.state[warp].tile % self.settings.depth
+    }
+
+    /// Lanes that arrive and wait.
+    fn lanes(&self) -> u32 {
+        match self.settings.arrive {
+            Arriving::One => 1,
+            Arriving::All => self.threads.mask(),
+        }
+    }
+
+    /// Address of a lane's word of a stage: a consumer reads what one of the producers has written.
+    fn word(&self, warp: usize, lane: usize) -> u32 {
+        let writer = if self.produces(warp) { warp } else { (warp - self.producers) % self.producers };
+        self.data + 4 * (self.stage(warp) * self.tile + self.threads.number(writer, lane))
+    }
+
+    /// What is there.
+    fn value(&self, warp: usize, lane: usize) -> u32 {
+        let writer = if self.produces(warp) { warp } else { (warp - self.producers) % self.producers };
+        self.state[warp].tile.wrapping_mul(self.tile).wrapping_add(self.threads.number(writer, lane) + 1)
+    }
+}
+
+impl WarpProgram for StagesProgram {
+    fn memory(&self) -> &[(u32, u32)] {
+        &self.memory
+    }
+
+    fn offer(&mut self, warp: usize, port: &mut WarpPort<'_>) {
+        let (State { tile, step }, produces) = (self.state[warp], self.produces(warp));
+        let object = |of: u32| of + 8 * self.stage(warp);
+        match step {
+            Step::Wait => {
+                // A stage is free when its consumers have been there a round ago; in the first round, at once.
+                let round = tile / self.settings.depth + u32::from(produces);
+                let (parity, limit) = (u128::from(round & 1) << 31, self.settings.wait.into());
+                port.ask(Op::MbarTryWait, Size::U64, self.lanes());
+                let at = object(if produces { self.free } else { self.full });
+                lanes_of(self.lanes()).for_each(|lane| port.lane(lane, at, parity, limit));
+            }
+            Step::Move => {
+                let lanes = self.threads.mask();
+                if produces {
+                    port.post(Op::Store, Size::U32, lanes);
+                } else {
+                    port.ask(Op::Load, Size::U32, lanes);
+                }
+                for lane in lanes_of(lanes) {
+                    port.lane(lane, self.word(warp, lane), self.value(warp, lane).into(), 0);
+                }
+            }
+            Step::Arrive => {
+                port.post(Op::MbarArrive, Size::U64, self.lanes());
+                let at = object(if produces { self.full } else { self.free });
+                lanes_of(self.lanes()).for_each(|lane| port.lane(lane, at, 0, 0));
+            }
+        }
+    }
+
+    fn answered(&mut self, warp: usize, answer: &Answer<'_>, counts: &mut WorkCounts) -> Next {
+        match self.state[warp].step {
+            Step::Wait => {
+                let (lanes, holds) = (self.lanes(), answer.pred & self.lanes());
+                counts.tried(lanes, holds);
+                if holds == lanes {
+                    self.state[warp].step = Step::Move;
+                }
+            }
+            Step::Move => {
+                let wrong = |lane: &usize| answer.rd[*lane] as u32 != self.value(warp, *lane);
+                if !self.produces(warp)
+                    && let Some(lane) = lanes_of(self.threads.mask()).find(wrong)
+                {
+                    let (found, wanted) = (answer.rd[lane], self.value(warp, lane));
+                    let tile = self.state[warp].tile;
+                    self.wrong.get_or_insert_with(|| {
+                        format!(
+                            "lane {lane} of warp {warp} finds {found} in tile {tile}, where {wanted} was put"
+                        )
+                    });
+                }
+                self.state[warp].step = Step::Arrive;
+            }
+            Step::Arrive => {
+                let stage = self.stage(warp) as usize;
+                if !self.produces(warp) {
+                    self.used[stage] += 1;
+                    if self.used[stage] == self.settings.consumers {
+                        self.used[stage] = 0;
+                        counts.units += 1;
+                    }
+                }
+                self.state[warp] = State { tile: self.state[warp].tile + 1, step: Step::Wait };
+                return if self.state[warp].tile == self.units { Next::Done } else { Next::Unit(0) };
+            }
+        }
+        Next::Dependent
+    }
+
+    fn waits_for(&self, warp: usize) -> String {
+        let (stage, tile) = (self.stage(warp), self.state[warp].tile);
+        let what = if self.produces(warp) { "free" } else { "full" };
+        match self.state[warp].step {
+            Step::Wait => format!("waits for stage {stage} to be {what}, for tile {tile}"),
+            Step::Move | Step::Arrive => format!("is at tile {tile} in stage {stage}"),
+        }
+    }
+
+    fn check(&self, _: &dyn Fn(u32) -> u32) -> Result<(), String> {
+        self.wrong.clone().map_or(Ok(()), Err)?;
+        match self.state.iter().position(|state| state.tile != self.units) {
+            Some(warp) => {
+                Err(format!("warp {warp} was at {} tiles, of {}", self.state[warp].tile, self.units))
+            }
+            None => Ok(()),
+        }
+    }
+}

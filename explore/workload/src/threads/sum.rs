@@ -1,0 +1,244 @@
+//! Sums in shared memory, whose requests depend on no answer: a histogram and a reduction.
+
+use atoms_model::Config;
+use atoms_ops::{Op, Size};
+use rand::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::draw::{Distribution, generators, photograph, zipf};
+use crate::parameter::{named_values, parameters};
+use crate::program::{
+    Answer, Next, Placement, Remaining, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
+};
+
+named_values! {
+    /// Distribution of the elements over the bins.
+    Spread {
+        Uniform "uniform";
+        Zipf "zipf";
+        /// Grey levels of a photograph.
+        Image "image";
+    }
+}
+
+named_values! {
+    /// Operation that counts an element.
+    Counting {
+        /// POPC.INC, which joins lanes of one bin.
+        PopcInc "popc.inc";
+        /// ADD without a result.
+        Add "add";
+        /// ADD with a result.
+        AddReturning "add.return";
+    }
+}
+
+named_values! {
+    /// Place where the values of a warp are added up.
+    Meeting {
+        /// In the unit: each lane adds its own.
+        Unit "unit";
+        /// In registers: one lane adds the sum of the warp.
+        Warp "warp";
+    }
+}
+
+parameters! {
+    /// Parameters of a histogram: each lane counts elements by an atomic on the element's bin.
+    Histogram {
+        /// Bins.
+        bins: u32 = 256, 1..=65536;
+        /// How often each bin is met; image: as grey levels of a photograph.
+        spread: Spread = Spread::Uniform, ();
+        /// Exponent of Zipf's law, with `spread=zipf` alone: 0 is uniform, and the larger, the more meet in few bins.
+        s: f64 = 1.0, 0.0..=4.0;
+        /// Lanes in a row that meet one bin, as neighbouring pixels do.
+        run: u32 = 1, 1..=32;
+        /// What counts.
+        method: Counting = Counting::PopcInc, ();
+        /// Copies of the histogram, for one lane after the other.
+        copies: u32 = 1, 1..=32;
+        /// Words between copies, which move their bins to other banks.
+        padding: u32 = 0, 0..=64;
+    }
+    no_effect |own| {
+        "s" if own.spread != Spread::Zipf => "set `spread=zipf`";
+        "padding" if own.copies == 1 => "set `copies` to 2 or more";
+        "compute" if true => "choose a workload whose requests depend on answers";
+    }
+}
+
+parameters! {
+    /// Parameters of a reduction: values of all lanes are added up.
+    Reduction {
+        /// Where values of a warp meet: in the unit, each lane adding its own, or before, in log2(lanes) steps of `compute`.
+        meet: Meeting = Meeting::Unit, ();
+        /// Threads that share an accumulator; 0: all of them.
+        contention: u32 = 0, 0..=2048;
+    }
+    no_effect |own| {
+        "compute" if own.meet == Meeting::Unit => "set `meet=warp`";
+    }
+}
+
+impl Histogram {
+    pub(crate) fn program(
+        &self,
+        threads: Threads,
+        units: u32,
+        config: &Config,
+        seed: u64,
+    ) -> Result<SumProgram, WorkloadError> {
+        let words = u64::from(self.bins + self.padding) * u64::from(self.copies);
+        let base = Placement::new(config).words(words, "the bins", "have fewer `bins` or `copies`")?;
+        let mut generators = generators(seed, threads.warps + 1);
+        let weights = match self.spread {
+            Spread::Uniform => vec![1.0; self.bins as usize],
+            Spread::Zipf => zipf(self.bins, self.s, &mut generators[threads.warps]),
+            Spread::Image => photograph(self.bins),
+        };
+        let adds = Adds::Elements { settings: *self, bins: Distribution::new(&weights) };
+        Ok(SumProgram::new(adds, threads, units, base, generators, self.bins))
+    }
+
+    /// Byte offset of a bin of a copy; the first copy is at `base`.
+    fn address(&self, base: u32, copy: u32, bin: u32) -> u32 {
+        base + 4 * (copy * (self.bins + self.padding) + bin)
+    }
+}
+
+impl Reduction {
+    pub(crate) fn program(
+        &self,
+        threads: Threads,
+        units: u32,
+        config: &Config,
+        seed: u64,
+        compute: u32,
+    ) -> Result<SumProgram, WorkloadError> {
+        let accumulators = threads.objects(self.contention);
+        let help = "have fewer `warps` or `lanes`, or more `contention`";
+        let base = Placement::new(config).words(accumulators.into(), "the accumulators", help)?;
+        let steps = match self.meet {
+            Meeting::Unit => 0,
+            Meeting::Warp => threads.lanes.next_power_of_two().ilog2(),
+        };
+        let adds = Adds::Values { settings: *self, cycles: steps * compute };
+        Ok(SumProgram::new(adds, threads, units, base, generators(seed, threads.warps), accumulators))
+    }
+}
+
+#[derive(Debug)]
+enum Adds {
+    Elements {
+        settings: Histogram,
+        bins: Distribution,
+    },
+    Values {
+        settings: Reduction,
+        /// Cycles in which a warp reduces its values in registers.
+        cycles: u32,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct SumProgram {
+    adds: Adds,
+    threads: Threads,
+    base: u32,
+    generators: Vec<Xoshiro256PlusPlus>,
+    remaining: Remaining,
+    /// By bin or accumulator: sum of all that was drawn for it.
+    expected: Vec<u32>,
+}
+
+impl SumProgram {
+    fn new(
+        adds: Adds,
+        threads: Threads,
+        units: u32,
+        base: u32,
+        generators: Vec<Xoshiro256PlusPlus>,
+        sums: u32,
+    ) -> Self {
+        let (remaining, expected) = (Remaining::new(threads, units), vec![0; sums as usize]);
+        SumProgram { adds, threads, base, generators, remaining, expected }
+    }
+}
+
+impl WarpProgram for SumProgram {
+    fn offer(&mut self, warp: usize, port: &mut WarpPort<'_>) {
+        let (lanes, mut rng) = (self.threads.mask(), self.generators[warp].clone());
+        let mut expect = |at: u32, value: u32| {
+            let expected = &mut self.expected[at as usize];
+            *expected = expected.wrapping_add(value);
+        };
+        match &self.adds {
+            Adds::Elements { settings, bins } => {
+                match settings.method {
+                    Counting::PopcInc => port.post(Op::PopcInc, Size::U32, lanes),
+                    Counting::Add => port.post(Op::Add, Size::U32, lanes),
+                    Counting::AddReturning => port.ask(Op::Add, Size::U32, lanes),
+                }
+                let mut bin = 0;
+                for lane in lanes_of(lanes) {
+                    if (lane as u32).is_multiple_of(settings.run) {
+                        bin = bins.draw(&mut rng);
+                    }
+                    expect(bin, 1);
+                    port.lane(lane, settings.address(self.base, lane as u32 % settings.copies, bin), 1, 0);
+                }
+            }
+            Adds::Values { settings: Reduction { meet, contention }, .. } => {
+                let in_unit = *meet == Meeting::Unit;
+                port.post(Op::Add, Size::U32, if in_unit { lanes } else { 1 });
+                let mut sum = 0_u32;
+                for lane in lanes_of(lanes) {
+                    let value = rng.next_u32();
+                    sum = if in_unit { value } else { sum.wrapping_add(value) };
+                    let lane = if in_unit { lane } else { 0 };
+                    let at = self.threads.object(*contention, self.threads.number(warp, lane));
+                    expect(at, value);
+                    port.lane(lane, self.base + 4 * at, sum.into(), 0);
+                }
+            }
+        }
+        self.generators[warp] = rng;
+    }
+
+    fn answered(&mut self, warp: usize, _: &Answer<'_>, counts: &mut WorkCounts) -> Next {
+        counts.units += u64::from(self.threads.lanes);
+        let compute = if let Adds::Values { cycles, .. } = self.adds { cycles } else { 0 };
+        self.remaining.next(warp, compute)
+    }
+
+    fn waits_for(&self, warp: usize) -> String {
+        let left = self.remaining.of(warp);
+        match self.adds {
+            Adds::Elements { .. } => format!("has {left} elements a lane to count"),
+            Adds::Values { .. } => format!("has {left} values a lane to add"),
+        }
+    }
+
+    fn check(&self, word: &dyn Fn(u32) -> u32) -> Result<(), String> {
+        for (at, expected) in (0..).zip(&self.expected) {
+            let found = match &self.adds {
+                Adds::Elements { settings, .. } => (0..settings.copies)
+                    .map(|copy| word(settings.address(self.base, copy, at)))
+                    .fold(0, u32::wrapping_add),
+                Adds::Values { .. } => word(self.base + 4 * at),
+            };
+            if found != *expected {
+                return Err(match self.adds {
+                    Adds::Elements { .. } => {
+                        format!("bin {at} counts {found}, and {expected} elements fell into it")
+                    }
+                    Adds::Values { .. } => {
+                        format!("accumulator {at} is {found:#x}, and its values add up to {expected:#x}")
+                    }
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,294 @@
+//! Where threads of a warp that part meet again.
+//!
+//! PTX does not say it; compilers note before a branch which threads are to meet (BSSY) and wait where all ways join
+//! (BSYNC). The same is done here: the place is the first one through which every thread comes. Threads that
+//! leave a loop one by one meet behind it, and the note is made before the loop. A branch that goes the same
+//! way in all threads needs no note.
+//!
+//! Waits are bounded: the core lets a thread go on that has waited for long (`Control::Meet`), and there
+//! is no meeting behind a loop in which a thread waits for another one: the other one may stand there.
+
+pub(crate) mod graph;
+pub(crate) mod registers;
+
+use crate::ptx::{Function, Operand, PtxInstruction, RegId};
+use crate::translate::flow::graph::{Blocks, Graph};
+use crate::translate::flow::registers::{read, written};
+use std::collections::{HashMap, HashSet};
+
+/// Convergence barriers, from the last one down; code lowered to machine code has those from the first one on.
+const BARRIERS: std::ops::RangeInclusive<u8> = 4..=15;
+
+/// What stands at the beginning of a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Barriers to wait at and then to set on the way in.
+    pub(crate) meet: Vec<u8>,
+    pub(crate) set: Vec<u8>,
+    /// Barriers to wait at on the way in and, of a loop, on every way round.
+    pub(crate) meet_inside: Vec<u8>,
+}
+
+pub(crate) struct Flow {
+    pub(crate) graph: Graph,
+    /// By the first instruction of the block.
+    pub(crate) heads: HashMap<usize, Head>,
+    /// Barriers to set before the instruction.
+    pub(crate) before: HashMap<usize, Vec<u8>>,
+}
+
+/// A meeting being planned.
+struct Meeting {
+    /// Block whose end, or loop before whose header, the barrier is set.
+    set: Set,
+    at: usize,
+    /// Blocks in which the barrier is in use.
+    region: Blocks,
+    number: Option<u8>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Set {
+    AtEnd(usize),
+    BeforeLoop(usize),
+}
+
+impl Flow {
+    pub(crate) fn new(function: &Function<'_>) -> Flow {
+        let graph = Graph::new(function);
+        let mut flow = Flow { graph, heads: HashMap::new(), before: HashMap::new() };
+        if !flow.graph.irreducible && !function.instructions.is_empty() {
+            flow.plan(function);
+        }
+        flow
+    }
+
+    /// True if going from instruction `from` to instruction `to` goes round a loop.
+    pub(crate) fn goes_round(&self, from: usize, to: usize) -> bool {
+        let of = |i: usize| self.graph.block_of.get(i).copied().unwrap_or(usize::MAX);
+        self.graph.goes_round(of(from), of(to))
+    }
+
+    fn plan(&mut self, function: &Function<'_>) {
+        let graph = &self.graph;
+        let divergent = divergent_branches(function, graph);
+        let mut branches: Vec<usize> = divergent.ones().filter(|b| graph.reached(*b)).collect();
+        // Those that come first on every way first.
+        branches.sort_by_key(|b| graph.depth(*b));
+        let mut meetings: Vec<Meeting> = Vec::new();
+        for block in branches {
+            let Some(at) = graph.meeting(block) else { continue };
+            // The outermost loop that is left on the way.
+            let left = graph.loops.iter().rposition(|l| l.blocks.contains(block) && !l.blocks.contains(at));
+            let (set, from, within) = match left {
+                None => (Set::AtEnd(block), block, graph.innermost(block)),
+                Some(number) => {
+                    let l = &graph.loops[number];
+                    if waits(function, graph, number) {
+                        continue;
+                    }
+                    (Set::BeforeLoop(number), l.header, graph.outer(number))
+                }
+            };
+            // A meeting there that lies on all ways to here is for these threads, too.
+            let covered = meetings.iter().filter(|m| m.at == at).any(|m| {
+                let (origin, inside) = match m.set {
+                    Set::AtEnd(b) => (b, graph.innermost(b)),
+                    Set::BeforeLoop(n) => (graph.loops[n].header, graph.outer(n)),
+                };
+                m.set == set || (inside == within && graph.dominates(origin, from))
+            });
+            if covered {
+                continue;
+            }
+            let mut region = graph.between(from, Some(at));
+            region.insert(from);
+            meetings.push(Meeting { set, at, region, number: None });
+        }
+        for index in 0..meetings.len() {
+            let (earlier, rest) = meetings.split_at_mut(index);
+            let Some(meeting) = rest.first_mut() else { break };
+            let clash = |other: &&Meeting| {
+                other.region.ones().any(|b| meeting.region.contains(b)) || other.at == meeting.at
+            };
+            let taken: HashSet<u8> = earlier.iter().filter(clash).filter_map(|m| m.number).collect();
+            meeting.number = BARRIERS.rev().find(|n| !taken.contains(n));
+        }
+        // Inner meetings first where several are at one place.
+        meetings.sort_by_key(|m| match m.set {
+            Set::AtEnd(block) => std::cmp::Reverse(graph.depth(block)),
+            Set::BeforeLoop(n) => std::cmp::Reverse(graph.depth(graph.loops[n].header)),
+        });
+        for meeting in &meetings {
+            let Some(number) = meeting.number else { continue };
+            let inside = match meeting.set {
+                Set::AtEnd(block) => {
+                    let end = graph.blocks[block].end;
+                    self.before.entry(end - 1).or_default().push(number);
+                    graph.loops.iter().any(|l| l.header == meeting.at && l.blocks.contains(block))
+                }
+                Set::BeforeLoop(n) => {
+                    let header = graph.loops[n].header;
+                    let first = graph.blocks[header].first;
+                    self.heads.entry(first).or_default().set.push(number);
+                    graph.loops.iter().any(|l| l.header == meeting.at && l.blocks.contains(header))
+                }
+            };
+            let head = self.heads.entry(graph.blocks[meeting.at].first).or_default();
+            if inside { head.meet_inside.push(number) } else { head.meet.push(number) }
+        }
+    }
+}
+
+/// Blocks at whose end threads of a warp may part.
+fn divergent_branches(function: &Function<'_>, graph: &Graph) -> Blocks {
+    let count = graph.blocks.len();
+    let mut differs: HashSet<RegId> = HashSet::new();
+    let mut parted = Blocks::with_capacity(count);
+    let mut branches = Blocks::with_capacity(count);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (number, block) in graph.blocks.iter().enumerate() {
+            for i in function.instructions.get(block.first..block.end).unwrap_or(&[]) {
+                let apart = parted.contains(number)
+                    || own_value(function, i)
+                    || read(i).iter().any(|id| differs.contains(id));
+                if apart {
+                    for id in written(i) {
+                        changed |= differs.insert(id);
+                    }
+                }
+            }
+            let Some(last) = function.instructions.get(block.end - 1) else { continue };
+            let ways = block.next.iter().filter(|n| **n < count && graph.meets(**n)).count();
+            let condition = read(last).iter().any(|id| differs.contains(id));
+            let branch = matches!(last.opcode, "bra" | "brx") && !last.modifiers.contains(&"uni");
+            if branch && ways > 1 && condition && !branches.put(number) {
+                changed = true;
+                parted.union_with(&graph.between(number, graph.meeting(number)));
+            }
+        }
+    }
+    branches
+}
+
+impl Graph {
+    /// True if threads come from here to the end by themselves.
+    fn meets(&self, block: usize) -> bool {
+        let returns = self.blocks.get(block).is_some_and(|b| b.next.contains(&self.blocks.len()));
+        returns || self.meeting(block).is_some()
+    }
+}
+
+/// Special registers that are the same in all threads of a warp.
+const UNIFORM: &[&str] = &[
+    "ctaid",
+    "ntid",
+    "nctaid",
+    "clusterid",
+    "nclusterid",
+    "cluster_ctaid",
+    "cluster_nctaid",
+    "cluster_ctarank",
+    "cluster_nctarank",
+    "warpid",
+    "nwarpid",
+    "smid",
+    "nsmid",
+    "gridid",
+    "dynamic_smem_size",
+    "total_smem_size",
+    "is_explicit_cluster",
+    "envreg1",
+    "envreg2",
+];
+
+/// True if the result may differ among threads even if the operands do not.
+fn own_value(function: &Function<'_>, i: &PtxInstruction<'_>) -> bool {
+    match i.opcode {
+        "ld" => {
+            let param = |operand: &Operand<'_>| {
+                matches!(operand, Operand::Address { base: crate::ptx::Base::Symbol(symbol), .. }
+                    if matches!(symbol, crate::ptx::Symbol::Local(n) if (*n as usize) < function.params))
+            };
+            !(i.modifiers.contains(&"param") && i.operands.iter().any(param))
+        }
+        "atom" | "shfl" | "vote" | "match" | "redux" | "activemask" | "elect" | "mbarrier" | "bar"
+        | "barrier" => true,
+        _ => i.operands.iter().any(|operand| match operand {
+            Operand::Special(name) => {
+                let name = name.split('.').next().unwrap_or_default();
+                !UNIFORM.contains(&name)
+            }
+            _ => false,
+        }),
+    }
+}
+
+/// True if threads wait in a loop for what others do: what decides whether it is left is asked of memory again
+/// and again in the same words.
+fn waits(function: &Function<'_>, graph: &Graph, number: usize) -> bool {
+    let Some(this) = graph.loops.get(number) else { return false };
+    let body: Vec<&PtxInstruction<'_>> = this
+        .blocks
+        .ones()
+        .filter_map(|b| graph.blocks.get(b))
+        .flat_map(|b| function.instructions.get(b.first..b.end).unwrap_or(&[]))
+        .collect();
+    let mut writers: HashMap<RegId, Vec<&PtxInstruction<'_>>> = HashMap::new();
+    for i in &body {
+        for id in written(i) {
+            writers.entry(id).or_default().push(i);
+        }
+    }
+    let exits = this.blocks.ones().filter_map(|b| graph.blocks.get(b));
+    let exits = exits.filter(|b| b.next.iter().any(|n| !this.blocks.contains(*n)));
+    let mut left: Vec<RegId> =
+        exits.filter_map(|b| function.instructions.get(b.end - 1)).flat_map(read).collect();
+    let mut seen: HashSet<RegId> = HashSet::new();
+    while let Some(id) = left.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        for i in writers.get(&id).into_iter().flatten() {
+            if asks(i) && read(i).iter().all(|id| stays(*id, &writers, &mut Vec::new())) {
+                return true;
+            }
+            left.extend(read(i));
+        }
+    }
+    false
+}
+
+/// True if an instruction asks about what others write, and changes nothing if they have not.
+fn asks(i: &PtxInstruction<'_>) -> bool {
+    let has = |names: &[&str]| i.modifiers.iter().any(|m| names.contains(m));
+    match i.opcode {
+        "ld" => has(&["volatile", "relaxed", "acquire", "mmio"]),
+        "mbarrier" => has(&["test_wait", "try_wait"]),
+        "atom" => {
+            let zero = matches!(i.operands.get(2), Some(Operand::Integer(0)));
+            has(&["cas", "exch", "or", "and"]) || (zero && has(&["add", "xor", "max"]))
+        }
+        _ => false,
+    }
+}
+
+/// True if a register holds the same each time round.
+fn stays(id: RegId, writers: &HashMap<RegId, Vec<&PtxInstruction<'_>>>, open: &mut Vec<RegId>) -> bool {
+    let Some(list) = writers.get(&id) else { return true };
+    if open.contains(&id) || open.len() > 16 {
+        return false;
+    }
+    open.push(id);
+    let pure = |i: &PtxInstruction<'_>| {
+        !matches!(
+            i.opcode,
+            "ld" | "atom" | "shfl" | "vote" | "match" | "redux" | "activemask" | "elect" | "mbarrier"
+        )
+    };
+    let same = list.iter().all(|i| pure(i) && read(i).iter().all(|id| stays(*id, writers, open)));
+    open.pop();
+    same
+}

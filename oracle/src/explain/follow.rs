@@ -1,0 +1,76 @@
+//! One word and the lanes that name it, where their order is known (spec 4.2): each result is the one that the order
+//! gives, and so is the value left.
+
+use crate::explain::case::{Case, Unit, join, split};
+use crate::kernel::{Gives, leaves, value_mask};
+use crate::lanes::Lanes;
+use crate::order::Order;
+use crate::rejection::Rejection;
+
+/// Holds what was seen of a word against the order of its lanes, and gives what they leave there.
+pub(crate) fn follow(
+    order: Order,
+    case: &Case<'_>,
+    unit: &Unit,
+    before: &[u32],
+    seen: Option<&[u32]>,
+    left: &mut [u32],
+) -> Result<(), Rejection> {
+    let Case { access, req, resp, .. } = case;
+    let (op, size, gives) = (access.op, access.size, Gives::of(access.op));
+    let (old, mask) = (join(before), value_mask(size));
+    let mut value = old;
+    for lane in order.of_lanes(unit.lanes) {
+        let (b, c, addr) = (req.b[lane] & mask, req.c[lane] & mask, access.addr[lane]);
+        let rd = match gives {
+            Gives::Old | Gives::OldAndStored if !req.red => Some(value),
+            // Each arrives in a step of its own, or all in one (spec 6.6, 6.11).
+            Gives::State if !req.red && order == Order::Merged => Some(old >> 32 << 32),
+            Gives::State if !req.red => Some(value >> 32 << 32),
+            Gives::Merged if !req.red => Some(value >> 32 << 32 | 1 << lane),
+            _ => None,
+        };
+        if let Some(rd) = rd.filter(|&rd| rd != resp.rd[lane]) {
+            let got = resp.rd[lane];
+            return Err(broken(
+                order,
+                unit,
+                format!("lane {lane} got {got:#x} from {addr:#x}, expected {rd:#x}"),
+            ));
+        }
+        let (stores, pred) = (value == b, resp.pred >> lane & 1);
+        if matches!(gives, Gives::Stored | Gives::OldAndStored) && u32::from(stores) != pred {
+            let stored = if stores { "should have stored" } else { "should not have stored" };
+            return Err(broken(
+                order,
+                unit,
+                format!("lane {lane} got predicate {pred} at {addr:#x}, but {stored}"),
+            ));
+        }
+        value = leaves(op, size, value, b, c);
+    }
+    if let Some(got) = seen.map(join).filter(|&got| got != value) {
+        let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
+        let held =
+            format!("{addr:#x} held {old:#x} before the request and {got:#x} after it, expected {value:#x}");
+        return Err(broken(order, unit, held));
+    }
+    split(value, left);
+    Ok(())
+}
+
+#[cold]
+fn broken(order: Order, unit: &Unit, what: String) -> Rejection {
+    let (clause, way) = match order {
+        Order::UpFrom(0) => ("spec 4.2", "the others upwards"),
+        Order::UpFrom(_) => ("spec 4.2", "the others upwards and around"),
+        Order::Down => ("spec 4.2", "the others downwards"),
+        Order::Merged => {
+            let what = format_args!("{what}: {} arrive in one step", Lanes(unit.lanes));
+            return Rejection::new("spec 6.11", "order", what);
+        }
+    };
+    let (lanes, first) = (Lanes(unit.lanes), order.of_lanes(unit.lanes).next().unwrap_or(0));
+    let what = format_args!("{what}: of {lanes}, lane {first} goes first and {way}");
+    Rejection::new(clause, "order", what)
+}

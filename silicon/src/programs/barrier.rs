@@ -1,0 +1,231 @@
+//! Programs about mbarrier objects: sequences that PTX defines, drawn from a seed.
+
+use fastrand::Rng;
+
+use crate::instruction::{BARRIERS, LaneOperands, REMOTE, TestInstruction};
+use crate::program::LANES;
+use crate::programs::draw::{DrawnCase, DrawnRequest, WORDS};
+use crate::programs::kernel::Spelled;
+
+/// Most that a count, and the magnitude of a tx-count, can be. Source: spec 6.1.
+const MOST: i64 = (1 << 20) - 1;
+
+/// Objects of a case, at byte offsets 0 and 8.
+const OBJECTS: usize = 2;
+
+/// An object as PTX describes it, for choosing operands that it defines.
+#[derive(Clone, Copy, Default)]
+struct Object {
+    expected: i64,
+    pending: i64,
+    tx: i64,
+    phase: u64,
+}
+
+impl Object {
+    /// Takes the arrivals of one request, `n` in all, of which `dropped` leave for good.
+    fn arrive(&mut self, n: i64, dropped: i64) {
+        self.expected -= dropped;
+        self.pending -= n;
+        self.complete();
+    }
+
+    fn complete(&mut self) {
+        if self.pending == 0 && self.tx == 0 {
+            self.phase += 1;
+            self.pending = self.expected;
+        }
+    }
+}
+
+/// A state that a lane holds: object and phase in which it was given.
+type State = [Option<(usize, u64)>; LANES];
+
+/// Instructions of a program: two objects are made, then `steps` more instructions, none for architectures later than
+/// `since`, then the objects are invalidated. With `remote` they come from the CTAs of a cluster.
+pub fn sequence(rng: &mut Rng, since: u32, steps: usize, remote: bool) -> Vec<Spelled> {
+    let named = |name: &str| BARRIERS.iter().find(|i| i.name == name);
+    let mut sequence: Vec<Spelled> =
+        (0..OBJECTS).filter_map(|_| named("mbarrier.init")).map(Spelled::plain).collect();
+    let mut arrivals = Vec::new();
+    let mut without = Vec::new();
+    while sequence.len() < OBJECTS + steps {
+        let table = if remote && rng.u32(..4) != 0 { REMOTE } else { BARRIERS };
+        let instruction = &table[rng.usize(..table.len())];
+        let name = instruction.name;
+        if instruction.since > since || name.ends_with("init") || name.ends_with("inval") {
+            continue;
+        }
+        let state_of = match instruction.operand {
+            LaneOperands::State if name.ends_with("pending_count") => rng.choice(&without).copied(),
+            LaneOperands::State => rng.choice(&arrivals).copied(),
+            _ => None,
+        };
+        if instruction.operand == LaneOperands::State && state_of.is_none() {
+            continue;
+        }
+        // Near the CTA, an arrive from within a cluster program would race with nothing: a lane of the first CTA does it.
+        let order =
+            if name.ends_with(".remote") && name.contains("arrive") { ".release.cluster" } else { "" };
+        if name.contains(".arrive") && !name.ends_with(".remote") {
+            if name.ends_with("noComplete") { &mut without } else { &mut arrivals }.push(sequence.len());
+        }
+        sequence.push(Spelled { instruction, order, state_of });
+    }
+    // Afterwards the objects can be read.
+    sequence.extend((0..OBJECTS).filter_map(|_| named("mbarrier.inval")).map(Spelled::plain));
+    sequence
+}
+
+/// Draws operands for a sequence, such that PTX defines what happens. `ctas` share the lanes.
+pub fn case(rng: &mut Rng, sequence: &[Spelled], ctas: u32) -> DrawnCase {
+    let mut objects = [Object::default(); OBJECTS];
+    let mut states: Vec<State> = Vec::new();
+    let mut requests = Vec::new();
+    for (index, spelled) in sequence.iter().enumerate() {
+        let object = match sequence.len() - index {
+            _ if index < OBJECTS => index,
+            left @ ..=OBJECTS => OBJECTS - left,
+            _ => rng.usize(..OBJECTS),
+        };
+        let mut draw = Draw {
+            rng,
+            object: &mut objects[object],
+            number: object,
+            request: DrawnRequest::default(),
+            ctas,
+        };
+        let mut state = [None; LANES];
+        match spelled.state_of {
+            Some(of) => draw.wait_for(&states[of], spelled.instruction),
+            None => draw.operands(spelled.instruction, &mut state),
+        }
+        draw.request.offset = [8 * object as u32; LANES];
+        requests.push(draw.request);
+        states.push(state);
+    }
+    DrawnCase { memory: vec![0; WORDS as usize], requests }
+}
+
+struct Draw<'a> {
+    rng: &'a mut Rng,
+    object: &'a mut Object,
+    number: usize,
+    request: DrawnRequest,
+    ctas: u32,
+}
+
+impl Draw<'_> {
+    /// Lets `n` lanes take part, of those that the first CTA has if `near`.
+    fn take(&mut self, n: usize, near: bool) {
+        let mut lanes: Vec<usize> =
+            (0..LANES).filter(|lane| !near || (*lane as u32).is_multiple_of(self.ctas)).collect();
+        self.rng.shuffle(&mut lanes);
+        lanes.iter().take(n).for_each(|lane| self.request.active[*lane] = true);
+    }
+
+    fn lanes(&self, near: bool) -> i64 {
+        if near { (LANES as u32).div_ceil(self.ctas).into() } else { LANES as i64 }
+    }
+
+    /// How many of `most` lanes, and with which count each, such that they sum up to at most `room`.
+    fn share(&mut self, most: i64, room: i64, counted: bool) -> Option<(i64, i64)> {
+        if room < 1 {
+            return None;
+        }
+        let lanes = self.rng.i64(1..=most.min(room));
+        let each = if !counted {
+            1
+        } else if self.rng.u32(..3) == 0 {
+            room / lanes
+        } else {
+            self.rng.i64(1..=(room / lanes).min(9))
+        };
+        Some((lanes, each))
+    }
+
+    /// Lanes that hold a state about which may be asked: of the current phase or of the one before.
+    fn wait_for(&mut self, states: &State, instruction: &TestInstruction) {
+        for (lane, state) in states.iter().enumerate() {
+            let near = (lane as u32).is_multiple_of(self.ctas);
+            let asked = state.is_some_and(|(object, phase)| {
+                object == self.number && self.object.phase - phase <= 1 || instruction.bytes() == 0
+            });
+            self.request.active[lane] = asked && near && self.rng.u32(..4) != 0;
+        }
+    }
+
+    fn operands(&mut self, instruction: &TestInstruction, state: &mut State) {
+        let name = instruction.name;
+        let near = !name.ends_with(".remote");
+        let most = self.lanes(near);
+        if name.ends_with("init") {
+            let count = match self.rng.u32(..6) {
+                0 => 1,
+                1 => MOST,
+                _ => self.rng.i64(1..=96),
+            };
+            *self.object = Object { expected: count, pending: count, ..*self.object };
+            self.take(1, true);
+            self.request.b = [count as u128; LANES];
+            return;
+        }
+        if name.ends_with("inval") {
+            self.take(1, true);
+            return;
+        }
+        if name.contains("wait.parity") {
+            let lanes = self.rng.usize(1..=most as usize);
+            self.take(lanes, true);
+            self.request.b = std::array::from_fn(|_| u128::from(self.rng.bool()));
+            // Of a hint, in nanoseconds.
+            self.request.c = [u128::from(self.rng.u32(1..2000)); LANES];
+            return;
+        }
+        let (phase, object) = (self.object.phase, *self.object);
+        let Some((lanes, each)) = self.amount(name, most) else { return };
+        self.take(lanes as usize, near);
+        self.request.b = [each as u128; LANES];
+        let total = lanes * each;
+        if name.contains("complete_tx") {
+            self.object.tx -= total;
+            self.object.complete();
+        } else if name.starts_with("mbarrier.expect_tx") {
+            self.object.tx += total;
+        } else {
+            let arrivals = if name.contains("expect_tx") {
+                self.object.tx += total;
+                lanes
+            } else {
+                total
+            };
+            let dropped = if name.contains("arrive_drop") { arrivals } else { 0 };
+            self.object.arrive(arrivals, dropped);
+        }
+        debug_assert!(object.expected >= 1, "an object that is not used up");
+        *state = self.request.active.map(|active| active.then_some((self.number, phase)));
+    }
+
+    /// How many lanes take part, with which operand each; nothing where PTX would leave open what happens.
+    fn amount(&mut self, name: &str, most: i64) -> Option<(i64, i64)> {
+        let Object { expected, pending, tx, .. } = *self.object;
+        if name.contains("complete_tx") {
+            // Beyond zero only while arrivals are pending: else the phase would complete on the way.
+            let room = if pending == 0 { tx } else { (tx + MOST / 2).min(4000) };
+            return self.share(most, room, true);
+        }
+        if name.starts_with("mbarrier.expect_tx") {
+            // Nothing pending, and the sum may not pass zero: whether that completes the phase is asked elsewhere.
+            let room = if pending == 0 && tx < 0 { -tx - 1 } else { (MOST - tx).min(4000) };
+            return self.share(most, room, true);
+        }
+        let room = if name.ends_with("noComplete") { pending - 1 } else { pending };
+        let room = if name.contains("arrive_drop") { room.min(expected - 1) } else { room };
+        if name.contains("expect_tx") {
+            let (lanes, _) = self.share(most, room, false)?;
+            return Some((lanes, self.rng.i64(1..=((MOST - tx) / lanes).clamp(1, 500))));
+        }
+        let counted = name.contains(".count") || name.ends_with("noComplete");
+        self.share(most, room, counted)
+    }
+}

@@ -43,7 +43,7 @@ macro_rules! schemas {
 #[test]
 fn the_schemas_are_those_of_the_types() {
     let schemas = schemas! {
-        "run": run::RunResult<'_>, run::RunFailureResult<'_>, run::InterruptedResult;
+        "run": run::result::RunResult<'_>, run::result::RunFailureResult<'_>, run::result::InterruptedResult;
         "cosim": cosim::CosimResult<'_>, cosim::CosimFailureResult<'_>, cosim::CaseResult;
         "lower": Vec<lower::LoweredResult<'_>>, Vec<lower::BuiltinResult<'_>>, Vec<String>;
         "check": check::CheckResult<'_>, CaptureReport;

@@ -1,4 +1,4 @@
-//! The banks of shared memory. Mirror of all instances of `rtl/atoms_bank.sv`.
+//! The banks of shared memory. Twin of all instances of `rtl/atoms_bank.sv`.
 
 /// Every bank's words, flat: word `row * num_banks + bank`.
 #[derive(Clone, Debug, PartialEq, Eq)]

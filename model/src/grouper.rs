@@ -1,4 +1,4 @@
-//! Groups waiting lanes by bank and picks what each pass serves (spec 4, 5). Mirror of
+//! Groups waiting lanes by bank and picks what each pass serves (spec 4, 5). Twin of
 //! `rtl/atoms_grouper.sv`.
 //!
 //! The hardware walks the waiting lanes once a pass. Which lanes a pass serves depends on nothing that happens between

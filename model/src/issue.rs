@@ -1,5 +1,5 @@
 //! The request being worked off: takes one from the queues, and makes its passes, one a cycle.
-//! Mirror of `rtl/atoms_issue.sv`.
+//! Twin of `rtl/atoms_issue.sv`.
 
 use std::fmt;
 use std::slice::from_ref;

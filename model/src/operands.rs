@@ -1,5 +1,5 @@
 //! Brings the lanes' operands to the banks of one pass, and combines those of coalesced lanes.
-//! Mirror of `rtl/atoms_operands.sv`.
+//! Twin of `rtl/atoms_operands.sv`.
 
 use atoms_ops::{Op, Size};
 

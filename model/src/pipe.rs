@@ -1,4 +1,4 @@
-//! Read-modify-write pipeline: reads the banks, applies the kernel, writes back. Mirror of
+//! Read-modify-write pipeline: reads the banks, applies the kernel, writes back. Twin of
 //! `rtl/atoms_pipe.sv`.
 //!
 //! One shortcut on purpose: the word a pass works on is read from memory in its last stage. By

@@ -1,7 +1,6 @@
 //! The memory image, and the verdict on one request after the other.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use atoms_ops::{Fault, Op};
 
@@ -9,7 +8,7 @@ use crate::access::{self, Access};
 use crate::explain;
 use crate::explain::case::{Case, Final, UNIT_WORDS, Unit, Units, Values, split};
 use crate::fairness::{Fairness, Unfair};
-use crate::kernel::Gives;
+use crate::given::{check_what_is_given, lanes_given_something, must_not_write};
 use crate::lanes::{Lanes, lanes_of};
 use crate::memory::{MAX_WORLDS, Memory, too_many};
 use crate::order::{self, GoesFirst, Order};
@@ -612,51 +611,4 @@ impl Checker {
             }
         }
     }
-}
-
-/// Lanes of these with anything but zeros in the response.
-fn lanes_given_something(resp: &Response, lanes: u32) -> u32 {
-    lanes_of(lanes).fold(resp.pred & lanes, |mask, lane| mask | u32::from(resp.rd[lane] != 0) << lane)
-}
-
-/// Memory was written by a request that writes none, and why it does not.
-fn must_not_write(
-    after: Option<&[(u32, u32)]>,
-    clause: &'static str,
-    why: fmt::Arguments<'_>,
-) -> Result<(), Rejection> {
-    let Some(&(word, _)) = after.and_then(<[_]>::first) else { return Ok(()) };
-    let byte = u64::from(word) * 4;
-    let what =
-        format_args!("word {word} (byte {byte:#x}) was written, but this request writes nothing: {why}");
-    Err(Rejection::new(clause, "write", what))
-}
-
-/// Results and predicates where the operation gives some, and flags that are flags.
-fn check_what_is_given(op: Op, req: &SerialRequest, resp: &Response, lanes: u32) -> Result<(), Rejection> {
-    let gives = Gives::of(op);
-    let predicate = matches!(gives, Gives::OldAndStored | Gives::Stored | Gives::Complete);
-    if !predicate && resp.pred & lanes != 0 {
-        let lanes = Lanes(resp.pred & lanes);
-        let what = format_args!("{lanes} got a predicate from an operation that compares nothing");
-        return Err(Rejection::new("spec 3", "pred", what));
-    }
-    let nothing = req.red || matches!(gives, Gives::Nothing | Gives::Complete);
-    if !nothing && gives != Gives::Stored {
-        return Ok(());
-    }
-    for lane in lanes_of(lanes) {
-        let (got, pred) = (resp.rd[lane], (resp.pred >> lane & 1) as u8);
-        if nothing && got != 0 {
-            let what = format_args!("lane {lane} got {got:#x} from a request that gives no results");
-            return Err(Rejection::new("spec 3", "rd", what));
-        }
-        if !nothing && got != u128::from(pred) {
-            let what = format_args!(
-                "lane {lane} got {got:#x} in Rd but predicate {pred}; both say whether it stored"
-            );
-            return Err(Rejection::new("spec 3.2", "rd", what));
-        }
-    }
-    Ok(())
 }

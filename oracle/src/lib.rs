@@ -33,6 +33,7 @@ mod access;
 mod checker;
 mod explain;
 mod fairness;
+mod given;
 mod kernel;
 mod lanes;
 mod mbarrier;

@@ -189,3 +189,63 @@ fn crates_do_not_name_what_they_must_not_know() {
         }
     }
 }
+
+/// Folders that have a file for each module of the RTL, and files that are tables.
+const LARGE: &[&str] = &["model/src", "cosim/coverage/src/steer/focus.rs"];
+
+/// Product lines of a source: neither blank nor comment, before its tests.
+fn product_lines(path: &Path) -> usize {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let product = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
+    product.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+}
+
+#[test]
+fn folders_have_15_files_and_files_500_lines() {
+    let mut folders: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let is_test = |path: &Path| path.file_stem().is_some_and(|stem| stem == "tests");
+    for package in packages() {
+        let sources = sources(&folder_of(&package).join("src"));
+        for path in sources.iter().filter(|path| !is_test(path)) {
+            let name = path.strip_prefix(root()).expect("it is of the checkout");
+            *folders.entry(name.with_file_name("")).or_default() += 1;
+            let lines = product_lines(path);
+            assert!(
+                lines <= 500 || LARGE.iter().any(|large| name == Path::new(large)),
+                "{}: {lines} lines",
+                name.display()
+            );
+        }
+    }
+    for (folder, files) in folders {
+        assert!(
+            files <= 15 || LARGE.iter().any(|large| folder == Path::new(large)),
+            "{}: {files} files",
+            folder.display()
+        );
+    }
+}
+
+/// A header of the model says `Mirror of` or `Twin of` as the table of docs/ARCHITECTURE.md does.
+#[test]
+fn mirrors_and_twins_are_called_so() {
+    let page = text_of("docs/ARCHITECTURE.md");
+    let rows = page.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| `atoms_")?.split(" | ");
+        let (module, file, kind) = (cells.next()?, cells.next()?, cells.next()?);
+        Some((module.trim_end_matches('`').to_string(), file.trim_matches('`').to_string(), kind.to_string()))
+    });
+    let rows: Vec<_> = rows.collect();
+    assert!(rows.len() > 10, "{rows:?}");
+    for (module, file, kind) in rows {
+        let text = text_of(&format!("model/src/{file}"));
+        let header: Vec<_> = text.lines().map_while(|line| line.strip_prefix("//!")).collect();
+        let header = header.join("");
+        let word = if kind.starts_with("a mirror") { "Mirror" } else { "Twin" };
+        let (before, _) = header
+            .split_once(&format!("`rtl/atoms_{module}.sv`"))
+            .unwrap_or_else(|| panic!("{file} names no `rtl/atoms_{module}.sv`"));
+        let called = before.rsplit(". ").next().unwrap_or_default().trim();
+        assert!(called.starts_with(&format!("{word} of")), "{file} says `{called}`: it is {kind}");
+    }
+}

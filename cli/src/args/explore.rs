@@ -8,7 +8,8 @@ use atoms_workload::{GENERATED, KernelUnit, WorkloadParameter, common_parameters
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::args::number::{Zero, amount, whole};
-use crate::args::{ANY, CONFIG, Executor, On, PAIRS, PointArgs, SET};
+use crate::args::regress::Executor;
+use crate::args::{ANY, CONFIG, On, PAIRS, PointArgs, SET};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExploreArgs {

@@ -18,8 +18,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cost;
-use crate::args::Executor;
 use crate::args::explore::{CertifyArg, PointShard, SweepArgs};
+use crate::args::regress::Executor;
 use crate::machine::{self, shell};
 use crate::output::error::{CliError, Verdict, message};
 use crate::output::interrupt;

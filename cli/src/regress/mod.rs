@@ -28,7 +28,8 @@ use atoms_regress::run::worker::Context;
 use atoms_verilated::Environment;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::args::{ClusterArgs, CutArgs, Executor, RegressArgs, RegressCommand, Workers, points};
+use crate::args::points;
+use crate::args::regress::{ClusterArgs, CutArgs, Executor, RegressArgs, RegressCommand, Workers};
 use crate::machine::{self, shell};
 use crate::output::error::{CliError, Verdict, message};
 use crate::output::progress::{build_step, grouped};

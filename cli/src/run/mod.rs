@@ -2,13 +2,12 @@
 
 pub(crate) mod profile;
 pub(crate) mod races;
+pub(crate) mod result;
 pub(crate) mod undefined;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::machine::{Failure, Machine};
-use atoms_cosim::rtl::RtlIdentity;
 use atoms_cosim::usage::UsageReport;
 use atoms_isa::{Arch, Kernel, Program};
 use atoms_ops::OPS;
@@ -16,8 +15,6 @@ use atoms_sm::races::{Races, Text};
 use atoms_sm::{Buffer, Launch, LaunchError, Observer, Outcome, RunError, RunReport, SmConfig};
 use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::Snapshot;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::args::{On, RunArgs, Undefined as Level};
 use crate::kernel_text::{self, Wanted};
@@ -25,9 +22,11 @@ use crate::machine::{self, MeasuredSession};
 use crate::output::error::{CliError, Verdict, message};
 use crate::output::progress::grouped;
 use crate::output::{note, out, outln, print_json};
-use crate::run::profile::LineResult;
-use crate::run::races::{Found, RacesResult};
-use crate::run::undefined::{Requests, Undefined, UndefinedResult};
+use crate::run::races::Found;
+use crate::run::result::{
+    BufferResult, InterruptedResult, OracleResult, PrintedResult, RunFailureResult, RunResult,
+};
+use crate::run::undefined::{Requests, Undefined};
 use crate::usage;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
@@ -432,121 +431,6 @@ impl Question<'_> {
     /// What the text says of order: PTX says more than machine code.
     fn text(&self) -> Text {
         if self.kernel.of_ptx() { Text::Ptx } else { Text::Machine }
-    }
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct RunResult<'r> {
-    agree: bool,
-    checked: bool,
-    as_expected: Option<bool>,
-    kernel: &'r str,
-    arch: String,
-    on: &'static str,
-    config: &'r str,
-    rtl: Option<&'r RtlIdentity>,
-    cycles: u64,
-    warp_instructions: u64,
-    shared_requests: u64,
-    cluster_requests: u64,
-    suspended: u64,
-    woken: u64,
-    copies: u64,
-    copied_bytes: u64,
-    passes: u64,
-    conflicts: u64,
-    /// Requests by the name of their operation.
-    requests: BTreeMap<&'static str, u64>,
-    instructions: Vec<LineResult<'r>>,
-    spin_attempts: u64,
-    spin_successes: u64,
-    judged: u64,
-    oracle: OracleResult,
-    undefined: Option<UndefinedResult<'r>>,
-    buffers: Vec<BufferResult<'r>>,
-    /// Architecture of PTX that runs as a later one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    races: Option<RacesResult<'r>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    printed: Vec<PrintedResult<'r>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<&'r UsageReport>,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct RunFailureResult<'r> {
-    agree: bool,
-    cycle: u64,
-    report: String,
-    repeat: String,
-    undefined: Option<UndefinedResult<'r>>,
-    judged: u64,
-    oracle: OracleResult,
-    rtl: Option<&'r RtlIdentity>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    races: Option<RacesResult<'r>>,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct InterruptedResult {
-    agree: bool,
-    interrupted: bool,
-    cycle: u64,
-    judged: u64,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct OracleResult {
-    accepts: bool,
-    /// The oracle also accepts memory at the end; left out if the run did not get there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    memory: Option<bool>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct PrintedResult<'r> {
-    format: &'r str,
-    threads: u64,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct BufferResult<'r> {
-    name: &'r str,
-    bytes: usize,
-    outcome: OutcomeResult<'r>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(untagged)]
-enum OutcomeResult<'r> {
-    Open(&'static str),
-    Met { met: usize },
-    Differs { index: usize, expected: &'r str, found: &'r str, differing: usize, compared: usize },
-    OtherValues { missing: Option<&'r str>, surplus: Option<&'r str>, lacking: usize, compared: usize },
-}
-
-impl<'r> BufferResult<'r> {
-    fn of(buffer: &'r Buffer) -> Self {
-        let outcome = match &buffer.outcome {
-            Outcome::Open => OutcomeResult::Open("open"),
-            Outcome::Met { compared } => OutcomeResult::Met { met: *compared },
-            Outcome::Differs { index, expected, found, differing, compared } => OutcomeResult::Differs {
-                index: *index,
-                expected,
-                found,
-                differing: *differing,
-                compared: *compared,
-            },
-            Outcome::OtherValues { missing, surplus, lacking, compared } => OutcomeResult::OtherValues {
-                missing: missing.as_deref(),
-                surplus: surplus.as_deref(),
-                lacking: *lacking,
-                compared: *compared,
-            },
-        };
-        BufferResult { name: &buffer.name, bytes: buffer.bytes.len(), outcome }
     }
 }
 

@@ -16,7 +16,7 @@ use atoms_silicon::program::{Clock, Reading};
 use atoms_silicon::report::{self, CaptureReport, OracleFinding};
 use atoms_silicon::times;
 
-use crate::args::{Against, SiliconCommand, SiliconReportArgs, SiliconShowArgs, SiliconTraceArgs};
+use crate::args::silicon::{Against, SiliconCommand, SiliconReportArgs, SiliconShowArgs, SiliconTraceArgs};
 use crate::machine;
 use crate::output::error::{CliError, Verdict, message};
 use crate::output::interrupt;

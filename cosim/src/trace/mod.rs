@@ -5,6 +5,7 @@ mod inside;
 mod layout;
 mod ports;
 mod requests;
+mod tracks;
 mod transactions;
 
 use std::ops::Range;

@@ -8,21 +8,23 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use atoms_model::mbarrier::MbarObject;
 use atoms_model::port::MAX_BANKS;
 use atoms_model::{Config, RequestOrigin};
-use atoms_ops::{Fault, Op, Size};
+use atoms_ops::{Fault, Op};
 use atoms_wave_write::{Definition, Layout, Signal, SignalKind, WaveTrace};
 
 use super::fields::{
     AnswerFields, ClusterFields, IssueFields, ObjectFields, RequestFields, StallFields, TagFields,
 };
 use super::ports::SideSignals;
-use super::requests::RequestKind;
+use super::tracks::{
+    Inside, ObjectTrack, Origin, PassOf, PortTrack, RequestPlace, ShownObject, State, hexadecimal, number,
+    numbered_request, set_op,
+};
 use super::{CycleValues, IDLE, NAMES};
 use crate::mismatch::Subject;
 use atoms_monitor::{AtIssue, Cycle, InFlight, LastStage, PassIssued};
-use atoms_stimulus::request::{ClusterRequest, WarpRequest, write_op};
+use atoms_stimulus::request::{ClusterRequest, WarpRequest};
 
 /// Tags of the warp port. A core gives each warp its own, so a track is a warp's.
 const TAGS: usize = 64;
@@ -60,132 +62,6 @@ pub(super) struct Transactions {
     text: String,
     /// The instruction that made the request being offered.
     offered_from: Origin,
-}
-
-/// A track that is idle in most cycles.
-#[derive(Debug)]
-struct PortTrack<F> {
-    fields: F,
-    /// The wave shows that it is idle; false before the first cycle.
-    is_idle: bool,
-}
-
-impl<F> PortTrack<F> {
-    fn new(fields: F) -> Self {
-        PortTrack { fields, is_idle: false }
-    }
-
-    /// Shows in the text that nothing happens.
-    fn show_idle(&mut self, trace: &mut WaveTrace<CycleValues>, text: Signal) {
-        if !std::mem::replace(&mut self.is_idle, true) {
-            trace.set_text(text, IDLE);
-        }
-    }
-}
-
-/// A place for one of the requests inside, with all of its fields. A tag can have several requests inside.
-#[derive(Debug)]
-struct RequestPlace {
-    fields: RequestFields,
-    /// Number of the request.
-    held: Option<u64>,
-    /// The wave does not show the state of `held` yet.
-    is_stale: bool,
-    /// The wave does not show the other fields of `held` yet.
-    is_new: bool,
-}
-
-/// The instruction that made a request; with line 0, no kernel did.
-#[derive(Debug, Default)]
-struct Origin {
-    cta: u32,
-    warp: u32,
-    pc: u32,
-    line: u32,
-    text: String,
-}
-
-/// A warp request inside the unit.
-#[derive(Debug)]
-struct Inside {
-    number: u64,
-    request: Arc<WarpRequest>,
-    state: State,
-    /// What its track says before the state and behind it: texts change with every pass.
-    name: String,
-    /// See [`Inside::name`].
-    rest: String,
-    /// Address of the lowest lane.
-    address: u32,
-    origin: Origin,
-}
-
-/// A pass of a request: which, and of how many, where that is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct PassOf {
-    index: u8,
-    of: Option<u32>,
-}
-
-impl PassOf {
-    /// `before of` is what stands between the two numbers.
-    fn write(self, text: &mut String, before_of: &str) {
-        number(text, u64::from(self.index) + 1);
-        if let Some(of) = self.of {
-            text.push_str(before_of);
-            number(text, u64::from(of));
-        }
-    }
-
-    /// Number, from 1, and count, 0 where it is not known.
-    fn numbers(self) -> (u128, u128) {
-        (u128::from(self.index) + 1, self.of.unwrap_or(0).into())
-    }
-}
-
-/// How far a request has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Queued,
-    Pass(PassOf),
-    Suspended,
-    /// Its answer stands at the response port, or at that of wake-ups.
-    Answered {
-        woken: bool,
-    },
-    /// Its answer was taken in the cycle before.
-    Gone,
-}
-
-impl State {
-    fn kind(self) -> RequestKind {
-        match self {
-            State::Queued => RequestKind::Queued,
-            State::Pass(_) => RequestKind::Pass,
-            State::Suspended => RequestKind::Suspended,
-            State::Answered { .. } | State::Gone => RequestKind::Answered,
-        }
-    }
-}
-
-/// The track of an mbarrier object.
-#[derive(Debug)]
-struct ObjectTrack {
-    fields: ObjectFields,
-    shown: Option<ShownObject>,
-    /// `shown` is not written yet.
-    is_stale: bool,
-}
-
-/// The object that a track shows.
-#[derive(Clone, Copy, Debug)]
-struct ShownObject {
-    /// Row and low bank.
-    place: (u16, usize),
-    /// Low and high word, as far as they were seen written.
-    words: [Option<u32>; 2],
-    /// Cycle in which it was stepped last.
-    stepped: u64,
 }
 
 impl Transactions {
@@ -579,113 +455,6 @@ impl Transactions {
     }
 }
 
-impl PortTrack<AnswerFields> {
-    /// Begins the text of an answer with its request, and sets kind and request. `of` is `None` if no request fits.
-    fn name(
-        &mut self,
-        trace: &mut WaveTrace<CycleValues>,
-        of: Option<u64>,
-        tag: u8,
-        kind: &str,
-        text: &mut String,
-    ) {
-        self.is_idle = false;
-        text.clear();
-        text.push_str(if of.is_some() { "#" } else { "tag " });
-        number(text, of.unwrap_or(tag.into()));
-        text.push(' ');
-        trace.set_text(self.fields.kind, if of.is_some() { kind } else { "unmatched" });
-        of.into_iter().for_each(|number| trace.set(self.fields.request, number.into()));
-    }
-}
-
-impl RequestPlace {
-    /// The request is gone.
-    fn clear(&mut self) {
-        self.is_stale |= self.held.take().is_some();
-    }
-
-    fn show(&mut self, trace: &mut WaveTrace<CycleValues>, held: Option<&Inside>, config: &Config) {
-        let fields = &self.fields;
-        self.is_stale = false;
-        let Some(inside) = held else { return trace.set_text(fields.kind, IDLE) };
-        trace.set_text(fields.kind, inside.state.kind().name());
-        let (pass, passes) = match inside.state {
-            State::Pass(pass) => pass.numbers(),
-            State::Queued | State::Suspended | State::Answered { .. } | State::Gone => (0, 0),
-        };
-        trace.set(fields.pass, pass);
-        trace.set(fields.passes, passes);
-        if !std::mem::take(&mut self.is_new) {
-            return;
-        }
-        let request = &*inside.request;
-        trace.set(fields.request, inside.number.into());
-        set_op(trace, [fields.op, fields.size], request.op, request.size);
-        trace.set(fields.red, request.red.into());
-        trace.set(fields.tag, request.tag.into());
-        trace.set(fields.slot, request.slot.into());
-        trace.set(fields.lanes, (request.mask & config.lane_mask()).into());
-        trace.set(fields.address, inside.address.into());
-        let Origin { cta, warp, pc, line, text } = &inside.origin;
-        trace.set(fields.cta, (*cta).into());
-        trace.set(fields.warp, (*warp).into());
-        trace.set(fields.pc, (*pc).into());
-        trace.set(fields.line, (*line).into());
-        trace.set_text(fields.instruction, text);
-    }
-}
-
-impl ObjectTrack {
-    /// Writes the object that it shows.
-    fn show(&mut self, trace: &mut WaveTrace<CycleValues>) {
-        self.is_stale = false;
-        let Some(ShownObject { place: (row, low), words, .. }) = self.shown else { return };
-        let fields = self.fields;
-        trace.set_text(fields.text, &format!("row {row} banks {low} {}", low + 1));
-        trace.set(fields.row, row.into());
-        trace.set(fields.bank, low as u128);
-        if let [Some(low), Some(high)] = words {
-            let object = MbarObject::decode(u64::from(high) << 32 | u64::from(low));
-            trace.set(fields.phase, object.phase.into());
-            trace.set(fields.pending, object.pending.into());
-            trace.set(fields.expected, object.expected.into());
-            trace.set(fields.tx, u128::from(object.tx as u32));
-        }
-    }
-}
-
-impl Inside {
-    /// A request that is accepted.
-    fn new(number: u64, request: Arc<WarpRequest>, config: &Config, origin: Origin) -> Self {
-        let lanes = request.mask & config.lane_mask();
-        let address = request.lane(lanes.trailing_zeros() as usize).ra;
-        let address = request.address_form().address(address);
-        let mut name = format!("#{number} ");
-        // Writing to a String cannot fail.
-        let _ = write_op(&mut name, request.op, request.size);
-        name.push_str(if request.red { ".RED " } else { " " });
-        let mut rest = format!(", slot {} lanes {lanes:x} @{address:x}", request.slot);
-        if let Origin { cta, warp, pc, line: line @ 1.., text } = &origin {
-            let _ = write!(rest, ", cta {cta} warp {warp} pc {pc} line {line}: {text}");
-        }
-        Inside { number, request, state: State::Queued, name, rest, address, origin }
-    }
-}
-
-/// Appends a number in decimal digits, without the cost of `write!`: several are written in each cycle.
-fn number(text: &mut String, number: u64) {
-    text.push_str(itoa::Buffer::new().format(number));
-}
-
-/// The same in hexadecimal digits.
-fn hexadecimal(text: &mut String, number: u64) {
-    let digits = (64 - number.leading_zeros()).div_ceil(4).max(1);
-    text.extend(
-        (0..digits).rev().map(|digit| char::from(b"0123456789abcdef"[(number >> (4 * digit) & 15) as usize])),
-    );
-}
-
 /// The track of a request.
 fn bit(request: &WarpRequest) -> u64 {
     1 << (request.tag & 63)
@@ -711,24 +480,6 @@ fn numbered<T>(
 ) -> Vec<T> {
     let one = |d: &mut Definition, at: usize| d.scope(&format!("{what}{at:02}"), |d| define(d, at));
     d.scope(what, |d| (0..count).map(|at| one(d, at)).collect())
-}
-
-/// Sets an operation and its size, by code where they have no name.
-fn set_op(trace: &mut WaveTrace<CycleValues>, [op, size]: [Signal; 2], op_code: u8, size_code: u8) {
-    match Op::from_code(op_code) {
-        Some(known) => trace.set_text(op, known.name()),
-        None => trace.set_text(op, &format!("op {op_code}")),
-    }
-    match Size::from_code(size_code) {
-        Some(known) => trace.set_text(size, known.name()),
-        None => trace.set_text(size, &format!("size {size_code}")),
-    }
-}
-
-/// Appends a request as tracks call it.
-fn numbered_request(text: &mut String, cluster: bool, number: u64) {
-    text.push_str(if cluster { "cluster #" } else { "#" });
-    self::number(text, number);
 }
 
 /// Reason why less happens than could: its name in the wave, words for people, and the request that is held back.

@@ -7,19 +7,21 @@
 mod error;
 mod expand;
 mod file;
+mod numbered;
 
 use std::time::Duration;
 
 pub use error::PlanError;
-pub use expand::{Job, PlanChoice, Test, Tests, derive_seed};
+pub use expand::PlanChoice;
 pub use file::{
     CorpusEntry, DirectedEntry, KernelEntry, Plan, PlanEntry, Profile, RandomEntry, RtlCoverage,
     StimulusSource,
 };
+pub use numbered::{Job, Test, Tests, derive_seed};
 
 /// Wall time a test of so much work, in warp requests, may take where its entry does not say: two minutes,
 /// and twenty times what it takes on a machine that does nothing else.
 pub fn timeout(cost: u64) -> Duration {
     Duration::from_secs(120)
-        + Duration::from_secs(20) * u32::try_from(cost / expand::REQUESTS_PER_SECOND).unwrap_or(u32::MAX)
+        + Duration::from_secs(20) * u32::try_from(cost / numbered::REQUESTS_PER_SECOND).unwrap_or(u32::MAX)
 }

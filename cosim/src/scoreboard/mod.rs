@@ -3,13 +3,15 @@
 //! The oracle is told in the order in which the unit did things. A cluster request that owes a response
 //! keeps everything younger waiting until that has come.
 
+mod serial;
+mod violation;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Write};
 
 use atoms_model::Config;
 use atoms_model::config::WinnerPolicy;
-use atoms_model::port::MAX_LANES;
 use atoms_ops::{Fault, Op};
 use atoms_oracle::{
     Allocation, Checker, Geometry, GoesFirst, Merging, Moment, Rejection, Response, SerialRequest,
@@ -21,6 +23,10 @@ use atoms_monitor::{
     WarpAnswer,
 };
 use atoms_stimulus::request::{ClusterRequest, WarpRequest};
+
+use serial::{put_cluster, put_warp};
+
+pub use violation::OracleViolation;
 
 /// Where a recording goes.
 type Recording = TraceWriter<Box<dyn Write + Send>>;
@@ -100,114 +106,9 @@ fn moment(cycle: u64) -> u64 {
     cycle + 1
 }
 
-/// Writes a request in the shape of the oracle.
-fn put_warp(request: &mut SerialRequest, asked: &WarpRequest) {
-    request.op = asked.op;
-    request.size = asked.size;
-    request.red = asked.red;
-    request.cluster = false;
-    request.slot = asked.slot;
-    request.mask = asked.mask;
-    request.absolute = asked.absolute;
-    request.scale = asked.scale;
-    request.imm = asked.imm;
-    request.ur = asked.ur;
-    for (l, lane) in asked.lanes.iter().enumerate().take(MAX_LANES) {
-        (request.ra[l], request.b[l], request.c[l]) = (lane.ra, lane.b, lane.c);
-    }
-    for l in asked.lanes.len()..MAX_LANES {
-        (request.ra[l], request.b[l], request.c[l]) = (0, 0, 0);
-    }
-}
-
-/// As [`put_warp`]. The port names an offset; the oracle, an address with the rank of its owner.
-fn put_cluster(request: &mut SerialRequest, asked: &ClusterRequest, part: Option<Allocation>) {
-    *request = SerialRequest {
-        op: asked.op,
-        size: asked.size,
-        red: asked.red,
-        cluster: true,
-        slot: asked.slot,
-        mask: 1,
-        absolute: true,
-        imm: asked.addr,
-        ur: part.map_or(0, |part| u32::from(part.rank)) << 24,
-        ..SerialRequest::default()
-    };
-    (request.b[0], request.c[0]) = (asked.b, asked.c);
-}
-
 impl fmt::Debug for Scoreboard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scoreboard").field("answers", &self.answers).finish_non_exhaustive()
-    }
-}
-
-/// What the oracle does not accept.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct OracleViolation {
-    message: String,
-    about: Option<&'static str>,
-    clause: &'static str,
-    op: Option<u8>,
-}
-
-impl OracleViolation {
-    fn new(about: impl Into<Option<&'static str>>, clause: &'static str, message: String) -> Self {
-        OracleViolation { message, about: about.into(), clause, op: None }
-    }
-
-    /// What a rejection says, with `before` in front of it.
-    fn of(rejection: &Rejection, before: impl fmt::Display) -> Self {
-        let about = (!rejection.is_undecided()).then(|| rejection.about());
-        Self::new(about, rejection.clause(), format!("{before}: {rejection}"))
-    }
-
-    /// A request was never answered: one of operation code `op`, where one is known.
-    fn unanswered(rejection: &Rejection, op: Option<u8>) -> Self {
-        OracleViolation { op, ..Self::of(rejection, "the oracle objects at the end") }
-    }
-
-    /// A reset left something behind that no request dropped by it accounts for.
-    fn reset(rejection: &Rejection, cycle: u64) -> Self {
-        Self::of(rejection, format_args!("the oracle objects to the reset in cycle {cycle}"))
-    }
-
-    /// Answer `number` came, and no request waits for it.
-    fn unasked(number: u64) -> Self {
-        let message = format!("answer {number} has no request that waits for one (spec 4.6, 4.7)");
-        Self::new("answer", "", message)
-    }
-
-    /// Answer `number` carries another request's tag.
-    fn tag(number: u64, found: u8, expected: u8) -> Self {
-        Self::new("answer", "", format!("answer {number} has tag {found}, its request {expected}"))
-    }
-
-    /// Which request was answered cannot be told: a MBAR.TRY_WAIT needs a tag of its own.
-    fn ambiguous(cycle: u64, tag: u8) -> Self {
-        let message = format!(
-            "in cycle {cycle} several requests in flight have tag {tag}, one of them a MBAR.TRY_WAIT; give each its own"
-        );
-        Self::new(None, "", message)
-    }
-
-    /// Answer `number` says that its request took another number of passes than its addresses do.
-    fn passes(number: u64, found: u8, expected: u32, op: u8) -> Self {
-        let message = format!("answer {number} says {found} passes, its request takes {expected} (spec 4.3)");
-        OracleViolation { op: Some(op), ..Self::new("passes", "spec 4.3", message) }
-    }
-
-    /// Part of the observation that is wrong, in a word, as [`Rejection::about`] says; `None` where there is no
-    /// verdict. And the operation code of the request that it is about, where there is one.
-    pub fn about(&self) -> (Option<&'static str>, Option<u8>) {
-        (self.about, self.op)
-    }
-
-    /// Clause of the specification that is broken, as `spec 4.5`; none where none is named.
-    pub fn clause(&self) -> Option<&'static str> {
-        Some(self.clause).filter(|clause| !clause.is_empty())
     }
 }
 

@@ -1,0 +1,62 @@
+//! Checks of a response that need no memory.
+
+use std::fmt;
+
+use atoms_ops::Op;
+
+use crate::kernel::Gives;
+use crate::lanes::{Lanes, lanes_of};
+use crate::rejection::Rejection;
+use crate::request::{Response, SerialRequest};
+
+/// Lanes of these with anything but zeros in the response.
+pub(crate) fn lanes_given_something(resp: &Response, lanes: u32) -> u32 {
+    lanes_of(lanes).fold(resp.pred & lanes, |mask, lane| mask | u32::from(resp.rd[lane] != 0) << lane)
+}
+
+/// Memory was written by a request that writes none, and why it does not.
+pub(crate) fn must_not_write(
+    after: Option<&[(u32, u32)]>,
+    clause: &'static str,
+    why: fmt::Arguments<'_>,
+) -> Result<(), Rejection> {
+    let Some(&(word, _)) = after.and_then(<[_]>::first) else { return Ok(()) };
+    let byte = u64::from(word) * 4;
+    let what =
+        format_args!("word {word} (byte {byte:#x}) was written, but this request writes nothing: {why}");
+    Err(Rejection::new(clause, "write", what))
+}
+
+/// Results and predicates where the operation gives some, and flags that are flags.
+pub(crate) fn check_what_is_given(
+    op: Op,
+    req: &SerialRequest,
+    resp: &Response,
+    lanes: u32,
+) -> Result<(), Rejection> {
+    let gives = Gives::of(op);
+    let predicate = matches!(gives, Gives::OldAndStored | Gives::Stored | Gives::Complete);
+    if !predicate && resp.pred & lanes != 0 {
+        let lanes = Lanes(resp.pred & lanes);
+        let what = format_args!("{lanes} got a predicate from an operation that compares nothing");
+        return Err(Rejection::new("spec 3", "pred", what));
+    }
+    let nothing = req.red || matches!(gives, Gives::Nothing | Gives::Complete);
+    if !nothing && gives != Gives::Stored {
+        return Ok(());
+    }
+    for lane in lanes_of(lanes) {
+        let (got, pred) = (resp.rd[lane], (resp.pred >> lane & 1) as u8);
+        if nothing && got != 0 {
+            let what = format_args!("lane {lane} got {got:#x} from a request that gives no results");
+            return Err(Rejection::new("spec 3", "rd", what));
+        }
+        if !nothing && got != u128::from(pred) {
+            let what = format_args!(
+                "lane {lane} got {got:#x} in Rd but predicate {pred}; both say whether it stored"
+            );
+            return Err(Rejection::new("spec 3.2", "rd", what));
+        }
+    }
+    Ok(())
+}

@@ -24,7 +24,7 @@ pub struct WaveNames {
     pub signed: &'static [&'static str],
     /// Scopes of two sides, whose signals have the same names.
     pub sides: [&'static str; 2],
-    /// Scope of the flags that say where the sides differ, made by [`Definition::compare`](crate::Definition::compare).
+    /// Scope of the flags that say where the sides differ, made by [`Definition::compare`](atoms_wave_write::Definition::compare).
     pub difference: &'static str,
 }
 

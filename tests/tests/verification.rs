@@ -105,7 +105,11 @@ fn files() -> Vec<String> {
 
 /// The column that citations in a file belong to, with what it is called there and the text that counts.
 fn stands_behind<'a>(file: &str, text: &'a str) -> Option<(&'static str, String, &'a str)> {
-    let stem = Path::new(file).file_stem()?.to_str()?.to_owned();
+    let path = Path::new(file);
+    let stem = path.file_stem()?.to_str()?;
+    // A folder is called by its own name.
+    let stem = if stem == "mod" { path.parent()?.file_name()?.to_str()? } else { stem };
+    let stem = stem.to_owned();
     if file.starts_with("rtl/formal/") && file.ends_with(".sv") {
         return Some(("proof", stem, text));
     }

@@ -30,7 +30,7 @@ impl FstFormat {
         let mut writer = builder.timescale_exponent(TIMESCALE).build().map_err(io::Error::other)?;
         let mut handles = vec![0; definition.signals.len()];
         declare(&mut writer, definition, definition.top(), &mut handles).map_err(io::Error::other)?;
-        let version = WRITER.to_owned();
+        let version = WRITER.to_owned() + env!("CARGO_PKG_VERSION");
         let header = Header { timescale_exponent: TIMESCALE, version, ..Header::default() };
         writer.write_header(header).map_err(io::Error::other)?;
         let clock = handles[definition.clock.0 as usize];

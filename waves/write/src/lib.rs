@@ -44,8 +44,8 @@ mod vcd;
 mod view;
 mod writer;
 
-/// Program that writes a file, as the file names it: always with this beginning, of every version.
-pub const WRITER: &str = concat!("atoms-waves ", env!("CARGO_PKG_VERSION"));
+/// Beginning of the writer's name in a file, the same in every version; the version follows.
+pub const WRITER: &str = "atoms-waves ";
 
 pub use comparison::{ANY, Comparison};
 pub use definition::{Definition, Signal, SignalKind};

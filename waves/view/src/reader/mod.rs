@@ -183,7 +183,7 @@ impl WaveFile {
 
     /// True if `_` in texts stands for white space: a file of this crate's writer.
     pub(crate) fn joins_words(&self) -> bool {
-        self.version.starts_with("atoms-waves ")
+        self.version.starts_with(atoms_wave_write::WRITER)
     }
 
     /// Departures from the format among its declarations; those among its values are in [`WaveExtent::notes`].

@@ -9,7 +9,7 @@ use vcd::{IdCode, ReferenceIndex, TimescaleUnit, VarType, Writer};
 pub(super) fn write(definition: &Definition, out: &mut Vec<u8>) -> io::Result<Vec<String>> {
     let mut ids = vec![String::new(); definition.signals.len()];
     let mut writer = Writer::new(out);
-    writer.version(WRITER)?;
+    writer.version(&(WRITER.to_owned() + env!("CARGO_PKG_VERSION")))?;
     writer.timescale(1, TimescaleUnit::NS)?;
     write_scope(&mut writer, definition, definition.top(), &mut ids)?;
     writer.enddefinitions()?;

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
 use atoms_ops::Op;
+use atoms_stimulus::Profile;
+use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::{Library, Rtl};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
@@ -19,8 +21,6 @@ use crate::lockstep::Lockstep;
 use crate::machine::{Failure, Machine};
 use crate::scoreboard::Scoreboard;
 use crate::session::Session;
-use atoms_stimulus::Profile;
-use atoms_stimulus::configs::NamedConfig;
 
 use tape::Tape;
 

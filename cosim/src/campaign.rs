@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use atoms_model::Config;
+use atoms_monitor::Listener;
+use atoms_stimulus::configs::NamedConfig;
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus};
 use atoms_verilated::Library;
 
 use crate::case::Case;
@@ -17,9 +20,6 @@ use crate::machine::{Failure, Machine, RtlMachine};
 use crate::scoreboard::{OracleViolation, Scoreboard};
 use crate::session::{Session, SessionCheckpoint, Tally};
 use crate::trace::Trace;
-use atoms_monitor::Listener;
-use atoms_stimulus::configs::NamedConfig;
-use atoms_stimulus::{Profile, RandomStimulus, Stimulus};
 
 /// Cycles shown before a failure: the longest pipeline, a full queue and a 32-pass request fit.
 pub const CYCLES_SHOWN: u64 = 64;

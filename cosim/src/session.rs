@@ -8,14 +8,14 @@ use std::time::Instant;
 use atoms_model::memory_port::word_index;
 use atoms_model::port::{In, Out};
 use atoms_model::{MemoryPort, RequestOrigin};
+use atoms_monitor::{Cycle, Listener, Monitor};
+use atoms_stimulus::{Stimulus, settle};
 
 use crate::lockstep::{Checkpoint, Lockstep};
 use crate::machine::{Failure, LastCycle, Machine};
 use crate::mismatch::Subject;
 use crate::scoreboard::Scoreboard;
 use crate::trace::Trace;
-use atoms_monitor::{Cycle, Listener, Monitor};
-use atoms_stimulus::{Stimulus, settle};
 
 /// What a run came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]

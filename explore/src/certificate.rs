@@ -3,11 +3,11 @@
 use atoms_cosim::rtl::RtlIdentity;
 use atoms_stimulus::configs::parameters;
 use atoms_verilated::Library;
+use atoms_workload::WorkloadIdentity;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::measure::{Behind, Judging, Measurement, Trial, TrialError, measure};
-use atoms_workload::WorkloadIdentity;
 
 /// That RTL and model of a point agreed in every output and every probe bit of every cycle of a workload, that the oracle
 /// accepted every answer and the memory at the end, and that the workload's result was right. Without agreement there is

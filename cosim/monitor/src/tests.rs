@@ -1,8 +1,8 @@
 use atoms_model::Unit;
 use atoms_model::config::Config;
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
 
 use super::*;
-use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
 
 /// A machine whose pins a test sets: everything is taken, and nothing is offered.
 struct Pins {

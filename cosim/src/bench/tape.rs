@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use atoms_model::Config;
 use atoms_model::port::In;
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
 
 use super::Limit;
 use crate::inputs::Inputs;
 use crate::machine::{Failure, Machine, ModelMachine};
-use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
 
 /// Cycles on the tape: long enough to be a mix of everything, short enough to stay in the cache.
 const CYCLES: usize = 4096;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use atoms_model::Config;
+use atoms_monitor::Monitor;
 use atoms_ops::Op;
+use atoms_stimulus::Profile;
 use atoms_verilated::{Library, Variant};
 use atoms_wave_view::{DiffOptions, DiffSides, WaveDiff, WaveFile};
 use atoms_wave_write::{Definition, SignalKind};
@@ -17,8 +19,6 @@ use super::{BenchValue, Limit, RatioOf};
 use crate::lockstep::Lockstep;
 use crate::machine::{Failure, Machine};
 use crate::trace::Trace;
-use atoms_monitor::Monitor;
-use atoms_stimulus::Profile;
 
 /// Files that are compared.
 const COMPARED: [&str; 2] = ["left.vcd", "right.vcd"];

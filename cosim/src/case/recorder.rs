@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use atoms_model::Config;
-use atoms_ops::Op;
-
-use crate::case::{Case, Change, MemoryWord, Pauses};
 use atoms_monitor::Listener;
 use atoms_monitor::{Appearance, Cycle, InFlight};
+use atoms_ops::Op;
 use atoms_stimulus::request::{ClusterRequest, PartWrite, WarpRequest};
+
+use crate::case::{Case, Change, MemoryWord, Pauses};
 
 /// Requests remembered, of both ports together.
 pub const REQUESTS_REMEMBERED: usize = 256;

@@ -1,9 +1,9 @@
 //! Makes a failing case small: fewest requests, fewest lanes, smallest values.
 
 use atoms_ops::Size;
+use atoms_stimulus::request::{AddressForm, ClusterRequest, Lane, PartWrite, WarpRequest};
 
 use crate::case::{Case, Change, Pauses};
-use atoms_stimulus::request::{AddressForm, ClusterRequest, Lane, PartWrite, WarpRequest};
 
 /// The smallest case that `fails` and that greedy steps from `case` reach. `case` itself must fail.
 ///

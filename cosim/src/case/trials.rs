@@ -3,14 +3,14 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use atoms_monitor::Listener;
 use atoms_ops::Op;
+use atoms_stimulus::request::WarpRequest;
 
 use crate::case::{Case, CaseStimulus};
 use crate::lockstep::Lockstep;
 use crate::machine::{Failure, Machine};
 use crate::session::{Session, Tally, WATCHDOG_CYCLES};
-use atoms_monitor::Listener;
-use atoms_stimulus::request::WarpRequest;
 
 /// Bounds of minimizing a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use atoms_model::RequestOrigin;
 use atoms_model::port::In;
+use atoms_monitor::Cycle;
 use atoms_wave_view::WaveNames;
 use atoms_wave_write::{
     Comparison, Deferred, Definition, Layout, WaveError, WaveTrace, WaveValues, WaveView,
@@ -22,7 +23,7 @@ use atoms_wave_write::{
 use crate::internals::RegisterDifference;
 use crate::machine::Machine;
 use crate::mismatch::{Difference, Subject};
-use atoms_monitor::Cycle;
+
 use inside::{InsideChanges, InsideSignals, InsideValues};
 use ports::{CyclePins, PortSignals, PortValues};
 pub use requests::{

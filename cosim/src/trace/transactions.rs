@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use atoms_model::port::MAX_BANKS;
 use atoms_model::{Config, RequestOrigin};
+use atoms_monitor::{AtIssue, Cycle, InFlight, LastStage, PassIssued};
 use atoms_ops::{Fault, Op};
+use atoms_stimulus::request::{ClusterRequest, WarpRequest};
 use atoms_wave_write::{Definition, Layout, Signal, SignalKind, WaveTrace};
 
 use super::fields::{
@@ -23,8 +25,6 @@ use super::tracks::{
 };
 use super::{CycleValues, IDLE, NAMES};
 use crate::mismatch::Subject;
-use atoms_monitor::{AtIssue, Cycle, InFlight, LastStage, PassIssued};
-use atoms_stimulus::request::{ClusterRequest, WarpRequest};
 
 /// Tags of the warp port. A core gives each warp its own, so a track is a warp's.
 const TAGS: usize = 64;

@@ -7,10 +7,10 @@ use atoms_monitor::Listener;
 use atoms_ops::{Op, OpClass};
 use atoms_stimulus::configs::NamedConfig;
 use atoms_stimulus::request::WarpRequest;
+use atoms_workload::{Generated, Workload};
 
 use super::measurement::whole;
 use crate::measure::{Behind, Judging, Trial, TrialError, TrialLimits, measure};
-use atoms_workload::{Generated, Workload};
 
 /// Who says how many passes a request takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use atoms_cosim::rtl::{self, BuildStep, RtlIdentity};
 use atoms_cosim::usage::Usage;
 use atoms_stimulus::configs::{ConfigsError, NamedConfig};
 use atoms_verilated::{BuildError, Library, Variant};
+use atoms_workload::{Generated, Workload, WorkloadError};
 
 use super::figure::Figure;
 use super::kept::{KeptPoint, PointStore};
@@ -17,7 +18,6 @@ use super::outcome::{PointCost, PointOutcome};
 use super::plan::{SweepError, SweepPoint};
 use crate::cost::{CostError, UnitCost};
 use crate::measure::{Behind, Judging, Trial, TrialError, TrialLimits, measure};
-use atoms_workload::{Generated, Workload, WorkloadError};
 
 /// Which points are measured on the RTL, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

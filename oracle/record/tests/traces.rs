@@ -1,7 +1,5 @@
 //! The trace format: the documented example, round trips, and what bad lines are told.
 
-use crate::serial;
-
 use std::io::{BufReader, Cursor, Read, repeat};
 
 use atoms_oracle::{Allocation, Geometry, GoesFirst, Moment, Response};
@@ -11,6 +9,8 @@ use atoms_record::{
 };
 use proptest::prelude::*;
 use serial::{Machine, active, heard, request, value};
+
+use crate::serial;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/trace-format.md");
 const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":512}"#;

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use atoms_cosim::case::Case;
+use atoms_coverage::Model;
+use atoms_coverage::corpus::Corpus;
+use atoms_coverage::episode::Episode;
 use atoms_stimulus::Profile as Stimulus;
 use atoms_stimulus::configs::{self};
 
@@ -13,9 +16,6 @@ use super::file::{
 };
 use super::numbered::{Job, Round, Test, Tests};
 use super::{PlanError, timeout};
-use atoms_coverage::Model;
-use atoms_coverage::corpus::Corpus;
-use atoms_coverage::episode::Episode;
 
 /// Tests that entries may state one by one, and series that a round may have: more are for a budget. Each is
 /// held in memory.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use atoms_coverage::episode::Episode;
 use atoms_monitor::Cycle;
 use atoms_monitor::Listener;
 use fs_err::os::unix::fs::FileExt;
@@ -21,7 +22,6 @@ use serde::{Deserialize, Serialize};
 use crate::run::store::{StoreError, read, replace};
 use crate::triage::death::Death;
 use crate::triage::test_failure::TestFailure;
-use atoms_coverage::episode::Episode;
 
 const RUNNING: &str = "running";
 const CRASHED: &str = "crashed";

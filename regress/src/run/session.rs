@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use atoms_cosim::case::trials::Effort;
 use atoms_cosim::rtl::{self, BuildStep};
+use atoms_coverage::Model;
 use atoms_verilated::{BuildError, Environment, Progress as Step, Toolchain, Variant};
 use bitvec::vec::BitVec;
 
@@ -26,7 +27,6 @@ use crate::triage;
 use crate::triage::bucket::Bucket;
 use crate::triage::bundle::{BundleContext, Original};
 use crate::triage::test_failure::FailedRun;
-use atoms_coverage::Model;
 
 /// Why a regression cannot be run, or its reports not be written.
 #[derive(Debug, thiserror::Error)]

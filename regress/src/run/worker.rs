@@ -10,6 +10,9 @@ use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
+use atoms_coverage::episode::Episode;
+use atoms_coverage::steer::Steering;
+use atoms_coverage::{Map, Model, Sampler};
 use atoms_monitor::Cycle;
 use atoms_monitor::Listener;
 use atoms_stimulus::configs::NamedConfig;
@@ -23,9 +26,6 @@ use crate::run::result::{Status, Work};
 use crate::run::state::Find;
 use crate::run::timing::RtlBuild;
 use crate::triage::test_failure::{FailedRun, TestFailure};
-use atoms_coverage::episode::Episode;
-use atoms_coverage::steer::Steering;
-use atoms_coverage::{Map, Model, Sampler};
 
 /// What every worker of a run uses.
 #[derive(Debug)]

@@ -14,6 +14,7 @@ use atoms_cosim::rtl;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::Trace;
+use atoms_coverage::episode::Episode;
 use atoms_faults::cause::{self, CauseError, CauseSuspect};
 use atoms_faults::woven::WovenRtl;
 use atoms_isa::Arch;
@@ -39,7 +40,6 @@ use crate::triage::record::{BundleRecord, json};
 use crate::triage::replay::Run;
 use crate::triage::signature::{FailureKind, Signature};
 use crate::triage::test_failure::FailedRun;
-use atoms_coverage::episode::Episode;
 
 /// What was run when it failed.
 #[derive(Clone, Copy, Debug)]

@@ -7,6 +7,7 @@ use atoms_cosim::case::trials::run_case;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::session::{Session, Tally};
+use atoms_coverage::episode::Episode;
 use atoms_isa::Arch;
 use atoms_monitor::Listener;
 use atoms_stimulus::configs::NamedConfig;
@@ -15,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use crate::triage::error::BundleError;
 use crate::triage::kernel;
 use crate::triage::test_failure::{FailedRun, TestFailure};
-use atoms_coverage::episode::Episode;
 
 /// What was run: the content of `original.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

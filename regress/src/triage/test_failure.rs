@@ -2,12 +2,12 @@
 
 use atoms_cosim::case::recorder::Recorder;
 use atoms_cosim::machine::Failure;
+use atoms_coverage::episode::Episode;
 use atoms_model::diagnosis::Diagnosis;
 use atoms_sm::{KernelError, Outcome as BufferOutcome};
 
 use crate::triage::death::Death;
 use crate::triage::signature::{FailureKind, Signature};
-use atoms_coverage::episode::Episode;
 
 /// Reason why a test did not pass.
 #[derive(Debug, thiserror::Error)]

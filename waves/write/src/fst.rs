@@ -1,11 +1,13 @@
 //! Traces as FST: the binary format of GTKWave, compressed, with an index.
 
+use std::fs::File;
+use std::io;
+
+use wavefst::{ChainCompression, FstWriter, GeomEntry, Header, ScopeType, SignalValue, VarDir, VarType};
+
 use crate::definition::{Item, Scope};
 use crate::format::{Change, DIGITS, Entry, Format, kinds};
 use crate::{Definition, SignalKind, WRITER};
-use std::fs::File;
-use std::io;
-use wavefst::{ChainCompression, FstWriter, GeomEntry, Header, ScopeType, SignalValue, VarDir, VarType};
 
 /// Exponent of the time unit, 1 ns.
 const TIMESCALE: i8 = -9;

@@ -1,11 +1,13 @@
 //! The thread that keeps, formats and writes the values of a trace, so that the simulation does not wait for it.
 
+use std::io;
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
 use crate::batch::Batch;
 use crate::format::Format;
 use crate::values::{Deferred, WaveValues};
-use crossbeam_channel::{Receiver, Sender, bounded};
-use std::io;
-use std::thread::JoinHandle;
 
 /// Batches on their way; then the trace waits for the file.
 const AHEAD: usize = 8;

@@ -1,9 +1,9 @@
 //! What an experiment says.
 
-use crate::schemata::Alteration;
-
-use crate::woven::Reply;
 use atoms_cosim::mismatch::Difference;
+
+use crate::schemata::Alteration;
+use crate::woven::Reply;
 
 /// What an alteration does to a failing run, the least telling first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]

@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::schemata::{Alteration, RtlLine};
-use atoms_verilated::RtlError;
-
-use crate::woven::{Recording, Reply, Switch, WovenBench, WovenRtl};
 use atoms_cosim::mismatch::ComparedSignal;
 use atoms_cosim::rtl;
+use atoms_verilated::RtlError;
 
 use super::CauseError;
 use super::evidence::{Evidence, InForce, prior};
+use crate::schemata::{Alteration, RtlLine};
+use crate::woven::{Recording, Reply, Switch, WovenBench, WovenRtl};
 
 /// Cycles up to the failure in which alterations are tried by themselves, less one.
 const WINDOW: u64 = 6;

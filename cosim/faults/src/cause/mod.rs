@@ -6,11 +6,11 @@
 //! differs, when, or for how long, says less, but something ([`Evidence`]). What is equal is decided by the data flow: how
 //! many steps a line is away from the signals that differ first. [`score()`] measures how often the list is right.
 
+use atoms_cosim::case::trials::Spent;
+use atoms_cosim::machine::Failure;
 use atoms_verilated::RtlError;
 
 use crate::woven::WovenError;
-use atoms_cosim::case::trials::Spent;
-use atoms_cosim::machine::Failure;
 
 mod evidence;
 mod experiments;

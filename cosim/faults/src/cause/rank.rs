@@ -3,9 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::schemata::Alteration;
-
-use crate::woven::{Recording, Switch, WovenRtl};
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::case::Case;
 use atoms_cosim::case::trials::Effort;
@@ -17,6 +14,8 @@ use atoms_stimulus::Profile;
 use super::CauseError;
 use super::evidence::Evidence;
 use super::experiments::{Defect, Experiments, Trial};
+use crate::schemata::Alteration;
+use crate::woven::{Recording, Switch, WovenRtl};
 
 /// Runs of random requests that a repair has to stand, and warp requests in each.
 const FURTHER_RUNS: u64 = 4;

@@ -5,18 +5,17 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use crate::schemata::{Alteration, AlterationSite, SiteKind};
+use atoms_cosim::campaign::Campaign;
+use atoms_stimulus::Profile;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::woven::{Recording, Switch, WovenRtl};
-use atoms_cosim::campaign::Campaign;
-use atoms_stimulus::Profile;
-
 use super::CauseError;
 use super::experiments::Defect;
 use super::rank::{CauseSuspect, fails, further_runs, investigate};
+use crate::schemata::{Alteration, AlterationSite, SiteKind};
+use crate::woven::{Recording, Switch, WovenRtl};
 
 /// Warp requests in which a defect has to show.
 const REQUESTS: u64 = 300;

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::schemata::WeaveError;
-use crate::woven::WovenError;
 use atoms_cosim::machine::Failure;
 use atoms_coverage::corpus::CorpusError;
 use atoms_stimulus::UnknownProfile;
 use atoms_stimulus::configs::ConfigsError;
 use atoms_verilated::{BuildError, RtlError};
+
+use crate::schemata::WeaveError;
+use crate::woven::WovenError;
 
 /// Why there is no score.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::woven::{Recording, Reply, Switch, WovenBench, WovenError, WovenRtl};
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::machine::Failure;
 use atoms_cosim::mismatch::ComparedSignal;
@@ -21,6 +20,7 @@ use atoms_stimulus::request::{Lane, PartWrite, WarpRequest};
 use atoms_verilated::RtlError;
 
 use crate::mutate::{Mutant, MutateError, Planted, Stage};
+use crate::woven::{Recording, Reply, Switch, WovenBench, WovenError, WovenRtl};
 
 /// A defect may cost time, which the oracle does not count: what takes so many times as long as without one is stuck.
 const TIMES_AS_LONG: u64 = 8;

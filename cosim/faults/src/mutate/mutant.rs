@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::schemata::{Alteration, AlterationSite, SiteKind, structure};
-use crate::woven::{Switch, WovenRtl};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::mutate::MutateError;
+use crate::schemata::{Alteration, AlterationSite, SiteKind, structure};
+use crate::woven::{Switch, WovenRtl};
 
 /// The RTL with one small defect.
 ///

@@ -6,17 +6,17 @@ mod recording;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::schemata::{AlterationSite, DataFlow, Weave, WeaveError, Woven};
-use atoms_model::Config;
-use atoms_model::port::In;
-use atoms_verilated::{BuildError, Library, Rtl, RtlError, Snapshot};
-
 use atoms_cosim::machine::{Failure, RtlMachine};
 use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Session, Tally};
+use atoms_model::Config;
+use atoms_model::port::In;
 use atoms_stimulus::Stimulus;
 use atoms_stimulus::configs::NamedConfig;
+use atoms_verilated::{BuildError, Library, Rtl, RtlError, Snapshot};
+
+use crate::schemata::{AlterationSite, DataFlow, Weave, WeaveError, Woven};
 
 pub use recording::{Recording, Reply};
 

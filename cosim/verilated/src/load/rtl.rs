@@ -1,14 +1,16 @@
 //! A Verilated model being driven.
 
-use crate::abi::{DIFFERS, OK, RawPoint, STOPPED};
-use crate::load::signals::Signals;
-use crate::{Coverage, DesignSignal, Library, Point, RtlError, RtlStop, SignalChange, Snapshot};
-use atoms_model::port::{In, Out, Probe};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+
+use atoms_model::port::{In, Out, Probe};
+
+use crate::abi::{DIFFERS, OK, RawPoint, STOPPED};
+use crate::load::signals::Signals;
+use crate::{Coverage, DesignSignal, Library, Point, RtlError, RtlStop, SignalChange, Snapshot};
 
 /// One instance of the RTL, with a simulation context of its own.
 ///

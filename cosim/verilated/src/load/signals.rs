@@ -1,9 +1,11 @@
 //! The signals inside a design: Verilator's wave writer declares them as text, and hands over what changes as numbers.
 
-use crate::{Library, RtlError};
-use atoms_model::port::{In, Out, Probe};
 use std::ffi::{c_char, c_void};
 use std::ptr::{self, NonNull};
+
+use atoms_model::port::{In, Out, Probe};
+
+use crate::{Library, RtlError};
 
 /// A signal of the design, or a field of one that has fields.
 #[derive(Clone, Debug, PartialEq, Eq)]

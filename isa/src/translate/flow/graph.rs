@@ -1,12 +1,13 @@
 //! Control flow of a function: blocks, dominators, loops.
 
-use crate::ptx::{Function, LabelId, Operand, PtxInstruction};
 use fixedbitset::FixedBitSet;
 use petgraph::Direction::Incoming;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{EdgeFiltered, EdgeRef, Reversed};
+
+use crate::ptx::{Function, LabelId, Operand, PtxInstruction};
 
 /// Functions of more blocks go without meetings: finding them takes time and memory that grow with the square.
 const MOST_BLOCKS: usize = 2048;

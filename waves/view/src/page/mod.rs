@@ -4,11 +4,11 @@
 
 mod packed;
 
+use atoms_wave_write::WaveView;
 use maud::{PreEscaped, html};
 
 use crate::html::HtmlPage;
 use crate::{Excerpt, WaveNames};
-use atoms_wave_write::WaveView;
 
 /// A wave to be shown as a page.
 #[derive(Clone, Copy, Debug)]

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Write;
 
+use atoms_wave_write::Fold;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
@@ -17,7 +18,6 @@ use serde::Serialize;
 
 use super::WavePage;
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveNames, WaveValue};
-use atoms_wave_write::Fold;
 
 /// What a page knows of its wave besides the changes.
 #[derive(Serialize)]

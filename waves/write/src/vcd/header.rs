@@ -1,9 +1,11 @@
 //! The declarations at the start of a VCD file.
 
+use std::io;
+
+use vcd::{IdCode, ReferenceIndex, TimescaleUnit, VarType, Writer};
+
 use crate::WRITER;
 use crate::definition::{Definition, Item, Scope, SignalKind};
-use std::io;
-use vcd::{IdCode, ReferenceIndex, TimescaleUnit, VarType, Writer};
 
 /// Writes the header of `definition` to `out`; gives the code of each signal, by number.
 pub(super) fn write(definition: &Definition, out: &mut Vec<u8>) -> io::Result<Vec<String>> {

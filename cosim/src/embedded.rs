@@ -27,7 +27,7 @@ pub fn rtl_dir() -> PathBuf {
             .or_else(|| {
                 let folder = folder()?;
                 // Where it fails, a reader of the file says so: `configs.toml` comes last.
-                let _ = unpack(&folder);
+                let _ = unpack(FILES.get().copied().unwrap_or_default(), &folder);
                 Some(folder)
             })
             .unwrap_or_else(|| here.join("rtl")),
@@ -41,9 +41,9 @@ pub(crate) fn folder() -> Option<PathBuf> {
     Some(Environment::from_process().cache_dir().join(format!("rtl-{}", &hash[..16])))
 }
 
-/// Puts the carried RTL into `folder`, `configs.toml` last, unless it is there as it should be.
-fn unpack(folder: &Path) -> io::Result<()> {
-    let mut files = FILES.get().copied().unwrap_or_default().to_vec();
+/// Puts the files into `folder`, `configs.toml` last, unless they are there as they should be.
+fn unpack(files: Files, folder: &Path) -> io::Result<()> {
+    let mut files = files.to_vec();
     files.sort_by_key(|(name, _)| *name == "configs.toml");
     for (name, text) in files {
         let path = folder.join(name);
@@ -57,4 +57,24 @@ fn unpack(folder: &Path) -> io::Result<()> {
         fs_err::rename(&part, &path)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_not_whole_has_no_configurations() {
+        let folder = std::env::temp_dir().join(format!("atoms-unpack-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder for temporary files");
+        let files: Files = &[("configs.toml", "[small]"), ("lint/verilator.vlt", "`verilator_config")];
+        // A file where a folder should be.
+        std::fs::write(folder.join("lint"), "").expect("it can be written");
+        unpack(files, &folder).expect_err("there is no place for the second file");
+        assert!(!folder.join("configs.toml").exists());
+        std::fs::remove_file(folder.join("lint")).expect("removes");
+        unpack(files, &folder).expect("there is a place now");
+        assert!(folder.join("configs.toml").exists());
+        std::fs::remove_dir_all(&folder).expect("removes");
+    }
 }

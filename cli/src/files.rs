@@ -22,12 +22,12 @@ struct Named {
     /// As a message says it: `the launch file`, `--record`.
     what: String,
     path: PathBuf,
-    place: Place,
+    place: OutputPlace,
 }
 
 /// Where a path leads, however it is written.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum OutputPlace {
     /// A file by its device and number: the same through symbolic and hard links.
     File {
         device: u64,
@@ -84,7 +84,7 @@ impl Files {
 
 impl Named {
     fn new(what: impl Into<String>, path: &Path) -> Named {
-        Named { what: what.into(), path: path.to_path_buf(), place: Place::of(path) }
+        Named { what: what.into(), path: path.to_path_buf(), place: OutputPlace::of(path) }
     }
 
     /// Stdout, where it is a file.
@@ -92,25 +92,26 @@ impl Named {
         let file = fs::File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
         let metadata = file.metadata().ok().filter(Metadata::is_file)?;
         let path = PathBuf::from("/dev/stdout");
-        Some(Named { what: "stdout".into(), place: Place::file(&metadata, path.clone()), path })
+        Some(Named { what: "stdout".into(), place: OutputPlace::file(&metadata, path.clone()), path })
     }
 
     fn overwrites(&self, other: &Named) -> bool {
         match (&self.place, &other.place) {
-            (Place::Stream, _) | (_, Place::Stream) => false,
-            (Place::Folder(inner), Place::Folder(outer)) => {
+            (OutputPlace::Stream, _) | (_, OutputPlace::Stream) => false,
+            (OutputPlace::Folder(inner), OutputPlace::Folder(outer)) => {
                 inner.starts_with(outer) || outer.starts_with(inner)
             }
-            (Place::File { device, number, path }, Place::Folder(folder)) => {
+            (OutputPlace::File { device, number, path }, OutputPlace::Folder(folder)) => {
                 path.starts_with(folder) || holds(folder, (*device, *number))
             }
-            (Place::New(path), Place::Folder(folder))
-            | (Place::Folder(folder), Place::File { path, .. } | Place::New(path)) => {
+            (OutputPlace::New(path), OutputPlace::Folder(folder))
+            | (OutputPlace::Folder(folder), OutputPlace::File { path, .. } | OutputPlace::New(path)) => {
                 path.starts_with(folder)
             }
-            (Place::File { device, number, .. }, Place::File { device: other_device, number: other, .. }) => {
-                (device, number) == (other_device, other)
-            }
+            (
+                OutputPlace::File { device, number, .. },
+                OutputPlace::File { device: other_device, number: other, .. },
+            ) => (device, number) == (other_device, other),
             (one, other) => one == other,
         }
     }
@@ -126,18 +127,18 @@ fn holds(folder: &Path, file: (u64, u64)) -> bool {
     })
 }
 
-impl Place {
-    fn of(path: &Path) -> Place {
+impl OutputPlace {
+    fn of(path: &Path) -> OutputPlace {
         match fs::metadata(path) {
-            Ok(metadata) if metadata.is_file() => Place::file(&metadata, whole(path)),
-            Ok(metadata) if metadata.is_dir() => Place::Folder(whole(path)),
-            Ok(_) => Place::Stream,
-            Err(_) => Place::New(whole(&target(path))),
+            Ok(metadata) if metadata.is_file() => OutputPlace::file(&metadata, whole(path)),
+            Ok(metadata) if metadata.is_dir() => OutputPlace::Folder(whole(path)),
+            Ok(_) => OutputPlace::Stream,
+            Err(_) => OutputPlace::New(whole(&target(path))),
         }
     }
 
-    fn file(metadata: &Metadata, path: PathBuf) -> Place {
-        Place::File { device: metadata.dev(), number: metadata.ino(), path }
+    fn file(metadata: &Metadata, path: PathBuf) -> OutputPlace {
+        OutputPlace::File { device: metadata.dev(), number: metadata.ino(), path }
     }
 }
 

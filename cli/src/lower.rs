@@ -36,7 +36,7 @@ struct Answer {
 }
 
 /// An instruction of PTX and its answers.
-struct Question {
+struct LoweredInstruction {
     place: Option<(String, u32)>,
     text: String,
     answers: Vec<Answer>,
@@ -67,9 +67,9 @@ pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
         ));
     }
     if args.json {
-        print_json(&questions.iter().flat_map(Question::results).collect::<Vec<_>>())?;
+        print_json(&questions.iter().flat_map(LoweredInstruction::results).collect::<Vec<_>>())?;
     } else {
-        questions.iter().try_for_each(Question::print)?;
+        questions.iter().try_for_each(LoweredInstruction::print)?;
     }
     let refused = questions.iter().flat_map(|q| &q.answers).any(|a| a.result.is_err());
     Ok(if refused { Verdict::Disagree } else { Verdict::Agree })
@@ -127,8 +127,8 @@ fn arches(args: &LowerArgs, target: Option<Arch>) -> Result<Vec<Arch>, CliError>
 }
 
 /// What each instruction becomes, architectures with the same answer together.
-fn ask(module: &Module<'_>, arches: &[Arch], used: Option<bool>, whole: bool) -> Vec<Question> {
-    let mut questions: Vec<Question> = Vec::new();
+fn ask(module: &Module<'_>, arches: &[Arch], used: Option<bool>, whole: bool) -> Vec<LoweredInstruction> {
+    let mut questions: Vec<LoweredInstruction> = Vec::new();
     for function in &module.functions {
         let first = questions.len();
         for arch in arches {
@@ -136,7 +136,7 @@ fn ask(module: &Module<'_>, arches: &[Arch], used: Option<bool>, whole: bool) ->
                 atoms_isa::lowered(module, function, *arch, used).into_iter().enumerate()
             {
                 let Some(question) = questions.get_mut(first + at) else {
-                    questions.push(Question {
+                    questions.push(LoweredInstruction {
                         place: whole.then(|| (function.name.to_string(), instruction.line)),
                         text: instruction.text.split_whitespace().collect::<Vec<_>>().join(" "),
                         answers: vec![Answer { arches: vec![*arch], used, registers, result }],
@@ -157,7 +157,7 @@ fn names(arches: &[Arch]) -> Vec<String> {
     arches.iter().map(Arch::to_string).collect()
 }
 
-impl Question {
+impl LoweredInstruction {
     fn print(&self) -> Result<(), CliError> {
         let place =
             self.place.as_ref().map_or(String::new(), |(kernel, line)| format!("{kernel} line {line}: "));
@@ -241,7 +241,7 @@ fn list(as_json: bool) -> Result<Verdict, CliError> {
 /// The PTX of a builtin at some architectures, and its machine code at each.
 struct Expanded {
     arches: Vec<Arch>,
-    result: Result<(Expansion, Vec<Question>), atoms_builtin::BuiltinRefusal>,
+    result: Result<(Expansion, Vec<LoweredInstruction>), atoms_builtin::BuiltinRefusal>,
 }
 
 fn builtin(args: &LowerArgs, name: &str) -> Result<Verdict, CliError> {
@@ -296,8 +296,8 @@ fn builtin(args: &LowerArgs, name: &str) -> Result<Verdict, CliError> {
     Ok(if refused { Verdict::Disagree } else { Verdict::Agree })
 }
 
-fn same_code(a: &[Question], b: &[Question]) -> bool {
-    let code = |questions: &[Question]| -> Vec<_> {
+fn same_code(a: &[LoweredInstruction], b: &[LoweredInstruction]) -> bool {
+    let code = |questions: &[LoweredInstruction]| -> Vec<_> {
         questions.iter().flat_map(|q| q.answers.iter().map(|a| a.result.clone())).collect()
     };
     code(a) == code(b)
@@ -339,7 +339,7 @@ impl Expanded {
             Ok((expansion, code)) => BuiltinAnswer::Ok {
                 ptx: &expansion.lines,
                 warnings: expansion.warnings.iter().map(WarningResult::of).collect(),
-                lowered: code.iter().flat_map(Question::results).collect(),
+                lowered: code.iter().flat_map(LoweredInstruction::results).collect(),
             },
             Err(refusal) => {
                 BuiltinAnswer::Error { number: refusal.number, error: &refusal.message, help: &refusal.help }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use atoms_cosim::embedded::rtl_dir;
-use atoms_cosim::follower::Following;
+use atoms_cosim::follower::FollowerMode;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
@@ -75,7 +75,7 @@ pub(crate) fn lockstep(config: &NamedConfig, depth: Depth) -> Result<Lockstep, C
 /// RTL and model, on as many threads as asked for.
 pub(crate) fn lockstep_on_threads(config: &NamedConfig, args: &MachineArgs) -> Result<Lockstep, CliError> {
     let mut machine = lockstep(config, args.depth())?;
-    let following = if args.threads() > 1 { Following::OnItsOwnThread } else { Following::InTurns };
+    let following = if args.threads() > 1 { FollowerMode::OnItsOwnThread } else { FollowerMode::InTurns };
     machine.set_following(Some(following))?;
     Ok(machine)
 }

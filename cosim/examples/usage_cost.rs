@@ -14,7 +14,7 @@ use atoms_model::Config;
 use atoms_model::port::In;
 use atoms_monitor::Listener;
 use atoms_stimulus::configs;
-use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
 
 /// Cycles of a tape, and how often it is played in a round.
 const TAPE_CYCLES: usize = 4096;
@@ -32,7 +32,7 @@ fn tape(config: Config, profile: &Profile) -> Result<Vec<In>, Box<dyn std::error
         inputs.push(i);
         machine.cycle(&i)?;
         stimulus.observe(&i, machine.out());
-        settle(&mut i, machine.out());
+        complete_handshakes(&mut i, machine.out());
     }
     Ok(inputs)
 }

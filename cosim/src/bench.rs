@@ -16,7 +16,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::Campaign;
-use crate::follower::Following;
+use crate::follower::FollowerMode;
 use crate::lockstep::Lockstep;
 use crate::machine::{Failure, Machine};
 use crate::scoreboard::Scoreboard;
@@ -235,11 +235,11 @@ impl<'a> MixBench<'a> {
         measured(RTL_ELAPSED, tape.rate(half, elapsed, rtl)?);
         let on_one = tape.rate(limit, processor_time, |i| lockstep.cycle(i))?;
         measured(ABREAST, on_one);
-        in_turns.set_following(Some(Following::InTurns))?;
+        in_turns.set_following(Some(FollowerMode::InTurns))?;
         measured(LOCKSTEP, tape.rate(limit, processor_time, |i| in_turns.cycle(i))?);
         in_turns.catch_up()?;
         let mut two = self::lockstep(library, unit)?;
-        two.set_following(Some(Following::OnItsOwnThread))?;
+        two.set_following(Some(FollowerMode::OnItsOwnThread))?;
         measured(LOCKSTEP_TWO, tape.rate(limit, elapsed, |i| two.cycle(i))?);
         two.catch_up()?;
         for (what, oracle) in [(MONITOR, false), (ORACLE, true)] {
@@ -249,7 +249,7 @@ impl<'a> MixBench<'a> {
         }
         // As long as the others take.
         campaign.until = (on_one * limit.seconds) as u64;
-        for (what, following) in [(COSIM, Following::InTurns), (COSIM_TWO, Following::OnItsOwnThread)] {
+        for (what, following) in [(COSIM, FollowerMode::InTurns), (COSIM_TWO, FollowerMode::OnItsOwnThread)] {
             let mut machine = self::lockstep(library, unit)?;
             machine.set_following(Some(following))?;
             let mut session = Session::new(machine, Some(campaign.scoreboard()));

@@ -14,7 +14,7 @@ use crate::case::Case;
 use crate::case::recorder::Recorder;
 use crate::case::shrink::shrink;
 use crate::case::trials::{Effort, Spent, Trials, run_case};
-use crate::internals::Looking;
+use crate::internals::RegisterAccess;
 use crate::lockstep::Lockstep;
 use crate::machine::{Failure, Machine, RtlMachine};
 use crate::scoreboard::{OracleViolation, Scoreboard};
@@ -142,7 +142,7 @@ impl Failed {
         let from = self.cycle.saturating_sub(CYCLES_SHOWN).max(checkpoint.cycles());
         let mut stimulus = stimulus.clone();
         if self.session.machine().internals().is_some() {
-            let looking = Looking::Show(from..u64::MAX);
+            let looking = RegisterAccess::Show(from..u64::MAX);
             self.session.machine_mut().look_inside(looking)?;
         }
         let trace = Trace::create(path, self.session.machine(), Some(self.cycle))?;

@@ -38,7 +38,7 @@ struct Batch {
 
 /// Where the RTL runs what the model leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Following {
+pub enum FollowerMode {
     /// On the model's thread, in turns with it.
     InTurns,
     /// On a thread of its own: on two cores a run takes about as long as the RTL alone.
@@ -51,25 +51,25 @@ pub(crate) struct Follower {
     filling: Batch,
     /// The last cycle of the batch handed over last.
     handed_over: LastCycle,
-    place: Place,
+    place: FollowerThread,
     /// Clocks of the RTL.
     snapshots_every: u64,
 }
 
 #[derive(Debug)]
-enum Place {
-    Here(Box<Caught>),
-    Thread { to_rtl: Sender<Batch>, used: Receiver<Batch>, thread: JoinHandle<Caught> },
+enum FollowerThread {
+    Here(Box<FollowedRtl>),
+    Thread { to_rtl: Sender<Batch>, used: Receiver<Batch>, thread: JoinHandle<FollowedRtl> },
 }
 
 /// RTL that has run every cycle, or all up to one in which it is not as the model.
 #[derive(Debug)]
-pub(crate) struct Caught {
+pub(crate) struct FollowedRtl {
     pub(crate) rtl: Rtl,
     /// Of the last cycles, the oldest first.
     pub(crate) snapshots: VecDeque<Snapshot>,
     /// It differed, or stopped itself.
-    pub(crate) apart: bool,
+    pub(crate) diverged: bool,
 }
 
 impl Batch {
@@ -84,11 +84,11 @@ impl Batch {
 impl Follower {
     /// `rtl` follows from where it is, behind the cycle `last`, and takes a snapshot, if it can, whenever so many of its
     /// clocks are over.
-    pub(crate) fn start(rtl: Rtl, following: Following, last: LastCycle, snapshots_every: u64) -> Self {
-        let mut caught = Caught { rtl, snapshots: VecDeque::new(), apart: false };
+    pub(crate) fn start(rtl: Rtl, following: FollowerMode, last: LastCycle, snapshots_every: u64) -> Self {
+        let mut caught = FollowedRtl { rtl, snapshots: VecDeque::new(), diverged: false };
         let place = match following {
-            Following::InTurns => Place::Here(Box::new(caught)),
-            Following::OnItsOwnThread => {
+            FollowerMode::InTurns => FollowerThread::Here(Box::new(caught)),
+            FollowerMode::OnItsOwnThread => {
                 let (to_rtl, batches) = bounded(BATCHES);
                 let (to_model, used) = bounded(BATCHES);
                 for _ in 1..BATCHES {
@@ -99,7 +99,7 @@ impl Follower {
                     caught.follow(snapshots_every, &batches, &to_model);
                     caught
                 });
-                Place::Thread { to_rtl, used, thread }
+                FollowerThread::Thread { to_rtl, used, thread }
             }
         };
         Follower { filling: Batch::new(), handed_over: last, place, snapshots_every }
@@ -127,12 +127,12 @@ impl Follower {
         }
         self.handed_over = self.last().clone();
         match &mut self.place {
-            Place::Here(caught) => {
+            FollowerThread::Here(caught) => {
                 let agree = caught.run(&self.filling, self.snapshots_every);
                 self.filling.inputs.clear();
                 agree
             }
-            Place::Thread { to_rtl, used, .. } => {
+            FollowerThread::Thread { to_rtl, used, .. } => {
                 // Without the thread, there is none to be had.
                 let Ok(mut next) = used.recv() else { return false };
                 next.inputs.clear();
@@ -145,13 +145,13 @@ impl Follower {
     ///
     /// # Errors
     /// [`RtlError::Failed`] when its thread panicked.
-    pub(crate) fn catch_up(self) -> Result<Caught, RtlError> {
+    pub(crate) fn catch_up(self) -> Result<FollowedRtl, RtlError> {
         match self.place {
-            Place::Here(mut caught) => {
+            FollowerThread::Here(mut caught) => {
                 caught.run(&self.filling, self.snapshots_every);
                 Ok(*caught)
             }
-            Place::Thread { to_rtl, used, thread } => {
+            FollowerThread::Thread { to_rtl, used, thread } => {
                 // A thread that has ended needs it no more.
                 let _ = to_rtl.send(self.filling);
                 drop((to_rtl, used));
@@ -161,10 +161,10 @@ impl Follower {
     }
 }
 
-impl Caught {
+impl FollowedRtl {
     /// Runs the cycles of a batch; gives whether the RTL does as the model.
     fn run(&mut self, batch: &Batch, snapshots_every: u64) -> bool {
-        if self.apart {
+        if self.diverged {
             return false;
         }
         let mut expected = batch.expected.iter();
@@ -182,8 +182,8 @@ impl Caught {
             };
             if expected.next().is_some_and(agrees) { Ok(()) } else { Err(()) }
         });
-        self.apart = run.is_err();
-        !self.apart
+        self.diverged = run.is_err();
+        !self.diverged
     }
 
     /// Runs what comes, until nothing does, or the RTL does not do as the model.

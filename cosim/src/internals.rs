@@ -31,7 +31,7 @@ impl Depth {
 
 /// Which cycles are looked into, and what for. It costs some eight times the time of the cycle.
 #[derive(Clone, Debug)]
-pub enum Looking {
+pub enum RegisterAccess {
     /// These cycles, for a wave.
     Show(Range<u64>),
     /// To find the first register that differs: from cycle `from` on, one in `every`.
@@ -43,11 +43,13 @@ pub enum Looking {
     },
 }
 
-impl Looking {
+impl RegisterAccess {
     fn at(&self, cycle: u64) -> bool {
         match self {
-            Looking::Show(window) => window.contains(&cycle),
-            Looking::Compare { from, every } => cycle >= *from && (cycle - from).is_multiple_of(*every),
+            RegisterAccess::Show(window) => window.contains(&cycle),
+            RegisterAccess::Compare { from, every } => {
+                cycle >= *from && (cycle - from).is_multiple_of(*every)
+            }
         }
     }
 }
@@ -106,7 +108,7 @@ impl fmt::Display for RegisterDifference {
 /// What is inside, in the cycle last looked into, before its clock edge.
 #[derive(Debug)]
 pub struct Internals {
-    looking: Looking,
+    looking: RegisterAccess,
     signals: Vec<DesignSignal>,
     /// The RTL's values by signal, where registers are compared.
     values: Vec<u128>,
@@ -166,7 +168,7 @@ impl Internals {
     ///
     /// # Errors
     /// [`RtlError::NoWaves`] unless the RTL was built as the wave variant.
-    pub fn open(rtl: &mut Rtl, model: Option<&Unit>, looking: Looking) -> Result<Self, RtlError> {
+    pub fn open(rtl: &mut Rtl, model: Option<&Unit>, looking: RegisterAccess) -> Result<Self, RtlError> {
         rtl.forget_signals();
         let signals = rtl.signals()?.to_vec();
         let by_path: HashMap<_, _> =
@@ -197,7 +199,7 @@ impl Internals {
 
     /// Looks for a register that differs.
     pub(crate) fn compares(&self) -> bool {
-        matches!(self.looking, Looking::Compare { .. })
+        matches!(self.looking, RegisterAccess::Compare { .. })
     }
 
     /// Every signal of the RTL.

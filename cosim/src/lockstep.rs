@@ -9,8 +9,8 @@ use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
 use atoms_verilated::{Coverage, Library, Rtl, RtlError, Snapshot};
 
-use crate::follower::{Caught, Follower, Following};
-use crate::internals::{Internals, Looking, memory_difference};
+use crate::follower::{FollowedRtl, Follower, FollowerMode};
+use crate::internals::{Internals, RegisterAccess, memory_difference};
 use crate::machine::{Failure, LastCycle, Machine};
 use crate::mismatch::{ComparedSignal, Difference, Mismatch, SignalElement, Subject, differences, subject};
 
@@ -30,11 +30,11 @@ type Compared = Result<Option<Box<(Out, Probe)>>, RtlError>;
 
 /// Snapshots of the RTL along a run. The model needs none: alone it is five times as fast as both.
 #[derive(Debug)]
-enum Shortcut {
+enum SnapshotMode {
     /// They are taken.
-    Taking(VecDeque<Snapshot>),
+    Record(VecDeque<Snapshot>),
     /// The model runs alone up to this one, where the RTL joins it.
-    Joining(Snapshot),
+    Replay(Snapshot),
 }
 
 /// RTL and model side by side.
@@ -44,7 +44,7 @@ pub struct Lockstep {
     rtl: Option<Rtl>,
     follower: Option<Follower>,
     /// It is to follow, here.
-    following: Option<Following>,
+    following: Option<FollowerMode>,
     library: Library,
     model: Unit,
     /// Of both sides; of the RTL where they differ.
@@ -53,9 +53,9 @@ pub struct Lockstep {
     model_apart: Option<Box<(Out, Probe)>>,
     /// The RTL after reset, where its variant can be saved.
     start: Option<Snapshot>,
-    apart: bool,
+    diverged: bool,
     internals: Option<Box<Internals>>,
-    shortcut: Option<Shortcut>,
+    snapshot_mode: Option<SnapshotMode>,
 }
 
 /// Both sides at one moment, to come back to.
@@ -84,9 +84,9 @@ impl Lockstep {
         let start = rtl.library().variant().has_snapshots().then(|| rtl.save()).transpose()?;
         Ok(Lockstep {
             start,
-            apart: false,
+            diverged: false,
             internals: None,
-            shortcut: None,
+            snapshot_mode: None,
             follower: None,
             following: None,
             library: rtl.library().clone(),
@@ -107,7 +107,7 @@ impl Lockstep {
         let watched = self.model.watched().is_some();
         self.fetch()?;
         let rtl = self.rtl.as_mut().ok_or_else(lost)?;
-        if self.apart || self.start.is_none() {
+        if self.diverged || self.start.is_none() {
             // A reset leaves registers that hold data as they were, and here they may differ.
             match &self.start {
                 Some(start) => rtl.restore(start)?,
@@ -117,7 +117,7 @@ impl Lockstep {
                 }
             }
             self.model = Unit::new(*self.model.config());
-            (self.apart, self.model_apart) = (false, None);
+            (self.diverged, self.model_apart) = (false, None);
         } else {
             rtl.reset()?;
             rtl.clear_memory();
@@ -133,7 +133,7 @@ impl Lockstep {
 
     /// The next restart sets all registers as they were at first, as it does after a mismatch.
     pub fn start_anew(&mut self) {
-        self.apart = true;
+        self.diverged = true;
     }
 
     /// What of the RTL was covered since [`Lockstep::new`], its reset included, or since
@@ -175,7 +175,7 @@ impl Lockstep {
         self.rtl.as_mut().ok_or_else(lost)?.restore(&checkpoint.rtl)?;
         self.model = (*checkpoint.model).clone();
         self.last.cycles = checkpoint.cycles;
-        (self.apart, self.model_apart) = (false, None);
+        (self.diverged, self.model_apart) = (false, None);
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl Lockstep {
     ///
     /// # Errors
     /// [`Failure`] of what the RTL was still to run.
-    pub fn set_following(&mut self, following: Option<Following>) -> Result<(), Failure> {
+    pub fn set_following(&mut self, following: Option<FollowerMode>) -> Result<(), Failure> {
         self.following = following.filter(|_| self.internals.is_none());
         self.fetch()
     }
@@ -194,25 +194,25 @@ impl Lockstep {
     fn fetch(&mut self) -> Result<(), Failure> {
         let Some(follower) = self.follower.take() else { return Ok(()) };
         self.last.clone_from(follower.last());
-        let Caught { rtl, mut snapshots, apart } = follower.catch_up()?;
+        let FollowedRtl { rtl, mut snapshots, diverged } = follower.catch_up()?;
         self.rtl = Some(rtl);
-        if !apart {
+        if !diverged {
             return Ok(());
         }
-        self.apart = true;
+        self.diverged = true;
         Err(Failure::FollowerDiverged(snapshots.pop_front()))
     }
 
-    /// Takes snapshots of the RTL from now on, [`CYCLES_BETWEEN_SNAPSHOTS`] apart.
+    /// Takes snapshots of the RTL from now on, [`CYCLES_BETWEEN_SNAPSHOTS`] diverged.
     pub fn take_snapshots(&mut self) {
-        self.shortcut = Some(Shortcut::Taking(VecDeque::new()));
+        self.snapshot_mode = Some(SnapshotMode::Record(VecDeque::new()));
     }
 
     /// The last snapshots taken, the oldest first.
     pub fn snapshots(&self) -> impl Iterator<Item = &Snapshot> {
-        match &self.shortcut {
-            Some(Shortcut::Taking(taken)) => Some(taken.iter()),
-            Some(Shortcut::Joining(_)) | None => None,
+        match &self.snapshot_mode {
+            Some(SnapshotMode::Record(taken)) => Some(taken.iter()),
+            Some(SnapshotMode::Replay(_)) | None => None,
         }
         .into_iter()
         .flatten()
@@ -221,7 +221,7 @@ impl Lockstep {
     /// The model runs alone up to a snapshot of the same run, in which the two agreed so far; there the RTL joins it, and
     /// snapshots are taken. To be called after reset.
     pub fn join_at(&mut self, snapshot: Snapshot) {
-        self.shortcut = Some(Shortcut::Joining(snapshot));
+        self.snapshot_mode = Some(SnapshotMode::Replay(snapshot));
     }
 
     /// Clocks of the RTL after so many cycles of this: it was reset before the first.
@@ -232,20 +232,20 @@ impl Lockstep {
     /// Has the RTL join where it is to; gives whether the model runs this cycle alone.
     fn join(&mut self) -> Result<bool, Failure> {
         let clocks = self.clocks(self.last.cycles);
-        match &self.shortcut {
-            Some(Shortcut::Joining(snapshot)) if snapshot.cycle() > clocks => Ok(true),
-            Some(Shortcut::Joining(snapshot)) => {
+        match &self.snapshot_mode {
+            Some(SnapshotMode::Replay(snapshot)) if snapshot.cycle() > clocks => Ok(true),
+            Some(SnapshotMode::Replay(snapshot)) => {
                 self.rtl.as_mut().ok_or_else(lost)?.restore(snapshot)?;
                 self.take_snapshots();
                 Ok(false)
             }
-            Some(Shortcut::Taking(_)) | None => Ok(false),
+            Some(SnapshotMode::Record(_)) | None => Ok(false),
         }
     }
 
     /// Takes a snapshot if one is due.
     fn take_snapshot(&mut self) -> Result<(), Failure> {
-        if let (Some(Shortcut::Taking(taken)), Some(rtl)) = (&mut self.shortcut, &mut self.rtl)
+        if let (Some(SnapshotMode::Record(taken)), Some(rtl)) = (&mut self.snapshot_mode, &mut self.rtl)
             && self.last.cycles.is_multiple_of(CYCLES_BETWEEN_SNAPSHOTS)
             && self.last.cycles > 0
         {
@@ -269,7 +269,7 @@ impl Lockstep {
     ///
     /// # Errors
     /// As [`Internals::open`].
-    pub fn look_inside(&mut self, looking: Looking) -> Result<(), Failure> {
+    pub fn look_inside(&mut self, looking: RegisterAccess) -> Result<(), Failure> {
         let rtl = self.rtl.as_mut().ok_or(RtlError::NoWaves)?;
         self.internals = Some(Box::new(Internals::open(rtl, Some(&self.model), looking)?));
         self.following = None;
@@ -310,7 +310,7 @@ impl Lockstep {
     /// The RTL drives and shows this in the cycle last run.
     #[cold]
     fn come_apart(&mut self, (out, probe): (Out, Probe)) {
-        self.apart = true;
+        self.diverged = true;
         let last = &mut self.last;
         let model = (mem::replace(&mut last.out, out), mem::replace(&mut last.probe, probe));
         self.model_apart = Some(Box::new(model));
@@ -330,9 +330,9 @@ impl Lockstep {
         Mismatch { subject, ..Mismatch::new(self.last.cycles, found) }
     }
 
-    /// Whether the sides have come apart: they did not drive the same, or the RTL stopped.
+    /// Whether the sides have come diverged: they did not drive the same, or the RTL stopped.
     pub fn is_apart(&self) -> bool {
-        self.apart
+        self.diverged
     }
 
     /// The model.
@@ -354,7 +354,7 @@ impl Machine for Lockstep {
     }
 
     fn cycle(&mut self, i: &In) -> Result<(), Failure> {
-        if self.shortcut.is_some() {
+        if self.snapshot_mode.is_some() {
             if self.join()? {
                 self.cycle_of_the_model(i);
                 return Ok(());
@@ -399,7 +399,7 @@ impl Machine for Lockstep {
                 Err(Failure::Mismatch(Box::new(self.mismatch())))
             }
             Err(stopped) => {
-                self.apart = true;
+                self.diverged = true;
                 Err(stopped.into())
             }
         }
@@ -443,7 +443,7 @@ impl Machine for Lockstep {
         if found.is_empty() {
             Ok(words)
         } else {
-            self.apart = true;
+            self.diverged = true;
             Err(Failure::Mismatch(Box::new(Mismatch::new(self.last.cycles, found))))
         }
     }
@@ -465,7 +465,7 @@ impl Machine for Lockstep {
     }
 
     fn other_side(&self) -> Option<(&Out, &Probe)> {
-        self.apart.then(|| self.model_side())
+        self.diverged.then(|| self.model_side())
     }
 
     fn passes_at_issue(&self) -> Option<u32> {
@@ -473,7 +473,7 @@ impl Machine for Lockstep {
     }
 
     fn show_inside(&mut self, window: Range<u64>) -> Result<(), Failure> {
-        self.look_inside(Looking::Show(window))
+        self.look_inside(RegisterAccess::Show(window))
     }
 
     fn internals(&self) -> Option<(&Rtl, &Internals)> {

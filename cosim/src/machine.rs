@@ -8,7 +8,7 @@ use atoms_model::{Config, Unit};
 use atoms_verilated::{Rtl, RtlError, Snapshot};
 use atoms_wave_write::WaveError;
 
-use crate::internals::{Internals, Looking, RegisterDifference};
+use crate::internals::{Internals, RegisterAccess, RegisterDifference};
 use crate::mismatch::Mismatch;
 use crate::scoreboard::OracleViolation;
 
@@ -18,7 +18,7 @@ pub enum Failure {
     /// RTL and model differ.
     #[error("{0}")]
     Mismatch(Box<Mismatch>),
-    /// A register differs, and [`Looking::Compare`] was asked for.
+    /// A register differs, and [`RegisterAccess::Compare`] was asked for.
     #[error("{0}")]
     Register(Box<RegisterDifference>),
     /// The RTL stopped itself, with a failed assertion for instance, or cannot do what was asked.
@@ -281,7 +281,7 @@ impl RtlMachine {
     ///
     /// # Errors
     /// As [`Internals::open`].
-    pub fn look_inside(&mut self, looking: Looking) -> Result<(), Failure> {
+    pub fn look_inside(&mut self, looking: RegisterAccess) -> Result<(), Failure> {
         self.internals = Some(Box::new(Internals::open(&mut self.rtl, None, looking)?));
         Ok(())
     }
@@ -328,7 +328,7 @@ impl Machine for RtlMachine {
     }
 
     fn show_inside(&mut self, window: Range<u64>) -> Result<(), Failure> {
-        self.look_inside(Looking::Show(window))
+        self.look_inside(RegisterAccess::Show(window))
     }
 
     fn internals(&self) -> Option<(&Rtl, &Internals)> {

@@ -9,7 +9,7 @@ use atoms_model::memory_port::word_index;
 use atoms_model::port::{In, Out};
 use atoms_model::{MemoryPort, RequestOrigin};
 use atoms_monitor::{Cycle, Listener, Monitor};
-use atoms_stimulus::{Stimulus, settle};
+use atoms_stimulus::{Stimulus, complete_handshakes};
 
 use crate::lockstep::{Checkpoint, Lockstep};
 use crate::machine::{Failure, LastCycle, Machine};
@@ -99,7 +99,7 @@ impl Watchdog {
 pub const WATCHDOG_CYCLES: u64 = 20_000;
 
 /// Cycles between looks at the clock, where there is a deadline: a few milliseconds.
-const CYCLES_BETWEEN_LOOKS: u64 = 1 << 12;
+const CYCLES_BETWEEN_DEADLINE_CHECKS: u64 = 1 << 12;
 
 /// A machine being driven, and observed by `L`.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ struct TestBench {
     /// Cycles after which a run is over.
     end: u64,
     /// Cycles since the last look at the clock, over all runs: many short ones take their time too.
-    unlooked: u64,
+    cycles_since_deadline_check: u64,
     monitor: Monitor,
     watchdog: Watchdog,
     // Taken out for the length of a step only, since the step needs the rest of the session too.
@@ -194,7 +194,7 @@ impl<M: Machine> Session<M> {
             deadline: None,
             interrupt: None,
             end: u64::MAX,
-            unlooked: 0,
+            cycles_since_deadline_check: 0,
             watchdog: Watchdog { cycles: WATCHDOG_CYCLES, last_answer: 0 },
             inputs: Some(Box::default()),
             tally: Tally::default(),
@@ -363,7 +363,7 @@ impl TestBench {
         if outcome.is_ok() {
             let out = machine.out();
             stimulus.observe(&inputs, out);
-            settle(&mut inputs, out);
+            complete_handshakes(&mut inputs, out);
         }
         self.inputs = Some(inputs);
         outcome
@@ -464,9 +464,9 @@ impl TestBench {
         if cycles >= self.end {
             return Err(Failure::Interrupted(cycle));
         }
-        self.unlooked += 1;
-        if self.unlooked >= CYCLES_BETWEEN_LOOKS {
-            self.unlooked = 0;
+        self.cycles_since_deadline_check += 1;
+        if self.cycles_since_deadline_check >= CYCLES_BETWEEN_DEADLINE_CHECKS {
+            self.cycles_since_deadline_check = 0;
             if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
                 return Err(Failure::OutOfTime(cycle));
             }

@@ -8,7 +8,7 @@ use std::fmt::Arguments;
 
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::embedded::rtl_dir;
-use atoms_cosim::internals::Looking;
+use atoms_cosim::internals::RegisterAccess;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine};
 use atoms_cosim::rtl;
@@ -52,7 +52,7 @@ fn registers_have_counterparts_or_a_reason() {
     let mut used = vec![false; WITHOUT_COUNTERPART.len()];
     for name in CONFIGS {
         let mut machine = lockstep(name);
-        machine.look_inside(Looking::Show(0..0)).expect("the wave variant");
+        machine.look_inside(RegisterAccess::Show(0..0)).expect("the wave variant");
         let (_, internals) = machine.internals().expect("it looks");
         let mapped: Vec<_> = internals.registers().iter().map(|register| &register.path).collect();
         let is_register =
@@ -73,7 +73,7 @@ fn registers_have_counterparts_or_a_reason() {
 fn registers_agree_in_every_cycle() {
     for (name, cycles) in CONFIGS.into_iter().zip([20_000, 3_000]) {
         let mut machine = lockstep(name);
-        machine.look_inside(Looking::Compare { from: 0, every: 1 }).expect("the wave variant");
+        machine.look_inside(RegisterAccess::Compare { from: 0, every: 1 }).expect("the wave variant");
         let mut session = Session::new(machine, None);
         let (config, profile) = (config(name), Profile::default());
         let campaign = Campaign { config, profile, seed: 1, requests: u64::MAX / 2, until: u64::MAX };

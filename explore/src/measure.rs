@@ -37,7 +37,7 @@ pub struct TrialLimits {
     /// Cycles at most. A kernel has the budget of its launch file, if it names one.
     pub cycles: u64,
     /// Cycles without a unit of work after which a generated workload is stuck, beside the time it thinks.
-    pub patience: u64,
+    pub watchdog_cycles: u64,
     /// Set when it is to end early.
     pub interrupt: Option<&'static AtomicBool>,
 }
@@ -45,7 +45,7 @@ pub struct TrialLimits {
 impl Default for TrialLimits {
     fn default() -> Self {
         // The longest that a fair selection may keep one lane waiting (spec 5.4) is some 10^5 cycles in `default`.
-        TrialLimits { cycles: 1_000_000_000, patience: 500_000, interrupt: None }
+        TrialLimits { cycles: 1_000_000_000, watchdog_cycles: 500_000, interrupt: None }
     }
 }
 
@@ -219,8 +219,8 @@ pub fn estimate(trial: &Trial<'_>) -> Result<Measurement, TrialError> {
     let config = trial.config.config;
     match trial.workload {
         Workload::Generated(generated) => {
-            let TrialLimits { cycles, patience, interrupt } = trial.limits;
-            let mut stimulus = generated.stimulus(&config, trial.seed, patience, cycles)?;
+            let TrialLimits { cycles, watchdog_cycles, interrupt } = trial.limits;
+            let mut stimulus = generated.stimulus(&config, trial.seed, watchdog_cycles, cycles)?;
             let mut unit = Unit::new(config);
             if let Some(memory) = image(&config, stimulus.program().memory()) {
                 unit.memory_mut().copy_from_slice(&memory);
@@ -232,11 +232,11 @@ pub fn estimate(trial: &Trial<'_>) -> Result<Measurement, TrialError> {
                 stimulus.observe(&i, out);
                 let (req_ready, cta_ready) = (out.req_ready, out.cta_ready);
                 unit.tick(&i);
-                // As `atoms_stimulus::settle`, with the outputs from before the clock edge.
+                // As `atoms_stimulus::complete_handshakes`, with the outputs from before the clock edge.
                 i.req_valid &= 1 - req_ready;
                 i.cta_valid &= 1 - cta_ready;
                 let cycle = stimulus.counts().cycles;
-                if cycle % CYCLES_BETWEEN_LOOKS == 0
+                if cycle % CYCLES_BETWEEN_DEADLINE_CHECKS == 0
                     && interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
                 {
                     return Err(Failure::Interrupted(cycle).into());
@@ -252,7 +252,7 @@ pub fn estimate(trial: &Trial<'_>) -> Result<Measurement, TrialError> {
 }
 
 /// Cycles between looks at whether to end early: a millisecond.
-const CYCLES_BETWEEN_LOOKS: u64 = 1 << 13;
+const CYCLES_BETWEEN_DEADLINE_CHECKS: u64 = 1 << 13;
 
 /// Measures a point, observed by `listener`, which is given back.
 ///
@@ -305,11 +305,11 @@ fn in_session<M: Machine, L: Listener>(
     trial: &Trial<'_>,
     session: &mut Session<M, L>,
 ) -> Result<Measurement, TrialError> {
-    let TrialLimits { cycles, patience, .. } = trial.limits;
+    let TrialLimits { cycles, watchdog_cycles, .. } = trial.limits;
     let config = &trial.config.config;
     match trial.workload {
         Workload::Generated(generated) => {
-            let mut stimulus = generated.stimulus(config, trial.seed, patience, cycles)?;
+            let mut stimulus = generated.stimulus(config, trial.seed, watchdog_cycles, cycles)?;
             let memory = image(config, stimulus.program().memory());
             drive(session, &mut stimulus, memory)
         }

@@ -30,7 +30,12 @@ fn workload(name: &str, with: &str) -> Workload {
 }
 
 fn trial<'a>(config: &'a NamedConfig, workload: &'a Workload) -> Trial<'a> {
-    Trial { config, workload, seed: 1, limits: TrialLimits { patience: 50_000, ..TrialLimits::default() } }
+    Trial {
+        config,
+        workload,
+        seed: 1,
+        limits: TrialLimits { watchdog_cycles: 50_000, ..TrialLimits::default() },
+    }
 }
 
 fn estimated(config: &str, name: &str, with: &str) -> Measurement {

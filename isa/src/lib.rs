@@ -7,7 +7,7 @@
 //! out, and everything about banks and cycles, is the business of other crates.
 //!
 //! Instructions whose mnemonic exists but which this crate cannot decode are kept as
-//! [`Operation::Lacking`], so that a listing with a few of them still parses and the core can name them.
+//! [`Operation::Unsupported`], so that a listing with a few of them still parses and the core can name them.
 
 #![forbid(unsafe_code)]
 

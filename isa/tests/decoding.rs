@@ -161,7 +161,7 @@ fn barrier_accesses() {
         "SYNCS.PHASECHK.TRANS64.PRIMARY P0, P1, R2, [R4], R5",
         "USYNCS.ARRIVE.TRANS64.ACT0.ART0 UR4, [UR4], UR5",
     ] {
-        assert_eq!(decode(&format!("{text} ;")).operation, Operation::Lacking, "{text}");
+        assert_eq!(decode(&format!("{text} ;")).operation, Operation::Unsupported, "{text}");
     }
     let Operation::Barrier(a) = decode("@!UP0 SYNCS.EXCH.64 URZ, [UR6+0x8], UR4 ;").operation else {
         panic!()
@@ -266,7 +266,7 @@ fn forms_that_are_not_decoded() {
         "FENCE.PROXY [R4]",
         "RPCMOV.64 R4, Rpc",
     ] {
-        assert_eq!(decode(&format!("{text} ;")).operation, Operation::Lacking, "{text}");
+        assert_eq!(decode(&format!("{text} ;")).operation, Operation::Unsupported, "{text}");
     }
 }
 

@@ -94,7 +94,7 @@ fn instructions_that_are_not_known() {
     let program = read("sm_60", "PRET 0x20 ;\n{ XMAD.S16.S16.CSFU R0, R1, R2, RZ ;\nSYNC }\nEXIT ;").unwrap();
     let kernel = &program.kernels[0];
     let lacking: Vec<_> =
-        kernel.lacking().map(|at| (kernel.mnemonic(at), kernel.source[at].text.as_str())).collect();
+        kernel.unsupported().map(|at| (kernel.mnemonic(at), kernel.source[at].text.as_str())).collect();
     assert_eq!(
         lacking,
         [("PRET", "PRET 0x20"), ("XMAD.S16.S16.CSFU", "XMAD.S16.S16.CSFU R0, R1, R2, RZ"), ("SYNC", "SYNC")]
@@ -104,8 +104,11 @@ fn instructions_that_are_not_known() {
 #[test]
 fn functions_that_call_themselves_are_not_known() {
     let code = "CAL `(f) ;\nEXIT ;\nf:\n@P0 CAL `(f) ;\nRET ;";
-    assert!(read("sm_50", code).unwrap().kernels[0].lacking().count() > 0);
-    assert_eq!(read("sm_50", &code.replace("@P0 CAL `(f)", "NOP")).unwrap().kernels[0].lacking().count(), 0);
+    assert!(read("sm_50", code).unwrap().kernels[0].unsupported().count() > 0);
+    assert_eq!(
+        read("sm_50", &code.replace("@P0 CAL `(f)", "NOP")).unwrap().kernels[0].unsupported().count(),
+        0
+    );
 }
 
 /// Instructions on shared memory, the first architecture that has each, and the last that does not.
@@ -135,7 +138,7 @@ fn instructions_of_later_architectures() {
             assert_eq!((problem.line, problem.column), (4, 1), "{line}");
         }
         let program = read(first, line).unwrap_or_else(|e| panic!("{line}: {e}"));
-        assert_eq!(program.kernels[0].lacking().count(), 0, "{line}");
+        assert_eq!(program.kernels[0].unsupported().count(), 0, "{line}");
     }
     assert_eq!(access("sm_100", "ATOMS.CAST.SPIN P0, [R10], R2, R3 ;").result, SharedResult::Pred(0));
     assert!(read("sm_50", "LDS.U.128 R4, [R0] ;\nSTS.128 [R0], R4 ;").is_ok());

@@ -61,7 +61,7 @@ fn text_of_cuobjdump() {
     let program = read(text).unwrap();
     let names: Vec<_> = program.kernels.iter().map(|k| (k.name.as_str(), k.instructions.len())).collect();
     assert_eq!(names, [("k", 3), ("other", 1)]);
-    assert!(program.kernels[0].lacking().next().is_none());
+    assert!(program.kernels[0].unsupported().next().is_none());
     // Code alone: what it does not say is not taken for nothing.
     assert_eq!((program.kernels[0].shared, program.kernels[0].constants.len()), (None, 0));
 }
@@ -74,7 +74,7 @@ fn remarks_are_no_operands() {
     );
     let kernel = kernel(&text);
     assert_eq!(kernel.instructions[0], kernel.instructions[1]);
-    assert_ne!(kernel.instructions[0].operation, Operation::Lacking);
+    assert_ne!(kernel.instructions[0].operation, Operation::Unsupported);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn uniform_registers_by_architecture() {
     let error = read(&text("sm_100a", line)).unwrap_err();
     assert!(error.problems[0].message.contains("UR254 cannot start a 64-bit operand"), "{error}");
     assert_eq!(error.problems.len(), 1, "{error}");
-    assert!(kernel(&text("sm_120", &line.replace("UR254", "UR252"))).lacking().next().is_none());
+    assert!(kernel(&text("sm_120", &line.replace("UR254", "UR252"))).unsupported().next().is_none());
 }
 
 /// Variables, constant banks and shared memory, from listings of release 13.5 and of 12.4.
@@ -213,5 +213,5 @@ fn errors_in_functions() {
     let program =
         read(&[".target sm_80\n".into(), section("k", "CALL.ABS.NOINC `(f) ;", true), reads].concat())
             .unwrap();
-    assert_eq!(program.kernels[0].lacking().collect::<Vec<_>>(), [2]);
+    assert_eq!(program.kernels[0].unsupported().collect::<Vec<_>>(), [2]);
 }

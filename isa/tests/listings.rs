@@ -31,7 +31,7 @@ fn every_listing_is_read_and_decoded() {
     for (name, text) in LISTINGS.iter() {
         let program = Program::parse(name, text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
         for kernel in &program.kernels {
-            let lacking: Vec<_> = kernel.lacking().map(|i| &kernel.source[i].text).collect();
+            let lacking: Vec<_> = kernel.unsupported().map(|i| &kernel.source[i].text).collect();
             assert!(lacking.is_empty(), "{name}: {lacking:?}");
             assert!(kernel.instructions.len() > 10, "{name}");
         }

@@ -207,7 +207,7 @@ fn lowered_rows_are_decoded() {
                 };
             }
             match Program::parse("k.sass", &format!("{text}EXIT ;\n")) {
-                Ok(program) if program.kernels[0].lacking().next().is_none() => decoded += 1,
+                Ok(program) if program.kernels[0].unsupported().next().is_none() => decoded += 1,
                 Ok(_) => wrong.push(format!("{} at {}: not known\n{text}", row.ptx, row.target)),
                 Err(error) => wrong.push(format!("{} at {}: {error}\n{text}", row.ptx, row.target)),
             }

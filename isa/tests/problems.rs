@@ -87,9 +87,9 @@ fn instructions_that_are_only_named_do_not_stop_the_reading() {
     let text = format!("{HEAD}DMMA.884 R4, R4.reuse.ROW, R6.COL, R8 ;\nUTMASTG.2D [UR8], [UR4] ;\nNOP ;\n");
     let program = Program::parse("test.sass", &text).unwrap();
     let kernel = &program.kernels[0];
-    assert_eq!(kernel.lacking().collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(kernel.unsupported().collect::<Vec<_>>(), [0, 1]);
     assert_eq!(kernel.mnemonic(0), "DMMA.884");
-    assert_ne!(kernel.instructions[2].operation, Operation::Lacking);
+    assert_ne!(kernel.instructions[2].operation, Operation::Unsupported);
 }
 
 /// Problems with the same message and help are one entry, with the lines of all of them.

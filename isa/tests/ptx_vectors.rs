@@ -41,7 +41,7 @@ fn vectors_are_one_instruction() {
             let body: String = lines.iter().map(|line| format!("{line} ;\n")).collect();
             let listing = format!(".target sm_90\n.section .text.k,\"ax\",@progbits\n{body}EXIT ;\n");
             let program = Program::parse("k.sass", &listing).unwrap_or_else(|e| panic!("{listing}{e}"));
-            assert_eq!(program.kernels[0].lacking().count(), 0, "{listing}");
+            assert_eq!(program.kernels[0].unsupported().count(), 0, "{listing}");
         }
     }
     let fenced =

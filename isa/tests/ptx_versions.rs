@@ -239,7 +239,7 @@ fn each_statement_begins_with_its_version() {
         }
         match Program::from_ptx("k.ptx", &module(first, statement), None) {
             Err(error) => wrong.push(format!("{statement} is not taken in {first}: {error}")),
-            Ok(program) if program.kernels[0].lacking().next().is_some() => {
+            Ok(program) if program.kernels[0].unsupported().next().is_some() => {
                 wrong.push(format!("{statement} is not known"));
             }
             Ok(_) => {}

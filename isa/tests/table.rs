@@ -124,7 +124,7 @@ const ALTERNATIVES: &[&[&str]] = &[
 fn decodes(line: &str) -> bool {
     let text = format!(".target sm_100a\n.section .text.k,\"ax\",@progbits\n.L_x_0:\n{line} ;\n");
     Program::parse("test.sass", &text)
-        .is_ok_and(|program| program.kernels[0].instructions[0].operation != Operation::Lacking)
+        .is_ok_and(|program| program.kernels[0].instructions[0].operation != Operation::Unsupported)
 }
 
 /// Modifiers that a form takes besides those it is given with.

@@ -6,7 +6,7 @@ use atoms_ops::{Fault, Op};
 
 use crate::access::{self, Access};
 use crate::explain;
-use crate::explain::case::{Case, Final, UNIT_WORDS, Unit, Units, Values, split};
+use crate::explain::case::{Case, Final, LaneGroup, UNIT_WORDS, Units, Values, split};
 use crate::fairness::{Fairness, Unfair};
 use crate::given::{check_what_is_given, lanes_given_something, must_not_write};
 use crate::lanes::{Lanes, lanes_of};
@@ -14,7 +14,7 @@ use crate::memory::{MAX_WORLDS, Memory, too_many};
 use crate::order::{self, GoesFirst, Order};
 use crate::passes::{Merging, passes};
 use crate::rejection::{Rejection, operation};
-use crate::request::{Allocation, FaultReport, Geometry, Moment, Response, SerialRequest};
+use crate::request::{Allocation, FaultReport, Geometry, RequestTiming, Response, SerialRequest};
 use crate::waits::Waits;
 
 /// Bit of an entry of `Checker::listed` whose word some lane accounts for.
@@ -204,7 +204,7 @@ impl Checker {
     /// As [`Checker::request`], and when this was the last request that could have explained an earlier wake-up.
     pub fn request_at<'a>(
         &mut self,
-        moment: &Moment,
+        moment: &RequestTiming,
         req: &SerialRequest,
         resp: impl Into<Option<&'a Response>>,
         after: Option<&[(u32, u32)]>,
@@ -464,7 +464,7 @@ impl Checker {
         let merged = access.op == Op::MbarArrive && self.merging.arrive;
         let order = policy.map(|order| if merged { Order::Merged } else { order });
         let case = Case { access, req, resp, order: order.filter(|_| order::matters(access.op)) };
-        let (mut unit, mut values) = (Unit::new(), Values::new());
+        let (mut unit, mut values) = (LaneGroup::new(), Values::new());
         for &lanes in units.sets() {
             unit.gather(access, lanes);
             unit.selected = policy.filter(|_| access.op == Op::CastSpin).and_then(|order| {
@@ -485,7 +485,7 @@ impl Checker {
     fn judge_unit(
         &mut self,
         case: &Case<'_>,
-        unit: &Unit,
+        unit: &LaneGroup,
         after: Option<&[(u32, u32)]>,
         values: &mut Values,
     ) -> Result<(), Rejection> {
@@ -518,7 +518,7 @@ impl Checker {
     fn explain_unit(
         &mut self,
         case: &Case<'_>,
-        unit: &Unit,
+        unit: &LaneGroup,
         after: Option<&[(u32, u32)]>,
         values: &mut Values,
     ) -> Result<(), Rejection> {
@@ -559,7 +559,7 @@ impl Checker {
     fn judge_unit_in_every_world(
         &mut self,
         case: &Case<'_>,
-        unit: &Unit,
+        unit: &LaneGroup,
         after: Option<&[(u32, u32)]>,
     ) -> Result<(), Rejection> {
         let words = &unit.words[..unit.count];

@@ -52,5 +52,5 @@ pub use memory::MAX_WORLDS;
 pub use order::GoesFirst;
 pub use passes::Merging;
 pub use rejection::Rejection;
-pub use request::{Allocation, Geometry, MAX_LANES, MAX_WORDS, Moment, Response, SerialRequest};
+pub use request::{Allocation, Geometry, MAX_LANES, MAX_WORDS, RequestTiming, Response, SerialRequest};
 pub use waits::{WAKE_CYCLES, WORK_OFF_CYCLES};

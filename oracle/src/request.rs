@@ -95,7 +95,7 @@ impl SerialRequest {
 
 /// When a request was accepted and answered: what the judgement of suspended requests needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct RequestTiming {
     /// Number of the request, counted on each port in order of acceptance.
     pub number: u64,
     /// Cycle in which its answer appeared; of a cluster request, the cycle after it was carried out.

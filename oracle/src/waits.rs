@@ -16,11 +16,11 @@ use atoms_ops::Op;
 
 use crate::access::Access;
 use crate::lanes::{Lanes, lanes_of};
-use crate::mbarrier::{self, Fields, ObjectLayout, ObjectWord, Step};
+use crate::mbarrier::{self, Fields, LaneStep, ObjectLayout, ObjectWord};
 use crate::memory::Memory;
 use crate::order::{GoesFirst, Order};
 use crate::rejection::Rejection;
-use crate::request::{Geometry, MAX_LANES, Moment, SerialRequest};
+use crate::request::{Geometry, MAX_LANES, RequestTiming, SerialRequest};
 
 /// Quiet cycles that may pass between the reason for a wake-up and the wake-up.
 pub const WAKE_CYCLES: u64 = 4;
@@ -34,7 +34,7 @@ const DUE_CYCLES: u64 = 2;
 
 /// An object and the phase of it that a wait asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Question {
+struct PhaseQuery {
     /// First word of the object.
     word: u32,
     /// Its address as the lanes formed it.
@@ -49,7 +49,7 @@ struct Waiter {
     accepted: u64,
     lanes: u32,
     /// `None`: it faults, or its lanes ask different questions, and it may not be suspended.
-    question: Option<Question>,
+    question: Option<PhaseQuery>,
     /// Rc of each lane.
     c: [u32; MAX_LANES],
     /// Shortest and longest limit of a lane that may go first (spec 6.10), in cycles, if they are known.
@@ -78,7 +78,7 @@ impl Waiter {
 struct Claim {
     number: u64,
     lanes: u32,
-    question: Question,
+    question: PhaseQuery,
     cycle: u64,
 }
 
@@ -100,13 +100,13 @@ pub(crate) struct Waits {
     suspended: u64,
 }
 
-fn object(memory: &Memory, question: Question) -> ObjectWord {
+fn object(memory: &Memory, question: PhaseQuery) -> ObjectWord {
     let (low, high) = (memory.word(question.word), memory.word(question.word + 1));
     ObjectWord { word: u64::from(high) << 32 | u64::from(low), layout: ObjectLayout::Sm90 }
 }
 
 /// Whether the phase may be, and whether it must be complete.
-fn complete(memory: &Memory, question: Question) -> (bool, bool) {
+fn complete(memory: &Memory, question: PhaseQuery) -> (bool, bool) {
     let all = || memory.values(question.word + 1);
     let is = |high: u32| mbarrier::is_complete(u64::from(high) << 32, question.parity);
     (all().any(is), all().all(is))
@@ -164,13 +164,13 @@ impl Waits {
     ) {
         let lanes = req.mask & geometry.lane_mask();
         let question = access.and_then(|access| {
-            let asks = |lane: usize| Question {
+            let asks = |lane: usize| PhaseQuery {
                 word: access.word[lane],
                 addr: access.addr[lane],
                 parity: mbarrier::parity_asked(req.b[lane]),
             };
             let first = asks(lanes.trailing_zeros() as usize & 31);
-            let same = |q: Question| (q.word, q.parity) == (first.word, first.parity);
+            let same = |q: PhaseQuery| (q.word, q.parity) == (first.word, first.parity);
             lanes_of(lanes).all(|lane| same(asks(lane))).then_some(first)
         });
         // How far rotation has got when the wait is worked off is not known.
@@ -213,7 +213,7 @@ impl Waits {
         let Some(question) = waiter.question else { return Ok(()) };
         let (may, must) = complete(memory, question);
         if must {
-            let (Question { addr, parity, .. }, object) = (question, object(memory, question));
+            let (PhaseQuery { addr, parity, .. }, object) = (question, object(memory, question));
             let why = format_args!(
                 "was suspended in cycle {cycle}, although the phase of parity {parity} of {addr:#x} was complete; the object \
                  is {object}"
@@ -230,7 +230,7 @@ impl Waits {
 
     /// A request is answered: a wait that is no longer one, and older ones that are suspended. To be told
     /// before what the request did, which comes after them.
-    pub(crate) fn answered(&mut self, moment: &Moment, cluster: bool) {
+    pub(crate) fn answered(&mut self, moment: &RequestTiming, cluster: bool) {
         self.last_answer = self.last_answer.max(moment.answered);
         if !cluster {
             self.waiters.retain(|waiter| waiter.number != moment.number);
@@ -251,7 +251,7 @@ impl Waits {
         let waiting = self.waiters.iter().map(|waiter| waiter.question);
         let claimed = self.claims.iter().map(|claim| Some(claim.question));
         let known =
-            |question: &Question| memory.is_known(question.word) && memory.is_known(question.word + 1);
+            |question: &PhaseQuery| memory.is_known(question.word) && memory.is_known(question.word + 1);
         let objects =
             waiting.chain(claimed).map(|asked| asked.filter(known).map(|question| object(memory, question)));
         self.before.clear();
@@ -265,13 +265,13 @@ impl Waits {
     /// When the reason for a wake-up can no longer come.
     pub(crate) fn happened(
         &mut self,
-        moment: &Moment,
+        moment: &RequestTiming,
         req: &SerialRequest,
         access: Option<&Access>,
         at_once: bool,
         memory: &Memory,
     ) -> Result<(), Rejection> {
-        let effect_on = |question: Question, before: Option<ObjectWord>| match access {
+        let effect_on = |question: PhaseQuery, before: Option<ObjectWord>| match access {
             Some(access) => effect(req, access, question, before, memory),
             None => Effect::None,
         };
@@ -313,7 +313,7 @@ impl Waits {
         let closed = |claim: &Claim| oldest_unanswered.is_none_or(|accepted| accepted > claim.cycle);
         let Some(place) = self.claims.iter().position(closed) else { return Ok(()) };
         let Claim { number, lanes, question, cycle } = self.claims.swap_remove(place);
-        let (Question { addr, parity, .. }, object) = (question, object(memory, question));
+        let (PhaseQuery { addr, parity, .. }, object) = (question, object(memory, question));
         let why = format_args!(
             "was woken in cycle {cycle}, too early: it asks {addr:#x} for the phase of parity {parity}, which was never \
              complete; the object is {object}"
@@ -342,7 +342,7 @@ impl Waits {
                 "but must not be suspended: it faults, has no lanes, or its lanes ask for different phases";
             return rejected("spec 6.3", format_args!("was woken in cycle {cycle}, {why}"));
         };
-        let Question { addr, parity, .. } = question;
+        let PhaseQuery { addr, parity, .. } = question;
         let told = pred == waiter.lanes;
         if let Some(end) = waiter.end().filter(|_| told || pred == 0 && waiter.limit.is_some()) {
             let due = if told { waiter.completed.unwrap_or(0) } else { end };
@@ -411,7 +411,7 @@ impl Waits {
             let (number, lanes) = (waiter.number, waiter.lanes);
             let suspended = waiter.suspended.unwrap_or(idle.max(waiter.accepted + WORK_OFF_CYCLES));
             let Some(question) = waiter.question else { continue };
-            let Question { addr, parity, .. } = question;
+            let PhaseQuery { addr, parity, .. } = question;
             let completed = waiter.complete.map_or(u64::MAX, |answered| answered.saturating_sub(1));
             if let Some(due) = waiter.end().map(|end| completed.min(end)) {
                 if to < due.saturating_add(DUE_CYCLES) {
@@ -490,7 +490,7 @@ fn wrong_wait(clause: &'static str, number: u64, lanes: u32, why: fmt::Arguments
 fn effect(
     req: &SerialRequest,
     access: &Access,
-    question: Question,
+    question: PhaseQuery,
     before: Option<ObjectWord>,
     memory: &Memory,
 ) -> Effect {
@@ -508,7 +508,7 @@ fn effect(
     let Some(before) = before.map(ObjectWord::fields) else { return Effect::Unclear };
     let (mut sum, mut steps) = (before, Vec::new());
     for lane in lanes {
-        let Some(step) = Step::of(access.op, req.b[lane] as u32) else { return Effect::Unclear };
+        let Some(step) = LaneStep::of(access.op, req.b[lane] as u32) else { return Effect::Unclear };
         step.count(&mut sum);
         steps.push(step);
     }

@@ -3,7 +3,9 @@
 use crate::serial;
 
 use atoms_ops::{Fault, Op, Size};
-use atoms_oracle::{Allocation, Checker, Geometry, GoesFirst, Merging, Moment, Response, SerialRequest};
+use atoms_oracle::{
+    Allocation, Checker, Geometry, GoesFirst, Merging, RequestTiming, Response, SerialRequest,
+};
 use serial::object;
 
 const GEOMETRY: Geometry = Geometry { lanes: 4, banks: 4, rows: 64, xor_hash: false };
@@ -154,7 +156,7 @@ fn rotation_moves_with_every_request() {
     assert_eq!(start(&checker), Some(0));
 
     // A wait counts once: when a younger request is answered, or when it is woken.
-    let answered = |number, answered| Moment { number, answered, oldest_unanswered: None };
+    let answered = |number, answered| RequestTiming { number, answered, oldest_unanswered: None };
     let wait = SerialRequest { ra: [0x48; 32], ..request(Op::MbarTryWait, Size::U64, 1) };
     checker.set_try_wait_limit(1);
     (0..2).for_each(|number| checker.accept(number, 10, &wait));

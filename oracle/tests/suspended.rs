@@ -6,7 +6,7 @@ use crate::serial;
 use std::collections::{BTreeSet, VecDeque};
 
 use atoms_ops::{Op, Size};
-use atoms_oracle::{Allocation, Checker, Geometry, Moment, Rejection, Response, SerialRequest};
+use atoms_oracle::{Allocation, Checker, Geometry, Rejection, RequestTiming, Response, SerialRequest};
 use proptest::prelude::RngExt as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serial::{Machine, active, heard, object};
@@ -188,7 +188,7 @@ impl Unit {
             let open = &mut self.unanswered[usize::from(req.cluster)];
             open.retain(|(waiting, _)| waiting > number);
             let oldest = self.unanswered.iter().flatten().map(|(_, accepted)| *accepted).min();
-            let moment = Moment { number: *number, answered: self.cycle, oldest_unanswered: oldest };
+            let moment = RequestTiming { number: *number, answered: self.cycle, oldest_unanswered: oldest };
             self.checker.request_at(&moment, req, heard(req, resp), Some(after))?;
         }
         if self.answer_stands && self.rng.random_range(0..100) < 80 {

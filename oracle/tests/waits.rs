@@ -4,7 +4,8 @@ use crate::serial;
 
 use atoms_ops::{Op, Size};
 use atoms_oracle::{
-    Allocation, Checker, Geometry, GoesFirst, Moment, Rejection, Response, SerialRequest, WORK_OFF_CYCLES,
+    Allocation, Checker, Geometry, GoesFirst, Rejection, RequestTiming, Response, SerialRequest,
+    WORK_OFF_CYCLES,
 };
 use serial::{heard, object};
 
@@ -79,7 +80,7 @@ impl Bench {
             _ => object(expected, pending, 0, phase),
         };
         let after = [(16, self.object as u32), (17, (self.object >> 32) as u32)];
-        let moment = Moment { number, answered, oldest_unanswered };
+        let moment = RequestTiming { number, answered, oldest_unanswered };
         self.checker.request_at(&moment, &req, heard(&req, &Response::default()), Some(&after))
     }
 }
@@ -246,7 +247,7 @@ fn an_expect_tx_completes_a_wait() {
         (req.ra, req.b) = ([0x40; 32], [8; 32]);
         let left = object(1, 1, 0, 1);
         let after = [(16, left as u32), (17, (left >> 32) as u32)];
-        let moment = Moment { number: number + 1, answered: cycle, oldest_unanswered: None };
+        let moment = RequestTiming { number: number + 1, answered: cycle, oldest_unanswered: None };
         let verdict = bench.checker.request_at(&moment, &req, &Response::default(), Some(&after));
         assert_eq!(verdict, Ok(()));
         number
@@ -319,7 +320,7 @@ fn two_answers_to_one_wait() {
 
     let mut bench = Bench::new(2);
     let number = bench.waits(10, 0);
-    let moment = Moment { number, answered: 20, oldest_unanswered: None };
+    let moment = RequestTiming { number, answered: 20, oldest_unanswered: None };
     bench.checker.request_at(&moment, &wait(3, 0, 0), &Response::default(), Some(&[])).unwrap();
     assert_eq!(says(bench.checker.wake(number, 3, 21)), not_suspended);
     assert_eq!(says(bench.checker.wake(9, 3, 21)), not_suspended.replace("wait 0", "wait 9"));
@@ -349,7 +350,7 @@ fn several_phases_in_one_request_excuse_a_wake_up() {
     let number = bench.waits(10, 0);
     let (op, size) = (Op::MbarArrive as u8, Size::U64 as u8);
     let req = SerialRequest { op, size, red: true, mask: 3, ra: [0x40; 32], ..SerialRequest::default() };
-    let moment = Moment { number: 1, answered: 20, oldest_unanswered: None };
+    let moment = RequestTiming { number: 1, answered: 20, oldest_unanswered: None };
     let after = [(16, bench.object as u32), (17, (bench.object >> 32) as u32)];
     bench.checker.request_at(&moment, &req, &Response::default(), Some(&after)).unwrap();
     let said = says(bench.checker.clone().quiet(21, 60));
@@ -378,7 +379,7 @@ fn a_store_completes_a_wait_that_is_worked_off_later() {
         let mut req =
             SerialRequest { op, size, cluster, mask: 1, ra: [0x44; 32], ..SerialRequest::default() };
         req.b[0] = 0xffff_f000;
-        let moment = Moment { number: 0, answered: 20, oldest_unanswered: None };
+        let moment = RequestTiming { number: 0, answered: 20, oldest_unanswered: None };
         bench.checker.request_at(&moment, &req, &Response::default(), Some(&[(17, 0xffff_f000)])).unwrap();
         says(bench.checker.quiet(21, 60 + WORK_OFF_CYCLES))
     };
@@ -407,7 +408,7 @@ fn a_store_to_an_object_wakes_nobody_for_certain() {
     let (op, size) = (Op::Store as u8, Size::U32 as u8);
     let mut req = SerialRequest { op, size, mask: 1, ra: [0x44; 32], ..SerialRequest::default() };
     req.b[0] = 0xffff_f000;
-    let moment = Moment { number: 1, answered: 20, oldest_unanswered: None };
+    let moment = RequestTiming { number: 1, answered: 20, oldest_unanswered: None };
     bench.checker.request_at(&moment, &req, &Response::default(), Some(&[(17, 0xffff_f000)])).unwrap();
     assert_eq!(bench.checker.quiet(21, 60), Ok(()), "nothing completed");
     let mut noticed = bench.checker.clone();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use atoms_regress::run::origin::Origin;
 use atoms_regress::run::result::{Status, TestResult, Work};
-use atoms_regress::run::state::{State, TestRecord};
+use atoms_regress::run::state::{RegressionState, TestRecord};
 use atoms_regress::run::store::{self, FORMAT, RunHeader, Store, StoreError};
 use atoms_regress::run::timing::Timing;
 
@@ -41,7 +41,7 @@ fn record(index: u64) -> TestRecord {
 /// A folder with `tests` results, and a checkpoint behind the first `saved` of them.
 fn filled(dir: &Path, tests: u64, saved: u64) {
     let mut store = Store::create(dir, &header(), false, false).expect("a folder");
-    let mut state = State::new(0, 10, &["e".to_string()], &["c".to_string()]);
+    let mut state = RegressionState::new(0, 10, &["e".to_string()], &["c".to_string()]);
     for index in 0..tests {
         if index == saved {
             store.checkpoint(&state, &Timing::default(), false).expect("there is room");
@@ -228,7 +228,7 @@ fn a_checkpoint_of_other_tests_is_refused() {
     let dir = tempfile::tempdir().expect("a folder");
     let dir = dir.path().join("out");
     let mut store = Store::create(&dir, &header(), false, false).expect("a folder");
-    let mut state = State::new(0, 10, &["e".to_string()], &["c".to_string()]);
+    let mut state = RegressionState::new(0, 10, &["e".to_string()], &["c".to_string()]);
     for index in 0..5 {
         let (record, _) = state.take(record(index));
         store.push(&record, 1.0).expect("there is room");

@@ -27,7 +27,7 @@ impl<E: std::error::Error + 'static> From<KernelError> for RunError<E> {
 pub enum KernelError {
     /// Instructions that cannot be carried out; found before anything runs.
     #[error("kernel `{kernel}` needs {} instruction(s) that this core lacks:{}", instructions.len(), listed(instructions))]
-    Lacking {
+    Unsupported {
         kernel: String,
         /// All of them, in order of the listing.
         instructions: Vec<LackingInstruction>,
@@ -67,7 +67,7 @@ pub enum KernelError {
         lane: u32,
         /// Size of the CTA's allocation, in bytes.
         allocation_bytes: u32,
-        place: Place,
+        place: InstructionPlace,
     },
     /// An access that cannot be done: to global memory outside every buffer or misaligned, to another CTA of the cluster
     /// (spec 6.7), or by an asynchronous copy.
@@ -78,16 +78,16 @@ pub enum KernelError {
         /// The error, with the address.
         message: String,
         lane: u32,
-        place: Place,
+        place: InstructionPlace,
     },
     /// An instruction whose operands say something that cannot be done.
     #[error("{message} in {place}")]
-    Operand { message: String, place: Place },
+    Operand { message: String, place: InstructionPlace },
     /// A thread ran past the last instruction.
     #[error("threads ran past the last instruction; the last one was {place}")]
     RanOff {
         /// The last instruction.
-        place: Place,
+        place: InstructionPlace,
     },
     /// The kernel did not end in time.
     #[error(
@@ -125,7 +125,7 @@ pub enum KernelError {
 
 /// An instruction of a warp, for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct InstructionPlace {
     pub kernel: String,
     /// Line in the listing, from 1.
     pub line: u32,
@@ -137,9 +137,9 @@ pub struct Place {
     pub warp: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for InstructionPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place { kernel, line, text, cta, warp } = self;
+        let InstructionPlace { kernel, line, text, cta, warp } = self;
         write!(f, "kernel `{kernel}`, line {line}: `{text}`, CTA {cta}, warp {warp}")
     }
 }
@@ -161,7 +161,7 @@ pub struct LackingInstruction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarpStanding {
     /// Their next instruction.
-    pub place: Place,
+    pub place: InstructionPlace,
     pub pc: u32,
     pub mask: u32,
     pub waiting: String,
@@ -198,7 +198,12 @@ fn together(in_step: Option<Arch>) -> String {
 fn standing(warps: &[WarpStanding]) -> String {
     let mut text = String::new();
     for (at, w) in warps.iter().enumerate() {
-        let WarpStanding { place: Place { cta, warp, line, text: instruction, .. }, pc, mask, waiting } = w;
+        let WarpStanding {
+            place: InstructionPlace { cta, warp, line, text: instruction, .. },
+            pc,
+            mask,
+            waiting,
+        } = w;
         // Many wait at one object, whose fields need be told once.
         let told = warps[..at].iter().any(|other| (other.place.cta, &other.waiting) == (*cta, waiting));
         let waiting = match waiting.split_once(": ") {

@@ -14,7 +14,7 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
     };
     let mut instructions = Vec::new();
     for (index, instruction) in kernel.instructions.iter().enumerate() {
-        if instruction.operation == Operation::Lacking {
+        if instruction.operation == Operation::Unsupported {
             let mnemonic = kernel.mnemonic(index);
             let base = mnemonic.split('.').next().unwrap_or_default();
             let known = MNEMONICS.iter().any(|r| r.name == base);
@@ -39,7 +39,7 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
     if instructions.is_empty() {
         return Ok(());
     }
-    Err(KernelError::Lacking { kernel: kernel.name.clone(), instructions })
+    Err(KernelError::Unsupported { kernel: kernel.name.clone(), instructions })
 }
 
 /// Why what is read of a constant bank is not known, if it is not.
@@ -169,6 +169,6 @@ fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
             | WarpOp::Elect { .. },
         )
         | Operation::Control(_)
-        | Operation::Lacking => Vec::new(),
+        | Operation::Unsupported => Vec::new(),
     }
 }

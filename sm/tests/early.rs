@@ -222,7 +222,7 @@ fn branches_through_tables() {
     let unnamed = code.replace("BRANCH_TARGETS .L_x_3,.L_x_4,.L_x_5,.L_x_6", "INDIRECT_CALL");
     let text = format!(".target sm_50\n.section .text.k,\"ax\"\n{unnamed}");
     let program = Program::parse("k", &text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
-    assert!(program.kernels[0].lacking().count() > 0);
+    assert!(program.kernels[0].unsupported().count() > 0);
 }
 
 /// Runs `body` as a kernel with R0 the thread, R4 0 and R5 1, and shared memory zero; what it leaves in the second word.

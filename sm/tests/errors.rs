@@ -55,7 +55,7 @@ fn all_lacking_instructions_are_named_before_anything_runs() {
             "constant bank 3",
         ],
     );
-    assert!(matches!(error, KernelError::Lacking { instructions, .. } if instructions.len() == 4));
+    assert!(matches!(error, KernelError::Unsupported { instructions, .. } if instructions.len() == 4));
 }
 
 #[test]
@@ -715,7 +715,7 @@ fn lacking_instructions_are_grouped() {
         ],
     );
     assert_eq!(text.lines().count(), 6, "{text}");
-    assert!(matches!(error, KernelError::Lacking { instructions, .. } if instructions.len() == 6));
+    assert!(matches!(error, KernelError::Unsupported { instructions, .. } if instructions.len() == 6));
 }
 
 /// A listing whose bank 4 holds addresses of functions of the driver, and a text.

@@ -130,6 +130,6 @@ fn what_is_lacking() {
     ] {
         let text = ptx("", "").replace("st.bulk, %rd5, 0;", statement);
         let program = Program::read("k.ptx", &text, None).unwrap_or_else(|e| panic!("{statement}: {e}"));
-        assert_eq!(program.kernels[0].lacking().count(), 1, "{statement}");
+        assert_eq!(program.kernels[0].unsupported().count(), 1, "{statement}");
     }
 }

@@ -604,7 +604,7 @@ fn fences_change_nothing() {
 fn carried_out(case: &Case) -> bool {
     let (sequence, places) = lowered(case, &mut Frame::new());
     let program = Program::parse("carried out", &listing(case, &sequence, &places));
-    program.is_ok_and(|p| p.kernels[0].lacking().next().is_none())
+    program.is_ok_and(|p| p.kernels[0].unsupported().next().is_none())
 }
 
 /// Cases that the core carries out at least, generic and `.shared::cluster`.

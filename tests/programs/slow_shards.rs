@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use atoms_regress::cluster::{Manifest, Results, result, sweep};
 use atoms_regress::run::result::{Status, TestResult, Work};
-use atoms_regress::run::state::{State, TestRecord};
+use atoms_regress::run::state::{RegressionState, TestRecord};
 use atoms_regress::run::store::{self, FORMAT, RunHeader, Store};
 use atoms_regress::run::timing::Timing;
 use atoms_regress::whole_file::write_whole;
@@ -60,7 +60,7 @@ fn shard(out: &Path, number: u32) -> Outcome {
     let work = result::work_folder(out, number);
     let mut store = Store::create(&work, &header, true, true)?;
     let tests = manifest.shard(number)?;
-    let mut state = State::new(tests.first, 0, &[], &[]);
+    let mut state = RegressionState::new(tests.first, 0, &[], &[]);
     for index in tests.tests() {
         std::thread::sleep(Duration::from_millis(manifest.text.parse()?));
         let result = test(&manifest, index);

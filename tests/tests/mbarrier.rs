@@ -7,7 +7,7 @@ use atoms_model::Config;
 use atoms_model::port::In;
 use atoms_ops::{Fault, OPS, Op, ResultKind, Size};
 use atoms_stimulus::request::{ClusterRequest, Lane, WarpRequest};
-use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
 use atoms_tests::bench::{self, Bench, CaseAnswers};
 use atoms_tests::rows::each_row;
 use atoms_tests::{config, lockstep_of, rows, test_each};
@@ -461,7 +461,7 @@ fn leaves_both_sides_alike(name: &str) {
             stimulus.drive(&mut i);
             pair.cycle(&i).unwrap_or_else(|stop| panic!("{name}, seed {seed}: {stop}"));
             stimulus.observe(&i, pair.out());
-            settle(&mut i, pair.out());
+            complete_handshakes(&mut i, pair.out());
         }
     }
     assert!(resets_of_waiters > 3, "{name}: {resets_of_waiters} resets with a waiter in the table");

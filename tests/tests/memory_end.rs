@@ -8,7 +8,7 @@ use atoms_cosim::session::Session;
 use atoms_model::port::{In, Out, Probe};
 use atoms_ops::{Op, Size};
 use atoms_stimulus::request::{Lane, WarpRequest};
-use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
 use atoms_tests::bench::whole;
 use atoms_tests::bugs::Bug;
 use atoms_tests::hunt::Hunted;
@@ -63,7 +63,7 @@ fn drive(pair: &mut Lockstep, stimulus: &mut RandomStimulus, i: &mut In, cycles:
         stimulus.drive(i);
         pair.cycle(i).unwrap_or_else(|stop| panic!("{stop}"));
         stimulus.observe(i, pair.out());
-        settle(i, pair.out());
+        complete_handshakes(i, pair.out());
         (*pair.out(), *pair.probe())
     };
     (0..cycles).map(cycle).collect()

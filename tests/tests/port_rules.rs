@@ -1,7 +1,7 @@
 //! What the unit relies on at its ports (spec 4.8): an offer stays as it is until it is taken, and warp requests
 //! inside have different tags. The RTL stops at the first clock edge that finds it otherwise, and says what.
 
-use atoms_cosim::follower::Following;
+use atoms_cosim::follower::FollowerMode;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine, RtlMachine};
 use atoms_model::port::In;
@@ -39,7 +39,7 @@ impl Bench {
     fn following() -> Bench {
         let named = config("small");
         let mut machine = Lockstep::new(rtl_of(&named), named.config).expect("the RTL comes out of reset");
-        machine.set_following(Some(Following::InTurns)).expect("nothing is behind");
+        machine.set_following(Some(FollowerMode::InTurns)).expect("nothing is behind");
         Bench::of(Box::new(machine))
     }
 

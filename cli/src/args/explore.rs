@@ -94,7 +94,7 @@ pub(crate) struct ExploreRunArgs {
     #[arg(long, value_name = "CYCLES", default_value_t = TrialLimits::default().cycles, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) until: u64,
     /// Give up after this many cycles without a unit of work of a generated workload
-    #[arg(long, value_name = "CYCLES", default_value_t = TrialLimits::default().patience, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
+    #[arg(long, value_name = "CYCLES", default_value_t = TrialLimits::default().watchdog_cycles, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) patience: u64,
     /// Print as JSON
     #[arg(long)]

@@ -10,7 +10,7 @@ const NO_TIME: &str = "no time is in it; expected an end behind its beginning, s
 
 /// A point in time as it is written: `1200` cycles, `1.2us`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct WaveTime {
     digits: u64,
     /// Power of ten of seconds of the last digit; without one, cycles.
     exponent: Option<i32>,
@@ -19,14 +19,14 @@ pub(crate) struct Moment {
 /// From one point in time up to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MomentWindow {
-    from: Moment,
-    to: Option<Moment>,
+    from: WaveTime,
+    to: Option<WaveTime>,
 }
 
 /// A time to either side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shift {
-    by: Moment,
+    by: WaveTime,
     earlier: bool,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Scale {
     pub(crate) period: Option<u64>,
 }
 
-impl FromStr for Moment {
+impl FromStr for WaveTime {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -60,7 +60,7 @@ impl FromStr for Moment {
                 Some(i32::from(exponent) - i32::try_from(fraction.len()).map_err(|_| expected())?)
             }
         };
-        Ok(Moment { digits, exponent })
+        Ok(WaveTime { digits, exponent })
     }
 }
 
@@ -70,7 +70,7 @@ impl FromStr for MomentWindow {
     fn from_str(text: &str) -> Result<Self, String> {
         let (from, to) =
             text.split_once("..").ok_or("expected two times with .. between them, such as 1200..1300")?;
-        let from = if from.is_empty() { Moment { digits: 0, exponent: None } } else { from.parse()? };
+        let from = if from.is_empty() { WaveTime { digits: 0, exponent: None } } else { from.parse()? };
         let to = if to.is_empty() { None } else { Some(to.parse()?) };
         Ok(MomentWindow { from, to })
     }
@@ -88,10 +88,10 @@ impl FromStr for Shift {
     }
 }
 
-impl Moment {
+impl WaveTime {
     /// In time units of a file.
     pub(crate) fn in_units(self, scale: Scale) -> Result<u64, String> {
-        let Moment { digits, exponent } = self;
+        let WaveTime { digits, exponent } = self;
         let too_late = || "a time that is too far away".to_owned();
         let Some(exponent) = exponent else {
             return digits.checked_mul(scale.period.unwrap_or(1)).ok_or_else(too_late);
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn times_become_units() {
         for (text, expected) in TIMES {
-            let found = text.parse::<Moment>().and_then(|moment| moment.in_units(SCALE));
+            let found = text.parse::<WaveTime>().and_then(|moment| moment.in_units(SCALE));
             match (found, expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found, *expected, "{text}"),
                 (Err(found), Err(expected)) => assert!(found.contains(expected), "{text}: {found}"),

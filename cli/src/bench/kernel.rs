@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use atoms_cosim::bench::{BenchValue, RatioOf, processor_time};
-use atoms_cosim::follower::Following;
+use atoms_cosim::follower::FollowerMode;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine, ModelMachine};
@@ -42,7 +42,7 @@ pub(super) fn of_kernel(
     let lockstep = || {
         let rtl = library.instantiate()?;
         let mut machine = Lockstep::new(rtl, config.config)?;
-        machine.set_following(Some(Following::InTurns))?;
+        machine.set_following(Some(FollowerMode::InTurns))?;
         Ok(machine)
     };
     let Statistics { warp_instructions, thread_instructions, cycles, shared_requests, .. } =

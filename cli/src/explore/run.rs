@@ -35,8 +35,11 @@ pub(crate) fn run(args: &ExploreRunArgs) -> Result<Verdict, CliError> {
     let workload = workload(args, &mut files)?;
     files.check()?;
     let config = machine::config(&args.point.name())?;
-    let limits =
-        TrialLimits { cycles: args.until, patience: args.patience, interrupt: Some(interrupt::seen()) };
+    let limits = TrialLimits {
+        cycles: args.until,
+        watchdog_cycles: args.patience,
+        interrupt: Some(interrupt::seen()),
+    };
     let trial = Trial { config: &config, workload: &workload, seed: args.seed, limits };
     match on(args, &trial)? {
         Ok((measurement, certificate)) => {
@@ -304,11 +307,11 @@ fn print_finding(args: &ExploreRunArgs, config: &NamedConfig, error: &TrialError
     if let Some(launch) = &args.launch {
         repeat += &format!(" --launch {}", machine::shell(launch));
     }
-    let TrialLimits { cycles, patience, .. } = TrialLimits::default();
+    let TrialLimits { cycles, watchdog_cycles, .. } = TrialLimits::default();
     if args.until != cycles {
         repeat += &format!(" --until {}", args.until);
     }
-    if args.patience != patience {
+    if args.patience != watchdog_cycles {
         repeat += &format!(" --patience {}", args.patience);
     }
     if args.gaps == Some(TraceGaps::Recorded) {

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let config = machine::config(&args.machine.point.name())?;
     let forward_of = program.forward_of;
     let ask =
-        Question { args, path, level, kernel, forward_of, launch: &launch, config: &config, dumps: &dumps };
+        KernelRun { args, path, level, kernel, forward_of, launch: &launch, config: &config, dumps: &dumps };
     match args.machine.on {
         On::Lockstep => ask.or_again(machine::lockstep_on_threads(&config, &args.machine)?, |snapshot| {
             ask.on(machine::lockstep_again(&config, &args.machine, snapshot)?)
@@ -115,7 +115,7 @@ fn dumps(args: &[String]) -> Result<Vec<(String, PathBuf)>, CliError> {
     args.iter().map(pair).collect()
 }
 
-struct Question<'a> {
+struct KernelRun<'a> {
     args: &'a RunArgs,
     /// Where the launch file is.
     path: &'a Path,
@@ -128,7 +128,7 @@ struct Question<'a> {
     dumps: &'a [(String, PathBuf)],
 }
 
-impl Question<'_> {
+impl KernelRun<'_> {
     fn on<M: Machine>(&self, machine: M) -> Result<Verdict, CliError> {
         self.or_again(machine, |snapshot| Err(Failure::FollowerDiverged(snapshot).into()))
     }

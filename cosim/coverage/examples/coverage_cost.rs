@@ -20,7 +20,7 @@ use atoms_model::port::{In, Out, Probe};
 use atoms_monitor::Listener;
 use atoms_monitor::Monitor;
 use atoms_stimulus::configs;
-use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
 use atoms_verilated::Variant;
 use bitvec::vec::BitVec;
 
@@ -42,7 +42,7 @@ fn tape(config: Config, profile: &Profile) -> Result<Vec<In>, Box<dyn std::error
         inputs.push(i);
         machine.cycle(&i)?;
         stimulus.observe(&i, machine.out());
-        settle(&mut i, machine.out());
+        complete_handshakes(&mut i, machine.out());
     }
     Ok(inputs)
 }

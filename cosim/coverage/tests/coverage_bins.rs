@@ -9,9 +9,9 @@ use atoms_model::port::{In, Out};
 use atoms_monitor::Listener;
 use atoms_monitor::Monitor;
 use atoms_ops::{Op, Size};
+use atoms_stimulus::complete_handshakes;
 use atoms_stimulus::configs;
 use atoms_stimulus::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
-use atoms_stimulus::settle;
 
 /// The model with a sampler, driven by hand.
 struct Rig {
@@ -55,7 +55,7 @@ impl Rig {
         self.machine.cycle(&self.inputs).expect("the model does not stop");
         let (number, out, probe) = (self.machine.cycles(), self.machine.out(), self.machine.probe());
         self.sampler.cycle(&self.monitor.cycle(number, &self.inputs, out, probe));
-        settle(&mut self.inputs, self.machine.out());
+        complete_handshakes(&mut self.inputs, self.machine.out());
         *self.machine.out()
     }
 

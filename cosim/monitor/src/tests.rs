@@ -1,6 +1,6 @@
 use atoms_model::Unit;
 use atoms_model::config::Config;
-use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
 
 use super::*;
 
@@ -322,7 +322,7 @@ fn every_request_is_answered_or_dropped_under_its_number() {
             accepted[0] += usize::from(cycle.warp_accepted.is_some());
             accepted[1] += usize::from(cycle.cluster_accepted.is_some());
             stimulus.observe(&i, &out);
-            settle(&mut i, &out);
+            complete_handshakes(&mut i, &out);
             if stimulus.finished() && monitor.inside() == 0 && i.req_valid | i.cl_valid == 0 {
                 break;
             }

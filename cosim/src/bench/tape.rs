@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use atoms_model::Config;
 use atoms_model::port::In;
-use atoms_stimulus::{Profile, RandomStimulus, Stimulus, settle};
+use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
 
 use super::Limit;
 use crate::inputs::Inputs;
@@ -36,7 +36,7 @@ impl Tape {
             tape.inputs.push(&i, machine.out());
             stimulus.observe(&i, machine.out());
             tape.requests += f64::from(i.req_valid & machine.out().req_ready);
-            settle(&mut i, machine.out());
+            complete_handshakes(&mut i, machine.out());
         }
         Ok(tape)
     }
@@ -104,7 +104,7 @@ mod tests {
             machine.cycle(&i).expect("the model does not stop");
             if cycle > 0 {
                 stimulus.observe(&i, machine.out());
-                settle(&mut i, machine.out());
+                complete_handshakes(&mut i, machine.out());
             }
         }
         assert_eq!(inputs.len(), CYCLES);

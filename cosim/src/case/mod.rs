@@ -294,7 +294,7 @@ impl Stimulus for CaseStimulus<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use atoms_stimulus::settle;
+    use atoms_stimulus::complete_handshakes;
 
     fn part(size: u32) -> PartWrite {
         PartWrite { enable: true, size, ..PartWrite::default() }
@@ -324,7 +324,7 @@ mod tests {
                 (.., 1) => "cluster ".to_string(),
                 _ => ". ".to_string(),
             };
-            settle(&mut i, &out);
+            complete_handshakes(&mut i, &out);
         }
         assert_eq!(driven, "part1 warp . . part2 cluster reset reset part3 warp . . . . . ");
         assert_eq!(

@@ -14,7 +14,7 @@ use atoms_model::Config;
 use atoms_model::config::WinnerPolicy;
 use atoms_ops::{Fault, Op};
 use atoms_oracle::{
-    Allocation, Checker, Geometry, GoesFirst, Merging, Moment, Rejection, Response, SerialRequest,
+    Allocation, Checker, Geometry, GoesFirst, Merging, Rejection, RequestTiming, Response, SerialRequest,
 };
 use atoms_record::{DeclaredUnit, Exchange, TraceEvent, TraceHeader, TraceWriter};
 
@@ -95,7 +95,7 @@ struct Done {
     asked: Asked,
     /// Words written by it.
     written: Vec<(u32, u32)>,
-    moment: Moment,
+    moment: RequestTiming,
 }
 
 /// Cycles in which a response of the cluster port shows up, where no other stands before it.
@@ -412,7 +412,7 @@ impl Scoreboard {
     fn done(&mut self, number: u64, asked: Asked, answered: u64, oldest_unanswered: Option<u64>) -> Done {
         let written = std::mem::replace(&mut self.written, self.spare_written.pop().unwrap_or_default());
         let oldest_unanswered = oldest_unanswered.map(moment);
-        Done { asked, written, moment: Moment { number, answered, oldest_unanswered } }
+        Done { asked, written, moment: RequestTiming { number, answered, oldest_unanswered } }
     }
 
     /// A response of the cluster port: that of the first request which is owed one.
@@ -614,8 +614,8 @@ mod tests {
     use atoms_ops::Size;
 
     use crate::machine::{Machine, ModelMachine};
+    use atoms_stimulus::complete_handshakes;
     use atoms_stimulus::request::{Lane, PartWrite};
-    use atoms_stimulus::settle;
 
     /// What the scoreboard says of a machine that carries out what `drive` offers and then answers as `spoil` says.
     fn violation(drive: impl FnOnce(&mut In), spoil: impl Fn(&mut Out)) -> String {
@@ -632,7 +632,7 @@ mod tests {
             if let Err(violation) = scoreboard.see(&monitor.cycle(number, &i, &out, machine.probe())) {
                 return violation.to_string();
             }
-            settle(&mut i, machine.out());
+            complete_handshakes(&mut i, machine.out());
             if i.cta_valid == 0
                 && let Some(drive) = drive.take()
             {

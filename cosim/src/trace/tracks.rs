@@ -61,7 +61,7 @@ pub(super) struct Origin {
 pub(super) struct Inside {
     pub(super) number: u64,
     pub(super) request: Arc<WarpRequest>,
-    pub(super) state: State,
+    pub(super) state: RequestState,
     /// What its track says before the state and behind it: texts change with every pass.
     pub(super) name: String,
     /// See [`Inside::name`].
@@ -96,7 +96,7 @@ impl PassOf {
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum RequestState {
     Queued,
     Pass(PassOf),
     Suspended,
@@ -108,13 +108,13 @@ pub(super) enum State {
     Gone,
 }
 
-impl State {
+impl RequestState {
     pub(super) fn kind(self) -> RequestKind {
         match self {
-            State::Queued => RequestKind::Queued,
-            State::Pass(_) => RequestKind::Pass,
-            State::Suspended => RequestKind::Suspended,
-            State::Answered { .. } | State::Gone => RequestKind::Answered,
+            RequestState::Queued => RequestKind::Queued,
+            RequestState::Pass(_) => RequestKind::Pass,
+            RequestState::Suspended => RequestKind::Suspended,
+            RequestState::Answered { .. } | RequestState::Gone => RequestKind::Answered,
         }
     }
 }
@@ -176,8 +176,11 @@ impl RequestPlace {
         let Some(inside) = held else { return trace.set_text(fields.kind, IDLE) };
         trace.set_text(fields.kind, inside.state.kind().name());
         let (pass, passes) = match inside.state {
-            State::Pass(pass) => pass.numbers(),
-            State::Queued | State::Suspended | State::Answered { .. } | State::Gone => (0, 0),
+            RequestState::Pass(pass) => pass.numbers(),
+            RequestState::Queued
+            | RequestState::Suspended
+            | RequestState::Answered { .. }
+            | RequestState::Gone => (0, 0),
         };
         trace.set(fields.pass, pass);
         trace.set(fields.passes, passes);
@@ -234,7 +237,7 @@ impl Inside {
         if let Origin { cta, warp, pc, line: line @ 1.., text } = &origin {
             let _ = write!(rest, ", cta {cta} warp {warp} pc {pc} line {line}: {text}");
         }
-        Inside { number, request, state: State::Queued, name, rest, address, origin }
+        Inside { number, request, state: RequestState::Queued, name, rest, address, origin }
     }
 }
 

@@ -20,8 +20,8 @@ use super::fields::{
 };
 use super::ports::SideSignals;
 use super::tracks::{
-    Inside, ObjectTrack, Origin, PassOf, PortTrack, RequestPlace, ShownObject, State, hexadecimal, number,
-    numbered_request, set_op,
+    Inside, ObjectTrack, Origin, PassOf, PortTrack, RequestPlace, RequestState, ShownObject, hexadecimal,
+    number, numbered_request, set_op,
 };
 use super::{CycleValues, IDLE, NAMES};
 use crate::mismatch::Subject;
@@ -182,7 +182,7 @@ impl Transactions {
 
     /// Follows a cycle, written or not.
     pub(super) fn follow(&mut self, cycle: &Cycle<'_>, passes_at_issue: Option<u32>) {
-        for gone in self.inside.extract_if(.., |inside| inside.state == State::Gone) {
+        for gone in self.inside.extract_if(.., |inside| inside.state == RequestState::Gone) {
             self.stale |= bit(&gone.request);
             place_of(&mut self.places, gone.number).for_each(RequestPlace::clear);
         }
@@ -199,7 +199,7 @@ impl Transactions {
         }
         self.passes.extend(cycle.pass_issued.map(|pass| (pass.banks, *cycle.winners())));
         if let Some(LastStage { pass, done: true, suspends: true, .. }) = cycle.last_stage {
-            self.now(pass.number, State::Suspended);
+            self.now(pass.number, RequestState::Suspended);
         }
         self.issued = cycle.pass_issued.map(|pass| {
             // Behind its last pass a request is no longer at issue.
@@ -207,18 +207,18 @@ impl Transactions {
             PassOf { index: pass.index, of }
         });
         if let Some((pass, of)) = cycle.pass_issued.filter(|pass| !pass.cluster).zip(self.issued) {
-            self.now(pass.number, State::Pass(of));
+            self.now(pass.number, RequestState::Pass(of));
         }
         let response = cycle.warp_answer.as_ref().map(|answer| (&answer.appears, answer.taken, false));
         let wake_up = cycle.wake_up.as_ref().map(|answer| (&answer.appears, answer.taken, true));
         for (appears, taken, woken) in [response, wake_up].into_iter().flatten() {
             let request = appears.as_ref().and_then(|appears| appears.request.as_ref().ok());
             if let Some(request) = request {
-                self.now(request.number, State::Answered { woken });
+                self.now(request.number, RequestState::Answered { woken });
             }
             if taken {
-                let answered = |inside: &&mut Inside| inside.state == State::Answered { woken };
-                self.inside.iter_mut().find(answered).into_iter().for_each(|i| i.state = State::Gone);
+                let answered = |inside: &&mut Inside| inside.state == RequestState::Answered { woken };
+                self.inside.iter_mut().find(answered).into_iter().for_each(|i| i.state = RequestState::Gone);
             }
         }
         if let Some(accepted) = &cycle.warp_accepted {
@@ -242,7 +242,7 @@ impl Transactions {
         }
     }
 
-    fn now(&mut self, number: u64, state: State) {
+    fn now(&mut self, number: u64, state: RequestState) {
         if let Some(inside) = self.inside.iter_mut().find(|inside| inside.number == number) {
             inside.state = state;
             self.stale |= bit(&inside.request);
@@ -320,7 +320,7 @@ impl Transactions {
             text.push_str(if text.is_empty() { "" } else { " + " });
             text.push_str(&inside.name);
             text.push_str(inside.state.kind().name());
-            if let State::Pass(pass) = inside.state {
+            if let RequestState::Pass(pass) = inside.state {
                 text.push(' ');
                 pass.write(text, " of ");
             }
@@ -330,7 +330,7 @@ impl Transactions {
 
     /// Number of the request whose answer stands at a port, if any fits.
     fn answered(&self, tag: u8, woken: bool) -> Option<u64> {
-        let states = [State::Answered { woken }, State::Gone];
+        let states = [RequestState::Answered { woken }, RequestState::Gone];
         let standing = |inside: &&Inside| states.contains(&inside.state) && inside.request.tag == tag;
         self.inside.iter().find(standing).map(|inside| inside.number)
     }

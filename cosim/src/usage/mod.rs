@@ -27,7 +27,7 @@ use atoms_monitor::{Cycle, InFlight, PassIssued, Pipeline, WarpAnswer};
 use atoms_stimulus::request::{ClusterRequest, WarpRequest};
 use banks::BankTimeline;
 use retries::{Retries, Tried, may_fail, not_selected};
-use stack::Moment;
+use stack::CycleSample;
 
 /// A request inside the unit, as far as it has come.
 #[derive(Clone, Debug)]
@@ -354,7 +354,7 @@ impl Listener for Usage {
             held.cluster_requests += u64::from(clusters.refuses);
             held.table_writes += u64::from(cycle.driven().allocation && cycle.allocation.is_none());
         }
-        let class = CycleClass::of(&Moment { cycle, pipeline, pass, retry, no_room });
+        let class = CycleClass::of(&CycleSample { cycle, pipeline, pass, retry, no_room });
         self.report.stack.count(class);
         if class == CycleClass::Hazard {
             self.held_back(&pipeline);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use atoms_monitor::{Cycle, PassIssued, Pipeline};
 
 /// What decides the class of a cycle.
-pub(super) struct Moment<'m, 'c> {
+pub(super) struct CycleSample<'m, 'c> {
     pub(super) cycle: &'m Cycle<'c>,
     pub(super) pipeline: Pipeline,
     /// The pass that is issued.
@@ -16,7 +16,7 @@ pub(super) struct Moment<'m, 'c> {
     pub(super) no_room: bool,
 }
 
-impl Moment<'_, '_> {
+impl CycleSample<'_, '_> {
     fn passes(&self, so: impl FnOnce(&PassIssued) -> bool) -> bool {
         self.pass.as_ref().is_some_and(so)
     }
@@ -68,9 +68,9 @@ macro_rules! classes {
 
             /// The class of a cycle.
             #[inline]
-            pub(super) fn of(moment: &Moment<'_, '_>) -> CycleClass {
+            pub(super) fn of(moment: &CycleSample<'_, '_>) -> CycleClass {
                 $( {
-                    let holds: fn(&Moment<'_, '_>) -> bool = $holds;
+                    let holds: fn(&CycleSample<'_, '_>) -> bool = $holds;
                     if holds(moment) {
                         return CycleClass::$class;
                     }

@@ -7,7 +7,7 @@ use rand::RngExt;
 use super::objects::Objects;
 use super::profile::{Limit, Wait};
 use super::random::RandomStimulus;
-use super::step::Step;
+use super::step::ObjectRequest;
 
 /// Bits of the tx-count.
 const TX_MASK: u32 = (1 << 21) - 1;
@@ -27,25 +27,26 @@ impl RandomStimulus {
     }
 
     /// The next request with which the phase of an object is completed, by an operation drawn if it can.
-    pub(super) fn nearer(&mut self, object: &MbarObject, lanes: u32) -> Option<Step> {
+    pub(super) fn nearer(&mut self, object: &MbarObject, lanes: u32) -> Option<ObjectRequest> {
         let drawn = self.profile.ops.draw(&mut self.rng);
         let arrive = |count| MbarObject { pending: count, tx: 0, ..*object };
         let listed = |op: &Op| self.listed(*op);
-        let exact = Step::completing(drawn, object, lanes).or_else(|| {
+        let exact = ObjectRequest::completing(drawn, object, lanes).or_else(|| {
             let ops = [Op::MbarArrive, Op::MbarArriveCount, Op::MbarCompleteTx, Op::MbarArriveExpectTx];
-            ops.into_iter().filter(listed).find_map(|op| Step::completing(op, object, lanes))
+            ops.into_iter().filter(listed).find_map(|op| ObjectRequest::completing(op, object, lanes))
         });
         exact
-            .or_else(|| Step::towards(Op::MbarArrive, object, lanes, |op| listed(&op)))
+            .or_else(|| ObjectRequest::towards(Op::MbarArrive, object, lanes, |op| listed(&op)))
             // More than there are lanes: one after the other.
             .or_else(|| {
-                Step::completing(Op::MbarArrive, &arrive(lanes), lanes).filter(|_| listed(&Op::MbarArrive))
+                ObjectRequest::completing(Op::MbarArrive, &arrive(lanes), lanes)
+                    .filter(|_| listed(&Op::MbarArrive))
             })
     }
 
     /// What comes in place of an mbarrier operation now and then, so that objects live and their phases go
     /// by.
-    pub(super) fn instead(&mut self, op: Op, slot: u8, at: u32, lanes: u32) -> (Op, Option<Step>) {
+    pub(super) fn instead(&mut self, op: Op, slot: u8, at: u32, lanes: u32) -> (Op, Option<ObjectRequest>) {
         let profile = std::sync::Arc::clone(&self.profile);
         let object = self.objects.object(slot, at);
         if !Objects::sound(&object) {
@@ -55,9 +56,9 @@ impl RandomStimulus {
         let steps = !matches!(op, Op::MbarInit | Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait);
         if steps && profile.barriers.finish.happens(&mut self.rng) {
             let step = match self.rng.random_range(0..4) {
-                0 => Step::just_not(op, &object, lanes),
-                _ => Step::completing(op, &object, lanes)
-                    .or_else(|| Step::towards(op, &object, lanes, |op| self.listed(op))),
+                0 => ObjectRequest::just_not(op, &object, lanes),
+                _ => ObjectRequest::completing(op, &object, lanes)
+                    .or_else(|| ObjectRequest::towards(op, &object, lanes, |op| self.listed(op))),
             };
             if let Some(step) = step {
                 return (step.op, Some(step));
@@ -65,7 +66,7 @@ impl RandomStimulus {
         }
         if object.tx != 0
             && profile.barriers.settle.happens(&mut self.rng)
-            && let Some(step) = Step::towards(Op::MbarArrive, &object, lanes, |op| self.listed(op))
+            && let Some(step) = ObjectRequest::towards(Op::MbarArrive, &object, lanes, |op| self.listed(op))
         {
             return (step.op, Some(step));
         }

@@ -10,7 +10,7 @@ use super::follow::{Follow, Volley, Wake};
 use super::objects::Objects;
 use super::profile::{Meet, Spread};
 use super::random::RandomStimulus;
-use super::step::Step;
+use super::step::ObjectRequest;
 
 /// What a request will do where.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Chosen {
     /// Where lanes begin, in accesses for objects, else in bytes; `None` for anywhere.
     pub(super) start: Option<u32>,
     /// Operand and lanes, where they are for a purpose.
-    pub(super) step: Option<Step>,
+    pub(super) step: Option<ObjectRequest>,
     /// One lane for each of so many objects, each completing its phase.
     pub(super) jointly: u32,
     /// It waits for the phase that is not complete, so many cycles at most.
@@ -129,7 +129,8 @@ impl RandomStimulus {
 
     /// How many of a slot's first objects `op` can complete a phase of, with a lane for each.
     fn completable(&self, op: Op, slot: u8, objects: u32) -> u32 {
-        let can = |object: &u32| Step::completing(op, &self.objects.object(slot, *object), 1).is_some();
+        let can =
+            |object: &u32| ObjectRequest::completing(op, &self.objects.object(slot, *object), 1).is_some();
         (0..objects.min(self.config.num_lanes)).take_while(can).count() as u32
     }
 
@@ -164,7 +165,7 @@ impl RandomStimulus {
         let end = from + u64::from(left + self.rng.random_range(2..16));
         self.follow = Follow::Volley(Volley { slot, object, from, end, left });
         self.free_ports(DRAIN as u32 + 64);
-        let step = Some(Step { op: Op::MbarInit, lanes: 1, b: 1 });
+        let step = Some(ObjectRequest { op: Op::MbarInit, lanes: 1, b: 1 });
         Chosen { step, ..Chosen::at(Op::MbarInit, slot, object) }
     }
 
@@ -234,7 +235,7 @@ impl RandomStimulus {
                 self.follow = next;
                 continue;
             };
-            let completes = Step::completing(step.op, &is, lanes) == Some(step);
+            let completes = ObjectRequest::completing(step.op, &is, lanes) == Some(step);
             self.follow = if completes { next } else { Follow::Wake(Wake { tries: tries + 1, ..wake }) };
             return Some(Chosen { step: Some(step), ..Chosen::at(step.op, slot, object) });
         }

@@ -49,7 +49,7 @@ pub trait Stimulus {
 }
 
 /// Ends the handshakes of a cycle: what was taken is no longer offered. In a cycle of reset nothing is taken.
-pub fn settle(i: &mut In, out: &Out) {
+pub fn complete_handshakes(i: &mut In, out: &Out) {
     if i.rst_n == 0 {
         return;
     }

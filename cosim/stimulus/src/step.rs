@@ -5,29 +5,29 @@ use atoms_ops::Op;
 
 /// A request of the first lanes with one operand for all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct ObjectRequest {
     pub(super) op: Op,
     pub(super) lanes: u32,
     pub(super) b: u32,
 }
 
-impl Step {
-    fn one(op: Op, b: u32) -> Option<Step> {
-        Some(Step { op, lanes: 1, b })
+impl ObjectRequest {
+    fn one(op: Op, b: u32) -> Option<ObjectRequest> {
+        Some(ObjectRequest { op, lanes: 1, b })
     }
 
     /// A request of `op` that completes the phase at once.
-    pub(super) fn completing(op: Op, object: &MbarObject, lanes: u32) -> Option<Step> {
+    pub(super) fn completing(op: Op, object: &MbarObject, lanes: u32) -> Option<ObjectRequest> {
         let MbarObject { pending, tx, .. } = *object;
         match op {
-            Op::MbarCompleteTx if pending == 0 && tx >= 0 => Step::one(op, tx as u32),
-            Op::MbarExpectTx if pending == 0 && tx <= 0 => Step::one(op, tx.unsigned_abs()),
+            Op::MbarCompleteTx if pending == 0 && tx >= 0 => ObjectRequest::one(op, tx as u32),
+            Op::MbarExpectTx if pending == 0 && tx <= 0 => ObjectRequest::one(op, tx.unsigned_abs()),
             Op::MbarArrive if tx == 0 && (1..=lanes).contains(&pending) => {
-                Some(Step { op, lanes: pending, b: 0 })
+                Some(ObjectRequest { op, lanes: pending, b: 0 })
             }
-            Op::MbarArriveDrop if tx == 0 && pending == 1 => Step::one(op, 0),
+            Op::MbarArriveDrop if tx == 0 && pending == 1 => ObjectRequest::one(op, 0),
             Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx if pending == 1 && tx <= 0 => {
-                Step::one(op, tx.unsigned_abs())
+                ObjectRequest::one(op, tx.unsigned_abs())
             }
             Op::MbarArriveCount
             | Op::MbarArriveNoComplete
@@ -35,24 +35,24 @@ impl Step {
             | Op::MbarArriveDropNoComplete
                 if tx == 0 && pending > 0 =>
             {
-                Step::one(op, pending)
+                ObjectRequest::one(op, pending)
             }
             _ => None,
         }
     }
 
     /// A request of `op` after which one of the two counts is 0 and the other is not.
-    pub(super) fn just_not(op: Op, object: &MbarObject, lanes: u32) -> Option<Step> {
+    pub(super) fn just_not(op: Op, object: &MbarObject, lanes: u32) -> Option<ObjectRequest> {
         let MbarObject { pending, tx, .. } = *object;
         match op {
-            Op::MbarCompleteTx if pending > 0 && tx > 0 => Step::one(op, tx as u32),
-            Op::MbarExpectTx if pending > 0 && tx < 0 => Step::one(op, tx.unsigned_abs()),
-            Op::MbarExpectTx | Op::MbarCompleteTx if pending == 0 => Step::one(op, 16),
-            Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx if pending == 1 => Step::one(op, 16),
+            Op::MbarCompleteTx if pending > 0 && tx > 0 => ObjectRequest::one(op, tx as u32),
+            Op::MbarExpectTx if pending > 0 && tx < 0 => ObjectRequest::one(op, tx.unsigned_abs()),
+            Op::MbarExpectTx | Op::MbarCompleteTx if pending == 0 => ObjectRequest::one(op, 16),
+            Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx if pending == 1 => ObjectRequest::one(op, 16),
             Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx if pending > 1 && tx <= 0 => {
-                Step::one(op, tx.unsigned_abs())
+                ObjectRequest::one(op, tx.unsigned_abs())
             }
-            _ if tx != 0 => Step::completing(op, &MbarObject { tx: 0, ..*object }, lanes),
+            _ if tx != 0 => ObjectRequest::completing(op, &MbarObject { tx: 0, ..*object }, lanes),
             _ => None,
         }
     }
@@ -64,21 +64,22 @@ impl Step {
         object: &MbarObject,
         lanes: u32,
         listed: impl Fn(Op) -> bool,
-    ) -> Option<Step> {
+    ) -> Option<ObjectRequest> {
         let MbarObject { pending, tx, .. } = *object;
         let arrive = |count: u32| {
             if (1..=lanes).contains(&count) && listed(Op::MbarArrive) {
-                Some(Step { op: Op::MbarArrive, lanes: count, b: 0 })
+                Some(ObjectRequest { op: Op::MbarArrive, lanes: count, b: 0 })
             } else {
-                Step::one(Op::MbarArriveCount, count).filter(|_| count > 0 && listed(Op::MbarArriveCount))
+                ObjectRequest::one(Op::MbarArriveCount, count)
+                    .filter(|_| count > 0 && listed(Op::MbarArriveCount))
             }
         };
         let step = match op {
-            Op::MbarCompleteTx if tx <= 0 => Step::one(Op::MbarExpectTx, tx.unsigned_abs() + 16),
+            Op::MbarCompleteTx if tx <= 0 => ObjectRequest::one(Op::MbarExpectTx, tx.unsigned_abs() + 16),
             Op::MbarExpectTx if tx < 0 => return arrive(pending),
             Op::MbarCompleteTx => return arrive(pending),
-            _ if tx > 0 => Step::one(Op::MbarCompleteTx, tx as u32),
-            _ if tx < 0 => Step::one(Op::MbarExpectTx, tx.unsigned_abs()),
+            _ if tx > 0 => ObjectRequest::one(Op::MbarCompleteTx, tx as u32),
+            _ if tx < 0 => ObjectRequest::one(Op::MbarExpectTx, tx.unsigned_abs()),
             _ => return arrive(pending.saturating_sub(1)),
         };
         step.filter(|step| listed(step.op))

@@ -52,7 +52,7 @@ fn draw_from(config: Config, profile: &Profile, seed: u64, requests: u64) -> See
         seen.longest_hold = seen.longest_hold.max(hold);
         seen.resets += u64::from(i.rst_n == 0);
         if i.rst_n == 0 {
-            settle(&mut i, out);
+            complete_handshakes(&mut i, out);
             continue;
         }
         if i.req_valid & out.req_ready == 1 {
@@ -79,7 +79,7 @@ fn draw_from(config: Config, profile: &Profile, seed: u64, requests: u64) -> See
         seen.most_suspended = seen.most_suspended.max(probe.wait_suspended.count_ones());
 
         idle = if stimulus.finished() { idle + 1 } else { 0 };
-        settle(&mut i, out);
+        complete_handshakes(&mut i, out);
     }
     seen
 }
@@ -320,7 +320,7 @@ fn operands_are_of_their_kind() {
             unit.tick(&i);
             stimulus.observe(&i, &out);
             hits += u32::from(out.rsp_valid & i.rsp_ready == 1 && out.rsp_pred != 0);
-            settle(&mut i, &out);
+            complete_handshakes(&mut i, &out);
         }
         hits
     };

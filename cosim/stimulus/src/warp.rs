@@ -16,7 +16,7 @@ use super::objects::Flight;
 use super::profile::values::{Operands, Values};
 use super::profile::{Form, Immediate, Lanes, Scale, Spread};
 use super::random::RandomStimulus;
-use super::step::Step;
+use super::step::ObjectRequest;
 use crate::request::{AddressForm, PartWrite};
 
 impl RandomStimulus {
@@ -150,7 +150,7 @@ impl RandomStimulus {
         self.operands(&chosen, start, size, i);
         let spread = if chosen.jointly > 0 { Spread::Stride } else { chosen.spread };
         let degree = if chosen.jointly > 0 { 1 } else { self.degree(spread) };
-        self.addresses(&Place { spread, start, bytes, degree }, &part, i);
+        self.addresses(&LaneAddresses { spread, start, bytes, degree }, &part, i);
         // In a volley nothing goes wrong: it is lost if one of its requests is.
         let spoilt = !matches!(self.follow, Follow::Volley(_)) && self.spoil(&part, bytes, i);
         // Also where it is one by its code alone.
@@ -179,7 +179,7 @@ impl RandomStimulus {
     fn operands(&mut self, chosen: &Chosen, start: u32, size: Size, i: &mut In) {
         let lanes = self.config.num_lanes as usize;
         let Chosen { op, slot, .. } = *chosen;
-        if let Some(Step { b, .. }) = chosen.step {
+        if let Some(ObjectRequest { b, .. }) = chosen.step {
             let b = if op == Op::MbarInit { MbarObject::init(b).encode() } else { b.into() };
             i.req_b[..lanes].fill(b.into());
             return;
@@ -187,7 +187,7 @@ impl RandomStimulus {
         for l in 0..chosen.jointly {
             let object = self.objects.object(slot, start + l);
             // One that this does not complete waits for fewer then.
-            i.req_b[l as usize] = Step::completing(op, &object, 1).map_or(1, |step| step.b).into();
+            i.req_b[l as usize] = ObjectRequest::completing(op, &object, 1).map_or(1, |step| step.b).into();
         }
         if chosen.suspends.is_some() {
             let phase = self.objects.object(slot, start).phase;
@@ -225,8 +225,8 @@ impl RandomStimulus {
     }
 
     /// The base that all lanes add, and Ra to reach the offsets wanted.
-    fn addresses(&mut self, place: &Place, part: &PartWrite, i: &mut In) {
-        let Place { spread, start, bytes, degree } = *place;
+    fn addresses(&mut self, place: &LaneAddresses, part: &PartWrite, i: &mut In) {
+        let LaneAddresses { spread, start, bytes, degree } = *place;
         let profile = Arc::clone(&self.profile);
         let lanes = self.config.num_lanes;
         let rng = &mut self.rng;
@@ -378,7 +378,7 @@ impl RandomStimulus {
 
 /// Where the lanes of a request are.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct LaneAddresses {
     spread: Spread,
     /// In accesses.
     start: u32,

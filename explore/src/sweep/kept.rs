@@ -48,7 +48,7 @@ impl PointStore {
             "workload": trial.workload.identity(),
             "seed": trial.seed,
             "cycles": trial.limits.cycles,
-            "patience": trial.limits.patience,
+            "patience": trial.limits.watchdog_cycles,
         });
         self.folder.join(format!("{}.json", &hash([about.to_string()])[..32]))
     }

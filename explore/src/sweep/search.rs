@@ -59,7 +59,8 @@ pub fn search(
     let variation = Unseen { variation, sizes: of.space.sizes(), seen: BTreeSet::new() };
     threads.install(|| Nsga2::new(config, RealBounds::new(bounds), variation).run(&of));
     let Candidates { goals, state, progress, .. } = of;
-    let State { failure, known, impossible } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let SearchState { failure, known, impossible } =
+        state.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(failure) = failure {
         return Err(failure);
     }
@@ -161,12 +162,12 @@ struct Candidates<'a, 'p> {
     goals: Vec<&'static Figure>,
     /// Points that it may come to.
     most: usize,
-    state: Mutex<State>,
+    state: Mutex<SearchState>,
     progress: Mutex<&'p mut (dyn FnMut(SweepProgress<'_>) + Send)>,
 }
 
 #[derive(Default)]
-struct State {
+struct SearchState {
     /// By the values that its parameters have; nothing of a point that cannot be.
     known: BTreeMap<Vec<usize>, Option<Measured>>,
     /// By the rule.
@@ -175,7 +176,7 @@ struct State {
 }
 
 impl Candidates<'_, '_> {
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, SearchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -18,7 +18,7 @@ pub struct Pacing {
     /// Cycles from an answer to the request that depends on it.
     pub compute: u32,
     /// Cycles without a unit of work, beside thinking, after which nothing is expected any more.
-    pub patience: u64,
+    pub watchdog_cycles: u64,
     /// Cycles after which the run is given up.
     pub limit: u64,
 }
@@ -262,10 +262,10 @@ impl Stimulus for ClosedLoop {
             self.counts.passes += 1;
             self.answered(out.wake_tag, &Answer { rd: &out.rsp_rd, pred: out.wake_pred });
         }
-        let Pacing { think, patience, limit, .. } = self.pacing;
+        let Pacing { think, watchdog_cycles, limit, .. } = self.pacing;
         let now = self.counts.cycles;
         let quiet = now - self.last_unit;
-        if (quiet > patience + 2 * u64::from(think) || now >= limit)
+        if (quiet > watchdog_cycles + 2 * u64::from(think) || now >= limit)
             && self.left != 0
             && self.given_up.is_none()
         {
@@ -283,7 +283,7 @@ mod tests {
     use atoms_model::Unit;
     use atoms_model::memory_port::word_index;
     use atoms_ops::Op;
-    use atoms_stimulus::settle;
+    use atoms_stimulus::complete_handshakes;
 
     use super::*;
     use crate::Generated;
@@ -306,7 +306,7 @@ mod tests {
             let taken = out;
             spoil(&i, &mut out);
             stimulus.observe(&i, &out);
-            settle(&mut i, &taken);
+            complete_handshakes(&mut i, &taken);
         }
         unit
     }
@@ -329,7 +329,7 @@ mod tests {
         let config = Config::default();
         let threads = Threads { warps: 3, lanes: 2 };
         let program = lock::tests::held(threads, 4, &config);
-        let pacing = Pacing { think: 0, compute: 4, patience: 1000, limit: u64::MAX };
+        let pacing = Pacing { think: 0, compute: 4, watchdog_cycles: 1000, limit: u64::MAX };
         let mut stimulus = ClosedLoop::new(Box::new(program), 3, pacing, 1, &config);
         run(&mut stimulus, config, |_, _| {});
         let said = stimulus.given_up().expect("nothing can be done").to_string();

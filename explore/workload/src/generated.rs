@@ -213,7 +213,7 @@ impl Generated {
         &self,
         config: &Config,
         seed: u64,
-        patience: u64,
+        watchdog_cycles: u64,
         limit: u64,
     ) -> Result<ClosedLoop, WorkloadError> {
         let common = self.common;
@@ -226,7 +226,7 @@ impl Generated {
         }
         let threads = Threads { warps: common.warps as usize, lanes };
         let program = self.own.generate(&SetUp { common, threads, config, seed })?;
-        let pacing = Pacing { think: common.think, compute: common.compute, patience, limit };
+        let pacing = Pacing { think: common.think, compute: common.compute, watchdog_cycles, limit };
         Ok(ClosedLoop::new(program, threads.warps, pacing, seed, config))
     }
 }

@@ -76,7 +76,7 @@ pub enum Operation {
     /// Look at the other lanes of a mask.
     Collective(Collective),
     /// An instruction that exists and cannot be decoded here.
-    Lacking,
+    Unsupported,
 }
 
 /// Effect of an instruction that other threads can observe.
@@ -109,7 +109,7 @@ impl Operation {
             | Operation::QuerySpace { .. }
             | Operation::Warp(_)
             | Operation::Collective(_)
-            | Operation::Lacking => Effect::Own,
+            | Operation::Unsupported => Effect::Own,
             Operation::Global(access) if matches!(access.op, GlobalOp::Load | GlobalOp::Atomic(_)) => {
                 Effect::Access
             }

@@ -136,8 +136,8 @@ impl Kernel {
     }
 
     /// Indices of the instructions that could not be decoded.
-    pub fn lacking(&self) -> impl Iterator<Item = usize> {
+    pub fn unsupported(&self) -> impl Iterator<Item = usize> {
         let each = self.instructions.iter().enumerate();
-        each.filter(|(_, i)| i.operation == Operation::Lacking).map(|(index, _)| index)
+        each.filter(|(_, i)| i.operation == Operation::Unsupported).map(|(index, _)| index)
     }
 }

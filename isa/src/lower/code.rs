@@ -346,7 +346,7 @@ pub(super) struct Lanes {
 
 /// An address that one instruction can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CodeAddress {
     pub(super) base: Base,
     pub(super) offset: i64,
 }
@@ -361,7 +361,7 @@ pub(super) enum Base {
     Nothing,
 }
 
-impl Place {
+impl CodeAddress {
     /// As instructions name it that always have a uniform register: `[R2+URZ+0x8]`.
     pub(super) fn with_uniform(self) -> String {
         let base = match self.base {
@@ -374,26 +374,28 @@ impl Place {
     }
 
     /// The same for ATOMS, whose offsets are in words up to sm_62: the last two bits are dropped [TOOLS].
-    pub(super) fn in_words(self, number: u16) -> Place {
+    pub(super) fn in_words(self, number: u16) -> CodeAddress {
         match self.base {
-            Base::Register(_) | Base::Nothing if number < 70 => Place { offset: self.offset & !3, ..self },
+            Base::Register(_) | Base::Nothing if number < 70 => {
+                CodeAddress { offset: self.offset & !3, ..self }
+            }
             _ => self,
         }
     }
 
     /// So many bytes further on, modulo 2^32.
-    pub(super) fn plus(self, bytes: i32) -> Place {
-        Place { offset: (self.offset as i32).wrapping_add(bytes).into(), ..self }
+    pub(super) fn plus(self, bytes: i32) -> CodeAddress {
+        CodeAddress { offset: (self.offset as i32).wrapping_add(bytes).into(), ..self }
     }
 
     /// The same from another start.
-    pub(super) fn based(self, base: Base) -> Place {
-        Place { base, ..self }
+    pub(super) fn based(self, base: Base) -> CodeAddress {
+        CodeAddress { base, ..self }
     }
 }
 
 /// As loads, stores and most atomics name it in brackets: `R2+0x4`.
-impl std::fmt::Display for Place {
+impl std::fmt::Display for CodeAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let offset = plus(self.offset);
         match self.base {

@@ -52,7 +52,7 @@ fn mismatch<T>(name: &str, help: impl Into<String>) -> Result<T, LoweringRefusal
 }
 
 /// Refuses a feature that an architecture lacks; `feature` as assemblers call it.
-fn lacking<T>(feature: &str, first: u16, help: impl Into<String>) -> Result<T, LoweringRefusal> {
+fn unsupported<T>(feature: &str, first: u16, help: impl Into<String>) -> Result<T, LoweringRefusal> {
     refuse(format!("Feature '{feature}' requires .target sm_{first} or higher"), help)
 }
 

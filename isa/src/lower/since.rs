@@ -172,9 +172,9 @@ impl Target {
 
     /// Refuses an instruction that has a feature of a later version of PTX.
     pub(crate) fn check_versions(self, i: &PtxInstruction<'_>) -> Result<(), LoweringRefusal> {
-        let lacking = FEATURES.iter().filter(|(.., version)| self.version < *version);
+        let unsupported = FEATURES.iter().filter(|(.., version)| self.version < *version);
         let mut found =
-            lacking.filter_map(|(pattern, name, _, version)| Some((found(pattern, i)?, *name, *version)));
+            unsupported.filter_map(|(pattern, name, _, version)| Some((found(pattern, i)?, *name, *version)));
         let Some((spelled, name, version)) = found.next() else { return Ok(()) };
         let subject = match name {
             "" => format!("Feature '{spelled}'"),

@@ -32,7 +32,7 @@ use std::rc::Rc;
 /// Reason why a statement is not a decoded instruction.
 pub(crate) enum Failure {
     /// It exists and is not decoded here.
-    Lacking,
+    Unsupported,
     /// It is wrong.
     Wrong { range: Range<usize>, message: String, help: String },
 }
@@ -136,7 +136,7 @@ pub(crate) fn decode(statement: &Statement<'_>, targets: &Targets<'_>) -> Decode
     let name = statement.name;
     let Some(row) = mnemonic::find(name) else {
         if NAMED_MNEMONICS.contains(&name) {
-            return Err(Failure::Lacking);
+            return Err(Failure::Unsupported);
         }
         return Err(Failure::Wrong {
             range: statement.mnemonic_range.clone(),

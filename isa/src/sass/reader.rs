@@ -23,7 +23,7 @@ impl Program {
     ///
     /// # Errors
     /// Everything that is wrong, with line and column, if no kernel can be read. Instructions that are merely not
-    /// decoded are not errors: see [`Operation::Lacking`].
+    /// decoded are not errors: see [`Operation::Unsupported`].
     pub fn parse(name: &str, text: &str) -> Result<Program, TextError> {
         let place = Text::new(text, Limits::MACHINE);
         let mut problems = Vec::new();
@@ -354,16 +354,16 @@ impl Section<'_> {
                     && matches!(&operand.kind, OperandKind::Const(c) if c.bank == bank::BANK)
             };
             let operation = match decode::decode(statement, &self.targets) {
-                Ok(_) if statement.operands.iter().any(in_function) => Operation::Lacking,
+                Ok(_) if statement.operands.iter().any(in_function) => Operation::Unsupported,
                 Ok(operation) => operation,
-                Err(Failure::Lacking) => Operation::Lacking,
+                Err(Failure::Unsupported) => Operation::Unsupported,
                 Err(Failure::Wrong { range, message, help }) => {
                     let problem = Problem::new(range, message, help);
                     // Another kernel may have reached the function before.
                     if !self.problems.contains(&problem) {
                         self.problems.push(problem);
                     }
-                    Operation::Lacking
+                    Operation::Unsupported
                 }
             };
             let mnemonic = body.number(statement.mnemonic);

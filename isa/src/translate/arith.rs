@@ -1,6 +1,6 @@
 //! Instructions that compute.
 
-use super::unit::{Output, Unit, imm, word};
+use super::unit::{FunctionUnit, Output, imm, word};
 use super::{Fail, Mods};
 use crate::kernel::compute::{
     BoolOp, ComparePart, ComputeOp, FloatCompare, FloatOp, IntOp, MinMax, MinMaxOf, ProductPart,
@@ -9,7 +9,7 @@ use crate::kernel::number::{ByteFloat, DotPieces, FloatMode, FloatType, PermuteM
 use crate::kernel::register::{Pred, PredSource};
 use crate::ptx::{Operand, PtxInstruction, Type};
 
-impl<'t> Unit<'_, 't> {
+impl<'t> FunctionUnit<'_, 't> {
     /// Translates an instruction that computes; `false` if it is none.
     pub(super) fn arithmetic(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         let m = &mut Mods::new(i);
@@ -17,7 +17,7 @@ impl<'t> Unit<'_, 't> {
             "add" | "sub" | "addc" | "subc" => self.sum(m)?,
             "mul" | "mad" | "madc" | "fma" => self.product(m)?,
             "mul24" | "mad24" => {
-                let part = part(m).ok_or(Fail::Lacking)?;
+                let part = part(m).ok_or(Fail::Unsupported)?;
                 let saturate = m.take("sat");
                 let ty = m.ty()?;
                 let (op, count) =
@@ -35,13 +35,13 @@ impl<'t> Unit<'_, 't> {
             "tanh" => self.float(m, FloatOp::Tanh, 1)?,
             "copysign" => {
                 let ty = m.ty()?;
-                let float = ty.as_float().ok_or(Fail::Lacking)?;
+                let float = ty.as_float().ok_or(Fail::Unsupported)?;
                 self.typed(m, ComputeOp::float(FloatOp::CopySign, float, FloatMode::PLAIN), &[ty, ty])?;
             }
             "testp" => {
                 let test = m.next_as()?;
                 let ty = m.ty()?;
-                let float = ty.as_float().ok_or(Fail::Lacking)?;
+                let float = ty.as_float().ok_or(Fail::Unsupported)?;
                 self.typed(m, ComputeOp::Test { test, ty: float }, &[ty])?;
             }
             "and" => self.bitwise(m, 0b1100_0000, 2)?,
@@ -101,10 +101,10 @@ impl<'t> Unit<'_, 't> {
                     ("vabsdiff2", Type::S32) => Type::S16x2,
                     (_, Type::U32) => Type::U8x4,
                     (_, Type::S32) => Type::S8x4,
-                    _ => return Err(Fail::Lacking),
+                    _ => return Err(Fail::Unsupported),
                 };
                 if a != b || !matches!(to, Type::U32 | Type::S32) {
-                    return Err(Fail::Lacking);
+                    return Err(Fail::Unsupported);
                 }
                 let op = if m.take("add") { IntOp::SadParts } else { IntOp::AbsDiff };
                 self.typed(m, ComputeOp::int(op, parts), &[Type::U32; 3])?;
@@ -151,16 +151,16 @@ impl<'t> Unit<'_, 't> {
             _ => true,
         };
         if !known || types.contains(&Type::B128) {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         if let Some(part) = types.iter().find_map(|ty| ty.integer_part()) {
-            let ComputeOp::Int { op, saturate, .. } = op else { return Err(Fail::Lacking) };
+            let ComputeOp::Int { op, saturate, .. } = op else { return Err(Fail::Unsupported) };
             let bytes = part.bits() == 8;
             match (op, saturate) {
                 (IntOp::Add, _) | (IntOp::MinMax, false) => {}
                 (IntOp::Sub, _) if bytes => {}
                 (IntOp::Neg, false) if part == Type::S8 => {}
-                _ => return Err(Fail::Lacking),
+                _ => return Err(Fail::Unsupported),
             }
             // `ptxas` asks for sm_120a or sm_107a, or their families; here the number is enough.
             let first = if bytes || saturate { 120 } else { 90 };
@@ -203,7 +203,7 @@ impl<'t> Unit<'_, 't> {
 
     fn int_of(&mut self, m: &Mods<'_, 't>, op: IntOp, ty: Type, types: &[Type]) -> Result<(), Fail> {
         if ty.float() || ty == Type::Pred || ty.bits() > 64 {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         self.typed(m, ComputeOp::int(op, ty), types)
     }
@@ -229,11 +229,11 @@ impl<'t> Unit<'_, 't> {
         m.take_any(&["approx", "full"]);
         m.drop_hints();
         let ty = if m.take("f32x2") { Type::F32x2 } else { m.ty()? };
-        let float = ty.as_float().ok_or(Fail::Lacking)?;
+        let float = ty.as_float().ok_or(Fail::Unsupported)?;
         if ty == Type::F32x2 {
             let known = matches!(op, FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma);
             if !known || m.instruction.opcode == "mad" || mode.saturate || mode.relu {
-                return Err(Fail::Lacking);
+                return Err(Fail::Unsupported);
             }
             self.since(m, 100)?;
         }
@@ -282,7 +282,7 @@ impl<'t> Unit<'_, 't> {
             let op = if adds { FloatOp::Fma } else { FloatOp::Mul };
             return self.float(m, op, count);
         }
-        let part = part(m).ok_or(Fail::Lacking)?;
+        let part = part(m).ok_or(Fail::Unsupported)?;
         let (saturate, gives) = (m.take("sat"), m.take("cc"));
         let ty = m.ty()?;
         let wide = match (part, ty) {
@@ -290,7 +290,7 @@ impl<'t> Unit<'_, 't> {
             (ProductPart::Wide, Type::S16) => Type::S32,
             (ProductPart::Wide, Type::U32) => Type::U64,
             (ProductPart::Wide, Type::S32) => Type::S64,
-            (ProductPart::Wide, _) => return Err(Fail::Lacking),
+            (ProductPart::Wide, _) => return Err(Fail::Unsupported),
             _ => ty,
         };
         let op = if adds { IntOp::Mad(part) } else { IntOp::Mul(part) };
@@ -331,12 +331,12 @@ impl<'t> Unit<'_, 't> {
                 }
                 "abs" => (FloatOp::Abs, 1),
                 "neg" => (FloatOp::Neg, 1),
-                _ => return Err(Fail::Lacking),
+                _ => return Err(Fail::Unsupported),
             };
             return self.float(m, op, operands);
         }
         if nan || absolute || xor_sign {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         let (saturate, relu) = (m.take("sat"), m.take("relu"));
         let ty = m.ty()?;
@@ -352,7 +352,7 @@ impl<'t> Unit<'_, 't> {
         let computed = ComputeOp::Int { op, ty, saturate, relu: false };
         if relu {
             if op != IntOp::MinMax || !matches!(ty, Type::S32 | Type::S16x2 | Type::S8x4) {
-                return Err(Fail::Lacking);
+                return Err(Fail::Unsupported);
             }
             if ty == Type::S32 {
                 self.since(m, 90)?;
@@ -361,7 +361,7 @@ impl<'t> Unit<'_, 't> {
         self.with_pred(m, computed, &[ty; 3][..operands], p, None)?;
         if relu {
             let (dst, _) = self.outputs(m.operand(0)?)?;
-            let Output::Word(reg) = dst else { return Err(Fail::Lacking) };
+            let Output::Word(reg) = dst else { return Err(Fail::Unsupported) };
             self.compute(computed, dst, &[word(reg), imm(0)]);
         }
         Ok(())
@@ -398,7 +398,7 @@ impl<'t> Unit<'_, 't> {
             "hs" => "ge",
             other => other,
         };
-        let compare: FloatCompare = compare.parse().map_err(|_| Fail::Lacking)?;
+        let compare: FloatCompare = compare.parse().map_err(|_| Fail::Unsupported)?;
         let combine = m.known().unwrap_or(BoolOp::And);
         let flush = m.take("ftz");
         let first = m.ty()?;
@@ -408,7 +408,7 @@ impl<'t> Unit<'_, 't> {
         };
         m.done()?;
         if matches!(ty, Type::B128 | Type::Pred) {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         let unsigned = matches!(m.instruction.modifiers.first().copied(), Some("lo" | "ls" | "hi" | "hs"));
         let ty = match ty {
@@ -433,10 +433,10 @@ impl<'t> Unit<'_, 't> {
     /// `cvt.pack.sat.u8.s32.b32`; without a third operand for `.u16` and `.s16`.
     fn pack_integers(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         let op = m.next().filter(|name| *name == "sat").and_then(|_| m.next()).and_then(ComputeOp::pack_int);
-        let Some(op @ ComputeOp::PackInt { bits, .. }) = op else { return Err(Fail::Lacking) };
+        let Some(op @ ComputeOp::PackInt { bits, .. }) = op else { return Err(Fail::Unsupported) };
         let with_third = bits < 16;
         if m.next() != Some("s32") || m.next() != with_third.then_some("b32") {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         self.since(m, if bits < 8 { 75 } else { 72 })?;
         self.typed(m, op, &[Type::S32, Type::S32, Type::B32][..if with_third { 3 } else { 2 }])
@@ -446,7 +446,7 @@ impl<'t> Unit<'_, 't> {
     fn convert_bytes(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         let format = |name: &str| name.strip_suffix("x2").and_then(|name| name.parse::<ByteFloat>().ok());
         if !m.take("rn") {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         let (finite, relu) = (m.take("satfinite"), m.take("relu"));
         let (to, from) = (m.next().unwrap_or(""), m.next().unwrap_or(""));
@@ -463,7 +463,7 @@ impl<'t> Unit<'_, 't> {
             (None, Some(from), None) if !finite && to == "f16x2" => {
                 self.typed(m, ComputeOp::UnpackBytes { from, relu }, &[Type::B16])
             }
-            _ => Err(Fail::Lacking),
+            _ => Err(Fail::Unsupported),
         }
     }
 
@@ -490,7 +490,7 @@ impl<'t> Unit<'_, 't> {
         }
         let packed = |ty: Type| matches!(ty, Type::F16x2 | Type::Bf16x2 | Type::Pred | Type::B128);
         if packed(to) || packed(from) {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         // Source: [PTX] cvt, what a NaN gives.
         let nan_to_zero = from != Type::F64 && to.bits() < 64;

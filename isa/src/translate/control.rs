@@ -1,7 +1,7 @@
 //! Barriers, fences, and instructions by which the lanes of a warp look at each other.
 
 use super::ordering;
-use super::unit::{Unit, imm};
+use super::unit::{FunctionUnit, imm};
 use super::{Fail, Mods};
 use crate::kernel::control::{
     BlockBarrier, Collective, Control, FloatRedux, ReduxOp, SyncWay, VoteMode, WarpOp,
@@ -11,7 +11,7 @@ use crate::kernel::register::{Pred, PredSource, Reg, UReg};
 use crate::kernel::source::Source;
 use crate::ptx::{PtxInstruction, Type};
 
-impl<'t> Unit<'_, 't> {
+impl<'t> FunctionUnit<'_, 't> {
     /// Translates an instruction that directs threads, branches aside; `false` if it is none.
     pub(super) fn direct(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         let m = &mut Mods::new(i);
@@ -55,7 +55,7 @@ impl<'t> Unit<'_, 't> {
             "match" => self.matching(m)?,
             "elect" => {
                 if !m.take("sync") {
-                    return Err(Fail::Lacking);
+                    return Err(Fail::Unsupported);
                 }
                 m.done()?;
                 let members = self.source(m.operand(1)?)?;
@@ -117,7 +117,7 @@ impl<'t> Unit<'_, 't> {
                 Ok(())
             }
             Some("red") => self.barrier_vote(m),
-            _ => Err(Fail::Lacking),
+            _ => Err(Fail::Unsupported),
         }
     }
 
@@ -162,7 +162,7 @@ impl<'t> Unit<'_, 't> {
             Some("all") => VoteMode::All,
             Some("any" | "ballot") => VoteMode::Any,
             Some("uni") => VoteMode::Eq,
-            _ => return Err(Fail::Lacking),
+            _ => return Err(Fail::Unsupported),
         };
         m.ty()?;
         m.done()?;
@@ -190,7 +190,7 @@ impl<'t> Unit<'_, 't> {
 
     fn redux(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         if !m.take("sync") {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         let name = m.next().unwrap_or("");
         let ty = m.ty()?;
@@ -211,7 +211,7 @@ impl<'t> Unit<'_, 't> {
             ("and", Type::B32) => ReduxOp::And,
             ("or", Type::B32) => ReduxOp::Or,
             ("xor", Type::B32) => ReduxOp::Xor,
-            _ => return Err(Fail::Lacking),
+            _ => return Err(Fail::Unsupported),
         };
         if self.arch.number() < 80 {
             return Err(Fail::since("redux.sync", 80));

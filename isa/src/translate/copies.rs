@@ -1,7 +1,7 @@
 //! Asynchronous copies that are not lowered, and what else the core has an operation for.
 
 use super::memory::Memory;
-use super::unit::{Output, Unit, imm, pair, word};
+use super::unit::{FunctionUnit, Output, imm, pair, word};
 use super::{Fail, Mods};
 use crate::kernel::compute::{BoolOp, Compare, ComputeOp, FloatCompare, IntOp};
 use crate::kernel::control::Control;
@@ -13,7 +13,7 @@ use crate::lower::Target;
 use crate::ptx::{Operand, PtxInstruction, Type};
 use atoms_ops::Size;
 
-impl<'t> Unit<'_, 't> {
+impl<'t> FunctionUnit<'_, 't> {
     /// Translates an asynchronous copy that is not lowered; `false` if it is none.
     pub(super) fn copy(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         if i.opcode != "cp" {
@@ -21,7 +21,7 @@ impl<'t> Unit<'_, 't> {
         }
         let m = &mut Mods::new(i);
         if !m.take("async") || m.has("reduce") {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         let bulk = m.take("bulk");
         if let Some(what) = m.take_any(&["commit_group", "wait_group", "wait_all"]) {
@@ -42,7 +42,7 @@ impl<'t> Unit<'_, 't> {
             return Ok(true);
         }
         if bulk {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         if self.arch.number() < 80 {
             return Err(Fail::since("cp.async", 80));

@@ -1,7 +1,7 @@
 //! Loads, stores and atomics.
 
 use super::ordering::ordering;
-use super::unit::{Home, Output, Unit, imm, pair, word};
+use super::unit::{FunctionUnit, Home, Output, imm, pair, word};
 use super::{Fail, Mods};
 use crate::kernel::compute::{ComputeOp, IntOp, Path};
 use crate::kernel::instruction::Operation;
@@ -84,7 +84,7 @@ struct Data {
     apart: bool,
 }
 
-impl<'t> Unit<'_, 't> {
+impl<'t> FunctionUnit<'_, 't> {
     /// Translates a load or store; `false` if it is none.
     pub(super) fn access(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         let store = match i.opcode {
@@ -134,7 +134,7 @@ impl<'t> Unit<'_, 't> {
         m.take_any(&["shared", "shared::cta"]);
         m.done()?;
         if m.instruction.opcode != "st" {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         if self.arch.number() < 100 {
             return Err(Fail::since(&m.name(), 100));
@@ -170,7 +170,7 @@ impl<'t> Unit<'_, 't> {
         offset: i64,
     ) -> Result<(), Fail> {
         let bits = ty.bits() * parts.len() as u32;
-        let size = size_of(bits, !store && signed(ty) && parts.len() == 1).ok_or(Fail::Lacking)?;
+        let size = size_of(bits, !store && signed(ty) && parts.len() == 1).ok_or(Fail::Unsupported)?;
         let data = self.data(ty, parts, bits)?;
         if store && data.apart {
             self.put_together(ty, parts, data.first)?;
@@ -254,7 +254,7 @@ impl<'t> Unit<'_, 't> {
                 (bits @ (8 | 16), inputs) => {
                     self.compute(ComputeOp::Concat { bits: bits as u8 }, Output::Word(reg), inputs);
                 }
-                _ => return Err(Fail::Lacking),
+                _ => return Err(Fail::Unsupported),
             }
         }
         self.ordering = ordering;

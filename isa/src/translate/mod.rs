@@ -32,7 +32,7 @@ use mods::Mods;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fail {
     /// It exists, and is not known here.
-    Lacking,
+    Unsupported,
     /// It is wrong: message and help.
     Wrong(String, String),
 }
@@ -67,7 +67,7 @@ impl Program {
     ///
     /// # Errors
     /// Everything that is wrong, with line and column; an `arch` that is too early. Instructions that are merely not
-    /// known are not errors: see [`crate::Operation::Lacking`].
+    /// known are not errors: see [`crate::Operation::Unsupported`].
     pub fn from_ptx(name: &str, text: &str, arch: Option<Arch>) -> Result<Program, TextError> {
         let module = Module::parse(name, text)?;
         let forward_of = Some(module.target).filter(|target| arch.is_none() && target.early());

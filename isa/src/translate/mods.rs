@@ -52,7 +52,7 @@ impl<'i, 't> Mods<'i, 't> {
 
     /// What that one stands for.
     pub(super) fn next_as<T: FromStr>(&mut self) -> Result<T, Fail> {
-        self.next().and_then(lower_case).ok_or(Fail::Lacking)
+        self.next().and_then(lower_case).ok_or(Fail::Unsupported)
     }
 
     /// Takes the first modifier that stands for one of these.
@@ -65,7 +65,7 @@ impl<'i, 't> Mods<'i, 't> {
 
     /// The first of two modifiers, one of which must be there, or not.
     pub(super) fn either(&mut self, names: [&str; 2]) -> Result<bool, Fail> {
-        Ok(self.take_any(&names).ok_or(Fail::Lacking)? == names[0])
+        Ok(self.take_any(&names).ok_or(Fail::Unsupported)? == names[0])
     }
 
     /// Takes the next type, if there is one.
@@ -76,7 +76,7 @@ impl<'i, 't> Mods<'i, 't> {
 
     /// Takes the next type.
     pub(super) fn ty(&mut self) -> Result<Type, Fail> {
-        self.maybe_ty().ok_or(Fail::Lacking)
+        self.maybe_ty().ok_or(Fail::Unsupported)
     }
 
     /// Drops those that a functional core need not know: how caches are used.
@@ -88,7 +88,7 @@ impl<'i, 't> Mods<'i, 't> {
 
     /// Nothing is left.
     pub(super) fn done(&self) -> Result<(), Fail> {
-        if self.left.is_empty() { Ok(()) } else { Err(Fail::Lacking) }
+        if self.left.is_empty() { Ok(()) } else { Err(Fail::Unsupported) }
     }
 }
 

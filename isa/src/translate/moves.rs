@@ -1,7 +1,7 @@
 //! Moves, and instructions on addresses.
 
 use super::special::{Special, special};
-use super::unit::{Home, Output, Unit, imm, pair, word};
+use super::unit::{FunctionUnit, Home, Output, imm, pair, word};
 use super::{Fail, Mods};
 use crate::kernel::compute::{ComputeOp, Path, Window};
 use crate::kernel::instruction::Operation;
@@ -11,7 +11,7 @@ use crate::kernel::source::{ConstAddress, ConstIndex};
 use crate::kernel::special::SpecialRegister;
 use crate::ptx::{Operand, PtxInstruction, Type};
 
-impl<'t> Unit<'_, 't> {
+impl<'t> FunctionUnit<'_, 't> {
     /// Translates a move or an instruction on addresses; `false` if it is none.
     pub(super) fn moves(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         let m = &mut Mods::new(i);
@@ -23,7 +23,7 @@ impl<'t> Unit<'_, 't> {
             }
             "cvta" => {
                 let to = m.take("to");
-                let window = window(m).ok_or(Fail::Lacking)?;
+                let window = window(m).ok_or(Fail::Unsupported)?;
                 let ty = m.ty()?;
                 m.done()?;
                 let dst = self.value_output(m.operand(0)?)?;
@@ -36,7 +36,7 @@ impl<'t> Unit<'_, 't> {
                 self.compute(op, dst, &[a]);
             }
             "isspacep" => {
-                let window = window(m).ok_or(Fail::Lacking)?;
+                let window = window(m).ok_or(Fail::Unsupported)?;
                 m.done()?;
                 let dst = self.pred_output(m.operand(0)?)?;
                 let a = self.input(m.operand(1)?, Type::U64)?;

@@ -28,7 +28,7 @@ pub(super) struct Emitted {
 
 /// Number of a place in the code; branches name these until all code is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place(pub(super) u32);
+pub(super) struct CodeLabel(pub(super) u32);
 
 /// Where a variable of the kernel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub(super) const fn imm(bits: u64) -> Source {
     Source::pair(Value::Imm(bits as i64))
 }
 
-pub(super) struct Unit<'a, 't> {
+pub(super) struct FunctionUnit<'a, 't> {
     pub(super) module: &'a Module<'t>,
     pub(super) function: &'a Function<'t>,
     pub(super) arch: Arch,
@@ -120,7 +120,7 @@ pub(super) struct Unit<'a, 't> {
     pub(super) invalidates: bool,
 }
 
-impl<'t> Unit<'_, 't> {
+impl<'t> FunctionUnit<'_, 't> {
     /// Adds an instruction under the statement's guard.
     pub(super) fn emit(&mut self, operation: Operation) {
         self.emit_as(operation, self.text.clone(), self.mnemonic.clone());
@@ -135,19 +135,19 @@ impl<'t> Unit<'_, 't> {
         self.emit(Operation::Control(control));
     }
 
-    pub(super) fn place(&mut self) -> Place {
+    pub(super) fn place(&mut self) -> CodeLabel {
         self.places.push(None);
-        Place(self.places.len() as u32 - 1)
+        CodeLabel(self.places.len() as u32 - 1)
     }
 
     /// Says that a place is here.
-    pub(super) fn bind(&mut self, Place(place): Place) {
+    pub(super) fn bind(&mut self, CodeLabel(place): CodeLabel) {
         if let Some(at) = self.places.get_mut(place as usize) {
             *at = Some(self.code.len() as u32);
         }
     }
 
-    pub(super) fn branch(&mut self, Place(target): Place) {
+    pub(super) fn branch(&mut self, CodeLabel(target): CodeLabel) {
         self.control(Control::Branch { target, condition: BranchCondition::Thread });
     }
 
@@ -397,7 +397,7 @@ impl<'t> Unit<'_, 't> {
 
     fn read_special(&mut self, name: &str) -> Result<Source, Fail> {
         use super::special::{Special, special};
-        let found = special(name, self.arch).ok_or(Fail::Lacking)?;
+        let found = special(name, self.arch).ok_or(Fail::Unsupported)?;
         Ok(match found {
             Special::Number(value) => imm(value),
             Special::Register(register) => word(self.special(register)),

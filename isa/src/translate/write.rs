@@ -4,7 +4,7 @@ use super::flow::Flow;
 use super::flow::registers::read;
 use super::layout::{self, Layout};
 use super::ordering;
-use super::unit::{Emitted, Home, Output, Place, Unit, imm, word};
+use super::unit::{CodeLabel, Emitted, FunctionUnit, Home, Output, imm, word};
 use super::{Fail, Mods, inline};
 use crate::arch::Arch;
 use crate::kernel::compute::{BoolOp, Compare, ComputeOp, FloatCompare, IntOp};
@@ -36,12 +36,14 @@ pub(super) fn kernel<'t>(
     layout: &Layout,
 ) -> Result<Kernel, Vec<Problem<'t>>> {
     let flat = inline::flatten(module, kernel).map_err(|(text, fail)| match fail {
-        Fail::Lacking => vec![(text, "it is not known".to_string(), "write it in another way".to_string())],
+        Fail::Unsupported => {
+            vec![(text, "it is not known".to_string(), "write it in another way".to_string())]
+        }
         Fail::Wrong(message, help) => vec![(text, message, help)],
     })?;
     let places = layout::kernel_variables(module, &flat, arch, layout);
     let frame = frame(&flat, &places.homes);
-    let mut unit = Unit {
+    let mut unit = FunctionUnit {
         module,
         function: &flat,
         arch,
@@ -63,7 +65,7 @@ pub(super) fn kernel<'t>(
     for (index, i) in flat.instructions.iter().enumerate() {
         if let Err(fail) = writer.instruction(index, i) {
             match fail {
-                Fail::Lacking => writer.unit.emit(Operation::Lacking),
+                Fail::Unsupported => writer.unit.emit(Operation::Unsupported),
                 Fail::Wrong(message, help) => problems.push((i.text, message, help)),
             }
         }
@@ -132,15 +134,15 @@ fn place_vectors(function: &Function<'_>, frame: &mut Frame) {
 }
 
 struct Writer<'u, 'a, 't> {
-    unit: &'u mut Unit<'a, 't>,
+    unit: &'u mut FunctionUnit<'a, 't>,
     flow: &'u Flow,
     /// By the first instruction of a block: its place for threads that come in, and for threads that go round.
-    heads: HashMap<usize, [Place; 2]>,
+    heads: HashMap<usize, [CodeLabel; 2]>,
     read: HashSet<RegId>,
 }
 
 impl<'u, 'a, 't> Writer<'u, 'a, 't> {
-    fn new(unit: &'u mut Unit<'a, 't>, flow: &'u Flow) -> Writer<'u, 'a, 't> {
+    fn new(unit: &'u mut FunctionUnit<'a, 't>, flow: &'u Flow) -> Writer<'u, 'a, 't> {
         let function = unit.function;
         let mut heads = HashMap::new();
         let firsts = flow.graph.blocks.iter().map(|b| b.first);
@@ -151,8 +153,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         Writer { unit, flow, heads, read }
     }
 
-    fn target(&self, from: usize, to: usize) -> Place {
-        let [enter, round] = self.heads.get(&to).copied().unwrap_or([Place(u32::MAX); 2]);
+    fn target(&self, from: usize, to: usize) -> CodeLabel {
+        let [enter, round] = self.heads.get(&to).copied().unwrap_or([CodeLabel(u32::MAX); 2]);
         if self.flow.goes_round(from, to) { round } else { enter }
     }
 
@@ -178,7 +180,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         let i = without_policy.as_ref().unwrap_or(i);
         if i.opcode == "mbarrier" && i.modifiers.starts_with(&["init"]) && i.modifiers.contains(&"layout::v1")
         {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         let used = super::flow::registers::written(i).iter().any(|id| self.read.contains(id));
         let unit = &mut *self.unit;
@@ -194,7 +196,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         let known =
             unit.arithmetic(i)? || unit.moves(i)? || unit.access(i)? || unit.copy(i)? || unit.direct(i)?;
         if !known {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         let target = lower::Target::new(unit.module, unit.arch.number());
         target.check_versions(i).map_err(|refused| Fail::Wrong(refused.message, refused.help))
@@ -240,7 +242,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             return Ok(());
         }
         if !mods.take("idx") || targets.is_empty() {
-            return Err(Fail::Lacking);
+            return Err(Fail::Unsupported);
         }
         let at = self.unit.input(mods.operand(0)?, Type::U32)?;
         let guard = self.unit.guard;
@@ -295,7 +297,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         let base = self.unit.code.len() as u32;
         for (mut instruction, text) in decoded.into_iter().zip(texts) {
             if let Operation::Control(Control::Branch { target, .. }) = &mut instruction.operation {
-                let Place(place) = self.unit.place();
+                let CodeLabel(place) = self.unit.place();
                 self.unit.places[place as usize] = Some(base.saturating_add(*target));
                 *target = place;
             }
@@ -363,7 +365,7 @@ fn is_memory(operation: &Operation) -> bool {
 }
 
 /// Puts addresses in place of places, and a kernel around the code.
-fn finish(mut unit: Unit<'_, '_>, kernel: &Function<'_>) -> Kernel {
+fn finish(mut unit: FunctionUnit<'_, '_>, kernel: &Function<'_>) -> Kernel {
     if unit.wants_shared_base
         && let Some(base) = unit.shared_base()
     {

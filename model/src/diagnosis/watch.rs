@@ -32,7 +32,7 @@ const NO_REQUEST: u64 = u64::MAX;
 
 /// What is known of the word pair at one place.
 #[derive(Clone, Debug)]
-enum Place {
+enum KnownPair {
     Live(Life),
     Ended { how: ObjectEnd, cycle: u64, request: u64 },
 }
@@ -110,7 +110,7 @@ pub struct Watch {
     warps: VecDeque<Taken>,
     clusters: VecDeque<Taken>,
     /// By the number of the word pair in memory.
-    places: HashMap<u32, Place>,
+    places: HashMap<u32, KnownPair>,
     /// A bit per word pair: whether `places` has it. Plain accesses look here first.
     known: Vec<u64>,
     /// Slots of word pairs that a plain store made an object, by the number of the pair, until `places` has the pair. The
@@ -178,9 +178,9 @@ impl Watch {
         let cycle = self.cycle;
         self.stored.retain(|_, of| slot.is_some_and(|slot| slot != *of));
         for place in self.places.values_mut() {
-            if matches!(place, Place::Live(life) if slot.is_none_or(|slot| slot == life.slot)) {
+            if matches!(place, KnownPair::Live(life) if slot.is_none_or(|slot| slot == life.slot)) {
                 // No request ended it: the next one may make an object here.
-                *place = Place::Ended { how: ObjectEnd::PartTaken, cycle, request: NO_REQUEST };
+                *place = KnownPair::Ended { how: ObjectEnd::PartTaken, cycle, request: NO_REQUEST };
             }
         }
     }
@@ -258,22 +258,22 @@ impl Watch {
         }
         if o.op == Op::MbarInit {
             let over = self.is_live(at).then_some(DiagnosisKind::InitOverLive);
-            self.set(at, Place::Live(Life::new(o.slot)));
+            self.set(at, KnownPair::Live(Life::new(o.slot)));
             return (after, [over, init_fault(o.operand).map(DiagnosisKind::InitWord)]);
         }
         if !self.is_known(at) && init_fault(o.word).is_none() {
-            self.set(at, Place::Live(Life::new(o.slot)));
+            self.set(at, KnownPair::Live(Life::new(o.slot)));
         }
         let kind = match self.places.get_mut(&at) {
             None => Some(DiagnosisKind::NotLive(None)),
-            Some(Place::Ended { how, cycle, .. }) => Some(DiagnosisKind::NotLive(Some((*how, *cycle)))),
-            Some(place @ Place::Live(_)) if o.op == Op::MbarInval => {
+            Some(KnownPair::Ended { how, cycle, .. }) => Some(DiagnosisKind::NotLive(Some((*how, *cycle)))),
+            Some(place @ KnownPair::Live(_)) if o.op == Op::MbarInval => {
                 let (cycle, request) = (self.cycle, self.request);
-                *place = Place::Ended { how: ObjectEnd::Invalidated, cycle, request };
+                *place = KnownPair::Ended { how: ObjectEnd::Invalidated, cycle, request };
                 None
             }
-            Some(Place::Live(life)) if o.op.asks_phase() => judge_wait(life, o),
-            Some(Place::Live(life)) => judge_step(life, o, &step),
+            Some(KnownPair::Live(life)) if o.op.asks_phase() => judge_wait(life, o),
+            Some(KnownPair::Live(life)) => judge_step(life, o, &step),
         };
         (after, [kind, None])
     }
@@ -299,8 +299,8 @@ impl Watch {
             let low = access.bank & !1;
             let word = pair_at(seen.banks, low, access.row);
             let ended = match self.places.get(&access.pair(seen.config, low)) {
-                Some(Place::Live(_)) => continue,
-                Some(Place::Ended { how, cycle, .. }) => Some((*how, *cycle)),
+                Some(KnownPair::Live(_)) => continue,
+                Some(KnownPair::Ended { how, cycle, .. }) => Some((*how, *cycle)),
                 None if init_fault(word).is_none() => continue,
                 None => None,
             };
@@ -337,11 +337,11 @@ impl Watch {
                 }
                 // The lanes of the request that overwrites are all named, later requests are not.
                 let named = match self.places.get(&at) {
-                    Some(Place::Live(_)) => true,
-                    Some(Place::Ended { how: ObjectEnd::Overwritten, request, .. }) => {
+                    Some(KnownPair::Live(_)) => true,
+                    Some(KnownPair::Ended { how: ObjectEnd::Overwritten, request, .. }) => {
                         *request == self.request
                     }
-                    Some(Place::Ended { .. }) | None => false,
+                    Some(KnownPair::Ended { .. }) | None => false,
                 };
                 if named {
                     let kind = match (last, access.bank & 1) {
@@ -367,12 +367,12 @@ impl Watch {
         let (cycle, request) = (self.cycle, self.request);
         match self.places.get(&at) {
             None => {}
-            Some(Place::Live(_)) if init => self.set(at, Place::Live(Life::new(slot))),
-            Some(Place::Live(_)) => {
-                self.set(at, Place::Ended { how: ObjectEnd::Overwritten, cycle, request });
+            Some(KnownPair::Live(_)) if init => self.set(at, KnownPair::Live(Life::new(slot))),
+            Some(KnownPair::Live(_)) => {
+                self.set(at, KnownPair::Ended { how: ObjectEnd::Overwritten, cycle, request });
             }
-            Some(Place::Ended { request: by, .. }) if *by == request => {}
-            Some(Place::Ended { .. }) => {
+            Some(KnownPair::Ended { request: by, .. }) if *by == request => {}
+            Some(KnownPair::Ended { .. }) => {
                 if init {
                     self.stored.insert(at, slot);
                 }
@@ -390,10 +390,10 @@ impl Watch {
     }
 
     fn is_live(&self, at: u32) -> bool {
-        matches!(self.places.get(&at), Some(Place::Live(_)))
+        matches!(self.places.get(&at), Some(KnownPair::Live(_)))
     }
 
-    fn set(&mut self, at: u32, place: Place) {
+    fn set(&mut self, at: u32, place: KnownPair) {
         self.places.insert(at, place);
         if let Some(bits) = self.known.get_mut(at as usize / 64) {
             *bits |= 1 << (at % 64);

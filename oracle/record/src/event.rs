@@ -1,6 +1,6 @@
 //! Events of a recording, and its header.
 
-use atoms_oracle::{Allocation, Geometry, GoesFirst, Moment, Response, SerialRequest};
+use atoms_oracle::{Allocation, Geometry, GoesFirst, RequestTiming, Response, SerialRequest};
 
 /// One line of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub struct Exchange {
     /// Words written and their values afterwards, as for [`atoms_oracle::Checker::request`].
     pub after: Option<Vec<(u32, u32)>>,
     /// When, as for [`atoms_oracle::Checker::request_at`]; needed only while a wait is open.
-    pub moment: Option<Moment>,
+    pub moment: Option<RequestTiming>,
     /// Cycle in which its port accepted it, for a replay.
     pub accepted: Option<u64>,
 }

@@ -1,7 +1,7 @@
 //! A line of a trace as it stands, and what it says.
 
 use atoms_ops::{Fault, Op, Size};
-use atoms_oracle::{Allocation, Geometry, MAX_LANES, MAX_WORDS, Moment, Response, SerialRequest};
+use atoms_oracle::{Allocation, Geometry, MAX_LANES, MAX_WORDS, RequestTiming, Response, SerialRequest};
 use serde::{Deserialize, Serialize};
 
 use crate::number::{Count, Hex, Immediate, NameOrCode, Number, Pair, PerLane};
@@ -500,9 +500,11 @@ impl Line {
             TraceEvent::Reset { dropped, written: unpaired(self.after.unwrap_or_default()) }
         } else if let Some(request) = self.request {
             let moment = match (self.number, self.answered, self.oldest_unanswered) {
-                (Some(Number(number)), Some(Number(answered)), oldest) => {
-                    Some(Moment { number, answered, oldest_unanswered: oldest.map(|accepted| accepted.0) })
-                }
+                (Some(Number(number)), Some(Number(answered)), oldest) => Some(RequestTiming {
+                    number,
+                    answered,
+                    oldest_unanswered: oldest.map(|accepted| accepted.0),
+                }),
                 (None, None, None) => None,
                 _ => return Err("`number` and `answered` go together".to_owned()),
             };

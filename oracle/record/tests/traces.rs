@@ -2,7 +2,7 @@
 
 use std::io::{BufReader, Cursor, Read, repeat};
 
-use atoms_oracle::{Allocation, Geometry, GoesFirst, Moment, Response};
+use atoms_oracle::{Allocation, Geometry, GoesFirst, RequestTiming, Response};
 use atoms_record::{
     DeclaredUnit, Exchange, MAX_LINE_BYTES, RecordingError, TraceEvent, TraceHeader, TraceReader,
     TraceSummary, TraceWriter, check_trace,
@@ -273,7 +273,7 @@ proptest! {
             (req.ra[lane], req.b[lane], req.c[lane]) = (0, 0, 0);
         }
         let moment = moment
-            .map(|(number, answered, oldest_unanswered)| Moment { number, answered, oldest_unanswered });
+            .map(|(number, answered, oldest_unanswered)| RequestTiming { number, answered, oldest_unanswered });
         let unit = policy.map(|winner_policy| DeclaredUnit {
             winner_policy,
             merge_red: xor_hash,

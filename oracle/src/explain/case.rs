@@ -20,7 +20,7 @@ pub(crate) struct Case<'a> {
 }
 
 /// Lanes that are explained together, and the words they name.
-pub(crate) struct Unit {
+pub(crate) struct LaneGroup {
     /// The lanes.
     pub(crate) lanes: u32,
     /// Words in use of `words`.
@@ -33,9 +33,9 @@ pub(crate) struct Unit {
     pub(crate) selected: Option<usize>,
 }
 
-impl Unit {
+impl LaneGroup {
     pub(crate) fn new() -> Self {
-        Unit { lanes: 0, count: 0, words: [0; UNIT_WORDS], at: [0; MAX_LANES], selected: None }
+        LaneGroup { lanes: 0, count: 0, words: [0; UNIT_WORDS], at: [0; MAX_LANES], selected: None }
     }
 
     /// Makes this the unit of these lanes, which have one key.

@@ -1,7 +1,7 @@
 //! One word and the lanes that name it, where their order is known (spec 4.2): each result is the one that the order
 //! gives, and so is the value left.
 
-use crate::explain::case::{Case, Unit, join, split};
+use crate::explain::case::{Case, LaneGroup, join, split};
 use crate::kernel::{Gives, leaves, value_mask};
 use crate::lanes::Lanes;
 use crate::order::Order;
@@ -11,7 +11,7 @@ use crate::rejection::Rejection;
 pub(crate) fn follow(
     order: Order,
     case: &Case<'_>,
-    unit: &Unit,
+    unit: &LaneGroup,
     before: &[u32],
     seen: Option<&[u32]>,
     left: &mut [u32],
@@ -60,7 +60,7 @@ pub(crate) fn follow(
 }
 
 #[cold]
-fn broken(order: Order, unit: &Unit, what: String) -> Rejection {
+fn broken(order: Order, unit: &LaneGroup, what: String) -> Rejection {
     let (clause, way) = match order {
         Order::UpFrom(0) => ("spec 4.2", "the others upwards"),
         Order::UpFrom(_) => ("spec 4.2", "the others upwards and around"),

@@ -6,7 +6,7 @@ pub(crate) mod follow;
 pub(crate) mod objects;
 pub(crate) mod trail;
 
-use crate::explain::case::{Case, Final, Unit, join, split, words_each};
+use crate::explain::case::{Case, Final, LaneGroup, join, split, words_each};
 use crate::explain::follow::follow;
 use crate::explain::objects::{explain_arrivals, explain_sm80, explain_waits, leave_object};
 use crate::explain::trail::{Edges, NoTrail};
@@ -21,7 +21,7 @@ use crate::request::MAX_LANES;
 /// [`Final::Words`]. Without, the lanes may leave any of several values, unless their order is known.
 pub(crate) fn explain(
     case: &Case<'_>,
-    unit: &Unit,
+    unit: &LaneGroup,
     before: &[u32],
     seen: Option<&[u32]>,
     left: &mut [u32],
@@ -42,7 +42,7 @@ pub(crate) fn explain(
 /// As [`explain`] where every order will do.
 fn explain_in_any_order(
     case: &Case<'_>,
-    unit: &Unit,
+    unit: &LaneGroup,
     before: &[u32],
     seen: Option<&[u32]>,
     left: &mut [u32],
@@ -135,7 +135,7 @@ fn explain_in_any_order(
 }
 
 /// Lanes that give the old value: the one value they leave, if an order explains theirs.
-fn explain_values(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejection> {
+fn explain_values(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, Rejection> {
     let Case { access, req, resp, .. } = case;
     let (op, size) = (access.op, access.size);
     let mask = value_mask(size);
@@ -193,7 +193,7 @@ fn wrong_final(lanes: u32, addr: u32, before: u128, expected: Option<u128>, got:
 ///
 /// Those that stored replaced their own Rb, so they form a trail as above. The others need one moment
 /// at which another value than their Rb stood there, and every trail passes the same values.
-fn explain_flags(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejection> {
+fn explain_flags(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, Rejection> {
     let Case { access, req, resp, .. } = case;
     let mask = value_mask(access.size);
     let mut edges = Edges::new();
@@ -224,7 +224,12 @@ fn explain_flags(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Reject
 }
 
 /// CAST.SPIN: one lane of the group is selected, the others fail without a store (spec 5).
-fn explain_spin(case: &Case<'_>, unit: &Unit, before: &[u32], left: &mut [u32]) -> Result<(), Rejection> {
+fn explain_spin(
+    case: &Case<'_>,
+    unit: &LaneGroup,
+    before: &[u32],
+    left: &mut [u32],
+) -> Result<(), Rejection> {
     let Case { access, req, resp, .. } = case;
     let mask = value_mask(access.size);
     let words_each = words_each(access);
@@ -274,7 +279,12 @@ fn explain_spin(case: &Case<'_>, unit: &Unit, before: &[u32], left: &mut [u32]) 
 
 /// CAST.SPIN whose answer some selection explains: the lanes of the group that were certainly not selected
 /// (spec 5.4), where `known` says of which words `before` is the only possible value.
-pub(crate) fn passed_over(case: &Case<'_>, unit: &Unit, before: &[u32], known: impl Fn(u32) -> bool) -> u32 {
+pub(crate) fn passed_over(
+    case: &Case<'_>,
+    unit: &LaneGroup,
+    before: &[u32],
+    known: impl Fn(u32) -> bool,
+) -> u32 {
     let Case { access, req, resp, .. } = case;
     let winners = unit.lanes & resp.pred;
     if winners != 0 {
@@ -291,7 +301,7 @@ pub(crate) fn passed_over(case: &Case<'_>, unit: &Unit, before: &[u32], known: i
 /// CAST.SPIN: the words seen afterwards are those left, at each address of the group.
 fn compare_spin(
     case: &Case<'_>,
-    unit: &Unit,
+    unit: &LaneGroup,
     before: &[u32],
     seen: &[u32],
     left: &[u32],
@@ -313,7 +323,7 @@ fn compare_spin(
 }
 
 /// Rb of the unit's lanes, ascending.
-fn sorted_limits(case: &Case<'_>, unit: &Unit) -> ([u32; MAX_LANES], usize) {
+fn sorted_limits(case: &Case<'_>, unit: &LaneGroup) -> ([u32; MAX_LANES], usize) {
     let mut limits = [0; MAX_LANES];
     let mut count = 0;
     for lane in lanes_of(unit.lanes) {
@@ -325,7 +335,7 @@ fn sorted_limits(case: &Case<'_>, unit: &Unit) -> ([u32; MAX_LANES], usize) {
 }
 
 /// Operations that depend on the order, without results: whether some order leaves `end`.
-fn may_leave(case: &Case<'_>, unit: &Unit, how: Together, old: u128, end: u128) -> bool {
+fn may_leave(case: &Case<'_>, unit: &LaneGroup, how: Together, old: u128, end: u128) -> bool {
     let Case { access, req, .. } = case;
     let (op, size, mask) = (access.op, access.size, value_mask(access.size));
     if how == Together::Replace {
@@ -341,7 +351,7 @@ fn may_leave(case: &Case<'_>, unit: &Unit, how: Together, old: u128, end: u128) 
 }
 
 /// Operations that depend on the order, without results: every value that some order leaves.
-fn list_ends(case: &Case<'_>, unit: &Unit, how: Together, old: u128, ends: &mut Vec<u128>) {
+fn list_ends(case: &Case<'_>, unit: &LaneGroup, how: Together, old: u128, ends: &mut Vec<u128>) {
     if how == Together::Replace {
         let mask = value_mask(case.access.size);
         ends.extend(lanes_of(unit.lanes).map(|lane| case.req.b[lane] & mask));

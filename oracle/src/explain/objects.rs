@@ -5,16 +5,16 @@
 
 use atoms_ops::Op;
 
-use crate::explain::case::{Case, Final, Unit, join, split};
+use crate::explain::case::{Case, Final, LaneGroup, join, split};
 use crate::explain::trail::{Edges, NoTrail};
 use crate::kernel::{Gives, leaves, value_mask};
 use crate::lanes::{Lanes, lanes_of};
 use crate::mbarrier::arrivals::{self, Arrivals, End, NoOrder};
-use crate::mbarrier::{self, Fields, ObjectLayout, ObjectWord, Step, wrong_with};
+use crate::mbarrier::{self, Fields, LaneStep, ObjectLayout, ObjectWord, wrong_with};
 use crate::rejection::{Rejection, times};
 
 /// Lanes that wait: each one's predicate says how the object stands (spec 6.5).
-pub(crate) fn explain_waits(case: &Case<'_>, unit: &Unit, old: u128) -> Result<(), Rejection> {
+pub(crate) fn explain_waits(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<(), Rejection> {
     let Case { access, req, resp, .. } = case;
     let object = ObjectWord { word: old as u64, layout: ObjectLayout::Sm90 };
     for lane in lanes_of(unit.lanes) {
@@ -33,7 +33,7 @@ pub(crate) fn explain_waits(case: &Case<'_>, unit: &Unit, old: u128) -> Result<(
 
 /// Lanes that arrive at an object of sm_80 and give it as it was before: the one object they leave, if an order explains
 /// theirs.
-pub(crate) fn explain_sm80(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejection> {
+pub(crate) fn explain_sm80(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, Rejection> {
     let Case { access, req, resp, .. } = case;
     let (op, size) = (access.op, access.size);
     let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
@@ -77,7 +77,7 @@ pub(crate) fn explain_sm80(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u1
 /// Takes over the one object that every order leaves.
 pub(crate) fn leave_object(
     case: &Case<'_>,
-    unit: &Unit,
+    unit: &LaneGroup,
     old: u128,
     end: u128,
     seen: Option<&[u32]>,
@@ -91,7 +91,13 @@ pub(crate) fn leave_object(
 }
 
 #[cold]
-fn wrong_object(case: &Case<'_>, unit: &Unit, old: u128, got: u128, expected: Option<u128>) -> Rejection {
+fn wrong_object(
+    case: &Case<'_>,
+    unit: &LaneGroup,
+    old: u128,
+    got: u128,
+    expected: Option<u128>,
+) -> Rejection {
     let op = case.access.op;
     let object = |value: u128| ObjectWord { word: value as u64, layout: ObjectLayout::of(op) };
     let (before, got, expected) = (object(old), object(got), expected.map(object));
@@ -110,10 +116,10 @@ fn wrong_object(case: &Case<'_>, unit: &Unit, old: u128, got: u128, expected: Op
 }
 
 /// The lanes of a unit as steps.
-fn arrivals_of(case: &Case<'_>, unit: &Unit) -> Arrivals {
+fn arrivals_of(case: &Case<'_>, unit: &LaneGroup) -> Arrivals {
     let mut arrivals = Arrivals::new();
     for lane in lanes_of(unit.lanes) {
-        if let Some(step) = Step::of(case.access.op, case.req.b[lane] as u32) {
+        if let Some(step) = LaneStep::of(case.access.op, case.req.b[lane] as u32) {
             arrivals.push(step);
         }
     }
@@ -121,7 +127,7 @@ fn arrivals_of(case: &Case<'_>, unit: &Unit) -> Arrivals {
 }
 
 /// As [`arrivals_of`] where lanes say which of them went together, and what they found (spec 6.8).
-fn arrivals_together(case: &Case<'_>, unit: &Unit) -> Result<Arrivals, Rejection> {
+fn arrivals_together(case: &Case<'_>, unit: &LaneGroup) -> Result<Arrivals, Rejection> {
     let Case { access, req, resp, .. } = case;
     let mut arrivals = Arrivals::new();
     for lane in lanes_of(unit.lanes) {
@@ -139,7 +145,7 @@ fn arrivals_together(case: &Case<'_>, unit: &Unit) -> Result<Arrivals, Rejection
         let together = lanes_of(unit.lanes)
             .enumerate()
             .fold(0, |mask, (place, other)| mask | (low >> other & 1) << place);
-        if let Some(step) = Step::of(access.op, req.b[lane] as u32) {
+        if let Some(step) = LaneStep::of(access.op, req.b[lane] as u32) {
             arrivals.push_together(step, together, high);
         }
     }
@@ -147,7 +153,7 @@ fn arrivals_together(case: &Case<'_>, unit: &Unit) -> Result<Arrivals, Rejection
 }
 
 /// The lanes of a unit as steps, each with the state that it got (spec 6.6).
-fn arrivals_with_states(case: &Case<'_>, unit: &Unit) -> Result<Arrivals, Rejection> {
+fn arrivals_with_states(case: &Case<'_>, unit: &LaneGroup) -> Result<Arrivals, Rejection> {
     let Case { access, req, resp, .. } = case;
     let mut arrivals = Arrivals::new();
     for lane in lanes_of(unit.lanes) {
@@ -157,7 +163,7 @@ fn arrivals_with_states(case: &Case<'_>, unit: &Unit) -> Result<Arrivals, Reject
             let what = format_args!("lane {lane} got {got:#x} from {addr:#x}: the low word of a state is 0");
             return Err(Rejection::new("spec 6.6", "rd", what));
         }
-        if let Some(step) = Step::of(access.op, req.b[lane] as u32) {
+        if let Some(step) = LaneStep::of(access.op, req.b[lane] as u32) {
             arrivals.push_state(step, (got >> 32) as u32);
         }
     }
@@ -167,7 +173,7 @@ fn arrivals_with_states(case: &Case<'_>, unit: &Unit) -> Result<Arrivals, Reject
 /// Lanes that take counts off an object.
 pub(crate) fn explain_arrivals(
     case: &Case<'_>,
-    unit: &Unit,
+    unit: &LaneGroup,
     old: u128,
     seen: Option<&[u32]>,
     left: &mut [u32],

@@ -14,7 +14,7 @@
 use std::collections::HashSet;
 
 use crate::lanes::lanes_of;
-use crate::mbarrier::{Fields, Step, may_complete};
+use crate::mbarrier::{Fields, LaneStep, may_complete};
 use crate::request::MAX_LANES;
 
 /// Most states that the search visits for the lanes of one object.
@@ -23,7 +23,7 @@ pub const MAX_STATES: usize = 1 << 16;
 /// Lanes at one object, in ascending order.
 pub(crate) struct Arrivals {
     count: usize,
-    step: [Step; MAX_LANES],
+    step: [LaneStep; MAX_LANES],
     /// The lanes, counted as here, that went together with each one.
     together: [u32; MAX_LANES],
     /// High word of the object before those lanes, where it was given.
@@ -54,7 +54,7 @@ pub(crate) enum NoOrder {
 
 impl Arrivals {
     pub(crate) fn new() -> Self {
-        let step = Step { arrivals: 0, dropped: 0, tx: 0, raises: false };
+        let step = LaneStep { arrivals: 0, dropped: 0, tx: 0, raises: false };
         Arrivals {
             count: 0,
             step: [step; MAX_LANES],
@@ -65,7 +65,7 @@ impl Arrivals {
     }
 
     /// Adds a lane; at most 32 of them.
-    pub(crate) fn push(&mut self, step: Step) {
+    pub(crate) fn push(&mut self, step: LaneStep) {
         self.step[self.count] = step;
         self.together[self.count] = 1 << self.count;
         self.count += 1;
@@ -73,14 +73,14 @@ impl Arrivals {
 
     /// As [`Arrivals::push`] for one of several lanes that went one right after the other, when the
     /// high word of the object was `high`. `together` counts lanes in order of pushing.
-    pub(crate) fn push_together(&mut self, step: Step, together: u32, high: u32) {
+    pub(crate) fn push_together(&mut self, step: LaneStep, together: u32, high: u32) {
         self.push(step);
         self.together[self.count - 1] = together;
         self.high[self.count - 1] = Some(high);
     }
 
     /// Adds a lane whose state has the high word `high`.
-    pub(crate) fn push_state(&mut self, step: Step, high: u32) {
+    pub(crate) fn push_state(&mut self, step: LaneStep, high: u32) {
         self.may_join |= 1 << self.count;
         self.push_together(step, 1 << self.count, high);
     }
@@ -89,7 +89,7 @@ impl Arrivals {
         if self.count == 32 { u32::MAX } else { (1 << self.count) - 1 }
     }
 
-    fn steps(&self, lanes: u32) -> impl Iterator<Item = Step> + '_ {
+    fn steps(&self, lanes: u32) -> impl Iterator<Item = LaneStep> + '_ {
         lanes_of(lanes).map(|i| self.step[i])
     }
 
@@ -289,7 +289,7 @@ mod tests {
 
     fn arrivals(op: Op, operands: &[u32]) -> Arrivals {
         let mut arrivals = Arrivals::new();
-        operands.iter().for_each(|&b| arrivals.push(Step::of(op, b).unwrap()));
+        operands.iter().for_each(|&b| arrivals.push(LaneStep::of(op, b).unwrap()));
         arrivals
     }
 
@@ -378,7 +378,7 @@ mod tests {
     fn lanes_that_no_order_fits_are_named() {
         let start = Fields { kept: 0, expected: 7, tx: 0, pending: 9, phase: 0 };
         let high = (start.word() >> 32) as u32;
-        let step = |b| Step::of(Op::MbarArriveCount, b).unwrap();
+        let step = |b| LaneStep::of(Op::MbarArriveCount, b).unwrap();
         // The second lane fits nowhere.
         let mut one = Arrivals::new();
         one.push(step(1));

@@ -164,7 +164,7 @@ impl Fields {
 
 /// Counts that one lane takes off an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Step {
+pub(crate) struct LaneStep {
     /// Taken off the pending count.
     pub(crate) arrivals: u32,
     /// Taken off the expected count.
@@ -175,23 +175,23 @@ pub(crate) struct Step {
     pub(crate) raises: bool,
 }
 
-impl Step {
+impl LaneStep {
     /// The step of a lane with this Rb; `None` for operations that are none.
-    pub(crate) fn of(op: Op, b: u32) -> Option<Step> {
+    pub(crate) fn of(op: Op, b: u32) -> Option<LaneStep> {
         let OpKind::Mbar(op) = op.kind() else { return None };
-        let none = Step { arrivals: 0, dropped: 0, tx: 0, raises: false };
+        let none = LaneStep { arrivals: 0, dropped: 0, tx: 0, raises: false };
         let (count, bytes) = (b & COUNT, b & TX);
         let step = match op {
-            MbarOp::ExpectTx => Step { tx: bytes, raises: true, ..none },
-            MbarOp::CompleteTx => Step { tx: bytes, ..none },
-            MbarOp::Arrive => Step { arrivals: 1, ..none },
-            MbarOp::ArriveCount | MbarOp::ArriveNoComplete => Step { arrivals: count, ..none },
-            MbarOp::ArriveExpectTx => Step { arrivals: 1, tx: bytes, raises: true, ..none },
-            MbarOp::ArriveDrop => Step { arrivals: 1, dropped: 1, ..none },
+            MbarOp::ExpectTx => LaneStep { tx: bytes, raises: true, ..none },
+            MbarOp::CompleteTx => LaneStep { tx: bytes, ..none },
+            MbarOp::Arrive => LaneStep { arrivals: 1, ..none },
+            MbarOp::ArriveCount | MbarOp::ArriveNoComplete => LaneStep { arrivals: count, ..none },
+            MbarOp::ArriveExpectTx => LaneStep { arrivals: 1, tx: bytes, raises: true, ..none },
+            MbarOp::ArriveDrop => LaneStep { arrivals: 1, dropped: 1, ..none },
             MbarOp::ArriveDropCount | MbarOp::ArriveDropNoComplete => {
-                Step { arrivals: count, dropped: count, ..none }
+                LaneStep { arrivals: count, dropped: count, ..none }
             }
-            MbarOp::ArriveDropExpectTx => Step { arrivals: 1, dropped: 1, tx: bytes, raises: true },
+            MbarOp::ArriveDropExpectTx => LaneStep { arrivals: 1, dropped: 1, tx: bytes, raises: true },
             MbarOp::Init | MbarOp::Inval | MbarOp::TestWait | MbarOp::TryWait | MbarOp::ArriveSm80 => {
                 return None;
             }
@@ -230,7 +230,7 @@ fn reaches_zero(from: u32, raises: bool, mask: u32, sum: u64, a_step_of_none: bo
 }
 
 /// Whether a phase can complete in one of these steps, in whichever order. Errs on the side of yes.
-pub(crate) fn may_complete(object: &Fields, steps: impl Iterator<Item = Step>) -> bool {
+pub(crate) fn may_complete(object: &Fields, steps: impl Iterator<Item = LaneStep>) -> bool {
     let (mut arrivals, mut tx) = (0, 0);
     let (mut no_arrival, mut no_tx, mut raises) = (false, false, false);
     for step in steps {
@@ -250,7 +250,7 @@ pub(crate) fn leaves(op: Op, word: u64, b: u32) -> u64 {
         return arrive_sm80(word);
     }
     let mut object = Fields::of(word);
-    if let Some(step) = Step::of(op, b) {
+    if let Some(step) = LaneStep::of(op, b) {
         step.perform(&mut object);
     }
     object.word()
@@ -403,8 +403,8 @@ mod tests {
         {
             let object = Fields { kept: 0, expected: 1, tx, pending, phase: 0 };
             for (x, y) in values.iter().flat_map(|x| values.map(move |y| (*x, y))) {
-                let steps = [x, y].map(|b| Step::of(*op, b).unwrap());
-                let completes = |order: [Step; 2]| {
+                let steps = [x, y].map(|b| LaneStep::of(*op, b).unwrap());
+                let completes = |order: [LaneStep; 2]| {
                     let mut object = object;
                     order.iter().any(|step| step.perform(&mut object))
                 };

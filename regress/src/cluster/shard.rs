@@ -14,7 +14,7 @@ use crate::cluster::{ClusterError, Cut, FORMAT, Manifest, Results, Shard, result
 use crate::plan::Tests;
 use crate::report::finish::finish;
 use crate::report::summary::Summary;
-use crate::run::state::State;
+use crate::run::state::RegressionState;
 use crate::run::store::{self, RunCheckpoint, RunHeader, Store, StoreError};
 use crate::run::timing::Timing;
 use crate::run::worker::Context;
@@ -108,7 +108,7 @@ pub fn merge(
 
 /// Takes the bundles of those buckets whose first test is this shard's.
 fn take_bundles(
-    state: &mut State,
+    state: &mut RegressionState,
     buckets: BTreeMap<Signature, Bucket>,
     from: &Path,
     to: &Path,

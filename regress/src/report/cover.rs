@@ -12,7 +12,7 @@ use crate::report::figures::counted;
 use crate::report::summarize::{coverage, rtl_coverage};
 use crate::report::summary::{FORMAT, Summary};
 use crate::run::session::{RunRequest, SessionError};
-use crate::run::state::State;
+use crate::run::state::RegressionState;
 use crate::run::store;
 use atoms_coverage::Model;
 
@@ -33,7 +33,7 @@ pub struct Covered {
 /// [`SessionError`].
 pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, SessionError> {
     let model = Model::standard();
-    let mut state = State::new(0, model.bins(), &[], &[]);
+    let mut state = RegressionState::new(0, model.bins(), &[], &[]);
     let mut summary = Summary { format: FORMAT, complete: true, ..Summary::default() };
     let (mut plans, mut configs): (Vec<String>, Vec<Config>) = (Vec::new(), Vec::new());
     let (mut waivers, mut gate) = (Waivers::default(), false);

@@ -7,7 +7,7 @@ use crate::coverage::summary::{FunctionalCoverage, Gate, GroupCoverage, RtlCover
 use crate::coverage::waivers::Waivers;
 use crate::report::cause::causes;
 use crate::report::summary::{Bucket, FORMAT, Summary};
-use crate::run::state::State;
+use crate::run::state::RegressionState;
 use crate::run::store::{RunCheckpoint, RunHeader};
 use crate::run::totals::PartTotals;
 use crate::run::worker::Context;
@@ -55,7 +55,7 @@ pub fn summarize(
 }
 
 /// Buckets, those with most tests first. Failures whose smallest cases fail alike are one.
-fn buckets(state: &State) -> Vec<Bucket> {
+fn buckets(state: &RegressionState) -> Vec<Bucket> {
     let mut raws: Vec<_> = state.buckets.iter().collect();
     raws.sort_by_key(|(_, raw)| raw.first);
     let mut found: Vec<Bucket> = Vec::new();
@@ -75,7 +75,7 @@ fn buckets(state: &State) -> Vec<Bucket> {
 pub(crate) fn coverage(
     model: &Model,
     reachable: &BitVec,
-    state: &State,
+    state: &RegressionState,
     waivers: &Waivers,
     gate: Option<Gate>,
 ) -> FunctionalCoverage {
@@ -112,7 +112,7 @@ pub(crate) fn coverage(
 }
 
 /// Coverage of the RTL's source, with what is waived of it.
-pub(crate) fn rtl_coverage(state: &State, waivers: &Waivers) -> RtlCoverageSummary {
+pub(crate) fn rtl_coverage(state: &RegressionState, waivers: &Waivers) -> RtlCoverageSummary {
     let mut all = state.rtl.summary();
     for item in state.rtl.uncovered() {
         let Some(waiver) = waivers.item(&item) else { continue };

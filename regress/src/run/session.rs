@@ -19,7 +19,7 @@ use crate::run::journal::{self, Crash, WorkerJournal};
 use crate::run::origin::Origin;
 use crate::run::result::{FailureRecord, TestResult};
 use crate::run::scheduler::{self, Collect, Limits, Worker};
-use crate::run::state::{State, TestRecord};
+use crate::run::state::{RegressionState, TestRecord};
 use crate::run::store::{self, Bundles, RunCheckpoint, RunHeader, Store, StoreError};
 use crate::run::timing::{RtlBuild, Timing};
 use crate::run::worker::{Context, Runner, TestOutcome};
@@ -195,7 +195,7 @@ pub fn create(
 ) -> Result<(), StoreError> {
     let mut store = Store::create(dir, header, false, force)?;
     let configs: Vec<_> = tests.configs.iter().map(|config| config.name.clone()).collect();
-    let state = State::new(0, Model::standard().bins(), &tests.entries, &configs);
+    let state = RegressionState::new(0, Model::standard().bins(), &tests.entries, &configs);
     let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let timing = Timing { started: started.as_secs(), executor: executor.to_string(), ..Timing::default() };
     store.checkpoint(&state, &timing, false)
@@ -289,9 +289,9 @@ pub fn run(
 
 impl Context {
     /// The state before test `from`.
-    pub fn state(&self, from: u64) -> State {
+    pub fn state(&self, from: u64) -> RegressionState {
         let configs: Vec<_> = self.tests.configs.iter().map(|config| config.name.clone()).collect();
-        State::new(from, self.model.bins(), &self.tests.entries, &configs)
+        RegressionState::new(from, self.model.bins(), &self.tests.entries, &configs)
     }
 
     /// Bins that some configuration of the plan can hit.
@@ -332,7 +332,7 @@ struct Collector<'a> {
     context: &'a Context,
     reachable: BitVec,
     store: &'a mut Store,
-    state: State,
+    state: RegressionState,
     /// As it was when this process began.
     base: Timing,
     timing: Timing,

@@ -40,8 +40,8 @@ pub struct Find {
 
 /// What a regression has come to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct State {
-    /// Tests taken: those from [`State::from`] to here.
+pub struct RegressionState {
+    /// Tests taken: those from [`RegressionState::from`] to here.
     pub next: u64,
     /// First test.
     pub from: u64,
@@ -95,18 +95,18 @@ mod pairs {
 /// Buckets kept; what comes after is in the totals and in the results, but has no bucket.
 const MOST_BUCKETS: usize = 1_000;
 
-impl State {
+impl RegressionState {
     /// Before test `from`, of a model with `bins` bins.
     pub fn new(from: u64, bins: usize, entries: &[String], configs: &[String]) -> Self {
         let part = |name: &String| PartTotals { name: name.clone(), totals: Totals::default() };
-        State {
+        RegressionState {
             from,
             next: from,
             entries: entries.iter().map(part).collect(),
             configs: configs.iter().map(part).collect(),
             hits: Map::new(bins),
             seen: BitVec::repeat(false, bins),
-            ..State::default()
+            ..RegressionState::default()
         }
     }
 
@@ -116,7 +116,7 @@ impl State {
         self
     }
 
-    /// Takes in the next test; [`State::count_hits`] takes its hits. Gives the record as it is to be kept,
+    /// Takes in the next test; [`RegressionState::count_hits`] takes its hits. Gives the record as it is to be kept,
     /// and whether its bucket is a new one.
     pub fn take(&mut self, mut record: TestRecord) -> (TestRecord, bool) {
         let fresh = |seen: &BitVec, bin: &usize| seen.get(*bin).is_some_and(|seen| !*seen);
@@ -202,13 +202,13 @@ mod tests {
     fn buckets_are_read_back_also_from_earlier_versions() {
         let key = Signature::new(FailureKind::Crash, "signal 6");
         let bucket = Bucket { key: key.clone(), first: 7, ..Bucket::default() };
-        let state = State { buckets: [(key.clone(), bucket)].into(), ..State::default() };
+        let state = RegressionState { buckets: [(key.clone(), bucket)].into(), ..RegressionState::default() };
         let mut saved = serde_json::to_value(&state).expect("it serializes");
-        assert_eq!(serde_json::from_value::<State>(saved.clone()).expect("it reads back"), state);
+        assert_eq!(serde_json::from_value::<RegressionState>(saved.clone()).expect("it reads back"), state);
         let mut bucket = saved["buckets"][0][1].take();
         bucket["key"] = json!("crash signal 6");
         saved["buckets"] = json!({ "crash signal 6": bucket });
-        let read: State = serde_json::from_value(saved).expect("text is read");
+        let read: RegressionState = serde_json::from_value(saved).expect("text is read");
         let (raw, bucket) = read.buckets.first_key_value().expect("a bucket");
         assert!(key.is_of(raw) && key.is_of(&bucket.key) && bucket.first == 7, "{read:?}");
     }

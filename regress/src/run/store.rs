@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::checksum::{self, sealed};
 use crate::run::origin::Origin;
 use crate::run::result::TestResult;
-use crate::run::state::{State, TestRecord};
+use crate::run::state::{RegressionState, TestRecord};
 use crate::run::timing::Timing;
 use crate::triage::layout::FAILURES;
 use crate::whole_file::write_whole;
@@ -94,7 +94,7 @@ pub struct RunCheckpoint {
     /// All tests were run, or as many as the budget says.
     pub complete: bool,
     /// The state.
-    pub state: State,
+    pub state: RegressionState,
     /// What depends on the machine.
     pub timing: Timing,
     /// Bytes of `results.jsonl`, `timing.jsonl` and `records.jsonl`.
@@ -334,7 +334,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Io`].
-    pub fn checkpoint(&mut self, state: &State, timing: &Timing, complete: bool) -> Result<(), StoreError> {
+    pub fn checkpoint(
+        &mut self,
+        state: &RegressionState,
+        timing: &Timing,
+        complete: bool,
+    ) -> Result<(), StoreError> {
         for lines in &mut self.files {
             lines.sync()?;
         }
@@ -370,7 +375,7 @@ fn not_that_long(path: PathBuf, there: u64, length: u64) -> StoreError {
 
 /// Whether the lines that a checkpoint counts are as they were written, one a test.
 fn verify_lines(dir: &Path, checkpoint: &RunCheckpoint) -> Result<(), StoreError> {
-    let State { from, next, totals, .. } = &checkpoint.state;
+    let RegressionState { from, next, totals, .. } = &checkpoint.state;
     for (name, length) in LINES.iter().zip(&checkpoint.lengths) {
         let path = dir.join(name);
         let file = File::open(&path)?.take(*length);
@@ -403,7 +408,7 @@ fn opened(path: &Path, number: u64, line: &[u8]) -> Result<Vec<u8>, StoreError> 
 #[derive(Serialize)]
 struct CheckpointRef<'a> {
     complete: bool,
-    state: &'a State,
+    state: &'a RegressionState,
     timing: &'a Timing,
     lengths: Vec<u64>,
 }

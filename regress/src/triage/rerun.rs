@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::case::Case;
 use atoms_cosim::case::trials::run_case;
-use atoms_cosim::internals::{Depth, Looking, RegisterDifference};
+use atoms_cosim::internals::{Depth, RegisterAccess, RegisterDifference};
 use atoms_cosim::lockstep::{CYCLES_BETWEEN_SNAPSHOTS, Lockstep, SNAPSHOTS_KEPT};
 use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::rtl::{self, BuildStep};
@@ -187,7 +187,7 @@ impl Rerun {
         let mut every = CYCLES_BETWEEN_COMPARISONS;
         loop {
             let mut session = self.session(library)?;
-            session.machine_mut().look_inside(Looking::Compare { from, every })?;
+            session.machine_mut().look_inside(RegisterAccess::Compare { from, every })?;
             let outcome = self.run(&mut session, u64::MAX);
             let cycles = session.machine().cycles();
             let internals = session.machine().internals().map(|(_, internals)| internals);

@@ -102,7 +102,7 @@ impl TestFailure {
 /// What a kernel met that cannot go on, in a word or two; none if it could not begin.
 fn kernel_met(error: &KernelError) -> Option<&'static str> {
     Some(match error {
-        KernelError::Lacking { .. }
+        KernelError::Unsupported { .. }
         | KernelError::Launch(_)
         | KernelError::Resources { .. }
         | KernelError::Operand { .. } => return None,

@@ -39,7 +39,7 @@ impl Object {
 }
 
 /// A state that a lane holds: object and phase in which it was given.
-type State = [Option<(usize, u64)>; LANES];
+type LaneStates = [Option<(usize, u64)>; LANES];
 
 /// Instructions of a program: two objects are made, then `steps` more instructions, none for architectures later than
 /// `since`, then the objects are invalidated. With `remote` they come from the CTAs of a cluster.
@@ -80,7 +80,7 @@ pub fn sequence(rng: &mut Rng, since: u32, steps: usize, remote: bool) -> Vec<Sp
 /// Draws operands for a sequence, such that PTX defines what happens. `ctas` share the lanes.
 pub fn case(rng: &mut Rng, sequence: &[Spelled], ctas: u32) -> DrawnCase {
     let mut objects = [Object::default(); OBJECTS];
-    let mut states: Vec<State> = Vec::new();
+    let mut states: Vec<LaneStates> = Vec::new();
     let mut requests = Vec::new();
     for (index, spelled) in sequence.iter().enumerate() {
         let object = match sequence.len() - index {
@@ -145,7 +145,7 @@ impl Draw<'_> {
     }
 
     /// Lanes that hold a state about which may be asked: of the current phase or of the one before.
-    fn wait_for(&mut self, states: &State, instruction: &TestInstruction) {
+    fn wait_for(&mut self, states: &LaneStates, instruction: &TestInstruction) {
         for (lane, state) in states.iter().enumerate() {
             let near = (lane as u32).is_multiple_of(self.ctas);
             let asked = state.is_some_and(|(object, phase)| {
@@ -155,7 +155,7 @@ impl Draw<'_> {
         }
     }
 
-    fn operands(&mut self, instruction: &TestInstruction, state: &mut State) {
+    fn operands(&mut self, instruction: &TestInstruction, state: &mut LaneStates) {
         let name = instruction.name;
         let near = !name.ends_with(".remote");
         let most = self.lanes(near);

@@ -3,7 +3,7 @@
 #![allow(non_snake_case, reason = "names are those of the driver")]
 
 use crate::launch::Extent;
-use crate::state::{self, FOREVER, Log, MEMORY_BYTES, State};
+use crate::state::{self, DriverState, FOREVER, Log, MEMORY_BYTES};
 use crate::status::{
     INVALID_DEVICE, INVALID_VALUE, NOT_SUPPORTED, OUT_OF_MEMORY, Refusal, SUCCESS, Status, UNKNOWN,
 };
@@ -41,10 +41,10 @@ const _: () = {
     assert!(size_of::<LaunchAttribute>() == 72 && offset_of!(LaunchAttribute, value) == 8);
 };
 
-static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
+static STATE: LazyLock<Mutex<DriverState>> = LazyLock::new(Mutex::default);
 
 /// Answers a call. A panic ends here: it must not reach the caller's stack.
-fn answer(call: impl FnOnce(&mut State) -> Result<(), Refusal>) -> Status {
+fn answer(call: impl FnOnce(&mut DriverState) -> Result<(), Refusal>) -> Status {
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
         call(&mut state).map_or_else(|refusal| state.explain(refusal), |()| SUCCESS)
@@ -319,7 +319,7 @@ entries! {
 /// # Safety
 /// `extra` is null or a list as the driver takes it; `params` is null or has a pointer to each parameter.
 unsafe fn arguments(
-    state: &State,
+    state: &DriverState,
     function: Handle,
     params: *const *const c_void,
     extra: *const *const c_void,

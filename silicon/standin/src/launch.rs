@@ -154,7 +154,7 @@ fn parameter(
 /// How a kernel ends that does not run to its end, or why it is not started.
 fn ending(error: &KernelError) -> Result<Ending, Refusal> {
     let status = match error {
-        KernelError::Lacking { .. } => return Err(Refusal::new(NOT_SUPPORTED, error.to_string())),
+        KernelError::Unsupported { .. } => return Err(Refusal::new(NOT_SUPPORTED, error.to_string())),
         KernelError::Launch(_) => return Err(Refusal::new(INVALID_VALUE, error.to_string())),
         KernelError::Resources { .. } | KernelError::AllocationRefused { .. } => {
             return Err(Refusal::new(LAUNCH_OUT_OF_RESOURCES, error.to_string()));

@@ -43,7 +43,7 @@ fn program(text: &str, settings: &Settings) -> Result<Program, Refusal> {
     let lacking: String = program
         .kernels
         .iter()
-        .flat_map(|kernel| kernel.lacking().map(|index| &kernel.source[index]))
+        .flat_map(|kernel| kernel.unsupported().map(|index| &kernel.source[index]))
         .map(|source| format!("line {}: `{}` is not known to the stand-in\n", source.line, source.text))
         .collect();
     if unread.is_empty() && lacking.is_empty() { Ok(program) } else { Err(refused(&(unread + &lacking))) }

@@ -70,7 +70,7 @@ enum Running {
 
 /// What the driver and its one device hold.
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct DriverState {
     settings: Option<Settings>,
     retained: u32,
     /// What every call is answered with after a fault.
@@ -88,7 +88,7 @@ pub(crate) struct State {
     reasons: BTreeMap<Status, &'static CStr>,
 }
 
-impl State {
+impl DriverState {
     pub(crate) fn start(&mut self) -> Result<(), Refusal> {
         if self.settings.is_none() {
             let settings = environment()?;

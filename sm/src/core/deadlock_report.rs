@@ -1,16 +1,16 @@
 //! Positions of threads, for messages.
 
 use super::Core;
-use crate::error::{Place, WarpStanding};
+use crate::error::{InstructionPlace, WarpStanding};
 use crate::warp::{Wait, Warp};
 
 impl Core<'_> {
     /// Place of an instruction of a warp, for messages.
-    pub(super) fn place(&self, slot: usize, pc: u32) -> Place {
+    pub(super) fn place(&self, slot: usize, pc: u32) -> InstructionPlace {
         let warp = self.warps.get(slot).and_then(Option::as_deref);
         let cta = warp.and_then(|w| self.ctas.get(w.cta_slot)).and_then(Option::as_ref);
         let source = self.kernel.source.get(pc as usize);
-        Place {
+        InstructionPlace {
             kernel: self.kernel.name.clone(),
             line: source.map_or(0, |s| s.line),
             text: source.map_or(String::new(), |s| s.text.clone()),

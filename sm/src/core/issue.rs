@@ -4,7 +4,7 @@ use super::Core;
 use super::cta::Stage;
 use super::special_register::moved_predicates;
 use crate::compute;
-use crate::error::{KernelError, Place};
+use crate::error::{InstructionPlace, KernelError};
 use crate::memory::{SHARED_WINDOW_HIGH, SharedPlace, generic};
 use crate::observer::CoreEvent;
 use crate::port::{Origin, Reply, Request, Transfer};
@@ -142,7 +142,7 @@ impl Core<'_> {
             }
             Operation::Collective(collective) => self.collective(at, warp, collective)?,
             Operation::Control(control) => return self.control(at, warp, control),
-            Operation::Lacking => {
+            Operation::Unsupported => {
                 return Err(ExecError::operand(pc, "an instruction that was not decoded".into()));
             }
         }
@@ -217,11 +217,11 @@ impl Core<'_> {
 /// An error of an instruction whose place is not yet written out.
 pub(super) struct ExecError {
     pc: u32,
-    at: Box<dyn FnOnce(Place) -> KernelError>,
+    at: Box<dyn FnOnce(InstructionPlace) -> KernelError>,
 }
 
 impl ExecError {
-    fn new(pc: u32, at: impl FnOnce(Place) -> KernelError + 'static) -> ExecError {
+    fn new(pc: u32, at: impl FnOnce(InstructionPlace) -> KernelError + 'static) -> ExecError {
         ExecError { pc, at: Box::new(at) }
     }
 

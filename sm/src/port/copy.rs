@@ -134,7 +134,7 @@ impl Copy {
 }
 
 /// Step of a thread for which an arrival has to wait.
-enum Step {
+enum ArrivalStep {
     /// A copy; done or not.
     Copy { number: u64, done: bool },
     /// An arrival that waits for the copies before it.
@@ -197,7 +197,7 @@ pub(crate) struct CopyEngine {
     /// Numbers of those with something to hand to the port, in turn.
     active: VecDeque<u64>,
     /// By warp slot and lane, as [`thread`] numbers them.
-    threads: Vec<VecDeque<Step>>,
+    threads: Vec<VecDeque<ArrivalStep>>,
     /// Copies that need the allocation of each slot.
     users: Vec<u32>,
 }
@@ -232,7 +232,7 @@ impl CopyEngine {
     }
 
     /// Steps of a thread.
-    fn steps(&mut self, at: (usize, u32)) -> &mut VecDeque<Step> {
+    fn steps(&mut self, at: (usize, u32)) -> &mut VecDeque<ArrivalStep> {
         let at = thread(at);
         if at >= self.threads.len() {
             self.threads.resize_with(at + 1, VecDeque::new);
@@ -256,7 +256,7 @@ impl CopyEngine {
     /// Starts a copy that the thread's next arrival waits for; gives its number.
     pub(crate) fn start_counted(&mut self, cycle: u64, asker: Asker, payload: Payload) -> u64 {
         let number = self.add(asker, Some(payload), None, true);
-        self.steps((asker.warp, asker.lane)).push_back(Step::Copy { number, done: false });
+        self.steps((asker.warp, asker.lane)).push_back(ArrivalStep::Copy { number, done: false });
         self.wait_for_latency(cycle, number);
         number
     }
@@ -265,7 +265,7 @@ impl CopyEngine {
     pub(crate) fn arrive(&mut self, asker: Asker, completion: Completion) -> u64 {
         let number = self.add(asker, None, Some(completion), false);
         let thread = (asker.warp, asker.lane);
-        self.steps(thread).push_back(Step::Arrival(number));
+        self.steps(thread).push_back(ArrivalStep::Arrival(number));
         self.go_on(thread);
         number
     }
@@ -275,14 +275,14 @@ impl CopyEngine {
         let steps = self.steps(thread);
         // Of a thread with nothing on its way the group is done.
         if !steps.is_empty() {
-            steps.push_back(Step::End);
+            steps.push_back(ArrivalStep::End);
         }
     }
 
     /// Groups of the thread that are on their way, or were ended after one that is.
     pub(crate) fn groups(&self, at: (usize, u32)) -> usize {
         let steps = self.threads.get(thread(at));
-        steps.map_or(0, |steps| steps.iter().filter(|step| matches!(step, Step::End)).count())
+        steps.map_or(0, |steps| steps.iter().filter(|step| matches!(step, ArrivalStep::End)).count())
     }
 
     fn add(
@@ -456,7 +456,7 @@ impl CopyEngine {
         if copy.counted {
             let thread = (copy.asker.warp, copy.asker.lane);
             for step in self.steps(thread) {
-                if let Step::Copy { number: other, done } = step {
+                if let ArrivalStep::Copy { number: other, done } = step {
                     *done |= *other == number;
                 }
             }
@@ -468,8 +468,10 @@ impl CopyEngine {
     /// Strikes the copies of a thread that are done, and lets the arrivals go that wait for no other.
     fn go_on(&mut self, at: (usize, u32)) {
         let Some(steps) = self.threads.get_mut(thread(at)) else { return };
-        while let Some(Step::Copy { done: true, .. } | Step::Arrival(_) | Step::End) = steps.front() {
-            if let Some(Step::Arrival(number)) = steps.pop_front() {
+        while let Some(ArrivalStep::Copy { done: true, .. } | ArrivalStep::Arrival(_) | ArrivalStep::End) =
+            steps.front()
+        {
+            if let Some(ArrivalStep::Arrival(number)) = steps.pop_front() {
                 self.active.push_back(number);
             }
         }

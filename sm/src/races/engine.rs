@@ -3,7 +3,7 @@
 use super::clock::{Clock, Row};
 use super::finding::{Findings, Party, RaceKind, Site, Strength};
 use super::shadow::{Accessor, Record, Shadow};
-use super::sync::{Place, Release, Sync};
+use super::sync::{Release, Sync, SyncPlace};
 use super::warp::{Barrier, Fence, Meeting, Waits, Warp, released};
 use crate::observer::{CopyDone, CopyStart, Memory, Threads};
 use crate::warp::lanes;
@@ -220,7 +220,7 @@ impl Engine {
         let places = |mask: u32| {
             let word = move |lane: usize| {
                 words(touch.addresses[lane], touch.bytes)
-                    .map(|(word, _)| Place { memory: touch.memory, word })
+                    .map(|(word, _)| SyncPlace { memory: touch.memory, word })
             };
             lanes(mask & touch.threads.mask).flat_map(move |lane| word(lane).map(move |place| (lane, place)))
         };
@@ -242,14 +242,14 @@ impl Engine {
 
     /// Lanes make words mbarrier objects; the access itself is told of by [`Engine::access`].
     pub(super) fn init(&mut self, memory: Memory, address: u64, bits: u64) {
-        self.sync.init(Place { memory, word: address / 4 }, bits);
+        self.sync.init(SyncPlace { memory, word: address / 4 }, bits);
     }
 
     /// A lane has worked on an mbarrier object with the count `b`, or was told that the phase of the parity in its bit 31
     /// is complete.
     pub(super) fn object(&mut self, touch: &Touch<'_>, lane: usize, op: Op, b: u64) {
         let Some((site, warp, at)) = find(&mut self.ctas, touch.threads) else { return };
-        let place = Place { memory: touch.memory, word: touch.addresses[lane & 31] / 4 };
+        let place = SyncPlace { memory: touch.memory, word: touch.addresses[lane & 31] / 4 };
         if matches!(op, Op::MbarTestWait | Op::MbarTryWait) {
             let learnt: Vec<Release> = self.sync.phase(place, b >> 31 & 1 != 0).cloned().collect();
             return self.acquire(touch.threads, touch.rule, site, learnt.iter());
@@ -359,10 +359,10 @@ impl Engine {
         let site = self.ctas.get(&cta).map(|cta| cta.site);
         let release = self.copies.remove(&number);
         let release = release.map(|release| Release { site: site.unwrap_or(release.site), ..release });
-        let place = Place { memory, word: address / 4 };
+        let place = SyncPlace { memory, word: address / 4 };
         if op == Op::MbarArriveSm80 {
             // Objects of two words are waited for by loads of the high one.
-            let high = Place { word: place.word + 1, ..place };
+            let high = SyncPlace { word: place.word + 1, ..place };
             self.sync.write(high, true, release.into_iter());
         } else {
             self.sync.arrive(place, op, b, release.into_iter());

@@ -29,7 +29,7 @@ pub(super) fn merge(releases: &mut Vec<Release>, new: Release) {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct SyncPlace {
     pub(super) memory: Memory,
     /// Byte address divided by four.
     pub(super) word: u64,
@@ -66,18 +66,18 @@ impl Object {
 /// Everything released through memory.
 #[derive(Default)]
 pub(super) struct Sync {
-    words: HashMap<Place, Vec<Release>>,
-    objects: HashMap<Place, Object>,
+    words: HashMap<SyncPlace, Vec<Release>>,
+    objects: HashMap<SyncPlace, Object>,
 }
 
 impl Sync {
     /// Releases that a read of a word acquires.
-    pub(super) fn read(&self, place: Place) -> &[Release] {
+    pub(super) fn read(&self, place: SyncPlace) -> &[Release] {
         self.words.get(&place).map_or(&[], Vec::as_slice)
     }
 
     /// An atomic has written a word; one that has read it as well goes on with what others have released.
-    pub(super) fn write(&mut self, place: Place, reads: bool, releases: impl Iterator<Item = Release>) {
+    pub(super) fn write(&mut self, place: SyncPlace, reads: bool, releases: impl Iterator<Item = Release>) {
         let mut releases = releases.peekable();
         if releases.peek().is_none() && !self.words.contains_key(&place) {
             return;
@@ -90,19 +90,25 @@ impl Sync {
     }
 
     /// A word has become an mbarrier object.
-    pub(super) fn init(&mut self, place: Place, bits: u64) {
+    pub(super) fn init(&mut self, place: SyncPlace, bits: u64) {
         self.objects.insert(place, Object { bits, ..Object::default() });
     }
 
     /// An operation has been done on an mbarrier object.
-    pub(super) fn arrive(&mut self, place: Place, op: Op, b: u64, releases: impl Iterator<Item = Release>) {
+    pub(super) fn arrive(
+        &mut self,
+        place: SyncPlace,
+        op: Op,
+        b: u64,
+        releases: impl Iterator<Item = Release>,
+    ) {
         let object = self.objects.entry(place).or_default();
         releases.for_each(|release| merge(&mut object.filling, release));
         object.apply(op, b);
     }
 
     /// What a thread learns that was told that the phase of this parity is complete.
-    pub(super) fn phase(&self, place: Place, odd: bool) -> impl Iterator<Item = &Release> {
+    pub(super) fn phase(&self, place: SyncPlace, odd: bool) -> impl Iterator<Item = &Release> {
         let object = self.objects.get(&place);
         let complete = object.map(|o| &o.complete[usize::from(odd)]);
         // What ended the phase may be on its way to us still, by the other port.
@@ -112,7 +118,7 @@ impl Sync {
 
     /// The shared memory of a CTA is no longer there.
     pub(super) fn end(&mut self, cta: u32) {
-        let stays = |place: &Place| place.memory != Memory::Shared(cta);
+        let stays = |place: &SyncPlace| place.memory != Memory::Shared(cta);
         self.words.retain(|place, _| stays(place));
         self.objects.retain(|place, _| stays(place));
     }

@@ -332,7 +332,7 @@ enum Phase {
 }
 
 /// What is tried with a line that waits.
-struct Question<'a> {
+struct PtxQuery<'a> {
     what: &'static str,
     threads: &'static [u32],
     /// One object for all, or one for each.
@@ -350,8 +350,8 @@ fn waits(spelling: &Spelling, layout: BarrierLayout) -> Vec<PtxCase> {
     steps.extend([PtxStep::Wait, PtxStep::Arrive(1)]);
     let second = PtxStart { count: Some(3), steps };
     let alone =
-        |what, start, phases| Question { what, threads: &[3], starts: vec![start], phases, late: None };
-    let together = |what, start, phases| Question { threads: &[1, 4, 5], ..alone(what, start, phases) };
+        |what, start, phases| PtxQuery { what, threads: &[3], starts: vec![start], phases, late: None };
+    let together = |what, start, phases| PtxQuery { threads: &[1, 4, 5], ..alone(what, start, phases) };
     let questions = [
         alone("an open phase", &open, &[Current]),
         alone("the phase before the first", &open, &[Before]),
@@ -360,15 +360,15 @@ fn waits(spelling: &Spelling, layout: BarrierLayout) -> Vec<PtxCase> {
         alone("the second phase", &second, &[Current]),
         together("an open phase, by several", &open, &[Current; 3]),
         together("two phases at once", &second, &[Before, Current, Before]),
-        Question {
+        PtxQuery {
             starts: vec![&open, &complete, &second],
             ..together("objects apart", &open, &[Current, Before, Current])
         },
-        Question {
+        PtxQuery {
             late: Some(Late::InTryWait),
             ..together("a phase completed meanwhile", &open, &[Current; 3])
         },
-        Question {
+        PtxQuery {
             late: Some(Late::InHint),
             ..alone("a phase completed within the hint", &open, &[Current])
         },
@@ -377,8 +377,8 @@ fn waits(spelling: &Spelling, layout: BarrierLayout) -> Vec<PtxCase> {
 }
 
 /// The case of a question, if the line can ask it.
-fn wait(spelling: &Spelling, layout: BarrierLayout, question: &Question<'_>) -> Option<PtxCase> {
-    let Question { what, threads, starts, phases, late } = question;
+fn wait(spelling: &Spelling, layout: BarrierLayout, question: &PtxQuery<'_>) -> Option<PtxCase> {
+    let PtxQuery { what, threads, starts, phases, late } = question;
     let apart = starts.len() > 1;
     let long = match spelling.hint {
         SpelledOperand::KernelRegister => true,

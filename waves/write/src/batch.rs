@@ -31,7 +31,7 @@ enum Record {
 
 /// An entry of a batch, as the thread takes it. Signals go by number.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Step<'a, T> {
+pub(crate) enum BatchEntry<'a, T> {
     /// A signal of at most 128 bits is set.
     Number(u32, u128),
     /// A signal of any width, or a text.
@@ -117,7 +117,7 @@ impl<T> Batch<T> {
     }
 
     /// The entries, in order.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = Step<'_, T>> {
+    pub(crate) fn steps(&self) -> impl Iterator<Item = BatchEntry<'_, T>> {
         let (mut wide, mut bytes, mut deferred) = (self.wide.iter(), &self.bytes[..], self.deferred.iter());
         let mut wide = move || *wide.next().expect("one for each such record");
         let mut some = move |count: u32| {
@@ -126,15 +126,15 @@ impl<T> Batch<T> {
             first
         };
         self.records.iter().map(move |record| match *record {
-            Record::Narrow(signal, value) => Step::Number(signal, value.into()),
-            Record::Wide(signal) => Step::Number(signal, wide()),
-            Record::Bytes(signal, length) => Step::Bytes(signal, some(length)),
-            Record::Stem(length) => Step::Stem(some(length)),
-            Record::Numbered(signal, number) => Step::Numbered(signal, number),
-            Record::Happens(signal) => Step::Happens(signal),
-            Record::Deferred => Step::Deferred(deferred.next().expect("one for each such record")),
-            Record::Tick(cycle) => Step::Tick(cycle),
-            Record::End(time) => Step::End(time),
+            Record::Narrow(signal, value) => BatchEntry::Number(signal, value.into()),
+            Record::Wide(signal) => BatchEntry::Number(signal, wide()),
+            Record::Bytes(signal, length) => BatchEntry::Bytes(signal, some(length)),
+            Record::Stem(length) => BatchEntry::Stem(some(length)),
+            Record::Numbered(signal, number) => BatchEntry::Numbered(signal, number),
+            Record::Happens(signal) => BatchEntry::Happens(signal),
+            Record::Deferred => BatchEntry::Deferred(deferred.next().expect("one for each such record")),
+            Record::Tick(cycle) => BatchEntry::Tick(cycle),
+            Record::End(time) => BatchEntry::End(time),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The values of a trace, on the thread that writes it: those that changed go to the file.
 
 use crate::Comparison;
-use crate::batch::{Batch, Step};
+use crate::batch::{Batch, BatchEntry};
 use crate::definition::{Declared, Definition, Signal, SignalKind};
 use crate::format::{self, Change, Entry, Format};
 use crate::vcd::ChangeLines;
@@ -149,9 +149,9 @@ impl WaveValues {
     ) -> io::Result<()> {
         for step in batch.steps() {
             match step {
-                Step::Number(signal, value) => self.set(Signal(signal), value),
-                Step::Bytes(signal, bytes) => self.set_bytes(signal, bytes),
-                Step::Stem(stem) => {
+                BatchEntry::Number(signal, value) => self.set(Signal(signal), value),
+                BatchEntry::Bytes(signal, bytes) => self.set_bytes(signal, bytes),
+                BatchEntry::Stem(stem) => {
                     // White space at its end is in the middle of a text.
                     self.word.clear();
                     self.word.extend_from_slice(stem);
@@ -160,7 +160,7 @@ impl WaveValues {
                     format::word(&mut self.stem, &self.word);
                     self.stem.pop();
                 }
-                Step::Numbered(signal, number) => {
+                BatchEntry::Numbered(signal, number) => {
                     let mut text = std::mem::take(&mut self.stem);
                     let length = text.len();
                     text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
@@ -168,14 +168,14 @@ impl WaveValues {
                     text.truncate(length);
                     self.stem = text;
                 }
-                Step::Happens(signal) => {
+                BatchEntry::Happens(signal) => {
                     let slot = &mut self.slots[signal as usize];
                     slot.touch(signal, &mut self.touched);
                     slot.is_set = true;
                 }
-                Step::Deferred(cycle) => deferred.set(self, cycle),
-                Step::Tick(cycle) => self.tick(cycle, format)?,
-                Step::End(time) => {
+                BatchEntry::Deferred(cycle) => deferred.set(self, cycle),
+                BatchEntry::Tick(cycle) => self.tick(cycle, format)?,
+                BatchEntry::End(time) => {
                     // The rising edge that ends the last cycle.
                     format.entry(Entry::Time(time))?;
                     self.set_changed(self.clock, 1);

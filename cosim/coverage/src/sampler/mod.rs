@@ -43,7 +43,7 @@ use hits::Hits;
 use in_flight::{InFlightRequest, InFlightRequests, of_lane_0};
 use ports::{Ports, Table, answers};
 use shadow::Shadow;
-use step::{Step, Winners, winner};
+use step::{MemoryStep, Winners, winner};
 use tags::Tags;
 use waits::{Waiter, Waits};
 
@@ -283,8 +283,18 @@ impl Sampler {
         if let (Some((op, size)), Some(kind), true) = (request.kind, request.pipeline_kind, pass.banks != 0) {
             let width = Width::new(size);
             let winners = &self.winners[at(pass)];
-            let step =
-                Step { config: &self.config, request, pass, winners, banks, number, op, size, kind, width };
+            let step = MemoryStep {
+                config: &self.config,
+                request,
+                pass,
+                winners,
+                banks,
+                number,
+                op,
+                size,
+                kind,
+                width,
+            };
             if op.is_mbarrier() {
                 object::objects(&step, &mut self.hits, &mut self.shadow);
             } else {

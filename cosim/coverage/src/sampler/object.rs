@@ -6,7 +6,7 @@ use atoms_ops::Op;
 
 use super::hits::Hits;
 use super::shadow::Shadow;
-use super::step::Step;
+use super::step::MemoryStep;
 use crate::groups::objects::{
     CompletingOp, Completion, Count, CountingOp, Counts, DroppingOp, Edge, Expected, ExpectedAfter, Extra,
     Layout, LayoutOp, Left, Live, LiveObject, MergedCompletions, NearCompletion, OldPending, Pending,
@@ -16,7 +16,7 @@ use crate::groups::requests::WideAccess;
 use crate::groups::values::{AnyOp, Bank, Few, Width};
 
 /// Samples a pass on mbarrier objects.
-pub(super) fn objects(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow) {
+pub(super) fn objects(step: &MemoryStep<'_>, hits: &mut Hits, shadow: &mut Shadow) {
     for low in accesses(step.pass.banks, 2) {
         let lane = step.lane(low);
         let words = [low, low | 1].map(|bank| step.reach(hits, shadow, lane, bank));
@@ -29,7 +29,7 @@ pub(super) fn objects(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow) {
 }
 
 /// Samples a step of the object that begins in bank `low`.
-fn one(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow, low: usize, old: u64) {
+fn one(step: &MemoryStep<'_>, hits: &mut Hits, shadow: &mut Shadow, low: usize, old: u64) {
     let lane = step.lane(low);
     let row = step.request.row[lane];
     let before = MbarObject::decode(old);
@@ -99,7 +99,7 @@ fn near(hits: &mut Hits, op: SteppingOp, after: MbarObject) {
     hits.hit(NearCompletion, (op, left));
 }
 
-fn counts(step: &Step<'_>, hits: &mut Hits, before: MbarObject, operand: u32) {
+fn counts(step: &MemoryStep<'_>, hits: &mut Hits, before: MbarObject, operand: u32) {
     if let Some(op) = DroppingOp::new(step.op) {
         let counted = matches!(step.op, Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete);
         let dropped = if counted { operand } else { 1 };

@@ -20,7 +20,7 @@ use crate::groups::requests::{Byte, Crossbar, Sign, SubWord, WideAccess};
 use crate::groups::values::{AnyOp, AnySize, Bank, Kind, Lane as LaneNumber, PlainOp, Port, Width};
 
 /// A pass as it meets memory.
-pub(super) struct Step<'a> {
+pub(super) struct MemoryStep<'a> {
     pub(super) config: &'a Config,
     pub(super) request: &'a InFlightRequest,
     pub(super) pass: &'a PassIssued,
@@ -34,7 +34,7 @@ pub(super) struct Step<'a> {
     pub(super) width: Width,
 }
 
-impl Step<'_> {
+impl MemoryStep<'_> {
     /// The lane that works on a bank.
     #[inline(always)]
     pub(super) fn lane(&self, bank: usize) -> usize {

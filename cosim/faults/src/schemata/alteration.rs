@@ -129,21 +129,21 @@ pub struct AlterationSite {
     pub text: String,
     pub kind: SiteKind,
     /// Where all of that is in the source.
-    pub(crate) place: Place,
+    pub(crate) place: SourceRange,
 }
 
 /// Bytes of the source that an alteration is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SourceRange {
     pub(crate) whole: Range<usize>,
     /// Its operands, where it has one or two; else both are empty.
     pub(crate) operands: [Range<usize>; 2],
 }
 
-impl Place {
+impl SourceRange {
     /// Of something without operands, as far as alterations are concerned.
-    pub(crate) fn of(whole: &Range<usize>) -> Place {
-        Place { whole: whole.clone(), operands: [whole.end..whole.end, whole.end..whole.end] }
+    pub(crate) fn of(whole: &Range<usize>) -> SourceRange {
+        SourceRange { whole: whole.clone(), operands: [whole.end..whole.end, whole.end..whole.end] }
     }
 }
 
@@ -151,7 +151,7 @@ impl AlterationSite {
     /// `source`, of which this is a site, as a text of its own that is altered so: for a reader, and for tools that
     /// cannot read switches.
     pub fn altered_source(&self, source: &str, by: Alteration) -> String {
-        let Place { whole, operands: [first, second] } = &self.place;
+        let SourceRange { whole, operands: [first, second] } = &self.place;
         let text = &source[whole.clone()];
         let operand = |range: &Range<usize>| format!("({})", &source[range.clone()]);
         let new = match by {

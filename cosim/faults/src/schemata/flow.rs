@@ -3,7 +3,7 @@
 use crate::schemata::insert::WeaveError;
 use crate::schemata::parser::parse;
 use crate::schemata::syntax::{
-    Direction, Expr, Function, Instance, Item, Node, Select, Stmt, StmtNode, Unit,
+    Direction, Expr, Function, Instance, Item, Node, Select, SourceUnit, Stmt, StmtNode,
 };
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::ops::Range;
@@ -20,7 +20,7 @@ const CONDITION: u32 = 5;
 #[derive(Clone, Debug, Default)]
 pub struct DataFlow {
     /// What writes each signal, `module.signal` or `module.function.variable`.
-    writers: HashMap<String, Vec<Step>>,
+    writers: HashMap<String, Vec<SignalWrite>>,
 }
 
 /// A source and a line of it, from 1.
@@ -28,7 +28,7 @@ pub type RtlLine = (String, usize);
 
 /// One write of a signal.
 #[derive(Clone, Debug)]
-struct Step {
+struct SignalWrite {
     cost: u32,
     /// Lines of it, and what more it costs to get to each.
     lines: Vec<(RtlLine, u32)>,
@@ -46,7 +46,7 @@ impl DataFlow {
             let units = parse(text).map_err(|error| WeaveError { file: file.clone(), error })?;
             files.push((file, text, units));
         }
-        let all: Vec<&Unit> = files.iter().flat_map(|(_, _, units)| units).collect();
+        let all: Vec<&SourceUnit> = files.iter().flat_map(|(_, _, units)| units).collect();
         let mut flow = DataFlow::default();
         for (file, text, units) in &files {
             for unit in units {
@@ -94,8 +94,8 @@ impl DataFlow {
 struct Reader<'a> {
     file: &'a str,
     text: &'a str,
-    unit: &'a Unit,
-    all: &'a [&'a Unit],
+    unit: &'a SourceUnit,
+    all: &'a [&'a SourceUnit],
     /// The function that is read, and what is its own.
     function: Option<(&'a Function, HashSet<&'a str>)>,
     /// Conditions around the statement that is read.
@@ -136,9 +136,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The function that is called `name` here, and where it is.
-    fn callee(&self, name: &str) -> Option<(&'a Unit, &'a Function)> {
+    fn callee(&self, name: &str) -> Option<(&'a SourceUnit, &'a Function)> {
         let name = name.rsplit("::").next().unwrap_or(name);
-        let in_unit = |unit: &'a Unit| {
+        let in_unit = |unit: &'a SourceUnit| {
             unit.items.iter().find_map(|placed| match &placed.item {
                 Item::Function(function) if function.name == name => Some((unit, function)),
                 Item::Function(_)
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
             let more = CONDITION * (1 + outwards as u32);
             lines.extend(self.lines(&condition.span).map(|line| (line, more)));
         }
-        self.flow.writers.entry(signal).or_default().push(Step { cost, lines, reads });
+        self.flow.writers.entry(signal).or_default().push(SignalWrite { cost, lines, reads });
     }
 
     /// Signals that an expression reads; those of calls in it as well.
@@ -267,7 +267,7 @@ impl<'a> Reader<'a> {
     /// An argument of a call: the conditions around it do not matter for its value.
     fn step_alone(&mut self, signal: String, span: &Range<usize>, reads: Vec<String>) {
         let lines = self.lines(span).map(|line| (line, 0)).collect();
-        self.flow.writers.entry(signal).or_default().push(Step { cost: CONNECTION, lines, reads });
+        self.flow.writers.entry(signal).or_default().push(SignalWrite { cost: CONNECTION, lines, reads });
     }
 
     fn instance(&mut self, instance: &'a Instance) {

@@ -1,7 +1,7 @@
 //! Alterations woven into sources, each behind a switch.
 
 use crate::schemata::SyntaxError;
-use crate::schemata::alteration::{AlterationSite, Place, SiteKind, table};
+use crate::schemata::alteration::{AlterationSite, SiteKind, SourceRange, table};
 use crate::schemata::parser::{opaque_names, parse};
 use crate::schemata::syntax::{Expr, Item, Node, Select, Stmt, StmtNode};
 use std::collections::{BTreeMap, BTreeSet};
@@ -206,11 +206,11 @@ struct Weaver<'a> {
 impl Weaver<'_> {
     /// A new site, written at `span` and with its line at `at`; gives its switch.
     fn site(&mut self, kind: SiteKind, span: &Range<usize>, at: usize) -> String {
-        self.site_of(kind, Place::of(span), at)
+        self.site_of(kind, SourceRange::of(span), at)
     }
 
     /// As [`Self::site`], of something with operands.
-    fn site_of(&mut self, kind: SiteKind, place: Place, at: usize) -> String {
+    fn site_of(&mut self, kind: SiteKind, place: SourceRange, at: usize) -> String {
         let line = line_of(self.text, at);
         let switch = format!("{CHOICE}[{}]", self.sites.len());
         let text = one_line(&self.text[place.whole.clone()]);
@@ -356,7 +356,7 @@ impl Weaver<'_> {
                 let inner = if sign == "!" { Role::Truth } else { Role::Value };
                 if sign == "~" {
                     let end = span.end;
-                    let place = Place { whole: span.clone(), operands: [value.span.clone(), end..end] };
+                    let place = SourceRange { whole: span.clone(), operands: [value.span.clone(), end..end] };
                     let value = self.expression(value, Role::Value);
                     let switch = self.site_of(SiteKind::Complement, place, span.start);
                     return format!("(({value}) ^ (({switch}[0]) ? '0 : '1))");
@@ -456,7 +456,7 @@ impl Weaver<'_> {
         };
         let role = if matches!(kind, SiteKind::Logic(_)) { Role::Truth } else { Role::Value };
         let (a, b) = (self.expression(first, role), self.expression(second, role));
-        let place = Place { whole: span.clone(), operands: [first.span.clone(), second.span.clone()] };
+        let place = SourceRange { whole: span.clone(), operands: [first.span.clone(), second.span.clone()] };
         let switch = self.site_of(kind, place, at);
         Ok(match kind {
             SiteKind::Logic(_) => {

@@ -5,7 +5,7 @@ mod item;
 mod statement;
 
 use crate::schemata::lexer::{Kind, Token, tokens};
-use crate::schemata::syntax::Unit;
+use crate::schemata::syntax::SourceUnit;
 use crate::schemata::{SyntaxError, WeaveError};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use std::ops::Range;
 ///
 /// # Errors
 /// [`SyntaxError`] with the first place that is none of the constructs that the design uses.
-pub(crate) fn parse(text: &str) -> Result<Vec<Unit>, SyntaxError> {
+pub(crate) fn parse(text: &str) -> Result<Vec<SourceUnit>, SyntaxError> {
     let tokens = tokens(text)?;
     let mut parser = Parser { text, tokens, at: 0 };
     let mut units = Vec::new();

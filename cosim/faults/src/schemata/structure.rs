@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::schemata::alteration::{AlterationSite, Place, SiteKind};
+use crate::schemata::alteration::{AlterationSite, SiteKind, SourceRange};
 use crate::schemata::insert::{WeaveError, line_of, one_line};
 use crate::schemata::lexer::{Kind, Token, tokens};
 
@@ -88,7 +88,7 @@ impl<'a> Scan<'a> {
             line: line_of(self.text, shown.start),
             text: one_line(&self.text[shown]),
             kind,
-            place: Place::of(&whole),
+            place: SourceRange::of(&whole),
         });
     }
 

@@ -145,7 +145,7 @@ pub(crate) struct Placed {
 
 /// A module or a package.
 #[derive(Clone, Debug)]
-pub(crate) struct Unit {
+pub(crate) struct SourceUnit {
     pub(crate) name: String,
     /// Its ports in order; none of a package.
     pub(crate) ports: Vec<Port>,

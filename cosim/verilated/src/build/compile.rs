@@ -31,7 +31,7 @@ pub(crate) enum Speed {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Unit {
+pub(crate) struct CompileUnit {
     pub(crate) source: PathBuf,
     pub(crate) speed: Speed,
     pub(crate) object: PathBuf,
@@ -62,11 +62,11 @@ pub(crate) fn gather(
     fast.chain([("slow.cpp".to_owned(), setup, slow)]).filter(|unit| !unit.2.is_empty()).collect()
 }
 
-impl Unit {
+impl CompileUnit {
     /// `source`, compiled to a file of the same name in `dir`.
     pub(crate) fn new(source: PathBuf, speed: Speed, dir: &Path) -> Self {
         let object = dir.join(source.file_name().unwrap_or_default()).with_extension("o");
-        Unit { source, speed, object }
+        CompileUnit { source, speed, object }
     }
 
     fn name(&self) -> String {
@@ -86,7 +86,7 @@ pub(crate) struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    fn command(&self, unit: &Unit) -> Command {
+    fn command(&self, unit: &CompileUnit) -> Command {
         let compiler = &self.tools.compiler;
         let mut command = Command::new(&compiler.program);
         command.args(compiler.flags(self.variant)).arg(compiler.level(unit.speed));
@@ -103,7 +103,7 @@ impl Setup<'_> {
     /// Compiles `units`, the first ones first.
     pub(crate) fn compile(
         &self,
-        units: &[Unit],
+        units: &[CompileUnit],
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(), BuildError> {
         let total = units.len();

@@ -6,7 +6,7 @@ pub(crate) mod runtime;
 
 use crate::abi::ABI_VERSION;
 use crate::bank_names;
-use crate::build::compile::{CAPTURE, Setup, Speed, Unit};
+use crate::build::compile::{CAPTURE, CompileUnit, Setup, Speed};
 use crate::key::{Key, processor};
 use crate::ports::{self, Banks, Widths};
 use crate::store::entry::{BuildDir, LIBRARY};
@@ -260,7 +260,11 @@ fn verilate(
 }
 
 /// Writes the shim beside the generated C++ in `generated`, and lists what is to be compiled.
-fn translation_units(spec: &BuildSpec, shop: &BuildDir, generated: &Path) -> Result<Vec<Unit>, BuildError> {
+fn translation_units(
+    spec: &BuildSpec,
+    shop: &BuildDir,
+    generated: &Path,
+) -> Result<Vec<CompileUnit>, BuildError> {
     let headers = bank_names::headers(generated)?;
     let model = headers.iter().find(|header| header.name == format!("{MODEL}.h"));
     let differences = ports::differences(model.map_or("", |header| &header.text), widths(spec));
@@ -286,7 +290,7 @@ fn translation_units(spec: &BuildSpec, shop: &BuildDir, generated: &Path) -> Res
     let mut units = Vec::new();
     for (name, speed, sources) in compile::gather(sized, SHIM_FILE, setup_speed(spec)) {
         let text: String = sources.iter().map(|source| format!("#include \"{source}\"\n")).collect();
-        units.push(Unit::new(shop.write(&name, text)?, speed, shop.dir()));
+        units.push(CompileUnit::new(shop.write(&name, text)?, speed, shop.dir()));
     }
     Ok(units)
 }

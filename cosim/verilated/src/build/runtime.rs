@@ -1,6 +1,6 @@
 //! Verilator's runtime, compiled once and shared by all libraries of a cache.
 
-use crate::build::compile::{CAPTURE, Setup, Speed, Unit};
+use crate::build::compile::{CAPTURE, CompileUnit, Setup, Speed};
 use crate::key::{Key, processor};
 use crate::store::entry::{self, BuildDir, Entry};
 use crate::{BuildError, Progress, Toolchain, Variant};
@@ -47,10 +47,10 @@ pub(crate) fn objects(root: &Path, tools: &Toolchain, variant: Variant) -> Resul
     let own = own(variant);
     key = key.with_all(own.iter().map(|(_, text)| text));
     // Our own sources are in `dir`, with the objects.
-    let units_in = |dir: &Path| -> Vec<Unit> {
+    let units_in = |dir: &Path| -> Vec<CompileUnit> {
         let sources = SOURCES.map(|name| include.join(name)).into_iter();
         let sources = sources.chain(own.iter().map(|(name, _)| dir.join(name)));
-        sources.map(|source| Unit::new(source, Speed::Fast, dir)).collect()
+        sources.map(|source| CompileUnit::new(source, Speed::Fast, dir)).collect()
     };
     let make = |shop: &BuildDir, progress: &mut dyn FnMut(&Progress)| {
         let prepared = shop.folder("runtime")?;

@@ -2,7 +2,7 @@
 
 use crate::group::ToolGroup;
 use crate::store::lock::{Asked, Lock};
-use crate::store::manifest::{self, InUse, State, private_dir};
+use crate::store::manifest::{self, EntryState, InUse, private_dir};
 use crate::{BuildError, Progress, owner};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -39,7 +39,7 @@ pub(crate) fn entry<E: From<BuildError>>(
     let found = |built: bool, progress: &mut dyn FnMut(&Progress)| -> Option<Entry> {
         // The mark first: what is marked is not evicted between our look and its use.
         let in_use = InUse::mark(&dir);
-        if manifest::inspect(&dir) != State::Whole {
+        if manifest::inspect(&dir) != EntryState::Whole {
             return None;
         }
         if !built {
@@ -56,7 +56,7 @@ pub(crate) fn entry<E: From<BuildError>>(
     if let Some(entry) = found(false, progress) {
         return Ok(entry);
     }
-    if let State::Damaged(reason) = manifest::inspect(&dir) {
+    if let EntryState::Damaged(reason) = manifest::inspect(&dir) {
         manifest::discard(&dir).map_err(cache)?;
         progress(&Progress::Discarded(key.clone(), reason));
     }

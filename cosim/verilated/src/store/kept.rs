@@ -5,7 +5,7 @@
 
 use crate::key::Key;
 use crate::store::entry::{entry, own};
-use crate::store::manifest::{self, InUse, State};
+use crate::store::manifest::{self, EntryState, InUse};
 use crate::{BuildError, Cache, Library, Progress, Snapshot, store::evict};
 use std::path::PathBuf;
 
@@ -54,12 +54,12 @@ impl Cache {
         own(&dir).ok()?;
         let _in_use = InUse::mark(&dir);
         match manifest::inspect(&dir) {
-            State::Absent => None,
-            State::Whole => {
+            EntryState::Absent => None,
+            EntryState::Whole => {
                 let state = std::fs::read(dir.join(STATE)).ok()?;
                 Some(Snapshot::new(library, clocks, state))
             }
-            State::Damaged(reason) => {
+            EntryState::Damaged(reason) => {
                 let _ = manifest::discard(&dir);
                 progress(&Progress::Discarded(name, reason));
                 None

@@ -13,7 +13,7 @@ pub(crate) const MANIFEST: &str = "manifest";
 
 /// What is found at the place of an entry.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum EntryState {
     /// Every file is as the manifest says.
     Whole,
     Absent,
@@ -73,13 +73,13 @@ pub(crate) fn seal(dir: &Path) -> io::Result<()> {
 }
 
 /// Holds the entry at `dir` against its manifest.
-pub(crate) fn inspect(dir: &Path) -> State {
+pub(crate) fn inspect(dir: &Path) -> EntryState {
     if !dir.exists() {
-        return State::Absent;
+        return EntryState::Absent;
     }
     match first_damage(dir) {
-        None => State::Whole,
-        Some(damage) => State::Damaged(damage),
+        None => EntryState::Whole,
+        Some(damage) => EntryState::Damaged(damage),
     }
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn discard(dir: &Path) -> io::Result<()> {
         result => result?,
     }
     // Another process may have put a new entry there between our look and our move.
-    if inspect(&aside) == State::Whole && std::fs::rename(&aside, dir).is_ok() {
+    if inspect(&aside) == EntryState::Whole && std::fs::rename(&aside, dir).is_ok() {
         return Ok(());
     }
     std::fs::remove_dir_all(&aside)
@@ -173,14 +173,14 @@ mod tests {
         for (reason, damage) in cases {
             let dir = tempfile::tempdir().unwrap();
             let entry = entry(dir.path());
-            assert_eq!(inspect(&entry), State::Whole);
+            assert_eq!(inspect(&entry), EntryState::Whole);
             damage(&entry).unwrap();
             match inspect(&entry) {
-                State::Damaged(found) => assert!(found.starts_with(reason), "{found}"),
+                EntryState::Damaged(found) => assert!(found.starts_with(reason), "{found}"),
                 other => panic!("{reason}: {other:?}"),
             }
             discard(&entry).unwrap();
-            assert_eq!(inspect(&entry), State::Absent);
+            assert_eq!(inspect(&entry), EntryState::Absent);
         }
     }
 
@@ -189,7 +189,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let entry = entry(dir.path());
         discard(&entry).unwrap();
-        assert_eq!(inspect(&entry), State::Whole);
+        assert_eq!(inspect(&entry), EntryState::Whole);
     }
 
     #[test]
@@ -200,6 +200,6 @@ mod tests {
         install(&first, &place).unwrap();
         let second = entry(dir.path());
         install(&second, &place).unwrap();
-        assert_eq!((inspect(&place), inspect(&second)), (State::Whole, State::Absent));
+        assert_eq!((inspect(&place), inspect(&second)), (EntryState::Whole, EntryState::Absent));
     }
 }

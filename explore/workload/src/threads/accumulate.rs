@@ -111,7 +111,7 @@ impl Accumulate {
             base,
             generators: generators(seed, threads.warps),
             remaining: Remaining::new(threads, units),
-            state: vec![State { step: Step::Load, pending: 0 }; threads.warps],
+            state: vec![AccumulateState { step: AccumulateStep::Load, pending: 0 }; threads.warps],
             adding: vec![Adding::default(); threads.count() as usize],
             serial: vec![0; accumulators as usize],
             wrong: None,
@@ -122,14 +122,14 @@ impl Accumulate {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum AccumulateStep {
     Load,
     Store,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct State {
-    step: Step,
+struct AccumulateState {
+    step: AccumulateStep,
     /// Lanes that have not stored their sum.
     pending: u32,
 }
@@ -150,7 +150,7 @@ pub(crate) struct AccumulateProgram {
     base: u32,
     generators: Vec<Xoshiro256PlusPlus>,
     remaining: Remaining,
-    state: Vec<State>,
+    state: Vec<AccumulateState>,
     /// By thread.
     adding: Vec<Adding>,
     /// By accumulator: the sum of what was added, one value after the other in the order in which they were stored.
@@ -166,8 +166,9 @@ impl AccumulateProgram {
             let value = self.settings.of.draw(&mut self.generators[warp]);
             self.adding[self.threads.number(warp, lane) as usize].value = value;
         }
-        let step = if self.settings.method == Storing::Add { Step::Store } else { Step::Load };
-        self.state[warp] = State { step, pending: lanes };
+        let step =
+            if self.settings.method == Storing::Add { AccumulateStep::Store } else { AccumulateStep::Load };
+        self.state[warp] = AccumulateState { step, pending: lanes };
     }
 
     /// Accumulator of a thread, and its address.
@@ -214,13 +215,13 @@ impl AccumulateProgram {
 
 impl WarpProgram for AccumulateProgram {
     fn offer(&mut self, warp: usize, port: &mut WarpPort<'_>) {
-        let State { step, pending } = self.state[warp];
+        let AccumulateState { step, pending } = self.state[warp];
         let op = match (step, self.settings.method) {
-            (Step::Load, _) => Op::Load,
-            (Step::Store, Storing::Cas) => Op::Cas,
-            (Step::Store, Storing::Cast) => Op::Cast,
-            (Step::Store, Storing::CastSpin) => Op::CastSpin,
-            (Step::Store, Storing::Add) => Op::Add,
+            (AccumulateStep::Load, _) => Op::Load,
+            (AccumulateStep::Store, Storing::Cas) => Op::Cas,
+            (AccumulateStep::Store, Storing::Cast) => Op::Cast,
+            (AccumulateStep::Store, Storing::CastSpin) => Op::CastSpin,
+            (AccumulateStep::Store, Storing::Add) => Op::Add,
         };
         port.ask(op, self.settings.of.size(), pending);
         for lane in lanes_of(pending) {
@@ -232,9 +233,9 @@ impl WarpProgram for AccumulateProgram {
     }
 
     fn answered(&mut self, warp: usize, answer: &Answer<'_>, counts: &mut WorkCounts) -> Next {
-        let State { step, mut pending } = self.state[warp];
+        let AccumulateState { step, mut pending } = self.state[warp];
         let mut looks = true;
-        if let Step::Store = step {
+        if let AccumulateStep::Store = step {
             let stored = if self.settings.method == Storing::Add { pending } else { answer.pred & pending };
             counts.tried(pending, stored);
             counts.units += u64::from(stored.count_ones());
@@ -258,7 +259,10 @@ impl WarpProgram for AccumulateProgram {
                 adding.new = of.add(adding.old, adding.value);
             }
         }
-        self.state[warp] = State { step: if looks { Step::Store } else { Step::Load }, pending };
+        self.state[warp] = AccumulateState {
+            step: if looks { AccumulateStep::Store } else { AccumulateStep::Load },
+            pending,
+        };
         Next::Dependent
     }
 

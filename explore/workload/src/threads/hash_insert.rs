@@ -60,7 +60,7 @@ impl HashInsert {
             "have fewer `slots`",
         )?;
         let key = Key { factor: generators(seed, 1)[0].next_u32() | 1 };
-        let state = State { unit: 0, step: Step::Probe, pending: threads.mask() };
+        let state = InsertState { unit: 0, step: InsertStep::Probe, pending: threads.mask() };
         let mut program = HashInsertProgram {
             settings: *self,
             threads,
@@ -102,15 +102,15 @@ fn home(key: u32, slots: u32) -> u32 {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum InsertStep {
     Probe,
     Look,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct InsertState {
     unit: u32,
-    step: Step,
+    step: InsertStep,
     /// Lanes whose key is not in the table yet.
     pending: u32,
 }
@@ -130,7 +130,7 @@ pub(crate) struct HashInsertProgram {
     units: u32,
     keys: u32,
     key: Key,
-    state: Vec<State>,
+    state: Vec<InsertState>,
     /// By thread.
     probes: Vec<Probe>,
 }
@@ -138,7 +138,7 @@ pub(crate) struct HashInsertProgram {
 impl HashInsertProgram {
     /// Keys of a warp's next unit of work.
     fn begin(&mut self, warp: usize) {
-        let State { unit, .. } = self.state[warp];
+        let InsertState { unit, .. } = self.state[warp];
         for lane in lanes_of(self.threads.mask()) {
             let thread = self.threads.number(warp, lane);
             let number = u64::from(unit) * u64::from(self.threads.count()) + u64::from(thread);
@@ -150,12 +150,12 @@ impl HashInsertProgram {
 
 impl WarpProgram for HashInsertProgram {
     fn offer(&mut self, warp: usize, port: &mut WarpPort<'_>) {
-        let State { step, pending, .. } = self.state[warp];
+        let InsertState { step, pending, .. } = self.state[warp];
         let op = match (step, self.settings.method) {
-            (Step::Look, _) => Op::Load,
-            (Step::Probe, Insertion::Cas) => Op::Cas,
-            (Step::Probe, Insertion::Cast) => Op::Cast,
-            (Step::Probe, Insertion::CastSpin) => Op::CastSpin,
+            (InsertStep::Look, _) => Op::Load,
+            (InsertStep::Probe, Insertion::Cas) => Op::Cas,
+            (InsertStep::Probe, Insertion::Cast) => Op::Cast,
+            (InsertStep::Probe, Insertion::CastSpin) => Op::CastSpin,
         };
         port.ask(op, Size::U32, pending);
         for lane in lanes_of(pending) {
@@ -165,38 +165,39 @@ impl WarpProgram for HashInsertProgram {
     }
 
     fn answered(&mut self, warp: usize, answer: &Answer<'_>, counts: &mut WorkCounts) -> Next {
-        let State { step, pending, .. } = self.state[warp];
+        let InsertState { step, pending, .. } = self.state[warp];
         let tells = self.settings.method == Insertion::Cas;
         let mut done = 0;
         for lane in lanes_of(pending) {
             let probe = &mut self.probes[self.threads.number(warp, lane) as usize];
             let found = answer.rd[lane] as u32;
             let there = match step {
-                Step::Probe if answer.pred >> lane & 1 != 0 => true,
-                Step::Probe => tells && found == probe.key,
-                Step::Look => found == probe.key,
+                InsertStep::Probe if answer.pred >> lane & 1 != 0 => true,
+                InsertStep::Probe => tells && found == probe.key,
+                InsertStep::Look => found == probe.key,
             };
             done |= u32::from(there) << lane;
             // An empty slot is tried again: another lane was selected in its place.
             let taken = match step {
-                Step::Probe => tells && !there,
-                Step::Look => found != 0 && !there,
+                InsertStep::Probe => tells && !there,
+                InsertStep::Look => found != 0 && !there,
             };
             if taken {
                 probe.slot = if probe.slot + 1 == self.settings.slots { 0 } else { probe.slot + 1 };
             }
         }
-        if matches!(step, Step::Probe) {
+        if matches!(step, InsertStep::Probe) {
             counts.tried(pending, done);
         }
         counts.units += u64::from(done.count_ones());
         let state = &mut self.state[warp];
         state.pending &= !done;
         if state.pending != 0 {
-            state.step = if tells || matches!(step, Step::Look) { Step::Probe } else { Step::Look };
+            state.step =
+                if tells || matches!(step, InsertStep::Look) { InsertStep::Probe } else { InsertStep::Look };
             return Next::Dependent;
         }
-        *state = State { unit: state.unit + 1, step: Step::Probe, pending: self.threads.mask() };
+        *state = InsertState { unit: state.unit + 1, step: InsertStep::Probe, pending: self.threads.mask() };
         if state.unit == self.units {
             return Next::Done;
         }

@@ -66,7 +66,7 @@ impl TicketLock {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum LockStep {
     /// Draws a ticket; a spin lock has none.
     Draw,
     /// Tries to take the spin lock, or loads the ticket that is served.
@@ -77,8 +77,8 @@ enum Step {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct State {
-    step: Step,
+struct LockState {
+    step: LockStep,
     /// Lanes that have yet to enter, in this unit of work.
     waiting: u32,
     /// Lanes in the critical section.
@@ -102,7 +102,7 @@ pub(crate) struct LockProgram {
     /// Critical sections in all.
     sections: u64,
     remaining: Remaining,
-    state: Vec<State>,
+    state: Vec<LockState>,
     /// By thread: its ticket, and the count it has loaded.
     tickets: Vec<u32>,
     loaded: Vec<u32>,
@@ -128,7 +128,7 @@ impl LockProgram {
             None => (place("the next tickets")?, place("the tickets served")?),
         };
         let counters = place("the counters behind the locks")?;
-        let step = if method.is_some() { Step::Enter } else { Step::Draw };
+        let step = if method.is_some() { LockStep::Enter } else { LockStep::Draw };
         Ok(LockProgram {
             method,
             contention,
@@ -140,7 +140,7 @@ impl LockProgram {
             memory: Vec::new(),
             sections: u64::from(threads.count()) * u64::from(units),
             remaining: Remaining::new(threads, units),
-            state: vec![State { step, waiting: threads.mask(), inside: 0 }; threads.warps],
+            state: vec![LockState { step, waiting: threads.mask(), inside: 0 }; threads.warps],
             tickets: vec![0; threads.count() as usize],
             loaded: vec![0; threads.count() as usize],
             entered: vec![0; locks as usize],
@@ -196,13 +196,13 @@ impl WarpProgram for LockProgram {
     }
 
     fn offer(&mut self, warp: usize, port: &mut WarpPort<'_>) {
-        let State { step, waiting, inside } = self.state[warp];
+        let LockState { step, waiting, inside } = self.state[warp];
         match step {
-            Step::Draw => {
+            LockStep::Draw => {
                 port.ask(Op::Add, Size::U32, waiting);
                 self.lanes((warp, waiting), self.next_ticket, port, |_| (1, 0));
             }
-            Step::Enter => {
+            LockStep::Enter => {
                 // EXCH stores operand B, the others C in place of B.
                 let (op, b, c) = match self.method {
                     Some(Taking::Cas) => (Op::Cas, 0, 1),
@@ -214,16 +214,16 @@ impl WarpProgram for LockProgram {
                 port.ask(op, Size::U32, waiting);
                 self.lanes((warp, waiting), self.base, port, |_| (b, c));
             }
-            Step::Load => {
+            LockStep::Load => {
                 port.ask(Op::Load, Size::U32, inside);
                 self.lanes((warp, inside), self.counters, port, |_| (0, 0));
             }
-            Step::Store => {
+            LockStep::Store => {
                 port.post(Op::Store, Size::U32, inside);
                 let count = |thread: usize| (self.loaded[thread].wrapping_add(1), 0);
                 self.lanes((warp, inside), self.counters, port, count);
             }
-            Step::Release => {
+            LockStep::Release => {
                 port.post(Op::Store, Size::U32, inside);
                 let next = |thread: usize| match self.method {
                     Some(_) => (0, 0),
@@ -236,15 +236,15 @@ impl WarpProgram for LockProgram {
 
     fn answered(&mut self, warp: usize, answer: &Answer<'_>, counts: &mut WorkCounts) -> Next {
         let place = self.place(warp);
-        let State { step, waiting, inside } = self.state[warp];
+        let LockState { step, waiting, inside } = self.state[warp];
         match step {
-            Step::Draw => {
+            LockStep::Draw => {
                 for lane in lanes_of(waiting) {
                     self.tickets[place(lane).0] = answer.rd[lane] as u32;
                 }
-                self.state[warp].step = Step::Enter;
+                self.state[warp].step = LockStep::Enter;
             }
-            Step::Enter => {
+            LockStep::Enter => {
                 let found = |lane: usize| answer.rd[lane] as u32;
                 let inside = match self.method {
                     Some(Taking::Exch) => lanes_where(waiting, |lane| found(lane) == 0),
@@ -255,25 +255,25 @@ impl WarpProgram for LockProgram {
                 if inside == 0 {
                     return Next::Backoff(self.backoff);
                 }
-                self.state[warp] = State { step: Step::Load, waiting: waiting & !inside, inside };
+                self.state[warp] = LockState { step: LockStep::Load, waiting: waiting & !inside, inside };
             }
-            Step::Load => {
+            LockStep::Load => {
                 for lane in lanes_of(inside) {
                     let (thread, lock) = place(lane);
                     self.note_loaded(thread, lock, answer.rd[lane] as u32);
                 }
-                self.state[warp].step = Step::Store;
+                self.state[warp].step = LockStep::Store;
             }
-            Step::Store => {
+            LockStep::Store => {
                 lanes_of(inside).for_each(|lane| self.entered[place(lane).1 as usize] += 1);
-                self.state[warp].step = Step::Release;
+                self.state[warp].step = LockStep::Release;
             }
-            Step::Release => {
+            LockStep::Release => {
                 counts.units += u64::from(inside.count_ones());
-                self.state[warp].step = Step::Enter;
+                self.state[warp].step = LockStep::Enter;
                 if waiting == 0 {
-                    let step = if self.method.is_some() { Step::Enter } else { Step::Draw };
-                    self.state[warp] = State { step, waiting: self.threads.mask(), inside };
+                    let step = if self.method.is_some() { LockStep::Enter } else { LockStep::Draw };
+                    self.state[warp] = LockState { step, waiting: self.threads.mask(), inside };
                     return self.remaining.next(warp, 0);
                 }
             }
@@ -282,19 +282,19 @@ impl WarpProgram for LockProgram {
     }
 
     fn waits_for(&self, warp: usize) -> String {
-        let (State { step, waiting, inside }, place) = (self.state[warp], self.place(warp));
+        let (LockState { step, waiting, inside }, place) = (self.state[warp], self.place(warp));
         let (thread, lock) = place(waiting.trailing_zeros() as usize);
         match step {
-            Step::Draw => "draws tickets".to_string(),
-            Step::Enter if self.method.is_none() => {
+            LockStep::Draw => "draws tickets".to_string(),
+            LockStep::Enter if self.method.is_none() => {
                 let ticket = self.tickets[thread];
                 format!("lanes {waiting:#x} wait to be let in, the first with ticket {ticket} of lock {lock}")
             }
-            Step::Enter => {
+            LockStep::Enter => {
                 let mut holders = (0..).zip(&self.state).filter_map(|(holder, state)| {
                     let place = self.place(holder);
                     let lane = lanes_of(state.inside).find(|lane| place(*lane).1 == lock)?;
-                    (state.step != Step::Enter).then_some((holder, lane))
+                    (state.step != LockStep::Enter).then_some((holder, lane))
                 });
                 let address = self.base + 4 * lock;
                 let held = match holders.next() {
@@ -305,10 +305,10 @@ impl WarpProgram for LockProgram {
                 let the_first = if others { "the first " } else { "" };
                 format!("lanes {waiting:#x} wait, {the_first}for lock {lock} at {address:#x}, {held}")
             }
-            Step::Load | Step::Store | Step::Release if self.method.is_none() => {
+            LockStep::Load | LockStep::Store | LockStep::Release if self.method.is_none() => {
                 format!("lanes {inside:#x} are let in")
             }
-            Step::Load | Step::Store | Step::Release => {
+            LockStep::Load | LockStep::Store | LockStep::Release => {
                 format!("lanes {inside:#x} hold lock {}", place(inside.trailing_zeros() as usize).1)
             }
         }

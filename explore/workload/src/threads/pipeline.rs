@@ -75,7 +75,7 @@ impl Stages {
             tile,
             memory: (0..self.depth).flat_map(objects).collect(),
             units,
-            state: vec![State { tile: 0, step: Step::Wait }; threads.warps],
+            state: vec![StageState { tile: 0, step: StageStep::Wait }; threads.warps],
             used: vec![0; self.depth as usize],
             wrong: None,
         })
@@ -83,17 +83,17 @@ impl Stages {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum StageStep {
     Wait,
     Move,
     Arrive,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct StageState {
     /// Tiles that it has filled, or used.
     tile: u32,
-    step: Step,
+    step: StageStep,
 }
 
 #[derive(Debug)]
@@ -110,7 +110,7 @@ pub(crate) struct StagesProgram {
     memory: Vec<(u32, u32)>,
     /// Tiles in all.
     units: u32,
-    state: Vec<State>,
+    state: Vec<StageState>,
     /// By stage: consumers that have used the tile in it.
     used: Vec<u32>,
     wrong: Option<String>,
@@ -152,10 +152,10 @@ impl WarpProgram for StagesProgram {
     }
 
     fn offer(&mut self, warp: usize, port: &mut WarpPort<'_>) {
-        let (State { tile, step }, produces) = (self.state[warp], self.produces(warp));
+        let (StageState { tile, step }, produces) = (self.state[warp], self.produces(warp));
         let object = |of: u32| of + 8 * self.stage(warp);
         match step {
-            Step::Wait => {
+            StageStep::Wait => {
                 // A stage is free when its consumers have been there a round ago; in the first round, at once.
                 let round = tile / self.settings.depth + u32::from(produces);
                 let (parity, limit) = (u128::from(round & 1) << 31, self.settings.wait.into());
@@ -163,7 +163,7 @@ impl WarpProgram for StagesProgram {
                 let at = object(if produces { self.free } else { self.full });
                 lanes_of(self.lanes()).for_each(|lane| port.lane(lane, at, parity, limit));
             }
-            Step::Move => {
+            StageStep::Move => {
                 let lanes = self.threads.mask();
                 if produces {
                     port.post(Op::Store, Size::U32, lanes);
@@ -174,7 +174,7 @@ impl WarpProgram for StagesProgram {
                     port.lane(lane, self.word(warp, lane), self.value(warp, lane).into(), 0);
                 }
             }
-            Step::Arrive => {
+            StageStep::Arrive => {
                 port.post(Op::MbarArrive, Size::U64, self.lanes());
                 let at = object(if produces { self.full } else { self.free });
                 lanes_of(self.lanes()).for_each(|lane| port.lane(lane, at, 0, 0));
@@ -184,14 +184,14 @@ impl WarpProgram for StagesProgram {
 
     fn answered(&mut self, warp: usize, answer: &Answer<'_>, counts: &mut WorkCounts) -> Next {
         match self.state[warp].step {
-            Step::Wait => {
+            StageStep::Wait => {
                 let (lanes, holds) = (self.lanes(), answer.pred & self.lanes());
                 counts.tried(lanes, holds);
                 if holds == lanes {
-                    self.state[warp].step = Step::Move;
+                    self.state[warp].step = StageStep::Move;
                 }
             }
-            Step::Move => {
+            StageStep::Move => {
                 let wrong = |lane: &usize| answer.rd[*lane] as u32 != self.value(warp, *lane);
                 if !self.produces(warp)
                     && let Some(lane) = lanes_of(self.threads.mask()).find(wrong)
@@ -204,9 +204,9 @@ impl WarpProgram for StagesProgram {
                         )
                     });
                 }
-                self.state[warp].step = Step::Arrive;
+                self.state[warp].step = StageStep::Arrive;
             }
-            Step::Arrive => {
+            StageStep::Arrive => {
                 let stage = self.stage(warp) as usize;
                 if !self.produces(warp) {
                     self.used[stage] += 1;
@@ -215,7 +215,7 @@ impl WarpProgram for StagesProgram {
                         counts.units += 1;
                     }
                 }
-                self.state[warp] = State { tile: self.state[warp].tile + 1, step: Step::Wait };
+                self.state[warp] = StageState { tile: self.state[warp].tile + 1, step: StageStep::Wait };
                 return if self.state[warp].tile == self.units { Next::Done } else { Next::Unit(0) };
             }
         }
@@ -226,8 +226,8 @@ impl WarpProgram for StagesProgram {
         let (stage, tile) = (self.stage(warp), self.state[warp].tile);
         let what = if self.produces(warp) { "free" } else { "full" };
         match self.state[warp].step {
-            Step::Wait => format!("waits for stage {stage} to be {what}, for tile {tile}"),
-            Step::Move | Step::Arrive => format!("is at tile {tile} in stage {stage}"),
+            StageStep::Wait => format!("waits for stage {stage} to be {what}, for tile {tile}"),
+            StageStep::Move | StageStep::Arrive => format!("is at tile {tile} in stage {stage}"),
         }
     }
 

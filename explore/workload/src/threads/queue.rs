@@ -80,7 +80,7 @@ impl Queue {
             // The slot of position 0 holds number 0 as it is.
             memory: (1..self.capacity).map(|at| (numbers + 4 * at, at)).collect(),
             state: (0..threads.warps)
-                .map(|warp| State { step: Step::Draw, waiting: with_work(warp), moving: 0 })
+                .map(|warp| QueueState { step: QueueStep::Draw, waiting: with_work(warp), moving: 0 })
                 .collect(),
             left,
             positions: vec![0; threads.count() as usize],
@@ -93,7 +93,7 @@ impl Queue {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum QueueStep {
     /// Draws positions.
     Draw,
     /// Looks whether the slot is free, or full.
@@ -105,8 +105,8 @@ enum Step {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct State {
-    step: Step,
+struct QueueState {
+    step: QueueStep,
     /// Lanes that have to draw, or whose slot is not theirs yet.
     waiting: u32,
     moving: u32,
@@ -123,7 +123,7 @@ pub(crate) struct QueueProgram {
     numbers: u32,
     slots: u32,
     memory: Vec<(u32, u32)>,
-    state: Vec<State>,
+    state: Vec<QueueState>,
     /// Elements that each thread has yet to put or take.
     left: Vec<u32>,
     /// By thread.
@@ -157,20 +157,20 @@ impl WarpProgram for QueueProgram {
     }
 
     fn offer(&mut self, warp: usize, port: &mut WarpPort<'_>) {
-        let State { step, waiting, moving } = self.state[warp];
+        let QueueState { step, waiting, moving } = self.state[warp];
         let (capacity, produces) = (self.settings.capacity, self.produces(warp));
         let slot = |of: &Self, lane| 4 * (of.position(warp, lane) % capacity);
         match step {
-            Step::Draw => {
+            QueueStep::Draw => {
                 port.ask(Op::Add, Size::U32, waiting);
                 let counter = self.counters + if produces { 0 } else { 4 };
                 lanes_of(waiting).for_each(|lane| port.lane(lane, counter, 1, 0));
             }
-            Step::Look => {
+            QueueStep::Look => {
                 port.ask(Op::Load, Size::U32, waiting);
                 lanes_of(waiting).for_each(|lane| port.lane(lane, self.numbers + slot(self, lane), 0, 0));
             }
-            Step::Move if produces => {
+            QueueStep::Move if produces => {
                 port.post(Op::Store, Size::U32, moving);
                 for lane in lanes_of(moving) {
                     // Numbered in the order in which they are put; none is 0.
@@ -182,11 +182,11 @@ impl WarpProgram for QueueProgram {
                     port.lane(lane, self.slots + slot(self, lane), self.elements.into(), 0);
                 }
             }
-            Step::Move => {
+            QueueStep::Move => {
                 port.ask(Op::Load, Size::U32, moving);
                 lanes_of(moving).for_each(|lane| port.lane(lane, self.slots + slot(self, lane), 0, 0));
             }
-            Step::Pass => {
+            QueueStep::Pass => {
                 port.post(Op::Store, Size::U32, moving);
                 for lane in lanes_of(moving) {
                     let by = if produces { 1 } else { capacity };
@@ -198,15 +198,15 @@ impl WarpProgram for QueueProgram {
     }
 
     fn answered(&mut self, warp: usize, answer: &Answer<'_>, counts: &mut WorkCounts) -> Next {
-        let State { step, waiting, moving } = self.state[warp];
+        let QueueState { step, waiting, moving } = self.state[warp];
         match step {
-            Step::Draw => {
+            QueueStep::Draw => {
                 for lane in lanes_of(waiting) {
                     self.positions[self.threads.number(warp, lane) as usize] = answer.rd[lane] as u32;
                 }
-                self.state[warp].step = Step::Look;
+                self.state[warp].step = QueueStep::Look;
             }
-            Step::Look => {
+            QueueStep::Look => {
                 let open =
                     |lane: usize| answer.rd[lane] as u32 == self.awaited(warp, self.position(warp, lane));
                 let moving = lanes_where(waiting, open);
@@ -214,9 +214,9 @@ impl WarpProgram for QueueProgram {
                 if moving == 0 {
                     return Next::Backoff(self.settings.backoff);
                 }
-                self.state[warp] = State { step: Step::Move, waiting: waiting & !moving, moving };
+                self.state[warp] = QueueState { step: QueueStep::Move, waiting: waiting & !moving, moving };
             }
-            Step::Move => {
+            QueueStep::Move => {
                 if !self.produces(warp) {
                     for lane in lanes_of(moving) {
                         let (at, found) = (self.position(warp, lane), answer.rd[lane] as u32);
@@ -235,9 +235,9 @@ impl WarpProgram for QueueProgram {
                         }
                     }
                 }
-                self.state[warp].step = Step::Pass;
+                self.state[warp].step = QueueStep::Pass;
             }
-            Step::Pass => {
+            QueueStep::Pass => {
                 for lane in lanes_of(moving) {
                     self.left[self.threads.number(warp, lane) as usize] -= 1;
                 }
@@ -245,12 +245,12 @@ impl WarpProgram for QueueProgram {
                     counts.units += u64::from(moving.count_ones());
                 }
                 if waiting != 0 {
-                    self.state[warp].step = Step::Look;
+                    self.state[warp].step = QueueStep::Look;
                     return Next::Dependent;
                 }
                 let more = |lane: usize| self.left[self.threads.number(warp, lane) as usize] > 0;
                 let waiting = lanes_where(self.threads.mask(), more);
-                self.state[warp] = State { step: Step::Draw, waiting, moving: 0 };
+                self.state[warp] = QueueState { step: QueueStep::Draw, waiting, moving: 0 };
                 return if waiting == 0 { Next::Done } else { Next::Unit(0) };
             }
         }
@@ -258,15 +258,17 @@ impl WarpProgram for QueueProgram {
     }
 
     fn waits_for(&self, warp: usize) -> String {
-        let State { step, waiting, .. } = self.state[warp];
+        let QueueState { step, waiting, .. } = self.state[warp];
         let what = if self.produces(warp) { "a slot to be free" } else { "an element to be put" };
         match step {
-            Step::Look if waiting != 0 => {
+            QueueStep::Look if waiting != 0 => {
                 let position = self.position(warp, waiting.trailing_zeros() as usize);
                 let slot = position % self.settings.capacity;
                 format!("lanes {waiting:#x} wait for {what}, the first at position {position}, slot {slot}")
             }
-            Step::Draw | Step::Look | Step::Move | Step::Pass => "puts or takes elements".to_string(),
+            QueueStep::Draw | QueueStep::Look | QueueStep::Move | QueueStep::Pass => {
+                "puts or takes elements".to_string()
+            }
         }
     }
 

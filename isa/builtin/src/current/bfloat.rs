@@ -5,7 +5,7 @@ use super::cuda;
 use super::*;
 
 /// A loop's registers: what the object held, and what it is to hold.
-struct Step {
+struct LoopRegisters {
     found: String,
     /// What was found before.
     old: String,
@@ -24,7 +24,7 @@ pub(super) fn expand(ty: ObjectType, place: ObjectPlace, target: PtxTarget) -> E
         packed.then(|| (text.address(InputRole::ResultAddress), text.address(InputRole::ValueAddress)));
     let passed = (!packed).then(|| text.input(InputRole::Value, register, "u16"));
     let object = generic.unwrap_or_else(|| object(&mut text));
-    let step = Step { found: text.register(register), old: text.register(register) };
+    let step = LoopRegisters { found: text.register(register), old: text.register(register) };
     let first = format!("ld{}.u{bits} {}, {};", object.space, step.found, object.operand);
     let again = text.label();
     let new = match (fused, passed, &addresses) {
@@ -67,7 +67,7 @@ pub(super) fn expand(ty: ObjectType, place: ObjectPlace, target: PtxTarget) -> E
         }
     };
     let failed = text.register(RegisterType::Pred);
-    let Step { found, old } = &step;
+    let LoopRegisters { found, old } = &step;
     put!(text, "atom{}.cas.b{bits} {found}, {}, {old}, {new};", object.space, object.operand);
     put!(text, "setp.ne.s{bits} {failed}, {old}, {found};");
     put!(text, "@{failed} bra {again};");

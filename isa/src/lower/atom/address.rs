@@ -1,34 +1,36 @@
 //! Addresses of atomics, as instructions name them.
 
 use super::operand::{Address, AddressBase};
-use crate::lower::code::{Base, Code, Place, Reg, Value, emit};
+use crate::lower::code::{Base, Code, CodeAddress, Reg, Value, emit};
 use crate::lower::offset::{split, split_wide};
 
 impl Code<'_> {
     /// A shared address as it stands in the brackets of LDS and ATOMS. From sm_90 on a variable's address
     /// begins with the CTA's rank in its cluster (spec 1.4).
-    pub(super) fn shared_address(&mut self, address: &Address) -> Place {
+    pub(super) fn shared_address(&mut self, address: &Address) -> CodeAddress {
         match address.base {
             AddressBase::Register(register) | AddressBase::Word(register) => {
                 let (far, offset) = split(address.offset as i32);
                 let register = self.advanced(register, far.into());
-                Place { base: Base::Register(register), offset: offset.into() }
+                CodeAddress { base: Base::Register(register), offset: offset.into() }
             }
             AddressBase::Shared(byte) if self.number < 90 => {
-                Place { base: Base::Nothing, offset: (i64::from(byte) + address.offset) & 0xff_ffff }
+                CodeAddress { base: Base::Nothing, offset: (i64::from(byte) + address.offset) & 0xff_ffff }
             }
             AddressBase::Shared(byte) => {
                 let (uniform, rank) = (self.frame.uniform(1), self.frame.uniform(1));
                 self.variable_address(rank, uniform, byte as i32);
-                Place { base: Base::Uniform(uniform), offset: address.offset }
+                CodeAddress { base: Base::Uniform(uniform), offset: address.offset }
             }
-            AddressBase::Global(address) => Place { base: Base::Nothing, offset: (address as u32).into() },
+            AddressBase::Global(address) => {
+                CodeAddress { base: Base::Nothing, offset: (address as u32).into() }
+            }
         }
     }
 
     /// A shared address in a register, offset and all.
     pub(super) fn shared_register(&mut self, address: &Address) -> Reg {
-        let Place { base, offset } = self.shared_address(address);
+        let CodeAddress { base, offset } = self.shared_address(address);
         match (address.base, base) {
             (AddressBase::Register(register), _) => self.advanced(register, address.offset),
             (_, Base::Register(register) | Base::Pair(register)) => self.advanced(register, offset),

@@ -2,7 +2,7 @@
 
 use super::form::{AtomicOp, AtomicSpace, Form};
 use super::operand::{AddressBase, Operands};
-use crate::lower::code::{Base, Code, Place, Reg, Value, emit, signed};
+use crate::lower::code::{Base, Code, CodeAddress, Reg, Value, emit, signed};
 use crate::ptx::Type;
 
 impl Code<'_> {
@@ -93,9 +93,9 @@ impl Code<'_> {
     fn containing_word(&mut self, form: &Form, operands: &Operands) -> Word {
         let place = &operands.address;
         if let (AtomicSpace::Shared, AddressBase::Shared(_)) = (form.space, place.base)
-            && let Place { base: Base::Nothing, offset: byte } = self.shared_address(place)
+            && let CodeAddress { base: Base::Nothing, offset: byte } = self.shared_address(place)
         {
-            let address = Place { base: Base::Nothing, offset: byte & !3 }.to_string();
+            let address = CodeAddress { base: Base::Nothing, offset: byte & !3 }.to_string();
             return Word { address, half: Half::Known { high: byte & 2 != 0 } };
         }
         let half = self.scratch(1);

@@ -5,7 +5,7 @@ use super::form::{AtomicOp, AtomicSpace, Form, Modifiers};
 use crate::arch::Arch;
 use crate::kernel::order::{Scope, Semantics};
 use crate::lower::since::Since;
-use crate::lower::{LoweringRefusal, Target, illegal, lacking, mismatch, refuse};
+use crate::lower::{LoweringRefusal, Target, illegal, mismatch, refuse, unsupported};
 use crate::ptx::{PtxInstruction, Type};
 use strum::VariantNames;
 
@@ -76,7 +76,7 @@ pub(super) fn of_vectors_alone(op: AtomicOp, ty: Type) -> bool {
 }
 
 fn feature<T>(name: &str, since: u16) -> Result<T, LoweringRefusal> {
-    lacking(name, since, format!("lower it for sm_{since} or later"))
+    unsupported(name, since, format!("lower it for sm_{since} or later"))
 }
 
 /// The refusal of a modifier that does not exist.

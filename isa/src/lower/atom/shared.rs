@@ -3,7 +3,7 @@
 use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, Form};
 use super::operand::{AddressBase, Operands};
-use crate::lower::code::{Base, Code, Place, Reg, Value, emit};
+use crate::lower::code::{Base, Code, CodeAddress, Reg, Value, emit};
 use crate::lower::offset::near;
 use crate::ptx::Type;
 
@@ -101,7 +101,7 @@ impl Code<'_> {
     }
 
     /// CAS and CAST take no uniform register: compilers copy it.
-    pub(super) fn own_register(&mut self, address: Place) -> Place {
+    pub(super) fn own_register(&mut self, address: CodeAddress) -> CodeAddress {
         let Base::Uniform(uniform) = address.base else { return address };
         let register = self.scratch(1);
         emit!(self, "MOV {register}, UR{uniform}");

@@ -1,7 +1,7 @@
 //! Addresses of objects and data, as instructions name them.
 
 use crate::lower::LoweringRefusal;
-use crate::lower::code::{Base, Code, Place, Reg, emit};
+use crate::lower::code::{Base, Code, CodeAddress, Reg, emit};
 use crate::lower::offset::{hex, near, split};
 use crate::lower::operand::{Address, Start, Word};
 
@@ -31,7 +31,7 @@ impl Code<'_> {
 
     /// Where an address is. Generic addresses stay so before sm_90; from there on their low word is that of
     /// the shared window.
-    pub(super) fn place(&mut self, address: Address<'_>) -> Result<Place, LoweringRefusal> {
+    pub(super) fn place(&mut self, address: Address<'_>) -> Result<CodeAddress, LoweringRefusal> {
         let Address { base, offset } = address;
         let (base, offset) = match base {
             Start::Register(id) => (Base::Register(self.register(id)), offset),
@@ -56,17 +56,17 @@ impl Code<'_> {
     }
 
     /// The same for a load or a store, whose offset from a generic address may have more than 24 bits [TOOLS].
-    pub(super) fn long_place(&mut self, address: Address<'_>) -> Result<Place, LoweringRefusal> {
+    pub(super) fn long_place(&mut self, address: Address<'_>) -> Result<CodeAddress, LoweringRefusal> {
         match address.base {
             Start::Generic(id) if self.number < 90 => {
-                Ok(Place { base: Base::Pair(self.pair(id)), offset: address.offset.into() })
+                Ok(CodeAddress { base: Base::Pair(self.pair(id)), offset: address.offset.into() })
             }
             _ => self.place(address),
         }
     }
 
     /// The second word of an object.
-    pub(super) fn second_word(&mut self, first: Place) -> Place {
+    pub(super) fn second_word(&mut self, first: CodeAddress) -> CodeAddress {
         self.near(first.base, (first.offset as i32).wrapping_add(4))
     }
 
@@ -82,7 +82,7 @@ impl Code<'_> {
     }
 
     /// Adds to a register what does not fit beside it.
-    fn near(&mut self, base: Base, offset: i32) -> Place {
+    fn near(&mut self, base: Base, offset: i32) -> CodeAddress {
         let (far, rest) = split(offset);
         let (base, offset) = match base {
             Base::Register(_) if far == 0 => (base, rest),
@@ -94,7 +94,7 @@ impl Code<'_> {
             Base::Pair(pair) => (Base::Pair(self.add_wide(pair, far)), rest),
             Base::Uniform(_) | Base::Nothing => (base, offset),
         };
-        Place { base, offset: offset.into() }
+        CodeAddress { base, offset: offset.into() }
     }
 
     /// A pair of registers that holds a global address.
@@ -129,13 +129,13 @@ impl Code<'_> {
     }
 
     /// The same place with nothing beside its register.
-    pub(super) fn all_in_register(&mut self, place: Place) -> Place {
-        Place { base: Base::Register(self.address_register(place)), offset: 0 }
+    pub(super) fn all_in_register(&mut self, place: CodeAddress) -> CodeAddress {
+        CodeAddress { base: Base::Register(self.address_register(place)), offset: 0 }
     }
 
     /// A register that holds the address.
-    pub(super) fn address_register(&mut self, place: Place) -> Reg {
-        let Place { base, offset } = place;
+    pub(super) fn address_register(&mut self, place: CodeAddress) -> Reg {
+        let CodeAddress { base, offset } = place;
         let offset = offset as i32;
         let from = match base {
             Base::Register(register) | Base::Pair(register) if offset == 0 => return register,

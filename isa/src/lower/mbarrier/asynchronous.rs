@@ -4,7 +4,7 @@
 use super::form::older_features;
 use crate::lower::code::{Code, Reg, emit};
 use crate::lower::operand::{Reader, Word};
-use crate::lower::{LoweringRefusal, Target, illegal, lacking, mismatch, refuse};
+use crate::lower::{LoweringRefusal, Target, illegal, mismatch, refuse, unsupported};
 use crate::ptx::{Operand, PtxInstruction, Type};
 
 type Outcome = Result<(), LoweringRefusal>;
@@ -64,7 +64,7 @@ fn legal(reader: &Reader<'_, '_>, name: &str, target: Target) -> Outcome {
     target.needs_version(&subject, version)?;
     if target.number < 90 {
         let help = "there are no clusters, and no copies that complete transactions, before sm_90";
-        return lacking(name, 90, help);
+        return unsupported(name, 90, help);
     }
     let modifiers = &reader.instruction.modifiers;
     match modifiers.iter().find(|m| matches!(**m, "cta" | "cluster")) {
@@ -209,7 +209,7 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
         None => None,
     };
     if out && masked && code.number < 100 {
-        return lacking(".cp_mask", 100, "before sm_100 blocks are copied whole");
+        return unsupported(".cp_mask", 100, "before sm_100 blocks are copied whole");
     }
     let lanes = code.all_wait();
     let size = code.frame.uniform(1);

@@ -3,7 +3,7 @@
 use super::form::{Arrival, Form, Space, Verb};
 use super::two_words::shifted;
 use crate::lower::LoweringRefusal;
-use crate::lower::code::{Base, Code, Lanes, Place, Reg, emit};
+use crate::lower::code::{Base, Code, CodeAddress, Lanes, Reg, emit};
 use crate::lower::operand::{Address, Start, Word};
 
 /// Writes the machine code of an instruction.
@@ -41,7 +41,7 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
             if form.hint.is_some() || !matches!(form.verb, Verb::Wait { .. }) =>
         {
             let place = code.place(address)?;
-            let base = code.address_register(Place { offset: 0, ..place });
+            let base = code.address_register(CodeAddress { offset: 0, ..place });
             place.based(Base::Register(base))
         }
         _ => code.place(address)?,
@@ -229,7 +229,7 @@ fn masked_by_count(mnemonic: &str, address: &str, count: Reg, low: Reg, lanes: L
     code.next_equals(lanes, &label);
 }
 
-fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: Place, code: &mut Code<'_>) {
+fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: CodeAddress, code: &mut Code<'_>) {
     let Some(complete) = form.result else { return };
     let complete = code.frame.predicate(complete);
     let address = place.with_uniform();
@@ -308,7 +308,7 @@ fn wait_uniform(
 }
 
 /// Bit 0 of an object says its layout (spec 6.2).
-fn check_layout(form: &Form<'_>, place: Place, code: &mut Code<'_>) {
+fn check_layout(form: &Form<'_>, place: CodeAddress, code: &mut Code<'_>) {
     let Some(found) = form.result else { return };
     let (found, word) = (code.frame.predicate(found), code.scratch(2));
     emit!(code, "SYNCS.LD.64 {word}, {}", place.with_uniform());
@@ -443,7 +443,7 @@ fn pending_count(form: &Form<'_>, code: &mut Code<'_>) {
 
 /// An arrival when the thread's copies are done. One that is not counted yet is a transaction, so that the
 /// phase stays open until then.
-fn copy_arrive(place: Place, counted: bool, lanes: Option<Lanes>, code: &mut Code<'_>) {
+fn copy_arrive(place: CodeAddress, counted: bool, lanes: Option<Lanes>, code: &mut Code<'_>) {
     let report = if counted { ".ARVCNT" } else { ".TRANSCNT" };
     let body = |object: &str| {
         let expects = (!counted).then(|| format!("SYNCS.ARRIVE.TRANS64.RED.A0T1 RZ, {object}, RZ"));

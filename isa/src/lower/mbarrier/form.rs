@@ -3,7 +3,7 @@
 
 use crate::lower::operand::{Address, Reader, Word};
 use crate::lower::since::Version;
-use crate::lower::{LoweringRefusal, Target, illegal, lacking, mismatch, refuse};
+use crate::lower::{LoweringRefusal, Target, illegal, mismatch, refuse, unsupported};
 use crate::ptx::{Operand, PtxInstruction, RegId};
 
 /// What is done to the object.
@@ -156,7 +156,7 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, target: Target) -> Result<Form<'
     if counted && target.number < 90 {
         // The assembler has no name for it.
         let help = "a count needs .noComplete before sm_90; without one, one arrival is meant";
-        return lacking("(null)", 90, help);
+        return unsupported("(null)", 90, help);
     }
     check_values(reader.instruction, row)?;
     check_scope(row, &modifiers, target)?;

@@ -413,8 +413,8 @@ proptest! {
             Some(Err(refusal)) => prop_assert!(!refusal.message.is_empty() && !refusal.help.is_empty()),
             Some(Ok(lines)) => {
                 let code = assemble(&lines).map_err(|e| TestCaseError::fail(format!("{e}: {lines:#?}")))?;
-                let lacking = code.iter().position(|i| i.operation == Operation::Lacking);
-                prop_assert!(lacking.is_none(), "`{text}` on {name}: {lines:#?}, instruction {lacking:?}");
+                let unsupported = code.iter().position(|i| i.operation == Operation::Unsupported);
+                prop_assert!(unsupported.is_none(), "`{text}` on {name}: {lines:#?}, instruction {unsupported:?}");
             }
         }
     }

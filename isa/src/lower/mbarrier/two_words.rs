@@ -2,7 +2,7 @@
 
 use super::form::{Arrival, Form, Verb};
 use crate::lower::LoweringRefusal;
-use crate::lower::code::{Base, Code, Place, Reg, emit};
+use crate::lower::code::{Base, Code, CodeAddress, Reg, emit};
 use crate::lower::operand::{Address, Word};
 
 /// Writes the machine code of an instruction.
@@ -70,7 +70,7 @@ pub(super) fn shifted(parity: Word, code: &mut Code<'_>) -> Reg {
     shifted
 }
 
-fn wide(place: Place) -> bool {
+fn wide(place: CodeAddress) -> bool {
     matches!(place.base, Base::Pair(_))
 }
 
@@ -92,7 +92,7 @@ fn words(count: Word, code: &mut Code<'_>) -> Reg {
 }
 
 /// `ATOMS.op d` or `ATOM.E.op.STRONG.SM PT, d`, up to the destination.
-fn atomic(place: Place, operation: &str, target: Reg) -> String {
+fn atomic(place: CodeAddress, operation: &str, target: Reg) -> String {
     match wide(place) {
         true => format!("ATOM.E.{operation}.STRONG.SM PT, {target}"),
         false => format!("ATOMS.{operation} {target}"),
@@ -100,7 +100,7 @@ fn atomic(place: Place, operation: &str, target: Reg) -> String {
 }
 
 /// One arrival, which may complete the phase.
-fn arrive(place: Place, drop: bool, state: Option<Reg>, code: &mut Code<'_>) {
+fn arrive(place: CodeAddress, drop: bool, state: Option<Reg>, code: &mut Code<'_>) {
     emit!(code, "MEMBAR.ALL.CTA");
     let address = place.with_uniform();
     if drop {
@@ -138,7 +138,7 @@ fn arrive_some(
 
 /// An arrival when the thread's copies are done. Where it is not counted yet, the highest active lane counts
 /// those of all, at its own object: that lanes name different ones is a case compilers get wrong.
-fn copy_arrive(place: Place, counted: bool, code: &mut Code<'_>) {
+fn copy_arrive(place: CodeAddress, counted: bool, code: &mut Code<'_>) {
     let (again, end) = (code.frame.label(), code.frame.label());
     let barrier = code.frame.barrier();
     let uniform = matches!(place.base, Base::Nothing | Base::Uniform(_));

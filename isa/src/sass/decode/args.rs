@@ -78,12 +78,12 @@ impl<'a, 't> Args<'a, 't> {
 
     /// The same, which must be there.
     pub(super) fn named<T: FromStr>(&mut self) -> Decoded<T> {
-        self.known().ok_or(Failure::Lacking)
+        self.known().ok_or(Failure::Unsupported)
     }
 
     /// The modifier must be there.
     pub(super) fn require(&mut self, name: &str) -> Decoded<()> {
-        if self.modifier(name) { Ok(()) } else { Err(Failure::Lacking) }
+        if self.modifier(name) { Ok(()) } else { Err(Failure::Unsupported) }
     }
 
     /// Modifiers not taken yet.
@@ -115,9 +115,9 @@ impl<'a, 't> Args<'a, 't> {
         let mnemonic = self.mnemonic();
         match self.statement.operands.get(self.next) {
             // A modifier that is not decoded may be why the operands are others.
-            _ if !self.modifiers.is_empty() => Err(Failure::Lacking),
+            _ if !self.modifiers.is_empty() => Err(Failure::Unsupported),
             // Only instructions that are not decoded here have such operands.
-            Some(Operand { kind: OperandKind::Name(_), .. }) => Err(Failure::Lacking),
+            Some(Operand { kind: OperandKind::Name(_), .. }) => Err(Failure::Unsupported),
             Some(operand) => {
                 let message = format!("operand {} of {mnemonic}: expected {what}", self.next + 1);
                 self.wrong(operand.range.clone(), message, format!("write {what} here"))
@@ -132,11 +132,11 @@ impl<'a, 't> Args<'a, 't> {
     /// All modifiers and operands must have been taken.
     pub(super) fn finish(&self) -> Decoded<()> {
         if !self.modifiers.is_empty() {
-            return Err(Failure::Lacking);
+            return Err(Failure::Unsupported);
         }
         match self.statement.operands.get(self.next) {
             None => Ok(()),
-            Some(Operand { kind: OperandKind::Name(_), .. }) => Err(Failure::Lacking),
+            Some(Operand { kind: OperandKind::Name(_), .. }) => Err(Failure::Unsupported),
             Some(operand) => {
                 let message = format!("{} takes {} operands", self.mnemonic(), self.next);
                 self.wrong(operand.range.clone(), message, "remove this operand and what follows")
@@ -162,7 +162,7 @@ impl<'a, 't> Args<'a, 't> {
 
     /// Reads part of an operand as an operand.
     pub(super) fn parse(&self, text: &'t str) -> Decoded<OperandKind<'t>> {
-        operand::parse(text, self.statement.limits).map_err(|_| Failure::Lacking)
+        operand::parse(text, self.statement.limits).map_err(|_| Failure::Unsupported)
     }
 
     fn take(&mut self) {
@@ -277,7 +277,7 @@ impl<'a, 't> Args<'a, 't> {
     /// A data operand of 32 bits.
     pub(super) fn source(&mut self, reading: Reading) -> Decoded<Source> {
         let source = self.source_or_sign(reading)?;
-        if source.half == HalfSelect::Sign { Err(Failure::Lacking) } else { Ok(source) }
+        if source.half == HalfSelect::Sign { Err(Failure::Unsupported) } else { Ok(source) }
     }
 
     /// A data operand of 32 bits, or its sign bit alone.
@@ -351,7 +351,7 @@ impl<'a, 't> Args<'a, 't> {
             Source { value: Value::Imm(_), .. } | Source { half: HalfSelect::Single, .. } => {
                 Ok(Source { half: HalfSelect::Twice, ..source })
             }
-            _ => Err(Failure::Lacking),
+            _ => Err(Failure::Unsupported),
         }
     }
 

@@ -42,7 +42,7 @@ pub(super) fn imad(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let mut compute = args.result(ComputeOp::int(op, ty), wide)?;
     if let Some(pred) = args.pred_dst_if_any()? {
         if !wide && !high && !pred.is_true() {
-            return Err(Failure::Lacking);
+            return Err(Failure::Unsupported);
         }
         compute.pred_dst[0] = pred;
     }
@@ -144,7 +144,7 @@ fn sum_of_parts(args: &mut Args<'_, '_>, ty: Type) -> Decoded<Operation> {
     }
     let both = a.negate && b.negate;
     if both && saturate {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     let op = if !both && std::mem::take(&mut b.negate) { IntOp::Sub } else { IntOp::Add };
     compute.op = ComputeOp::Int { op, ty, saturate, relu: false };
@@ -180,7 +180,7 @@ pub(super) fn imnmx(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.sources_of::<2>(ty, &mut compute)?;
     compute.p[0] = args.pred()?;
     if ty.wide() && args.pred_if_any().is_some_and(|p| !(p.negate && p.pred.is_true())) {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     Ok(Operation::Compute(compute))
 }
@@ -190,7 +190,7 @@ pub(super) fn imnmx(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 pub(super) fn no_choices(args: &mut Args<'_, '_>) -> Decoded<()> {
     for _ in 0..2 {
         if args.pred_dst_if_any()?.is_some_and(|p| !p.is_true()) {
-            return Err(Failure::Lacking);
+            return Err(Failure::Unsupported);
         }
     }
     Ok(())

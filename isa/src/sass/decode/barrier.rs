@@ -63,7 +63,7 @@ pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
                 Path::Uniform => args.ureg()?.is_zero(),
             };
             if !dropped {
-                return Err(Failure::Lacking);
+                return Err(Failure::Unsupported);
             }
             BarrierAccess {
                 op,
@@ -74,7 +74,7 @@ pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
                 b: BarrierOperand::Word(plain(args.source(Reading::Int)?)?),
             }
         }
-        _ => return Err(Failure::Lacking),
+        _ => return Err(Failure::Unsupported),
     };
     Ok(Operation::Barrier(access))
 }
@@ -84,7 +84,7 @@ fn init(args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
     let uniform = matches!(args.peek(), Some(OperandKind::Reg(reg)) if reg.uniform);
     let (path, result) = if uniform {
         if !args.ureg()?.is_zero() {
-            return Err(Failure::Lacking);
+            return Err(Failure::Unsupported);
         }
         (Path::Uniform, BarrierResult::None)
     } else {
@@ -99,14 +99,14 @@ fn init(args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
 fn predicate(path: Path, args: &mut Args<'_, '_>) -> Decoded<Pred> {
     match (path, args.pred_dst()?) {
         (Path::Vector, pred @ Pred::Thread(_)) | (Path::Uniform, pred @ Pred::Uniform(_)) => Ok(pred),
-        _ => Err(Failure::Lacking),
+        _ => Err(Failure::Unsupported),
     }
 }
 
 /// An operand without signs; no instruction here has any.
 fn plain(source: Source) -> Decoded<Source> {
     let same = Source { wide: source.wide, ..Source::plain(source.value) };
-    if source == same { Ok(source) } else { Err(Failure::Lacking) }
+    if source == same { Ok(source) } else { Err(Failure::Unsupported) }
 }
 
 fn pair(reg: Reg) -> BarrierResult {
@@ -126,7 +126,7 @@ fn arrive(path: Path, args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
     let op = match (counts, drop, no_complete) {
         (None, false, false) if each => Op::MbarArriveCount,
         (None, true, false) if each => Op::MbarArriveDropCount,
-        _ if each => return Err(Failure::Lacking),
+        _ if each => return Err(Failure::Unsupported),
         (Some("A1T0"), false, false) => Op::MbarArrive,
         (Some("A1T0"), true, false) => Op::MbarArriveDrop,
         (Some("ART0"), false, false) => Op::MbarArriveCount,
@@ -137,7 +137,7 @@ fn arrive(path: Path, args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
         (None, true, false) => Op::MbarArriveDropExpectTx,
         (Some("A0TR" | "A0T1"), false, false) => Op::MbarExpectTx,
         (Some("A0TX"), false, false) => Op::MbarCompleteTx,
-        _ => return Err(Failure::Lacking),
+        _ => return Err(Failure::Unsupported),
     };
     let result = match path {
         Path::Vector => pair(args.reg_group(2)?),

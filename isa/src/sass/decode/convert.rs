@@ -27,8 +27,8 @@ pub(super) fn to_int(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 
 /// `F2F.to.from[.FTZ][.RM][.SAT] d, a`
 pub(super) fn between_floats(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let to = args.choose(float).ok_or(Failure::Lacking)?;
-    let from = args.choose(float).ok_or(Failure::Lacking)?;
+    let to = args.choose(float).ok_or(Failure::Unsupported)?;
+    let from = args.choose(float).ok_or(Failure::Unsupported)?;
     let mode = float_mode(args);
     convert(args, from, to, mode, false)
 }
@@ -43,8 +43,8 @@ pub(super) fn round(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 
 /// `I2I.to.from[.SAT] d, a`
 pub(super) fn between_ints(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let narrow = |ty: Type| if ty.wide() { Err(Failure::Lacking) } else { Ok(ty) };
-    let to = args.choose(int).ok_or(Failure::Lacking).and_then(narrow)?;
+    let narrow = |ty: Type| if ty.wide() { Err(Failure::Unsupported) } else { Ok(ty) };
+    let to = args.choose(int).ok_or(Failure::Unsupported).and_then(narrow)?;
     let from = narrow(args.choose(int).unwrap_or(Type::S32))?;
     let mode = FloatMode { saturate: args.modifier("SAT"), ..FloatMode::PLAIN };
     convert(args, from, to, mode, false)

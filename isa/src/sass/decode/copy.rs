@@ -14,7 +14,7 @@ use atoms_ops::{Op, Operands, Size};
 
 /// `UBLKCP.S.G[.MULTICAST] [ud], [ua], ub`, `UBLKCP.G.S[.DST_G_BYTE_MASK] [ud], [ua], ub`, `UBLKCP.S.S [ud], [ua], ub`
 pub(super) fn bulk(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let way = bulk_way(args).ok_or(Failure::Lacking)?;
+    let way = bulk_way(args).ok_or(Failure::Unsupported)?;
     let mask = match way {
         BulkWay::ToShared if args.modifier("MULTICAST") => Some(BulkMask::Ctas),
         BulkWay::ToGlobal if args.modifier("DST_G_BYTE_MASK") => Some(BulkMask::Bytes),
@@ -25,7 +25,7 @@ pub(super) fn bulk(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 
 /// `UBLKRED.G.S|S.S.op[.type] [ud], [ua], ub`
 pub(super) fn bulk_reduce(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let way = bulk_way(args).filter(|way| *way != BulkWay::ToShared).ok_or(Failure::Lacking)?;
+    let way = bulk_way(args).filter(|way| *way != BulkWay::ToShared).ok_or(Failure::Unsupported)?;
     let reduction = bulk_reduction(args, way)?;
     bulk_copy(args, way, Some(reduction), None)
 }
@@ -60,7 +60,7 @@ pub(super) fn arrival(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         (false, false) => Op::MbarArriveSm80,
         (true, false) => Op::MbarArrive,
         (false, true) => Op::MbarCompleteTx,
-        (true, true) => return Err(Failure::Lacking),
+        (true, true) => return Err(Failure::Unsupported),
     };
     Ok(Operation::CopyArrival(CopyArrival { op, address: shared::address(args)? }))
 }
@@ -78,19 +78,20 @@ fn bulk_way(args: &mut Args<'_, '_>) -> Option<BulkWay> {
 /// The operation of UBLKRED, and its type: to shared memory what the unit has, and 64-bit addition.
 fn bulk_reduction(args: &mut Args<'_, '_>, way: BulkWay) -> Decoded<Reduction> {
     let op = args.first_modifier().and_then(Op::from_name).filter(|op| plain_atomic(*op));
-    let op = op.filter(|op| op.row().operands == Operands::B && *op != Op::Exch).ok_or(Failure::Lacking)?;
+    let op =
+        op.filter(|op| op.row().operands == Operands::B && *op != Op::Exch).ok_or(Failure::Unsupported)?;
     let (op, size) = match args.first_modifier() {
         Some("F16") => global::typed(op, "F16x2", false),
         Some("BF16") => global::typed(op, "BF16x2", false),
         kind => global::typed(op, kind.unwrap_or("U32"), false),
     }
-    .ok_or(Failure::Lacking)?;
+    .ok_or(Failure::Unsupported)?;
     if let GlobalOp::Wide(wide) = op {
         if wide.float() && !args.modifier("RN") {
-            return Err(Failure::Lacking);
+            return Err(Failure::Unsupported);
         }
         if way == BulkWay::AmongShared && wide != WideOp::Add64 {
-            return Err(Failure::Lacking);
+            return Err(Failure::Unsupported);
         }
     }
     Ok(Reduction { op, size })
@@ -131,13 +132,13 @@ fn uniform_address(args: &mut Args<'_, '_>, registers: u8) -> Decoded<UReg> {
 /// `REDAS.op[.S32] [a.64], b`, `REDAS.ADD.64 [a.64], b`
 pub(super) fn reduction(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let op = args.first_modifier().and_then(Op::from_name).filter(|op| plain_atomic(*op));
-    let op = op.filter(|op| op.row().operands == Operands::B).ok_or(Failure::Lacking)?;
+    let op = op.filter(|op| op.row().operands == Operands::B).ok_or(Failure::Unsupported)?;
     let size = match args.first_modifier() {
         Some("64") if op == Op::Add => return asynchronous(args, AsyncOp::Add64, Size::U64),
-        kind => size(kind.unwrap_or("U32")).filter(|size| size.bytes() == 4).ok_or(Failure::Lacking)?,
+        kind => size(kind.unwrap_or("U32")).filter(|size| size.bytes() == 4).ok_or(Failure::Unsupported)?,
     };
     if !op.row().sizes.contains(&size) {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     asynchronous(args, AsyncOp::Plain(op), size)
 }
@@ -148,7 +149,7 @@ fn asynchronous(args: &mut Args<'_, '_>, op: AsyncOp, size: Size) -> Decoded<Ope
     let addresses = match (text.reg, text.uniform, text.imm) {
         (Some(reg), None, 0) if reg.suffix.scale == 0 => args.aligned(reg.of_thread(), 2)?,
         // Offsets and uniform registers: which of the two addresses they add to is not known.
-        _ => return Err(Failure::Lacking),
+        _ => return Err(Failure::Unsupported),
     };
     let rb = args.reg_group(registers(size))?;
     Ok(Operation::Async(AsyncAccess { op, size, addresses, rb }))

@@ -151,7 +151,7 @@ pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
     args.ignore(&["ABS", "NOINC", "NODEC"]);
     if matches!(args.peek(), Some(OperandKind::Label(_) | OperandKind::Number(_))) {
         if from != Jump::Plain {
-            return Err(Failure::Lacking);
+            return Err(Failure::Unsupported);
         }
         if let Some(OperandKind::Label(name)) = args.peek()
             && let Some(function) = targets.driver_function(name)
@@ -163,16 +163,16 @@ pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
     }
     if !targets.regular {
         // The listing says other addresses than its instructions have.
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     let (base_text, rest) = match args.peek() {
-        Some(OperandKind::Name(text)) => text.split_once(' ').ok_or(Failure::Lacking)?,
+        Some(OperandKind::Name(text)) => text.split_once(' ').ok_or(Failure::Unsupported)?,
         Some(OperandKind::Reg(_)) => return plain_jump(args),
-        _ => return Err(Failure::Lacking),
+        _ => return Err(Failure::Unsupported),
     };
     // After the offset, a comment may name the targets.
     let offset = rest.split("(*").next().unwrap_or("").trim();
-    let Ok(OperandKind::Reg(reg)) = args.parse(base_text) else { return Err(Failure::Lacking) };
+    let Ok(OperandKind::Reg(reg)) = args.parse(base_text) else { return Err(Failure::Unsupported) };
     let offset = match args.parse(offset) {
         Ok(OperandKind::Number(number)) => number.integer(),
         Ok(OperandKind::Label(label)) if relative => {
@@ -181,14 +181,15 @@ pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
         _ => None,
     };
     let from = if from == Jump::Next { i64::from((targets.at + 1) * INSTRUCTION_BYTES) } else { 0 };
-    let offset = i32::try_from(offset.ok_or(Failure::Lacking)? + from).map_err(|_| Failure::Lacking)?;
+    let offset =
+        i32::try_from(offset.ok_or(Failure::Unsupported)? + from).map_err(|_| Failure::Unsupported)?;
     args.name()?;
     control(Control::Jump { base: jump_base(&reg), offset })
 }
 
 /// A register that is all of the address.
 fn plain_jump(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let Some(OperandKind::Reg(reg)) = args.peek() else { return Err(Failure::Lacking) };
+    let Some(OperandKind::Reg(reg)) = args.peek() else { return Err(Failure::Unsupported) };
     let base = jump_base(reg);
     args.source(Reading::Int)?;
     control(Control::Jump { base, offset: 0 })
@@ -213,7 +214,7 @@ pub(super) fn warpsync(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         (true, false) => SyncWay::Collective { resume: args.target()? },
         (false, true) => SyncWay::Exclusive,
         (false, false) => SyncWay::Plain,
-        (true, true) => return Err(Failure::Lacking),
+        (true, true) => return Err(Failure::Unsupported),
     };
     control(Control::WarpSync { mask, way })
 }
@@ -237,7 +238,7 @@ pub(super) fn rpcmov(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let half = |name: &str| match name {
         "Rpc.LO" => Ok(false),
         "Rpc.HI" => Ok(true),
-        _ => Err(Failure::Lacking),
+        _ => Err(Failure::Unsupported),
     };
     if matches!(args.peek(), Some(OperandKind::Name(_))) {
         let high = half(args.name()?)?;
@@ -281,12 +282,12 @@ pub(super) fn depbar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         if args.name()?.starts_with('{') {
             return control(Control::Nop);
         }
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     let counter = args.name()?;
     let most = args.number(0x3f)? as u32;
     if args.left() > 0 && !args.name()?.starts_with('{') {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     control(if counter == "SB0" { Control::WaitGroups { most, read: false } } else { Control::Nop })
 }

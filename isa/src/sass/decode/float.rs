@@ -40,7 +40,7 @@ pub(super) fn fmnmx<const N: usize>(args: &mut Args<'_, '_>) -> Decoded<Operatio
     // The signs are those before the bars: compilers write them around both operands.
     for source in compute.sources.iter_mut().take(N).filter(|_| xor_sign) {
         if source.negate || !std::mem::take(&mut source.absolute) {
-            return Err(Failure::Lacking);
+            return Err(Failure::Unsupported);
         }
     }
     compute.p[0] = args.pred()?;

@@ -66,8 +66,8 @@ pub(super) fn atomic(args: &mut Args<'_, '_>, space: Space, result: bool) -> Dec
         Some("ARRIVE") if space == Space::Generic => Op::MbarArriveSm80,
         Some(
             name @ ("ADD" | "MIN" | "MAX" | "INC" | "DEC" | "AND" | "OR" | "XOR" | "EXCH" | "CAS" | "CAST"),
-        ) => Op::from_name(name).ok_or(Failure::Lacking)?,
-        _ => return Err(Failure::Lacking),
+        ) => Op::from_name(name).ok_or(Failure::Unsupported)?,
+        _ => return Err(Failure::Unsupported),
     };
     let kind = args.first_modifier().unwrap_or("U32");
     let flush = args.modifier("FTZ");
@@ -81,10 +81,10 @@ pub(super) fn atomic(args: &mut Args<'_, '_>, space: Space, result: bool) -> Dec
         "BF16x8" => ("BF16x2", Some(Size::B128)),
         kind => (kind, None),
     };
-    let (op, word) = typed(op, kind, flush).ok_or(Failure::Lacking)?;
+    let (op, word) = typed(op, kind, flush).ok_or(Failure::Unsupported)?;
     let size = vector.unwrap_or(word);
     if flush && !matches!(op, GlobalOp::Wide(WideOp::AddF32 { .. })) {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     let count = registers(size);
     let (mut pred_dst, mut dst) = (Pred::PT, Reg::RZ);
@@ -140,10 +140,10 @@ pub(super) fn query(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.ignore(&["E"]);
     let spaces =
         [("S", Window::SharedCta), ("D", Window::SharedCluster), ("G", Window::Global), ("L", Window::Local)];
-    let space = args.one_of(&spaces).ok_or(Failure::Lacking)?;
+    let space = args.one_of(&spaces).ok_or(Failure::Unsupported)?;
     let pred_dst = args.pred_dst()?;
     if !args.reg()?.is_zero() {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     let address = address(args)?;
     Ok(Operation::QuerySpace { pred_dst, address, space })

@@ -35,7 +35,7 @@ pub(super) fn flo(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 /// `LEPC d[, target]`: the address of the target, or of the instruction itself. Source: listings, which subtract its own offset.
 pub(super) fn program_counter(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     if !args.targets.regular {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     let mut compute = args.result(ComputeOp::Move, true)?;
     let index = if args.left() > 0 { args.target()? } else { args.targets.at };
@@ -49,11 +49,11 @@ pub(super) fn mov(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         return args.plain::<1>(ComputeOp::Move, Type::B64);
     }
     if !args.modifiers_left().is_empty() {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     let mov = args.plain::<1>(ComputeOp::Move, Type::B32)?;
     if args.left() > 0 && args.number(0xf)? != 0xf {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     Ok(mov)
 }
@@ -82,7 +82,7 @@ pub(super) fn plop3(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         }
         let operand = args.source_or_sign(Reading::Int)?;
         if operand != (Source { half: HalfSelect::Sign, ..Source::plain(operand.value) }) {
-            return Err(Failure::Lacking);
+            return Err(Failure::Unsupported);
         }
         *source = operand;
     }
@@ -94,7 +94,7 @@ pub(super) fn plop3(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 pub(super) fn psetp(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let mut op = || {
         let name = args.first_modifier().filter(|m| !m.bytes().any(|b| b.is_ascii_lowercase()));
-        name.and_then(|name| name.parse().ok()).ok_or(Failure::Lacking)
+        name.and_then(|name| name.parse().ok()).ok_or(Failure::Unsupported)
     };
     let (first, second) = (op()?, op()?);
     let apply = |op: BoolOp, a: bool, b: bool| match op {
@@ -121,7 +121,7 @@ pub(super) fn shf(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         args.require("R")?;
     }
     let wrap = args.modifier("W");
-    let ty = args.choose(super::arith::int_type).ok_or(Failure::Lacking)?;
+    let ty = args.choose(super::arith::int_type).ok_or(Failure::Unsupported)?;
     let high = args.modifier("HI");
     args.plain::<3>(ComputeOp::Funnel { left, ty, high, wrap }, Type::B32)
 }

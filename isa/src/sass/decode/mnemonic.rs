@@ -186,7 +186,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// Mnemonics that exist and are not decoded here, in alphabetical order: such an instruction is kept as
-/// [`crate::Operation::Lacking`].
+/// [`crate::Operation::Unsupported`].
 #[rustfmt::skip]
 pub const NAMED_MNEMONICS: &[&str] = &[
     "BGMMA", "BMMA", "CLMAD", "DMMA", "DMNMX", "F2IP", "FADD32I", "FFMA32I", "FHADD", "FHFMA", "FMUL32I",

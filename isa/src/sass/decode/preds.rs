@@ -23,7 +23,7 @@ pub(super) fn from_register(args: &mut Args<'_, '_>, all: &str) -> Decoded<Opera
         HalfSelect::Both => 0,
         HalfSelect::Byte(byte) => byte,
         HalfSelect::Low | HalfSelect::High | HalfSelect::Single | HalfSelect::Twice | HalfSelect::Sign => {
-            return Err(Failure::Lacking);
+            return Err(Failure::Unsupported);
         }
     };
     value.half = HalfSelect::Both;

@@ -64,7 +64,7 @@ pub(super) fn fill(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.require("64")?;
     let address = address(args)?;
     if !args.ureg()?.is_zero() {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     let words = Source::plain(Value::Uniform(args.ureg()?));
     Ok(Operation::Fill(SharedFill { address, words }))

@@ -29,7 +29,7 @@ pub(super) fn vabsdiff4(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 pub(super) fn min_max(args: &mut Args<'_, '_>, op: IntOp) -> Decoded<Operation> {
     let ty = args.choose(int_type).or_else(|| args.one_of(HALVES)).unwrap_or(Type::S32);
     if ty.wide() {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     let op = ComputeOp::Int { op, ty, saturate: false, relu: args.modifier("RELU") };
     let compute = args.result(op, false)?;
@@ -43,7 +43,7 @@ pub(super) fn dot(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         Some("4A") => DotPieces::Bytes,
         Some("2A") if args.modifier("LO") => DotPieces::HalvesLow,
         Some("2A") if args.modifier("HI") => DotPieces::HalvesHigh,
-        _ => return Err(Failure::Lacking),
+        _ => return Err(Failure::Unsupported),
     };
     dot_of(args, pieces)
 }
@@ -57,7 +57,7 @@ pub(super) fn dot_of_bytes(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 fn dot_of(args: &mut Args<'_, '_>, pieces: DotPieces) -> Decoded<Operation> {
     let bytes = [("U8", false), ("S8", true)];
     let first = if pieces == DotPieces::Bytes { bytes } else { [("U16", false), ("S16", true)] };
-    let mut sign = |names| args.one_of(names).ok_or(Failure::Lacking);
+    let mut sign = |names| args.one_of(names).ok_or(Failure::Unsupported);
     let signed = [sign(&first)?, sign(&bytes)?];
     args.plain::<3>(ComputeOp::Dot { pieces, signed }, Type::B32)
 }
@@ -66,6 +66,7 @@ fn dot_of(args: &mut Args<'_, '_>, pieces: DotPieces) -> Decoded<Operation> {
 pub(super) fn pack(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.require("S32")?;
     args.require("SAT")?;
-    let op = args.choose(|name| ComputeOp::pack_int(&name.to_ascii_lowercase())).ok_or(Failure::Lacking)?;
+    let op =
+        args.choose(|name| ComputeOp::pack_int(&name.to_ascii_lowercase())).ok_or(Failure::Unsupported)?;
     args.plain::<3>(op, Type::B32)
 }

@@ -22,7 +22,7 @@ pub(super) fn to_uniform(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 pub(super) fn elect(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let op = WarpOp::Elect { pred_dst: args.pred_dst()?, dst: args.ureg()? };
     if args.pred()? != PredSource::TRUE {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     Ok(Operation::Warp(op))
 }
@@ -34,13 +34,13 @@ pub(super) fn special(args: &mut Args<'_, '_>, pair: bool) -> Decoded<Operation>
     let name = args.name()?;
     let Some(register) = SpecialRegister::from_name(name) else {
         if name.starts_with("SR") {
-            return Err(Failure::Lacking);
+            return Err(Failure::Unsupported);
         }
         let message = format!("`{name}` is not a special register");
         return args.wrong(args.last_range(), message, "special registers are SR_TID.X, SR_LANEID, ...");
     };
     if wide && !register.pair() {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     Ok(Operation::Special { path: args.path, dst, wide, register })
 }
@@ -48,7 +48,7 @@ pub(super) fn special(args: &mut Args<'_, '_>, pair: bool) -> Decoded<Operation>
 /// `VOTE.mode [d,] p, p`, `VOTEU.mode [d,] up, p`
 pub(super) fn vote(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let modes = [("ALL", VoteMode::All), ("ANY", VoteMode::Any), ("EQ", VoteMode::Eq)];
-    let mode = args.one_of(&modes).ok_or(Failure::Lacking)?;
+    let mode = args.one_of(&modes).ok_or(Failure::Unsupported)?;
     let has_dst = matches!(args.peek(), Some(OperandKind::Reg(_)));
     Ok(Operation::Warp(match args.path {
         Path::Vector => {
@@ -112,7 +112,7 @@ pub(super) fn redux(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         _ => None,
     });
     if single && op.is_none() {
-        return Err(Failure::Lacking);
+        return Err(Failure::Unsupported);
     }
     // Without an operation REDUX is a conjunction.
     let op = op.unwrap_or(ReduxOp::And);

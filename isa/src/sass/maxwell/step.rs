@@ -87,7 +87,7 @@ pub(super) fn condition(operand: Op<'_>) -> Option<Op<'static>> {
 
 /// Gives the later code of an instruction; `None` if the instruction is not known.
 pub(super) fn rewritten<'t>(statement: &Statement<'t>) -> Option<Vec<Statement<'t>>> {
-    let mut step = Step {
+    let mut step = StatementRewrite {
         statement,
         name: statement.name,
         modifiers: statement.modifiers.clone(),
@@ -109,7 +109,7 @@ pub(super) fn rewritten<'t>(statement: &Statement<'t>) -> Option<Vec<Statement<'
 }
 
 /// An instruction on the way to its later code.
-struct Step<'s, 't> {
+struct StatementRewrite<'s, 't> {
     statement: &'s Statement<'t>,
     name: &'t str,
     /// Modifiers that have not been taken.
@@ -145,7 +145,7 @@ fn half(mut operand: Op<'_>) -> (HalfSelect, Op<'_>) {
     (half.unwrap_or(HalfSelect::Both), operand)
 }
 
-impl<'t> Step<'_, 't> {
+impl<'t> StatementRewrite<'_, 't> {
     fn put(&mut self, parts: &[&'t str], operands: &[Op<'t>]) -> Option<()> {
         self.lines.push(self.statement.replaced(self.statement.guard, parts, operands));
         Some(())

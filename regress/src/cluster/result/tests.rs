@@ -8,7 +8,7 @@ use super::super::manifest::tests::manifest;
 use super::super::{Results, sweep};
 use super::*;
 use crate::run::result::{Status, TestResult, Work};
-use crate::run::state::{State, TestRecord};
+use crate::run::state::{RegressionState, TestRecord};
 use crate::run::store::{FORMAT, RunHeader, Store};
 use crate::run::timing::Timing;
 
@@ -27,7 +27,7 @@ fn run_some(out: &Path, manifest: &Manifest, shard: u32, tests: u64) -> PathBuf 
     let work = work_folder(out, shard);
     let mut store = Store::create(&work, &header, true, true).expect("a folder");
     let first = manifest.shard(shard).expect("the shard exists").first;
-    let mut state = State::new(first, 0, &[], &[]);
+    let mut state = RegressionState::new(first, 0, &[], &[]);
     for index in first..first + tests {
         let result = TestResult {
             index,

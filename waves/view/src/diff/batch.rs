@@ -35,7 +35,7 @@ pub(super) struct Change {
 
 /// A point in time.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct TimeStep {
     time: u64,
     /// Number of the change behind its last one.
     end: u32,
@@ -46,7 +46,7 @@ struct Step {
 /// Changes of some points in time.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    steps: Vec<Step>,
+    steps: Vec<TimeStep>,
     changes: Vec<Change>,
     bytes: Vec<u8>,
 }
@@ -103,7 +103,7 @@ impl Feed {
                     }
                     batch.clear();
                 }
-                batch.steps.push(Step { time, end: batch.changes.len() as u32, rises: false });
+                batch.steps.push(TimeStep { time, end: batch.changes.len() as u32, rises: false });
             }
             let rises =
                 clock.as_mut().is_some_and(|clock| clock.rises(time, slot, value == RawValue::Bits(b"1")));

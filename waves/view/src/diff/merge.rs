@@ -187,7 +187,7 @@ struct Reading {
 
 /// How a pair stands.
 #[derive(Clone, Debug, Default)]
-struct State {
+struct PairState {
     touched: bool,
     differs: bool,
     /// When it began to, last.
@@ -205,7 +205,7 @@ struct Merge<'a> {
     /// By pair: the bits of vectors that are compared.
     bits: Vec<[Option<u32>; 2]>,
     sides: [Side; 2],
-    states: Vec<State>,
+    states: Vec<PairState>,
     touched: Vec<u32>,
     begin: Vec<usize>,
     differing: usize,
@@ -232,7 +232,7 @@ impl<'a> Merge<'a> {
             bits: pairing.pairs.iter().map(bits).collect(),
             sides: [Side::new(files[0], pairing, 0), Side::new(files[1], pairing, 1)],
             // All are compared at first.
-            states: vec![State { touched: true, ..State::default() }; pairs],
+            states: vec![PairState { touched: true, ..PairState::default() }; pairs],
             touched: (0..pairs as u32).collect(),
             begin: Vec::new(),
             differing: 0,

@@ -37,7 +37,7 @@ impl WaveQuery<'_> {
             query: self,
             now: vec![QueryValue::None; slots.len()],
             before: vec![QueryValue::None; slots.len()],
-            step: Step { at: None, rises: false, changes: Vec::new() },
+            step: QueryStep { at: None, rises: false, changes: Vec::new() },
             since: None,
             run: None,
             enough: false,
@@ -66,7 +66,7 @@ struct Search<'q> {
     now: Vec<QueryValue>,
     /// The values of the cycle before.
     before: Vec<QueryValue>,
-    step: Step,
+    step: QueryStep,
     /// Time of the last change; without a clock only.
     since: Option<u64>,
     /// Cycles in which the expression holds, not shown yet.
@@ -76,7 +76,7 @@ struct Search<'q> {
 }
 
 /// Changes of one point in time: if the clock rises in it, they belong to the cycle that begins.
-struct Step {
+struct QueryStep {
     at: Option<u64>,
     rises: bool,
     changes: Vec<(usize, QueryValue)>,

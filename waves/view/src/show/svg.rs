@@ -100,7 +100,7 @@ pub fn show_svg(out: &mut impl Write, excerpt: &Excerpt) -> Result<(), PictureEr
     // As many columns as the finest halves of a cycle.
     let columns =
         Columns { from: excerpt.window.start, count: (steps * PER_STEP) as usize, per_step: PER_STEP, step };
-    let place = Place { left, column: per_step / PER_STEP as f64 };
+    let place = ColumnPlaces { left, column: per_step / PER_STEP as f64 };
     ruler(out, excerpt, &columns, place, per_step, height)?;
     for (at, (signal, name)) in excerpt.signals.iter().zip(&names).enumerate() {
         let y = TOP + LANE * at as u32;
@@ -122,12 +122,12 @@ const PER_STEP: u64 = 4;
 
 /// Where columns are.
 #[derive(Clone, Copy)]
-struct Place {
+struct ColumnPlaces {
     left: f64,
     column: f64,
 }
 
-impl Place {
+impl ColumnPlaces {
     fn x(self, column: usize) -> f64 {
         self.left + self.column * column as f64
     }
@@ -154,7 +154,7 @@ fn ruler(
     out: &mut impl Write,
     excerpt: &Excerpt,
     columns: &Columns,
-    place: Place,
+    place: ColumnPlaces,
     per_step: f64,
     height: u32,
 ) -> fmt::Result {
@@ -192,7 +192,7 @@ fn lane(
     out: &mut impl Write,
     signal: &ExcerptSignal,
     columns: &Columns,
-    place: Place,
+    place: ColumnPlaces,
     y: u32,
 ) -> fmt::Result {
     let (high, low) = (f64::from(y + HIGH), f64::from(y + LOW));

@@ -2,11 +2,11 @@
 
 use super::{Parsed, Parser};
 use crate::schemata::lexer::Kind;
-use crate::schemata::syntax::{Direction, Function, Instance, Item, Placed, Port, StmtNode, Unit};
+use crate::schemata::syntax::{Direction, Function, Instance, Item, Placed, Port, SourceUnit, StmtNode};
 
 impl Parser<'_> {
     /// A module or a package.
-    pub(super) fn unit(&mut self) -> Parsed<Unit> {
+    pub(super) fn unit(&mut self) -> Parsed<SourceUnit> {
         let end = match self.peek() {
             "module" => "endmodule",
             "package" => "endpackage",
@@ -28,7 +28,7 @@ impl Parser<'_> {
             self.item(&mut items)?;
         }
         self.skip_label()?;
-        Ok(Unit { name, ports, items, body })
+        Ok(SourceUnit { name, ports, items, body })
     }
 
     /// Ports or arguments, in parentheses. One without a direction of its own has that of the one before.

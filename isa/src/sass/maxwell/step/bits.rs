@@ -1,9 +1,9 @@
 //! Logic, shifts, and fields of bits.
 
-use super::{CARRY, Number, Op, PT, RZ, Step, ZERO, p, put, r, take};
+use super::{CARRY, Number, Op, PT, RZ, StatementRewrite, ZERO, p, put, r, take};
 use crate::sass::operand::{AddressText, RegText};
 
-impl<'t> Step<'_, 't> {
+impl<'t> StatementRewrite<'_, 't> {
     pub(super) fn bits(&mut self, o: &[Op<'t>]) -> Option<()> {
         match (self.name, o) {
             ("LEA", _) => self.lea(o),

@@ -1,9 +1,9 @@
 //! Comparisons, and choices by them.
 
-use super::{CARRY, NEGATIVE, Op, PT, RZ, Step, ZERO, p, put, r};
+use super::{CARRY, NEGATIVE, Op, PT, RZ, StatementRewrite, ZERO, p, put, r};
 use crate::sass::operand::Signs;
 
-impl<'t> Step<'_, 't> {
+impl<'t> StatementRewrite<'_, 't> {
     pub(super) fn compare(&mut self, o: &[Op<'t>]) -> Option<()> {
         match (self.name, o) {
             ("ISETP", &[to, q, a, b, with]) if self.take("X") => {

@@ -1,9 +1,9 @@
 //! Conversions between types.
 
-use super::{HalfSelect, Number, Op, RZ, Step, minus, put, r, take};
+use super::{HalfSelect, Number, Op, RZ, StatementRewrite, minus, put, r, take};
 use crate::sass::operand::ConstText;
 
-impl<'t> Step<'_, 't> {
+impl<'t> StatementRewrite<'_, 't> {
     pub(super) fn convert(&mut self, o: &[Op<'t>]) -> Option<()> {
         match (self.name, o) {
             ("I2I", &[to, a]) if self.modifiers == ["S32", "S32"] => {

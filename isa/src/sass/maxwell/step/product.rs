@@ -1,8 +1,8 @@
 //! Sums and products of words, and of halves of words.
 
-use super::{CARRY, HalfSelect, Op, PT, RZ, Step, half, minus, p, parts_of, put, r};
+use super::{CARRY, HalfSelect, Op, PT, RZ, StatementRewrite, half, minus, p, parts_of, put, r};
 
-impl<'t> Step<'_, 't> {
+impl<'t> StatementRewrite<'_, 't> {
     pub(super) fn sum(&mut self, o: &[Op<'t>]) -> Option<()> {
         match (self.name, o) {
             ("IADD" | "IADD32I", &[to, a, b]) if self.take("SAT") => {

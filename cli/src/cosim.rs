@@ -1,18 +1,18 @@
 //! `atoms cosim`: random requests through RTL, model and oracle.
 
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use atoms_cosim::campaign::{Campaign, Failed, SmallCase, opinion_of_the_rtl};
 use atoms_cosim::case::Case;
-use atoms_cosim::case::trials::{Effort, run_case};
+use atoms_cosim::case::trials::Effort;
 use atoms_cosim::internals::Depth;
-use atoms_cosim::machine::{Failure, Machine};
-use atoms_cosim::rtl::{RtlIdentity, file_stem};
+use atoms_cosim::rtl::RtlIdentity;
 use atoms_cosim::session::Tally;
 use atoms_cosim::usage::UsageReport;
 use atoms_ops::{OPS, Op};
+use atoms_run::random::{self, CaseRun, FailureFiles, RandomRun, RunCounts};
+use atoms_run::usage;
 use atoms_stimulus::Profile;
 use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::Environment;
@@ -24,8 +24,7 @@ use crate::machine;
 use crate::output::error::{CliError, Verdict, message};
 use crate::output::interrupt;
 use crate::output::progress::{bar, grouped};
-use crate::output::{out, outln, print_json};
-use crate::usage;
+use crate::output::{out, outln, print_json, print_lines};
 
 /// Bounds of minimizing: about 20 seconds in the configuration `default`.
 const EFFORT: Effort = Effort { cycles: 5_000_000, time: Duration::from_secs(60) };
@@ -47,14 +46,28 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
     }
     machine::outputs(&args.machine, &mut files);
     if args.machine.on == On::Lockstep && on_fail(args) != OnFail::Report {
-        let (wave, case) = failure_files(&campaign);
+        let FailureFiles { wave, case } = failure_files(&campaign);
         files.writes_wave("the wave of a failure", &wave).writes("the case of a failure", &case);
     }
     files.check()?;
-    match args.machine.on {
-        On::Lockstep => lockstep(args, &campaign),
-        On::Model => one_side(args, &campaign, machine::model(&campaign.config)),
-        On::Rtl => one_side(args, &campaign, machine::rtl_machine(&campaign.config, args.machine.depth())?),
+    let setup = machine::setup(&campaign.config, &args.machine, !args.no_oracle)?;
+    let bar = bar(campaign.requests, "requests");
+    let run = random::run(&setup, &campaign, |tally| bar.set_position(tally.requests))?;
+    bar.finish_and_clear();
+    match run {
+        RandomRun::Agrees(counts) => {
+            let RunCounts { tally, usage, files } = *counts;
+            let lines = machine::lines(&files, tally.cycles);
+            agreed(args, &campaign, &tally, usage.as_ref(), &lines).map(interrupt::or)
+        }
+        RandomRun::Fails { failure, cycle, files } if failure.is_finding() => {
+            let lines = machine::lines(&files, cycle);
+            let repeat = repeat_line(args, &campaign, cycle);
+            print_failure(args, &failure.to_string(), &repeat, cycle, &lines, None)?;
+            Ok(Verdict::Disagree)
+        }
+        RandomRun::Fails { failure, .. } => Err(failure.into()),
+        RandomRun::Differs(failed) => disagreed(args, &campaign, *failed),
     }
 }
 
@@ -74,11 +87,9 @@ fn on_fail(args: &CosimArgs) -> OnFail {
     args.on_fail.unwrap_or(OnFail::Shrink)
 }
 
-/// Where wave and case of a failure go.
-fn failure_files(campaign: &Campaign) -> (PathBuf, PathBuf) {
-    let dir = Environment::from_process().target.join("failures");
-    let stem = format!("{}-{}", file_stem(&campaign.config), campaign.seed);
-    (dir.join(format!("{stem}.vcd")), dir.join(format!("{stem}.json")))
+/// Names the files that describe a failure.
+fn failure_files(campaign: &Campaign) -> FailureFiles {
+    FailureFiles::of(campaign, &Environment::from_process().target)
 }
 
 pub(crate) fn profile_file(args: &RandomArgs) -> Option<&Path> {
@@ -124,56 +135,6 @@ pub(crate) fn ops(names: &[String]) -> Result<Vec<Op>, CliError> {
         }
     }
     Ok(ops)
-}
-
-fn lockstep(args: &CosimArgs, campaign: &Campaign) -> Result<Verdict, CliError> {
-    let bar = bar(campaign.requests, "requests");
-    let run = |machine| -> Result<_, CliError> {
-        let session = machine::session(machine, &args.machine, !args.no_oracle)?;
-        Ok(campaign.run(session, |tally| bar.set_position(tally.requests)))
-    };
-    let mut outcome = run(machine::lockstep_on_threads(&campaign.config, &args.machine)?)?;
-    if let Err(failed) = &mut outcome
-        && let Failure::FollowerDiverged(snapshot) = &mut failed.failure
-    {
-        let snapshot = snapshot.take();
-        // Its files are complete before others take their place.
-        drop(outcome);
-        outcome = run(machine::lockstep_again(&campaign.config, &args.machine, snapshot)?)?;
-    }
-    bar.finish_and_clear();
-    match outcome {
-        Ok((mut session, tally)) => {
-            let lines = machine::finish(&mut session, &args.machine)?;
-            let usage = machine::usage(&mut session);
-            agreed(args, campaign, &tally, usage.as_ref(), &lines).map(interrupt::or)
-        }
-        Err(failed) => disagreed(args, campaign, *failed),
-    }
-}
-
-/// Model or RTL alone: the oracle is the only judge.
-fn one_side<M: Machine>(args: &CosimArgs, campaign: &Campaign, machine: M) -> Result<Verdict, CliError> {
-    let mut session = machine::session(machine, &args.machine, !args.no_oracle)?;
-    let bar = bar(campaign.requests, "requests");
-    let mut stimulus = campaign.stimulus();
-    let progress = |tally: &Tally| bar.set_position(tally.requests);
-    let outcome = session.run(&mut stimulus, campaign.until, progress);
-    bar.finish_and_clear();
-    let lines = machine::finish(&mut session, &args.machine)?;
-    match outcome {
-        Ok(tally) => {
-            let usage = machine::usage(&mut session);
-            agreed(args, campaign, &tally, usage.as_ref(), &lines).map(interrupt::or)
-        }
-        Err(failure) if failure.is_finding() => {
-            let repeat = repeat_line(args, campaign, session.machine().cycles());
-            let text = failure.to_string();
-            print_failure(args, &text, &repeat, session.machine().cycles(), &lines, None)?;
-            Ok(Verdict::Disagree)
-        }
-        Err(failure) => Err(failure.into()),
-    }
 }
 
 fn agreed(
@@ -236,10 +197,6 @@ fn agreed(
     Ok(Verdict::Agree)
 }
 
-fn print_lines(lines: &[String]) -> Result<(), CliError> {
-    lines.iter().try_for_each(|line| outln!("  {line}"))
-}
-
 /// One line that runs into the same failure.
 fn repeat_line(args: &CosimArgs, campaign: &Campaign, cycle: u64) -> String {
     let mut line = format!(
@@ -266,28 +223,17 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
         return Err(failed.failure.into());
     }
     let repeat = repeat_line(args, campaign, failed.cycle);
-    let (wave, case_file) = failure_files(campaign);
+    let files = failure_files(campaign);
     let mut lines: Vec<_> = machine::rtl_used().map(|rtl| format!("rtl      {rtl}")).into_iter().collect();
     if on_fail(args) != OnFail::Report {
-        let dir = wave.parent().unwrap_or(Path::new(""));
-        std::fs::create_dir_all(dir).map_err(CliError::writing(dir))?;
-        let from = failed.write_trace(&wave)?;
-        // A case that an earlier run left shows another failure than this wave.
-        match std::fs::remove_file(&case_file) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(CliError::writing(&case_file)(error));
-            }
-            _ => {}
-        }
-        lines.push(format!("trace    {}, from cycle {from}", machine::shell(&wave)));
+        let from = files.write_wave(&mut failed)?;
+        lines.push(format!("trace    {}, from cycle {from}", machine::shell(&files.wave)));
     }
     let mut small = None;
     if on_fail(args) == OnFail::Shrink {
-        let scoreboard = (!args.no_oracle).then(|| campaign.scoreboard());
-        match failed.small_case(scoreboard, EFFORT) {
+        match random::minimize(&mut failed, campaign, !args.no_oracle, EFFORT, &files.case)? {
             Ok(found) => {
-                write_case(&found.case, &case_file)?;
-                lines.push(format!("smaller  atoms cosim --case {}", machine::shell(&case_file)));
+                lines.push(format!("smaller  atoms cosim --case {}", machine::shell(&files.case)));
                 lines.push(format!("         found in {}", found.spent));
                 small = Some(found);
             }
@@ -344,11 +290,6 @@ fn print_failure(
     Ok(())
 }
 
-fn write_case(case: &Case, path: &Path) -> Result<(), CliError> {
-    let text = serde_json::to_string_pretty(case)?;
-    std::fs::write(path, text + "\n").map_err(CliError::writing(path))
-}
-
 /// A case in a file.
 pub(crate) fn case(path: &Path) -> Result<Case, CliError> {
     let text = std::fs::read_to_string(path).map_err(CliError::reading(path))?;
@@ -362,13 +303,12 @@ fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
     machine::outputs(&args.machine, &mut files);
     files.check()?;
     let config = machine::config(&case.config)?;
-    let mut session =
-        machine::session(machine::lockstep(&config, args.machine.depth())?, &args.machine, !args.no_oracle)?;
-    let outcome = run_case(&mut session, &case);
-    let lines = machine::finish(&mut session, &args.machine)?;
+    let setup = machine::setup(&config, &args.machine, !args.no_oracle)?;
+    let CaseRun { outcome, usage, files } = random::repeat(&setup, &case)?;
+    let cycles = outcome.as_ref().map_or_else(|(_, cycle)| *cycle, |tally| tally.cycles);
+    let lines = machine::lines(&files, cycles);
     let (verdict, result, text) = match outcome {
         Ok(Tally { cycles, requests, cluster_requests, judged, .. }) => {
-            let usage = machine::usage(&mut session);
             let mut text = format!(
                 "case {}: {requests} warp requests, {cluster_requests} cluster requests in {cycles} cycles: rtl, model{} \
                  agree",
@@ -383,12 +323,12 @@ fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
                 CaseResult::Agrees { agree, config, cycles, requests, cluster_requests, judged, usage };
             (Verdict::Agree, result, text)
         }
-        Err(failure) if failure.is_finding() => {
-            let (cycle, report) = (session.machine().cycles(), failure.to_string());
+        Err((failure, cycle)) if failure.is_finding() => {
+            let report = failure.to_string();
             let result = CaseResult::Fails { agree: false, cycle, report: report.clone(), case };
             (Verdict::Disagree, result, report)
         }
-        Err(failure) => return Err(failure.into()),
+        Err((failure, _)) => return Err(failure.into()),
     };
     if args.json {
         print_json(&result)?;

@@ -13,7 +13,6 @@ mod cosim;
 mod cover;
 mod explore;
 mod files;
-mod kernel_text;
 mod lower;
 mod machine;
 mod manual;
@@ -25,7 +24,6 @@ mod run;
 #[cfg(test)]
 mod schema;
 mod silicon;
-mod usage;
 mod wave;
 
 use std::process::ExitCode;

@@ -13,9 +13,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::LowerArgs;
-use crate::kernel_text::{self, Wanted};
 use crate::output::error::{CliError, Verdict, message};
 use crate::output::{outln, print_json};
+use atoms_run::kernel::source::{self, Wanted};
 
 /// Architectures asked about where none is named: those of each generation whose code can be run.
 const USUAL: &[&str] = &["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"];
@@ -86,7 +86,7 @@ fn source(ptx: &str, arches: &[String]) -> Result<(String, String), CliError> {
     // An instruction has blanks in it; a file whose name has some is a file all the same.
     if path.is_file() || !ptx.contains(char::is_whitespace) {
         let first = arches.first().and_then(|name| Arch::from_name(name));
-        let text = kernel_text::read(path, first, Wanted::Ptx)?;
+        let text = source::read(path, first, Wanted::Ptx)?;
         return Ok((ptx.into(), text));
     }
     Ok(("the instruction".into(), ptx.into()))

@@ -1,26 +1,18 @@
-//! Sets up what stands behind the ports.
+//! RTL, configuration and setup that the arguments of a command name.
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use atoms_cosim::embedded::rtl_dir;
-use atoms_cosim::follower::FollowerMode;
 use atoms_cosim::internals::Depth;
-use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
 use atoms_cosim::rtl::{self, RtlIdentity};
-use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::Session;
-use atoms_cosim::trace::Trace;
-use atoms_cosim::usage::{Usage, UsageReport};
+use atoms_run::{Implementation, RunFiles, Setup};
 use atoms_stimulus::configs::{self, NamedConfig};
-use atoms_verilated::{Library, Snapshot};
+use atoms_verilated::Library;
 
-use crate::args::MachineArgs;
+use crate::args::{MachineArgs, On};
 use crate::files::Files;
-use crate::output::error::CliError;
+use crate::output::error::{CliError, message};
 use crate::output::interrupt;
 use crate::output::note;
 use crate::output::progress::build_step;
@@ -55,42 +47,33 @@ pub(crate) fn rtl_used() -> Option<&'static RtlIdentity> {
     USED.get()
 }
 
-/// The model alone.
-pub(crate) fn model(config: &NamedConfig) -> ModelMachine {
-    ModelMachine::new(config.config)
-}
-
-/// The RTL alone.
-pub(crate) fn rtl_machine(config: &NamedConfig, depth: Depth) -> Result<RtlMachine, CliError> {
-    let rtl = library(config, depth)?.instantiate()?;
-    Ok(RtlMachine::new(rtl, config.config)?)
-}
-
-/// RTL and model, abreast.
-pub(crate) fn lockstep(config: &NamedConfig, depth: Depth) -> Result<Lockstep, CliError> {
-    let rtl = library(config, depth)?.instantiate()?;
-    Ok(Lockstep::new(rtl, config.config)?)
-}
-
-/// RTL and model, on as many threads as asked for.
-pub(crate) fn lockstep_on_threads(config: &NamedConfig, args: &MachineArgs) -> Result<Lockstep, CliError> {
-    let mut machine = lockstep(config, args.depth())?;
-    let following = if args.threads() > 1 { FollowerMode::OnItsOwnThread } else { FollowerMode::InTurns };
-    machine.set_following(Some(following))?;
-    Ok(machine)
-}
-
-/// RTL and model abreast, to find what RTL that followed ran into.
-pub(crate) fn lockstep_again(
-    config: &NamedConfig,
-    args: &MachineArgs,
-    snapshot: Option<Snapshot>,
-) -> Result<Lockstep, CliError> {
-    let mut machine = lockstep(config, args.depth())?;
-    if let Some(snapshot) = snapshot {
-        machine.join_at(snapshot);
+/// Gives the configuration of a run, and the implementation that `--on` names.
+pub(crate) fn setup<'a>(
+    config: &'a NamedConfig,
+    args: &'a MachineArgs,
+    oracle: bool,
+) -> Result<Setup<'a>, CliError> {
+    if args.internals && args.on == On::Model {
+        return Err(message!(
+            "--internals: the model's registers are shown by the RTL's signals; add --on lockstep or --on rtl"
+        ));
     }
-    Ok(machine)
+    Ok(Setup {
+        config,
+        implementation: match args.on {
+            On::Lockstep => Implementation::Lockstep(library(config, args.depth())?),
+            On::Model => Implementation::Model,
+            On::Rtl => Implementation::Rtl(library(config, args.depth())?),
+        },
+        parallel: args.on == On::Lockstep && args.threads() > 1,
+        oracle,
+        trace: args.trace.as_deref(),
+        window: args.window.clone(),
+        internals: args.internals,
+        record: args.record.as_deref(),
+        usage: args.report,
+        interrupt: Some(interrupt::seen()),
+    })
 }
 
 /// Adds the wave and the recording to what a command writes.
@@ -103,64 +86,20 @@ pub(crate) fn outputs(args: &MachineArgs, files: &mut Files) {
     }
 }
 
-/// A machine being driven, which measures its usage if a report is asked for.
-pub(crate) type MeasuredSession<M> = Session<M, Option<Usage>>;
-
-/// A session on `machine` with wave, recording and report as asked for.
-pub(crate) fn session<M: Machine>(
-    mut machine: M,
-    args: &MachineArgs,
-    oracle: bool,
-) -> Result<MeasuredSession<M>, CliError> {
-    let mut scoreboard = oracle.then(|| Scoreboard::new(machine.config(), &[]));
-    if let (Some(scoreboard), Some(path)) = (&mut scoreboard, &args.record) {
-        let file = File::create(path).map_err(CliError::writing(path))?;
-        scoreboard.record(Box::new(BufWriter::new(file))).map_err(CliError::writing(path))?;
-    }
-    let trace = match &args.trace {
-        Some(path) => {
-            let window = args.window.clone().unwrap_or(0..u64::MAX);
-            if args.depth() == Depth::Internals {
-                let needs_rtl = "--internals: the model's registers are shown by the RTL's signals; add --on lockstep or --on rtl";
-                machine.show_inside(window.clone()).map_err(|_| CliError::message(needs_rtl))?;
-            }
-            Some(Trace::create(path, &machine, None)?.within(window))
-        }
-        None => None,
-    };
-    let usage = args.report.then(|| Usage::new(machine.config()));
-    let (mut session, ()) = Session::new(machine, scoreboard).listened_by(usage);
-    session.set_trace(trace);
-    session.set_interrupt(interrupt::seen());
-    Ok(session)
-}
-
-/// Completes wave and recording; gives a line on each for the report, and one on the RTL.
-pub(crate) fn finish<M: Machine>(
-    session: &mut MeasuredSession<M>,
-    args: &MachineArgs,
-) -> Result<Vec<String>, CliError> {
+/// Gives a line for the report on the RTL and on each file.
+pub(crate) fn lines(files: &RunFiles, cycles: u64) -> Vec<String> {
     let mut lines: Vec<_> = rtl_used().map(|rtl| format!("rtl        {rtl}")).into_iter().collect();
-    if let Some(trace) = session.take_trace() {
-        let path = trace.path().to_path_buf();
-        if trace.cycles() == 0 {
-            let cycles = session.tally().cycles;
+    if let Some((path, shown)) = &files.wave {
+        if *shown == 0 {
             note!("atoms: the wave is empty: the run had {cycles} cycles, all of them outside of --window");
         }
-        trace.finish()?;
-        let vcd = shell(&path);
-        lines.push(format!("wave       {vcd} (gtkwave {vcd} {})", shell(&path.with_extension("gtkw"))));
+        let wave = shell(path);
+        lines.push(format!("wave       {wave} (gtkwave {wave} {})", shell(&path.with_extension("gtkw"))));
     }
-    if let (Some(_), Some(path)) = (session.scoreboard(), &args.record) {
-        session.finish_recording().map_err(CliError::writing(path))?;
+    if let Some(path) = &files.recording {
         lines.push(format!("recording  {} (atoms check {})", path.display(), path.display()));
     }
-    Ok(lines)
-}
-
-/// The report, if it is asked for.
-pub(crate) fn usage<M: Machine>(session: &mut MeasuredSession<M>) -> Option<UsageReport> {
-    session.listener().as_ref().map(Usage::report)
+    lines
 }
 
 /// `path` as it is typed in a command line, relative to the current folder if it is below it.

@@ -4,6 +4,7 @@ use atoms_explore::cost::{ModuleCost, UnitCost};
 use atoms_faults::mutate::MutationResult;
 use atoms_regress::report::json::RegressionResult;
 use atoms_regress::report::summary::Summary;
+use atoms_run::kernel::result;
 use atoms_silicon::report::CaptureReport;
 use atoms_wave_view::WaveLane;
 use expect_test::expect_file;
@@ -11,7 +12,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, json_schema};
 
 use crate::explore::{run as explore_run, sweep as explore_sweep};
-use crate::{bench, check, config, cosim, explore, lower, regress::repro, run, wave};
+use crate::{bench, check, config, cosim, explore, lower, regress::repro, wave};
 
 /// WaveJSON, which `atoms wave show` prints unless it lists or searches.
 #[derive(JsonSchema)]
@@ -43,7 +44,7 @@ macro_rules! schemas {
 #[test]
 fn the_schemas_are_those_of_the_types() {
     let schemas = schemas! {
-        "run": run::result::RunResult<'_>, run::result::RunFailureResult<'_>, run::result::InterruptedResult;
+        "run": result::RunResult<'_>, result::RunFailureResult<'_>, result::InterruptedResult;
         "cosim": cosim::CosimResult<'_>, cosim::CosimFailureResult<'_>, cosim::CaseResult;
         "lower": Vec<lower::LoweredResult<'_>>, Vec<lower::BuiltinResult<'_>>, Vec<String>;
         "check": check::CheckResult<'_>, CaptureReport;

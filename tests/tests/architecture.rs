@@ -170,6 +170,7 @@ const TERMS: &[(&str, &[&str])] = &[
     ("kernels",         &["atoms_isa", "atoms_sm"]),
     ("lockstep",        &["atoms_cosim", "Lockstep"]),
     ("mutants",         &["atoms_faults"]),
+    ("observers",       &["Observer", "run_observed"]),
     ("plans",           &["atoms_regress"]),
     ("printing",        &["println!", "io::stdout"]),
     ("random requests", &["atoms_stimulus"]),

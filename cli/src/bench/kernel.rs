@@ -9,12 +9,12 @@ use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine, ModelMachine};
 use atoms_cosim::session::Session;
 use atoms_isa::{Kernel, Program};
+use atoms_run::kernel::source::{self, Wanted};
 use atoms_sm::{Launch, RunError, SmConfig, Statistics};
 use atoms_stimulus::configs::NamedConfig;
 
 use super::{Subject, measure};
 use crate::args::BenchArgs;
-use crate::kernel_text::{self, Wanted};
 use crate::machine;
 use crate::output::error::{CliError, Verdict};
 use crate::output::interrupt;
@@ -34,7 +34,7 @@ pub(super) fn of_kernel(
 ) -> Result<Verdict, CliError> {
     let name = listing.display().to_string();
     let launch = Launch::from_file(launch)?;
-    let text = kernel_text::read(listing, launch.arch, Wanted::Code)?;
+    let text = source::read(listing, launch.arch, Wanted::Code)?;
     let program =
         Program::read(&name, &text, launch.arch).map_err(|error| CliError::Listing(Box::new(error)))?;
     let kernel = launch.kernel(&program)?;

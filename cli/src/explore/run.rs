@@ -11,6 +11,7 @@ use atoms_explore::measure::{
     Behind, Judging, Measurement, Trial, TrialError, TrialLimits, estimate, measure,
 };
 use atoms_isa::Program;
+use atoms_run::kernel::source::{self, Wanted};
 use atoms_sm::Launch;
 use atoms_stimulus::configs::{NamedConfig, parameters};
 use atoms_verilated::hash;
@@ -23,7 +24,6 @@ use super::calibrate;
 use crate::args::On;
 use crate::args::explore::{ExploreRunArgs, TraceGaps};
 use crate::files::Files;
-use crate::kernel_text::{self, Wanted};
 use crate::machine;
 use crate::output::error::{CliError, Verdict, message};
 use crate::output::interrupt;
@@ -144,7 +144,7 @@ fn workload(args: &ExploreRunArgs, files: &mut Files) -> Result<Workload, CliErr
     };
     files.reads("the launch file", launch_path);
     let launch = Launch::from_file(launch_path)?;
-    let text = kernel_text::read(path, launch.arch, Wanted::Code)?;
+    let text = source::read(path, launch.arch, Wanted::Code)?;
     let program = Program::read(&args.workload, &text, launch.arch)
         .map_err(|error| CliError::Listing(Box::new(error)))?;
     let kernel = launch.kernel(&program)?.clone();

@@ -29,6 +29,14 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     result(format_args!("{value}\n"))
 }
 
+/// Writes further lines of a report.
+///
+/// # Errors
+/// [`CliError`].
+pub(crate) fn print_lines(lines: &[String]) -> Result<(), CliError> {
+    lines.iter().try_for_each(|line| result(format_args!("  {line}\n")))
+}
+
 /// Writes what stdout still holds back.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use atoms_cosim::rtl::BuildStep;
-pub(crate) use atoms_regress::report::text::count as grouped;
+pub(crate) use atoms_run::grouped;
 use atoms_verilated::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 

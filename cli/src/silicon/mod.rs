@@ -7,6 +7,8 @@ use std::io::Read;
 use std::path::Path;
 
 use atoms_cosim::internals::Depth;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_silicon::capture::{Capture, CaptureError, Code, ProgramOutcome};
@@ -93,13 +95,15 @@ fn full(args: &SiliconReportArgs) -> Result<Verdict, CliError> {
     report.replayed = match args.on {
         Against::Nothing => None,
         Against::Model => {
-            let port = || Ok::<_, CliError>(Session::new(machine::model(&config), None));
+            let port = || Ok::<_, CliError>(Session::new(ModelMachine::new(config.config), None));
             Some(report::replay(&capture, port, progress)?)
         }
         Against::Lockstep => {
+            let library = machine::library(&config, Depth::Ports)?;
             let port = || {
                 let scoreboard = Scoreboard::new(&config.config, &[]);
-                let mut session = Session::new(machine::lockstep(&config, Depth::Ports)?, Some(scoreboard));
+                let machine = Lockstep::new(library.instantiate()?, config.config)?;
+                let mut session = Session::new(machine, Some(scoreboard));
                 session.set_interrupt(interrupt::seen());
                 Ok::<_, CliError>(session)
             };

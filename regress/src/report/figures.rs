@@ -4,15 +4,7 @@ use std::time::{Duration, SystemTime};
 
 /// `12,345`.
 pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    thousands::Separable::separate_with_commas(&number)
 }
 
 /// `1 test`, `12,345 tests`: a count of what has a regular plural.

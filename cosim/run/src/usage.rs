@@ -1,10 +1,10 @@
-//! What a run made of the unit, as a report shows it (docs/reports.md).
+//! Text of a usage report (docs/reports.md).
 
 use std::fmt::Write as _;
 
 use atoms_cosim::usage::{BankUsage, CycleStack, Distribution, LatencyUsage, RetryUsage, UsageReport};
 
-use crate::output::progress::grouped;
+use crate::grouped;
 
 const COLUMNS: usize = 80;
 /// Columns of a bar, at most.
@@ -15,7 +15,7 @@ fn per_cent(count: u64, of: u64) -> f64 {
     100.0 * count as f64 / of.max(1) as f64
 }
 
-/// Parts of all, by ranges of the value: 0, 1, 2, 3 to 4, 5 to 8 and so on.
+/// Formats shares by ranges of the value: 0, 1, 2, 3 to 4, 5 to 8 and so on.
 pub(crate) fn by_range(counts: impl Iterator<Item = (u64, u64)>) -> Vec<String> {
     let mut ranges: Vec<(u64, u64, u64)> = Vec::new();
     let mut all = 0;
@@ -49,8 +49,8 @@ fn sparkline(values: impl Iterator<Item = u64>, most: u64) -> String {
     values.map(|value| LEVELS[(value * 8).div_ceil(most.max(1)).min(8) as usize]).collect()
 }
 
-/// The report as lines of at most [`COLUMNS`] columns.
-pub(crate) fn text(report: &UsageReport) -> String {
+/// Formats `report` in lines of at most [`COLUMNS`] columns.
+pub fn text(report: &UsageReport) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = write(&mut text, report);

@@ -1,4 +1,4 @@
-//! Races, and atomics whose scopes do not include each other, as a report shows them.
+//! Races, and atomics whose scopes do not include each other, as text and JSON.
 
 use std::fmt::Write as _;
 
@@ -8,23 +8,24 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use textwrap::{WordSeparator, WordSplitter, WrapAlgorithm};
 
-use crate::output::progress::grouped;
+use crate::grouped;
 
 /// Pairs of instructions shown as text; JSON has all.
 const SHOWN: usize = 16;
 
-/// What was found in a run.
-pub(crate) struct Found<'k> {
+/// Races of a run, by pair of instructions.
+#[derive(Debug)]
+pub struct RacesFound<'k> {
     kernel: &'k Kernel,
     findings: Vec<Finding>,
 }
 
-impl<'k> Found<'k> {
-    pub(crate) fn new(kernel: &'k Kernel, races: &Races<'_>) -> Self {
-        Found { kernel, findings: races.findings().cloned().collect() }
+impl<'k> RacesFound<'k> {
+    pub fn new(kernel: &'k Kernel, races: &Races<'_>) -> Self {
+        RacesFound { kernel, findings: races.findings().cloned().collect() }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.findings.is_empty()
     }
 
@@ -32,8 +33,8 @@ impl<'k> Found<'k> {
         self.kernel.source.get(party.pc as usize)
     }
 
-    /// As text: each pair of instructions once, with the first time it was found.
-    pub(crate) fn text(&self) -> String {
+    /// Formats each pair of instructions once, with its first occurrence.
+    pub fn text(&self) -> String {
         let count = self.findings.len();
         let pairs = if count == 1 { "pair of instructions" } else { "pairs of instructions" };
         let mut text = format!("atoms: {} {pairs} that nothing orders:\n", grouped(count as u64));
@@ -66,7 +67,7 @@ impl<'k> Found<'k> {
         text
     }
 
-    pub(crate) fn result(&self) -> RacesResult<'_> {
+    pub fn result(&self) -> RacesResult<'_> {
         let party = |party: &Party| {
             let line = self.line(party);
             PartyResult {
@@ -104,7 +105,7 @@ impl<'k> Found<'k> {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct RacesResult<'k> {
+pub struct RacesResult<'k> {
     pairs: usize,
     found: Vec<RaceResult<'k>>,
 }
@@ -168,7 +169,7 @@ const fn name(scope: Scope) -> &'static str {
     }
 }
 
-/// What one of the two does.
+/// Describes the access of `party`.
 fn what(party: &Party) -> String {
     let access = if party.writes { "write" } else { "read" };
     let by = if party.copy { " by a copy" } else { "" };

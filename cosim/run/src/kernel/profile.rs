@@ -1,4 +1,4 @@
-//! What each instruction that uses the unit cost, as a report shows it.
+//! Cost of each instruction that uses the unit, as text and JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use atoms_sm::InstructionProfile;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::progress::grouped;
+use crate::grouped;
 use crate::usage::by_range;
 
 /// Lines of the kernel shown as text; JSON has all.
@@ -22,7 +22,7 @@ struct Line<'p> {
 }
 
 impl Line<'_> {
-    /// What decides the order: passes at either port, then the time waited.
+    /// Sort key: passes at either port, then cycles of latency.
     fn cost(&self) -> (u64, u64) {
         let passes = self.parts.iter().map(|p| p.passes + p.cluster_requests).sum();
         (passes, self.parts.iter().map(|p| p.latency_cycles).sum())
@@ -55,8 +55,8 @@ fn cut(text: &str, columns: usize) -> String {
     text.chars().take(columns.saturating_sub(2)).chain("..".chars()).collect()
 }
 
-/// As a table: a row for each line of the kernel, and below it what lies behind the mean.
-pub(crate) fn text(kernel: &Kernel, profiles: &[InstructionProfile]) -> String {
+/// Formats a table: a row for each line of the kernel, and below it the distribution where it is wide.
+pub fn text(kernel: &Kernel, profiles: &[InstructionProfile]) -> String {
     let lines = lines(kernel, profiles);
     if lines.is_empty() {
         return String::new();
@@ -122,7 +122,7 @@ fn distribution(part: &InstructionProfile) -> Option<String> {
 
 /// Counts of the instructions of one line.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct LineResult<'k> {
+pub struct LineResult<'k> {
     line: u32,
     parts: Vec<InstructionResult<'k>>,
 }
@@ -146,7 +146,7 @@ struct InstructionResult<'k> {
 }
 
 /// Gives all counts by line, the most expensive line first.
-pub(crate) fn results<'k>(kernel: &'k Kernel, profiles: &[InstructionProfile]) -> Vec<LineResult<'k>> {
+pub fn results<'k>(kernel: &'k Kernel, profiles: &[InstructionProfile]) -> Vec<LineResult<'k>> {
     let part = |p: &&InstructionProfile| InstructionResult {
         pc: p.pc,
         instruction: source(kernel, p),

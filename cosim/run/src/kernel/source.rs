@@ -1,19 +1,41 @@
-//! The text of a kernel: a listing or PTX as it is; of an object file or CUDA C what the vendor's tools make of
-//! it, where they are installed.
+//! Reads the text of a kernel. A listing or PTX is read as it is. An object file and CUDA C are given to the vendor's tools,
+//! if these are installed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use atoms_isa::Arch;
 
-use crate::output::error::{CliError, message};
+/// Reason why a file gave no kernel text.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// A file could not be read.
+    #[error("cannot read `{}`", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    /// The temporary folder could not be written.
+    #[error("cannot write `{}`", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    /// A tool could not be started.
+    #[error("cannot start `{}`", tool.display())]
+    Start { tool: PathBuf, source: io::Error },
+    /// The file is of a kind that cannot be read here; the message says what would work.
+    #[error("{0}")]
+    Unreadable(String),
+}
 
-/// What is wanted of CUDA C.
+impl SourceError {
+    fn reading(path: &Path) -> impl FnOnce(io::Error) -> SourceError + '_ {
+        |source| SourceError::Read { path: path.to_path_buf(), source }
+    }
+}
+
+/// Text that is wanted of CUDA C or an object file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub enum Wanted {
     /// Text that runs: of an object, its listing.
     Code,
     Ptx,
@@ -21,6 +43,11 @@ pub(crate) enum Wanted {
 
 /// The architecture that CUDA C is compiled for where none is named.
 const USUAL: &str = "sm_90";
+
+/// A [`SourceError::Unreadable`] with a message, written as in `format!`.
+macro_rules! unreadable {
+    ($($text:tt)*) => { SourceError::Unreadable(format!($($text)*)) };
+}
 
 /// First bytes of an object file, where it says what machine it is for, and the number of the GPU.
 const ELF: &[u8] = b"\x7fELF";
@@ -31,8 +58,8 @@ const GPU: [u8; 2] = 190_u16.to_le_bytes();
 ///
 /// # Errors
 /// The file cannot be read; or it is an object or CUDA C, and the tool that reads it is absent or fails.
-pub(crate) fn read(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, CliError> {
-    let bytes = fs::read(path).map_err(CliError::reading(path))?;
+pub fn read(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, SourceError> {
+    let bytes = fs::read(path).map_err(SourceError::reading(path))?;
     if bytes.starts_with(ELF) {
         return object(path, &bytes, wanted);
     }
@@ -40,27 +67,27 @@ pub(crate) fn read(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<St
         return source(path, arch, wanted);
     }
     String::from_utf8(bytes).map_err(|_| {
-        message!(
+        unreadable!(
             "`{}` is neither text nor an object file of a GPU; a kernel is a listing, PTX, a cubin or CUDA C",
             path.display()
         )
     })
 }
 
-fn object(path: &Path, bytes: &[u8], wanted: Wanted) -> Result<String, CliError> {
+fn object(path: &Path, bytes: &[u8], wanted: Wanted) -> Result<String, SourceError> {
     let file = path.display();
     if bytes.get(MACHINE) != Some(&GPU) {
-        return Err(message!(
+        return Err(unreadable!(
             "`{file}` is an object file of another machine than a GPU; `cuobjdump -xelf all {file}` takes the cubins out of it"
         ));
     }
     if wanted == Wanted::Ptx {
-        return Err(message!(
+        return Err(unreadable!(
             "`{file}` holds machine code, which is lowered already; `atoms run {file}` runs it"
         ));
     }
     let Some(tool) = tool("nvdisasm") else {
-        return Err(message!(
+        return Err(unreadable!(
             "`{file}` is an object file, and there is no nvdisasm on PATH to read it; run `nvdisasm -hex {file} > {file}.sass` \
              where there is one, and give that"
         ));
@@ -68,26 +95,26 @@ fn object(path: &Path, bytes: &[u8], wanted: Wanted) -> Result<String, CliError>
     run(&tool, &["-hex".into(), whole(path)?])
 }
 
-fn source(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, CliError> {
+fn source(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, SourceError> {
     let file = path.display();
     let arch = arch.map_or(USUAL.to_string(), |arch| arch.to_string());
     let (kind, output) =
         if wanted == Wanted::Ptx { ("-ptx", "kernel.ptx") } else { ("-cubin", "kernel.cubin") };
     let Some(tool) = tool("nvcc") else {
-        return Err(message!(
+        return Err(unreadable!(
             "`{file}` is CUDA C, and there is no nvcc on PATH to compile it; run `nvcc -arch={arch} {kind} -o {output} {file}` \
              where there is one, and give that"
         ));
     };
     // No other user can read it; it is removed at the end.
     let temporary = std::env::temp_dir();
-    let folder =
-        tempfile::Builder::new().prefix("atoms-").tempdir().map_err(CliError::writing(&temporary))?;
+    let folder = tempfile::Builder::new().prefix("atoms-").tempdir();
+    let folder = folder.map_err(|source| SourceError::Write { path: temporary, source })?;
     let output = folder.path().join(output);
     let arguments =
         [format!("-arch={arch}").into(), kind.into(), "-o".into(), output.clone().into(), whole(path)?];
     run(&tool, &arguments)?;
-    let bytes = fs::read(&output).map_err(CliError::reading(&output))?;
+    let bytes = fs::read(&output).map_err(SourceError::reading(&output))?;
     if wanted == Wanted::Code {
         object(&output, &bytes, wanted)
     } else {
@@ -96,8 +123,8 @@ fn source(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, Cli
 }
 
 /// A path from the root, which no tool takes for an option.
-fn whole(path: &Path) -> Result<OsString, CliError> {
-    std::path::absolute(path).map(PathBuf::into_os_string).map_err(CliError::reading(path))
+fn whole(path: &Path) -> Result<OsString, SourceError> {
+    std::path::absolute(path).map(PathBuf::into_os_string).map_err(SourceError::reading(path))
 }
 
 /// An executable of this name in a folder that PATH names from the root and that is not the working folder.
@@ -111,16 +138,15 @@ fn tool(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).filter(elsewhere).map(|folder| folder.join(name)).find(executable)
 }
 
-fn run(tool: &Path, arguments: &[OsString]) -> Result<String, CliError> {
+fn run(tool: &Path, arguments: &[OsString]) -> Result<String, SourceError> {
     let output = Command::new(tool).args(arguments).output();
-    let output =
-        output.map_err(|error| CliError::caused(format!("cannot start `{}`", tool.display()), &error))?;
+    let output = output.map_err(|source| SourceError::Start { tool: tool.to_path_buf(), source })?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into());
     }
     let line: Vec<_> = arguments.iter().map(|argument| OsStr::to_string_lossy(argument)).collect();
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(message!(
+    Err(unreadable!(
         "`{} {}` failed ({}){}{}",
         tool.display(),
         line.join(" "),

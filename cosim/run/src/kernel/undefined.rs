@@ -1,5 +1,4 @@
-//! What a kernel does that PTX leaves undefined, as a report shows it: uses of mbarrier objects (spec 6.9), and
-//! shuffles.
+//! Uses of mbarrier objects (spec 6.9), shuffles and memory that PTX leaves undefined, as text and JSON.
 
 use std::fmt::Write as _;
 
@@ -9,13 +8,14 @@ use atoms_sm::{CoreEvent, Observer};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::progress::grouped;
+use crate::grouped;
 
-/// Requests whose instruction is kept: 64 MiB of them.
+/// RequestLog whose instruction is kept: 64 MiB of them.
 const REQUESTS: usize = 1 << 22;
 
-/// Looks on while a kernel runs, to tell the instruction of a request.
-pub(crate) struct Requests<'k> {
+/// Instruction of each request of a run.
+#[derive(Debug)]
+pub struct RequestLog<'k> {
     kernel: &'k Kernel,
     /// Cycle taken, instruction, and the lane of the warp that is lane 0 of the request, in order.
     made: Vec<(u64, u32, u32)>,
@@ -25,8 +25,8 @@ pub(crate) struct Requests<'k> {
     named: [Vec<Repeated>; KINDS.len()],
 }
 
-/// What one instruction does in some lanes: the first time, and how often.
-#[derive(Clone, Copy)]
+/// Use by one instruction: the first one, and the number of uses.
+#[derive(Clone, Copy, Debug)]
 struct Repeated {
     pc: u32,
     cycle: u64,
@@ -43,9 +43,9 @@ fn count(all: &mut Vec<Repeated>, cycle: u64, pc: u32, mask: u32) {
     }
 }
 
-impl<'k> Requests<'k> {
-    pub(crate) fn new(kernel: &'k Kernel) -> Self {
-        Requests { kernel, made: Vec::new(), made_at_cluster_port: Vec::new(), named: Default::default() }
+impl<'k> RequestLog<'k> {
+    pub fn new(kernel: &'k Kernel) -> Self {
+        RequestLog { kernel, made: Vec::new(), made_at_cluster_port: Vec::new(), named: Default::default() }
     }
 
     /// Where the instruction that made the request of `diagnosis` is, or had a copy make it; and the diagnosis
@@ -61,7 +61,7 @@ impl<'k> Requests<'k> {
     }
 }
 
-impl Observer for Requests<'_> {
+impl Observer for RequestLog<'_> {
     fn observe(&mut self, cycle: u64, event: &CoreEvent<'_>) {
         match *event {
             CoreEvent::ForeignLane(pc, mask) => count(&mut self.named[FOREIGN_LANE], cycle, pc, mask),
@@ -81,22 +81,24 @@ impl Observer for Requests<'_> {
     }
 }
 
-/// What of one kind was done by one instruction.
+/// Uses of one kind by one instruction.
+#[derive(Debug)]
 struct Group<'k> {
     first: Diagnosis,
     line: Option<&'k SourceLine>,
     count: u64,
 }
 
-/// What was named in a run.
-pub(crate) struct Undefined<'k> {
+/// Undefined uses of a run, by kind and instruction.
+#[derive(Debug)]
+pub struct UndefinedUses<'k> {
     groups: Vec<Group<'k>>,
     counts: Vec<(&'static str, u64)>,
     /// Uses that the core named, by [`KINDS`].
     named: [Vec<(Repeated, Option<&'k SourceLine>)>; KINDS.len()],
 }
 
-/// Something that one instruction does again and again, as a report names it.
+/// Kind of undefined use, with the words of its report.
 struct Kind {
     name: &'static str,
     /// Title of the list: once, and more often.
@@ -167,7 +169,7 @@ impl Kind {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct UndefinedResult<'k> {
+pub struct UndefinedResult<'k> {
     total: u64,
     found: Vec<UseResult<'k>>,
 }
@@ -203,8 +205,8 @@ fn total(repeated: &[(Repeated, Option<&SourceLine>)]) -> u64 {
     repeated.iter().map(|(repeated, _)| repeated.count).sum()
 }
 
-impl<'k> Undefined<'k> {
-    pub(crate) fn new(watch: &Watch, requests: &Requests<'k>) -> Self {
+impl<'k> UndefinedUses<'k> {
+    pub fn new(watch: &Watch, requests: &RequestLog<'k>) -> Self {
         let mut groups: Vec<Group<'k>> = Vec::new();
         for diagnosis in watch.diagnoses() {
             let (diagnosis, line) = requests.traced(diagnosis);
@@ -220,10 +222,10 @@ impl<'k> Undefined<'k> {
         }
         let line = |repeated: &Repeated| (*repeated, requests.kernel.source.get(repeated.pc as usize));
         let named = requests.named.each_ref().map(|repeated| repeated.iter().map(line).collect());
-        Undefined { groups, counts: watch.counts().collect(), named }
+        UndefinedUses { groups, counts: watch.counts().collect(), named }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.groups.is_empty() && self.named.iter().all(Vec::is_empty)
     }
 
@@ -232,7 +234,7 @@ impl<'k> Undefined<'k> {
     }
 
     /// As text: each kind of use by each instruction once, with how often it was found.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut text = String::new();
         for (kind, repeated) in KINDS.iter().zip(&self.named).take(PENDING_COUNT) {
             let total = total(repeated);
@@ -269,7 +271,7 @@ impl<'k> Undefined<'k> {
         text
     }
 
-    pub(crate) fn result(&self) -> UndefinedResult<'k> {
+    pub fn result(&self) -> UndefinedResult<'k> {
         let objects = self.groups.iter().map(|Group { first: d, line, count }| UseResult {
             kind: d.kind.name(),
             clause: d.clause(),

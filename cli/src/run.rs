@@ -1,0 +1,206 @@
+//! `atoms run`: a kernel on the unit.
+
+use std::path::{Path, PathBuf};
+
+use atoms_cosim::machine::Failure;
+use atoms_isa::{Arch, Program};
+use atoms_run::kernel::races::RacesFound;
+use atoms_run::kernel::result::InterruptedResult;
+use atoms_run::kernel::source::{self, Wanted};
+use atoms_run::kernel::undefined::UndefinedUses;
+use atoms_run::kernel::{self, Checks, KernelRun};
+use atoms_sm::{Launch, LaunchError, RunError, RunReport};
+use atoms_stimulus::configs::NamedConfig;
+
+use crate::args::{On, RunArgs, Undefined as Level};
+use crate::machine;
+use crate::output::error::{CliError, Verdict, message};
+use crate::output::progress::grouped;
+use crate::output::{note, out, outln, print_json, print_lines};
+
+pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
+    let dumps = dumps(&args.dump)?;
+    let Some(level) = args.undefined() else {
+        return Err(message!("--check: only one of off, warn and strict can be meant"));
+    };
+    if level == Level::Strict && args.machine.on == On::Rtl {
+        return Err(message!("--check strict: the RTL names nothing; add --on lockstep or --on model"));
+    }
+    let name = args.listing.display().to_string();
+    let launch = args.launch.as_deref().map(Launch::from_file).transpose()?;
+    let arch = args.arch.or(launch.as_ref().and_then(|l| l.arch));
+    let text = source::read(&args.listing, arch, Wanted::Code)?;
+    let program = Program::read(&name, &text, arch).map_err(|error| CliError::Listing(Box::new(error)))?;
+    if let Some(arch) = args.arch.filter(|arch| *arch != program.arch) {
+        return Err(message!(
+            "--arch {arch}: the listing is for {}; only PTX is run on another architecture",
+            program.arch
+        ));
+    }
+    let (Some(launch), Some(path)) = (launch, args.launch.as_deref()) else {
+        return begin(&name, &program);
+    };
+    let kernel = launch.kernel(&program).map_err(|error| match error {
+        LaunchError::Unread(unread) => CliError::Listing(Box::new(unread.error)),
+        other => other.into(),
+    })?;
+    for (name, _) in &dumps {
+        if !launch.buffers().any(|param| param.name == *name) {
+            let known: Vec<_> = launch.buffers().map(|param| param.name.as_str()).collect();
+            return Err(message!(
+                "--dump {name}: the launch has no buffer of that name; there are {}",
+                known.join(", ")
+            ));
+        }
+    }
+    let mut files = machine::files();
+    files.reads("the kernel", &args.listing).reads("the launch file", path);
+    for file in &launch.files {
+        files.reads("a file of the launch", file);
+    }
+    machine::outputs(&args.machine, &mut files);
+    for (name, file) in &dumps {
+        files.writes(format!("--dump {name}"), file);
+    }
+    files.check()?;
+    let config = machine::config(&args.machine.point.name())?;
+    let forward_of = program.forward_of;
+    let report = Report { args, path, level, forward_of, config: &config, dumps: &dumps };
+    let setup = machine::setup(&config, &args.machine, true)?;
+    let checks = Checks { undefined: level != Level::Off, races: args.scopes() };
+    let run = kernel::run(&setup, kernel, &launch, checks)?;
+    report.report(run)
+}
+
+/// Prints a launch file to begin with.
+fn begin(name: &str, program: &Program) -> Result<Verdict, CliError> {
+    let Some(kernel) = program.kernels.first() else {
+        return Err(message!("{name}: there is no kernel in it"));
+    };
+    out!("{}", atoms_sm::template(kernel))?;
+    let others =
+        program.kernels.iter().skip(1).map(|k| &k.name).chain(program.unread.iter().map(|k| &k.name));
+    let others: Vec<_> = others.map(String::as_str).collect();
+    let more =
+        if others.is_empty() { String::new() } else { format!("; there are also {}", others.join(", ")) };
+    note!(
+        "atoms: on standard output is a launch file for `{}`, to be filled in (docs/launch-files.md) and given with \
+         --launch{more}",
+        kernel.name
+    );
+    Ok(Verdict::Agree)
+}
+
+/// `NAME=FILE` pairs.
+fn dumps(args: &[String]) -> Result<Vec<(String, PathBuf)>, CliError> {
+    let pair = |arg: &String| match arg.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
+        _ => Err(message!("--dump {arg}: expected NAME=FILE, such as out=out.bin")),
+    };
+    args.iter().map(pair).collect()
+}
+
+/// Arguments of the command, and what they name.
+struct Report<'a> {
+    args: &'a RunArgs,
+    /// Where the launch file is.
+    path: &'a Path,
+    level: Level,
+    /// As in [`Program`].
+    forward_of: Option<Arch>,
+    config: &'a NamedConfig,
+    dumps: &'a [(String, PathBuf)],
+}
+
+impl Report<'_> {
+    /// Prints the result of a run, and gives the verdict.
+    fn report(&self, run: KernelRun<'_>) -> Result<Verdict, CliError> {
+        let lines = machine::lines(&run.files, run.tally.cycles);
+        // JSON includes undefined uses and races, but only a report is JSON.
+        let is_report = match &run.outcome {
+            Ok(_) => true,
+            Err(RunError::Port(failure)) => failure.is_finding(),
+            Err(RunError::Kernel(_)) => false,
+        };
+        if !(self.args.json && is_report) {
+            let undefined = run.undefined.as_ref().filter(|_| run.has_undefined()).map(UndefinedUses::text);
+            let races = run.races.as_ref().filter(|_| run.has_races()).map(RacesFound::text);
+            for text in [undefined, races].into_iter().flatten() {
+                note!("{}", text.trim_end());
+            }
+        }
+        match &run.outcome {
+            Ok(report) => {
+                self.write_dumps(report)?;
+                if self.args.json {
+                    print_json(&run.result(report, self.forward_of, machine::rtl_used()))?;
+                } else {
+                    self.print(&run, report, &lines)?;
+                }
+                let wrong = run.has_races() || (run.has_undefined() && self.level == Level::Strict);
+                Ok(if report.as_expected() && !wrong { Verdict::Agree } else { Verdict::Disagree })
+            }
+            Err(RunError::Port(Failure::Interrupted(cycle))) => {
+                self.print_interrupted(*cycle, run.tally.judged, &lines)?;
+                Ok(Verdict::Interrupted)
+            }
+            Err(RunError::Port(failure)) if failure.is_finding() => {
+                self.print_failure(run, &lines)?;
+                Ok(Verdict::Disagree)
+            }
+            Err(error) => Err(message!("{error}")),
+        }
+    }
+
+    fn write_dumps(&self, report: &RunReport) -> Result<(), CliError> {
+        for (name, path) in self.dumps {
+            if let Some(buffer) = report.buffer(name) {
+                std::fs::write(path, &buffer.bytes).map_err(CliError::writing(path))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn print_interrupted(&self, cycle: u64, judged: u64, lines: &[String]) -> Result<(), CliError> {
+        if self.args.json {
+            return print_json(&InterruptedResult { agree: true, interrupted: true, cycle, judged });
+        }
+        outln!("interrupted at cycle {}: nothing differs so far", grouped(cycle))?;
+        outln!("  oracle     accepts all {} answers", grouped(judged))?;
+        print_lines(lines)
+    }
+
+    fn print(&self, run: &KernelRun<'_>, report: &RunReport, lines: &[String]) -> Result<(), CliError> {
+        out!("{}", run.text(report, self.forward_of))?;
+        for (name, path) in self.dumps {
+            outln!("  dump       {name} in {}", path.display())?;
+        }
+        print_lines(lines)
+    }
+
+    fn print_failure(&self, mut run: KernelRun<'_>, lines: &[String]) -> Result<(), CliError> {
+        let args = &self.args;
+        let mut repeat = format!(
+            "atoms run {} --launch {} --on {} --config {}",
+            machine::shell(&args.listing),
+            machine::shell(self.path),
+            args.machine.on.name(),
+            self.config.name
+        );
+        if let Some(arch) = args.arch {
+            repeat += &format!(" --arch {arch}");
+        }
+        match &args.machine.trace {
+            Some(path) => repeat += &format!(" --trace {}", machine::shell(path)),
+            None => repeat += " --trace target/failure.vcd",
+        }
+        run.name_config();
+        let Err(failure) = &run.outcome else { return Ok(()) };
+        if args.json {
+            return print_json(&run.failure_result(failure, repeat, machine::rtl_used()));
+        }
+        outln!("{failure}")?;
+        outln!("  repeat   {repeat}")?;
+        print_lines(lines)
+    }
+}

@@ -1,0 +1,365 @@
+//! Kernels on the unit, with checks for what PTX leaves undefined and for races.
+
+pub mod profile;
+pub mod races;
+pub mod result;
+pub mod source;
+pub mod undefined;
+
+use std::fmt::Write as _;
+
+use atoms_cosim::machine::{Failure, Machine};
+use atoms_cosim::rtl::RtlIdentity;
+use atoms_cosim::session::Tally;
+use atoms_cosim::usage::UsageReport;
+use atoms_isa::{Arch, Kernel};
+use atoms_ops::OPS;
+use atoms_sm::races::{Races, Text};
+use atoms_sm::{Buffer, Launch, Observer, Outcome, RunError, RunReport, SmConfig};
+use atoms_stimulus::configs::NamedConfig;
+
+use crate::setup::{self, Implementation, LOCKSTEP, RunFiles, Setup, SetupError};
+use crate::{grouped, usage};
+use races::RacesFound;
+use result::{BufferResult, OracleResult, PrintedResult, RunFailureResult, RunResult};
+use undefined::{RequestLog, UndefinedUses};
+
+/// Checks of a kernel run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checks {
+    /// True to name uses of mbarrier objects and lanes that PTX leaves undefined. The RTL alone names none.
+    pub undefined: bool,
+    /// True to look for races and for scopes that are too narrow.
+    pub races: bool,
+}
+
+/// Result of a kernel run.
+#[derive(Debug)]
+pub struct KernelRun<'k> {
+    /// Report at the end of the kernel, or the reason why it did not end.
+    pub outcome: Result<RunReport, RunError<Failure>>,
+    /// Cycles of the machine.
+    pub cycles: u64,
+    pub tally: Tally,
+    pub usage: Option<UsageReport>,
+    /// UndefinedUses uses, if they were looked for.
+    pub undefined: Option<UndefinedUses<'k>>,
+    /// Races, if they were looked for.
+    pub races: Option<RacesFound<'k>>,
+    pub files: RunFiles,
+    kernel: &'k Kernel,
+    launch: &'k Launch,
+    config: &'k NamedConfig,
+    on: &'static str,
+}
+
+/// Runs `kernel`.
+///
+/// A lockstep run whose follower diverged runs again in step, which finds the first difference.
+///
+/// # Errors
+/// [`SetupError`]. A failure of the run is part of the result.
+pub fn run<'k>(
+    setup: &Setup<'k>,
+    kernel: &'k Kernel,
+    launch: &'k Launch,
+    checks: Checks,
+) -> Result<KernelRun<'k>, SetupError> {
+    let job = KernelJob { setup, kernel, launch, checks };
+    match &setup.implementation {
+        Implementation::Lockstep(library) => {
+            let mut run = job.on(setup.lockstep(library)?)?;
+            if let Err(RunError::Port(Failure::FollowerDiverged(snapshot))) = &mut run.outcome {
+                run = job.on(setup.lockstep_in_step(library, snapshot.take())?)?;
+            }
+            Ok(run)
+        }
+        Implementation::Model => job.on(setup.model()),
+        Implementation::Rtl(library) => job.on(setup.rtl(library)?),
+    }
+}
+
+struct KernelJob<'s, 'k> {
+    setup: &'s Setup<'k>,
+    kernel: &'k Kernel,
+    launch: &'k Launch,
+    checks: Checks,
+}
+
+impl<'k> KernelJob<'_, 'k> {
+    fn on<M: Machine>(&self, machine: M) -> Result<KernelRun<'k>, SetupError> {
+        let KernelJob { setup, kernel, launch, checks } = *self;
+        let mut session = setup.session(machine)?;
+        if checks.undefined {
+            session.machine_mut().watch();
+        }
+        let mut requests = session.machine().watched().is_some().then(|| RequestLog::new(kernel));
+        // PTX orders more than machine code shows.
+        let text = if kernel.of_ptx() { Text::Ptx } else { Text::Machine };
+        let mut races = checks.races.then(|| Races::new(kernel, text));
+        let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        observers.extend(requests.as_mut().map(|requests| requests as &mut dyn Observer));
+        observers.extend(races.as_mut().map(|races| races as &mut dyn Observer));
+        let config = SmConfig::default();
+        let outcome = atoms_sm::run_observed(kernel, launch, &mut session, &config, &mut observers);
+        let outcome = match outcome {
+            Ok(report) => session.judge_memory().map(|()| report).map_err(RunError::Port),
+            // An error of the kernel may be the consequence of a difference that the follower has not reached yet.
+            Err(RunError::Kernel(error)) => match session.machine_mut().catch_up() {
+                Ok(()) => Err(RunError::Kernel(error)),
+                Err(failure) => Err(RunError::Port(failure)),
+            },
+            failed => failed,
+        };
+        let files = setup.finish(&mut session)?;
+        let usage = setup::usage(&mut session);
+        let undefined = session.machine().watched().zip(requests.as_ref());
+        Ok(KernelRun {
+            outcome,
+            cycles: session.machine().cycles(),
+            tally: session.tally(),
+            usage,
+            undefined: undefined.map(|(watch, requests)| UndefinedUses::new(watch, requests)),
+            races: races.as_ref().map(|races| RacesFound::new(kernel, races)),
+            files,
+            kernel,
+            launch,
+            config: setup.config,
+            on: setup.implementation.name(),
+        })
+    }
+}
+
+impl KernelRun<'_> {
+    /// True if undefined uses were found.
+    pub fn has_undefined(&self) -> bool {
+        self.undefined.as_ref().is_some_and(|undefined| !undefined.is_empty())
+    }
+
+    /// True if races were found.
+    pub fn has_races(&self) -> bool {
+        self.races.as_ref().is_some_and(|races| !races.is_empty())
+    }
+
+    /// Adds the name of the configuration to a mismatch.
+    pub fn name_config(&mut self) {
+        if let Err(RunError::Port(failure)) = &mut self.outcome {
+            failure.name_config(&self.config.name);
+        }
+    }
+
+    /// Formats `report`, the report of this run. `forward_of` is the architecture of PTX that ran as a later one.
+    pub fn text(&self, report: &RunReport, forward_of: Option<Arch>) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write(&mut text, report, forward_of);
+        text
+    }
+
+    fn write(&self, text: &mut String, report: &RunReport, forward_of: Option<Arch>) -> std::fmt::Result {
+        let s = &report.statistics;
+        writeln!(
+            text,
+            "{} ({}) on {}, configuration {}: {} CTA{} of {} threads",
+            self.kernel.name,
+            self.kernel.arch,
+            self.on,
+            self.config.name,
+            self.launch.ctas(),
+            if self.launch.ctas() == 1 { "" } else { "s" },
+            self.launch.threads(),
+        )?;
+        if let Some(target) = forward_of {
+            writeln!(
+                text,
+                "  target     {target}; PTX of it runs as {}, as drivers compile it forward",
+                self.kernel.arch
+            )?;
+        }
+        writeln!(
+            text,
+            "  ran        {} warp instructions, {} shared-memory requests in {} cycles",
+            grouped(s.warp_instructions),
+            grouped(s.shared_requests),
+            grouped(s.cycles)
+        )?;
+        writeln!(
+            text,
+            "  passes     {}, {} of them conflicts ({:.2} passes a request)",
+            grouped(s.passes),
+            grouped(s.conflicts),
+            s.passes as f64 / (s.shared_requests.max(1)) as f64
+        )?;
+        let by_op: Vec<_> = OPS
+            .iter()
+            .zip(&s.requests_by_op)
+            .filter(|(_, count)| **count > 0)
+            .map(|(row, count)| format!("{} {}", row.name, grouped(*count)))
+            .collect();
+        writeln!(text, "  requests   {}", by_op.join(", "))?;
+        if s.suspended + s.copies + s.cluster_requests > 0 {
+            writeln!(
+                text,
+                "  waits      {} suspended, {} of them until their phase was complete",
+                grouped(s.suspended),
+                grouped(s.woken)
+            )?;
+            writeln!(
+                text,
+                "  copies     {} of {} bytes; {} cluster requests",
+                grouped(s.copies),
+                grouped(s.copied_bytes),
+                grouped(s.cluster_requests)
+            )?;
+        }
+        if s.spin_attempts > 0 {
+            writeln!(
+                text,
+                "  spin       {} of {} lanes stored ({:.1} %)",
+                grouped(s.spin_successes),
+                grouped(s.spin_attempts),
+                100.0 * s.spin_successes as f64 / s.spin_attempts as f64
+            )?;
+        }
+        for (format, threads) in &s.printed {
+            writeln!(text, "  printf     {format:?} by {} threads, values left out", grouped(*threads))?;
+        }
+        text.push_str(&profile::text(self.kernel, &s.instructions));
+        if let Some(report) = &self.usage {
+            text.push_str(&usage::text(report));
+        }
+        if self.on == LOCKSTEP {
+            writeln!(
+                text,
+                "  lockstep   rtl and model agree in every output and every probe bit of all {} cycles",
+                grouped(self.tally.cycles)
+            )?;
+        }
+        writeln!(
+            text,
+            "  oracle     accepts all {} answers, and the memory at the end",
+            grouped(self.tally.judged)
+        )?;
+        for buffer in &report.buffers {
+            write_outcome(text, buffer)?;
+        }
+        if !report.checked() {
+            writeln!(
+                text,
+                "  result     not checked: the launch expects nothing (`expect`, docs/launch-files.md)"
+            )?;
+        }
+        if self.races.is_some() {
+            writeln!(
+                text,
+                "  scopes     {}",
+                if self.has_races() { "races found, named on stderr" } else { "no race found" }
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Gives `report`, the report of this run, for JSON.
+    pub fn result<'r>(
+        &'r self,
+        report: &'r RunReport,
+        forward_of: Option<Arch>,
+        rtl: Option<&'r RtlIdentity>,
+    ) -> RunResult<'r> {
+        let s = &report.statistics;
+        RunResult {
+            agree: true,
+            checked: report.checked(),
+            as_expected: report.checked().then(|| report.as_expected()),
+            kernel: &self.kernel.name,
+            arch: self.kernel.arch.to_string(),
+            on: self.on,
+            config: &self.config.name,
+            rtl,
+            cycles: s.cycles,
+            warp_instructions: s.warp_instructions,
+            shared_requests: s.shared_requests,
+            cluster_requests: s.cluster_requests,
+            suspended: s.suspended,
+            woken: s.woken,
+            copies: s.copies,
+            copied_bytes: s.copied_bytes,
+            passes: s.passes,
+            conflicts: s.conflicts,
+            requests: OPS.iter().map(|row| row.name).zip(s.requests_by_op.iter().copied()).collect(),
+            instructions: profile::results(self.kernel, &s.instructions),
+            spin_attempts: s.spin_attempts,
+            spin_successes: s.spin_successes,
+            judged: self.tally.judged,
+            oracle: OracleResult { accepts: true, memory: Some(true) },
+            undefined: self.undefined.as_ref().map(UndefinedUses::result),
+            buffers: report.buffers.iter().map(BufferResult::of).collect(),
+            target: forward_of.map(|target| target.to_string()),
+            races: self.races.as_ref().map(RacesFound::result),
+            printed: s
+                .printed
+                .iter()
+                .map(|(format, threads)| PrintedResult { format, threads: *threads })
+                .collect(),
+            usage: self.usage.as_ref(),
+        }
+    }
+
+    /// Gives `failure`, the failure of this run, for JSON. `repeat` is the command that runs into it again.
+    pub fn failure_result<'r>(
+        &'r self,
+        failure: &RunError<Failure>,
+        repeat: String,
+        rtl: Option<&'r RtlIdentity>,
+    ) -> RunFailureResult<'r> {
+        RunFailureResult {
+            agree: false,
+            cycle: self.cycles,
+            report: failure.to_string(),
+            repeat,
+            undefined: self.undefined.as_ref().map(UndefinedUses::result),
+            judged: self.tally.judged,
+            oracle: OracleResult {
+                accepts: !matches!(failure, RunError::Port(Failure::Oracle(_))),
+                memory: None,
+            },
+            rtl,
+            races: self.races.as_ref().map(RacesFound::result),
+        }
+    }
+}
+
+fn write_outcome(text: &mut String, buffer: &Buffer) -> std::fmt::Result {
+    match &buffer.outcome {
+        Outcome::Open => {}
+        Outcome::Met { compared } => {
+            writeln!(
+                text,
+                "  expected   {}: all {} elements as expected",
+                buffer.name,
+                grouped(*compared as u64)
+            )?;
+        }
+        Outcome::Differs { index, expected, found, differing, compared } => writeln!(
+            text,
+            "  expected   {}: {} of {} elements differ; the first is [{index}]: expected {expected}, found {found}",
+            buffer.name,
+            grouped(*differing as u64),
+            grouped(*compared as u64),
+        )?,
+        Outcome::OtherValues { missing, surplus, lacking, compared } => {
+            let say =
+                |what: &str, value: &Option<String>| value.as_ref().map(|value| format!("{what} {value}"));
+            let said = [say("missing is", missing), say("not expected is", surplus)];
+            writeln!(
+                text,
+                "  expected   {}: other values, {} of {} missing: {}",
+                buffer.name,
+                grouped(*lacking as u64),
+                grouped(*compared as u64),
+                said.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            )?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! Sets up a machine and the session that drives it.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use atoms_cosim::follower::FollowerMode;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::{Failure, Machine, ModelMachine, RtlMachine};
+use atoms_cosim::scoreboard::Scoreboard;
+use atoms_cosim::session::Session;
+use atoms_cosim::trace::Trace;
+use atoms_cosim::usage::{Usage, UsageReport};
+use atoms_stimulus::configs::NamedConfig;
+use atoms_verilated::{Library, Snapshot};
+
+/// Implementation to run.
+#[derive(Clone, Debug)]
+pub enum Implementation {
+    /// RTL and model, compared in every cycle.
+    Lockstep(Library),
+    /// Model alone.
+    Model,
+    /// RTL alone.
+    Rtl(Library),
+}
+
+/// Name of lockstep in reports.
+pub(crate) const LOCKSTEP: &str = "lockstep";
+
+impl Implementation {
+    /// Gives the name in reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Implementation::Lockstep(_) => LOCKSTEP,
+            Implementation::Model => "model",
+            Implementation::Rtl(_) => "rtl",
+        }
+    }
+}
+
+/// Machine and session to set up, and the files that the run writes.
+#[derive(Clone, Debug)]
+pub struct Setup<'a> {
+    /// Configuration of the unit.
+    pub config: &'a NamedConfig,
+    /// Implementation to run.
+    pub implementation: Implementation,
+    /// True if the RTL follows the model on a thread of its own. Lockstep only.
+    pub parallel: bool,
+    /// True if the oracle judges every answer.
+    pub oracle: bool,
+    /// Wave to write; its extension selects VCD or FST.
+    pub trace: Option<&'a Path>,
+    /// Cycles of the wave; all by default.
+    pub window: Option<Range<u64>>,
+    /// True if the wave also shows registers and the signals inside the RTL. The library must be built for it.
+    pub internals: bool,
+    /// Recording to write, as `atoms check` reads it. Needs the oracle.
+    pub record: Option<&'a Path>,
+    /// True if the run measures the usage of the unit.
+    pub usage: bool,
+    /// Flag that ends the run once it is set.
+    pub interrupt: Option<&'static AtomicBool>,
+}
+
+/// Reason why a run could not be set up, or its files could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The machine could not be set up.
+    #[error(transparent)]
+    Machine(#[from] Failure),
+    /// A file could not be written.
+    #[error("cannot write `{}`", path.display())]
+    #[allow(missing_docs)] // fields as the message says
+    Write { path: PathBuf, source: io::Error },
+}
+
+impl SetupError {
+    /// For `map_err` on writing `path`.
+    pub(crate) fn writing(path: &Path) -> impl FnOnce(io::Error) -> SetupError + '_ {
+        |source| SetupError::Write { path: path.to_path_buf(), source }
+    }
+}
+
+/// Files that a run wrote.
+#[derive(Clone, Debug, Default)]
+pub struct RunFiles {
+    /// Wave, and the number of cycles in it.
+    pub wave: Option<(PathBuf, u64)>,
+    /// Recording.
+    pub recording: Option<PathBuf>,
+}
+
+/// Session that measures the usage of the unit on request.
+pub(crate) type MeasuredSession<M> = Session<M, Option<Usage>>;
+
+impl Setup<'_> {
+    /// Gives RTL and model, with the RTL behind the model where that is faster.
+    pub(crate) fn lockstep(&self, library: &Library) -> Result<Lockstep, Failure> {
+        let mut machine = Lockstep::new(library.instantiate()?, self.config.config)?;
+        let mode = if self.parallel { FollowerMode::OnItsOwnThread } else { FollowerMode::InTurns };
+        machine.set_following(Some(mode))?;
+        Ok(machine)
+    }
+
+    /// Gives RTL and model in step, to find the difference of a follower that diverged after `snapshot`, or after reset.
+    pub(crate) fn lockstep_in_step(
+        &self,
+        library: &Library,
+        snapshot: Option<Snapshot>,
+    ) -> Result<Lockstep, Failure> {
+        let mut machine = Lockstep::new(library.instantiate()?, self.config.config)?;
+        if let Some(snapshot) = snapshot {
+            machine.join_at(snapshot);
+        }
+        Ok(machine)
+    }
+
+    pub(crate) fn rtl(&self, library: &Library) -> Result<RtlMachine, Failure> {
+        Ok(RtlMachine::new(library.instantiate().map_err(Failure::Rtl)?, self.config.config)?)
+    }
+
+    pub(crate) fn model(&self) -> ModelMachine {
+        ModelMachine::new(self.config.config)
+    }
+
+    /// Opens a session on `machine`, with oracle, wave, recording and usage on request.
+    pub(crate) fn session<M: Machine>(&self, mut machine: M) -> Result<MeasuredSession<M>, SetupError> {
+        let mut scoreboard = self.oracle.then(|| Scoreboard::new(machine.config(), &[]));
+        if let (Some(scoreboard), Some(path)) = (&mut scoreboard, self.record) {
+            let file = File::create(path).map_err(SetupError::writing(path))?;
+            scoreboard.record(Box::new(BufWriter::new(file))).map_err(SetupError::writing(path))?;
+        }
+        let mut trace = None;
+        if let Some(path) = self.trace {
+            let window = self.window.clone().unwrap_or(0..u64::MAX);
+            if self.internals {
+                machine.show_inside(window.clone())?;
+            }
+            trace = Some(Trace::create(path, &machine, None).map_err(Failure::Trace)?.within(window));
+        }
+        let usage = self.usage.then(|| Usage::new(machine.config()));
+        let (mut session, ()) = Session::new(machine, scoreboard).listened_by(usage);
+        session.set_trace(trace);
+        if let Some(interrupt) = self.interrupt {
+            session.set_interrupt(interrupt);
+        }
+        Ok(session)
+    }
+
+    /// Completes wave and recording.
+    pub(crate) fn finish<M: Machine>(
+        &self,
+        session: &mut MeasuredSession<M>,
+    ) -> Result<RunFiles, SetupError> {
+        let mut files = RunFiles::default();
+        if let Some(trace) = session.take_trace() {
+            files.wave = Some((trace.path().to_path_buf(), trace.cycles()));
+            trace.finish().map_err(Failure::Trace)?;
+        }
+        if let (Some(_), Some(path)) = (session.scoreboard(), self.record) {
+            session.finish_recording().map_err(SetupError::writing(path))?;
+            files.recording = Some(path.to_path_buf());
+        }
+        Ok(files)
+    }
+}
+
+pub(crate) fn usage<M: Machine>(session: &mut MeasuredSession<M>) -> Option<UsageReport> {
+    session.listener().as_ref().map(Usage::report)
+}

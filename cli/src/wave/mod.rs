@@ -12,9 +12,7 @@ mod selection;
 mod show;
 pub(crate) mod transactions;
 
-use atoms_wave_view::{WaveExtent, WaveFile, WaveNote, WaveNotes};
-use schemars::JsonSchema;
-use serde::Serialize;
+use atoms_wave_view::{WaveExtent, WaveFile, WaveNotes};
 
 use crate::args::moment::Scale;
 use crate::args::wave::WaveCommand;
@@ -44,31 +42,9 @@ fn option(name: &'static str) -> impl FnOnce(String) -> CliError {
     move |problem| message!("{name}: {problem}")
 }
 
-/// The last cycle of a wave that goes up to a time, which is where a cycle ends if it is where one begins.
-fn last_cycle(last: u64, period: u64) -> u64 {
-    last.div_ceil(period).max(1) - 1
-}
-
 /// Prints what the format of a file does not allow.
 fn print_notes(file: &WaveFile, notes: &WaveNotes) {
     notes.iter().for_each(|note| note!("{}: {note}", file.path().display()));
-}
-
-/// A deviation of a file from its format that the reader accepted.
-#[derive(Serialize, JsonSchema)]
-struct NoteResult {
-    /// First line, from 1; none in a binary file.
-    line: Option<u64>,
-    places: u64,
-    text: String,
-}
-
-fn notes_results(notes: &WaveNotes) -> Vec<NoteResult> {
-    let result = |note: &WaveNote| {
-        let line = Some(note.line).filter(|line| *line > 0);
-        NoteResult { line, places: note.places, text: note.kind.to_string() }
-    };
-    notes.iter().map(result).collect()
 }
 
 /// Prints the notes about a file and where it ends early.

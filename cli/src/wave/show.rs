@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use atoms_wave_view::{
-    Charset, Shades, SignalPattern, TextStyle, WaveFile, show_svg, show_text, show_wavedrom,
+    Charset, Shades, SignalPattern, TextStyle, WaveFile, last_cycle, show_svg, show_text, show_wavedrom,
 };
 
 use crate::args::wave::WaveShowArgs;
@@ -14,7 +14,7 @@ use crate::output::error::{CliError, Verdict, message};
 use crate::output::progress::grouped;
 use crate::output::{note, out, outln};
 use crate::wave::save_file::{self, SaveFile};
-use crate::wave::{last_cycle, option, print_notes, scale, search, transactions};
+use crate::wave::{option, print_notes, scale, search, transactions};
 
 /// Signals that are shown without being asked for.
 const LINES: usize = 24;

@@ -9,6 +9,7 @@ mod diff;
 mod excerpt;
 mod export;
 pub mod html;
+mod info;
 mod page;
 mod query;
 mod reader;
@@ -16,16 +17,18 @@ mod show;
 mod tracks;
 
 pub use diff::{
-    DiffError, DiffOptions, DiffSides, Divergence, DivergenceCause, PairingError, SignalRename, WaveDiff,
+    DiffError, DiffOptions, DiffResult, DiffSides, Divergence, DivergenceCause, PairingError, SignalRename,
+    WaveDiff,
 };
 pub use excerpt::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 pub use export::{PipelineRequest, write_konata, write_perfetto};
+pub use info::{InfoResult, SignalResult, WaveInfo, matching_signals};
 pub use page::WavePage;
 pub use query::{QueryError, WaveQuery};
 pub use reader::{
     EXCERPT_LIMIT, FileSignal, RawValue, SignalLookupError, SignalPattern, Slot, Slots, TimeUnit, WaveClock,
-    WaveExtent, WaveFile, WaveFormat, WaveNote, WaveNoteKind, WaveNotes, WaveReadError, WaveReadFault,
-    signal_path,
+    WaveExtent, WaveFile, WaveFormat, WaveNote, WaveNoteKind, WaveNoteResult, WaveNotes, WaveReadError,
+    WaveReadFault, last_cycle, signal_path,
 };
 pub use show::{
     Charset, PictureError, Shades, TextStyle, WaveLane, show_svg, show_text, show_wavedrom, value_label,

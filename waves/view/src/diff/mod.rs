@@ -11,11 +11,13 @@ mod batch;
 mod cause;
 mod merge;
 mod pairs;
+mod report;
 
 use std::ops::Range;
 
 pub use cause::DivergenceCause;
 pub use pairs::{PairingError, SignalRename};
+pub use report::DiffResult;
 
 use crate::{SignalPattern, TimeUnit, WaveFile, WaveNotes, WaveReadError, WaveValue};
 use pairs::Pairing;

@@ -86,3 +86,8 @@ impl WaveFile {
         Ok(rises.windows(2).map(|pair| pair[1] - pair[0]).filter(|period| *period > 0).min())
     }
 }
+
+/// Returns the last cycle of a wave that ends at time `last`. At the end of a cycle, that cycle is the last.
+pub fn last_cycle(last: u64, period: u64) -> u64 {
+    last.div_ceil(period).max(1) - 1
+}

@@ -23,13 +23,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 pub(crate) use clock::ClockLevel;
-pub use clock::WaveClock;
+pub use clock::{WaveClock, last_cycle};
 pub(crate) use digits::digit;
 pub use error::{WaveReadError, WaveReadFault};
 pub use excerpt::EXCERPT_LIMIT;
 pub use lookup::SignalLookupError;
 pub(crate) use lookup::{listed, path_end};
-pub use notes::{WaveNote, WaveNoteKind, WaveNotes};
+pub use notes::{WaveNote, WaveNoteKind, WaveNoteResult, WaveNotes};
 pub use pattern::SignalPattern;
 pub use signals::{FileSignal, Slot, Slots, signal_path};
 pub use unit::TimeUnit;

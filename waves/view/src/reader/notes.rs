@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// A departure from a file's format, and how it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaveNoteKind {
@@ -60,11 +63,29 @@ impl fmt::Display for WaveNote {
     }
 }
 
+/// Deviation of a file from its format that the reader accepted, for JSON.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WaveNoteResult {
+    /// First line, from 1; none in a binary file.
+    line: Option<u64>,
+    places: u64,
+    text: String,
+}
+
 /// Notes about a file, at most one of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaveNotes([Option<WaveNote>; KINDS]);
 
 impl WaveNotes {
+    /// Gives the notes for JSON.
+    pub fn results(&self) -> Vec<WaveNoteResult> {
+        let result = |note: &WaveNote| {
+            let line = Some(note.line).filter(|line| *line > 0);
+            WaveNoteResult { line, places: note.places, text: note.kind.to_string() }
+        };
+        self.iter().map(result).collect()
+    }
+
     /// The notes, by kind.
     pub fn iter(&self) -> impl Iterator<Item = &WaveNote> {
         self.0.iter().flatten()

@@ -1,5 +1,6 @@
 //! Schemas of what `--json` prints, derived from the types of the results and committed in `docs/schema/`.
 
+use atoms_builtin::{BuiltinResult, LoweredResult};
 use atoms_explore::cost::{ModuleCost, UnitCost};
 use atoms_faults::mutate::MutationResult;
 use atoms_regress::report::json::RegressionResult;
@@ -12,7 +13,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, json_schema};
 
 use crate::explore::{run as explore_run, sweep as explore_sweep};
-use crate::{bench, check, config, cosim, explore, lower, regress::repro, wave};
+use crate::{bench, check, config, cosim, explore, regress::repro, wave};
 
 /// WaveJSON, which `atoms wave show` prints unless it lists or searches.
 #[derive(JsonSchema)]
@@ -46,7 +47,7 @@ fn the_schemas_are_those_of_the_types() {
     let schemas = schemas! {
         "run": result::RunResult<'_>, result::RunFailureResult<'_>, result::InterruptedResult;
         "cosim": cosim::CosimResult<'_>, cosim::CosimFailureResult<'_>, cosim::CaseResult;
-        "lower": Vec<lower::LoweredResult<'_>>, Vec<lower::BuiltinResult<'_>>, Vec<String>;
+        "lower": Vec<LoweredResult<'_>>, Vec<BuiltinResult<'_>>, Vec<String>;
         "check": check::CheckResult<'_>, CaptureReport;
         "silicon-report": CaptureReport;
         "regress": RegressionResult<'_>;

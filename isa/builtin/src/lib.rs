@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod by_arch;
 mod current;
 mod excerpt;
 mod machine;
@@ -20,6 +21,7 @@ mod refusal;
 mod text;
 mod types;
 
+pub use by_arch::{BuiltinAtArches, BuiltinResult, LoweredInstruction, LoweredResult, expand_at, lower_at};
 pub use machine::{Hint, atom_text, membar_text};
 pub use name::{Builtin, BuiltinOp, NameForm, NameScope};
 pub use operand::{Argument, MemoryOrder, NumberedOperand, PtxTarget, ThreadScope};

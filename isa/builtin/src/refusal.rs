@@ -13,6 +13,12 @@ pub struct BuiltinRefusal {
 }
 
 impl BuiltinRefusal {
+    /// Formats the refusal in two lines: the message, and the help.
+    pub fn explained(&self) -> String {
+        let number = self.number.map_or(String::new(), |n| format!("#{n}: "));
+        format!("{number}{}\n  help: {}", self.message, self.help)
+    }
+
     pub(super) fn new(message: impl Into<String>, help: impl Into<String>) -> BuiltinRefusal {
         BuiltinRefusal { number: None, message: message.into(), help: help.into() }
     }

@@ -2,6 +2,7 @@
 
 use atoms_builtin::{BuiltinResult, LoweredResult};
 use atoms_explore::cost::{ModuleCost, UnitCost};
+use atoms_explore::report::ExploreRunResult;
 use atoms_faults::mutate::MutationResult;
 use atoms_regress::report::json::RegressionResult;
 use atoms_regress::report::summary::Summary;
@@ -59,7 +60,7 @@ fn the_schemas_are_those_of_the_types() {
         "wave-show": wave::search::QueryResult<'_>, wave::transactions::TransactionResult<'_, String>, WaveJson<'_>;
         "wave-at": wave::at::WaveAtResult<'_>, wave::at::NoRegisterResult;
         "wave-cause": wave::cause::WaveCauseResult<'_>;
-        "explore-run": explore_run::ExploreRunResult<'_>, explore_run::FindingResult<'_>;
+        "explore-run": ExploreRunResult<'_>, explore_run::FindingResult<'_>;
         "explore-workloads": explore::workloads::WorkloadsResult;
         "explore-sweep": explore_sweep::SweepResult<'_>, explore_sweep::ShardResult;
         "explore-cost": UnitCost, Vec<ModuleCost>;

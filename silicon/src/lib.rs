@@ -14,6 +14,7 @@ pub mod capture;
 pub mod catalogue;
 pub mod instruction;
 pub mod judge;
+pub mod measurements;
 pub mod observe;
 pub mod program;
 pub mod programs;

@@ -10,15 +10,15 @@ use atoms_explore::certificate::{Certificate, certify};
 use atoms_explore::measure::{
     Behind, Judging, Measurement, Trial, TrialError, TrialLimits, estimate, measure,
 };
+use atoms_explore::report::TrialReport;
 use atoms_isa::Program;
 use atoms_run::kernel::source::{self, Wanted};
 use atoms_sm::Launch;
-use atoms_stimulus::configs::{NamedConfig, parameters};
+use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::hash;
-use atoms_workload::{GENERATED, Gaps, Generated, KernelWorkload, Replay, Workload, WorkloadIdentity};
+use atoms_workload::{GENERATED, Gaps, Generated, KernelWorkload, Replay, Workload};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use super::calibrate;
 use crate::args::On;
@@ -27,8 +27,7 @@ use crate::files::Files;
 use crate::machine;
 use crate::output::error::{CliError, Verdict, message};
 use crate::output::interrupt;
-use crate::output::progress::grouped;
-use crate::output::{outln, print_json};
+use crate::output::{out, outln, print_json};
 
 pub(crate) fn run(args: &ExploreRunArgs) -> Result<Verdict, CliError> {
     let mut files = machine::files();
@@ -44,7 +43,19 @@ pub(crate) fn run(args: &ExploreRunArgs) -> Result<Verdict, CliError> {
     match on(args, &trial)? {
         Ok((measurement, certificate)) => {
             let time = args.gpu.as_ref().map(|gpu| time(gpu, &trial)).transpose()?;
-            print(args, &trial, &measurement, certificate.as_ref(), time.as_ref())?;
+            let report = TrialReport {
+                trial: &trial,
+                on: args.on.name(),
+                measurement: &measurement,
+                certificate: certificate.as_ref(),
+                gpu: time.as_ref().map(|(profile, time)| (profile, time)),
+                rtl: machine::rtl_used(),
+            };
+            if args.json {
+                print_json(&report.result())?;
+            } else {
+                out!("{}", report.text())?;
+            }
             Ok(Verdict::Agree)
         }
         Err(TrialError::Run(Failure::Interrupted(_))) => Ok(Verdict::Interrupted),
@@ -85,28 +96,6 @@ fn time(gpu: &str, trial: &Trial<'_>) -> Result<(GpuProfile, GpuTime), CliError>
     let counts = RoundCounts::of(generated, trial.config, trial.seed)?;
     let time = profile.time(&counts).map_err(CliError::message)?;
     Ok((profile, time))
-}
-
-/// Prints the predicted time with its range, and where it is not covered by measurements.
-fn print_time(profile: &GpuProfile, time: &GpuTime) -> Result<(), CliError> {
-    let whole = |cycles: f64| grouped(cycles.round() as u64);
-    let (gpu, cycles) = (&profile.gpu, whole(time.cycles));
-    let range = time
-        .range
-        .map_or(", error unknown".to_string(), |(low, high)| format!(" ({} to {})", whole(low), whole(high)));
-    outln!("  {gpu:<12} about {cycles} cycles of its SM{range}, by figures of mark {}", profile.mark)?;
-    if !time.outside.is_empty() {
-        outln!("  warning      outside the measurements that the constants are fitted to:")?;
-    }
-    for outside in &time.outside {
-        outln!("                 {outside}")?;
-    }
-    if time.range.is_none() {
-        outln!(
-            "  warning      the profile has no errors: write it again with `atoms explore calibrate --out`"
-        )?;
-    }
-    Ok(())
 }
 
 /// The workload that is named: a generated one, a trace or a kernel.
@@ -165,42 +154,6 @@ fn generated(args: &ExploreRunArgs) -> Result<Workload, CliError> {
     Ok(Workload::Generated(workload))
 }
 
-/// The workload's parameters as `--with` takes them: those that are not as by default.
-fn with(workload: &Workload) -> String {
-    let Workload::Generated(generated) = workload else { return String::new() };
-    let changed = generated.settings().filter(|(parameter, value)| parameter.default != *value);
-    changed.map(|(parameter, value)| format!("{}={value}", parameter.name)).collect::<Vec<_>>().join(",")
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct ExploreRunResult<'a> {
-    workload: WorkloadIdentity,
-    config: &'a str,
-    parameters: Map<String, Value>,
-    seed: u64,
-    on: &'static str,
-    measurement: MeasurementResult<'a>,
-    certificate: Option<&'a Certificate>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gpu: Option<GpuResult<'a>>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct MeasurementResult<'a> {
-    #[serde(flatten)]
-    counts: &'a Measurement,
-    units_per_kilocycle: f64,
-    passes_per_request: f64,
-    retries_per_success: Option<f64>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct GpuResult<'a> {
-    #[serde(flatten)]
-    time: &'a GpuTime,
-    profile: &'a GpuProfile,
-}
-
 /// A point without a measurement.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct FindingResult<'a> {
@@ -208,88 +161,6 @@ pub(crate) struct FindingResult<'a> {
     config: &'a str,
     repeat: String,
     rtl: Option<&'a RtlIdentity>,
-}
-
-fn print(
-    args: &ExploreRunArgs,
-    trial: &Trial<'_>,
-    m: &Measurement,
-    certificate: Option<&Certificate>,
-    time: Option<&(GpuProfile, GpuTime)>,
-) -> Result<(), CliError> {
-    let identity = trial.workload.identity();
-    if args.json {
-        return print_json(&ExploreRunResult {
-            workload: identity,
-            config: &trial.config.name,
-            parameters: parameters(&trial.config.config),
-            seed: trial.seed,
-            on: args.on.name(),
-            measurement: MeasurementResult {
-                counts: m,
-                units_per_kilocycle: m.units_per_kilocycle(),
-                passes_per_request: m.passes_per_request(),
-                retries_per_success: m.retries_per_success(),
-            },
-            certificate,
-            gpu: time.map(|(profile, time)| GpuResult { time, profile }),
-        });
-    }
-    outln!(
-        "{} on {}, configuration {}, seed {}: {} units of work in {} cycles",
-        identity.name,
-        args.on.name(),
-        trial.config.name,
-        trial.seed,
-        grouped(m.units),
-        grouped(m.cycles),
-    )?;
-    outln!("  unit         {}", identity.unit)?;
-    let with = with(trial.workload);
-    if !with.is_empty() {
-        outln!("  with         {with}")?;
-    }
-    outln!("  throughput   {:.1} units in 1,000 cycles", m.units_per_kilocycle())?;
-    if let Some((profile, time)) = time {
-        print_time(profile, time)?;
-    }
-    outln!(
-        "  requests     {}, {} passes ({:.2} a request)",
-        grouped(m.requests),
-        grouped(m.passes),
-        m.passes_per_request()
-    )?;
-    if let Some(retries) = m.retries_per_success() {
-        outln!(
-            "  retries      {retries:.2} a success, {} of {} tries",
-            grouped(m.retries),
-            grouped(m.tries)
-        )?;
-    }
-    outln!(
-        "  result       {}",
-        match (trial.workload, m.checked) {
-            (Workload::Trace { .. }, _) => "faults as recorded; nothing else of a trace is checked",
-            (_, true) => "as it must be",
-            (_, false) => "not checked: the launch expects nothing (`expect`, docs/launch-files.md)",
-        }
-    )?;
-    match certificate {
-        Some(_) => outln!(
-            "  certificate  rtl and model agree in every output and every probe bit of all {} cycles\n               oracle \
-             accepts all {} answers, and the memory at the end",
-            grouped(m.cycles),
-            grouped(m.judged)
-        )?,
-        None if args.on == On::Rtl => {
-            outln!("  oracle       accepts all {} answers, and the memory at the end", grouped(m.judged))?;
-        }
-        None => outln!("  certificate  none: an estimate of the model alone; --on lockstep gives one")?,
-    }
-    if let Some(rtl) = machine::rtl_used() {
-        outln!("  rtl          {rtl}")?;
-    }
-    Ok(())
 }
 
 /// A point without a measurement, and why.

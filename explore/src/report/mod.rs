@@ -1,8 +1,9 @@
-//! What a sweep came to, as files: tables for programs, plots, and one page that needs nothing else.
+//! Reports. A measurement is text or JSON; a sweep is a folder with tables, plots, and a page that needs no other file.
 
 mod page;
 mod plots;
 mod table;
+mod trial;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use atoms_cosim::rtl::RtlIdentity;
 use crate::sweep::{Impossible, Measured, PlotFile};
 
 pub use plots::{DrawnPlot, PlotRefusal, check_plots, plots};
+pub use trial::{ExploreRunResult, TrialReport};
 
 /// A sweep with its results.
 #[derive(Debug)]

@@ -1,7 +1,5 @@
 //! `atoms silicon`: what a GPU answered, judged and compared.
 
-pub(crate) mod measurements;
-
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -242,7 +240,7 @@ fn profile(path: &Path, csv: bool) -> Result<Verdict, CliError> {
     }
     let header = &capture.header;
     if csv {
-        for line in measurements::csv(&header.device.name, &timings) {
+        for line in atoms_silicon::measurements::csv(&header.device.name, &timings) {
             outln!("{line}")?;
         }
         return Ok(Verdict::Agree);

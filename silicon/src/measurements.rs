@@ -1,7 +1,7 @@
 //! Times of a capture as measurements that `atoms explore calibrate` reads (docs/calibration.md).
 
-use atoms_silicon::program::{Clock, Contention};
-use atoms_silicon::times::MeasuredTime;
+use crate::program::{Clock, Contention};
+use crate::times::MeasuredTime;
 
 /// Timed instructions for which there is a workload: name of the times, workloads of a round, memory order.
 #[rustfmt::skip]
@@ -40,7 +40,7 @@ fn meeting(workload: &str, contention: Contention, warps: u32) -> Option<String>
 }
 
 /// A line for each time for which there is a workload, below the names of the columns.
-pub(crate) fn csv(gpu: &str, timings: &[MeasuredTime]) -> Vec<String> {
+pub fn csv(gpu: &str, timings: &[MeasuredTime]) -> Vec<String> {
     let row = |time: &MeasuredTime| {
         let (_, workloads, order) = WORKLOADS.iter().find(|(name, ..)| *name == time.of)?;
         let part = |workload: &&str| {

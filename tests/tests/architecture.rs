@@ -220,6 +220,18 @@ fn product_lines(path: &Path) -> usize {
     product.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
 }
 
+/// Product lines of the command line: its subject is arguments and printing.
+const COMMAND_LINE: usize = 5500;
+
+#[test]
+fn the_command_line_is_small() {
+    let lines: usize = sources(&root().join("cli/src")).iter().map(|path| product_lines(path)).sum();
+    assert!(
+        lines <= COMMAND_LINE,
+        "cli/src has {lines} product lines, and at most {COMMAND_LINE} are for arguments and printing"
+    );
+}
+
 #[test]
 fn folders_have_15_files_and_files_500_lines() {
     let mut folders: BTreeMap<PathBuf, usize> = BTreeMap::new();

@@ -12,6 +12,7 @@ mod mapping;
 mod netlist;
 mod paths;
 mod table;
+mod text;
 mod tools;
 mod unit;
 
@@ -21,6 +22,7 @@ mod tests;
 pub use mapping::{CellFigures, MappingGoal};
 pub use paths::PathEnd;
 pub use table::{BUILT_IN, CellPoint, CellTable, FittedFormula, sources_hash};
+pub use text::module_table;
 pub use tools::{CostError, CostTools, ToolChoice, ToolIdentity, provide_yosys};
 pub use unit::{
     CostQuestion, CostStep, FigureOrigin, MEMORY_BIT, MemoryCost, ModuleCost, ModulePath, UnitCost, UnitPath,

@@ -12,8 +12,7 @@ use atoms_model::port::In;
 use atoms_verilated::{Rtl, RtlError, Snapshot};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use crate::inputs::Inputs;
-use crate::machine::LastCycle;
+use crate::inputs::{Inputs, LastCycle};
 
 /// Cycles that are handed over together: handing one over alone takes longer than to run it.
 const BATCH_CYCLES: usize = 64;
@@ -107,12 +106,12 @@ impl Follower {
 
     /// The place of the model's next cycle.
     pub(crate) fn next(&mut self) -> &mut LastCycle {
-        &mut self.filling.expected[self.filling.inputs.len()]
+        &mut self.filling.expected[self.filling.inputs.cycles()]
     }
 
     /// The model's last cycle.
     pub(crate) fn last(&self) -> &LastCycle {
-        match self.filling.inputs.len() {
+        match self.filling.inputs.cycles() {
             0 => &self.handed_over,
             number => &self.filling.expected[number - 1],
         }
@@ -121,8 +120,8 @@ impl Follower {
     /// Hands over the cycle made in [`Follower::next`], with these inputs; gives whether the RTL is at work still.
     pub(crate) fn push(&mut self, input: &In) -> bool {
         let Batch { inputs, expected } = &mut self.filling;
-        inputs.push(input, &expected[inputs.len()].out);
-        if inputs.len() < BATCH_CYCLES {
+        inputs.push(input, &expected[inputs.cycles()].out);
+        if inputs.cycles() < BATCH_CYCLES {
             return true;
         }
         self.handed_over = self.last().clone();

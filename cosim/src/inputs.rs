@@ -2,11 +2,22 @@
 //! request: as they are, a few cycles would fill the processor's cache. An offer stays as it is until it is taken or a
 //! reset comes (spec 4.8): whether it did is looked at where the RTL does, when it is taken.
 
-use atoms_model::port::{In, InScalars, MAX_LANES, Out};
+use atoms_model::port::{In, InScalars, MAX_LANES, Out, Probe};
+
+/// Outputs and probe of a machine in its last cycle.
+#[derive(Clone, Debug, Default)]
+pub struct LastCycle {
+    /// Outputs.
+    pub out: Out,
+    /// Probe.
+    pub probe: Probe,
+    /// Number of cycles run.
+    pub cycles: u64,
+}
 
 /// Inputs of consecutive cycles.
 #[derive(Debug, Default)]
-pub(crate) struct Inputs {
+pub struct Inputs {
     cycles: Vec<Cycle>,
     lanes: Vec<Lanes>,
     /// A warp request was offered in the last cycle, and stays.
@@ -30,30 +41,29 @@ struct Lanes {
 
 impl Inputs {
     /// None, with room for those of so many cycles.
-    pub(crate) fn with_capacity(cycles: usize) -> Self {
+    pub fn with_capacity(cycles: usize) -> Self {
         Inputs { cycles: Vec::with_capacity(cycles), ..Inputs::default() }
     }
 
-    /// How many cycles there are.
-    pub(crate) fn len(&self) -> usize {
+    /// Returns the number of cycles.
+    pub fn cycles(&self) -> usize {
         self.cycles.len()
     }
 
-    /// How often what lanes bring is kept.
-    #[cfg(test)]
-    pub(crate) fn offers(&self) -> usize {
+    /// Returns the number of stored sets of lanes.
+    pub fn offers(&self) -> usize {
         self.lanes.len()
     }
 
     /// Forgets all.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.cycles.clear();
         self.lanes.clear();
         self.stays = false;
     }
 
     /// Adds a cycle, in which the unit drives `out`.
-    pub(crate) fn push(&mut self, i: &In, out: &Out) {
+    pub fn push(&mut self, i: &In, out: &Out) {
         let altered = |lanes: &Lanes| (&lanes.ra, &lanes.b, &lanes.c) != (&i.req_ra, &i.req_b, &i.req_c);
         let stays = self.stays && !(out.req_ready != 0 && self.lanes.last().is_some_and(altered));
         let offers = i.req_valid != 0 && !stays;
@@ -65,7 +75,7 @@ impl Inputs {
     }
 
     /// Gives each cycle in turn, until one fails.
-    pub(crate) fn play<E>(&self, mut cycle: impl FnMut(&In) -> Result<(), E>) -> Result<(), E> {
+    pub fn play<E>(&self, mut cycle: impl FnMut(&In) -> Result<(), E>) -> Result<(), E> {
         let mut i = In::default();
         let mut lanes = self.lanes.iter();
         for Cycle { scalars, offers } in &self.cycles {
@@ -111,7 +121,7 @@ mod tests {
                 if usize::from(i.req_tag) + 1 == cycles.len() { Err(i.req_tag) } else { Ok(()) }
             });
             assert_eq!((stopped, played), (Err(7), cycles.map(|(_, word)| word).to_vec()));
-            assert_eq!((inputs.len(), inputs.offers()), (cycles.len(), 6));
+            assert_eq!((inputs.cycles(), inputs.offers()), (cycles.len(), 6));
         }
     }
 }

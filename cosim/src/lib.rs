@@ -6,12 +6,11 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod bench;
 pub mod campaign;
 pub mod case;
 pub mod embedded;
 pub mod follower;
-mod inputs;
+pub mod inputs;
 pub mod internals;
 pub mod lockstep;
 pub mod machine;

@@ -8,6 +8,7 @@ use atoms_model::{Config, Unit};
 use atoms_verilated::{Rtl, RtlError, Snapshot};
 use atoms_wave_write::WaveError;
 
+pub use crate::inputs::LastCycle;
 use crate::internals::{Internals, RegisterAccess, RegisterDifference};
 use crate::mismatch::Mismatch;
 use crate::scoreboard::OracleViolation;
@@ -168,17 +169,6 @@ pub trait Machine {
     fn internals(&self) -> Option<(&Rtl, &Internals)> {
         None
     }
-}
-
-/// What a machine showed in the cycle last run, and how many there were.
-#[derive(Clone, Debug, Default)]
-pub struct LastCycle {
-    /// Outputs.
-    pub out: Out,
-    /// Probe.
-    pub probe: Probe,
-    /// Cycles run.
-    pub cycles: u64,
 }
 
 /// The model alone.

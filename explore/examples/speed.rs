@@ -3,9 +3,9 @@
 
 use std::io::Write as _;
 
-use atoms_cosim::bench::processor_time;
 use atoms_cosim::embedded::rtl_dir;
 use atoms_explore::measure::{Trial, TrialLimits, estimate};
+use atoms_run::bench::processor_time;
 use atoms_stimulus::configs;
 use atoms_workload::{GENERATED, Generated, Workload};
 

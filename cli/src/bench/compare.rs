@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use atoms_cosim::bench::Figures;
+use atoms_run::bench::Figures;
 use serde_json::Value;
 
 use super::Compared;

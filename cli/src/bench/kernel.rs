@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use atoms_cosim::bench::{BenchValue, RatioOf, processor_time};
 use atoms_cosim::follower::FollowerMode;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine, ModelMachine};
 use atoms_cosim::session::Session;
 use atoms_isa::{Kernel, Program};
+use atoms_run::bench::{BenchValue, RatioOf, processor_time};
 use atoms_run::kernel::source::{self, Wanted};
 use atoms_sm::{Launch, RunError, SmConfig, Statistics};
 use atoms_stimulus::configs::NamedConfig;

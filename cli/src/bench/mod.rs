@@ -6,9 +6,9 @@ mod waves;
 
 use std::fmt;
 
-use atoms_cosim::bench::{BenchSpread, BenchValue, Figures, Limit, MixBench, RatioOf};
 use atoms_cosim::internals::Depth;
 use atoms_cosim::rtl::{self, RtlIdentity};
+use atoms_run::bench::{BenchSpread, BenchValue, Figures, Limit, MixBench, RatioOf};
 use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::Environment;
 use schemars::JsonSchema;

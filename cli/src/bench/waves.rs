@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Instant;
 
-use atoms_cosim::bench::{BenchValue, WaveBench};
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::internals::Depth;
 use atoms_ops::Op;
 use atoms_regress::triage::rerun::Rerun;
+use atoms_run::bench::{BenchValue, WaveBench};
 use atoms_stimulus::Profile;
 use atoms_stimulus::configs::NamedConfig;
 

@@ -7,7 +7,6 @@
 
 #![allow(clippy::print_stdout)] // a program of its own, for people
 
-use atoms_cosim::bench::{median, processor_time};
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine};
@@ -19,6 +18,7 @@ use atoms_model::Config;
 use atoms_model::port::{In, Out, Probe};
 use atoms_monitor::Listener;
 use atoms_monitor::Monitor;
+use atoms_run::bench::{median, processor_time};
 use atoms_stimulus::configs;
 use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
 use atoms_verilated::Variant;

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bench;
 pub mod kernel;
 pub mod random;
 pub mod setup;

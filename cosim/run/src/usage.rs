@@ -49,7 +49,7 @@ fn sparkline(values: impl Iterator<Item = u64>, most: u64) -> String {
     values.map(|value| LEVELS[(value * 8).div_ceil(most.max(1)).min(8) as usize]).collect()
 }
 
-/// Formats `report` in lines of at most [`COLUMNS`] columns.
+/// Formats `report` in lines of at most 80 columns.
 pub fn text(report: &UsageReport) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.

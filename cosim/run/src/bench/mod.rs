@@ -15,12 +15,12 @@ use atoms_verilated::{Library, Rtl};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use crate::campaign::Campaign;
-use crate::follower::FollowerMode;
-use crate::lockstep::Lockstep;
-use crate::machine::{Failure, Machine};
-use crate::scoreboard::Scoreboard;
-use crate::session::Session;
+use atoms_cosim::campaign::Campaign;
+use atoms_cosim::follower::FollowerMode;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::{Failure, Machine};
+use atoms_cosim::scoreboard::Scoreboard;
+use atoms_cosim::session::Session;
 
 use tape::Tape;
 

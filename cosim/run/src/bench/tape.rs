@@ -8,8 +8,8 @@ use atoms_model::port::In;
 use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
 
 use super::Limit;
-use crate::inputs::Inputs;
-use crate::machine::{Failure, Machine, ModelMachine};
+use atoms_cosim::inputs::Inputs;
+use atoms_cosim::machine::{Failure, Machine, ModelMachine};
 
 /// Cycles on the tape: long enough to be a mix of everything, short enough to stay in the cache.
 const CYCLES: usize = 4096;
@@ -30,7 +30,7 @@ impl Tape {
         let mut i = In::default();
         machine.cycle(&i)?;
         tape.inputs.push(&i, machine.out());
-        while tape.inputs.len() < CYCLES {
+        while tape.inputs.cycles() < CYCLES {
             stimulus.drive(&mut i);
             machine.cycle(&i)?;
             tape.inputs.push(&i, machine.out());
@@ -43,7 +43,7 @@ impl Tape {
 
     /// Cycles per warp request.
     pub(super) fn cycles_per_request(&self) -> f64 {
-        self.inputs.len() as f64 / self.requests
+        self.inputs.cycles() as f64 / self.requests
     }
 
     /// Plays it over and over for as long as the limit says by `clock`; gives the cycles.
@@ -57,7 +57,7 @@ impl Tape {
         let mut cycles = 0;
         loop {
             self.inputs.play(&mut cycle)?;
-            cycles += self.inputs.len();
+            cycles += self.inputs.cycles();
             if (clock() - start).as_secs_f64() >= limit.seconds || limit.stop.load(Ordering::SeqCst) {
                 return Ok(cycles);
             }

@@ -16,9 +16,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::tape::Tape;
 use super::{BenchValue, Limit, RatioOf};
-use crate::lockstep::Lockstep;
-use crate::machine::{Failure, Machine};
-use crate::trace::Trace;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::{Failure, Machine};
+use atoms_cosim::trace::Trace;
 
 /// Files that are compared.
 const COMPARED: [&str; 2] = ["left.vcd", "right.vcd"];

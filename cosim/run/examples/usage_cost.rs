@@ -1,11 +1,10 @@
 //! What a report costs: a session of the model alone, without the oracle, with and without the listener that measures its
 //! usage; in one process, in turns, on the same tape of inputs, in processor time.
 //!
-//! `cargo run --release -p atoms-cosim --example usage_cost -- [CONFIG [ROUNDS]]`
+//! `cargo run --release -p atoms-run --example usage_cost -- [CONFIG [ROUNDS]]`
 
 #![allow(clippy::print_stdout)] // a program of its own, for people
 
-use atoms_cosim::bench::{median, processor_time};
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::{Machine, ModelMachine};
 use atoms_cosim::session::Session;
@@ -13,6 +12,7 @@ use atoms_cosim::usage::Usage;
 use atoms_model::Config;
 use atoms_model::port::In;
 use atoms_monitor::Listener;
+use atoms_run::bench::{median, processor_time};
 use atoms_stimulus::configs;
 use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
 

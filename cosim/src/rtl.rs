@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::{
     BuildError, BuildSpec, Cache, Environment, Library, Progress, Rtl, Toolchain, ToolchainError, Variant,
-    hash, headers, provide,
+    hash, headers, install_verilator,
 };
 
 use crate::embedded;
@@ -124,7 +124,7 @@ pub fn rtl_hash(rtl_dir: &Path) -> Result<String, BuildError> {
 pub fn toolchain(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result<Toolchain, BuildError> {
     match Toolchain::find(env) {
         Err(ToolchainError::VerilatorMissing) => {
-            provide(env, progress)?;
+            install_verilator(env, progress)?;
             Ok(Toolchain::find(env)?)
         }
         found => Ok(found?),

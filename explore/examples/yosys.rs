@@ -3,11 +3,11 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a program of its own, for people and scripts
 
-use atoms_explore::cost::provide_yosys;
+use atoms_explore::cost::install_yosys;
 use atoms_verilated::Environment;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (_, site) = provide_yosys(&Environment::from_process(), &mut |step| eprintln!("{step}"))?;
+    let (_, site) = install_yosys(&Environment::from_process(), &mut |step| eprintln!("{step}"))?;
     println!("{}", site.display());
     Ok(())
 }

@@ -23,9 +23,9 @@ const WORKLOADS: &[(&str, &[&str], &str)] = &[
     ("mbarrier.arrive and test_wait latency",  &["contend op=mbar.arrive", "contend op=mbar.test_wait"], ""),
 ];
 
-/// How lanes meet, as parameters of a workload; `None` where it has none for that. Of several warps, all use the same
+/// Contention as parameters of a workload; `None` where it has none for that. Of several warps, all use the same
 /// addresses.
-fn meeting(workload: &str, contention: Contention, warps: u32) -> Option<String> {
+fn contention_parameters(workload: &str, contention: Contention, warps: u32) -> Option<String> {
     let is_loop = workload.starts_with("accumulate");
     let text = match contention {
         Contention::OneBank(_) | Contention::PerBank(_) if is_loop => return None,
@@ -46,7 +46,7 @@ pub fn csv(gpu: &str, timings: &[MeasuredTime]) -> Vec<String> {
         let part = |workload: &&str| {
             Some(format!(
                 "{workload} {} warps={}",
-                meeting(workload, time.contention, time.warps)?,
+                contention_parameters(workload, time.contention, time.warps)?,
                 time.warps
             ))
         };

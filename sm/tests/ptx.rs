@@ -119,7 +119,7 @@ fn meetings(kernel: &Kernel) -> (usize, usize) {
         let each = kernel.instructions.iter();
         each.filter(|i| matches!(&i.operation, Operation::Control(c) if of(c))).count()
     };
-    (count(|c| matches!(c, Control::SetBarrier { .. })), count(|c| matches!(c, Control::Meet { .. })))
+    (count(|c| matches!(c, Control::SetBarrier { .. })), count(|c| matches!(c, Control::Reconverge { .. })))
 }
 
 #[test]

@@ -8,7 +8,7 @@ use rand::RngExt;
 
 use super::follow::{Follow, Volley, Wake};
 use super::objects::Objects;
-use super::profile::{Meet, Spread};
+use super::profile::{ObjectSharing, Spread};
 use super::random::RandomStimulus;
 use super::step::ObjectRequest;
 
@@ -84,9 +84,9 @@ impl RandomStimulus {
         let objects = self.objects_in_part();
         let object = if repeat { self.last.object } else { self.rng.random_range(0..objects) };
         let spread = match profile.barriers.meet.draw(&mut self.rng) {
-            Meet::One => Spread::SameWord,
-            Meet::Few => Spread::FewWords,
-            Meet::Rows => Spread::SameBank,
+            ObjectSharing::One => Spread::SameWord,
+            ObjectSharing::Few => Spread::FewWords,
+            ObjectSharing::Rows => Spread::SameBank,
         };
         let (op, step) = self.instead(op, slot, object, self.config.num_lanes);
         let mut chosen = Chosen { spread, step, ..Chosen::at(op, slot, object) };

@@ -28,8 +28,8 @@ pub use profile::pace::Pace;
 pub use profile::values::Values;
 pub use profile::weights::{Choice, ProfileKey, Share, Span, Weights};
 pub use profile::{
-    Barriers, Faults, Form, Immediate, Lanes, Limit, Meet, Paces, Profile, Scale, Spread, UnknownProfile,
-    Wait,
+    Barriers, Faults, Form, Immediate, Lanes, Limit, ObjectSharing, Paces, Profile, Scale, Spread,
+    UnknownProfile, Wait,
 };
 pub use random::RandomStimulus;
 pub use retry::RetryLoops;

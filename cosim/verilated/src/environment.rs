@@ -53,7 +53,7 @@ impl Environment {
         self.cache.clone().unwrap_or_else(|| self.store.join("rtl-cache"))
     }
 
-    /// Folder of tools that [`provide`](crate::provide()) installs.
+    /// Folder of tools that [`install_verilator`](crate::install_verilator()) installs.
     pub fn toolchain_dir(&self) -> PathBuf {
         self.store.join("toolchain")
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// or found there.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolchainError {
-    /// Nothing called `verilator` anywhere: install one, or let [`provide`](crate::provide()) do it.
+    /// Nothing called `verilator` anywhere: install one, or let [`install_verilator`](crate::install_verilator()) do it.
     #[error(
         "no Verilator found: install {} or newer so that `verilator` is on PATH, or set VERILATOR_ROOT",
         Version::MINIMUM

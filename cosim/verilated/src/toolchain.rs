@@ -2,7 +2,7 @@
 
 use crate::build::compiler::{Compiler, answer};
 use crate::environment::is_executable;
-use crate::{Environment, ToolchainError, provide};
+use crate::{Environment, ToolchainError, install};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -61,7 +61,7 @@ impl Toolchain {
     /// Finds the tools.
     ///
     /// Verilator is the one in `VERILATOR_ROOT` when that is set, else the first usable of:
-    /// `verilator` on `PATH`, the one that [`provide`](crate::provide()) installed earlier.
+    /// `verilator` on `PATH`, the one that [`install_verilator`](crate::install_verilator()) installed earlier.
     ///
     /// # Errors
     /// Says which tool is missing, too old or broken. When no Verilator is usable, the error is
@@ -81,14 +81,14 @@ impl Verilator {
             return Self::at_root(root);
         }
         let on_path = env.which(Path::new("verilator")).map(Self::on_path);
-        let provided = || match provide::installed(env)? {
+        let installed = || match install::installed(env)? {
             Some(root) => Self::at_root(&root),
             None => Err(ToolchainError::VerilatorMissing),
         };
         match on_path {
             Some(Ok(verilator)) => Ok(verilator),
-            Some(Err(unusable)) => provided().or(Err(unusable)),
-            None => provided(),
+            Some(Err(unusable)) => installed().or(Err(unusable)),
+            None => installed(),
         }
     }
 

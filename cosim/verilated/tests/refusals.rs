@@ -3,7 +3,8 @@
 use crate::dummy;
 
 use atoms_verilated::{
-    BuildError, BuildSpec, Cache, Environment, Toolchain, ToolchainError, Verilator, Version, provide,
+    BuildError, BuildSpec, Cache, Environment, Toolchain, ToolchainError, Verilator, Version,
+    install_verilator,
 };
 use dummy::{Bench, script};
 use std::fs;
@@ -155,7 +156,7 @@ touch "$1/verilator/include/verilated.cpp""#;
 
 fn install(env: &Environment) -> (Result<Verilator, ToolchainError>, Vec<String>) {
     let mut steps = Vec::new();
-    let result = provide(env, &mut |step| steps.push(step.to_string()));
+    let result = install_verilator(env, &mut |step| steps.push(step.to_string()));
     (result, steps)
 }
 

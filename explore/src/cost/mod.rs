@@ -23,7 +23,7 @@ pub use mapping::{CellFigures, MappingGoal};
 pub use paths::PathEnd;
 pub use table::{BUILT_IN, CellPoint, CellTable, FittedFormula, sources_hash};
 pub use text::module_table;
-pub use tools::{CostError, CostTools, ToolChoice, ToolIdentity, provide_yosys};
+pub use tools::{CostError, CostTools, ToolChoice, ToolIdentity, install_yosys};
 pub use unit::{
     CostQuestion, CostStep, FigureOrigin, MEMORY_BIT, MemoryCost, ModuleCost, ModulePath, UnitCost, UnitPath,
     estimate, measure, measure_source,

@@ -171,7 +171,7 @@ impl CostTools {
                 (program, None, said)
             }
             None => {
-                let (python, site) = provide_yosys(env, progress)?;
+                let (python, site) = install_yosys(env, progress)?;
                 (python, Some(site), format!("{} {}", YOSYS.name, YOSYS.version))
             }
         };
@@ -253,11 +253,11 @@ impl CostTools {
 ///
 /// # Errors
 /// Reason why it cannot be installed or does not start.
-pub fn provide_yosys(
+pub fn install_yosys(
     env: &Environment,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<(PathBuf, PathBuf), CostError> {
-    let site = YOSYS.provide(env, progress).map_err(CostError::YosysPackage)?;
+    let site = YOSYS.install(env, progress).map_err(CostError::YosysPackage)?;
     let missing = || CostError::YosysPackage(ToolchainError::PythonMissing(YOSYS.tool));
     let python = env.which(Path::new("python3")).ok_or_else(missing)?;
     run_once(&site.join("compiled"), || {

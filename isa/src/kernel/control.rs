@@ -96,7 +96,7 @@ pub enum Control {
     },
     /// As [`Control::SyncBarrier`], but a thread that has waited for long goes on: of code without convergence
     /// barriers of its own (PTX), in which the others may wait for what comes after.
-    Meet {
+    Reconverge {
         barrier: BarrierRegister,
     },
     /// Strike the active threads in which `pred` holds from `barrier`.

@@ -1,4 +1,4 @@
-//! Statements as they are written for one architecture: constants, addresses, meetings, and the loops that make an
+//! Statements as they are written for one architecture: constants, addresses, reconvergence points, and the loops that make an
 //! operand uniform.
 
 use super::decimal::{decimal, half};
@@ -201,7 +201,7 @@ impl<'f> Code<'f> {
     }
 
     /// BSSY: the threads that are here will meet at the label.
-    pub(super) fn meet(&mut self, label: &str) -> Meeting {
+    pub(super) fn open_reconvergence(&mut self, label: &str) -> Reconvergence {
         let barrier = self.clear_barrier();
         self.note(barrier, label)
     }
@@ -216,23 +216,23 @@ impl<'f> Code<'f> {
     }
 
     /// BSSY alone.
-    pub(super) fn note(&mut self, barrier: u8, label: &str) -> Meeting {
+    pub(super) fn note(&mut self, barrier: u8, label: &str) -> Reconvergence {
         let reconvergent = if self.number >= 100 { ".RECONVERGENT" } else { "" };
         emit!(self, "BSSY{reconvergent} B{barrier}, `({label})");
-        Meeting { barrier, label: label.into() }
+        Reconvergence { barrier, label: label.into() }
     }
 
     /// The same with a label of its own.
-    pub(super) fn meet_here(&mut self) -> Meeting {
+    pub(super) fn open_reconvergence_here(&mut self) -> Reconvergence {
         let end = self.frame.label();
-        self.meet(&end)
+        self.open_reconvergence(&end)
     }
 
     /// BSYNC, and the label after it.
-    pub(super) fn met(&mut self, meeting: &Meeting) {
+    pub(super) fn reconverge(&mut self, reconvergence: &Reconvergence) {
         let reconvergent = if self.number >= 100 { ".RECONVERGENT" } else { "" };
-        emit!(self, "BSYNC{reconvergent} B{}", meeting.barrier);
-        self.label(&meeting.label);
+        emit!(self, "BSYNC{reconvergent} B{}", reconvergence.barrier);
+        self.label(&reconvergence.label);
     }
 
     /// A new register that holds a constant; RZ for 0.
@@ -330,7 +330,7 @@ impl<'f> Code<'f> {
 }
 
 /// A convergence barrier, and the label behind its BSYNC.
-pub(super) struct Meeting {
+pub(super) struct Reconvergence {
     barrier: u8,
     label: String,
 }

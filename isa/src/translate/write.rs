@@ -206,16 +206,16 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     fn head(&mut self, index: usize) {
         let Some([enter, round]) = self.heads.get(&index).copied() else { return };
         let head = self.flow.heads.get(&index).cloned().unwrap_or_default();
-        let entry = !head.meet.is_empty() || !head.set.is_empty();
+        let entry = !head.reconverge.is_empty() || !head.set.is_empty();
         if entry && index > 0 && self.flow.goes_round(index - 1, index) {
             // The loop's end lies before it and falls through: past what is for threads that come in.
             self.unit.branch(round);
         }
         self.unit.bind(enter);
-        head.meet.iter().for_each(|barrier| self.meet(*barrier));
+        head.reconverge.iter().for_each(|barrier| self.reconverge(*barrier));
         head.set.iter().for_each(|barrier| self.set(*barrier));
         self.unit.bind(round);
-        head.meet_inside.iter().for_each(|barrier| self.meet(*barrier));
+        head.reconverge_inside.iter().for_each(|barrier| self.reconverge(*barrier));
     }
 
     fn set(&mut self, barrier: u8) {
@@ -223,8 +223,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.emit_as(operation, format!("BSSY B{barrier}"), "BSSY".into());
     }
 
-    fn meet(&mut self, barrier: u8) {
-        let operation = Operation::Control(Control::Meet { barrier: BarrierRegister(barrier) });
+    fn reconverge(&mut self, barrier: u8) {
+        let operation = Operation::Control(Control::Reconverge { barrier: BarrierRegister(barrier) });
         self.unit.emit_as(operation, format!("BSYNC B{barrier}"), "BSYNC".into());
     }
 
@@ -315,7 +315,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.bind(past);
         if parts {
             self.unit.guard = PredSource::TRUE;
-            self.meet(GUARD_BARRIER.0);
+            self.reconverge(GUARD_BARRIER.0);
         }
         Ok(())
     }

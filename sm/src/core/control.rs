@@ -32,7 +32,7 @@ fn go(warp: &mut Warp, index: usize, threads: u32, target: u32) {
 /// Bytes of an instruction: what code addresses are multiples of.
 const INSTRUCTION_BYTES: u32 = 16;
 
-/// Instructions of a warp after which threads that wait at [`Control::Meet`] go on without the others. [CHOSEN:
+/// Instructions of a warp after which threads that wait at [`Control::Reconverge`] go on without the others. [CHOSEN:
 /// enough for a loop of some length, little beside a lock that is held meanwhile]
 const MEET_LIMIT: u32 = 1024;
 
@@ -82,7 +82,7 @@ impl Core<'_> {
             Control::SyncBarrier { barrier } => {
                 self.wait_converging(warp, index, mask, barrier.0 & 15);
             }
-            Control::Meet { barrier } => {
+            Control::Reconverge { barrier } => {
                 let split = &mut warp.splits[index];
                 // Lanes that the guard leaves out do not wait.
                 split.limit = Some(MEET_LIMIT).filter(|_| mask == split.mask);

@@ -4,7 +4,7 @@ use super::clock::{Clock, Row};
 use super::finding::{Findings, Party, RaceKind, Site, Strength};
 use super::shadow::{Accessor, Record, Shadow};
 use super::sync::{Release, Sync, SyncPlace};
-use super::warp::{Barrier, Fence, Meeting, Waits, Warp, released};
+use super::warp::{Barrier, BarrierPhase, Fence, Waits, Warp, released};
 use crate::observer::{CopyDone, CopyStart, Memory, Threads};
 use crate::warp::lanes;
 use atoms_isa::{Scope, Semantics};
@@ -60,7 +60,7 @@ pub(super) struct Touch<'a> {
 struct Cta {
     site: Site,
     warps: Vec<Warp>,
-    barriers: HashMap<Barrier, Meeting>,
+    barriers: HashMap<Barrier, BarrierPhase>,
     /// What threads knew that have ended.
     exited: Clock,
 }
@@ -69,7 +69,7 @@ struct Cta {
 pub(super) struct Engine {
     ctas: HashMap<u32, Cta>,
     /// By number of the cluster.
-    clusters: HashMap<u32, Meeting>,
+    clusters: HashMap<u32, BarrierPhase>,
     /// What completions release, by number of the copy.
     copies: HashMap<u64, Release>,
     shadow: Shadow,
@@ -132,12 +132,12 @@ impl Engine {
         let mut clock = std::mem::take(&mut strand.clock);
         for Waits { at, generation } in std::mem::take(&mut strand.waits) {
             // Threads that have ended count as arrived, in their own warp as gone.
-            let (meeting, ended) = match at {
+            let (phase, ended) = match at {
                 Barrier::Block(_) => (cta.barriers.entry(at).or_default(), &cta.exited),
                 Barrier::Cluster => (self.clusters.entry(cta.site.cluster).or_default(), &cta.exited),
                 Barrier::Warp => (&mut warp.sync, &Clock::default()),
             };
-            clock.join(meeting.leave(generation, ended));
+            clock.join(phase.leave(generation, ended));
         }
         if let Some(strand) = warp.strand(at) {
             strand.clock = clock;
@@ -171,16 +171,16 @@ impl Engine {
         {
             clock.join(&fence.clock);
         }
-        let meeting = self.clusters.entry(site.cluster).or_default();
-        strand.at_cluster = Some(meeting.arrive(&clock));
+        let phase = self.clusters.entry(site.cluster).or_default();
+        strand.at_cluster = Some(phase.arrive(&clock));
     }
 
     /// Threads wait at the cluster's barrier.
     pub(super) fn cluster_wait(&mut self, threads: Threads) {
         let Some((site, warp, at)) = find(&mut self.ctas, threads) else { return };
-        let meeting = self.clusters.entry(site.cluster).or_default();
+        let phase = self.clusters.entry(site.cluster).or_default();
         let Some(strand) = warp.strand(at) else { return };
-        let generation = strand.at_cluster.unwrap_or(meeting.generation());
+        let generation = strand.at_cluster.unwrap_or(phase.generation());
         strand.waits.push(Waits { at: Barrier::Cluster, generation });
     }
 
@@ -204,8 +204,8 @@ impl Engine {
         let at = warp.together(threads.together);
         let clock = warp.exit(at, threads.mask);
         cta.exited.join(&clock);
-        if let Some(meeting) = self.clusters.get_mut(&cta.site.cluster) {
-            meeting.arrive(&clock);
+        if let Some(phase) = self.clusters.get_mut(&cta.site.cluster) {
+            phase.arrive(&clock);
         }
     }
 

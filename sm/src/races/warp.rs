@@ -26,7 +26,7 @@ pub(super) struct Open {
     release: Release,
 }
 
-/// Where a strand waits, and for which meeting there.
+/// Where a strand waits, and for which phase there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waits {
     pub(super) at: Barrier,
@@ -44,22 +44,22 @@ pub(super) enum Barrier {
     Warp,
 }
 
-/// What threads that meet bring, and what they take away.
+/// Clocks that threads bring to a barrier, and the clock that they take away.
 #[derive(Default)]
-pub(super) struct Meeting {
+pub(super) struct BarrierPhase {
     arriving: Clock,
     done: Clock,
     generation: u32,
 }
 
-impl Meeting {
-    /// A thread arrives; gives the meeting it is.
+impl BarrierPhase {
+    /// Adds a thread that arrives. Returns the phase.
     pub(super) fn arrive(&mut self, clock: &Clock) -> u32 {
         self.arriving.join(clock);
         self.generation
     }
 
-    /// A thread that waited for this meeting goes on: the first shows that it is over.
+    /// Continues a thread that waited for `generation`. The first one ends the phase.
     pub(super) fn leave(&mut self, generation: u32, besides: &Clock) -> &Clock {
         if generation == self.generation {
             self.done = std::mem::take(&mut self.arriving);
@@ -69,7 +69,7 @@ impl Meeting {
         &self.done
     }
 
-    /// The meeting now being gathered for.
+    /// Returns the current phase.
     pub(super) fn generation(&self) -> u32 {
         self.generation
     }
@@ -84,7 +84,7 @@ pub(super) struct Strand {
     pub(super) fences: Vec<Fence>,
     open: Vec<Open>,
     pub(super) waits: Vec<Waits>,
-    /// The meeting at the cluster's barrier that it has arrived for.
+    /// The phase at the cluster's barrier that it has arrived for.
     pub(super) at_cluster: Option<u32>,
 }
 
@@ -135,7 +135,7 @@ pub(super) struct Warp {
     /// Its own time: goes on whenever another may learn how far it has come.
     pub(super) time: u32,
     strands: Vec<Strand>,
-    pub(super) sync: Meeting,
+    pub(super) sync: BarrierPhase,
     /// Copies asked for so far.
     pub(super) copies: u32,
     /// By lane, for each group of copies not waited for, how many had been asked for at its end.
@@ -149,7 +149,7 @@ impl Warp {
             row,
             time: 1,
             strands: vec![strand],
-            sync: Meeting::default(),
+            sync: BarrierPhase::default(),
             copies: 0,
             groups: Default::default(),
         }

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use crate::root;
 
-/// Programs with a script of `.ci/` that provides them.
+/// Programs with a script of `.ci/` that installs them.
 ///
 /// `SCRIPT --find` prints where they are, or fails; `SCRIPT` alone installs them first if need be. Either
 /// explains a failure on stderr, and is bounded in time.
@@ -43,7 +43,7 @@ impl Programs {
     /// # Panics
     /// Instead of skipping, when `CI` is set.
     pub fn find(&self) -> Option<String> {
-        let missing = match provide(&root().join(self.script), &memory()) {
+        let missing = match install(&root().join(self.script), &memory()) {
             Ok(answer) => return Some(answer),
             Err(missing) => missing,
         };
@@ -68,7 +68,7 @@ pub(crate) fn memory() -> PathBuf {
 }
 
 /// What `script` prints once it has found its programs, or why it has not.
-fn provide(script: &Path, memory: &Path) -> Result<String, String> {
+fn install(script: &Path, memory: &Path) -> Result<String, String> {
     let find = || answer(Command::new(script).arg("--find"));
     if let Ok(found) = find() {
         return Ok(found);
@@ -125,7 +125,7 @@ mod tests {
     fn what_is_there_is_found_without_an_installation() {
         let folder = tempfile::tempdir().expect("a folder");
         let script = script(folder.path(), "echo /usr/bin/it");
-        assert_eq!(provide(&script, &folder.path().join("memory")), Ok("/usr/bin/it".into()));
+        assert_eq!(install(&script, &folder.path().join("memory")), Ok("/usr/bin/it".into()));
         assert_eq!(calls(folder.path()), ["call --find"]);
     }
 
@@ -135,7 +135,7 @@ mod tests {
         let body = "if [ \"$1\" != --find ]; then sleep 0.2; touch there; fi; [ -e there ] && echo found";
         let (script, memory) = (script(folder.path(), body), folder.path().join("memory"));
         std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| provide(&script, &memory))).collect();
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| install(&script, &memory))).collect();
             for thread in threads {
                 assert_eq!(thread.join().expect("no panic"), Ok("found".into()));
             }
@@ -150,18 +150,18 @@ mod tests {
         let body = "[ -e there ] && echo found && exit; echo 'first line\nno network' >&2; exit 1";
         let (script, memory) = (script(folder.path(), body), folder.path().join("memory"));
         for _ in 0..3 {
-            assert_eq!(provide(&script, &memory), Err("no network".into()));
+            assert_eq!(install(&script, &memory), Err("no network".into()));
         }
         let attempts = calls(folder.path()).iter().filter(|call| *call == "call").count();
         assert_eq!(attempts, 1, "{:?}", calls(folder.path()));
         fs::write(folder.path().join("there"), "").expect("it can be written");
-        assert_eq!(provide(&script, &memory), Ok("found".into()));
+        assert_eq!(install(&script, &memory), Ok("found".into()));
     }
 
     #[test]
     fn a_script_that_cannot_be_run_is_a_missing_program() {
         let folder = tempfile::tempdir().expect("a folder");
-        let error = provide(&folder.path().join("nothing"), folder.path()).expect_err("there is none");
+        let error = install(&folder.path().join("nothing"), folder.path()).expect_err("there is none");
         assert!(error.contains("nothing: No such file"), "{error}");
     }
 

@@ -50,7 +50,7 @@ fn stored(hits: &mut Hits, f: &InFlightRequest, op: CompareOp, size: Size, pred:
         all if all == f.mask => Share::All,
         _ => Share::Some,
     };
-    let meeting = if f.mask.is_power_of_two() {
+    let contention = if f.mask.is_power_of_two() {
         Meeting::Alone
     } else if f.conflicts.same > 1 {
         Meeting::Address
@@ -59,7 +59,7 @@ fn stored(hits: &mut Hits, f: &InFlightRequest, op: CompareOp, size: Size, pred:
     } else {
         Meeting::Apart
     };
-    hits.hit(Compare, (op, AnySize(size), share, meeting));
+    hits.hit(Compare, (op, AnySize(size), share, contention));
 }
 
 fn merged(hits: &mut Hits, f: &InFlightRequest, op: MergedOp, passes: u8) {

@@ -8,8 +8,8 @@
 
 use atoms_ops::{Op, Size};
 use atoms_stimulus::{
-    Faults, Form, Immediate, Lanes, Limit, Meet, Pace, Paces, Profile, Scale, Share, Span, Spread, Values,
-    Wait, Weights,
+    Faults, Form, Immediate, Lanes, Limit, ObjectSharing, Pace, Paces, Profile, Scale, Share, Span, Spread,
+    Values, Wait, Weights,
 };
 use rand::{Rng, RngExt};
 
@@ -276,7 +276,7 @@ steer! {
             pipeline::Relation::Word => {}
             pipeline::Relation::Bank => {
                 p.spread = Weights::only(&[Spread::SameBank]);
-                p.barriers.meet = Weights::only(&[Meet::Rows]);
+                p.barriers.meet = Weights::only(&[ObjectSharing::Rows]);
             }
             pipeline::Relation::Apart => {
                 (p.repeat, p.spread) = (Share::NEVER, Weights::only(&[Spread::SameWord]));
@@ -353,9 +353,9 @@ steer! {
     objects::Objects [f, p, (_, named)] {
         keep_objects(p);
         p.barriers.meet = match named {
-            objects::Named::One => Weights::only(&[Meet::One]),
-            objects::Named::OnePair => Weights::only(&[Meet::Rows]),
-            objects::Named::TwoPairs | objects::Named::More => Weights::only(&[Meet::Few]),
+            objects::Named::One => Weights::only(&[ObjectSharing::One]),
+            objects::Named::OnePair => Weights::only(&[ObjectSharing::Rows]),
+            objects::Named::TwoPairs | objects::Named::More => Weights::only(&[ObjectSharing::Few]),
         };
         if matches!(named, objects::Named::OnePair | objects::Named::TwoPairs) {
             p.lanes = Weights::only(&[Lanes::Two]);
@@ -373,7 +373,7 @@ steer! {
         p.barriers.finish = Share::new(0.2);
         p.barriers.spoil = Share::ALWAYS;
         p.barriers.revive = Share::new(0.5);
-        p.barriers.meet = Weights::only(&[Meet::One, Meet::Few]);
+        p.barriers.meet = Weights::only(&[ObjectSharing::One, ObjectSharing::Few]);
         p.lanes = Weights::only(&[Lanes::All, Lanes::Two, Lanes::Few]);
         f.support.extend(PHASES);
     }
@@ -417,7 +417,7 @@ steer! {
 
     waits::Wait [f, p, (_, by, _, asking)] {
         p.barriers.uniform = Share::new(0.4);
-        p.barriers.meet = Weights::only(&[Meet::One, Meet::Few]);
+        p.barriers.meet = Weights::only(&[ObjectSharing::One, ObjectSharing::Few]);
         p.lanes = Weights::only(&[Lanes::All, Lanes::Two, Lanes::One]);
         p.red = Share::new(0.05);
         f.support.extend(PHASES);
@@ -436,7 +436,7 @@ steer! {
         } else {
             (p.barriers.fill, p.barriers.race) = (Share::NEVER, Share::NEVER);
             p.barriers.uniform = Share::new(0.3);
-            p.barriers.meet = Weights::only(&[Meet::One, Meet::Few, Meet::Rows]);
+            p.barriers.meet = Weights::only(&[ObjectSharing::One, ObjectSharing::Few, ObjectSharing::Rows]);
             p.barriers.wait = Weights::only(&[Wait::Current, Wait::Preceding, Wait::MadeUp]);
         }
     }

@@ -126,7 +126,7 @@ choices! {
 
 choices! {
     /// At how many mbarrier objects the lanes of a request meet.
-    Meet, "meeting" {
+    ObjectSharing, "meeting" {
         /// At one.
         One "one" 6;
         /// At neighbours.
@@ -268,7 +268,7 @@ knobs! {
         /// complete while a request waits.
         objects: Span = Span::new(3, 3);
         /// At how many of them a request's lanes meet.
-        meet: Weights<Meet> = Weights::default();
+        meet: Weights<ObjectSharing> = Weights::default();
         /// Requests whose lanes all have the same operand.
         uniform: Share = Share::new(0.75);
         /// Counts that objects are made with.

@@ -1,7 +1,7 @@
 //! Running the C++ compiler.
 
 use crate::group::{self, ToolGroup};
-use crate::provide::last_lines;
+use crate::install::last_lines;
 use crate::{BuildError, Progress, Toolchain, Variant};
 use std::path::{Path, PathBuf};
 use std::process::Command;

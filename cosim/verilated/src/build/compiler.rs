@@ -3,7 +3,7 @@
 use crate::build::compile::Speed;
 use crate::key::{Key, processor};
 use crate::store::entry::{self, BuildDir};
-use crate::{BuildError, Environment, ToolchainError, Variant, provide};
+use crate::{BuildError, Environment, ToolchainError, Variant, install};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -154,5 +154,5 @@ pub(crate) fn answer(command: &mut Command) -> Result<String, String> {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{}; {}", output.status, provide::last_lines(&said, 5)).trim_end_matches("; ").to_owned())
+    Err(format!("{}; {}", output.status, install::last_lines(&said, 5)).trim_end_matches("; ").to_owned())
 }

@@ -141,10 +141,10 @@ impl Code<'_> {
         };
         let end = self.frame.label();
         let join = self.frame.label();
-        let mut meeting = None;
+        let mut reconvergence = None;
         let mut barrier = None;
         if noted_first && !self.leave_early {
-            meeting = Some(self.meet(&end));
+            reconvergence = Some(self.open_reconvergence(&end));
         } else if !self.leave_early && self.number < 80 && !form.sem.releases() {
             barrier = Some(self.clear_barrier());
         }
@@ -154,9 +154,9 @@ impl Code<'_> {
             self.after(form, "");
         }
         if !noted_first && !self.leave_early {
-            meeting = Some(match barrier {
+            reconvergence = Some(match barrier {
                 Some(barrier) => self.note(barrier, &end),
-                None => self.meet(&end),
+                None => self.open_reconvergence(&end),
             });
         }
         self.leave_if(&done, &join);
@@ -166,9 +166,9 @@ impl Code<'_> {
             self.elsewhere(&rest);
         }
         self.alone(&rest);
-        if let Some(meeting) = &meeting {
+        if let Some(reconvergence) = &reconvergence {
             self.label(&join);
-            self.met(meeting);
+            self.reconverge(reconvergence);
         }
         if used && let Some(to) = operands.destination {
             self.copy(to, result, words);
@@ -217,10 +217,10 @@ impl Code<'_> {
         let (asked, not_there) = (self.predicate(), self.frame.label());
         emit!(self, "QSPC.E.{window} {asked}, RZ, [{}{}]", rest.base, plus(rest.offset));
         emit!(self, "@!{asked} BRA `({not_there})");
-        let meeting = (!self.leave_early).then(|| self.meet_here());
+        let reconvergence = (!self.leave_early).then(|| self.open_reconvergence_here());
         let old = body(self);
-        if let Some(meeting) = meeting {
-            self.met(&meeting);
+        if let Some(reconvergence) = reconvergence {
+            self.reconverge(&reconvergence);
         }
         if rest.used {
             self.copy(rest.result, old, rest.form.words());

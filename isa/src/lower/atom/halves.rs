@@ -21,14 +21,14 @@ impl Code<'_> {
             false => form.sem.releases(),
             true => displaced && (form.op == AtomicOp::Cas || !self.wide()),
         };
-        let (mut meeting, old) = (None, self.scratch(1));
+        let (mut reconvergence, old) = (None, self.scratch(1));
         if !load_first && !self.leave_early {
-            meeting = Some(self.meet_here());
+            reconvergence = Some(self.open_reconvergence_here());
         }
         let Word { address: word, half } = self.containing_word(form, operands);
         self.load_word(form, old, &word);
         if load_first && !self.leave_early {
-            meeting = Some(self.meet_here());
+            reconvergence = Some(self.open_reconvergence_here());
         }
         // Where PRMT takes the bytes from: the old word, and the new half in the low or the high one.
         let high = if form.op == AtomicOp::Cas { "0x5410" } else { "0x7610" };
@@ -68,8 +68,8 @@ impl Code<'_> {
         }
         emit!(self, "MOV {old}, {seen}");
         emit!(self, "@{again} BRA `({start})");
-        if let Some(meeting) = meeting {
-            self.met(&meeting);
+        if let Some(reconvergence) = reconvergence {
+            self.reconverge(&reconvergence);
         }
         if used && let Some(to) = operands.destination {
             match half {

@@ -75,7 +75,7 @@ impl Code<'_> {
     /// A loop around CAST.SPIN.
     pub(super) fn spin(&mut self, form: &Form, operands: &Operands, used: bool) {
         let words = form.words();
-        let meeting = (!self.leave_early).then(|| self.meet_here());
+        let reconvergence = (!self.leave_early).then(|| self.open_reconvergence_here());
         let load = self.shared_address(&operands.address);
         let cast = self.own_register(load);
         // From sm_90 on compilers leave the fences of these loops out [TOOLS].
@@ -92,8 +92,8 @@ impl Code<'_> {
         self.packed_on_mma = far && !used;
         let old = self.scratch(words);
         self.spin_body(form, operands.b, old, [&load.to_string(), &cast.to_string()], carry);
-        if let Some(meeting) = meeting {
-            self.met(&meeting);
+        if let Some(reconvergence) = reconvergence {
+            self.reconverge(&reconvergence);
         }
         if used && let Some(to) = operands.destination {
             self.copy(to, old, words);

@@ -302,8 +302,8 @@ impl Code<'_> {
         emit!(self, "{vote} {mask}, {all}, PT");
         // The other lanes exit, or wait where all meet.
         let early = self.leave_early;
-        let meets_first = !early && matches!(self.number, ..75 | 80..90 | 107);
-        let mut meeting = meets_first.then(|| self.meet_here());
+        let reconverges_first = !early && matches!(self.number, ..75 | 80..90 | 107);
+        let mut reconvergence = reconverges_first.then(|| self.open_reconvergence_here());
         let join = self.frame.label();
         let highest = if early && self.number >= 75 {
             let highest = format!("UR{}", self.frame.uniform(1));
@@ -313,14 +313,14 @@ impl Code<'_> {
             emit!(self, "FLO.U32 {highest}, {mask}");
             highest.to_string()
         };
-        if !early && !meets_first {
-            meeting = Some(self.meet_here());
+        if !early && !reconverges_first {
+            reconvergence = Some(self.open_reconvergence_here());
         }
         let counted = early.then(|| self.lanes_of(&mask, each, used));
         emit!(self, "ISETP.EQ.U32.AND {chosen}, PT, {highest}, {lane}, PT");
         self.leave_if(&format!("!{chosen}"), &join);
         let count = counted.unwrap_or_else(|| self.lanes_of(&mask, each, used));
-        let inner = (!early).then(|| self.meet_here());
+        let inner = (!early).then(|| self.open_reconvergence_here());
         let product = self.product(count, each);
         let load = self.shared_address(&operands.address);
         let cast = self.own_register(load);
@@ -331,11 +331,11 @@ impl Code<'_> {
         let old = self.scratch(2);
         self.spin_loop(form, operands.b, product, old, [&load.to_string(), &cast.to_string()], carry);
         if let Some(inner) = inner {
-            self.met(&inner);
+            self.reconverge(&inner);
         }
-        if let Some(meeting) = meeting {
+        if let Some(reconvergence) = reconvergence {
             self.label(&join);
-            self.met(&meeting);
+            self.reconverge(&reconvergence);
         }
         if !used {
             return;

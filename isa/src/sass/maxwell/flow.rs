@@ -88,13 +88,13 @@ pub(super) struct Behind<'t> {
     pub(super) places: Vec<u32>,
     first: usize,
     /// Place of the code in which threads reconverge, by barrier and the statement at which they go on.
-    meetings: HashMap<(usize, usize), usize>,
+    reconvergence_points: HashMap<(usize, usize), usize>,
 }
 
 impl<'t> Behind<'t> {
     /// `first` is the number of places that are taken.
     pub(super) fn new(first: usize) -> Self {
-        Behind { code: Vec::new(), places: Vec::new(), first, meetings: HashMap::new() }
+        Behind { code: Vec::new(), places: Vec::new(), first, reconvergence_points: HashMap::new() }
     }
 
     /// Adds code, and gives the place at which it begins.
@@ -105,13 +105,13 @@ impl<'t> Behind<'t> {
     }
 
     /// The place at which threads reconverge before they go on at statement `to`: the same for all of them.
-    fn meeting(&mut self, statement: &Statement<'t>, barrier: usize, to: usize) -> usize {
-        if let Some(place) = self.meetings.get(&(barrier, to)) {
+    fn reconvergence_point(&mut self, statement: &Statement<'t>, barrier: usize, to: usize) -> usize {
+        if let Some(place) = self.reconvergence_points.get(&(barrier, to)) {
             return *place;
         }
         let sync = always(statement, "BSYNC", &[register(barrier)]);
         let place = self.put([sync, always(statement, "BRA", &[Op::Place(to)])]);
-        self.meetings.insert((barrier, to), place);
+        self.reconvergence_points.insert((barrier, to), place);
         place
     }
 }
@@ -231,12 +231,13 @@ impl<'t> Flow<'t> {
             let inner: Option<Vec<_>> = (depth + 1..known.tokens.len()).map(barrier).collect();
             let mut lines: Vec<_> =
                 inner?.into_iter().map(|inner| always(statement, "BREAK", &[register(inner)])).collect();
-            let meeting = behind.meeting(statement, barrier(depth)?, known.tokens[depth].place);
+            let reconvergence_point =
+                behind.reconvergence_point(statement, barrier(depth)?, known.tokens[depth].place);
             if guard == PredSource::TRUE || lines.is_empty() {
-                lines.push(branch_if(guard, meeting));
+                lines.push(branch_if(guard, reconvergence_point));
                 return Some(lines);
             }
-            lines.push(branch_if(PredSource::TRUE, meeting));
+            lines.push(branch_if(PredSource::TRUE, reconvergence_point));
             return Some(vec![branch_if(guard, behind.put(lines))]);
         }
         let target = self.targets[at];

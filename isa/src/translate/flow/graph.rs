@@ -9,7 +9,7 @@ use petgraph::visit::{EdgeFiltered, EdgeRef, Reversed};
 
 use crate::ptx::{Function, LabelId, Operand, PtxInstruction};
 
-/// Functions of more blocks go without meetings: finding them takes time and memory that grow with the square.
+/// Functions of more blocks go without reconvergence points: finding them takes time and memory that grow with the square.
 const MOST_BLOCKS: usize = 2048;
 
 /// A set of blocks.
@@ -39,7 +39,7 @@ pub(crate) struct Graph {
     dominators: Dominators<NodeIndex>,
     /// Those of the ways back from the end. Blocks from which no thread comes to the end by itself (`trap`, endless
     /// loops) do not count: threads do not wait for those that go there.
-    meetings: Dominators<NodeIndex>,
+    reconvergence_points: Dominators<NodeIndex>,
     /// Inner loops first.
     pub(crate) loops: Vec<Loop>,
     /// A loop has two entries, or there are too many blocks to look.
@@ -120,7 +120,7 @@ impl Graph {
         }
         let mut graph = Graph {
             dominators: simple_fast(&ways, NodeIndex::new(0)),
-            meetings: simple_fast(Reversed(&ways), NodeIndex::new(blocks.len())),
+            reconvergence_points: simple_fast(Reversed(&ways), NodeIndex::new(blocks.len())),
             loops: Vec::new(),
             irreducible: too_many,
             ways,
@@ -144,9 +144,9 @@ impl Graph {
     }
 
     /// First block through which every thread comes that does not end before; none where there is none.
-    pub(crate) fn meeting(&self, block: usize) -> Option<usize> {
-        let meeting = self.meetings.immediate_dominator(NodeIndex::new(block))?;
-        Some(meeting.index()).filter(|m| *m != self.blocks.len())
+    pub(crate) fn reconvergence_point(&self, block: usize) -> Option<usize> {
+        let reconvergence_point = self.reconvergence_points.immediate_dominator(NodeIndex::new(block))?;
+        Some(reconvergence_point.index()).filter(|m| *m != self.blocks.len())
     }
 
     /// True if every way to `b` leads through `a`.

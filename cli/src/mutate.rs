@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::embedded::rtl_dir;
 use atoms_faults::mutate::{
-    Explained, Hunt, JudgedBy, Mutant, MutationReport, StageTally, hunt, lint_survivors, mutants, sample,
-    stages, woven, write_survivors,
+    EvaluationSettings, Explained, JudgedBy, Mutant, MutationReport, StageTally, evaluate, lint_survivors,
+    mutants, sample, schemata, stages, write_survivors,
 };
 use atoms_verilated::{Environment, cores};
 
@@ -37,7 +37,7 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
     let explained = Explained::read(&explained_at)?;
     let mut stages = stages(corpus.as_deref())?;
     stages.truncate(args.stages.unwrap_or(usize::MAX));
-    let design = woven(&rtl_dir, "default", &mut build_step)?;
+    let design = schemata(&rtl_dir, "default", &mut build_step)?;
     let every = mutants(&design)?;
     let keys: Vec<String> = every.iter().map(ToString::to_string).collect();
     let wanted = |(mutant, key): &(&Mutant, &String)| {
@@ -60,9 +60,14 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
         let StageTally { name, before, killed, seconds, .. } = stage;
         note!("{name}: {killed} of {before} killed in {seconds:.1} s");
     };
-    let how =
-        Hunt { rtl_dir: &rtl_dir, judge: JudgedBy::Model, stages: &stages, threads, every_stage: false };
-    let (mut fates, tallies) = hunt(how, &chosen, &mut build_step, &mut done)?;
+    let how = EvaluationSettings {
+        rtl_dir: &rtl_dir,
+        judge: JudgedBy::Model,
+        stages: &stages,
+        threads,
+        every_stage: false,
+    };
+    let (mut fates, tallies) = evaluate(how, &chosen, &mut build_step, &mut done)?;
     // After only some stages most of the mutants that are left are no survivors.
     if args.stages.is_none() {
         let scratch = Environment::from_process().target.join("mutants");

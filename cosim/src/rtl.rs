@@ -253,7 +253,7 @@ pub fn texts(rtl_dir: &Path, config: &NamedConfig) -> Result<Vec<(String, String
     Ok(found)
 }
 
-/// As [`library`], with other texts in place of the sources, into which alterations are woven: names as in [`texts`]. For what
+/// As [`library`], with other texts in place of the sources, which have switches of schemata: names as in [`texts`]. For what
 /// `restored_often` means, see [`BuildSpec`].
 ///
 /// # Errors

@@ -1,5 +1,5 @@
 //! Whether the bundle of a failure names the line that is wrong, with bugs that were planted for other tests: most of them
-//! are no alteration that the experiments try.
+//! are no operator that the experiments try.
 
 #![allow(clippy::print_stdout)] // what is said of each bug
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use atoms_cosim::case::Case;
 use atoms_cosim::embedded::rtl_dir;
+use atoms_faults::build::SchemataRtl;
 use atoms_faults::cause::{self, CauseError, CauseSuspect};
-use atoms_faults::woven::WovenRtl;
 use atoms_regress::triage::repro::Bundle;
 use atoms_stimulus::configs::NamedConfig;
 use schemars::JsonSchema;
@@ -29,28 +29,28 @@ pub(crate) fn cause(args: &WaveCauseArgs) -> Result<Verdict, CliError> {
             }
             let case = bundle.case.clone().ok_or_else(|| {
                 message!(
-                    "`{}` has no case that fails from reset: there is nothing to repeat with alterations",
+                    "`{}` has no case that fails from reset: there is nothing to repeat with mutants",
                     folder.display()
                 )
             })?;
-            let woven = woven(&rtl.folder, &bundle.config)?;
-            Ok(rtl.verdict(of_case(args, &woven, Some(&case), Some(&rtl))?))
+            let schemata = schemata(&rtl.folder, &bundle.config)?;
+            Ok(rtl.verdict(of_case(args, &schemata, Some(&case), Some(&rtl))?))
         }
         (None, Some(path)) => {
             let case = cosim::case(path)?;
-            of_case(args, &woven(&rtl_dir(), &machine::config(&case.config)?)?, Some(&case), None)
+            of_case(args, &schemata(&rtl_dir(), &machine::config(&case.config)?)?, Some(&case), None)
         }
         (None, None) => {
             let campaign = cosim::campaign(&args.random, machine::config(&args.point.name())?)?;
-            let woven = woven(&rtl_dir(), &campaign.config)?;
-            let case = cause::failing_case(&woven, &campaign)?;
-            of_case(args, &woven, case.as_ref(), None)
+            let schemata = schemata(&rtl_dir(), &campaign.config)?;
+            let case = cause::failing_case(&schemata, &campaign)?;
+            of_case(args, &schemata, case.as_ref(), None)
         }
     }
 }
 
-fn woven(dir: &Path, config: &NamedConfig) -> Result<WovenRtl, CliError> {
-    WovenRtl::build(dir, config, &mut build_step).map_err(|error| CliError::about(&config.name, error))
+fn schemata(dir: &Path, config: &NamedConfig) -> Result<SchemataRtl, CliError> {
+    SchemataRtl::build(dir, config, &mut build_step).map_err(|error| CliError::about(&config.name, error))
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -66,12 +66,12 @@ pub(crate) struct WaveCauseResult<'c> {
 /// Prints the causes of the failure of a case. Without a case, the run did not fail.
 fn of_case(
     args: &WaveCauseArgs,
-    woven: &WovenRtl,
+    schemata: &SchemataRtl,
     case: Option<&Case>,
     rtl: Option<&BundleRtl>,
 ) -> Result<Verdict, CliError> {
     let bundle_rtl_ran = rtl.map(|rtl| rtl.is_of_bundle);
-    let suspects = match case.map(|case| cause::list(woven, case)) {
+    let suspects = match case.map(|case| cause::list(schemata, case)) {
         None | Some(Err(CauseError::Agrees)) => {
             match args.json {
                 true => {
@@ -85,7 +85,7 @@ fn of_case(
     };
     let shown = &suspects[..suspects.len().min(args.count as usize)];
     if args.json {
-        let config = Some(woven.config.name.as_str());
+        let config = Some(schemata.config.name.as_str());
         print_json(&WaveCauseResult { agree: false, config, suspects: shown, bundle_rtl_ran })?;
         return Ok(Verdict::Disagree);
     }

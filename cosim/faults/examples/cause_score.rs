@@ -5,8 +5,8 @@
 #![allow(clippy::print_stdout)] // a program of its own, for people
 
 use atoms_cosim::embedded::rtl_dir;
+use atoms_faults::build::SchemataRtl;
 use atoms_faults::cause;
-use atoms_faults::woven::WovenRtl;
 use atoms_stimulus::configs;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -14,15 +14,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let argument = |at: usize, default: &str| args.get(at).map_or(default, String::as_str).to_string();
     let (count, seed, config) =
         (argument(0, "200").parse()?, argument(1, "1").parse()?, argument(2, "small"));
-    let woven = WovenRtl::build(&rtl_dir(), &configs::named(&rtl_dir(), &config)?, &mut |_| {})?;
-    let score = cause::score(&woven, seed, count, |_| {})?;
+    let schemata = SchemataRtl::build(&rtl_dir(), &configs::named(&rtl_dir(), &config)?, &mut |_| {})?;
+    let score = cause::score(&schemata, seed, count, |_| {})?;
     println!("{} defects in configuration {config}, seed {seed}", score.defects.len());
     for (what, share) in [
         ("line first", score.line(1)),
         ("line in the first 3", score.line(3)),
         ("module in the first 3", score.module(3)),
-        ("no single alteration mends: line first", score.line_without_inverse(1)),
-        ("no single alteration mends: line in the first 3", score.line_without_inverse(3)),
+        ("no single operator mends: line first", score.line_without_inverse(1)),
+        ("no single operator mends: line in the first 3", score.line_without_inverse(3)),
         ("by distance alone: line first", score.line_by_distance(1)),
         ("by distance alone: line in the first 3", score.line_by_distance(3)),
     ] {

@@ -1,4 +1,4 @@
-//! The list of causes: that alterations are where they are said to be, and how often the list is right.
+//! The list of causes: that operators are where they are said to be, and how often the list is right.
 
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::case::Case;
@@ -6,71 +6,72 @@ use atoms_cosim::case::trials::Effort;
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::session::Session;
+use atoms_faults::build::{SchemataRtl, Switch};
 use atoms_faults::cause::{self, CauseError};
-use atoms_faults::schemata::Alteration;
-use atoms_faults::woven::{Switch, WovenRtl};
+use atoms_faults::schemata::MutationOperator;
 use atoms_stimulus::configs;
 use atoms_stimulus::{Profile, Share};
 
-pub(crate) fn woven(name: &str) -> WovenRtl {
+pub(crate) fn schemata(name: &str) -> SchemataRtl {
     let rtl = rtl_dir();
     let config = configs::named(&rtl, name).unwrap_or_else(|error| panic!("{name}: {error}"));
-    WovenRtl::build(&rtl, &config, &mut |_| {}).unwrap_or_else(|error| panic!("{name}: {error}"))
+    SchemataRtl::build(&rtl, &config, &mut |_| {}).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// A small case in which the RTL with these alterations fails.
-fn failing(woven: &WovenRtl, switches: &[Switch]) -> Option<Case> {
-    failing_in(woven, Profile::default(), switches)
+/// A small case in which the RTL with these operators fails.
+fn failing(schemata: &SchemataRtl, switches: &[Switch]) -> Option<Case> {
+    failing_in(schemata, Profile::default(), switches)
 }
 
-pub(crate) fn campaign(woven: &WovenRtl, profile: Profile) -> Campaign {
-    Campaign { config: woven.config.clone(), profile, seed: 10, requests: 1500, until: u64::MAX }
+pub(crate) fn campaign(schemata: &SchemataRtl, profile: Profile) -> Campaign {
+    Campaign { config: schemata.config.clone(), profile, seed: 10, requests: 1500, until: u64::MAX }
 }
 
 /// As [`failing`], in a run of this profile.
-fn failing_in(woven: &WovenRtl, profile: Profile, switches: &[Switch]) -> Option<Case> {
-    let rtl = woven.altered(switches).expect("it comes out of reset");
-    let machine = Lockstep::new(rtl, woven.config.config).expect("it comes out of reset");
-    let mut failed = campaign(woven, profile).run(Session::new(machine, None), |_| {}).err()?;
+fn failing_in(schemata: &SchemataRtl, profile: Profile, switches: &[Switch]) -> Option<Case> {
+    let rtl = schemata.altered(switches).expect("it comes out of reset");
+    let machine = Lockstep::new(rtl, schemata.config.config).expect("it comes out of reset");
+    let mut failed = campaign(schemata, profile).run(Session::new(machine, None), |_| {}).err()?;
     Some(failed.small_case(None, Effort::default()).expect("it fails from reset too").case)
 }
 
 /// The number of the site with this text in this source, and the value that alters it so.
-pub(crate) fn switch(woven: &WovenRtl, file: &str, text: &str, by: Alteration) -> Switch {
-    let mut sites = woven.sites.iter().enumerate().filter(|(_, site)| site.file == file && site.text == text);
+pub(crate) fn switch(schemata: &SchemataRtl, file: &str, text: &str, by: MutationOperator) -> Switch {
+    let mut sites =
+        schemata.sites.iter().enumerate().filter(|(_, site)| site.file == file && site.text == text);
     let found = sites.find_map(|(number, site)| {
-        let (value, _) = site.alterations().into_iter().find(|(_, alteration)| *alteration == by)?;
+        let (value, _) = site.operators().into_iter().find(|(_, operator)| *operator == by)?;
         Some(Switch::always(number, value))
     });
     found.unwrap_or_else(|| panic!("{file} has no `{text}` to be {by}: choose another one"))
 }
 
 #[test]
-fn without_alteration_the_woven_rtl_is_the_rtl() {
-    let woven = woven("tiny");
-    assert_eq!(failing(&woven, &[]), None);
-    let run = campaign(&woven, Profile::default());
-    assert!(matches!(cause::failing_case(&woven, &run), Ok(None)), "the run passes");
-    let switches: Vec<Switch> = (0..woven.sites.len()).map(|site| Switch::always(site, 0)).collect();
-    assert_eq!(failing(&woven, &switches), None, "a switch that is set to 0 is off");
+fn without_a_mutant_the_schemata_are_the_rtl() {
+    let schemata = schemata("tiny");
+    assert_eq!(failing(&schemata, &[]), None);
+    let run = campaign(&schemata, Profile::default());
+    assert!(matches!(cause::failing_case(&schemata, &run), Ok(None)), "the run passes");
+    let switches: Vec<Switch> = (0..schemata.sites.len()).map(|site| Switch::always(site, 0)).collect();
+    assert_eq!(failing(&schemata, &switches), None, "a switch that is set to 0 is off");
     // In a reset a run may drive the ports that set switches.
     let resets = Profile { reset: Share::new(1.0 / 64.0), table: Share::new(0.5), ..Profile::default() };
-    assert_eq!(failing_in(&woven, resets, &[]), None, "no switch is set behind the first cycle of a run");
+    assert_eq!(failing_in(&schemata, resets, &[]), None, "no switch is set behind the first cycle of a run");
 }
 
 #[test]
 fn the_list_begins_with_the_line_that_was_altered() {
-    let woven = woven("tiny");
-    let defect = switch(&woven, "atoms_alu.sv", "old[i] >= b[i]", Alteration::Operator(">"));
-    let case = failing(&woven, &[defect]).expect("the defect shows");
-    let sound = cause::list(&woven, &case);
+    let schemata = schemata("tiny");
+    let defect = switch(&schemata, "atoms_alu.sv", "old[i] >= b[i]", MutationOperator::Operator(">"));
+    let case = failing(&schemata, &[defect]).expect("the defect shows");
+    let sound = cause::list(&schemata, &case);
     assert!(
         matches!(sound, Err(CauseError::Agrees)),
         "without the defect there is nothing to find: {sound:?}"
     );
-    let suspects = cause::list_with(&woven, &case, defect).expect("experiments");
+    let suspects = cause::list_with(&schemata, &case, defect).expect("experiments");
     let first = suspects.first().expect("a suspect");
-    let site = &woven.sites[defect.site];
+    let site = &schemata.sites[defect.site];
     assert_eq!((&first.file, first.line, first.mends), (&site.file, site.line, true), "{first:?}");
     assert!(first.source.contains("old[i] >= b[i]"), "{first:?}");
 }
@@ -81,7 +82,7 @@ const SAMPLE: usize = 100;
 #[test]
 #[ignore = "nightly: experiments on 100 defects"]
 fn the_list_is_right_often_enough() {
-    let score = cause::score(&woven("small"), 11, SAMPLE, |_| {}).expect("experiments");
+    let score = cause::score(&schemata("small"), 11, SAMPLE, |_| {}).expect("experiments");
     println!("line first              {}", score.line(1));
     println!("line in the first 3     {}", score.line(3));
     println!("module in the first 3   {}", score.module(3));

@@ -1,6 +1,6 @@
-//! Mutants, alterations woven into RTL, cause ranking, and minimizing of the failures that they cause.
+//! Mutants, schemata, cause ranking, and minimizing of the failures that they cause.
 
 mod causes;
 mod minimizing;
 mod mutants;
-mod weave;
+mod schemata;

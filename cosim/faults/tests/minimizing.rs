@@ -6,25 +6,25 @@ use atoms_cosim::case::Case;
 use atoms_cosim::case::trials::{Effort, Trials, run_case};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::session::Session;
-use atoms_faults::schemata::Alteration;
-use atoms_faults::woven::{Switch, WovenRtl};
+use atoms_faults::build::{SchemataRtl, Switch};
+use atoms_faults::schemata::MutationOperator;
 use atoms_ops::{Op, Size};
 use atoms_stimulus::Profile;
 use atoms_stimulus::request::{Lane, PartWrite, WarpRequest};
 
-use crate::causes::{campaign, switch, woven};
+use crate::causes::{campaign, schemata, switch};
 
-fn session(woven: &WovenRtl, switches: &[Switch]) -> Session<Lockstep> {
-    let rtl = woven.altered(switches).expect("it comes out of reset");
-    Session::new(Lockstep::new(rtl, woven.config.config).expect("it comes out of reset"), None)
+fn session(schemata: &SchemataRtl, switches: &[Switch]) -> Session<Lockstep> {
+    let rtl = schemata.altered(switches).expect("it comes out of reset");
+    Session::new(Lockstep::new(rtl, schemata.config.config).expect("it comes out of reset"), None)
 }
 
 #[test]
 fn the_smallest_case_so_far_is_kept() {
-    let woven = woven("tiny");
-    let defect = switch(&woven, "atoms_alu.sv", "old[i] >= b[i]", Alteration::Operator(">"));
-    let campaign = campaign(&woven, Profile::default());
-    let mut failed = campaign.run(session(&woven, &[defect]), |_| {}).expect_err("the defect shows");
+    let schemata = schemata("tiny");
+    let defect = switch(&schemata, "atoms_alu.sv", "old[i] >= b[i]", MutationOperator::Operator(">"));
+    let campaign = campaign(&schemata, Profile::default());
+    let mut failed = campaign.run(session(&schemata, &[defect]), |_| {}).expect_err("the defect shows");
     let smallest = failed.small_case(None, Effort::default()).expect("it fails from reset too");
     assert!(!smallest.spent.exhausted, "{}", smallest.spent);
     let mut found = 0;
@@ -34,7 +34,7 @@ fn the_smallest_case_so_far_is_kept() {
             Ok(small) => {
                 found += 1;
                 assert!(small.case.requests() >= smallest.case.requests(), "{:?}", small.case);
-                let mut session = session(&woven, &[defect]);
+                let mut session = session(&schemata, &[defect]);
                 assert!(Trials::new(&mut session, Effort::default()).run(&small.case).is_some());
                 small.spent
             }
@@ -52,8 +52,8 @@ fn the_smallest_case_so_far_is_kept() {
 /// where it takes the arrival away from a case with a wait. Effort for other cases must be left.
 #[test]
 fn a_case_without_an_end_is_cut_off() {
-    let woven = woven("tiny");
-    let mut session = session(&woven, &[]);
+    let schemata = schemata("tiny");
+    let mut session = session(&schemata, &[]);
     let wait = WarpRequest {
         op: Op::MbarTryWait as u8,
         size: Size::U64 as u8,
@@ -70,37 +70,38 @@ fn a_case_without_an_end_is_cut_off() {
 }
 
 /// Minimizes the failure of a defect to a case that fails when it is run alone, and only with the defect.
-fn leaves_a_case(profile: &str, file: &str, text: &str, by: Alteration) -> Case {
-    let woven = woven("tiny");
-    let defect = switch(&woven, file, text, by);
-    let campaign = campaign(&woven, Profile::named(profile).expect("a profile"));
-    let mut failed = campaign.run(session(&woven, &[defect]), |_| {}).expect_err("the defect shows");
+fn leaves_a_case(profile: &str, file: &str, text: &str, by: MutationOperator) -> Case {
+    let schemata = schemata("tiny");
+    let defect = switch(&schemata, file, text, by);
+    let campaign = campaign(&schemata, Profile::named(profile).expect("a profile"));
+    let mut failed = campaign.run(session(&schemata, &[defect]), |_| {}).expect_err("the defect shows");
     let small = failed.small_case(None, Effort::default());
     let case = small.unwrap_or_else(|spent| panic!("{file}, {text}: no case in {spent}")).case;
-    assert!(run_case(&mut session(&woven, &[defect]), &case).is_err(), "{case:#?} passes alone");
-    assert!(run_case(&mut session(&woven, &[]), &case).is_ok(), "{case:#?} fails without the defect");
+    assert!(run_case(&mut session(&schemata, &[defect]), &case).is_err(), "{case:#?} passes alone");
+    assert!(run_case(&mut session(&schemata, &[]), &case).is_ok(), "{case:#?} fails without the defect");
     case
 }
 
 /// A register without its reset: the request before a reset is needed, and the one after it.
 #[test]
 fn a_missing_reset_leaves_a_case() {
-    let case = leaves_a_case("resets", "atoms_spin.sv", "turn_q <= '{default: '0};", Alteration::Dropped);
+    let case =
+        leaves_a_case("resets", "atoms_spin.sv", "turn_q <= '{default: '0};", MutationOperator::Dropped);
     assert!(case.requests() == 2 && case.changes.iter().any(|change| change.reset == 1), "{case:#?}");
 }
 
 /// A frozen rotation of the lane that CAST.SPIN favours.
 #[test]
 fn an_unfair_selection_leaves_a_case() {
-    let case = leaves_a_case("default", "atoms_spin.sv", "turn_q <= turn_d;", Alteration::Dropped);
+    let case = leaves_a_case("default", "atoms_spin.sv", "turn_q <= turn_d;", MutationOperator::Dropped);
     assert_eq!((case.requests(), case.changes.len()), (2, 0), "{case:#?}");
 }
 
 /// A wake-up that is lost, and a limit that passes early.
 #[test]
 fn a_wrong_wait_leaves_a_case() {
-    let case = leaves_a_case("default", "atoms_waiters.sv", "woken_q | wakes", Alteration::FirstOnly);
+    let case = leaves_a_case("default", "atoms_waiters.sv", "woken_q | wakes", MutationOperator::FirstOnly);
     assert!(case.requests() <= 4 && case.changes.is_empty(), "{case:#?}");
-    let case = leaves_a_case("default", "atoms_waiters.sv", "32'd1", Alteration::OneMore);
+    let case = leaves_a_case("default", "atoms_waiters.sv", "32'd1", MutationOperator::OneMore);
     assert!(case.requests() == 1 && case.changes.is_empty(), "{case:#?}");
 }

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 
 use atoms_cosim::embedded::rtl_dir;
 use atoms_coverage::episode::Episode;
+use atoms_faults::build::{Recording, SchemataBuildError, SchemataRtl};
 use atoms_faults::mutate::{
-    Explained, Explanation, Fate, Hunt, JudgedBy, KillCheck, Mutant, MutationReport, Stage, altered_folder,
-    hunt, hunt_built, hunt_planted, mutants, sample, woven,
+    EvaluationSettings, Explained, Explanation, Fate, JudgedBy, KillCheck, Mutant, MutationReport, Stage,
+    altered_folder, evaluate, evaluate_built, evaluate_planted, mutants, sample, schemata,
 };
-use atoms_faults::woven::{Recording, WovenError, WovenRtl};
 use atoms_stimulus::Profile;
 
-fn tiny() -> WovenRtl {
-    woven(&rtl_dir(), "tiny", &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
+fn tiny() -> SchemataRtl {
+    schemata(&rtl_dir(), "tiny", &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// An empty folder for one test.
@@ -25,8 +25,8 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-fn every(woven: &WovenRtl) -> Vec<Mutant> {
-    mutants(woven).unwrap_or_else(|error| panic!("{error}"))
+fn every(schemata: &SchemataRtl) -> Vec<Mutant> {
+    mutants(schemata).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn named(all: &[Mutant], key: &str) -> Mutant {
@@ -86,9 +86,9 @@ fn a_sample_is_of_its_seed_and_in_order() {
 #[ignore = "nightly: three builds with all mutants"]
 fn a_switch_and_an_altered_text_do_the_same() {
     let rtl = rtl_dir();
-    let woven = tiny();
-    let all = every(&woven);
-    let config = &woven.config.config;
+    let schemata = tiny();
+    let all = every(&schemata);
+    let config = &schemata.config.config;
     let run = Recording::of_stimulus(config, &mut episode(500).stimulus(config)).expect("the model runs");
     for key in [
         "atoms_alu.sv: `$signed(b[i]) > $signed(old[i])` with `<` as its operator",
@@ -98,10 +98,10 @@ fn a_switch_and_an_altered_text_do_the_same() {
         let mutant = named(&all, key);
         let folder = folder("texts");
         altered_folder(&rtl, &mutant, &folder).unwrap_or_else(|error| panic!("{error}"));
-        let altered = WovenRtl::build(&folder, &woven.config, &mut |_| {}).expect("the text builds");
+        let altered = SchemataRtl::build(&folder, &schemata.config, &mut |_| {}).expect("the text builds");
         let by_text = altered.bench().expect("a model").reply(&[], &run).expect("a reply");
         let by_switch =
-            woven.bench().expect("a model").reply(mutant.switch.as_slice(), &run).expect("a reply");
+            schemata.bench().expect("a model").reply(mutant.switch.as_slice(), &run).expect("a reply");
         assert_eq!(by_text, by_switch, "{key}");
         assert!(by_text.cycle().is_some(), "{key} changes nothing");
         fs::remove_dir_all(folder).expect("removed");
@@ -112,15 +112,21 @@ fn a_switch_and_an_altered_text_do_the_same() {
 #[test]
 fn a_defect_is_killed_and_what_is_none_survives() {
     let rtl = rtl_dir();
-    let woven = tiny();
-    let all = every(&woven);
+    let schemata = tiny();
+    let all = every(&schemata);
     let killed = "atoms_alu.sv: `$signed(b[i]) > $signed(old[i])` with `<` as its operator";
     let survives = "atoms_alu.sv: `$signed(b[i]) < $signed(old[i])` with `<=` as its operator";
     let chosen = [named(&all, killed), named(&all, survives)];
     let stages = [Stage { name: "short".to_owned(), episodes: vec![episode(500), episode(300)] }];
-    let how = Hunt { rtl_dir: &rtl, judge: JudgedBy::Model, stages: &stages, threads: 1, every_stage: false };
+    let how = EvaluationSettings {
+        rtl_dir: &rtl,
+        judge: JudgedBy::Model,
+        stages: &stages,
+        threads: 1,
+        every_stage: false,
+    };
     let (fates, tallies) =
-        hunt(how, &chosen, &mut |_| {}, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        evaluate(how, &chosen, &mut |_| {}, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((tallies[0].before, tallies[0].killed), (2, 1));
     let kill = fates[0].kill.as_ref().expect("it is killed");
     assert!(matches!(kill.check, KillCheck::Output | KillCheck::Probe) && kill.requests > 0, "{kill:?}");
@@ -132,7 +138,7 @@ fn a_defect_is_killed_and_what_is_none_survives() {
         fs::write(&path, list).expect("written");
         let explained = Explained::read(&path).unwrap_or_else(|error| panic!("{error}"));
         fs::remove_dir_all(folder).expect("removed");
-        let source = |file: &str| woven.source(file).unwrap_or_default();
+        let source = |file: &str| schemata.source(file).unwrap_or_default();
         MutationReport::new(&chosen, fates, tallies.clone(), &explained, source, &keys)
     };
     let quoted = |mutant: &Mutant| format!("{:?}", mutant.to_string());
@@ -153,18 +159,25 @@ fn a_defect_is_killed_and_what_is_none_survives() {
 #[ignore = "nightly: a build of a mutant"]
 fn what_is_elaborated_is_altered_by_a_build() {
     let rtl = rtl_dir();
-    let woven = tiny();
-    let chosen = [named(&every(&woven), "atoms_alu.sv: `NumBanks` one smaller, in: for")];
+    let schemata = tiny();
+    let chosen = [named(&every(&schemata), "atoms_alu.sv: `NumBanks` one smaller, in: for")];
     assert_eq!(chosen[0].switch, None);
     let stages = [Stage { name: "short".to_owned(), episodes: vec![episode(500)] }];
-    let how = Hunt { rtl_dir: &rtl, judge: JudgedBy::Model, stages: &stages, threads: 1, every_stage: false };
+    let how = EvaluationSettings {
+        rtl_dir: &rtl,
+        judge: JudgedBy::Model,
+        stages: &stages,
+        threads: 1,
+        every_stage: false,
+    };
     let (fates, tallies) =
-        hunt_built(how, &chosen, &mut |_| {}, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        evaluate_built(how, &chosen, &mut |_| {}, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((tallies.len(), tallies[0].before, tallies[0].killed), (1, 1, 1));
     let check = fates[0].kill.as_ref().map(|kill| kill.check);
     assert!(matches!(check, Some(KillCheck::Output | KillCheck::Probe)), "{fates:?}");
-    let no_rtl = woven.bench_with(&rtl, "atoms_alu.sv", "module atoms_alu;").expect_err("it ends too soon");
-    assert!(matches!(no_rtl, WovenError::Build(_)), "{no_rtl}");
+    let no_rtl =
+        schemata.bench_with(&rtl, "atoms_alu.sv", "module atoms_alu;").expect_err("it ends too soon");
+    assert!(matches!(no_rtl, SchemataBuildError::Build(_)), "{no_rtl}");
 }
 
 /// The oracle alone notices a wrong word, and a unit that never answers.
@@ -178,9 +191,15 @@ fn the_oracle_judges_without_the_model() {
         named(&all, "atoms_alu.sv: `$signed(b[i]) < $signed(old[i])` with `<=` as its operator"),
     ];
     let stages = [Stage { name: "short".to_owned(), episodes: vec![episode(500)] }];
-    let how =
-        Hunt { rtl_dir: &rtl, judge: JudgedBy::Oracle, stages: &stages, threads: 1, every_stage: false };
-    let (fates, _) = hunt(how, &chosen, &mut |_| {}, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    let how = EvaluationSettings {
+        rtl_dir: &rtl,
+        judge: JudgedBy::Oracle,
+        stages: &stages,
+        threads: 1,
+        every_stage: false,
+    };
+    let (fates, _) =
+        evaluate(how, &chosen, &mut |_| {}, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     let checks: Vec<_> = fates.iter().map(|fate| fate.kill.as_ref().map(|kill| kill.check)).collect();
     assert_eq!(checks, [Some(KillCheck::Oracle), Some(KillCheck::Oracle), None]);
 }
@@ -199,10 +218,15 @@ fn planted_defects_are_noticed_by_the_oracle() {
     none.with.clone_from(&none.text);
     let chosen = [named("a limit ends one cycle late"), named("a limit is at most 65,535"), none];
     let stages = [Stage { name: "short".to_owned(), episodes: vec![episode(500)] }];
-    let how =
-        Hunt { rtl_dir: &rtl, judge: JudgedBy::Oracle, stages: &stages, threads: 1, every_stage: false };
+    let how = EvaluationSettings {
+        rtl_dir: &rtl,
+        judge: JudgedBy::Oracle,
+        stages: &stages,
+        threads: 1,
+        every_stage: false,
+    };
     let (fates, _) =
-        hunt_planted(how, &chosen, &mut |_| {}, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        evaluate_planted(how, &chosen, &mut |_| {}, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     let checks: Vec<_> = fates.iter().map(|fate| fate.kill.as_ref().map(|kill| kill.check)).collect();
     assert_eq!(checks, [Some(KillCheck::Oracle), Some(KillCheck::Oracle), None]);
 }

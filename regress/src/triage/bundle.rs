@@ -15,8 +15,8 @@ use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::Trace;
 use atoms_coverage::episode::Episode;
+use atoms_faults::build::SchemataRtl;
 use atoms_faults::cause::{self, CauseError, CauseSuspect};
-use atoms_faults::woven::WovenRtl;
 use atoms_isa::Arch;
 use atoms_monitor::Listener;
 use atoms_stimulus::configs::{NamedConfig, parameters};
@@ -176,7 +176,7 @@ fn smallest(context: &BundleContext<'_>, failed: &FailedRun) -> Result<Option<Mi
 const CAUSES_KEPT: usize = 20;
 
 /// The likeliest causes of what the smaller case shows, or why there is no list of them; nothing where none is asked for,
-/// or there is nothing to repeat under alterations.
+/// or there is nothing to repeat under mutants.
 fn causes(
     context: &BundleContext<'_>,
     small: Option<&MinimizedCase>,
@@ -184,9 +184,9 @@ fn causes(
     // An objection of the oracle is met where both sides agree.
     let small = small
         .filter(|small| context.causes && matches!(small.failure, Failure::Mismatch(_) | Failure::Rtl(_)))?;
-    let list = WovenRtl::build(context.rtl_dir, context.config, &mut |_| {})
+    let list = SchemataRtl::build(context.rtl_dir, context.config, &mut |_| {})
         .map_err(CauseError::from)
-        .and_then(|woven| cause::list(&woven, &small.case));
+        .and_then(|schemata| cause::list(&schemata, &small.case));
     Some(list.map(|mut list| {
         list.truncate(CAUSES_KEPT);
         list

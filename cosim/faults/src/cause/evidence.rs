@@ -2,10 +2,10 @@
 
 use atoms_cosim::mismatch::Difference;
 
-use crate::schemata::Alteration;
-use crate::woven::Reply;
+use crate::build::Reply;
+use crate::schemata::MutationOperator;
 
-/// What an alteration does to a failing run, the least telling first.
+/// Effect of a mutant on a failing run, the least telling first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
@@ -53,7 +53,7 @@ impl Evidence {
         }
     }
 
-    /// What it weighs. The scale is chosen: only the order matters much, and that an alteration that changes what differs
+    /// What it weighs. The scale is chosen: only the order matters much, and that an operator that changes what differs
     /// is far behind one that mends it.
     pub(super) fn weight(self) -> f64 {
         match self {
@@ -82,7 +82,7 @@ impl Evidence {
     }
 }
 
-/// When an alteration is in force.
+/// When an operator is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InForce {
     /// In every cycle.
@@ -91,15 +91,15 @@ pub(super) enum InForce {
     Once,
 }
 
-/// How likely it is that this alteration mends what a designer got wrong: it decides between lines of equal evidence.
-pub(super) fn prior(alteration: Alteration) -> f64 {
-    match alteration {
+/// How likely it is that this operator mends what a designer got wrong: it decides between lines of equal evidence.
+pub(super) fn prior(operator: MutationOperator) -> f64 {
+    match operator {
         // An exact one that mends says more than a whole value turned over.
-        Alteration::NotComplemented | Alteration::NotShifted => 0.15,
-        Alteration::Operator(_) | Alteration::Negated => 0.09,
-        Alteration::OneMore | Alteration::OneLess | Alteration::Inverted => 0.08,
-        Alteration::FirstOnly | Alteration::SecondOnly => 0.05,
-        Alteration::AlwaysTrue | Alteration::AlwaysFalse => 0.03,
-        Alteration::Dropped => 0.02,
+        MutationOperator::NotComplemented | MutationOperator::NotShifted => 0.15,
+        MutationOperator::Operator(_) | MutationOperator::Negated => 0.09,
+        MutationOperator::OneMore | MutationOperator::OneLess | MutationOperator::Inverted => 0.08,
+        MutationOperator::FirstOnly | MutationOperator::SecondOnly => 0.05,
+        MutationOperator::AlwaysTrue | MutationOperator::AlwaysFalse => 0.03,
+        MutationOperator::Dropped => 0.02,
     }
 }

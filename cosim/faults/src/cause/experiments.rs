@@ -1,4 +1,4 @@
-//! Experiments with the RTL: one alteration at a time, in failing runs and in others.
+//! Experiments with the RTL: one operator at a time, in failing runs and in others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,16 @@ use atoms_verilated::RtlError;
 
 use super::CauseError;
 use super::evidence::{Evidence, InForce, prior};
-use crate::schemata::{Alteration, RtlLine};
-use crate::woven::{Recording, Reply, Switch, WovenBench, WovenRtl};
+use crate::build::{Recording, Reply, SchemataBench, SchemataRtl, Switch};
+use crate::schemata::{MutationOperator, RtlLine};
 
-/// Cycles up to the failure in which alterations are tried by themselves, less one.
+/// Cycles up to the failure in which operators are tried by themselves, less one.
 const WINDOW: u64 = 6;
 /// Alterations that are tried in further runs.
 const VALIDATED: usize = 80;
 /// What getting further in them weighs.
 const GAIN: f64 = 3.0;
-/// What an alteration weighs that mends everything: more than all else together.
+/// What an operator weighs that mends everything: more than all else together.
 const MENDS: f64 = 20.0;
 /// Distance, in the units of [`crate::schemata::DataFlow`], of a line that a signal does not depend on.
 const UNREACHED: u32 = 300;
@@ -29,14 +29,14 @@ pub(super) struct Defect {
     pub(super) offered: Vec<u8>,
 }
 
-/// One alteration, tried in every failing run.
+/// One operator, tried in every failing run.
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
     pub(super) site: usize,
     value: u8,
     /// What the site is switched to in the other cycles, where it is in force once.
     otherwise: u8,
-    pub(super) alteration: Alteration,
+    pub(super) operator: MutationOperator,
     in_force: InForce,
     /// What it does, by failing run.
     pub(super) evidence: Vec<Evidence>,
@@ -52,10 +52,10 @@ impl Trial {
     /// What it says for its line.
     pub(super) fn weight(&self) -> f64 {
         if self.mends {
-            return MENDS + prior(self.alteration);
+            return MENDS + prior(self.operator);
         }
         let sum: f64 = (0..self.evidence.len()).map(|run| self.weight_in(run)).sum();
-        sum / self.evidence.len().max(1) as f64 * self.relevance() + GAIN * self.gain + prior(self.alteration)
+        sum / self.evidence.len().max(1) as f64 * self.relevance() + GAIN * self.gain + prior(self.operator)
     }
 
     /// What it says in one failing run.
@@ -82,9 +82,9 @@ impl Trial {
 /// Experiments with one RTL, and what they have shown.
 #[derive(Debug)]
 pub(super) struct Experiments<'a> {
-    woven: &'a WovenRtl,
+    schemata: &'a SchemataRtl,
     /// One for each thread.
-    benches: Vec<WovenBench>,
+    benches: Vec<SchemataBench>,
     further: &'a [Recording],
     defect: Option<&'a Defect>,
     /// Of each line, the sum of its distances from the signals that differ first, and from how many of them it is reached.
@@ -96,25 +96,25 @@ pub(super) struct Experiments<'a> {
 impl<'a> Experiments<'a> {
     /// With so many threads.
     pub(super) fn new(
-        woven: &'a WovenRtl,
+        schemata: &'a SchemataRtl,
         further: &'a [Recording],
         defect: Option<&'a Defect>,
         threads: usize,
     ) -> Result<Self, RtlError> {
-        let benches = (0..threads.max(1)).map(|_| woven.bench()).collect::<Result<_, _>>()?;
-        Ok(Experiments { woven, benches, further, defect, slice: BTreeMap::new(), differing: 0 })
+        let benches = (0..threads.max(1)).map(|_| schemata.bench()).collect::<Result<_, _>>()?;
+        Ok(Experiments { schemata, benches, further, defect, slice: BTreeMap::new(), differing: 0 })
     }
 
     /// What is tried at a site.
     pub(super) fn trials_at(&self, number: usize) -> Vec<Trial> {
-        let site = &self.woven.sites[number];
+        let site = &self.schemata.sites[number];
         let defect = self.defect.filter(|defect| defect.switch.site == number);
         let own = defect.map_or(0, |defect| defect.switch.value);
-        let trial = |value, otherwise, alteration, in_force| Trial {
+        let trial = |value, otherwise, operator, in_force| Trial {
             site: number,
             value,
             otherwise,
-            alteration,
+            operator,
             in_force,
             evidence: Vec::new(),
             mends: false,
@@ -122,21 +122,21 @@ impl<'a> Experiments<'a> {
             gain: 0.0,
         };
         let mut found = Vec::new();
-        for (value, alteration) in site.alterations() {
+        for (value, operator) in site.operators() {
             if defect.is_none_or(|defect| value != own && defect.offered.contains(&value)) {
-                found.push(trial(value, own, alteration, InForce::Always));
+                found.push(trial(value, own, operator, InForce::Always));
             } else if value == own && defect.is_some_and(|defect| defect.offered.contains(&0)) {
-                // The text as it was is an alteration of the altered one.
-                found.push(trial(0, own, alteration, InForce::Always));
+                // The text as it was is an operator of the altered one.
+                found.push(trial(0, own, operator, InForce::Always));
             }
         }
-        if let Some((value, alteration)) = site.flip(own) {
-            found.push(trial(value, own, alteration, InForce::Once));
+        if let Some((value, operator)) = site.flip(own) {
+            found.push(trial(value, own, operator, InForce::Once));
         }
         // A condition that holds in one cycle, or in all but one.
         if let Some([on, off]) = site.constants() {
-            found.push(trial(on, off, Alteration::AlwaysFalse, InForce::Once));
-            found.push(trial(off, on, Alteration::AlwaysTrue, InForce::Once));
+            found.push(trial(on, off, MutationOperator::AlwaysFalse, InForce::Once));
+            found.push(trial(off, on, MutationOperator::AlwaysTrue, InForce::Once));
         }
         found
     }
@@ -148,7 +148,7 @@ impl<'a> Experiments<'a> {
 
     /// What the RTL does in `run` with `trial`, in force as it is to be; one reply for each cycle in which it is tried.
     fn replies(
-        bench: &mut WovenBench,
+        bench: &mut SchemataBench,
         defect: Option<&Defect>,
         trial: &Trial,
         failed: u64,
@@ -179,7 +179,7 @@ impl<'a> Experiments<'a> {
         let Some(failed) = before.cycle() else { return Err(CauseError::Agrees) };
         self.trace_back(&before);
         let size = trials.len().div_ceil(self.benches.len()).max(1);
-        let (woven, defect, before) = (self.woven, self.defect, &before);
+        let (schemata, defect, before) = (self.schemata, self.defect, &before);
         std::thread::scope(|scope| {
             let mut workers = Vec::new();
             let mut rest = trials;
@@ -188,7 +188,8 @@ impl<'a> Experiments<'a> {
                 let end = (size.min(rest.len())..rest.len()).find(|at| rest[*at].site != rest[*at - 1].site);
                 let (part, behind) = rest.split_at_mut(end.unwrap_or(rest.len()));
                 rest = behind;
-                workers.push(scope.spawn(move || try_all(woven, bench, defect, before, failed, run, part)));
+                workers
+                    .push(scope.spawn(move || try_all(schemata, bench, defect, before, failed, run, part)));
             }
             for worker in workers {
                 worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -203,7 +204,7 @@ impl<'a> Experiments<'a> {
         let signals: BTreeSet<String> = differences.iter().filter_map(|one| port(one.signal)).collect();
         for signal in signals {
             self.differing += 1;
-            for (line, distance) in self.woven.flow.distances(rtl::TOP, &signal) {
+            for (line, distance) in self.schemata.flow.distances(rtl::TOP, &signal) {
                 let (sum, number) = self.slice.entry(line).or_default();
                 *sum += distance;
                 *number += 1;
@@ -217,7 +218,7 @@ impl<'a> Experiments<'a> {
         f64::from(sum + (self.differing - number) * UNREACHED) / f64::from(self.differing.max(1))
     }
 
-    /// How far the alterations that look best get in further runs, which go on behind their first difference: one that
+    /// How far the operators that look best get in further runs, which go on behind their first difference: one that
     /// only hides the failure does not get far.
     pub(super) fn validate(&mut self, trials: &mut [Trial]) -> Result<(), CauseError> {
         let mut best: Vec<&mut Trial> =
@@ -241,7 +242,7 @@ impl<'a> Experiments<'a> {
                 let cycle = |reply: &Reply| reply.cycle().unwrap_or(run.cycles() + 1);
                 let furthest = replies.iter().map(cycle).max().unwrap_or(0);
                 *mends &= furthest > run.cycles();
-                // What agreed before the alteration is right as it is.
+                // What agreed before the operator is right as it is.
                 trial.refuted |=
                     trial.in_force == InForce::Always && furthest < failed.unwrap_or(run.cycles());
                 gains.push(failed.map_or(0, |failed| furthest.saturating_sub(failed)));
@@ -259,10 +260,10 @@ impl<'a> Experiments<'a> {
         Ok(())
     }
 
-    /// Share of the alterations of a line that change nothing before a further run fails. A cause that was active in cycles
+    /// Share of the operators of a line that change nothing before a further run fails. A cause that was active in cycles
     /// in which everything agreed is unlikely.
     pub(super) fn quiet_before(&mut self, file: &str, line: usize) -> Result<f64, CauseError> {
-        let sites = self.woven.sites.iter().enumerate();
+        let sites = self.schemata.sites.iter().enumerate();
         let sites = sites.filter(|(_, site)| site.line == line && site.file == file);
         let trials: Vec<Trial> = sites.flat_map(|(number, _)| self.trials_at(number)).collect();
         let defect = self.as_it_is();
@@ -282,8 +283,8 @@ impl<'a> Experiments<'a> {
 
 /// Tries `trials`, which are in the order of their sites.
 fn try_all(
-    woven: &WovenRtl,
-    bench: &mut WovenBench,
+    schemata: &SchemataRtl,
+    bench: &mut SchemataBench,
     defect: Option<&Defect>,
     before: &Reply,
     failed: u64,
@@ -299,7 +300,7 @@ fn try_all(
                 best = best.max(Evidence::of(before, failed, &reply, trial.in_force));
             }
         }
-        let flip = woven.sites[trial.site].flip(trial.otherwise).map(|(value, _)| value);
+        let flip = schemata.sites[trial.site].flip(trial.otherwise).map(|(value, _)| value);
         if trial.in_force == InForce::Always && flip == Some(trial.value) && best == Evidence::Nothing {
             idle.insert(trial.site);
         }

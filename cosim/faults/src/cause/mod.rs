@@ -1,8 +1,8 @@
 //! Which lines of the RTL are the likeliest cause of a failure.
 //!
 //! The answer comes from experiments. Every condition, operator, constant and assignment of the RTL is altered, one at a
-//! time, in a library that has all alterations woven in ([`crate::woven::WovenRtl`]), and the failing case is repeated under each. An
-//! alteration under which RTL and model agree, in that case and in further runs, names its line; one that changes what
+//! time, in a library that has all operators put in ([`crate::build::SchemataRtl`]), and the failing case is repeated under each. An
+//! operator under which RTL and model agree, in that case and in further runs, names its line; one that changes what
 //! differs, when, or for how long, says less, but something ([`Evidence`]). What is equal is decided by the data flow: how
 //! many steps a line is away from the signals that differ first. [`score()`] measures how often the list is right.
 
@@ -10,7 +10,7 @@ use atoms_cosim::case::trials::Spent;
 use atoms_cosim::machine::Failure;
 use atoms_verilated::RtlError;
 
-use crate::woven::WovenError;
+use crate::build::SchemataBuildError;
 
 mod evidence;
 mod experiments;
@@ -26,7 +26,7 @@ pub use score::{CauseScore, CauseShare, PlantedDefect, score};
 pub enum CauseError {
     /// There is no RTL to alter.
     #[error(transparent)]
-    Woven(#[from] WovenError),
+    Schemata(#[from] SchemataBuildError),
     /// The RTL cannot be simulated.
     #[error(transparent)]
     Rtl(#[from] RtlError),

@@ -14,8 +14,8 @@ use atoms_stimulus::Profile;
 use super::CauseError;
 use super::evidence::Evidence;
 use super::experiments::{Defect, Experiments, Trial};
-use crate::schemata::Alteration;
-use crate::woven::{Recording, Switch, WovenRtl};
+use crate::build::{Recording, SchemataRtl, Switch};
+use crate::schemata::MutationOperator;
 
 /// Runs of random requests that a repair has to stand, and warp requests in each.
 const FURTHER_RUNS: u64 = 4;
@@ -38,15 +38,15 @@ pub struct CauseSuspect {
     pub module: String,
     /// The line, without the space around it.
     pub source: String,
-    /// What of it was altered, as it is written.
+    /// Expression that was mutated, as written.
     pub text: String,
-    /// How.
+    /// Mutation operator, in words such as `negated`.
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String")]
-    pub alteration: Alteration,
-    /// RTL and model agree then, in the failing runs and in all further ones.
+    pub operator: MutationOperator,
+    /// True if RTL and model then agree, in the failing runs and in all further ones.
     pub mends: bool,
-    /// What it does in each failing run, that of the case first.
+    /// Effect in each failing run, that of the case first.
     pub evidence: Vec<Evidence>,
     /// Steps back to it from the signals that differ first, on average; an assignment is one.
     pub distance: f64,
@@ -69,7 +69,7 @@ impl CauseSuspect {
 /// The first `count` of a list as text, two lines each: place and source, and why it is in the list.
 pub fn listed(suspects: &[CauseSuspect], count: usize) -> String {
     if suspects.is_empty() {
-        return "no alteration of any line changes anything before the failure\n".to_string();
+        return "no mutant of any line changes anything before the failure\n".to_string();
     }
     let one = |(at, suspect): (usize, &CauseSuspect)| {
         format!("{:>3}. {}\n     {suspect}\n", at + 1, suspect.headline())
@@ -80,7 +80,7 @@ pub fn listed(suspects: &[CauseSuspect], count: usize) -> String {
 /// Why it is in the list: `old[i] > b[i]` with `>=` as its operator: RTL and model agree, in all further runs too.
 impl fmt::Display for CauseSuspect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` {}: RTL and model ", self.text, self.alteration)?;
+        write!(f, "`{}` {}: RTL and model ", self.text, self.operator)?;
         if self.mends {
             return f.write_str("agree, in all further runs too");
         }
@@ -98,39 +98,43 @@ impl fmt::Display for CauseSuspect {
 ///
 /// # Errors
 /// [`CauseError`]; [`CauseError::Agrees`] if the case does not fail.
-pub fn list(woven: &WovenRtl, case: &Case) -> Result<Vec<CauseSuspect>, CauseError> {
-    investigate(woven, case, &further_runs(woven)?, None, atoms_verilated::cores())
+pub fn list(schemata: &SchemataRtl, case: &Case) -> Result<Vec<CauseSuspect>, CauseError> {
+    investigate(schemata, case, &further_runs(schemata)?, None, atoms_verilated::cores())
 }
 
-/// As [`list`], for the RTL with an alteration that has an inverse in it, as if its text were so.
+/// As [`list`], for the RTL with a mutant that has an inverse, as if it were written so.
 ///
 /// # Errors
 /// As [`list`].
-pub fn list_with(woven: &WovenRtl, case: &Case, defect: Switch) -> Result<Vec<CauseSuspect>, CauseError> {
-    let values = woven.sites[defect.site].alterations().into_iter().map(|(value, _)| value);
+pub fn list_with(
+    schemata: &SchemataRtl,
+    case: &Case,
+    defect: Switch,
+) -> Result<Vec<CauseSuspect>, CauseError> {
+    let values = schemata.sites[defect.site].operators().into_iter().map(|(value, _)| value);
     let defect = Defect { switch: defect, offered: [0].into_iter().chain(values).collect() };
-    investigate(woven, case, &further_runs(woven)?, Some(&defect), atoms_verilated::cores())
+    investigate(schemata, case, &further_runs(schemata)?, Some(&defect), atoms_verilated::cores())
 }
 
 /// As [`list`], for the RTL with `defect` in it.
 pub(super) fn investigate(
-    woven: &WovenRtl,
+    schemata: &SchemataRtl,
     case: &Case,
     further: &[Recording],
     defect: Option<&Defect>,
     threads: usize,
 ) -> Result<Vec<CauseSuspect>, CauseError> {
-    let mut experiments = Experiments::new(woven, further, defect, threads)?;
-    let run = Recording::of_case(&woven.config.config, case)?;
+    let mut experiments = Experiments::new(schemata, further, defect, threads)?;
+    let run = Recording::of_case(&schemata.config.config, case)?;
     let mut trials: Vec<Trial> =
-        (0..woven.sites.len()).flat_map(|site| experiments.trials_at(site)).collect();
+        (0..schemata.sites.len()).flat_map(|site| experiments.trials_at(site)).collect();
     experiments.run(&run, &mut trials)?;
     trials.retain(|trial| trial.evidence[0] > Evidence::Earlier);
     // Other ways in which the same RTL fails: what is the cause matters in all of them.
     for seed in 1..=FURTHER_RUNS {
-        let other = fails(woven, &further_campaign(woven, seed), &experiments.as_it_is())?;
+        let other = fails(schemata, &further_campaign(schemata, seed), &experiments.as_it_is())?;
         if let Some(other) = other.filter(|other| other != case) {
-            match experiments.run(&Recording::of_case(&woven.config.config, &other)?, &mut trials) {
+            match experiments.run(&Recording::of_case(&schemata.config.config, &other)?, &mut trials) {
                 // Registers that a reset keeps made the difference, and here it is another reset.
                 Ok(()) | Err(CauseError::Agrees) => {}
                 Err(error) => return Err(error),
@@ -138,7 +142,7 @@ pub(super) fn investigate(
         }
     }
     experiments.validate(&mut trials)?;
-    let mut suspects = by_line(woven, &experiments, &trials);
+    let mut suspects = by_line(schemata, &experiments, &trials);
     for suspect in suspects.iter_mut().take(COMPARED) {
         suspect.score += QUIET * experiments.quiet_before(&suspect.file, suspect.line)?;
     }
@@ -146,24 +150,24 @@ pub(super) fn investigate(
     Ok(suspects)
 }
 
-/// One suspect a line, each with its most telling alteration.
-fn by_line(woven: &WovenRtl, experiments: &Experiments<'_>, trials: &[Trial]) -> Vec<CauseSuspect> {
+/// One suspect a line, each with its most telling mutant.
+fn by_line(schemata: &SchemataRtl, experiments: &Experiments<'_>, trials: &[Trial]) -> Vec<CauseSuspect> {
     let mut lines: BTreeMap<(&str, usize), Vec<&Trial>> = BTreeMap::new();
     for trial in trials {
-        let site = &woven.sites[trial.site];
+        let site = &schemata.sites[trial.site];
         lines.entry((&site.file, site.line)).or_default().push(trial);
     }
     let suspect = |line: &Vec<&Trial>| {
         let best = line.iter().max_by(|a, b| a.weight().total_cmp(&b.weight()))?;
-        let site = &woven.sites[best.site];
+        let site = &schemata.sites[best.site];
         let distance = experiments.distance(&site.file, site.line);
         Some(CauseSuspect {
             file: site.file.clone(),
             line: site.line,
             module: site.module.clone(),
-            source: woven.line(&site.file, site.line),
+            source: schemata.line(&site.file, site.line),
             text: site.text.clone(),
-            alteration: best.alteration,
+            operator: best.operator,
             mends: best.mends,
             evidence: best.evidence.clone(),
             distance: distance / 10.0,
@@ -179,14 +183,14 @@ fn sort(suspects: &mut [CauseSuspect]) {
     suspects.sort_by(|a, b| b.score.total_cmp(&a.score));
 }
 
-fn as_text<S: serde::Serializer>(alteration: &Alteration, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(alteration)
+fn as_text<S: serde::Serializer>(operator: &MutationOperator, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(operator)
 }
 
 /// Random requests that a repair has to stand.
-fn further_campaign(woven: &WovenRtl, seed: u64) -> Campaign {
+fn further_campaign(schemata: &SchemataRtl, seed: u64) -> Campaign {
     Campaign {
-        config: woven.config.clone(),
+        config: schemata.config.clone(),
         profile: Profile::default(),
         seed,
         requests: FURTHER_REQUESTS,
@@ -195,9 +199,10 @@ fn further_campaign(woven: &WovenRtl, seed: u64) -> Campaign {
 }
 
 /// The runs that a repair has to stand.
-pub(super) fn further_runs(woven: &WovenRtl) -> Result<Vec<Recording>, CauseError> {
-    let run =
-        |seed| Recording::of_stimulus(&woven.config.config, &mut further_campaign(woven, seed).stimulus());
+pub(super) fn further_runs(schemata: &SchemataRtl) -> Result<Vec<Recording>, CauseError> {
+    let run = |seed| {
+        Recording::of_stimulus(&schemata.config.config, &mut further_campaign(schemata, seed).stimulus())
+    };
     Ok((1..=FURTHER_RUNS).map(run).collect::<Result<_, Failure>>()?)
 }
 
@@ -206,16 +211,16 @@ pub(super) fn further_runs(woven: &WovenRtl) -> Result<Vec<Recording>, CauseErro
 /// # Errors
 /// [`CauseError::NoCase`] if no small case was found; [`CauseError::Run`] if the run fails in another way than by a
 /// difference.
-pub fn failing_case(woven: &WovenRtl, campaign: &Campaign) -> Result<Option<Case>, CauseError> {
-    failing_case_with(woven, campaign, &[])
+pub fn failing_case(schemata: &SchemataRtl, campaign: &Campaign) -> Result<Option<Case>, CauseError> {
+    failing_case_with(schemata, campaign, &[])
 }
 
 fn failing_case_with(
-    woven: &WovenRtl,
+    schemata: &SchemataRtl,
     campaign: &Campaign,
     switches: &[Switch],
 ) -> Result<Option<Case>, CauseError> {
-    let machine = Lockstep::new(woven.altered(switches)?, woven.config.config)?;
+    let machine = Lockstep::new(schemata.altered(switches)?, schemata.config.config)?;
     let Err(mut failed) = campaign.run(Session::new(machine, None), |_| {}) else { return Ok(None) };
     match failed.small_case(None, Effort::default()) {
         _ if !matches!(failed.failure, Failure::Mismatch(_)) => Err(failed.failure.into()),
@@ -224,13 +229,13 @@ fn failing_case_with(
     }
 }
 
-/// Does the same as [`failing_case`] with alterations of the RTL. None also if no small case was found.
+/// Does the same as [`failing_case`] with operators of the RTL. None also if no small case was found.
 pub(super) fn fails(
-    woven: &WovenRtl,
+    schemata: &SchemataRtl,
     campaign: &Campaign,
     switches: &[Switch],
 ) -> Result<Option<Case>, CauseError> {
-    match failing_case_with(woven, campaign, switches) {
+    match failing_case_with(schemata, campaign, switches) {
         Err(CauseError::NoCase(_) | CauseError::Run(_)) => Ok(None),
         found => found,
     }

@@ -14,8 +14,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::CauseError;
 use super::experiments::Defect;
 use super::rank::{CauseSuspect, fails, further_runs, investigate};
-use crate::schemata::{Alteration, AlterationSite, SiteKind};
-use crate::woven::{Recording, Switch, WovenRtl};
+use crate::build::{Recording, SchemataRtl, Switch};
+use crate::schemata::{MutationOperator, MutationSite, SiteKind};
 
 /// Warp requests in which a defect has to show.
 const REQUESTS: u64 = 300;
@@ -26,12 +26,12 @@ const FIRST_SEED: u64 = 1000;
 #[derive(Clone, Debug)]
 pub struct PlantedDefect {
     /// Where it is.
-    pub site: AlterationSite,
+    pub site: MutationSite,
     /// What it alters.
-    pub alteration: Alteration,
+    pub operator: MutationOperator,
     /// Place of its line in the list, from 1.
     pub line: Option<usize>,
-    /// Place of its line in the list by distance alone: without any alteration, from the data flow.
+    /// Place of its line in the list by distance alone: without any operator, from the data flow.
     pub line_by_distance: Option<usize>,
     /// Place of its module among the modules of the list, from 1.
     pub module: Option<usize>,
@@ -97,9 +97,9 @@ impl CauseScore {
         CauseShare::of(&self.defects, |defect| defect.line_by_distance, within)
     }
 
-    /// As [`Self::line`], of the defects that no single alteration mends.
+    /// As [`Self::line`], of the defects that no single operator mends.
     pub fn line_without_inverse(&self, within: usize) -> CauseShare {
-        let defects = self.defects.iter().filter(|defect| !defect.alteration.has_inverse());
+        let defects = self.defects.iter().filter(|defect| !defect.operator.has_inverse());
         CauseShare::of(defects, |defect| defect.line, within)
     }
 }
@@ -110,20 +110,20 @@ impl CauseScore {
 /// # Errors
 /// [`CauseError`] of the experiments. A defect that is not detected is no error, and does not count.
 pub fn score(
-    woven: &WovenRtl,
+    schemata: &SchemataRtl,
     seed: u64,
     count: usize,
     mut progress: impl FnMut(usize),
 ) -> Result<CauseScore, CauseError> {
-    let sites = woven.sites.iter().enumerate().filter(|(_, site)| site.kind != SiteKind::Value);
-    let mut candidates: Vec<(Switch, Alteration)> = sites
+    let sites = schemata.sites.iter().enumerate().filter(|(_, site)| site.kind != SiteKind::Value);
+    let mut candidates: Vec<(Switch, MutationOperator)> = sites
         .flat_map(|(number, site)| {
-            site.alterations().into_iter().map(move |(value, alteration)| (number, value, alteration))
+            site.operators().into_iter().map(move |(value, operator)| (number, value, operator))
         })
-        .map(|(number, value, alteration)| (Switch::always(number, value), alteration))
+        .map(|(number, value, operator)| (Switch::always(number, value), operator))
         .collect();
     candidates.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
-    let further = further_runs(woven)?;
+    let further = further_runs(schemata)?;
     let (candidates, further, next) = (&candidates, &further, &AtomicUsize::new(0));
     let (sender, results) = mpsc::channel();
     let mut found: Vec<Result<PlantedDefect, CauseError>> = Vec::new();
@@ -133,8 +133,8 @@ pub fn score(
             scope.spawn(move || {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((switch, alteration)) = candidates.get(at) else { break };
-                    if sender.send((at, one(woven, further, *switch, *alteration))).is_err() {
+                    let Some((switch, operator)) = candidates.get(at) else { break };
+                    if sender.send((at, one(schemata, further, *switch, *operator))).is_err() {
                         break;
                     }
                 }
@@ -162,22 +162,22 @@ pub fn score(
 
 /// One defect; `None` if it is not detected.
 fn one(
-    woven: &WovenRtl,
+    schemata: &SchemataRtl,
     further: &[Recording],
     switch: Switch,
-    alteration: Alteration,
+    operator: MutationOperator,
 ) -> Result<Option<PlantedDefect>, CauseError> {
     let campaign = Campaign {
-        config: woven.config.clone(),
+        config: schemata.config.clone(),
         profile: Profile::default(),
         seed: FIRST_SEED + switch.site as u64 * 16 + u64::from(switch.value),
         requests: REQUESTS,
         until: u64::MAX,
     };
-    let Some(case) = fails(woven, &campaign, &[switch])? else { return Ok(None) };
-    let site = &woven.sites[switch.site];
-    let defect = Defect { switch, offered: offered(site, alteration) };
-    let suspects = match investigate(woven, &case, further, Some(&defect), 1) {
+    let Some(case) = fails(schemata, &campaign, &[switch])? else { return Ok(None) };
+    let site = &schemata.sites[switch.site];
+    let defect = Defect { switch, offered: offered(site, operator) };
+    let suspects = match investigate(schemata, &case, further, Some(&defect), 1) {
         // Registers that a reset keeps made the difference: the case alone is none.
         Err(CauseError::Agrees) => return Ok(None),
         suspects => suspects?,
@@ -196,7 +196,7 @@ fn one(
     }
     Ok(Some(PlantedDefect {
         site: site.clone(),
-        alteration,
+        operator,
         line: place(&suspects),
         line_by_distance: place(&by_distance),
         module: modules.iter().position(|module| *module == site.module).map(|at| at + 1),
@@ -204,24 +204,26 @@ fn one(
     }))
 }
 
-/// Numbers of a site's alterations that the text offers that was altered `by`. Where nothing was lost, all of them, and the text as it
+/// Numbers of a site's operators that the text offers that was altered `by`. Where nothing was lost, all of them, and the text as it
 /// was (0); where a condition is constant now, the other constant; where an operand is gone, the two constants; else none.
-fn offered(site: &AlterationSite, by: Alteration) -> Vec<u8> {
-    let all = site.alterations();
-    let those = |wanted: &[Alteration]| {
-        all.iter().filter(|(_, alteration)| wanted.contains(alteration)).map(|(value, _)| *value).collect()
+fn offered(site: &MutationSite, by: MutationOperator) -> Vec<u8> {
+    let all = site.operators();
+    let those = |wanted: &[MutationOperator]| {
+        all.iter().filter(|(_, operator)| wanted.contains(operator)).map(|(value, _)| *value).collect()
     };
     match by {
-        Alteration::AlwaysTrue => those(&[Alteration::AlwaysFalse]),
-        Alteration::AlwaysFalse => those(&[Alteration::AlwaysTrue]),
-        Alteration::FirstOnly | Alteration::SecondOnly => {
-            those(&[Alteration::AlwaysTrue, Alteration::AlwaysFalse])
+        MutationOperator::AlwaysTrue => those(&[MutationOperator::AlwaysFalse]),
+        MutationOperator::AlwaysFalse => those(&[MutationOperator::AlwaysTrue]),
+        MutationOperator::FirstOnly | MutationOperator::SecondOnly => {
+            those(&[MutationOperator::AlwaysTrue, MutationOperator::AlwaysFalse])
         }
-        Alteration::NotComplemented | Alteration::NotShifted | Alteration::Dropped => Vec::new(),
-        Alteration::Negated
-        | Alteration::Operator(_)
-        | Alteration::OneMore
-        | Alteration::OneLess
-        | Alteration::Inverted => [0].into_iter().chain(all.iter().map(|(value, _)| *value)).collect(),
+        MutationOperator::NotComplemented | MutationOperator::NotShifted | MutationOperator::Dropped => {
+            Vec::new()
+        }
+        MutationOperator::Negated
+        | MutationOperator::Operator(_)
+        | MutationOperator::OneMore
+        | MutationOperator::OneLess
+        | MutationOperator::Inverted => [0].into_iter().chain(all.iter().map(|(value, _)| *value)).collect(),
     }
 }

@@ -8,8 +8,8 @@ use atoms_stimulus::UnknownProfile;
 use atoms_stimulus::configs::ConfigsError;
 use atoms_verilated::{BuildError, RtlError};
 
-use crate::schemata::WeaveError;
-use crate::woven::WovenError;
+use crate::build::SchemataBuildError;
+use crate::schemata::SchemataError;
 
 /// Why there is no score.
 #[derive(Debug, thiserror::Error)]
@@ -21,13 +21,13 @@ pub enum MutateError {
     Profile(#[from] UnknownProfile),
     /// The RTL cannot be altered, or does not build.
     #[error("configuration {0}: {1}")]
-    Woven(String, WovenError),
+    Schemata(String, SchemataBuildError),
     /// The RTL cannot be read, or its lint not be run.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// What is elaborated cannot be read.
     #[error(transparent)]
-    Structure(#[from] WeaveError),
+    Structure(#[from] SchemataError),
     /// It cannot be simulated.
     #[error(transparent)]
     Rtl(#[from] RtlError),

@@ -7,9 +7,9 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::build::{SchemataRtl, Switch};
 use crate::mutate::MutateError;
-use crate::schemata::{Alteration, AlterationSite, SiteKind, structure};
-use crate::woven::{Switch, WovenRtl};
+use crate::schemata::{MutationOperator, MutationSite, SiteKind, structure};
 
 /// The RTL with one small defect.
 ///
@@ -21,8 +21,8 @@ pub struct Mutant {
     pub number: usize,
     /// What switches it on; none where it is a build of its own.
     pub switch: Option<Switch>,
-    pub site: AlterationSite,
-    pub alteration: Alteration,
+    pub site: MutationSite,
+    pub operator: MutationOperator,
     /// The line as it is written, without the space around it.
     pub source: String,
     /// Which of those of the same key it is, from 1.
@@ -32,8 +32,8 @@ pub struct Mutant {
 /// As a list of explained mutants has it: ``atoms_spin.sv: `en_i` always true, in: if (en_i) begin``.
 impl fmt::Display for Mutant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AlterationSite { file, text, .. } = &self.site;
-        write!(f, "{file}: `{text}` {}, in: {}", self.alteration, self.source)?;
+        let MutationSite { file, text, .. } = &self.site;
+        write!(f, "{file}: `{text}` {}, in: {}", self.operator, self.source)?;
         if self.nth > 1 { write!(f, " #{}", self.nth) } else { Ok(()) }
     }
 }
@@ -41,7 +41,7 @@ impl fmt::Display for Mutant {
 impl Mutant {
     /// Its source, of which `text` is the one without a defect.
     pub fn altered_source(&self, text: &str) -> String {
-        self.site.altered_source(text, self.alteration)
+        self.site.altered_source(text, self.operator)
     }
 
     /// The lines that differ, as a patch shows them.
@@ -62,36 +62,36 @@ impl Mutant {
 }
 
 /// A constant that is all of a value: what inverts the one inverts the other.
-fn is_constant(site: &AlterationSite) -> bool {
+fn is_constant(site: &MutationSite) -> bool {
     site.kind == SiteKind::Value && matches!(site.text.as_str(), "'0" | "'1" | "1'b0" | "1'b1")
 }
 
 /// The generated package of the parameters: with another one it is another configuration.
 const PARAMETERS: &str = "atoms_cfg_pkg.sv";
 
-/// Every mutant of `woven`: those that have a switch, in the order of the sources, then those that are built.
+/// Every mutant of `schemata`: those that have a switch, in the order of the sources, then those that are built.
 ///
 /// # Errors
 /// [`MutateError::Structure`].
-pub fn mutants(woven: &WovenRtl) -> Result<Vec<Mutant>, MutateError> {
+pub fn mutants(schemata: &SchemataRtl) -> Result<Vec<Mutant>, MutateError> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut found: Vec<Mutant> = Vec::new();
-    let mut add = |site: &AlterationSite, alteration, switch| {
-        let (number, source) = (found.len(), woven.line(&site.file, site.line));
-        let mut mutant = Mutant { number, switch, site: site.clone(), alteration, source, nth: 1 };
+    let mut add = |site: &MutationSite, operator, switch| {
+        let (number, source) = (found.len(), schemata.line(&site.file, site.line));
+        let mut mutant = Mutant { number, switch, site: site.clone(), operator, source, nth: 1 };
         let nth = seen.entry(mutant.to_string()).or_default();
         *nth += 1;
         mutant.nth = *nth;
         found.push(mutant);
     };
-    for (number, site) in woven.sites.iter().enumerate().filter(|(_, site)| !is_constant(site)) {
-        for (value, alteration) in site.alterations() {
-            add(site, alteration, Some(Switch::always(number, value)));
+    for (number, site) in schemata.sites.iter().enumerate().filter(|(_, site)| !is_constant(site)) {
+        for (value, operator) in site.operators() {
+            add(site, operator, Some(Switch::always(number, value)));
         }
     }
-    for site in structure(woven.sources())?.iter().filter(|site| site.file != PARAMETERS) {
-        for (_, alteration) in site.alterations() {
-            add(site, alteration, None);
+    for site in structure(schemata.sources())?.iter().filter(|site| site.file != PARAMETERS) {
+        for (_, operator) in site.operators() {
+            add(site, operator, None);
         }
     }
     Ok(found)

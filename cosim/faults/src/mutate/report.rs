@@ -22,7 +22,7 @@ pub struct MutantReport {
     pub explanation: Option<Explanation>,
 }
 
-/// What a hunt comes to.
+/// Result of an evaluation.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct MutationReport {
     pub stages: Vec<StageTally>,
@@ -43,7 +43,7 @@ pub struct MutationResult<'a> {
 }
 
 impl MutationReport {
-    /// Of a hunt for `mutants`; `sources` gives the text of a source, `all` has the keys of every mutant there is.
+    /// Builds the report for `mutants`; `sources` gives the text of a source, `all` has the keys of every mutant there is.
     pub fn new<'a>(
         mutants: &[Mutant],
         fates: &[Fate],

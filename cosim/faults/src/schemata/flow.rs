@@ -1,6 +1,6 @@
 //! Data flow: which lines a signal depends on, and over how many steps.
 
-use crate::schemata::insert::WeaveError;
+use crate::schemata::insert::SchemataError;
 use crate::schemata::parser::parse;
 use crate::schemata::syntax::{
     Direction, Expr, Function, Instance, Item, Node, Select, SourceUnit, Stmt, StmtNode,
@@ -39,11 +39,11 @@ impl DataFlow {
     /// Reads `sources`, names and texts.
     ///
     /// # Errors
-    /// [`WeaveError`] of the first construct that is not understood.
-    pub fn read(sources: &[(String, String)]) -> Result<DataFlow, WeaveError> {
+    /// [`SchemataError`] of the first construct that is not understood.
+    pub fn read(sources: &[(String, String)]) -> Result<DataFlow, SchemataError> {
         let mut files = Vec::new();
         for (file, text) in sources {
-            let units = parse(text).map_err(|error| WeaveError { file: file.clone(), error })?;
+            let units = parse(text).map_err(|error| SchemataError { file: file.clone(), error })?;
             files.push((file, text, units));
         }
         let all: Vec<&SourceUnit> = files.iter().flat_map(|(_, _, units)| units).collect();

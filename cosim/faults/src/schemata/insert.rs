@@ -1,23 +1,23 @@
-//! Alterations woven into sources, each behind a switch.
+//! Puts mutation operators into sources, each behind a switch.
 
 use crate::schemata::SyntaxError;
-use crate::schemata::alteration::{AlterationSite, SiteKind, SourceRange, table};
+use crate::schemata::operator::{MutationSite, SiteKind, SourceRange, table};
 use crate::schemata::parser::{opaque_names, parse};
 use crate::schemata::syntax::{Expr, Item, Node, Select, Stmt, StmtNode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-const PACKAGE: &str = "atoms_weave_pkg";
+const PACKAGE: &str = "atoms_schemata_pkg";
 /// Its array of switches, one of four bits for each site.
-const CHOICE: &str = "atoms_weave_pkg::choice";
+const CHOICE: &str = "atoms_schemata_pkg::choice";
 
-/// Keeps functions apart in the simulator, where they may not read a switch; the woven design does without.
+/// Keeps functions apart in the simulator, where they may not read a switch; the design with schemata does not inline.
 const NO_INLINE: &str = "/*verilator no_inline_task*/";
 
-/// A source that cannot be woven into.
+/// A source that cannot take switches.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {error}")]
-pub struct WeaveError {
+pub struct SchemataError {
     pub file: String,
     pub error: SyntaxError,
 }
@@ -27,7 +27,7 @@ pub struct WeaveError {
 /// One switch can have another value for a while: cycle 0 is the one behind the clock edge at which a switch was
 /// set last.
 #[derive(Clone, Copy, Debug)]
-pub struct Weave<'a> {
+pub struct SwitchProcess<'a> {
     /// The module that is to have the process.
     pub top: &'a str,
     pub clock: &'a str,
@@ -47,60 +47,60 @@ pub struct Weave<'a> {
     pub to: &'a str,
 }
 
-/// Sources with alterations woven in.
+/// Sources with operators put in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Woven {
+pub struct Schemata {
     /// Name and text of each source, in the order given.
     pub texts: Vec<(String, String)>,
     /// What can be altered; a site's number is its place here.
-    pub sites: Vec<AlterationSite>,
+    pub sites: Vec<MutationSite>,
 }
 
-impl Weave<'_> {
-    /// Weaves into `sources`, names and texts in the order in which they are read.
+impl SwitchProcess<'_> {
+    /// Puts switches into `sources`, names and texts in the order in which they are read.
     ///
     /// # Errors
-    /// [`WeaveError`] of the first construct that is not understood.
-    pub fn apply(&self, sources: &[(String, String)]) -> Result<Woven, WeaveError> {
-        let mut woven = Woven { texts: Vec::new(), sites: Vec::new() };
+    /// [`SchemataError`] of the first construct that is not understood.
+    pub fn apply(&self, sources: &[(String, String)]) -> Result<Schemata, SchemataError> {
+        let mut schemata = Schemata { texts: Vec::new(), sites: Vec::new() };
         let opaque = opaque_names(sources)?;
         for (file, text) in sources {
-            let units = parse(text).map_err(|error| WeaveError { file: file.clone(), error })?;
-            let mut weaver = Weaver {
+            let units = parse(text).map_err(|error| SchemataError { file: file.clone(), error })?;
+            let mut inserter = Inserter {
                 file,
                 text,
                 module: String::new(),
                 opaque: &opaque,
-                sites: &mut woven.sites,
+                sites: &mut schemata.sites,
                 edits: Vec::new(),
             };
             for unit in &units {
-                weaver.module.clone_from(&unit.name);
+                inserter.module.clone_from(&unit.name);
                 for placed in unit.items.iter().filter(|placed| !placed.probe) {
-                    weaver.item(&placed.item);
+                    inserter.item(&placed.item);
                 }
                 if unit.name == self.top {
-                    weaver.edits.push((unit.body..unit.body, self.setting()));
+                    inserter.edits.push((unit.body..unit.body, self.setting()));
                 }
             }
-            let edits = std::mem::take(&mut weaver.edits);
+            let edits = std::mem::take(&mut inserter.edits);
             let changed = splice(text, 0..text.len(), edits);
-            woven.texts.push((file.clone(), changed.replace(NO_INLINE, "")));
+            schemata.texts.push((file.clone(), changed.replace(NO_INLINE, "")));
         }
-        insert_package(&mut woven.texts, woven.sites.len());
-        Ok(woven)
+        insert_package(&mut schemata.texts, schemata.sites.len());
+        Ok(schemata)
     }
 
-    /// Weaves replacements into `sources`: each is a file, bytes of it that are an expression, and the expression in its place,
+    /// Puts replacements into `sources`: each is a file, bytes of it that are an expression, and the expression in its place,
     /// which switch number `n` puts there for replacement `n`. Those of one file are of the same bytes or lie apart.
     ///
     /// # Errors
-    /// [`WeaveError`] of the first construct that is not understood.
+    /// [`SchemataError`] of the first construct that is not understood.
     pub fn replace(
         &self,
         sources: &[(String, String)],
         replacements: &[(String, Range<usize>, String)],
-    ) -> Result<Vec<(String, String)>, WeaveError> {
+    ) -> Result<Vec<(String, String)>, SchemataError> {
         let mut texts = Vec::new();
         for (file, text) in sources {
             let mut edits: BTreeMap<(usize, usize), String> = BTreeMap::new();
@@ -112,7 +112,7 @@ impl Weave<'_> {
                 *other = format!("({CHOICE}[{number}][0] ? ({with}) : {other})");
             }
             let mut edits: Vec<_> = edits.into_iter().map(|((start, end), new)| (start..end, new)).collect();
-            let units = parse(text).map_err(|error| WeaveError { file: file.clone(), error })?;
+            let units = parse(text).map_err(|error| SchemataError { file: file.clone(), error })?;
             let top = units.iter().find(|unit| unit.name == self.top);
             edits.extend(top.map(|unit| (unit.body..unit.body, self.setting())));
             texts.push((file.clone(), splice(text, 0..text.len(), edits).replace(NO_INLINE, "")));
@@ -123,7 +123,7 @@ impl Weave<'_> {
 
     /// The process that sets switches, on one line.
     fn setting(&self) -> String {
-        let Weave { clock, set, close, site, value, meanwhile, from, to, .. } = self;
+        let SwitchProcess { clock, set, close, site, value, meanwhile, from, to, .. } = self;
         let p = PACKAGE;
         format!(
             " always_ff @(posedge {clock}) begin \
@@ -192,18 +192,18 @@ enum Role {
     Truth,
 }
 
-struct Weaver<'a> {
+struct Inserter<'a> {
     file: &'a str,
     text: &'a str,
     module: String,
     /// Names of what is not made of bits: enumerations and unpacked arrays.
     opaque: &'a BTreeSet<String>,
-    sites: &'a mut Vec<AlterationSite>,
+    sites: &'a mut Vec<MutationSite>,
     /// Finished changes of the text.
     edits: Vec<(Range<usize>, String)>,
 }
 
-impl Weaver<'_> {
+impl Inserter<'_> {
     /// A new site, written at `span` and with its line at `at`; gives its switch.
     fn site(&mut self, kind: SiteKind, span: &Range<usize>, at: usize) -> String {
         self.site_of(kind, SourceRange::of(span), at)
@@ -214,7 +214,7 @@ impl Weaver<'_> {
         let line = line_of(self.text, at);
         let switch = format!("{CHOICE}[{}]", self.sites.len());
         let text = one_line(&self.text[place.whole.clone()]);
-        self.sites.push(AlterationSite {
+        self.sites.push(MutationSite {
             file: self.file.to_owned(),
             module: self.module.clone(),
             line,
@@ -249,7 +249,7 @@ impl Weaver<'_> {
         }
     }
 
-    /// Weaves into an expression that stands for itself.
+    /// Puts switches into an expression that stands for itself.
     fn rewrite(&mut self, value: &Expr) {
         let new = self.expression(value, Role::Value);
         self.edits.push((value.span.clone(), new));
@@ -328,7 +328,7 @@ impl Weaver<'_> {
         }
     }
 
-    /// The expression with its operands woven into, and a switch of its own where it can be altered.
+    /// The expression with switches in its operands, and a switch of its own where it can be altered.
     fn expression(&mut self, expr: &Expr, role: Role) -> String {
         let span = &expr.span;
         let plain = match &expr.node {
@@ -399,7 +399,7 @@ impl Weaver<'_> {
         }
     }
 
-    /// The text of `span` with the operands in it woven into.
+    /// The text of `span` with switches in its operands.
     fn with<'e>(
         &mut self,
         span: &Range<usize>,
@@ -431,7 +431,7 @@ impl Weaver<'_> {
         format!("({text} + {switch}[0] - {switch}[1])")
     }
 
-    /// An operator with a switch; `Err` with its operands alone woven into, where there is no alteration of the kind.
+    /// An operator with a switch; `Err` with switches in its operands alone, where there is no operator of the kind.
     fn binary(
         &mut self,
         span: &Range<usize>,

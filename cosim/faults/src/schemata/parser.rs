@@ -6,7 +6,7 @@ mod statement;
 
 use crate::schemata::lexer::{Kind, Token, tokens};
 use crate::schemata::syntax::SourceUnit;
-use crate::schemata::{SyntaxError, WeaveError};
+use crate::schemata::{SchemataError, SyntaxError};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -28,18 +28,18 @@ pub(crate) fn parse(text: &str) -> Result<Vec<SourceUnit>, SyntaxError> {
 /// bits that could be inverted at once. By name alone, since a name means one thing throughout the design.
 ///
 /// # Errors
-/// [`WeaveError`].
-pub(crate) fn opaque_names(sources: &[(String, String)]) -> Result<BTreeSet<String>, WeaveError> {
+/// [`SchemataError`].
+pub(crate) fn opaque_names(sources: &[(String, String)]) -> Result<BTreeSet<String>, SchemataError> {
     let (mut types, mut names) = (BTreeSet::new(), BTreeSet::new());
     for (file, text) in sources {
-        let tokens = tokens(text).map_err(|error| WeaveError { file: file.clone(), error })?;
+        let tokens = tokens(text).map_err(|error| SchemataError { file: file.clone(), error })?;
         let mut parser = Parser { text, tokens, at: 0 };
         while parser.at < parser.tokens.len() {
             parser.opaque_type(&mut types);
         }
     }
     for (file, text) in sources {
-        let tokens = tokens(text).map_err(|error| WeaveError { file: file.clone(), error })?;
+        let tokens = tokens(text).map_err(|error| SchemataError { file: file.clone(), error })?;
         let mut parser = Parser { text, tokens, at: 0 };
         while parser.at < parser.tokens.len() {
             parser.declared_with(&types, &mut names);

@@ -1,22 +1,22 @@
 //! What a design is elaborated from: constants, bounds of loops and ranges, conditions of `generate`, labels. No switch of
-//! a simulation alters these; each alteration is a text of its own.
+//! a simulation alters these; each operator is a text of its own.
 
 use std::ops::Range;
 
-use crate::schemata::alteration::{AlterationSite, SiteKind, SourceRange};
-use crate::schemata::insert::{WeaveError, line_of, one_line};
+use crate::schemata::insert::{SchemataError, line_of, one_line};
 use crate::schemata::lexer::{Kind, Token, tokens};
+use crate::schemata::operator::{MutationSite, SiteKind, SourceRange};
 
 /// Every such place in `sources`, names and texts.
 ///
 /// Left out is what only the probe needs, and everything without a value: types, names, the values of enumerations.
 ///
 /// # Errors
-/// [`WeaveError`] of the first source that has no end.
-pub fn structure(sources: &[(String, String)]) -> Result<Vec<AlterationSite>, WeaveError> {
+/// [`SchemataError`] of the first source that has no end.
+pub fn structure(sources: &[(String, String)]) -> Result<Vec<MutationSite>, SchemataError> {
     let mut sites = Vec::new();
     for (file, text) in sources {
-        let tokens = tokens(text).map_err(|error| WeaveError { file: file.clone(), error })?;
+        let tokens = tokens(text).map_err(|error| SchemataError { file: file.clone(), error })?;
         let mut scan = Scan { file, text, tokens, module: String::new(), sites: &mut sites };
         for at in 0..scan.tokens.len() {
             scan.token(at);
@@ -31,7 +31,7 @@ struct Scan<'a> {
     text: &'a str,
     tokens: Vec<Token>,
     module: String,
-    sites: &'a mut Vec<AlterationSite>,
+    sites: &'a mut Vec<MutationSite>,
 }
 
 impl<'a> Scan<'a> {
@@ -82,7 +82,7 @@ impl<'a> Scan<'a> {
         else {
             return;
         };
-        self.sites.push(AlterationSite {
+        self.sites.push(MutationSite {
             file: self.file.to_owned(),
             module: self.module.clone(),
             line: line_of(self.text, shown.start),
@@ -229,13 +229,13 @@ impl<'a> Scan<'a> {
 mod tests {
     use super::*;
 
-    /// Each alteration as the line it leaves.
+    /// Each operator as the line it leaves.
     fn altered(text: &str) -> Vec<String> {
         let sites =
             structure(&[("a.sv".to_owned(), text.to_owned())]).unwrap_or_else(|error| panic!("{error}"));
-        let each = |site: &AlterationSite| {
+        let each = |site: &MutationSite| {
             let by = |(_, by)| one_line(&site.altered_source(text, by));
-            site.alterations().into_iter().map(by).collect::<Vec<_>>()
+            site.operators().into_iter().map(by).collect::<Vec<_>>()
         };
         sites.iter().flat_map(each).collect()
     }

@@ -1,4 +1,4 @@
-//! What the design's sources consist of, as far as data flow and alterations need it.
+//! What the design's sources consist of, as far as data flow and operators need it.
 
 use std::ops::Range;
 

@@ -1,11 +1,11 @@
-//! What is understood of sources, and what is woven into them.
+//! Parser of sources, and switches in them.
 
 use std::fs;
 use std::path::Path;
 
-use atoms_faults::schemata::{Alteration, DataFlow, SiteKind, Weave, Woven};
+use atoms_faults::schemata::{DataFlow, MutationOperator, Schemata, SiteKind, SwitchProcess};
 
-const WEAVE: Weave<'_> = Weave {
+const WEAVE: SwitchProcess<'_> = SwitchProcess {
     top: "top",
     clock: "clk_i",
     set: "set_i",
@@ -21,8 +21,8 @@ fn one(text: &str) -> [(String, String); 1] {
     [("top.sv".to_owned(), text.to_owned())]
 }
 
-/// Weaves into a module with these items.
-fn woven(items: &str) -> Woven {
+/// Puts switches into a module with these items.
+fn schemata(items: &str) -> Schemata {
     let text = format!(
         "module top (input logic clk_i, input logic a, input logic b, output logic y);\n{items}\nendmodule\n"
     );
@@ -64,7 +64,7 @@ const SITES: &[(&str, &str, Sites)] = &[
 #[test]
 fn sites_are_what_can_be_altered() {
     for (rule, item, expected) in SITES {
-        let found: Vec<_> = woven(item).sites.into_iter().map(|site| (site.kind, site.text)).collect();
+        let found: Vec<_> = schemata(item).sites.into_iter().map(|site| (site.kind, site.text)).collect();
         let found: Vec<_> = found.iter().map(|(kind, text)| (*kind, text.as_str())).collect();
         assert_eq!(found, *expected, "{rule}");
     }
@@ -72,31 +72,31 @@ fn sites_are_what_can_be_altered() {
 
 #[test]
 fn a_site_is_on_the_line_of_its_operator() {
-    let found = woven("assign y = a\n  && b;\nassign z = b\n  ? a\n  : b;");
+    let found = schemata("assign y = a\n  && b;\nassign z = b\n  ? a\n  : b;");
     let lines: Vec<_> = found.sites.iter().map(|site| (site.kind, site.line)).collect();
     assert_eq!(lines[..3], [(SiteKind::Condition, 2), (SiteKind::Condition, 3), (SiteKind::Logic("&&"), 3)]);
     assert_eq!(lines[4], (SiteKind::Condition, 4));
 }
 
-/// Every alteration has a switch of its own, and what flips a value is one of them.
+/// Every operator has a switch of its own, and what flips a value is one of them.
 #[test]
-fn alterations_differ_from_each_other_and_from_the_text() {
+fn operators_differ_from_each_other_and_from_the_text() {
     for site in WEAVE.apply(&sources()).expect("the checkout's RTL").sites {
-        let mut values: Vec<u8> = site.alterations().into_iter().map(|(value, _)| value).collect();
+        let mut values: Vec<u8> = site.operators().into_iter().map(|(value, _)| value).collect();
         assert!(values.iter().all(|value| (1..16).contains(value)), "{site:?}");
         let number = values.len();
         values.sort_unstable();
         values.dedup();
         assert_eq!(values.len(), number, "{site:?}");
-        if let Some((value, alteration)) = site.flip(0) {
-            assert!(site.alterations().contains(&(value, alteration)), "{site:?}");
+        if let Some((value, operator)) = site.flip(0) {
+            assert!(site.operators().contains(&(value, operator)), "{site:?}");
         }
         if let Some([on, off]) = site.constants() {
             let named =
-                |value| site.alterations().into_iter().find(|(known, _)| *known == value).map(|(_, is)| is);
+                |value| site.operators().into_iter().find(|(known, _)| *known == value).map(|(_, is)| is);
             assert_eq!(
                 [named(on), named(off)],
-                [Some(Alteration::AlwaysTrue), Some(Alteration::AlwaysFalse)]
+                [Some(MutationOperator::AlwaysTrue), Some(MutationOperator::AlwaysFalse)]
             );
         }
     }
@@ -105,12 +105,12 @@ fn alterations_differ_from_each_other_and_from_the_text() {
 #[test]
 fn the_whole_design_is_understood() {
     let sources = sources();
-    let woven = WEAVE.apply(&sources).unwrap_or_else(|error| panic!("{error}"));
-    assert!(woven.sites.len() > 1000, "{} sites", woven.sites.len());
+    let schemata = WEAVE.apply(&sources).unwrap_or_else(|error| panic!("{error}"));
+    assert!(schemata.sites.len() > 1000, "{} sites", schemata.sites.len());
     for (name, text) in &sources {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let lines = text.lines().count();
-        for site in woven.sites.iter().filter(|site| site.file == *name) {
+        for site in schemata.sites.iter().filter(|site| site.file == *name) {
             assert!(
                 words.contains(&site.text) && (1..=lines).contains(&site.line),
                 "{name}:{}: `{}`",
@@ -161,32 +161,32 @@ fn distances_go_back_over_instances_functions_and_conditions() {
     assert!(flow.distances("top", "nowhere").is_empty());
 }
 
-/// What an alteration makes of an item.
-fn altered(item: &str, text: &str, by: Alteration) -> String {
+/// What an operator makes of an item.
+fn altered(item: &str, text: &str, by: MutationOperator) -> String {
     let source = format!("module top (input logic clk_i);\n{item}\nendmodule\n");
-    let woven = WEAVE.apply(&one(&source)).unwrap_or_else(|error| panic!("{error}"));
-    let mut sites = woven.sites.iter();
-    let site = sites.find(|site| site.text == text && site.alterations().iter().any(|(_, one)| *one == by));
+    let schemata = WEAVE.apply(&one(&source)).unwrap_or_else(|error| panic!("{error}"));
+    let mut sites = schemata.sites.iter();
+    let site = sites.find(|site| site.text == text && site.operators().iter().any(|(_, one)| *one == by));
     let site = site.unwrap_or_else(|| panic!("`{text}` of `{item}` cannot be {by}"));
     site.altered_source(&source, by).lines().nth(1).unwrap_or_default().to_owned()
 }
 
 #[rustfmt::skip]
-const ALTERED: &[(&str, &str, Alteration, &str)] = &[
-    // item                                   site           alteration                   becomes
-    ("assign y = a ? b : c;",                 "a",           Alteration::Negated,         "assign y = !(a) ? b : c;"),
-    ("assign y = a ? b : c;",                 "a",           Alteration::AlwaysTrue,      "assign y = 1'b1 ? b : c;"),
-    ("assign y = a && b || c;",               "a && b",      Alteration::Operator("||"),  "assign y = ((a) || (b)) || c;"),
-    ("assign y = a && b || c;",               "a && b",      Alteration::AlwaysFalse,     "assign y = 1'b0 || c;"),
-    ("assign y = a && b || c;",               "a && b || c", Alteration::SecondOnly,      "assign y = (c);"),
-    ("assign y = a < b;",                     "a < b",       Alteration::Operator("<="),  "assign y = ((a) <= (b));"),
-    ("assign y = a + b;",                     "a + b",       Alteration::OneLess,         "assign y = (a + b - 1'b1);"),
-    ("assign y = a == 4'd2;",                 "4'd2",        Alteration::OneMore,         "assign y = a == (4'd2 + 1'b1);"),
-    ("assign y = a & ~b;",                    "~b",          Alteration::NotComplemented, "assign y = a & (b);"),
-    ("assign y = a >> b;",                    "a >> b",      Alteration::NotShifted,      "assign y = (a);"),
-    ("assign y = '1;",                        "'1",          Alteration::Inverted,        "assign y = '0;"),
-    ("assign y = a;",                         "a",           Alteration::Inverted,        "assign y = ~(a);"),
-    ("always_ff @(posedge clk_i) y <= a;",    "y <= a;",     Alteration::Dropped,         "always_ff @(posedge clk_i) ;"),
+const ALTERED: &[(&str, &str, MutationOperator, &str)] = &[
+    // item                                   site           operator                   becomes
+    ("assign y = a ? b : c;",                 "a",           MutationOperator::Negated,         "assign y = !(a) ? b : c;"),
+    ("assign y = a ? b : c;",                 "a",           MutationOperator::AlwaysTrue,      "assign y = 1'b1 ? b : c;"),
+    ("assign y = a && b || c;",               "a && b",      MutationOperator::Operator("||"),  "assign y = ((a) || (b)) || c;"),
+    ("assign y = a && b || c;",               "a && b",      MutationOperator::AlwaysFalse,     "assign y = 1'b0 || c;"),
+    ("assign y = a && b || c;",               "a && b || c", MutationOperator::SecondOnly,      "assign y = (c);"),
+    ("assign y = a < b;",                     "a < b",       MutationOperator::Operator("<="),  "assign y = ((a) <= (b));"),
+    ("assign y = a + b;",                     "a + b",       MutationOperator::OneLess,         "assign y = (a + b - 1'b1);"),
+    ("assign y = a == 4'd2;",                 "4'd2",        MutationOperator::OneMore,         "assign y = a == (4'd2 + 1'b1);"),
+    ("assign y = a & ~b;",                    "~b",          MutationOperator::NotComplemented, "assign y = a & (b);"),
+    ("assign y = a >> b;",                    "a >> b",      MutationOperator::NotShifted,      "assign y = (a);"),
+    ("assign y = '1;",                        "'1",          MutationOperator::Inverted,        "assign y = '0;"),
+    ("assign y = a;",                         "a",           MutationOperator::Inverted,        "assign y = ~(a);"),
+    ("always_ff @(posedge clk_i) y <= a;",    "y <= a;",     MutationOperator::Dropped,         "always_ff @(posedge clk_i) ;"),
 ];
 
 #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// One small change of a design that a simulation can switch on: a defect to plant, or a repair to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Alteration {
+pub enum MutationOperator {
     Negated,
     /// A condition that always holds.
     AlwaysTrue,
@@ -30,43 +30,43 @@ pub enum Alteration {
     Dropped,
 }
 
-impl Alteration {
-    /// Whether a text that was altered so can be altered back: the change is one of those that [`AlterationSite::alterations`]
+impl MutationOperator {
+    /// Whether a text that was altered so can be altered back: the change is one of those that [`MutationSite::operators`]
     /// offers for the altered text. It is not where something was lost.
     pub fn has_inverse(self) -> bool {
         match self {
-            Alteration::Negated
-            | Alteration::Operator(_)
-            | Alteration::OneMore
-            | Alteration::OneLess
-            | Alteration::Inverted => true,
-            Alteration::AlwaysTrue
-            | Alteration::AlwaysFalse
-            | Alteration::FirstOnly
-            | Alteration::SecondOnly
-            | Alteration::NotComplemented
-            | Alteration::NotShifted
-            | Alteration::Dropped => false,
+            MutationOperator::Negated
+            | MutationOperator::Operator(_)
+            | MutationOperator::OneMore
+            | MutationOperator::OneLess
+            | MutationOperator::Inverted => true,
+            MutationOperator::AlwaysTrue
+            | MutationOperator::AlwaysFalse
+            | MutationOperator::FirstOnly
+            | MutationOperator::SecondOnly
+            | MutationOperator::NotComplemented
+            | MutationOperator::NotShifted
+            | MutationOperator::Dropped => false,
         }
     }
 }
 
 /// What is altered, as a reader of the list of causes finds it: `negated`, `with != in place of ==`.
-impl fmt::Display for Alteration {
+impl fmt::Display for MutationOperator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Alteration::Negated => "negated",
-            Alteration::AlwaysTrue => "always true",
-            Alteration::AlwaysFalse => "always false",
-            Alteration::Operator(sign) => return write!(f, "with `{sign}` as its operator"),
-            Alteration::FirstOnly => "reduced to its first operand",
-            Alteration::SecondOnly => "reduced to its second operand",
-            Alteration::OneMore => "one larger",
-            Alteration::OneLess => "one smaller",
-            Alteration::Inverted => "inverted",
-            Alteration::NotComplemented => "not complemented",
-            Alteration::NotShifted => "not shifted",
-            Alteration::Dropped => "left out",
+            MutationOperator::Negated => "negated",
+            MutationOperator::AlwaysTrue => "always true",
+            MutationOperator::AlwaysFalse => "always false",
+            MutationOperator::Operator(sign) => return write!(f, "with `{sign}` as its operator"),
+            MutationOperator::FirstOnly => "reduced to its first operand",
+            MutationOperator::SecondOnly => "reduced to its second operand",
+            MutationOperator::OneMore => "one larger",
+            MutationOperator::OneLess => "one smaller",
+            MutationOperator::Inverted => "inverted",
+            MutationOperator::NotComplemented => "not complemented",
+            MutationOperator::NotShifted => "not shifted",
+            MutationOperator::Dropped => "left out",
         })
     }
 }
@@ -119,7 +119,7 @@ pub(crate) fn table(sign: &str) -> Option<u8> {
 
 /// A place in the design that can be altered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AlterationSite {
+pub struct MutationSite {
     pub file: String,
     /// The module or package it is in.
     pub module: String,
@@ -132,7 +132,7 @@ pub struct AlterationSite {
     pub(crate) place: SourceRange,
 }
 
-/// Bytes of the source that an alteration is about.
+/// Bytes of the source that an operator is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourceRange {
     pub(crate) whole: Range<usize>,
@@ -141,42 +141,44 @@ pub(crate) struct SourceRange {
 }
 
 impl SourceRange {
-    /// Of something without operands, as far as alterations are concerned.
+    /// Of something without operands, as far as operators are concerned.
     pub(crate) fn of(whole: &Range<usize>) -> SourceRange {
         SourceRange { whole: whole.clone(), operands: [whole.end..whole.end, whole.end..whole.end] }
     }
 }
 
-impl AlterationSite {
+impl MutationSite {
     /// `source`, of which this is a site, as a text of its own that is altered so: for a reader, and for tools that
     /// cannot read switches.
-    pub fn altered_source(&self, source: &str, by: Alteration) -> String {
+    pub fn altered_source(&self, source: &str, by: MutationOperator) -> String {
         let SourceRange { whole, operands: [first, second] } = &self.place;
         let text = &source[whole.clone()];
         let operand = |range: &Range<usize>| format!("({})", &source[range.clone()]);
         let new = match by {
-            Alteration::Negated => format!("!({text})"),
-            Alteration::AlwaysTrue => "1'b1".to_owned(),
-            Alteration::AlwaysFalse => "1'b0".to_owned(),
-            Alteration::Operator(sign) => format!("({} {sign} {})", operand(first), operand(second)),
-            Alteration::FirstOnly | Alteration::NotComplemented | Alteration::NotShifted => operand(first),
-            Alteration::SecondOnly => operand(second),
-            Alteration::OneMore => format!("({text} + 1'b1)"),
-            Alteration::OneLess => format!("({text} - 1'b1)"),
-            Alteration::Inverted => match (self.kind, text) {
+            MutationOperator::Negated => format!("!({text})"),
+            MutationOperator::AlwaysTrue => "1'b1".to_owned(),
+            MutationOperator::AlwaysFalse => "1'b0".to_owned(),
+            MutationOperator::Operator(sign) => format!("({} {sign} {})", operand(first), operand(second)),
+            MutationOperator::FirstOnly
+            | MutationOperator::NotComplemented
+            | MutationOperator::NotShifted => operand(first),
+            MutationOperator::SecondOnly => operand(second),
+            MutationOperator::OneMore => format!("({text} + 1'b1)"),
+            MutationOperator::OneLess => format!("({text} - 1'b1)"),
+            MutationOperator::Inverted => match (self.kind, text) {
                 (SiteKind::Fill, "'0") => "'1".to_owned(),
                 (SiteKind::Fill, "'1") => "'0".to_owned(),
                 _ => format!("~({text})"),
             },
-            Alteration::Dropped if self.kind == SiteKind::Choice => String::new(),
-            Alteration::Dropped => ";".to_owned(),
+            MutationOperator::Dropped if self.kind == SiteKind::Choice => String::new(),
+            MutationOperator::Dropped => ";".to_owned(),
         };
         format!("{}{new}{}", &source[..whole.start], &source[whole.end..])
     }
 
-    /// Every alteration of it, with the number that switches it on. 0 is the design as written.
-    pub fn alterations(&self) -> Vec<(u8, Alteration)> {
-        use Alteration as A;
+    /// Every operator of it, with the number that switches it on. 0 is the design as written.
+    pub fn operators(&self) -> Vec<(u8, MutationOperator)> {
+        use MutationOperator as A;
         match self.kind {
             SiteKind::Condition => vec![(1, A::Negated), (2, A::AlwaysTrue), (3, A::AlwaysFalse)],
             SiteKind::Logic(sign) => {
@@ -217,13 +219,13 @@ impl AlterationSite {
 
     /// The other of two values at a site that is switched to `own`: what is tried in single cycles. None where a value is
     /// not one of two.
-    pub fn flip(&self, own: u8) -> Option<(u8, Alteration)> {
+    pub fn flip(&self, own: u8) -> Option<(u8, MutationOperator)> {
         match self.kind {
             // As written, negated, true, false: each has its opposite beside it.
-            SiteKind::Condition => Some((own ^ 1, Alteration::Negated)),
-            SiteKind::Logic(_) => Some((own ^ 0b1111, Alteration::Negated)),
-            SiteKind::Fill | SiteKind::Value => Some((own ^ 1, Alteration::Inverted)),
-            SiteKind::Statement => (own == 0).then_some((1, Alteration::Dropped)),
+            SiteKind::Condition => Some((own ^ 1, MutationOperator::Negated)),
+            SiteKind::Logic(_) => Some((own ^ 0b1111, MutationOperator::Negated)),
+            SiteKind::Fill | SiteKind::Value => Some((own ^ 1, MutationOperator::Inverted)),
+            SiteKind::Statement => (own == 0).then_some((1, MutationOperator::Dropped)),
             SiteKind::Relation(_)
             | SiteKind::Sum(_)
             | SiteKind::Mask(_)

@@ -1,4 +1,4 @@
-//! Mutants against runs.
+//! Runs each mutant on each stage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,10 +19,10 @@ use atoms_stimulus::configs;
 use atoms_stimulus::request::{Lane, PartWrite, WarpRequest};
 use atoms_verilated::RtlError;
 
+use crate::build::{Recording, Reply, SchemataBench, SchemataBuildError, SchemataRtl, Switch};
 use crate::mutate::{Mutant, MutateError, Planted, Stage};
-use crate::woven::{Recording, Reply, Switch, WovenBench, WovenError, WovenRtl};
 
-/// A defect may cost time, which the oracle does not count: what takes so many times as long as without one is stuck.
+/// A run is stuck after this many times the cycles of the unmutated run. The oracle does not count cycles.
 const TIMES_AS_LONG: u64 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
@@ -42,7 +42,7 @@ pub enum KillCheck {
     Stuck,
     /// Verilator's lint has something to say of its text.
     Lint,
-    /// The tools do not take its text, so that it is no mutant.
+    /// The mutant does not compile.
     Build,
 }
 
@@ -81,7 +81,7 @@ pub struct StageTally {
     /// Mutants that were alive before.
     pub before: usize,
     pub killed: usize,
-    /// Wall time without builds and recording, in seconds. Not reported: the same hunt gives the same report.
+    /// Wall time without builds and recording, in seconds. Not reported: the same evaluation gives the same report.
     #[serde(skip)]
     pub seconds: f64,
 }
@@ -95,70 +95,70 @@ pub enum JudgedBy {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Hunt<'a> {
-    /// Where the RTL is.
+pub struct EvaluationSettings<'a> {
+    /// Folder of the RTL.
     pub rtl_dir: &'a Path,
     pub judge: JudgedBy,
-    /// What mutants are put to.
+    /// Stages to run, in order.
     pub stages: &'a [Stage],
     pub threads: usize,
-    /// What outlives the first stage is put to every run of every stage, dead or not, so that it is known which die of one
-    /// run alone.
+    /// True to run the survivors of the first stage on every run of all stages, also after a kill. This shows which mutants
+    /// a single run kills.
     pub every_stage: bool,
 }
 
-/// Puts `mutants`, which have a switch each, to the stages. `built` is told of builds, `done` of each stage that is over.
+/// Runs `mutants`, which have a switch each, on the stages. Calls `built` for each build and `done` after each stage.
 ///
 /// # Errors
 /// [`MutateError`].
-pub fn hunt(
-    hunt: Hunt<'_>,
+pub fn evaluate(
+    settings: EvaluationSettings<'_>,
     mutants: &[Mutant],
     built: &mut dyn FnMut(&BuildStep),
     done: &mut dyn FnMut(&StageTally),
 ) -> Result<(Vec<Fate>, Vec<StageTally>), MutateError> {
     let switches: Vec<_> = mutants.iter().map(|mutant| mutant.switch).collect();
-    hunt_switches(hunt, &switches, &mut |name| woven(hunt.rtl_dir, name, built), done)
+    evaluate_switches(settings, &switches, &mut |name| schemata(settings.rtl_dir, name, built), done)
 }
 
-/// Puts defects of the list to the stages, as [`hunt`] does.
+/// Runs the defects of the list on the stages, as [`evaluate`] does.
 ///
 /// # Errors
 /// [`MutateError`].
-pub fn hunt_planted(
-    hunt: Hunt<'_>,
+pub fn evaluate_planted(
+    settings: EvaluationSettings<'_>,
     defects: &[Planted],
     built: &mut dyn FnMut(&BuildStep),
     done: &mut dyn FnMut(&StageTally),
 ) -> Result<(Vec<Fate>, Vec<StageTally>), MutateError> {
     let place = |one: &Planted| {
-        let source = fs_err::read_to_string(hunt.rtl_dir.join(&one.file))?;
+        let source = fs_err::read_to_string(settings.rtl_dir.join(&one.file))?;
         Ok((one.file.clone(), one.place(&source)?, one.with.clone()))
     };
     let replacements = defects.iter().map(place).collect::<Result<Vec<_>, MutateError>>()?;
     let switches: Vec<_> = (0..defects.len()).map(|number| Some(Switch::always(number, 1))).collect();
     let mut build = |name: &str| {
-        let config = configs::named(hunt.rtl_dir, name)?;
-        WovenRtl::replaced(hunt.rtl_dir, &config, &replacements, built)
-            .map_err(|error| MutateError::Woven(name.to_owned(), error))
+        let config = configs::named(settings.rtl_dir, name)?;
+        SchemataRtl::replaced(settings.rtl_dir, &config, &replacements, built)
+            .map_err(|error| MutateError::Schemata(name.to_owned(), error))
     };
-    hunt_switches(hunt, &switches, &mut build, done)
+    evaluate_switches(settings, &switches, &mut build, done)
 }
 
 /// Puts the design with each of these switches to the stages.
-fn hunt_switches(
-    hunt: Hunt<'_>,
+fn evaluate_switches(
+    settings: EvaluationSettings<'_>,
     mutants: &[Option<Switch>],
-    build: &mut dyn FnMut(&str) -> Result<WovenRtl, MutateError>,
+    build: &mut dyn FnMut(&str) -> Result<SchemataRtl, MutateError>,
     done: &mut dyn FnMut(&StageTally),
 ) -> Result<(Vec<Fate>, Vec<StageTally>), MutateError> {
     let mut fates = vec![Fate::default(); mutants.len()];
     let mut tallies = Vec::new();
-    let mut libraries: BTreeMap<String, WovenRtl> = BTreeMap::new();
-    for (number, stage) in hunt.stages.iter().enumerate() {
+    let mut libraries: BTreeMap<String, SchemataRtl> = BTreeMap::new();
+    for (number, stage) in settings.stages.iter().enumerate() {
         let mut tally = StageTally { name: stage.name.clone(), ..StageTally::default() };
         tally.before = fates.iter().filter(|fate| fate.kill.is_none()).count();
-        let put = |fate: &Fate| fate.kill.is_none() || hunt.every_stage && is_hard(fate);
+        let put = |fate: &Fate| fate.kill.is_none() || settings.every_stage && is_hard(fate);
         if !fates.iter().any(put) {
             continue;
         }
@@ -166,25 +166,28 @@ fn hunt_switches(
         let named: BTreeSet<&str> = stage.episodes.iter().map(|episode| episode.config.as_str()).collect();
         for name in named {
             if !libraries.contains_key(name) {
-                let woven = build(name)?;
+                let schemata = build(name)?;
                 if let Some((other, first)) = libraries.first_key_value()
-                    && first.sites != woven.sites
+                    && first.sites != schemata.sites
                 {
                     return Err(MutateError::Sites(name.to_owned(), other.clone()));
                 }
-                libraries.insert(name.to_owned(), woven);
+                libraries.insert(name.to_owned(), schemata);
             }
-            let woven = &libraries[name];
+            let schemata = &libraries[name];
             let episodes = stage.episodes.iter().enumerate().filter(|(_, episode)| episode.config == name);
-            let mut benches =
-                (0..hunt.threads.max(1)).map(|_| woven.bench()).collect::<Result<Vec<WovenBench>, _>>()?;
+            let mut benches = (0..settings.threads.max(1))
+                .map(|_| schemata.bench())
+                .collect::<Result<Vec<SchemataBench>, _>>()?;
             for (episode_number, episode) in episodes {
-                let run = Run { recording: record(woven, episode)?, episode, config: &woven.config.config };
+                let run =
+                    Run { recording: record(schemata, episode)?, episode, config: &schemata.config.config };
                 tally.requests += episode.requests;
                 tally.cycles += run.recording.cycles();
                 let todo: Vec<usize> = (0..mutants.len()).filter(|at| put(&fates[*at])).collect();
-                let notice =
-                    |bench: &mut WovenBench, switches: &[Switch]| run.notice(bench, switches, hunt.judge);
+                let notice = |bench: &mut SchemataBench, switches: &[Switch]| {
+                    run.notice(bench, switches, settings.judge)
+                };
                 if let Some(notice) = notice(&mut benches[0], &[])? {
                     return Err(MutateError::Unsound(name.to_owned(), episode.seed, notice.by));
                 }
@@ -205,8 +208,8 @@ fn hunt_switches(
         done(&tally);
         tallies.push(tally);
     }
-    if let Some(woven) = libraries.values().next().filter(|_| hunt.judge == JudgedBy::Oracle) {
-        let (mut bench, case) = (woven.bench()?, long_wait(&woven.config.config));
+    if let Some(schemata) = libraries.values().next().filter(|_| settings.judge == JudgedBy::Oracle) {
+        let (mut bench, case) = (schemata.bench()?, long_wait(&schemata.config.config));
         let limit = TIMES_AS_LONG * u64::from(LONG_WAIT);
         for (fate, switch) in fates.iter_mut().zip(mutants).filter(|(fate, _)| fate.kill.is_none()) {
             let (tally, failure) = bench.judged(switch.as_slice(), &mut CaseStimulus::new(&case), limit)?;
@@ -246,14 +249,14 @@ fn long_wait(config: &Config) -> Case {
 /// they are few.
 const BUILT_CONFIGS: [&str; 4] = ["tiny", "small", "half", "default"];
 
-/// As [`hunt`], for mutants that have no switch: each is a build of its own, and is put to those runs of the stages that
+/// As [`evaluate`], for mutants that have no switch: each is a build of its own, and is put to those runs of the stages that
 /// are of `tiny`, `small`, `half` and `default`, in this order. `judge` and `every_stage` do not count. What the tools do
 /// not take is killed by [`KillCheck::Build`], and is to be left out of a score.
 ///
 /// # Errors
 /// [`MutateError`].
-pub fn hunt_built(
-    hunt: Hunt<'_>,
+pub fn evaluate_built(
+    settings: EvaluationSettings<'_>,
     mutants: &[Mutant],
     built: &mut dyn FnMut(&BuildStep),
     done: &mut dyn FnMut(&StageTally),
@@ -262,21 +265,22 @@ pub fn hunt_built(
     let mut tallies = Vec::new();
     for name in BUILT_CONFIGS {
         let todo: Vec<usize> = (0..mutants.len()).filter(|at| fates[*at].kill.is_none()).collect();
-        let mut episodes = hunt.stages.iter().flat_map(|stage| &stage.episodes);
+        let mut episodes = settings.stages.iter().flat_map(|stage| &stage.episodes);
         if todo.is_empty() || !episodes.any(|episode| episode.config == name) {
             continue;
         }
-        let woven = woven(hunt.rtl_dir, name, built)?;
+        let schemata = schemata(settings.rtl_dir, name, built)?;
         let mut runs = Vec::new();
-        for (number, stage) in hunt.stages.iter().enumerate() {
+        for (number, stage) in settings.stages.iter().enumerate() {
             for (place, episode) in stage.episodes.iter().enumerate().filter(|(_, one)| one.config == name) {
-                let run = Run { recording: record(&woven, episode)?, episode, config: &woven.config.config };
+                let run =
+                    Run { recording: record(&schemata, episode)?, episode, config: &schemata.config.config };
                 runs.push((number, place, run));
             }
         }
-        let mut unaltered = woven
-            .bench_with(hunt.rtl_dir, "", "")
-            .map_err(|error| MutateError::Woven(name.to_owned(), error))?;
+        let mut unaltered = schemata
+            .bench_with(settings.rtl_dir, "", "")
+            .map_err(|error| MutateError::Schemata(name.to_owned(), error))?;
         for (_, _, run) in &runs {
             if let Some(notice) = run.noticed_by_model(&mut unaltered, &[])? {
                 return Err(MutateError::Unsound(name.to_owned(), run.episode.seed, notice.by));
@@ -287,16 +291,18 @@ pub fn hunt_built(
         tally.requests = runs.iter().map(|(_, _, run)| run.episode.requests).sum();
         tally.cycles = runs.iter().map(|(_, _, run)| run.recording.cycles()).sum();
         let began = Instant::now();
-        let noticed = each(&mut vec![(); hunt.threads.max(1)], &todo, |(), at| {
+        let noticed = each(&mut vec![(); settings.threads.max(1)], &todo, |(), at| {
             let mutant = &mutants[at];
-            let altered = mutant.altered_source(woven.source(&mutant.site.file).unwrap_or_default());
+            let altered = mutant.altered_source(schemata.source(&mutant.site.file).unwrap_or_default());
             let kill = |stage, episode, Notice { check, by, requests, cycle }| {
                 Some(Kill { stage, episode, check, by, requests, cycle })
             };
             let at_once = |check, by: String| kill(None, 0, Notice { check, by, requests: 0, cycle: 0 });
-            let mut bench = match woven.bench_with(hunt.rtl_dir, &mutant.site.file, &altered) {
+            let mut bench = match schemata.bench_with(settings.rtl_dir, &mutant.site.file, &altered) {
                 Ok(bench) => bench,
-                Err(WovenError::Rtl(error)) => return Ok(at_once(KillCheck::Stuck, error.to_string())),
+                Err(SchemataBuildError::Rtl(error)) => {
+                    return Ok(at_once(KillCheck::Stuck, error.to_string()));
+                }
                 Err(error) => return Ok(at_once(KillCheck::Build, error.to_string())),
             };
             for (stage, episode, run) in &runs {
@@ -317,13 +323,17 @@ pub fn hunt_built(
     Ok((fates, tallies))
 }
 
-/// The RTL of a configuration with every mutant woven in.
+/// The RTL of a configuration with every mutant put in.
 ///
 /// # Errors
 /// [`MutateError`].
-pub fn woven(rtl_dir: &Path, name: &str, built: &mut dyn FnMut(&BuildStep)) -> Result<WovenRtl, MutateError> {
+pub fn schemata(
+    rtl_dir: &Path,
+    name: &str,
+    built: &mut dyn FnMut(&BuildStep),
+) -> Result<SchemataRtl, MutateError> {
     let config = configs::named(rtl_dir, name)?;
-    WovenRtl::build(rtl_dir, &config, built).map_err(|error| MutateError::Woven(name.to_owned(), error))
+    SchemataRtl::build(rtl_dir, &config, built).map_err(|error| MutateError::Schemata(name.to_owned(), error))
 }
 
 /// It outlived the first stage.
@@ -331,10 +341,10 @@ fn is_hard(fate: &Fate) -> bool {
     fate.kill.as_ref().is_some_and(|kill| kill.stage != Some(0))
 }
 
-fn record(woven: &WovenRtl, episode: &Episode) -> Result<Recording, MutateError> {
-    let config = &woven.config.config;
+fn record(schemata: &SchemataRtl, episode: &Episode) -> Result<Recording, MutateError> {
+    let config = &schemata.config.config;
     Recording::of_stimulus(config, &mut episode.stimulus(config))
-        .map_err(|failure| MutateError::Model(woven.config.name.clone(), failure))
+        .map_err(|failure| MutateError::Model(schemata.config.name.clone(), failure))
 }
 
 /// What is noticed of a mutant in a run.
@@ -369,7 +379,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn notice(
         &self,
-        bench: &mut WovenBench,
+        bench: &mut SchemataBench,
         switches: &[Switch],
         judge: JudgedBy,
     ) -> Result<Option<Notice>, RtlError> {
@@ -381,7 +391,7 @@ impl Run<'_> {
 
     fn noticed_by_model(
         &self,
-        bench: &mut WovenBench,
+        bench: &mut SchemataBench,
         switches: &[Switch],
     ) -> Result<Option<Notice>, RtlError> {
         let reply = bench.reply(switches, &self.recording)?;
@@ -404,7 +414,7 @@ impl Run<'_> {
 
     fn noticed_by_oracle(
         &self,
-        bench: &mut WovenBench,
+        bench: &mut SchemataBench,
         switches: &[Switch],
     ) -> Result<Option<Notice>, RtlError> {
         let limit = TIMES_AS_LONG * self.recording.cycles() + WATCHDOG_CYCLES;

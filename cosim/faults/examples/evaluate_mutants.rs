@@ -1,6 +1,6 @@
 //! Mutation runs for the developers of the checks; `atoms mutate` has the usual one. Run from the root of the checkout:
 //!
-//! - `cargo hunt --unlisted --sample 200`: mutants that are not on the list of known survivors; every one must be killed.
+//! - `cargo evaluate-mutants --unlisted --sample 200`: mutants that are not on the list of known survivors; every one must be killed.
 //!   `--listed` takes the others.
 //! - `--built`: mutants of widths, loop bounds and labels, which need a build each.
 //! - `--every-stage`: runs survivors of stage 1 on every later stage, and names mutants that only one run kills.
@@ -15,8 +15,9 @@ use std::process::ExitCode;
 
 use atoms_cosim::embedded::rtl_dir;
 use atoms_faults::mutate::{
-    Explained, Fate, Hunt, JudgedBy, KillCheck, Mutant, MutationReport, Planted, Stage, StageTally, hunt,
-    hunt_built, hunt_planted, lint_survivors, mutants, sample, stages, woven, write_survivors,
+    EvaluationSettings, Explained, Fate, JudgedBy, KillCheck, Mutant, MutationReport, Planted, Stage,
+    StageTally, evaluate, evaluate_built, evaluate_planted, lint_survivors, mutants, sample, schemata,
+    stages, write_survivors,
 };
 use atoms_verilated::{Environment, cores};
 use clap::Parser;
@@ -77,7 +78,7 @@ fn of_rtl(
     stages: &[Stage],
     explained: &Explained,
 ) -> Result<bool, Box<dyn Error>> {
-    let design = woven(rtl_dir, "default", &mut |step| eprintln!("{step}"))?;
+    let design = schemata(rtl_dir, "default", &mut |step| eprintln!("{step}"))?;
     let every = mutants(&design)?;
     let keys: Vec<String> = every.iter().map(ToString::to_string).collect();
     let wanted = |mutant: &Mutant, key: &str| {
@@ -95,9 +96,10 @@ fn of_rtl(
         return Err(format!("no mutant matches; {} exist, for example {}", keys.len(), keys[0]).into());
     }
     let run = |mutants: &[Mutant], judge| {
-        let how = Hunt { rtl_dir, judge, stages, threads: cores(), every_stage: args.every_stage };
-        let hunt = if args.built { hunt_built } else { hunt };
-        hunt(how, mutants, &mut |step| eprintln!("{step}"), &mut told)
+        let how =
+            EvaluationSettings { rtl_dir, judge, stages, threads: cores(), every_stage: args.every_stage };
+        let evaluate = if args.built { evaluate_built } else { evaluate };
+        evaluate(how, mutants, &mut |step| eprintln!("{step}"), &mut told)
     };
     let (mut fates, mut tallies) = run(&chosen, JudgedBy::Model)?;
     let kill_is = |fate: &Fate, check| fate.kill.as_ref().is_some_and(|kill| kill.check == check);
@@ -143,8 +145,9 @@ fn planted(
     if chosen.is_empty() {
         return Err("no defect of the list matches".into());
     }
-    let how = Hunt { rtl_dir, judge: JudgedBy::Oracle, stages, threads: cores(), every_stage: false };
-    let (fates, _) = hunt_planted(how, &chosen, &mut |step| eprintln!("{step}"), &mut told)?;
+    let how =
+        EvaluationSettings { rtl_dir, judge: JudgedBy::Oracle, stages, threads: cores(), every_stage: false };
+    let (fates, _) = evaluate_planted(how, &chosen, &mut |step| eprintln!("{step}"), &mut told)?;
     for (Planted { about, clause, file, .. }, fate) in chosen.iter().zip(&fates) {
         let verdict = match &fate.kill {
             None => "not noticed".to_owned(),

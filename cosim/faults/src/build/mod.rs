@@ -1,4 +1,4 @@
-//! The RTL with alterations woven in: one library that is the design with any one of them switched on, and what it does
+//! The RTL with operators put in: one library that is the design with any one of them switched on, and what it does
 //! in a recorded run.
 
 mod recording;
@@ -16,26 +16,26 @@ use atoms_stimulus::Stimulus;
 use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::{BuildError, Library, Rtl, RtlError, Snapshot};
 
-use crate::schemata::{AlterationSite, DataFlow, Weave, WeaveError, Woven};
+use crate::schemata::{DataFlow, MutationSite, Schemata, SchemataError, SwitchProcess};
 
 pub use recording::{Recording, Reply};
 
-/// Why there is no woven RTL.
+/// Reason why the schemata could not be built.
 #[derive(Debug, thiserror::Error)]
-pub enum WovenError {
+pub enum SchemataBuildError {
     /// The RTL does not build.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// It builds, but has something that cannot be woven into.
+    /// It builds, but has something that cannot take switches.
     #[error("cannot alter {0}")]
-    Weave(#[from] WeaveError),
+    SwitchProcess(#[from] SchemataError),
     /// It cannot be simulated.
     #[error(transparent)]
     Rtl(#[from] RtlError),
 }
 
 /// Switches are set in reset, by ports that mean nothing then; not in a later one, where a run drives them as it likes.
-const WEAVE: Weave<'_> = Weave {
+const WEAVE: SwitchProcess<'_> = SwitchProcess {
     top: rtl::TOP,
     clock: "clk_i",
     set: "!rst_ni && cta_valid_i",
@@ -47,7 +47,7 @@ const WEAVE: Weave<'_> = Weave {
     to: "cta_size_i[23:12]",
 };
 
-/// Cycles that a window of an alteration can lie in.
+/// Cycles that a window of an operator can lie in.
 const WINDOW_CYCLES: u64 = 4095;
 
 /// A switch and what it is set to.
@@ -55,7 +55,7 @@ const WINDOW_CYCLES: u64 = 4095;
 pub struct Switch {
     /// Number of the site.
     pub site: usize,
-    /// Number of its alteration.
+    /// Number of its operator.
     pub value: u8,
     /// The cycle in which alone it has that value, and the value that it has otherwise. Of several switches the last may
     /// have one.
@@ -69,13 +69,13 @@ impl Switch {
     }
 }
 
-/// The RTL with every alteration woven in, for one configuration.
+/// The RTL with every operator put in, for one configuration.
 #[derive(Clone, Debug)]
-pub struct WovenRtl {
+pub struct SchemataRtl {
     /// Configuration.
     pub config: NamedConfig,
     /// What can be altered.
-    pub sites: Vec<AlterationSite>,
+    pub sites: Vec<MutationSite>,
     /// Name and text of each source.
     sources: Vec<(String, String)>,
     /// What each signal depends on.
@@ -83,51 +83,51 @@ pub struct WovenRtl {
     library: Library,
 }
 
-impl WovenRtl {
+impl SchemataRtl {
     /// Builds it of the RTL in `rtl_dir`, or takes it from the cache.
     ///
     /// # Errors
-    /// [`WovenError`].
+    /// [`SchemataBuildError`].
     pub fn build(
         rtl_dir: &Path,
         config: &NamedConfig,
         progress: &mut dyn FnMut(&BuildStep),
-    ) -> Result<WovenRtl, WovenError> {
+    ) -> Result<SchemataRtl, SchemataBuildError> {
         let sources = rtl::texts(rtl_dir, config)?;
-        let woven = WEAVE.apply(&sources)?;
-        Self::of(rtl_dir, config, sources, woven, progress)
+        let schemata = WEAVE.apply(&sources)?;
+        Self::of(rtl_dir, config, sources, schemata, progress)
     }
 
-    /// Builds it with replacements woven in ([`Weave::replace`]), and no sites.
+    /// Builds it with replacements put in ([`SwitchProcess::replace`]), and no sites.
     ///
     /// # Errors
-    /// [`WovenError`].
+    /// [`SchemataBuildError`].
     pub fn replaced(
         rtl_dir: &Path,
         config: &NamedConfig,
         replacements: &[(String, Range<usize>, String)],
         progress: &mut dyn FnMut(&BuildStep),
-    ) -> Result<WovenRtl, WovenError> {
+    ) -> Result<SchemataRtl, SchemataBuildError> {
         let sources = rtl::texts(rtl_dir, config)?;
         let texts = WEAVE.replace(&sources, replacements)?;
-        Self::of(rtl_dir, config, sources, Woven { texts, sites: Vec::new() }, progress)
+        Self::of(rtl_dir, config, sources, Schemata { texts, sites: Vec::new() }, progress)
     }
 
     fn of(
         rtl_dir: &Path,
         config: &NamedConfig,
         sources: Vec<(String, String)>,
-        woven: Woven,
+        schemata: Schemata,
         progress: &mut dyn FnMut(&BuildStep),
-    ) -> Result<WovenRtl, WovenError> {
+    ) -> Result<SchemataRtl, SchemataBuildError> {
         let flow = DataFlow::read(&sources)?;
         // Experiments by the thousand, of a few hundred cycles each.
         let restored_often = true;
-        let library = rtl::library_of(rtl_dir, config, &woven.texts, restored_often, progress)?;
-        Ok(WovenRtl { config: config.clone(), sources, sites: woven.sites, flow, library })
+        let library = rtl::library_of(rtl_dir, config, &schemata.texts, restored_often, progress)?;
+        Ok(SchemataRtl { config: config.clone(), sources, sites: schemata.sites, flow, library })
     }
 
-    /// A model of it after reset, memory zero, with these alterations and no other.
+    /// A model of it after reset, memory zero, with these operators and no other.
     ///
     /// # Errors
     /// [`RtlError`].
@@ -158,8 +158,13 @@ impl WovenRtl {
     /// As [`Self::bench`], of the RTL in `rtl_dir` with `text` in place of the source `file`: for what no switch alters.
     ///
     /// # Errors
-    /// [`WovenError::Build`] where the tools do not take the text, [`WovenError::Rtl`] where it does not come out of reset.
-    pub fn bench_with(&self, rtl_dir: &Path, file: &str, text: &str) -> Result<WovenBench, WovenError> {
+    /// [`SchemataBuildError::Build`] where the tools do not take the text, [`SchemataBuildError::Rtl`] where it does not come out of reset.
+    pub fn bench_with(
+        &self,
+        rtl_dir: &Path,
+        file: &str,
+        text: &str,
+    ) -> Result<SchemataBench, SchemataBuildError> {
         let mut sources = self.sources.clone();
         for (_, own) in sources.iter_mut().filter(|(name, _)| name == file) {
             text.clone_into(own);
@@ -174,28 +179,28 @@ impl WovenRtl {
     ///
     /// # Errors
     /// [`RtlError`].
-    pub fn bench(&self) -> Result<WovenBench, RtlError> {
+    pub fn bench(&self) -> Result<SchemataBench, RtlError> {
         self.bench_of(&self.library)
     }
 
-    fn bench_of(&self, library: &Library) -> Result<WovenBench, RtlError> {
+    fn bench_of(&self, library: &Library) -> Result<SchemataBench, RtlError> {
         let config = self.config.config;
         let mut machine = RtlMachine::new(library.instantiate()?, config)?;
         let start = machine.set_up().save()?;
-        Ok(WovenBench { session: Session::new(machine, None), config, start })
+        Ok(SchemataBench { session: Session::new(machine, None), config, start })
     }
 }
 
 /// A model that goes back to its start before each experiment.
 #[derive(Debug)]
-pub struct WovenBench {
+pub struct SchemataBench {
     session: Session<RtlMachine>,
     config: Config,
     start: Snapshot,
 }
 
-impl WovenBench {
-    /// The model, after reset, with these alterations.
+impl SchemataBench {
+    /// The model, after reset, with these operators.
     fn with(&mut self, switches: &[Switch]) -> Result<&mut Rtl, RtlError> {
         let rtl = self.session.machine_mut().set_up();
         rtl.restore(&self.start)?;
@@ -203,7 +208,7 @@ impl WovenBench {
         Ok(rtl)
     }
 
-    /// What the RTL with these alterations does in a recorded run.
+    /// What the RTL with these operators does in a recorded run.
     ///
     /// # Errors
     /// [`RtlError`] when it cannot go back to its start.
@@ -211,7 +216,7 @@ impl WovenBench {
         Ok(run.replay(self.with(switches)?))
     }
 
-    /// What the oracle alone, at the ports, has to say of the RTL with these alterations, and what the run came to. There is no
+    /// What the oracle alone, at the ports, has to say of the RTL with these operators, and what the run came to. There is no
     /// model: as where it has the same defect. A run that does not end within `cycles` is stuck.
     ///
     /// # Errors

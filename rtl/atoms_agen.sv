@@ -133,5 +133,5 @@ module atoms_agen
     end
   end
 
-  `ATOMS_ASSERT_COMB(OnlyLanesThatTakePartFault, (fault_o == FaultNone) || meta_i.mask[lane_t'(fault_lane_o)])
+  `ATOMS_ASSERT_COMB(FaultLaneTakesPart, (fault_o == FaultNone) || meta_i.mask[lane_t'(fault_lane_o)])
 endmodule : atoms_agen

@@ -88,5 +88,5 @@ module atoms_alu
     end
   end
 
-  `ATOMS_ASSERT_COMB(AluKeepsToItsBanks, (write_o & ~valid_i) == '0)
+  `ATOMS_ASSERT_COMB(AluWritesOnlyPassBanks, (write_o & ~valid_i) == '0)
 endmodule : atoms_alu

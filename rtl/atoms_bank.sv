@@ -34,5 +34,5 @@ module atoms_bank
   end
 
   // Of the configuration: an assertion of each write, in 32 banks, takes 8 % of a simulation's time.
-  `ATOMS_ASSERT_STATIC(BankRowsHaveNumbers, NumRows <= 2 ** 16)
+  `ATOMS_ASSERT_STATIC(BankRowNumberFits16Bits, NumRows <= 2 ** 16)
 endmodule : atoms_bank

@@ -70,11 +70,11 @@ module atoms_cluster_rsp
     end
   end
 
-  `ATOMS_ASSERT(ClusterResponseIsReserved, !valid_i || (held_q != owed_q))
-  `ATOMS_ASSERT(ClusterReservesOnlyRoom, !reserve_i || room_o)
+  `ATOMS_ASSERT(ClusterResponseHasReservedRoom, !valid_i || (held_q != owed_q))
+  `ATOMS_ASSERT(ClusterReserveNeedsRoom, !reserve_i || room_o)
 
-  `ATOMS_COVER(EveryClusterResponseHeld, held_q == count_t'(ClusterResponses))
-  `ATOMS_COVER(ClusterRoomIsGone, !room_o)
-  `ATOMS_COVER(ClusterReservesAsTaken, reserve_i && pop)
-  `ATOMS_COVER(ClusterPlacesWrap, pop && (head_q == place_of_rsp_t'(ClusterResponses - 1)))
+  `ATOMS_COVER(ClusterResponsesFull, held_q == count_t'(ClusterResponses))
+  `ATOMS_COVER(ClusterRoomExhausted, !room_o)
+  `ATOMS_COVER(ClusterReserveWithPop, reserve_i && pop)
+  `ATOMS_COVER(ClusterHeadWraps, pop && (head_q == place_of_rsp_t'(ClusterResponses - 1)))
 endmodule : atoms_cluster_rsp

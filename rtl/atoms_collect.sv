@@ -227,18 +227,18 @@ module atoms_collect
   assign cl_rsp_o   = '{rd: rd_d[0], pred: stored[0], tag: pass_i.tag, fault: pass_i.fault,
                         fault_addr: pass_i.fault_addr};
 
-  `ATOMS_ASSERT(OnlyWarpsSuspend, !suspend_o || !(pass_i.cluster || (pass_i.fault != FaultNone)))
+  `ATOMS_ASSERT(SuspendNeedsFaultFreeWarp, !suspend_o || !(pass_i.cluster || (pass_i.fault != FaultNone)))
   `ATOMS_ASSERT(ClusterRequestsTakeOnePass, !(pass_i.valid && pass_i.cluster)
                                             || (pass_i.first && pass_i.last))
 
   `ATOMS_COVER(WarpResponseStalls, stall_o)
-  `ATOMS_COVER(ClusterPassesHeldWarp, pass_i.valid && pass_i.cluster && rsp_valid_q && !rsp_ready_i)
+  `ATOMS_COVER(ClusterPassWhileWarpResponseWaits, pass_i.valid && pass_i.cluster && rsp_valid_q && !rsp_ready_i)
   `ATOMS_COVER(PostedWithoutResponse, pass_i.valid && pass_i.cluster && !cl_valid_o)
   `ATOMS_COVER(PostedFaultResponds, cl_valid_o && posted(pass_i.op, pass_i.red))
-  `ATOMS_COVER(ResponseFollowsAtOnce, pass_i.valid && !pass_i.cluster && !stall_o && rsp_valid_q)
-  `ATOMS_COVER(GathersBetweenFirstAndLast, pass_i.valid && !pass_i.first && !pass_i.last)
-  `ATOMS_COVER(SuspensionWaitsForResponse, suspends && stall_o)
-  `ATOMS_COVER(SuspendedAfterResponse, suspend_o && rsp_valid_q)
-  `ATOMS_COVER(AnsweredAsTableIsFull, pass_i.valid && pass_i.first && pass_i.last && one_object_i
-                                        && (stored == '0) && !free_i)
+  `ATOMS_COVER(ResponseTakenAsNextPassArrives, pass_i.valid && !pass_i.cluster && !stall_o && rsp_valid_q)
+  `ATOMS_COVER(MiddlePassOfRequest, pass_i.valid && !pass_i.first && !pass_i.last)
+  `ATOMS_COVER(SuspensionStalledByResponse, suspends && stall_o)
+  `ATOMS_COVER(SuspensionAsResponseIsTaken, suspend_o && rsp_valid_q)
+  `ATOMS_COVER(TryWaitAnsweredTableFull, pass_i.valid && pass_i.first && pass_i.last && one_object_i
+                                           && (stored == '0) && !free_i)
 endmodule : atoms_collect

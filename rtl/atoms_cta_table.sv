@@ -131,17 +131,17 @@ module atoms_cta_table
     if (write && exists(slot_i)) allocation_q[index_t'(slot_i)] <= written;
   end
 
-  `ATOMS_ASSERT(CtaOnlyWhoIsInsideLeaves,
+  `ATOMS_ASSERT(CtaLeaveNeedsRequestInFlight,
                 !(leave_i && exists(leave_slot_i)) || (inside_q[index_t'(leave_slot_i)] != '0))
-  `ATOMS_ASSERT(CtaOnlyWhoIsInsideWakes,
+  `ATOMS_ASSERT(CtaWakeUpNeedsRequestInFlight,
                 !woken_i || (exists(woken_slot_i) && (inside_q[index_t'(woken_slot_i)] != '0)))
-  `ATOMS_ASSERT(CtaPartKeptWhileInUse,
+  `ATOMS_ASSERT(CtaAllocationKeptWhileInUse,
                 !(write && exists(slot_i)) || (inside_q[index_t'(slot_i)] == '0))
 
   `ATOMS_COVER(WriteWaits, valid_i && !ready_o)
-  `ATOMS_COVER(WriteAsOthersAreInside, write && (inside_q != '0))
-  `ATOMS_COVER(EntersAsItsSlotIsWritten, write && warp_enter_i && (warp_slot_i == slot_i))
-  `ATOMS_COVER(TwoEnterOneSlot, warp_enter_i && cluster_enter_i && (warp_slot_i == cluster_slot_i))
-  `ATOMS_COVER(TwoLeaveOneSlot, leave_i && woken_i && (leave_slot_i == woken_slot_i))
-  `ATOMS_COVER(EntersAsAnotherLeaves, warp_enter_i && leave_i && (warp_slot_i == leave_slot_i))
+  `ATOMS_COVER(WriteWithOtherSlotsInFlight, write && (inside_q != '0))
+  `ATOMS_COVER(EnterAsSlotIsWritten, write && warp_enter_i && (warp_slot_i == slot_i))
+  `ATOMS_COVER(WarpAndClusterEnterSameSlot, warp_enter_i && cluster_enter_i && (warp_slot_i == cluster_slot_i))
+  `ATOMS_COVER(LeaveAndWakeUpOfSameSlot, leave_i && woken_i && (leave_slot_i == woken_slot_i))
+  `ATOMS_COVER(EnterAndLeaveOfSameSlot, warp_enter_i && leave_i && (warp_slot_i == leave_slot_i))
 endmodule : atoms_cta_table

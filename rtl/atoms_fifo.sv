@@ -69,11 +69,11 @@ module atoms_fifo #(
     end
   end
 
-  `ATOMS_ASSERT(FifoPopsOnlyWhatItHas, !pop_i || valid_o)
+  `ATOMS_ASSERT(FifoPopNeedsEntry, !pop_i || valid_o)
 
   `ATOMS_COVER(OfferedWhileFull, valid_i && !ready_o)
-  `ATOMS_COVER(OfferedAsFullIsPopped, valid_i && !ready_o && pop_i)
-  `ATOMS_COVER(PushedAsPopped, push && pop_i)
+  `ATOMS_COVER(OfferedAndPoppedWhileFull, valid_i && !ready_o && pop_i)
+  `ATOMS_COVER(PushedAndPopped, push && pop_i)
   `ATOMS_COVER(PushedIntoEmpty, push && (count_q == '0))
   `ATOMS_COVER(PushedToFull, push && !pop_i && (count_q == count_t'(Depth - 1)))
   `ATOMS_COVER(PoppedToEmpty, pop_i && !push && (count_q == count_t'(1)))

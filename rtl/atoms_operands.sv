@@ -267,11 +267,11 @@ module atoms_operands
     end
   end
 
-  `ATOMS_ASSERT(OperandsEnterBehindTheWork, !enter_i || (tail_q != work_q) || (work_q == next_q))
+  `ATOMS_ASSERT(OperandsAtIssueNotOverwritten, !enter_i || (tail_q != work_q) || (work_q == next_q))
 
-  `ATOMS_COVER(EnterAsOthersAreTaken, enter_i && take_warp_i)
-  `ATOMS_COVER(EveryEntryHeld, enter_i && (after(tail_q) == work_q))
-  `ATOMS_COVER(EntriesWrap, enter_i && (tail_q == entry_t'(Entries - 1)))
-  `ATOMS_COVER(StoresMeetInAWord, (op_i == OpStore) && (size_i inside {SizeU8, SizeU16})
-                                  && ($countones(served_i) > $countones(taken_i)))
+  `ATOMS_COVER(EnterAndTakeTogether, enter_i && take_warp_i)
+  `ATOMS_COVER(LastFreeEntryFilled, enter_i && (after(tail_q) == work_q))
+  `ATOMS_COVER(TailWraps, enter_i && (tail_q == entry_t'(Entries - 1)))
+  `ATOMS_COVER(StoresShareWord, (op_i == OpStore) && (size_i inside {SizeU8, SizeU16})
+                                && ($countones(served_i) > $countones(taken_i)))
 endmodule : atoms_operands

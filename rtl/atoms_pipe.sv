@@ -205,10 +205,10 @@ module atoms_pipe
     for (genvar s = 0; s < Last; s++) begin : g_source
       `ATOMS_COVER(Forwards, met[s] != '0)
     end
-    `ATOMS_COVER(ForwardsTheYoungerOfTwo, superseded != '0)
-    `ATOMS_COVER(ForwardsAPartOfAnAccess, (last_word(pass.size) != '0)
-                                          && (forwarded != '0) && (forwarded != working))
-    `ATOMS_COVER(ForwardsAnObject, for_mbar && (forwarded != '0))
+    `ATOMS_COVER(ForwardsYoungerOfTwoWrites, superseded != '0)
+    `ATOMS_COVER(ForwardsPartOfAccess, (last_word(pass.size) != '0)
+                                       && (forwarded != '0) && (forwarded != working))
+    `ATOMS_COVER(ForwardsMbarrierObject, for_mbar && (forwarded != '0))
     `ATOMS_COVER(ForwardsWhileStalled, (forwarded != '0) && !advance_i)
   end else begin : g_hold
     assign old = read;
@@ -235,15 +235,15 @@ module atoms_pipe
           wait_for[s] = meet(banks, row_i, row_q[entry]);
         end
       end
-      `ATOMS_COVER(Holds, wait_for[s])
-      `ATOMS_COVER(LetsAReaderBy, valid_q[s] && only_reads(pass_q[entry].op)
-                                  && meet(banks, row_i, row_q[entry]))
+      `ATOMS_COVER(HazardWithStage, wait_for[s])
+      `ATOMS_COVER(ReaderCausesNoHazard, valid_q[s] && only_reads(pass_q[entry].op)
+                                         && meet(banks, row_i, row_q[entry]))
     end
     assign hazard_o = wait_for != '0;
-    `ATOMS_COVER(HoldsForTwo, $countones(wait_for) > 1)
-    `ATOMS_COVER(HoldsALoad, hazard_o && (pass_i.op == OpLoad))
-    `ATOMS_COVER(HoldsAStore, hazard_o && (pass_i.op == OpStore))
-    `ATOMS_COVER(HoldsAnObject, hazard_o && is_mbarrier(pass_i.op))
+    `ATOMS_COVER(HazardWithSeveralStages, $countones(wait_for) > 1)
+    `ATOMS_COVER(HazardHoldsLoad, hazard_o && (pass_i.op == OpLoad))
+    `ATOMS_COVER(HazardHoldsStore, hazard_o && (pass_i.op == OpStore))
+    `ATOMS_COVER(HazardHoldsMbarrier, hazard_o && is_mbarrier(pass_i.op))
   end
 
   // Modify: comparisons joined over the words of an access, then the kernels.
@@ -335,7 +335,7 @@ module atoms_pipe
     end
   end
 
-  `ATOMS_ASSERT(PipeWritesOnlyWhatItReads, (write & ~working) == '0)
+  `ATOMS_ASSERT(PipeWritesOnlyReadBanks, (write & ~working) == '0)
 
 `ifndef SYNTHESIS
   /*verilator coverage_off*/
@@ -371,18 +371,18 @@ module atoms_pipe
     end
   end
   /*verilator coverage_on*/
-  `ATOMS_ASSERT(PhaseCompletesWithNothingLeft, nothing_left)
-  `ATOMS_ASSERT(PhaseChangesByCompletionOnly, phase_kept)
-  `ATOMS_ASSERT(ObjectsArePairs, !(last_valid && for_mbar)
+  `ATOMS_ASSERT(PhaseCompletionResetsCounts, nothing_left)
+  `ATOMS_ASSERT(PhaseChangesOnCompletionOnly, phase_kept)
+  `ATOMS_ASSERT(MbarrierBanksArePairs, !(last_valid && for_mbar)
                 || ((working & {NumBanks/2{2'b01}}) == ((working >> 1) & {NumBanks/2{2'b01}})))
 `endif
 
   for (genvar s = 0; s <= Last; s++) begin : g_stalled
-    `ATOMS_COVER(Stalls, valid_q[s] && !advance_i)
+    `ATOMS_COVER(StalledInStage, valid_q[s] && !advance_i)
   end
-  `ATOMS_COVER(EveryStageFull, valid_q == '1)
-  `ATOMS_COVER(SomeWordsMatch, (hit != '0) && (hit != working))
-  `ATOMS_COVER(CompletesSeveral, $countones(completed) > 1)
+  `ATOMS_COVER(AllStagesFull, valid_q == '1)
+  `ATOMS_COVER(CompareHitsSomeBanks, (hit != '0) && (hit != working))
+  `ATOMS_COVER(CompletesSeveralPhases, $countones(completed) > 1)
 `ifdef ATOMS_COVERAGE
   /*verilator coverage_off*/
   // Stages with a pass to an object whose phase is completed now, and with one that waits for that.
@@ -397,7 +397,7 @@ module atoms_pipe
     end
   end
   /*verilator coverage_on*/
-  `ATOMS_COVER(CompletesBeforeAnotherPassToIt, follows != '0)
-  `ATOMS_COVER(CompletesBeforeAWaitForIt, waits != '0)
+  `ATOMS_COVER(CompletionBeforePassToObject, follows != '0)
+  `ATOMS_COVER(CompletionBeforeTryWaitOnObject, waits != '0)
 `endif
 endmodule : atoms_pipe

@@ -115,16 +115,16 @@ module atoms_port_rules
     end
 
     if (rst_ni && req_waits_q && req_taken) begin
-      WarpTakenAsOffered: assert (req_i == req_q[0] && req_b_i == req_b_q[0] && req_c_i == req_c_q[0])
-      else $error("assertion failed: WarpTakenAsOffered");
+      WarpPayloadStableUntilReady: assert (req_i == req_q[0] && req_b_i == req_b_q[0] && req_c_i == req_c_q[0])
+      else $error("assertion failed: WarpPayloadStableUntilReady");
     end
   end
   /*verilator coverage_on*/
 
-  `ATOMS_ASSERT(WarpOfferStays, !req_waits_q || req_valid_i)
-  `ATOMS_ASSERT(ClusterOfferStays, !cl_waits_q || (cl_valid_i && (cl_i == cl_q)))
-  `ATOMS_ASSERT(CtaOfferStays, !cta_waits_q || (cta_valid_i && (cta == cta_q)))
-  `ATOMS_ASSERT(TagOfAWaitIsItsOwn, !req_taken || (present == '0)
+  `ATOMS_ASSERT(WarpValidStableUntilReady, !req_waits_q || req_valid_i)
+  `ATOMS_ASSERT(ClusterOfferStableUntilReady, !cl_waits_q || (cl_valid_i && (cl_i == cl_q)))
+  `ATOMS_ASSERT(CtaOfferStableUntilReady, !cta_waits_q || (cta_valid_i && (cta == cta_q)))
+  `ATOMS_ASSERT(TryWaitTagUnique, !req_taken || (present == '0)
                 || ((req_i.meta.op != OpMbarTryWait) && !waits_q[tag]))
 `endif
 endmodule : atoms_port_rules

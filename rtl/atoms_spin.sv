@@ -58,5 +58,5 @@ module atoms_spin
     end
   end
 
-  `ATOMS_ASSERT(OnlySpinMovesTheFavour, !fire_i || en_i)
+  `ATOMS_ASSERT(PriorityMovesOnSpinOnly, !fire_i || en_i)
 endmodule : atoms_spin

@@ -401,9 +401,9 @@ module atoms_unit
                                       || (we == '0))
 
   `ATOMS_COVER(BothQueuesFull, !req_ready_o && !cl_ready_o)
-  `ATOMS_COVER(CompletionStalls, stall && (done_completed != '0))
-  `ATOMS_COVER(WriteStalls, stall && (we != '0))
-  `ATOMS_COVER(WokenInAStall, woken && stall)
-  `ATOMS_COVER(CtaWriteWaitsForWaitersAlone, cta_valid_i && !cta_ready_o && (suspended != '0)
+  `ATOMS_COVER(CompletionStalled, stall && (done_completed != '0))
+  `ATOMS_COVER(WriteStalled, stall && (we != '0))
+  `ATOMS_COVER(WakeUpDuringStall, woken && stall)
+  `ATOMS_COVER(CtaWriteWaitsForWaitersOnly, cta_valid_i && !cta_ready_o && (suspended != '0)
       && !issue_valid && (stage_valid == '0) && (warp_count == '0) && (cluster_count == '0))
 endmodule : atoms_unit

@@ -157,12 +157,12 @@ module atoms_waiters
     end
   end
   /*verilator coverage_on*/
-  `ATOMS_ASSERT(WaiterKeepsItsLimit, !overdue)
+  `ATOMS_ASSERT(WaiterLimitNotExceeded, !overdue)
 `endif
 
-  `ATOMS_ASSERT(WaiterEntersWhereFree, !enter_i || free_o)
-  `ATOMS_ASSERT(WaiterIsInOneState, ((suspended_q & ready) == '0) && ((woken_q & expired_q) == '0))
-  `ATOMS_ASSERT(WaiterIsWokenByItsObject, (wakes == '0) || (completed_i != '0))
+  `ATOMS_ASSERT(WaiterEnterNeedsFreePlace, !enter_i || free_o)
+  `ATOMS_ASSERT(WaiterStatesExclusive, ((suspended_q & ready) == '0) && ((woken_q & expired_q) == '0))
+  `ATOMS_ASSERT(WaiterWakeUpNeedsCompletion, (wakes == '0) || (completed_i != '0))
 
 `ifdef ATOMS_COVERAGE
   /*verilator coverage_off*/
@@ -176,18 +176,18 @@ module atoms_waiters
   /*verilator coverage_on*/
 `endif
   `ATOMS_COVER(TableFull, taken == '1)
-  `ATOMS_COVER(EveryWaiterSuspended, suspended_q == '1)
+  `ATOMS_COVER(AllWaitersSuspended, suspended_q == '1)
   `ATOMS_COVER(LastPlaceTaken, enter_i && (vacant == index_t'(NumWaiters - 1)))
-  `ATOMS_COVER(EntersAsAnotherIsAnswered, enter_i && answer)
-  `ATOMS_COVER(EntersAsAnotherExpires, enter_i && (expires != '0))
-  `ATOMS_COVER(EntersForOneCycle, enter_i && (limit_i == 32'd1))
-  `ATOMS_COVER(WakesInItsLastCycle, in_time)
-  `ATOMS_COVER(WakesAsAnotherExpires, (wakes != '0) && (expires != '0))
-  `ATOMS_COVER(WakesPastAnother, (wakes != '0) && ((suspended_q & ~wakes) != '0))
-  `ATOMS_COVER(WakesSeveral, $countones(wakes) > 1)
-  `ATOMS_COVER(ExpiresSeveral, $countones(expires) > 1)
-  `ATOMS_COVER(AnswerHeldUp, (ready != '0) && !answer)
-  `ATOMS_COVER(EverybodyHeldUp, (ready == '1) && !answer)
-  `ATOMS_COVER(AnswersInTurn, answer && ($countones(ready) > 1) && (next > last_q))
-  `ATOMS_COVER(AnswersWrap, answer && (next < last_q))
+  `ATOMS_COVER(EnterDuringAnswer, enter_i && answer)
+  `ATOMS_COVER(EnterDuringTimeout, enter_i && (expires != '0))
+  `ATOMS_COVER(EnterWithLimitOfOneCycle, enter_i && (limit_i == 32'd1))
+  `ATOMS_COVER(CompletionInLastCycle, in_time)
+  `ATOMS_COVER(WakeUpAndTimeoutTogether, (wakes != '0) && (expires != '0))
+  `ATOMS_COVER(WakeUpOfSomeWaiters, (wakes != '0) && ((suspended_q & ~wakes) != '0))
+  `ATOMS_COVER(WakeUpOfSeveralWaiters, $countones(wakes) > 1)
+  `ATOMS_COVER(TimeoutOfSeveralWaiters, $countones(expires) > 1)
+  `ATOMS_COVER(AnswerStalled, (ready != '0) && !answer)
+  `ATOMS_COVER(AllWaitersStalled, (ready == '1) && !answer)
+  `ATOMS_COVER(AnswerInRoundRobinOrder, answer && ($countones(ready) > 1) && (next > last_q))
+  `ATOMS_COVER(AnswerOrderWraps, answer && (next < last_q))
 endmodule : atoms_waiters

@@ -45,7 +45,7 @@ fn counts_rise_with_what_is_done() {
     assert!(
         first.items().any(|(item, n)| item == RtlItem::Cover("atoms_issue.HeldByHazard".into()) && n > 0)
     );
-    assert!(!missing.contains(&"cover atoms_pipe.Holds[1]".to_string()), "{missing:?}");
+    assert!(!missing.contains(&"cover atoms_pipe.HazardWithStage[1]".to_string()), "{missing:?}");
 
     // A restart goes on counting: the same run again counts the same again.
     cov.restart_machine().unwrap();
@@ -83,11 +83,11 @@ fn what_one_configuration_does_not_have_another_covers() {
     let has = |map: &RtlMap, name: &str| {
         map.items().any(|(item, count)| item == RtlItem::Cover(name.to_string()) && count > 0)
     };
-    assert!(has(&held, "atoms_pipe.Holds[0]") && !has(&held, "atoms_pipe.Forwards[0]"));
-    assert!(has(&forwarded, "atoms_pipe.Forwards[0]") && !has(&forwarded, "atoms_pipe.Holds[0]"));
+    assert!(has(&held, "atoms_pipe.HazardWithStage[0]") && !has(&held, "atoms_pipe.Forwards[0]"));
+    assert!(has(&forwarded, "atoms_pipe.Forwards[0]") && !has(&forwarded, "atoms_pipe.HazardWithStage[0]"));
     let mut both = held.clone();
     both.merge(&forwarded);
-    assert!(has(&both, "atoms_pipe.Forwards[0]") && has(&both, "atoms_pipe.Holds[0]"));
+    assert!(has(&both, "atoms_pipe.Forwards[0]") && has(&both, "atoms_pipe.HazardWithStage[0]"));
     assert!(both.items().count() > held.items().count());
 }
 

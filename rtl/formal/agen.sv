@@ -79,18 +79,18 @@ module agen_proof
 
   always_comb begin
     if (meta.mask[at] && (fault == FaultNone)) begin
-      NoLaneIsAtFault: assert (reason == FaultNone);
-      RowIsRight:      assert (64'(place.row) == (row & 64'hffff));
-      ByteIsRight:     assert (place.in_word == 8'(where[1:0]));
+      NoFaultMissed:      assert (reason == FaultNone);
+      RowMatchesAddress:  assert (64'(place.row) == (row & 64'hffff));
+      ByteMatchesAddress: assert (place.in_word == 8'(where[1:0]));
       // With a hash, the bank above a quad is swizzled by the row, which is its own inverse.
-      BankIsRight:     assert (64'(place.bank) == (BankHash ? bank ^ (row % (NumBanks / 4)) * 4 : bank));
+      BankMatchesAddress: assert (64'(place.bank) == (BankHash ? bank ^ (row % (NumBanks / 4)) * 4 : bank));
     end
-    if (fault == FaultNone) NoLaneIsNamed: assert ((fault_lane == '0) && (fault_addr == '0));
+    if (fault == FaultNone) FaultFieldsZeroWithoutFault: assert ((fault_lane == '0) && (fault_addr == '0));
     if (fault != FaultNone) begin
-      LaneAtFaultTakesPart: assert (meta.mask[first] && (32'(fault_lane) < NumLanes));
-      ReasonIsRight:        assert (fault == why(meta, fault_addr, offset, allocation));
-      AddressIsRight:       assert (fault_addr == address(meta, ra[first]));
-      if (at < first && meta.mask[at]) LowestIsNamed: assert (reason == FaultNone);
+      FaultLaneTakesPart:      assert (meta.mask[first] && (32'(fault_lane) < NumLanes));
+      FaultReasonMatchesSpec:  assert (fault == why(meta, fault_addr, offset, allocation));
+      FaultAddressMatchesLane: assert (fault_addr == address(meta, ra[first]));
+      if (at < first && meta.mask[at]) FaultLaneIsLowest: assert (reason == FaultNone);
     end
   end
 endmodule : agen_proof

@@ -56,9 +56,9 @@ module alu_proof
 
   always_comb begin
     if (known) begin
-      WrittenWhereItIsTo: assert (write[at] == (valid[at] && (op != OpLoad) && (!compared || hit[at])));
-      if (write[at]) LeavesWhatTheTableSays: assert (after[at] == expected);
+      WriteEnableMatchesSpec: assert (write[at] == (valid[at] && (op != OpLoad) && (!compared || hit[at])));
+      if (write[at]) ResultMatchesSpec: assert (after[at] == expected);
     end
-    if (!valid[at]) QuietElsewhere: assert (!write[at]);
+    if (!valid[at]) InvalidBankNotWritten: assert (!write[at]);
   end
 endmodule : alu_proof

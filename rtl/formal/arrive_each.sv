@@ -19,7 +19,7 @@ module arrive_each_proof
   assign once = arrive_once(some[63:0]);
 
   always_comb begin
-    no_arrival_changes_nothing: assert (none == {1'b0, object});
-    one_more_arrives:           assert (more == {some[64] || once[64], once[63:0]});
+    NoArrivalChangesNothing: assert (none == {1'b0, object});
+    EachArrivalIsOneStep:    assert (more == {some[64] || once[64], once[63:0]});
   end
 endmodule : arrive_each_proof

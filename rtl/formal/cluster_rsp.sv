@@ -60,13 +60,13 @@ module cluster_rsp_proof
     assume (!reserve_i || room_o);
     assume (!valid_i || (coming != '0));
     if (was_reset) begin
-      Fits:          assert ((coming <= 8'(Places)) && (here <= 8'(Places)) && (8'(dut.head_q) < 8'(Places)));
-      CountsOwed:    assert ((owed_o == coming + here) && (owed_o <= 8'(Places)) && (room_o == (owed_o != 8'(Places))));
-      CountsHeld:    assert ((8'(dut.held_q) == here) && (valid_o == (here != '0))
-                             && (8'(dut.tail_q) == place(8'(dut.head_q), here)));
+      CountsAndHeadWithinCapacity: assert ((coming <= 8'(Places)) && (here <= 8'(Places)) && (8'(dut.head_q) < 8'(Places)));
+      OwedCountMatchesReserved: assert ((owed_o == coming + here) && (owed_o <= 8'(Places)) && (room_o == (owed_o != 8'(Places))));
+      HeldCountMatchesResponses: assert ((8'(dut.held_q) == here) && (valid_o == (here != '0))
+                                         && (8'(dut.tail_q) == place(8'(dut.head_q), here)));
       if (tracked) begin
-        KeepsIt: assert ((ahead < here) && (dut.entry_q[$clog2(Places)'(place(8'(dut.head_q), ahead))] == response));
-        if (ahead == '0) ShowsIt: assert (valid_o && (rsp_o == response));
+        TrackedResponseKept: assert ((ahead < here) && (dut.entry_q[$clog2(Places)'(place(8'(dut.head_q), ahead))] == response));
+        if (ahead == '0) TrackedResponseAtPort: assert (valid_o && (rsp_o == response));
       end
     end
   end

@@ -147,31 +147,33 @@ module collect_proof
     if (one_object_i) assume ((pass_i.op == OpMbarTryWait) && !pass_i.cluster && (pass_i.fault == FaultNone));
     if (was_reset) begin
       // Held up by a response that is not taken, and by nothing else.
-      IsHeldUp:       assert (stall_o == (pass_i.valid && !pass_i.cluster && rsp_valid_o && !rsp_ready_i));
+      StallOnlyByUntakenResponse: assert (stall_o == (pass_i.valid && !pass_i.cluster && rsp_valid_o && !rsp_ready_i));
       // Answered once, at one of the ports.
-      IsSuspended:    assert (suspend_o == waits);
-      StandsAtPort:   assert (rsp_valid_o == stands);
+      SuspendMatchesSpec: assert (suspend_o == waits);
+      ResponseValidUntilTaken: assert (rsp_valid_o == stands);
       if (suspend_o) begin
-        AsItself:     assert ((waiter_o.tag == pass_i.tag) && (waiter_o.slot == pass_i.slot) && (waiter_o.mask == pass_i.served)
-                              && (waiter_o.bank == object_bank_i) && (waiter_o.row == object_row_i));
-        ForItsLimit:  assert (limit_o == ((object_limit_i == '0) ? TryWaitLimit : object_limit_i));
+        WaiterMatchesRequest:
+          assert ((waiter_o.tag == pass_i.tag) && (waiter_o.slot == pass_i.slot) && (waiter_o.mask == pass_i.served)
+                  && (waiter_o.bank == object_bank_i) && (waiter_o.row == object_row_i));
+        WaiterLimitMatchesRequest: assert (limit_o == ((object_limit_i == '0) ? TryWaitLimit : object_limit_i));
       end
       if (stands) begin
-        HasItsTag:    assert ((rsp_tag_o == final_pass.tag) && (rsp_fault_o == final_pass.fault)
-                              && (rsp_fault_lane_o == final_pass.fault_lane)
-                              && (rsp_fault_addr_o == final_pass.fault_addr) && (rsp_passes_o == final_pass.passes));
-        NotAmidst:    assert (!open);
+        ResponseFieldsMatchRequest: assert ((rsp_tag_o == final_pass.tag) && (rsp_fault_o == final_pass.fault)
+                                            && (rsp_fault_lane_o == final_pass.fault_lane)
+                                            && (rsp_fault_addr_o == final_pass.fault_addr) && (rsp_passes_o == final_pass.passes));
+        ResponseOnlyAfterLastPass: assert (!open);
       end
       // As long as it gathers, and then at the port.
-      if (open || stands) HasItsResult: assert ((rsp_rd_o[lane] == rd) && (rsp_pred_o[lane] == pred));
-      if (open && !served[lane]) NothingYet: assert ((rd == '0) && !pred);
+      if (open || stands) LaneResultMatchesPasses: assert ((rsp_rd_o[lane] == rd) && (rsp_pred_o[lane] == pred));
+      if (open && !served[lane]) UnservedLaneHasZeroResult: assert ((rd == '0) && !pred);
       // The cluster port.
-      AnswersIfOwed:  assert (cl_valid_o == (pass_i.valid && pass_i.cluster && is_answered(pass_i.op, pass_i.red, pass_i.fault)));
+      ClusterResponseIffOwed:
+        assert (cl_valid_o == (pass_i.valid && pass_i.cluster && is_answered(pass_i.op, pass_i.red, pass_i.fault)));
       if (cl_valid_o) begin
-        WithItsTag:   assert ((cl_rsp_o.tag == pass_i.tag) && (cl_rsp_o.fault == pass_i.fault)
-                              && (cl_rsp_o.fault_addr == pass_i.fault_addr));
-        WithItsWords: assert ((cl_rsp_o.rd == reads(pass_i, '0, old_i, hit_i, bank_addr_i))
-                              && (cl_rsp_o.pred == holds(pass_i, '0, old_i, hit_i, bank_addr_i[0])));
+        ClusterResponseTagMatchesRequest: assert ((cl_rsp_o.tag == pass_i.tag) && (cl_rsp_o.fault == pass_i.fault)
+                                                  && (cl_rsp_o.fault_addr == pass_i.fault_addr));
+        ClusterResponseDataMatchesPass: assert ((cl_rsp_o.rd == reads(pass_i, '0, old_i, hit_i, bank_addr_i))
+                                                && (cl_rsp_o.pred == holds(pass_i, '0, old_i, hit_i, bank_addr_i[0])));
       end
     end
   end

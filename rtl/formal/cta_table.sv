@@ -88,18 +88,19 @@ module cta_table_proof
     assume ((32'(one_i) < NumCtaSlots) && (32'(other_i) < NumCtaSlots));
     if (was_reset) begin
       assume ((leaves <= residents) && (residents + enters <= Room));
-      IsRefused:    assert (reject == was_refused);
-      CountsInside: assert ((8'(dut.inside_q[one]) == residents) && (residents <= Room));
-      AreSlots:     assert ((32'(one) < NumCtaSlots) && (32'(other) < NumCtaSlots));
-      if (slot_i == slot_t'(one))       WaitsForItsOwn:  assert (ready == (residents == '0));
-      if (32'(slot_i) >= NumCtaSlots)   NoSlotToWaitFor: assert (ready);
-      if (lookup_i == slot_t'(one))     LooksUpItsOwn:   assert ((allocation.valid == a.valid) && (!a.valid || (allocation == a)));
-      if (32'(lookup_i) >= NumCtaSlots) NoSlotHasNone:   assert (!allocation.valid);
-      IsWhatWasGiven: assert ((dut.valid_q[one] == a.valid) && (!a.valid || (a == dut.allocation_q[one]))
-                              && (dut.valid_q[other] == b.valid) && (!b.valid || (b == dut.allocation_q[other])));
-      if (a.valid) LiesInMemory: assert (ends(a) <= NumRows * RowBytes);
+      RejectMatchesSpec:          assert (reject == was_refused);
+      InsideCountMatchesRequests: assert ((8'(dut.inside_q[one]) == residents) && (residents <= Room));
+      ChosenSlotsExist:           assert ((32'(one) < NumCtaSlots) && (32'(other) < NumCtaSlots));
+      if (slot_i == slot_t'(one))       WriteReadyIffSlotIdle: assert (ready == (residents == '0));
+      if (32'(slot_i) >= NumCtaSlots)   MissingSlotWriteReady: assert (ready);
+      if (lookup_i == slot_t'(one))     LookupMatchesSlotAllocation:
+        assert ((allocation.valid == a.valid) && (!a.valid || (allocation == a)));
+      if (32'(lookup_i) >= NumCtaSlots) MissingSlotHasNoAllocation: assert (!allocation.valid);
+      TableHoldsLastWrite: assert ((dut.valid_q[one] == a.valid) && (!a.valid || (a == dut.allocation_q[one]))
+                                   && (dut.valid_q[other] == b.valid) && (!b.valid || (b == dut.allocation_q[other])));
+      if (a.valid) AllocationLiesInMemory: assert (ends(a) <= NumRows * RowBytes);
       if ((one != other) && a.valid && b.valid)
-        SharesNoRow: assert ((ends(a) <= begins(b)) || (ends(b) <= begins(a)));
+        AllocationsShareNoRow: assert ((ends(a) <= begins(b)) || (ends(b) <= begins(a)));
     end
   end
 endmodule : cta_table_proof

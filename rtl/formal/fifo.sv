@@ -46,11 +46,12 @@ module fifo_proof (
     assume (was_reset || !rst_ni);
     assume (!pop_i || valid_o);
     if (was_reset) begin
-      CountsWhatItHolds: assert ((count_o <= 2'(Depth)) && (dut.head_q < 2'(Depth)) && (dut.tail_q == place(dut.head_q, count_o)));
-      SaysSo:            assert ((ready_o == (count_o != 2'(Depth))) && (valid_o == (count_o != '0)));
+      FifoCountWithinDepth:
+        assert ((count_o <= 2'(Depth)) && (dut.head_q < 2'(Depth)) && (dut.tail_q == place(dut.head_q, count_o)));
+      ReadyAndValidMatchCount: assert ((ready_o == (count_o != 2'(Depth))) && (valid_o == (count_o != '0)));
       if (tracked) begin
-        KeepsIt: assert ((ahead < count_o) && (dut.entry_q[place(dut.head_q, ahead)] == entry));
-        if (ahead == '0) ShowsIt: assert (valid_o && (data_o == entry));
+        TrackedEntryKept: assert ((ahead < count_o) && (dut.entry_q[place(dut.head_q, ahead)] == entry));
+        if (ahead == '0) TrackedEntryAtHead: assert (valid_o && (data_o == entry));
       end
     end
   end

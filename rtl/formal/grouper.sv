@@ -61,27 +61,27 @@ module grouper_proof
   end
 
   always_comb begin
-    TakesBanksAskedFor: assert (taken[any_bank] == asked);
-    if (!asked) NoWinnerElsewhere: assert (lane[any_bank] == '0);
-    if (!spin) OnlySpinHasLosers: assert (served == win);
-    OnlyLanesThatWait: assert ((served & ~pending) == '0 && (win & ~served) == '0);
-    if (pending != '0) SomeLaneIsServed: assert (served != '0);
+    BankTakenIffLaneWaits: assert (taken[any_bank] == asked);
+    if (!asked) NoWinnerOnUntakenBank: assert (lane[any_bank] == '0);
+    if (!spin) ServedLanesWinExceptSpin: assert (served == win);
+    ServedLanesArePending: assert ((served & ~pending) == '0 && (win & ~served) == '0);
+    if (pending != '0) PassServesSomeLane: assert (served != '0);
     if (pending[one]) begin
-      ItsBankWorks:   assert (taken[bank]);
-      ForALaneOfIt:   assert (pending[winner] && (bank_t'(bank_addr[winner].bank) == bank));
-      WinnerIsServed: assert (served[winner] && win[winner]);
-      OnItsRow:       assert (row[bank] == row_t'(bank_addr[winner].row));
+      BankOfPendingLaneTaken: assert (taken[bank]);
+      WinnerWaitsForBank:     assert (pending[winner] && (bank_t'(bank_addr[winner].bank) == bank));
+      WinnerIsServed:         assert (served[winner] && win[winner]);
+      RowMatchesWinner:       assert (row[bank] == row_t'(bank_addr[winner].row));
       if (spin) begin
-        SpinServesAll: assert (served[one]);
-        FavouredGoes:  assert (!favoured_waits || (winner == wished));
+        SpinServesAllLanes:           assert (served[one]);
+        PriorityLaneWins:             assert (!favoured_waits || (winner == wished));
       end
       if (joined && (op == OpStore)) begin
-        RowOfTheFirst: assert (early);
-        LowestStays:   assert (!served[one] || (winner <= one));
-      end else if (!favours) FirstInOrderGoes: assert (turn(winner) <= turn(one));
+        JoinedStoreRowIsFirstInOrder: assert (early);
+        JoinedStoreWinnerIsLowest:    assert (!served[one] || (winner <= one));
+      end else if (!favours) WinnerIsFirstInOrder: assert (turn(winner) <= turn(one));
     end
-    if ((one != other) && win[one] && win[other] && same_bank) OneOfEachBank: assert (joined && same_row);
+    if ((one != other) && win[one] && win[other] && same_bank) OneWinnerPerBankUnlessJoined: assert (joined && same_row);
     if (joined && pending[one] && pending[other] && same_bank && same_row)
-      JoinedGoTogether: assert (served[one] == served[other]);
+      JoinedLanesServedTogether: assert (served[one] == served[other]);
   end
 endmodule : grouper_proof

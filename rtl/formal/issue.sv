@@ -217,73 +217,76 @@ module issue_proof
     assume (!warp_enter_i || (count < 8'(QueueDepth)));
     if (was_reset) begin
       // Requests are taken one after the other, from queues that have one.
-      OneIsTaken:     assert (!(warp_pop_o && cluster_pop_o) && (!pop || advance_i));
-      FromItsQueue:   assert ((!warp_pop_o || warp_valid_i) && (!cluster_pop_o || cluster_valid_i));
-      BehindAnother:  assert (!pop || !here || (leaves && pass_o.last));
-      IsHere:         assert ((valid_o == here) && (!pass_o.valid || here));
-      NoneIsHeldBack: assert (hazard_i || (pass_o.valid == here));
-      if (warp_pop_o)    FormsItsAddresses: assert ((dut.meta == warp_i.meta) && (lookup_o == warp_i.meta.slot));
-      if (cluster_pop_o) FormsItsOffset:    assert ((dut.meta.imm == cluster_i.addr) && dut.meta.absolute && (dut.meta.ur == '0)
-                                                    && (dut.meta.op == cluster_i.op) && (dut.meta.size == cluster_i.size)
-                                                    && (dut.meta.red == cluster_i.red) && (lookup_o == cluster_i.slot));
-      HazardIsObeyed: assert (!hazard_i || !pass_o.valid);
-      OwesAsItIsSaid: assert (cluster_owes_o == (cluster_pop_o && is_answered(cluster_i.op, cluster_i.red, dut.fault_d)));
-      if (cluster_owes_o) HasRoom: assert (cluster_room_i);
-      WaitingLanes:   assert (pending_o == (here ? left : '0));
-      Rotates:        assert (rotate_o == rotate);
+      OneRequestTakenPerCycle: assert (!(warp_pop_o && cluster_pop_o) && (!pop || advance_i));
+      PopNeedsQueuedRequest: assert ((!warp_pop_o || warp_valid_i) && (!cluster_pop_o || cluster_valid_i));
+      PopOnlyAfterLastPass: assert (!pop || !here || (leaves && pass_o.last));
+      ValidMatchesRequestAtIssue: assert ((valid_o == here) && (!pass_o.valid || here));
+      PassLeavesWithoutHazard: assert (hazard_i || (pass_o.valid == here));
+      if (warp_pop_o)    WarpAddressInputsMatchRequest: assert ((dut.meta == warp_i.meta) && (lookup_o == warp_i.meta.slot));
+      if (cluster_pop_o) ClusterAddressInputsMatchRequest:
+        assert ((dut.meta.imm == cluster_i.addr) && dut.meta.absolute && (dut.meta.ur == '0)
+                && (dut.meta.op == cluster_i.op) && (dut.meta.size == cluster_i.size)
+                && (dut.meta.red == cluster_i.red) && (lookup_o == cluster_i.slot));
+      HazardBlocksPass: assert (!hazard_i || !pass_o.valid);
+      ClusterOwesMatchesSpec: assert (cluster_owes_o == (cluster_pop_o && is_answered(cluster_i.op, cluster_i.red, dut.fault_d)));
+      if (cluster_owes_o) OwedResponseHasRoom: assert (cluster_room_i);
+      PendingMatchesUnservedLanes: assert (pending_o == (here ? left : '0));
+      RotationCountsRequests: assert (rotate_o == rotate);
       if (here) begin
-        IsItself:     assert ((pass_o.tag == tag) && (pass_o.slot == slot) && (pass_o.op == op) && (pass_o.size == size)
-                              && (pass_o.red == red) && (pass_o.cluster == cluster) && (pass_o.fault == fault)
-                              && (pass_o.fault_lane == fault_lane) && (pass_o.fault_addr == fault_addr)
-                              && (bank_addr_o == bank_addr));
-        BeginsOnce:   assert (pass_o.first == !begun);
-        EndsOnce:     assert (pass_o.last == ((left & ~pass_o.served) == '0));
-        OnlyThatWait: assert (((pass_o.served & ~left) == '0) && ((pass_o.win & ~pass_o.served) == '0));
-        ServesSome:   assert ((left == '0) == (pass_o.served == '0));
-        Counts:       assert (pass_o.passes == passes + passes_t'(left != '0));
-        OneOfCluster: assert (!cluster || (pass_o.first && pass_o.last));
-        NoneAtFault:  assert ((fault == FaultNone) || (left == '0));
-        if (left != '0) IsLegal: assert (is_instruction(op, size) && (!cluster || cluster_has(op, red)));
+        PassFieldsMatchRequest: assert ((pass_o.tag == tag) && (pass_o.slot == slot) && (pass_o.op == op) && (pass_o.size == size)
+                                        && (pass_o.red == red) && (pass_o.cluster == cluster) && (pass_o.fault == fault)
+                                        && (pass_o.fault_lane == fault_lane) && (pass_o.fault_addr == fault_addr)
+                                        && (bank_addr_o == bank_addr));
+        FirstFlagOnFirstPassOnly: assert (pass_o.first == !begun);
+        LastFlagOnLastPassOnly: assert (pass_o.last == ((left & ~pass_o.served) == '0));
+        ServedLanesArePending: assert (((pass_o.served & ~left) == '0) && ((pass_o.win & ~pass_o.served) == '0));
+        PassServesLaneIffPending: assert ((left == '0) == (pass_o.served == '0));
+        PassCountMatchesPasses: assert (pass_o.passes == passes + passes_t'(left != '0));
+        ClusterRequestsTakeOnePass: assert (!cluster || (pass_o.first && pass_o.last));
+        FaultedRequestServesNoLane: assert ((fault == FaultNone) || (left == '0));
+        if (left != '0) ServedRequestIsLegal: assert (is_instruction(op, size) && (!cluster || cluster_has(op, red)));
         // One pass for each lane at most.
-        EndsInTime:   assert (32'(passes) + 32'($countones(left)) <= NumLanes);
+        PassesBoundedByLanes: assert (32'(passes) + 32'($countones(left)) <= NumLanes);
         if (bank_valid_o[bank]) begin
-          ForALane:   assert (pass_o.served[winner]);
-          OnItsBanks: assert (bank_t'(bank_addr[winner].bank) == first);
-          OnItsRow:   assert (row_o[bank] == row_t'(bank_addr[winner].row));
-          ByObjects:  assert (!on_object(op) || bank_valid_o[bank ^ bank_t'(1)]);
-          ForAWinner: assert (pass_o.win[winner]);
+          BankWinnerIsServed: assert (pass_o.served[winner]);
+          BankMatchesWinner: assert (bank_t'(bank_addr[winner].bank) == first);
+          RowMatchesWinner: assert (row_o[bank] == row_t'(bank_addr[winner].row));
+          MbarrierBanksArePairs: assert (!on_object(op) || bank_valid_o[bank ^ bank_t'(1)]);
+          BankWinnerIsInWinMask: assert (pass_o.win[winner]);
         end
         if (pass_o.win[any_lane] && (bank_t'(bank_addr[any_lane].bank) == first)) begin
-          OnAllWords: assert (bank_valid_o[bank] && (row_o[bank] == row_t'(bank_addr[any_lane].row)));
-          ForItAlone: assert (joins(op, red) || (winner == any_lane));
+          WinnerUsesAllAccessWords: assert (bank_valid_o[bank] && (row_o[bank] == row_t'(bank_addr[any_lane].row)));
+          UnjoinedBankHasOneWinner: assert (joins(op, red) || (winner == any_lane));
         end
       end
       // Heads of the queues are taken in time.
-      WarpIsTaken:    assert (!warp_valid_i || (32'(warp_waits) + 32'(before_warp) <= NumLanes + 3));
-      ClusterIsTaken: assert (!cluster_valid_i || !cluster_room_i || (32'(cluster_waits) + 32'(before_cluster) <= 2 * NumLanes + 1));
+      WarpHeadTakenInTime: assert (!warp_valid_i || (32'(warp_waits) + 32'(before_warp) <= NumLanes + 3));
+      ClusterHeadTakenInTime:
+        assert (!cluster_valid_i || !cluster_room_i || (32'(cluster_waits) + 32'(before_cluster) <= 2 * NumLanes + 1));
       // Each word has its own operands.
       if (known && bank_valid_o[bank] && (winner == its_lane) && ((2'(bank) & 2'(wide)) == its_word)) begin
         if (!(op inside {OpPopcInc, OpLoad, OpMbarInval, OpMbarArrive, OpMbarArriveDrop, OpMbarArriveSm80, OpMbarTestWait,
                          OpMbarTryWait}) && !((op == OpStore) && (wide == '0)))
-          HasItsB: assert (b_o[bank] == (merges ? merged(op, size, its_b, other_b) : its_b));
-        if (is_compare(op) || ((op == OpMbarTryWait) && (its_word == '0))) HasItsC: assert (c_o[bank] == its_c);
+          OperandBMatchesRequest: assert (b_o[bank] == (merges ? merged(op, size, its_b, other_b) : its_b));
+        if (is_compare(op) || ((op == OpMbarTryWait) && (its_word == '0))) OperandCMatchesRequest: assert (c_o[bank] == its_c);
       end
       if (here && bank_valid_o[bank]) begin
         if (op == OpStore) begin
-          StoresItsBytes: assert (c_o[bank][8*any_byte +: 8] == (((wide != '0) || has_byte) ? '1 : '0));
+          StoreMaskMatchesBytes: assert (c_o[bank][8*any_byte +: 8] == (((wide != '0) || has_byte) ? '1 : '0));
           if ((wide == '0) && known && has_byte && (of_byte == its_lane) && (its_word == '0))
-            FirstLaneStays: assert (b_o[bank][8*any_byte +: 8] == its_b[8*(any_byte - bank_addr[of_byte].in_word[1:0]) +: 8]);
+            JoinedStoreKeepsLowestLane:
+              assert (b_o[bank][8*any_byte +: 8] == its_b[8*(any_byte - bank_addr[of_byte].in_word[1:0]) +: 8]);
         end
         if ((bank == first) && (op inside {OpPopcInc, OpMbarArrive, OpMbarArriveDrop, OpMbarArriveSm80}))
-          CountsLanes: assert (b_o[bank] == word_t'(number));
+          LaneCountMatchesBank: assert (b_o[bank] == word_t'(number));
       end
       if (known && !cluster && (its_word == '0) && pass_o.served[its_lane] && (op inside {OpMbarTestWait, OpMbarTryWait}))
-        AsksForItsPhase: assert (pass_o.asked[its_lane] == its_b[31]);
+        AskedPhaseMatchesOperand: assert (pass_o.asked[its_lane] == its_b[31]);
       // Operands are those that came with the request.
-      if (taken) HasItsOperands: assert (here && !cluster && (of_it == dut.u_operands.work_q));
+      if (taken) OperandEntryMatchesRequest: assert (here && !cluster && (of_it == dut.u_operands.work_q));
       if (tracked || taken)
-        KeepsOperands: assert ((dut.u_operands.b_q[of_it][which] == b) && (dut.u_operands.c_q[of_it][which] == c)
-                               && (dut.u_operands.b_q[of_it][{~which[LaneBits+1:2], 2'd0}] == other_b));
+        WarpOperandsKept: assert ((dut.u_operands.b_q[of_it][which] == b) && (dut.u_operands.c_q[of_it][which] == c)
+                                  && (dut.u_operands.b_q[of_it][{~which[LaneBits+1:2], 2'd0}] == other_b));
     end
   end
 
@@ -291,26 +294,27 @@ module issue_proof
   always_comb begin
     if (was_reset) begin
       if (here && cluster)
-        KeepsClusters: assert ((dut.u_operands.cluster_b_q[cluster_which] == cluster_b)
-                               && (dut.u_operands.cluster_c_q[cluster_which] == cluster_c));
+        ClusterOperandsKept: assert ((dut.u_operands.cluster_b_q[cluster_which] == cluster_b)
+                                     && (dut.u_operands.cluster_c_q[cluster_which] == cluster_c));
       if (here) begin
-        IsAsTaken:  assert ((dut.passes_q == passes) && (begun || (passes == '0)));
-        OnceBegun:  assert (!begun || (left != '0));
-        OneLane:    assert (!cluster || ((left & ~lane_mask_t'(1)) == '0 && !begun));
-        SpinIsOnce: assert ((op != OpCastSpin) || !begun);
+        PassRegisterMatchesCount: assert ((dut.passes_q == passes) && (begun || (passes == '0)));
+        BegunRequestHasLanesLeft: assert (!begun || (left != '0));
+        ClusterRequestHasOneLane: assert (!cluster || ((left & ~lane_mask_t'(1)) == '0 && !begun));
+        SpinTakesOnePass: assert ((op != OpCastSpin) || !begun);
       end
-      Fits:         assert ((count <= 8'(QueueDepth)) && (8'(next) < 8'(Entries)) && (8'(dut.u_operands.work_q) < 8'(Entries)));
-      TailIsBehind: assert (dut.u_operands.tail_q == behind(next, count));
-      WorkIsAhead:  assert ((dut.u_operands.work_q == next) || (behind(dut.u_operands.work_q, 8'd1) == next));
-      if (here && !cluster) WorkIsTaken: assert (behind(dut.u_operands.work_q, 8'd1) == next);
-      if (tracked) Waits: assert (!taken && (ahead < count));
+      CountAndEntriesWithinDepth:
+        assert ((count <= 8'(QueueDepth)) && (8'(next) < 8'(Entries)) && (8'(dut.u_operands.work_q) < 8'(Entries)));
+      TailMatchesCount: assert (dut.u_operands.tail_q == behind(next, count));
+      WorkEntryAtOrBeforeNext: assert ((dut.u_operands.work_q == next) || (behind(dut.u_operands.work_q, 8'd1) == next));
+      if (here && !cluster) WarpWorkEntryBeforeNext: assert (behind(dut.u_operands.work_q, 8'd1) == next);
+      if (tracked) TrackedRequestIsQueued: assert (!taken && (ahead < count));
     end
   end
   for (genvar l = 0; l < NumLanes; l++) begin : g_lane
     always_comb begin
       if (was_reset && here && left[l])
-        IsAligned: assert (((bank_t'(bank_addr[l].bank) & wide) == '0)
-                           && (!(size inside {SizeU16, SizeS16}) || !bank_addr[l].in_word[0]));
+        AccessIsAligned: assert (((bank_t'(bank_addr[l].bank) & wide) == '0)
+                                 && (!(size inside {SizeU16, SizeS16}) || !bank_addr[l].in_word[0]));
     end
   end
 endmodule : issue_proof

@@ -89,14 +89,14 @@ module mbar_proof
 
   always_comb begin
     if (on_object(op)) assume (word_write == '0);
-    if (!on_object(op)) PassesWordsOn: assert ((after == word) && (write == word_write) && (completed == '0));
-    CompletesByFirstBank: assert (!completed[high]);
+    if (!on_object(op)) WordKernelResultPassesThrough: assert ((after == word) && (write == word_write) && (completed == '0));
+    CompletionAtFirstBankOnly: assert (!completed[high]);
     if (known && valid[low] && valid[high]) begin
-      BothWordsAreWritten:    assert (write[low] && write[high]);
-      LeavesWhatTheTableSays: assert (is == expected_word);
-      SaysThatItCompletes:    assert (completed[low] == complete);
+      BothWordsAreWritten:   assert (write[low] && write[high]);
+      ObjectMatchesSpec:     assert (is == expected_word);
+      CompletionMatchesSpec: assert (completed[low] == complete);
     end
-    if (on_object(op) && !valid[low]) QuietElsewhere: assert (!write[low] && !completed[low]);
-    if (op inside {OpMbarInval, OpMbarTestWait, OpMbarTryWait}) ReadsOnly: assert (write == '0 && completed == '0);
+    if (on_object(op) && !valid[low]) InvalidPairNotWritten: assert (!write[low] && !completed[low]);
+    if (op inside {OpMbarInval, OpMbarTestWait, OpMbarTryWait}) QueryWritesNothing: assert (write == '0 && completed == '0);
   end
 endmodule : mbar_proof

@@ -156,66 +156,68 @@ module pipe_proof
   always_comb begin
     if (was_reset) begin
       // The pass in the last stage works on what was written last.
-      if (stage[Last] && works && (its_row == row)) WorksOnTheLastValue: assert (old_o[bank] == value);
-      MemoryHasIt:    assert ((row < NumRows) && (stored[bank] == value));
+      if (stage[Last] && works && (its_row == row)) OldValueIsLastWritten: assert (old_o[bank] == value);
+      MemoryHoldsLastValue: assert ((row < NumRows) && (stored[bank] == value));
       // Passes neither vanish nor appear.
-      StagesAreTheirs: assert ((valid_o == entered) && (pass_o.valid == entered[Last]) && ((stage & ~entered) == '0));
+      StageValidMatchesPasses: assert ((valid_o == entered) && (pass_o.valid == entered[Last]) && ((stage & ~entered) == '0));
       // The pass is where it should be, as it was.
       if (stage[Last]) begin
-        IsItself:       assert ((pass_o == pass) && (bank_addr_o[lane] == bank_addr));
-        WritesItsWords: assert ((works || !we_o[bank]) && (waddr_o[bank] == its_row));
+        LastStagePassMatchesEntered: assert ((pass_o == pass) && (bank_addr_o[lane] == bank_addr));
+        WritesOnlyPassWords:         assert ((works || !we_o[bank]) && (waddr_o[bank] == its_row));
         if (works) begin
-          HitsIfAllAreEqual: assert (hit_o[bank] == equal);
-          WritesIfItIsTo: assert (we_o[bank] == (is_compare(pass.op) ? equal : !(pass.op inside {OpLoad, OpMbarInval, OpMbarTestWait, OpMbarTryWait})));
+          HitMatchesComparison: assert (hit_o[bank] == equal);
+          WriteEnableMatchesSpec:
+            assert (we_o[bank] == (is_compare(pass.op) ? equal : !(pass.op inside {OpLoad, OpMbarInval, OpMbarTestWait, OpMbarTryWait})));
           if (we_o[bank] && (is_compare(pass.op) || (pass.op inside {OpExch, OpStore, OpMbarInit})))
-            MovesItsOperands: assert (wdata_o[bank] == moved);
+            WriteDataMatchesOperand: assert (wdata_o[bank] == moved);
         end
-        IsOneObject:    assert (one_object_o == ((pass.op == OpMbarTryWait) && ($countones(banks) == 2)));
-        if (one_object_o) IsThatObject:
+        OneObjectFlagMatchesSpec:    assert (one_object_o == ((pass.op == OpMbarTryWait) && ($countones(banks) == 2)));
+        if (one_object_o) OneObjectFieldsMatchPass:
           assert (banks[object_bank_o] && !object_bank_o[0]
                   && ((bank != object_bank_o) || ((object_row_o == its_row) && (object_limit_o == c[bank]))));
       end
-      if (stage[0]) ReadsItsWords: assert ((re_o[bank] == works) && (raddr_o[bank] == its_row));
-      if (!entered[0])    ReadsNothing:  assert (re_o == '0);
-      if (!entered[Last]) WritesNothing: assert ((we_o == '0) && (completed_o == '0) && (hit_o == '0) && !one_object_o);
+      if (stage[0]) FirstStageReadsPassWords: assert ((re_o[bank] == works) && (raddr_o[bank] == its_row));
+      if (!entered[0])    EmptyFirstStageReadsNothing: assert (re_o == '0);
+      if (!entered[Last]) EmptyLastStageWritesNothing:
+        assert ((we_o == '0) && (completed_o == '0) && (hit_o == '0) && !one_object_o);
     end
   end
 
   // What induction needs, of every stage.
   always_comb begin
     if (was_reset) begin
-      Turns:       assert (32'(dut.stage0_q) < Entries);
-      if (stage != '0) ItIsAPass: assert (pass.valid);
+      StagePointerWithinEntries: assert (32'(dut.stage0_q) < Entries);
+      if (stage != '0) TrackedPassIsValid: assert (pass.valid);
     end
   end
   for (genvar e = 0; e < Entries; e++) begin : g_entry
     always_comb begin
       if (was_reset && (stage != '0) && (kept == entry_t'(e)))
-        KeepsIt: assert ((dut.pass_q[e] == pass) && (dut.bank_q[e] == banks) && (dut.row_q[e][bank] == its_row)
-                         && (dut.b_q[e] == b) && (dut.c_q[e] == c) && (dut.bank_addr_q[e][lane] == bank_addr));
+        TrackedPassKept: assert ((dut.pass_q[e] == pass) && (dut.bank_q[e] == banks) && (dut.row_q[e][bank] == its_row)
+                                 && (dut.b_q[e] == b) && (dut.c_q[e] == c) && (dut.bank_addr_q[e][lane] == bank_addr));
     end
   end
   for (genvar s = 0; s <= Last; s++) begin : g_stage
     always_comb begin
-      if (was_reset && stage[s]) InItsEntry: assert (at[s] == kept);
+      if (was_reset && stage[s]) StageEntryMatchesTrackedPass: assert (at[s] == kept);
       if (was_reset && entered[s]) begin
-        RowsAreInMemory: assert (!dut.bank_q[at[s]][bank] || (dut.row_q[at[s]][bank] < NumRows));
-        PairsOfBanks:    assert (!on_object(dut.pass_q[at[s]].op)
-                                 || ((dut.bank_q[at[s]] & FirstOfPair) == ((dut.bank_q[at[s]] >> 1) & FirstOfPair)));
+        StageRowsLieInMemory:  assert (!dut.bank_q[at[s]][bank] || (dut.row_q[at[s]][bank] < NumRows));
+        MbarrierBanksArePairs: assert (!on_object(dut.pass_q[at[s]].op)
+                                       || ((dut.bank_q[at[s]] & FirstOfPair) == ((dut.bank_q[at[s]] >> 1) & FirstOfPair)));
         // It was read as it was then.
-        if ((s != 0) && on_word[s]) ReadThen: assert (read[s] == was[s]);
+        if ((s != 0) && on_word[s]) ReadWordMatchesHistory: assert (read[s] == was[s]);
       end
     end
   end
 
   if (Forwarding) begin : g_forward
-    always_comb if (was_reset) HoldsNothing: assert (!hazard_o);
+    always_comb if (was_reset) ForwardingHasNoHazard: assert (!hazard_o);
     for (genvar s = 0; s < Last; s++) begin : g_step
       always_comb begin
         if (was_reset) begin
-          WrittenSince: assert (was[s] == ((dut.g_forward.written_q[s][bank] && on_row[Last+1+s])
-                                           ? dut.g_forward.word_written_q[at[Last+1+s]][bank]
-                                           : was[s+1]));
+          ForwardedWordMatchesHistory: assert (was[s] == ((dut.g_forward.written_q[s][bank] && on_row[Last+1+s])
+                                                          ? dut.g_forward.word_written_q[at[Last+1+s]][bank]
+                                                          : was[s+1]));
         end
       end
     end
@@ -226,18 +228,18 @@ module pipe_proof
       else if (advance_i && pass_i.valid)   waits <= '0;
       else if (advance_i && (waits < Last)) waits <= waits + 1;
     end
-    always_comb if (was_reset) HoldsForSoLong: assert (!hazard_o || (waits < Last));
+    always_comb if (was_reset) HazardEndsWithinLatency: assert (!hazard_o || (waits < Last));
     for (genvar s = 0; s <= Last; s++) begin : g_behind
       always_comb begin
         if (was_reset) begin
-          NothingEnters: assert ((s >= 32'(waits)) || !entered[s]);
-          if ((s != 0) && entered[s] && on_word[s]) StaysAsRead: assert (was[s] == value);
+          StagesEmptyWhilePassWaits: assert ((s >= 32'(waits)) || !entered[s]);
+          if ((s != 0) && entered[s] && on_word[s]) ReadWordUnchanged: assert (was[s] == value);
         end
       end
       for (genvar ahead = s + 1; ahead <= Last; ahead++) begin : g_ahead
         always_comb begin
           if (was_reset && entered[s] && entered[ahead] && on_word[s] && on_word[ahead])
-            ReadsBehindReaders: assert (only_reads(dut.pass_q[at[ahead]].op));
+            OlderPassToWordOnlyReads: assert (only_reads(dut.pass_q[at[ahead]].op));
         end
       end
     end

@@ -4,7 +4,7 @@
 /// induction over one clock, for any bank and any lane.
 ///
 /// Holes: that a favoured lane which waits is selected is `grouper`'s; that only CAST.SPIN passes are counted is
-/// `OnlySpinMovesTheFavour`.
+/// `PriorityMovesOnSpinOnly`.
 module spin_proof
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
@@ -76,21 +76,22 @@ module spin_proof
     // Of any successive passes, as many as a lane is held, the lane asks in one once it has asked.
     if (passes && (since != '0)) assume (asks_i || (silent + 1 < Hold));
     if (was_reset) begin
-      if (en_i) FavoursAsTheCountSays:
+      if (en_i) PriorityLaneMatchesCount:
         assert (16'(favoured_o[bank]) == (holds ? count / (2 * Hold) : count % Lanes));
-      if (passes && asks_i && !favoured) SelectedInARow: assert (unlucky + 1 < Hold + Lanes);
-      if (passes && !selected) SelectedAtLast: assert (since + 1 < Period);
+      if (passes && asks_i && !favoured) PersistentLaneSelectedInTime: assert (unlucky + 1 < Hold + Lanes);
+      if (passes && !selected) RecurringLaneSelectedInTime: assert (since + 1 < Period);
     end
   end
 
   // What induction needs.
   always_comb begin
     if (was_reset) begin
-      Counts:      assert ((16'(dut.turn_q[bank]) == count) && (count < Period) && (lane < Lanes));
-      ComesCloser: assert ((unlucky < Hold + Lanes) && (unlucky + to_favour < Hold + Lanes));
+      TurnMatchesPassCount:          assert ((16'(dut.turn_q[bank]) == count) && (count < Period) && (lane < Lanes));
+      PriorityWithinPersistentBound: assert ((unlucky < Hold + Lanes) && (unlucky + to_favour < Hold + Lanes));
       if (since != '0) begin
-        EndsInTime:   assert ((since < Period) && (since + to_end <= Period));
-        SilentIfHeld: assert ((silent <= since) && ((count < begins) || (count >= begins + Hold) || (silent >= count - begins)));
+        PriorityWithinRecurringBound: assert ((since < Period) && (since + to_end <= Period));
+        SilentWhilePriorityHeld:
+          assert ((silent <= since) && ((count < begins) || (count >= begins + Hold) || (silent >= count - begins)));
       end
     end
   end

@@ -91,24 +91,24 @@ module waiters_proof
     assume (was_reset || !rst_ni);
     assume (!enter_i || (free_o && (limit_i != '0)));
     if (was_reset) begin
-      CountsPlaces: assert ((8'($countones(dut.taken)) == held) && (free_o == (held < 8'(NumWaiters))));
-      Answers:      assert ((wake_valid_o == stands) && (leave_o == ((ready_o != '0) && (!stands || wake_ready_i))));
+      TakenPlacesMatchCount:   assert ((8'($countones(dut.taken)) == held) && (free_o == (held < 8'(NumWaiters))));
+      WakeUpAndLeaveMatchSpec: assert ((wake_valid_o == stands) && (leave_o == ((ready_o != '0) && (!stands || wake_ready_i))));
       // In the table as long as it is to be, and as what.
       if (state == Waits) begin
-        IsSuspended:  assert (suspended_o[place] && !ready_o[place]);
-        HasItsLimit:  assert ((dut.left_q[place] == left) && (left != '0));
+        WaitingRequestIsSuspended: assert (suspended_o[place] && !ready_o[place]);
+        CyclesLeftMatchLimit:      assert ((dut.left_q[place] == left) && (left != '0));
       end
-      if (state == Complete) WakesUp:  assert (ready_o[place] && dut.woken_q[place] && !suspended_o[place]);
-      if (state == TimedOut) TimesOut: assert (ready_o[place] && !dut.woken_q[place] && !suspended_o[place]);
-      if ((state == Waits) || ready) IsItself: assert (dut.waiter_q[place] == request);
-      if (state == Complete) ToldItsLanes: assert (answer == request.mask);
-      if (state == TimedOut) ToldNone:     assert (answer == '0);
+      if (state == Complete) CompletedRequestIsWoken: assert (ready_o[place] && dut.woken_q[place] && !suspended_o[place]);
+      if (state == TimedOut) ExpiredRequestTimesOut:  assert (ready_o[place] && !dut.woken_q[place] && !suspended_o[place]);
+      if ((state == Waits) || ready) WaiterMatchesRequest: assert (dut.waiter_q[place] == request);
+      if (state == Complete) CompletedAnswerHasAllLanes: assert (answer == request.mask);
+      if (state == TimedOut) TimeoutAnswerHasNoLane:     assert (answer == '0);
       // At the port, until it is taken.
-      if (state == AtPort) StandsAtThePort: assert (wake_valid_o && (wake_tag_o == request.tag) && (wake_pred_o == answer));
+      if (state == AtPort) WakeUpStableUntilTaken: assert (wake_valid_o && (wake_tag_o == request.tag) && (wake_pred_o == answer));
       // Its place is not given to another request.
-      if (((state == Waits) || ready) && enter_i) PlaceIsItsOwn: assert (dut.vacant != place);
-      if (ready && leave_o && !is_answered) ComesCloser: assert (behind(dut.next) < behind(dut.last_q));
-      if (ready && is_answered) LeavesAsItself: assert (leave_slot_o == request.slot);
+      if (((state == Waits) || ready) && enter_i) OccupiedPlaceNotReused: assert (dut.vacant != place);
+      if (ready && leave_o && !is_answered) AnswerTurnComesCloser: assert (behind(dut.next) < behind(dut.last_q));
+      if (ready && is_answered) LeaveSlotMatchesRequest: assert (leave_slot_o == request.slot);
     end
   end
 endmodule : waiters_proof

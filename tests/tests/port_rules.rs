@@ -137,9 +137,9 @@ fn what_waits_and_stays_is_taken() {
 #[test]
 fn an_offer_that_is_withdrawn_is_found() {
     let rows = [
-        (Port::Warp, "WarpOfferStays", (|i| i.req_valid = 0) as Change),
-        (Port::Cluster, "ClusterOfferStays", |i| i.cl_valid = 0),
-        (Port::Table, "CtaOfferStays", |i| i.cta_valid = 0),
+        (Port::Warp, "WarpValidStableUntilReady", (|i| i.req_valid = 0) as Change),
+        (Port::Cluster, "ClusterOfferStableUntilReady", |i| i.cl_valid = 0),
+        (Port::Table, "CtaOfferStableUntilReady", |i| i.cta_valid = 0),
     ];
     for (port, assertion, withdraw) in rows {
         let mut bench = Bench::waiting(port);
@@ -170,7 +170,7 @@ fn an_offer_that_changes_is_found() {
         change(&mut bench.i);
         let found = bench.until_taken(Port::Warp);
         assert!(found.is_err(), "{what}");
-        says(found, "WarpTakenAsOffered");
+        says(found, "WarpPayloadStableUntilReady");
         // RTL that follows is given the offer once; that it changed, it must learn all the same.
         let mut bench = Bench::following().waits(Port::Warp);
         change(&mut bench.i);
@@ -178,11 +178,11 @@ fn an_offer_that_changes_is_found() {
         assert!(matches!(found, Err(Failure::FollowerDiverged(_))), "{what}: {found:?}");
     }
     let rows: [(Port, &str, Change); 5] = [
-        (Port::Cluster, "ClusterOfferStays", |i| i.cl_addr ^= 4),
-        (Port::Cluster, "ClusterOfferStays", |i| i.cl_b ^= 1 << 127),
-        (Port::Table, "CtaOfferStays", |i| i.cta_enable ^= 1),
-        (Port::Table, "CtaOfferStays", |i| i.cta_size ^= 1 << 24),
-        (Port::Table, "CtaOfferStays", |i| i.cta_rank ^= 1),
+        (Port::Cluster, "ClusterOfferStableUntilReady", |i| i.cl_addr ^= 4),
+        (Port::Cluster, "ClusterOfferStableUntilReady", |i| i.cl_b ^= 1 << 127),
+        (Port::Table, "CtaOfferStableUntilReady", |i| i.cta_enable ^= 1),
+        (Port::Table, "CtaOfferStableUntilReady", |i| i.cta_size ^= 1 << 24),
+        (Port::Table, "CtaOfferStableUntilReady", |i| i.cta_rank ^= 1),
     ];
     for (port, assertion, change) in rows {
         let mut bench = Bench::waiting(port);
@@ -225,7 +225,7 @@ fn another_request_with_the_tag_of_a_wait_is_found() {
     for (first, second) in
         [(Op::MbarTryWait, Op::Load), (Op::Load, Op::MbarTryWait), (Op::MbarTryWait, Op::MbarTryWait)]
     {
-        says(again(first, second), "TagOfAWaitIsItsOwn");
+        says(again(first, second), "TryWaitTagUnique");
     }
     again(Op::Load, Op::Cas).expect("answers come in order");
 }

@@ -398,7 +398,7 @@ fn unfair_selection_is_found(name: &str, patch: Patch, loads: usize) {
     let c = &named.config;
     // An assertion would speak up first.
     let silent =
-        self::patch("atoms_spin.sv", "`ATOMS_ASSERT(OnlySpinMovesTheFavour,", "`ATOMS_COVER(FavourMoves,");
+        self::patch("atoms_spin.sv", "`ATOMS_ASSERT(PriorityMovesOnSpinOnly,", "`ATOMS_COVER(PriorityMoves,");
     let library = plant(name, &named, &[patch, silent]);
     // Two warps take turns: lane 1 of the first asks where the counter, as it steps, favours 0 and 2.
     let masks = (0..100).map(|at| if at % 2 == 0 { 0b0111 } else { 0b1101 });

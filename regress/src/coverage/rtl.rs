@@ -362,7 +362,7 @@ mod tests {
             ("atoms_unit",    "atoms_unit",                            "Full",      "atoms_unit.Full"),
             ("atoms_fifo",    "atoms_unit.u_warp_queue",               "HeadWraps", "atoms_fifo[u_warp_queue].HeadWraps"),
             ("atoms_pipe",    "atoms_unit.u_pipe.g_forward.g_from[1]", "Forwards",  "atoms_pipe.Forwards[1]"),
-            ("atoms_pipe",    "atoms_unit.u_pipe.g_hold",              "Holds",     "atoms_pipe.Holds"),
+            ("atoms_pipe",    "atoms_unit.u_pipe.g_hold",              "Hazard",    "atoms_pipe.Hazard"),
         ];
         for (module, hierarchy, label, name) in cases {
             assert_eq!(cover_name(&cover(module, hierarchy, label)), name);

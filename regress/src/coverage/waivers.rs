@@ -2,11 +2,11 @@
 //!
 //! ```toml
 //! [[waiver]]
-//! bin = "conflict[cas.*, 32]"        # a bin by its name; `*` stands for anything
+//! bin = "conflict[cas.*, 32]"              # a bin by its name; `*` stands for anything
 //! reason = "..."
 //!
 //! [[waiver]]
-//! cover = "atoms_pipe.Holds[*]"      # a cover property by its name
+//! cover = "atoms_pipe.HazardWithStage[*]"  # a cover property by its name
 //! reason = "..."
 //!
 //! [[waiver]]

@@ -14,7 +14,7 @@ use crate::triage::death::Death;
 
 /// What tells a bucket from the others: kind of failure, what shows it, operation.
 ///
-/// Printed as `mismatch probe.wr_data ATOMS.MAX`, `oracle rd ATOMS.ADD`, `assertion PipeWritesOnlyWhatItReads`,
+/// Printed as `mismatch probe.wr_data ATOMS.MAX`, `oracle rd ATOMS.ADD`, `assertion PipeWritesOnlyReadBanks`,
 /// `stuck`, `crash signal 6`. A *raw* signature is that of the failure as it was met, a *final* one that of its
 /// smallest case.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]

@@ -17,7 +17,7 @@ package atoms_cfg_pkg;
   parameter bit Forwarding = 1'b1;
   /// Which lane of a bank's group goes first: 0 the lowest, 1 the highest, 2 rotating.
   parameter int unsigned WinnerPolicy = 0;
-  /// CAST.SPIN requests to a group that favour one lane: num_lanes to 4096, a power of two.
+  /// CAST.SPIN requests to a group that give priority to one lane: num_lanes to 4096, a power of two.
   parameter int unsigned SpinHold = 128;
   /// 1 merges lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.
   parameter bit MergeRed = 1'b0;

@@ -23,8 +23,8 @@ module atoms_grouper
   input  bank_addrs_t bank_addr_i,
   /// First lane in the rotating order.
   input  lane_t      rotate_i,
-  /// Lane that CAST.SPIN selects on each bank if it waits there (spec 5.4).
-  input  lanes_t     favoured_i,
+  /// Priority lane of each bank: CAST.SPIN selects the lane if the lane waits there (spec 5.4).
+  input  lanes_t     priority_lane_i,
   /// Lanes that get their result from this pass.
   output lane_mask_t served_o,
   /// Lanes that perform their operation: all served, but for CAST.SPIN one of each group.
@@ -40,7 +40,7 @@ module atoms_grouper
   function automatic void walk(output bank_mask_t taken, output lanes_t lane, output rows_t row,
                                output lane_mask_t win, input lane_mask_t pending,
                                input bank_addrs_t bank_addrs, input lane_t rotate, input logic spin,
-                               input lanes_t favoured);
+                               input lanes_t priority_lane);
     /*verilator no_inline_task*/
     lane_t             l;
     bank_addr_t        bank_addr;
@@ -57,7 +57,7 @@ module atoms_grouper
     end
     if (spin) begin
       for (int unsigned b = 0; b < NumBanks; b++) begin
-        l         = favoured[b];
+        l         = priority_lane[b];
         bank_addr = bank_addrs[l];
         if (pending[l] && (bank_t'(bank_addr.bank) == bank_t'(b))) winner[b] = l;
       end
@@ -109,7 +109,7 @@ module atoms_grouper
     row_o    = '0;
     if (pending_i != '0) begin
       walk(taken_o, winner, row_o, win_o, pending_i, bank_addr_i, rotate_i,
-           op_i == OpCastSpin, favoured_i);
+           op_i == OpCastSpin, priority_lane_i);
       served_o = win_o;
       lane_o   = winner;
       if (op_i == OpCastSpin) served_o = pending_i;

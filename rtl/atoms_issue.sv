@@ -80,7 +80,7 @@ module atoms_issue
   logic       coalesce, last, fire, spins, spin_fire;
   lane_mask_t served, win, asked;
   bank_mask_t taken;
-  lanes_t     lane, favoured;
+  lanes_t     lane, priority_lane;
   rows_t      row;
 
   assign coalesce  = coalesces(op_q, red_q);
@@ -95,7 +95,7 @@ module atoms_issue
     .coalesce_i (coalesce),
     .bank_addr_i (bank_addr_q),
     .rotate_i (rotate_q),
-    .favoured_i (favoured),
+    .priority_lane_i (priority_lane),
     .served_o (served),
     .win_o    (win),
     .taken_o  (taken),
@@ -104,12 +104,12 @@ module atoms_issue
   );
 
   atoms_spin u_spin (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .en_i       (spins),
-    .fire_i     (spin_fire),
-    .taken_i    (taken),
-    .favoured_o (favoured)
+    .clk_i           (clk_i),
+    .rst_ni          (rst_ni),
+    .en_i            (spins),
+    .fire_i          (spin_fire),
+    .taken_i         (taken),
+    .priority_lane_o (priority_lane)
   );
 
   atoms_operands u_operands (

@@ -97,10 +97,10 @@ package atoms_pkg;
   typedef row_t   [NumBanks-1:0] rows_t;
   typedef lane_t                 lanes_t [NumBanks];
 
-  /// Favours lanes of one bank in CAST.SPIN (spec 5.4). Counts as one number, `step` in front.
+  /// Counter of one bank that gives the priority lane of CAST.SPIN (spec 5.4). One number, `step` at the low end.
   typedef struct packed {
-    lane_t                       lane;   // favoured while `hold` is high
-    logic                        hold;   // low: the favoured lane is `step` modulo NumLanes
+    lane_t                       lane;   // priority lane while `hold` is high
+    logic                        hold;   // low: the priority lane is `step` modulo NumLanes
     logic [$clog2(SpinHold)-1:0] step;
   } spin_turn_t;
   typedef spin_turn_t            spin_turns_t [NumBanks];

@@ -1,6 +1,6 @@
 `include "atoms_assert.svh"
 
-/// The lane that CAST.SPIN favours on each bank (spec 5.4). Mirror: `model/src/spin.rs`.
+/// Priority lane of CAST.SPIN on each bank (spec 5.4). Mirror: `model/src/spin.rs`.
 ///
 /// A counter a bank, moved by the CAST.SPIN passes on it and by nothing else. SpinHold of them go from
 /// lane to lane, which ends a loop of one warp soon; the next SpinHold stay with one lane, which no
@@ -12,7 +12,7 @@ module atoms_spin
 (
   /// Clock: registers change at its rising edge.
   input  logic       clk_i,
-  /// Synchronous, active low. Favours lane 0 everywhere.
+  /// Synchronous, active low. Lane 0 is the priority lane of every bank.
   input  logic       rst_ni,
   /// The request at issue, or the last one there, is a CAST.SPIN. Low keeps the output at zero.
   input  logic       en_i,
@@ -20,16 +20,16 @@ module atoms_spin
   input  logic       fire_i,
   /// Banks of that pass, by the bank of the first word.
   input  bank_mask_t taken_i,
-  /// The favoured lane of each bank, which need not be among those that wait.
-  output lanes_t     favoured_o
+  /// Priority lane of each bank. The lane need not wait on the bank.
+  output lanes_t     priority_lane_o
 );
   spin_turns_t turn_q, turn_d;
 
-  /// The favoured lane by a counter.
-  function automatic void favour(output lanes_t favoured, input spin_turns_t turn);
+  /// Priority lane of each bank, from the counter of the bank.
+  function automatic void prioritize(output lanes_t priority_lane, input spin_turns_t turn);
     /*verilator no_inline_task*/
     for (int unsigned b = 0; b < NumBanks; b++) begin
-      favoured[b] = turn[b].hold ? turn[b].lane : lane_t'(turn[b].step);
+      priority_lane[b] = turn[b].hold ? turn[b].lane : lane_t'(turn[b].step);
     end
   endfunction
 
@@ -41,8 +41,8 @@ module atoms_spin
   endfunction
 
   always_comb begin
-    favoured_o = '{default: '0};
-    if (en_i) favour(favoured_o, turn_q);
+    priority_lane_o = '{default: '0};
+    if (en_i) prioritize(priority_lane_o, turn_q);
   end
 
   always_comb begin

@@ -49,8 +49,8 @@ pub struct Config {
     pub forwarding: bool,
     /// Which lane of a bank's group goes first.
     pub winner_policy: WinnerPolicy,
-    /// CAST.SPIN requests to a group for which its counter favours one lane, and for which it goes from lane to
-    /// lane in between (spec 5.4): `num_lanes` to 4096, a power of two.
+    /// CAST.SPIN requests to a group that give priority to one lane. As many requests in between give priority to
+    /// one lane after the other (spec 5.4). From `num_lanes` to 4096, a power of two.
     pub spin_hold: u32,
     /// Merge lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.
     pub merge_red: bool,
@@ -188,7 +188,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter { name: "rmw_latency",   rtl_name: "RmwLatency",   kind: ParameterKind::Number(1, 8, false), summary: "Clock edges from reading a bank to writing it: 1 to 8.", get: |c| c.rmw_latency, set: |c, v| c.rmw_latency = v },
     Parameter { name: "forwarding",    rtl_name: "Forwarding",   kind: ParameterKind::Flag, summary: "1 forwards words on their way to a bank; 0 holds back a pass that would need one.", get: |c| u32::from(c.forwarding), set: |c, v| c.forwarding = v != 0 },
     Parameter { name: "winner_policy", rtl_name: "WinnerPolicy", kind: ParameterKind::Choice(POLICIES), summary: "Which lane of a bank's group goes first: 0 the lowest, 1 the highest, 2 rotating.", get: |c| c.winner_policy as u32, set: |c, v| c.winner_policy = WinnerPolicy::ALL[v as usize] },
-    Parameter { name: "spin_hold",     rtl_name: "SpinHold",     kind: ParameterKind::Number(2, 4096, true), summary: "CAST.SPIN requests to a group that favour one lane: num_lanes to 4096, a power of two.", get: |c| c.spin_hold, set: |c, v| c.spin_hold = v },
+    Parameter { name: "spin_hold",     rtl_name: "SpinHold",     kind: ParameterKind::Number(2, 4096, true), summary: "CAST.SPIN requests to a group that give priority to one lane: num_lanes to 4096, a power of two.", get: |c| c.spin_hold, set: |c, v| c.spin_hold = v },
     Parameter { name: "merge_red",     rtl_name: "MergeRed",     kind: ParameterKind::Flag, summary: "1 merges lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.", get: |c| u32::from(c.merge_red), set: |c, v| c.merge_red = v != 0 },
     Parameter { name: "merge_arrive",  rtl_name: "MergeArrive",  kind: ParameterKind::Flag, summary: "1 merges lanes that arrive once at one mbarrier object.", get: |c| u32::from(c.merge_arrive), set: |c, v| c.merge_arrive = v != 0 },
     Parameter { name: "num_waiters",   rtl_name: "NumWaiters",   kind: ParameterKind::Number(1, 32, false), summary: "Requests that MBAR.TRY_WAIT can suspend at once: 1 to 32.", get: |c| c.num_waiters, set: |c, v| c.num_waiters = v },

@@ -12,9 +12,9 @@ use crate::lanes::{lanes, lanes_downwards};
 use crate::port::{MAX_BANKS, MAX_LANES};
 use crate::spin::SpinTurns;
 
-/// What becomes of the lanes of one bank that do not win.
+/// Fate of the lanes of one bank that do not win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Conflict {
+pub(crate) enum ConflictPolicy {
     /// They wait for a later pass.
     Replay,
     /// They fail at once: CAST.SPIN (spec 5.1).
@@ -49,7 +49,7 @@ impl Schedule {
 pub(crate) fn grouper(
     config: &Config,
     pending: u32,
-    conflict: Conflict,
+    conflict_policy: ConflictPolicy,
     bank_addrs: &BankAddrs,
     rotate: u32,
     spin: &SpinTurns,
@@ -57,8 +57,8 @@ pub(crate) fn grouper(
 ) {
     let bank_of = |lane| bank_addrs.first.bank(lane);
     *schedule = Schedule::EMPTY;
-    match conflict {
-        Conflict::Replay => {
+    match conflict_policy {
+        ConflictPolicy::Replay => {
             let mut group = Group::default();
             walk(config, pending, rotate, |lane| group.meet(lane, bank_of(lane)));
             schedule.served[0] = group.first;
@@ -74,10 +74,10 @@ pub(crate) fn grouper(
             });
             schedule.first = schedule.served;
         }
-        Conflict::Fail => {
+        ConflictPolicy::Fail => {
             let mut group = Group::default();
             walk(config, pending, rotate, |lane| {
-                if spin.favoured(config, bank_of(lane)) == lane {
+                if spin.priority_lane(config, bank_of(lane)) == lane {
                     group.meet(lane, bank_of(lane));
                 }
             });
@@ -86,7 +86,7 @@ pub(crate) fn grouper(
             schedule.served[0] = pending;
             schedule.passes = 1;
         }
-        Conflict::Coalesce => {
+        ConflictPolicy::Coalesce => {
             let mut waiting = pending;
             while waiting != 0 {
                 let (mut group, mut served, mut row_of) = (Group::default(), 0, [0; MAX_BANKS]);

@@ -10,7 +10,7 @@ use crate::agen::{BankAddrs, Meta, agen};
 use crate::config::Config;
 use crate::cta_table::CtaTable;
 use crate::fifo::Fifo;
-use crate::grouper::{Conflict, Schedule, grouper};
+use crate::grouper::{ConflictPolicy, Schedule, grouper};
 use crate::lanes::{FirstWords, banks, lanes};
 use crate::operands::{BankWork, Operands, operands};
 use crate::port::{MAX_BANKS, MAX_LANES};
@@ -149,7 +149,7 @@ pub(crate) struct Issue {
     pending: u32,
     rotate: u32,
     spin: SpinTurns,
-    conflict: Conflict,
+    conflict_policy: ConflictPolicy,
     bank_addrs: BankAddrs,
     // All passes of the request, and the one at hand: functions of the registers above, made once
     // when they change.
@@ -169,7 +169,7 @@ impl Issue {
             pending: 0,
             rotate: 0,
             spin: SpinTurns::RESET,
-            conflict: Conflict::Replay,
+            conflict_policy: ConflictPolicy::Replay,
             bank_addrs: BankAddrs { first: FirstWords::NONE, row: [0; MAX_LANES] },
             schedule: Schedule::EMPTY,
             pass: Pass::NONE,
@@ -265,7 +265,7 @@ impl Issue {
         table: &CtaTable,
     ) {
         if fire {
-            if self.conflict == Conflict::Fail {
+            if self.conflict_policy == ConflictPolicy::Fail {
                 for lane in lanes(self.pass.win) {
                     self.spin.fire(config, self.bank_addrs.first.bank(lane));
                 }
@@ -319,15 +319,23 @@ impl Issue {
             valid: true,
             ..Pass::NONE
         };
-        self.conflict = match self.pass.kind {
-            Some((Op::CastSpin, _)) => Conflict::Fail,
+        self.conflict_policy = match self.pass.kind {
+            Some((Op::CastSpin, _)) => ConflictPolicy::Fail,
             Some((op, _)) if op.coalesces(meta.red, config.merge_red, config.merge_arrive) => {
-                Conflict::Coalesce
+                ConflictPolicy::Coalesce
             }
-            Some(_) | None => Conflict::Replay,
+            Some(_) | None => ConflictPolicy::Replay,
         };
-        let (conflict, bank_addrs) = (self.conflict, &self.bank_addrs);
-        grouper(config, self.pending, conflict, bank_addrs, self.rotate, &self.spin, &mut self.schedule);
+        let (conflict_policy, bank_addrs) = (self.conflict_policy, &self.bank_addrs);
+        grouper(
+            config,
+            self.pending,
+            conflict_policy,
+            bank_addrs,
+            self.rotate,
+            &self.spin,
+            &mut self.schedule,
+        );
     }
 
     /// The next pass of the request here.
@@ -338,8 +346,8 @@ impl Issue {
                 let number = usize::from(pass.passes) & (MAX_LANES - 1);
                 pass.served = self.schedule.served[number];
                 let first = self.schedule.first[number];
-                let coalesce = self.conflict == Conflict::Coalesce;
-                pass.win = if self.conflict == Conflict::Fail { first } else { pass.served };
+                let coalesce = self.conflict_policy == ConflictPolicy::Coalesce;
+                pass.win = if self.conflict_policy == ConflictPolicy::Fail { first } else { pass.served };
                 operands(op, size, coalesce, pass.served, first, &self.bank_addrs, lanes, &mut self.work);
                 pass.asked = if op.asks_phase() {
                     lanes.b.iter().enumerate().fold(0, |asked, (lane, b)| asked | (*b as u32 >> 31) << lane)
@@ -367,7 +375,7 @@ impl Issue {
             pending,
             rotate,
             spin,
-            conflict: _,
+            conflict_policy: _,
             bank_addrs,
             schedule: _,
             pass,

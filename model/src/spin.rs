@@ -1,4 +1,4 @@
-//! The lane that CAST.SPIN favours on each bank (spec 5.4). Mirror of `rtl/atoms_spin.sv`.
+//! Priority lane of CAST.SPIN on each bank (spec 5.4). Mirror of `rtl/atoms_spin.sv`.
 
 use crate::config::Config;
 use crate::port::MAX_BANKS;
@@ -19,8 +19,8 @@ impl SpinTurns {
         self.turn[bank & (MAX_BANKS - 1)] & config.spin_hold != 0
     }
 
-    /// The favoured lane of `bank`, which need not be among those that wait.
-    pub fn favoured(&self, config: &Config, bank: usize) -> usize {
+    /// Priority lane of `bank`. The lane need not wait on the bank.
+    pub fn priority_lane(&self, config: &Config, bank: usize) -> usize {
         let turn = self.turn[bank & (MAX_BANKS - 1)];
         let lane = if self.holds(config, bank) { turn / (2 * config.spin_hold) } else { turn };
         (lane & (config.num_lanes - 1)) as usize
@@ -36,11 +36,11 @@ impl SpinTurns {
     pub(crate) fn registers(&self, config: &Config, see: &mut impl SeeRegister) {
         let SpinTurns { turn } = self;
         for (bank, turn) in turn.iter().enumerate().take(config.num_banks as usize) {
-            let hold = config.spin_hold;
+            let spin_hold = config.spin_hold;
             let fields = [
-                ("lane", turn / (2 * hold)),
-                ("hold", u32::from(turn & hold != 0)),
-                ("step", turn & (hold - 1)),
+                ("lane", turn / (2 * spin_hold)),
+                ("hold", u32::from(turn & spin_hold != 0)),
+                ("step", turn & (spin_hold - 1)),
             ];
             for (field, value) in fields {
                 see.see(format_args!("u_issue.u_spin.turn_q[{bank}].{field}"), Some(value.into()));
@@ -53,15 +53,15 @@ impl SpinTurns {
 mod tests {
     use super::*;
 
-    /// Small shapes: lanes and the hold.
+    /// Small shapes: lanes and `spin_hold`.
     const SHAPES: [(u32, u32); 7] = [(2, 2), (2, 4), (4, 4), (4, 8), (8, 8), (8, 16), (16, 16)];
 
-    /// The lanes favoured in one turn of the counter.
-    fn favoured(num_lanes: u32, spin_hold: u32) -> Vec<usize> {
+    /// Priority lanes in one turn of the counter.
+    fn priority_lanes(num_lanes: u32, spin_hold: u32) -> Vec<usize> {
         let config = Config { num_lanes, spin_hold, ..Config::default() };
         let mut spin = SpinTurns::RESET;
         let lanes = (0..2 * spin_hold * num_lanes).map(|_| {
-            let lane = spin.favoured(&config, 3);
+            let lane = spin.priority_lane(&config, 3);
             spin.fire(&config, 3);
             lane
         });
@@ -72,19 +72,19 @@ mod tests {
 
     #[test]
     fn the_counter_steps_and_then_holds() {
-        assert_eq!(favoured(2, 4), [0, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1]);
-        assert_eq!(favoured(4, 4)[..16], [0, 1, 2, 3, 0, 0, 0, 0, 0, 1, 2, 3, 1, 1, 1, 1]);
+        assert_eq!(priority_lanes(2, 4), [0, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1]);
+        assert_eq!(priority_lanes(4, 4)[..16], [0, 1, 2, 3, 0, 0, 0, 0, 0, 1, 2, 3, 1, 1, 1, 1]);
     }
 
-    /// Most requests until a lane is favoured that asks in each, over every start.
+    /// Most requests until a lane that asks in each has priority, over every start.
     #[test]
-    fn a_lane_that_always_asks_is_favoured_within_the_first_bound() {
+    fn a_lane_that_always_asks_has_priority_within_the_first_bound() {
         for (num_lanes, spin_hold) in SHAPES {
-            let lanes = favoured(num_lanes, spin_hold);
+            let lanes = priority_lanes(num_lanes, spin_hold);
             let until = |start: usize, lane| {
                 1 + (0..lanes.len())
                     .find(|n| lanes[(start + n) % lanes.len()] == lane)
-                    .expect("each is favoured")
+                    .expect("each has priority")
             };
             let every =
                 (0..lanes.len()).flat_map(|start| (0..num_lanes as usize).map(move |lane| (start, lane)));
@@ -93,16 +93,16 @@ mod tests {
         }
     }
 
-    /// Most requests until a lane is favoured as it asks, counted from one in which it asks, where it chooses
+    /// Most requests until a lane has priority as it asks, counted from one in which it asks, where it chooses
     /// when to ask, and only must not stay away `spin_hold` times in succession. Every way of asking is tried:
     /// from the last start backwards, over twice the bound.
     #[test]
-    fn a_lane_that_asks_now_and_then_is_favoured_within_the_second_bound() {
+    fn a_lane_that_asks_now_and_then_has_priority_within_the_second_bound() {
         for (num_lanes, spin_hold) in SHAPES {
-            let lanes = favoured(num_lanes, spin_hold);
+            let lanes = priority_lanes(num_lanes, spin_hold);
             let bound = lanes.len();
             for lane in 0..num_lanes as usize {
-                // longest[n]: it asked in request n and was not favoured; requests from there to the one in
+                // longest[n]: it asked in request n and had no priority; requests from there to the one in
                 // which it is, the latter counted. A bound that does not hold would reach the end of the table.
                 let end = 4 * bound;
                 let mut longest = vec![0usize; end + spin_hold as usize + 1];
@@ -114,7 +114,7 @@ mod tests {
                     longest[at] = (1..=spin_hold as usize).map(next).max().expect("a gap there is");
                 }
                 let starts = (0..bound).filter(|at| lanes[*at] != lane);
-                let worst = 1 + starts.map(|at| longest[at]).max().expect("it is not always favoured");
+                let worst = 1 + starts.map(|at| longest[at]).max().expect("it does not always have priority");
                 assert!(
                     worst <= bound,
                     "{num_lanes} lanes, hold {spin_hold}, lane {lane}: {worst} of {bound}"

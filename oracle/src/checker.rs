@@ -68,7 +68,7 @@ impl Checker {
         self.waits.set_default_limit(cycles);
     }
 
-    /// Sets for how many requests CAST.SPIN favours a lane, by which its selection is judged from now on
+    /// Sets for how many requests CAST.SPIN gives priority to one lane, by which its selection is judged from now on
     /// (spec 5.4). Until then, it is not.
     pub fn set_spin_hold(&mut self, requests: u32) {
         self.fairness.set_spin_hold(requests.into(), self.geometry.lanes);
@@ -283,7 +283,7 @@ impl Checker {
     }
 
     /// Takes over what was written for requests whose response a reset dropped: `written` belongs to one of them.
-    /// Values are not judged. The requests count for the order of lanes and for the favoured lanes of those behind them.
+    /// Values are not judged. The requests count for the order of lanes and for the priority lanes of those behind them.
     ///
     /// # Errors
     /// When none of them accounts for all that was written.
@@ -469,8 +469,12 @@ impl Checker {
             unit.gather(access, lanes);
             unit.selected = policy.filter(|_| access.op == Op::CastSpin).and_then(|order| {
                 let group = access.key[lanes.trailing_zeros() as usize & 31];
-                let favoured = self.fairness.favoured(group)? as usize;
-                if lanes >> favoured & 1 == 1 { Some(favoured) } else { order.of_lanes(lanes).next() }
+                let priority_lane = self.fairness.priority_lane(group)? as usize;
+                if lanes >> priority_lane & 1 == 1 {
+                    Some(priority_lane)
+                } else {
+                    order.of_lanes(lanes).next()
+                }
             });
             self.judge_unit(&case, &unit, after, &mut values)?;
         }

@@ -3,7 +3,7 @@
 //! A recording does not show the selected lane of a group, but often lanes that were not: a lane beside one that stored,
 //! and a lane that got 0 although its comparison would have matched. How often that happens to a lane in
 //! requests to one group is counted, and held against the two bounds of the clause. Where every request since reset is
-//! known, so is the favoured lane.
+//! known, so is the priority lane.
 
 use std::collections::HashMap;
 
@@ -59,8 +59,8 @@ impl Fairness {
         self.groups.clear();
     }
 
-    /// The favoured lane of a group in the next request to it, if all requests before were told.
-    pub(crate) fn favoured(&self, group: u32) -> Option<u64> {
+    /// Priority lane of a group in the next request to the group, if all requests before were told.
+    pub(crate) fn priority_lane(&self, group: u32) -> Option<u64> {
         let (spin_hold, lanes) = self.shape?;
         let requests = self.groups.get(&group).map_or(0, |group| group.requests);
         let counter = requests % (2 * spin_hold * lanes);

@@ -3,7 +3,7 @@
 /// first lane of their bank; of joined stores the lowest lane is the winner (spec 3.5). CAST.SPIN serves every lane, and
 /// selects exactly one of each bank (spec 5.1 to 5.3).
 ///
-/// Holes: that a lane once served waits no more is `issue`'s; fairness of the favoured lane is `spin`'s.
+/// Holes: that a lane once served waits no more is `issue`'s; fairness of the priority lane is `spin`'s.
 module grouper_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -14,7 +14,7 @@ module grouper_proof
   input logic        joined,
   input bank_addrs_t bank_addr,
   input lane_t       rotate,
-  input lanes_t      favoured,
+  input lanes_t      priority_lane,
   /// Any two lanes.
   input lane_t       one, other,
   /// Any bank.
@@ -25,20 +25,20 @@ module grouper_proof
   lanes_t     lane;
   rows_t      row;
   atoms_grouper dut (.pending_i(pending), .op_i(op), .coalesce_i(joined), .bank_addr_i(bank_addr), .rotate_i(rotate),
-                     .favoured_i(favoured), .served_o(served), .win_o(win), .taken_o(taken), .lane_o(lane), .row_o(row));
+                     .priority_lane_i(priority_lane), .served_o(served), .win_o(win), .taken_o(taken), .lane_o(lane), .row_o(row));
 
   bank_t bank;
   lane_t winner;
-  logic  same_bank, same_row, spin, favoured_waits, favours;
+  logic  same_bank, same_row, spin, priority_waits, by_priority;
   lane_t wished;
-  assign bank      = bank_t'(bank_addr[one].bank);
-  assign winner    = lane[bank];
-  assign same_bank = bank == bank_t'(bank_addr[other].bank);
-  assign same_row  = bank_addr[one].row == bank_addr[other].row;
-  assign favours   = (op == OpCastSpin) && favoured_waits;
-  assign spin      = (op == OpCastSpin) && !joined;
-  assign wished    = favoured[bank];
-  assign favoured_waits = pending[wished] && (bank_t'(bank_addr[wished].bank) == bank);
+  assign bank           = bank_t'(bank_addr[one].bank);
+  assign winner         = lane[bank];
+  assign same_bank      = bank == bank_t'(bank_addr[other].bank);
+  assign same_row       = bank_addr[one].row == bank_addr[other].row;
+  assign by_priority    = (op == OpCastSpin) && priority_waits;
+  assign spin           = (op == OpCastSpin) && !joined;
+  assign wished         = priority_lane[bank];
+  assign priority_waits = pending[wished] && (bank_t'(bank_addr[wished].bank) == bank);
 
   /// Place of a lane in the order of the winner policy: the first goes first.
   function automatic lane_t turn(lane_t number);
@@ -73,12 +73,12 @@ module grouper_proof
       RowMatchesWinner:       assert (row[bank] == row_t'(bank_addr[winner].row));
       if (spin) begin
         SpinServesAllLanes:           assert (served[one]);
-        PriorityLaneWins:             assert (!favoured_waits || (winner == wished));
+        PriorityLaneWins:             assert (!priority_waits || (winner == wished));
       end
       if (joined && (op == OpStore)) begin
         JoinedStoreRowIsFirstInOrder: assert (early);
         JoinedStoreWinnerIsLowest:    assert (!served[one] || (winner <= one));
-      end else if (!favours) WinnerIsFirstInOrder: assert (turn(winner) <= turn(one));
+      end else if (!by_priority) WinnerIsFirstInOrder: assert (turn(winner) <= turn(one));
     end
     if ((one != other) && win[one] && win[other] && same_bank) OneWinnerPerBankUnlessJoined: assert (joined && same_row);
     if (joined && pending[one] && pending[other] && same_bank && same_row)

@@ -1,9 +1,9 @@
-/// The favoured lane of each bank is the one that the specification computes from the number of CAST.SPIN passes on the bank
-/// since reset, and no other pass moves it. A lane that asks in every pass is favoured in one of the first SpinHold + NumLanes,
-/// and a lane that asks at least once in any SpinHold passes is favoured in one of the first 2 * SpinHold * NumLanes (spec 5.4). By
-/// induction over one clock, for any bank and any lane.
+/// The priority lane of each bank is the one that the specification computes from the number of CAST.SPIN passes on the bank
+/// since reset, and no other pass moves it. A lane that asks in every pass has priority in one of the first SpinHold + NumLanes, and
+/// a lane that asks at least once in any SpinHold passes has priority in one of the first 2 * SpinHold * NumLanes (spec 5.4).
+/// By induction over one clock, for any bank and any lane.
 ///
-/// Holes: that a favoured lane which waits is selected is `grouper`'s; that only CAST.SPIN passes are counted is
+/// Holes: that a priority lane which waits is selected is `grouper`'s; that only CAST.SPIN passes are counted is
 /// `PriorityMovesOnSpinOnly`.
 module spin_proof
   import atoms_cfg_pkg::*;
@@ -21,20 +21,20 @@ module spin_proof
   input lane_t      any_lane_i
 );
   localparam logic [15:0] Hold = SpinHold, Lanes = NumLanes, Period = 2 * SpinHold * NumLanes;
-  lanes_t favoured_o;
+  lanes_t priority_lane_o;
   atoms_spin dut (.*);
 
   logic        was_reset = 1'b0;
   bank_t       bank;
   logic [15:0] lane;
   logic [15:0] count;      // passes on the bank, modulo the period
-  logic [15:0] unlucky;    // successive passes in which the lane asked and was not favoured
+  logic [15:0] unlucky;    // successive passes in which the lane asked and had no priority
   logic [15:0] since;      // passes since it asked first and has not been selected
   logic [15:0] silent;     // successive passes in which it did not ask
-  logic        passes, favoured, selected;
-  assign passes   = fire_i && taken_i[bank];
-  assign favoured = 16'(favoured_o[bank]) == lane;
-  assign selected = favoured && asks_i;
+  logic        passes, prioritized, selected;
+  assign passes      = fire_i && taken_i[bank];
+  assign prioritized = 16'(priority_lane_o[bank]) == lane;
+  assign selected    = prioritized && asks_i;
 
   always_ff @(posedge clk_i) begin
     was_reset <= was_reset || !rst_ni;
@@ -49,25 +49,25 @@ module spin_proof
       silent  <= '0;
     end else if (passes) begin
       count   <= (count == Period - 1) ? '0 : count + 1;
-      unlucky <= (asks_i && !favoured) ? unlucky + 1 : '0;
+      unlucky <= (asks_i && !prioritized) ? unlucky + 1 : '0;
       since   <= selected ? '0 : (asks_i || (since != '0)) ? since + 1 : '0;
       silent  <= asks_i ? '0 : silent + 1;
     end
   end
 
-  // Passes until the lane is favoured, none if it is now: at its turn among all, or as soon as a lane has been held.
-  logic [15:0] step, to_turn, to_favour, begins, to_end;
+  // Passes until the lane has priority, none if it has priority now: at its turn among all, or as soon as a lane has been held.
+  logic [15:0] step, to_turn, to_priority, begins, to_end;
   logic        holds;
   always_comb begin
-    step      = count % Hold;
-    holds     = (count / Hold) % 2 == 1;
-    begins    = 2 * Hold * lane + Hold;    // count at which the lane is held
-    to_turn   = (lane + Lanes - count % Lanes) % Lanes;
-    to_favour = holds ? ((count / (2 * Hold) == lane) ? '0 : Hold - step + lane)
-                      : (step + to_turn < Hold)       ? to_turn
-                      : (count / (2 * Hold) == lane)  ? Hold - step
-                                                      : 2 * Hold - step + lane;
-    to_end    = (count < begins + Hold) ? begins + Hold - count : begins + Hold + Period - count;
+    step        = count % Hold;
+    holds       = (count / Hold) % 2 == 1;
+    begins      = 2 * Hold * lane + Hold;    // count at which the lane is held
+    to_turn     = (lane + Lanes - count % Lanes) % Lanes;
+    to_priority = holds ? ((count / (2 * Hold) == lane) ? '0 : Hold - step + lane)
+                        : (step + to_turn < Hold)       ? to_turn
+                        : (count / (2 * Hold) == lane)  ? Hold - step
+                                                        : 2 * Hold - step + lane;
+    to_end      = (count < begins + Hold) ? begins + Hold - count : begins + Hold + Period - count;
   end
 
   always_comb begin
@@ -77,8 +77,8 @@ module spin_proof
     if (passes && (since != '0)) assume (asks_i || (silent + 1 < Hold));
     if (was_reset) begin
       if (en_i) PriorityLaneMatchesCount:
-        assert (16'(favoured_o[bank]) == (holds ? count / (2 * Hold) : count % Lanes));
-      if (passes && asks_i && !favoured) PersistentLaneSelectedInTime: assert (unlucky + 1 < Hold + Lanes);
+        assert (16'(priority_lane_o[bank]) == (holds ? count / (2 * Hold) : count % Lanes));
+      if (passes && asks_i && !prioritized) PersistentLaneSelectedInTime: assert (unlucky + 1 < Hold + Lanes);
       if (passes && !selected) RecurringLaneSelectedInTime: assert (since + 1 < Period);
     end
   end
@@ -87,7 +87,7 @@ module spin_proof
   always_comb begin
     if (was_reset) begin
       TurnMatchesPassCount:          assert ((16'(dut.turn_q[bank]) == count) && (count < Period) && (lane < Lanes));
-      PriorityWithinPersistentBound: assert ((unlucky < Hold + Lanes) && (unlucky + to_favour < Hold + Lanes));
+      PriorityWithinPersistentBound: assert ((unlucky < Hold + Lanes) && (unlucky + to_priority < Hold + Lanes));
       if (since != '0) begin
         PriorityWithinRecurringBound: assert ((since < Period) && (since + to_end <= Period));
         SilentWhilePriorityHeld:

@@ -78,15 +78,15 @@ fn run_kernel<M: Machine>(machine: M, folder: &str, kernel: &str, text: &str) ->
     Ok(report)
 }
 
-/// The favoured lane of CAST.SPIN never changes. RTL and model could share that defect; the oracle knows the lane that a
+/// The priority lane of CAST.SPIN never changes. RTL and model could share that defect; the oracle knows the lane that a
 /// kernel of the smoke regression needs.
 #[test]
 #[ignore = "nightly: another bug of a kind"]
-fn a_favoured_lane_that_never_changes_is_rejected_in_a_kernel() {
+fn a_priority_lane_that_never_changes_is_rejected_in_a_kernel() {
     let named = config("small");
     let find = "after[b] = spin_turn_t'(turn[b] + taken[b]);";
     let patch = Patch { file: "atoms_spin.sv", find, replace: "after[b] = turn[b];" };
-    let library = plant("frozen-favour", &named, &[patch]);
+    let library = plant("frozen-priority", &named, &[patch]);
     let rtl = library.instantiate().expect("it is loaded");
     let machine = RtlMachine::new(rtl, named.config).expect("it comes out of reset");
     let ran = run_kernel(machine, "tests/kernels", "retry_reversed", "sm_70.sass");

@@ -694,7 +694,7 @@ fn lanes_are_served_in_order(name: &str, rule: &str, orders: [[u32; 3]; 3]) {
             }
         }
     }
-    // 5.4: after reset lane 0 is favoured; where it does not ask, the lane that would go first is selected.
+    // 5.4: after reset lane 0 has priority; where it does not ask, the lane that would go first is selected.
     let without = WarpRequest { mask: spin.mask & !1, ..spin.clone() };
     let first = orders[0].into_iter().find(|lane| *lane != 0).expect("two other lanes ask");
     for (request, lane) in [(spin, 0), (without, first)] {

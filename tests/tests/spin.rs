@@ -123,12 +123,12 @@ macro_rules! test_each_policy {
 }
 
 #[test]
-fn the_favoured_lane_goes_before_the_policy_if_it_asks() {
-    // From reset: step 0 to 3 favours lanes 0 to 3, then lane 0 is held for four.
+fn the_priority_lane_goes_before_the_policy_if_it_asks() {
+    // From reset: step 0 to 3 gives priority to lanes 0 to 3, then lane 0 is held for four.
     let asks = [0b1111, 0b1101, 0b1101, 0b0110, 0b1110, 0b1111, 0b1000, 0b1111, 0b1111];
     #[rustfmt::skip]
     const SELECTED: [(WinnerPolicy, [u32; 9]); 3] = [
-        //                        favoured 0  1  2  3  0  0  0  0  0
+        //                   priority lane 0  1  2  3  0  0  0  0  0
         (WinnerPolicy::Lowest,            [0, 0, 2, 1, 1, 0, 3, 0, 0]),
         (WinnerPolicy::Highest,           [0, 3, 2, 2, 3, 0, 3, 0, 0]),
         // The start is lane 0, 1, 2, 3, 0, ...
@@ -168,7 +168,7 @@ fn only_cast_spin_on_the_bank_moves_the_counter() {
         ("of one lane",                     request(c, Op::CastSpin, Size::U32, 0b1000),  2),
         ("a 64-bit one on the pair",        all(Op::CastSpin, Size::U64),                 2),
     ];
-    for (rule, between, favoured) in rows {
+    for (rule, between, priority_lane) in rows {
         let case = case(&named, vec![spin(), between, spin()]);
         let got = selected(&mut model_of(*c), &case);
         let observed = match got {
@@ -176,7 +176,7 @@ fn only_cast_spin_on_the_bank_moves_the_counter() {
             Err(failure) => panic!("{rule}: {failure}"),
         };
         let last = observed.last().expect("three were answered").1;
-        assert_eq!(last, 1 << favoured, "{rule}");
+        assert_eq!(last, 1 << priority_lane, "{rule}");
     }
 }
 
@@ -338,7 +338,7 @@ fn handover(way: Way, beside: &str) -> String {
     )
 }
 
-/// Loops of one warp end within a budget, whichever the policy and whatever else they ask for: without a favoured
+/// Loops of one warp end within a budget, whichever the policy and whatever else they ask for: without a priority
 /// lane, the first of these never ends in `default`, the second neither in `rotating`.
 fn handovers_end(name: &str) {
     // Four links. Alone in its loop, a CAST.SPIN is selected within 160 tries; beside another one to the same group,
@@ -400,7 +400,7 @@ fn unfair_selection_is_found(name: &str, patch: Patch, loads: usize) {
     let silent =
         self::patch("atoms_spin.sv", "`ATOMS_ASSERT(PriorityMovesOnSpinOnly,", "`ATOMS_COVER(PriorityMoves,");
     let library = plant(name, &named, &[patch, silent]);
-    // Two warps take turns: lane 1 of the first asks where the counter, as it steps, favours 0 and 2.
+    // Two warps take turns: lane 1 of the first asks where the counter, as it steps, gives priority to 0 and 2.
     let masks = (0..100).map(|at| if at % 2 == 0 { 0b0111 } else { 0b1101 });
     let one_in_two = name == "no_lane_is_held";
     let warps = masks.map(|mask| if one_in_two { mask } else { 0b1111 }).flat_map(|mask| {
@@ -430,7 +430,7 @@ const fn patch(file: &'static str, find: &'static str, replace: &'static str) ->
 
 test_each! {
     mod unfair_selection: unfair_selection_is_found;
-    the_favoured_lane_is_never_selected(patch("atoms_grouper.sv", "if (spin) begin", "if (1'b0) begin"), 0)
+    the_priority_lane_is_never_selected(patch("atoms_grouper.sv", "if (spin) begin", "if (1'b0) begin"), 0)
     #[ignore = "nightly: another bug of a kind"]
     the_counters_stand_still(patch("atoms_spin.sv", "else if (fire_i) begin", "else if (1'b0) begin"), 0)
     // As many loads as bring the counter round to where it was.

@@ -266,7 +266,7 @@ const CASES: &[Case] = &[
     }, &[("spin", "u32, both, stored"), ("compare", "CAST.SPIN, u32, some, some at one address"),
         ("favour", "lowest first, goes from lane to lane, first by the policy too"), ("winner", "")]),
     ("a selected lane that fails beside one that would store", "default", |rig| {
-        // The second request favours lane 1, which does not ask, and the third lane 2.
+        // Lane 1 has priority in the second request and does not ask; lane 2 has priority in the third.
         let spin = || of(Op::CastSpin, WORD).lane(0, 0, 7).lane(2, 128, 0);
         rig.alone(&[of(Op::CastSpin, WORD).lane(0, 0, 7), spin(), spin()]);
     }, &[("spin", "u32, no losers, failed; u32, at other addresses, stored; u32, at other addresses, failed while a loser would match"),

@@ -90,7 +90,7 @@ fn a_missing_reset_leaves_a_case() {
     assert!(case.requests() == 2 && case.changes.iter().any(|change| change.reset == 1), "{case:#?}");
 }
 
-/// A frozen rotation of the lane that CAST.SPIN favours.
+/// A priority lane of CAST.SPIN that never changes.
 #[test]
 fn an_unfair_selection_leaves_a_case() {
     let case = leaves_a_case("default", "atoms_spin.sv", "turn_q <= turn_d;", MutationOperator::Dropped);

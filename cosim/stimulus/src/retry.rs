@@ -101,10 +101,10 @@ impl RetryLoops {
     /// Draws warps, what stands in their loops, and the order of the chain.
     fn next_round(&mut self) {
         let rng = &mut self.rng;
-        let hold = self.config.spin_hold;
-        let warps = rng.random_range(1..=MOST_WARPS.min(hold as usize));
+        let spin_hold = self.config.spin_hold;
+        let warps = rng.random_range(1..=MOST_WARPS.min(spin_hold as usize));
         // Every warp tries at least once in any so many requests to the group.
-        let others = rng.random_range(0..=MOST_OTHERS.min(hold / warps as u32 - 1));
+        let others = rng.random_range(0..=MOST_OTHERS.min(spin_hold / warps as u32 - 1));
         self.warps.clear();
         for warp in 0..warps {
             let mut lanes: Vec<u32> = (0..self.config.num_lanes).collect();

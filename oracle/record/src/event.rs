@@ -90,7 +90,7 @@ pub struct TraceHeader {
     pub geometry: Geometry,
     /// Limit, in cycles, of waits that name none, if they are to be judged (spec 6.10).
     pub try_wait_limit: Option<u64>,
-    /// For how many CAST.SPIN requests a lane is favoured, if that is to be judged (spec 5.4).
+    /// Number of CAST.SPIN requests for which one lane has priority, if that is to be judged (spec 5.4).
     pub spin_hold: Option<u32>,
     /// The unit recorded, if it is one of ours.
     pub unit: Option<DeclaredUnit>,

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use atoms_record::check_trace;
 
-/// Four lanes and four banks, with the limit 1000 and a hold of 4.
+/// Four lanes and four banks, with the limit 1000 and a `spin_hold` of 4.
 const SHAPE: &str = r#""atoms_trace":1,"lanes":4,"banks":4,"rows":64,"try_wait_limit":1000,"spin_hold":4"#;
 
 /// The message about a recording of these lines, `accepted` where it is right. `policy` declares our unit.
@@ -131,28 +131,28 @@ fn spin(lanes: &[u32], matching: &[u32], old: u32, stores: Option<u32>) -> Strin
     )
 }
 
-/// The favoured lane of a group in each of its requests after reset, of four lanes with a hold of 4 (spec 5.4).
-const FAVOURED: [u32; 36] = [
+/// Priority lane of a group in each of its requests after reset, of four lanes with a `spin_hold` of 4 (spec 5.4).
+const PRIORITY_LANES: [u32; 36] = [
     0, 1, 2, 3, 0, 0, 0, 0, 0, 1, 2, 3, 1, 1, 1, 1, 0, 1, 2, 3, 2, 2, 2, 2, 0, 1, 2, 3, 3, 3, 3, 3, 0, 1, 2,
     3,
 ];
 
 #[test]
-fn the_favoured_lane_is_selected() {
+fn the_priority_lane_is_selected() {
     let all = [0, 1, 2, 3];
     let lines = |selected: &[u32]| -> Vec<String> {
         (0..).zip(selected).map(|(old, lane)| spin(&all, &all, old, Some(*lane))).collect()
     };
-    assert_eq!(judged(Some("lowest"), &lines(&FAVOURED)), "accepted");
-    for wrong in 0..FAVOURED.len() {
-        let mut selected = FAVOURED;
+    assert_eq!(judged(Some("lowest"), &lines(&PRIORITY_LANES)), "accepted");
+    for wrong in 0..PRIORITY_LANES.len() {
+        let mut selected = PRIORITY_LANES;
         selected[wrong] ^= 1;
-        let (line, lane, right) = (wrong + 3, selected[wrong], FAVOURED[wrong]);
+        let (line, lane, right) = (wrong + 3, selected[wrong], PRIORITY_LANES[wrong]);
         let says = format!(
             "line {line}: lane {lane} reports a store in bank group 0, where lane {right} at 0x0 is selected (spec 5.4)"
         );
         assert_eq!(judged(Some("lowest"), &lines(&selected)), says);
-        // Of four requests that favour one lane, the bounds need one.
+        // Of four requests that give priority to one lane, the bounds need one.
         if wrong % 8 >= 4 {
             assert_eq!(judged(None, &lines(&selected[..=wrong])), "accepted", "request {wrong}");
         }
@@ -160,7 +160,7 @@ fn the_favoured_lane_is_selected() {
 }
 
 #[test]
-fn the_policy_selects_where_the_favoured_lane_does_not_ask() {
+fn the_policy_selects_where_the_priority_lane_does_not_ask() {
     for (policy, selected) in [("lowest", 1), ("highest", 3), ("rotating", 1)] {
         for lane in [1, 2, 3] {
             let said = judged(Some(policy), &[spin(&[1, 2, 3], &[1, 2, 3], 0, Some(lane))]);

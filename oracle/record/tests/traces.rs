@@ -261,7 +261,7 @@ proptest! {
         req in request(PART, 32, 30), resp in response(), slot in any::<u8>(), ur in any::<u32>(),
         after in prop::option::of(prop::collection::vec((any::<u32>(), any::<u32>()), 0..4)),
         moment in prop::option::of((any::<u64>(), any::<u64>(), any::<Option<u64>>())),
-        limit in any::<Option<u64>>(), hold in prop::option::of(1u32..), (number, cycle, pred) in any::<(u64, u64, u32)>(),
+        limit in any::<Option<u64>>(), spin_hold in prop::option::of(1u32..), (number, cycle, pred) in any::<(u64, u64, u32)>(),
         words in prop::collection::vec((0u32..128, any::<u32>()), 0..4), xor_hash in any::<bool>(),
         policy in prop::option::of(prop::sample::select(vec![GoesFirst::Lowest, GoesFirst::Highest, GoesFirst::Rotating])),
     ) {
@@ -279,7 +279,7 @@ proptest! {
             merge_red: xor_hash,
             merge_arrive: !xor_hash,
         });
-        let header = TraceHeader { geometry, try_wait_limit: limit, spin_hold: hold, unit };
+        let header = TraceHeader { geometry, try_wait_limit: limit, spin_hold, unit };
         let mut writer = TraceWriter::new(Vec::new(), &header).unwrap();
         let after = after.clone();
         let exchange = Exchange { request: req.clone(), response: Some(resp), after, moment, accepted: limit };

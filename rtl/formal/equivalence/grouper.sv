@@ -1,4 +1,4 @@
-/// What counts of the ports of `atoms_grouper`, at two of them: places of the lanes that wait; lanes that CAST.SPIN favours, of
+/// What counts of the ports of `atoms_grouper`, at two of them: places of the lanes that wait; priority lanes of CAST.SPIN, of
 /// that operation alone; lanes that win, of operations that compare; rows of banks taken.
 module grouper_alike
   import atoms_cfg_pkg::*;
@@ -11,7 +11,7 @@ module grouper_alike
   input  logic        coalesce[2],
   input  bank_addrs_t bank_addr[2],
   input  lane_t       rotate[2],
-  input  lanes_t      favoured[2],
+  input  lanes_t      priority_lane[2],
   input  lane_mask_t  served[2], win[2],
   input  bank_mask_t  taken[2],
   input  lanes_t      lane[2],
@@ -34,7 +34,7 @@ module grouper_alike
       if (served[0][l])  driven = driven && taken[0][bank_t'(bank_addr[0][l].bank)];
     end
     for (int unsigned b = 0; b < NumBanks; b++) begin
-      if ((pending[0] != '0) && (op[0] == OpCastSpin)) given = given && (favoured[0][b] == favoured[1][b]);
+      if ((pending[0] != '0) && (op[0] == OpCastSpin)) given = given && (priority_lane[0][b] == priority_lane[1][b]);
       driven = driven && (lane[0][b] == lane[1][b]) && (!taken[0][b] || (row[0][b] == row[1][b]));
       // A bank is taken by a lane that is served there.
       driven = driven && (!taken[0][b] || (served[0][lane[0][b]] && (bank_t'(bank_addr[0][lane[0][b]].bank) == bank_t'(b))));
@@ -53,7 +53,7 @@ module grouper_equivalence
   input logic        coalesce[2],
   input bank_addrs_t bank_addr[2],
   input lane_t       rotate[2],
-  input lanes_t      favoured[2]
+  input lanes_t      priority_lane[2]
 );
   lane_mask_t served[2], win[2];
   bank_mask_t taken[2];
@@ -61,10 +61,10 @@ module grouper_equivalence
   rows_t      row[2];
   logic       given, driven;
   atoms_grouper gold (.pending_i(pending[0]), .op_i(op[0]), .coalesce_i(coalesce[0]), .bank_addr_i(bank_addr[0]),
-                      .rotate_i(rotate[0]), .favoured_i(favoured[0]), .served_o(served[0]), .win_o(win[0]),
+                      .rotate_i(rotate[0]), .priority_lane_i(priority_lane[0]), .served_o(served[0]), .win_o(win[0]),
                       .taken_o(taken[0]), .lane_o(lane[0]), .row_o(row[0]));
   atoms_grouper_altered gate (.pending_i(pending[1]), .op_i(op[1]), .coalesce_i(coalesce[1]), .bank_addr_i(bank_addr[1]),
-                              .rotate_i(rotate[1]), .favoured_i(favoured[1]), .served_o(served[1]), .win_o(win[1]),
+                              .rotate_i(rotate[1]), .priority_lane_i(priority_lane[1]), .served_o(served[1]), .win_o(win[1]),
                               .taken_o(taken[1]), .lane_o(lane[1]), .row_o(row[1]));
   grouper_alike alike (.*);
   always_comb begin

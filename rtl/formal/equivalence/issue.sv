@@ -60,12 +60,12 @@ module issue_equivalence
   );
   grouper_alike u_grouper_alike (
     .pending, .op('{gold.op_q, gate.op_q}), .coalesce('{gold.coalesce, gate.coalesce}), .bank_addr, .rotate,
-    .favoured('{gold.favoured, gate.favoured}), .served('{gold.served, gate.served}), .win('{gold.win, gate.win}),
+    .priority_lane('{gold.priority_lane, gate.priority_lane}), .served('{gold.served, gate.served}), .win('{gold.win, gate.win}),
     .taken('{gold.taken, gate.taken}), .lane('{gold.lane, gate.lane}), .row('{gold.row, gate.row}),
     .given(grouper_given), .driven(grouper_driven)
   );
   spin_alike u_spin_alike (
-    .en('{gold.spins, gate.spins}), .fire('{gold.spin_fire, gate.spin_fire}), .taken('{gold.taken, gate.taken}), .favoured('{gold.favoured, gate.favoured}),
+    .en('{gold.spins, gate.spins}), .fire('{gold.spin_fire, gate.spin_fire}), .taken('{gold.taken, gate.taken}), .priority_lane('{gold.priority_lane, gate.priority_lane}),
     .given(spin_given), .driven(spin_driven)
   );
   operands_alike u_operands_alike (
@@ -89,7 +89,7 @@ module issue_equivalence
     assume (!grouper_given || grouper_driven);
     assume (!operands_given || operands_driven);
     if (was_reset) begin
-      // The lanes that are favoured come from registers: what counts is what was given in earlier cycles.
+      // The priority lanes come from registers: what counts is what was given in earlier cycles.
       assume (spin_driven);
       if (rst_ni) assert (spin_given && operands_given);
     end

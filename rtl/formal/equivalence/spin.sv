@@ -1,11 +1,11 @@
-/// What counts of the ports of `atoms_spin`, at two of them: banks of a pass that leaves; the lanes favoured, while it is enabled.
+/// What counts of the ports of `atoms_spin`, at two of them: banks of a pass that leaves; the priority lanes, while it is enabled.
 module spin_alike
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
 (
   input  logic       en[2], fire[2],
   input  bank_mask_t taken[2],
-  input  lanes_t     favoured[2],
+  input  lanes_t     priority_lane[2],
   /// They are given the same.
   output logic       given,
   /// They drive the same, if they were given the same ever since reset.
@@ -15,7 +15,7 @@ module spin_alike
     given  = (fire[0] == fire[1]) && (!fire[0] || (taken[0] == taken[1]));
     driven = 1'b1;
     for (int unsigned b = 0; b < NumBanks; b++) begin
-      if (en[0] && en[1]) driven = driven && (favoured[0][b] == favoured[1][b]);
+      if (en[0] && en[1]) driven = driven && (priority_lane[0][b] == priority_lane[1][b]);
     end
   end
 endmodule : spin_alike
@@ -30,10 +30,10 @@ module spin_equivalence
   input logic       en[2], fire[2],
   input bank_mask_t taken[2]
 );
-  lanes_t favoured[2];
+  lanes_t priority_lane[2];
   logic   given, driven;
-  atoms_spin gold (.clk_i, .rst_ni, .en_i(en[0]), .fire_i(fire[0]), .taken_i(taken[0]), .favoured_o(favoured[0]));
-  atoms_spin_altered gate (.clk_i, .rst_ni, .en_i(en[1]), .fire_i(fire[1]), .taken_i(taken[1]), .favoured_o(favoured[1]));
+  atoms_spin gold (.clk_i, .rst_ni, .en_i(en[0]), .fire_i(fire[0]), .taken_i(taken[0]), .priority_lane_o(priority_lane[0]));
+  atoms_spin_altered gate (.clk_i, .rst_ni, .en_i(en[1]), .fire_i(fire[1]), .taken_i(taken[1]), .priority_lane_o(priority_lane[1]));
   spin_alike alike (.*);
 
   logic was_reset = 1'b0;

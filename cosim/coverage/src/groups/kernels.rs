@@ -102,12 +102,13 @@ table! {
 
     /// What the counter of the group does.
     values Counter { Steps = "goes from lane to lane", Holds = "holds one lane", }
-    /// The favoured lane of a group that several lanes ask.
-    values Favoured { First = "first by the policy too", Behind = "behind another by the policy", Away = "does not ask", }
-    cover Favour "favour" (policy: Policy, counter: Counter, favoured_lane: Favoured)
-    "The favoured lane goes before the one that the policy lets go first, and only if it asks." "5.4";
+    // Saved coverage and waivers name this group `favour` and its dimension `favoured_lane`.
+    /// Priority lane of a group that several lanes ask.
+    values PriorityLane { First = "first by the policy too", Behind = "behind another by the policy", Away = "does not ask", }
+    cover SpinPriority "favour" (policy: Policy, counter: Counter, favoured_lane: PriorityLane)
+    "The priority lane goes before the one that the policy lets go first, and only if it asks." "5.4";
     |config| policy == Policy::of_config(config)
-        && (favoured_lane != Favoured::Away || config.num_lanes > 2);
+        && (favoured_lane != PriorityLane::Away || config.num_lanes > 2);
 }
 
 impl Class {

@@ -20,7 +20,7 @@ macro_rules! every_group {
     ($with:ident) => { $with! {
     Operation Decode Lanes LaneAlone Conflict Addresses SameAddress Merging Crossbar Winner Rotation Hash
     WideAccess SubWord StoreOverlay Address Offset Slot Tags TagReuse
-    Values Arithmetic Compare CompareWords DistinctWords StoredWords Spin Favour
+    Values Arithmetic Compare CompareWords DistinctWords StoredWords Spin SpinPriority
     FaultLane FaultMix Misalignment OutOfRange PartEdge Bystander ClusterIllegal
     Neighbours Forward ForwardWidth Hazard Stall StallFill Turns
     BackPressure ClusterResponses Hold Queue ResetInside CtaWrite CtaPart CtaNeighbour AllocationSize CtaBackToBack CtaWait CtaSuspended

@@ -29,7 +29,7 @@ use atoms_monitor::{AtIssue, Cycle, InFlight, LastStage, PassIssued};
 use atoms_ops::Op;
 use atoms_stimulus::request::WarpRequest;
 
-use crate::groups::kernels::{Counter, Favour, Favoured};
+use crate::groups::kernels::{Counter, PriorityLane, SpinPriority};
 use crate::groups::objects::{CompletingOp, Completions};
 use crate::groups::pipeline::{
     Behind, Contest, Cycles, Hazard, Held, Neighbours, Relation, Stall, StallFill, Stalled, Turns, Writer,
@@ -59,7 +59,7 @@ pub struct Sampler {
     requests: InFlightRequests,
     /// Lane on each bank, for each of the last [`APART`] passes by their serial number.
     winners: [Winners; APART as usize],
-    /// Lanes that CAST.SPIN favours.
+    /// Priority lanes of CAST.SPIN.
     spin: SpinTurns,
     /// Steps of the pipeline, from [`APART`]: a word that was never written counts as written in step 0.
     step: u32,
@@ -268,7 +268,7 @@ impl Sampler {
             self.hits.hit(Neighbours, (first_kind, kind, relation, (first.port, request.port)));
         }
         if request.kind.is_some_and(|(op, _)| op == Op::CastSpin) {
-            favours(&self.config, &mut self.hits, request, &mut self.spin, pass.first_lane);
+            sample_spin_priority(&self.config, &mut self.hits, request, &mut self.spin, pass.first_lane);
         } else if request.conflicts.degree > 1 {
             contenders(&self.config, &mut self.hits, request, pass.first_lane, &self.winners[at(pass)]);
         }
@@ -372,16 +372,22 @@ fn port_of(cluster: bool) -> Port {
     if cluster { Port::Cluster } else { Port::Warp }
 }
 
-/// A CAST.SPIN leaves issue: which lane is favoured on each bank that several lanes want. Each counter moves on.
+/// Samples the priority lane on each bank that several lanes of a CAST.SPIN want, and moves the counters on.
 #[inline(never)] // one operation of many
-fn favours(config: &Config, hits: &mut Hits, request: &InFlightRequest, spin: &mut SpinTurns, rotate: u8) {
+fn sample_spin_priority(
+    config: &Config,
+    hits: &mut Hits,
+    request: &InFlightRequest,
+    spin: &mut SpinTurns,
+    rotate: u8,
+) {
     let Some((_, size)) = request.kind else { return };
     let words = Width::new(size).banks();
     let policy = Policy::of_config(config);
     for group in banks(request.taken) {
         let (lanes, bank) = (request.groups[group], group * words);
         if lanes.count_ones() > 1 {
-            let favoured = spin.favoured(config, bank) as u32;
+            let priority_lane = spin.priority_lane(config, bank) as u32;
             let from_start = lanes >> (rotate & 31) << (rotate & 31);
             let first = match policy {
                 Policy::Lowest => lanes.trailing_zeros(),
@@ -390,12 +396,12 @@ fn favours(config: &Config, hits: &mut Hits, request: &InFlightRequest, spin: &m
                 Policy::Rotating => from_start.trailing_zeros(),
             };
             let counter = if spin.holds(config, bank) { Counter::Holds } else { Counter::Steps };
-            let favoured_lane = match lanes >> favoured & 1 {
-                0 => Favoured::Away,
-                _ if favoured == first => Favoured::First,
-                _ => Favoured::Behind,
+            let place = match lanes >> priority_lane & 1 {
+                0 => PriorityLane::Away,
+                _ if priority_lane == first => PriorityLane::First,
+                _ => PriorityLane::Behind,
             };
-            hits.hit(Favour, (policy, counter, favoured_lane));
+            hits.hit(SpinPriority, (policy, counter, place));
         }
         spin.fire(config, bank);
     }

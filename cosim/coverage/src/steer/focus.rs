@@ -218,9 +218,9 @@ steer! {
             kernels::Losers::Both => &[Spread::SameBank, Spread::FewWords],
         });
     }
-    kernels::Favour [f, p, (_, _, lane)] {
+    kernels::SpinPriority [f, p, (_, _, lane)] {
         p.spread = Weights::only(&[Spread::SameBank, Spread::Conflict, Spread::Contention]);
-        if lane == kernels::Favoured::Away {
+        if lane == kernels::PriorityLane::Away {
             p.lanes = Weights::only(&[Lanes::Two, Lanes::Few]);
         }
         f.ops.push(Op::CastSpin);

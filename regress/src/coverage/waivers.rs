@@ -28,6 +28,7 @@ use atoms_model::Config;
 use fs_err as fs;
 use serde::Deserialize;
 
+use super::renamed;
 use super::rtl::{RtlItem, RtlMap};
 use crate::coverage::summary::Gate;
 use atoms_coverage::{Map, Model};
@@ -261,6 +262,7 @@ impl Waiver {
                 Target::Bin(pattern)
             }
             (None, Some(pattern), None) => {
+                let pattern = renamed::current(pattern);
                 check_cover(&pattern, sources)?;
                 Target::Cover(pattern)
             }

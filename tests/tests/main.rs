@@ -14,6 +14,7 @@ mod mbarrier_properties;
 mod mbarrier_ptx;
 mod memory_end;
 mod modules;
+mod mutant_lists;
 mod planted;
 mod points;
 mod port_rules;

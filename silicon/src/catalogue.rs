@@ -2,6 +2,7 @@
 
 use fastrand::Rng;
 
+use crate::experiment;
 use crate::instruction::{ACCESSES, ATOMICS, LOOPS, Meaning, TestInstruction};
 use crate::program::{Spread, TestProgram};
 use crate::programs::barrier;
@@ -9,7 +10,6 @@ use crate::programs::cases::{Asked, of_cases};
 use crate::programs::draw;
 use crate::programs::kernel::Spelled;
 use crate::programs::timing;
-use crate::question;
 
 const CASES: usize = 20;
 
@@ -45,7 +45,7 @@ const BEFORE_CLUSTERS: usize = 9;
 
 /// All programs for a seed: questions first, then behaviour, then timing, so that a run cut short has what matters.
 pub fn programs(seed: u64) -> Vec<TestProgram> {
-    let mut programs = question::programs();
+    let mut programs = experiment::programs();
     programs.extend(behaviour(seed));
     programs.extend(timing::programs());
     programs

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::answer::Answered;
 use crate::capture::{Capture, CaptureHeader, ProgramOutcome};
+use crate::experiment;
 use crate::judge::{self, RefusedAnswer, ReplayDifference};
 use crate::program::Reading;
-use crate::question;
 use crate::replay;
 use crate::times::{self, Fit, MeasuredTime};
 
@@ -124,7 +124,7 @@ pub fn judge(capture: &Capture) -> CaptureReport {
         programs,
         oracle,
         replayed: None,
-        answers: question::answers(capture, &timings),
+        answers: experiment::answers(capture, &timings),
         fits: times::fits(&timings),
         timings,
     }

@@ -1,4 +1,4 @@
-//! Questions that only silicon settles: for each an experiment.
+//! Experiments for questions that only silicon settles.
 
 use crate::answer::{self, Answered};
 use crate::capture::{Capture, ProgramOutcome, ProgramRecord};
@@ -19,8 +19,8 @@ struct Line {
     state_of: Option<usize>,
 }
 
-/// An experiment with an answer of its own in the report.
-pub(crate) struct Question {
+/// Experiment with an answer of its own in the report.
+pub(crate) struct Experiment {
     pub(crate) name: &'static str,
     asks: &'static str,
     clauses: &'static [&'static str],
@@ -52,8 +52,8 @@ const fn asked(instruction: &'static str, state_of: usize) -> Line {
 
 /// Every question about behaviour; those about time are answered from the timed programs. No two stand side by side whose
 /// answer may be a fault: after three programs in a row that lose the GPU a run ends.
-pub(crate) const QUESTIONS: &[Question] = &[
-    Question {
+pub(crate) const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
         name: "expect_tx to zero with nothing pending",
         asks: "does an expect_tx that brings the tx-count to 0 with nothing pending complete the phase",
         clauses: &["6.3", "6.4"],
@@ -69,7 +69,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         answer: |steps, case| answer::phase_completes(steps, case, 4),
     },
-    Question {
+    Experiment {
         name: "words of an object through two phases",
         asks: "what do the 64 bits of an object hold, bit 0 and the lock included",
         clauses: &["6.2", "6.6"],
@@ -88,7 +88,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         answer: answer::objects,
     },
-    Question {
+    Experiment {
         name: "a live object in memory",
         asks: "does a load see an object that is live, and does a store change it",
         clauses: &["6.9"],
@@ -107,7 +107,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         answer: answer::objects,
     },
-    Question {
+    Experiment {
         name: "an object after inval",
         asks: "does an object that was invalidated go on with what is in memory",
         clauses: &["6.9"],
@@ -125,7 +125,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         answer: answer::objects,
     },
-    Question {
+    Experiment {
         name: "an arrive at a word that is no object",
         asks: "what does an arrive at a word that no init made an object",
         clauses: &["6.9"],
@@ -134,7 +134,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         lines: &[one("mbarrier.arrive", |_| 0), INVAL],
         answer: answer::objects,
     },
-    Question {
+    Experiment {
         name: "tx-count in an object",
         asks: "how does the tx-count stand in the 64 bits, and at its limits",
         clauses: &["6.1", "6.2"],
@@ -158,7 +158,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         answer: answer::objects,
     },
-    Question {
+    Experiment {
         name: "states of a noComplete arrive",
         asks: "which lanes does the TMASK word of a noComplete arrive name, and what is the state of each",
         clauses: &["6.6", "6.8"],
@@ -172,7 +172,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         answer: answer::states,
     },
-    Question {
+    Experiment {
         name: "an arrive beyond pending",
         asks: "what becomes of an object that more arrive at than are pending",
         clauses: &["6.9"],
@@ -186,7 +186,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         answer: answer::objects,
     },
-    Question {
+    Experiment {
         name: "a noComplete arrive that completes",
         asks: "does a noComplete arrive that brings pending to 0 complete the phase",
         clauses: &["6.9"],
@@ -200,7 +200,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         answer: |steps, case| answer::phase_completes(steps, case, 2),
     },
-    Question {
+    Experiment {
         name: "a warp that arrives twice as often as expected",
         asks: "does a warp complete two phases in one arrive, when half of it is expected",
         clauses: &["6.3", "6.6"],
@@ -214,7 +214,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         answer: answer::objects,
     },
-    Question {
+    Experiment {
         name: "a tx-count beyond its limit",
         asks: "does the tx-count wrap beyond 2^20 - 1",
         clauses: &["6.1", "6.9"],
@@ -228,7 +228,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         answer: answer::objects,
     },
-    Question {
+    Experiment {
         name: "a warp that arrives once more than expected",
         asks: "does a warp complete a phase in the middle of one arrive",
         clauses: &["6.3", "6.6"],
@@ -242,7 +242,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         answer: answer::objects,
     },
-    Question {
+    Experiment {
         name: "stores to one word",
         asks: "whose value stays when all lanes store to one word, and when they store to its bytes",
         clauses: &["3.5"],
@@ -256,7 +256,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         answer: answer::last_stores,
     },
-    Question {
+    Experiment {
         name: "order of lanes on one word",
         asks: "in which order are the lanes of a warp served on one word",
         clauses: &["4.2"],
@@ -269,7 +269,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         answer: answer::order,
     },
-    Question {
+    Experiment {
         name: "order of lanes in a CAST.SPIN loop",
         asks: "in which order do lanes win whose retry loop is on one word: which lane does CAST.SPIN select",
         clauses: &["5.3", "5.4"],
@@ -285,10 +285,10 @@ pub(crate) const QUESTIONS: &[Question] = &[
 ];
 
 pub(crate) fn programs() -> Vec<TestProgram> {
-    QUESTIONS.iter().map(Question::program).collect()
+    EXPERIMENTS.iter().map(Experiment::program).collect()
 }
 
-impl Question {
+impl Experiment {
     fn program(&self) -> TestProgram {
         let spelled: Vec<Spelled> = self.lines.iter().filter_map(Line::spelled).collect();
         assert_eq!(spelled.len(), self.lines.len(), "every instruction is in a table");
@@ -318,7 +318,7 @@ impl Line {
 /// Every question that a capture answers, and why it does not answer the others.
 pub(crate) fn answers(capture: &Capture, timings: &[MeasuredTime]) -> Vec<Answered> {
     let mut answers = Vec::new();
-    for question in QUESTIONS {
+    for question in EXPERIMENTS {
         let Some(record) = capture.record(question.name) else { continue };
         answers.push(Answered {
             asks: record.program.asks.clone(),

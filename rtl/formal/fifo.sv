@@ -1,7 +1,7 @@
-/// What is pushed into a queue comes to its head once, unaltered, behind all that was pushed before it and before all
-/// that was pushed after it. By induction over one clock.
+/// FIFO order: each entry leaves once, unmodified, after all earlier entries and before all later ones. Proved by induction
+/// over one clock.
 ///
-/// Holes: of three entries of eight bits; that a requester takes what it was shown is not the queue's.
+/// Limits: a queue of three entries of eight bits. That a requester takes the entry it was shown is not a property of the queue.
 module fifo_proof (
   input logic       clk_i,
   input logic       rst_ni,

@@ -140,7 +140,7 @@ fn threads_meet_where_ways_join() {
         ("an if within a loop, and the loop",
          format!("{tid}L: sub.u32 %r1, %r1, 1;\nsetp.eq.s32 %p2, %r1, 4;\n@%p2 bra A; mov.u32 %r2, 1;\n\
                   A: setp.gt.s32 %p1, %r1, 0;\n@%p1 bra L;\nmov.u32 %r3, 2;"), 2),
-        ("nobody waits behind a loop around a lock",
+        ("no reconvergence point after a lock loop",
          "L: atom.shared.cas.b32 %r1, [s], 0, 1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\nmov.u32 %r3, 2;".into(), 0),
         ("a loop that tries the next place each time is no lock",
          "mov.u32 %r1, %tid.x;\nL: atom.shared.cas.b32 %r2, [%r1], 0, 1;\nadd.u32 %r1, %r1, 4;\nsetp.ne.s32 %p1, %r2, 0;\n\

@@ -84,7 +84,7 @@ pub(crate) struct ExploreRunArgs {
     /// calibrate --out` wrote (docs/calibration.md)
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub(crate) gpu: Option<String>,
-    /// Units of work of a kernel, in all or of each thread; without it, a request is one
+    /// Units of work of a kernel, in all or of each thread. Default: one per request
     #[arg(long, value_name = "N|N/thread", requires = "launch")]
     pub(crate) unit: Option<KernelUnit>,
     /// When requests of a trace are offered [default: none]
@@ -123,7 +123,7 @@ pub(crate) struct CostArgs {
     /// Map nothing: figures of the table, or fitted to it. Needs no tools
     #[arg(long, conflicts_with_all = ["period", "limit"])]
     pub(crate) fitted: bool,
-    /// Map a module of yours alone, in place of the unit: the one that the last of these files is called by, packages first
+    /// Map a module of yours instead of the unit. Top module: name of the last file; list packages first
     #[arg(long, value_name = "FILE.sv", value_delimiter = ',', conflicts_with_all = ["config", "set", "modules", "memory_bit", "fitted"])]
     pub(crate) source: Vec<PathBuf>,
     /// Print as JSON

@@ -442,7 +442,7 @@ pub(crate) struct MutateArgs {
     /// What the sample is drawn by
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: u64,
-    /// The first so many stages alone, and no lint
+    /// Run only the first N stages; skip lint
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_000))]
     pub(crate) stages: Option<usize>,
     /// Corpus whose episodes are the last stage; by default that of the checkout

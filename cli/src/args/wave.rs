@@ -61,7 +61,7 @@ pub(crate) struct WaveDiffArgs {
     /// What OTHER calls differently, scopes or signals: `top.rtl=tb.dut`; may be repeated
     #[arg(long, value_name = "OLD=NEW", value_parser = pair('='), conflicts_with = "scopes")]
     pub(crate) rename: Vec<[String; 2]>,
-    /// Compare what stands in front of this signal's rising edges, in place of every change
+    /// Sample at the rising edges of this clock instead of comparing every change
     #[arg(long, value_name = "SIGNAL")]
     pub(crate) clock: Option<String>,
     /// Add this to the times of OTHER, in cycles or with a unit: `3`, `-20ns`

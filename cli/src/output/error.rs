@@ -14,7 +14,7 @@ pub(crate) enum Verdict {
     Agree,
     /// They disagree, or something else came out.
     Disagree,
-    /// The question could not be asked.
+    /// The command could not run.
     NotAsked,
     /// A signal ended it: what a shell says of a command that Ctrl-C ended.
     Interrupted,

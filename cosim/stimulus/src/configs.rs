@@ -27,7 +27,7 @@ pub fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && name.chars().all(letter)
 }
 
-/// Why a configuration is not to be had. A path is that of the file that it is about.
+/// Reason why loading a configuration failed. `path` is the file with the problem.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigsError {
     /// The file cannot be read.

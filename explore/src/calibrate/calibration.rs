@@ -130,7 +130,7 @@ fn gpus() -> BTreeMap<String, Gpu> {
 /// `config`; without it, as the list of GPUs says, or `default`.
 ///
 /// # Errors
-/// When a configuration is not to be had.
+/// A configuration cannot be loaded.
 pub fn calibrate(
     measurements: &[GpuMeasurement],
     rtl_dir: &Path,

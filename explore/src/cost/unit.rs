@@ -26,7 +26,7 @@ pub enum FigureOrigin {
     Mapped,
     /// Mapped and timed earlier on this machine, of the same structure.
     Cached,
-    /// Measured elsewhere, and in the table for a point that is equal in all that matters.
+    /// From the built-in table, at a point with the same relevant parameters.
     Table,
     /// From a formula that is fitted to other points.
     Fitted {
@@ -171,7 +171,7 @@ impl<'q> CostQuestion<'q> {
 pub enum CostStep {
     /// Yosys reads the RTL.
     Elaborating,
-    /// So many modules of so many are done, and these are being mapped.
+    /// Progress: modules done, of total, and the modules being mapped.
     Mapping {
         /// Modules done.
         done: usize,
@@ -229,7 +229,7 @@ pub fn measure(
     UnitCost::of(question, tools.identity.clone(), goal.period_ns, units, modules, path)
 }
 
-/// Maps a module that is not the unit's, alone, with those inside it: `top` of these sources, packages first.
+/// Maps the module `top` of `files`, which need not be the unit's, with its submodules. Packages come first.
 ///
 /// # Errors
 /// [`CostError`]: what a tool could not do; also where a module takes longer than the limit.

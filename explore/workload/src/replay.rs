@@ -330,7 +330,7 @@ impl Stimulus for ReplayStimulus {
             && self.due(event.accepted)
         {
             match &event.offer {
-                // What is before it must be inside, and what is behind it wait.
+                // Drain earlier requests, hold later ones.
                 Offer::Part(part) if i.req_valid | i.cl_valid == 0 => part.drive(i),
                 Offer::Warp(request, fault) if i.req_valid == 0 && self.inside[0] != u64::MAX => {
                     request.drive(i);

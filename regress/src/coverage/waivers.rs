@@ -213,7 +213,7 @@ impl Waivers {
             }
         }
         let stale = self.list.iter().zip(&tally).filter(|(waiver, tally)| match waiver.target {
-            // What no configuration of this plan has says nothing about a bin or a line.
+            // Skip waivers for configurations that are not in the plan.
             Target::Bin(_) | Target::Line { .. } => tally.named > 0 && tally.excused == 0,
             Target::Cover(_) => rtl.is_some() && tally.excused == 0,
         });

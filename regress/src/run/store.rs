@@ -2,7 +2,7 @@
 //!
 //! `results.jsonl` (and `timing.jsonl`, `records.jsonl`) grow by a line a test. `checkpoint.json` says
 //! what the lines up to some place amount to, and is replaced as a whole: whatever ends a run, its
-//! folder holds a whole checkpoint and the lines that belong to it. Going on cuts off what is behind.
+//! folder holds a whole checkpoint and the lines that belong to it. Resuming truncates the file after the last checkpoint.
 //! Each line and each of the other files ends with a checksum over what stands before it.
 
 use std::fs::TryLockError;
@@ -253,7 +253,7 @@ impl Store {
     /// [`StoreError`].
     pub fn create(dir: &Path, header: &RunHeader, records: bool, force: bool) -> Result<Self, StoreError> {
         if dir.exists() {
-            // What a process left that was killed while it wrote the first file is nothing.
+            // Ignore a header that was only partly written.
             let draft = format!(".{HEADER}.");
             let mut names = Vec::new();
             for entry in fs::read_dir(dir)? {

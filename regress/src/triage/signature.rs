@@ -196,7 +196,7 @@ impl Signature {
         }
     }
 
-    /// The same for any operation: of a failure that shows with whatever operation.
+    /// Signature without its operation.
     pub(crate) fn of_any_operation(&self) -> Signature {
         Signature { op: None, ..self.clone() }
     }

@@ -20,7 +20,7 @@ pub(crate) enum Entry<'a> {
 pub(crate) enum Change<'a> {
     /// It has no value yet.
     Unknown,
-    /// It is an event, and happens.
+    /// Event trigger.
     Happens,
     /// It has at most 128 bits.
     Narrow(u128),

@@ -1,4 +1,4 @@
-//! Mutation: who checks the checker.
+//! Mutation testing of the RTL.
 //!
 //! A mutant is the RTL with one small defect ([`Mutant`]). One library of a configuration has them all, each behind a
 //! switch ([`crate::build`]). [`evaluate`] plays recorded runs of the model to each, in stages ([`Stage`]), until RTL and

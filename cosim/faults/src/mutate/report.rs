@@ -1,4 +1,4 @@
-//! The score, and who survives.
+//! Mutation score and surviving mutants.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -148,7 +148,8 @@ impl Report<'_> {
                 self.print_failure(run, &lines)?;
                 Ok(Verdict::Disagree)
             }
-            Err(error) => Err(message!("{error}")),
+            Err(RunError::Port(failure)) => Err(CliError::of(failure)),
+            Err(RunError::Kernel(error)) => Err(message!("{error}")),
         }
     }
 

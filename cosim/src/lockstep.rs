@@ -203,7 +203,7 @@ impl Lockstep {
         Err(Failure::FollowerDiverged(snapshots.pop_front()))
     }
 
-    /// Takes snapshots of the RTL from now on, [`CYCLES_BETWEEN_SNAPSHOTS`] diverged.
+    /// Takes snapshots of the RTL from now on, [`CYCLES_BETWEEN_SNAPSHOTS`] apart.
     pub fn take_snapshots(&mut self) {
         self.snapshot_mode = Some(SnapshotMode::Record(VecDeque::new()));
     }
@@ -330,7 +330,7 @@ impl Lockstep {
         Mismatch { subject, ..Mismatch::new(self.last.cycles, found) }
     }
 
-    /// Whether the sides have come diverged: they did not drive the same, or the RTL stopped.
+    /// True if RTL and model diverged: their outputs differed, or the RTL stopped.
     pub fn is_apart(&self) -> bool {
         self.diverged
     }

@@ -58,11 +58,16 @@ pub(crate) enum CliError {
 
 impl<E: std::error::Error + 'static> From<E> for CliError {
     fn from(error: E) -> Self {
-        CliError::Message(error.to_string(), error.source().map(ToString::to_string))
+        CliError::of(&error)
     }
 }
 
 impl CliError {
+    /// The message of a library's error, and its cause.
+    pub(crate) fn of(error: &(impl std::error::Error + 'static)) -> CliError {
+        CliError::Message(error.to_string(), error.source().map(ToString::to_string))
+    }
+
     /// For `map_err` on reading `path`.
     pub(crate) fn reading(path: &Path) -> impl FnOnce(io::Error) -> CliError + '_ {
         |cause| CliError::caused(format!("cannot read `{}`", path.display()), &cause)

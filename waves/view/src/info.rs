@@ -6,9 +6,9 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use thousands::Separable as _;
 
 use crate::excerpt::ValueKind;
+use crate::grouped;
 use crate::reader::{
     FileSignal, SignalPattern, WaveClock, WaveExtent, WaveFile, WaveNoteResult, WaveReadError, last_cycle,
     signal_path,
@@ -121,10 +121,6 @@ impl<'f> WaveInfo<'f> {
         }
         Ok(())
     }
-}
-
-fn grouped(number: u64) -> String {
-    number.separate_with_commas()
 }
 
 /// Gives the signals of `file` that `pattern` selects.

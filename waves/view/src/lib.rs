@@ -34,3 +34,8 @@ pub use show::{
     Charset, PictureError, Shades, TextStyle, WaveLane, show_svg, show_text, show_wavedrom, value_label,
 };
 pub use tracks::{WaveNames, WaveTrack, WaveTransaction};
+
+/// Formats `number` with a comma between thousands.
+fn grouped(number: u64) -> String {
+    thousands::Separable::separate_with_commas(&number)
+}

@@ -4,10 +4,10 @@ use std::fmt::{self, Write as _};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use thousands::Separable as _;
 
 use super::{Divergence, DivergenceCause, WaveDiff};
 use crate::excerpt::WaveValue;
+use crate::grouped;
 use crate::reader::{WaveNoteResult, WaveNotes, last_cycle};
 use crate::show::value_label;
 
@@ -29,10 +29,6 @@ impl WaveDiff {
     pub fn result<'d>(&'d self, names: &'d [String; 2]) -> DiffResult<'d> {
         DiffResult::of(self, names)
     }
-}
-
-fn grouped(number: u64) -> String {
-    number.separate_with_commas()
 }
 
 /// Points in time, in cycles where there is a clock.

@@ -143,7 +143,7 @@ fn a_bad_configuration_refuses_only_what_uses_it() {
     );
     let json = text(&folder.atoms(&other, &[], &["config", "list", "--json"]));
     assert!(json.contains("\"name\":\"typo\"") && json.contains("\"error\":"), "{json}");
-    text(&folder.atoms(&other, &[], &["config", "show", "half"]));
+    text(&folder.atoms(&other, &[], &["config", "show", "all_options"]));
     text(&folder.atoms(&other, &[], &["cosim", "--on", "model", "--requests", "10"]));
     for args in [&["config", "show", "typo"][..], &["cosim", "--config", "typo"], &["rtl", "build"]] {
         let error = refusal(&folder.atoms(&other, &[], args));

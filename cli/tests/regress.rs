@@ -640,7 +640,7 @@ fn parameters_that_separate_configurations_are_named() {
     let mut plan = "seed = 3\n[profile.all]\ncauses = false\n".to_string();
     for (name, op) in [("forwarding", "MAX"), ("merging", "OR"), ("everywhere", "AND")] {
         plan += &format!(
-            "[[random]]\nname = \"{name}\"\nconfigs = [\"tiny\", \"small\", \"deep\", \"merging\", \"half\"]\n\
+            "[[random]]\nname = \"{name}\"\nconfigs = [\"tiny\", \"small\", \"deep\", \"merging\", \"all_options\"]\n\
              stimulus = {{ ops = [\"{op}\"] }}\nrequests = 300\n"
         );
     }

@@ -71,7 +71,7 @@ fn trace(text: &str, gaps: Gaps) -> Workload {
 
 #[test]
 fn a_recording_is_offered_again() {
-    for name in ["default", "small", "half"] {
+    for name in ["default", "small", "all_options"] {
         let config = config(name);
         let (text, cycles) = recording(&config);
         let replay = Replay::read(text.as_bytes()).expect("a trace");

@@ -139,9 +139,9 @@ fn files_are_found_by_pattern() {
         "d/small/one.json",
         "d/small/two.json",
         "k/default/k.sm_80.sass",
-        "k/half/k.sm_80.sass",
+        "k/all_options/k.sm_80.sass",
         "k/default/k.sm_80.ptx",
-        "k/half/k.sm_80.ptx",
+        "k/all_options/k.sm_80.ptx",
     ];
     assert_eq!(names(&tests), expected);
 }
@@ -193,7 +193,7 @@ fn configurations_are_chosen() {
         let error = scratch.tests_in(&plan, None, configs).expect_err("a bad choice");
         assert!(error.contains(said), "{error}");
     }
-    let error = scratch.tests_in(files, None, &["half"]).expect_err("nothing is for it");
+    let error = scratch.tests_in(files, None, &["all_options"]).expect_err("nothing is for it");
     assert!(error.contains("picks no tests"), "{error}");
 }
 

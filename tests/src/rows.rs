@@ -67,7 +67,7 @@ macro_rules! test_each_configuration {
             hashed
             #[ignore = "nightly: another configuration"]
             wide
-            half
+            all_options
             #[ignore = "nightly: another configuration"]
             narrow
             #[ignore = "nightly: another configuration"]

@@ -210,7 +210,7 @@ fn runs_on_half_the_lanes(kernel: &str, folder: &str) {
         ],
         _ => &[],
     };
-    runs_on_fewer_lanes(kernel, folder, "half", too_large);
+    runs_on_fewer_lanes(kernel, folder, "all_options", too_large);
 }
 
 test_each_kernel! { #[ignore = "nightly: another configuration"] half_the_lanes: runs_on_half_the_lanes }
@@ -240,7 +240,7 @@ fn required_kernels_run(on: &str) {
 
 test_each! {
     mod required_kernels: required_kernels_run;
-    half
+    all_options
     #[ignore = "nightly: another configuration"]
     rotating
     #[ignore = "nightly: another configuration"]
@@ -266,7 +266,7 @@ fn kernels_with_mbarriers_run(on: &str) {
 
 test_each! {
     mod kernels_with_mbarriers: kernels_with_mbarriers_run;
-    half
+    all_options
     #[ignore = "nightly: another configuration"]
     rotating
     #[ignore = "nightly: another configuration"]

@@ -129,4 +129,4 @@ fn steered_episodes_agree(name: &str) {
     }
 }
 
-test_each! { mod steered_episodes: steered_episodes_agree; small default half }
+test_each! { mod steered_episodes: steered_episodes_agree; small default all_options }

@@ -345,7 +345,7 @@ fn transactions_of_the_cluster_port_wake() {
 /// A full table answers at once (spec 6.3), and every waiter in it is woken.
 #[test]
 fn a_full_table_answers_at_once() {
-    let mut bench = Bench::new(config("half"));
+    let mut bench = Bench::new(config("all_options"));
     let places = bench.config().num_waiters as u8;
     let before = memory(&bench, &[(0, word(0, 1, 0, 1))]);
     let mut warps: Vec<_> = (0..places + 2).map(|tag| waiter(tag, 5000, &[(0, 0)])).collect();
@@ -413,7 +413,7 @@ test_each! {
     hold
     #[ignore = "nightly: another configuration"]
     short
-    half
+    all_options
 }
 
 /// Of lanes with several limits, that of the lane which goes first counts (spec 6.10).
@@ -471,7 +471,7 @@ test_each! {
     mod reset_in_the_middle: leaves_both_sides_alike;
     default
     small
-    half
+    all_options
     #[ignore = "nightly: another configuration"]
     deep
 }

@@ -140,7 +140,7 @@ test_each! {
     deep(80)
     #[ignore = "nightly: another configuration"]
     merging(80)
-    half(150)
+    all_options(150)
 }
 
 /// A waiter without a limit that could pass is woken. Only where the table of waiters is full is a request turned
@@ -167,7 +167,7 @@ test_each! {
     hold(30)
     #[ignore = "nightly: another configuration"]
     deep(30)
-    half(50)
+    all_options(50)
 }
 
 /// However short the limit, a warp that asks again gets through in the end.
@@ -187,7 +187,7 @@ test_each! {
     small
     #[ignore = "nightly: another configuration"]
     hold
-    half
+    all_options
 }
 
 /// What is drawn reaches what it is for.
@@ -346,7 +346,7 @@ fn reports_the_arrivals(name: &str) {
     });
 }
 
-test_each! { mod a_forgotten_arrival: reports_the_arrivals; default small half }
+test_each! { mod a_forgotten_arrival: reports_the_arrivals; default small all_options }
 
 fn reports_the_byte(name: &str) {
     let stand = RefCell::new(Stand::new(name));
@@ -364,7 +364,7 @@ fn reports_the_byte(name: &str) {
     });
 }
 
-test_each! { mod a_lost_byte: reports_the_byte; default small half }
+test_each! { mod a_lost_byte: reports_the_byte; default small all_options }
 
 /// A producer that drops out and carries on is found at the latest when the account is settled.
 fn finds_the_drop(name: &str) {
@@ -379,7 +379,7 @@ fn finds_the_drop(name: &str) {
     });
 }
 
-test_each! { mod a_drop_too_many: finds_the_drop; default small half }
+test_each! { mod a_drop_too_many: finds_the_drop; default small all_options }
 
 fn alone(arrives: Manner, waits: Waiting) -> Member {
     Member { arrives, waits, leaves_after: u32::MAX, delay: 0 }

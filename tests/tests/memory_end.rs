@@ -94,7 +94,7 @@ fn replays_bit_for_bit(name: &str) {
     assert!(first.iter().any(|(out, _)| out.rsp_valid == 1), "{name}: something went on");
 }
 
-test_each! { mod a_checkpoint: replays_bit_for_bit; default small half }
+test_each! { mod a_checkpoint: replays_bit_for_bit; default small all_options }
 
 /// A checkpoint is of one configuration.
 #[test]

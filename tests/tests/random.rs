@@ -54,7 +54,7 @@ test_each! {
     hashed(6000)
     #[ignore = "nightly: another configuration"]
     wide(6000)
-    half(10_000)
+    all_options(10_000)
     #[ignore = "nightly: another configuration"]
     narrow(6000)
     #[ignore = "nightly: another configuration"]

@@ -284,7 +284,7 @@ test_each_configuration! { random_retry_loops: retry_loops_end }
 
 /// Every policy, many seeds, on the model.
 fn retry_loops_end_on_the_model(policy: &str) {
-    for named in ["tiny", "small", "half"].map(|name| with_policy(&config(name), policy)) {
+    for named in ["tiny", "small", "all_options"].map(|name| with_policy(&config(name), policy)) {
         for seed in 0..4 {
             let loops = loops(&mut model_of(named.config), seed, 10_000)
                 .unwrap_or_else(|e| panic!("{}: {e}", named.name));
@@ -375,7 +375,7 @@ test_each! {
     rotating
     #[ignore = "nightly: another configuration"]
     highest
-    half
+    all_options
 }
 
 /// The oracle rejects what the RTL of `library` does, by the clause.

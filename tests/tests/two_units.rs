@@ -235,7 +235,7 @@ test_each! {
     tiny
     #[ignore = "nightly: another configuration"]
     deep
-    half
+    all_options
 }
 
 fn rtl_machine(rtl: Rtl, named: &NamedConfig) -> RtlMachine {

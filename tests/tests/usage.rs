@@ -260,7 +260,7 @@ proptest! {
 
     #[test]
     fn everything_adds_up(
-        name in prop::sample::select(vec!["tiny", "small", "default", "hold", "merging", "half", "narrow"]),
+        name in prop::sample::select(vec!["tiny", "small", "default", "hold", "merging", "all_options", "narrow"]),
         profile in prop::sample::select(Profile::NAMES.to_vec()),
         seed in any::<u64>(),
     ) {

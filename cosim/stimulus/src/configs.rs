@@ -120,6 +120,9 @@ pub fn usable(rtl_dir: &Path) -> Result<Vec<NamedConfig>, ConfigsError> {
     Ok(list(rtl_dir)?.into_iter().filter_map(|listed| listed.config.ok()).collect())
 }
 
+/// Old and new name of a configuration. Saved cases, corpora and plans have the old one.
+const RENAMED: (&str, &str) = ("half", "all_options");
+
 /// The configuration called `name`, whether or not others can be used; or the point, `NAME,PARAMETER=VALUE,...` with
 /// the parameters in any order. What is found has the one name of the point.
 ///
@@ -132,6 +135,8 @@ pub fn named(rtl_dir: &Path, name: &str) -> Result<NamedConfig, ConfigsError> {
         return Err(ConfigsError::Point(name.to_string(), expected));
     }
     let mut configs = list(rtl_dir)?;
+    let is_listed = |name: &str| configs.iter().any(|listed| listed.name == name);
+    let base = if base == RENAMED.0 && !is_listed(base) { RENAMED.1 } else { base };
     let base = match configs.iter().position(|listed| listed.name == base) {
         Some(at) => configs.swap_remove(at).config?,
         None => {
@@ -339,6 +344,19 @@ mod tests {
         assert!(all(&dir).is_err(), "all of them are asked for");
         let error = named(&dir, "other").expect_err("there is none").to_string();
         assert_eq!(error, "no configuration `other`; there are good, lanes, typo, late");
+        std::fs::remove_dir_all(&dir).expect("removes");
+    }
+
+    #[test]
+    fn old_names_are_read() {
+        let dir = std::env::temp_dir().join(format!("atoms-renamed-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).expect("a folder");
+        let file = dir.join("configs.toml");
+        std::fs::write(&file, "[all_options]\nabout = \"new\"").expect("it can be written");
+        assert_eq!(named(&dir, "half").expect("its old name").name, "all_options");
+        assert_eq!(named(&dir, "half,queue_depth=7").expect("a point").name, "all_options,queue_depth=7");
+        std::fs::write(&file, "[all_options]\n[half]\nabout = \"own\"").expect("it can be written");
+        assert_eq!(named(&dir, "half").expect("a configuration of this name").about, "own");
         std::fs::remove_dir_all(&dir).expect("removes");
     }
 }

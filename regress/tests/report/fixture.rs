@@ -24,7 +24,7 @@ pub(crate) struct Regression {
     pub(crate) results: Vec<(TestResult, Option<f64>)>,
 }
 
-const CONFIGS: [&str; 6] = ["default", "tiny", "small", "deep", "hashed", "half"];
+const CONFIGS: [&str; 6] = ["default", "tiny", "small", "deep", "hashed", "all_options"];
 const OPS: [&str; 18] = [
     "ATOMS.ADD",
     "ATOMS.MIN",

@@ -247,10 +247,10 @@ fn long_wait(config: &Config) -> Case {
 
 /// Configurations for mutants that have no switch, those that take least time first: each is built for each of them, so
 /// they are few.
-const BUILT_CONFIGS: [&str; 4] = ["tiny", "small", "half", "default"];
+const BUILT_CONFIGS: [&str; 4] = ["tiny", "small", "all_options", "default"];
 
 /// As [`evaluate`], for mutants that have no switch: each is a build of its own, and is put to those runs of the stages that
-/// are of `tiny`, `small`, `half` and `default`, in this order. `judge` and `every_stage` do not count. What the tools do
+/// are of `tiny`, `small`, `all_options` and `default`, in this order. `judge` and `every_stage` do not count. What the tools do
 /// not take is killed by [`KillCheck::Build`], and is to be left out of a score.
 ///
 /// # Errors

@@ -59,8 +59,8 @@ impl Bench {
         command
     }
 
-    /// What a random run with the RTL abreast of the model finds, and its wave.
-    fn abreast(&self, config: &str, seed: u64, requests: u64) -> (String, Vec<u8>) {
+    /// What a random run with RTL and model in step finds, and its wave.
+    fn in_step(&self, config: &str, seed: u64, requests: u64) -> (String, Vec<u8>) {
         let rtl = self.0.join("rtl");
         let config = configs::named(&rtl, config).expect("a configuration");
         let library = rtl::library(&rtl, &config, Variant::Fast, &mut |_| {}).expect("it is built");
@@ -69,7 +69,7 @@ impl Bench {
         let session = Session::new(machine.expect("it comes out of reset"), Some(campaign.scoreboard()));
         let mut failed = campaign.run(session, |_| {}).expect_err("a defect is planted");
         failed.failure.name_config(&campaign.config.name);
-        let wave = self.0.join("abreast.vcd");
+        let wave = self.0.join("in_step.vcd");
         failed.write_trace(&wave).expect("a wave");
         (failed.failure.to_string(), fs::read(wave).expect("it is written"))
     }
@@ -744,9 +744,9 @@ fn rtl_that_follows_finds_what_rtl_abreast_finds() {
     let run = ["cosim", "--config", "small", "--seed", "73", "--requests", "200000", "--on-fail", "trace"];
     assert_eq!(bench.run(&run).status.code(), Some(1));
     assert!(failures.join("small-73.vcd").exists() && !failures.join("small-73.json").exists());
-    let (said, wave) = bench.abreast("small", 73, 200_000);
-    assert!(one.starts_with(&said), "in turns: {one}\nabreast: {said}");
-    assert!(one_files[0] == wave, "the wave differs from that of a run abreast");
+    let (said, wave) = bench.in_step("small", 73, 200_000);
+    assert!(one.starts_with(&said), "one after the other: {one}\nin step: {said}");
+    assert!(one_files[0] == wave, "the wave differs from that of a run in step");
 
     let kernel = |threads: &str| {
         let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests").join("kernels");

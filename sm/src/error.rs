@@ -30,7 +30,7 @@ pub enum KernelError {
     Unsupported {
         kernel: String,
         /// All of them, in order of the listing.
-        instructions: Vec<LackingInstruction>,
+        instructions: Vec<UnsupportedInstruction>,
     },
     /// The launch does not fit the kernel.
     #[error(transparent)]
@@ -146,7 +146,7 @@ impl fmt::Display for InstructionPlace {
 
 /// An instruction that cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LackingInstruction {
+pub struct UnsupportedInstruction {
     /// Line in the listing, from 1.
     pub line: u32,
     /// The instruction as written.
@@ -168,15 +168,15 @@ pub struct WarpStanding {
 }
 
 /// One entry for each class: its first instruction, and the lines of the others.
-fn listed(instructions: &[LackingInstruction]) -> String {
-    let mut classes: Vec<(&LackingInstruction, Vec<String>)> = Vec::new();
+fn listed(instructions: &[UnsupportedInstruction]) -> String {
+    let mut classes: Vec<(&UnsupportedInstruction, Vec<String>)> = Vec::new();
     for instruction in instructions {
         match classes.iter_mut().find(|(first, _)| first.class == instruction.class) {
             Some((_, others)) => others.push(instruction.line.to_string()),
             None => classes.push((instruction, Vec::new())),
         }
     }
-    let entry = |(first, others): (&LackingInstruction, Vec<String>)| {
+    let entry = |(first, others): (&UnsupportedInstruction, Vec<String>)| {
         let text = format!("\n  line {}: `{}` ({})", first.line, first.text, first.reason);
         match others.as_slice() {
             [] => text,

@@ -30,7 +30,7 @@ mod warp;
 pub use atoms_model::MemoryPort;
 pub use config::SmConfig;
 pub use core::{run, run_observed};
-pub use error::{KernelError, LackingInstruction, RunError, WarpStanding};
+pub use error::{KernelError, RunError, UnsupportedInstruction, WarpStanding};
 pub use launch::{Element, Expectation, Launch, LaunchError, Order, Outcome, Param, ParamKind};
 pub use observer::{Access, CopyDone, CopyStart, CoreEvent, Observer, Threads};
 pub use profile::{InstructionProfile, MOST_PASSES};

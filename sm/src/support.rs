@@ -1,6 +1,6 @@
 //! What of a kernel this core can carry out, found before anything runs.
 
-use crate::error::{KernelError, LackingInstruction};
+use crate::error::{KernelError, UnsupportedInstruction};
 use atoms_isa::{
     BarrierAccess, BarrierOperand, BranchCondition, Collective, ConstAddress, ConstIndex, Control, Grain,
     Kernel, MNEMONICS, Operation, PredicateMove, Source, SpecialRegister, Value, WarpOp,
@@ -10,7 +10,7 @@ use atoms_isa::{
 pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
     let lacking = |index: usize, reason: String, class: &str| {
         let source = &kernel.source[index];
-        LackingInstruction { line: source.line, text: source.text.clone(), reason, class: class.into() }
+        UnsupportedInstruction { line: source.line, text: source.text.clone(), reason, class: class.into() }
     };
     let mut instructions = Vec::new();
     for (index, instruction) in kernel.instructions.iter().enumerate() {

@@ -92,18 +92,18 @@ fn a_recording_is_offered_again() {
 #[test]
 fn what_cannot_be_replayed_is_said_with_its_line() {
     const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":64}"#;
-    const PART: &str = r#"{"part":{"slot":0,"base_row":0,"size_bytes":4096}}"#;
+    const ALLOCATION: &str = r#"{"allocation":{"slot":0,"base_row":0,"size_bytes":4096}}"#;
     const LOAD: &str = r#"{"request":{"op":"LDS","size":"u32","mask":1},"response":{}}"#;
     #[rustfmt::skip]
     let cases = [
-        (Gaps::Recorded, "default", vec![PART, LOAD], "line 3 of the trace: the request does not say when it was `accepted`; replay it without gaps"),
-        (Gaps::None, "default", vec![PART, LOAD, r#"{"init":[[0,1]]}"#], "line 4 of the trace: words of memory set from outside, behind requests, cannot be set again"),
-        (Gaps::None, "default", vec![PART, r#"{"reset":[]}"#], "line 3 of the trace: a reset cannot be replayed: which requests it dropped depends on the unit"),
-        (Gaps::None, "small",   vec![PART, LOAD], "the trace has warps of 32 lanes, and the unit 4"),
-        (Gaps::None, "default", vec![r#"{"part":{"slot":16,"base_row":0,"size_bytes":4}}"#], "line 2 of the trace: a slot above 15: no unit has as many"),
-        (Gaps::None, "default", vec![r#"{"part":{"slot":0,"base_row":383,"size_bytes":132}}"#], "line 2 of the trace: an allocation up to byte 49156, and the unit has 49152"),
-        (Gaps::None, "wide",    vec![r#"{"part":{"slot":0,"base_row":2,"size_bytes":132}}"#], "the trace was recorded with 32 banks, and the unit has 64: only allocations from row 0 on lie where they did"),
-        (Gaps::None, "default", vec![PART, r#"{"request":{"op":"LDS","size":"u32","mask":1},"response":{"fault":"misaligned address"}}"#], "a request ended with `none` at 0x0, in cycle 8, and with `misaligned address` in the recording"),
+        (Gaps::Recorded, "default", vec![ALLOCATION, LOAD], "line 3 of the trace: the request does not say when it was `accepted`; replay it without gaps"),
+        (Gaps::None, "default", vec![ALLOCATION, LOAD, r#"{"init":[[0,1]]}"#], "line 4 of the trace: words of memory set from outside, behind requests, cannot be set again"),
+        (Gaps::None, "default", vec![ALLOCATION, r#"{"reset":[]}"#], "line 3 of the trace: a reset cannot be replayed: which requests it dropped depends on the unit"),
+        (Gaps::None, "small",   vec![ALLOCATION, LOAD], "the trace has warps of 32 lanes, and the unit 4"),
+        (Gaps::None, "default", vec![r#"{"allocation":{"slot":16,"base_row":0,"size_bytes":4}}"#], "line 2 of the trace: a slot above 15: no unit has as many"),
+        (Gaps::None, "default", vec![r#"{"allocation":{"slot":0,"base_row":383,"size_bytes":132}}"#], "line 2 of the trace: an allocation up to byte 49156, and the unit has 49152"),
+        (Gaps::None, "wide",    vec![r#"{"allocation":{"slot":0,"base_row":2,"size_bytes":132}}"#], "the trace was recorded with 32 banks, and the unit has 64: only allocations from row 0 on lie where they did"),
+        (Gaps::None, "default", vec![ALLOCATION, r#"{"request":{"op":"LDS","size":"u32","mask":1},"response":{"fault":"misaligned address"}}"#], "a request ended with `none` at 0x0, in cycle 8, and with `misaligned address` in the recording"),
     ];
     for (gaps, config, lines, message) in cases {
         let text = format!("{HEADER}\n{}\n", lines.join("\n"));
@@ -120,7 +120,7 @@ fn what_cannot_be_replayed_is_said_with_its_line() {
     let replay = |lines: &[&str]| {
         measured("default", &trace(&format!("{HEADER}\n{}\n", lines.join("\n")), Gaps::None))
     };
-    let found = replay(&[PART, r#"{"init":[[0,7]]}"#, LOAD, LOAD]);
+    let found = replay(&[ALLOCATION, r#"{"init":[[0,7]]}"#, LOAD, LOAD]);
     assert_eq!(found.expect("it is whole").units, 2, "memory may be set before the first request");
 }
 

@@ -44,12 +44,12 @@ impl Bench {
         unit.watch();
         let inputs = Box::new(In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() });
         let mut bench = Bench { unit, inputs };
-        bench.give_part(0, 0, config.num_rows - 1);
-        bench.give_part(1, config.num_rows - 1, 1);
+        bench.give_allocation(0, 0, config.num_rows - 1);
+        bench.give_allocation(1, config.num_rows - 1, 1);
         bench
     }
 
-    fn give_part(&mut self, slot: u8, base: u32, rows: u32) {
+    fn give_allocation(&mut self, slot: u8, base: u32, rows: u32) {
         self.inputs.cta_valid = 1;
         self.inputs.cta_enable = 1;
         self.inputs.cta_slot = slot;
@@ -140,11 +140,11 @@ impl Bench {
 
 /// Cycles depend on the pipeline's depth, which is not the matter here.
 fn without_cycles(text: &str) -> String {
-    let mut parts = text.split("cycle ");
-    let mut out = parts.next().unwrap_or_default().to_string();
-    for part in parts {
+    let mut allocations = text.split("cycle ");
+    let mut out = allocations.next().unwrap_or_default().to_string();
+    for allocation in allocations {
         out += "cycle N";
-        out += part.trim_start_matches(|c: char| c.is_ascii_digit());
+        out += allocation.trim_start_matches(|c: char| c.is_ascii_digit());
     }
     out
 }
@@ -175,9 +175,9 @@ MBAR.INVAL on a word that is not a live mbarrier object: lane 0 at 0x00000040, t
 }
 
 #[test]
-fn an_object_ends_with_its_part() {
+fn an_object_ends_with_its_allocation() {
     let mut bench = Bench::object(1);
-    bench.give_part(0, 0, 8);
+    bench.give_allocation(0, 0, 8);
     // The word of init is still there.
     bench.mbar(Op::MbarArrive, 0);
     bench.names(&["\
@@ -233,7 +233,7 @@ fn the_second_suspended_wait_is_woken() {
 #[test]
 fn the_next_cta_makes_its_own_object() {
     let mut bench = Bench::object(1);
-    bench.give_part(0, 0, 8);
+    bench.give_allocation(0, 0, 8);
     bench.warp(Op::Store, Size::U64, 1, |_| 0x40, |_| init(1));
     bench.mbar(Op::MbarArrive, 0);
     bench.names(&[]);
@@ -242,7 +242,7 @@ fn the_next_cta_makes_its_own_object() {
 #[test]
 fn a_part_taken_away_leaves_other_slots_alone() {
     let mut bench = Bench::object(1);
-    bench.give_part(1, bench.unit.config().num_rows - 1, 1);
+    bench.give_allocation(1, bench.unit.config().num_rows - 1, 1);
     bench.mbar(Op::MbarArrive, 0);
     bench.names(&[]);
 }
@@ -253,7 +253,7 @@ fn an_object_ends_with_reset() {
     bench.inputs.rst_n = 0;
     bench.clock();
     bench.inputs.rst_n = 1;
-    bench.give_part(0, 0, 8);
+    bench.give_allocation(0, 0, 8);
     bench.mbar(Op::MbarArrive, 0);
     assert_eq!(bench.named().len(), 1);
 }
@@ -274,7 +274,7 @@ fn a_reset_forgets_what_is_inside() {
     }
     bench.inputs.rst_n = 1;
     bench.inputs.req_valid = 0;
-    bench.give_part(0, 0, 8);
+    bench.give_allocation(0, 0, 8);
     bench.mbar(Op::MbarArrive, 0);
     // Two table writes, the load, three cycles of reset and a table write come first.
     assert_eq!(bench.unit.watched().expect("the unit is watched").diagnoses()[0].taken, 7);
@@ -290,7 +290,7 @@ fn two_words_of_memory_are_an_object() {
         let config = Config { bank_hash, num_rows: 64, ..Config::default() };
         let mut bench = Bench::with(config);
         bench.inputs.cta_rank = 3;
-        bench.give_part(0, 2, 60);
+        bench.give_allocation(0, 2, 60);
         let object = 0x0300_0000 + 55 * config.row_bytes() + 0x28;
         bench.warp(Op::MbarInit, Size::U64, 1, |_| object, |_| init(1));
         for row in 0..60 {
@@ -386,7 +386,7 @@ fn init_twice_by_stores() {
     store(&mut bench, 0x48);
     bench.mbar(Op::MbarInval, 0);
     store(&mut bench, 0x40);
-    bench.give_part(0, 0, 8);
+    bench.give_allocation(0, 0, 8);
     store(&mut bench, 0x48);
     bench.names(&[]);
     store(&mut bench, 0x48);
@@ -413,7 +413,7 @@ fn init_twice_of_two_words() {
     // A plain store ends an object.
     store(&mut bench, 0x40, 0);
     store(&mut bench, 0x40, OBJECT_INIT);
-    bench.give_part(0, 0, 8);
+    bench.give_allocation(0, 0, 8);
     store(&mut bench, 0x40, OBJECT_INIT);
     bench.names(&[]);
     store(&mut bench, 0x40, OBJECT_INIT);
@@ -907,7 +907,7 @@ fn watching_changes_nothing() {
             i.rsp_ready = u8::from(random(4) != 0);
             i.cl_rsp_ready = u8::from(random(4) != 0);
             i.wake_ready = u8::from(random(4) != 0);
-            // A part changes only while its slot is quiet.
+            // An allocation changes only while its slot is quiet.
             let quiet = cycle % 256 < 64;
             i.cta_valid = u8::from(quiet && random(8) == 0);
             i.cta_enable = u8::from(random(4) != 0);

@@ -38,17 +38,22 @@ pub(crate) fn address(req: &SerialRequest, lane: usize) -> u32 {
 }
 
 /// Index of the first memory word of an access, or why there is none.
-fn first_word(geometry: &Geometry, part: Option<&Allocation>, addr: u32, bytes: u32) -> Result<u32, Fault> {
+fn first_word(
+    geometry: &Geometry,
+    allocation: Option<&Allocation>,
+    addr: u32,
+    bytes: u32,
+) -> Result<u32, Fault> {
     if !addr.is_multiple_of(bytes) {
         return Err(Fault::Misaligned);
     }
-    let part = part.ok_or(Fault::OutOfRange)?;
+    let allocation = allocation.ok_or(Fault::OutOfRange)?;
     let (rank, offset) = (addr >> 24, addr & 0x00ff_ffff);
-    if rank != u32::from(part.rank) || offset + bytes > part.size_bytes {
+    if rank != u32::from(allocation.rank) || offset + bytes > allocation.size_bytes {
         return Err(Fault::OutOfRange);
     }
     // An allocation that reaches beyond the memory is the driver's mistake; what lies there cannot be named.
-    let word = u64::from(part.base_row) * u64::from(geometry.banks) + u64::from(offset / 4);
+    let word = u64::from(allocation.base_row) * u64::from(geometry.banks) + u64::from(offset / 4);
     let words = u64::from(bytes.div_ceil(4));
     if word + words > u64::from(geometry.words()) { Err(Fault::OutOfRange) } else { Ok(word as u32) }
 }
@@ -58,7 +63,7 @@ fn first_word(geometry: &Geometry, part: Option<&Allocation>, addr: u32, bytes: 
 /// `Ok(None)`: no lane is active, so nothing happens, whatever the codes say (spec 2.6).
 pub(crate) fn resolve(
     geometry: &Geometry,
-    part: Option<&Allocation>,
+    allocation: Option<&Allocation>,
     req: &SerialRequest,
 ) -> Result<Option<Access>, FaultReport> {
     let lanes = req.mask & geometry.lane_mask();
@@ -76,7 +81,7 @@ pub(crate) fn resolve(
     for lane in lanes_of(lanes) {
         let addr = address(req, lane);
         access.addr[lane] = addr;
-        access.word[lane] = match first_word(geometry, part, addr, bytes) {
+        access.word[lane] = match first_word(geometry, allocation, addr, bytes) {
             Ok(word) => word,
             Err(fault) => return Err(FaultReport { fault, lane: lane as u8, addr }),
         };
@@ -125,15 +130,15 @@ mod tests {
 
     #[rustfmt::skip]
     const WORDS: &[WordCase] = &[
-        // rule                        part                                                 address      size word
-        ("the part's first byte",      Some(Allocation { base_row: 2, size_bytes: 64, rank: 0 }), 0,           4,  Ok(64)),
+        // rule                        allocation                                                 address      size word
+        ("the allocation's first byte",      Some(Allocation { base_row: 2, size_bytes: 64, rank: 0 }), 0,           4,  Ok(64)),
         ("its last word",              Some(Allocation { base_row: 2, size_bytes: 64, rank: 0 }), 60,          4,  Ok(79)),
         ("one beyond",                 Some(Allocation { base_row: 2, size_bytes: 64, rank: 0 }), 64,          4,  Err(Fault::OutOfRange)),
-        ("last byte of an odd part",   Some(Allocation { base_row: 0, size_bytes: 6,  rank: 0 }), 5,           1,  Ok(1)),
+        ("last byte of an odd allocation",   Some(Allocation { base_row: 0, size_bytes: 6,  rank: 0 }), 5,           1,  Ok(1)),
         ("all of it must be inside",   Some(Allocation { base_row: 0, size_bytes: 6,  rank: 0 }), 4,           4,  Err(Fault::OutOfRange)),
         ("the top byte is the rank",   Some(Allocation { base_row: 0, size_bytes: 64, rank: 3 }), 0x0300_0004, 4,  Ok(1)),
         ("another CTA's rank",         Some(Allocation { base_row: 0, size_bytes: 64, rank: 3 }), 0x0200_0004, 4,  Err(Fault::OutOfRange)),
-        ("no part",                    None,                                                0,           4,  Err(Fault::OutOfRange)),
+        ("no allocation",                    None,                                                0,           4,  Err(Fault::OutOfRange)),
         ("misaligned comes first",     None,                                                2,           4,  Err(Fault::Misaligned)),
         ("128 bits need 16",           Some(Allocation { base_row: 0, size_bytes: 64, rank: 0 }), 8,           16, Err(Fault::Misaligned)),
         ("beyond the memory",          Some(Allocation { base_row: 63, size_bytes: 256, rank: 0 }), 128,       4,  Err(Fault::OutOfRange)),
@@ -141,8 +146,8 @@ mod tests {
 
     #[test]
     fn words_are_found_as_each_row_says() {
-        for (rule, part, addr, bytes, word) in WORDS {
-            assert_eq!(first_word(&GEOMETRY, part.as_ref(), *addr, *bytes), *word, "{rule}");
+        for (rule, allocation, addr, bytes, word) in WORDS {
+            assert_eq!(first_word(&GEOMETRY, allocation.as_ref(), *addr, *bytes), *word, "{rule}");
         }
     }
 

@@ -27,7 +27,7 @@ const ACCOUNTED: u32 = 1 << 31;
 #[derive(Clone, Debug)]
 pub struct Checker {
     geometry: Geometry,
-    parts: Vec<Option<Allocation>>,
+    allocations: Vec<Option<Allocation>>,
     memory: Memory,
     /// For each word, 1 + its place in the list of words written, during a request that has one.
     listed: Vec<u32>,
@@ -50,7 +50,7 @@ impl Checker {
     pub fn new(geometry: Geometry) -> Self {
         Checker {
             geometry,
-            parts: vec![None; 256],
+            allocations: vec![None; 256],
             memory: Memory::new(geometry.words()),
             listed: vec![0; geometry.words() as usize],
             lanes_of_key: vec![0; geometry.words() as usize],
@@ -98,13 +98,13 @@ impl Checker {
     }
 
     /// Gives a slot of the CTA table an allocation, or takes it away.
-    pub fn set_part(&mut self, slot: u8, part: Option<Allocation>) {
-        self.parts[usize::from(slot)] = part;
+    pub fn set_allocation(&mut self, slot: u8, allocation: Option<Allocation>) {
+        self.allocations[usize::from(slot)] = allocation;
     }
 
     /// The allocation of a slot.
-    pub fn part(&self, slot: u8) -> Option<Allocation> {
-        self.parts[usize::from(slot)]
+    pub fn allocation(&self, slot: u8) -> Option<Allocation> {
+        self.allocations[usize::from(slot)]
     }
 
     /// The memory image by word index, physical byte address / 4.
@@ -278,7 +278,7 @@ impl Checker {
         self.waits.reset();
         self.fairness.reset();
         self.worked_off = 0;
-        self.parts.fill(None);
+        self.allocations.fill(None);
         verdict
     }
 
@@ -344,7 +344,7 @@ impl Checker {
     }
 
     fn resolve(&self, req: &SerialRequest) -> Result<Option<Access>, FaultReport> {
-        access::resolve(&self.geometry, self.parts[usize::from(req.slot)].as_ref(), req)
+        access::resolve(&self.geometry, self.allocations[usize::from(req.slot)].as_ref(), req)
     }
 
     /// Judges the whole memory after the last request; `final_words` gives a word by its index.

@@ -6,7 +6,7 @@ use atoms_oracle::{Allocation, Checker, Geometry, SerialRequest};
 use proptest::prelude::*;
 use serial::{Machine, active, heard, objects, request};
 
-const PART: Allocation = Allocation { base_row: 3, size_bytes: 1000, rank: 2 };
+const ALLOCATION: Allocation = Allocation { base_row: 3, size_bytes: 1000, rank: 2 };
 
 fn geometry() -> impl Strategy<Value = Geometry> {
     (prop::sample::select(vec![4u32, 8, 32]), any::<bool>(), prop::sample::select(vec![4u32, 32]))
@@ -18,10 +18,10 @@ type Turn = (SerialRequest, Vec<usize>, u32);
 
 fn sequence(fault: u32) -> impl Strategy<Value = Vec<Turn>> {
     let order = Just((0..32usize).collect::<Vec<_>>()).prop_shuffle();
-    prop::collection::vec((request(PART, 32, fault), order, any::<u32>()), 1..6)
+    prop::collection::vec((request(ALLOCATION, 32, fault), order, any::<u32>()), 1..6)
 }
 
-/// Words from word 16 of the part on.
+/// Words from word 16 of the allocation on.
 fn words() -> impl Strategy<Value = Vec<u32>> {
     (prop::collection::vec(0u32..4, 0..8), objects()).prop_map(|(mut words, objects)| {
         for (at, object) in objects {
@@ -33,10 +33,10 @@ fn words() -> impl Strategy<Value = Vec<u32>> {
 }
 
 fn begin(geometry: Geometry, words: &[u32]) -> (Machine, Checker) {
-    let (mut machine, mut checker) = (Machine::new(geometry, PART), Checker::new(geometry));
-    checker.set_part(0, Some(PART));
+    let (mut machine, mut checker) = (Machine::new(geometry, ALLOCATION), Checker::new(geometry));
+    checker.set_allocation(0, Some(ALLOCATION));
     for (i, &value) in words.iter().enumerate() {
-        let word = PART.base_row * geometry.banks + 16 + i as u32;
+        let word = ALLOCATION.base_row * geometry.banks + 16 + i as u32;
         machine.set_word(word, value);
         checker.set_word(word, value);
     }

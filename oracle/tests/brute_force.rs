@@ -9,7 +9,7 @@ use atoms_oracle::{Allocation, Checker, Geometry, Response, SerialRequest};
 use proptest::prelude::*;
 use serial::{Machine, active, objects, orders, request, value};
 
-const PART: Allocation = Allocation { base_row: 0, size_bytes: 512, rank: 0 };
+const ALLOCATION: Allocation = Allocation { base_row: 0, size_bytes: 512, rank: 0 };
 
 fn geometry(xor_hash: bool) -> Geometry {
     Geometry { lanes: 6, banks: 32, rows: 4, xor_hash }
@@ -60,7 +60,7 @@ fn words(machine: &Machine) -> Vec<u32> {
 }
 
 fn machine(geometry: Geometry, words: &[u32]) -> Machine {
-    let mut machine = Machine::new(geometry, PART);
+    let mut machine = Machine::new(geometry, ALLOCATION);
     words.iter().enumerate().for_each(|(w, &value)| machine.set_word(w as u32, value));
     machine
 }
@@ -89,7 +89,7 @@ proptest! {
     /// One request of up to six lanes with its memory seen.
     #[test]
     fn one_request_is_judged_as_by_all_orders(
-        xor_hash in any::<bool>(), before in start(), req in request(PART, 6, 0),
+        xor_hash in any::<bool>(), before in start(), req in request(ALLOCATION, 6, 0),
         spoils in prop::collection::vec(spoil(), 1..=2),
         pick in any::<prop::sample::Index>(),
     ) {
@@ -107,7 +107,7 @@ proptest! {
             serial == resp && words(&machine) == after
         });
         let mut checker = Checker::new(geometry);
-        checker.set_part(0, Some(PART));
+        checker.set_allocation(0, Some(ALLOCATION));
         before.iter().enumerate().for_each(|(w, &value)| checker.set_word(w as u32, value));
         let changed: Vec<(u32, u32)> = (0..128u32)
             .filter(|&w| before[w as usize] != after[w as usize])
@@ -148,13 +148,13 @@ proptest! {
     #[test]
     fn unseen_requests_are_judged_as_by_all_orders(
         before in start(),
-        requests in prop::collection::vec((request(PART, 4, 0), any::<prop::sample::Index>(), 0u8..3), 1..5),
+        requests in prop::collection::vec((request(ALLOCATION, 4, 0), any::<prop::sample::Index>(), 0u8..3), 1..5),
         spoil_at in 0usize..6, spoil in spoil(),
     ) {
         let geometry = geometry(false);
         let mut observed = machine(geometry, &before);
         let mut checker = Checker::new(geometry);
-        checker.set_part(0, Some(PART));
+        checker.set_allocation(0, Some(ALLOCATION));
         before.iter().enumerate().for_each(|(w, &value)| checker.set_word(w as u32, value));
         let mut memories = BTreeSet::from([before]);
         for (i, (req, pick, reds)) in requests.iter().enumerate() {

@@ -8,8 +8,8 @@ use atoms_oracle::{Allocation, Checker, Geometry, GoesFirst, Response, SerialReq
 use serial::{Machine, object};
 
 const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 64, xor_hash: false };
-/// Byte 0x40 of the part is word 16 of memory.
-const PART: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
+/// Byte 0x40 of the allocation is word 16 of memory.
+const ALLOCATION: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
 
 fn request(op: Op, red: bool, lanes: &[(usize, u128)]) -> SerialRequest {
     let mut req = SerialRequest { op: op as u8, size: Size::U64 as u8, red, ..SerialRequest::default() };
@@ -22,7 +22,7 @@ fn request(op: Op, red: bool, lanes: &[(usize, u128)]) -> SerialRequest {
 
 fn checker(word: u64) -> Checker {
     let mut checker = Checker::new(GEOMETRY);
-    checker.set_part(0, Some(PART));
+    checker.set_allocation(0, Some(ALLOCATION));
     checker.set_word(16, word as u32);
     checker.set_word(17, (word >> 32) as u32);
     checker
@@ -197,7 +197,7 @@ fn a_full_warp_of_states_passes_through_completions() {
         for op in [Op::MbarArrive, Op::MbarArriveDrop, Op::MbarArriveExpectTx, Op::MbarArriveCount] {
             let lanes: Vec<_> = (0..32).map(|lane| (lane, if lane % 3 == 0 { 2 } else { 0 })).collect();
             let req = request(op, false, &lanes);
-            let (mut machine, before) = (Machine::new(GEOMETRY, PART), object(expected, pending, 0, 0));
+            let (mut machine, before) = (Machine::new(GEOMETRY, ALLOCATION), object(expected, pending, 0, 0));
             after(before).iter().for_each(|&(word, value)| machine.set_word(word, value));
             let order: Vec<usize> = (0..32).map(|i| i * step % 32).collect();
             let (resp, _) = machine.run(&req, &order);

@@ -9,13 +9,13 @@ use atoms_oracle::{
 use serial::object;
 
 const GEOMETRY: Geometry = Geometry { lanes: 4, banks: 4, rows: 64, xor_hash: false };
-/// Byte 0x40 of the part is word 16 of memory.
-const PART: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
+/// Byte 0x40 of the allocation is word 16 of memory.
+const ALLOCATION: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
 
 /// A checker of a unit with this policy, and with no other.
 fn checker(policy: impl Into<Option<GoesFirst>>) -> Checker {
     let mut checker = Checker::new(GEOMETRY);
-    checker.set_part(0, Some(PART));
+    checker.set_allocation(0, Some(ALLOCATION));
     policy.into().inspect(|policy| checker.set_goes_first(*policy));
     checker
 }
@@ -169,7 +169,7 @@ fn rotation_moves_with_every_request() {
     checker.wake(2, 0, 40).expect("its limit has passed");
     assert_eq!(start(&checker), Some(3));
     checker.reset(&[], &[]).expect("nothing was written");
-    checker.set_part(0, Some(PART));
+    checker.set_allocation(0, Some(ALLOCATION));
     assert_eq!(start(&checker), Some(0));
 }
 

@@ -4,7 +4,7 @@ use atoms_ops::{Op, Size};
 use atoms_oracle::{Allocation, Checker, Geometry, Merging, Response, SerialRequest};
 
 const GEOMETRY: Geometry = Geometry { lanes: 4, banks: 8, rows: 64, xor_hash: false };
-const PART: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
+const ALLOCATION: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
 const NOTHING: Merging = Merging { red: false, arrive: false };
 const RED: Merging = Merging { red: true, arrive: false };
 const ARRIVE: Merging = Merging { red: false, arrive: true };
@@ -53,7 +53,7 @@ const CASES: &[(Op, Size, bool, Merging, Addresses, u32)] = &[
 
 fn passes(geometry: Geometry, merging: Merging, req: &SerialRequest) -> u32 {
     let mut checker = Checker::new(geometry);
-    checker.set_part(0, Some(PART));
+    checker.set_allocation(0, Some(ALLOCATION));
     checker.set_merging(merging);
     // Whether the answer is right makes no difference.
     let _ = checker.request(req, &Response::default(), None);

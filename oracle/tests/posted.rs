@@ -5,7 +5,7 @@ use atoms_oracle::{Allocation, Checker, Geometry, Response, SerialRequest};
 
 fn checker() -> Checker {
     let mut checker = Checker::new(Geometry { lanes: 4, banks: 4, rows: 8, xor_hash: false });
-    checker.set_part(0, Some(Allocation { base_row: 0, size_bytes: 64, rank: 0 }));
+    checker.set_allocation(0, Some(Allocation { base_row: 0, size_bytes: 64, rank: 0 }));
     checker
 }
 

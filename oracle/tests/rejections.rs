@@ -4,8 +4,8 @@ use atoms_ops::{Fault, Op, Size};
 use atoms_oracle::{Allocation, Checker, Geometry, Response, SerialRequest};
 
 const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 64, xor_hash: false };
-/// Byte 0x40 of the part is word 16 of memory.
-const PART: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
+/// Byte 0x40 of the allocation is word 16 of memory.
+const ALLOCATION: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
 
 /// What a row is about: lane, address, Rb, Rc, and Rd and predicate of the response.
 type Lane = (usize, u32, u128, u128, u128, u32);
@@ -157,7 +157,7 @@ fn every_row_is_rejected_in_its_words() {
     for row in ROWS {
         let (mut checker, mut req, mut resp) =
             (Checker::new(GEOMETRY), SerialRequest::default(), Response::default());
-        checker.set_part(0, Some(PART));
+        checker.set_allocation(0, Some(ALLOCATION));
         row.before.iter().for_each(|&(word, value)| checker.set_word(word, value));
         (req.op, req.size, req.red) = (row.op as u8, row.size as u8, row.red);
         for &(lane, ra, b, c, rd, pred) in row.lanes {
@@ -188,7 +188,7 @@ fn add(lane: usize, got: u128) -> (SerialRequest, Response) {
 
 fn checker() -> Checker {
     let mut checker = Checker::new(GEOMETRY);
-    checker.set_part(0, Some(PART));
+    checker.set_allocation(0, Some(ALLOCATION));
     checker
 }
 
@@ -201,7 +201,7 @@ fn inactive_and_missing_lanes_get_nothing() {
     assert_eq!(says, "lanes 9 and 10 got a result or a predicate without being active (spec 2.6)");
 
     let mut four_lanes = Checker::new(Geometry { lanes: 4, ..GEOMETRY });
-    four_lanes.set_part(0, Some(PART));
+    four_lanes.set_allocation(0, Some(ALLOCATION));
     let (mut req, mut resp) = add(3, 0);
     req.mask |= 1 << 4;
     assert_eq!(four_lanes.request(&req, &resp, Some(&[(16, 1)])), Ok(()), "lane 4 does not exist");
@@ -367,7 +367,7 @@ fn beyond_the_limit_there_is_no_verdict() {
 fn bad_shapes_are_no_reason_to_panic() {
     for (lanes, banks, rows) in [(0, 0, 0), (99, 0, 7), (32, 3, 5), (32, 1, 1), (1, 2, u32::MAX)] {
         let mut checker = Checker::new(Geometry { lanes, banks, rows, xor_hash: true });
-        checker.set_part(0, Some(Allocation { base_row: u32::MAX, size_bytes: u32::MAX, rank: 255 }));
+        checker.set_allocation(0, Some(Allocation { base_row: u32::MAX, size_bytes: u32::MAX, rank: 255 }));
         checker.set_word(u32::MAX, 1);
         for op in 0..20 {
             for size in 0..12 {
@@ -409,7 +409,7 @@ fn spin(checker: &mut Checker, stored: Option<usize>) -> Result<(), atoms_oracle
 #[test]
 fn lanes_selected_in_every_other_request_only() {
     let mut checker = Checker::new(GEOMETRY);
-    checker.set_part(0, Some(PART));
+    checker.set_allocation(0, Some(ALLOCATION));
     checker.set_spin_hold(32);
     let mut rejected = (1..3000).zip([2, 5].into_iter().cycle());
     let rejected =
@@ -421,7 +421,7 @@ fn lanes_selected_in_every_other_request_only() {
 #[test]
 fn a_lane_that_is_never_selected() {
     let mut checker = Checker::new(GEOMETRY);
-    checker.set_part(0, Some(PART));
+    checker.set_allocation(0, Some(ALLOCATION));
     assert!((0..2000).all(|_| spin(&mut checker, Some(2)).is_ok()), "without a hold nothing is judged");
     checker.set_spin_hold(32);
     let rejected = (1..100).find_map(|n| Some((n, spin(&mut checker, Some(2)).err()?)));
@@ -441,7 +441,7 @@ fn a_lane_that_is_never_selected() {
 fn lanes_that_would_have_stored_are_passed_over() {
     let fails = |compared: u128| {
         let mut checker = Checker::new(GEOMETRY);
-        checker.set_part(0, Some(PART));
+        checker.set_allocation(0, Some(ALLOCATION));
         checker.set_spin_hold(32);
         checker.set_word(48, 7);
         let (op, size) = (Op::CastSpin as u8, Size::U32 as u8);
@@ -460,7 +460,7 @@ fn lanes_that_would_have_stored_are_passed_over() {
 #[test]
 fn a_group_has_up_to_64_words() {
     let mut checker = Checker::new(GEOMETRY);
-    checker.set_part(0, Some(Allocation { base_row: 0, size_bytes: 1 << 12, rank: 0 }));
+    checker.set_allocation(0, Some(Allocation { base_row: 0, size_bytes: 1 << 12, rank: 0 }));
     let (op, size) = (Op::CastSpin as u8, Size::U64 as u8);
     let mut req = SerialRequest { op, size, mask: u32::MAX, ..SerialRequest::default() };
     // A doubleword of each of 32 rows.

@@ -12,7 +12,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use serial::{Machine, active, heard, object};
 
 const GEOMETRY: Geometry = Geometry { lanes: 4, banks: 32, rows: 4, xor_hash: false };
-const PART: Allocation = Allocation { base_row: 0, size_bytes: 512, rank: 0 };
+const ALLOCATION: Allocation = Allocation { base_row: 0, size_bytes: 512, rank: 0 };
 const LIMIT: u64 = 60;
 
 /// One way to treat waiters wrongly, done once in a run.
@@ -76,7 +76,7 @@ impl Unit {
             rng,
             cycle: 0,
             fault,
-            machine: Machine::new(GEOMETRY, PART),
+            machine: Machine::new(GEOMETRY, ALLOCATION),
             checker: Checker::new(GEOMETRY),
             warps: VecDeque::new(),
             clusters: VecDeque::new(),
@@ -89,7 +89,7 @@ impl Unit {
             unanswered: [VecDeque::new(), VecDeque::new()],
         };
         unit.latency = unit.rng.random_range(1..5);
-        unit.checker.set_part(0, Some(PART));
+        unit.checker.set_allocation(0, Some(ALLOCATION));
         unit.checker.set_try_wait_limit(LIMIT);
         for word in [0, 2] {
             let count = unit.rng.random_range(1..5);
@@ -148,8 +148,9 @@ impl Unit {
         let (mut resp, mut written) = (Response::default(), BTreeSet::new());
         for lane in order {
             let before = [0, 2].map(|word| self.parity(word));
-            let (part, words) = self.machine.run(&SerialRequest { mask: 1 << lane, ..req.clone() }, &[lane]);
-            resp.pred |= part.pred;
+            let (answer, words) =
+                self.machine.run(&SerialRequest { mask: 1 << lane, ..req.clone() }, &[lane]);
+            resp.pred |= answer.pred;
             written.extend(words);
             for waiter in &mut self.waiters {
                 let word = waiter.word;

@@ -10,7 +10,7 @@ use atoms_oracle::{
 use serial::{heard, object};
 
 const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 64, xor_hash: false };
-const PART: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
+const ALLOCATION: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
 
 /// A checker with an object at byte 0x40, and the requests of a warp port counted.
 struct Bench {
@@ -30,7 +30,7 @@ impl Bench {
     /// The object expects `expected` arrivals in phase 0.
     fn new(expected: i64) -> Self {
         let mut checker = Checker::new(GEOMETRY);
-        checker.set_part(0, Some(PART));
+        checker.set_allocation(0, Some(ALLOCATION));
         checker.set_try_wait_limit(1000);
         let object = object(expected, expected, 0, 0);
         checker.set_word(16, object as u32);
@@ -393,7 +393,7 @@ fn after_a_reset_limits_are_judged_as_before() {
     let mut bench = Bench::new(2);
     bench.checker.set_goes_first(GoesFirst::Lowest);
     bench.checker.reset(&[], &[]).unwrap();
-    bench.checker.set_part(0, Some(PART));
+    bench.checker.set_allocation(0, Some(ALLOCATION));
     let mut req = wait(3, 0, 0);
     req.c[1] = 50;
     let number = bench.accepts(10, &req);

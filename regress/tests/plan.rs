@@ -129,7 +129,7 @@ fn another_seed_makes_other_stimulus() {
 #[test]
 fn files_are_found_by_pattern() {
     let scratch = Scratch::new("files");
-    let case = r#"{"config": "small", "parts": [], "warps": []}"#;
+    let case = r#"{"config": "small", "allocations": [], "warps": []}"#;
     scratch.file("cases/one.json", case).file("cases/two.json", case).file("cases/readme.txt", "");
     scratch.file("k.sm_80.sass", "").file("k.sm_80.ptx", "").file("k.launch.toml", "");
     let plan = "[[directed]]\nname = \"d\"\ncases = [\"cases/*.json\"]\n\
@@ -150,7 +150,8 @@ fn files_are_found_by_pattern() {
 #[test]
 fn a_plan_names_points() {
     let scratch = Scratch::new("points");
-    scratch.file("one.json", r#"{"config": "small,rmw_latency=3,num_banks=8", "parts": [], "warps": []}"#);
+    scratch
+        .file("one.json", r#"{"config": "small,rmw_latency=3,num_banks=8", "allocations": [], "warps": []}"#);
     scratch.file("corpus.json", &corpus("small,num_banks=8,rmw_latency=3"));
     let point = "small,num_banks=8,rmw_latency=3";
     let random = |configs: &str| format!("[[random]]\nname = \"r\"\nrequests = 10\nconfigs = [{configs}]\n");
@@ -174,7 +175,7 @@ fn a_plan_names_points() {
 #[test]
 fn configurations_are_chosen() {
     let scratch = Scratch::new("chosen");
-    scratch.file("one.json", r#"{"config": "tiny", "parts": [], "warps": []}"#);
+    scratch.file("one.json", r#"{"config": "tiny", "allocations": [], "warps": []}"#);
     scratch.file("corpus.json", &corpus("small"));
     let files = "[[directed]]\nname = \"d\"\ncases = [\"one.json\"]\n\
                  [[corpus]]\nname = \"c\"\nfile = \"corpus.json\"\n";
@@ -201,7 +202,7 @@ fn configurations_are_chosen() {
 #[test]
 fn files_of_one_name_are_told_apart() {
     let scratch = Scratch::new("alike");
-    let case = r#"{"config": "small", "parts": [], "warps": []}"#;
+    let case = r#"{"config": "small", "allocations": [], "warps": []}"#;
     scratch.file("a/one.json", case).file("b/one.json", case);
     let plan = "[[directed]]\nname = \"d\"\ncases = [\"*/one.json\"]\n";
     assert_eq!(

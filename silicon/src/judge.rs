@@ -43,7 +43,7 @@ pub fn judge(steps: &Steps, arch: u32, input: &[u8], output: &[u8]) -> Result<Ju
     let mut judgement = Judgement::default();
     for (number, case) in observe::cases(steps, input, output)?.iter().enumerate() {
         let mut checker = Checker::new(geometry(steps.words));
-        checker.set_part(0, Some(Allocation { base_row: 0, size_bytes: 4 * steps.words, rank: 0 }));
+        checker.set_allocation(0, Some(Allocation { base_row: 0, size_bytes: 4 * steps.words, rank: 0 }));
         for observed in case {
             let step = &steps.steps[observed.step];
             // What the oracle accepted or refused before is past: each step starts from what was seen. Objects that

@@ -215,8 +215,8 @@ pub fn write_trace<W: std::io::Write>(
     let words = words.unwrap_or(0);
     let header = TraceHeader { geometry: geometry(words), try_wait_limit: None, spin_hold: None, unit: None };
     let mut trace = TraceWriter::new(writer, &header)?;
-    let part = Some(Allocation { base_row: 0, size_bytes: 4 * words, rank: 0 });
-    trace.write(&TraceEvent::Part { slot: 0, part })?;
+    let allocation = Some(Allocation { base_row: 0, size_bytes: 4 * words, rank: 0 });
+    trace.write(&TraceEvent::Allocation { slot: 0, allocation })?;
     for (launch, output) in program.launches.iter().zip(outputs) {
         let Reading::Steps(steps) = &launch.reading else { continue };
         for case in cases(steps, &launch.input, output).map_err(std::io::Error::other)? {

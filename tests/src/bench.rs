@@ -9,7 +9,7 @@ use atoms_model::Config;
 use atoms_model::port::{In, Out};
 use atoms_stimulus::Stimulus;
 use atoms_stimulus::configs::NamedConfig;
-use atoms_stimulus::request::PartWrite;
+use atoms_stimulus::request::AllocationWrite;
 
 use crate::{lockstep_of, rtl_of};
 
@@ -135,7 +135,7 @@ impl Bench {
     }
 
     /// The allocation that holds all of memory, for slot 0.
-    pub fn whole(&self) -> PartWrite {
+    pub fn whole(&self) -> AllocationWrite {
         whole(self.config())
     }
 
@@ -146,8 +146,8 @@ impl Bench {
 }
 
 /// The allocation that holds all of memory, for slot 0.
-pub fn whole(config: &Config) -> PartWrite {
-    PartWrite { slot: 0, enable: true, base: 0, size: config.bytes() as u32, rank: 0 }
+pub fn whole(config: &Config) -> AllocationWrite {
+    AllocationWrite { slot: 0, enable: true, base: 0, size: config.bytes() as u32, rank: 0 }
 }
 
 /// Number of the word at a byte address of physical memory, `row * num_banks + bank`; spec 1.2.

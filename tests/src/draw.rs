@@ -5,7 +5,7 @@ use atoms_cosim::case::{Case, Pauses};
 use atoms_model::Config;
 use atoms_model::mbarrier::{self, MbarObject};
 use atoms_ops::{OPS, Op, Size};
-use atoms_stimulus::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AllocationWrite, ClusterRequest, Lane, WarpRequest};
 use proptest::prelude::*;
 use proptest::{bits, collection, sample};
 
@@ -28,21 +28,23 @@ pub enum Mix {
 pub fn case(name: &str, config: Config, requests: usize, mix: Mix) -> impl Strategy<Value = Case> + use<> {
     let name = name.to_string();
     let slots = config.num_cta_slots.min(SLOTS) as usize;
-    let parts = collection::vec(part(&config), slots).prop_map(move |mut parts| {
-        for (slot, part) in (0..).zip(&mut parts) {
-            lay_out(&config, slot, part);
+    let allocations = collection::vec(allocation(&config), slots).prop_map(move |mut allocations| {
+        for (slot, allocation) in (0..).zip(&mut allocations) {
+            lay_out(&config, slot, allocation);
         }
-        parts
+        allocations
     });
-    let late = prop_oneof![9 => Just(Vec::new()), 1 => collection::vec(any_part(&config), 1..3)];
+    let late = prop_oneof![9 => Just(Vec::new()), 1 => collection::vec(any_allocation(&config), 1..3)];
     let warps = collection::vec(warp(&config, mix), 1..=requests);
     let clusters = prop_oneof![2 => Just(Vec::new()), 1 => collection::vec(cluster(mix), 0..4)];
-    (parts, late, warps, clusters, pauses()).prop_map(move |(parts, late, warps, clusters, pauses)| {
-        let warps = warps.iter().map(|drawn| drawn.request(&config, &parts)).collect();
-        let clusters = clusters.iter().map(|drawn| drawn.request(&config, &parts)).collect();
-        let parts = parts.iter().chain(&late).copied().collect();
-        Case { config: name.clone(), parts, warps, clusters, pauses, ..Case::default() }
-    })
+    (allocations, late, warps, clusters, pauses()).prop_map(
+        move |(allocations, late, warps, clusters, pauses)| {
+            let warps = warps.iter().map(|drawn| drawn.request(&config, &allocations)).collect();
+            let clusters = clusters.iter().map(|drawn| drawn.request(&config, &allocations)).collect();
+            let allocations = allocations.iter().chain(&late).copied().collect();
+            Case { config: name.clone(), allocations, warps, clusters, pauses, ..Case::default() }
+        },
+    )
 }
 
 /// One of several by weight: its place; shrinks to the first. What lanes have is drawn by it: a union of strategies keeps
@@ -106,35 +108,30 @@ pub fn pauses() -> impl Strategy<Value = Pauses> {
 }
 
 /// Rank, and bytes missing from the last row; the place comes from [`lay_out`].
-fn part(config: &Config) -> impl Strategy<Value = PartWrite> + use<> {
+fn allocation(config: &Config) -> impl Strategy<Value = AllocationWrite> + use<> {
     let rank = prop_oneof![4 => Just(0u8), 1 => any::<u8>()];
     let missing = prop_oneof![2 => Just(0), 1 => 0..config.row_bytes()];
-    (rank, missing).prop_map(|(rank, size)| PartWrite { rank, size, ..PartWrite::default() })
+    (rank, missing).prop_map(|(rank, size)| AllocationWrite { rank, size, ..AllocationWrite::default() })
 }
 
-/// Puts allocations side by side. `part.size` comes as the bytes missing from its last row.
-fn lay_out(config: &Config, slot: u8, part: &mut PartWrite) {
+/// Puts allocations side by side. `allocation.size` comes as the bytes missing from its last row.
+fn lay_out(config: &Config, slot: u8, allocation: &mut AllocationWrite) {
     let slots = config.num_cta_slots.min(SLOTS);
     let share = (config.num_rows / slots).max(1);
     let base = u32::from(slot) * share;
     let rows = if u32::from(slot) + 1 == slots { config.num_rows - base } else { share };
-    part.slot = slot;
-    part.enable = true;
-    part.base = base as u16;
-    part.size = rows * config.row_bytes() - part.size;
+    allocation.slot = slot;
+    allocation.enable = true;
+    allocation.base = base as u16;
+    allocation.size = rows * config.row_bytes() - allocation.size;
 }
 
 /// A table write that is often refused, takes an allocation away, or names no slot.
-fn any_part(config: &Config) -> impl Strategy<Value = PartWrite> + use<> {
+fn any_allocation(config: &Config) -> impl Strategy<Value = AllocationWrite> + use<> {
     let size = prop_oneof![0..8 * config.row_bytes(), 0..1u32 << 25];
     let base = prop_oneof![4 => 0..=(config.num_rows - 1) as u16, 1 => any::<u16>()];
-    (0..16u8, any::<bool>(), base, size, 0..2u8).prop_map(|(slot, enable, base, size, rank)| PartWrite {
-        slot,
-        enable,
-        base,
-        size,
-        rank,
-    })
+    (0..16u8, any::<bool>(), base, size, 0..2u8)
+        .prop_map(|(slot, enable, base, size, rank)| AllocationWrite { slot, enable, base, size, rank })
 }
 
 /// Where a lane goes, in units of the access size from where its request starts.
@@ -178,8 +175,8 @@ fn place(wild: u32) -> impl Strategy<Value = Place> {
 
 impl Place {
     /// The address: offset and rank.
-    fn address(self, config: &Config, part: &PartWrite, bytes: u32, start: u32) -> u32 {
-        let units = (part.size / bytes).max(1);
+    fn address(self, config: &Config, allocation: &AllocationWrite, bytes: u32, start: u32) -> u32 {
+        let units = (allocation.size / bytes).max(1);
         let row_units = (config.row_bytes() / bytes).max(1);
         let start = start % units;
         let unit = match self {
@@ -188,12 +185,14 @@ impl Place {
             Place::Across(rows) => (start | 1) + 1 + rows * row_units,
             Place::FromEnd(before) => units - before.min(units),
             Place::Anywhere(unit) => unit,
-            Place::Skewed(by) => return u32::from(part.rank) << 24 | (start * bytes + by),
-            Place::Behind => return u32::from(part.rank) << 24 | ((part.size / bytes * bytes) & 0xff_ffff),
-            Place::Foreign(other) => return u32::from(part.rank ^ other) << 24 | (start * bytes),
+            Place::Skewed(by) => return u32::from(allocation.rank) << 24 | (start * bytes + by),
+            Place::Behind => {
+                return u32::from(allocation.rank) << 24 | ((allocation.size / bytes * bytes) & 0xff_ffff);
+            }
+            Place::Foreign(other) => return u32::from(allocation.rank ^ other) << 24 | (start * bytes),
             Place::Wild(address) => return address,
         };
-        u32::from(part.rank) << 24 | (unit % units * bytes)
+        u32::from(allocation.rank) << 24 | (unit % units * bytes)
     }
 }
 
@@ -316,16 +315,19 @@ fn bytes_of(size: u8) -> u32 {
 }
 
 impl DrawnWarp {
-    fn request(&self, config: &Config, parts: &[PartWrite]) -> WarpRequest {
-        let slot =
-            if usize::from(self.slot) < parts.len() || self.slot >= SLOTS as u8 { self.slot } else { 0 };
-        let part = parts.get(usize::from(slot)).copied().unwrap_or_default();
+    fn request(&self, config: &Config, allocations: &[AllocationWrite]) -> WarpRequest {
+        let slot = if usize::from(self.slot) < allocations.len() || self.slot >= SLOTS as u8 {
+            self.slot
+        } else {
+            0
+        };
+        let allocation = allocations.get(usize::from(slot)).copied().unwrap_or_default();
         let bytes = bytes_of(self.instruction.1);
         let mut form = self.form;
         if form.absolute {
             // All lanes on one address, inside the allocation unless the first lane is astray.
             let place = self.lanes.iter().flatten().next().map_or(Place::Near(0), |lane| lane.place);
-            let address = place.address(config, &part, bytes, self.start);
+            let address = place.address(config, &allocation, bytes, self.start);
             (form.imm, form.ur) = (address & 0xff_ffff, address & 0xff00_0000);
         }
         let base = form.ur.wrapping_add(((form.imm << 8) as i32 >> 8) as u32);
@@ -357,7 +359,7 @@ impl DrawnWarp {
                 }
                 None => drawn.clone(),
             };
-            let address = drawn.place.address(config, &part, bytes, self.start);
+            let address = drawn.place.address(config, &allocation, bytes, self.start);
             // What scaling cannot reach is rounded: misaligned now and then, as it should be.
             let ra = address.wrapping_sub(base) >> shift;
             request.mask |= u32::from(drawn.active) << l;
@@ -392,11 +394,14 @@ fn cluster(mix: Mix) -> impl Strategy<Value = DrawnCluster> {
 }
 
 impl DrawnCluster {
-    fn request(&self, config: &Config, parts: &[PartWrite]) -> ClusterRequest {
-        let slot =
-            if usize::from(self.slot) < parts.len() || self.slot >= SLOTS as u8 { self.slot } else { 0 };
-        let part = parts.get(usize::from(slot)).copied().unwrap_or_default();
-        let address = self.lane.place.address(config, &part, bytes_of(self.instruction.1), self.start);
+    fn request(&self, config: &Config, allocations: &[AllocationWrite]) -> ClusterRequest {
+        let slot = if usize::from(self.slot) < allocations.len() || self.slot >= SLOTS as u8 {
+            self.slot
+        } else {
+            0
+        };
+        let allocation = allocations.get(usize::from(slot)).copied().unwrap_or_default();
+        let address = self.lane.place.address(config, &allocation, bytes_of(self.instruction.1), self.start);
         ClusterRequest {
             op: self.instruction.0,
             size: self.instruction.1,

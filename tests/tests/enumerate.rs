@@ -31,7 +31,7 @@ use atoms_model::port::{In, Out};
 use atoms_ops::{OPS, Op, Operands, Size};
 use atoms_stimulus::Stimulus;
 use atoms_stimulus::configs::NamedConfig;
-use atoms_stimulus::request::{Lane, PartWrite};
+use atoms_stimulus::request::{AllocationWrite, Lane};
 use atoms_tests::{config, judged_lockstep_of};
 
 /// Values at which 32-bit operations change behaviour.
@@ -73,7 +73,7 @@ struct Step {
 
 /// Offers one instruction after the other, without a pause.
 struct Steps<'a> {
-    allocations: Vec<PartWrite>,
+    allocations: Vec<AllocationWrite>,
     steps: std::slice::Iter<'a, Step>,
 }
 
@@ -115,7 +115,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(named: &NamedConfig, allocations: Vec<PartWrite>) -> Self {
+    fn new(named: &NamedConfig, allocations: Vec<AllocationWrite>) -> Self {
         let mut run = Run { session: judged_lockstep_of(named), expected: 0 };
         run.take("allocations", allocations, &[]);
         run
@@ -125,7 +125,7 @@ impl Run {
         self.take(what, Vec::new(), steps);
     }
 
-    fn take(&mut self, what: &str, allocations: Vec<PartWrite>, steps: &[Step]) {
+    fn take(&mut self, what: &str, allocations: Vec<AllocationWrite>, steps: &[Step]) {
         self.expected += steps.len() as u64;
         let mut stimulus = Steps { allocations, steps: steps.iter() };
         let tally =
@@ -344,7 +344,7 @@ const IN_SMALL: u64 = (46 + 2 * 10) * 2 * 15 * 625;
 #[test]
 fn every_instruction_in_small() {
     let named = config("small");
-    let allocation = |slot, base| PartWrite { slot, enable: true, base, size: ALLOCATION, rank: 0 };
+    let allocation = |slot, base| AllocationWrite { slot, enable: true, base, size: ALLOCATION, rank: 0 };
     let mut run = Run::new(&named, vec![allocation(0, 0), allocation(1, 4)]);
     for (op, size) in instructions() {
         run.steps(&format!("{op}.{size}"), &in_small(op, size));

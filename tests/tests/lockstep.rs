@@ -7,7 +7,7 @@ use atoms_model::Config;
 use atoms_model::port::In;
 use atoms_ops::{Op, Size};
 use atoms_stimulus::configs::NamedConfig;
-use atoms_stimulus::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AllocationWrite, ClusterRequest, Lane, WarpRequest};
 use atoms_stimulus::{Faults, Paces, Profile, RandomStimulus, Share};
 use atoms_tests::{config, judged_lockstep_of, test_each, test_each_configuration};
 
@@ -71,7 +71,7 @@ fn a_full_unit_keeps_its_slot(name: &str) {
     let Config { queue_depth, rmw_latency, num_waiters, .. } = named.config;
     let mut session = judged_lockstep_of(&named);
     let mut i = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
-    let part = PartWrite { slot: 0, enable: true, base: 0, size: 16, rank: 0 };
+    let allocation = AllocationWrite { slot: 0, enable: true, base: 0, size: 16, rank: 0 };
     let (mut accepted, mut warps) = (0, 0);
     let mut clock = |i: &mut In, cycles: u32, most: u32| {
         for _ in 0..cycles {
@@ -96,7 +96,7 @@ fn a_full_unit_keeps_its_slot(name: &str) {
         }
         accepted
     };
-    part.drive(&mut i);
+    allocation.drive(&mut i);
     clock(&mut i, 4, 0);
     // Of each wait nothing is left but its place in the table.
     assert_eq!(clock(&mut i, 2_000, num_waiters), num_waiters, "{name}");
@@ -108,7 +108,7 @@ fn a_full_unit_keeps_its_slot(name: &str) {
     let most = queue_depth + 2 + 1 + (rmw_latency + 1 - empty) + num_waiters;
     // One has left: it is answered, and its response not taken.
     assert_eq!(clock(&mut i, 100, u32::MAX), most + 1, "{name}");
-    PartWrite { base: 1, ..part }.drive(&mut i);
+    AllocationWrite { base: 1, ..allocation }.drive(&mut i);
     clock(&mut i, 100, u32::MAX);
     assert_eq!(i.cta_valid, 1, "{name}: the write is taken while {most} requests of its slot are inside");
     (i.rsp_ready, i.cl_rsp_ready, i.wake_ready) = (1, 1, 1);

@@ -166,7 +166,7 @@ fn object(bench: &Bench, observed: &CaseAnswers, addr: u32) -> u64 {
 }
 
 fn case(bench: &Bench, warps: Vec<WarpRequest>, clusters: Vec<ClusterRequest>) -> Case {
-    Case { parts: vec![bench.whole()], warps, clusters, ..Case::default() }
+    Case { allocations: vec![bench.whole()], warps, clusters, ..Case::default() }
 }
 
 fn operations_do_what_their_rows_say(name: &str) {

@@ -270,8 +270,8 @@ fn arrivals() -> impl Strategy<Value = Case> {
             let lanes = lanes.iter().map(|(object, b)| lane(*object, *b)).collect();
             warps.push(request(op, red, mask, lanes));
         }
-        let parts = vec![whole(&Config::default())];
-        Case { config: String::new(), parts, warps, ..Case::default() }
+        let allocations = vec![whole(&Config::default())];
+        Case { config: String::new(), allocations, warps, ..Case::default() }
     })
 }
 

@@ -30,7 +30,7 @@ fn memory_that_differs_is_found_at_the_end() {
         lanes: vec![Lane { ra: 3 * 16 + 2 * 4, b: 7, c: 0 }],
         ..WarpRequest::default()
     };
-    let case = Case { parts: vec![whole(&named.config)], warps: vec![store], ..Case::default() };
+    let case = Case { allocations: vec![whole(&named.config)], warps: vec![store], ..Case::default() };
     let failure =
         session.run(&mut CaseStimulus::new(&case), u64::MAX, |_| {}).expect_err("row 3 is forgotten");
     let Failure::Mismatch(mismatch) = failure else { panic!("expected a mismatch: {failure}") };

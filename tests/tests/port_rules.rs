@@ -6,7 +6,7 @@ use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine, RtlMachine};
 use atoms_model::port::In;
 use atoms_ops::{Op, Size};
-use atoms_stimulus::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AllocationWrite, ClusterRequest, Lane, WarpRequest};
 use atoms_tests::bench::whole;
 use atoms_tests::{config, rtl_of};
 
@@ -94,7 +94,7 @@ impl Bench {
                 // While a request of the slot is inside.
                 Port::Table => {
                     bench.i.req_valid = 0;
-                    PartWrite { slot: 0, ..PartWrite::default() }.drive(&mut bench.i);
+                    AllocationWrite { slot: 0, ..AllocationWrite::default() }.drive(&mut bench.i);
                 }
             }
             assert!(bench.machine.cycles() < 200, "{port:?} never waits");

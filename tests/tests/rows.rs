@@ -7,7 +7,7 @@
 
 use atoms_cosim::case::Case;
 use atoms_ops::{Fault, Op, Size};
-use atoms_stimulus::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AllocationWrite, ClusterRequest, Lane, WarpRequest};
 use atoms_tests::bench::{Bench, CaseAnswers};
 use atoms_tests::rows::each_row;
 use atoms_tests::{config, rows, test_each};
@@ -194,8 +194,8 @@ fn warp(op: u8, size: u8, red: bool, lanes: &[L]) -> WarpRequest {
     }
 }
 
-fn one(allocation: PartWrite, request: WarpRequest) -> Case {
-    Case { parts: vec![allocation], warps: vec![request], ..Case::default() }
+fn one(allocation: AllocationWrite, request: WarpRequest) -> Case {
+    Case { allocations: vec![allocation], warps: vec![request], ..Case::default() }
 }
 
 fn memory_of(bench: &Bench, words: &[W]) -> Vec<u32> {
@@ -322,7 +322,7 @@ fn addresses_are_formed_as_their_rows_say() {
             let &&AddressRow { rule, absolute, scale, imm, ur, ra, rank, offset } = row;
             let request =
                 WarpRequest { absolute, scale, imm, ur, ..warp(Load as u8, U32 as u8, RD, &[(ra, 0, 0)]) };
-            let case = one(PartWrite { rank, ..bench.whole() }, request);
+            let case = one(AllocationWrite { rank, ..bench.whole() }, request);
             for (side, observed) in bench.run(rule, &case, &memory) {
                 let what = format!("{rule}, on the {side}");
                 assert_eq!(observed.warps[0].rsp_fault, Fault::None as u8, "{what}");
@@ -364,7 +364,7 @@ const FAULTS: &[FaultRow] = {
     const BG: u8 = B128 as u8;
     rows! {
         FaultRow { rule, op, size, mask, bytes, rank, ra, fault, lane, addr }
-        // rule                                     op  size mask    part rank Ra                        fault       lane addr
+        // rule                                     op  size mask    allocation rank Ra                        fault       lane addr
         ("2.4 a half at an odd address",            ST, B2,  1,      256, 0, &[1],                       Misaligned, 0, 1),
         ("2.4 a word at a half",                    XC, B4,  1,      256, 0, &[2],                       Misaligned, 0, 2),
         ("2.4 a word at an odd address",            XC, B4,  1,      256, 0, &[3],                       Misaligned, 0, 3),
@@ -432,7 +432,7 @@ fn a_fault_is_named_and_touches_nothing() {
             let &&FaultRow { rule, op, size, mask, bytes, rank, ra, fault, lane, addr } = row;
             let lanes: Vec<L> = ra.iter().map(|&ra| (ra, u128::MAX, 0)).collect();
             let request = WarpRequest { mask, ..warp(op, size, RD, &lanes) };
-            let allocation = PartWrite { size: bytes, rank, ..bench.whole() };
+            let allocation = AllocationWrite { size: bytes, rank, ..bench.whole() };
             let case = one(allocation, request);
             for (side, observed) in bench.run(rule, &case, &memory) {
                 let what = format!("{rule}, on the {side}");
@@ -511,12 +511,12 @@ fn no_request_leaves_its_allocation() {
         |row| row.rule,
         |row| {
             let &&AllocationRow { rule, writes, refused, slot, addr, stored } = row;
-            let parts = writes
+            let allocations = writes
                 .iter()
-                .map(|&(slot, enable, base, size, rank)| PartWrite { slot, enable, base, size, rank })
+                .map(|&(slot, enable, base, size, rank)| AllocationWrite { slot, enable, base, size, rank })
                 .collect();
             let request = WarpRequest { slot, ..warp(Store as u8, U32 as u8, RZ, &[(addr, 0x1234_5678, 0)]) };
-            let case = Case { parts, warps: vec![request], ..Case::default() };
+            let case = Case { allocations, warps: vec![request], ..Case::default() };
             let mut after = memory.clone();
             if let Some(at) = stored {
                 after[bench.word(at)] = 0x1234_5678;
@@ -540,7 +540,7 @@ fn a_last_row_belongs_to_one_allocation() {
     let row = bench.config().row_bytes();
     let memory = named_words(&bench);
     for bytes in 1..=row {
-        let allocation = |slot, base, size| PartWrite { slot, enable: true, base, size, rank: 0 };
+        let allocation = |slot, base, size| AllocationWrite { slot, enable: true, base, size, rank: 0 };
         let (long, short) = (row + bytes, 16);
         for (first, second, refused) in [
             (allocation(0, 2, long), allocation(1, 3, short), 1),
@@ -549,7 +549,7 @@ fn a_last_row_belongs_to_one_allocation() {
             (allocation(0, 4, short), allocation(1, 2, long), 0),
         ] {
             let request = WarpRequest { slot: 1, ..warp(Load as u8, U8 as u8, RD, &[(0, 0, 0)]) };
-            let case = Case { parts: vec![first, second], warps: vec![request], ..Case::default() };
+            let case = Case { allocations: vec![first, second], warps: vec![request], ..Case::default() };
             let fault = if refused == 1 { Fault::OutOfRange } else { Fault::None };
             let rule = format!(
                 "{} bytes at row {}, then {} at {}",
@@ -682,7 +682,7 @@ fn lanes_are_served_in_order(name: &str, rule: &str, orders: [[u32; 3]; 3]) {
     request.mask = 1 | 1 << 5 | 1 << 31;
     let mut spin = request.clone();
     (spin.op, spin.lanes) = (CastSpin as u8, lanes.map(|(ra, ..)| Lane { ra, b: 0, c: 1 }).to_vec());
-    let mut exchanges = Case { parts: vec![bench.whole()], ..Case::default() };
+    let mut exchanges = Case { allocations: vec![bench.whole()], ..Case::default() };
     exchanges.warps = vec![request; 3];
     for (side, observed) in bench.run(rule, &exchanges, &memory) {
         let mut held = 0;
@@ -769,9 +769,9 @@ fn cluster_requests_do_what_their_rows_say() {
         |row| row.rule,
         |row| {
             let &&ClusterRow { rule, op, size, red, addr, b, c, before, rd, pred, fault, after } = row;
-            let allocation = PartWrite { slot: 1, enable: true, base: 1, size: 64, rank: 5 };
+            let allocation = AllocationWrite { slot: 1, enable: true, base: 1, size: 64, rank: 5 };
             let request = ClusterRequest { op, size, red, tag: 42, slot: 1, addr, b, c };
-            let case = Case { parts: vec![allocation], clusters: vec![request], ..Case::default() };
+            let case = Case { allocations: vec![allocation], clusters: vec![request], ..Case::default() };
             let (before, after) = (memory_of(&bench, before), memory_of(&bench, after));
             for (side, observed) in bench.run(rule, &case, &before) {
                 let what = format!("{rule}, on the {side}");

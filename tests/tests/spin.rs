@@ -40,7 +40,7 @@ fn spins(config: &Config, masks: impl IntoIterator<Item = u32>) -> Vec<WarpReque
 }
 
 fn case(named: &NamedConfig, warps: Vec<WarpRequest>) -> Case {
-    Case { config: named.name.clone(), parts: vec![whole(&named.config)], warps, ..Case::default() }
+    Case { config: named.name.clone(), allocations: vec![whole(&named.config)], warps, ..Case::default() }
 }
 
 /// Runs it with the oracle listening; for each CAST.SPIN the lanes that asked, and the one selected.

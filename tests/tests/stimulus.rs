@@ -115,7 +115,7 @@ fn a_case_does_not_fail_by_what_another_left() {
 fn a_case_has_writes_that_are_refused() {
     let patch =
         Patch { file: "atoms_cta_table.sv", find: "if (refused || !enable_i)", replace: "if (!enable_i)" };
-    assert!(!leaves_a_case("refused-and-kept", patch).parts.is_empty());
+    assert!(!leaves_a_case("refused-and-kept", patch).allocations.is_empty());
 }
 
 /// The unit does something though nothing is asked of it.

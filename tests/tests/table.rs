@@ -64,7 +64,7 @@ fn the_oracle_finds_the_same_pairs_legal() {
     for op in 0..=u8::MAX {
         for size in 0..=u8::MAX {
             let mut checker = Checker::new(geometry);
-            checker.set_part(0, Some(Allocation { base_row: 0, size_bytes: 32, rank: 0 }));
+            checker.set_allocation(0, Some(Allocation { base_row: 0, size_bytes: 32, rank: 0 }));
             let request = SerialRequest { op, size, mask: 1, ..SerialRequest::default() };
             let illegal = Response { fault: Fault::Illegal, ..Response::default() };
             let verdict = checker.request(&request, &illegal, Some(&[]));

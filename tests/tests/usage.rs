@@ -30,7 +30,7 @@ fn request(op: Op, size: Size, lanes: &[(usize, u32, u128, u128)]) -> WarpReques
 /// What the model makes of a case, in a configuration in which slot 0 owns all of memory.
 fn report(name: &str, case: Case) -> UsageReport {
     let named = config(name);
-    let case = Case { config: name.to_string(), parts: vec![whole(&named.config)], ..case };
+    let case = Case { config: name.to_string(), allocations: vec![whole(&named.config)], ..case };
     let session = Session::new(ModelMachine::new(named.config), None);
     let (mut session, ()) = session.listened_by(Usage::new(&named.config));
     run_case(&mut session, &case).expect("the case runs to its end");

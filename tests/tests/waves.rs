@@ -19,7 +19,7 @@ use atoms_ops::{Op, Size};
 use atoms_sm::{Launch, SmConfig, run};
 use atoms_stimulus::Profile;
 use atoms_stimulus::configs;
-use atoms_stimulus::request::{Lane, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AllocationWrite, Lane, WarpRequest};
 use atoms_tests::{config, lockstep_of, root};
 use atoms_wave_view::{Excerpt, PipelineRequest};
 use atoms_wave_write::{Definition, SignalKind};
@@ -316,7 +316,7 @@ fn mbarrier_objects_are_shown_as_numbers() {
     };
     let case = Case {
         config: "small".to_string(),
-        parts: vec![PartWrite { enable: true, size: 128, ..PartWrite::default() }],
+        allocations: vec![AllocationWrite { enable: true, size: 128, ..AllocationWrite::default() }],
         warps: vec![
             ask(Op::MbarInit, 1, &[MbarObject::init(3).encode()]),
             ask(Op::MbarTryWait, 2, &[0]),

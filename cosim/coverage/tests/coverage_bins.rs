@@ -11,7 +11,7 @@ use atoms_monitor::Monitor;
 use atoms_ops::{Op, Size};
 use atoms_stimulus::complete_handshakes;
 use atoms_stimulus::configs;
-use atoms_stimulus::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AllocationWrite, ClusterRequest, Lane, WarpRequest};
 
 /// The model with a sampler, driven by hand.
 struct Rig {
@@ -41,7 +41,7 @@ impl Rig {
     fn new(name: &str) -> Rig {
         let mut rig = Rig::bare(name);
         let size = rig.config().bytes() as u32;
-        rig.part(PartWrite { slot: 0, enable: true, base: 0, size, rank: 0 });
+        rig.allocate(AllocationWrite { slot: 0, enable: true, base: 0, size, rank: 0 });
         rig.cycles(2);
         rig.sampler.take();
         rig
@@ -66,7 +66,7 @@ impl Rig {
     }
 
     /// Offers a write of the CTA table until it is taken.
-    fn part(&mut self, write: PartWrite) {
+    fn allocate(&mut self, write: AllocationWrite) {
         write.drive(&mut self.inputs);
         while self.inputs.cta_valid == 1 {
             self.cycle();
@@ -335,29 +335,29 @@ const CASES: &[Case] = &[
         rig.alone(&[of(Op::Load, WORD).lane(0, 0, 0)]);
     }, &[("queue", "warp, 0, rests; warp, 0, one comes; warp, 1, one goes; cluster, 0, rests")]),
     ("a part in another's way, right behind", "default", |rig| {
-        let part = PartWrite { slot: 1, enable: true, base: 0, size: 130, rank: 3 };
-        rig.part(PartWrite { slot: 0, enable: false, ..part });
-        rig.part(part);
-        rig.part(PartWrite { slot: 2, ..part });
+        let allocation = AllocationWrite { slot: 1, enable: true, base: 0, size: 130, rank: 3 };
+        rig.allocate(AllocationWrite { slot: 0, enable: false, ..allocation });
+        rig.allocate(allocation);
+        rig.allocate(AllocationWrite { slot: 2, ..allocation });
         rig.cycles(2);
     }, &[("cta_write", "given a part, had none, at once; taken away, had a part, at once; refused: another slot's rows, had none, at once"),
         ("cta_part", "rows and some bytes, 1-15"), ("allocation", "up to 1 KiB"),
         ("cta_back_to_back", "taken, taken; taken, refused")]),
     ("parts beside each other, and in each other's last rows", "default", |rig| {
         for (slot, base, size) in [(0, 2, 128 + 4), (1, 4, 128), (2, 3, 3), (2, 1, 126), (3, 0, 128 + 2)] {
-            rig.part(PartWrite { slot, enable: true, base, size, rank: 0 });
+            rig.allocate(AllocationWrite { slot, enable: true, base, size, rank: 0 });
         }
         rig.cycles(2);
     }, &[("cta_neighbour", "0, its last row is the first of a part; 1, begins in the last row of a part; 1, begins in the row behind a part; 31, its last row is in front of a part")]),
     ("parts with two rows in common, and behind the end", "default", |rig| {
         for (slot, base, size) in [(0, 2, 256), (1, 3, 256), (1, 2, 256), (1, 1, 1024)] {
-            rig.part(PartWrite { slot, enable: true, base, size, rank: 0 });
+            rig.allocate(AllocationWrite { slot, enable: true, base, size, rank: 0 });
         }
         rig.cycles(2);
     }, &[("cta_neighbour", "32, begins in the last row of a part")]),
     ("a write that waits for a request", "default", |rig| {
         rig.warp(&of(Op::Load, WORD).lane(0, 0, 0));
-        rig.part(PartWrite { slot: 0, enable: true, base: 1, size: 128, rank: 0 });
+        rig.allocate(AllocationWrite { slot: 0, enable: true, base: 1, size: 128, rank: 0 });
         rig.drain();
     }, &[("cta_wait", "requests on their way"), ("cta_suspended", ""),
         ("cta_write", "given a part, had a part, after waiting"), ("cta_part", "one row, 0"), ("allocation", "up to 1 KiB")]),
@@ -388,7 +388,7 @@ const CASES: &[Case] = &[
     }, &[("sm80", "1, even to odd"), ("completion", "MBAR.ARRIVE.SM80, warp, even to odd")]),
     ("a sleep and its wake-up", "default", |rig| {
         rig.alone(&[init(1), object(Op::MbarTryWait, 0).limit(0)]);
-        rig.part(PartWrite { slot: 4, enable: false, ..PartWrite::default() });
+        rig.allocate(AllocationWrite { slot: 4, enable: false, ..AllocationWrite::default() });
         rig.alone(&[object(Op::MbarArrive, 0)]);
     }, &[("suspends", "0, alone"), ("woken", "warp, later, alone"), ("wake_port", "taken at once, 0"),
         ("wake_order", "the same place"), ("wait_limit", "of the configuration, 1000-65535"), ("limit_race_place", ""), ("wait", ""), ("not_suspended", ""), ("time_out", ""), ("limit_race", ""),
@@ -438,22 +438,22 @@ const CASES: &[Case] = &[
         rig.alone(&[of(Op::Load, WORD).lane(0, 0, 0).lane(1, 0x80, 0)]);
         rig.cluster(Op::Load, WORD, false, 0, 0);
         rig.drain();
-        rig.part(PartWrite { slot: 0, enable: true, base: 0, size: 1 << 10, rank: 16 });
+        rig.allocate(AllocationWrite { slot: 0, enable: true, base: 0, size: 1 << 10, rank: 16 });
         rig.alone(&[of(Op::Load, Size::U8).lane(0, 0x1000_03ff, 0)]);
         rig.cluster(Op::Load, WORD, false, 4, 0);
         rig.drain();
     }, &[("offset", "warp, 0, 8; warp, 16-255, 10; cluster, 0, 0; cluster, 16-255, 3"), ("fault", "")]),
     ("allocations on both sides of a class boundary", "default", |rig| {
-        let write = PartWrite { slot: 0, enable: true, base: 0, size: 1 << 10, rank: 0 };
-        rig.part(write);
-        rig.part(PartWrite { size: (1 << 10) + 1, ..write });
-        rig.part(PartWrite { size: (48 << 10) + 1, ..write });
+        let write = AllocationWrite { slot: 0, enable: true, base: 0, size: 1 << 10, rank: 0 };
+        rig.allocate(write);
+        rig.allocate(AllocationWrite { size: (1 << 10) + 1, ..write });
+        rig.allocate(AllocationWrite { size: (48 << 10) + 1, ..write });
         rig.cycles(2);
     }, &[("allocation", "up to 1 KiB; up to 48 KiB"), ("cta_back_to_back", "taken, taken; taken, refused"),
         ("cta_write", "given a part, had a part, at once; refused: behind the end of memory, had a part, at once")]),
     ("allocations up to the whole window", "huge", |rig| {
         for size in [1 << 20, (1 << 20) + 1, (1 << 24) - 1, 1 << 24] {
-            rig.part(PartWrite { slot: 0, enable: true, base: 0, size, rank: 255 });
+            rig.allocate(AllocationWrite { slot: 0, enable: true, base: 0, size, rank: 255 });
         }
         rig.cycles(2);
     }, &[("allocation", "up to 1 MiB; below 16 MiB; 16 MiB"),

@@ -10,7 +10,7 @@ use atoms_faults::build::{SchemataRtl, Switch};
 use atoms_faults::schemata::MutationOperator;
 use atoms_ops::{Op, Size};
 use atoms_stimulus::Profile;
-use atoms_stimulus::request::{Lane, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AllocationWrite, Lane, WarpRequest};
 
 use crate::causes::{campaign, schemata, switch};
 
@@ -28,8 +28,8 @@ fn the_smallest_case_so_far_is_kept() {
     let smallest = failed.small_case(None, Effort::default()).expect("it fails from reset too");
     assert!(!smallest.spent.exhausted, "{}", smallest.spent);
     let mut found = 0;
-    for part in [2, 4, 8, 1000] {
-        let effort = Effort { cycles: smallest.spent.cycles / part, ..Effort::default() };
+    for divisor in [2, 4, 8, 1000] {
+        let effort = Effort { cycles: smallest.spent.cycles / divisor, ..Effort::default() };
         let spent = match failed.small_case(None, effort) {
             Ok(small) => {
                 found += 1;
@@ -61,8 +61,8 @@ fn a_case_without_an_end_is_cut_off() {
         lanes: vec![Lane { ra: 0, b: 0, c: u32::MAX.into() }],
         ..WarpRequest::default()
     };
-    let part = PartWrite { slot: 0, enable: true, base: 0, size: 8, rank: 0 };
-    let case = Case { parts: vec![part], warps: vec![wait], ..Case::default() };
+    let allocation = AllocationWrite { slot: 0, enable: true, base: 0, size: 8, rank: 0 };
+    let case = Case { allocations: vec![allocation], warps: vec![wait], ..Case::default() };
     let mut trials = Trials::new(&mut session, Effort::default());
     assert!(trials.run(&case).is_none());
     let spent = trials.spent();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use atoms_model::port::{In, MAX_BANKS, MAX_LANES, Out, Probe};
-use atoms_stimulus::request::{ClusterRequest, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AllocationWrite, ClusterRequest, WarpRequest};
 
 /// A request that its port accepted, and that may be inside the unit.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub struct Cycle<'a> {
     /// A cluster request is carried out.
     pub cluster_done: Option<ClusterDone>,
     /// A write of the CTA table is accepted.
-    pub allocation: Option<PartWrite>,
+    pub allocation: Option<AllocationWrite>,
     /// The warp request accepted.
     pub warp_accepted: Option<InFlight<WarpRequest>>,
     /// The cluster request accepted.
@@ -81,7 +81,7 @@ pub struct Driven {
 pub struct AllocationSettled {
     /// Slot written.
     pub slot: u8,
-    /// The write was refused: the slot has no part.
+    /// The write was refused: the slot has no allocation.
     pub rejected: bool,
 }
 
@@ -342,9 +342,9 @@ impl<'a> Cycle<'a> {
 
     /// The write of the CTA table that is offered, accepted or not.
     #[inline]
-    pub fn allocation_offered(&self) -> Option<PartWrite> {
+    pub fn allocation_offered(&self) -> Option<AllocationWrite> {
         let (i, ..) = self.pins;
-        (i.cta_valid == 1).then(|| PartWrite::sample(i))
+        (i.cta_valid == 1).then(|| AllocationWrite::sample(i))
     }
 
     /// The table of waiters.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use atoms_model::Config;
 use atoms_model::port::{In, Out, Probe};
 use atoms_ops::Op;
-use atoms_stimulus::request::{ClusterRequest, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AllocationWrite, ClusterRequest, WarpRequest};
 
 pub use cycle::{
     AllocationSettled, Appearance, AtIssue, BankPorts, BankWrite, ClusterAnswer, ClusterDone, Cycle, Driven,
@@ -144,7 +144,7 @@ impl Monitor {
             cycle.cluster_done = Some(ClusterDone { request, owes, oldest_unanswered });
         }
         if i.cta_valid & out.cta_ready == 1 {
-            cycle.allocation = Some(PartWrite::sample(i));
+            cycle.allocation = Some(AllocationWrite::sample(i));
             self.allocation = Some(i.cta_slot);
         }
         if i.req_valid & out.req_ready == 1 {

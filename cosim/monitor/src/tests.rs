@@ -220,7 +220,7 @@ fn a_reset_drops_what_is_inside_and_numbers_go_on() {
 #[test]
 fn an_allocation_is_settled_in_the_next_cycle() {
     let mut pins = Pins::new();
-    let write = PartWrite { slot: 3, enable: true, base: 2, size: 64, rank: 1 };
+    let write = AllocationWrite { slot: 3, enable: true, base: 2, size: 64, rank: 1 };
     let refused = pins.cycle(|i, out, _| {
         write.drive(i);
         out.cta_ready = 0;

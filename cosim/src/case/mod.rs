@@ -11,7 +11,7 @@ use atoms_ops::Op;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use atoms_stimulus::request::{ClusterRequest, HexNumber, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AllocationWrite, ClusterRequest, HexNumber, WarpRequest};
 use atoms_stimulus::{Stimulus, Tags};
 
 /// Cycles in which a port's valid or ready is low, as a pattern that repeats every 64 cycles.
@@ -68,8 +68,9 @@ pub struct Change {
     pub after: u64,
     /// Cycles of reset; 0 without a reset.
     pub reset: u64,
-    /// CTA table writes, before any further request.
-    pub parts: Vec<PartWrite>,
+    /// CTA table writes, before any further request. Older files call them `parts`.
+    #[serde(alias = "parts")]
+    pub allocations: Vec<AllocationWrite>,
 }
 
 /// Changes as in a file. Older files have one reset of one cycle in their place.
@@ -82,7 +83,7 @@ fn read_changes<'de, D: Deserializer<'de>>(file: D) -> Result<Vec<Change>, D::Er
     Deserialize::deserialize(value).map_err(D::Error::custom)
 }
 
-/// `reset of 1 cycle; part of slot 0: 64 bytes from row 2 on, rank 0`.
+/// `reset of 1 cycle; allocation of slot 0: 64 bytes from row 2 on, rank 0`.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reset = match self.reset {
@@ -91,8 +92,11 @@ impl fmt::Display for Change {
             cycles => Some(format!("reset of {cycles} cycles")),
         };
         let pause = (self.after > 0).then(|| format!("pause of {} cycles", self.after));
-        let parts = self.parts.iter().map(|part| format!("part of slot {}: {part}", part.slot));
-        f.write_str(&pause.into_iter().chain(reset).chain(parts).collect::<Vec<_>>().join("; "))
+        let allocations = self
+            .allocations
+            .iter()
+            .map(|allocation| format!("allocation of slot {}: {allocation}", allocation.slot));
+        f.write_str(&pause.into_iter().chain(reset).chain(allocations).collect::<Vec<_>>().join("; "))
     }
 }
 
@@ -105,8 +109,9 @@ pub struct Case {
     /// Memory at the start, where it is not zero.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<MemoryWord>,
-    /// CTA table writes before the first request.
-    pub parts: Vec<PartWrite>,
+    /// CTA table writes before the first request. Older files call them `parts`.
+    #[serde(alias = "parts")]
+    pub allocations: Vec<AllocationWrite>,
     /// Warp requests in order.
     pub warps: Vec<WarpRequest>,
     /// Cluster requests in order.
@@ -143,20 +148,23 @@ impl Case {
     }
 
     /// All CTA table writes.
-    pub(crate) fn writes(&mut self) -> impl Iterator<Item = &mut PartWrite> {
-        self.parts.iter_mut().chain(self.changes.iter_mut().flat_map(|change| &mut change.parts))
+    pub(crate) fn writes(&mut self) -> impl Iterator<Item = &mut AllocationWrite> {
+        self.allocations.iter_mut().chain(self.changes.iter_mut().flat_map(|change| &mut change.allocations))
     }
 
     /// The case with resets as its only changes: each CTA table write comes before the requests, or right after the last
     /// reset before it.
     #[must_use]
-    pub fn with_early_parts(mut self) -> Case {
+    pub fn with_early_allocations(mut self) -> Case {
         let mut resets: Vec<Change> = Vec::new();
         for change in std::mem::take(&mut self.changes) {
             if change.reset > 0 {
                 resets.push(change);
             } else {
-                resets.last_mut().map_or(&mut self.parts, |reset| &mut reset.parts).extend(change.parts);
+                resets
+                    .last_mut()
+                    .map_or(&mut self.allocations, |reset| &mut reset.allocations)
+                    .extend(change.allocations);
             }
         }
         Case { changes: resets, ..self }
@@ -170,7 +178,7 @@ pub struct CaseStimulus<'a> {
     /// Changes that have begun.
     changes: usize,
     /// CTA table writes offered since the last of them.
-    parts: usize,
+    allocations: usize,
     warps: usize,
     clusters: usize,
     cycle: u64,
@@ -187,13 +195,13 @@ pub struct CaseStimulus<'a> {
 const CYCLES_BEHIND: u64 = 2;
 
 impl<'a> CaseStimulus<'a> {
-    /// From the first part on.
+    /// From the first allocation on.
     pub fn new(case: &'a Case) -> Self {
         let suspends = case.warps.iter().any(|request| request.op == Op::MbarTryWait as u8);
         CaseStimulus {
             case,
             changes: 0,
-            parts: 0,
+            allocations: 0,
             warps: 0,
             clusters: 0,
             cycle: 0,
@@ -205,20 +213,22 @@ impl<'a> CaseStimulus<'a> {
     }
 
     /// Table writes of the last change, and requests up to the next one, or to the end.
-    fn stretch(&self) -> (&'a [PartWrite], &'a [WarpRequest], &'a [ClusterRequest]) {
-        let Case { parts, warps, clusters, changes, .. } = self.case;
-        let parts = self.changes.checked_sub(1).map_or(parts, |last| &changes[last].parts);
+    fn stretch(&self) -> (&'a [AllocationWrite], &'a [WarpRequest], &'a [ClusterRequest]) {
+        let Case { allocations, warps, clusters, changes, .. } = self.case;
+        let allocations = self.changes.checked_sub(1).map_or(allocations, |last| &changes[last].allocations);
         match changes.get(self.changes) {
-            Some(next) => {
-                (parts, &warps[..next.warps.min(warps.len())], &clusters[..next.clusters.min(clusters.len())])
-            }
-            None => (parts, warps, clusters),
+            Some(next) => (
+                allocations,
+                &warps[..next.warps.min(warps.len())],
+                &clusters[..next.clusters.min(clusters.len())],
+            ),
+            None => (allocations, warps, clusters),
         }
     }
 
     fn at_the_end(&self) -> bool {
-        let (parts, warps, clusters) = self.stretch();
-        self.parts >= parts.len() && self.warps >= warps.len() && self.clusters >= clusters.len()
+        let (allocations, warps, clusters) = self.stretch();
+        self.allocations >= allocations.len() && self.warps >= warps.len() && self.clusters >= clusters.len()
     }
 }
 
@@ -235,7 +245,7 @@ impl Stimulus for CaseStimulus<'_> {
                 if self.waited < change.after {
                     self.waited += 1;
                 } else {
-                    (self.changes, self.parts, self.waited) = (self.changes + 1, 0, 0);
+                    (self.changes, self.allocations, self.waited) = (self.changes + 1, 0, 0);
                     self.resetting = change.reset;
                 }
             }
@@ -246,15 +256,15 @@ impl Stimulus for CaseStimulus<'_> {
         i.rsp_ready = u8::from(open(pauses.response));
         i.cl_rsp_ready = u8::from(open(pauses.cluster_response));
         i.wake_ready = u8::from(open(pauses.wake));
-        let (parts, warps, clusters) = self.stretch();
+        let (allocations, warps, clusters) = self.stretch();
         if i.rst_n == 0 {
             // Nothing is taken in this cycle.
             self.tags = Tags::default();
         } else if i.cta_valid == 0
-            && let Some(part) = parts.get(self.parts)
+            && let Some(allocation) = allocations.get(self.allocations)
         {
-            part.drive(i);
-            self.parts += 1;
+            allocation.drive(i);
+            self.allocations += 1;
             self.waited = 0;
         } else if i.cta_valid == 0 {
             if i.req_valid == 0
@@ -296,19 +306,25 @@ mod tests {
     use super::*;
     use atoms_stimulus::complete_handshakes;
 
-    fn part(size: u32) -> PartWrite {
-        PartWrite { enable: true, size, ..PartWrite::default() }
+    fn allocation(size: u32) -> AllocationWrite {
+        AllocationWrite { enable: true, size, ..AllocationWrite::default() }
     }
 
     #[test]
     fn changes_are_driven_between_their_requests() {
         let case = Case {
-            parts: vec![part(1)],
+            allocations: vec![allocation(1)],
             warps: vec![WarpRequest::default(), WarpRequest::default()],
             clusters: vec![ClusterRequest::default()],
             changes: vec![
-                Change { warps: 1, after: 2, parts: vec![part(2)], ..Change::default() },
-                Change { warps: 1, clusters: 1, reset: 2, parts: vec![part(3)], ..Change::default() },
+                Change { warps: 1, after: 2, allocations: vec![allocation(2)], ..Change::default() },
+                Change {
+                    warps: 1,
+                    clusters: 1,
+                    reset: 2,
+                    allocations: vec![allocation(3)],
+                    ..Change::default()
+                },
                 Change { warps: 9, clusters: 9, after: 1, ..Change::default() },
             ],
             ..Case::default()
@@ -319,28 +335,31 @@ mod tests {
             stimulus.drive(&mut i);
             driven += &match (i.rst_n, i.cta_valid, i.req_valid, i.cl_valid) {
                 (0, ..) => "reset ".to_string(),
-                (_, 1, ..) => format!("part{} ", i.cta_size),
+                (_, 1, ..) => format!("allocation{} ", i.cta_size),
                 (_, _, 1, _) => "warp ".to_string(),
                 (.., 1) => "cluster ".to_string(),
                 _ => ". ".to_string(),
             };
             complete_handshakes(&mut i, &out);
         }
-        assert_eq!(driven, "part1 warp . . part2 cluster reset reset part3 warp . . . . . ");
+        assert_eq!(
+            driven,
+            "allocation1 warp . . allocation2 cluster reset reset allocation3 warp . . . . . "
+        );
         assert_eq!(
             case.changes[0].to_string(),
-            "pause of 2 cycles; part of slot 0: 2 bytes from row 0 on, rank 0"
+            "pause of 2 cycles; allocation of slot 0: 2 bytes from row 0 on, rank 0"
         );
         assert_eq!(
             case.changes[1].to_string(),
-            "reset of 2 cycles; part of slot 0: 3 bytes from row 0 on, rank 0"
+            "reset of 2 cycles; allocation of slot 0: 3 bytes from row 0 on, rank 0"
         );
-        let early = case.with_early_parts();
-        assert_eq!((early.parts, early.changes.len()), (vec![part(1), part(2)], 1));
+        let early = case.with_early_allocations();
+        assert_eq!((early.allocations, early.changes.len()), (vec![allocation(1), allocation(2)], 1));
     }
 
     #[test]
-    fn files_with_one_reset_are_read() {
+    fn files_of_older_versions_are_read() {
         let text = r#"{
             "config": "small",
             "parts": [{ "slot": 0, "enable": true, "base": 0, "size": 1, "rank": 0 }],
@@ -353,8 +372,8 @@ mod tests {
             "pauses": { "warp": 0, "response": 0, "cluster": 0, "cluster_response": 0, "wake": 0 }
         }"#;
         let case: Case = serde_json::from_str(text).expect("it reads");
-        let change = Change { warps: 3, clusters: 1, after: 7, reset: 1, parts: vec![part(2)] };
-        assert_eq!((&case.parts[..], &case.changes[..]), (&[part(1)][..], &[change][..]));
+        let change = Change { warps: 3, clusters: 1, after: 7, reset: 1, allocations: vec![allocation(2)] };
+        assert_eq!((&case.allocations[..], &case.changes[..]), (&[allocation(1)][..], &[change][..]));
         let written = serde_json::to_string(&case).expect("plain data");
         assert!(written.contains("\"changes\":[{\"warps\":3"), "{written}");
         assert_eq!(serde_json::from_str::<Case>(&written).expect("it was written"), case);

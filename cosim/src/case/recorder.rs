@@ -7,7 +7,7 @@ use atoms_model::Config;
 use atoms_monitor::Listener;
 use atoms_monitor::{Appearance, Cycle, InFlight};
 use atoms_ops::Op;
-use atoms_stimulus::request::{ClusterRequest, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AllocationWrite, ClusterRequest, WarpRequest};
 
 use crate::case::{Case, Change, MemoryWord, Pauses};
 
@@ -62,7 +62,7 @@ pub struct Recorder {
     /// State before the history.
     before: Before,
     /// CTA table write that is offered and not taken.
-    offered: Option<PartWrite>,
+    offered: Option<AllocationWrite>,
     /// Numbers of the MBAR.TRY_WAITs without an answer.
     waits: Vec<u64>,
     /// Bit 0 is the cycle last seen.
@@ -93,7 +93,7 @@ struct Event {
 enum Given {
     Warp(InFlight<WarpRequest>),
     Cluster(Arc<ClusterRequest>),
-    Part { part: PartWrite, refused: bool },
+    Allocation { allocation: AllocationWrite, refused: bool },
     Reset { cycles: u64 },
 }
 
@@ -106,7 +106,7 @@ impl Given {
 /// State at one point of the history.
 #[derive(Clone, Debug, Default)]
 struct Before {
-    parts: Vec<PartWrite>,
+    allocations: Vec<AllocationWrite>,
     /// Requests that may be suspended.
     waits: Vec<InFlight<WarpRequest>>,
 }
@@ -117,10 +117,10 @@ impl Before {
         match &event.given {
             Given::Warp(request) if is_wait(request) => self.waits.push(request.clone()),
             Given::Warp(_) | Given::Cluster(_) => {}
-            Given::Part { part, refused } => {
-                self.parts.retain(|other| other.slot != part.slot);
-                if part.enable && !refused {
-                    self.parts.push(*part);
+            Given::Allocation { allocation, refused } => {
+                self.allocations.retain(|other| other.slot != allocation.slot);
+                if allocation.enable && !refused {
+                    self.allocations.push(*allocation);
                 }
             }
             Given::Reset { .. } => *self = Before::default(),
@@ -174,16 +174,16 @@ impl Listener for Recorder {
         }
         if cycle.allocation_settled.is_some_and(|settled| settled.rejected) {
             let last = self.history.iter_mut().rev().find_map(|event| match &mut event.given {
-                Given::Part { refused, .. } => Some(refused),
+                Given::Allocation { refused, .. } => Some(refused),
                 _ => None,
             });
             last.into_iter().for_each(|refused| *refused = true);
         }
         self.offered = cycle.allocation_offered();
         if cycle.allocation.is_some()
-            && let Some(part) = self.offered.take()
+            && let Some(allocation) = self.offered.take()
         {
-            self.remember(Given::Part { part, refused: false });
+            self.remember(Given::Allocation { allocation, refused: false });
         }
         if let Some(accepted) = &cycle.warp_accepted {
             if is_wait(accepted) {
@@ -258,13 +258,13 @@ impl Recorder {
         let waits = before.waits.iter().filter(|wait| self.waits.contains(&wait.number));
         let mut case = Case {
             config: config.to_string(),
-            parts: before.parts,
+            allocations: before.allocations,
             warps: waits.map(|wait| WarpRequest::clone(&wait.request)).collect(),
             pauses,
             ..Case::default()
         };
-        let offered = self.offered.map(|part| Event {
-            given: Given::Part { part, refused: false },
+        let offered = self.offered.map(|allocation| Event {
+            given: Given::Allocation { allocation, refused: false },
             after: 0,
             writes: self.writes,
         });
@@ -275,14 +275,16 @@ impl Recorder {
                 (Given::Warp(request), _) => case.warps.push(WarpRequest::clone(&request.request)),
                 (Given::Cluster(request), _) => case.clusters.push(ClusterRequest::clone(request)),
                 (Given::Reset { cycles }, _) => case.changes.push(Change { reset: *cycles, ..change }),
-                (Given::Part { part, .. }, None) if warps + clusters == 0 => case.parts.push(*part),
-                (Given::Part { part, .. }, Some(last))
+                (Given::Allocation { allocation, .. }, None) if warps + clusters == 0 => {
+                    case.allocations.push(*allocation)
+                }
+                (Given::Allocation { allocation, .. }, Some(last))
                     if (last.warps, last.clusters) == (warps, clusters) =>
                 {
-                    last.parts.push(*part);
+                    last.allocations.push(*allocation);
                 }
-                (Given::Part { part, .. }, _) => {
-                    case.changes.push(Change { parts: vec![*part], ..change });
+                (Given::Allocation { allocation, .. }, _) => {
+                    case.changes.push(Change { allocations: vec![*allocation], ..change });
                 }
             }
         }
@@ -334,11 +336,11 @@ impl Recorder {
             moments.flat_map(move |writes| from(self.memory_after(*writes), last))
         });
         let from_memory = windows.clone().flat_map(move |last| from(self.memory_before(last), last));
-        let with_early_parts = windows.flat_map(move |last| {
+        let with_early_allocations = windows.flat_map(move |last| {
             let cases = with_pauses(last).chain(from(self.memory_before(last), last));
             cases
                 .filter(|case| case.changes.iter().any(|change| change.reset == 0))
-                .map(Case::with_early_parts)
+                .map(Case::with_early_allocations)
         });
         let written_again = SHORT_WINDOWS.into_iter().flat_map(with_pauses).map(written_again);
         let turned = SHORT_WINDOWS.into_iter().flat_map(move |last| {
@@ -351,7 +353,7 @@ impl Recorder {
             })
         });
         let unchanged = from_zeros.chain(again).chain(answered).chain(from_memory);
-        unchanged.chain(with_early_parts).chain(written_again).chain(turned)
+        unchanged.chain(with_early_allocations).chain(written_again).chain(turned)
     }
 }
 
@@ -369,31 +371,36 @@ fn moved(case: Case) -> impl Iterator<Item = Case> {
 }
 
 /// CTA table writes of the case since its last reset.
-fn last_parts(case: &Case) -> Vec<PartWrite> {
-    let Case { parts, mut changes, .. } = case.clone().with_early_parts();
-    changes.pop().map_or(parts, |reset| reset.parts)
+fn last_allocations(case: &Case) -> Vec<AllocationWrite> {
+    let Case { allocations, mut changes, .. } = case.clone().with_early_allocations();
+    changes.pop().map_or(allocations, |reset| reset.allocations)
 }
 
 /// The requests of the case several times, with the CTA table that they end with; with a reset before each repetition if
 /// `resets`. This shows state that is older than the case: a counter, or a register that a reset does not clear.
 fn again(case: &Case, times: usize, resets: bool) -> Case {
-    let parts = last_parts(case);
+    let allocations = last_allocations(case);
     let (warps, clusters) = (case.warps.len(), case.clusters.len());
-    let reset =
-        |at| Change { warps: at * warps, clusters: at * clusters, after: 32, reset: 1, parts: parts.clone() };
+    let reset = |at| Change {
+        warps: at * warps,
+        clusters: at * clusters,
+        after: 32,
+        reset: 1,
+        allocations: allocations.clone(),
+    };
     Case {
         changes: if resets { (1..times).map(reset).collect() } else { Vec::new() },
         warps: vec![&case.warps[..]; times].concat(),
         clusters: vec![&case.clusters[..]; times].concat(),
-        parts,
+        allocations,
         ..case.clone()
     }
 }
 
 /// The case, and the CTA table once more after it: whether a write is taken shows whether its slot has requests inside.
 fn written_again(mut case: Case) -> Case {
-    let (warps, clusters, parts) = (case.warps.len(), case.clusters.len(), last_parts(&case));
-    case.changes.push(Change { warps, clusters, parts, ..Change::default() });
+    let (warps, clusters, allocations) = (case.warps.len(), case.clusters.len(), last_allocations(&case));
+    case.changes.push(Change { warps, clusters, allocations, ..Change::default() });
     case
 }
 
@@ -409,7 +416,7 @@ mod tests {
         let (mut recorder, mut monitor) = (Recorder::new(&config), Monitor::new(&config));
         let (out, mut probe) =
             (Out { req_ready: 1, cl_ready: 1, cta_ready: 1, ..Out::default() }, Probe::default());
-        let part = PartWrite { slot: 1, enable: true, base: 2, size: 64, rank: 0 };
+        let allocation = AllocationWrite { slot: 1, enable: true, base: 2, size: 64, rank: 0 };
         for number in 0..300u32 {
             let mut i = In { rst_n: 1, ..In::default() };
             let warp = WarpRequest { mask: 1, imm: number, ..WarpRequest::default() };
@@ -419,7 +426,7 @@ mod tests {
                 ClusterRequest { addr: number, ..Default::default() }.drive(&mut i)
             }
             if number == 7 {
-                part.drive(&mut i);
+                allocation.drive(&mut i);
             }
             i.rsp_ready = u8::from(number != 298);
             probe.wr_en = u64::from(number >= 296);
@@ -433,25 +440,28 @@ mod tests {
         assert_eq!(recorder.memory_before(3), Some(vec![MemoryWord { word: 0, value: 296 }]));
         assert_eq!(recorder.memory_before(4), Some(Vec::new()));
         let case = recorder.case("small", 3, recorder.pauses());
-        assert_eq!(case.parts, [part]);
+        assert_eq!(case.allocations, [allocation]);
         assert_eq!(case.warps.iter().map(|r| r.imm).collect::<Vec<_>>(), [298]);
         assert_eq!(case.clusters.iter().map(|r| r.addr).collect::<Vec<_>>(), [297, 299]);
         assert_eq!(case.pauses.response, 1 << 62, "the last but one of 64 cycles");
-        // A reset of two cycles, two cycles after the last request; parts are given again behind it.
+        // A reset of two cycles, two cycles after the last request; allocations are given again behind it.
         for rst_n in [1, 1, 0, 0] {
             let i = In { rst_n, ..In::default() };
             recorder.cycle(&monitor.cycle(300, &i, &out, &Probe::default()));
         }
-        let again = PartWrite { base: 3, ..part };
+        let again = AllocationWrite { base: 3, ..allocation };
         let mut i = In { rst_n: 1, ..In::default() };
         again.drive(&mut i);
         WarpRequest { mask: 1, imm: 300, ..WarpRequest::default() }.drive(&mut i);
         recorder.cycle(&monitor.cycle(304, &i, &out, &Probe::default()));
         let case = recorder.case("small", 3, Pauses::default());
-        let reset = Change { warps: 1, clusters: 1, after: 2, reset: 2, parts: vec![again] };
-        assert_eq!((&case.changes[..], &case.parts[..], case.requests()), (&[reset][..], &[part][..], 3));
+        let reset = Change { warps: 1, clusters: 1, after: 2, reset: 2, allocations: vec![again] };
+        assert_eq!(
+            (&case.changes[..], &case.allocations[..], case.requests()),
+            (&[reset][..], &[allocation][..], 3)
+        );
         let behind = recorder.case("small", 1, Pauses::default());
-        assert_eq!((behind.changes, behind.parts), (Vec::new(), vec![again]));
+        assert_eq!((behind.changes, behind.allocations), (Vec::new(), vec![again]));
         recorder.restart();
         assert_eq!(
             recorder.case("small", 3, Pauses::default()),
@@ -463,16 +473,19 @@ mod tests {
     fn requests_and_changes_are_remembered_in_one_order() {
         let config = Config::default();
         let (mut recorder, mut monitor) = (Recorder::new(&config), Monitor::new(&config));
-        let mut cycle =
-            |recorder: &mut Recorder, part: Option<PartWrite>, warp: Option<&WarpRequest>, out: Out| {
-                let mut i = In { rst_n: 1, ..In::default() };
-                part.into_iter().for_each(|part| part.drive(&mut i));
-                warp.into_iter().for_each(|warp| warp.drive(&mut i));
-                let out = Out { req_ready: 1, cl_ready: 1, cta_ready: 1, ..out };
-                recorder.cycle(&monitor.cycle(0, &i, &out, &Probe::default()));
-            };
-        let part = |slot, size| PartWrite { slot, enable: true, size, ..PartWrite::default() };
-        let [given, refused, later] = [part(0, 64), part(1, 32), part(0, 128)];
+        let mut cycle = |recorder: &mut Recorder,
+                         allocation: Option<AllocationWrite>,
+                         warp: Option<&WarpRequest>,
+                         out: Out| {
+            let mut i = In { rst_n: 1, ..In::default() };
+            allocation.into_iter().for_each(|allocation| allocation.drive(&mut i));
+            warp.into_iter().for_each(|warp| warp.drive(&mut i));
+            let out = Out { req_ready: 1, cl_ready: 1, cta_ready: 1, ..out };
+            recorder.cycle(&monitor.cycle(0, &i, &out, &Probe::default()));
+        };
+        let allocation =
+            |slot, size| AllocationWrite { slot, enable: true, size, ..AllocationWrite::default() };
+        let [given, refused, later] = [allocation(0, 64), allocation(1, 32), allocation(0, 128)];
         let wait = WarpRequest { op: Op::MbarTryWait as u8, tag: 5, ..WarpRequest::default() };
         let [first, second] = [1, 2].map(|tag| WarpRequest { tag, ..WarpRequest::default() });
         cycle(&mut recorder, Some(given), None, Out::default());
@@ -482,25 +495,30 @@ mod tests {
         cycle(&mut recorder, None, None, Out::default());
         cycle(&mut recorder, Some(later), None, Out::default());
         cycle(&mut recorder, None, Some(&second), Out::default());
-        let change = |warps, after, part| Change { warps, after, parts: vec![part], ..Change::default() };
+        let change = |warps, after, allocation| Change {
+            warps,
+            after,
+            allocations: vec![allocation],
+            ..Change::default()
+        };
         let all = recorder.case("small", usize::MAX, Pauses::default());
         assert_eq!(
-            (&all.parts[..], &all.warps[..]),
+            (&all.allocations[..], &all.warps[..]),
             (&[given][..], &[wait.clone(), first.clone(), second][..])
         );
         assert_eq!(all.changes, [change(1, 0, refused), change(2, 1, later)]);
         // The wait may be suspended: it comes along. The write that was refused left nothing.
         let last = recorder.case("small", 2, Pauses::default());
-        assert_eq!((&last.parts, &last.warps), (&all.parts, &all.warps));
+        assert_eq!((&last.allocations, &last.warps), (&all.allocations, &all.warps));
         assert_eq!(last.changes, [change(2, 1, later)]);
         cycle(&mut recorder, None, None, Out { wake_valid: 1, wake_tag: 5, ..Out::default() });
         assert_eq!(recorder.case("small", 2, Pauses::default()).warps[0], first);
-        assert_eq!(recorder.case("small", 1, Pauses::default()).parts, [later]);
+        assert_eq!(recorder.case("small", 1, Pauses::default()).allocations, [later]);
         for _ in 0..EVENTS_REMEMBERED {
             cycle(&mut recorder, Some(refused), None, Out { cta_reject: 1, ..Out::default() });
         }
         cycle(&mut recorder, None, None, Out { cta_reject: 1, ..Out::default() });
         assert_eq!((recorder.history.len(), recorder.requests), (EVENTS_REMEMBERED, 0));
-        assert_eq!(recorder.case("small", 1, Pauses::default()).parts[0], later);
+        assert_eq!(recorder.case("small", 1, Pauses::default()).allocations[0], later);
     }
 }

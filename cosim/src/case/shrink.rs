@@ -1,7 +1,7 @@
 //! Makes a failing case small: fewest requests, fewest lanes, smallest values.
 
 use atoms_ops::Size;
-use atoms_stimulus::request::{AddressForm, ClusterRequest, Lane, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AddressForm, AllocationWrite, ClusterRequest, Lane, WarpRequest};
 
 use crate::case::{Case, Change, Pauses};
 
@@ -27,7 +27,7 @@ pub fn shrink(case: Case, mut fails: impl FnMut(&Case) -> bool) -> Case {
             shrinking.cluster(at);
         }
         for at in 0..shrinking.best.writes().count() {
-            shrinking.part(at);
+            shrinking.allocation(at);
         }
         for at in 0..shrinking.best.memory.len() {
             shrinking.bits(
@@ -68,7 +68,7 @@ impl Shrinking<'_> {
             self.attempt(|case| case.memory.clear());
             self.attempt(|case| case.pauses = Pauses::default());
             self.attempt(|case| case.changes.clear());
-            self.attempt(|case| *case = std::mem::take(case).with_early_parts());
+            self.attempt(|case| *case = std::mem::take(case).with_early_allocations());
             self.remove(|case| &mut case.warps, |change| Some(&mut change.warps));
             self.remove(|case| &mut case.clusters, |change| Some(&mut change.clusters));
             self.remove(|case| &mut case.changes, |_| None);
@@ -77,9 +77,9 @@ impl Shrinking<'_> {
                 break;
             }
         }
-        self.remove(|case| &mut case.parts, |_| None);
+        self.remove(|case| &mut case.allocations, |_| None);
         for at in 0..self.best.changes.len() {
-            self.remove(|case| &mut case.changes[at].parts, |_| None);
+            self.remove(|case| &mut case.changes[at].allocations, |_| None);
             self.less(|case| &mut case.changes[at].after);
             self.less(|case| &mut case.changes[at].reset);
         }
@@ -269,27 +269,34 @@ impl Shrinking<'_> {
         );
     }
 
-    /// A smaller part, from the first row on.
-    fn part(&mut self, at: usize) {
-        let edit = |case: &mut Case, change: &dyn Fn(&mut PartWrite)| case.writes().nth(at).map(change);
-        for change in [(|part: &mut PartWrite| part.base = 0) as fn(&mut PartWrite), |part| part.rank = 0] {
+    /// A smaller allocation, from the first row on.
+    fn allocation(&mut self, at: usize) {
+        let edit = |case: &mut Case, change: &dyn Fn(&mut AllocationWrite)| case.writes().nth(at).map(change);
+        for change in [
+            (|allocation: &mut AllocationWrite| allocation.base = 0) as fn(&mut AllocationWrite),
+            |allocation| allocation.rank = 0,
+        ] {
             self.attempt(|case| _ = edit(case, &change));
         }
         // The rank stands in the addresses, too.
         self.attempt(|case| {
-            let slot = case.writes().nth(at).map(|part| part.slot);
-            case.writes().filter(|part| Some(part.slot) == slot).for_each(|part| part.rank = 0);
+            let slot = case.writes().nth(at).map(|allocation| allocation.slot);
+            case.writes()
+                .filter(|allocation| Some(allocation.slot) == slot)
+                .for_each(|allocation| allocation.rank = 0);
             for request in case.warps.iter_mut().filter(|request| Some(request.slot) == slot) {
                 request.ur &= 0xff_ffff;
                 request.lanes.iter_mut().for_each(|lane| lane.ra &= 0xff_ffff);
             }
         });
-        let size = |case: &mut Case| case.writes().nth(at).map_or(0, |part| part.size);
-        while size(&mut self.best) > 1 && self.attempt(|case| _ = edit(case, &|part| part.size /= 2)) {}
+        let size = |case: &mut Case| case.writes().nth(at).map_or(0, |allocation| allocation.size);
+        while size(&mut self.best) > 1
+            && self.attempt(|case| _ = edit(case, &|allocation| allocation.size /= 2))
+        {}
         self.bits(
             25,
             |case| size(case).into(),
-            |case, value| _ = edit(case, &|part| part.size = value as u32),
+            |case, value| _ = edit(case, &|allocation| allocation.size = value as u32),
         );
     }
 
@@ -298,7 +305,7 @@ impl Shrinking<'_> {
         for slot in 1..16u8 {
             for free in 0..slot {
                 let renamed = self.attempt(|case| {
-                    let used: Vec<_> = case.writes().map(|part| part.slot).collect();
+                    let used: Vec<_> = case.writes().map(|allocation| allocation.slot).collect();
                     let used = used.into_iter().chain(case.warps.iter().map(|request| request.slot));
                     let mut used = used.chain(case.clusters.iter().map(|request| request.slot));
                     if used.any(|used| used == free) {
@@ -309,7 +316,7 @@ impl Shrinking<'_> {
                             *place = free;
                         }
                     };
-                    case.writes().for_each(|part| rename(&mut part.slot));
+                    case.writes().for_each(|allocation| rename(&mut allocation.slot));
                     case.warps.iter_mut().for_each(|request| rename(&mut request.slot));
                     case.clusters.iter_mut().for_each(|request| rename(&mut request.slot));
                 });
@@ -366,7 +373,7 @@ mod tests {
     fn values_lose_the_bits_that_do_not_matter() {
         let lane = Lane { ra: 0x1234, b: 0xffff_ffff_0000_0000_1234, c: u128::MAX };
         let case = Case {
-            parts: vec![PartWrite { slot: 3, enable: true, base: 4, size: 512, rank: 1 }],
+            allocations: vec![AllocationWrite { slot: 3, enable: true, base: 4, size: 512, rank: 1 }],
             warps: vec![WarpRequest {
                 size: Size::B128 as u8,
                 slot: 3,
@@ -381,21 +388,21 @@ mod tests {
             pauses: Pauses { response: u64::MAX, ..Pauses::default() },
             ..Case::default()
         };
-        // Bit 4 of B, bit 2 of the cluster's, bit 33 of the pauses, and a part of 64 bytes in the same slot.
+        // Bit 4 of B, bit 2 of the cluster's, bit 33 of the pauses, and an allocation of 64 bytes in the same slot.
         let fails = |case: &Case| {
-            let slots = case.parts.first().map(|part| part.slot);
+            let slots = case.allocations.first().map(|allocation| allocation.slot);
             case.pauses.response >> 33 & 1 == 1
                 && case.clusters.iter().any(|r| r.b >> 2 & 1 == 1 && Some(r.slot) == slots)
                 && case
                     .warps
                     .iter()
                     .any(|r| Some(r.slot) == slots && active(r).any(|lane| lane.b >> 4 & 1 == 1))
-                && case.parts.iter().any(|part| part.size >= 64)
+                && case.allocations.iter().any(|allocation| allocation.size >= 64)
         };
         let small = shrink(case, fails);
         assert_eq!(small.pauses, Pauses { response: 1 << 33, ..Pauses::default() });
-        let part = PartWrite { enable: true, size: 64, ..PartWrite::default() };
-        assert_eq!(small.parts, [part]);
+        let allocation = AllocationWrite { enable: true, size: 64, ..AllocationWrite::default() };
+        assert_eq!(small.allocations, [allocation]);
         let lanes = vec![Lane { b: 1 << 4, ..Lane::default() }];
         assert_eq!(
             small.warps,
@@ -406,29 +413,37 @@ mod tests {
 
     #[test]
     fn only_the_change_that_is_needed_stays() {
-        let part = |slot, size| PartWrite { slot, enable: true, size, ..PartWrite::default() };
+        let allocation =
+            |slot, size| AllocationWrite { slot, enable: true, size, ..AllocationWrite::default() };
         let case = Case {
-            parts: vec![part(0, 64)],
+            allocations: vec![allocation(0, 64)],
             warps: (0..8).map(|imm| WarpRequest { imm, mask: 1, ..WarpRequest::default() }).collect(),
             changes: vec![
-                Change { warps: 2, after: 5, parts: vec![part(1, 64)], ..Change::default() },
-                Change { warps: 4, after: 37, reset: 3, parts: vec![part(0, 8), part(1, 32)], clusters: 0 },
+                Change { warps: 2, after: 5, allocations: vec![allocation(1, 64)], ..Change::default() },
+                Change {
+                    warps: 4,
+                    after: 37,
+                    reset: 3,
+                    allocations: vec![allocation(0, 8), allocation(1, 32)],
+                    clusters: 0,
+                },
                 Change { warps: 6, reset: 1, ..Change::default() },
             ],
             ..Case::default()
         };
-        // A reset of two cycles between the second and the sixth request, 20 cycles later, and a part of 16 bytes.
+        // A reset of two cycles between the second and the sixth request, 20 cycles later, and an allocation of 16 bytes.
         let fails = |case: &Case| {
             case.changes.iter().any(|change| {
                 let (before, behind) = case.warps.split_at(change.warps.min(case.warps.len()));
                 let has = |requests: &[WarpRequest], imm| requests.iter().any(|request| request.imm == imm);
-                let large = change.parts.iter().any(|part| part.size >= 16);
+                let large = change.allocations.iter().any(|allocation| allocation.size >= 16);
                 change.reset >= 2 && change.after >= 20 && large && has(before, 1) && has(behind, 5)
             })
         };
         let small = shrink(case, fails);
         assert_eq!(small.warps.iter().map(|request| request.imm).collect::<Vec<_>>(), [1, 5]);
-        let change = Change { warps: 1, clusters: 0, after: 20, reset: 2, parts: vec![part(1, 16)] };
-        assert_eq!((&small.parts[..], &small.changes[..]), (&[][..], &[change][..]));
+        let change =
+            Change { warps: 1, clusters: 0, after: 20, reset: 2, allocations: vec![allocation(1, 16)] };
+        assert_eq!((&small.allocations[..], &small.changes[..]), (&[][..], &[change][..]));
     }
 }

@@ -123,7 +123,7 @@ impl<'a, L: Listener> Trials<'a, L> {
         };
         let waits = case.warps.iter().filter(|request| request.op == Op::MbarTryWait as u8);
         let changes = case.changes.iter().flat_map(|change| [change.after, change.reset]);
-        let slowest = 64 * (case.requests() + case.parts.len()) as u64;
+        let slowest = 64 * (case.requests() + case.allocations.len()) as u64;
         waits.map(limit_of).chain(changes).fold(WATCHDOG_CYCLES_OF_CASES + slowest, u64::saturating_add)
     }
 

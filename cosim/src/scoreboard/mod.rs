@@ -59,7 +59,7 @@ pub struct Scoreboard {
 /// Something that the oracle is told.
 enum Event {
     /// A write of the CTA table was taken.
-    Part { slot: u8, part: Option<Allocation> },
+    Allocation { slot: u8, allocation: Option<Allocation> },
     /// It was refused, or not.
     Written { slot: u8, refused: bool },
     /// A request that may be suspended was accepted.
@@ -252,9 +252,9 @@ impl Scoreboard {
             self.happens(Event::Suspend { number: pass.number, cycle: self.cycle })?;
         }
         if let Some(write) = cycle.allocation {
-            let part =
+            let new =
                 Allocation { base_row: u32::from(write.base), size_bytes: write.size, rank: write.rank };
-            self.happens(Event::Part { slot: write.slot, part: write.enable.then_some(part) })?;
+            self.happens(Event::Allocation { slot: write.slot, allocation: write.enable.then_some(new) })?;
         }
         if let Some(accepted) = &cycle.warp_accepted
             && accepted.request.op == Op::MbarTryWait as u8
@@ -283,9 +283,9 @@ impl Scoreboard {
             put_warp(request, &asked.request);
         }
         for asked in &dropped.clusters {
-            let part = self.checker.part(asked.request.slot);
+            let allocation = self.checker.allocation(asked.request.slot);
             let mut request = SerialRequest::default();
-            put_cluster(&mut request, &asked.request, part);
+            put_cluster(&mut request, &asked.request, allocation);
             requests.push(request);
         }
         let written = std::mem::take(&mut self.written);
@@ -329,24 +329,24 @@ impl Scoreboard {
         OracleViolation::unanswered(&rejection, Some(self.request.op))
     }
 
-    /// A slot has this part from now on.
-    fn gives(&mut self, slot: u8, part: Option<Allocation>) {
-        self.checker.set_part(slot, part);
-        self.tell(|| TraceEvent::Part { slot, part });
+    /// A slot has this allocation from now on.
+    fn gives(&mut self, slot: u8, allocation: Option<Allocation>) {
+        self.checker.set_allocation(slot, allocation);
+        self.tell(|| TraceEvent::Allocation { slot, allocation });
     }
 
     /// The write of `slot` was refused, or stands: it must be refused exactly if it breaks a rule of spec 1.3.
     fn written_to_table(&mut self, slot: u8, refused: bool) -> Result<(), OracleViolation> {
         let wrong = |what| Err(OracleViolation::new("table", "spec 1.3", format!("{what} (spec 1.3)")));
         match (self.broken_rule(slot), refused) {
-            (Some(rule), false) => return wrong(format!("the CTA table gave slot {slot} a part {rule}")),
+            (Some(rule), false) => {
+                return wrong(format!("the CTA table gave slot {slot} an allocation {rule}"));
+            }
             (None, true) => {
-                let part = self.checker.part(slot).map_or("none".to_owned(), |part| {
-                    format!("{} bytes from row {}", part.size_bytes, part.base_row)
-                });
-                return wrong(format!(
-                    "the CTA table refused slot {slot} a part that breaks no rule: {part}"
-                ));
+                let text =
+                    |legal: Allocation| format!("{} bytes from row {}", legal.size_bytes, legal.base_row);
+                let legal = self.checker.allocation(slot).map_or("none".to_owned(), text);
+                return wrong(format!("the CTA table refused slot {slot} a legal allocation: {legal}"));
             }
             _ => {}
         }
@@ -356,11 +356,11 @@ impl Scoreboard {
         Ok(())
     }
 
-    /// What is wrong with the part that `slot` was written, if anything is (spec 1.3).
+    /// What is wrong with the allocation that `slot` was written, if anything is (spec 1.3).
     fn broken_rule(&self, slot: u8) -> Option<String> {
         let row_bytes = 4 * self.geometry.banks;
-        let rows = |part: Allocation| (part.base_row, part.base_row + part.size_bytes.div_ceil(row_bytes));
-        let (first, end) = rows(self.checker.part(slot)?);
+        let rows = |one: Allocation| (one.base_row, one.base_row + one.size_bytes.div_ceil(row_bytes));
+        let (first, end) = rows(self.checker.allocation(slot)?);
         if u32::from(slot) >= self.slots {
             return Some(format!("although there are {} slots", self.slots));
         }
@@ -368,11 +368,12 @@ impl Scoreboard {
             return Some(format!("up to row {end} of {}", self.geometry.rows));
         }
         let others = (0..=u8::MAX).filter(|other| *other != slot);
-        others.filter_map(|other| Some((other, self.checker.part(other)?))).find_map(|(other, part)| {
-            let (other_first, other_end) = rows(part);
-            let apart = end <= other_first || other_end <= first;
-            (!apart).then(|| format!("that shares row {} with slot {other}'s", first.max(other_first)))
-        })
+        others.filter_map(|other| Some((other, rows(self.checker.allocation(other)?)))).find_map(
+            |(other, (other_first, other_end))| {
+                let apart = end <= other_first || other_end <= first;
+                (!apart).then(|| format!("that shares row {} with slot {other}'s", first.max(other_first)))
+            },
+        )
     }
 
     /// Linear index of the word that `bank` holds at `row`: takes the bank hash back.
@@ -452,8 +453,8 @@ impl Scoreboard {
         match asked {
             Asked::Warp(asked) => put_warp(&mut self.request, &asked.request),
             Asked::Cluster(asked) => {
-                let part = self.checker.part(asked.request.slot);
-                put_cluster(&mut self.request, &asked.request, part);
+                let allocation = self.checker.allocation(asked.request.slot);
+                put_cluster(&mut self.request, &asked.request, allocation);
             }
         }
     }
@@ -471,7 +472,7 @@ impl Scoreboard {
     /// Tells the oracle; gives a cluster request back that owes a response.
     fn tell_oracle(&mut self, event: Event) -> Result<Option<Event>, OracleViolation> {
         match event {
-            Event::Part { slot, part } => self.gives(slot, part),
+            Event::Allocation { slot, allocation } => self.gives(slot, allocation),
             Event::Written { slot, refused } => self.written_to_table(slot, refused)?,
             Event::Accept(accepted) => {
                 let (number, cycle) = (accepted.number, moment(accepted.taken_at));
@@ -615,7 +616,7 @@ mod tests {
 
     use crate::machine::{Machine, ModelMachine};
     use atoms_stimulus::complete_handshakes;
-    use atoms_stimulus::request::{Lane, PartWrite};
+    use atoms_stimulus::request::{AllocationWrite, Lane};
 
     /// What the scoreboard says of a machine that carries out what `drive` offers and then answers as `spoil` says.
     fn violation(drive: impl FnOnce(&mut In), spoil: impl Fn(&mut Out)) -> String {
@@ -623,7 +624,7 @@ mod tests {
         let (mut machine, mut monitor) = (ModelMachine::new(config), Monitor::new(&config));
         let mut scoreboard = Scoreboard::new(&config, &[]);
         let mut i = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, ..In::default() };
-        PartWrite { slot: 3, enable: true, base: 0, size: 1024, rank: 2 }.drive(&mut i);
+        AllocationWrite { slot: 3, enable: true, base: 0, size: 1024, rank: 2 }.drive(&mut i);
         let mut drive = Some(drive);
         for number in 0..100 {
             machine.cycle(&i).expect("the model goes on");
@@ -674,15 +675,15 @@ mod tests {
         assert!(text.starts_with(says), "{text}");
     }
 
-    /// The part that the slot is written after slot 3 got 1024 bytes from row 0 is refused or taken as it may not be.
+    /// Slot 3 has 1024 bytes from row 0 on. A further write is wrongly taken, or wrongly refused.
     #[test]
-    fn a_part_is_refused_exactly_if_it_breaks_a_rule() {
+    fn an_allocation_is_refused_exactly_if_it_breaks_a_rule() {
         let rows = Config::default().num_rows;
         let taken = |slot, base, size, rule: &str| {
-            let part = PartWrite { slot, enable: true, base: base as u16, size, rank: 0 };
-            let text = violation(|i| part.drive(i), |out| out.cta_reject = 0);
+            let allocation = AllocationWrite { slot, enable: true, base: base as u16, size, rank: 0 };
+            let text = violation(|i| allocation.drive(i), |out| out.cta_reject = 0);
             assert!(
-                text.starts_with(&format!("the CTA table gave slot {slot} a part {rule} (spec 1.3)")),
+                text.starts_with(&format!("the CTA table gave slot {slot} an allocation {rule} (spec 1.3)")),
                 "{text}"
             );
         };
@@ -691,8 +692,7 @@ mod tests {
         taken(4, rows - 1, 129, &format!("up to row {} of {rows}", rows + 1));
         taken(8, 64, 128, "although there are 8 slots");
         let text = violation(|_| {}, |out| out.cta_reject = 1);
-        let says =
-            "the CTA table refused slot 3 a part that breaks no rule: 1024 bytes from row 0 (spec 1.3)";
+        let says = "the CTA table refused slot 3 a legal allocation: 1024 bytes from row 0 (spec 1.3)";
         assert!(text.starts_with(says), "{text}");
     }
 }

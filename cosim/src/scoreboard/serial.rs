@@ -25,7 +25,11 @@ pub(super) fn put_warp(request: &mut SerialRequest, asked: &WarpRequest) {
 }
 
 /// As [`put_warp`]. The port names an offset; the oracle, an address with the rank of its owner.
-pub(super) fn put_cluster(request: &mut SerialRequest, asked: &ClusterRequest, part: Option<Allocation>) {
+pub(super) fn put_cluster(
+    request: &mut SerialRequest,
+    asked: &ClusterRequest,
+    allocation: Option<Allocation>,
+) {
     *request = SerialRequest {
         op: asked.op,
         size: asked.size,
@@ -35,7 +39,7 @@ pub(super) fn put_cluster(request: &mut SerialRequest, asked: &ClusterRequest, p
         mask: 1,
         absolute: true,
         imm: asked.addr,
-        ur: part.map_or(0, |part| u32::from(part.rank)) << 24,
+        ur: allocation.map_or(0, |allocation| u32::from(allocation.rank)) << 24,
         ..SerialRequest::default()
     };
     (request.b[0], request.c[0]) = (asked.b, asked.c);

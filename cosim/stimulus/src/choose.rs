@@ -81,7 +81,7 @@ impl RandomStimulus {
             let start = repeat.then_some(self.last.start);
             return Chosen { start, spread, ..Chosen::at(op, slot, 0) };
         }
-        let objects = self.objects_in_part();
+        let objects = self.objects_in_allocation();
         let object = if repeat { self.last.object } else { self.rng.random_range(0..objects) };
         let spread = match profile.barriers.meet.draw(&mut self.rng) {
             ObjectSharing::One => Spread::SameWord,

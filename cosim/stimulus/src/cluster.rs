@@ -36,7 +36,7 @@ impl RandomStimulus {
             // No other request is to complete a phase.
             return None;
         }
-        let objects = self.objects_in_part();
+        let objects = self.objects_in_allocation();
         let object = if repeat { self.last.object } else { self.rng.random_range(0..objects) };
         if !known(op) && self.listed(Op::MbarArrive) && self.rng.random_range(0..8) != 0 {
             op = Op::MbarArrive;
@@ -49,17 +49,17 @@ impl RandomStimulus {
     pub(super) fn offer_cluster(&mut self, i: &mut In) {
         let Some(Chosen { op, slot, spread, start, step, .. }) = self.choose_cluster() else { return };
         let profile = Arc::clone(&self.profile);
-        let part = self.parts[usize::from(slot)].unwrap_or_default();
+        let allocation = self.allocations[usize::from(slot)].unwrap_or_default();
         let size = self.size(op);
         let bytes = size.bytes();
-        let units = (part.size / bytes).max(1);
+        let units = (allocation.size / bytes).max(1);
         let start = match start {
             Some(object) if op.is_mbarrier() => object,
             Some(byte) => byte / bytes % units,
             None => self.rng.random_range(0..units),
         };
         let degree = self.degree(spread);
-        let mut addr = self.offset(spread, start, 0, part.size, bytes, degree);
+        let mut addr = self.offset(spread, start, 0, allocation.size, bytes, degree);
         let (b, c) = if let Some(step) = step {
             (step.b.into(), 0)
         } else if op.is_mbarrier() {
@@ -87,7 +87,7 @@ impl RandomStimulus {
             (addr, spoilt) = (addr + rng.random_range(1..bytes.max(2)), true);
         }
         if profile.faults.out_of_range.happens(rng) {
-            let near = part.size / bytes * bytes;
+            let near = allocation.size / bytes * bytes;
             let far = rng.random_range(0..1 << 24) & !(bytes - 1);
             (addr, spoilt) = (if rng.random() { near } else { far }, true);
         }

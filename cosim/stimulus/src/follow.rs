@@ -10,7 +10,7 @@ pub(super) struct Last {
     pub(super) op: Op,
     pub(super) slot: u8,
     pub(super) spread: Spread,
-    /// First byte, offset in the part.
+    /// First byte, offset in the allocation.
     pub(super) start: u32,
     pub(super) object: u32,
 }

@@ -9,7 +9,7 @@ use atoms_model::mbarrier::{self, MbarObject};
 use atoms_model::port::{MAX_LANES, Out};
 use atoms_ops::{Op, ResultKind};
 
-/// Most objects in a part.
+/// Most objects in an allocation.
 pub const MAX_OBJECTS: usize = 16;
 
 /// What is known of one object.
@@ -117,7 +117,7 @@ impl Objects {
         }
     }
 
-    /// The slot's part is another one now.
+    /// The slot's allocation is another one now.
     pub(super) fn forget(&mut self, slot: u8) {
         for known in &mut self.known[usize::from(slot & 15)] {
             (known.word, known.state) = (0, 0);

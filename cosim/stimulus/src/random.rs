@@ -1,4 +1,4 @@
-//! Random stimulus: when something is offered at which port, and the table of parts.
+//! Random stimulus: when something is offered at which port, and the table of allocations.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::profile::pace::Beat;
 use super::retry::RetryLoops;
 use super::tags::Tags;
 use super::{MAX_OBJECTS, Stimulus};
-use crate::request::PartWrite;
+use crate::request::AllocationWrite;
 
 /// Sizes by operation code, each as often as it weighs.
 type Sizes = [Vec<Size>; 32];
@@ -44,12 +44,12 @@ pub struct RandomStimulus {
     pub(super) config: Config,
     pub(super) profile: Arc<Profile>,
     pub(super) sizes: Arc<Sizes>,
-    /// Slots that were given parts last.
+    /// Slots that were given allocations last.
     pub(super) slots: u32,
-    pub(super) parts: [Option<PartWrite>; 16],
-    offered_part: Option<PartWrite>,
+    pub(super) allocations: [Option<AllocationWrite>; 16],
+    offered_allocation: Option<AllocationWrite>,
     written: usize,
-    setup: Vec<PartWrite>,
+    setup: Vec<AllocationWrite>,
     pub(super) left: u64,
     beats: [Beat; 5],
     beats_for: u32,
@@ -80,8 +80,8 @@ impl RandomStimulus {
             profile: Arc::new(profile.clone()),
             sizes: Arc::new(sizes(profile)),
             slots: 1,
-            parts: [None; 16],
-            offered_part: None,
+            allocations: [None; 16],
+            offered_allocation: None,
             written: 0,
             setup: Vec::new(),
             left: requests,
@@ -102,17 +102,17 @@ impl RandomStimulus {
             let loops = RetryLoops::new(config, stimulus.rng.random(), requests);
             stimulus.retry_loops = Some(Box::new(loops));
         }
-        stimulus.lay_out_parts();
+        stimulus.lay_out_allocations();
         stimulus
     }
 
-    /// mbarrier objects in a part.
-    pub(super) fn objects_in_part(&mut self) -> u32 {
+    /// mbarrier objects in an allocation.
+    pub(super) fn objects_in_allocation(&mut self) -> u32 {
         self.profile.barriers.objects.draw(&mut self.rng).clamp(1, MAX_OBJECTS as u32)
     }
 
-    /// Parts side by side, of whole and of odd sizes.
-    fn lay_out_parts(&mut self) {
+    /// Allocations side by side, of whole and of odd sizes.
+    fn lay_out_allocations(&mut self) {
         let row_bytes = self.config.row_bytes();
         let slots = self.profile.slots.draw(&mut self.rng).clamp(1, self.config.num_cta_slots);
         self.slots = slots.min(self.config.num_rows);
@@ -134,7 +134,13 @@ impl RandomStimulus {
             let size = if odd { whole - self.rng.random_range(0..row_bytes.min(whole)) } else { whole };
             let ranked = self.profile.odd_parts.happens(&mut self.rng) && self.rng.random();
             let rank = if ranked { self.rank() } else { 0 };
-            self.setup.push(PartWrite { slot: slot as u8, enable: true, base: base as u16, size, rank });
+            self.setup.push(AllocationWrite {
+                slot: slot as u8,
+                enable: true,
+                base: base as u16,
+                size,
+                rank,
+            });
         }
         self.setup.reverse();
     }
@@ -148,7 +154,7 @@ impl RandomStimulus {
         (self.rng.random::<u32>() & ((1 << self.rng.random_range(0..=8)) - 1)) as u8
     }
 
-    /// Now and then a part is taken away, given back, moved, or asked for where it cannot be.
+    /// Now and then an allocation is taken away, given back, moved, or asked for where it cannot be.
     fn offer_part(&mut self, i: &mut In) {
         let write = match self.setup.pop() {
             Some(write) => write,
@@ -156,12 +162,12 @@ impl RandomStimulus {
                 let slot = self.rng.random_range(0..16u8);
                 let touching = self.profile.touching_parts.happens(&mut self.rng);
                 let touching = if touching { self.touching_part(slot) } else { None };
-                match (self.rng.random_range(0..4), self.parts[usize::from(slot)]) {
-                    _ if let Some(part) = touching => part,
-                    (0, Some(part)) => PartWrite { enable: false, ..part },
-                    (1, Some(part)) => PartWrite { rank: self.rank(), ..part },
+                match (self.rng.random_range(0..4), self.allocations[usize::from(slot)]) {
+                    _ if let Some(allocation) = touching => allocation,
+                    (0, Some(allocation)) => AllocationWrite { enable: false, ..allocation },
+                    (1, Some(allocation)) => AllocationWrite { rank: self.rank(), ..allocation },
                     // Often in another slot's way, or behind the end of memory: refused.
-                    (2, _) => PartWrite {
+                    (2, _) => AllocationWrite {
                         slot,
                         enable: true,
                         base: match self.rng.random_range(0..4) {
@@ -176,25 +182,29 @@ impl RandomStimulus {
                         rank: if self.rng.random() { 0 } else { self.rank() },
                     },
                     _ => {
-                        self.lay_out_parts();
+                        self.lay_out_allocations();
                         let slots = self.config.num_cta_slots as u8;
-                        self.setup.extend((0..slots).map(|slot| PartWrite { slot, ..PartWrite::default() }));
+                        self.setup.extend(
+                            (0..slots).map(|slot| AllocationWrite { slot, ..AllocationWrite::default() }),
+                        );
                         return;
                     }
                 }
             }
             None => return,
         };
-        self.offered_part = Some(write);
+        self.offered_allocation = Some(write);
         write.drive(i);
     }
 
-    /// A part of up to three rows that meets the part of another slot: one begins in the last row of the other, or in
-    /// the row behind it. None if no other slot has a part, or there is no room in front of it.
-    fn touching_part(&mut self, slot: u8) -> Option<PartWrite> {
+    /// An allocation of up to three rows that meets the allocation of another slot: one begins in the last row of the other, or in
+    /// the row behind it. None if no other slot has an allocation, or there is no room in front of it.
+    fn touching_part(&mut self, slot: u8) -> Option<AllocationWrite> {
         let row_bytes = self.config.row_bytes();
-        let others = (0..).zip(self.parts).filter(|(other, _)| *other != slot);
-        let others: Vec<_> = others.filter_map(|(_, part)| part.filter(|part| part.size > 0)).collect();
+        let others = (0..).zip(self.allocations).filter(|(other, _)| *other != slot);
+        let others: Vec<_> = others
+            .filter_map(|(_, allocation)| allocation.filter(|allocation| allocation.size > 0))
+            .collect();
         let rng = &mut self.rng;
         let other = others.get(rng.random_range(0..others.len().max(1)))?;
         let first = u32::from(other.base);
@@ -208,7 +218,7 @@ impl RandomStimulus {
             _ => first.checked_sub(rows)?,
         };
         let base = u16::try_from(base).ok()?;
-        Some(PartWrite { slot, enable: true, base, size: (rows - 1) * row_bytes + last_row, rank: 0 })
+        Some(AllocationWrite { slot, enable: true, base, size: (rows - 1) * row_bytes + last_row, rank: 0 })
     }
 
     fn draw_beats(&mut self) {
@@ -258,9 +268,9 @@ impl RandomStimulus {
         self.endless = 0;
         self.objects = Objects::new();
         self.follow = Follow::Nothing;
-        self.parts = [None; 16];
+        self.allocations = [None; 16];
         self.setup.clear();
-        self.lay_out_parts();
+        self.lay_out_allocations();
     }
 }
 
@@ -289,7 +299,7 @@ impl Stimulus for RandomStimulus {
         if goes_on && i.req_valid == 0 && warp.high(&mut self.rng) {
             self.offer_warp(i);
         }
-        // Requests of either port keep a slot's part in use, and the table waiting.
+        // Requests of either port keep a slot's allocation in use, and the table waiting.
         if goes_on
             && i.cl_valid == 0
             && cluster.high(&mut self.rng)
@@ -332,13 +342,13 @@ impl Stimulus for RandomStimulus {
             self.answered[1] = out.cl_rsp_tag;
         }
         if out.cta_reject == 1 {
-            self.parts[self.written] = None;
+            self.allocations[self.written] = None;
         }
         if i.cta_valid == 1
             && out.cta_ready == 1
-            && let Some(write) = self.offered_part.take()
+            && let Some(write) = self.offered_allocation.take()
         {
-            self.parts[usize::from(write.slot)] = write.enable.then_some(write);
+            self.allocations[usize::from(write.slot)] = write.enable.then_some(write);
             self.objects.forget(write.slot);
             self.written = usize::from(write.slot);
         }

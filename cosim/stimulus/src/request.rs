@@ -116,7 +116,7 @@ pub struct ClusterRequest {
     pub tag: u8,
     /// CTA slot that owns the address.
     pub slot: u8,
-    /// Offset in the CTA's part.
+    /// Offset in the CTA's allocation.
     #[serde(with = "HexNumber")]
     pub addr: u32,
     /// Operand B.
@@ -130,10 +130,10 @@ pub struct ClusterRequest {
 /// One write of the CTA table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PartWrite {
+pub struct AllocationWrite {
     /// Slot.
     pub slot: u8,
-    /// Gives the slot a part, or takes it away.
+    /// Gives the slot an allocation, or takes it away.
     pub enable: bool,
     /// First row.
     pub base: u16,
@@ -232,10 +232,10 @@ impl ClusterRequest {
     }
 }
 
-impl PartWrite {
+impl AllocationWrite {
     /// The write on the CTA table's port.
     pub fn sample(i: &In) -> Self {
-        PartWrite {
+        AllocationWrite {
             slot: i.cta_slot,
             enable: i.cta_enable == 1,
             base: i.cta_base,
@@ -256,7 +256,7 @@ impl PartWrite {
 }
 
 /// `64 bytes from row 2 on, rank 0`.
-impl fmt::Display for PartWrite {
+impl fmt::Display for AllocationWrite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.enable {
             true => write!(f, "{} bytes from row {} on, rank {}", self.size, self.base, self.rank),

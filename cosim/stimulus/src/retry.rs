@@ -15,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::Stimulus;
-use crate::request::PartWrite;
+use crate::request::AllocationWrite;
 
 /// Most warps at a time; each has at most [`MOST_OTHERS`] requests behind a try.
 const MOST_WARPS: usize = 4;
@@ -193,7 +193,7 @@ impl Stimulus for RetryLoops {
         if !self.set_up {
             self.set_up = true;
             let size = self.config.bytes() as u32;
-            return PartWrite { slot: 0, enable: true, base: 0, size, rank: 0 }.drive(i);
+            return AllocationWrite { slot: 0, enable: true, base: 0, size, rank: 0 }.drive(i);
         }
         if self.finished() || i.cta_valid == 1 {
             return;

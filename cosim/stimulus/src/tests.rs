@@ -5,7 +5,7 @@ use atoms_ops::{Fault, Op, Size};
 use expect_test::expect_file;
 
 use super::*;
-use crate::request::{ClusterRequest, PartWrite, WarpRequest};
+use crate::request::{AllocationWrite, ClusterRequest, WarpRequest};
 
 /// What a profile drew, and what became of it.
 #[derive(Default, PartialEq)]
@@ -13,7 +13,7 @@ struct Seen {
     cycles: u64,
     warps: Vec<WarpRequest>,
     clusters: Vec<ClusterRequest>,
-    parts: Vec<PartWrite>,
+    allocations: Vec<AllocationWrite>,
     passes: Vec<u8>,
     faults: Vec<u8>,
     woken: u32,
@@ -63,7 +63,7 @@ fn draw_from(config: Config, profile: &Profile, seed: u64, requests: u64) -> See
             seen.clusters.push(ClusterRequest::sample(&i));
         }
         if i.cta_valid & out.cta_ready == 1 {
-            seen.parts.push(PartWrite::sample(&i));
+            seen.allocations.push(AllocationWrite::sample(&i));
         }
         if out.rsp_valid & i.rsp_ready == 1 {
             seen.passes.push(out.rsp_passes);
@@ -246,9 +246,9 @@ fn ports_keep_their_pace() {
 fn cluster_and_table_come_in_their_share() {
     let with = |cluster, table| draw(&Profile { cluster, table, pace: Paces::free(), ..clean() });
     let none = with(Share::NEVER, Share::NEVER);
-    assert_eq!((none.clusters.len(), none.parts.len()), (0, 4));
+    assert_eq!((none.clusters.len(), none.allocations.len()), (0, 4));
     assert!(with(Share::new(0.5), Share::NEVER).clusters.len() > 1000);
-    assert!(with(Share::NEVER, Share::new(0.05)).parts.len() > 200);
+    assert!(with(Share::NEVER, Share::new(0.05)).allocations.len() > 200);
 }
 
 #[test]
@@ -427,11 +427,17 @@ fn volleys_fill_the_table() {
 fn ranks_limits_and_parts_of_all_sizes() {
     let seen = draw_from(small(), &Profile { table: Share::new(1.0 / 64.0), ..clean() }, 1, 4000);
     for bits in 0..8 {
-        let of_so_many = seen.parts.iter().any(|part| part.enable && part.rank.checked_ilog2() == Some(bits));
+        let of_so_many = seen
+            .allocations
+            .iter()
+            .any(|allocation| allocation.enable && allocation.rank.checked_ilog2() == Some(bits));
         assert!(of_so_many, "a rank of {} bits", bits + 1);
     }
     let all = small().bytes() as u32;
-    assert!(seen.parts.iter().any(|part| part.size > all * 3 / 4), "one slot has almost all of memory");
+    assert!(
+        seen.allocations.iter().any(|allocation| allocation.size > all * 3 / 4),
+        "one slot has almost all of memory"
+    );
     let limits = Barriers { limit: Weights::only(&[Limit::Longer]), ..clean().barriers };
     let ops = Weights::only(&[Op::MbarTryWait, Op::MbarInit]);
     let limits = |reset| {
@@ -461,7 +467,7 @@ fn resets_come_while_requests_are_inside() {
     assert_eq!(seen.warps.len(), 2000);
     let answers = seen.faults.len() + (seen.woken + seen.timed_out) as usize;
     assert!((1900..2000).contains(&answers), "{answers} answers: a few were dropped");
-    assert!(share_of(&seen.faults, |fault| *fault == 0) > 0.9, "parts are given again");
+    assert!(share_of(&seen.faults, |fault| *fault == 0) > 0.9, "allocations are given again");
 }
 
 #[test]

@@ -17,10 +17,10 @@ use super::profile::values::{Operands, Values};
 use super::profile::{Form, Immediate, Lanes, Scale, Spread};
 use super::random::RandomStimulus;
 use super::step::ObjectRequest;
-use crate::request::{AddressForm, PartWrite};
+use crate::request::{AddressForm, AllocationWrite};
 
 impl RandomStimulus {
-    /// Offset of lane `l`; aligned to `bytes`, and inside a part of `size` if one access fits. `degree`
+    /// Offset of lane `l`; aligned to `bytes`, and inside an allocation of `size` if one access fits. `degree`
     /// lanes share a bank where the spread says so.
     #[inline]
     pub(super) fn offset(
@@ -119,8 +119,8 @@ impl RandomStimulus {
         let op = chosen.op;
         let size = self.size(op);
         let bytes = size.bytes();
-        let part = self.parts[usize::from(chosen.slot)].unwrap_or_default();
-        let units = (part.size / bytes).max(1);
+        let allocation = self.allocations[usize::from(chosen.slot)].unwrap_or_default();
+        let units = (allocation.size / bytes).max(1);
         let start = match chosen.start {
             Some(object) if op.is_mbarrier() => object,
             Some(byte) => byte / bytes % units,
@@ -150,9 +150,9 @@ impl RandomStimulus {
         self.operands(&chosen, start, size, i);
         let spread = if chosen.jointly > 0 { Spread::Stride } else { chosen.spread };
         let degree = if chosen.jointly > 0 { 1 } else { self.degree(spread) };
-        self.addresses(&LaneAddresses { spread, start, bytes, degree }, &part, i);
+        self.addresses(&LaneAddresses { spread, start, bytes, degree }, &allocation, i);
         // In a volley nothing goes wrong: it is lost if one of its requests is.
-        let spoilt = !matches!(self.follow, Follow::Volley(_)) && self.spoil(&part, bytes, i);
+        let spoilt = !matches!(self.follow, Follow::Volley(_)) && self.spoil(&allocation, bytes, i);
         // Also where it is one by its code alone.
         if i.req_op == Op::MbarTryWait as u8 {
             let limit = chosen.suspends.unwrap_or_else(|| self.limit());
@@ -225,7 +225,7 @@ impl RandomStimulus {
     }
 
     /// The base that all lanes add, and Ra to reach the offsets wanted.
-    fn addresses(&mut self, place: &LaneAddresses, part: &PartWrite, i: &mut In) {
+    fn addresses(&mut self, place: &LaneAddresses, allocation: &AllocationWrite, i: &mut In) {
         let LaneAddresses { spread, start, bytes, degree } = *place;
         let profile = Arc::clone(&self.profile);
         let lanes = self.config.num_lanes;
@@ -255,10 +255,10 @@ impl RandomStimulus {
             Spread::Conflict | Spread::Contention => rng.random_range(0..lanes),
             _ => 0,
         };
-        let rank = u32::from(part.rank) << 24;
+        let rank = u32::from(allocation.rank) << 24;
         let step = if reachable { bytes.max(1 << shift) } else { bytes };
         let start = start * bytes / step;
-        let first = rank | self.offset(spread, start, swap, part.size, step, degree);
+        let first = rank | self.offset(spread, start, swap, allocation.size, step, degree);
         let rng = &mut self.rng;
         if absolute {
             if adds {
@@ -282,14 +282,14 @@ impl RandomStimulus {
         }
         let form = AddressForm::register(scale, i.req_imm, i.req_ur);
         for l in 0..lanes {
-            let offset = self.offset(spread, start, l ^ swap, part.size, step, degree);
+            let offset = self.offset(spread, start, l ^ swap, allocation.size, step, degree);
             i.req_ra[l as usize] = form.ra(rank | offset);
         }
         i.req_ra[lanes as usize..].fill(0);
     }
 
     /// Spoils a request now and then; gives whether it did.
-    fn spoil(&mut self, part: &PartWrite, bytes: u32, i: &mut In) -> bool {
+    fn spoil(&mut self, allocation: &AllocationWrite, bytes: u32, i: &mut In) -> bool {
         let profile = Arc::clone(&self.profile);
         let rng = &mut self.rng;
         let mut spoilt = false;
@@ -316,7 +316,7 @@ impl RandomStimulus {
         }
         if profile.faults.out_of_range.happens(rng) {
             // The first access that is not wholly inside, or one far away.
-            let near = part.size / bytes * bytes;
+            let near = allocation.size / bytes * bytes;
             let far = rng.random_range(0..1 << 24) & !(bytes - 1);
             let offset = if rng.random() { near } else { far };
             ra(rng, &mut |address| address & 0xff00_0000 | offset & 0xff_ffff);

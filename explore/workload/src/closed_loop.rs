@@ -4,7 +4,7 @@ use atoms_model::Config;
 use atoms_model::port::{In, Out};
 use atoms_ops::Fault;
 use atoms_stimulus::Stimulus;
-use atoms_stimulus::request::PartWrite;
+use atoms_stimulus::request::AllocationWrite;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::draw::{around, generators};
@@ -87,7 +87,7 @@ enum Standing {
 pub struct ClosedLoop {
     program: Box<dyn WarpProgram>,
     pacing: Pacing,
-    set_up: PartWrite,
+    set_up: AllocationWrite,
     is_set_up: bool,
     warps: Vec<Standing>,
     generators: Vec<Xoshiro256PlusPlus>,
@@ -121,7 +121,7 @@ impl ClosedLoop {
         ClosedLoop {
             program,
             pacing,
-            set_up: PartWrite { slot: 0, enable: true, base: 0, size: config.bytes() as u32, rank: 0 },
+            set_up: AllocationWrite { slot: 0, enable: true, base: 0, size: config.bytes() as u32, rank: 0 },
             is_set_up: false,
             warps: generators.iter_mut().map(due).collect(),
             generators,

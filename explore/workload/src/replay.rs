@@ -9,7 +9,7 @@ use atoms_ops::{Fault, Op};
 use atoms_oracle::{Allocation, SerialRequest};
 use atoms_record::{RecordingError, TraceEvent, TraceHeader, TraceReader};
 use atoms_stimulus::Stimulus;
-use atoms_stimulus::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AllocationWrite, ClusterRequest, Lane, WarpRequest};
 
 use super::closed_loop::{GivenUp, PortCounts};
 use super::program::WorkloadError;
@@ -42,7 +42,7 @@ struct Recorded {
 
 #[derive(Clone, Debug)]
 enum Offer {
-    Part(PartWrite),
+    Allocation(AllocationWrite),
     Warp(Box<WarpRequest>, Fault),
     Cluster(Box<ClusterRequest>, Fault),
 }
@@ -76,7 +76,7 @@ impl Replay {
             let refused =
                 |why: &str| Err(TraceReplayError::from(WorkloadError::Trace(line, why.to_string())));
             let slot = match &event {
-                TraceEvent::Part { slot, .. } => *slot,
+                TraceEvent::Allocation { slot, .. } => *slot,
                 TraceEvent::Wait { request, .. } => request.slot,
                 TraceEvent::Request(exchange) => exchange.request.slot,
                 TraceEvent::Init(_)
@@ -92,11 +92,13 @@ impl Replay {
                 return refused("a slot above 15: no unit has as many");
             }
             match event {
-                TraceEvent::Part { part: Some(part), .. } if part.base_row > u16::MAX.into() => {
+                TraceEvent::Allocation { allocation: Some(allocation), .. }
+                    if allocation.base_row > u16::MAX.into() =>
+                {
                     return refused("an allocation from a row above 65535 on: no unit has as many");
                 }
-                TraceEvent::Part { slot, part } => {
-                    events.push(recorded(None, Offer::Part(part_write(slot, part))))
+                TraceEvent::Allocation { slot, allocation } => {
+                    events.push(recorded(None, Offer::Allocation(allocation_write(slot, allocation))))
                 }
                 TraceEvent::Init(words) if requests == 0 => memory.extend(words),
                 TraceEvent::Init(_) => {
@@ -140,7 +142,7 @@ impl Replay {
 
     /// Requests in it.
     pub fn requests(&self) -> u64 {
-        self.events.iter().filter(|event| !matches!(event.offer, Offer::Part(_))).count() as u64
+        self.events.iter().filter(|event| !matches!(event.offer, Offer::Allocation(_))).count() as u64
     }
 
     /// True if every request says when it was accepted.
@@ -149,7 +151,9 @@ impl Replay {
     }
 
     fn without_time(&self) -> Option<&Recorded> {
-        self.events.iter().find(|event| event.accepted.is_none() && !matches!(event.offer, Offer::Part(_)))
+        self.events
+            .iter()
+            .find(|event| event.accepted.is_none() && !matches!(event.offer, Offer::Allocation(_)))
     }
 
     /// Words of memory that are not zero at the start: byte address and value.
@@ -168,26 +172,26 @@ impl Replay {
             let (there, lanes) = (config.num_lanes, geometry.lanes);
             return unfit(format!("the trace has warps of {lanes} lanes, and the unit {there}"));
         }
-        let parts = || {
+        let allocations = || {
             self.events.iter().filter_map(|event| match &event.offer {
-                Offer::Part(part) if part.enable => Some((event.line, part)),
-                Offer::Part(_) | Offer::Warp(..) | Offer::Cluster(..) => None,
+                Offer::Allocation(allocation) if allocation.enable => Some((event.line, allocation)),
+                Offer::Allocation(_) | Offer::Warp(..) | Offer::Cluster(..) => None,
             })
         };
-        if geometry.banks != config.num_banks && parts().any(|(_, part)| part.base != 0) {
+        if geometry.banks != config.num_banks && allocations().any(|(_, allocation)| allocation.base != 0) {
             return unfit(format!(
                 "the trace was recorded with {} banks, and the unit has {}: only allocations from row 0 on lie where they did",
                 geometry.banks, config.num_banks
             ));
         }
-        for (line, part) in parts() {
-            let end = u64::from(part.base) * u64::from(config.row_bytes()) + u64::from(part.size);
+        for (line, allocation) in allocations() {
+            let end = u64::from(allocation.base) * u64::from(config.row_bytes()) + u64::from(allocation.size);
             if end > config.bytes() {
                 let why = format!("an allocation up to byte {end}, and the unit has {}", config.bytes());
                 return Err(WorkloadError::Trace(line, why));
             }
-            if u32::from(part.slot) >= config.num_cta_slots {
-                let why = format!("slot {}, and the unit has {}", part.slot, config.num_cta_slots);
+            if u32::from(allocation.slot) >= config.num_cta_slots {
+                let why = format!("slot {}, and the unit has {}", allocation.slot, config.num_cta_slots);
                 return Err(WorkloadError::Trace(line, why));
             }
         }
@@ -210,7 +214,7 @@ impl Replay {
             }
             events.sort_by_key(|event| event.accepted);
         }
-        let first = events.iter().find(|event| !matches!(event.offer, Offer::Part(_)));
+        let first = events.iter().find(|event| !matches!(event.offer, Offer::Allocation(_)));
         Ok(ReplayStimulus {
             start: first.and_then(|event| event.accepted).unwrap_or(0),
             gaps,
@@ -227,11 +231,11 @@ impl Replay {
     }
 }
 
-fn part_write(slot: u8, part: Option<Allocation>) -> PartWrite {
-    let Some(Allocation { base_row, size_bytes, rank }) = part else {
-        return PartWrite { slot, ..PartWrite::default() };
+fn allocation_write(slot: u8, allocation: Option<Allocation>) -> AllocationWrite {
+    let Some(Allocation { base_row, size_bytes, rank }) = allocation else {
+        return AllocationWrite { slot, ..AllocationWrite::default() };
     };
-    PartWrite { slot, enable: true, base: base_row as u16, size: size_bytes, rank }
+    AllocationWrite { slot, enable: true, base: base_row as u16, size: size_bytes, rank }
 }
 
 fn warp(request: &SerialRequest, header: &TraceHeader) -> Box<WarpRequest> {
@@ -331,7 +335,7 @@ impl Stimulus for ReplayStimulus {
         {
             match &event.offer {
                 // Drain earlier requests, hold later ones.
-                Offer::Part(part) if i.req_valid | i.cl_valid == 0 => part.drive(i),
+                Offer::Allocation(allocation) if i.req_valid | i.cl_valid == 0 => allocation.drive(i),
                 Offer::Warp(request, fault) if i.req_valid == 0 && self.inside[0] != u64::MAX => {
                     request.drive(i);
                     i.req_tag = self.inside[0].trailing_ones() as u8;
@@ -348,7 +352,7 @@ impl Stimulus for ReplayStimulus {
                     self.began = self.began.or(Some(self.counts.cycles));
                     self.counts.requests += 1;
                 }
-                Offer::Part(_) | Offer::Warp(..) | Offer::Cluster(..) => return,
+                Offer::Allocation(_) | Offer::Warp(..) | Offer::Cluster(..) => return,
             }
             self.next += 1;
         }

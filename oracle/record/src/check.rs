@@ -46,8 +46,8 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<TraceSummary, RecordingError
     let mut summary = TraceSummary::default();
     while let Some((line, event)) = trace.next_event()? {
         let verdict = match event {
-            TraceEvent::Part { slot, part } => {
-                checker.set_part(slot, part);
+            TraceEvent::Allocation { slot, allocation } => {
+                checker.set_allocation(slot, allocation);
                 Ok(())
             }
             TraceEvent::Init(words) => {

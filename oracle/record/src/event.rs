@@ -6,11 +6,11 @@ use atoms_oracle::{Allocation, Geometry, GoesFirst, RequestTiming, Response, Ser
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceEvent {
     /// A slot of the CTA table gets an allocation or loses it.
-    Part {
+    Allocation {
         /// The slot.
         slot: u8,
         /// Its allocation from now on.
-        part: Option<Allocation>,
+        allocation: Option<Allocation>,
     },
     /// Words of memory set from outside: (index, value).
     Init(Vec<(u32, u32)>),

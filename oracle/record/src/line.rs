@@ -12,7 +12,7 @@ pub(crate) const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows"
 /// What a line can be about, by its field, and the fields that may stand beside it.
 const KINDS: &[(&str, &[&str])] = &[
     ("atoms_trace", &["lanes", "banks", "rows", "xor_hash", "try_wait_limit", "spin_hold", "unit"]),
-    ("part", &[]),
+    ("allocation", &[]),
     ("init", &[]),
     ("request", &["response", "after", "accepted", "number", "answered", "oldest_unanswered"]),
     ("wait", &["number", "accepted"]),
@@ -32,13 +32,13 @@ trait Object {
 }
 
 macro_rules! object {
-    ($(#[$attribute:meta])* $type:ident { $($field:ident: $of:ty),* ; $($optional:ident: $optional_of:ty,)* }) => {
+    ($(#[$attribute:meta])* $type:ident { $($field:ident: $of:ty),* ; $($(#[$optional_attribute:meta])* $optional:ident: $optional_of:ty,)* }) => {
         $(#[$attribute])*
         #[derive(Debug, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub(crate) struct $type {
             $($field: $of,)*
-            $(#[serde(skip_serializing_if = "Option::is_none")] $optional: Option<$optional_of>,)*
+            $($(#[$optional_attribute])* #[serde(skip_serializing_if = "Option::is_none")] $optional: Option<$optional_of>,)*
         }
 
         impl Object for $type {
@@ -59,7 +59,7 @@ object! { #[derive(Default)] Line { ;
     try_wait_limit: Count<u64>,
     spin_hold: Count<u32>,
     unit: DeclaredUnit,
-    part: PartLine,
+    #[serde(alias = "part")] allocation: AllocationLine,
     init: Vec<Pair>,
     request: RequestLine,
     response: ResponseLine,
@@ -79,7 +79,7 @@ object! { #[derive(Default)] Line { ;
     note: String,
 } }
 
-object! { PartLine { slot: Count<u8>;
+object! { AllocationLine { slot: Count<u8>;
     base_row: Count<u32>,
     size_bytes: Count<u32>,
     rank: Count<u8>,
@@ -150,7 +150,9 @@ impl Line {
     pub(crate) fn of(event: &TraceEvent, lane_mask: u32) -> Line {
         let empty = Line::default();
         match event {
-            TraceEvent::Part { slot, part } => Line { part: Some(PartLine::of(*slot, *part)), ..empty },
+            TraceEvent::Allocation { slot, allocation } => {
+                Line { allocation: Some(AllocationLine::of(*slot, *allocation)), ..empty }
+            }
             TraceEvent::Init(words) => Line { init: Some(pairs(words)), ..empty },
             TraceEvent::Final(words) => Line { r#final: Some(pairs(words)), ..empty },
             TraceEvent::Request(exchange) => {
@@ -211,14 +213,14 @@ impl From<&TraceHeader> for Line {
     }
 }
 
-impl PartLine {
-    fn of(slot: u8, part: Option<Allocation>) -> PartLine {
-        PartLine {
+impl AllocationLine {
+    fn of(slot: u8, allocation: Option<Allocation>) -> AllocationLine {
+        AllocationLine {
             slot: Number(slot),
-            base_row: part.map(|part| Number(part.base_row)),
-            size_bytes: part.map(|part| Number(part.size_bytes)),
-            rank: part.map(|part| Number(part.rank)),
-            unassigned: part.is_none().then_some(true),
+            base_row: allocation.map(|allocation| Number(allocation.base_row)),
+            size_bytes: allocation.map(|allocation| Number(allocation.size_bytes)),
+            rank: allocation.map(|allocation| Number(allocation.rank)),
+            unassigned: allocation.is_none().then_some(true),
         }
     }
 
@@ -226,18 +228,19 @@ impl PartLine {
         let slot = self.slot.0;
         if self.unassigned == Some(true) {
             return match self.given()[..] {
-                ["unassigned"] => Ok(TraceEvent::Part { slot, part: None }),
+                ["unassigned"] => Ok(TraceEvent::Allocation { slot, allocation: None }),
                 _ => Err("an unassigned slot has no `base_row`, `size_bytes` or `rank`".to_owned()),
             };
         }
-        let missing =
-            |field: &str| format!("the part has no `{field}`; a slot without one is `\"unassigned\":true`");
-        let part = Allocation {
+        let missing = |field: &str| {
+            format!("the allocation has no `{field}`; a slot without one is `\"unassigned\":true`")
+        };
+        let allocation = Allocation {
             base_row: self.base_row.ok_or_else(|| missing("base_row"))?.0,
             size_bytes: self.size_bytes.ok_or_else(|| missing("size_bytes"))?.0,
             rank: self.rank.unwrap_or_default().0,
         };
-        Ok(TraceEvent::Part { slot, part: Some(part) })
+        Ok(TraceEvent::Allocation { slot, allocation: Some(allocation) })
     }
 }
 
@@ -472,8 +475,8 @@ impl Line {
                 None => Ok(unpaired(words)),
             }
         };
-        Ok(Some(if let Some(part) = self.part {
-            part.event()?
+        Ok(Some(if let Some(allocation) = self.allocation {
+            allocation.event()?
         } else if let Some(words) = self.init {
             TraceEvent::Init(memory(words)?)
         } else if let Some(words) = self.r#final {

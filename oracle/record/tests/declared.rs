@@ -10,8 +10,8 @@ const SHAPE: &str = r#""atoms_trace":1,"lanes":4,"banks":4,"rows":64,"try_wait_l
 /// The message about a recording of these lines, `accepted` where it is right. `policy` declares our unit.
 fn judged(policy: Option<&str>, lines: &[String]) -> String {
     let unit = policy.map_or(String::new(), |policy| format!(r#","unit":{{"winner_policy":"{policy}"}}"#));
-    let part = r#"{"part":{"slot":0,"base_row":0,"size_bytes":1024}}"#;
-    let text = format!("{{{SHAPE}{unit}}}\n{part}\n{}\n", lines.join("\n"));
+    let allocation = r#"{"allocation":{"slot":0,"base_row":0,"size_bytes":1024}}"#;
+    let text = format!("{{{SHAPE}{unit}}}\n{allocation}\n{}\n", lines.join("\n"));
     check_trace(Cursor::new(text)).map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
 }
 
@@ -205,9 +205,10 @@ fn only_requests_to_the_group_move_its_counter() {
     let lines = [spin(&all, &all, 0, Some(0)), cast, fault.to_owned(), second];
     assert_eq!(judged(Some("lowest"), &lines), "accepted");
     let reset = r#"{"reset":[],"after":[]}"#.to_owned();
-    let part = r#"{"part":{"slot":0,"base_row":0,"size_bytes":1024}}"#.to_owned();
-    let behind =
-        |lane| [spin(&all, &all, 0, Some(0)), reset.clone(), part.clone(), spin(&all, &all, 1, Some(lane))];
+    let allocation = r#"{"allocation":{"slot":0,"base_row":0,"size_bytes":1024}}"#.to_owned();
+    let behind = |lane| {
+        [spin(&all, &all, 0, Some(0)), reset.clone(), allocation.clone(), spin(&all, &all, 1, Some(lane))]
+    };
     assert_eq!(judged(Some("lowest"), &behind(0)), "accepted", "a reset takes the counter back");
     assert!(judged(Some("lowest"), &behind(1)).starts_with("line 6: lane 1 reports"));
 }

@@ -14,7 +14,7 @@ use crate::serial;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/trace-format.md");
 const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":512}"#;
-const PART: Allocation = Allocation { base_row: 0, size_bytes: 512, rank: 0 };
+const ALLOCATION: Allocation = Allocation { base_row: 0, size_bytes: 512, rank: 0 };
 
 /// The example of this number in the document, from 1.
 fn example_of(number: usize) -> String {
@@ -115,9 +115,9 @@ fn the_documented_reset_is_accepted_and_what_it_cannot_leave_is_found() {
         (r#""after":[[0,1]]"#, r#""after":[[0,1],[1,1]]"#, 6, "word 0"),
         // One that only looks writes nothing.
         (r#"{"op":"ADD","size":"u32","b":1,"mask":3}"#, r#"{"op":"LDS","size":"u32","mask":3}"#, 6, "word 0"),
-        // Memory stays as it was, and the parts do not.
+        // Memory stays as it was, and the allocations do not.
         (r#""response":{"rd":1}"#, r#""response":{}"#,     8, "0x1"),
-        ("{\"part\":{\"slot\":0,\"base_row\":0,\"size_bytes\":4096}}\n{\"request\":{\"op\":\"LDS\"", "{\"request\":{\"op\":\"LDS\"", 7, "address out of range"),
+        ("{\"allocation\":{\"slot\":0,\"base_row\":0,\"size_bytes\":4096}}\n{\"request\":{\"op\":\"LDS\"", "{\"request\":{\"op\":\"LDS\"", 7, "address out of range"),
     ];
     for (from, to, line, says) in changes {
         assert!(text.contains(from), "{from}");
@@ -146,9 +146,9 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("a hold of nothing",        r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":1,"spin_hold":0}"#, "line 1: `spin_hold` is 0: expected 1 or more"),
     ("an unknown policy",        r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":1,"unit":{"winner_policy":"none"}}"#, "unknown variant `none`, expected one of `lowest`, `highest`, `rotating`"),
     ("not JSON",                 "H what is this",                                "line 2: column 1: expected value"),
-    ("an unknown field",         r#"H {"inti":[[0,1]]}"#,                         "line 2: column 7: unknown field `inti`, expected one of `atoms_trace`, `lanes`, `banks`, `rows`, `xor_hash`, `try_wait_limit`, `spin_hold`, `unit`, `part`, `init`, `request`, `response`, `after`, `wait`, `number`, `accepted`, `answered`, `oldest_unanswered`, `suspended`, `wake`, `quiet`, `lost`, `reset`, `end`, `final`, `note`"),
-    ("a line of nothing",        "H {}",                                          "line 2: the line says nothing: expected one of `part`, `init`, `request`, `wait`, `suspended`, `wake`, `quiet`, `lost`, `reset`, `end`, `final` or `note`"),
-    ("two things",               r#"H {"init":[],"final":[]}"#,                   "line 2: several things in one line: expected one of `part`, `init`, `request`, `wait`, `suspended`, `wake`, `quiet`, `lost`, `reset`, `end`, `final` or `note`"),
+    ("an unknown field",         r#"H {"inti":[[0,1]]}"#,                         "line 2: column 7: unknown field `inti`, expected one of `atoms_trace`, `lanes`, `banks`, `rows`, `xor_hash`, `try_wait_limit`, `spin_hold`, `unit`, `allocation`, `part`, `init`, `request`, `response`, `after`, `wait`, `number`, `accepted`, `answered`, `oldest_unanswered`, `suspended`, `wake`, `quiet`, `lost`, `reset`, `end`, `final`, `note`"),
+    ("a line of nothing",        "H {}",                                          "line 2: the line says nothing: expected one of `allocation`, `init`, `request`, `wait`, `suspended`, `wake`, `quiet`, `lost`, `reset`, `end`, `final` or `note`"),
+    ("two things",               r#"H {"init":[],"final":[]}"#,                   "line 2: several things in one line: expected one of `allocation`, `init`, `request`, `wait`, `suspended`, `wake`, `quiet`, `lost`, `reset`, `end`, `final` or `note`"),
     ("a second header",          r#"H {"atoms_trace":1}"#,                        "line 2: a second header; each trace needs a file of its own"),
     ("a hold in the middle",     r#"H {"spin_hold":4}"#,                          "line 2: `spin_hold` belongs in a line with `atoms_trace`"),
     ("a response alone",         r#"H {"response":{}}"#,                          "line 2: `response` belongs in a line with `request`"),
@@ -168,14 +168,14 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("a moment of nothing",      r#"H {"init":[],"answered":1}"#,                 "line 2: `answered` belongs in a line with `request`"),
     ("a wait without a number",  r#"H {"wait":{"op":"ADD","size":"u32","mask":1},"accepted":1}"#, "line 2: the `wait` has no `number`"),
     ("quiet the wrong way",      r#"H {"quiet":[5,4]}"#,                          "line 2: quiet from 5 to 4: expected the first cycle and the last"),
-    ("half a part",              r#"H {"part":{"slot":1,"base_row":0}}"#,         "line 2: the part has no `size_bytes`; a slot without one is `\"unassigned\":true`"),
+    ("half an allocation",              r#"H {"allocation":{"slot":1,"base_row":0}}"#,         "line 2: the allocation has no `size_bytes`; a slot without one is `\"unassigned\":true`"),
 ];
 
 /// What a response may leave out, say of all lanes at once, and take back for one.
 #[test]
 fn a_response_may_be_short() {
     let lines = [
-        r#"{"part":{"slot":0,"base_row":0,"size_bytes":512}}"#,
+        r#"{"allocation":{"slot":0,"base_row":0,"size_bytes":512}}"#,
         r#"{"quiet":[5,5]}"#,
         r#"{"init":[[1,7],[3,7]]}"#,
         r#"{"request":{"op":"ADD","size":"u32","b":1,"lanes":[{"lane":1,"ra":4},{"lane":3,"ra":12}]},"response":{"rd":7}}"#,
@@ -214,7 +214,7 @@ fn malformed_lines_are_told_what_would_work() {
 
 #[test]
 fn an_undecided_trace_is_no_verdict() {
-    let mut text = format!("{HEADER}\n{}\n", r#"{"part":{"slot":0,"base_row":0,"size_bytes":512}}"#);
+    let mut text = format!("{HEADER}\n{}\n", r#"{"allocation":{"slot":0,"base_row":0,"size_bytes":512}}"#);
     for word in 0..4 {
         let b: Vec<String> = (0..32).map(|lane| lane.to_string()).collect();
         text += &format!(
@@ -254,11 +254,21 @@ fn response() -> impl Strategy<Value = Response> {
     )
 }
 
+#[test]
+fn recordings_of_older_versions_are_read() {
+    let event = |key: &str| {
+        let text = format!("{HEADER}\n{{\"{key}\":{{\"slot\":0,\"base_row\":0,\"size_bytes\":512}}}}\n");
+        let mut read = TraceReader::new(text.as_bytes()).expect("a header");
+        read.next().expect("a line").expect("an allocation").1
+    };
+    assert_eq!(event("part"), event("allocation"));
+}
+
 proptest! {
     /// What is written reads back as it was, sense or nonsense.
     #[test]
     fn a_trace_reads_back_as_written(
-        req in request(PART, 32, 30), resp in response(), slot in any::<u8>(), ur in any::<u32>(),
+        req in request(ALLOCATION, 32, 30), resp in response(), slot in any::<u8>(), ur in any::<u32>(),
         after in prop::option::of(prop::collection::vec((any::<u32>(), any::<u32>()), 0..4)),
         moment in prop::option::of((any::<u64>(), any::<u64>(), any::<Option<u64>>())),
         limit in any::<Option<u64>>(), spin_hold in prop::option::of(1u32..), (number, cycle, pred) in any::<(u64, u64, u32)>(),
@@ -284,8 +294,8 @@ proptest! {
         let after = after.clone();
         let exchange = Exchange { request: req.clone(), response: Some(resp), after, moment, accepted: limit };
         let events = [
-            TraceEvent::Part { slot, part: Some(PART) },
-            TraceEvent::Part { slot, part: None },
+            TraceEvent::Allocation { slot, allocation: Some(ALLOCATION) },
+            TraceEvent::Allocation { slot, allocation: None },
             TraceEvent::Init(words.clone()),
             TraceEvent::Request(Box::new(exchange)),
             TraceEvent::Final(words.clone()),
@@ -310,13 +320,13 @@ proptest! {
     /// A recorded serial machine is accepted from its file.
     #[test]
     fn a_recorded_machine_is_accepted(
-        requests in prop::collection::vec((request(PART, 32, 3), any::<bool>()), 1..6),
+        requests in prop::collection::vec((request(ALLOCATION, 32, 3), any::<bool>()), 1..6),
     ) {
         let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash: false };
-        let mut machine = Machine::new(geometry, PART);
+        let mut machine = Machine::new(geometry, ALLOCATION);
         let header = TraceHeader { geometry, try_wait_limit: None, spin_hold: None, unit: None };
         let mut writer = TraceWriter::new(Vec::new(), &header).unwrap();
-        writer.write(&TraceEvent::Part { slot: 0, part: Some(PART) }).unwrap();
+        writer.write(&TraceEvent::Allocation { slot: 0, allocation: Some(ALLOCATION) }).unwrap();
         for (req, seen) in &requests {
             let (resp, written) = machine.run(req, &active(req, &geometry));
             let after: Vec<(u32, u32)> = written.iter().map(|&w| (w, machine.word(w))).collect();

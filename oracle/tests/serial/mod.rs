@@ -7,11 +7,11 @@ use atoms_ops::{Fault, Op, Size};
 use atoms_oracle::{Allocation, Geometry, Response, SerialRequest};
 use proptest::prelude::*;
 
-/// Memory, and the one part that every request of these tests belongs to.
+/// Memory, and the one allocation that every request of these tests belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Machine {
     pub(crate) geometry: Geometry,
-    pub(crate) part: Allocation,
+    pub(crate) allocation: Allocation,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -21,8 +21,8 @@ pub(crate) fn heard<'a>(req: &SerialRequest, resp: &'a Response) -> Option<&'a R
 }
 
 impl Machine {
-    pub(crate) fn new(geometry: Geometry, part: Allocation) -> Self {
-        Machine { geometry, part, bytes: vec![0; (geometry.banks * geometry.rows * 4) as usize] }
+    pub(crate) fn new(geometry: Geometry, allocation: Allocation) -> Self {
+        Machine { geometry, allocation, bytes: vec![0; (geometry.banks * geometry.rows * 4) as usize] }
     }
 
     pub(crate) fn word(&self, index: u32) -> u32 {
@@ -65,14 +65,15 @@ impl Machine {
             .filter(|(op, _)| !req.cluster || *op <= Op::Store || req.red && REMOTE.contains(op));
         let bytes = legal.map_or(1, |(_, size)| size.bytes());
         for &lane in &lowest_first {
-            let (addr, base) = (formed(req, lane), u64::from(self.part.base_row * self.geometry.banks * 4));
+            let (addr, base) =
+                (formed(req, lane), u64::from(self.allocation.base_row * self.geometry.banks * 4));
             let offset = u64::from(addr % (1 << 24));
             let fault = if legal.is_none() {
                 Fault::Illegal
             } else if addr % bytes != 0 {
                 Fault::Misaligned
-            } else if addr >> 24 != u32::from(self.part.rank)
-                || offset + u64::from(bytes) > u64::from(self.part.size_bytes)
+            } else if addr >> 24 != u32::from(self.allocation.rank)
+                || offset + u64::from(bytes) > u64::from(self.allocation.size_bytes)
                 || base + offset >= self.bytes.len() as u64
             {
                 Fault::OutOfRange
@@ -85,7 +86,7 @@ impl Machine {
         let Some(&(op, size)) = legal else { return (resp, written) };
 
         let place = |lane: usize| {
-            (self.part.base_row * self.geometry.banks * 4 + formed(req, lane) % (1 << 24)) as usize
+            (self.allocation.base_row * self.geometry.banks * 4 + formed(req, lane) % (1 << 24)) as usize
         };
         let mut groups_served = BTreeSet::new();
         // Lanes, and the high word before the first of them, in order of age.
@@ -345,7 +346,11 @@ pub(crate) fn value() -> impl Strategy<Value = u128> {
 
 /// Requests of up to `lanes` active lanes of which many meet at one address or in one bank; `fault` in
 /// a hundred addresses, sizes or operations are broken.
-pub(crate) fn request(part: Allocation, lanes: usize, fault: u32) -> impl Strategy<Value = SerialRequest> {
+pub(crate) fn request(
+    allocation: Allocation,
+    lanes: usize,
+    fault: u32,
+) -> impl Strategy<Value = SerialRequest> {
     let operands = (0usize..5, value(), value(), 0u32..100);
     (
         prop::sample::select(LEGAL),
@@ -381,14 +386,18 @@ pub(crate) fn request(part: Allocation, lanes: usize, fault: u32) -> impl Strate
                     (req.op, req.size) = (op_code, size_code);
                 }
                 let bytes = size.bytes();
-                let rank = u32::from(part.rank) << 24;
+                let rank = u32::from(allocation.rank) << 24;
                 for (lane, (active, (place, b, c, broken))) in given.into_iter().enumerate() {
                     req.mask |= u32::from(active || lane == 0) << lane;
                     let mut offset = [64, 64 + bytes, 192, 64 + 2 * bytes, 320][place % spread];
                     if broken < fault {
-                        offset =
-                            [offset + 1, part.size_bytes - bytes / 2, part.size_bytes, 1 << 25, u32::MAX - 3]
-                                [(b % 5) as usize];
+                        offset = [
+                            offset + 1,
+                            allocation.size_bytes - bytes / 2,
+                            allocation.size_bytes,
+                            1 << 25,
+                            u32::MAX - 3,
+                        ][(b % 5) as usize];
                     }
                     if absolute {
                         req.imm = offset & 0xff_ffff;

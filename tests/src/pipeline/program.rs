@@ -3,7 +3,7 @@
 use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
-use atoms_stimulus::request::PartWrite;
+use atoms_stimulus::request::AllocationWrite;
 
 use super::account::{Account, ObjectAccount};
 use super::agent::{Access, Agent, Asks, Copy, LaneAccess, Reply, Step, Wait};
@@ -23,7 +23,7 @@ const COPIERS: u8 = 3;
 pub(super) struct Program {
     pub(super) lanes: u32,
     pub(super) dice: Dice,
-    pub(super) allocations: Vec<PartWrite>,
+    pub(super) allocations: Vec<AllocationWrite>,
     /// Agents before this one init the objects; the others wait until that is done.
     pub(super) members_from: usize,
     /// Agents from this one on make the copies.
@@ -50,7 +50,13 @@ impl Program {
         let size = rows * config.row_bytes();
         for slot in 0..slots as u8 {
             let base = u32::from(slot) * rows;
-            program.allocations.push(PartWrite { slot, enable: true, base: base as u16, size, rank: slot });
+            program.allocations.push(AllocationWrite {
+                slot,
+                enable: true,
+                base: base as u16,
+                size,
+                rank: slot,
+            });
             program.agents.push(Agent::new(format!("init {slot}"), slot, slot));
         }
         program.members_from = program.agents.len();

@@ -183,9 +183,9 @@ impl Sampler {
             self.hits.hit(Turns, (last, port, contest));
         }
         let request = self.requests.get_mut(port, at_issue.number);
-        let part = table.part(request.request.slot);
+        let allocation = table.allocation(request.request.slot);
         let faulty = at_issue.pending == 0 && request.mask != 0;
-        request::at_issue(&self.config, &mut self.hits, request, part, faulty);
+        request::at_issue(&self.config, &mut self.hits, request, allocation, faulty);
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use atoms_model::Config;
 use atoms_monitor::{Cycle, QueueState};
-use atoms_stimulus::request::PartWrite;
+use atoms_stimulus::request::AllocationWrite;
 
 use super::hits::Hits;
 use crate::groups::ports::{
@@ -81,18 +81,18 @@ struct Inside {
 /// The CTA table, its writes, and what keeps it waiting.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    parts: [Option<PartWrite>; 16],
+    allocations: [Option<AllocationWrite>; 16],
     inside: [Inside; 16],
     waiting: bool,
     /// Taken in the cycle before: refused or not is known now.
-    taken: Option<(PartWrite, Waited)>,
+    taken: Option<(AllocationWrite, Waited)>,
     /// What became of a write taken in the cycle before that.
     fate: Option<Fate>,
 }
 
 impl Table {
-    pub(super) fn part(&self, slot: u8) -> Option<PartWrite> {
-        self.parts[usize::from(slot & 15)]
+    pub(super) fn allocation(&self, slot: u8) -> Option<AllocationWrite> {
+        self.allocations[usize::from(slot & 15)]
     }
 
     /// A request of the slot comes in.
@@ -131,7 +131,7 @@ impl Table {
     }
 
     #[inline(never)] // seldom
-    fn offered(&mut self, hits: &mut Hits, write: PartWrite, accepted: bool) {
+    fn offered(&mut self, hits: &mut Hits, write: AllocationWrite, accepted: bool) {
         let Inside { requests, waiters } = self.inside[usize::from(write.slot & 15)];
         if accepted {
             let waited = if self.waiting { Waited::Yes } else { Waited::No };
@@ -157,27 +157,27 @@ impl Table {
 
     /// Samples the outcome of the write taken in the cycle before.
     #[inline(never)] // seldom
-    fn settle(&mut self, config: &Config, hits: &mut Hits, taken: (PartWrite, Waited), rejected: bool) {
-        let (part, waited) = taken;
-        let slot = usize::from(part.slot & 15);
-        let had = if self.parts[slot].is_some() { Had::Part } else { Had::None };
-        let rows = part.size.div_ceil(config.row_bytes());
-        let written = match (rejected, part.enable) {
+    fn settle(&mut self, config: &Config, hits: &mut Hits, taken: (AllocationWrite, Waited), rejected: bool) {
+        let (allocation, waited) = taken;
+        let slot = usize::from(allocation.slot & 15);
+        let had = if self.allocations[slot].is_some() { Had::Part } else { Had::None };
+        let rows = allocation.size.div_ceil(config.row_bytes());
+        let written = match (rejected, allocation.enable) {
             (false, true) => Written::Given,
             (false, false) => Written::TakenAway,
             _ if slot as u32 >= config.num_cta_slots => Written::NoSlot,
-            _ if u32::from(part.base) + rows > config.num_rows => Written::Beyond,
+            _ if u32::from(allocation.base) + rows > config.num_rows => Written::Beyond,
             _ => Written::Overlap,
         };
         hits.hit(CtaWrite, (written, had, waited));
         let exists = (slot as u32) < config.num_cta_slots;
         if exists && matches!(written, Written::Given | Written::Overlap) {
-            self.neighbours(config, hits, part, written == Written::Overlap);
+            self.neighbours(config, hits, allocation, written == Written::Overlap);
         }
-        self.parts[slot] = (written == Written::Given && exists).then_some(part);
+        self.allocations[slot] = (written == Written::Given && exists).then_some(allocation);
         if written == Written::Given {
             let row = config.row_bytes();
-            let size = match part.size {
+            let size = match allocation.size {
                 0 => PartSize::Zero,
                 all if u64::from(all) == config.bytes() => PartSize::All,
                 under if under < row => PartSize::Under,
@@ -185,32 +185,39 @@ impl Table {
                 whole if whole % row == 0 => PartSize::Rows,
                 _ => PartSize::Odd,
             };
-            hits.hit(CtaPart, (size, Rank::new(part.rank.into())));
-            hits.hit(AllocationSize, (Allocation::new(part.size),));
+            hits.hit(CtaPart, (size, Rank::new(allocation.rank.into())));
+            hits.hit(AllocationSize, (Allocation::new(allocation.size),));
         }
     }
 
-    /// Samples where a write of a part meets those of other slots: beside them, or refused for a single row.
-    fn neighbours(&self, config: &Config, hits: &mut Hits, part: PartWrite, refused: bool) {
+    /// Samples where a write of an allocation meets those of other slots: beside them, or refused for a single row.
+    fn neighbours(&self, config: &Config, hits: &mut Hits, allocation: AllocationWrite, refused: bool) {
         let row = config.row_bytes();
-        let rows = |part: PartWrite| u32::from(part.base)..u32::from(part.base) + part.size.div_ceil(row);
-        let last_row = |part: PartWrite| match part.size % row {
+        let rows = |allocation: AllocationWrite| {
+            u32::from(allocation.base)..u32::from(allocation.base) + allocation.size.div_ceil(row)
+        };
+        let last_row = |allocation: AllocationWrite| match allocation.size % row {
             0 => LastRow(config.num_banks as u8),
             bytes => LastRow((bytes / 4) as u8),
         };
-        let own = rows(part);
-        let others =
-            || (0..).zip(self.parts).filter(|(slot, _)| *slot != part.slot).filter_map(|(_, other)| other);
-        let shared =
-            |other: PartWrite| own.end.min(rows(other).end).saturating_sub(own.start.max(rows(other).start));
+        let own = rows(allocation);
+        let others = || {
+            (0..)
+                .zip(self.allocations)
+                .filter(|(slot, _)| *slot != allocation.slot)
+                .filter_map(|(_, other)| other)
+        };
+        let shared = |other: AllocationWrite| {
+            own.end.min(rows(other).end).saturating_sub(own.start.max(rows(other).start))
+        };
         let refused_for_one = others().map(shared).sum::<u32>() == 1;
         for other in others().filter(|other| !own.is_empty() && !rows(*other).is_empty()) {
             let there = rows(other);
             for (reached, words, neighbour) in [
                 (refused && own.start + 1 == there.end, other, Neighbour::Shares),
                 (!refused && own.start == there.end, other, Neighbour::Follows),
-                (refused && there.start + 1 == own.end, part, Neighbour::Shared),
-                (!refused && there.start == own.end, part, Neighbour::Followed),
+                (refused && there.start + 1 == own.end, allocation, Neighbour::Shared),
+                (!refused && there.start == own.end, allocation, Neighbour::Followed),
             ] {
                 if reached && (!refused || refused_for_one) {
                     hits.hit(CtaNeighbour, (last_row(words), neighbour));

@@ -4,7 +4,7 @@ use atoms_model::Config;
 use atoms_model::lanes::{banks, lanes};
 use atoms_model::port::MAX_BANKS;
 use atoms_ops::{Op, Size};
-use atoms_stimulus::request::PartWrite;
+use atoms_stimulus::request::AllocationWrite;
 
 use super::hits::Hits;
 use super::in_flight::{ConflictStats, InFlightRequest};
@@ -21,13 +21,13 @@ use crate::groups::requests::{
 use crate::groups::values::{AnyOp, AnySize, Degree, Lane, ObjectOp, PlainOp, Port, SlotNumber, Width};
 use crate::groups::{faults, requests};
 
-/// Samples a request that comes to issue, with the part of its slot. `faulty` says that it has lanes
+/// Samples a request that comes to issue, with the allocation of its slot. `faulty` says that it has lanes
 /// and no pass.
 pub(super) fn at_issue(
     config: &Config,
     hits: &mut Hits,
     f: &mut InFlightRequest,
-    part: Option<PartWrite>,
+    allocation: Option<AllocationWrite>,
     faulty: bool,
 ) {
     hits.hit(Tags, (f.port, Tag(f.request.tag)));
@@ -45,9 +45,9 @@ pub(super) fn at_issue(
     }
     let Some((op, size)) = f.kind else { return };
     if faulty {
-        return errors(hits, f, size, part);
+        return errors(hits, f, size, allocation);
     }
-    place(config, hits, f, size, part);
+    place(config, hits, f, size, allocation);
     hits.hit(Operation, (AnyOp(op), AnySize(size), f.wanted(), f.port));
     hits.hit(Slot, (f.port, SlotNumber(f.request.slot)));
     if f.port == Port::Cluster {
@@ -78,7 +78,7 @@ pub(super) fn at_issue(
         hits.hit(Objects, (op, named));
     }
     if f.mask != config.lane_mask() {
-        bystander(config, hits, f, size, part);
+        bystander(config, hits, f, size, allocation);
     }
 }
 
@@ -96,8 +96,14 @@ fn population(config: &Config, hits: &mut Hits, f: &InFlightRequest, op: Op) {
 }
 
 /// Finds bank and row of every lane that takes part, and gathers lanes by group of banks.
-fn place(config: &Config, hits: &mut Hits, f: &mut InFlightRequest, size: Size, part: Option<PartWrite>) {
-    let Some(part) = part else { return };
+fn place(
+    config: &Config,
+    hits: &mut Hits,
+    f: &mut InFlightRequest,
+    size: Size,
+    allocation: Option<AllocationWrite>,
+) {
+    let Some(allocation) = allocation else { return };
     let addresses = f.request.address_form();
     let bytes = size.bytes();
     let bank_bits = config.num_banks.trailing_zeros();
@@ -110,9 +116,9 @@ fn place(config: &Config, hits: &mut Hits, f: &mut InFlightRequest, size: Size, 
         let offset = addresses.address(f.request.lane(lane).ra) & 0xff_ffff;
         first |= offset == 0;
         highest = highest.max(offset);
-        last |= offset + bytes == part.size;
+        last |= offset + bytes == allocation.size;
         let word = offset >> 2;
-        let row = (word >> bank_bits).wrapping_add(part.base.into());
+        let row = (word >> bank_bits).wrapping_add(allocation.base.into());
         let bank = (word & (config.num_banks - 1)) ^ ((row & swizzle) << 2);
         f.bank[lane] = bank as u8;
         f.row[lane] = row as u16;
@@ -125,7 +131,7 @@ fn place(config: &Config, hits: &mut Hits, f: &mut InFlightRequest, size: Size, 
         }
     }
     let offset_bits = OffsetBits(32 - highest.leading_zeros() as u8);
-    hits.hit(Offset, (f.port, Rank::new(part.rank.into()), offset_bits));
+    hits.hit(Offset, (f.port, Rank::new(allocation.rank.into()), offset_bits));
     if first {
         hits.hit(PartEdge, (AnySize(size), f.port, Edge::First));
     }
@@ -204,23 +210,23 @@ fn conflicts(hits: &mut Hits, f: &mut InFlightRequest, op: Op, size: Size) {
 }
 
 /// Why one address is bad, misalignment first (spec 2.4).
-fn bad(f: &InFlightRequest, address: u32, size: Size, part: Option<PartWrite>) -> Option<Bad> {
+fn bad(f: &InFlightRequest, address: u32, size: Size, allocation: Option<AllocationWrite>) -> Option<Bad> {
     if address & (size.bytes() - 1) != 0 {
         return Some(Bad::Misaligned);
     }
-    let inside = part.is_some_and(|part| {
-        (f.port == Port::Cluster || address >> 24 == u32::from(part.rank))
-            && (address & 0xff_ffff) + size.bytes() <= part.size
+    let inside = allocation.is_some_and(|allocation| {
+        (f.port == Port::Cluster || address >> 24 == u32::from(allocation.rank))
+            && (address & 0xff_ffff) + size.bytes() <= allocation.size
     });
     (!inside).then_some(Bad::OutOfRange)
 }
 
 /// A request whose addresses are at fault.
-fn errors(hits: &mut Hits, f: &InFlightRequest, size: Size, part: Option<PartWrite>) {
+fn errors(hits: &mut Hits, f: &InFlightRequest, size: Size, allocation: Option<AllocationWrite>) {
     let addresses = f.request.address_form();
     let mut bads = [0u32; 2];
     for lane in lanes(f.mask) {
-        if let Some(why) = bad(f, addresses.address(f.request.lane(lane).ra), size, part) {
+        if let Some(why) = bad(f, addresses.address(f.request.lane(lane).ra), size, allocation) {
             bads[why as usize] |= 1 << lane;
         }
     }
@@ -244,21 +250,29 @@ fn errors(hits: &mut Hits, f: &InFlightRequest, size: Size, part: Option<PartWri
         return;
     }
     let offset = address & 0xff_ffff;
-    let outside = match part {
+    let outside = match allocation {
         None => Outside::NoPart,
-        Some(part) if f.port == Port::Warp && address >> 24 != u32::from(part.rank) => Outside::Rank,
-        Some(part) if offset < part.size => Outside::Straddles,
-        Some(part) if offset - part.size < size.bytes() => Outside::Behind,
+        Some(allocation) if f.port == Port::Warp && address >> 24 != u32::from(allocation.rank) => {
+            Outside::Rank
+        }
+        Some(allocation) if offset < allocation.size => Outside::Straddles,
+        Some(allocation) if offset - allocation.size < size.bytes() => Outside::Behind,
         Some(_) => Outside::Far,
     };
     hits.hit(OutOfRange, (AnySize(size), f.port, outside));
 }
 
 /// Whether the lowest lane that takes no part has a bad address.
-fn bystander(config: &Config, hits: &mut Hits, f: &InFlightRequest, size: Size, part: Option<PartWrite>) {
+fn bystander(
+    config: &Config,
+    hits: &mut Hits,
+    f: &InFlightRequest,
+    size: Size,
+    allocation: Option<AllocationWrite>,
+) {
     let lane = (!f.mask & config.lane_mask()).trailing_zeros() as usize;
     let address = f.request.address_form().address(f.request.lane(lane).ra);
-    if let Some(why) = bad(f, address, size, part) {
+    if let Some(why) = bad(f, address, size, allocation) {
         hits.hit(Bystander, (why,));
     }
 }

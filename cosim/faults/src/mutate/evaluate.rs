@@ -16,7 +16,7 @@ use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
 use atoms_stimulus::configs;
-use atoms_stimulus::request::{Lane, PartWrite, WarpRequest};
+use atoms_stimulus::request::{AllocationWrite, Lane, WarpRequest};
 use atoms_verilated::RtlError;
 
 use crate::build::{Recording, Reply, SchemataBench, SchemataBuildError, SchemataRtl, Switch};
@@ -239,7 +239,11 @@ fn long_wait(config: &Config) -> Case {
     let object = Lane { b: MbarObject::init(1).encode().into(), ..Lane::default() };
     let limit = Lane { c: LONG_WAIT.into(), ..Lane::default() };
     Case {
-        parts: vec![PartWrite { enable: true, size: config.row_bytes(), ..PartWrite::default() }],
+        allocations: vec![AllocationWrite {
+            enable: true,
+            size: config.row_bytes(),
+            ..AllocationWrite::default()
+        }],
         warps: vec![request(Op::MbarInit, object), request(Op::MbarTryWait, limit)],
         ..Case::default()
     }

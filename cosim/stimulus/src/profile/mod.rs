@@ -55,9 +55,9 @@ choices! {
         Stride "stride" 4;
         /// Across the border of a pair of banks, and of a row.
         PairEdge "pair_edge" 4;
-        /// At the end of the part.
+        /// At the end of the allocation.
         PartEdge "part_edge" 4;
-        /// Anywhere in the part.
+        /// Anywhere in the allocation.
         Anywhere "anywhere" 4;
         /// As many lanes to a bank as [`Profile::degree`] says, each in a row of its own.
         Conflict "conflict" 0;
@@ -198,17 +198,17 @@ knobs! {
         repeat: Share = Share::new(0.2);
         /// Requests with the tag that was answered last, or that is under way at the other port.
         tag_again: Share = Share::new(1.0 / 16.0);
-        /// CTA slots with parts, side by side; as many as there are, if fewer.
+        /// CTA slots with allocations, side by side; as many as there are, if fewer.
         slots: Span = Span::new(4, 4);
-        /// Parts that end within a row, and parts of a rank above 0, up to 255.
+        /// Allocations that end within a row, and allocations of a rank above 0, up to 255.
         odd_parts: Share = Share::new(0.5);
         /// Layouts of the CTA table in which one slot has almost all of memory.
         uneven_parts: Share = Share::new(0.25);
         /// Cycles in which a reset of 1 to 3 cycles begins, whatever is inside.
         reset: Share = Share::new(1.0 / 8192.0);
-        /// Cycles with a write of the CTA table: a part taken away, moved, or refused.
+        /// Cycles with a write of the CTA table: an allocation taken away, moved, or refused.
         table: Share = Share::new(1.0 / 2048.0);
-        /// Share of these writes whose part touches the part of another slot, or overlaps it by one row.
+        /// Share of these writes whose allocation touches the allocation of another slot, or overlaps it by one row.
         touching_parts: Share = Share::new(0.25);
         /// Cycles in which a cluster request is offered, if none is.
         cluster: Share = Share::new(0.125);
@@ -248,11 +248,11 @@ knobs! {
         illegal: Share = Share::new(1.0 / 64.0);
         /// Of these, those that keep their operation: only the size is of any code.
         size_only: Share = Share::new(0.5);
-        /// A CTA slot of any number, mostly one without a part.
+        /// A CTA slot of any number, mostly one without an allocation.
         slot: Share = Share::new(1.0 / 64.0);
         /// An address that is no multiple of the access size (spec 2.4).
         misaligned: Share = Share::new(1.0 / 48.0);
-        /// An address at the end of the part or far behind it (spec 2.4).
+        /// An address at the end of the allocation or far behind it (spec 2.4).
         out_of_range: Share = Share::new(1.0 / 48.0);
         /// An address of another rank (spec 1.4).
         rank: Share = Share::new(1.0 / 96.0);
@@ -264,7 +264,7 @@ knobs! {
 knobs! {
     /// mbarrier objects, and what happens at them.
     Barriers {
-        /// Objects in a part, one after the other from its beginning, up to 16. With many, few are ever
+        /// Objects in an allocation, one after the other from its beginning, up to 16. With many, few are ever
         /// complete while a request waits.
         objects: Span = Span::new(3, 3);
         /// At how many of them a request's lanes meet.

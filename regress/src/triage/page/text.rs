@@ -298,11 +298,11 @@ fn requests(case: &Case) -> Vec<Vec<String>> {
     rows
 }
 
-/// Rows of a case besides its requests: parts, changes, memory, pauses.
+/// Rows of a case besides its requests: allocations, changes, memory, pauses.
 fn surroundings(case: &Case) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
-    for part in &case.parts {
-        rows.push(vec![format!("part of slot {}", part.slot), part.to_string()]);
+    for allocation in &case.allocations {
+        rows.push(vec![format!("allocation of slot {}", allocation.slot), allocation.to_string()]);
     }
     for change in &case.changes {
         let place = format!("after {} warp and {} cluster requests", change.warps, change.clusters);

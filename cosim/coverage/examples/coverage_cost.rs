@@ -3,13 +3,13 @@
 //! is then taken, as after an episode of a series. Measured with all episodes counting bins, as while a
 //! series searches, and with those that go on counting when nothing is left to find.
 //!
-//! `cargo run --release -p atoms-regress --example coverage_cost -- [CONFIG [ROUNDS [REQUESTS]]]`
+//! `cargo run --release -p atoms-coverage --example coverage_cost -- [CONFIG [ROUNDS [REQUESTS]]]`
 
 #![allow(clippy::print_stdout)] // a program of its own, for people
 
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::{Machine, ModelMachine};
+use atoms_cosim::machine::{Failure, Machine, ModelMachine};
 use atoms_cosim::rtl;
 use atoms_cosim::session::Session;
 use atoms_coverage::steer::Steering;
@@ -18,52 +18,29 @@ use atoms_model::Config;
 use atoms_model::port::{In, Out, Probe};
 use atoms_monitor::Listener;
 use atoms_monitor::Monitor;
-use atoms_run::bench::{median, processor_time};
-use atoms_stimulus::configs;
-use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
+use atoms_run::bench::{Tape, median, processor_time};
+use atoms_stimulus::{Profile, configs};
 use atoms_verilated::Variant;
 use bitvec::vec::BitVec;
 
-const TAPE_CYCLES: usize = 4096;
 const SECONDS: f64 = 0.2;
 
 /// Episodes of a measurement.
 const EPISODES: u64 = 16;
 
-/// Inputs of consecutive cycles, the first of them a reset.
-fn tape(config: Config, profile: &Profile) -> Result<Vec<In>, Box<dyn std::error::Error>> {
-    let mut machine = ModelMachine::new(config);
-    let mut stimulus = RandomStimulus::new(config, profile, 1, u64::MAX);
-    let mut i = In::default();
-    let mut inputs = vec![i];
-    machine.cycle(&i)?;
-    while inputs.len() < TAPE_CYCLES {
-        stimulus.drive(&mut i);
-        inputs.push(i);
-        machine.cycle(&i)?;
-        stimulus.observe(&i, machine.out());
-        complete_handshakes(&mut i, machine.out());
-    }
-    Ok(inputs)
-}
-
 /// What was driven in and out in a cycle, and the probe.
 type Pins = (In, Out, Probe);
 
 /// What a machine shows of a tape.
-fn seen(config: Config, tape: &[In]) -> Result<Vec<Pins>, Box<dyn std::error::Error>> {
+fn seen(config: Config, tape: &Tape) -> Result<Vec<Pins>, Failure> {
     let mut machine = ModelMachine::new(config);
     let mut cycles = Vec::new();
-    for i in tape {
+    tape.inputs.play(|i| {
         machine.cycle(i)?;
         cycles.push((*i, *machine.out(), *machine.probe()));
-    }
+        Ok::<_, Failure>(())
+    })?;
     Ok(cycles)
-}
-
-/// Warp requests of a tape that are taken.
-fn requests(cycles: &[Pins]) -> usize {
-    cycles.iter().filter(|(i, out, _)| i.rst_n & i.req_valid & out.req_ready == 1).count()
 }
 
 /// Nanoseconds of processor time a cycle that a sampler takes for itself, in episodes of so many tapes.
@@ -91,7 +68,7 @@ fn sampling(config: &Config, sampler: &mut Sampler, cycles: &[Pins], tapes: usiz
 fn nanoseconds(
     session: &mut Session<Lockstep, Option<Sampler>>,
     sampler: &mut Option<Sampler>,
-    tape: &[In],
+    tape: &Tape,
     tapes: usize,
     counts: impl Fn(u64) -> bool,
 ) -> Result<f64, Box<dyn std::error::Error>> {
@@ -105,10 +82,8 @@ fn nanoseconds(
         for _ in 0..tapes {
             // The reset at the beginning of the tape ends what is inside.
             session.restart(None);
-            for i in tape {
-                session.clock(i)?;
-            }
-            cycles += tape.len();
+            tape.inputs.play(|i| session.clock(i))?;
+            cycles += tape.inputs.cycles();
         }
         if let Some(mut counted) = session.listener().take() {
             counted.take();
@@ -126,9 +101,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let all = configs::all(&rtl_dir())?;
     let named = all.into_iter().find(|named| named.name == name).ok_or("no such configuration")?;
     for manner in ["default", "busy"] {
-        let profile = Profile::named(manner)?;
-        let cycles = seen(named.config, &tape(named.config, &profile)?)?;
-        let tapes = episode.div_ceil(requests(&cycles).max(1)).max(1);
+        let tape = Tape::record(named.config, &Profile::named(manner)?, 1)?;
+        let cycles = seen(named.config, &tape)?;
+        let tapes = episode.div_ceil(tape.requests.max(1)).max(1);
         let mut sampler = Sampler::new(&named.config);
         let each: Vec<_> =
             (0..rounds).map(|_| sampling(&named.config, &mut sampler, &cycles, tapes)).collect();
@@ -139,9 +114,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let library = rtl::library(&rtl_dir(), &named, Variant::Fast, &mut |_| {})?;
     for manner in ["default", "busy"] {
-        let profile = Profile::named(manner)?;
-        let tape = tape(named.config, &profile)?;
-        let tapes = episode.div_ceil(requests(&seen(named.config, &tape)?).max(1)).max(1);
+        let tape = Tape::record(named.config, &Profile::named(manner)?, 1)?;
+        let tapes = episode.div_ceil(tape.requests.max(1)).max(1);
         let session = || {
             let machine = Lockstep::new(library.instantiate()?, named.config)?;
             Ok::<_, Box<dyn std::error::Error>>(Session::new(machine, None).listened_by(None).0)

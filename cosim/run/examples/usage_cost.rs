@@ -6,49 +6,26 @@
 #![allow(clippy::print_stdout)] // a program of its own, for people
 
 use atoms_cosim::embedded::rtl_dir;
-use atoms_cosim::machine::{Machine, ModelMachine};
+use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
 use atoms_cosim::usage::Usage;
-use atoms_model::Config;
-use atoms_model::port::In;
 use atoms_monitor::Listener;
-use atoms_run::bench::{median, processor_time};
-use atoms_stimulus::configs;
-use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
+use atoms_run::bench::{Tape, median, processor_time};
+use atoms_stimulus::{Profile, configs};
 
-/// Cycles of a tape, and how often it is played in a round.
-const TAPE_CYCLES: usize = 4096;
+/// Times that a tape is played in a round.
 const TAPES: usize = 25;
-
-/// Inputs of consecutive cycles, the first of them a reset.
-fn tape(config: Config, profile: &Profile) -> Result<Vec<In>, Box<dyn std::error::Error>> {
-    let mut machine = ModelMachine::new(config);
-    let mut stimulus = RandomStimulus::new(config, profile, 1, u64::MAX);
-    let mut i = In::default();
-    let mut inputs = vec![i];
-    machine.cycle(&i)?;
-    while inputs.len() < TAPE_CYCLES {
-        stimulus.drive(&mut i);
-        inputs.push(i);
-        machine.cycle(&i)?;
-        stimulus.observe(&i, machine.out());
-        complete_handshakes(&mut i, machine.out());
-    }
-    Ok(inputs)
-}
 
 /// Nanoseconds of processor time a cycle.
 fn nanoseconds<L: Listener>(
     session: &mut Session<ModelMachine, L>,
-    tape: &[In],
+    tape: &Tape,
 ) -> Result<f64, Box<dyn std::error::Error>> {
     let start = processor_time();
     for _ in 0..TAPES {
-        for i in tape {
-            session.clock(i)?;
-        }
+        tape.inputs.play(|i| session.clock(i))?;
     }
-    Ok(1e9 * (processor_time() - start).as_secs_f64() / (TAPES * tape.len()) as f64)
+    Ok(1e9 * (processor_time() - start).as_secs_f64() / (TAPES * tape.inputs.cycles()) as f64)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -57,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rounds: usize = arguments.next().map_or(Ok(21), |rounds| rounds.parse())?;
     let config = configs::named(&rtl_dir(), &name)?.config;
     for manner in ["default", "busy"] {
-        let tape = tape(config, &Profile::named(manner)?)?;
+        let tape = Tape::record(config, &Profile::named(manner)?, 1)?;
         let mut alone = Session::new(ModelMachine::new(config), None);
         let (mut measured, ()) =
             Session::new(ModelMachine::new(config), None).listened_by(Usage::new(&config));

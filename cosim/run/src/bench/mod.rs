@@ -22,8 +22,7 @@ use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 
-use tape::Tape;
-
+pub use tape::Tape;
 pub use waves::WaveBench;
 
 /// One thing measured, once in each round.

@@ -1,4 +1,4 @@
-//! Inputs of many cycles, over and over: what is measured is what reads them, not the memory they come from.
+//! Inputs of many cycles, played over and over: their reader is measured, not the memory they come from.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -16,17 +16,22 @@ const CYCLES: usize = 4096;
 
 /// Inputs of consecutive cycles, the first of them a reset.
 #[derive(Debug)]
-pub(super) struct Tape {
-    inputs: Inputs,
-    requests: f64,
+pub struct Tape {
+    /// The inputs.
+    pub inputs: Inputs,
+    /// Warp requests taken.
+    pub requests: usize,
 }
 
 impl Tape {
-    /// Random inputs, with what the model answers.
-    pub(super) fn record(config: Config, profile: &Profile, seed: u64) -> Result<Tape, Failure> {
+    /// Records 4,096 cycles of random requests to the model.
+    ///
+    /// # Errors
+    /// [`Failure`] of the model.
+    pub fn record(config: Config, profile: &Profile, seed: u64) -> Result<Tape, Failure> {
         let mut machine = ModelMachine::new(config);
         let mut stimulus = RandomStimulus::new(config, profile, seed, u64::MAX);
-        let mut tape = Tape { inputs: Inputs::with_capacity(CYCLES), requests: 0.0 };
+        let mut tape = Tape { inputs: Inputs::with_capacity(CYCLES), requests: 0 };
         let mut i = In::default();
         machine.cycle(&i)?;
         tape.inputs.push(&i, machine.out());
@@ -35,7 +40,7 @@ impl Tape {
             machine.cycle(&i)?;
             tape.inputs.push(&i, machine.out());
             stimulus.observe(&i, machine.out());
-            tape.requests += f64::from(i.req_valid & machine.out().req_ready);
+            tape.requests += usize::from(i.req_valid & machine.out().req_ready);
             complete_handshakes(&mut i, machine.out());
         }
         Ok(tape)
@@ -43,7 +48,7 @@ impl Tape {
 
     /// Cycles per warp request.
     pub(super) fn cycles_per_request(&self) -> f64 {
-        self.inputs.cycles() as f64 / self.requests
+        self.inputs.cycles() as f64 / self.requests as f64
     }
 
     /// Plays it over and over for as long as the limit says by `clock`; gives the cycles.

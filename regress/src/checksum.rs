@@ -1,30 +1,29 @@
-//! Checksums in JSON: the last field of an object, over all that stands before it. They show damage by
-//! accident, a changed digit or a lost block; a change on purpose can change them too.
+//! Checksums in JSON: the last field of an object holds a hash of the text before it. The checksum detects
+//! accidental damage, not deliberate changes.
 
 use sha2::{Digest, Sha256};
 
-/// Digits of a checksum: the first of a SHA-256.
+/// Number of hexadecimal digits of a checksum, from the start of a SHA-256.
 const DIGITS: usize = 16;
 
 const FIELD: &str = "\"sum\"";
 
-/// Why a text is not what was written.
+/// Reason why a checksum cannot confirm a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
-    /// There is no checksum.
     #[error("it has no checksum: it is cut short, or of another version")]
     Absent,
-    /// It is another one.
+    /// The checksum does not match the text.
     #[error("its checksum is another: it was changed or damaged")]
     Other,
 }
 
-/// SHA-256 in hexadecimal digits: hashes are compared between machines and years.
 pub(crate) fn hex(digest: impl AsRef<[u8]>) -> String {
     digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// FNV-1a of a text, begun with `seed`: the same on every machine and in every version.
+/// Computes FNV-1a of a text, starting with `seed`. The algorithm must never change, since stored seeds and
+/// names depend on it.
 pub(crate) fn fnv1a(seed: u64, text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
@@ -37,12 +36,12 @@ fn sum(bytes: &[u8]) -> String {
     digits
 }
 
-/// The text of an object with its checksum as the last field. Written over several lines, it stays so.
+/// Adds a checksum as the last field of an object. Keeps the layout of an object over several lines.
 pub fn sealed(mut object: Vec<u8>) -> Vec<u8> {
     while object.last().is_some_and(u8::is_ascii_whitespace) {
         object.pop();
     }
-    // The brace.
+    // Remove the closing brace.
     object.pop();
     let lines = object.last() == Some(&b'\n');
     if lines {
@@ -54,7 +53,7 @@ pub fn sealed(mut object: Vec<u8>) -> Vec<u8> {
     object
 }
 
-/// The object that was sealed, if the text is as it was.
+/// Returns the object without its checksum, if the checksum matches.
 ///
 /// # Errors
 /// [`Broken`].
@@ -78,7 +77,7 @@ pub fn opened(text: &[u8]) -> Result<Vec<u8>, Broken> {
 mod tests {
     use super::*;
 
-    /// Any changed byte is seen, in an object of one line and in one of several.
+    /// Any changed byte is detected, in an object on one line or on several.
     #[test]
     fn a_changed_byte_is_seen() {
         let value =

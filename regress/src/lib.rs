@@ -1,10 +1,9 @@
-//! Regressions: plans made into tests, tests run by workers, what they covered, failures in buckets,
-//! reports, and shards for a cluster.
+//! Regressions: plans, tests on workers, coverage, failure buckets, reports, and shards for a cluster.
 //!
-//! The way of a test: a [`plan`] is expanded into tests, each a function of its [`episode`](atoms_coverage::episode); a worker
-//! runs it on machines of its own and gives a [`run::result::TestResult`] with what it covered
-//! ([`coverage`]); the collector takes results in the order of the plan, so that everything it writes
-//! is the same for any number of workers; reports are made of the [`report::summary`] alone.
+//! A [`plan`] expands into tests. A random test consists of [`episode`](atoms_coverage::episode)s. A worker
+//! runs a test on its own machines and returns a [`run::result::TestResult`] with its coverage
+//! ([`coverage`]). The collector takes results in plan order, so that its output is equal for any number of
+//! workers. Reports are made from the [`report::summary`].
 
 #![forbid(unsafe_code)]
 

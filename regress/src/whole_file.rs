@@ -1,5 +1,4 @@
-//! Files that are there whole or not at all, also when a process dies while it writes, on a file system that
-//! several machines share.
+//! Atomic file writes, safe against dying processes and for file systems that several machines share.
 
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
@@ -7,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use fs_err::{self as fs, File};
 
-/// Writes a file whole or not at all, in the place of another one if there is one. What is there afterwards is on
-/// the disk, not only on its way.
+/// Writes a file atomically, replacing an existing one, and flushes it to disk.
 ///
 /// # Errors
-/// Whatever keeps it from being written: a full disk. The place is then as it was.
+/// Any error of the file system, such as a full disk. The old file is then unchanged.
 pub fn write_whole(target: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let temporary = unique(target);
     let write = || {
@@ -27,31 +25,30 @@ pub fn write_whole(target: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     Ok(())
 }
 
-/// A name beside `target` that no other process on any machine chooses: host, process, random number.
+/// Returns a name in the folder of `target` that is unique on all machines: host, process id, random number.
 pub(crate) fn unique(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     target.with_file_name(format!(".{name}.{}.{}.{:016x}.part", host(), std::process::id(), random()))
 }
 
-/// Whether a file or folder of this name was left by a process that died before it was whole.
+/// Returns true if this is the name of an unfinished file or folder, which a dead process may have left.
 pub(crate) fn is_part(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(".part")
 }
 
-/// Name of this machine, as far as it can be part of a file name.
+/// Returns the host name, reduced to characters that are safe in file names.
 fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name: String = name.trim().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
     if name.is_empty() { "host".to_string() } else { name }
 }
 
-/// A number that no other call gives: the standard library seeds its hashers from the system.
+/// Returns a random number. The standard library seeds its hashers from the system.
 pub(crate) fn random() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }
 
-/// Makes the entry of `path` in its folder last through a loss of power. Some file systems cannot; what
-/// was written is then as safe as they make it.
+/// Flushes the folder entry of `path` to disk. Ignores errors, since some file systems do not support this.
 pub(crate) fn sync_folder(path: &Path) {
     if let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) {
         let _ = folder.sync_all();

@@ -1,4 +1,4 @@
-//! The engine alone, with tests that do next to nothing: order, ends, panics, and what a test costs.
+//! Tests of the scheduler with trivial tests: order, stop, panics and overhead.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,7 +28,7 @@ fn passed() -> TestOutcome {
     TestOutcome { hits: Map::new(10_000), ..TestOutcome::passed(result::Work::default(), Duration::ZERO) }
 }
 
-/// A worker that sleeps the less the later the test, so that results come out of order.
+/// Worker that sleeps less for later tests, so that results arrive out of order.
 struct Sleepy;
 
 impl Worker for Sleepy {
@@ -113,7 +113,7 @@ fn results_are_taken_in_order_whatever_the_number_of_workers() {
         let mut taken = Taken { last: 2_020, ..Taken::default() };
         let (ended, made) = run(jobs, &mut taken, &AtomicBool::new(false));
         ended.expect("nothing is in the way");
-        // A worker that panicked gets new machines.
+        // Each panic replaces the worker, which adds to `made`.
         assert_eq!(made, jobs as u64 + 3, "{jobs} workers");
         let all: Vec<_> = (0..2_020).collect();
         assert_eq!(taken.tests.iter().map(|(index, _)| *index).collect::<Vec<_>>(), all);
@@ -158,7 +158,7 @@ fn an_error_of_the_collector_ends_the_run() {
     assert_eq!(taken.tests.len(), 40);
 }
 
-/// What a test costs beside what it does: far below a millisecond, so that tests may be short.
+/// The overhead of a test is far below a millisecond, so that tests may be short.
 #[test]
 fn a_test_that_does_nothing_costs_next_to_nothing() {
     struct Idle;

@@ -1,4 +1,4 @@
-//! Plans, engine, store, supervisor and reports of a regression.
+//! Integration tests of plans, scheduler, store, supervisor and reports.
 
 mod engine;
 mod plan;

@@ -1,4 +1,4 @@
-//! Plans: what tests they make, and what is wrong with bad ones.
+//! Tests of plans: expansion into tests, and error messages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,6 @@ use atoms_regress::plan::{Job, Plan, PlanChoice, Tests};
 use atoms_stimulus::Profile as Stimulus;
 use bitvec::vec::BitVec;
 
-/// A plan in a folder of its own.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -33,7 +32,7 @@ impl Scratch {
         self.tests_in(plan, profile, &[])
     }
 
-    /// With these configurations in place of those of the plan.
+    /// Expands a plan with overriding configurations.
     fn tests_in(&self, plan: &str, profile: Option<&str>, configs: &[&str]) -> Result<Tests, String> {
         self.file("plan.toml", plan);
         let path = self.0.join("plan.toml");
@@ -43,7 +42,7 @@ impl Scratch {
         Tests::of(&path, &read, &choice, &rtl_dir(), &Model::standard()).map_err(|error| self.words(&error))
     }
 
-    /// An error and its causes, without the folder.
+    /// Formats an error without the path of the folder.
     fn words(&self, error: &dyn std::error::Error) -> String {
         error.to_string().replace(&format!("{}/", self.0.display()), "")
     }
@@ -76,7 +75,6 @@ requests = 10
 weight = 3
 "#;
 
-/// A corpus of one episode in this configuration.
 fn corpus(config: &str) -> String {
     let model = Model::standard();
     let mut corpus = Corpus::new(model.bins());
@@ -105,12 +103,13 @@ fn a_profile_picks_entries_and_numbers_their_tests() {
     assert_eq!(quick.count(), Some(4));
     assert_eq!(quick.configs.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["tiny", "small"]);
     let long = scratch.tests(TWO, Some("long")).expect("a good plan");
-    // 400 requests of `a`, 10 of `b`, and then rounds of three of `b`.
+    // The fixed tests use 400 requests in `a` and 10 in `b`. The budget then adds rounds of three tests of
+    // `b`.
     assert_eq!(long.count(), Some(5 + 59));
     let names = names(&long);
     assert_eq!(names[4..8], ["b/default/0", "b/default/1", "b/default/2", "b/default/3"]);
     assert_eq!(names.last().map(String::as_str), Some("b/default/59"));
-    // The same test has the same stimulus in either profile, and no two are alike.
+    // A test has the same seed in both profiles, and all seeds differ.
     assert_eq!(seed(&quick, 3), seed(&long, 3));
     let mut seeds: Vec<_> = (0..64).map(|index| seed(&long, index)).collect();
     seeds.sort_unstable();
@@ -146,7 +145,7 @@ fn files_are_found_by_pattern() {
     assert_eq!(names(&tests), expected);
 }
 
-/// A point is a configuration like any other, by the one name that it has.
+/// A point is a configuration like any other, with one canonical name.
 #[test]
 fn a_plan_names_points() {
     let scratch = Scratch::new("points");
@@ -171,7 +170,7 @@ fn a_plan_names_points() {
     assert!(error.contains("random `r`") && error.contains("expected num_lanes, 8, or more"), "{error}");
 }
 
-/// Configurations take the place of those of the plan; what is for another one is not run.
+/// Chosen configurations override those of the plan; cases and episodes of other configurations are skipped.
 #[test]
 fn configurations_are_chosen() {
     let scratch = Scratch::new("chosen");
@@ -182,7 +181,7 @@ fn configurations_are_chosen() {
     let plan = "[[random]]\nname = \"r\"\nrequests = 10\nconfigs = [\"*\"]\n".to_string() + files;
     let tests = scratch.tests_in(&plan, None, &["tiny,num_rows=4", "tiny"]).expect("a good plan");
     assert_eq!(names(&tests), ["d/tiny/one.json", "r/tiny,num_rows=4/0", "r/tiny/0"]);
-    // What is not run has hit nothing.
+    // Skipped episodes do not count as covered.
     assert!(tests.corpus.covered().not_any());
     let tests = scratch.tests_in(&plan, None, &["small"]).expect("a good plan");
     assert_eq!(names(&tests), ["c/small/0", "r/small/0"]);
@@ -198,7 +197,7 @@ fn configurations_are_chosen() {
     assert!(error.contains("picks no tests"), "{error}");
 }
 
-/// Files of the same name in two folders are two tests.
+/// Files of equal name in two folders become two tests.
 #[test]
 fn files_of_one_name_are_told_apart() {
     let scratch = Scratch::new("alike");

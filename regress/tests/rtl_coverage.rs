@@ -1,4 +1,4 @@
-//! Coverage of the RTL as it is: what the cov variant counts, and that it is the same unit.
+//! Tests of the coverage build of the RTL: its counts, and that it behaves like the fast build.
 
 use atoms_cosim::campaign::Campaign;
 use atoms_cosim::embedded::rtl_dir;
@@ -47,7 +47,7 @@ fn counts_rise_with_what_is_done() {
     );
     assert!(!missing.contains(&"cover atoms_pipe.HazardWithStage[1]".to_string()), "{missing:?}");
 
-    // A restart goes on counting: the same run again counts the same again.
+    // A restart keeps the counts: repeating the run adds the same counts again.
     cov.restart_machine().unwrap();
     assert_eq!(run(&campaign, &mut cov), done);
     let twice = measured(&cov);

@@ -1,4 +1,4 @@
-//! The output folder when things go wrong.
+//! Tests of the output folder under failures.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -38,7 +38,7 @@ fn record(index: u64) -> TestRecord {
     TestRecord { result, candidates: Vec::new(), finds: Vec::new() }
 }
 
-/// A folder with `tests` results, and a checkpoint behind the first `saved` of them.
+/// Creates a folder with `tests` results, and a checkpoint after the first `saved` of them.
 fn filled(dir: &Path, tests: u64, saved: u64) {
     let mut store = Store::create(dir, &header(), false, false).expect("a folder");
     let mut state = RegressionState::new(0, 10, &["e".to_string()], &["c".to_string()]);
@@ -54,7 +54,7 @@ fn filled(dir: &Path, tests: u64, saved: u64) {
     }
 }
 
-/// Lines behind the checkpoint, whole or not, are cut off, and what goes on fits.
+/// Resuming truncates lines after the checkpoint, even partial ones, and appends correctly.
 #[test]
 fn going_on_cuts_off_what_no_checkpoint_counts() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -85,7 +85,7 @@ fn a_result_file_that_was_cut_short_is_named() {
     assert!(error.contains("results.jsonl") && error.contains("cut short"), "{error}");
 }
 
-/// A full disk is an error that says so; the checkpoint stays as it was.
+/// A full disk gives a clear error and leaves the checkpoint unchanged.
 #[test]
 fn a_full_disk_leaves_a_whole_checkpoint() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -117,7 +117,7 @@ fn what_is_unfinished_or_somebody_elses_is_kept() {
     assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
 }
 
-/// Two processes do not write one folder: one that begins anew is refused, one that goes on waits for the other's end.
+/// A folder has one writer: a new run is refused, and a resumed run waits for the other process.
 #[test]
 fn a_folder_has_one_writer() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -138,8 +138,7 @@ fn a_folder_has_one_writer() {
     ending.join().expect("it ends");
 }
 
-/// A folder of an earlier version, whose checkpoint this one cannot read, is taken away only if its run was
-/// over.
+/// A folder with an unreadable checkpoint of an earlier version is deleted only if its run was finished.
 #[test]
 fn what_cannot_be_read_is_not_lost() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -159,7 +158,7 @@ fn what_cannot_be_read_is_not_lost() {
     with(r#"{"complete":true,"state":{"format":"of another time"}}"#).expect("it is over");
 }
 
-/// Going on takes away what a killed process had not finished.
+/// Resuming deletes drafts of a killed process.
 #[test]
 fn drafts_are_taken_away() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -173,8 +172,7 @@ fn drafts_are_taken_away() {
     assert!(!left("alone") && !left("failures/.x.123") && left("failures/y"));
 }
 
-/// Any changed digit is seen, and the line is named; a last line that was cut off behind the checkpoint is not
-/// missed.
+/// A changed digit is detected and its line is named. A partial line after the checkpoint is ignored.
 #[test]
 fn a_changed_digit_is_seen() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -205,7 +203,7 @@ fn a_changed_digit_is_seen() {
     assert_eq!(checkpoint.state.next, 5);
 }
 
-/// Killed at any point before its first result, a folder is begun anew without being forced.
+/// A run that was killed before its first result can be started again without `--force`.
 #[test]
 fn a_folder_without_results_is_free() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -222,7 +220,7 @@ fn a_folder_without_results_is_free() {
     assert!(error.contains("begin it again"), "{error}");
 }
 
-/// A checkpoint that does not fit its results is not gone on from.
+/// A checkpoint that does not match its results cannot be resumed.
 #[test]
 fn a_checkpoint_of_other_tests_is_refused() {
     let dir = tempfile::tempdir().expect("a folder");

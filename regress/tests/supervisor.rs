@@ -1,4 +1,4 @@
-//! Which tests are named when the process that runs the tests dies or hangs, and what is left of it.
+//! Tests of the supervisor: recorded tests and remaining processes after a crash or hang.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use atoms_regress::run::supervisor::{ControlPipe, StopMode, SupervisorError, sup
 use atoms_regress::triage::death::Death;
 use atoms_stimulus::Profile;
 
-/// A shell that is at these tests, each of which may be quiet for `patience` seconds.
+/// Makes a shell with journals of these tests; each may run `patience` seconds without a heartbeat.
 fn shell(dir: &Path, tests: &[u64], patience: f64, script: &str) -> Command {
     let desks = dir.join("running");
     let mut text = format!("mkdir -p '{}'\n", desks.display());
@@ -24,8 +24,8 @@ fn shell(dir: &Path, tests: &[u64], patience: f64, script: &str) -> Command {
     command
 }
 
-/// Runs a process whose first deaths find these tests at work, and that ends well when there are no more
-/// deaths; those in `deadly` die alone, too, in this way. Gives what is written down.
+/// Runs a process that dies once for each item of `deaths`, with these tests in progress, and then succeeds.
+/// Tests in `deadly` also die alone, in the same `way`. Returns the recorded tests.
 fn blamed(deaths: &[&[u64]], deadly: &[u64], way: &str) -> Vec<(u64, Death)> {
     let dir = tempfile::tempdir().expect("a folder");
     let round = std::cell::Cell::new(0);
@@ -54,7 +54,7 @@ const ABORT: &str = "kill -ABRT $$";
 #[test]
 fn a_test_that_dies_alone_is_named_and_no_other() {
     assert_eq!(blamed(&[&[1, 2]], &[2], ABORT), [(2, Death::Signal(6))]);
-    // Test 1 was there both times, since its result was not yet on disk.
+    // Test 1 was in progress both times, since its result was not on disk before.
     let both = [(2, Death::Signal(6)), (3, Death::Signal(6))];
     assert_eq!(blamed(&[&[1, 2], &[1, 3]], &[2, 3], ABORT), both);
 }
@@ -65,8 +65,8 @@ fn a_test_that_dies_in_company_only_is_named_the_second_time() {
     assert_eq!(blamed(&[&[1, 2], &[1, 3]], &[], ABORT), [(1, Death::Signal(6))]);
 }
 
-/// What can be repeated is the random run at which a test died alone: when another one ended the process, it may not
-/// have begun any.
+/// The recorded random run is that of the death alone. If another test killed the process, this test may not
+/// have started a random run.
 #[test]
 fn a_test_is_repeated_from_its_own_death() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -98,7 +98,7 @@ fn a_test_is_repeated_from_its_own_death() {
     assert_eq!(crashes[&2].episode, Some(episode));
 }
 
-/// A process that ends by itself while a test is at work was ended by that test.
+/// If the process exits while a test is in progress, that test has called `exit`.
 #[test]
 fn a_test_that_calls_exit_has_died() {
     for status in [0, 1, 2, 130] {
@@ -115,8 +115,7 @@ fn a_death_with_no_test_at_work_is_an_error() {
     assert!(ended.expect_err("no test is to blame").to_string().contains("SIGABRT"));
 }
 
-/// A test without a sign of life is killed and written down; one that shows some is left alone, however long
-/// it takes.
+/// A test without heartbeats is killed and recorded; a test with heartbeats may run on.
 #[test]
 fn a_test_that_shows_no_progress_is_killed() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -126,7 +125,7 @@ fn a_test_that_shows_no_progress_is_killed() {
     let whole = || {
         round.set(round.get() + 1);
         let script = match round.get() {
-            // Worker 0 counts on; worker 1 does not.
+            // Worker 0 writes heartbeats; worker 1 does not.
             1 => format!(
                 "i=0; while :; do i=$((i+1)); echo \"$i test 7 1 \" > '{}'/$$-0; sleep 0.1; done",
                 desk.display()
@@ -147,7 +146,7 @@ fn a_test_that_shows_no_progress_is_killed() {
     assert!(said.contains("no cycle was completed for 1 s"), "{said}");
 }
 
-/// The second pull kills at once, also a process that does not listen, and what that has started.
+/// The second stop kills the process at once, even if it does not listen, and its descendants.
 #[test]
 fn the_second_pull_kills_the_process_and_what_it_started() {
     let dir = tempfile::tempdir().expect("a folder");

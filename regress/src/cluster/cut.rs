@@ -1,43 +1,39 @@
-//! How a plan is cut into shards.
+//! Cuts a plan into shards.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// Tests of the plan that are run together, by their numbers.
+/// Consecutive tests of the plan that one task runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
-    /// Number of the first.
     pub first: u64,
-    /// Number after the last.
+    /// Index after the last test.
     pub end: u64,
 }
 
 impl Shard {
-    /// Numbers of its tests.
     pub fn tests(&self) -> Range<u64> {
         self.first..self.end
     }
 }
 
-/// How a plan is cut into shards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cut {
-    /// Into so many; fewer if there are not so many tests.
+    /// Number of shards; a plan with fewer tests gets one shard per test.
     Count(u32),
-    /// Into parts that take about so many seconds, by the estimate.
+    /// Estimated seconds of each shard.
     Seconds(f64),
 }
 
 impl Cut {
-    /// Cuts `tests` tests, of which each takes `cost` seconds by the estimate, into shards that
-    /// take about as long as each other. The order of tests stays, and no shard is empty. Asks for each
-    /// cost twice.
+    /// Cuts `tests` tests into shards of about equal estimated time; `cost` returns the seconds of a test.
+    /// Each shard is a non-empty range in plan order. Calls `cost` several times for each test.
     pub fn shards(self, tests: u64, cost: impl Fn(u64) -> f64) -> Vec<Shard> {
         let estimate = |test| Some(cost(test)).filter(|c| c.is_finite() && *c > 0.0).unwrap_or(0.0);
         let total: f64 = (0..tests).map(estimate).sum();
-        // Without any estimate, all tests are alike.
+        // If no test has an estimate, all tests count the same.
         let cost = |test| if total > 0.0 { estimate(test) } else { 1.0 };
         let mut left = if total > 0.0 { total } else { tests as f64 };
         let count = match self {
@@ -49,11 +45,11 @@ impl Cut {
         let mut shards = Vec::new();
         let mut first = 0;
         for number in 0..count {
-            // Tests that must be left for the shards after this one, one each.
+            // Leave at least one test for each of the remaining shards.
             let last = tests.saturating_sub(count - number - 1);
             let share = left / (count - number) as f64;
             let (mut end, mut taken) = (first, 0.0);
-            // A test goes where the greater part of it lies.
+            // A test that spans the boundary goes to the shard that contains more than half of it.
             while end < last && (end == first || number + 1 == count || taken + cost(end) / 2.0 < share) {
                 taken += cost(end);
                 end += 1;

@@ -1,5 +1,3 @@
-//! What is run, by which build, and which tests each shard has.
-
 use std::io;
 use std::path::Path;
 
@@ -16,37 +14,28 @@ use crate::whole_file::write_whole;
 /// Version of the format of `manifest.json` and of result files.
 pub const FORMAT: u32 = 1;
 
-/// Name of the manifest in the output folder.
 pub const MANIFEST: &str = "manifest.json";
 
-/// What is run, by which build, and which tests each shard has: `manifest.json`. Made once and never changed.
+/// Plan, origin and shards of a regression: `manifest.json`. The file is written once and never changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// [`FORMAT`].
     pub format: u32,
-    /// Name of the plan.
     pub plan: String,
-    /// Profile of the plan.
     pub profile: String,
-    /// Seed of the plan.
     pub seed: u64,
-    /// What results depend on beside the plan.
+    /// Program, RTL and input files, which all shards must share.
     pub origin: Origin,
-    /// The plan as it is run, whole.
+    /// Full text of the plan file.
     pub text: String,
-    /// Number of tests.
+    /// Number of tests of all shards together.
     pub tests: u64,
-    /// The shards, in the order of the plan.
     pub shards: Vec<Shard>,
 }
 
 impl Manifest {
-    /// Reads the manifest of an output folder.
-    ///
     /// # Errors
-    /// [`ClusterError::Manifest`] when it is none, or of a format that this version
-    /// does not know.
+    /// [`ClusterError::Manifest`] if the file is missing, is no manifest, or has an unknown format.
     pub fn read(out: &Path) -> Result<Manifest, ClusterError> {
         let path = out.join(MANIFEST);
         let malformed = |problem: String| ClusterError::Manifest(path.clone(), problem);
@@ -57,7 +46,7 @@ impl Manifest {
             }
             Err(error) => return Err(error.into()),
         };
-        // The format first: what comes after it may have changed.
+        // Check the format first, since other fields may differ in other formats.
         #[derive(Deserialize)]
         struct Head {
             format: u32,
@@ -71,7 +60,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Whether shards have every test once.
+    /// Checks that the shards cover each test exactly once.
     fn check(&self) -> Result<(), String> {
         if u32::try_from(self.shards.len()).is_err() {
             return Err(format!("{} shards, more than can be numbered", self.shards.len()));
@@ -92,12 +81,12 @@ impl Manifest {
         Ok(())
     }
 
-    /// Writes it into an output folder, which is made if need be. If the same is there already, nothing is
-    /// done.
+    /// Writes the manifest to an output folder, which is created if missing. Does nothing if the folder holds
+    /// an equal manifest.
     ///
     /// # Errors
-    /// [`ClusterError::Refused`] when the folder has another manifest; [`ClusterError::Manifest`] when shards do
-    /// not have every test once.
+    /// [`ClusterError::Refused`] if the folder has another manifest; [`ClusterError::Manifest`] if the shards
+    /// do not cover each test exactly once.
     pub fn create(&self, out: &Path) -> Result<(), ClusterError> {
         let path = out.join(MANIFEST);
         self.check().map_err(|problem| ClusterError::Manifest(path.clone(), problem))?;
@@ -117,7 +106,6 @@ impl Manifest {
         Ok(write_whole(&path, text)?)
     }
 
-    /// Names of the fields in which two manifests differ.
     fn differences(&self, other: &Manifest) -> Vec<String> {
         let parts = [
             ("plan", self.plan == other.plan && self.text == other.text),
@@ -132,10 +120,10 @@ impl Manifest {
         parts.into_iter().filter(|(_, same)| !same).map(|(name, _)| name.to_string()).collect()
     }
 
-    /// Whether what runs here is what the manifest was made for.
+    /// Checks that the origin of this process equals that of the manifest.
     ///
     /// # Errors
-    /// [`ClusterError::Refused`] with what differs.
+    /// [`ClusterError::Refused`] with the differences.
     pub fn admit(&self, out: &Path, here: &Origin) -> Result<(), ClusterError> {
         let differences = self.origin.differences(here, "manifest", "here");
         if differences.is_empty() {
@@ -148,10 +136,8 @@ impl Manifest {
         )))
     }
 
-    /// A shard by its number.
-    ///
     /// # Errors
-    /// [`ClusterError::Refused`] when there is none.
+    /// [`ClusterError::Refused`] if the shard does not exist.
     pub fn shard(&self, number: u32) -> Result<Shard, ClusterError> {
         let found = self.shards.get(number as usize).copied();
         let last = self.count().saturating_sub(1);
@@ -160,16 +146,16 @@ impl Manifest {
         })
     }
 
-    /// Number of shards.
     pub fn count(&self) -> u32 {
-        // `check` has seen that they can be numbered.
+        // Cannot overflow, since `check` limits the number of shards.
         u32::try_from(self.shards.len()).unwrap_or(u32::MAX)
     }
 
-    /// Hash of all that results depend on, which every result file repeats: of everything but the cut.
+    /// Hashes everything that determines test results, which excludes the shards. Every result file repeats
+    /// this hash.
     pub fn hash(&self) -> String {
         let Manifest { format, plan, profile, seed, origin, text, tests, shards: _ } = self;
-        // Maps are sorted, so that equal manifests hash alike.
+        // JSON maps are sorted, so that equal manifests have equal hashes.
         let all = serde_json::json!([format, plan, profile, seed, origin, text, tests]);
         hex(Sha256::digest(all.to_string()))
     }
@@ -180,7 +166,6 @@ pub(super) mod tests {
     use super::super::cut::Cut;
     use super::*;
 
-    /// A manifest with `shards` shards of `each` tests.
     pub(in super::super) fn manifest(shards: u32, each: u64) -> Manifest {
         let tests = u64::from(shards) * each;
         Manifest {
@@ -226,7 +211,7 @@ pub(super) mod tests {
 
     #[test]
     fn shards_take_about_as_long_as_each_other() {
-        // A directed test is a thousandth of a series.
+        // Directed tests cost a thousandth of a series.
         let cost = |test: u64| if test < 900 { 0.01 } else { 10.0 };
         let shards = Cut::Seconds(60.0).shards(1000, cost);
         assert_eq!(shards.len(), 17, "1009 seconds in parts of 60");

@@ -1,11 +1,10 @@
-//! Shards: a regression cut into parts that other processes run, on a cluster or not.
+//! Shards: parts of a regression that separate processes run, on a cluster or locally.
 //!
-//! A [`Manifest`] in the output folder says what is run and which tests each shard has. A shard leaves
-//! one result ([`result`]), whole or not at all. Results are the truth: what is missing is
-//! what has no valid result, whatever a queue says. Killed, requeued and duplicated tasks
-//! therefore neither lose nor double a result.
+//! A [`Manifest`] in the output folder lists the plan, the origin and the tests of each shard. A shard
+//! publishes one complete result or none ([`result`]). Only results decide which shards are missing, not the
+//! state of a queue. Killed, requeued or duplicated tasks therefore neither lose nor duplicate a result.
 //!
-//! In the output folder: `manifest.json`, the folders `shards/N.result` and, of [`slurm`], `slurm/`.
+//! Files in the output folder: `manifest.json`, the folders `shards/N.result`, and `slurm/` of [`slurm`].
 
 mod cut;
 mod error;

@@ -1,9 +1,8 @@
-//! The result of a shard: the output folder of its run, in its place when it is whole.
+//! Result of a shard: the output folder of its run, published by renaming.
 //!
-//! A shard runs like a whole run, in a folder of its own that no other task has. When its last test is written
-//! down, `shard.json` is put beside its records and the folder is renamed to `shards/N.result`. A valid
-//! result stays when another task of the same shard comes later: of two tasks that run at once, one result is
-//! kept.
+//! A task runs its shard like a whole run, in a folder that no other task uses. After the last test, the task
+//! adds `shard.json` and renames the folder to `shards/N.result`. A valid result is never replaced, so that
+//! only the first of two concurrent tasks publishes its result.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,44 +19,41 @@ use crate::run::store::{self, RunCheckpoint, StoreError};
 use crate::triage::layout::FAILURES;
 use crate::whole_file::{sync_folder, unique};
 
-/// Whose results they are, and what of them lies in files of its own: `shard.json`, the last file written.
+/// Identity of a result, and its bundle files: `shard.json`, the last file written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Publication {
     shard: u32,
     tests: Shard,
-    /// Hash of the manifest.
     manifest: String,
-    /// Files under `failures/`, sorted.
+    /// Files below `failures/`, sorted, relative to that folder.
     failures: Vec<String>,
 }
 
 const PUBLICATION: &str = "shard.json";
 
-/// What became of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
-    /// It is the result of the shard.
     New,
-    /// Another task of the same shard was first; its result stays.
+    /// Another task has already published a valid result, which is kept.
     AlreadyThere,
 }
 
-/// The result of a shard in an output folder.
 pub fn folder(out: &Path, shard: u32) -> PathBuf {
     out.join("shards").join(format!("{shard}.result"))
 }
 
-/// The folder in which one task runs a shard, and no other does. A merge removes what a dead task leaves.
+/// Returns a folder name that no other task uses, in which to run a shard. A merge deletes folders of dead
+/// tasks.
 pub fn work_folder(out: &Path, shard: u32) -> PathBuf {
     unique(&out.join("shards").join(format!("{shard}.work")))
 }
 
-/// Puts what a shard came to in `work` in its place, unless a valid result is there.
+/// Publishes the run in `work` as the result of its shard, unless a valid result exists.
 ///
 /// # Errors
-/// [`ClusterError::Refused`] when something else made the manifest, a test has no result, or there is no such
-/// shard.
+/// [`ClusterError::Refused`] if the origin differs from the manifest, a test has no result, or the shard does
+/// not exist.
 pub fn publish(
     out: &Path,
     manifest: &Manifest,
@@ -75,7 +71,7 @@ pub fn publish(
     let publication = Publication { shard, tests, manifest: manifest.hash(), failures };
     store::replace(&work.join(PUBLICATION), &publication)?;
     let target = folder(out, shard);
-    // What is there and is not valid makes room.
+    // Remove an invalid result, since the rename below needs the name.
     if verify(out, manifest, shard).is_err() && target.exists() {
         let aside = unique(&target);
         let _ = fs::rename(&target, &aside);
@@ -93,10 +89,11 @@ pub fn publish(
     }
 }
 
-/// Whether a shard has a valid result: whole, of this manifest, with the bundles of its failures.
+/// Verifies the result of a shard: complete, undamaged, of this manifest, and with the bundles of its
+/// failures.
 ///
 /// # Errors
-/// [`ClusterError::Shard`] with what is wrong; [`ClusterError::Refused`] when there is no such shard.
+/// [`ClusterError::Shard`] with the defect; [`ClusterError::Refused`] if the shard does not exist.
 pub fn verify(out: &Path, manifest: &Manifest, shard: u32) -> Result<RunCheckpoint, ClusterError> {
     let tests = manifest.shard(shard)?;
     let path = folder(out, shard);
@@ -135,7 +132,8 @@ fn check(path: &Path, manifest: &Manifest, shard: u32, tests: Shard) -> Result<R
     }
 }
 
-/// Whether each test of a shard has its result: tests are written down in order, each once.
+/// Checks that each test of a shard has a result. Tests are recorded once and in order, so the range
+/// suffices.
 fn check_tests(checkpoint: &RunCheckpoint, tests: Shard) -> Result<(), String> {
     let state = &checkpoint.state;
     if state.from != tests.first || state.next > tests.end {
@@ -154,7 +152,7 @@ fn check_tests(checkpoint: &RunCheckpoint, tests: Shard) -> Result<(), String> {
     Ok(())
 }
 
-/// Names of the files below a folder as seen from it, sorted; none if it is not there.
+/// Lists the files below a folder, relative and sorted; empty if the folder does not exist.
 fn files_below(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     if !folder.is_dir() {
@@ -170,7 +168,6 @@ fn files_below(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Makes sure that all files of a folder are on the disk.
 fn sync_tree(folder: &Path) -> io::Result<()> {
     files_below(folder)?.into_iter().try_for_each(|name| File::open(folder.join(name))?.sync_all())
 }

@@ -1,5 +1,3 @@
-//! Which shards have a result.
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -11,18 +9,18 @@ use super::result;
 use crate::report::command::quote;
 use crate::whole_file::is_part;
 
-/// Which shards have a valid result. Looks at each file until it was valid once, and no more.
+/// Shards that have a valid result. Each result is verified until it is valid once, and then never again.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
     valid: BTreeSet<u32>,
 }
 
 impl Results {
-    /// Looks at the shards that were not valid before. Gives what is wrong with those that are there and
-    /// cannot be used.
+    /// Verifies the shards that were not valid before. Returns the defects of results that exist but cannot
+    /// be used.
     ///
     /// # Errors
-    /// [`ClusterError`] when the folder or a file in it cannot be read.
+    /// [`ClusterError`] if the folder or a file in it cannot be read.
     pub fn look(&mut self, out: &Path, manifest: &Manifest) -> Result<Vec<ClusterError>, ClusterError> {
         let mut problems = Vec::new();
         for shard in 0..manifest.count() {
@@ -39,25 +37,22 @@ impl Results {
         Ok(problems)
     }
 
-    /// Whether a shard has one.
     pub fn has(&self, shard: u32) -> bool {
         self.valid.contains(&shard)
     }
 
-    /// How many have one.
     pub fn count(&self) -> u32 {
         u32::try_from(self.valid.len()).unwrap_or(u32::MAX)
     }
 
-    /// The shards that have none.
     pub fn missing(&self, manifest: &Manifest) -> Vec<u32> {
         (0..manifest.count()).filter(|shard| !self.valid.contains(shard)).collect()
     }
 
-    /// Sees that every shard has a valid result: what a merge does first.
+    /// Checks that every shard has a valid result, before a merge.
     ///
     /// # Errors
-    /// [`ClusterError::Refused`] with the numbers of those that have none.
+    /// [`ClusterError::Refused`] with the numbers of the shards without a valid result.
     pub fn expect_all(out: &Path, manifest: &Manifest) -> Result<(), ClusterError> {
         let mut results = Results::default();
         let problems = results.look(out, manifest)?;
@@ -76,15 +71,16 @@ impl Results {
     }
 }
 
-/// Takes away what tasks left that died before they could publish. A task that is still running then
-/// finds the result of another in its place.
+/// Deletes the work folders of tasks that died before publishing. A task that still runs then finds a
+/// published result of its shard.
 ///
 /// # Errors
-/// [`ClusterError::Refused`] when a shard has no result yet, since tasks may then still need theirs.
+/// [`ClusterError::Refused`] if a shard has no result yet, since a running task may still need its work
+/// folder.
 pub fn sweep(out: &Path, manifest: &Manifest) -> Result<(), ClusterError> {
     Results::expect_all(out, manifest)?;
     let shards = out.join("shards");
-    // What merges left lies beside the folder of the shards.
+    // Interrupted merges leave their drafts in the output folder itself.
     for folder in [out, &shards] {
         sweep_folder(folder)?;
     }
@@ -106,7 +102,7 @@ fn sweep_folder(folder: &Path) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// Numbers in ascending order as a scheduler takes them: `3,5-7`.
+/// Formats ascending numbers as Slurm expects them: `3,5-7`.
 pub(super) fn ranges(numbers: &[u32]) -> String {
     let mut parts: Vec<(u32, u32)> = Vec::new();
     for &number in numbers {

@@ -1,8 +1,7 @@
-//! Shards of a regression, and how they become the run that one process would have made.
+//! Cuts a regression into shards and merges their results.
 //!
-//! A shard runs like a whole run, in a folder of its own, which is its result. A merge takes the
-//! records of all shards in order through a state of its own, which makes of them what it would have made
-//! of the tests themselves.
+//! A shard runs like a whole run, in a folder of its own, which becomes its result. A merge passes the
+//! records of all shards, in order, to a new state. The result equals that of a run in one process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +22,7 @@ use crate::triage::layout::FAILURES;
 use crate::triage::signature::Signature;
 use crate::whole_file::unique;
 
-/// Cuts a run into shards: writes the manifest of the output folder.
+/// Cuts a run into shards and writes the manifest to the output folder.
 ///
 /// # Errors
 /// [`ClusterError`].
@@ -57,8 +56,6 @@ pub fn cut(out: &Path, tests: &Tests, header: &RunHeader, cut: Cut) -> Result<Ma
     Ok(manifest)
 }
 
-/// Makes the folder in which a shard is run.
-///
 /// # Errors
 /// [`StoreError`].
 pub fn begin(work: &Path, context: &Context, header: &RunHeader, shard: Shard) -> Result<(), StoreError> {
@@ -66,10 +63,10 @@ pub fn begin(work: &Path, context: &Context, header: &RunHeader, shard: Shard) -
     store.checkpoint(&context.state(shard.first), &Timing::default(), false)
 }
 
-/// Brings the results of all shards together in the output folder, and writes the reports.
+/// Merges the results of all shards into the output folder, and writes the reports.
 ///
 /// # Errors
-/// [`ClusterError`], which names shards that have no result.
+/// [`ClusterError`]; lists shards without a result.
 pub fn merge(
     out: &Path,
     manifest: &Manifest,
@@ -78,7 +75,7 @@ pub fn merge(
 ) -> Result<Summary, ClusterError> {
     Results::expect_all(out, manifest)?;
     let began = store::checkpoint(out)?.timing;
-    // Beside its place, so that the folder has an old state or the new one at any time.
+    // Write to a draft folder first, so that an interrupted merge leaves the output folder unchanged.
     let draft = unique(&out.join("merge"));
     let mut store = Store::create(&draft, header, false, true)?;
     let mut state = context.state(0);
@@ -106,7 +103,7 @@ pub fn merge(
     Ok(summary)
 }
 
-/// Takes the bundles of those buckets whose first test is this shard's.
+/// Copies the bundles of buckets whose first test belongs to this shard.
 fn take_bundles(
     state: &mut RegressionState,
     buckets: BTreeMap<Signature, Bucket>,
@@ -121,7 +118,7 @@ fn take_bundles(
         };
         if let Some(name) = theirs.bundle.as_deref().and_then(|bundle| Path::new(bundle).file_name()) {
             let place = to.join(name);
-            // Another failure that turned out to be the same was first.
+            // An earlier bucket may have a bundle of this name: minimizing showed the same failure.
             if !place.exists() {
                 let from = from.join(theirs.first.to_string()).join(FAILURES);
                 copy_folder(&from.join(name), &place)?;
@@ -145,7 +142,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Moves everything in `draft` to `out`, in the place of what is there.
+/// Moves everything in `draft` to `out`, replacing existing files and folders.
 fn take_place(draft: &Path, out: &Path) -> Result<(), StoreError> {
     for entry in fs::read_dir(draft)? {
         let path = entry?.path();

@@ -1,8 +1,8 @@
-//! Shards as an array job of Slurm, and one loop that waits for them.
+//! Runs shards as a Slurm array job and waits for their results.
 //!
 //! Result files decide which shards are done. Slurm is only asked if the job is still queued or running.
 //!
-//! In the output folder, under `slurm/`: `options.json`, and `log/N.log` with the output of task N.
+//! Files below `slurm/` in the output folder: `options.json`, and `log/N.log` with the output of task N.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -25,25 +25,24 @@ use crate::checksum::hex;
 use crate::report::command::quote;
 use crate::whole_file::write_whole;
 
-/// Pause between two queries: a tenth of the time since the first one, within these limits.
+/// Minimum and maximum pause between two queries. The pause is a tenth of the time since the first query.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 
 /// Longest time without an answer of `squeue` before [`ArrayJob::wait`] fails.
 const OUTAGE: Duration = Duration::from_secs(900);
 
-/// Last lines of a log that are shown, and bytes that are read for them.
+/// Number of log lines shown, and number of bytes read to find them.
 const LOG_END: (usize, u64) = (8, 4096);
 
-/// Environment variables for Slurm's commands beside those of this process.
+/// Environment variables for Slurm commands, in addition to those of this process.
 #[derive(Clone, Debug, Default)]
 pub struct SlurmCommands(pub Vec<(OsString, OsString)>);
 
 impl SlurmCommands {
-    /// Runs a command and returns its output.
     fn run(&self, tool: &str, args: &[String]) -> Result<String, ClusterError> {
         let mut command = Command::new(tool);
         command.args(args).envs(self.0.iter().cloned()).stdin(Stdio::null());
-        // Ctrl-C reaches the process that waits, not the commands that it runs.
+        // A process group of its own, so that Ctrl-C interrupts only the waiting process, not the command.
         let output = command.process_group(0).output().map_err(|error| {
             ClusterError::Slurm(match error.kind() {
                 io::ErrorKind::NotFound => format!(
@@ -67,7 +66,6 @@ impl SlurmCommands {
     }
 }
 
-/// Arguments and limits of a submission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlurmOptions {
@@ -89,10 +87,11 @@ impl SlurmOptions {
         out.join("slurm/options.json")
     }
 
-    /// Options of the last submission from an output folder; the default ones before the first.
+    /// Reads the options of the last submission from an output folder; the default before the first
+    /// submission.
     ///
     /// # Errors
-    /// [`ClusterError::Slurm`] when the file that keeps them is damaged.
+    /// [`ClusterError::Slurm`] if the options file is damaged.
     pub fn of(out: &Path) -> Result<Self, ClusterError> {
         let path = Self::path(out);
         match fs::read_to_string(&path) {
@@ -106,23 +105,21 @@ impl SlurmOptions {
     }
 }
 
-/// Reason why waiting ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitOutcome {
-    /// All results are there.
     Done,
-    /// No task is queued or running.
+    /// No task is queued or running, and some results are missing.
     Ended,
-    /// An end was asked for, and the job was cancelled.
+    /// The caller asked to stop, and the job was cancelled.
     Cancelled,
 }
 
-/// An array job of Slurm: tasks of one command, by their numbers.
+/// Slurm array job: tasks that run one command, distinguished by number.
 #[derive(Clone, Debug)]
 pub struct ArrayJob {
     commands: SlurmCommands,
     options: SlurmOptions,
-    /// Name by which the job is found and cancelled.
+    /// Job name, used to query and cancel the job.
     name: String,
     folder: PathBuf,
     log: String,
@@ -131,12 +128,13 @@ pub struct ArrayJob {
 }
 
 impl ArrayJob {
-    /// A job whose tasks run `command` in a shell, in this process's working folder. `$SLURM_ARRAY_TASK_ID` is the
-    /// number of the task. A task prints to `log` below `folder`, where `%a` is the number of the task. Jobs of one
-    /// folder and `identity` are one job, also if another process submitted it.
+    /// Creates a job whose tasks run `command` in a shell, in the current working folder.
+    /// `$SLURM_ARRAY_TASK_ID` is the number of the task. The output goes to `log` below `folder`, where `%a`
+    /// is the number of the task. Jobs with equal folder and `identity` count as one job, even if another
+    /// process submitted them.
     ///
     /// # Errors
-    /// [`ClusterError::Io`] when there is no working folder.
+    /// [`ClusterError::Io`] if there is no working folder.
     pub fn new(
         commands: SlurmCommands,
         options: SlurmOptions,
@@ -155,10 +153,8 @@ impl ArrayJob {
         Ok(ArrayJob { commands, options, name, folder, log, command, outage: OUTAGE })
     }
 
-    /// True if a task is queued or running.
-    ///
     /// # Errors
-    /// [`ClusterError::Slurm`] when Slurm does not answer.
+    /// [`ClusterError::Slurm`] if Slurm does not answer.
     pub fn is_live(&self) -> Result<bool, ClusterError> {
         let args = ["--noheader".to_string(), "--format=%i".to_string(), format!("--name={}", self.name)];
         Ok(!self.commands.run("squeue", &args)?.trim().is_empty())
@@ -172,7 +168,7 @@ impl ArrayJob {
         let mut args = vec![
             "--parsable".to_string(),
             format!("--job-name={}", self.name),
-            // A `%` in the path of a log has a meaning; in that of the folder it has none.
+            // Slurm expands `%` in the log path but not in the working folder.
             format!("--chdir={}", self.folder.display()),
             format!("--output={}", self.log),
             "--open-mode=append".to_string(),
@@ -182,15 +178,16 @@ impl ArrayJob {
         args.extend(self.options.args.iter().cloned());
         args.push(format!("--wrap={}", self.command));
         let answer = self.commands.run("sbatch", &args)?;
-        // `JOB;CLUSTER`, after what a site may print before.
+        // The last line is `JOB` or `JOB;CLUSTER`. The site may print other lines before.
         let job = answer.lines().last().unwrap_or_default().split(';').next().unwrap_or_default();
         Ok(job.to_string())
     }
 
-    /// Waits until `is_done` or no task is left, and asks `is_done` after each query. Cancels the job when `stop` is set.
+    /// Waits until `is_done` returns true or no task is left. Calls `is_done` after each query. Cancels the
+    /// job when `stop` is set.
     ///
     /// # Errors
-    /// [`ClusterError::Slurm`] when Slurm has not answered for a quarter of an hour; an error of `is_done`.
+    /// [`ClusterError::Slurm`] if Slurm has not answered for 15 minutes; any error of `is_done`.
     pub fn wait(
         &self,
         stop: &AtomicBool,
@@ -199,7 +196,8 @@ impl ArrayJob {
         let begun = Instant::now();
         let (mut answered, mut seen_live) = (begun, begun);
         while !stop.load(Ordering::Relaxed) {
-            // The queue first: a task that ends between query and look has left its result.
+            // Query the queue before the results: a task that ends in between has already published its
+            // result.
             let live = self.is_live();
             if is_done()? {
                 return Ok(WaitOutcome::Done);
@@ -227,7 +225,6 @@ impl ArrayJob {
     }
 }
 
-/// A path as a word of a shell.
 fn word(path: &Path) -> Result<String, ClusterError> {
     path.to_str().map(quote).ok_or_else(|| {
         let name = path.display();
@@ -235,16 +232,14 @@ fn word(path: &Path) -> Result<String, ClusterError> {
     })
 }
 
-/// A shard without a result, after its job has ended.
+/// Shard without a valid result after its job has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingShard {
-    /// Number of the shard.
     pub shard: u32,
-    /// Tests of the shard.
     pub tests: Shard,
-    /// Defect of its result, if there is one.
+    /// Defect of the result; `None` if there is no result.
     pub problem: Option<String>,
-    /// Log of its task, with the last lines; `None` if the task left no log.
+    /// Path and last lines of the task's log; `None` if the task left no log.
     pub log: Option<(PathBuf, String)>,
 }
 
@@ -265,7 +260,6 @@ impl fmt::Display for MissingShard {
     }
 }
 
-/// Shards of an output folder on Slurm.
 #[derive(Debug)]
 pub struct SlurmShards {
     out: PathBuf,
@@ -274,10 +268,11 @@ pub struct SlurmShards {
 }
 
 impl SlurmShards {
-    /// Prepares the shards of `out`, which `program` runs with `regress shard OUT N`. Keeps the options in the folder.
+    /// Prepares the shards of `out`. Each task runs `PROGRAM regress shard OUT N`. Saves the options in the
+    /// folder.
     ///
     /// # Errors
-    /// [`ClusterError`] when the folder has no manifest or cannot be written.
+    /// [`ClusterError`] if the folder has no manifest or cannot be written.
     pub fn new(
         commands: SlurmCommands,
         out: &Path,
@@ -291,20 +286,20 @@ impl SlurmShards {
         }
         let text = serde_json::to_string_pretty(&options).map_err(io::Error::from)? + "\n";
         write_whole(&SlurmOptions::path(&out), text)?;
-        // `exec`: signals of Slurm reach the program.
+        // `exec` replaces the shell, so that Slurm's signals reach the program.
         let command = format!("exec {} regress shard {} $SLURM_ARRAY_TASK_ID", word(program)?, word(&out)?);
         let log = (&*out, "slurm/log/%a.log");
         let job = ArrayJob::new(commands, options, log, &command, &manifest.hash())?;
         Ok(SlurmShards { out, manifest, job })
     }
 
-    /// Submits the shards that have no valid result, and returns their numbers and that of the job. Submits nothing if
-    /// tasks of an earlier submission are queued or running.
+    /// Submits the shards without a valid result. Returns their numbers and the number of the job. Submits
+    /// nothing if tasks of an earlier submission are queued or running.
     ///
     /// # Errors
     /// [`ClusterError::Slurm`] with Slurm's message.
     pub fn submit(&self) -> Result<Option<(Vec<u32>, String)>, ClusterError> {
-        // The queue first: a task that ends between query and look has left its result.
+        // Query the queue before the results: a task that ends in between has already published its result.
         let live = self.job.is_live()?;
         let mut results = Results::default();
         results.look(&self.out, &self.manifest)?;
@@ -316,8 +311,8 @@ impl SlurmShards {
         Ok(Some((missing, job)))
     }
 
-    /// Waits for the results, and passes their number to `see` after each look. Returns also the shards that have no
-    /// result then.
+    /// Waits for the results and passes their number to `see` after each check. Returns the shards that still
+    /// have no result.
     ///
     /// # Errors
     /// As [`ArrayJob::wait`].
@@ -348,7 +343,6 @@ impl SlurmShards {
     }
 }
 
-/// The last lines of a file.
 fn last_lines(path: &Path) -> io::Result<String> {
     use std::io::{Read, Seek, SeekFrom};
     let mut file = fs::File::open(path)?;

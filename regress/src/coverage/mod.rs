@@ -1,4 +1,4 @@
-//! What reports say of coverage: bins hit ([`atoms_coverage`]), lines of the RTL, and what is waived.
+//! Coverage of a regression: functional bins ([`atoms_coverage`]), RTL coverage and waivers.
 
 mod renamed;
 pub mod rtl;

@@ -1,6 +1,5 @@
-//! Cover properties that have another name than in earlier versions. Waivers with the old names are still read.
+//! Renamed cover properties. Waivers may still use the labels of earlier versions.
 
-/// Old and new label of each cover property.
 #[rustfmt::skip]
 const RENAMED: &[(&str, &str)] = &[
     ("EveryClusterResponseHeld", "ClusterResponsesFull"),
@@ -69,7 +68,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("AnswersWrap", "AnswerOrderWraps"),
 ];
 
-/// Replaces an old label in `pattern`, which is `module.Label` or `module.Label[N]`, by the new one.
+/// Replaces an old label in `pattern` by the new one. The pattern is `module.Label` or `module.Label[N]`.
 pub(super) fn current(pattern: String) -> String {
     let Some((module, rest)) = pattern.split_once('.') else { return pattern };
     let label = rest.split('[').next().unwrap_or(rest);

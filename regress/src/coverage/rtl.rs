@@ -1,18 +1,18 @@
-//! What of the RTL's source was reached: counts of several tests, configurations and runs in one.
+//! RTL coverage, summed over tests, configurations and runs.
 //!
-//! **Lines.** A point is a place in the text: counts of all instances of a module, and of all
-//! configurations, are added up, so that a generate branch which one configuration does not have is
-//! covered by another that has it. The count of a *line* is that of the point on it that ran least often:
-//! with `if (a) b <= c;` on one line, the greatest would be that of the block around it, and hide
-//! that `b` was never written. An `else` that is not in the text is on no line; neither are the two
-//! sides of `?:`, which only newer Verilators count. Both are branches in LCOV files.
+//! **Lines.** A point is a location in the source. Its count sums all instances of a module and all
+//! configurations. A generate branch that is missing in one configuration can thus be covered by another. The
+//! count of a *line* is that of its least executed point. With the maximum, the block around `if (a) b <= c;`
+//! would hide that `b` was never written. An implicit `else` belongs to no line, nor do the two arms of `?:`,
+//! which only newer Verilator versions count. LCOV files list both as branches.
 //!
-//! **Cover properties** are named after module and label: `atoms_waiters.TableFull`. Instances that
-//! are not called after their module are told apart, `atoms_fifo[u_warp_queue].HeadWraps`, and so are
-//! turns of generate loops, `atoms_pipe.Forwards[1]`: the first stage alone does not make the others
-//! covered. Of different configurations they are added up like lines.
+//! **Cover properties** have names of module and label: `atoms_waiters.TableFull`. An instance whose name
+//! differs from its module is counted separately: `atoms_fifo[u_warp_queue].HeadWraps`. So is each iteration
+//! of a generate loop: `atoms_pipe.Forwards[1]`. Otherwise a hit in the first stage would cover all stages.
+//! Counts of different configurations are summed.
 //!
-//! **Toggles** are bits of signals, all instances together, and count if they went both ways.
+//! **Toggles** are bits of signals, summed over all instances. A bit is covered if it changed in both
+//! directions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +24,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::coverage::summary::{FileCoverage, RtlCoverageSummary};
 
-/// Counts of several tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RtlMap {
@@ -37,16 +36,16 @@ pub struct RtlMap {
 struct FileMap {
     #[serde(with = "arms")]
     arms: BTreeMap<Arm, Count>,
-    /// Changes up and down of each bit.
+    /// Rising and falling changes of each bit.
     toggles: BTreeMap<String, (u64, u64)>,
 }
 
-/// A place that Verilator counts: a block, or an arm of a choice.
+/// Point that Verilator counts: a block, or one arm of a branch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Arm {
     line: u32,
     column: u32,
-    /// `block`, `if`, `else`, `case`, `elsif`, `cond_then`, `cond_else`.
+    /// Kind of point: `block`, `if`, `else`, `case`, `elsif`, `cond_then`, `cond_else`.
     name: String,
 }
 
@@ -56,7 +55,7 @@ struct Count {
     times: u64,
 }
 
-/// Arms in order: line, column, name, lines, count.
+/// Serializes arms as tuples, in order: line, column, name, lines, count.
 mod arms {
     use std::collections::BTreeMap;
 
@@ -79,7 +78,7 @@ impl FileMap {
     fn count(&mut self, arm: Arm, lines: &[u32], times: u64) {
         let count = self.arms.entry(arm).or_default();
         count.times = count.times.saturating_add(times);
-        // Configurations may differ in what a block keeps once constants are known.
+        // After constant propagation, configurations may differ in the lines of a block.
         if count.lines != lines {
             count.lines.extend_from_slice(lines);
             count.lines.sort_unstable();
@@ -92,7 +91,7 @@ impl FileMap {
         *sum = (sum.0.saturating_add(up), sum.1.saturating_add(down));
     }
 
-    /// Count of each line: see the module.
+    /// Returns the count of each line, as defined at the top of the module.
     fn lines(&self) -> BTreeMap<u32, u64> {
         let mut lines = BTreeMap::new();
         for (arm, count) in &self.arms {
@@ -108,28 +107,25 @@ impl FileMap {
 }
 
 impl Arm {
-    /// One of the sides of `?:`.
+    /// True for the two arms of `?:`.
     fn is_side(&self) -> bool {
         self.name.starts_with("cond_")
     }
 }
 
-/// A line or a cover property of the RTL.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RtlItem {
-    /// A line that can run.
     Line {
-        /// File, as in `rtl/`.
+        /// File name in `rtl/`.
         file: String,
-        /// Line in it, from 1.
+        /// Line number, from 1.
         line: u32,
     },
-    /// A cover property, by its name.
     Cover(String),
 }
 
 impl fmt::Display for RtlItem {
-    /// `rtl/atoms_pipe.sv:123`, `cover atoms_waiters.TableFull`.
+    /// Writes `rtl/atoms_pipe.sv:123` or `cover atoms_waiters.TableFull`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RtlItem::Line { file, line } => write!(f, "rtl/{file}:{line}"),
@@ -138,9 +134,9 @@ impl fmt::Display for RtlItem {
     }
 }
 
-/// Name of a cover property: see the module.
+/// Returns the name of a cover property, as defined at the top of the module.
 fn cover_name(point: &Point) -> String {
-    // Instances are called `u_` and generate blocks `g_` something.
+    // Instance names begin with `u_`, and names of generate blocks with `g_`.
     let parts: Vec<&str> = point.hierarchy.split('.').collect();
     let blocks = parts.iter().rev().take_while(|part| part.starts_with("g_")).count();
     let (instances, blocks) = parts.split_at(parts.len() - blocks);
@@ -166,7 +162,6 @@ fn cover_name(point: &Point) -> String {
 }
 
 impl RtlMap {
-    /// Adds the counts of a model.
     pub fn add(&mut self, coverage: &Coverage) {
         for (point, times) in coverage.iter() {
             if point.kind == PointKind::Cover {
@@ -179,7 +174,7 @@ impl RtlMap {
             }
             let Some(file) = self.files.get_mut(&point.file) else { continue };
             if point.kind == PointKind::Toggle {
-                // Newer Verilators count up and down apart, older ones every change.
+                // Newer Verilator versions count each direction separately; older ones count every change.
                 let (bit, up, down) = match point.name.split_once(':') {
                     Some((bit, "0->1")) => (bit, times, 0),
                     Some((bit, _)) => (bit, 0, times),
@@ -193,7 +188,6 @@ impl RtlMap {
         }
     }
 
-    /// Adds the counts of another map.
     pub fn merge(&mut self, other: &RtlMap) {
         for (name, times) in &other.covers {
             let sum = self.covers.entry(name.clone()).or_default();
@@ -210,12 +204,11 @@ impl RtlMap {
         }
     }
 
-    /// Whether nothing was measured.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.covers.is_empty()
     }
 
-    /// Every line and cover property with its count, in order.
+    /// Lists every line and cover property with its count, in order.
     pub fn items(&self) -> impl Iterator<Item = (RtlItem, u64)> + '_ {
         let lines = self.files.iter().flat_map(|(name, file)| {
             let item = |line| RtlItem::Line { file: name.clone(), line };
@@ -225,12 +218,11 @@ impl RtlMap {
         lines.chain(covers)
     }
 
-    /// What was never reached.
     pub fn uncovered(&self) -> impl Iterator<Item = RtlItem> + '_ {
         self.items().filter(|(_, times)| *times == 0).map(|(item, _)| item)
     }
 
-    /// What a report shows.
+    /// Returns the data for reports, without waivers.
     pub fn summary(&self) -> RtlCoverageSummary {
         let file = |(name, file): (&String, &FileMap)| {
             let both = file.toggles.values().filter(|(up, down)| *up > 0 && *down > 0).count() as u64;
@@ -248,11 +240,11 @@ impl RtlMap {
         }
     }
 
-    /// Writes an LCOV file: lines, and the arms of choices as branches. The sources are in `rtl_dir`, which is named as an
-    /// absolute path, so that tools such as `genhtml` find them from every folder.
+    /// Writes an LCOV file with lines, and the arms of branches. Sources in `rtl_dir` get absolute paths, so
+    /// that `genhtml` and similar tools work in any folder.
     ///
     /// # Errors
-    /// As `out` has them.
+    /// Returns errors of `out`.
     pub fn lcov(&self, rtl_dir: &Path, out: &mut impl Write) -> io::Result<()> {
         let rtl_dir = std::path::absolute(rtl_dir)?;
         for (name, file) in &self.files {
@@ -265,7 +257,7 @@ impl RtlMap {
                     "else" | "cond_else" => 1,
                     _ => continue,
                 };
-                // Verilator gives the second arm the column behind that of the first.
+                // Verilator places the second arm one column after the first.
                 if branch == 0 || behind != Some((arm.line, arm.column)) {
                     block += 1;
                 }

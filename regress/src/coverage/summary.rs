@@ -1,129 +1,126 @@
-//! What was covered, as reports have it.
+//! Coverage figures of reports.
 
 use serde::{Deserialize, Serialize};
 
 use atoms_coverage::bin_name;
 
-/// Functional coverage: bins that some configuration of the plan can hit.
+/// Functional coverage, over the bins that at least one configuration of the plan can hit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[schemars(rename = "Coverage")]
 pub struct FunctionalCoverage {
-    /// Bins.
+    /// Number of bins that the plan can hit.
     pub bins: u64,
-    /// Of them, those hit.
+    /// Number of bins hit.
     pub hit: u64,
-    /// Of those not hit, those that a waiver excuses.
+    /// Number of bins that were not hit and are waived.
     pub waived: u64,
-    /// By group, in the order of `docs/coverage.md`.
+    /// Coverage of each group, in the order of `docs/coverage.md`.
     pub groups: Vec<GroupCoverage>,
-    /// What the gate says, where there is one.
+    /// Result of the coverage gate; absent without a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
 }
 
-/// Coverage of one group.
+/// Coverage of one group of bins.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GroupCoverage {
-    /// Name of the group.
+    /// Name of the coverage group.
     pub name: String,
-    /// Why its dimensions are crossed.
+    /// Reason for crossing these dimensions.
     pub reason: String,
-    /// Clause of the specification.
+    /// Clause of the specification that the group covers.
     pub clause: String,
     /// Dimensions, slowest first, with the names of their values.
     pub dimensions: Vec<(String, Vec<String>)>,
-    /// Bins that some configuration of the plan can hit.
+    /// Number of bins that at least one configuration of the plan can hit.
     pub bins: u64,
-    /// Of them, those hit.
+    /// Number of bins hit.
     pub hit: u64,
-    /// Of those not hit, those waived.
+    /// Number of bins that were not hit and are waived.
     pub waived: u64,
-    /// Hits of each combination of values, the last dimension fastest; none where there is no bin.
+    /// Hits of each combination of values, last dimension fastest; `null` if the combination is no bin.
     pub counts: Vec<Option<u32>>,
-    /// What is waived among the bins not hit: places in `counts`.
+    /// Waived bins that were not hit, as indices into `counts`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<WaivedPlaces>,
 }
 
 impl GroupCoverage {
-    /// Bins that nothing hit and no waiver excuses.
+    /// Returns the number of bins that are neither hit nor waived.
     pub fn missing(&self) -> u64 {
         self.bins.saturating_sub(self.hit).saturating_sub(self.waived)
     }
 
-    /// The name of the bin at a place in `counts`.
     pub fn bin_name(&self, at: usize) -> Option<String> {
         bin_name(&self.name, self.dimensions.iter().map(|(_, values)| values.as_slice()), at)
     }
 }
 
-/// Places that one reason excuses.
+/// Bins or lines waived for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[schemars(rename = "Waiver")]
 pub struct WaivedPlaces {
-    /// Why nothing needs to hit them.
+    /// Reason of the waiver.
     pub reason: String,
-    /// Which they are, in ascending order.
+    /// Indices of bins or line numbers, in ascending order.
     pub places: Vec<u32>,
 }
 
-/// Whether coverage suffices.
+/// Result of the coverage gate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Gate {
-    /// Whether it does.
+    /// True if every bin, and every measured line and cover property, is hit or waived.
     pub passed: bool,
-    /// Names of bins neither hit nor waived, and lines and cover properties of the RTL likewise.
+    /// Names of bins, lines and cover properties that are neither hit nor waived.
     pub missing: Vec<String>,
-    /// Waivers of what was hit all the same, or of what does not exist: to be taken out of the list.
+    /// Waivers to remove from the list, because their target was hit or does not exist.
     pub stale: Vec<String>,
 }
 
-/// Coverage of the RTL's source.
+/// Coverage of the RTL sources.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[schemars(rename = "RtlCoverage")]
 pub struct RtlCoverageSummary {
-    /// By file.
+    /// Coverage of each source file.
     pub files: Vec<FileCoverage>,
-    /// Cover properties: name with module, and how often each held.
+    /// Name with module and hit count of each cover property.
     pub covers: Vec<(String, u64)>,
-    /// Cover properties that never held and are waived: name with module, and the reason.
+    /// Name with module of each cover property that was never hit and is waived, and the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waived_covers: Vec<(String, String)>,
 }
 
-/// Coverage of one file.
+/// Line and toggle coverage of one source file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FileCoverage {
-    /// Name, as in `rtl/`.
+    /// File name in `rtl/`.
     pub name: String,
-    /// Line number and how often its least frequent point ran.
+    /// Line number, and count of the least executed point on the line.
     pub lines: Vec<(u32, u64)>,
-    /// Toggle points, and those of them that went both ways; absent unless measured.
+    /// Number of toggle points, and of those that changed in both directions; absent if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub toggles: Option<(u64, u64)>,
-    /// What is waived among the lines that never ran: line numbers.
+    /// Waived lines that never ran, by line number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<WaivedPlaces>,
 }
 
 impl FileCoverage {
-    /// Lines that ran.
     pub fn hit(&self) -> u64 {
         self.lines.iter().filter(|(_, count)| *count > 0).count() as u64
     }
 
-    /// Lines that never ran, and are waived.
+    /// Returns the number of lines that never ran and are waived.
     pub fn waived(&self) -> u64 {
         let never = self.lines.iter().filter(|(_, count)| *count == 0);
         never.filter(|(line, _)| self.waiver(*line).is_some()).count() as u64
     }
 
-    /// Lines that never ran and that no waiver excuses.
+    /// Returns the number of lines that never ran and are not waived.
     pub fn missing(&self) -> u64 {
         (self.lines.len() as u64).saturating_sub(self.hit()).saturating_sub(self.waived())
     }
 
-    /// Why a line need not run, if it is waived.
     pub fn waiver(&self, line: u32) -> Option<&str> {
         let waiver = self.waivers.iter().find(|waiver| waiver.places.contains(&line))?;
         Some(&waiver.reason)

@@ -1,4 +1,4 @@
-//! What need not be covered, and why: the committed `coverage-waivers.toml`, and the gate it belongs to.
+//! Coverage waivers (`coverage-waivers.toml`) and the coverage gate.
 //!
 //! ```toml
 //! [[waiver]]
@@ -14,10 +14,10 @@
 //! reason = "..."
 //! ```
 //!
-//! A line is named by its text, less the spaces around it and a comment at its end, since its number
-//! moves with every edit. Where the same text stands on several lines, `below = "..."`, the text of an
-//! earlier line, says which is meant: the first one below the first such line. A line whose text has
-//! changed is looked at again, as it should be: its waiver is then refused.
+//! A line waiver gives the text of the line, without surrounding spaces and trailing comment, since line
+//! numbers change with every edit. If several lines have this text, `below = "..."` gives the text of an
+//! earlier line. The waiver then applies to the first matching line after the first line with that text. If
+//! the text of a waived line changes, the waiver becomes an error and must be reviewed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,37 +33,33 @@ use super::rtl::{RtlItem, RtlMap};
 use crate::coverage::summary::Gate;
 use atoms_coverage::{Map, Model};
 
-/// Why the waivers cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WaiverError {
-    /// A file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The list is no TOML, or one of its waivers is wrong: what is wrong, and what would work.
+    /// The file is not valid TOML, or a waiver is invalid. The text says what is wrong and what would be
+    /// valid.
     #[error("`{path}`: {1}", path = .0.display())]
     Malformed(PathBuf, String),
 }
 
-/// What a waiver is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Bins whose name matches.
+    /// Bins whose name matches the pattern.
     Bin(String),
-    /// Cover properties whose name matches.
+    /// Cover properties whose name matches the pattern.
     Cover(String),
-    /// A line.
     Line {
-        /// File, as in `rtl/`.
+        /// File name in `rtl/`.
         file: String,
-        /// The line.
+        /// Text of the line, without surrounding spaces and trailing comment.
         text: String,
-        /// An earlier line.
+        /// Text of an earlier line, required if `text` is not unique.
         below: Option<String>,
     },
 }
 
 impl fmt::Display for Target {
-    /// As in the list.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Target::Bin(pattern) => write!(f, "bin {pattern}"),
@@ -73,26 +69,21 @@ impl fmt::Display for Target {
     }
 }
 
-/// Something that need not be covered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiver {
-    /// What.
     pub target: Target,
-    /// Why.
     pub reason: String,
-    /// Line of the list where it begins.
+    /// Line number of the waiver in the waiver file.
     pub at: usize,
-    /// The number of the line it names.
+    /// Line number in the RTL file; `None` for bins and cover properties.
     line: Option<u32>,
 }
 
 impl Waiver {
-    /// Whether it excuses the bin of this name.
     pub fn excuses_bin(&self, name: &str) -> bool {
         matches!(&self.target, Target::Bin(pattern) if matches_glob(pattern, name))
     }
 
-    /// Whether it excuses a line or cover property.
     pub fn excuses(&self, item: &RtlItem) -> bool {
         match (&self.target, item) {
             (Target::Cover(pattern), RtlItem::Cover(name)) => matches_glob(pattern, name),
@@ -104,10 +95,8 @@ impl Waiver {
     }
 }
 
-/// The list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waivers {
-    /// In the order of the list.
     pub list: Vec<Waiver>,
 }
 
@@ -136,8 +125,6 @@ struct RawLine {
 }
 
 impl Waivers {
-    /// Reads the list at `path`, about the RTL in `rtl_dir` and the bins of `model`.
-    ///
     /// # Errors
     /// [`WaiverError`].
     pub fn read(path: &Path, rtl_dir: &Path, model: &Model) -> Result<Self, WaiverError> {
@@ -154,10 +141,10 @@ impl Waivers {
             .map_err(|problem| WaiverError::Malformed(path.to_path_buf(), problem))
     }
 
-    /// The list in `text`, about `sources`, texts by file name, and the bins of `model`.
+    /// Parses waivers for the RTL `sources` (text by file name) and the bins of `model`.
     ///
     /// # Errors
-    /// What is wrong, and what would work.
+    /// The text says which waiver is wrong and what would be valid.
     pub fn parse(text: &str, sources: &BTreeMap<String, String>, model: &Model) -> Result<Self, String> {
         let raw: RawList = toml::from_str(text).map_err(|error| format!("waivers: {error}"))?;
         let mut list: Vec<Waiver> = Vec::new();
@@ -176,22 +163,19 @@ impl Waivers {
         Ok(Waivers { list })
     }
 
-    /// The waiver that excuses the bin of this name, if one does.
     pub fn bin(&self, name: &str) -> Option<&Waiver> {
         self.list.iter().find(|waiver| waiver.excuses_bin(name))
     }
 
-    /// The waiver that excuses a line or cover property, if one does.
     pub fn item(&self, item: &RtlItem) -> Option<&Waiver> {
         self.list.iter().find(|waiver| waiver.excuses(item))
     }
 
-    /// Whether what was hit suffices: every bin of `model` that one of `configs` can hit and, where
-    /// `rtl` was measured, every line and cover property of it, is hit or waived.
+    /// Checks the coverage gate. Every bin of `model` that one of `configs` can hit must be hit or waived. If
+    /// `rtl` was measured, so must every line and cover property.
     ///
-    /// A waiver is stale if it excuses nothing that is missing although what it names was there to be
-    /// hit, or if it names a cover property that is not there. That alone does not fail the gate: the
-    /// next seed may need it again.
+    /// A waiver is stale if all its targets were hit, or if it names a cover property that does not exist. A
+    /// stale waiver does not fail the gate, since another seed may need it.
     pub fn gate(&self, model: &Model, map: &Map, configs: &[Config], rtl: Option<&RtlMap>) -> Gate {
         let mut tally = vec![Use::default(); self.list.len()];
         let mut missing = Vec::new();
@@ -213,7 +197,7 @@ impl Waivers {
             }
         }
         let stale = self.list.iter().zip(&tally).filter(|(waiver, tally)| match waiver.target {
-            // Skip waivers for configurations that are not in the plan.
+            // A bin or line that no configuration of the plan has does not make its waiver stale.
             Target::Bin(_) | Target::Line { .. } => tally.named > 0 && tally.excused == 0,
             Target::Cover(_) => rtl.is_some() && tally.excused == 0,
         });
@@ -221,7 +205,7 @@ impl Waivers {
         Gate { passed: missing.is_empty(), missing, stale }
     }
 
-    /// Notes which waiver names something that was hit or not. Gives whether that is in order.
+    /// Counts the uses of each matching waiver. Returns true if the target is hit or waived.
     fn judge(&self, tally: &mut [Use], hit: bool, names: impl Fn(&Waiver) -> bool) -> bool {
         let mut excused = hit;
         for (waiver, tally) in self.list.iter().zip(tally) {
@@ -237,7 +221,7 @@ impl Waivers {
     }
 }
 
-/// How often a waiver names something, and something that was not hit.
+/// Number of targets that a waiver names, and of those that were not hit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     named: u64,
@@ -278,7 +262,7 @@ impl Waiver {
     }
 }
 
-/// A line without what does not make it another line.
+/// Strips surrounding spaces and the trailing comment from a line.
 fn bare(line: &str) -> &str {
     line.split_once("//").map_or(line, |(code, _)| code).trim()
 }
@@ -340,8 +324,8 @@ fn check_bin(pattern: &str, model: &Model) -> Result<(), String> {
     }
 }
 
-/// A cover property is known by its label, which stands in the source; which instances and turns of
-/// loops there are depends on the configuration.
+/// Checks the label against the sources. Instance and loop indices are not checked, since they depend on the
+/// configuration.
 fn check_cover(pattern: &str, sources: &BTreeMap<String, String>) -> Result<(), String> {
     let Some((module, label)) = pattern.split_once('.') else {
         return Err(format!("`{pattern}` is no cover property: expected `module.Label`"));
@@ -369,7 +353,7 @@ fn check_cover(pattern: &str, sources: &BTreeMap<String, String>) -> Result<(), 
     })
 }
 
-/// Whether `name` is `pattern`, in which `*` stands for any text.
+/// Returns true if `name` matches `pattern`, where `*` matches any text.
 fn matches_glob(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(behind) = name.strip_prefix(first) else { return false };

@@ -1,4 +1,4 @@
-//! From a profile of a plan to numbered tests.
+//! Expands a profile of a plan into numbered tests.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,30 +17,28 @@ use super::file::{
 use super::numbered::{Job, Round, Test, Tests};
 use super::{PlanError, timeout};
 
-/// Tests that entries may state one by one, and series that a round may have: more are for a budget. Each is
-/// held in memory.
+/// Maximum number of tests that entries may list, and of series in a round. All of them are held in memory;
+/// larger runs use a budget instead.
 const MOST: u64 = 100_000;
 
-/// Work of a stored case or a kernel, in warp requests: what they take on the average.
+/// Estimated average cost of a stored case or kernel, in warp requests.
 const FILE_COST: u64 = 1_000;
 
-/// What is run of a plan, where that is not for the plan to say, or not as it says.
+/// Selections and overrides from the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanChoice {
-    /// Profile; may be left away in a plan that has none, or one.
+    /// Name of the profile; optional if the plan has at most one.
     pub profile: Option<String>,
-    /// Seed in place of the plan's.
+    /// Seed that overrides that of the plan.
     pub seed: Option<u64>,
-    /// Tags in place of the profile's.
+    /// Tags that override those of the profile.
     pub tags: Vec<String>,
-    /// Configurations in place of those that entries name. Of what is for one configuration, a stored case or
-    /// episode, only that of these is run.
+    /// Configurations that override those of entries. Stored cases and episodes for other configurations are
+    /// skipped.
     pub configs: Vec<String>,
 }
 
 impl Tests {
-    /// The tests that are chosen of the plan at `path`.
-    ///
     /// # Errors
     /// [`PlanError`].
     pub fn of(
@@ -55,7 +53,7 @@ impl Tests {
             settings.tags.clone_from(&choice.tags);
         }
         let other_configs = !choice.configs.is_empty();
-        // A plan reaches its bins in its own configurations.
+        // No gate: the plan is meant to hit all bins only in its own configurations.
         settings.gate &= !other_configs;
         let seed = choice.seed.unwrap_or(plan.seed);
         let stem = path.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
@@ -101,7 +99,7 @@ impl Tests {
 fn picked(path: &Path, plan: &Plan, name: Option<&str>) -> Result<(String, Profile), PlanError> {
     let known = || plan.profiles.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let wrong = |reason: String| PlanError::Malformed(path.to_path_buf(), reason);
-    // It names the output folder, too.
+    // The profile name is also part of the default output folder.
     if let Some(name) = plan.profiles.keys().find(|name| !is_plain(name)) {
         let name = name.escape_debug();
         return Err(wrong(format!("profile `{name}`: a name is letters, digits, `_`, `-` and `.`")));
@@ -124,7 +122,7 @@ fn picked(path: &Path, plan: &Plan, name: Option<&str>) -> Result<(String, Profi
     }
 }
 
-/// Whether a name can stand in names of tests and folders, and in command lines.
+/// Returns true if a name is safe in test names, folder names and command lines.
 fn is_plain(name: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     !name.starts_with(['.', '-']) && !name.is_empty() && name.chars().all(plain)
@@ -134,9 +132,9 @@ struct Expansion<'a> {
     path: &'a Path,
     folder: &'a Path,
     plan: &'a Plan,
-    /// How many configurations `rtl/configs.toml` has that can be used: the first of [`Tests::configs`].
+    /// Number of usable configurations in `rtl/configs.toml`, which come first in [`Tests::configs`].
     listed: usize,
-    /// Those that are run in place of what entries say, unless it is empty.
+    /// Configurations that override those of entries; empty means no override.
     chosen: Vec<usize>,
     rtl_dir: &'a Path,
     model: &'a Model,
@@ -191,7 +189,6 @@ impl Expansion<'_> {
         Ok(())
     }
 
-    /// Indices of the configurations that an entry names, or of those that are chosen in their place.
     fn configs(&mut self, place: &str, names: &[String]) -> Result<Vec<usize>, PlanError> {
         if !self.chosen.is_empty() {
             return Ok(self.chosen.clone());
@@ -221,9 +218,9 @@ impl Expansion<'_> {
         }
     }
 
-    /// Index of the configuration or point called `name`.
+    /// Returns the index of the configuration or point `name`, adding a point if needed.
     fn config(&mut self, place: &str, name: &str) -> Result<usize, PlanError> {
-        // Says what is wrong with it, where it is there but cannot be used.
+        // The error gives the reason if the configuration exists but cannot be used.
         let named = configs::named(self.rtl_dir, name).map_err(|error| self.wrong(place, error))?;
         let configs = &mut self.tests.configs;
         Ok(configs.iter().position(|config| config.name == named.name).unwrap_or_else(|| {
@@ -232,7 +229,7 @@ impl Expansion<'_> {
         }))
     }
 
-    /// Whether what is for configuration `config` alone is run.
+    /// Returns true if tests for `config` only are to run.
     fn runs(&self, config: usize) -> bool {
         self.chosen.is_empty() || self.chosen.contains(&config)
     }
@@ -348,7 +345,7 @@ impl Expansion<'_> {
                 let beside = launch.with_file_name(format!("{kernel}.*.{extension}"));
                 texts.extend(self.matching(&place, &beside)?);
             }
-            // What stands behind the kernel's name and a dot.
+            // Match the part after `KERNEL.`, such as `sm_90a.sass`.
             texts.retain(|text| {
                 let name = file_name(text);
                 let kind = name.get(kernel.len() + 1..).unwrap_or_default();
@@ -402,7 +399,7 @@ impl Expansion<'_> {
         Ok(())
     }
 
-    /// The files that patterns name, sorted, each once.
+    /// Finds the files that match the patterns, sorted and without duplicates.
     fn files(&mut self, place: &str, key: &str, patterns: &[String]) -> Result<Vec<PathBuf>, PlanError> {
         if patterns.is_empty() {
             return Err(self.wrong(place, format!("`{key}` names no files")));
@@ -421,7 +418,8 @@ impl Expansion<'_> {
         Ok(files)
     }
 
-    /// What files are called in tests: by their names, or as seen from the plan where names are alike.
+    /// Returns a test name for each file: the file name, or the path relative to the plan if file names are
+    /// not unique.
     fn names(&self, files: &[PathBuf]) -> Vec<String> {
         let names: std::collections::BTreeSet<_> = files.iter().map(|file| file_name(file)).collect();
         let seen = |file: &PathBuf| file.strip_prefix(self.folder).unwrap_or(file).display().to_string();
@@ -442,7 +440,6 @@ impl Expansion<'_> {
         Ok(found)
     }
 
-    /// How many tests the budget lets run.
     fn budget(&mut self) -> Result<(), PlanError> {
         let Profile { tests, requests, cycles, wall, .. } = self.tests.settings;
         let fixed = self.tests.fixed.len() as u64;
@@ -467,7 +464,7 @@ impl Expansion<'_> {
         } else if (cycles.is_some() || wall.is_some()) && !self.tests.rounds.is_empty() {
             None
         } else {
-            // Weights count only where something ends them.
+            // Without a budget, weighted entries run only their listed series.
             self.tests.rounds.clear();
             if fixed == 0 {
                 let reason = "it picks no tests: what has a weight and no series waits for a budget (tests, \

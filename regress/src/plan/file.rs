@@ -1,4 +1,4 @@
-//! The form of a plan's file.
+//! TOML format of a plan file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,58 +11,52 @@ use serde_untagged::UntaggedEnumVisitor;
 
 use super::PlanError;
 
-/// A plan as it stands in its file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Seed of everything random in it.
+    /// Seed from which all random tests derive theirs.
     #[serde(default = "one")]
     pub seed: u64,
-    /// What can be asked for by name: `smoke`, `nightly`.
+    /// Profiles by name, such as `smoke` and `nightly`.
     #[serde(default, rename = "profile")]
     pub profiles: BTreeMap<String, Profile>,
-    /// Kinds of stimulus, by name.
+    /// Named stimulus profiles that random entries refer to.
     #[serde(default)]
     pub stimulus: BTreeMap<String, Stimulus>,
-    /// Random tests.
     #[serde(default)]
     pub random: Vec<RandomEntry>,
-    /// Stored cases.
     #[serde(default)]
     pub directed: Vec<DirectedEntry>,
-    /// Compiled kernels.
     #[serde(default)]
     pub kernels: Vec<KernelEntry>,
-    /// Episodes that hit bins before.
     #[serde(default)]
     pub corpus: Vec<CorpusEntry>,
 }
 
-/// What of a plan is run, and for how long.
+/// Selection of entries, budget and coverage settings of a run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Profile {
-    /// What it is for, in a line.
+    /// Purpose of the profile, in one line.
     pub about: String,
-    /// Entries with one of these tags are run; all of them if there is none.
+    /// Runs entries that have one of these tags; an empty list selects all entries.
     pub tags: Vec<String>,
-    /// Tests after which random entries do not go on.
+    /// Budget: number of tests, after which random entries add no more.
     pub tests: Option<u64>,
-    /// Warp requests of the random tests after which they do not.
+    /// Budget: number of warp requests in random tests.
     pub requests: Option<u64>,
-    /// Clock cycles: the test that goes beyond is the last.
+    /// Budget: number of clock cycles. The test that exceeds the budget is the last one.
     pub cycles: Option<u64>,
-    /// Wall time after which no test is begun. It makes the number of tests, and nothing else, depend
-    /// on the machine.
+    /// Wall time after which no test starts. Only the number of tests depends on the machine, not their
+    /// contents.
     #[serde(deserialize_with = "duration")]
     pub wall: Option<Duration>,
-    /// What runs count of the RTL's source.
     pub rtl_coverage: RtlCoverage,
-    /// Whether coverage must suffice for the regression to pass.
+    /// True if the regression fails when bins are neither hit nor waived.
     pub gate: bool,
-    /// What coverage may lack, with reasons; relative to the plan.
+    /// File of coverage waivers, relative to the plan.
     pub waivers: Option<PathBuf>,
-    /// Whether the bundle of a failure names the likeliest causes, which takes a build of the RTL for each
+    /// True if failure bundles name the likeliest causes. This needs an extra RTL build for each
     /// configuration that fails.
     pub causes: bool,
 }
@@ -84,21 +78,19 @@ impl Default for Profile {
     }
 }
 
-/// What runs count of the RTL's source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RtlCoverage {
-    /// Nothing: the RTL runs at full speed.
+    /// No RTL coverage; the RTL runs at full speed.
     #[default]
     Off,
-    /// Lines and cover properties; at 0.6 to 0.75 of the speed of the RTL.
+    /// Lines and cover properties. The RTL runs at 0.6 to 0.75 of full speed.
     Lines,
-    /// How often each bit changed, too; at 0.1 to 0.16 of the speed of the RTL.
+    /// Lines, cover properties and toggles of each bit. The RTL runs at 0.1 to 0.16 of full speed.
     Toggles,
 }
 
 impl RtlCoverage {
-    /// The variant of the RTL that counts it.
     pub fn variant(self) -> Variant {
         match self {
             RtlCoverage::Off => Variant::Fast,
@@ -108,50 +100,46 @@ impl RtlCoverage {
     }
 }
 
-/// Random tests.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RandomEntry {
     /// Name, unique in the plan.
     pub name: String,
-    /// What profiles pick it by.
+    /// Tags by which profiles select the entry.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Configurations, by name; `*` means all.
+    /// Names of configurations; `*` means all.
     #[serde(default = "default_config")]
     pub configs: Vec<String>,
-    /// Kind of stimulus, by its name in the plan, or stated here.
     #[serde(default)]
     pub stimulus: StimulusSource,
-    /// Series in each configuration.
+    /// Number of series in each configuration, independent of the budget.
     #[serde(default = "one")]
     pub series: u64,
-    /// Runs from reset in a series.
+    /// Number of runs from reset in a series.
     #[serde(default = "one")]
     pub episodes: u64,
-    /// Warp requests of an episode.
+    /// Number of warp requests in an episode.
     pub requests: u64,
-    /// Whether episodes are steered to bins that the series has not hit.
+    /// True if stimulus is steered towards bins that the series has not hit.
     #[serde(default)]
     pub steer: bool,
-    /// Share of this entry where a budget lets entries go on: series in each round.
+    /// Number of further series in each round until the budget ends; 0 means none.
     #[serde(default)]
     pub weight: u64,
-    /// Wall time that a test may take.
+    /// Wall-time limit of a test; `None` means the default, which depends on the test's cost.
     #[serde(default, deserialize_with = "duration")]
     pub timeout: Option<Duration>,
 }
 
-/// A kind of stimulus: named, or stated in place.
+/// Name of a stimulus profile, or a profile given in place.
 #[derive(Clone, Debug)]
 pub enum StimulusSource {
-    /// By its name in the plan.
     Named(String),
-    /// In place.
     Stated(Box<Stimulus>),
 }
 
-/// By hand, since an untagged enumeration would not say what is wrong with a stimulus.
+/// Implemented by hand, since errors of a derived untagged enum do not say which field is wrong.
 impl<'de> Deserialize<'de> for StimulusSource {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         UntaggedEnumVisitor::new()
@@ -168,82 +156,64 @@ impl Default for StimulusSource {
     }
 }
 
-/// Stored cases.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DirectedEntry {
-    /// Name, unique in the plan.
     pub name: String,
-    /// What profiles pick it by.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Case files, relative to the plan; `*` stands for any part of a file name.
+    /// Paths of case files, relative to the plan; `*` matches any part of a file name.
     pub cases: Vec<String>,
-    /// Configurations; without them each case runs in its own.
+    /// Names of configurations. If empty, each case runs in the configuration that it names.
     #[serde(default)]
     pub configs: Vec<String>,
-    /// Wall time that a test may take.
     #[serde(default, deserialize_with = "duration")]
     pub timeout: Option<Duration>,
 }
 
-/// Compiled kernels with launch files.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelEntry {
-    /// Name, unique in the plan.
     pub name: String,
-    /// What profiles pick it by.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Launch files, relative to the plan; `*` stands for any part of a file name. Listings and PTX of
-    /// `hist_u32.launch.toml` are `hist_u32.ARCH.sass` and `hist_u32.ARCH.ptx` beside it.
+    /// Paths of launch files, relative to the plan; `*` matches any part of a file name. The kernel of
+    /// `hist_u32.launch.toml` is in `hist_u32.ARCH.sass` and `hist_u32.ARCH.ptx` in the same folder.
     pub launches: Vec<String>,
-    /// Which of them, by what stands behind the kernel's name: `sm_90a.*`, `*.ptx`.
+    /// Patterns for `ARCH` and the extension, which select kernel files: `sm_90a.*`, `*.ptx`.
     #[serde(default = "any")]
     pub texts: Vec<String>,
-    /// Configurations, by name; `*` means all.
     #[serde(default = "default_config")]
     pub configs: Vec<String>,
-    /// Wall time that a test may take.
     #[serde(default, deserialize_with = "duration")]
     pub timeout: Option<Duration>,
 }
 
-/// Episodes kept from earlier regressions.
+/// Entry of episodes kept from earlier regressions.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CorpusEntry {
-    /// Name, unique in the plan.
     pub name: String,
-    /// What profiles pick it by.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// The corpus, relative to the plan.
+    /// Path of the corpus file, relative to the plan.
     pub file: PathBuf,
-    /// Episodes of one configuration that make a test.
+    /// Number of episodes in a test; all episodes of a test share one configuration.
     #[serde(default = "sixteen")]
     pub episodes: usize,
-    /// Wall time that a test may take.
     #[serde(default, deserialize_with = "duration")]
     pub timeout: Option<Duration>,
 }
 
-/// Any entry of a plan.
 #[derive(Clone, Copy, Debug)]
 pub enum PlanEntry<'a> {
-    /// Random tests.
     Random(&'a RandomEntry),
-    /// Stored cases.
     Directed(&'a DirectedEntry),
-    /// Compiled kernels.
     Kernels(&'a KernelEntry),
-    /// Episodes kept.
     Corpus(&'a CorpusEntry),
 }
 
 impl<'a> PlanEntry<'a> {
-    /// Its name.
     pub fn name(self) -> &'a str {
         match self {
             PlanEntry::Random(entry) => &entry.name,
@@ -253,7 +223,6 @@ impl<'a> PlanEntry<'a> {
         }
     }
 
-    /// What profiles pick it by.
     pub fn tags(self) -> &'a [String] {
         match self {
             PlanEntry::Random(entry) => &entry.tags,
@@ -265,7 +234,7 @@ impl<'a> PlanEntry<'a> {
 }
 
 impl Plan {
-    /// Reads a plan.
+    /// Reads a plan file. Returns the plan and the text of the file.
     ///
     /// # Errors
     /// [`PlanError`].
@@ -276,8 +245,8 @@ impl Plan {
         Ok((plan, text))
     }
 
-    /// Its entries: stored cases first, since they are quick and were failures once, then the corpus,
-    /// kernels and random tests.
+    /// Returns the entries in the order of their tests: stored cases, corpus, kernels, random tests. Stored
+    /// cases come first, since they are fast and have failed before.
     pub fn entries(&self) -> impl Iterator<Item = PlanEntry<'_>> {
         let directed = self.directed.iter().map(PlanEntry::Directed);
         let corpus = self.corpus.iter().map(PlanEntry::Corpus);
@@ -302,7 +271,7 @@ fn default_config() -> Vec<String> {
     vec!["default".to_string()]
 }
 
-/// `90s`, `15min`, `8h`.
+/// Parses a time such as `90s`, `15min` or `8h`.
 fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
     let text = String::deserialize(from)?;
     let found = humantime::parse_duration(&text).map_err(|error| {

@@ -1,8 +1,8 @@
-//! Plans: which tests there are, and how many.
+//! Test plans: entries, profiles and the numbered tests that result from them.
 //!
-//! A plan is a TOML file (`regress.toml`, described in `docs/regress.md`) of entries and profiles. A
-//! profile picks entries by tag and says for how long. [`Tests`] numbers the tests of a profile
-//! from 0; what test `n` is depends on nothing but the files, the seed and `n`.
+//! A plan is a TOML file of entries and profiles (`regress.toml`, described in `docs/regress.md`). A profile
+//! selects entries by tag and sets a budget. [`Tests`] numbers the tests of a profile from 0. Test `n`
+//! depends only on the files, the seed and `n`.
 
 mod error;
 mod expand;
@@ -19,8 +19,8 @@ pub use file::{
 };
 pub use numbered::{Job, Test, Tests, derive_seed};
 
-/// Wall time a test of so much work, in warp requests, may take where its entry does not say: two minutes,
-/// and twenty times what it takes on a machine that does nothing else.
+/// Returns the default wall-time limit of a test with `cost` warp requests. The limit is two minutes plus 20
+/// times the expected time on an idle machine.
 pub fn timeout(cost: u64) -> Duration {
     Duration::from_secs(120)
         + Duration::from_secs(20) * u32::try_from(cost / numbered::REQUESTS_PER_SECOND).unwrap_or(u32::MAX)

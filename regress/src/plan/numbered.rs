@@ -1,5 +1,3 @@
-//! Numbered tests of a profile.
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,92 +10,80 @@ use super::file::{Profile, RandomEntry};
 use super::timeout;
 use crate::checksum::fnv1a;
 
-/// What a test runs.
+/// Stimulus of a test.
 #[derive(Clone, Debug)]
 pub enum Job {
-    /// Random episodes, each steered by what those before it hit.
+    /// Series of random episodes. With steering, each episode depends on the bins that earlier ones hit.
     Series {
-        /// Stimulus of episodes that are not steered.
+        /// Stimulus of the episodes that are not steered.
         stimulus: Box<Stimulus>,
-        /// Seed of the series.
         seed: u64,
-        /// Runs from reset.
         episodes: u64,
-        /// Warp requests of each.
+        /// Number of warp requests in each episode.
         requests: u64,
-        /// Whether they are steered.
         steer: bool,
     },
-    /// Episodes as they are stated.
+    /// Episodes of a corpus, run as stored.
     Episodes(Vec<Episode>),
-    /// A stored case.
     Case(PathBuf),
-    /// A compiled kernel.
     Kernel {
-        /// Listing or PTX.
+        /// Path of the listing or PTX file.
         file: PathBuf,
-        /// Launch file.
         launch: PathBuf,
     },
 }
 
-/// One test: what is given to one worker.
 #[derive(Clone, Debug)]
 pub struct Test {
-    /// Number in the plan, from 0.
+    /// Index in the plan, from 0.
     pub index: u64,
-    /// `ENTRY/CONFIG/WHICH`.
+    /// `ENTRY/CONFIG/SERIES` for random tests, `ENTRY/CONFIG/FILE` for cases and kernels, `ENTRY/CONFIG/PART`
+    /// for a corpus.
     pub name: String,
-    /// PlanEntry.
     pub entry: String,
-    /// Configuration, an index into [`Tests::configs`].
+    /// Index of the configuration in [`Tests::configs`].
     pub config: usize,
-    /// What it runs.
     pub job: Job,
-    /// Wall time it may take.
     pub timeout: Duration,
-    /// Estimated work, in warp requests.
+    /// Estimated work in warp requests.
     pub cost: u64,
 }
 
 impl Test {
-    /// Estimated processor time in seconds: what counts is that tests are in proportion.
+    /// Estimates processor time in seconds. Only the ratios between tests matter.
     pub fn seconds(&self) -> f64 {
-        // What every test takes, and what its requests do.
+        // Fixed cost of each test, plus the time of its requests.
         0.01 + self.cost as f64 / REQUESTS_PER_SECOND as f64
     }
 }
 
-/// Random requests a second in lockstep with the oracle in `default`.
+/// Warp requests per second of a random test in lockstep with oracle, in the configuration `default`.
 pub(super) const REQUESTS_PER_SECOND: u64 = 45_000;
 
-/// The tests of one profile of a plan.
 #[derive(Clone, Debug)]
 pub struct Tests {
-    /// Name of the plan: its file without folder and extension.
+    /// Name of the plan: file name without folder and extension.
     pub plan: String,
-    /// Name of the profile.
     pub profile: String,
-    /// Seed.
     pub seed: u64,
-    /// What the profile says.
+    /// Profile, after the overrides of the command line.
     pub settings: Profile,
-    /// True if configurations were chosen in place of the plan's.
+    /// True if configurations of the command line replace those of the plan.
     pub other_configs: bool,
-    /// Names of the entries that are run, in order.
+    /// Names of the selected entries, in plan order.
     pub entries: Vec<String>,
-    /// Configurations that are used: those of `rtl/configs.toml` in its order, then points as they are met.
+    /// Configurations in use. Those of `rtl/configs.toml` come first, in file order; named points follow.
     pub configs: Vec<NamedConfig>,
-    /// Episodes of all corpora that are run: what they hit need not be steered to.
+    /// Episodes of all selected corpora. Steering ignores the bins that they hit.
     pub corpus: Corpus,
-    /// Input files, for a manifest.
+    /// Input files of the selected entries, whose hashes identify a run.
     pub files: Vec<PathBuf>,
     pub(super) fixed: Vec<Test>,
     pub(super) rounds: Vec<Round>,
     pub(super) count: Option<u64>,
 }
 
-/// One test of each round that a budget lets random entries go on for.
+/// Random test that runs once in each round, until the budget ends.
 #[derive(Clone, Debug)]
 pub(super) struct Round {
     pub(super) entry: RandomEntry,
@@ -107,28 +93,27 @@ pub(super) struct Round {
 }
 
 impl Tests {
-    /// File of the profile's waivers, if it has some; `plan` is the plan's own.
+    /// Returns the path of the waiver file of the profile, if it has one. `plan` is the path of the plan
+    /// file.
     pub fn waivers(&self, plan: &Path) -> Option<PathBuf> {
         let file = self.settings.waivers.as_ref()?;
         Some(plan.parent().unwrap_or(Path::new("")).join(file))
     }
 
-    /// How many there are; `None` if only wall time or cycles end them.
+    /// Number of tests; `None` if only wall time or a cycle budget ends the run.
     pub fn count(&self) -> Option<u64> {
         self.count
     }
 
-    /// Tests that are run once, whatever the budget: those before what goes on.
+    /// Number of tests that always run, before the rounds that fill the budget.
     pub fn fixed_count(&self) -> u64 {
         self.fixed.len() as u64
     }
 
-    /// Whether test `index` exists.
     pub fn has(&self, index: u64) -> bool {
         self.count.is_none_or(|count| index < count)
     }
 
-    /// Test `index`; `None` behind the last.
     pub fn test(&self, index: u64) -> Option<Test> {
         if !self.has(index) {
             return None;
@@ -183,8 +168,8 @@ impl Tests {
     }
 }
 
-/// A seed for everything called `name` in a plan with this seed: FNV-1a, then the finalizer of
-/// SplitMix64, so that neighbouring names have nothing in common.
+/// Derives a seed from a plan seed and a name: FNV-1a, then the finalizer of SplitMix64, so that similar
+/// names get unrelated seeds.
 pub fn derive_seed(seed: u64, name: &str) -> u64 {
     let hash = fnv1a(seed, name);
     let hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,5 +1,5 @@
-//! Buckets that likely have one cause, and the parameters that tell the configurations in which they fail from
-//! those that pass.
+//! Groups buckets that likely have one cause, by the configurations in which they fail. Finds the parameters
+//! that separate failing from passing configurations.
 
 use atoms_model::config::{PARAMETERS, Parameter, ParameterKind};
 use atoms_stimulus::configs::NamedConfig;
@@ -7,24 +7,25 @@ use atoms_stimulus::configs::NamedConfig;
 use crate::report::summary::{Bucket, Cause, Separation};
 use crate::run::totals::Cell;
 
-/// Parameters named of those that separate equally well.
+/// Maximum number of parameters shown if several separate equally well.
 const MOST: usize = 3;
 
-/// Causes of the failures in `buckets`, in their order. Without at least two configurations there is nothing to
-/// compare.
+/// Groups `buckets` by likely cause, in their order. Returns nothing for fewer than two configurations, since
+/// there is nothing to compare.
 pub(crate) fn causes(buckets: &[Bucket], cells: &[Cell], configs: &[NamedConfig]) -> Vec<Cause> {
     let mut causes: Vec<Cause> = Vec::new();
     if configs.len() < 2 {
         return causes;
     }
-    // Those seen in most configurations first: others may be parts of them.
+    // Start with the buckets that fail in most configurations, since others may be part of them.
     let mut order: Vec<_> = buckets.iter().collect();
     order.sort_by_key(|bucket| std::cmp::Reverse(bucket.configs.len()));
     for bucket in order {
         let cause = cause(bucket, cells, configs);
         let wider = causes.iter_mut().find(|wider| {
             let within = cause.failing.iter().all(|config| wider.failing.contains(config));
-            // What separates several configurations exactly, and better than those of the other, is its own cause.
+            // Keep a separate cause if one of its parameters separates several configurations exactly and
+            // does not separate the wider cause.
             let apart = cause.failing.len() > 1
                 && cause.separations.iter().any(|s| s.fails == s.of && !wider.separations.contains(s));
             wider.kind == cause.kind && within && !apart
@@ -41,7 +42,6 @@ pub(crate) fn causes(buckets: &[Bucket], cells: &[Cell], configs: &[NamedConfig]
     causes
 }
 
-/// What one bucket says.
 fn cause(bucket: &Bucket, cells: &[Cell], configs: &[NamedConfig]) -> Cause {
     let passes = |config: &&NamedConfig| {
         let own =
@@ -49,14 +49,15 @@ fn cause(bucket: &Bucket, cells: &[Cell], configs: &[NamedConfig]) -> Cause {
         let (tests, failed) = own.fold((0, 0), |(tests, failed), cell| {
             (tests + cell.totals.tests(), failed + cell.totals.not_passed())
         });
-        // A test that failed in another way may have ended before it could fail in this one.
+        // Ignore configurations with other failures: such a test may have ended before this failure could
+        // occur.
         tests > 0 && failed == 0
     };
     let failing: Vec<_> = configs.iter().filter(|config| bucket.configs.contains(&config.name)).collect();
     let passing: Vec<_> = configs.iter().filter(passes).collect();
     let mut separations: Vec<_> =
         PARAMETERS.iter().filter_map(|p| separation(p, &failing, &passing)).collect();
-    // By the share of those that fail; the sort keeps the order of the parameters.
+    // Sort by the share of failing configurations. The sort is stable, so that ties keep parameter order.
     separations.sort_by(|a, b| (b.fails * a.of).cmp(&(a.fails * b.of)));
     if let Some(best) = separations.first().cloned() {
         separations.retain(|other| other.fails * best.of == best.fails * other.of);
@@ -72,7 +73,8 @@ fn cause(bucket: &Bucket, cells: &[Cell], configs: &[NamedConfig]) -> Cause {
     }
 }
 
-/// How a parameter tells those that fail from some that pass: by one value, or as a number from or up to one.
+/// Finds the condition on a parameter that holds in all failing configurations and in as few passing ones as
+/// possible. The condition is equality, or an upper or lower bound for a number.
 fn separation(
     parameter: &Parameter,
     failing: &[&NamedConfig],
@@ -95,7 +97,7 @@ fn separation(
         others.sort_unstable();
         others.dedup();
         let others: Vec<_> = others.into_iter().map(|v| parameter.text_of(v)).collect();
-        // Where most that have the value pass, it says nothing.
+        // Skip conditions under which half of the configurations or more pass.
         (passes > 0 && 2 * fails > of).then(|| Separation {
             parameter: parameter.name.to_string(),
             fails_where: words,
@@ -119,7 +121,7 @@ mod tests {
     use crate::triage::signature::Signature;
     use atoms_stimulus::configs;
 
-    /// A bucket with this kind and signal, in the configurations for which `fails` holds, and the cells of its entry.
+    /// Makes a bucket that fails in the configurations selected by `fails`, and the cells of its entry.
     fn planted(kind: FailureKind, what: &str, fails: impl Fn(&NamedConfig) -> bool) -> (Bucket, Vec<Cell>) {
         let key = Signature::new(kind, what);
         let entry = key.to_string();
@@ -157,7 +159,7 @@ mod tests {
         assert!(causes[0].text().starts_with("fails where merge_red = true"), "{}", causes[0].text());
         let causes = found(vec![planted(Mismatch, "a", |_| true)]);
         assert_eq!(causes[0].text(), format!("fails in each of {all} configurations that ran it"));
-        // A value that fails seldom enough to be missed once.
+        // One configuration with this value happened to pass.
         let causes = found(vec![planted(Mismatch, "a", |c| c.config.forwarding && c.name != "deep")]);
         let expected = format!("fails where forwarding = true ({} of {n})", n - 1);
         assert!(causes[0].text().starts_with(&expected), "{}", causes[0].text());
@@ -172,7 +174,8 @@ mod tests {
         assert_eq!(causes[0].buckets, ["a", "b"].map(|what| Signature::new(Mismatch, what)));
         let other_kind = planted(Oracle, "b", |c| c.name == "deep");
         assert_eq!(found(vec![wide(), other_kind]).len(), 2);
-        // One defect everywhere, one in forwarding: two causes, although each configuration of the one has the other.
+        // One defect affects all configurations, another only those with forwarding. Two causes must be
+        // reported, although each `forwarding` configuration shows both.
         assert_eq!(found(vec![planted(Mismatch, "b", |_| true), wide()]).len(), 2);
     }
 }

@@ -1,10 +1,9 @@
-//! Command lines for people to paste.
+//! Command lines for users to copy.
 
 use std::path::{Path, PathBuf};
 
 use crate::report::summary::Summary;
 
-/// A word for a shell, whatever is in it.
 pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "%+,-./:=@_".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
@@ -13,13 +12,13 @@ pub fn quote(word: &str) -> String {
     }
 }
 
-/// A path as a word of a command line that is no option.
+/// Quotes a path so that a command does not take it for an option.
 pub fn path(path: &Path) -> String {
     let text = path.display().to_string();
     if text.starts_with('-') { quote(&format!("./{text}")) } else { quote(&text) }
 }
 
-/// The checkout around a folder: where `cargo atoms` is the program.
+/// Finds the checkout around a folder, in which `cargo atoms` runs the program.
 fn checkout(folder: &Path) -> Option<PathBuf> {
     let alias = |folder: &&Path| {
         let text = std::fs::read_to_string(folder.join(".cargo/config.toml")).unwrap_or_default();
@@ -28,14 +27,14 @@ fn checkout(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().find(alias).map(Path::to_path_buf)
 }
 
-/// What the program is called in the current folder.
+/// Returns the command that runs this program in the current folder.
 pub fn program() -> &'static str {
     let here = std::env::current_dir().unwrap_or_default();
     if checkout(&here).is_some() { "cargo atoms" } else { "atoms" }
 }
 
-/// The line that replays the bundle in `bundle`, as it is typed in the root of the checkout around it; one that
-/// lies elsewhere is named from the root of the file system.
+/// Returns the command that replays the bundle `bundle`. A path inside a checkout is relative to the root of
+/// the checkout; any other path is absolute.
 fn repro(bundle: &Path) -> String {
     let bundle = std::path::absolute(bundle).unwrap_or_else(|_| bundle.to_path_buf());
     match checkout(&bundle) {
@@ -44,8 +43,8 @@ fn repro(bundle: &Path) -> String {
     }
 }
 
-/// The summary of the run in the output folder `place` with commands that work from the root of the checkout.
-/// `summary.json` has them as seen from the output folder, since it is the same wherever that lies.
+/// Returns the summary of the run in `place` with commands for the root of the checkout. `summary.json` keeps
+/// paths relative to the output folder, so that its contents do not depend on the location.
 pub fn to_be_pasted(summary: &Summary, place: &Path) -> Summary {
     let mut summary = summary.clone();
     for bucket in &mut summary.buckets {

@@ -1,4 +1,4 @@
-//! Coverage of several runs together.
+//! Merged coverage of several runs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,18 +16,16 @@ use crate::run::state::RegressionState;
 use crate::run::store;
 use atoms_coverage::Model;
 
-/// What several runs covered.
 #[derive(Debug)]
 pub struct Covered {
-    /// As of one run; its plan is the names of all.
+    /// Merged summary; `plan` joins the plan names of all runs.
     pub summary: Summary,
-    /// Lines and cover properties of the RTL.
     pub rtl: RtlMap,
 }
 
-/// Brings the coverage of the runs in these output folders together, interrupted ones too. They may be of
-/// different plans and seeds, but must be of this program and this RTL. Their gates are judged anew, by the
-/// waivers of all; without a gate in any of them there is none.
+/// Merges the coverage of the runs in these output folders, including interrupted runs. The runs may differ
+/// in plan and seed, but must use this program and this RTL. If any run has a gate, the gate is checked again
+/// with the waivers of all runs.
 ///
 /// # Errors
 /// [`SessionError`].
@@ -62,7 +60,7 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, SessionError> 
     plans.dedup();
     summary.plan = plans.join(" + ");
     summary.profile = counted(runs.len() as u64, "run");
-    // Of several seeds none is that of all.
+    // Without a common seed, report 0.
     summary.seed = seeds.first().copied().filter(|_| seeds.len() == 1).unwrap_or_default();
     let none = BitVec::repeat(false, model.bins());
     let reachable = configs.iter().fold(none, |any, config| any | model.reachable(config));

@@ -1,29 +1,28 @@
-//! Numbers as reports write them.
-
 use std::time::{Duration, SystemTime};
 
-/// `12,345`.
+/// Formats a number with commas: `12,345`.
 pub fn count(number: u64) -> String {
     thousands::Separable::separate_with_commas(&number)
 }
 
-/// `1 test`, `12,345 tests`: a count of what has a regular plural.
+/// Formats a count with a noun that has a regular plural: `1 test`, `12,345 tests`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// Tenths of a percent, rounded down: only everything is 100 %. Nothing of nothing is everything.
+/// Returns a share in tenths of a percent. Rounds down, so that only a complete share gives 100 %. An empty
+/// whole gives 100 %.
 pub(super) fn permille(part: u64, whole: u64) -> u64 {
     if part >= whole { 1000 } else { (u128::from(part) * 1000 / u128::from(whole)) as u64 }
 }
 
-/// `99.9 %`; see [`permille`].
+/// Formats a share as `99.9 %`, rounded like [`permille`].
 pub(super) fn percent(part: u64, whole: u64) -> String {
     let permille = permille(part, whole);
     if permille == 1000 { "100 %".into() } else { format!("{}.{} %", permille / 10, permille % 10) }
 }
 
-/// Seconds, as short as they can be read: `0.012 s`, `12.3 s`, `4 min 12 s`, `3 h 05 min`.
+/// Formats seconds: `0.012 s`, `12.3 s`, `4 min 12 s`, `3 h 05 min`.
 pub(super) fn seconds(seconds: f64) -> String {
     let seconds = if seconds.is_finite() { seconds.max(0.0) } else { 0.0 };
     match seconds {
@@ -40,16 +39,16 @@ pub(super) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// `2026-03-01 14:05 UTC`, from seconds since 1970.
+/// Formats seconds since 1970 as `2026-03-01 14:05 UTC`.
 pub(super) fn moment(since_1970: u64) -> String {
-    // The last second of the years that are written with four digits.
+    // Limit to the last second of the year 9999, so that the year has four digits.
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(since_1970.min(253_402_300_799));
     let text = humantime::format_rfc3339_seconds(time).to_string();
     format!("{} {} UTC", &text[..10], &text[11..16])
 }
 
-/// The text without control characters other than line breaks, which a terminal would obey: they are
-/// written as `\u{1b}`. Tabs become spaces.
+/// Escapes control characters as `\u{1b}`, since a terminal would obey them. Keeps line breaks and replaces
+/// tabs by spaces.
 pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {

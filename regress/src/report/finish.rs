@@ -1,4 +1,4 @@
-//! The end of a run: its summary, and the reports.
+//! Writes the summary and the reports at the end of a run.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -18,11 +18,11 @@ use crate::run::worker::Context;
 use crate::whole_file::write_whole;
 use atoms_coverage::corpus::Corpus;
 
-/// Runs in the trend of a report.
+/// Maximum number of earlier runs in the trend of a report.
 const TREND: usize = 60;
 
-/// Makes the summary of the run in `dir`, and writes the reports beside it. `place` is the output folder as it
-/// will be called, beside which the history of runs is kept.
+/// Writes the summary and the reports of the run in `dir`. `place` is the final path of the output folder;
+/// the history of runs is in the parent folder of `place`.
 ///
 /// # Errors
 /// [`SessionError`].
@@ -92,7 +92,7 @@ fn html(
     for file in summary.rtl_coverage.iter().flat_map(|rtl| &rtl.files) {
         let name = Path::new(&file.name);
         let path = context.rtl_dir.join(name.strip_prefix("rtl").unwrap_or(name));
-        // A generated source is not there; the page does without its text.
+        // Generated sources are missing here; the page then omits their text.
         if let Ok(text) = fs::read_to_string(&path) {
             sources.push((file.name.clone(), text));
         }
@@ -112,14 +112,14 @@ fn html(
     Ok(write_whole(&dir.join("report.html"), text.as_bytes())?)
 }
 
-/// Runs before the one that began at `before`, the oldest first.
+/// Reads earlier runs that began before `before`, oldest first.
 fn history(place: &Path, before: u64) -> io::Result<Vec<TrendPoint>> {
     let path = place.with_file_name("history.jsonl");
     if !path.is_file() {
         return Ok(Vec::new());
     }
     let text = fs::read_to_string(&path)?;
-    // A line that was cut short by a full disk is one run less in a curve.
+    // Skip lines that a full disk has truncated.
     let points = text.lines().filter_map(|line| serde_json::from_str(line).ok());
     let mut points: Vec<TrendPoint> = points.filter(|point: &TrendPoint| point.started < before).collect();
     let extra = points.len().saturating_sub(TREND);
@@ -127,7 +127,7 @@ fn history(place: &Path, before: u64) -> io::Result<Vec<TrendPoint>> {
     Ok(points)
 }
 
-/// Adds a finished run to what later ones are compared with; once, however often it is finished.
+/// Appends a finished run to the history, unless the history has the run already.
 fn remember(summary: &Summary, checkpoint: &RunCheckpoint, place: &Path) -> io::Result<()> {
     let path = place.with_file_name("history.jsonl");
     let point = TrendPoint::of(summary, &checkpoint.timing);

@@ -1,16 +1,16 @@
-//! JSON: `summary.json`, and what the command line prints.
+//! JSON reports: `summary.json` and the output of `--json`.
 
 use serde::Serialize;
 
 use crate::report::summary::Summary;
 use crate::run::timing::Timing;
 
-/// The text of `summary.json`: the same bytes for the same summary.
+/// Returns the text of `summary.json`; equal summaries give equal bytes.
 pub fn pretty(summary: &Summary) -> String {
     text(summary)
 }
 
-/// Result of a regression as `--json` prints it.
+/// Result of a regression, as `--json` prints it.
 #[derive(Serialize, schemars::JsonSchema)]
 pub struct RegressionResult<'a> {
     pub summary: &'a Summary,

@@ -1,4 +1,4 @@
-//! JUnit XML, as continuous-integration servers read it.
+//! JUnit XML report for continuous-integration servers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,18 +11,18 @@ use crate::run::result::{FailureRecord, Status, TestResult};
 use crate::run::timing::Timing;
 use crate::run::totals::Totals;
 
-/// Tests up to which each is a test case of its own.
+/// Maximum number of tests that each get their own test case.
 pub const CASES: u64 = 10_000;
-/// Failing tests that are test cases of their own when the others are not.
+/// Maximum number of failing tests with their own test case in a larger run.
 pub const FAILING_CASES: usize = 1_000;
 
-/// Makes JUnit XML of results as they come; the memory it takes does not grow with their number.
+/// Collects results for JUnit XML. Memory use is bounded for any number of results.
 #[derive(Debug, Default)]
 pub struct Junit {
     tests: u64,
-    /// Each test, until there are more than [`CASES`].
+    /// All tests; empty after more than [`CASES`] tests.
     cases: Vec<Case>,
-    /// The first [`FAILING_CASES`] that did not pass.
+    /// The first [`FAILING_CASES`] tests that did not pass.
     failing: Vec<Case>,
     parts: BTreeMap<(String, String), (Totals, f64)>,
 }
@@ -38,7 +38,6 @@ struct Case {
 }
 
 impl Junit {
-    /// Takes the result of one test, and how long it took where that is known.
     pub fn add(&mut self, result: &TestResult, seconds: Option<f64>) {
         self.tests += 1;
         let part = self.parts.entry((result.entry.clone(), result.config.clone())).or_default();
@@ -62,10 +61,8 @@ impl Junit {
         }
     }
 
-    /// The XML.
-    ///
     /// # Errors
-    /// When it cannot be serialized.
+    /// Returns an error if the XML cannot be serialized.
     pub fn finish(self, summary: &Summary, timing: &Timing) -> Result<String, quick_junit::SerializeError> {
         let mut report = Report::new(xml(&format!("atoms regress {} {}", summary.plan, summary.profile)));
         report.set_time(duration(timing.wall_s));
@@ -83,7 +80,7 @@ impl Junit {
                 suite(&mut suites, entry).add_test_case(rest(entry, config, totals, *seconds));
             }
         }
-        // In the order of the plan; entries that the summary does not know come last.
+        // Use plan order; suites of unknown entries come last.
         let place =
             |suite: &TestSuite| summary.entries.iter().position(|part| part.name == suite.name.as_str());
         let mut suites: Vec<_> = suites.into_values().collect();
@@ -97,7 +94,8 @@ impl Junit {
             suite.add_property(Property::new("test cases", granularity(whole, self.tests, shown)));
         }
         report.add_test_suites(suites);
-        // The schema that Jenkins publishes has no such attribute on the root, which comes first.
+        // The Jenkins schema does not allow this attribute on the root element. The root comes first, so one
+        // replacement suffices.
         let skipped = format!(" skipped=\"{}\"", report.skipped);
         Ok(report.to_string()?.replacen(&skipped, "", 1))
     }
@@ -107,7 +105,6 @@ fn suite<'a>(suites: &'a mut BTreeMap<String, TestSuite>, entry: &str) -> &'a mu
     suites.entry(entry.into()).or_insert_with(|| TestSuite::new(xml(entry)))
 }
 
-/// What a test case stands for, in words.
 fn granularity(whole: bool, tests: u64, shown: u64) -> String {
     if whole {
         return "one for each test".into();
@@ -122,8 +119,8 @@ fn granularity(whole: bool, tests: u64, shown: u64) -> String {
     )
 }
 
-/// All tests of an entry in a configuration as one case. Failing tests have cases of their own, so
-/// that this one fails too: a server that counts would otherwise miss those beyond the limit.
+/// Makes one test case for all tests of an entry in a configuration. The case fails if any of its tests
+/// failed, so that failures beyond [`FAILING_CASES`] also count.
 fn rest(entry: &str, config: &str, totals: &Totals, seconds: f64) -> TestCase {
     let (tests, failing) = (count(totals.tests()), count(totals.not_passed()));
     let status = if totals.not_passed() == 0 {
@@ -159,7 +156,6 @@ impl Case {
         case
     }
 
-    /// Bucket, words of the failure, and the line that reproduces the bucket's smaller case.
     fn trouble(&self, kind: NonSuccessKind, summary: &Summary) -> TestCaseStatus {
         let mut status = TestCaseStatus::non_success(kind);
         let Some(failure) = &self.failure else {
@@ -185,12 +181,12 @@ impl Case {
     }
 }
 
-/// The text without what XML 1.0 has no character for, not even escaped.
+/// Removes characters that XML 1.0 cannot represent, not even escaped.
 fn xml(text: &str) -> String {
     plain(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
-/// A duration; nothing of what is no time.
+/// Converts seconds to a duration; invalid values give 0.
 fn duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }

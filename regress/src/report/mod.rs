@@ -1,8 +1,8 @@
-//! What people and other programs read of a regression: a summary for the terminal, JUnit XML for the
-//! server that runs it, JSON with a schema, and a page for the browser.
+//! Reports of a regression: text for the terminal, JUnit XML for CI servers, JSON with a schema, and an HTML
+//! page.
 //!
-//! All of them are made of a [`Summary`](crate::report::summary::Summary), which is the same on any machine,
-//! and of a [`Timing`](crate::run::timing::Timing) where they say that times follow.
+//! Reports use a [`Summary`](crate::report::summary::Summary), which is equal on all machines. Times come
+//! from a separate [`Timing`](crate::run::timing::Timing).
 
 mod cause;
 pub mod command;

@@ -1,5 +1,3 @@
-//! From the state of a run to its summary.
-
 use bitvec::vec::BitVec;
 
 use crate::coverage::rtl::RtlItem;
@@ -13,7 +11,6 @@ use crate::run::totals::PartTotals;
 use crate::run::worker::Context;
 use atoms_coverage::Model;
 
-/// Summary of a run.
 pub fn summarize(
     context: &Context,
     header: &RunHeader,
@@ -54,7 +51,7 @@ pub fn summarize(
     }
 }
 
-/// Buckets, those with most tests first. Failures whose smallest cases fail alike are one.
+/// Merges the buckets whose minimized cases have equal signatures. Sorts by number of tests, largest first.
 fn buckets(state: &RegressionState) -> Vec<Bucket> {
     let mut raws: Vec<_> = state.buckets.iter().collect();
     raws.sort_by_key(|(_, raw)| raw.first);
@@ -71,7 +68,6 @@ fn buckets(state: &RegressionState) -> Vec<Bucket> {
     found
 }
 
-/// Coverage of bins, of those that are `reachable`.
 pub(crate) fn coverage(
     model: &Model,
     reachable: &BitVec,
@@ -111,7 +107,6 @@ pub(crate) fn coverage(
     all
 }
 
-/// Coverage of the RTL's source, with what is waived of it.
 pub(crate) fn rtl_coverage(state: &RegressionState, waivers: &Waivers) -> RtlCoverageSummary {
     let mut all = state.rtl.summary();
     for item in state.rtl.uncovered() {
@@ -128,7 +123,6 @@ pub(crate) fn rtl_coverage(state: &RegressionState, waivers: &Waivers) -> RtlCov
     all
 }
 
-/// Adds a place to those with the same reason.
 fn waive(list: &mut Vec<WaivedPlaces>, reason: &str, at: u32) {
     match list.iter_mut().find(|waiver| waiver.reason == reason) {
         Some(waiver) => waiver.places.push(at),

@@ -1,8 +1,8 @@
-//! What a regression came to: all that reports are made of.
+//! Summary of a regression, the source of all reports.
 //!
-//! [`Summary`] is the same for the same plan, seed and RTL on any machine, any number of workers, and
-//! any executor; what depends on the machine is in [`Timing`]. `summary.json` is a [`Summary`], with
-//! the schema in `docs/schema/cover.json`.
+//! [`Summary`] depends only on plan, seed and RTL, not on machine, number of workers or executor. Figures
+//! that depend on the machine are in [`Timing`]. `summary.json` is a [`Summary`] with the schema
+//! `docs/schema/cover.json`.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,64 +12,62 @@ use crate::run::totals::{Cell, PartTotals, Totals};
 pub use crate::triage::bucket::Bucket;
 use crate::triage::signature::{FailureKind, Signature};
 
-/// Version of the format of `summary.json`; raised when a field changes its meaning or goes away.
+/// Version of the format of `summary.json`; raise it when a field changes its meaning or is removed.
 pub const FORMAT: u32 = 2;
 
-/// What a regression came to.
+/// Summary of a regression.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Summary {
-    /// [`FORMAT`].
+    /// Version of the format of this file.
     pub format: u32,
-    /// Version of ATOMS that ran it.
+    /// Version of ATOMS that ran the tests.
     pub version: String,
     /// Name of the plan.
     pub plan: String,
-    /// Profile of the plan that was run.
+    /// Name of the profile.
     pub profile: String,
     /// Seed of the plan.
     pub seed: u64,
-    /// Hash of the RTL's sources.
+    /// Hash of the RTL sources.
     pub rtl: String,
-    /// Whether every test of the plan was run.
+    /// True if all tests of the plan, or as many as the budget allows, have run.
     pub complete: bool,
-    /// All tests.
+    /// Totals of all tests.
     pub totals: Totals,
-    /// The same by entry of the plan, in its order.
+    /// Totals of each plan entry, in plan order.
     pub entries: Vec<PartTotals>,
-    /// The same by configuration, in the order of `rtl/configs.toml`.
+    /// Totals of each configuration, in the order of `rtl/configs.toml`.
     pub configs: Vec<PartTotals>,
-    /// The same by entry and configuration, where there are tests; in the order of entries, then of
-    /// configurations.
+    /// Totals of each entry in each configuration that has tests, sorted by entry, then configuration.
     pub cells: Vec<Cell>,
-    /// What failed, the buckets with most tests first.
+    /// Failure buckets, largest number of tests first.
     pub buckets: Vec<Bucket>,
-    /// What the configurations say about the causes of the failures, where there are several.
+    /// Likely causes of failures, from a comparison of configurations; empty with fewer than two
+    /// configurations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
-    /// Functional coverage.
+    /// Coverage of the functional coverage groups.
     pub coverage: FunctionalCoverage,
-    /// Coverage of the RTL's source, if it was asked for.
+    /// Coverage of the RTL sources; absent if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtl_coverage: Option<RtlCoverageSummary>,
-    /// Runs in the corpus, after it was minimised.
+    /// Number of runs in the corpus, after minimizing the corpus.
     pub corpus: u64,
 }
 
-/// What a regression comes to in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every test of the plan was run and passed, and coverage suffices.
+    /// The run is complete, no test failed, and the coverage gate, if any, passed.
     Passed,
-    /// Every test of the plan was run and passed, but the gate does not let it through.
+    /// The run is complete and no test failed, but the coverage gate failed.
     Uncovered,
-    /// What was run has passed, but not every test of the plan was run, or there was none.
+    /// No test failed, but the run is not complete or no test ran.
     Incomplete,
-    /// A test did not pass.
     Failed,
 }
 
 impl Verdict {
-    /// `PASSED`, `COVERAGE INSUFFICIENT`, `INCOMPLETE`, `FAILED`.
+    /// Returns the name in reports: `PASSED`, `COVERAGE INSUFFICIENT`, `INCOMPLETE` or `FAILED`.
     pub const fn name(self) -> &'static str {
         match self {
             Verdict::Passed => "PASSED",
@@ -81,8 +79,8 @@ impl Verdict {
 }
 
 impl Summary {
-    /// What it comes to. What weighs more hides what weighs less: a test that failed, then tests that
-    /// were not run, then the gate.
+    /// Returns the most severe verdict. A failed test is more severe than tests that did not run, and those
+    /// are more severe than a failed gate.
     pub fn verdict(&self) -> Verdict {
         if self.totals.not_passed() > 0 {
             Verdict::Failed
@@ -95,47 +93,48 @@ impl Summary {
         }
     }
 
-    /// The bucket of a test, by the key that its result has.
+    /// Returns the bucket of a failed test, by the raw signature in its result.
     pub fn bucket(&self, key: &Signature) -> Option<&Bucket> {
         self.buckets.iter().find(|bucket| bucket.key == *key || bucket.found_as.contains(key))
     }
 }
 
-/// Buckets of one kind that likely have one cause: those of some were seen in configurations of the first only.
+/// Buckets of one kind that likely have one cause. All of them fail only in configurations in which the first
+/// one fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Cause {
-    /// Kind of failure.
+    /// Kind of failure of all these buckets.
     pub kind: FailureKind,
-    /// Keys of the buckets, the one seen in most configurations first.
+    /// Signatures of the buckets; the bucket that fails in most configurations comes first.
     pub buckets: Vec<Signature>,
-    /// Configurations in which the first was seen.
+    /// Configurations in which the first bucket fails.
     pub failing: Vec<String>,
-    /// Configurations that ran its entries and passed.
+    /// Configurations that ran the plan entries of the first bucket without failures.
     pub passing: Vec<String>,
-    /// Parameters that tell the ones from the others best; none if no single one does.
+    /// Parameters that best separate failing from passing configurations; empty if no parameter does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub separations: Vec<Separation>,
 }
 
-/// How one parameter tells configurations that fail from those that pass.
+/// Condition on one parameter that separates failing from passing configurations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Separation {
     /// Name of the parameter, as in `rtl/configs.toml`.
     pub parameter: String,
-    /// What holds in all configurations that fail: `= true`, `>= 4`.
+    /// Condition that holds in all failing configurations: `= true`, `>= 4`.
     pub fails_where: String,
-    /// Configurations that fail.
+    /// Number of failing configurations.
     pub fails: u64,
-    /// Configurations in which it holds, those that pass included.
+    /// Number of configurations in which the condition holds, passing ones included.
     pub of: u64,
-    /// Values of the parameter where it does not hold, all of which pass.
+    /// Values of the parameter for which the condition does not hold; all configurations with these values
+    /// pass.
     pub passes_where: String,
-    /// Configurations in which it does not hold.
+    /// Number of configurations in which the condition does not hold.
     pub passes: u64,
 }
 
 impl Cause {
-    /// Which configurations fail, in a sentence without its end.
     pub fn text(&self) -> String {
         let (failing, passing) = (self.failing.len(), self.passing.len());
         if passing == 0 {
@@ -157,29 +156,23 @@ impl Cause {
     }
 }
 
-/// An earlier run of the same plan, a line of `history.jsonl`.
+/// Figures of one run for the trend: a line of `history.jsonl`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrendPoint {
-    /// When it began, in seconds since 1970.
+    /// Start of the run, in seconds since 1970.
     pub started: u64,
-    /// Plan and profile.
+    /// Name of the plan and of the profile, separated by a space.
     pub plan: String,
-    /// Hash of the RTL's sources.
     pub rtl: String,
-    /// Seed of the plan.
     pub seed: u64,
-    /// Its tests.
     pub totals: Totals,
-    /// Buckets of failures.
     pub buckets: u64,
-    /// Bins hit, and bins.
+    /// Number of bins hit, and number of all bins.
     pub coverage: (u64, u64),
-    /// Seconds of wall time.
     pub wall_s: f64,
 }
 
 impl TrendPoint {
-    /// This run, as later ones will see it.
     pub fn of(summary: &Summary, timing: &Timing) -> TrendPoint {
         TrendPoint {
             started: timing.started,

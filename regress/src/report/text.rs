@@ -1,4 +1,4 @@
-//! The summary for a terminal, 80 columns wide: what failed first, the rest as short as it can be.
+//! Text report for a terminal of 80 columns, failures first.
 
 use std::fmt::Write as _;
 
@@ -10,25 +10,24 @@ use crate::run::result::Status;
 use crate::run::timing::Timing;
 use crate::run::totals::{PartTotals, Totals};
 
-/// Columns. Only lines to be copied are longer: those that reproduce, and paths.
+/// Width in columns. Only paths and commands to copy may be longer.
 const WIDTH: usize = 80;
-/// Buckets shown in full; of the others there is a line.
+/// Maximum number of buckets shown in full; each other bucket gets one line.
 const BUCKETS: usize = 5;
-/// Lines shown of a failure's text.
+/// Maximum number of lines of a failure message.
 const TEXT_LINES: usize = 8;
-/// Names shown of a list.
+/// Maximum number of names in a list.
 const NAMES: usize = 10;
-/// Coverage groups shown that miss something.
+/// Maximum number of incomplete coverage groups.
 const GROUPS: usize = 12;
-/// Files of the RTL shown that miss something.
+/// Maximum number of incomplete RTL files.
 const FILES: usize = 4;
 
-/// All of it: [`deterministic`], [`times`], and where the page lies.
 pub fn report(summary: &Summary, timing: &Timing, page: &str) -> String {
     format!("{}\n{}\npage  {}\n", deterministic(summary), times(timing), plain(page))
 }
 
-/// What is the same on any machine: failures, tests, coverage.
+/// Formats failures, tests and coverage, which are equal on all machines.
 pub fn deterministic(summary: &Summary) -> String {
     let mut text = String::new();
     let out = &mut text;
@@ -77,7 +76,7 @@ pub fn deterministic(summary: &Summary) -> String {
     text
 }
 
-/// What depends on the machine: wall time, workers, the slowest tests.
+/// Formats wall time, workers and slowest tests, which depend on the machine.
 pub fn times(timing: &Timing) -> String {
     let mut text = String::new();
     let out = &mut text;
@@ -106,20 +105,19 @@ pub fn times(timing: &Timing) -> String {
     text
 }
 
-/// Share of the workers' time that was spent in tests, in percent.
+/// Returns the percentage of the workers' time that was spent in tests.
 pub(super) fn busy_share(timing: &Timing) -> Option<f64> {
     let share = 100.0 * timing.busy_s / (timing.wall_s * f64::from(timing.jobs));
     share.is_finite().then_some(share)
 }
 
-/// The verdict and its reason, in a sentence.
 pub(super) fn headline(summary: &Summary) -> String {
     let totals = &summary.totals;
     let (tests, gate) = (totals.ran(), summary.coverage.gate.as_ref());
     let verdict = summary.verdict();
     let mut reasons = Vec::new();
     if verdict == Verdict::Failed {
-        // Of several runs together there are none.
+        // Merged runs have no buckets.
         let buckets = match summary.buckets.len() as u64 {
             0 => String::new(),
             some => counted(some, "bucket") + ", ",
@@ -143,7 +141,7 @@ pub(super) fn headline(summary: &Summary) -> String {
     format!("{}  {}", verdict.name(), reasons.join("; "))
 }
 
-/// Indices of the buckets, those with the same suspect line together, in the order of the first of each.
+/// Returns bucket indices, grouped by equal suspect line, in the order of the first bucket of each group.
 pub(super) fn by_suspect(buckets: &[Bucket]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (at, bucket) in buckets.iter().enumerate() {
@@ -159,7 +157,6 @@ pub(super) fn by_suspect(buckets: &[Bucket]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// A bucket with all that is known about it.
 fn full(out: &mut String, number: usize, bucket: &Bucket) {
     row(out, 0, &format!("{number:>3}  {}", plain(&bucket.key.to_string())), &counted(bucket.tests, "test"));
     let text = plain(&bucket.text);
@@ -188,10 +185,9 @@ fn full(out: &mut String, number: usize, bucket: &Bucket) {
     }
 }
 
-/// Causes that are shown.
+/// Maximum number of causes shown.
 const CAUSES: usize = 5;
 
-/// What configurations say about the causes.
 fn causes(out: &mut String, summary: &Summary) {
     if !summary.causes.is_empty() {
         out.push('\n');
@@ -204,7 +200,7 @@ fn causes(out: &mut String, summary: &Summary) {
     }
 }
 
-/// Which buckets have a cause, by their numbers, and what tells its configurations from the others.
+/// Formats a cause: numbers of the buckets, and the separating parameters.
 pub(super) fn said(summary: &Summary, cause: &Cause) -> String {
     let number = |bucket: &Bucket| cause.buckets.contains(&bucket.key);
     let numbers = summary.buckets.iter().enumerate().filter(|(_, bucket)| number(bucket));
@@ -213,7 +209,6 @@ pub(super) fn said(summary: &Summary, cause: &Cause) -> String {
     format!("{} ({buckets} {}) {}", cause.kind, some(&numbers), cause.text())
 }
 
-/// Tests by entry and by configuration, with a column for each way that some test ended.
 fn table(out: &mut String, summary: &Summary) {
     let ways: Vec<_> =
         Status::ALL.into_iter().skip(1).filter(|status| summary.totals.of(*status) > 0).collect();
@@ -250,7 +245,6 @@ fn table(out: &mut String, summary: &Summary) {
     line(out, 2, &did);
 }
 
-/// Functional coverage, the groups that miss most of their bins first.
 fn coverage(out: &mut String, coverage: &FunctionalCoverage) {
     let FunctionalCoverage { bins, hit, waived, groups, .. } = coverage;
     let missing = bins.saturating_sub(*hit).saturating_sub(*waived);
@@ -269,7 +263,6 @@ fn coverage(out: &mut String, coverage: &FunctionalCoverage) {
     }
 }
 
-/// What misses something, as a line.
 fn gap(out: &mut String, name: &str, hit: u64, all: u64, missing: u64) {
     let (share, hit, all) = (percent(hit, all), count(hit), count(all));
     row(out, 12, &plain(name), &format!("{share:>8}  {hit:>7} of {all:>7}{:>9} missing", count(missing)));
@@ -307,7 +300,6 @@ fn gate(out: &mut String, gate: &Gate) {
     }
 }
 
-/// The first names of a list, a line each.
 fn list(out: &mut String, names: &[String]) {
     for name in names.iter().take(NAMES) {
         line(out, 12, &plain(name));
@@ -317,12 +309,12 @@ fn list(out: &mut String, names: &[String]) {
     }
 }
 
-/// The worst share first, then the order that it had.
+/// Sorts by share, lowest first; ties keep their order.
 pub(super) fn worst_first<T>(items: &[T], share: impl Fn(&T) -> (u64, u64)) -> Vec<&T> {
     let mut order: Vec<_> = items.iter().collect();
     order.sort_by(|a, b| {
         let ((a_hit, a_all), (b_hit, b_all)) = (share(a), share(b));
-        // Nothing of nothing is everything.
+        // An empty whole counts as 100 %.
         let [a_hit, a_all, b_hit, b_all] = [a_hit, a_all, b_hit, b_all].map(u128::from);
         match (a_all, b_all) {
             (0, _) | (_, 0) => b_all.cmp(&a_all),
@@ -332,7 +324,7 @@ pub(super) fn worst_first<T>(items: &[T], share: impl Fn(&T) -> (u64, u64)) -> V
     order
 }
 
-/// `a, b, c and 4 more`.
+/// Formats a list as `a, b, c and 4 more`.
 pub(super) fn some(names: &[String]) -> String {
     const SHOWN: usize = 6;
     let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
@@ -342,12 +334,11 @@ pub(super) fn some(names: &[String]) -> String {
     }
 }
 
-/// A paragraph, indented and wrapped.
 fn line(out: &mut String, indent: usize, text: &str) {
     let text = plain(text);
     let own = text.len() - text.trim_start_matches(' ').len();
     let first = " ".repeat(indent + own.min(WIDTH / 2));
-    // What is wrapped goes on below the text, not below its label.
+    // Align continuation lines with the text after the label.
     let label = if indent == 0 && text.len() > 12 && text.get(10..12) == Some("  ") { 12 } else { 2 };
     let rest = format!("{first}{}", " ".repeat(label));
     let options = textwrap::Options::new(WIDTH).initial_indent(&first).subsequent_indent(&rest);
@@ -357,7 +348,6 @@ fn line(out: &mut String, indent: usize, text: &str) {
     }
 }
 
-/// A line with something at its right end, whose left is cut if it is too long.
 fn row(out: &mut String, indent: usize, left: &str, right: &str) {
     let room = (WIDTH - indent).saturating_sub(textwrap::core::display_width(right) + 2);
     let left = clip(left, room);
@@ -367,7 +357,6 @@ fn row(out: &mut String, indent: usize, left: &str, right: &str) {
     out.push('\n');
 }
 
-/// The text, or its beginning with an ellipsis.
 fn clip(text: &str, width: usize) -> String {
     if textwrap::core::display_width(text) <= width {
         return text.into();

@@ -1,10 +1,10 @@
-//! Which tests are at work, on disk: what to suspect when the process dies or hangs.
+//! Journals on disk: each worker writes down the test that it runs, so that a crash or hang has suspects.
 //!
-//! The RTL is C++ in the process of the workers. An assertion of it is an error like any other, but an
-//! abort or an `exit` ends the process, and an endless loop never gives its worker back. The process that
-//! started it therefore reads what its workers are at: it runs the tests that were at work when the
-//! process died alone, one process each, and kills the process when a test shows no progress. Tests that
-//! die again or hang are written down, and the run goes on behind them.
+//! The RTL is C++ code in the process of the workers. A failed RTL assertion is an ordinary error. An `abort`
+//! or `exit` in the RTL ends the process, and an endless loop blocks its worker indefinitely. Therefore the
+//! supervisor reads the journals. When the process dies, the supervisor runs the suspected tests again, each
+//! in its own process. When a test shows no progress, the supervisor kills the process. The supervisor
+//! records tests that die again or hang, and resumes the run without them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,22 +26,22 @@ use crate::triage::test_failure::TestFailure;
 const RUNNING: &str = "running";
 const CRASHED: &str = "crashed";
 
-/// What one worker is at: a file of one line, `BEATS WHAT INDEX SECONDS EPISODE`. It goes away with this
-/// value, so what is left when the process has ended was at work.
+/// Journal of one worker: a file of one line, `BEATS WHAT INDEX SECONDS EPISODE`. Drop deletes the file, so a
+/// file that is left after the process has ended names a suspect.
 #[derive(Debug)]
 pub struct WorkerJournal {
     path: PathBuf,
     heart: Heart,
 }
 
-/// Counts signs of life in the file of a [`WorkerJournal`].
+/// Heartbeat of a worker: a counter at the start of its [`WorkerJournal`] file.
 #[derive(Clone, Debug)]
 struct Heart {
     file: Arc<File>,
     beats: Arc<AtomicU64>,
 }
 
-/// Digits of the count of beats.
+/// Hexadecimal digits of the heartbeat counter in the file.
 const BEAT_DIGITS: usize = 16;
 
 impl Heart {
@@ -54,14 +54,14 @@ impl Heart {
     }
 }
 
-/// Says every `CYCLES_PER_BEAT` cycles of a session that the RTL goes on.
+/// Listener that writes a heartbeat every `CYCLES_PER_BEAT` cycles of a session.
 #[derive(Debug)]
 pub struct Pulse {
     heart: Heart,
     cycles: u32,
 }
 
-/// Cycles between beats: some milliseconds in a small configuration, a second in the slowest.
+/// Clock cycles between heartbeats: a few milliseconds in a small configuration, a second in the slowest.
 const CYCLES_PER_BEAT: u32 = 1 << 10;
 
 impl Listener for Pulse {
@@ -74,66 +74,60 @@ impl Listener for Pulse {
     }
 }
 
-/// What a worker is at.
+/// Task of a worker that may have crashed or hung.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Suspect {
-    /// A test.
     Test(u64),
-    /// The bundle of a test that had failed.
+    /// Triage of the failure of the test with this index.
     Bundle(u64),
 }
 
-/// What a worker is at, as its file says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AtWork {
-    /// What.
     pub what: Suspect,
-    /// Time without a sign of life after which it hangs.
+    /// Time without a heartbeat after which the task counts as hung.
     pub patience: Duration,
-    /// The random run, if it is one.
+    /// Random run in progress, if any.
     pub episode: Option<Episode>,
 }
 
-/// A test whose process died.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Crash {
-    /// How.
     pub death: Death,
-    /// It did so beside other tests; alone it comes to its end.
+    /// True if the process died only with other tests running beside this one; alone, the test ran to its
+    /// end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub beside_others: bool,
-    /// The random run that was at work, if it was one.
+    /// Random run that was in progress, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episode: Option<Episode>,
-    /// It died of looking closer at the failure; the test itself came to an end.
+    /// True if the process died during triage of the failure, after the test itself had ended.
     pub bundle: bool,
 }
 
 impl Crash {
-    /// Why the test did not pass.
     pub fn failure(&self) -> TestFailure {
         TestFailure::Died { death: self.death, beside_others: self.beside_others }
     }
 }
 
-/// Time without a sign of life that a test is given at most, whatever its limit: the step from one cycle to
-/// the next takes far below a second.
+/// Upper bound of the time without a heartbeat for any test. The RTL simulates one cycle in far less than a
+/// second.
 const MOST_PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a test is given beyond its own limit, which it keeps itself while its RTL goes on.
+/// Time allowed beyond the limit of a test. The worker enforces that limit itself while the RTL makes
+/// progress.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Time that a bundle is given: it builds RTL, and makes a case small without signs of life.
+/// Time allowed for triage, which builds RTL and minimizes a case without writing heartbeats.
 const BUNDLE_PATIENCE: Duration = Duration::from_secs(600);
 
-/// Time without a sign of life after which a test with this limit hangs.
+/// Returns the time without a heartbeat after which a test with this limit counts as hung.
 pub fn patience(limit: Duration) -> Duration {
     limit.min(MOST_PATIENCE) + GRACE
 }
 
 impl WorkerJournal {
-    /// The journal of `worker` of this process.
-    ///
     /// # Errors
     /// [`StoreError::Io`].
     pub fn open(dir: &Path, worker: usize) -> Result<Self, StoreError> {
@@ -144,35 +138,31 @@ impl WorkerJournal {
         Ok(WorkerJournal { path, heart: Heart { file, beats: Arc::default() } })
     }
 
-    /// Says that the worker is at a test with this limit, and in which random run of it. A journal that cannot
-    /// be written to only makes a crash harder to pin down, so that is no reason to stop.
+    /// Records the test in progress, its limit and its random run. Ignores write errors, since a missing
+    /// entry only makes a crash harder to locate.
     pub fn test(&self, index: u64, limit: Duration, episode: Option<&Episode>) {
         let episode = episode.and_then(|episode| serde_json::to_string(episode).ok()).unwrap_or_default();
         self.put(&format!("test {index} {} {episode}", patience(limit).as_secs_f64()));
     }
 
-    /// Says that the worker is at the bundle of a test.
     pub fn bundle(&self, index: u64) {
         self.put(&format!("bundle {index} {} ", BUNDLE_PATIENCE.as_secs()));
     }
 
-    /// Says that the worker is at nothing.
     pub fn idle(&self) {
         self.put("idle");
     }
 
     fn put(&self, text: &str) {
-        // One write; what a longer entry left behind is on the next line.
+        // A single write replaces the first line. The rest of a longer old entry stays on the second line.
         let text = format!("{} {text}\n", self.heart.text());
         let _ = self.heart.file.write_all_at(text.as_bytes(), 0);
     }
 
-    /// What shows signs of life while a session goes on.
     pub fn pulse(&self) -> Pulse {
         Pulse { heart: self.heart.clone(), cycles: 0 }
     }
 
-    /// Its file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -184,8 +174,8 @@ impl Drop for WorkerJournal {
     }
 }
 
-/// What the workers of a process are at, or were at when it died: the first line of the file of each, which
-/// changes with every sign of life, and what it says.
+/// Returns the journals of a process, also after the process has died. The text of each entry is the first
+/// line of the file, which changes with every heartbeat.
 ///
 /// # Errors
 /// [`StoreError::Io`].
@@ -203,7 +193,7 @@ pub fn at_work(dir: &Path, process: u32) -> Result<Vec<(String, AtWork)>, StoreE
         if !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&own)) {
             continue;
         }
-        // A file that goes away while it is looked for has nothing at work.
+        // A worker that ended after the folder was listed has deleted its file and has no task.
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let line = text.lines().next().unwrap_or_default();
         if let Some(at_work) = AtWork::parse(line) {
@@ -228,7 +218,7 @@ impl AtWork {
     }
 }
 
-/// Clears all journals.
+/// Deletes the journals of all processes.
 ///
 /// # Errors
 /// [`StoreError::Io`].
@@ -240,8 +230,6 @@ pub fn clear(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Writes down that a test's process died.
-///
 /// # Errors
 /// [`StoreError::Io`].
 pub fn write_crash(dir: &Path, index: u64, crash: &Crash) -> Result<(), StoreError> {
@@ -250,8 +238,6 @@ pub fn write_crash(dir: &Path, index: u64, crash: &Crash) -> Result<(), StoreErr
     replace(&folder.join(format!("{index}.json")), crash)
 }
 
-/// Tests whose process died, by index.
-///
 /// # Errors
 /// [`StoreError`].
 pub fn crashes(dir: &Path) -> Result<BTreeMap<u64, Crash>, StoreError> {

@@ -1,5 +1,5 @@
-//! A regression as it runs: the [`session`] of one process, its [`scheduler`], the [`worker`]s with their
-//! [`journal`], the [`supervisor`] that starts the process again when it dies, and the output folder ([`store`]).
+//! Running a regression. One process has a [`session`], a [`scheduler`], and [`worker`]s with their
+//! [`journal`]. The [`supervisor`] restarts the process when it dies. The output folder is in [`store`].
 
 pub mod journal;
 pub mod origin;

@@ -1,4 +1,4 @@
-//! What results depend on, beside the plan.
+//! Identity of a run: program, RTL and input files.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,32 +10,30 @@ use sha2::{Digest, Sha256};
 
 use crate::checksum::hex;
 
-/// What the result of a test depends on, beside the plan: the same on every machine that takes part.
+/// Everything except the plan that determines test results; must be equal on all machines of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
-    /// Version of ATOMS.
     pub version: String,
-    /// Hash of the program, since one version can be built from different sources.
+    /// SHA-256 of the program file, since one version can be built from different sources.
     pub build: String,
-    /// Hash of the RTL's sources.
     pub rtl: String,
-    /// Hashes of the files that the plan names, by their path: cases, kernels, the corpus.
+    /// Hashes of the files that the plan names (cases, kernels, corpus), by path relative to the plan.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub inputs: BTreeMap<String, String>,
 }
 
 impl Origin {
-    /// What runs here: this program, with these sources of RTL and the files of these names and paths.
+    /// Returns the origin of this process with the given RTL hash and input files (name and path).
     ///
     /// # Errors
-    /// With the file that cannot be read.
+    /// The error names the file that cannot be read.
     pub fn of_process(
         version: &str,
         rtl: &str,
         inputs: impl IntoIterator<Item = (String, PathBuf)>,
     ) -> io::Result<Origin> {
-        // The file that runs, also when another has taken its name since.
+        // `/proc/self/exe` is the running program even if its file was replaced since the start.
         let itself = Path::new("/proc/self/exe");
         let build =
             if itself.exists() { hash_of_file(itself)? } else { hash_of_file(&std::env::current_exe()?)? };
@@ -44,8 +42,8 @@ impl Origin {
         Ok(Origin { version: version.to_string(), build, rtl: rtl.to_string(), inputs })
     }
 
-    /// What `other` has differently, a line each, with both values; `self` is called `ours`, `other`
-    /// `theirs`.
+    /// Lists the differences between two origins, one line each with both values, which the labels `ours`
+    /// (`self`) and `theirs` (`other`) precede.
     pub fn differences(&self, other: &Origin, ours: &str, theirs: &str) -> Vec<String> {
         let named = [
             ("version of ATOMS", &self.version, &other.version),
@@ -71,14 +69,13 @@ impl Origin {
     }
 }
 
-/// SHA-256 of a file's content.
 fn hash_of_file(path: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
     io::copy(&mut fs::File::open(path)?, &mut hash)?;
     Ok(hex(hash.finalize()))
 }
 
-/// As much of a hash as people compare.
+/// Shortens a hash to 12 digits for display; returns other text unchanged.
 fn short(hash: &str) -> &str {
     let is_hash = hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit());
     if is_hash { hash.get(..12).unwrap_or(hash) } else { hash }

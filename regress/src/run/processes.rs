@@ -1,34 +1,32 @@
-//! Ends processes together with what they have started.
-
 use std::fs;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Kills a process and all that it has started: compilers go with the process that waits for them.
+/// Kills a process and its descendants, such as compilers that it waits for.
 pub fn kill_tree(process: u32) {
     let started = descendants(process);
-    // First, so that it starts nothing more.
+    // Kill the parent first, so that it starts no further process.
     kill(process);
     started.into_iter().for_each(kill);
 }
 
-/// Ends this process at once with all that it has started. For a process whose threads may hang.
+/// Kills this process and its descendants at once, even if its threads hang.
 pub fn end_now() -> ! {
     let own = std::process::id();
     descendants(own).into_iter().for_each(kill);
     kill(own);
-    // The signal is delivered before this, or there is no such signal.
+    // Reached only if the signal could not be sent.
     std::process::abort()
 }
 
 fn kill(process: u32) {
     if let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) {
-        // A process that has ended meanwhile needs none.
+        // Ignore the error: the process may have ended already.
         let _ = kill_process(pid, Signal::KILL);
     }
 }
 
-/// The processes that a process has started and those that they have, as far as the system tells.
+/// Lists the descendants of a process as far as `/proc` shows them.
 pub fn descendants(process: u32) -> Vec<u32> {
     let mut found = vec![process];
     let mut at = 0;
@@ -45,10 +43,10 @@ pub fn descendants(process: u32) -> Vec<u32> {
     found
 }
 
-/// Whether a process is stopped, by a terminal or by a debugger.
+/// Returns true if a terminal or a debugger has stopped the process.
 pub fn is_stopped(process: u32) -> bool {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name before it may have anything in it.
+    // Search from the right, since the program name in parentheses may itself contain `)`.
     let state = text.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
     matches!(state, Some("T" | "t"))
 }

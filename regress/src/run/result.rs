@@ -1,5 +1,3 @@
-//! What one test came to.
-
 use atoms_cosim::session::Tally;
 use serde::{Deserialize, Serialize};
 
@@ -7,25 +5,24 @@ pub use crate::triage::bucket::Status;
 use crate::triage::signature::Signature;
 use atoms_coverage::episode::Episode;
 
-/// How much a test did.
+/// Amount of work of a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Work {
-    /// Runs from reset.
+    /// Number of runs from reset.
     pub episodes: u64,
-    /// Runs that counted what they hit of the bins.
+    /// Number of runs that counted bins.
     pub counted: u64,
-    /// Clock cycles.
+    /// Number of clock cycles.
     pub cycles: u64,
-    /// Warp requests answered.
+    /// Number of warp requests answered.
     pub requests: u64,
-    /// Cluster requests answered.
+    /// Number of cluster requests answered.
     pub cluster_requests: u64,
-    /// Answers that the oracle judged.
+    /// Number of answers that the oracle checked.
     pub judged: u64,
 }
 
 impl Work {
-    /// Adds one run from reset, which counted bins or did not.
     pub fn add_run(&mut self, tally: &Tally, counted: bool) {
         *self += Work {
             episodes: 1,
@@ -49,39 +46,32 @@ impl std::ops::AddAssign for Work {
     }
 }
 
-/// What failed in a test: enough to put it into a bucket and to say what it was in a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailureRecord {
-    /// Bucket, by its key as it was before shrinking.
+    /// Raw signature, taken before the case is minimized.
     pub bucket: Signature,
-    /// Cycle in which it showed, counted from the reset of its run.
+    /// Clock cycle of the failure, counted from the reset of its run.
     pub cycle: u64,
-    /// What was found, in the words of the failure; several lines.
     pub text: String,
-    /// The run that failed; none for directed tests and kernels, which their name says.
+    /// Random run that failed; `None` for directed cases and kernels, which the test name identifies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episode: Option<Episode>,
 }
 
-/// What one test came to: a line of `results.jsonl`. The same for the same plan, seed and RTL on any
-/// machine and any number of workers; what time it took is therefore not in it.
+/// Result of one test: a line of `results.jsonl`. Depends only on plan, seed and RTL, not on the machine or
+/// the number of workers. It therefore contains no wall time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TestResult {
-    /// Number of the test in its plan, from 0.
+    /// Index of the test in the plan, from 0.
     pub index: u64,
     /// `ENTRY/CONFIG/SERIES` for random tests, `ENTRY/CONFIG/FILE` for the others.
     pub name: String,
-    /// Entry of the plan.
     pub entry: String,
-    /// Configuration.
     pub config: String,
-    /// How it ended.
     pub status: Status,
-    /// What it did until then.
     pub work: Work,
-    /// Bins that no test before it in the plan had hit.
+    /// Number of bins that this test was the first in plan order to hit.
     pub new_bins: u32,
-    /// What failed, unless it passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureRecord>,
 }

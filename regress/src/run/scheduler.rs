@@ -1,8 +1,8 @@
-//! Workers, and the collector that takes their results in the order of the plan.
+//! Worker threads, and the collector that takes their results in plan order.
 //!
-//! Tests go to the workers over one channel and results come back over another. The collector hands
-//! out test `n + window` only when the result of test `n` has been taken: what waits out of order is
-//! bounded, and what has been taken is at any moment the beginning of the plan.
+//! Tests go to the workers over one channel and results come back over another. The scheduler starts test
+//! `n + window` only after the collector has taken the result of test `n`. This bounds the number of results
+//! that wait for an earlier one. The results taken are always a prefix of the plan.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -17,68 +17,60 @@ use crate::plan::Test;
 use crate::run::worker::TestOutcome;
 use crate::triage::test_failure::{FailedRun, TestFailure};
 
-/// What runs tests; one for each thread.
 pub trait Worker {
-    /// What a failure is made into.
     type Bundle: Send;
 
-    /// Runs a test.
     fn test(&mut self, test: &Test) -> TestOutcome;
 
-    /// Triages a failure.
     fn bundle(&mut self, test: &Test, failed: &FailedRun) -> Self::Bundle;
 }
 
-/// What the collector does with results.
+/// Consumer of results in plan order.
 pub trait Collect {
-    /// What a failure is made into.
     type Bundle: Send;
-    /// Why it cannot go on.
     type Error;
 
-    /// Test `index`; `None` behind the last.
+    /// Returns test `index`; `None` after the last test.
     fn test(&mut self, index: u64) -> Option<Test>;
 
-    /// The outcome of a test that was run before, if it was: it is not run again.
+    /// Returns the outcome of a test that must not run again, because it crashed before.
     fn known(&mut self, test: &Test) -> Option<TestOutcome>;
 
-    /// Takes the next result. Gives a failed run back that is to be triaged.
+    /// Takes the next result. Returns the failed run if it needs triage.
     ///
     /// # Errors
-    /// The run ends with it; what was taken before stays.
+    /// An error ends the run; results taken before it stay.
     fn take(&mut self, test: &Test, outcome: TestOutcome) -> Result<Option<Box<FailedRun>>, Self::Error>;
 
-    /// Takes what a failure was made into, or the words of the panic that came of it.
+    /// Takes the result of triage, or the message of a panic during triage.
     ///
     /// # Errors
     /// As [`Collect::take`].
     fn bundled(&mut self, test: &Test, bundle: Result<Self::Bundle, String>) -> Result<(), Self::Error>;
 
-    /// Called between results, some times a second at most, with the number of tests at work.
+    /// Runs between results, at most every 200 ms.
     ///
     /// # Errors
     /// As [`Collect::take`].
     fn tick(&mut self) -> Result<(), Self::Error>;
 
-    /// Whether what was taken suffices.
+    /// Returns true if the budget is used up, so that no further result is needed.
     fn enough(&self) -> bool;
 }
 
-/// How a run is ended before its last test.
+/// Number of worker threads, and conditions that stop a run early.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
-    /// Workers.
     pub jobs: usize,
-    /// No test is begun after this.
+    /// Time after which no test starts.
     pub until: Option<Instant>,
-    /// Set to have no further test begun.
+    /// When true, no further test starts.
     pub stop: &'a AtomicBool,
 }
 
-/// Tests ahead of the oldest that has no result, for each worker.
+/// Tests, for each worker, that may start ahead of the oldest test without a result.
 const WINDOW_PER_JOB: u64 = 64;
 
-/// Time between calls of [`Collect::tick`].
 const TICK: Duration = Duration::from_millis(200);
 
 enum Task {
@@ -91,11 +83,11 @@ enum Done<B> {
     Bundle(Box<Test>, Result<B, String>),
 }
 
-/// Runs the tests of `range` on workers that `work` makes, one a thread, and hands their results to
-/// `collect` in order. Tests at work when the run is stopped are finished and taken.
+/// Runs the tests of `range` on one thread per worker and hands the results to `collect` in plan order.
+/// `work` creates each worker. A stopped run still finishes the tests in progress and takes their results.
 ///
 /// # Errors
-/// That of `collect`; workers have come to rest by then.
+/// Returns the error of `collect`, after all workers have ended.
 pub fn run<W, C>(
     range: Range<u64>,
     limits: &Limits,
@@ -107,7 +99,7 @@ where
     C: Collect,
 {
     let jobs = limits.jobs.max(1);
-    // A short queue: what is in it when the run is stopped is still run.
+    // Keep the queue short, since tests in the queue still run after a stop.
     let (tasks, queue) = bounded::<Task>(jobs);
     let (results, arrivals) = unbounded();
     thread::scope(|scope| {
@@ -135,8 +127,8 @@ fn collect_all<C: Collect>(
     let mut early = BTreeMap::new();
     let mut waiting: VecDeque<Task> = VecDeque::new();
     let mut at_work = 0_u64;
-    // One after the other, in the order of the plan: of two failures that turn out to be one, the first
-    // stays.
+    // Triage one failure at a time, in plan order: if minimizing shows that two failures are the same, the
+    // first one stays.
     let mut triage: VecDeque<Task> = VecDeque::new();
     let mut triaging = false;
     let mut ticked = Instant::now();
@@ -164,7 +156,7 @@ fn collect_all<C: Collect>(
         }
         while let Some((test, outcome)) = early.remove(&next_in) {
             next_in += 1;
-            // What comes behind the test that was enough was begun in vain.
+            // Drop results after the test that used up the budget.
             if collect.enough() {
                 continue;
             }
@@ -184,7 +176,7 @@ fn collect_all<C: Collect>(
             collect.tick()?;
             ticked = Instant::now();
         }
-        // With nothing at work, something waits that the next turn hands out.
+        // Without tests in progress, the next iteration hands out a waiting task.
         if at_work == 0 {
             continue;
         }
@@ -204,7 +196,7 @@ fn collect_all<C: Collect>(
     }
 }
 
-/// Gives workers what they have room for. False when there are none any more.
+/// Sends tasks until the queue is full. Returns false if all workers have ended.
 fn hand_out(waiting: &mut VecDeque<Task>, tasks: &Sender<Task>, at_work: &mut u64) -> bool {
     while let Some(task) = waiting.pop_front() {
         match tasks.try_send(task) {
@@ -219,7 +211,6 @@ fn hand_out(waiting: &mut VecDeque<Task>, tasks: &Sender<Task>, at_work: &mut u6
     true
 }
 
-/// One worker's life.
 fn serve<W: Worker>(
     worker: usize,
     work: &(impl Fn(usize) -> W + Sync),
@@ -232,7 +223,7 @@ fn serve<W: Worker>(
             Task::Test(test) => {
                 let began = Instant::now();
                 let outcome = catch_unwind(AssertUnwindSafe(|| own.test(&test))).unwrap_or_else(|panic| {
-                    // Its machines may be in any state.
+                    // Replace the worker, since the panic may have left its machines in any state.
                     own = work(worker);
                     TestOutcome::ended(&test, TestFailure::Panicked(words(&*panic)), began.elapsed())
                 });
@@ -249,7 +240,6 @@ fn serve<W: Worker>(
     }
 }
 
-/// What a panic said.
 fn words(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words").to_string()

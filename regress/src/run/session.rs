@@ -1,4 +1,4 @@
-//! A regression in one process: tests on worker threads, results in an output folder.
+//! Regression in one process: runs tests on worker threads and stores results in an output folder.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,51 +28,42 @@ use crate::triage::bucket::Bucket;
 use crate::triage::bundle::{BundleContext, Original};
 use crate::triage::test_failure::FailedRun;
 
-/// Why a regression cannot be run, or its reports not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The RTL of a configuration.
+    /// Building the RTL of this configuration failed.
     #[error("the RTL of `{0}` cannot be had")]
     Rtl(String, #[source] Box<BuildError>),
-    /// The output folder.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A file that results depend on, or a report.
+    /// A file that results depend on, or a report, cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// What may be missing of coverage.
     #[error("waivers of the profile: {0}")]
     Waivers(#[from] WaiverError),
-    /// Going on with something else than was begun.
+    /// A resumed run differs from the original run in plan, RTL, program or input files.
     #[error("{0}")]
     Changed(String),
-    /// A run whose coverage is to be merged is named twice.
+    /// Coverage of a run was to be merged twice.
     #[error("`{}` is named twice, and would be counted twice", .0.display())]
     Twice(PathBuf),
-    /// The results as XML.
     #[error("junit.xml: {0}")]
     Junit(#[from] quick_junit::SerializeError),
 }
 
-/// Differences that a message names.
+/// Maximum number of differences in an error message.
 const DIFFERENCES: usize = 4;
 
-/// Which regression.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
-    /// The plan's file.
     pub plan: PathBuf,
-    /// What is run of it.
     pub choice: PlanChoice,
-    /// Folder of the RTL.
     pub rtl_dir: PathBuf,
 }
 
 impl RunRequest {
-    /// Its tests, and what the output folder says of it.
+    /// Expands the plan into tests and makes the header of the output folder.
     ///
     /// # Errors
     /// [`SessionError`].
@@ -80,7 +71,7 @@ impl RunRequest {
         let (plan, text) = Plan::read(&self.plan)?;
         let model = Model::standard();
         let tests = Tests::of(&self.plan, &plan, &self.choice, &self.rtl_dir, &model)?;
-        // Before anything runs: they are read again when all has run, which may be hours later.
+        // Check the waivers now: a mistake in them must not show hours later, when all tests have run.
         if let Some(path) = tests.waivers(&self.plan) {
             Waivers::read(&path, &self.rtl_dir, &model)?;
         }
@@ -97,8 +88,7 @@ impl RunRequest {
         Ok((tests, header))
     }
 
-    /// The choice that was made in an output folder; refused when plan, RTL or program are not what they
-    /// were.
+    /// Reads the request stored in an output folder. Fails if plan, RTL, program or input files have changed.
     ///
     /// # Errors
     /// [`SessionError`].
@@ -128,11 +118,10 @@ impl RunRequest {
         Err(SessionError::Changed(format!("cannot go on with `{}`: {changed}; {help}", dir.display())))
     }
 
-    /// What results depend on, beside the plan.
     fn origin(&self, tests: &Tests) -> Result<Origin, SessionError> {
         let rtl = rtl::rtl_hash(&self.rtl_dir)
             .map_err(|source| SessionError::Rtl("*".to_string(), Box::new(source)))?;
-        // As seen from the plan: a run is the same wherever its checkout lies.
+        // Relative to the plan, so that runs in two checkouts compare equal.
         let folder = self.plan.parent().unwrap_or(Path::new(""));
         let name = |path: &PathBuf| path.strip_prefix(folder).unwrap_or(path).display().to_string();
         let inputs = tests.files.iter().map(|path| (name(path), path.clone()));
@@ -140,7 +129,7 @@ impl RunRequest {
     }
 }
 
-/// Builds the RTL that `tests` need, and what else workers share.
+/// Builds the RTL for `tests` and collects the other data that workers share.
 ///
 /// # Errors
 /// [`SessionError::Rtl`].
@@ -171,7 +160,7 @@ pub fn prepare(
     Ok(Context { tests, rtl_dir: rtl_dir.to_path_buf(), rtl, libraries, model, reachable, baseline })
 }
 
-/// Commit of the checkout that `folder` is in, as [`RtlBuild::commit`] has it.
+/// Returns the commit of the checkout that contains `folder`, in the format of [`RtlBuild::commit`].
 fn commit(folder: &Path) -> String {
     let described = Command::new("git")
         .arg("-C")
@@ -182,8 +171,6 @@ fn commit(folder: &Path) -> String {
     described.map_or_else(String::new, |output| String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
-/// Makes the output folder of a run that begins.
-///
 /// # Errors
 /// [`StoreError`].
 pub fn create(
@@ -201,27 +188,24 @@ pub fn create(
     store.checkpoint(&state, &timing, false)
 }
 
-/// How far a run is, to be shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunProgress {
-    /// Tests taken.
+    /// Number of tests with a result.
     pub done: u64,
-    /// Tests in all, where that is known.
+    /// Total number of tests; `None` if only wall time or cycles limit the run.
     pub tests: Option<u64>,
-    /// Those that did not pass.
     pub failures: u64,
-    /// Buckets they are in.
     pub buckets: u64,
-    /// Bins hit, and bins that the plan's configurations can hit.
+    /// Number of bins hit, and of bins that the configurations of the plan can hit.
     pub bins: (u64, u64),
-    /// Wall time since this process began.
+    /// Wall time since the start of this process.
     pub elapsed: Duration,
-    /// Wall time that the budget leaves, where it says.
+    /// Wall time that remains; `None` without a limit.
     pub left: Option<Duration>,
 }
 
-/// Runs the tests of `range`, from `checkpoint` on, into `store`. Gives what they came to; complete unless
-/// it was stopped.
+/// Runs the tests of `range` into `store`, starting after `checkpoint`. Returns the final checkpoint, which
+/// is complete unless the run was stopped.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -239,7 +223,7 @@ pub fn run(
     };
     let began = Instant::now();
     let wall = context.tests.settings.wall.map(|wall| {
-        // What an interrupted run has used is gone.
+        // Subtract the wall time that the interrupted run has used.
         wall.saturating_sub(Duration::from_secs_f64(timing.wall_s))
     });
     let until = wall.and_then(|wall| began.checked_add(wall));
@@ -249,7 +233,7 @@ pub fn run(
     let range = state.next..range.end;
     let timing = Timing { jobs: limits.jobs as u32, ..timing };
     let dir = store.dir().to_path_buf();
-    // A journal that cannot be opened ends the run here, and not on a worker's thread.
+    // Open all journals here, so that an error ends the run before worker threads start.
     let journals =
         (0..limits.jobs).map(|worker| WorkerJournal::open(&dir, worker)).collect::<Result<Vec<_>, _>>()?;
     store.checkpoint(&state, &timing, false)?;
@@ -279,7 +263,7 @@ pub fn run(
     let complete = ended.is_ok() && collect.complete(&range);
     collect.clock();
     let Collector { state, timing, unbundled, .. } = collect;
-    // After an error too, unless bundles are missing: what was taken is whole.
+    // Save the results taken so far even after an error, unless some failures still lack a bundle.
     let saved = if unbundled == 0 { store.checkpoint(&state, &timing, complete) } else { Ok(()) };
     ended?;
     saved?;
@@ -288,13 +272,11 @@ pub fn run(
 }
 
 impl Context {
-    /// The state before test `from`.
     pub fn state(&self, from: u64) -> RegressionState {
         let configs: Vec<_> = self.tests.configs.iter().map(|config| config.name.clone()).collect();
         RegressionState::new(from, self.model.bins(), &self.tests.entries, &configs)
     }
 
-    /// Bins that some configuration of the plan can hit.
     pub fn reachable_by_any(&self) -> BitVec {
         self.reachable.iter().fold(BitVec::repeat(false, self.model.bins()), |any, one| any | one)
     }
@@ -325,7 +307,6 @@ impl Worker for Local<'_> {
     }
 }
 
-/// Time between checkpoints.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(5);
 
 struct Collector<'a> {
@@ -333,7 +314,7 @@ struct Collector<'a> {
     reachable: BitVec,
     store: &'a mut Store,
     state: RegressionState,
-    /// As it was when this process began.
+    /// Timing at the start of this process, non-zero in a resumed run.
     base: Timing,
     timing: Timing,
     crashes: BTreeMap<u64, Crash>,
@@ -342,7 +323,7 @@ struct Collector<'a> {
     saved: Instant,
     progress: &'a mut dyn FnMut(&RunProgress),
     end: u64,
-    /// Failures that are yet to be triaged.
+    /// Number of failures that still need triage.
     unbundled: u64,
 }
 
@@ -351,7 +332,7 @@ impl Collector<'_> {
         self.timing.wall_s = self.base.wall_s + self.began.elapsed().as_secs_f64();
     }
 
-    /// Whether there is nothing left to do of a range.
+    /// Returns true if no test of the range remains within the budget.
     fn complete(&self, range: &Range<u64>) -> bool {
         let wall = self.context.tests.settings.wall.is_some()
             && self.until.is_some_and(|until| Instant::now() >= until);
@@ -436,7 +417,7 @@ impl Collect for Collector<'_> {
 
     fn tick(&mut self) -> Result<(), StoreError> {
         self.clock();
-        // A run that goes on from a checkpoint triages only the failures behind it.
+        // No checkpoint while triage is pending: a resumed run triages only failures after its checkpoint.
         if self.unbundled == 0 && self.saved.elapsed() >= CHECKPOINT_EVERY {
             self.store.checkpoint(&self.state, &self.timing, false)?;
             self.saved = Instant::now();
@@ -450,7 +431,6 @@ impl Collect for Collector<'_> {
     }
 }
 
-/// Triages the failure of a test: puts its bundle under `failures`.
 fn bundle(context: &Context, test: &Test, failed: &FailedRun, failures: &Path) -> Result<Bucket, String> {
     let case;
     let original = match (&failed.episode, &test.job) {
@@ -468,7 +448,7 @@ fn bundle(context: &Context, test: &Test, failed: &FailedRun, failures: &Path) -
     let config = &context.tests.configs[test.config];
     let mut library = context.libraries[test.config].clone();
     if !library.variant().has_snapshots() {
-        // What counts coverage cannot be wound back, which is what making cases small lives on.
+        // Minimizing needs snapshots, which RTL builds with coverage lack.
         library = rtl::library(&context.rtl_dir, config, Variant::Fast, &mut |_| {})
             .map_err(|error| error.to_string())?;
     }
@@ -486,8 +466,8 @@ fn bundle(context: &Context, test: &Test, failed: &FailedRun, failures: &Path) -
     triage::bundle::bundle(&about, failed, failures).map_err(|error| error.to_string())
 }
 
-/// Runs one test, and triages its failure if asked to; keeps nothing. For tests that may end the
-/// process.
+/// Runs one test, with triage of its failure if requested, and stores no result. Meant for tests that may
+/// kill the process.
 ///
 /// # Errors
 /// [`StoreError`].

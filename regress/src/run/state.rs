@@ -1,7 +1,7 @@
-//! What a regression has come to so far.
+//! Accumulated state of a regression.
 //!
-//! Tests are taken in the order of the plan. A shard of a cluster has a state of its own, of its tests
-//! alone; taking the shards' records in order gives the state of a run in one process, bit for bit.
+//! The state takes tests in plan order. Each shard of a cluster run has a state of its own tests only. Taking
+//! the records of all shards in order gives exactly the state of a run in one process.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,59 +16,49 @@ use crate::triage::signature::Signature;
 use atoms_coverage::Map;
 use atoms_coverage::episode::Episode;
 
-/// What a state takes in of one test.
+/// Result and coverage of one test, as the state takes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TestRecord {
-    /// The result; its `new_bins` counts those new to the state that gave the record.
+    /// The result; `new_bins` counts bins that were new to the state that returned the record.
     pub result: TestResult,
-    /// Bins it hit, or at least all of those that the receiving state may not have.
+    /// Bins hit by the test. May omit bins that the receiving state has already.
     pub candidates: Vec<usize>,
-    /// Episodes that hit something that no run before them in the test had hit.
+    /// Episodes that hit bins which no earlier run of the test had hit.
     pub finds: Vec<Find>,
 }
 
-/// An episode and what it hit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Find {
-    /// The episode.
     pub episode: Episode,
-    /// Bins that no run before it had hit.
+    /// Bins that no earlier run had hit.
     pub candidates: Vec<usize>,
-    /// All bins that it hit.
     pub hits: BitVec,
 }
 
-/// What a regression has come to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RegressionState {
-    /// Tests taken: those from [`RegressionState::from`] to here.
+    /// Index of the next test; tests from [`RegressionState::from`] up to it have been taken.
     pub next: u64,
-    /// First test.
     pub from: u64,
-    /// All tests.
     pub totals: Totals,
-    /// By entry.
     pub entries: Vec<PartTotals>,
-    /// By configuration.
     pub configs: Vec<PartTotals>,
-    /// By entry and configuration, in the order they were met.
+    /// Totals of each entry and configuration, in the order of their first test.
     pub cells: Vec<Cell>,
-    /// Bins hit, and how often.
     pub hits: Map,
-    /// Lines and cover properties of the RTL, where they are counted.
+    /// Coverage of RTL lines and cover properties; empty if not measured.
     #[serde(default, skip_serializing_if = "RtlMap::is_empty")]
     pub rtl: RtlMap,
-    /// Failures, by raw key.
+    /// Failure buckets by raw signature.
     #[serde(with = "pairs")]
     pub buckets: BTreeMap<Signature, Bucket>,
-    /// Episodes that hit something new.
     pub corpus: Vec<Find>,
     #[serde(skip)]
     seen: BitVec,
 }
 
-/// Serializes a map as a list of pairs, since keys of JSON objects are text. Reads an object too, as earlier versions
-/// wrote it.
+/// Serializes a map as a list of pairs, since keys of JSON objects are text. Also reads an object, the format
+/// of earlier versions.
 mod pairs {
     use std::collections::BTreeMap;
 
@@ -92,11 +82,10 @@ mod pairs {
     }
 }
 
-/// Buckets kept; what comes after is in the totals and in the results, but has no bucket.
+/// Maximum number of buckets. Later failures count in totals and results only.
 const MOST_BUCKETS: usize = 1_000;
 
 impl RegressionState {
-    /// Before test `from`, of a model with `bins` bins.
     pub fn new(from: u64, bins: usize, entries: &[String], configs: &[String]) -> Self {
         let part = |name: &String| PartTotals { name: name.clone(), totals: Totals::default() };
         RegressionState {
@@ -110,14 +99,14 @@ impl RegressionState {
         }
     }
 
-    /// A state read back.
+    /// Restores the fields that are not serialized.
     pub fn revived(mut self) -> Self {
         self.seen = self.hits.hit().clone();
         self
     }
 
-    /// Takes in the next test; [`RegressionState::count_hits`] takes its hits. Gives the record as it is to be kept,
-    /// and whether its bucket is a new one.
+    /// Takes the next test, except its hits, which [`RegressionState::count_hits`] takes. Returns the record
+    /// to store, and true if the failure opened a new bucket.
     pub fn take(&mut self, mut record: TestRecord) -> (TestRecord, bool) {
         let fresh = |seen: &BitVec, bin: &usize| seen.get(*bin).is_some_and(|seen| !*seen);
         record.candidates.retain(|bin| fresh(&self.seen, bin));
@@ -150,13 +139,13 @@ impl RegressionState {
         (record, new)
     }
 
-    /// Adds hits of bins, in any order.
+    /// Adds hits of bins; the order of calls does not matter.
     pub fn count_hits(&mut self, hits: &Map) {
         self.hits.merge(hits);
         self.seen |= hits.hit();
     }
 
-    /// Takes what a closer look at the first failure of a bucket gave, of test `first`, or why there is no bundle.
+    /// Takes the triage result of test `first`, the first of its bucket, or the reason for a missing bundle.
     pub fn bundled(&mut self, first: u64, looked: Result<Bucket, String>) {
         let Some(bucket) = self.buckets.values_mut().find(|bucket| bucket.first == first) else { return };
         match looked {
@@ -165,7 +154,7 @@ impl RegressionState {
         }
     }
 
-    /// Counts a result in its bucket. Gives whether that is a new one.
+    /// Counts a result in its bucket. Returns true if the bucket is new.
     fn bucket(&mut self, result: &TestResult) -> bool {
         let Some(failure) = &result.failure else { return false };
         let bucket = Bucket {

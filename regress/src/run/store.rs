@@ -1,9 +1,9 @@
-//! The output folder of a regression: results on disk as they come, and a checkpoint to go on from.
+//! Output folder of a regression: result files, and a checkpoint to resume from.
 //!
-//! `results.jsonl` (and `timing.jsonl`, `records.jsonl`) grow by a line a test. `checkpoint.json` says
-//! what the lines up to some place amount to, and is replaced as a whole: whatever ends a run, its
-//! folder holds a whole checkpoint and the lines that belong to it. Resuming truncates the file after the last checkpoint.
-//! Each line and each of the other files ends with a checksum over what stands before it.
+//! `results.jsonl`, `timing.jsonl` and `records.jsonl` grow by one line a test. `checkpoint.json` holds the
+//! state after the first lines of these files and their length at that point. It is replaced atomically, so a
+//! killed run leaves a valid checkpoint and all its lines. Resuming truncates the files after the last
+//! checkpoint. Each line and each JSON file ends with a checksum of the text before it.
 
 use std::fs::TryLockError;
 use std::io::{self, BufRead, BufWriter, Read, Write};
@@ -22,33 +22,21 @@ use crate::run::timing::Timing;
 use crate::triage::layout::FAILURES;
 use crate::whole_file::write_whole;
 
-/// Why the output folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A file or folder cannot be read or written.
     #[error("{0}{hint}", hint = hint(.0))]
     Io(#[from] io::Error),
-    /// Something is there and is not what it should be: what was found, and what would work.
+    /// A file has unexpected contents; the text says what was found and how to recover.
     #[error("`{path}`: {1}", path = .0.display())]
     Malformed(PathBuf, String),
-    /// A run that was not finished lies there.
     #[error("`{}` holds a run that was interrupted after {tests} tests: go on with `atoms regress resume {}`, or begin anew with --force", path.display(), path.display())]
-    Unfinished {
-        /// The folder.
-        path: PathBuf,
-        /// Tests done.
-        tests: u64,
-    },
-    /// Something else lies there.
+    Unfinished { path: PathBuf, tests: u64 },
     #[error("`{}` is there and is no output folder of a regression: name another one with --out", .0.display())]
     Foreign(PathBuf),
-    /// Nothing was run there.
     #[error("`{}` is no output folder of a regression: it has no `run.json`", .0.display())]
     NoRun(PathBuf),
-    /// A run was begun there and ended before its first checkpoint.
     #[error("`{}` has a run that was ended before its first checkpoint: begin it again, as it was begun, with `atoms regress`", .0.display())]
     NotBegun(PathBuf),
-    /// Another process is at it.
     #[error("`{}` is being written by another process: wait for it or end it, or name another folder with --out", .0.display())]
     InUse(PathBuf),
 }
@@ -62,71 +50,60 @@ fn hint(cause: &io::Error) -> &'static str {
     }
 }
 
-/// What was run, for a run that goes on: `run.json`.
+/// Request and origin of a run, needed to resume it: `run.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunHeader {
-    /// Version of the format of the folder.
     pub format: u32,
-    /// What results depend on, beside the plan.
     pub origin: Origin,
-    /// The plan.
     pub plan: PathBuf,
-    /// Its text.
+    /// Contents of the plan file, to detect changes.
     pub text: String,
-    /// Profile.
     pub profile: Option<String>,
-    /// Seed.
     pub seed: u64,
-    /// Tags in place of the profile's.
+    /// Tags that override those of the profile.
     pub tags: Vec<String>,
-    /// Configurations in place of those of entries.
+    /// Configurations that override those of the plan entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configs: Vec<String>,
 }
 
-/// Version of the format of the folder.
+/// Version of the format of the output folder; raise it when the format changes.
 pub const FORMAT: u32 = 3;
 
-/// What the lines on disk amount to.
+/// State of a run after the first lines of its files: `checkpoint.json`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunCheckpoint {
-    /// All tests were run, or as many as the budget says.
+    /// True if all tests have run, or as many as the budget allows.
     pub complete: bool,
-    /// The state.
     pub state: RegressionState,
-    /// What depends on the machine.
     pub timing: Timing,
-    /// Bytes of `results.jsonl`, `timing.jsonl` and `records.jsonl`.
+    /// Length in bytes of `results.jsonl`, `timing.jsonl` and `records.jsonl` at the checkpoint.
     pub lengths: Vec<u64>,
 }
 
-/// Files of lines, in the order of [`RunCheckpoint::lengths`].
+/// Line files, in the order of [`RunCheckpoint::lengths`].
 const LINES: [&str; 3] = ["results.jsonl", "timing.jsonl", "records.jsonl"];
 
-/// Folder of what tests leave that run alone.
+/// Folder for the bundles of tests that ran alone; deleted before a run resumes.
 pub const ALONE: &str = "alone";
 
-/// How long a test took: a line of `timing.jsonl`.
+/// Wall time of one test: a line of `timing.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Took {
-    /// Number of the test.
     pub index: u64,
-    /// Wall time in milliseconds.
     pub ms: f64,
 }
 
-/// An output folder being written.
 #[derive(Debug)]
 pub struct Store {
     dir: PathBuf,
     files: Vec<Lines>,
     records: bool,
-    /// While it is open, the folder is this process's.
+    /// Locked header file; the lock lasts while the file is open.
     _claim: File,
 }
 
-/// Where the bundles of failures go.
 #[derive(Clone, Debug)]
 pub struct Bundles {
     folder: PathBuf,
@@ -134,24 +111,23 @@ pub struct Bundles {
 }
 
 impl Bundles {
-    /// The folder for that of the failure that is the first of its kind here, in test `first`. What keeps
-    /// records for a merge has a folder for each: of failures that turn out to be one, another may be the
-    /// first in the whole run.
+    /// Returns the bundle folder for a bucket whose first test here is `first`. A shard has one folder for
+    /// each such test. After the merge, another shard may have the first test of the same bucket.
     pub fn of(&self, first: u64) -> PathBuf {
-        // The name of the innermost is what a bundle tells people of its place.
+        // The innermost folder must be called `failures`, since bundles name it in their instructions.
         if self.apart { self.folder.join(first.to_string()).join(FAILURES) } else { self.folder.clone() }
     }
 }
 
-/// How long a run that is resumed waits for a process that was told to end.
+/// Time for which a resumed run waits for the lock of a process that is ending.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Makes a folder this process's for as long as the file given is open.
+/// Locks a folder for this process until the returned file is closed.
 fn claim(dir: &Path, patience: Duration) -> Result<File, StoreError> {
     let path = dir.join(HEADER);
     let file = OpenOptions::new().append(true).open(&path)?;
     let began = Instant::now();
-    // Where the file system knows no locks, there is no check.
+    // File systems without locks skip this check.
     while let Err(TryLockError::WouldBlock) = file.try_lock() {
         if began.elapsed() >= patience {
             return Err(StoreError::InUse(dir.to_path_buf()));
@@ -161,8 +137,7 @@ fn claim(dir: &Path, patience: Duration) -> Result<File, StoreError> {
     Ok(file)
 }
 
-/// Takes away what a process that was killed had not finished: drafts of bundles, and what tests that ran
-/// alone left.
+/// Deletes leftovers of a killed process: bundle drafts, and the output of tests that ran alone.
 fn tidy(dir: &Path) -> Result<(), StoreError> {
     let alone = dir.join(ALONE);
     if alone.exists() {
@@ -178,12 +153,13 @@ fn tidy(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// An error unless nothing in the folder is worth going on with. Says so of folders of earlier versions too.
+/// Returns an error if the folder holds results of an unfinished run. Also reads the formats of earlier
+/// versions.
 fn disposable(dir: &Path) -> Result<(), StoreError> {
     let path = dir.join(CHECKPOINT);
     let text = match fs::read(&path) {
         Ok(text) => text,
-        // It was ended before its first checkpoint.
+        // The run ended before its first checkpoint.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error.into()),
     };
@@ -192,7 +168,7 @@ fn disposable(dir: &Path) -> Result<(), StoreError> {
         StoreError::Malformed(path.clone(), reason)
     };
     let checkpoint: serde_json::Value = serde_json::from_slice(&text).map_err(|error| anew(&error))?;
-    // Earlier versions wrote none.
+    // Earlier versions wrote no checksum.
     if let (Some(_), Err(broken)) = (checkpoint.get("sum"), checksum::opened(&text)) {
         return Err(anew(&broken));
     }
@@ -201,13 +177,12 @@ fn disposable(dir: &Path) -> Result<(), StoreError> {
     }
     let number = |name| checkpoint["state"][name].as_u64().unwrap_or(0);
     match number("next").saturating_sub(number("from")) {
-        // It was ended before its first test, or its RTL did not build.
+        // No test has run: the run was killed early, or its RTL did not build.
         0 => Ok(()),
         tests => Err(StoreError::Unfinished { path: dir.to_path_buf(), tests }),
     }
 }
 
-/// Takes a file, or a folder with all that is in it, away.
 fn remove(path: &Path) -> io::Result<()> {
     let is_folder = fs::symlink_metadata(path).is_ok_and(|about| about.is_dir());
     if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) }
@@ -220,7 +195,6 @@ struct Lines {
 }
 
 impl Lines {
-    /// Opens a file and cuts it to its first `length` bytes.
     fn open(path: PathBuf, length: u64) -> Result<Self, StoreError> {
         let file = OpenOptions::new().create(true).append(true).open(&path)?;
         let there = file.metadata()?.len();
@@ -246,8 +220,8 @@ impl Lines {
 }
 
 impl Store {
-    /// A new output folder. What is left there of a finished run is taken away; `force` also takes an
-    /// interrupted one away. `records` keeps what a later merge needs.
+    /// Creates an output folder. Deletes a finished run there, and with `force` also an unfinished one.
+    /// `records` also writes `records.jsonl`, which a merge needs.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -268,8 +242,8 @@ impl Store {
                 if !force {
                     disposable(dir)?;
                 }
-                // The header last: killed in the middle, this is still the folder of a regression. The checkpoint
-                // first: there is then nothing to go on from.
+                // Delete the checkpoint first, so that a killed deletion leaves nothing to resume. Delete the
+                // header last, so that the folder remains a recognizable output folder.
                 names.sort_by_key(|name| (name == HEADER, name != CHECKPOINT));
                 for name in names {
                     remove(&dir.join(name))?;
@@ -282,7 +256,7 @@ impl Store {
         Self::at(dir, records, &[0; 3], claim)
     }
 
-    /// Goes on in a folder, from its checkpoint.
+    /// Opens a folder to resume its run, and returns its checkpoint.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -304,18 +278,14 @@ impl Store {
         Ok(Store { dir: dir.to_path_buf(), files, records, _claim: claim })
     }
 
-    /// The folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Where bundles go.
     pub fn bundles(&self) -> Bundles {
         Bundles { folder: self.dir.join(FAILURES), apart: self.records }
     }
 
-    /// Writes down one test.
-    ///
     /// # Errors
     /// [`StoreError::Io`].
     pub fn push(&mut self, record: &TestRecord, ms: f64) -> Result<(), StoreError> {
@@ -330,7 +300,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes down what the lines amount to.
+    /// Flushes the line files and replaces the checkpoint.
     ///
     /// # Errors
     /// [`StoreError::Io`].
@@ -349,7 +319,7 @@ impl Store {
     }
 }
 
-/// The checkpoint of a finished run in a folder that keeps records, when all lines are as they were written.
+/// Returns the checkpoint of a finished run, after checking the length and checksums of all its lines.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -373,7 +343,7 @@ fn not_that_long(path: PathBuf, there: u64, length: u64) -> StoreError {
     StoreError::Malformed(path, reason)
 }
 
-/// Whether the lines that a checkpoint counts are as they were written, one a test.
+/// Checks that the lines before the checkpoint are undamaged, one a test.
 fn verify_lines(dir: &Path, checkpoint: &RunCheckpoint) -> Result<(), StoreError> {
     let RegressionState { from, next, totals, .. } = &checkpoint.state;
     for (name, length) in LINES.iter().zip(&checkpoint.lengths) {
@@ -396,7 +366,7 @@ fn verify_lines(dir: &Path, checkpoint: &RunCheckpoint) -> Result<(), StoreError
     Ok(())
 }
 
-/// What a line says, if it is as it was written.
+/// Returns the contents of a line after verifying its checksum.
 fn opened(path: &Path, number: u64, line: &[u8]) -> Result<Vec<u8>, StoreError> {
     checksum::opened(line).map_err(|broken| {
         let reason = format!("line {number}: {broken}; begin anew with `atoms regress --force`");
@@ -404,7 +374,7 @@ fn opened(path: &Path, number: u64, line: &[u8]) -> Result<Vec<u8>, StoreError> 
     })
 }
 
-/// [`RunCheckpoint`], to be written without copying a state.
+/// Borrowed form of [`RunCheckpoint`], which avoids a copy of the state.
 #[derive(Serialize)]
 struct CheckpointRef<'a> {
     complete: bool,
@@ -416,8 +386,6 @@ struct CheckpointRef<'a> {
 const HEADER: &str = "run.json";
 const CHECKPOINT: &str = "checkpoint.json";
 
-/// What was run in a folder.
-///
 /// # Errors
 /// [`StoreError`].
 pub fn header(dir: &Path) -> Result<RunHeader, StoreError> {
@@ -425,7 +393,7 @@ pub fn header(dir: &Path) -> Result<RunHeader, StoreError> {
     if !path.is_file() {
         return Err(StoreError::NoRun(dir.to_path_buf()));
     }
-    // A folder of another version says so before anything else is wrong with it.
+    // Check the format first, so that a folder of another version gets no misleading error.
     let text = fs::read(&path)?;
     let format =
         serde_json::from_slice(&text).ok().and_then(|value: serde_json::Value| value["format"].as_u64());
@@ -438,7 +406,7 @@ pub fn header(dir: &Path) -> Result<RunHeader, StoreError> {
     read(&path)
 }
 
-/// The checkpoint of a folder.
+/// Reads the checkpoint of a folder without checking the line files.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -450,8 +418,6 @@ pub fn checkpoint(dir: &Path) -> Result<RunCheckpoint, StoreError> {
     }
 }
 
-/// The results of a folder, in order.
-///
 /// # Errors
 /// [`StoreError`], for the file or for a line of it.
 pub fn results(
@@ -460,15 +426,13 @@ pub fn results(
     lines(dir.join(LINES[0]))
 }
 
-/// How long the tests of a folder took, in order.
-///
 /// # Errors
 /// [`StoreError`], for the file or for a line of it.
 pub fn durations(dir: &Path) -> Result<impl Iterator<Item = Result<Took, StoreError>> + use<>, StoreError> {
     lines(dir.join(LINES[1]))
 }
 
-/// The records of a folder that keeps them, in order.
+/// Reads the records of a folder, in plan order; only folders of shards have them.
 ///
 /// # Errors
 /// [`StoreError`], for the file or for a line of it.
@@ -490,8 +454,6 @@ fn lines<T: DeserializeOwned>(
     }))
 }
 
-/// Reads what [`replace`] wrote.
-///
 /// # Errors
 /// [`StoreError`].
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
@@ -504,7 +466,8 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
     serde_json::from_slice(&own).map_err(|error| damaged(&error))
 }
 
-/// Writes an object with a checksum, as a whole: the file is as it was or as it should be, never in between.
+/// Writes an object with a checksum. The file is replaced atomically, so that a crash leaves the old or the
+/// new contents.
 ///
 /// # Errors
 /// [`StoreError::Io`].

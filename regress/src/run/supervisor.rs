@@ -1,4 +1,4 @@
-//! Starts the process that runs tests, and goes on when it dies or hangs.
+//! Starts the process that runs tests, and restarts it when it dies or hangs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -14,46 +14,38 @@ use crate::run::processes::{end_now, is_stopped, kill_tree};
 use crate::run::store::StoreError;
 use crate::triage::death::Death;
 
-/// Why a run cannot be supervised.
+/// Error of supervision itself, not of a test.
 #[derive(Debug, thiserror::Error)]
 pub enum SupervisorError {
-    /// A process cannot be started.
     #[error("cannot start `{0}`: {1}")]
     Start(String, io::Error),
-    /// The folder cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// It died in this way while no test was at work.
+    /// The process died while no test was in progress, so there is no suspect.
     #[error(
         "the process that runs the tests died ({0}) while no test was at work; `atoms regress resume` goes on from its last checkpoint"
     )]
     Died(Death),
 }
 
-/// What happens to the process, to be shown.
 #[derive(Clone, Debug)]
 pub enum SupervisorEvent<'a> {
-    /// The process died; these were at work and are now run alone.
-    Died {
-        /// How.
-        how: &'a str,
-        /// How many were at work.
-        suspects: usize,
-    },
-    /// The process was killed, since these tests showed no progress.
+    /// The process died; the tests in progress now run alone.
+    Died { how: &'a str, suspects: usize },
+    /// The process was killed because these tests showed no progress.
     Hung {
-        /// Their numbers.
+        /// Indices in the plan.
         tests: &'a [u64],
     },
-    /// The run goes on without these.
+    /// The run resumes without these tests.
     GoesOn {
-        /// Tests that are crashes.
+        /// Indices of the tests recorded as crashed.
         crashed: &'a [u64],
     },
 }
 
-/// What ties the process that runs tests to the one that started it: the input of the one, held by the
-/// other. A byte on it says to finish; when it closes, the other process has ended.
+/// Control channel from the supervisor to the process that runs tests: the standard input of that process. A
+/// byte asks the process to finish. End of file means that the supervisor has ended.
 #[derive(Debug, Default)]
 pub struct ControlPipe {
     held: Mutex<Option<ChildStdin>>,
@@ -61,34 +53,31 @@ pub struct ControlPipe {
     ended: AtomicBool,
 }
 
-/// What [`ControlPipe::stop`] asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopMode {
-    /// The tests at work are to be finished, and no others.
+    /// Tests in progress finish; no other test starts.
     Finish,
-    /// The process is killed now.
+    /// The process is killed at once.
     End,
 }
 
-/// How a process on a [`ControlPipe`] ended.
 #[derive(Debug)]
 pub struct ProcessEnd {
-    /// Its exit status.
     pub status: ExitStatus,
-    /// What it was at: nothing, if it came to an end of its own.
+    /// Tasks in progress when the process died; empty if it exited by itself.
     pub at_work: Vec<AtWork>,
-    /// Whether it was killed because it hung; what did is then in `at_work`, and nothing else.
+    /// True if the supervisor killed the process because it hung. Then `at_work` holds only the tasks that
+    /// hung.
     pub hung: bool,
 }
 
 impl ProcessEnd {
-    /// How it died, unless it came to an end of its own.
+    /// Returns the cause of death, or `None` if the process exited by itself.
     pub fn died(&self) -> Option<Death> {
         let by_signal = || self.status.signal().map(Death::Signal);
         self.at_work.first().map(|at| self.death(at)).or_else(by_signal)
     }
 
-    /// How it died at what it was at.
     fn death(&self, at: &AtWork) -> Death {
         match (self.hung, self.status.signal()) {
             (true, _) => Death::Hung(at.patience.as_secs()),
@@ -100,15 +89,15 @@ impl ProcessEnd {
 
 const FINISH: u8 = b'f';
 
-/// Time between looks whether the process has ended.
+/// Time between checks for the exit of the process.
 const POLL: Duration = Duration::from_millis(10);
 
-/// Time between looks at what it is at.
+/// Time between reads of the journals.
 const LOOK: Duration = Duration::from_millis(500);
 
 impl ControlPipe {
-    /// Has the run stopped, as Ctrl-C does: when its tests at work are finished, and the second time at
-    /// once. Says which.
+    /// Stops the run, as Ctrl-C does. The first call lets the tests in progress finish; the second kills the
+    /// process.
     pub fn stop(&self) -> StopMode {
         if self.stopping.swap(true, Ordering::SeqCst) {
             self.ended.store(true, Ordering::SeqCst);
@@ -118,23 +107,22 @@ impl ControlPipe {
         StopMode::Finish
     }
 
-    /// Whether the run is to stop.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
     }
 
     fn held(&self) -> MutexGuard<'_, Option<ChildStdin>> {
-        // Nothing that holds the lock can panic; and a poisoned one would do as well.
+        // No code can panic while it holds the lock, and a poisoned lock would be usable too.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn finish(&self) {
-        // A process that does not hear it has ended.
+        // Ignore the error: a process that cannot read the byte has ended.
         let _ = self.held().as_mut().map(|input| input.write_all(&[FINISH]));
     }
 
-    /// Runs a process on this pipe to its end, whose workers keep their journals in `dir`. It is killed when
-    /// one of them hangs, or when the pipe asks to stop for the second time.
+    /// Runs a process on this pipe to its end. The workers of the process keep their journals in `dir`. Kills
+    /// the process when a worker hangs, or at the second call of [`ControlPipe::stop`].
     ///
     /// # Errors
     /// [`SupervisorError`].
@@ -171,24 +159,23 @@ impl ControlPipe {
     }
 }
 
-/// Looks for signs of life of the workers of a process.
+/// Watchdog for the workers of a process.
 struct Watch {
     process: u32,
-    /// What each worker last showed, and how long ago.
+    /// Time since the last heartbeat, by the journal line that each worker last showed.
     seen: HashMap<String, Duration>,
     looked: Instant,
 }
 
-/// More time than this between two looks was not all the process's: the machine, or this process, was
-/// stopped meanwhile.
+/// Upper bound of the time counted between two reads. A longer gap means that the machine or the supervisor
+/// was suspended.
 const MOST_BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 
 impl Watch {
-    /// What hangs.
     fn look(&mut self, dir: &Path) -> Result<Vec<AtWork>, SupervisorError> {
         let passed = self.looked.elapsed().min(MOST_BETWEEN_LOOKS);
         self.looked = Instant::now();
-        // In a debugger time does not count.
+        // Time in a debugger does not count.
         let passed = if is_stopped(self.process) { Duration::ZERO } else { passed };
         let before = std::mem::take(&mut self.seen);
         let mut hung = Vec::new();
@@ -203,9 +190,8 @@ impl Watch {
     }
 }
 
-/// Listens on the other end of a [`ControlPipe`], which is `input`, and says when the tests at work are to be the
-/// last. When it closes, the process that held the pipe has ended, and this one ends with all that it has
-/// started.
+/// Reads the other end of a [`ControlPipe`] and calls `finish` for each byte. At end of file the supervisor
+/// has ended, so this process kills itself and its descendants.
 pub fn listen(input: impl io::BufRead, mut finish: impl FnMut()) -> ! {
     for byte in input.bytes() {
         match byte {
@@ -217,9 +203,9 @@ pub fn listen(input: impl io::BufRead, mut finish: impl FnMut()) -> ! {
     end_now()
 }
 
-/// Runs `whole` to its end, and gives its exit status. When it dies, the tests that were at
-/// work in `dir` run by `alone`; those that die there too are written down as crashed, and `whole` is
-/// started again, unless the pipe asked to stop. Tests that hang are written down at once.
+/// Runs `whole` until it exits by itself, and returns its exit status. When the process dies, each test in
+/// progress runs in its own process, started by `alone`. Tests that die again are recorded as crashed, and
+/// `whole` starts again unless the pipe asked to stop. Tests that hang are recorded at once.
 ///
 /// # Errors
 /// [`SupervisorError`].
@@ -264,15 +250,15 @@ pub fn supervise(
         for suspect in &mut suspects {
             let ended = pipe.run(alone(suspect.what), dir)?;
             died.push(ended.died());
-            // When another test ended the process, this one may not have begun a random run.
+            // If another test killed the process, this test may not have started a random run.
             let at = ended.at_work.into_iter().find(|at| at.what == suspect.what);
             suspect.episode = at.and_then(|at| at.episode).or(suspect.episode.take());
             if pipe.is_stopping() {
                 return Ok(status);
             }
         }
-        // A test that dies alone explains why the process did; the others only were there. If none does, those
-        // are named that were there before.
+        // A test that dies alone explains the death of the process, and the other suspects are dropped. If no
+        // test dies alone, suspects that were also present at an earlier unexplained death are recorded.
         let explained = died.iter().any(Option::is_some);
         let mut crashed = Vec::new();
         for (at, died) in suspects.iter().zip(died) {
@@ -287,7 +273,6 @@ pub fn supervise(
     }
 }
 
-/// Writes down how a test died; gives its number.
 fn write_down(dir: &Path, at: &AtWork, death: Death, beside_others: bool) -> Result<u64, StoreError> {
     let (index, bundle) = match at.what {
         Suspect::Test(index) => (index, false),

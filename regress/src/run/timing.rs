@@ -1,26 +1,25 @@
-//! What of a run depends on the machine and the hour.
+//! Figures of a run that depend on the machine.
 
 use serde::{Deserialize, Serialize};
 
-/// The RTL of a run, and what building it took, before and beside its tests.
+/// RTL of a run and the cost of building it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RtlBuild {
-    /// Its folder, or `built in`.
+    /// Folder of the RTL sources, or `built in`.
     pub place: String,
-    /// Libraries that were not in the cache.
+    /// Number of libraries built, because the cache did not have them.
     pub libraries: u64,
-    /// Seconds until all were there.
+    /// Seconds of wall time to build or load all libraries.
     pub seconds: f64,
-    /// Commit of the checkout with the RTL, with `(dirty)` behind it where files differ; empty outside of one.
+    /// Commit of the checkout with the RTL, followed by `(dirty)` if files differ; empty outside a checkout.
     #[serde(default)]
     pub commit: String,
-    /// Versions of Verilator and the C++ compiler; empty where the machine has none.
+    /// Versions of Verilator and the C++ compiler; empty if not installed.
     #[serde(default)]
     pub tools: String,
 }
 
 impl RtlBuild {
-    /// The folder, and the commit if it is known.
     pub fn origin(&self) -> String {
         match self.commit.as_str() {
             "" => self.place.clone(),
@@ -29,37 +28,35 @@ impl RtlBuild {
     }
 }
 
-/// What depends on the machine and the hour.
+/// Figures of a run that depend on the machine and the time of day.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Timing {
-    /// When it began, in seconds since 1970.
+    /// Start of the run, in seconds since 1970.
     pub started: u64,
-    /// Seconds of wall time, all parts of an interrupted run together.
+    /// Seconds of wall time, summed over all parts of an interrupted run.
     pub wall_s: f64,
-    /// Workers.
+    /// Number of worker threads.
     pub jobs: u32,
-    /// `local` or `slurm`.
+    /// Executor of the run: `local` or `slurm`.
     pub executor: String,
-    /// Seconds spent in tests, all workers together.
+    /// Seconds spent in tests, summed over all workers.
     pub busy_s: f64,
-    /// The slowest tests: name and seconds.
+    /// The slowest tests, slowest first: name and seconds.
     pub slowest: Vec<(String, f64)>,
-    /// The RTL. Its time is part of no other.
+    /// RTL of the run. Its build time is not part of the other times.
     #[serde(default)]
     pub rtl: RtlBuild,
 }
 
-/// Tests named as the slowest.
 const SLOWEST: usize = 10;
 
 impl Timing {
-    /// Counts a test that took `seconds`.
     pub fn count(&mut self, name: &str, seconds: f64) {
         self.busy_s += seconds;
         self.slow(name, seconds);
     }
 
-    /// Adds the time that another process spent in tests of the same run.
+    /// Adds the test times of another process of the same run.
     pub fn add(&mut self, other: &Timing) {
         self.busy_s += other.busy_s;
         self.jobs = self.jobs.max(other.jobs);

@@ -1,37 +1,35 @@
-//! Counts of tests: of all, of an entry, of a configuration.
+//! Test counts of a whole run, a plan entry or a configuration.
 
 use serde::{Deserialize, Serialize};
 
 use crate::run::result::{Status, Work};
 
-/// Counts of tests, and what they did.
+/// Number of tests by status, and their work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Totals {
-    /// Tests by how they ended.
+    /// Number of tests with [`Status::Passed`].
     pub passed: u64,
-    /// See [`Status::Failed`].
+    /// Number of tests with [`Status::Failed`].
     pub failed: u64,
-    /// See [`Status::TimedOut`].
+    /// Number of tests with [`Status::TimedOut`].
     pub timed_out: u64,
-    /// See [`Status::Crashed`].
+    /// Number of tests with [`Status::Crashed`].
     pub crashed: u64,
-    /// See [`Status::Error`].
+    /// Number of tests with [`Status::Error`].
     pub error: u64,
-    /// See [`Status::Skipped`].
+    /// Number of tests with [`Status::Skipped`].
     #[serde(default)]
     pub skipped: u64,
-    /// What they did.
+    /// Work of these tests together.
     pub work: Work,
 }
 
 impl Totals {
-    /// Counts one test.
     pub fn add(&mut self, status: Status, work: Work) {
         *self.count(status) += 1;
         self.work += work;
     }
 
-    /// Tests that ended this way.
     pub fn of(mut self, status: Status) -> u64 {
         *self.count(status)
     }
@@ -47,17 +45,16 @@ impl Totals {
         }
     }
 
-    /// All tests.
+    /// Returns the number of all tests, skipped ones included.
     pub fn tests(&self) -> u64 {
         Status::ALL.into_iter().map(|status| self.of(status)).sum()
     }
 
-    /// Tests that were run.
     pub fn ran(&self) -> u64 {
         self.tests() - self.skipped
     }
 
-    /// Tests that were run and did not pass.
+    /// Returns the number of tests that ran and did not pass.
     pub fn not_passed(&self) -> u64 {
         self.ran() - self.passed
     }
@@ -75,23 +72,23 @@ impl std::ops::AddAssign for Totals {
     }
 }
 
-/// Some of the tests: an entry of the plan, or a configuration.
+/// Totals of one plan entry or one configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[schemars(rename = "Part")]
 pub struct PartTotals {
-    /// Its name.
+    /// Name of the plan entry or configuration.
     pub name: String,
-    /// Its tests.
+    /// Totals of its tests.
     pub totals: Totals,
 }
 
-/// The tests of one entry in one configuration.
+/// Totals of one plan entry in one configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Cell {
-    /// Name of the entry.
+    /// Name of the plan entry.
     pub entry: String,
     /// Name of the configuration.
     pub config: String,
-    /// Its tests.
+    /// Totals of the tests of this entry in this configuration.
     pub totals: Totals,
 }

@@ -1,4 +1,4 @@
-//! Runs a test on a worker's machines.
+//! Runs tests on the machines of one worker.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -27,46 +27,35 @@ use crate::run::state::Find;
 use crate::run::timing::RtlBuild;
 use crate::triage::test_failure::{FailedRun, TestFailure};
 
-/// What every worker of a run uses.
 #[derive(Debug)]
 pub struct Context {
-    /// The tests.
     pub tests: Tests,
-    /// Folder of the RTL's sources.
     pub rtl_dir: PathBuf,
-    /// Where it is, and what building it took.
     pub rtl: RtlBuild,
-    /// RTL of each of [`Tests::configs`].
+    /// RTL library of each configuration in [`Tests::configs`].
     pub libraries: Vec<Library>,
-    /// The bins.
     pub model: Model,
     /// Bins that each configuration can hit.
     pub reachable: Vec<BitVec>,
-    /// Bins that need not be steered to, since the corpus that is run hits them.
+    /// Bins that steering ignores, since the corpus of the run hits them.
     pub baseline: BitVec,
 }
 
-/// What a test came to, and what it covered.
 #[derive(Debug)]
 pub struct TestOutcome {
-    /// How it ended.
     pub status: Status,
-    /// What it did.
     pub work: Work,
-    /// Hits of all its runs.
     pub hits: Map,
-    /// Random runs that hit something that no run before them in the test had hit.
+    /// Random runs that hit bins which no earlier run of the test had hit.
     pub finds: Vec<Find>,
-    /// Lines and cover properties of the RTL that its runs reached, where they are counted.
+    /// Coverage of RTL lines and cover properties; `None` if not measured.
     pub rtl: Option<Coverage>,
-    /// Why it did not pass.
+    /// Failure; `None` if the test passed.
     pub failed: Option<Box<FailedRun>>,
-    /// Wall time.
     pub took: Duration,
 }
 
 impl Context {
-    /// The first random run of a test, if it has one.
     fn first_episode(&self, test: &Test) -> Option<Episode> {
         match &test.job {
             Job::Series { stimulus, seed, requests, .. } => Some(Episode {
@@ -83,20 +72,19 @@ impl Context {
 }
 
 impl TestOutcome {
-    /// Of a test that passed and covered nothing.
     pub fn passed(work: Work, took: Duration) -> Self {
         let (hits, finds) = (Map::default(), Vec::new());
         TestOutcome { status: Status::Passed, work, hits, finds, rtl: None, failed: None, took }
     }
 
-    /// Of a test that was not run to an end of its own.
+    /// Makes the outcome of a test that did not run to its end.
     pub fn ended(test: &Test, failure: TestFailure, took: Duration) -> Self {
         let (status, failed) = (Status::of(&failure), FailedRun::new(failure, &test.entry, 0));
         TestOutcome { failed: Some(Box::new(failed)), status, ..TestOutcome::passed(Work::default(), took) }
     }
 }
 
-/// Machines of one worker, and the tests it runs on them.
+/// Machines of one worker, created when a test first needs a configuration.
 #[derive(Debug)]
 pub struct Runner<'a> {
     context: &'a Context,
@@ -104,21 +92,18 @@ pub struct Runner<'a> {
     benches: HashMap<usize, Bench>,
 }
 
-/// The machine of one configuration.
 #[derive(Debug)]
 struct Bench {
-    /// Entry of the test that runs.
     entry: String,
     named: NamedConfig,
     session: Session<Lockstep, Observers>,
 }
 
-/// What observes the runs of a machine.
 #[derive(Debug)]
 struct Observers {
     pulse: Option<Pulse>,
     sampler: Box<Sampler>,
-    /// Whether the run counts bins.
+    /// True if the current run counts bins.
     counts: bool,
     recorder: Recorder,
 }
@@ -138,7 +123,6 @@ impl Listener for Observers {
     }
 }
 
-/// One run from reset.
 #[derive(Debug)]
 struct Run {
     hits: Map,
@@ -146,7 +130,6 @@ struct Run {
     failed: Option<Box<FailedRun>>,
 }
 
-/// What a test has come to so far.
 #[derive(Debug)]
 struct Sum {
     work: Work,
@@ -157,18 +140,18 @@ struct Sum {
 type Ended = Result<(), Box<FailedRun>>;
 
 impl<'a> Runner<'a> {
-    /// Without machines yet: they are made when a test needs them. On `journal` it says what it is at.
+    /// Creates a worker without machines. The worker records its tasks in `journal`.
     pub fn new(context: &'a Context, journal: Option<&'a WorkerJournal>) -> Self {
         Runner { context, journal, benches: HashMap::new() }
     }
 
-    /// Runs one test.
     pub fn run(&mut self, test: &Test) -> TestOutcome {
         let began = Instant::now();
         let mut sum =
             Sum { work: Work::default(), hits: Map::new(self.context.model.bins()), finds: Vec::new() };
         let ended = self.job(test, began, &mut sum);
-        // The plan's own configurations hold its kernels; what does not fit there is an error.
+        // With configurations from the command line, a kernel that does not fit is skipped. In the
+        // configurations of the plan itself, such a kernel is an error.
         let skipped = self.context.tests.other_configs
             && matches!(&ended, Err(failed) if matches!(failed.failure, TestFailure::DoesNotFit(_)));
         let failed = ended.err().filter(|_| !skipped);
@@ -187,7 +170,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// What was reached of the RTL since the last call.
+    /// Returns the RTL coverage since the last call, and resets it.
     fn rtl_coverage(&mut self, config: usize) -> Option<Coverage> {
         let machine = self.benches.get_mut(&config)?.session.machine_mut();
         let coverage = machine.coverage().ok()?;
@@ -202,7 +185,7 @@ impl<'a> Runner<'a> {
                 journal.test(test.index, test.timeout, Some(episode));
             }
         };
-        // Making the machine runs the RTL, too.
+        // Write the journal first, since the constructor of the machine runs the RTL.
         if let Some(first) = context.first_episode(test) {
             at(&first);
         }
@@ -245,7 +228,6 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// A failure before anything ran.
 fn without_run(failure: TestFailure, entry: &str) -> Box<FailedRun> {
     Box::new(FailedRun::new(failure, entry, 0))
 }
@@ -261,7 +243,7 @@ impl Bench {
             recorder: Recorder::new(&named.config),
         };
         let (mut session, ()) = Session::new(Lockstep::new(rtl, named.config)?, None).listened_by(observers);
-        // What making it has reached is no test's: it would be counted once for each worker.
+        // Discard coverage of the constructor, which would otherwise be counted once for each worker.
         if context.libraries[config].variant().has_coverage() {
             session.machine_mut().zero_coverage()?;
         }
@@ -298,7 +280,7 @@ impl Bench {
         sum.end(run, None)
     }
 
-    /// One run from reset, with all listeners; it counts bins if asked to.
+    /// Executes one run from reset with all listeners; counts bins if `counts` is true.
     fn run(
         &mut self,
         counts: bool,

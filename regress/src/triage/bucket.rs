@@ -1,8 +1,8 @@
-//! Tests that failed alike: one record from the first failure to the reports.
+//! Buckets: tests that failed in the same way.
 //!
-//! The collector makes a [`Bucket`] of the first result with a raw signature, and joins those after it. A worker makes
-//! the [`bundle`](super::bundle) of its first failure and gives back the bucket with what that showed. The summary
-//! joins those whose smallest cases fail alike.
+//! The collector opens a [`Bucket`] for the first result with a raw signature, and joins later results to it.
+//! A worker writes the [`bundle`](super::bundle) of the first failure and returns the bucket with the
+//! findings. The summary joins buckets whose minimized cases fail in the same way.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::triage::death::Death;
 use crate::triage::signature::Signature;
 use crate::triage::test_failure::TestFailure;
 
-/// How a test ended.
+/// Outcome of a test.
 #[derive(
     Clone,
     Copy,
@@ -30,23 +30,22 @@ use crate::triage::test_failure::TestFailure;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Three voices agree, and what was expected came out.
+    /// RTL, model and oracle agree, and all expectations are met.
     #[default]
     Passed,
-    /// A finding: they disagree, an assertion of the RTL failed, or an expectation is not met.
+    /// RTL, model and oracle disagree, an RTL assertion failed, or an expectation is not met.
     Failed,
-    /// It took longer than its limit of wall time.
+    /// The test exceeded its wall-time limit.
     TimedOut,
-    /// The process that ran it died, or the worker panicked.
+    /// The process that ran the test died, or the worker panicked.
     Crashed,
-    /// Could not run: a file cannot be read, RTL does not build.
+    /// The test could not run: a file cannot be read, or the RTL does not build.
     Error,
-    /// A kernel that does not fit a configuration that was chosen in place of the plan's.
+    /// The kernel does not fit a configuration that was chosen on the command line.
     Skipped,
 }
 
 impl Status {
-    /// How a test ends that fails in this way.
     pub fn of(failure: &TestFailure) -> Status {
         match failure {
             TestFailure::Session(Failure::OutOfTime(_)) => Status::TimedOut,
@@ -60,11 +59,10 @@ impl Status {
         }
     }
 
-    /// Every status, in the order of reports.
     pub const ALL: [Status; 6] =
         [Status::Passed, Status::Failed, Status::TimedOut, Status::Crashed, Status::Error, Status::Skipped];
 
-    /// `passed`, `failed`, `timed out`, `crashed`, `error`, `skipped`.
+    /// Returns the name in reports: `passed`, `failed`, `timed out`, `crashed`, `error` or `skipped`.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Passed => "passed",
@@ -77,54 +75,53 @@ impl Status {
     }
 }
 
-/// Tests that failed in the same way.
+/// Tests with the same failure signature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Bucket {
-    /// Key: what tells it from other buckets.
+    /// Signature that identifies the bucket: that of the minimized case, if there is one.
     pub key: Signature,
-    /// Keys that results of its tests have, where shrinking led to another key than theirs.
+    /// Raw signatures of the tests, if minimizing changed the signature.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found_as: Vec<Signature>,
-    /// How its tests ended.
+    /// Status of the tests.
     pub status: Status,
-    /// Tests in it.
+    /// Number of tests in the bucket.
     pub tests: u64,
-    /// Index of the first of them.
+    /// Index of the first test, in plan order.
     pub first: u64,
-    /// Name of the first.
+    /// Name of the first test.
     pub first_name: String,
-    /// Configurations it was seen in.
+    /// Configurations in which the failure occurred.
     pub configs: Vec<String>,
-    /// The failure of the first in its own words: of the smaller case, if there is one.
+    /// Message of the first failure: that of the minimized case, if there is one.
     pub text: String,
     /// Folder of the bundle, relative to the output folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bundle: Option<String>,
-    /// Files in the bundle, the one to open first at the front.
+    /// Files in the bundle, main page first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Requests of the smaller case.
+    /// Number of requests in the minimized case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// The line of the RTL that is its likeliest cause: `atoms_alu.sv:60  result[i] = ...`.
+    /// Likeliest cause, as a line of the RTL: `atoms_alu.sv:60  result[i] = ...`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspect: Option<String>,
-    /// One line that reproduces it.
+    /// Command line that reproduces the failure.
     pub repeat: String,
-    /// Entries of its tests, while the run goes on: what its causes are found by. Not in reports.
+    /// Plan entries of the tests, used to find causes. Empty in reports.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     #[schemars(skip)]
     pub entries: BTreeSet<String>,
 }
 
 impl Bucket {
-    /// Takes what a closer look at its first failure gave: the key, the words and the bundle of the smallest case.
+    /// Replaces all fields except tests, configurations and entries by those of the triaged first failure.
     pub fn closer(&mut self, looked: Bucket) {
         let Bucket { tests, configs, entries, .. } = std::mem::take(self);
         *self = Bucket { tests, configs, entries, ..looked };
     }
 
-    /// Takes the tests of another one in.
     pub fn join(&mut self, other: Bucket) {
         self.tests += other.tests;
         self.entries.extend(other.entries);

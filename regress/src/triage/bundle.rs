@@ -1,5 +1,4 @@
-//! The bundle of a failure: a folder with all that is needed to look at it and to repeat it, on another
-//! machine too.
+//! Bundle of a failure: a folder with everything needed to inspect and reproduce the failure on any machine.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -41,55 +40,43 @@ use crate::triage::replay::Run;
 use crate::triage::signature::{FailureKind, Signature};
 use crate::triage::test_failure::FailedRun;
 
-/// What was run when it failed.
+/// Stimulus of the failed run.
 #[derive(Clone, Copy, Debug)]
 pub enum Original<'a> {
-    /// A random run.
     Episode(&'a Episode),
-    /// A directed case.
     Case(&'a Case),
-    /// A kernel.
     Kernel {
-        /// Listing or PTX.
         listing: &'a Path,
-        /// Launch file.
         launch: &'a Path,
-        /// Architecture in place of that of the PTX.
+        /// Architecture that overrides that of the PTX.
         arch: Option<Arch>,
     },
 }
 
-/// Where a failure comes from.
 #[derive(Clone, Copy, Debug)]
 pub struct BundleContext<'a> {
-    /// Name of the test.
     pub test: &'a str,
-    /// Its number in the plan.
     pub index: u64,
-    /// Seed of the plan.
     pub seed: u64,
-    /// Configuration it ran in.
     pub config: &'a NamedConfig,
-    /// Folder of the RTL's sources.
     pub rtl_dir: &'a Path,
-    /// The library built of them, as it ran.
+    /// Library that was built from `rtl_dir` and ran the test.
     pub library: &'a Library,
-    /// What was run.
     pub original: Original<'a>,
-    /// Work that shrinking may take.
+    /// Limit of the work for minimizing.
     pub effort: Effort,
-    /// Whether the likeliest causes are looked for, in the smaller case.
+    /// True if the likeliest causes are to be searched with the minimized case.
     pub causes: bool,
 }
 
-/// Writes the bundle of a failure as a folder of its own below `parent`, with a smaller case if one is found
-/// among what its recorder remembers. Gives the bucket of its test. The same failure gives the same bytes.
+/// Writes the bundle of a failure to a folder below `parent`, with a minimized case if the recorded requests
+/// suffice to find one. Returns the bucket of the test. The contents depend only on the failure.
 ///
-/// A folder that is already there stays as it is: it is that of an earlier failure with the same final key.
-/// The folder appears whole or not at all.
+/// If the folder exists, an earlier failure has the same final signature, and that bundle is kept. The folder
+/// is created by renaming a draft, so it is always complete.
 ///
 /// # Errors
-/// [`BundleError`] when a file cannot be written, or a source not be read.
+/// [`BundleError`] if a file cannot be written or an RTL source cannot be read.
 pub fn bundle(context: &BundleContext<'_>, failed: &FailedRun, parent: &Path) -> Result<Bucket, BundleError> {
     let mut small = smallest(context, failed)?;
     if let Some(small) = &mut small {
@@ -120,11 +107,11 @@ pub fn bundle(context: &BundleContext<'_>, failed: &FailedRun, parent: &Path) ->
         return Ok(bucket(&place));
     }
     let draft = parent.join(format!(".{folder}.{}", std::process::id()));
-    // What a process of the same number left behind when it was killed.
+    // A killed process with the same id may have left a draft.
     let _ = fs::remove_dir_all(&draft);
     let written = write(context, failed, small, signature, &draft).and_then(|()| {
         match fs::rename(&draft, &place) {
-            // Another process was first.
+            // Another process has created the folder in the meantime.
             Err(_) if place.exists() => fs::remove_dir_all(&draft).map_err(BundleError::from),
             renamed => Ok(renamed?),
         }
@@ -135,7 +122,7 @@ pub fn bundle(context: &BundleContext<'_>, failed: &FailedRun, parent: &Path) ->
     written.map(|()| bucket(&place))
 }
 
-/// Files of a bundle by name, its page first; folders in it are not for looking at.
+/// Lists the files of a bundle, page first. Folders hold only data for a replay.
 fn files(bundle: &Path) -> Vec<String> {
     let entries = fs::read_dir(bundle).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries
@@ -150,7 +137,7 @@ fn put(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> io::Result<()> {
     fs::write(folder.join(name), content)
 }
 
-/// A session in lockstep after reset, with the oracle.
+/// Creates a session in lockstep with the oracle, after reset.
 pub(crate) fn session(library: &Library, config: &NamedConfig) -> Result<Session<Lockstep>, BundleError> {
     let rtl = library.instantiate().map_err(Failure::from)?;
     let machine = Lockstep::new(rtl, config.config)?;
@@ -162,7 +149,7 @@ fn smallest(context: &BundleContext<'_>, failed: &FailedRun) -> Result<Option<Mi
         return Ok(None);
     }
     let mut session = session(context.library, context.config)?;
-    // A directed case need not be looked for.
+    // A directed case is the only candidate.
     if let Original::Case(case) = context.original {
         let candidates = std::iter::once(case.clone());
         return Ok(minimize(&mut session, candidates, &failed.signature, context.effort));
@@ -172,16 +159,16 @@ fn smallest(context: &BundleContext<'_>, failed: &FailedRun) -> Result<Option<Mi
     }))
 }
 
-/// Lines that a bundle keeps of a list of causes.
+/// Number of causes in `causes.json`.
 const CAUSES_KEPT: usize = 20;
 
-/// The likeliest causes of what the smaller case shows, or why there is no list of them; nothing where none is asked for,
-/// or there is nothing to repeat under mutants.
+/// Searches the likeliest causes of the failure of the minimized case. Returns `None` if not requested, or if
+/// the failure is neither a mismatch nor an RTL failure. An error gives the reason why there is no list.
 fn causes(
     context: &BundleContext<'_>,
     small: Option<&MinimizedCase>,
 ) -> Option<Result<Vec<CauseSuspect>, CauseError>> {
-    // An objection of the oracle is met where both sides agree.
+    // Mutants are compared by RTL and model. In an oracle violation these agree, so mutants cannot be ranked.
     let small = small
         .filter(|small| context.causes && matches!(small.failure, Failure::Mismatch(_) | Failure::Rtl(_)))?;
     let list = SchemataRtl::build(context.rtl_dir, context.config, &mut |_| {})
@@ -240,7 +227,7 @@ fn write(
         opinion = opinion_of_the_rtl(context.library, &context.config.config, &small.case);
         let mut session = session(context.library, context.config)?;
         session.set_trace(Some(trace(&wave, &session, small.cycle)?));
-        // It fails, as it did before.
+        // The failure is expected.
         let _ = run_case(&mut session, &small.case);
         view = finish(&mut session, &wave)?;
         wave_from = Some(0);
@@ -271,12 +258,12 @@ fn write(
     };
     put(folder, file::TEXT, text(&report))?;
     put(folder, file::PAGE, page(&report))?;
-    // Last: a folder without it is no bundle.
+    // Write the record last: a folder without it is no bundle.
     let record = BundleRecord { files: sums(folder)?, ..record };
     Ok(put(folder, file::RECORD, sealed(json(&record).into_bytes()))?)
 }
 
-/// SHA-256 of the files that a replay reads beside the record and the RTL, by their names in `folder`.
+/// Returns the SHA-256 of the files that a replay reads, except record and RTL, by name relative to `folder`.
 pub(crate) fn sums(folder: &Path) -> Result<BTreeMap<String, String>, BundleError> {
     let kernel = WalkDir::new(folder.join(file::KERNEL)).into_iter().flatten();
     let kernel = kernel.filter(|entry| !entry.file_type().is_dir()).map(WalkEntry::into_path);
@@ -304,7 +291,8 @@ fn no_wave(path: &Path, error: &dyn std::error::Error) -> BundleError {
     io::Error::other(format!("cannot write `{}`: {error}", path.display())).into()
 }
 
-/// Completes the wave; its layout then names it as a neighbour, wherever the folder is. Gives what the layout shows.
+/// Completes the wave. Edits the save file to name the wave without its folder, so that the bundle can be
+/// moved. Returns the view of the save file.
 pub(crate) fn finish<L: Listener>(
     session: &mut Session<Lockstep, L>,
     path: &Path,
@@ -327,7 +315,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::write(to, content)
 }
 
-/// What was run, with the files it takes copied into `folder`.
+/// Copies the input files of the failed run to `folder` and returns the run with paths relative to it.
 fn original(original: Original<'_>, folder: &Path) -> Result<Run, BundleError> {
     let (listing, launch, arch) = match original {
         Original::Episode(episode) => return Ok(Run::Episode { episode: Box::new(episode.clone()) }),
@@ -357,12 +345,11 @@ fn original(original: Original<'_>, folder: &Path) -> Result<Run, BundleError> {
     Ok(Run::Kernel { listing: copied.0, launch: copied.1, arch: arch.map(|arch| arch.to_string()) })
 }
 
-/// Whether a name stays in its folder.
+/// Returns true if a relative path has no `..` and so stays inside its folder.
 pub(crate) fn is_inside(name: &Path) -> bool {
     name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// The files that a launch file names.
 pub(crate) fn files_named(value: &toml::Value, found: &mut Vec<PathBuf>) {
     match value {
         toml::Value::Table(table) => {

@@ -1,18 +1,15 @@
-//! How a process died.
-
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How the process of a test ended before the test did.
+/// Cause of death of the process that ran a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Death {
-    /// By this signal.
     Signal(i32),
-    /// It called `exit` with this status.
+    /// Status of a call of `exit` in the RTL.
     Exit(i32),
-    /// It was killed, since it showed no progress for as many seconds.
+    /// Seconds without progress after which the process was killed.
     Hung(u64),
 }
 

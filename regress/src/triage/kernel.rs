@@ -11,12 +11,12 @@ use atoms_sm::{Launch, Outcome, RunError, SmConfig};
 
 use crate::triage::test_failure::TestFailure;
 
-/// Runs the kernel of `listing` as `launch` says, on a session after reset. `arch` takes the place of the
-/// architecture that PTX is for.
+/// Runs the kernel of `listing` with the launch file `launch` on a session after reset. `arch` overrides the
+/// architecture of the PTX.
 ///
 /// # Errors
-/// [`TestFailure`]: the unit's, or the kernel's; an answer that is not the expected one, and an undefined use of
-/// an mbarrier object, too.
+/// [`TestFailure`] of the unit or the kernel, including an unexpected buffer and an undefined use of an
+/// mbarrier object.
 pub(crate) fn run<L: Listener>(
     session: &mut Session<Lockstep, L>,
     listing: &Path,

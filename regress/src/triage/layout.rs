@@ -1,34 +1,26 @@
-//! Names of folders and files of bundles.
-
-/// Folder of the bundles in the output folder.
 pub const FAILURES: &str = "failures";
 
-/// Version of the format of a bundle; raised when a file or a field changes its meaning or goes away.
+/// Version of the bundle format; raise it when a file or field changes its meaning or is removed.
 pub const FORMAT: u32 = 3;
 
-/// Earlier version that is read, too: its signatures are text.
+/// Earlier version that can still be read; its signatures are text.
 pub const FORMAT_WITH_TEXT: u32 = 2;
 
-/// Names of the files of a bundle.
 pub mod file {
-    /// [`BundleRecord`](crate::triage::record::BundleRecord).
+    /// Record of the bundle: [`BundleRecord`](crate::triage::record::BundleRecord).
     pub const RECORD: &str = "bundle.json";
-    /// The smallest case, where there is one.
     pub const CASE: &str = "case.json";
-    /// What was run: [`crate::triage::replay::Run`].
+    /// Failed run as a [`crate::triage::replay::Run`].
     pub const ORIGINAL: &str = "original.json";
-    /// The lines that are its likeliest causes: a list of [`atoms_faults::cause::CauseSuspect`], the likeliest first.
+    /// List of [`atoms_faults::cause::CauseSuspect`], likeliest first.
     pub const CAUSES: &str = "causes.json";
-    /// Wave of the case's whole run, or of the last cycles of the original one.
+    /// Wave of the minimized case, or of the last cycles of the original run.
     pub const WAVE: &str = "wave.vcd";
-    /// The same as a page.
     pub const WAVE_PAGE: &str = "wave.html";
-    /// The report as text.
     pub const TEXT: &str = "report.txt";
-    /// The report as a page.
     pub const PAGE: &str = "report.html";
-    /// Folder of the RTL.
+    /// Folder with a copy of the RTL sources.
     pub const RTL: &str = "rtl";
-    /// Folder of a kernel's files.
+    /// Folder with the files of a kernel: listing, launch file and the files that it names.
     pub const KERNEL: &str = "kernel";
 }

@@ -1,4 +1,4 @@
-//! From the last requests before a failure to the smallest case that fails the same way.
+//! Minimizes the last requests before a failure to the smallest case that fails in the same way.
 
 use atoms_cosim::case::Case;
 use atoms_cosim::case::recorder::Recorder;
@@ -12,39 +12,35 @@ use atoms_ops::{Op, Size};
 
 use crate::triage::signature::{OpName, Signature};
 
-/// Operations that a failure is tried with, to see whether the operation matters.
+/// Operations to substitute, to find out if the failure depends on the operation.
 const OTHER_OPS: [Op; 6] = [Op::Add, Op::Xor, Op::Or, Op::Max, Op::Exch, Op::Inc];
 
-/// Of them, those that must fail likewise for the operation not to matter. One or two other ones that do
-/// may be other defects.
+/// Number of substituted operations that must fail in the same way before the operation counts as irrelevant.
+/// One or two may be other defects.
 const OTHERS_ENOUGH: usize = 3;
 
-/// A case that fails, as small as it could be made.
 #[derive(Debug)]
 pub struct MinimizedCase {
-    /// The case.
     pub case: Case,
-    /// How it fails.
     pub failure: Failure,
-    /// Cycle in which it does.
+    /// Cycle of the failure in this case.
     pub cycle: u64,
-    /// Final signature.
+    /// Final signature, without operation if the operation is irrelevant.
     pub signature: Signature,
-    /// Work to find it.
     pub spent: Spent,
 }
 
-/// Returns the signature of a case; none if the case passes, or if the effort is spent.
+/// Runs a case and returns its signature; `None` if the case passes or the effort is spent.
 fn signature_of(trials: &mut Trials<'_>, case: &Case) -> Option<Signature> {
     Signature::of(&trials.run(case)?)
 }
 
-/// Looks for the smallest case that fails as `raw` says, among the last requests that `recorder`
-/// remembers. None if the failure needs more of its history, or is none that a case can show.
+/// Minimizes the last requests of `recorder` to a case that fails like `raw`. Returns `None` if the case
+/// would need earlier requests, or if the failure is outside the unit.
 ///
-/// First the key must stay as it is, so that no other defect takes its place; in the smallest case,
-/// whose every request is needed, any failure of the kind will do. So what one defect shows in
-/// different ways comes to one key.
+/// The first pass keeps the signature, so that no other defect takes its place. The second pass accepts any
+/// failure of the same kind, since each remaining request is needed. One defect that shows in several ways
+/// thus gets one signature.
 pub fn minimize_recorded(
     session: &mut Session<Lockstep>,
     recorder: &Recorder,
@@ -55,7 +51,8 @@ pub fn minimize_recorded(
     minimize(session, recorder.candidates(config), raw, effort)
 }
 
-/// The smallest case that fails as `raw` says, made of the first of `candidates` that does.
+/// Minimizes the first of `candidates` that fails with `raw`, or else the first that fails with the same
+/// kind.
 pub fn minimize(
     session: &mut Session<Lockstep>,
     candidates: impl IntoIterator<Item = Case>,
@@ -89,12 +86,13 @@ pub fn minimize(
     Some(MinimizedCase { case, failure, cycle, signature, spent })
 }
 
-/// Whether the case fails in the same field whatever its operation, and the case with the simplest one.
+/// Returns the case with the simplest operation, and true, if it fails in the same field with several other
+/// operations.
 fn with_any_operation(case: Case, trials: &mut Trials<'_>) -> (Case, bool) {
     let Some(signature) = signature_of(trials, &case) else { return (case, false) };
     let Some(named) = signature.op else { return (case, false) };
     let place = signature.of_any_operation();
-    // The requests with the operation that the signature names; if that came from elsewhere, none.
+    // Matches the requests with the operation of the signature.
     let named = |op: u8| OpName::of(op) == named;
     let mut found: Option<Case> = None;
     let mut others = 0;
@@ -107,7 +105,7 @@ fn with_any_operation(case: Case, trials: &mut Trials<'_>) -> (Case, bool) {
             (request.op, request.size) = (op as u8, Size::U32 as u8);
         }
         if candidate == case {
-            // It is this operation already.
+            // The case has this operation already.
             found.get_or_insert(candidate);
             continue;
         }

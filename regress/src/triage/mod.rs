@@ -1,5 +1,6 @@
-//! What a failing test leaves behind: a [`signature`] that says which bucket it belongs to, a [`minimize`] case that fails the same
-//! way, a [`bundle`] with all one needs to look at it, and the means to repeat that ([`repro`]).
+//! Triage of failing tests. The [`signature`] selects the bucket. [`minimize`] finds a small case that fails
+//! in the same way. The [`bundle`] holds everything needed to inspect the failure, and [`repro`] replays a
+//! bundle.
 
 pub mod bucket;
 pub mod bundle;

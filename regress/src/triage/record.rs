@@ -1,4 +1,4 @@
-//! `bundle.json`: what a bundle is about, and what it was made with.
+//! Record of a bundle: `bundle.json`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,37 +15,28 @@ use crate::triage::error::BundleError;
 use crate::triage::layout::{FAILURES, FORMAT, FORMAT_WITH_TEXT, file};
 use crate::triage::signature::Signature;
 
-/// What a bundle is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BundleRecord {
-    /// [`FORMAT`].
     pub format: u32,
-    /// Version of ATOMS that made it.
     pub atoms: String,
-    /// Final signature.
+    /// Signature of the minimized case, or the raw signature if there is none.
     pub key: Signature,
-    /// Raw signature.
+    /// Signature of the original failure.
     pub raw: Signature,
     /// Cycle of the failure in the original run.
     pub cycle: u64,
-    /// Whether there is a smaller case.
+    /// True if the bundle has a minimized case.
     pub case: bool,
-    /// Name of the test.
     pub test: String,
-    /// Its number in the plan.
     pub index: u64,
-    /// Seed of the plan.
     pub seed: u64,
-    /// Configuration, by name.
     pub config: String,
-    /// Its parameters.
+    /// Parameters of the configuration, so that later changes of named configurations do not matter.
     pub parameters: Map<String, Value>,
-    /// Hash of the RTL.
     pub rtl: String,
-    /// Verilator that built it.
     pub verilator: String,
-    /// The line of the RTL that is its likeliest cause, where causes were looked for.
+    /// Likeliest cause, as a line of the RTL; `None` if none was searched or found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspect: Option<String>,
     /// SHA-256 of the other files that a replay reads, by name.
@@ -53,10 +44,8 @@ pub struct BundleRecord {
 }
 
 impl BundleRecord {
-    /// The record of the bundle in `folder`.
-    ///
     /// # Errors
-    /// [`BundleError`] when it is missing, cut short, of another format, or of something else.
+    /// [`BundleError`] if the record is missing, truncated, damaged or of another format.
     pub fn read(folder: &Path) -> Result<BundleRecord, BundleError> {
         let path = folder.join(file::RECORD);
         if !folder.is_dir() {
@@ -89,7 +78,7 @@ impl BundleRecord {
         value.as_object_mut().map(|object| object.remove("sum"));
         let record: BundleRecord =
             serde_json::from_value(value).map_err(|error| foreign(error.to_string()))?;
-        // It stands in command lines.
+        // The name appears in command lines.
         if !is_name(&record.config) {
             let name = record.config.escape_debug();
             return Err(foreign(format!("`{name}` is the name of no configuration and of no point")));
@@ -97,8 +86,6 @@ impl BundleRecord {
         Ok(record)
     }
 
-    /// The configuration.
-    ///
     /// # Errors
     /// [`BundleError::Foreign`] with the parameter that is missing, unknown or out of range.
     pub fn config(&self, folder: &Path) -> Result<NamedConfig, BundleError> {
@@ -112,7 +99,7 @@ impl BundleRecord {
             let value = value.ok_or_else(|| foreign(format!("parameter `{}` is not said", p.name)))?;
             let text = match (p.kind, value) {
                 (ParameterKind::Choice(_), Value::String(name)) => name.clone(),
-                // Other strings keep their quotation marks, and are no value.
+                // Other strings keep their quotation marks, so that `parse` rejects them.
                 _ => value.to_string(),
             };
             let number = p.parse(&text).map_err(|error| foreign(error.to_string()))?;
@@ -124,7 +111,6 @@ impl BundleRecord {
     }
 }
 
-/// A file of a bundle as JSON.
 pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, BundleError> {
     let text = fs::read_to_string(path).map_err(BundleError::NotWhole)?;
     serde_json::from_str(&text).map_err(|error| match error.is_eof() {
@@ -135,8 +121,7 @@ pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T
     })
 }
 
-/// JSON as it is written into a bundle.
 pub(crate) fn json(value: &impl Serialize) -> String {
-    // Plain data with text for keys: cannot fail.
+    // Cannot fail: all map keys are text.
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }

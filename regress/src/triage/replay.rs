@@ -1,4 +1,4 @@
-//! Runs once more what was run when a test failed.
+//! Repeats the run of a failed test.
 
 use std::path::{Path, PathBuf};
 
@@ -17,38 +17,33 @@ use crate::triage::error::BundleError;
 use crate::triage::kernel;
 use crate::triage::test_failure::{FailedRun, TestFailure};
 
-/// What was run: the content of `original.json`.
+/// Stimulus of the failed run: contents of `original.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Run {
-    /// A random run.
     Episode {
-        /// The run.
         episode: Box<Episode>,
     },
-    /// A directed case.
     Case {
-        /// The case.
         case: Case,
     },
-    /// A kernel.
     Kernel {
-        /// Listing or PTX, relative to the folder.
+        /// Path of the listing or PTX file, relative to the bundle.
         listing: PathBuf,
-        /// Launch file, relative to the folder.
+        /// Path of the launch file, relative to the bundle.
         launch: PathBuf,
-        /// Architecture in place of that of the PTX.
+        /// Architecture that overrides that of the PTX.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         arch: Option<String>,
     },
 }
 
 impl Run {
-    /// Runs it on a session after reset, from `folder` where it names files, until it fails or ends, or until
-    /// `until` cycles. Gives what was found.
+    /// Repeats the run on a session after reset, until a failure or the end. Random runs also stop after
+    /// `until` cycles. Kernel files are relative to `folder`. Returns the failure, if any.
     ///
     /// # Errors
-    /// [`BundleError`] when it cannot be run at all.
+    /// [`BundleError`] if the run cannot start.
     pub fn replay<L: Listener>(
         &self,
         session: &mut Session<Lockstep, L>,
@@ -79,7 +74,7 @@ impl Run {
     }
 }
 
-/// Finding of a run on `session`; none if the run passed.
+/// Converts the outcome of a session into a failed run; `None` if the run passed.
 pub(crate) fn found<L: Listener>(
     outcome: Result<Tally, Failure>,
     session: &Session<Lockstep, L>,

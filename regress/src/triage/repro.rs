@@ -1,4 +1,4 @@
-//! Replays a bundle, on its own RTL or on another one.
+//! Replays a bundle with its own RTL or other RTL.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,46 +24,37 @@ use crate::triage::replay::{Run, found};
 use crate::triage::signature::Signature;
 use crate::triage::test_failure::FailedRun;
 
-/// A bundle as it was read.
 #[derive(Clone, Debug)]
 pub struct Bundle {
-    /// Its folder.
     pub folder: PathBuf,
-    /// What it is about.
     pub record: BundleRecord,
-    /// Its configuration.
     pub config: NamedConfig,
-    /// The smallest case, if there is one.
     pub case: Option<Case>,
-    /// What was run.
     pub run: Run,
-    /// Whether the RTL in it is still that of the failure.
+    /// True if the RTL in the bundle is unchanged since the failure.
     pub rtl_is_its_own: bool,
-    /// Hash of the RTL in it; `None` where its list names files outside of the bundle, which are not read.
+    /// Hash of the RTL in the bundle; `None` if its source list names files outside the bundle, which are not
+    /// read.
     pub rtl: Option<String>,
-    /// Other files in it that are no longer those of the failure.
+    /// Names of other files that have changed since the failure.
     pub changed: Vec<String>,
 }
 
-/// What a replay came to.
 #[derive(Debug)]
 pub struct Replayed {
-    /// What was found, if anything was.
+    /// Failure of the replay; `None` if the replay passed.
     pub found: Option<FailedRun>,
-    /// Cycles run.
     pub cycles: u64,
-    /// Whether it is the bucket of the bundle that showed.
+    /// True if the failure belongs to the bucket of the bundle.
     pub same: bool,
 }
 
-/// What happens after the failing cycle is of no interest: a run without the defect stops some cycles on.
+/// Cycles after the original failing cycle at which a replay without failure stops.
 const CYCLES_AFTER: u64 = 2 * WATCHDOG_CYCLES;
 
 impl Bundle {
-    /// The bundle in `folder`.
-    ///
     /// # Errors
-    /// [`BundleError`] when files are missing, cut short, or of something else, and when one lies outside of it.
+    /// [`BundleError`] if files are missing, truncated or foreign, or if a file lies outside the folder.
     pub fn read(folder: &Path) -> Result<Bundle, BundleError> {
         check_files(folder)?;
         let record = BundleRecord::read(folder)?;
@@ -83,15 +74,12 @@ impl Bundle {
         Ok(Bundle { folder, record, config, case, run, rtl_is_its_own, rtl, changed })
     }
 
-    /// Folder of the RTL it carries.
     pub fn rtl_dir(&self) -> PathBuf {
         self.folder.join(file::RTL)
     }
 
-    /// A session with the RTL in `rtl_dir`, to replay on, with a wave of this depth.
-    ///
     /// # Errors
-    /// [`BundleError`] when the RTL does not build.
+    /// [`BundleError`] if the RTL does not build.
     pub fn session(
         &self,
         rtl_dir: &Path,
@@ -101,11 +89,12 @@ impl Bundle {
         session(&rtl::library(rtl_dir, &self.config, depth.variant(), progress)?, &self.config)
     }
 
-    /// Runs the case, or the whole run where there is none; with a wave in `wave`, of the whole case or of the
-    /// last cycles of the run, as deep as the session's RTL allows.
+    /// Runs the minimized case, or the original run if there is none. With `wave`, writes a wave of the whole
+    /// case or of the last cycles of the run. The depth of the wave depends on the RTL library of the
+    /// session.
     ///
     /// # Errors
-    /// [`BundleError`] when the run cannot be repeated.
+    /// [`BundleError`] if the run cannot be repeated.
     pub fn replay<L: Listener>(
         &self,
         mut session: Session<Lockstep, L>,
@@ -132,19 +121,19 @@ impl Bundle {
         Ok(Replayed { found, cycles: session.tally().cycles, same })
     }
 
-    /// Whether a failure with this signature is of the bundle's bucket. A bucket without an operation has failures
-    /// of any.
+    /// Returns true if a failure with this signature belongs to the bucket of the bundle. A bucket without
+    /// operation matches any operation.
     pub fn is_same(&self, signature: &Signature) -> bool {
         let expected = if self.case.is_some() { &self.record.key } else { &self.record.raw };
         [signature.clone(), signature.of_any_operation()].iter().any(|one| one.is_of(expected))
     }
 }
 
-/// Most bytes of a JSON file, and of any other file: the largest buffer of a launch file has as many.
+/// Maximum size of JSON files and of other files. The second equals the largest buffer of a launch file.
 const MOST_BYTES: [(&str, u64); 2] = [("64 MiB", 64 << 20), ("512 MiB", 512 << 20)];
 
-/// A bundle is copied from place to place: it has files and folders, and nothing that leads out of it. Files are read
-/// whole, so their size is limited.
+/// Checks that a bundle from another machine has only files and folders, without links. Limits the size of
+/// files, since they are read into memory.
 fn check_files(folder: &Path) -> Result<(), BundleError> {
     for entry in WalkDir::new(folder).min_depth(1).into_iter().flatten() {
         let is_json = entry.path().extension().is_some_and(|extension| extension == "json");
@@ -161,7 +150,7 @@ fn check_files(folder: &Path) -> Result<(), BundleError> {
     Ok(())
 }
 
-/// An error if a run names files that lie outside of the bundle.
+/// Returns an error if a run names files outside the bundle.
 fn stays_inside(folder: &Path, run: &Run) -> Result<(), BundleError> {
     let Run::Kernel { listing, launch, .. } = run else { return Ok(()) };
     let check = |from: &str, name: &Path| {
@@ -176,7 +165,7 @@ fn stays_inside(folder: &Path, run: &Run) -> Result<(), BundleError> {
     check(file::ORIGINAL, launch)?;
     let text = fs::read_to_string(folder.join(launch)).map_err(BundleError::NotWhole)?;
     let mut names = Vec::new();
-    // What is no launch file is refused when it is read as one.
+    // A malformed launch file is reported later, when it is read as such.
     if let Ok(table) = text.parse::<toml::Table>() {
         files_named(&toml::Value::Table(table), &mut names);
     }

@@ -1,6 +1,6 @@
-//! Runs something once more to look at a part of it: the wave of some cycles, the first register that differs.
+//! Repeats a run to inspect part of it: the wave of a window of cycles, or the first differing register.
 //!
-//! The oracle is left out: what it objected to is known, and the run is repeated for what led there.
+//! Runs without the oracle, whose finding is already known.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -22,61 +22,49 @@ use crate::triage::replay::{Run, found};
 use crate::triage::repro::Bundle;
 use crate::triage::test_failure::FailedRun;
 
-/// Cycles from one comparison of all registers to the next, while a run is searched: one costs about as much as 20
-/// cycles. Between two of them, every cycle is compared.
+/// Cycles between two comparisons of all registers in a search. A comparison costs about as much as 20
+/// cycles. The search then compares every cycle of the interval with the first difference.
 const CYCLES_BETWEEN_COMPARISONS: u64 = 4096;
 
-/// What is run again.
 #[derive(Clone, Debug)]
 pub enum Rerun {
-    /// The bundle of a failure: its smallest case, or the whole run where there is none.
+    /// Bundle of a failure: the minimized case, or the original run if there is none.
     Bundle(Box<Bundle>),
-    /// A case.
     Case {
-        /// The case.
         case: Box<Case>,
-        /// Its configuration.
         config: NamedConfig,
     },
-    /// A random run.
     Random(Box<Campaign>),
 }
 
-/// How a run went on, or ended.
 #[derive(Debug)]
 pub enum Ended {
-    /// It reached the last cycle that was asked for.
+    /// The run reached the requested cycle.
     Reached,
-    /// It was over before, and nothing was found.
+    /// The run ended before the requested cycle, without a failure.
     Over,
-    /// This was found before.
+    /// The run failed before the requested cycle.
     Failed(Box<FailedRun>),
 }
 
-/// The wave of some cycles.
 #[derive(Debug)]
 pub struct WaveWindow {
-    /// The file.
     pub path: PathBuf,
-    /// Cycles in it.
     pub cycles: Range<u64>,
-    /// How the run went on behind them.
+    /// End of the run, at or before the end of the window.
     pub ended: Ended,
 }
 
-/// What a search for the first register that differs came to.
 #[derive(Debug)]
 pub struct Search {
-    /// The register; `None` where none differs before the failure, or before the end.
+    /// First differing register; `None` if no register differs before the failure or the end.
     pub register: Option<RegisterDifference>,
-    /// Cycles run.
     pub cycles: u64,
-    /// What the ports showed, if no register was found.
+    /// Finding at the ports, if no register was found.
     pub ended: Ended,
 }
 
 impl Rerun {
-    /// Its configuration.
     pub fn config(&self) -> &NamedConfig {
         match self {
             Rerun::Bundle(bundle) => &bundle.config,
@@ -85,7 +73,7 @@ impl Rerun {
         }
     }
 
-    /// Cycle of the failure, where it is known before the run: that of a smallest case is not.
+    /// Returns the cycle of the failure if known before the run; `None` for a minimized case.
     pub fn failed_at(&self) -> Option<u64> {
         match self {
             Rerun::Bundle(bundle) if bundle.case.is_none() => Some(bundle.record.cycle),
@@ -93,10 +81,8 @@ impl Rerun {
         }
     }
 
-    /// The RTL in `rtl_dir`, for a wave of this depth.
-    ///
     /// # Errors
-    /// [`BundleError::Rtl`] when it does not build.
+    /// [`BundleError::Rtl`] if the RTL does not build.
     pub fn library(
         &self,
         rtl_dir: &Path,
@@ -106,11 +92,11 @@ impl Rerun {
         Ok(rtl::library(rtl_dir, self.config(), depth.variant(), progress)?)
     }
 
-    /// The cycle to look at unless another one is chosen: that of the failure; of a bundle whose failure the oracle alone
-    /// sees, the last one. None where nothing fails.
+    /// Returns the default cycle for a wave: the failing cycle. For a bundle that fails only at the oracle,
+    /// returns the last cycle. Returns `None` if nothing fails.
     ///
     /// # Errors
-    /// [`BundleError`] when there is no run.
+    /// [`BundleError`] if the run cannot start.
     pub fn failure(&self, library: &Library) -> Result<Option<u64>, BundleError> {
         if let Some(cycle) = self.failed_at() {
             return Ok(Some(cycle));
@@ -124,12 +110,13 @@ impl Rerun {
         })
     }
 
-    /// Writes the wave of the cycles in `window` to `path`; nothing else is written, and the run goes no further. With
-    /// what is inside if the library was built for it. Snapshots of the RTL are kept in the cache on the way, and where
-    /// there is one of the same run, the model runs alone up to it. The save file beside it opens at `register`, if that is given.
+    /// Writes the wave of the cycles in `window` to `path`, and stops the run at the end of `window`. A
+    /// library with internals also gives a wave of internal signals. Snapshots of the RTL go to the cache. If
+    /// the cache has a snapshot of the same run, only the model runs up to that cycle. The save file opens at
+    /// `register`, if given.
     ///
     /// # Errors
-    /// [`BundleError::Window`] when none of the cycles is run, [`BundleError`] when there is no run.
+    /// [`BundleError::Window`] if the run ends before the window; [`BundleError`] if the run cannot start.
     pub fn excerpt(
         &self,
         library: &Library,
@@ -163,7 +150,7 @@ impl Rerun {
         session.set_trace(Some(wave));
         let outcome = self.run(&mut session, window.end);
         if let Some(name) = &name {
-            // They only save time.
+            // Ignore errors: snapshots only save time.
             let _ = cache.keep(library, name, session.machine().snapshots());
         }
         let written = session.trace().map_or(0, |trace| trace.cycles());
@@ -177,11 +164,12 @@ impl Rerun {
         Ok(WaveWindow { path: path.to_path_buf(), cycles, ended })
     }
 
-    /// The first register of the RTL that differs from its counterpart in the model, whether the ports show it or not.
-    /// A difference that comes and goes between two comparisons is not seen; the ports are compared in every cycle.
+    /// Finds the first RTL register that differs from its counterpart in the model, even if the ports agree.
+    /// Misses a difference that appears and vanishes between two comparisons. The ports are compared in every
+    /// cycle.
     ///
     /// # Errors
-    /// [`BundleError`] when there is no run, or `library` is not of [`Depth::Internals`].
+    /// [`BundleError`] if the run cannot start, or if `library` was not built for [`Depth::Internals`].
     pub fn first_register(&self, library: &Library) -> Result<Search, BundleError> {
         let mut from = 0;
         let mut every = CYCLES_BETWEEN_COMPARISONS;
@@ -197,13 +185,13 @@ impl Rerun {
                 let ended = if register.is_some() { Ended::Reached } else { outcome? };
                 return Ok(Search { register, cycles, ended });
             }
-            // From the last cycle in which all agreed, each.
+            // Search again, comparing every cycle after the last one in which all registers agreed.
             (from, every) = (agreed.unwrap_or(0), 1);
         }
     }
 
-    /// What tells the run from every other one, the program included, which drives it; none where files that may change
-    /// say what is run.
+    /// Returns a cache key of the run. The key includes size and time of the program file, since the program
+    /// drives the run. Returns `None` for kernels, whose files may change.
     fn name(&self) -> Option<String> {
         let program =
             std::fs::metadata("/proc/self/exe").or_else(|_| std::env::current_exe()?.metadata()).ok()?;
@@ -219,13 +207,12 @@ impl Rerun {
         Some(format!("{} {:?} {:?} {run}", program.len(), program.modified().ok()?, self.config()))
     }
 
-    /// In lockstep, after reset, without the oracle.
+    /// Creates a session in lockstep after reset, without the oracle.
     fn session(&self, library: &Library) -> Result<Session<Lockstep>, BundleError> {
         let rtl = library.instantiate().map_err(Failure::from)?;
         Ok(Session::new(Lockstep::new(rtl, self.config().config)?, None))
     }
 
-    /// Runs until `until` cycles are over.
     fn run(&self, session: &mut Session<Lockstep>, until: u64) -> Result<Ended, BundleError> {
         session.set_end(until);
         let outcome = match self {
@@ -239,7 +226,7 @@ impl Rerun {
                 found(session.run(&mut campaign.stimulus(), limit, |_| {}), session, self.config())
             }
         };
-        // What is found when memory is compared at the end of the window belongs to no cycle of it.
+        // A memory mismatch found after the window belongs to none of its cycles.
         if session.machine().cycles() >= until {
             return Ok(Ended::Reached);
         }
@@ -247,7 +234,7 @@ impl Rerun {
     }
 }
 
-/// Cycles after which there may be a snapshot, from `cycle` back over the last million.
+/// Lists the cycles of possible snapshots at or before `cycle`, latest first.
 fn snapshots_before(cycle: u64) -> impl Iterator<Item = u64> {
     let last = cycle / CYCLES_BETWEEN_SNAPSHOTS;
     let first = (last + 1).saturating_sub(SNAPSHOTS_KEPT as u64).max(1);

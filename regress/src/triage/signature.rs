@@ -1,4 +1,4 @@
-//! What failures have in common: the signature of a bucket.
+//! Failure signatures, which identify buckets.
 
 use std::fmt;
 
@@ -12,26 +12,26 @@ use serde_untagged::UntaggedEnumVisitor;
 use crate::checksum::fnv1a;
 use crate::triage::death::Death;
 
-/// What tells a bucket from the others: kind of failure, what shows it, operation.
+/// Failure signature: kind of failure, signal or rule that shows it, and operation.
 ///
 /// Printed as `mismatch probe.wr_data ATOMS.MAX`, `oracle rd ATOMS.ADD`, `assertion PipeWritesOnlyReadBanks`,
-/// `stuck`, `crash signal 6`. A *raw* signature is that of the failure as it was met, a *final* one that of its
-/// smallest case.
+/// `stuck`, `crash signal 6`. A *raw* signature is that of the original failure; a *final* one is that of the
+/// minimized case.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub struct Signature {
-    /// Kind of failure.
+    /// Kind of the failure; the first word when printed.
     pub kind: FailureKind,
-    /// The first signal that differs; what the oracle objects to, in a word; the assertion; of what is no failure of
-    /// the unit: the entry of the plan, the kernel and what it met.
+    /// First differing signal, subject of the oracle violation, or assertion. For failures outside the unit:
+    /// plan entry, kernel and error, signal, or panic message.
     #[serde(skip_serializing_if = "Option::is_none")]
     what: Option<String>,
-    /// The operation that it is about, where there is one.
+    /// Operation in which the failure shows, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub op: Option<OpName>,
 }
 
-/// The kinds of failure: the first word of a printed signature.
+/// Kind of a failure.
 #[derive(
     Clone,
     Copy,
@@ -49,35 +49,35 @@ pub struct Signature {
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum FailureKind {
-    /// A signature that an earlier version wrote as text.
+    /// Signature that an earlier version stored as text.
     #[default]
     Untyped,
     /// RTL and model differ.
     Mismatch,
-    /// The oracle objects.
+    /// The oracle rejects an answer or the memory contents.
     Oracle,
-    /// An assertion of the RTL failed.
+    /// An RTL assertion failed.
     Assertion,
-    /// An answer did not come.
+    /// An answer is missing when the watchdog expires.
     Stuck,
-    /// The process died.
+    /// The process of the test died, or its worker panicked.
     Crash,
-    /// A cycle of the RTL never ended.
+    /// The RTL did not complete a cycle and was killed.
     Hang,
-    /// It took longer than its limit of wall time.
+    /// The test exceeded its wall-time limit.
     Timeout,
-    /// A buffer of a kernel is not as expected.
+    /// A buffer of a kernel differs from the expectation.
     Expectation,
-    /// A kernel uses an mbarrier object in a way that is undefined (spec 6.9).
+    /// A kernel uses an mbarrier object in an undefined way (spec 6.9).
     Undefined,
-    /// A kernel cannot go on: a fault, a deadlock, too many cycles.
+    /// A kernel cannot continue: a fault, a deadlock, or too many instructions.
     Kernel,
-    /// The test could not be run.
+    /// The test could not run.
     Error,
 }
 
 impl FailureKind {
-    /// Whether a case can show it, and not only the test that met it.
+    /// Returns true if a case can show the failure, and not only the original test.
     pub const fn is_dut_failure(self) -> bool {
         matches!(
             self,
@@ -86,12 +86,12 @@ impl FailureKind {
     }
 }
 
-/// An operation as signatures and reports name it: as machine code has it where it has one.
+/// Operation name in signatures and reports: the SASS mnemonic if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OpName(Option<Op>);
 
 impl OpName {
-    /// That of a code.
+    /// Returns the name of an operation code; invalid codes become `illegal`.
     pub fn of(code: u8) -> OpName {
         OpName(Op::from_code(code))
     }
@@ -144,13 +144,13 @@ impl<'de> Deserialize<'de> for Signature {
 }
 
 impl Signature {
-    /// A signature without an operation. Keeps `what` in one line, whatever a message had in it.
+    /// Makes a signature without operation. Joins the lines and spaces of `what` into one line.
     pub fn new(kind: FailureKind, what: impl fmt::Display) -> Signature {
         let what = what.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         Signature { kind, what: Some(what).filter(|what| !what.is_empty()), op: None }
     }
 
-    /// That of what a session found; none if it is no finding.
+    /// Returns the signature of a session failure; `None` if the failure is no finding about the unit.
     pub fn of(failure: &Failure) -> Option<Signature> {
         Some(match failure {
             Failure::Mismatch(mismatch) => Signature {
@@ -174,7 +174,6 @@ impl Signature {
         })
     }
 
-    /// That of a process that died.
     pub fn of_death(death: Death) -> Signature {
         match death {
             Death::Hung(_) => Signature::new(FailureKind::Hang, ""),
@@ -183,12 +182,13 @@ impl Signature {
         }
     }
 
-    /// Signal, part of an answer or assertion in which a failure of the unit shows; `None` for other failures.
+    /// Returns the signal, answer field or assertion that shows a failure of the unit; `None` for other
+    /// kinds.
     pub fn what(&self) -> Option<&str> {
         self.what.as_deref().filter(|_| self.kind.is_dut_failure())
     }
 
-    /// True if a failure with this signature belongs to the bucket that was saved with `key`.
+    /// Returns true if a failure with this signature belongs to the bucket that was saved with `key`.
     pub fn is_of(&self, key: &Signature) -> bool {
         match key.kind {
             FailureKind::Untyped => self.to_string() == key.to_string(),
@@ -196,20 +196,19 @@ impl Signature {
         }
     }
 
-    /// Signature without its operation.
     pub(crate) fn of_any_operation(&self) -> Signature {
         Signature { op: None, ..self.clone() }
     }
 
-    /// Name of a folder for it: letters, digits, dots, underscores and hyphens, at most 64 of them. Different keys
-    /// have different ones.
+    /// Returns a folder name of at most 64 letters, digits, dots, underscores and hyphens. Different
+    /// signatures have different names.
     pub fn slug(&self) -> String {
         let text = self.to_string();
         let plain = |c: char| {
             if c.is_ascii_alphanumeric() || "._".contains(c) { c.to_ascii_lowercase() } else { '-' }
         };
         let name: String = text.chars().map(plain).take(50).collect();
-        // What the letters above leave out still tells signatures apart, on every machine alike.
+        // The hash distinguishes signatures that differ only in replaced or truncated characters.
         let hash = fnv1a(0, &text);
         format!("{name}-{:08x}", hash >> 32 ^ hash & 0xffff_ffff)
     }
@@ -262,7 +261,7 @@ mod tests {
             assert_eq!(signature.to_string(), *text);
             let json = serde_json::to_string(&signature).expect("it serializes");
             assert_eq!(serde_json::from_str::<Signature>(&json).expect("it reads back"), signature, "{json}");
-            // As earlier versions wrote it.
+            // Earlier versions stored the text.
             let saved: Signature = serde_json::from_value((*text).into()).expect("text is read");
             assert!(signature.is_of(&saved) && saved.to_string() == *text, "{saved:?}");
             assert!(!Signature::new(signature.kind, "other").is_of(&saved), "{saved:?}");

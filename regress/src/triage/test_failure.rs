@@ -1,5 +1,3 @@
-//! Why a test did not pass.
-
 use atoms_cosim::case::recorder::Recorder;
 use atoms_cosim::machine::Failure;
 use atoms_coverage::episode::Episode;
@@ -9,59 +7,42 @@ use atoms_sm::{KernelError, Outcome as BufferOutcome};
 use crate::triage::death::Death;
 use crate::triage::signature::{FailureKind, Signature};
 
-/// Reason why a test did not pass.
 #[derive(Debug, thiserror::Error)]
 pub enum TestFailure {
-    /// The session around the unit failed.
     #[error(transparent)]
     Session(#[from] Failure),
-    /// A kernel left something else in a buffer than its launch file expects.
+    /// A buffer of a kernel differs from the expectation in the launch file.
     #[error("{kernel}: buffer `{buffer}` is not as expected: {outcome:?}")]
-    Expectation {
-        /// The kernel.
-        kernel: String,
-        /// The buffer.
-        buffer: String,
-        /// What was found and what was expected.
-        outcome: BufferOutcome,
-    },
-    /// A kernel uses an mbarrier object in a way that is undefined (spec 6.9).
+    Expectation { kernel: String, buffer: String, outcome: BufferOutcome },
+    /// A kernel uses an mbarrier object in an undefined way (spec 6.9).
     #[error("undefined use of an mbarrier object: {0}")]
     Undefined(Box<Diagnosis>),
-    /// A kernel cannot go on: a fault, a deadlock, too many instructions.
+    /// A kernel cannot continue: a fault, a deadlock, or too many instructions.
     #[error("{kernel}: {error}")]
-    Kernel {
-        /// The kernel.
-        kernel: String,
-        /// What it met.
-        error: Box<KernelError>,
-    },
-    /// The process died, or hung and was killed.
+    Kernel { kernel: String, error: Box<KernelError> },
     #[error(
         "{}{death}{}",
         if matches!(death, Death::Hung(_)) { "" } else { "the process that ran it died: " },
         if *beside_others { BESIDE_OTHERS } else { "" }
     )]
     Died {
-        /// How.
         death: Death,
-        /// It did so beside other tests; alone it comes to its end.
+        /// True if the process died only with other tests running; alone, the test ran to its end.
         beside_others: bool,
     },
-    /// The worker panicked, with these words.
     #[error("the worker panicked: {0}")]
     Panicked(String),
-    /// It cannot be run at all.
+    /// The test cannot run; the text gives the reason.
     #[error("{0}")]
     Cannot(String),
-    /// A kernel needs more than the configuration has.
+    /// A kernel needs more resources than the configuration has.
     #[error("{0}")]
     DoesNotFit(String),
 }
 
 impl TestFailure {
-    /// What a kernel met in the core. One that cannot be run is no finding; one that does what it must not, or
-    /// waits for ever, is one.
+    /// Classifies the error of a kernel. An illegal action and an endless wait are findings. A kernel that
+    /// cannot start is not a finding.
     pub fn of_kernel(kernel: &str, error: Box<KernelError>) -> TestFailure {
         match kernel_met(&error) {
             Some(_) => TestFailure::Kernel { kernel: kernel.to_string(), error },
@@ -72,7 +53,7 @@ impl TestFailure {
         }
     }
 
-    /// Raw signature of a test of `entry` with it.
+    /// Returns the raw signature of this failure in a test of `entry`.
     pub fn signature(&self, entry: &str) -> Signature {
         match self {
             TestFailure::Session(Failure::OutOfTime(_)) => Signature::new(FailureKind::Timeout, entry),
@@ -99,7 +80,7 @@ impl TestFailure {
     }
 }
 
-/// What a kernel met that cannot go on, in a word or two; none if it could not begin.
+/// Returns a short name of the error of a running kernel; `None` if the kernel could not start.
 fn kernel_met(error: &KernelError) -> Option<&'static str> {
     Some(match error {
         KernelError::Unsupported { .. }
@@ -116,34 +97,30 @@ fn kernel_met(error: &KernelError) -> Option<&'static str> {
     })
 }
 
-/// What is said of a test whose process died although it does not die alone.
+/// Suffix of the message if the test does not die when it runs alone.
 const BESIDE_OTHERS: &str = " while others ran beside it; alone it comes to its end";
 
-/// A run that failed, with what triage needs.
+/// Failed run, with the data for triage.
 #[derive(Debug)]
 pub struct FailedRun {
-    /// Why.
     pub failure: TestFailure,
-    /// Raw signature.
+    /// Raw signature, before minimizing.
     pub signature: Signature,
-    /// Cycle in which it showed, counted from the reset of the run.
+    /// Cycle of the failure, counted from the reset of the run.
     pub cycle: u64,
-    /// The run, if it was a random one.
     pub episode: Option<Episode>,
-    /// The last requests of the run.
     pub recorder: Option<Box<Recorder>>,
 }
 
 impl FailedRun {
-    /// A test of `entry` that failed in `cycle`.
     pub fn new(failure: TestFailure, entry: &str, cycle: u64) -> FailedRun {
         FailedRun { signature: failure.signature(entry), failure, cycle, episode: None, recorder: None }
     }
 
-    /// What a session found in `cycle`, in configuration `config`.
+    /// Makes the record of a session failure in `cycle`, in the configuration named `config`.
     ///
     /// # Errors
-    /// The failure itself, if it is no finding.
+    /// Returns the failure itself if it is no finding.
     pub fn of_session(mut failure: Failure, cycle: u64, config: &str) -> Result<FailedRun, Failure> {
         let Some(signature) = Signature::of(&failure) else { return Err(failure) };
         failure.name_config(config);

@@ -1,4 +1,4 @@
-//! Regressions made up for the tests of reports: rich enough that everything a report can show is shown.
+//! Fixed data for the tests of reports, which exercises every part of a report.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,6 @@ use atoms_regress::run::timing::{RtlBuild, Timing};
 use atoms_regress::run::totals::{Cell, PartTotals, Totals};
 use atoms_regress::triage::signature::{FailureKind, OpName, Signature};
 
-/// All that reports are made of.
 pub(crate) struct Regression {
     pub(crate) summary: Summary,
     pub(crate) timing: Timing,
@@ -46,7 +45,7 @@ const OPS: [&str; 18] = [
     "SYNCS.EXCH",
 ];
 
-/// The same numbers each time (xorshift).
+/// Deterministic random numbers (xorshift).
 struct Draw(u64);
 
 impl Draw {
@@ -58,8 +57,8 @@ impl Draw {
     }
 }
 
-/// Failures of [`failing`]: kind, what, operation, status, requests of the smaller case, words, and
-/// in how many of 1,000 tests of which configurations.
+/// Failures of [`failing`]: kind, signal, operation, status, requests of the minimized case and message. The
+/// last two fields are the failures per 1,000 tests and the configurations.
 type Planted =
     (FailureKind, &'static str, Option<Op>, Status, Option<u64>, &'static str, u64, &'static [usize]);
 
@@ -81,7 +80,7 @@ const PLANTED: [Planted; 4] = [
      "the process that ran it ended by signal 6 (SIGABRT)", 1, &[1]),
 ];
 
-/// Key of a bucket, and the key of its results before their cases are made small.
+/// Returns the final and the raw signature of a bucket.
 fn keys(planted: &Planted) -> (Signature, Signature) {
     let (kind, what, op, ..) = *planted;
     let of = |what: &str, op: Option<Op>| {
@@ -94,17 +93,15 @@ fn keys(planted: &Planted) -> (Signature, Signature) {
     (key, raw)
 }
 
-/// A regression with four buckets and a gate that is not passed.
 pub(crate) fn failing() -> Regression {
     build(true, 40)
 }
 
-/// A regression in which everything passes.
 pub(crate) fn passing() -> Regression {
     build(false, 40)
 }
 
-/// As [`failing`], with crosses of so many values more that there are at least 10,000 bins.
+/// Like [`failing`], but with larger crosses, so that the model has at least 10,000 bins.
 pub(crate) fn large() -> Regression {
     let large = build(true, 300);
     assert!(large.summary.coverage.bins >= 10_000, "{}", large.summary.coverage.bins);
@@ -162,7 +159,6 @@ fn build(fail: bool, breadth: usize) -> Regression {
     Regression { summary, timing, history, sources, results }
 }
 
-/// Tests of three entries in every configuration.
 fn results(fail: bool) -> Vec<(TestResult, Option<f64>)> {
     let mut draw = Draw(0x9e37_79b9_7f4a_7c15);
     let mut results = Vec::new();
@@ -353,7 +349,7 @@ fn coverage(fail: bool, breadth: usize) -> FunctionalCoverage {
         for at in 0..size {
             let rare = name == "conflict" && at % last > last * 3 / 4;
             let count = match draw.below(100) {
-                // Loads and stores know no value classes.
+                // Loads and stores have no value classes.
                 _ if name == "value" && (13..15).contains(&(at / 36)) => None,
                 chance if fail && name == "mbarrier_step" && chance < 20 => Some(0),
                 chance if rare && chance < 30 => Some(0),
@@ -381,7 +377,7 @@ fn coverage(fail: bool, breadth: usize) -> FunctionalCoverage {
     coverage
 }
 
-/// The RTL's own text, so that what is looked at looks like what there will be.
+/// Reads the actual RTL, for realistic pages.
 fn sources() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rtl");
     let mut sources: Vec<_> = fs::read_dir(folder)
@@ -449,7 +445,6 @@ fn gate(summary: &mut Summary) {
     summary.coverage.gate = Some(gate);
 }
 
-/// Eleven runs before this one.
 fn history(summary: &Summary, timing: &Timing) -> Vec<TrendPoint> {
     let mut draw = Draw(77);
     let now = TrendPoint::of(summary, timing);
@@ -487,7 +482,7 @@ impl Regression {
         junit.finish(&self.summary, &self.timing).expect("it can be serialized")
     }
 
-    /// Writes the page and what lies beside it, as a regression would.
+    /// Writes the page and the files that it links.
     pub(crate) fn write(&self, folder: &Path) {
         if folder.exists() {
             fs::remove_dir_all(folder).expect("the folder is the test's own");

@@ -1,4 +1,4 @@
-//! `summary.json` against its published schema.
+//! Checks `summary.json` against the published schema.
 
 use atoms_regress::report::json::{self, RegressionResult};
 use atoms_regress::report::summary::Summary;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::fixture;
 
-/// That it is the schema of the types is a test beside them.
+/// Published schema. Another test compares this file with the schema of the types.
 const PUBLISHED: &str = include_str!("../../../docs/schema/cover.json");
 
 #[test]

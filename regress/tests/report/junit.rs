@@ -1,4 +1,4 @@
-//! JUnit XML: read back with an XML parser of another hand.
+//! Tests of JUnit XML, read back with an independent XML parser.
 
 use atoms_regress::report::junit::{CASES, FAILING_CASES, Junit};
 use atoms_regress::report::summary::Summary;
@@ -37,7 +37,7 @@ fn every_test_is_a_case_with_what_failed_in_it() {
             cases(&document).into_iter().find(|case| case.attribute("name") == Some(&bucket.first_name));
         let case = case.unwrap_or_else(|| panic!("{} is missing", bucket.first_name));
         let trouble = case.first_element_child().expect("it did not pass");
-        // Also where results name the bucket as it was before shrinking.
+        // The message has the final signature, even if the result has the raw one.
         assert_eq!(trouble.attribute("message"), Some(bucket.key.to_string().as_str()));
         let text = trouble.text().unwrap_or_default();
         assert!(text.contains(&bucket.text), "{text}");
@@ -45,7 +45,7 @@ fn every_test_is_a_case_with_what_failed_in_it() {
     }
 }
 
-/// Attributes that the schema `junit-10.xsd` of Jenkins' xUnit plugin allows, by element.
+/// Attributes by element that the schema `junit-10.xsd` of the Jenkins xUnit plugin allows.
 const ALLOWED: [(&str, &[&str]); 5] = [
     ("testsuites", &["name", "time", "tests", "failures", "errors", "disabled"]),
     (

@@ -1,4 +1,4 @@
-//! Reports: the text at 80 columns, JUnit XML, JSON against its schema, and the page in a browser.
+//! Tests of reports: text, JUnit XML, JSON, and the page in a browser.
 
 mod fixture;
 mod json;

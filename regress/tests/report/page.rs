@@ -1,4 +1,4 @@
-//! The page as a user meets it: in a browser.
+//! Tests of the HTML page in a browser.
 
 use std::path::{Path, PathBuf};
 
@@ -11,15 +11,13 @@ use serde_json::{Value, json};
 
 use super::fixture::{self, Regression};
 
-/// A page in a folder of its own, with what lies beside it.
 fn write(regression: &Regression, name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages").join(name);
     regression.write(&folder);
     folder.join("report.html")
 }
 
-/// What must hold of any page: no script error, nothing asked for but the page, links that lead
-/// somewhere.
+/// Checks that a page has no script error, requests no other file, and has no broken links.
 fn sound(browser: &mut Browser, page: &Path) {
     let links = browser.evaluate("[...document.links].map(link => link.getAttribute('href'))");
     let links = links.as_array().expect("a list of links").clone();
@@ -46,7 +44,7 @@ fn sound(browser: &mut Browser, page: &Path) {
     assert!(others.is_empty(), "the page is not self-contained: {others:?}");
 }
 
-/// Left, top, right and bottom of an element.
+/// Returns left, top, right and bottom of an element, in CSS pixels.
 fn bounds(browser: &mut Browser, selector: &str) -> [f64; 4] {
     let bounds = browser.evaluate(&format!(
         "(() => {{ const r = document.querySelector({}).getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; }})()",
@@ -117,7 +115,7 @@ fn a_group_opens_into_its_cross_and_the_cross_into_bins() {
     ));
     assert_eq!(drawn, 4 * 2, "arrival by phase");
 
-    // With the other dimensions chosen, a cell is one bin.
+    // After the other dimensions are selected, each cell is one bin.
     let missing = (0..group.counts.len()).find(|at| group.counts[*at] == Some(0)).expect("one is missing");
     let values = [missing / 24, missing / 8 % 3, missing / 2 % 4, missing % 2];
     for filter in [0, 1] {
@@ -136,7 +134,7 @@ fn a_group_opens_into_its_cross_and_the_cross_into_bins() {
     let expected = group.bin_name(missing).expect("it is a bin");
     assert_eq!(listed, json!([expected, "0", "✗ missing"]));
 
-    // Arrows walk over the cross, and the one reached is pressed by key too.
+    // Arrow keys move over the cross, and Enter selects the cell.
     browser.evaluate(&format!("document.querySelector({}).focus()", json!(cell)));
     let [toward, code] = if values[3] == 0 { ["ArrowRight", "39"] } else { ["ArrowLeft", "37"] };
     browser.press(toward, code.parse().expect("a number"), "");
@@ -145,7 +143,7 @@ fn a_group_opens_into_its_cross_and_the_cross_into_bins() {
     let listed = browser.evaluate(&format!("document.querySelector('{id} .bins tbody code').textContent"));
     assert_eq!(listed, json!(neighbour));
 
-    // The cross turns: waiters as rows, arrivals as columns.
+    // Exchange rows and columns: waiters as rows, arrivals as columns.
     for (select, dimension) in [(0, 0), (1, 2)] {
         browser.evaluate(&format!(
             "{{ const s = document.querySelectorAll('{id} .filters select')[{select}]; s.value = {dimension};
@@ -164,7 +162,7 @@ fn a_group_opens_into_its_cross_and_the_cross_into_bins() {
     let expected_sums: Vec<_> = (0..12).map(|at| format!("{}/6", hit(at / 4, at % 4))).collect();
     assert_eq!(sums, json!(expected_sums));
 
-    // The same bin is found by its name.
+    // The search finds the same bin by name.
     browser.evaluate(&format!(
         "{{ const s = document.getElementById('search'); s.value = {}; s.dispatchEvent(new Event('input')); }}",
         json!(expected)
@@ -291,7 +289,7 @@ fn any_text_stays_text() {
     assert_eq!(browser.evaluate("typeof window.pwned"), "undefined");
     assert_eq!(browser.evaluate("document.querySelectorAll('img').length"), 0);
     let shown = browser.evaluate("document.querySelector('#bucket-1 h3 code').textContent");
-    // A signature is one line, whatever a message had in it.
+    // A signature joins the lines of a message.
     let words: Vec<_> = hostile.split_whitespace().collect();
     assert_eq!(shown, Value::from(format!("assertion {}", words.join(" ").replace('\0', "\u{fffd}"))));
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);

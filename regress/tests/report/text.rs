@@ -1,4 +1,4 @@
-//! The text, compared with files beside this one and held to 80 columns.
+//! Compares text reports with stored files, and checks the width of 80 columns.
 
 use atoms_regress::report::text;
 use atoms_regress::triage::signature::{FailureKind, Signature};

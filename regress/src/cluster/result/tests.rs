@@ -1,4 +1,4 @@
-//! Results that are whole, and all the ways in which they are not.
+//! Tests of results: valid, damaged, incomplete and of other manifests.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use crate::run::state::{RegressionState, TestRecord};
 use crate::run::store::{FORMAT, RunHeader, Store};
 use crate::run::timing::Timing;
 
-/// A folder in which the first `tests` of a shard have run.
+/// Runs the first `tests` tests of a shard and returns the work folder.
 fn run_some(out: &Path, manifest: &Manifest, shard: u32, tests: u64) -> PathBuf {
     let header = RunHeader {
         format: FORMAT,
@@ -46,13 +46,11 @@ fn run_some(out: &Path, manifest: &Manifest, shard: u32, tests: u64) -> PathBuf 
     work
 }
 
-/// A folder in which a shard has run.
 pub(in super::super) fn run(out: &Path, manifest: &Manifest, shard: u32) -> PathBuf {
     let tests = manifest.shard(shard).expect("the shard exists");
     run_some(out, manifest, shard, tests.end - tests.first)
 }
 
-/// Leaves the result of a shard.
 pub(in super::super) fn finish(out: &Path, manifest: &Manifest, shard: u32) -> Published {
     let work = run(out, manifest, shard);
     publish(out, manifest, &manifest.origin, shard, &work).expect("it can be published")
@@ -69,7 +67,7 @@ fn out() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// What lies in `shards/`, hidden ones too.
+/// Lists the entries of `shards/`, including hidden ones.
 fn names(out: &TempDir) -> Vec<String> {
     let entries = fs::read_dir(out.path().join("shards")).expect("a folder");
     let mut names: Vec<_> =
@@ -93,7 +91,6 @@ fn a_result_comes_back() {
     assert_eq!(none, "no shard 3: the manifest has shards 0 to 2");
 }
 
-/// The files of a result.
 fn files(out: &TempDir, shard: u32) -> Vec<PathBuf> {
     let folder = folder(out.path(), shard);
     let files: Vec<_> =
@@ -209,7 +206,7 @@ fn of_two_tasks_one_result_is_kept_with_its_failures() {
     fs::remove_file(case).expect("it can be removed");
     let gone = problem(&out, &manifest, 0).to_string();
     assert_eq!(gone, "names `bucket/case` among its failures, which is not there");
-    // Damaged results are replaced by good ones, whatever is in their place.
+    // A valid result replaces a damaged folder, and even a file of that name.
     assert_eq!(finish(out.path(), &manifest, 0), Published::New);
     verify(out.path(), &manifest, 0).expect("it is valid again");
     fs::remove_dir_all(folder(out.path(), 0)).expect("it can be removed");

@@ -1,4 +1,4 @@
-//! Queries to Slurm and use of its answers, with commands that only take notes.
+//! Tests of Slurm queries and answers, with fake commands that record their arguments.
 
 use tempfile::TempDir;
 
@@ -6,7 +6,6 @@ use super::super::manifest::tests::manifest;
 use super::super::result::tests::finish;
 use super::*;
 
-/// An output folder with 8 shards, and commands beside it.
 struct Site {
     folder: TempDir,
     manifest: Manifest,
@@ -37,7 +36,8 @@ impl Site {
         fs::create_dir_all(&bin).expect("it can be made");
         let path = bin.join(name);
         let text = format!("#!/bin/sh\nsite={}\n{does}\n", quote(&self.folder.path().to_string_lossy()));
-        // Written by another process: a file that this one has open while a thread forks cannot be run.
+        // Write the script in another process. If a thread forks while this process has the file open, the
+        // script cannot run.
         let script = r#"printf %s "$1" >"$0" && chmod 755 "$0""#;
         let written = Command::new("sh").args(["-c", script]).arg(path).arg(text).status();
         assert!(written.expect("sh starts").success());
@@ -61,7 +61,6 @@ impl Site {
         SlurmShards::new(self.commands(), &self.out(), Path::new("/bin/atoms"), options)
     }
 
-    /// Leaves the result of a shard.
     fn finish(&self, shard: u32) {
         finish(&self.out(), &self.manifest, shard);
     }
@@ -91,7 +90,7 @@ fn all_shards_are_submitted_as_one_array() {
     ];
     assert_eq!(told[..expected.len()], expected);
     assert!(told[expected.len()].starts_with("--wrap=echo "), "{told:?}");
-    // A later process finds the options, and the same job.
+    // A later process finds the same options and the same job.
     let options_then = SlurmOptions::of(&site.out()).expect("they were kept");
     assert_eq!(options_then, options);
     assert_eq!(site.with(options_then).expect("all is there").job.name, shards.job.name);
@@ -146,7 +145,7 @@ fn a_folder_that_cannot_be_written_is_named() {
     assert!(site.told("submitted").is_empty());
 }
 
-/// The text that Slurm runs as a script, from an odd folder.
+/// Runs the script of a task from a folder with spaces and quotes in its name.
 #[test]
 fn a_task_runs_its_shard() {
     let site = Site::new();

@@ -1,4 +1,4 @@
-//! Lists of waivers, good and bad, and what the gate makes of them.
+//! Tests of waiver parsing and of the coverage gate.
 
 use super::*;
 use atoms_coverage::{Dimension, Group};

@@ -1,4 +1,4 @@
-//! Functional coverage: groups in the markup, bins as data for the script.
+//! Functional coverage section of the page: groups as markup, bins as data for the script.
 
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
@@ -8,10 +8,9 @@ use super::super::text::worst_first;
 use super::bar;
 use crate::coverage::summary::{FunctionalCoverage, Gate, GroupCoverage, WaivedPlaces};
 
-/// Names listed of what the gate misses; `summary.json` has all of them.
+/// Maximum number of missing names listed; `summary.json` has all of them.
 const LISTED: usize = 500;
 
-/// Groups, the worst first, and the gate.
 pub(super) fn section(coverage: &FunctionalCoverage) -> Markup {
     let FunctionalCoverage { bins, hit, waived, groups, gate } = coverage;
     let missing = bins.saturating_sub(*hit).saturating_sub(*waived);
@@ -42,7 +41,7 @@ pub(super) fn section(coverage: &FunctionalCoverage) -> Markup {
                         span { "group" } span {} span.figure { "hit" } span.figure { "of bins" }
                         span.figure { "share" } span.figure { "waived" } span.figure { "missing" }
                     }
-                    // The order is that of `data`, by which the script finds a group.
+                    // The script finds a group by its index, so this order must equal that of `data`.
                     @for (at, group) in order(coverage).into_iter().enumerate() { (self::group(at, group)) }
                 }
             }
@@ -119,17 +118,15 @@ fn names(names: &[String]) -> Markup {
     }
 }
 
-/// A group as the script reads it.
 #[derive(Serialize)]
 struct Data<'a> {
     name: &'a str,
     dimensions: &'a [(String, Vec<String>)],
-    /// Hits; -1 where there is no bin.
+    /// Hits of each combination of values; -1 if the combination is no bin.
     counts: Vec<i64>,
     waivers: &'a [WaivedPlaces],
 }
 
-/// Bins as data in the page.
 pub(super) fn data(coverage: &FunctionalCoverage) -> Markup {
     let groups: Vec<_> = order(coverage)
         .into_iter()
@@ -141,6 +138,6 @@ pub(super) fn data(coverage: &FunctionalCoverage) -> Markup {
         })
         .collect();
     let text = serde_json::to_string(&groups).expect("names and numbers serialize");
-    // Within a script nothing is unescaped, so no text may end it.
+    // Escape `<`, since the text of a script element is not unescaped and `</script>` would end the element.
     html! { script #data type="application/json" { (PreEscaped(text.replace('<', "\\u003c"))) } }
 }

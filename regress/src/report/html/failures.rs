@@ -1,5 +1,3 @@
-//! What failed.
-
 use maud::{Markup, html};
 
 use super::super::figures::{count, counted};
@@ -8,10 +6,9 @@ use crate::report::summary::{Bucket, Summary, Verdict};
 use crate::report::text::{by_suspect, said};
 use crate::run::result::Status;
 
-/// Buckets whose words are shown at once.
+/// Number of buckets whose message is initially expanded.
 const OPEN: usize = 1;
 
-/// The buckets.
 pub(super) fn section(summary: &Summary) -> Markup {
     html! {
         section #failures {

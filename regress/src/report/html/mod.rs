@@ -1,7 +1,8 @@
-//! The page: one file that needs nothing else, neither a network nor, for what matters, scripts.
+//! HTML report: one self-contained file that needs no network. All essential contents are visible without
+//! scripts.
 //!
-//! Tables, lists, source text and curves are in the markup. The script adds the crosses of functional
-//! coverage, drawn of data in the page when they are opened, the search, and buttons to copy.
+//! The markup has tables, lists, sources and curves. The script adds the crosses of functional coverage, the
+//! search and buttons to copy. A cross is drawn from data in the page when it is opened.
 
 mod coverage;
 mod failures;
@@ -17,22 +18,18 @@ use super::text::headline;
 use crate::report::summary::{Summary, TrendPoint, Verdict};
 use crate::run::timing::Timing;
 
-/// What the page is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
-    /// What the regression came to.
     pub summary: &'a Summary,
-    /// The times.
     pub timing: &'a Timing,
-    /// Earlier runs, the oldest first; those of other plans are left out.
+    /// Earlier runs, oldest first; the page skips those of other plans.
     pub history: &'a [TrendPoint],
-    /// Sources of the RTL, by the names that its coverage uses: name and text.
+    /// RTL sources as pairs of name and text; names as in the RTL coverage.
     pub sources: &'a [(String, String)],
-    /// Other files that lie beside the page, to be linked from it.
+    /// Names of other files in the folder of the page, which the page links.
     pub files: &'a [String],
 }
 
-/// The text of `report.html`.
 pub fn page(page: &Page<'_>) -> String {
     let Page { summary, timing, history, sources, files } = *page;
     let verdict = summary.verdict();
@@ -76,7 +73,6 @@ pub fn page(page: &Page<'_>) -> String {
     HtmlPage { title: &title, style: include_str!("page.css"), body }.text()
 }
 
-/// What was run, with what, when and where.
 fn origin(summary: &Summary, timing: &Timing) -> Markup {
     html! {
         p.origin {
@@ -90,7 +86,6 @@ fn origin(summary: &Summary, timing: &Timing) -> Markup {
     }
 }
 
-/// Where things are, with the figure that matters of each.
 fn navigation(summary: &Summary, timing: &Timing) -> Markup {
     let coverage = &summary.coverage;
     html! {
@@ -116,8 +111,8 @@ fn navigation(summary: &Summary, timing: &Timing) -> Markup {
     }
 }
 
-/// A path below the page's folder as a reference: each name is percent-encoded, so that no text
-/// becomes a scheme, a query or a way out of the folder.
+/// Returns a relative URL of a path below the folder of the page. Each name is percent-encoded and `..` is
+/// dropped, so that no text becomes a scheme, a query or a path outside.
 fn href(names: &[&str]) -> String {
     let mut reference = String::from(".");
     for name in
@@ -136,7 +131,6 @@ fn href(names: &[&str]) -> String {
     reference
 }
 
-/// A bar for the eye beside figures: hit, waived, the rest.
 fn bar(hit: u64, waived: u64, all: u64) -> Markup {
     let share = |part| format!("width:{}%", permille(part, all) as f64 / 10.0);
     html! {

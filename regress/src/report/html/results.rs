@@ -1,4 +1,4 @@
-//! Tests by entry and configuration, and what time they took.
+//! Test and timing sections of the page.
 
 use atoms_wave_view::html::scroll;
 use maud::{Markup, html};
@@ -10,7 +10,6 @@ use crate::run::result::Status;
 use crate::run::timing::Timing;
 use crate::run::totals::Totals;
 
-/// How many tests passed, of which entry, in which configuration.
 pub(super) fn tests(summary: &Summary) -> Markup {
     let Summary { totals, entries, .. } = summary;
     let work = &totals.work;
@@ -84,7 +83,6 @@ fn matrix(summary: &Summary) -> Markup {
     }
 }
 
-/// Tests, and how many of them did not pass, as a cell.
 fn tally(totals: Option<&Totals>) -> Markup {
     let Some(totals) = totals.filter(|totals| totals.tests() > 0) else {
         return html! { td.figure.none { "–" } };
@@ -106,7 +104,6 @@ fn rate(totals: &Totals) -> String {
     if totals.ran() == 0 { "–".into() } else { percent(totals.passed, totals.ran()) }
 }
 
-/// What time it took.
 pub(super) fn timing(timing: &Timing) -> Markup {
     let longest = timing.slowest.iter().map(|(_, s)| *s).fold(0.0, f64::max);
     html! {
@@ -159,7 +156,7 @@ fn width(seconds: f64, longest: f64) -> f64 {
     if width.is_finite() { width.clamp(0.0, 100.0) } else { 0.0 }
 }
 
-/// The name of a configuration; that of a point with a line for each parameter.
+/// Renders a configuration name with one line for each overridden parameter.
 fn lines(name: &str) -> Markup {
     html! {
         @for (at, part) in name.split_inclusive(',').enumerate() { @if at > 0 { br; } (part) }

@@ -1,4 +1,4 @@
-//! Coverage of the RTL's source: files, their lines, cover properties.
+//! RTL coverage section of the page: files, lines and cover properties.
 
 use atoms_wave_view::html::{Column, table};
 use maud::{Markup, html};
@@ -8,13 +8,12 @@ use super::super::text::worst_first;
 use super::bar;
 use crate::coverage::summary::{FileCoverage, RtlCoverageSummary};
 
-/// Lines that ran, and lines that can.
+/// Returns the number of lines that ran, and of all executable lines.
 pub(super) fn lines(rtl: &RtlCoverageSummary) -> (u64, u64) {
     let hit = rtl.files.iter().map(|file| file.hit()).sum();
     (hit, rtl.files.iter().map(|file| file.lines.len() as u64).sum())
 }
 
-/// Files, the worst first, with their text, and cover properties.
 pub(super) fn section(rtl: &RtlCoverageSummary, sources: &[(String, String)]) -> Markup {
     let (hit, all) = lines(rtl);
     let held = rtl.covers.iter().filter(|(_, count)| *count > 0).count() as u64;
@@ -70,7 +69,6 @@ fn file(at: usize, file: &FileCoverage, text: Option<&String>) -> Markup {
     }
 }
 
-/// The text with line numbers and counts; a mark before lines that never ran.
 fn source(file_at: usize, file: &FileCoverage, text: &str) -> Markup {
     html! {
         @for (number, line) in (1u32..).zip(text.lines()) {
@@ -88,7 +86,6 @@ fn source(file_at: usize, file: &FileCoverage, text: &str) -> Markup {
     }
 }
 
-/// The lines that never ran; as links into the text, where it is at hand and has them.
 fn never(at: usize, file: &FileCoverage, text: Option<&String>) -> Markup {
     let length = text.map_or(0, |text| text.lines().count() as u64);
     html! {
@@ -109,7 +106,7 @@ fn covers(rtl: &RtlCoverageSummary) -> Markup {
     let reason =
         |name: &str| rtl.waived_covers.iter().find(|(waived, _)| waived == name).map(|(_, reason)| reason);
     let mut order: Vec<_> = rtl.covers.iter().collect();
-    // What is missing first, then what is waived, then what held.
+    // Missing properties first, then waived ones, then those hit.
     order.sort_by_key(|(name, count)| (*count > 0, reason(name).is_some()));
     let missing = order.iter().filter(|(name, count)| *count == 0 && reason(name).is_none()).count() as u64;
     let columns = [Column::text("property"), Column::figure("held"), Column::text("")];
@@ -139,7 +136,7 @@ fn covers(rtl: &RtlCoverageSummary) -> Markup {
     }
 }
 
-/// A count in at most six characters: `999999`, `1.2M`.
+/// Formats a count in at most six characters: `999999`, `1.2M`.
 fn short(count: u64) -> String {
     match count {
         0..1_000_000 => count.to_string(),

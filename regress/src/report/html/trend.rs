@@ -1,4 +1,4 @@
-//! Earlier runs of the same plan, as curves.
+//! Trend section of the page: earlier runs of the same plan.
 
 use atoms_wave_view::html::Column;
 use maud::{Markup, html};
@@ -7,25 +7,22 @@ use super::super::figures::{count, moment, percent, seconds};
 use crate::report::summary::{Summary, TrendPoint};
 use crate::run::timing::Timing;
 
-/// Runs shown, this one included.
+/// Maximum number of runs shown, including this one.
 const RUNS: usize = 60;
-/// Width and height of a curve's field, and the margin around it for marks.
+/// Width and height of a curve in SVG units, and the margin around the curve.
 const FIELD: (f64, f64) = (340.0, 90.0);
 const MARGIN: f64 = 8.0;
 
-/// One value of a run, and how it is written.
 struct Value {
     value: f64,
     text: String,
 }
 
-/// A curve: its title, and the value of each run.
 struct Curve {
     title: &'static str,
     values: Vec<Value>,
 }
 
-/// The curves, and their values as a table.
 pub(super) fn section(summary: &Summary, timing: &Timing, history: &[TrendPoint]) -> Markup {
     let this = TrendPoint::of(summary, timing);
     let mut runs: Vec<_> = history.iter().filter(|run| run.plan == this.plan && *run != &this).collect();
@@ -107,7 +104,7 @@ fn figure(curve: &Curve, runs: &[&TrendPoint]) -> Markup {
                     g.point {
                         title { (moment(run.started)) ", RTL " (run.rtl.get(..12).unwrap_or(&run.rtl)) ": " (curve.values[*at].text)
                             @if failed { "; " (count(run.totals.not_passed())) " tests did not pass" } }
-                        // Something larger to point at than the mark.
+                        // Larger invisible circle, which is easier to hover.
                         circle.aim cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="7" {}
                         @if failed {
                             path.failed d=(format!("M{:.1} {:.1}l7 7m0-7l-7 7", x - 3.5, y - 3.5)) {}

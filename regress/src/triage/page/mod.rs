@@ -1,4 +1,4 @@
-//! The report of a bundle as one page, with nothing outside it.
+//! Report of a bundle as a self-contained HTML page.
 
 pub(crate) mod text;
 pub mod timeline;
@@ -10,7 +10,6 @@ use maud::{Markup, html};
 use crate::triage::layout::file;
 use crate::triage::page::text::{Content, HERE, Report};
 
-/// The report as a page.
 pub(crate) fn page(report: &Report<'_>) -> String {
     let key = &report.record.key;
     let body = html! {
@@ -31,7 +30,7 @@ pub(crate) fn page(report: &Report<'_>) -> String {
     HtmlPage { title: &key.to_string(), style: include_str!("page.css"), body }.text()
 }
 
-/// A table; the row that ends with [`HERE`] is that of the cycle that fails.
+/// Renders a table. The row whose last cell is [`HERE`] is the failing cycle.
 fn table(label: &str, class: &str, head: &[&str], rows: &[Vec<String>]) -> Markup {
     let columns: Vec<_> = head.iter().map(|name| Column::text(name)).collect();
     let rows = html! {

@@ -1,4 +1,4 @@
-//! The report of a bundle: what it says in which sections, and as text.
+//! Sections of a bundle report, and the report as text.
 
 use std::fmt::Write as _;
 
@@ -18,45 +18,42 @@ use crate::triage::replay::Run;
 use crate::triage::signature::OpName;
 use crate::triage::test_failure::FailedRun;
 
-/// What a report is made of.
 pub(crate) struct Report<'a> {
     pub(crate) record: &'a BundleRecord,
-    /// The failure as it was met.
+    /// Original failure, before minimizing.
     pub(crate) failed: &'a FailedRun,
     pub(crate) run: &'a Run,
     pub(crate) small: Option<&'a MinimizedCase>,
-    /// What the oracle objects to in the RTL alone.
+    /// Violation that the oracle finds in the RTL without the model.
     pub(crate) opinion: Option<&'a OracleViolation>,
-    /// The likeliest causes, where they were looked for.
+    /// Likeliest causes, or the reason why there is no list; `None` if not searched.
     pub(crate) causes: Option<&'a Result<Vec<CauseSuspect>, CauseError>>,
     pub(crate) rows: &'a [Row],
-    /// First cycle of the wave, if there is one.
+    /// First cycle of the wave; `None` without a wave.
     pub(crate) wave_from: Option<u64>,
 }
 
-/// Differences shown; a broken pipeline differs in hundreds.
+/// Maximum number of differences shown; a broken pipeline has hundreds.
 const DIFFERENCES_SHOWN: usize = 8;
 
-/// Causes shown; `causes.json` has more.
+/// Maximum number of causes shown; `causes.json` has more.
 const CAUSES_SHOWN: usize = 5;
 
-/// What marks the cycle that fails.
+/// Mark in the row of the failing cycle.
 pub(crate) const HERE: &str = "<- here";
 
-/// A part of a report below its head.
 pub(crate) struct Section {
     pub(crate) title: &'static str,
     pub(crate) content: Content,
-    /// What is left out, in words.
+    /// Text about omitted rows; empty if there are none.
     pub(crate) more: String,
-    /// Of its table in a page.
+    /// CSS class of the table.
     pub(crate) class: &'static str,
 }
 
-/// What a section shows.
 pub(crate) enum Content {
     Words(String),
-    /// Names of the columns, where they have some, and rows.
+    /// Column names (empty without a header) and rows.
     Table(&'static [&'static str], Vec<Vec<String>>),
 }
 
@@ -76,7 +73,6 @@ impl Section {
 }
 
 impl Report<'_> {
-    /// What it is about, in a few rows.
     pub(crate) fn head(&self) -> Vec<Vec<String>> {
         let record = self.record;
         let rtl: String = record.rtl.chars().take(16).collect();
@@ -95,7 +91,6 @@ impl Report<'_> {
         facts.into_iter().chain(repeats).map(|(what, is)| vec![what.to_string(), is]).collect()
     }
 
-    /// Its parts below that.
     pub(crate) fn sections(&self) -> Vec<Section> {
         let mut sections = vec![Section::words("What was found", self.words())];
         let (differences, all) = self.differences();
@@ -133,7 +128,6 @@ impl Report<'_> {
         sections
     }
 
-    /// The first values that differ, and how many do in all.
     fn differences(&self) -> (&[Difference], usize) {
         let failure = self.small.map(|small| &small.failure);
         let all = match failure {
@@ -143,7 +137,7 @@ impl Report<'_> {
         (&all[..all.len().min(DIFFERENCES_SHOWN)], all.len())
     }
 
-    /// The clause of the specification that the RTL breaks, where the oracle names one.
+    /// Returns the clause of the specification that the RTL violates, if the oracle names one.
     fn clause(&self) -> Option<&'static str> {
         let direct = match self.small.map(|small| &small.failure) {
             Some(Failure::Oracle(violation)) => violation.clause(),
@@ -152,7 +146,6 @@ impl Report<'_> {
         direct.or_else(|| self.opinion.and_then(OracleViolation::clause))
     }
 
-    /// What the oracle says, in a sentence.
     fn oracle(&self) -> String {
         match (self.small.map(|small| &small.failure), self.opinion) {
             (Some(Failure::Oracle(_)), _) => "it is the oracle that objects, see above".to_string(),
@@ -164,7 +157,7 @@ impl Report<'_> {
         }
     }
 
-    /// Size of the smallest case, or why there is none.
+    /// Returns the size of the minimized case, or the reason why there is none.
     fn size(&self) -> String {
         match self.small {
             Some(small) => {
@@ -186,11 +179,10 @@ impl Report<'_> {
         }
     }
 
-    /// What was run.
     fn run(&self) -> String {
         match self.run {
             Run::Episode { episode } => {
-                // Named as a profile has it: one operation is the common case.
+                // Show the profile only if it differs from the default.
                 let ops = match (&episode.towards, serde_json::to_string(&episode.profile)) {
                     (Some(group), _) => format!(" steered towards `{group}`"),
                     (None, Ok(profile)) if profile != "{}" => format!(" of the profile {profile}"),
@@ -205,7 +197,7 @@ impl Report<'_> {
         }
     }
 
-    /// Lines that repeat it, each with what it does.
+    /// Returns command lines that reproduce the failure, each with a description.
     fn repeats(&self) -> Vec<(String, &'static str)> {
         let mut lines = vec![
             ("cargo atoms repro . --trust".to_string(), "in this folder: again, on the RTL of the bundle"),
@@ -223,7 +215,6 @@ impl Report<'_> {
         lines
     }
 
-    /// The wave, in words.
     fn wave(&self) -> String {
         use file::{WAVE, WAVE_PAGE};
         match (self.wave_from, self.small) {
@@ -237,12 +228,11 @@ impl Report<'_> {
         }
     }
 
-    /// The failure in its own words: of the smallest case, or as it was met.
+    /// Returns the message of the minimized case's failure, or of the original failure.
     fn words(&self) -> String {
         self.small.map_or_else(|| self.failed.failure.to_string(), |small| small.failure.to_string())
     }
 
-    /// The parameters in a line.
     fn parameters(&self) -> String {
         let one = |(name, value): (&String, &serde_json::Value)| match value.as_str() {
             Some(text) => format!("{name} {text}"),
@@ -252,7 +242,6 @@ impl Report<'_> {
     }
 }
 
-/// `1 request`, `2 requests`.
 fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
@@ -270,7 +259,7 @@ fn operands(op: u8, lane: &Lane) -> (String, String) {
     (b, c)
 }
 
-/// Rows of the requests of a case, those of the warp port first: one for each lane.
+/// Returns one row for each lane of each request; warp requests come before cluster requests.
 fn requests(case: &Case) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let mut request = |op, size, red, slot: u8, tag: u8, lanes: Vec<(String, u32, Lane)>| {
@@ -298,7 +287,6 @@ fn requests(case: &Case) -> Vec<Vec<String>> {
     rows
 }
 
-/// Rows of a case besides its requests: allocations, changes, memory, pauses.
 fn surroundings(case: &Case) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for allocation in &case.allocations {
@@ -329,7 +317,6 @@ fn surroundings(case: &Case) -> Vec<Vec<String>> {
     rows
 }
 
-/// Writes rows of texts under each other.
 fn table(out: &mut String, head: &[&str], rows: &[Vec<String>]) {
     let mut widths = Vec::new();
     let head: Vec<String> = head.iter().map(|name| name.to_string()).collect();
@@ -347,7 +334,6 @@ fn table(out: &mut String, head: &[&str], rows: &[Vec<String>]) {
     }
 }
 
-/// The report as text.
 pub(crate) fn text(report: &Report<'_>) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.

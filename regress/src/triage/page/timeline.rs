@@ -1,4 +1,4 @@
-//! What goes on in the unit while a case runs, cycle by cycle, as a report shows it.
+//! Cycle-by-cycle table of a case for reports.
 
 use atoms_cosim::case::trials::load_case;
 use atoms_cosim::case::{Case, CaseStimulus};
@@ -14,23 +14,20 @@ use atoms_stimulus::Stimulus;
 
 use crate::triage::signature::OpName;
 
-/// Columns of a timeline.
 pub const COLUMNS: [&str; 7] = ["cycle", "taken", "at issue", "pass", "pipeline", "banks written", "answer"];
 
-/// Rows shown: the last ones.
+/// Maximum number of rows; older rows are dropped.
 const SHOWN: usize = 64;
 
-/// One cycle of the RTL: the texts below [`COLUMNS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The texts.
     pub cells: [String; 7],
-    /// Whether it is the cycle in which the case fails.
+    /// True if the case fails in this cycle.
     pub fails: bool,
 }
 
-/// The rows of a case's run, the last ones if there are many; cycles in which nothing happens are left out, but
-/// for the last. The session is after reset, and stands at the failure then.
+/// Runs a case and returns the last rows of its timeline, without idle cycles. A failing cycle is always
+/// shown. The session must be after reset, and stops at the failure.
 pub fn timeline(session: &mut Session<Lockstep>, case: &Case) -> (Vec<Row>, Option<Failure>) {
     let mut stimulus = Shown { inner: CaseStimulus::new(case), inputs: In::default() };
     let (mut monitor, mut rows): (_, Vec<Row>) = (Monitor::new(session.machine().config()), Vec::new());
@@ -38,7 +35,7 @@ pub fn timeline(session: &mut Session<Lockstep>, case: &Case) -> (Vec<Row>, Opti
     while failure.is_none() && !(stimulus.finished() && session.is_idle()) {
         let cycle = session.machine().cycles();
         failure = session.step(&mut stimulus).err();
-        // The cycle that fails is shown, too, which no listener sees.
+        // Call the monitor directly: listeners do not see the failing cycle.
         let (out, probe) = (session.machine().out(), session.machine().probe());
         let mut cells = cells(&monitor.cycle(cycle, &stimulus.inputs, out, probe));
         let busy = cells.iter().any(|cell| !cell.is_empty());
@@ -56,7 +53,7 @@ pub fn timeline(session: &mut Session<Lockstep>, case: &Case) -> (Vec<Row>, Opti
     (rows, failure)
 }
 
-/// A stimulus whose inputs can be looked at.
+/// Stimulus that records the inputs of each cycle.
 struct Shown<'a> {
     inner: CaseStimulus<'a>,
     inputs: In,

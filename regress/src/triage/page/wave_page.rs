@@ -1,5 +1,3 @@
-//! The wave of a bundle as a page.
-
 use std::path::Path;
 
 use atoms_cosim::trace::NAMES;
@@ -10,10 +8,11 @@ use fs_err as fs;
 use crate::triage::error::BundleError;
 use crate::triage::replay::Run;
 
-/// Cycles before the failure in the page.
+/// Number of cycles before the failure that the page shows.
 const CYCLES_BEFORE: u64 = 2000;
 
-/// The file `wave` as a page that opens as `view` says; transactions lead to the lines of the kernel that was run.
+/// Renders the file `wave` as an HTML page that opens with `view`. If a kernel ran, transactions link to
+/// lines of its listing.
 pub(crate) fn wave_page(wave: &Path, title: &str, view: &WaveView, run: &Run) -> Result<String, BundleError> {
     let file = WaveFile::open(wave)?;
     let period = file.clock()?.map_or(1, |clock| clock.period);

@@ -1,10 +1,10 @@
-//! How fast texts are read, in MB (10^6 bytes) per second on one core: `cargo bench -p atoms-isa`.
+//! Throughput of the parsers in MB (10^6 bytes) per second on one core: `cargo bench -p atoms-isa`.
 //!
-//! Each text is some ten megabytes of real kernels under other names. What counts is the processor time of the
-//! best of five runs, what is read being freed again included: whatever else the machine does only makes runs
-//! longer. Both parsers are to reach 50 MB/s.
+//! Each text is about ten megabytes of renamed real kernels. The result is the processor time of the best of
+//! five runs, including the release of the parsed data. The best run is used because other load only makes
+//! runs longer. Both parsers must reach 50 MB/s.
 
-#![allow(clippy::print_stdout)] // a program of its own, for people
+#![allow(clippy::print_stdout)] // a separate program that prints for people
 
 use atoms_isa::Program;
 use atoms_isa::ptx::Module;
@@ -14,7 +14,6 @@ use std::time::Instant;
 const BYTES: usize = 10_000_000;
 const RUNS: usize = 5;
 
-/// Texts of the kernels with this extension, with their names.
 fn kernels(extension: &str) -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels");
     let mut kernels: Vec<_> = std::fs::read_dir(folder)
@@ -31,7 +30,7 @@ fn kernels(extension: &str) -> Vec<(String, String)> {
     kernels
 }
 
-/// `head`, and then the kernels again and again. `rename` gives a kernel's text under a number.
+/// Returns `head`, followed by the kernels repeatedly. `rename` gives a kernel's text a unique number.
 fn repeated(
     head: &str,
     kernels: &[(String, String)],
@@ -49,7 +48,7 @@ fn repeated(
     text
 }
 
-/// Kernels whose modules declare nothing that another one of the same text could declare too.
+/// Keeps kernels whose modules declare nothing else, so that copies do not conflict.
 fn lone(mut kernels: Vec<(String, String)>) -> Vec<(String, String)> {
     let lone = |text: &str| {
         Module::parse("kernel", text).is_ok_and(|m| m.variables.is_empty() && m.functions.len() == 1)
@@ -58,7 +57,6 @@ fn lone(mut kernels: Vec<(String, String)>) -> Vec<(String, String)> {
     kernels
 }
 
-/// Listings of one architecture, which can stand in one text.
 fn of_sm_90(mut kernels: Vec<(String, String)>) -> Vec<(String, String)> {
     kernels.retain(|(_, text)| Program::parse("kernel", text).is_ok_and(|p| p.arch.number() == 90));
     kernels
@@ -73,7 +71,7 @@ fn modules(kernels: &[(String, String)]) -> String {
     })
 }
 
-/// One function in which inline assembly, `.loc` and plain instructions alternate.
+/// Returns one function in which inline assembly, `.loc` and plain instructions alternate.
 fn long_function() -> String {
     let mut text = String::from(".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n");
     text += "\t.reg .pred %p<1000>;\n\t.reg .b32 %r<20000>;\n\t.shared .align 16 .b8 s[4096];\n";
@@ -110,7 +108,7 @@ fn listing(kernels: &[(String, String)], encodings: bool) -> String {
     })
 }
 
-/// Time that this thread has had a processor, where the system tells, in seconds.
+/// Processor time of this thread in seconds, if the system reports it.
 fn processor_time() -> Option<f64> {
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     statistics.split_whitespace().next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds / 1e9)
@@ -138,7 +136,7 @@ fn measure(what: &str, text: &str, parse: &Parse) {
 }
 
 fn main() {
-    // `cargo bench -- PTX` measures what has this in its name.
+    // `cargo bench -- PTX` only measures texts with this in their names.
     let wanted = std::env::args().skip(1).find(|a| !a.starts_with('-')).unwrap_or_default();
     let measure = |what: &str, text: &dyn Fn() -> String, parse: &Parse| {
         if what.contains(&wanted) {

@@ -1,10 +1,10 @@
-//! GPU architecture, and what its calling convention puts where.
+//! GPU architectures and the constant-bank and shared-memory layout that each uses.
 
 use std::fmt;
 
 /// Architecture of a listing: `sm_75`, `sm_90a`, ...
 ///
-/// Machine code of sm_50 to sm_62 has another text and other rules than that of sm_70 and later (spec 2.3, 2.5).
+/// Machine code of sm_50 to sm_62 has a syntax and rules of its own (spec 2.3, 2.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arch {
     number: u16,
@@ -12,15 +12,16 @@ pub struct Arch {
 }
 
 impl Arch {
-    /// The earliest architecture that PTX is translated for.
     pub const FIRST_OF_PTX: Arch = Arch { number: 70, suffix: None };
 
-    /// The architecture named `sm_` and a number from 50 to 129, with or without a letter after it.
+    /// Returns the architecture named `sm_` and a number from 50 to 129, with an optional letter after the
+    /// number.
     pub fn from_name(name: &str) -> Option<Arch> {
         Arch::of_target(name).filter(|arch| arch.number >= 50)
     }
 
-    /// As [`Arch::from_name`], from 20 on: what PTX may name, which goes forward.
+    /// Like [`Arch::from_name`], but accepts numbers from 20 on. PTX may name these, because PTX is forward
+    /// compatible.
     pub fn of_target(name: &str) -> Option<Arch> {
         let rest = name.strip_prefix("sm_")?;
         let digits = rest.trim_end_matches(|c: char| c.is_ascii_lowercase());
@@ -33,23 +34,23 @@ impl Arch {
         Some(Arch { number, suffix })
     }
 
-    /// True if its machine code is that of sm_50 to sm_62.
+    /// True for sm_50 to sm_62, whose machine code has its own text and rules.
     pub const fn early(self) -> bool {
         self.number < 70
     }
 
-    /// The number after `sm_`.
     pub const fn number(self) -> u16 {
         self.number
     }
 
-    /// What holds from the last of these architectures on that is no later; the first are in order, from 0.
+    /// Returns the value of the last entry whose architecture is not later than this one. `values` is in
+    /// ascending order and starts at 0.
     fn since<T: Copy, const N: usize>(self, values: [(u16, T); N]) -> T {
         let later = values.iter().filter(|(first, _)| *first <= self.number).count();
         values[later.max(1) - 1].1
     }
 
-    /// Registers of a warp, without the zero register behind them. Source: listings.
+    /// Number of uniform registers of a warp, without URZ. Source: listings.
     pub fn uniform_registers(self) -> u16 {
         self.since([(0, 63), (100, 255)])
     }
@@ -74,31 +75,31 @@ impl Arch {
         self.since([(0, 0x20), (70, 0x28), (100, 0x37c)])
     }
 
-    /// Byte offsets in constant bank 0 of the words of the generic address of the window of a thread's own memory,
-    /// the lower first.
+    /// Byte offsets in constant bank 0 of the generic address of the local-memory window, low word first.
     pub fn local_window_offsets(self) -> [u32; 2] {
         self.since([(0, [0x4, 0x104]), (70, [0x20, 0x24]), (100, [0x2f8, 0x2fc])])
     }
 
-    /// Byte offset in constant bank 0 of the 64-bit generic address of constant bank 3, which debug builds read. Source:
-    /// listings.
+    /// Byte offset in constant bank 0 of the 64-bit generic address of constant bank 3. Debug builds read
+    /// this address. Source: listings.
     pub fn constant_window_offset(self) -> Option<u32> {
         (self.number >= 70).then(|| self.since([(0, 0x50), (90, 0xd0), (100, 0x120)]))
     }
 
-    /// Byte offset in constant bank 0 of the 64-bit generic address of the shared window, where code from sm_70 on
-    /// takes it from there; from sm_90 code reads its high word from `SR_SWINHI`.
+    /// Byte offset in constant bank 0 of the 64-bit generic address of the shared window, from sm_70 on. From
+    /// sm_90 on, code reads its high word from `SR_SWINHI`.
     pub const fn shared_window_offset(self) -> u32 {
         0x18
     }
 
-    /// True if windows of generic addresses lie below 4 GiB, 16 MiB for each: code before sm_60 reads the lower word of
-    /// their addresses only, and takes the higher to be zero. Source: listings.
+    /// True if the windows of generic addresses lie below 4 GiB, 16 MiB each. Code before sm_60 reads only
+    /// the low word of a window's address and takes the high word to be zero. Source: listings.
     pub const fn low_windows(self) -> bool {
         self.number < 60
     }
 
-    /// Byte offsets of its words, the lower first, where the bank has them.
+    /// Byte offsets in constant bank 0 of the address of the shared window, low word first. `None` if the
+    /// bank does not hold this address.
     pub const fn shared_window_offsets(self) -> Option<[u32; 2]> {
         let offset = self.shared_window_offset();
         match self.number {
@@ -108,52 +109,53 @@ impl Arch {
         }
     }
 
-    /// Byte offset in constant bank 0 of the number of bytes of dynamic shared memory. Source: code that others
-    /// compiled, by their account; up to sm_62 listings.
+    /// Byte offset in constant bank 0 of the size of dynamic shared memory in bytes. Source: up to sm_62
+    /// listings, later code that others compiled, by their account.
     pub fn dynamic_shared_offset(self) -> u32 {
         self.since([(0, 0xfc), (70, 0x2c), (100, 0x2ac)])
     }
 
-    /// Byte offset in constant bank 0 of the first of the 32 words that PTX calls `%envreg0` to `%envreg31`. Source:
-    /// listings of code that reads `%envreg1` and `%envreg2`, the address of a cooperative grid's workspace, high word
-    /// first; from sm_100 on relative to `SR_CgaSize`, taken to be 0.
+    /// Byte offset in constant bank 0 of the first of the 32 words that PTX calls `%envreg0` to `%envreg31`.
+    /// Source: listings of code that reads `%envreg1` and `%envreg2`. These hold the address of a cooperative
+    /// grid's workspace, high word first. From sm_100 on the offset is relative to `SR_CgaSize`, taken to be
+    /// 0.
     pub fn environment_offset(self) -> u32 {
         self.since([(0, 0x30), (70, 0x88), (90, 0x40), (100, 0x250)])
     }
 
-    /// Byte offset in constant bank 0 of the word that says where shared memory ends that the system reserves; where
-    /// its second part begins is in the next word. None before sm_80. Source: listings of code that reads
-    /// `%reserved_smem_offset_end` and `%reserved_smem_offset_1`; from sm_100 on as for
-    /// [`Arch::environment_offset`].
+    /// Byte offset in constant bank 0 of the end of reserved shared memory. The next word holds the begin of
+    /// its second part. `None` before sm_80. Source: listings of code that reads `%reserved_smem_offset_end`
+    /// and `%reserved_smem_offset_1`; from sm_100 on as for [`Arch::environment_offset`].
     pub fn reserved_shared_offset(self) -> Option<u32> {
         self.since([(0, None), (80, Some(0x120)), (90, Some(0x68)), (100, Some(0x278))])
     }
 
-    /// Bytes from the beginning of reserved shared memory to its first part. Source: as for
+    /// Bytes from the start of reserved shared memory to its first part. Source: as for
     /// [`Arch::reserved_shared_offset`].
     pub fn reserved_shared_first(self) -> u32 {
         self.since([(0, 0), (100, 0x40)])
     }
 
-    /// Bytes of shared memory that the system reserves in each CTA. They lie before the CTA's own from sm_90 on, behind
-    /// them on sm_80 to sm_89. Source: `%reserved_smem_offset_cap` in listings.
+    /// Bytes of shared memory that the system reserves in each CTA. From sm_90 on they precede the CTA's own
+    /// variables; on sm_80 to sm_89 they follow them. Source: `%reserved_smem_offset_cap` in listings.
     pub fn reserved_shared_bytes(self) -> u32 {
         self.since([(0, 0), (80, 0x400)])
     }
 
-    /// Byte offset in constant bank 0 of the number of reserved bytes. Source: listings of code that reads
-    /// `%total_smem_size`.
+    /// Byte offset in constant bank 0 of the number of reserved bytes of shared memory. Source: listings of
+    /// code that reads `%total_smem_size`.
     pub fn reserved_shared_bytes_offset(self) -> u32 {
         self.since([(0, 0x114), (100, 0x16c)])
     }
 
-    /// Byte offset in constant bank 0 of a limit: code takes `%aggr_smem_size` for the smaller of it and `SR_SMEMSZ`. None
-    /// before sm_90. Source: listings; from sm_100 on as for [`Arch::environment_offset`].
+    /// Byte offset in constant bank 0 of a limit in bytes. Code takes `%aggr_smem_size` as the smaller of
+    /// this limit and `SR_SMEMSZ`. `None` before sm_90. Source: listings; from sm_100 on as for
+    /// [`Arch::environment_offset`].
     pub fn aggregate_shared_offset(self) -> Option<u32> {
         self.since([(0, None), (90, Some(0x13c)), (100, Some(0x2bc))])
     }
 
-    /// Where constant bank 0 has the cluster's shape, from sm_90 on. Source: as for
+    /// Offsets of the cluster's shape in constant bank 0. `None` before sm_90. Source: as for
     /// [`Arch::dynamic_shared_offset`]; from sm_100 on offsets are relative to `SR_CgaSize`, taken to be 0.
     pub const fn cluster_offsets(self) -> Option<ClusterOffsets> {
         match self.number {
@@ -181,18 +183,15 @@ impl Arch {
     }
 }
 
-/// Byte offsets in constant bank 0 of what code computes a thread block's place in its cluster from.
+/// Byte offsets in constant bank 0 of the words from which code computes a CTA's position in its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterOffsets {
-    /// 1 if the grid is launched in clusters.
+    /// The word is 1 if the grid is launched in clusters.
     pub explicit: u32,
-    /// CTAs of a cluster in x, y, z.
     pub shape: u32,
-    /// Their reciprocals, binary32, rounded up.
+    /// Reciprocals of `shape`, binary32, rounded up.
     pub reciprocals: u32,
-    /// Clusters of the grid in x, y, z.
     pub clusters: u32,
-    /// CTAs of a cluster.
     pub ctas: u32,
 }
 

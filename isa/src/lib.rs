@@ -1,13 +1,12 @@
-//! GPU machine code text and what it says.
+//! Readers of GPU machine code listings and PTX.
 //!
-//! [`Program::parse`] reads a listing as `nvdisasm` or `cuobjdump -sass` prints it, with or without the encodings in
-//! comments, and gives decoded [`Kernel`]s: every operand is resolved to a number, so that the code that
-//! carries an instruction out compares no strings. All problems of a listing are reported together
-//! ([`TextError`]). What the instructions *do* is written down beside their types; carrying them
-//! out, and everything about banks and cycles, is the business of other crates.
+//! [`Program::parse`] reads a listing as `nvdisasm` or `cuobjdump -sass` prints it, with or without the
+//! encodings in comments. It returns decoded [`Kernel`]s. Every operand is resolved to a number, so the core
+//! compares no strings. All problems of a listing are reported together ([`TextError`]). The types of the
+//! instructions document the semantics. Other crates execute the instructions and model banks and cycles.
 //!
-//! Instructions whose mnemonic exists but which this crate cannot decode are kept as
-//! [`Operation::Unsupported`], so that a listing with a few of them still parses and the core can name them.
+//! An instruction with a known mnemonic that this crate cannot decode becomes [`Operation::Unsupported`]. A
+//! listing with a few of them still parses, and the core can name them.
 
 #![forbid(unsafe_code)]
 

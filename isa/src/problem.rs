@@ -1,4 +1,4 @@
-//! What is wrong with a text, listing or PTX, and where.
+//! Problems of a text (listing or PTX), with their places.
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use std::collections::HashMap;
@@ -6,31 +6,28 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A text is read no further than to so many problems: more would not be looked at, and showing each takes time in
+/// Reading stops after this number of problems. Users do not read more, and printing each costs time in
 /// proportion to the text.
 pub(crate) const MOST_PROBLEMS: usize = 200;
 
-/// One thing wrong in a text, with the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The error, and the text that was found.
     pub message: String,
-    /// Text that would be correct.
     pub help: String,
-    /// Line, from 1.
     pub line: u32,
-    /// Column of the first character, from 1, in characters.
+    /// Column of the first character, from 1, counted in characters.
     pub column: u32,
-    /// Bytes of the text the problem is about.
+    /// Byte range of the text that the problem is about.
     pub span: SourceSpan,
-    /// Lines of later problems with the same message and help. Reports show the first problem, and these lines.
+    /// Lines of later problems with the same message and help. Reports show the first problem and these
+    /// lines.
     pub same: Vec<u32>,
-    /// True if an earlier problem shows this one.
+    /// True if an earlier problem's `same` list covers this one.
     shown: bool,
 }
 
 impl Problem {
-    /// A problem whose line and column [`TextError::new`] finds.
+    /// Creates a problem. [`TextError::new`] fills in line and column.
     pub(crate) fn new(range: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Problem {
         Problem {
             message: message.into(),
@@ -51,7 +48,6 @@ impl fmt::Display for Problem {
 }
 
 impl Problem {
-    /// Help of the problem, with the lines of the same problem elsewhere.
     fn advice(&self) -> String {
         let lines: Vec<String> = self.same.iter().map(u32::to_string).collect();
         match lines.as_slice() {
@@ -73,18 +69,15 @@ impl Diagnostic for Problem {
     }
 }
 
-/// Everything wrong with a text, in order of place.
 #[derive(Clone, Debug)]
 pub struct TextError {
-    /// Name of the text, for messages.
     pub name: String,
-    /// Its problems; never empty. After some hundreds the text is read no further.
+    /// Problems found, never empty. Reading stops at a fixed number of problems.
     pub problems: Vec<Problem>,
     source: NamedSource<Arc<str>>,
 }
 
 impl TextError {
-    /// How many problems there are, in one line.
     pub fn headline(&self) -> String {
         let plural = if self.problems.len() == 1 { "problem" } else { "problems" };
         format!("`{}` has {} {plural}", self.name, self.problems.len())

@@ -1,4 +1,4 @@
-//! What text decodes to.
+//! Decoded form of machine code text.
 
 use atoms_isa::{
     AddressBase, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, BulkMask, BulkWay, Control,
@@ -14,10 +14,9 @@ fn decode(line: &str) -> Instruction {
     program.kernels[0].instructions[0]
 }
 
-/// URZ.
 const Z: u8 = UReg::URZ.0;
 
-/// Text; Ra, log2 of its scale, UR, immediate as encoded, absolute.
+/// Text, then Ra, log2 of its scale, UR, immediate as encoded, absolute.
 #[rustfmt::skip]
 const ADDRESSES: &[(&str, u8, u8, u8, u32, bool)] = &[
     ("[R2]",              2,   0, Z,  0,          false),
@@ -40,7 +39,6 @@ const ADDRESSES: &[(&str, u8, u8, u8, u32, bool)] = &[
     ("[R5-0x40]",         5,   0, Z,  0xff_ffc0,  false),
 ];
 
-/// A register by its number in an encoding, where 255 is RZ.
 fn reg(number: u8) -> Reg {
     if number == 255 { Reg::RZ } else { Reg(number.into()) }
 }
@@ -60,7 +58,7 @@ fn shared_addresses() {
     }
 }
 
-/// Text; operation, size, result, Rb, Rc. The suffixes are those of spec 3.1.
+/// Text, then operation, size, result, Rb, Rc. The suffixes are those of spec 3.1.
 #[rustfmt::skip]
 const ACCESSES: &[(&str, Op, Size, SharedResult, u8, u8)] = &[
     ("ATOMS.ADD R1, [R0], R2",                 Op::Add,      Size::U32,  SharedResult::Reg(Reg(1)), 2,   255),
@@ -94,7 +92,7 @@ fn shared_accesses() {
 
 const R5: BarrierOperand = BarrierOperand::Word(Source::plain(Value::Reg(Reg(5))));
 
-/// Text; operation, result, operand B (spec 6.8).
+/// Text, then operation, result, operand B (spec 6.8).
 #[rustfmt::skip]
 const BARRIERS: &[(&str, Op, BarrierResult, BarrierOperand)] = &[
     ("SYNCS.EXCH.64 R2, [R0], R4",                             Op::MbarInit,                 BarrierResult::Pair(Reg(2)), BarrierOperand::Pair(Source::pair(Value::Reg(Reg(4))))),
@@ -121,7 +119,7 @@ const BARRIERS: &[(&str, Op, BarrierResult, BarrierOperand)] = &[
 
 const UR5: BarrierOperand = BarrierOperand::Word(Source::plain(Value::Uniform(UReg(5))));
 
-/// The same of USYNCS, which the warp carries out once.
+/// Like `BARRIERS`, for USYNCS, which the warp executes once.
 #[rustfmt::skip]
 const UNIFORM_BARRIERS: &[(&str, Op, BarrierResult, BarrierOperand)] = &[
     ("USYNCS.EXCH.64 URZ, [UR6], UR4",                         Op::MbarInit,                 BarrierResult::None,                   BarrierOperand::Pair(Source::pair(Value::Uniform(UReg(4))))),
@@ -153,7 +151,7 @@ fn barrier_accesses() {
         let Operation::Barrier(a) = decode(&format!("{text} ;")).operation else { panic!("{text}") };
         assert_eq!((a.result, a.reported), (BarrierResult::Pred(complete), Some(reported)), "{text}");
     }
-    // Forms that no assembler writes, or whose results are not known.
+    // Forms that no assembler emits, or with unknown results.
     for text in [
         "SYNCS.ARRIVE.TRANS64.ACT0 R2, [R4], R5",
         "USYNCS.LD.64 UR2, [UR4]",
@@ -248,7 +246,7 @@ fn copies_and_what_ends_them() {
     }
 }
 
-/// Forms whose meaning is not known, or that the unit has no operation for, are named as lacking.
+/// Forms with unknown semantics or without an operation of the unit are reported as unsupported.
 #[test]
 fn forms_that_are_not_decoded() {
     for text in [

@@ -1,4 +1,4 @@
-//! Machine code of sm_50 to sm_62: its text, and the rules of its ATOMS (spec 2.3, 2.5).
+//! Machine code of sm_50 to sm_62: syntax, and rules of its ATOMS (spec 2.3, 2.5).
 
 use atoms_isa::{Operation, Program, SharedAccess, SharedResult, TextError};
 use atoms_ops::{Op, Size};
@@ -15,7 +15,7 @@ fn access(arch: &str, line: &str) -> SharedAccess {
     }
 }
 
-/// Text as the reference of these machines writes it: blanks and signs in addresses, decimal offsets, remarks.
+/// Syntax of the reference of these machines: spaces and signs in addresses, decimal offsets, remarks.
 #[test]
 fn text_of_the_reference() {
     for (line, op, size, ra, imm, rb, rc) in [
@@ -43,7 +43,7 @@ fn text_of_the_reference() {
     }
 }
 
-/// Each violation names its rule and the clause; from sm_70 on none of them is one.
+/// Each violation names its rule and the clause. From sm_70 on, none of them is an error.
 #[test]
 fn rules_of_atoms() {
     for (line, column, message, help) in [
@@ -71,14 +71,14 @@ fn rules_of_atoms() {
             assert!(read("sm_70", line).is_ok(), "{line}");
         }
     }
-    // 24 bits, as everywhere.
+    // The limit of 24 bits is the same on all architectures.
     let error = read("sm_61", "ATOMS.ADD R3, [R5+0x800000], R7 ;").unwrap_err();
     assert!(error.problems[0].message.contains("does not fit in 24 bits"), "{error}");
-    // Only ATOMS is stored so.
+    // Only ATOMS has this rule.
     assert!(read("sm_61", "LDS.U.U8 R3, [R5+0x1] ;").is_ok());
 }
 
-/// Problems of rewritten code lie where they were written.
+/// Problems in rewritten code point to the original text.
 #[test]
 fn problems_have_their_place() {
     let error =
@@ -88,7 +88,7 @@ fn problems_have_their_place() {
     assert!(error.problems[0].message.contains("unknown mnemonic `IADF`"), "{error}");
 }
 
-/// What is not known is lacking, with its own text; it refuses nothing that is read.
+/// An unknown instruction is unsupported and keeps its own text. It does not prevent the use of the rest.
 #[test]
 fn instructions_that_are_not_known() {
     let program = read("sm_60", "PRET 0x20 ;\n{ XMAD.S16.S16.CSFU R0, R1, R2, RZ ;\nSYNC }\nEXIT ;").unwrap();
@@ -111,7 +111,7 @@ fn functions_that_call_themselves_are_not_known() {
     );
 }
 
-/// Instructions on shared memory, the first architecture that has each, and the last that does not.
+/// Instructions on shared memory, with the first architecture that supports each, and the last that does not.
 #[test]
 fn instructions_of_later_architectures() {
     for (line, first, last) in [

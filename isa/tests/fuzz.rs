@@ -1,9 +1,9 @@
-//! Whatever is done to a real text, reading it gives what is in it or problems that lie in it: no panic, no
-//! hang, no more memory than the text accounts for.
+//! Mutated real texts: parsing returns a result or problems inside the text. It does not panic, hang, or use
+//! more memory than the text justifies.
 //!
-//! To look for longer, with a new seed each time:
+//! To run longer, with a new seed each time:
 //! `ATOMS_FUZZ_MINUTES=60 cargo test --release -p atoms-isa fuzz:: -- --ignored --nocapture`.
-//! What fails is named by its seed; `ATOMS_FUZZ_SEED=...` starts there.
+//! A failure reports its seed; `ATOMS_FUZZ_SEED=...` starts with that seed.
 
 use crate::common;
 
@@ -16,13 +16,13 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 static LISTINGS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| kernels("sass"));
-/// Kernels, and as many times a module with one of each construct.
+/// Kernels, each followed by a module with one of each construct.
 static MODULES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let constructs = ("constructs.ptx".to_string(), include_str!("common/constructs.ptx").to_string());
     kernels("ptx").into_iter().flat_map(|kernel| [kernel, constructs.clone()]).collect()
 });
 
-/// What is changed is right before: nearly all of it is read, not refused at once.
+/// Unmutated texts are correct, so that most mutated text is parsed and not refused at once.
 #[test]
 fn texts_before_changes_are_read() {
     for (name, text) in MODULES.iter() {
@@ -33,12 +33,11 @@ fn texts_before_changes_are_read() {
     }
 }
 
-/// The time one text may take: a thousand times what it usually does, and what a busy machine needs.
+/// Time limit of one text: a thousand times the usual time, plus a margin for a busy machine.
 fn limit(text: &str) -> Duration {
     Duration::from_secs(2) + Duration::from_micros(20) * text.len() as u32
 }
 
-/// One of the texts, changed as the seed says.
 fn changed(texts: &[(String, String)], seed: u64) -> String {
     let mut random = Random::new(seed);
     let which = &texts[random.below(texts.len())].1;
@@ -55,7 +54,7 @@ fn read_module(text: &str) {
             let registers: usize = module.functions.iter().map(|f| f.registers.len()).sum();
             let initial: usize = module.variables.iter().map(|v| v.initial.len()).sum();
             assert!(registers + initial <= 100_000 + text.len());
-            // What is read is translated, or refused in its place.
+            // A parsed module is translated, or refused at a position in the text.
             if let Err(error) = Program::from_ptx("changed.ptx", text, None) {
                 check_problems(&error, text);
             }
@@ -77,7 +76,6 @@ fn read_snippet(text: &str) {
     assert!(start.elapsed() < limit(text), "{:?}", start.elapsed());
 }
 
-/// Lowers every instruction, for an old architecture or a new one.
 fn lower_all(function: Function<'_>, length: usize) {
     let arch =
         Arch::from_name(["sm_60", "sm_75", "sm_80", "sm_90", "sm_120"][length % 5]).expect("it is known");
@@ -108,7 +106,6 @@ fn read_listing(text: &str) {
     assert!(start.elapsed() < limit(text), "{:?}", start.elapsed());
 }
 
-/// What stands between the braces of the first body.
 fn body(text: &str) -> &str {
     text.split_once("\n{").map_or(text, |(_, body)| body)
 }
@@ -131,7 +128,7 @@ proptest! {
         read_listing(&changed(&LISTINGS, seed));
     }
 
-    /// Nothing of a real text need be there.
+    /// Random text without parts of a real one.
     #[test]
     fn any_text(text in "[ -~\\n]{0,80}") {
         read_module(&text);
@@ -140,7 +137,7 @@ proptest! {
     }
 }
 
-/// Texts made to take long: each is read in the time that its length allows.
+/// Adversarial texts: each is parsed in the time that its length allows.
 #[test]
 fn texts_made_to_take_long() {
     let head = ".version 8.0\n.target sm_90\n.address_size 64\n";
@@ -209,7 +206,7 @@ fn texts_made_to_take_long() {
         read_module(&format!("{head}.entry k() {{ {vector} }}"));
         read_module(&format!("{head}.entry k() {{ {} }}", vector.replace(" x:", &list.replace(", ", ": "))));
     }
-    // Names that are all declared, and names that are all not.
+    // Many declared names, and many undeclared ones.
     let declared: String = (0..20_000).map(|n| format!(".reg .b32 a{n}, b{n}<9>;\n")).collect();
     let named: String = (0..20_000).map(|n| format!("add.s32 a{n}, b{n}3, c{n};\n")).collect();
     read_module(&format!("{head}.entry k() {{ {declared} {named} }}"));
@@ -217,7 +214,7 @@ fn texts_made_to_take_long() {
     read_listing(&format!(".target sm_80\n.section .text.k,\"ax\"\n{listing}"));
 }
 
-/// Peak memory of this process in bytes, where the system tells.
+/// Peak memory of this process in bytes, if the system reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! Listings as the tools of several releases print them: where the architecture stands, sections of data, remarks.
+//! Listings of tools from several releases: position of the architecture, data sections, remarks.
 
 use atoms_isa::{CompiledBank, Control, DRIVER_CODE, Kernel, Operation, Program, TextError, Value};
 use std::path::PathBuf;
@@ -11,7 +11,6 @@ fn kernel(text: &str) -> Kernel {
     read(text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e))).kernels.remove(0)
 }
 
-/// Of a file of `tests/kernels`.
 fn of_file(name: &str) -> Program {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels").join(name);
     read(&std::fs::read_to_string(path).unwrap()).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
@@ -31,7 +30,8 @@ fn the_architecture_is_told_in_several_ways() {
             "\t.headerflags\t@\"EF_CUDA_64BIT_ADDRESS EF_CUDA_ACCELERATORS EF_CUDA_SM90 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM90)\"\n",
             "sm_90a",
         ),
-        // As cuobjdump says it: the flags name no letter, and count only where nothing else does.
+        // Syntax of cuobjdump: the flags contain no letter, and apply only without another statement of the
+        // architecture.
         ("\tcode for sm_90a\n\t\tFunction : j\n\t.headerflags\t@\"EF_CUDA_SM90\"\n", "sm_90a"),
     ] {
         assert_eq!(read(&format!("{head}{CODE}")).unwrap().arch.to_string(), arch);
@@ -50,7 +50,7 @@ fn code_for_two_architectures() {
     assert!(error.problems[0].help.contains("cuobjdump -arch sm_80"), "{error}");
 }
 
-/// What `cuobjdump -sass` prints of an object: what it found, and code whose targets are addresses.
+/// Output of `cuobjdump -sass` for an object: a description, and code whose targets are addresses.
 #[test]
 fn text_of_cuobjdump() {
     let text = "\nFatbin elf code:\n================\narch = sm_80\ncode version = [1,8]\nhost = linux\ncompile_size = 64bit\n\
@@ -62,7 +62,7 @@ fn text_of_cuobjdump() {
     let names: Vec<_> = program.kernels.iter().map(|k| (k.name.as_str(), k.instructions.len())).collect();
     assert_eq!(names, [("k", 3), ("other", 1)]);
     assert!(program.kernels[0].unsupported().next().is_none());
-    // Code alone: what it does not say is not taken for nothing.
+    // The code alone leaves shared memory and constants unknown.
     assert_eq!((program.kernels[0].shared, program.kernels[0].constants.len()), (None, 0));
 }
 
@@ -89,7 +89,7 @@ fn uniform_registers_by_architecture() {
     assert!(kernel(&text("sm_120", &line.replace("UR254", "UR252"))).unsupported().next().is_none());
 }
 
-/// Variables, constant banks and shared memory, from listings of release 13.5 and of 12.4.
+/// Variables, constant banks and shared memory, from listings of releases 13.5 and 12.4.
 #[test]
 fn what_sections_of_data_say() {
     for arch in ["sm_80", "sm_86", "sm_90a", "sm_100a"] {
@@ -138,9 +138,9 @@ fn a_kernel_that_cannot_be_read_does_not_refuse_the_others() {
     let [unread] = program.unread.as_slice() else { panic!("{:?}", program.unread) };
     assert_eq!((unread.name.as_str(), unread.error.problems.len()), ("broken", 2));
     assert_eq!(unread.error.problems[0].line, 5);
-    // Alone it is the file that cannot be read.
+    // If this is the only kernel, the whole file is unreadable.
     assert_eq!(read(&format!(".target sm_80\n{broken}")).unwrap_err().problems.len(), 2);
-    // So it is with PTX.
+    // PTX behaves the same way.
     let ptx = |body: &str| {
         format!(
             ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry a()\n{{ ret; }}\n\
@@ -152,7 +152,7 @@ fn a_kernel_that_cannot_be_read_does_not_refuse_the_others() {
     assert_eq!(Program::read("k.ptx", &wrong, None).unwrap().unread.len(), 1);
 }
 
-/// The code of a kernel, and a function in a section of its own that calls itself and a function of the driver.
+/// A kernel, and a function in its own section that calls itself and a driver function.
 const LINKED: &str = ".target sm_80\n.section .text.f,\"ax\"\n.type f,@function\nf:\n.L_x_0:\n/*0000*/ LEPC R2 ;\n\
     /*0010*/ MOV R20, 32@lo((f + .L_x_1@srel)) ;\n/*0020*/ CALL.REL.NOINC `(f) ;\n.L_x_1:\n/*0030*/ BRA `(.L_x_0) ;\n\
     /*0040*/ CALL.ABS.NOINC `(vprintf) ;\n.section .text.k,\"ax\"\n.other k,@\"STO_CUDA_ENTRY STV_DEFAULT\"\n.type k,@function\n\
@@ -191,7 +191,7 @@ fn functions_in_sections_of_their_own() {
     assert_eq!(kernel.source[5].line, 6);
 }
 
-/// An error in a function is one of the kernels that reach it, and is told once.
+/// An error in a function belongs to the kernels that reach the function, and is reported once.
 #[test]
 fn errors_in_functions() {
     let section = |name: &str, code: &str, entry: bool| {
@@ -208,7 +208,7 @@ fn errors_in_functions() {
     assert_eq!(unread, [("b", 1), ("c", 1)]);
     let error = read(&[".target sm_80\n".into(), calls("b"), wrong].concat()).unwrap_err();
     assert!(error.problems.len() == 1 && error.to_string().contains("unknown label `nowhere`"), "{error}");
-    // A function reads another bank 2 than the kernel.
+    // Bank 2 of a function differs from that of the kernel.
     let reads = section("f", "LDC R0, c[0x2][0x0] ;", false);
     let program =
         read(&[".target sm_80\n".into(), section("k", "CALL.ABS.NOINC `(f) ;", true), reads].concat())

@@ -1,4 +1,4 @@
-//! The listings of real kernels: all are read, and none of what was done to them brings a panic.
+//! Listings of real kernels: all parse, and no mutation causes a panic.
 
 use atoms_isa::Program;
 use proptest::prelude::*;
@@ -17,7 +17,6 @@ static LISTINGS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     listings
 });
 
-/// The listing without its encodings.
 fn bare(text: &str) -> String {
     text.lines()
         .filter(|line| !line.trim_start().starts_with("/* 0x"))
@@ -49,7 +48,7 @@ fn encodings_change_nothing() {
     }
 }
 
-/// One change to a text: at a place (as a fraction), delete so many bytes, insert this.
+/// Generates a change to a text: position (as a fraction), number of bytes to delete, text to insert.
 fn change() -> impl Strategy<Value = (f64, usize, String)> {
     let piece = prop_oneof![
         Just(String::new()),
@@ -77,7 +76,7 @@ fn changed(text: &str, changes: &[(f64, usize, String)]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever the text, reading it gives a program or problems that lie in it.
+    /// Any text parses to a program or to problems inside the text.
     #[test]
     fn no_change_to_a_listing_brings_a_panic(
         which in any::<prop::sample::Index>(),
@@ -96,7 +95,7 @@ proptest! {
         }
     }
 
-    /// Nor does any text after the name of a real instruction.
+    /// Random text after a known mnemonic causes no panic.
     #[test]
     fn no_operands_bring_a_panic(row in any::<prop::sample::Index>(), rest in "[.A-Z0-9]{0,6} ?[-A-Z0-9x\\[\\].,+|~! ()`_]{0,30}") {
         let named = atoms_isa::NAMED_MNEMONICS.iter().copied();

@@ -1,21 +1,23 @@
-//! What `atom` and `red` become (spec 7.1, 7.2), held against what a real assembler makes of the same lines [TOOLS].
+//! Compares lowered `atom` and `red` (spec 7.1, 7.2) with the output of a real assembler for the same lines
+//! [TOOLS].
 //!
-//! Compared is, in order and with modifiers, guards and operands: every memory instruction, fence, branch, label,
-//! convergence barrier and warp-wide operation, and between a loop's label and the branch back to it
-//! everything. Constants, offsets, RZ, PT and negations are as they are there. Registers have other numbers, so
-//! that each operand has to have come from the same place (`sequence/mod.rs`). Left out are
-//! - moves, wherever they stand: `MOV`, `IMAD.MOV.U32`, `UMOV`, `CS2R`, and the multiply-adds that compilers
-//!   move constants with (`HFMA2 R0, -RZ, RZ, ...`, `IMAD.U32 R0, RZ, RZ, UR4`): which of them is taken, and
-//!   where, depends on what else the kernel does; what they move is followed;
-//! - arithmetic outside loops: addresses, those of the kernel's parameters among them (`IADD3`, `ULEA`,
+//! The test compares memory instructions, fences, branches, labels, convergence barriers and warp-wide
+//! operations, in order, with modifiers, guards and operands. Between a loop's label and the branch back to
+//! it, the test compares every instruction. Constants, offsets, RZ, PT and negations must be equal. Register
+//! numbers differ, so each operand must come from the same source (`sequence/mod.rs`). The test ignores:
+//! - moves: `MOV`, `IMAD.MOV.U32`, `UMOV`, `CS2R`, and the multiply-adds with which compilers move constants
+//!   (`HFMA2 R0, -RZ, RZ, ...`, `IMAD.U32 R0, RZ, RZ, UR4`). Their choice and position depend on the rest of
+//!   the kernel. The moved values are tracked;
+//! - arithmetic outside loops: addresses, including those of the kernel's parameters (`IADD3`, `ULEA`,
 //!   `ISCADD`, ...), and the shift and selector of a half;
-//! - inside loops, adding an offset that does not fit in 24 bits to the address, but not what it adds;
-//! - `EXIT`, and `SSY` before sm_70, which the rows do not have, or only some;
-//! - in rows that have their registers renamed, where a register's value comes from, for their maker left moves
-//!   out and took `HFMA2` and `XMAD` for such; `lowering_rows.json` has all of it;
-//! - `[R.X16]` and `desc[UR]`: arithmetic and the descriptor of global memory that are the kernel's own.
+//! - inside loops, the addition of an offset that does not fit in 24 bits, but not the added value;
+//! - `EXIT`, and `SSY` before sm_70, which not all rows contain;
+//! - in rows with renamed registers, the source of a register's value. Their authors removed moves, and took
+//!   `HFMA2` and `XMAD` for moves. `lowering_rows.json` has all of them;
+//! - `[R.X16]` and `desc[UR]`: arithmetic and the descriptor of global memory belong to the kernel.
 //!
-//! How many rows agree in every instruction, moves and addresses too, is printed beside it (`--nocapture`).
+//! With `--nocapture`, the test prints the number of rows in which every instruction agrees, including moves
+//! and addresses.
 
 use crate::sequence;
 
@@ -26,17 +28,14 @@ use sequence::{Look, difference, seen};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// One line at one architecture.
 struct Row {
     kind: String,
     target: String,
     ptx: String,
     used: bool,
-    /// What the assembler makes of it, or what it says.
     expected: Result<Vec<String>, String>,
 }
 
-/// Rows of a file.
 fn rows_of(text: &str) -> Vec<Row> {
     let rows: Vec<Value> = serde_json::from_str(text).expect("the rows are readable");
     let text = |v: &Value| v.as_str().expect("a text").to_string();
@@ -55,7 +54,7 @@ fn rows_of(text: &str) -> Vec<Row> {
     all
 }
 
-/// An empty module: loose instructions belong to none.
+/// Returns an empty module, because loose instructions belong to no module.
 fn nowhere() -> Module<'static> {
     let text = ".version 8.0\n.target sm_90\n.address_size 64\n";
     Module::parse("nowhere", text).expect("an empty module")
@@ -78,14 +77,12 @@ fn lowered(row: &Row, module: &Module<'_>) -> Result<Vec<String>, String> {
         .map_err(|refusal| refusal.message)
 }
 
-/// Rows of each kind at one architecture. Those at sm_50 lack two that need 64-bit float addition.
+/// Number of rows of each kind at one architecture. sm_50 lacks two rows that need 64-bit float addition.
 const COUNTS: [(&str, usize); 5] =
     [("addr", 69), ("imm", 106), ("misc", 1), ("optype", 216), ("semscope", 125)];
 
-/// Rows of the cross product.
 const ROWS: usize = 1755;
 
-/// Agreement of the rows of one kind at one architecture.
 #[derive(Default)]
 struct Tally {
     rows: usize,
@@ -93,13 +90,13 @@ struct Tally {
     everything: usize,
 }
 
-/// Where a row and what is lowered differ.
+/// Returns the difference between a row and the lowered code, if any.
 fn differs(row: &Row, found: &Result<Vec<String>, String>, look: Look, renamed: bool) -> Option<String> {
     match (&row.expected, found) {
         (Ok(expected), Ok(found)) => {
             let mut expected = seen(expected, look, renamed);
             let mut found = seen(found, look, renamed);
-            // Kernels of the sample that made the address of the thread's number, offset and all.
+            // In these kernels, the address comes from the thread's number and includes the offset.
             if renamed && row.ptx.contains("[%r8+32]") {
                 for text in expected.texts.iter_mut().chain(&mut found.texts) {
                     *text = text.replace("+0x20]", "]");
@@ -112,7 +109,6 @@ fn differs(row: &Row, found: &Result<Vec<String>, String>, look: Look, renamed: 
     }
 }
 
-/// Compares rows, and says how many of each kind and architecture there are.
 fn compare(rows: &[Row], renamed: impl Fn(&Row) -> bool) -> BTreeMap<(String, String), Tally> {
     let module = nowhere();
     let mut table: BTreeMap<(String, String), Tally> = BTreeMap::new();
@@ -134,7 +130,6 @@ fn compare(rows: &[Row], renamed: impl Fn(&Row) -> bool) -> BTreeMap<(String, St
     table
 }
 
-/// The table as text.
 fn summary(table: &BTreeMap<(String, String), Tally>) -> String {
     let line = |((kind, target), tally): (&(String, String), &Tally)| {
         let Tally { rows, agree, everything } = tally;
@@ -143,7 +138,7 @@ fn summary(table: &BTreeMap<(String, String), Tally>) -> String {
     table.iter().map(line).collect()
 }
 
-/// Every row of the sample agrees, and every refusal is in the assembler's words.
+/// Every row of the sample agrees, and every refusal has the assembler's wording.
 #[test]
 fn rows_agree() {
     let rows = rows_of(include_str!("../../tests/vectors/lowering_sample.json"));
@@ -158,11 +153,12 @@ fn rows_agree() {
     assert_eq!(table.len(), COUNTS.len() * 11, "eleven architectures");
 }
 
-/// So does every row of the wider cross product, whose registers are as they were: constants of all operations,
-/// also at one address for all lanes; far and odd offsets; orders of all operations; generic and global
-/// addresses; `.noftz`; operations on mbarrier objects, legal and not, reports and layouts among them. What
-/// `docs/lowering.md` says is left out is not among them. Rows that make an object at a variable come from kernels that
-/// have stored in shared memory before: in others the assembler leaves FENCE.VIEW.ASYNC out, and here it is not known.
+/// Every row of the wider cross product agrees, too; its registers are not renamed. The rows cover constants
+/// of all operations, also with one address for all lanes, far and odd offsets, orders of all operations,
+/// generic and global addresses, and `.noftz`. They also cover legal and illegal operations on mbarrier
+/// objects, with reports and layouts. The exceptions in `docs/lowering.md` are not included. Rows that
+/// initialize an object at a variable come from kernels with earlier stores to shared memory. In other
+/// kernels the assembler omits FENCE.VIEW.ASYNC, and the lowering cannot know this.
 #[test]
 fn rows_of_the_cross_product_agree() {
     let rows = rows_of(include_str!("../../tests/vectors/lowering_rows.json"));
@@ -175,8 +171,8 @@ fn rows_of_the_cross_product_agree() {
     }
 }
 
-/// Lowered code is decoded, with the result read and unread: each row of both files from sm_70 on. Listings of earlier
-/// architectures have another text.
+/// Lowered code decodes, with the result used and unused: each row of both files from sm_70 on. Listings of
+/// earlier architectures have another syntax.
 #[test]
 fn lowered_rows_are_decoded() {
     let module = nowhere();

@@ -1,4 +1,4 @@
-//! Listings and PTX: reading, decoding, lowering, error messages.
+//! Tests of listings and PTX: parsing, decoding, lowering, error messages.
 
 mod common;
 mod decoding;

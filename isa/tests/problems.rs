@@ -1,4 +1,4 @@
-//! What is said about listings with something wrong in them, and where.
+//! Messages and positions of problems in listings.
 
 use atoms_isa::{Operation, Program};
 
@@ -92,13 +92,13 @@ fn instructions_that_are_only_named_do_not_stop_the_reading() {
     assert_ne!(kernel.instructions[2].operation, Operation::Unsupported);
 }
 
-/// Problems with the same message and help are one entry, with the lines of all of them.
+/// Problems with the same message and help become one entry with all their lines.
 #[test]
 fn equal_problems_are_shown_once() {
     let text = ".target sm_80\n.section .text.k,\"ax\"\nNOPE R1 ;\nBRA `(.L_x_9) ;\nNOPE R2 ;\nNOPE R3 ;\n";
     let error = Program::parse("k", text).unwrap_err();
     assert_eq!(error.problems.iter().map(|p| p.line).collect::<Vec<_>>(), [3, 4, 5, 6]);
-    // A report has the list and each of its places.
+    // A report contains the list and each of its places.
     for (shown, count) in [(error.to_string(), 1), (format!("{:?}", miette::Report::new(error)), 2)] {
         assert_eq!(shown.matches("unknown mnemonic `NOPE`").count(), count, "{shown}");
         assert!(shown.contains("(the same in lines 5, 6)") && shown.contains("line 4, column"), "{shown}");

@@ -1,12 +1,12 @@
-//! PTX of real kernels: all is read, and what is in it is what the text says when counted by other means.
+//! PTX of real kernels: all of it parses, and the result agrees with simple counts on the text.
 
 use crate::common;
 
 use atoms_isa::ptx::{Base, Function, Module, Operand, PtxInstruction, RegId, Type, snippet};
 use common::{check_function, kernels};
 
-/// Statements of a text as a count without knowledge of PTX gives them: what ends in a semicolon, comments, labels
-/// and braces cut off, and is no directive.
+/// Returns the statements of a text by simple rules, without knowledge of PTX: text that ends in a semicolon
+/// and is not a directive, without comments, labels and braces.
 fn statements(text: &str) -> Vec<String> {
     let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
     let code = code.join("\n");
@@ -18,13 +18,12 @@ fn statements(text: &str) -> Vec<String> {
     pieces.filter(|piece| !piece.is_empty() && !piece.starts_with('.') && piece.len() > 1).collect()
 }
 
-/// Registers named in a text, in order: those with `%`.
+/// Returns the registers named in a text, in order: words with `%`.
 fn named(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '%' | '_' | '.')));
     words.filter(|word| word.starts_with('%')).map(String::from).collect()
 }
 
-/// The same from what was read.
 fn resolved(function: &Function<'_>, instruction: &PtxInstruction<'_>) -> Vec<String> {
     let name = |id: RegId| function.registers[id.0 as usize].name.to_string();
     fn registers(operand: &Operand<'_>, name: &dyn Fn(RegId) -> String, found: &mut Vec<String>) {
@@ -60,7 +59,7 @@ fn compare(function: &Function<'_>, name: &str, text: &str) {
 
 #[test]
 fn every_module_is_read_and_says_what_its_text_says() {
-    // Those that a compiler wrote: what is counted here is laid out as compilers do.
+    // Only texts of a compiler, because the counts rely on its layout.
     let compiled = |(_, text): &(String, String)| text.contains("Compiler Build ID");
     let modules: Vec<_> = kernels("ptx").into_iter().filter(compiled).collect();
     assert_eq!(modules.len(), 57);
@@ -89,7 +88,7 @@ fn every_module_is_read_and_says_what_its_text_says() {
     }
 }
 
-/// A kernel of each kind of thing that compilers write has as many instructions as a reader counts.
+/// The instruction counts of these kernels were counted by hand.
 #[test]
 fn known_kernels_have_known_sizes() {
     for (name, instructions, registers, shared) in [
@@ -111,7 +110,8 @@ fn known_kernels_have_known_sizes() {
     }
 }
 
-/// Every line that an assembler was asked about is read, also those it refuses: all of them are well formed.
+/// Every line given to an assembler parses, including lines that the assembler refuses. All of them are well
+/// formed.
 #[test]
 fn every_sample_is_read() {
     let lowering: serde_json::Value =

@@ -1,11 +1,11 @@
-//! What is said about PTX with something wrong in it, and where.
+//! Messages and positions of problems in PTX.
 
 use atoms_isa::ptx::{Module, snippet};
 use atoms_isa::{Arch, Problem, Program, TextError};
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
-/// Line from the first of the case on, column, message, part of the help.
+/// Line counted from the first of the case, column, message, part of the help.
 type Said = (u32, u32, &'static str, &'static str);
 
 fn compare(text: &str, before: u32, error: &TextError, said: &[Said]) {
@@ -21,7 +21,7 @@ fn compare(text: &str, before: u32, error: &TextError, said: &[Said]) {
     }
 }
 
-/// Statements of a kernel; what is said.
+/// Statements of a kernel, and the expected problems.
 #[rustfmt::skip]
 const BODIES: &[(&str, &[Said])] = &[
     // Opcodes and modifiers.
@@ -50,7 +50,7 @@ const BODIES: &[(&str, &[Said])] = &[
     (".reg .b32 buf;",                  &[(1, 11, "a second `buf`", "names differ")]),
     (".shared .b32 buf[4];",            &[(1, 14, "a second `buf`", "names differ")]),
     ("L: L: ret;",                      &[(1, 4, "a second label `L`", "{ } around")]),
-    // Ends that are missing.
+    // Missing ends.
     ("add.s32 %r1, %r2, %r3\nret;",     &[(1, 22, "`ret` where a comma or a semicolon should be", "with ;")]),
     ("add.s32 %r1, %r2, %r3 // c\n",    &[(1, 22, "`}` where a comma or a semicolon should be", "with ;")]),
     ("add.s32 %r1 %r2;",                &[(1, 12, "`%r2` where a comma or a semicolon should be", "commas")]),
@@ -102,7 +102,7 @@ fn each_problem_of_a_body_is_named_with_its_place() {
             "{HEAD}.func foo;\n.entry k(.param .u64 a) {{\n.reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<5>;\n\
              .shared .b32 buf[4];\n{{\n{statements}\n}}\nret;\n}}\n"
         );
-        // The kernel's names are in the block around it, so that a second one is none.
+        // An inner block may declare the kernel's names again, so these cases omit the inner block.
         let text = if said.iter().any(|s| s.2.starts_with("a second") || s.2.starts_with("{ is")) {
             text.replacen("[4];\n{\n", "[4];\n\n", 1).replacen("\n}\nret;\n}\n", "\n\nret;\n}\n", 1)
         } else {
@@ -115,7 +115,8 @@ fn each_problem_of_a_body_is_named_with_its_place() {
     }
 }
 
-/// What follows a head of three lines; what is said, lines counted from the first one after the head.
+/// Text after a head of three lines, and the expected problems. Lines are counted from the first one after
+/// the head.
 #[rustfmt::skip]
 const MODULES: &[(&str, &[Said])] = &[
     (".entry k() { ret; }\n.entry k() { ret; }\n.global .b32 k;", &[(2, 8, "a second `k`", ""), (3, 14, "a second `k`", "")]),
@@ -155,7 +156,7 @@ fn each_problem_of_a_module_is_named_with_its_place() {
     }
 }
 
-/// Whole texts; what is said.
+/// Whole texts, and the expected problems.
 #[rustfmt::skip]
 const TEXTS: &[(&str, &[Said])] = &[
     ("",                                        &[(1, 1, "the text does not name its version of PTX", ".version 8.0")]),
@@ -179,7 +180,7 @@ fn texts_that_are_no_modules() {
     }
 }
 
-/// PTX of architectures that it is not translated for goes forward, unless one of them is asked for.
+/// PTX for an architecture without translation runs on a later one, unless this architecture is requested.
 #[test]
 fn earlier_targets_go_forward() {
     let translated = |target: &str, asked: Option<&str>| {

@@ -1,10 +1,10 @@
-//! Versions of PTX: each statement is taken in the version that introduced it, and refused in the one before, in the
-//! words of the vendor's assembler [TOOLS].
+//! Versions of PTX: each statement is accepted in the version that introduced it. In the previous version it
+//! is refused in the wording of the vendor's assembler [TOOLS].
 
 use atoms_isa::ptx::Module;
 use atoms_isa::{Program, lowered};
 
-/// Statement, the last version without it, the first version with it, what that is called where it is missing.
+/// Statement, last version without it, first version with it, name of the feature in the refusal.
 #[rustfmt::skip]
 const ROWS: &[(&str, &str, &str, &str)] = &[
     ("add.f16 %h1,%h2,%h3;", "4.1", "4.2", "Feature 'f16 arithemetic and compare instructions'"),
@@ -211,7 +211,6 @@ const ROWS: &[(&str, &str, &str, &str)] = &[
     ("fence.proxy.async;", "7.8", "8.0", "Modifier '.async'"),
 ];
 
-/// A kernel of one statement.
 fn module(version: &str, statement: &str) -> String {
     format!(
         ".version {version}\n.target sm_120a\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n.reg .b16 %h<9>;\n\
@@ -248,7 +247,7 @@ fn each_statement_begins_with_its_version() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `lowered` judges a module by its version; loose instructions have every version.
+/// `lowered` checks a module against its version. Loose instructions may use every version.
 #[test]
 fn lowering_looks_at_the_version() {
     for (version, taken) in [("7.0", false), ("8.6", true)] {

@@ -1,4 +1,4 @@
-//! Machine code of the vendor's tools: every line of it is decoded (`tests/vectors/lowering_sample.json`).
+//! Machine code of the vendor's tools: every line decodes (`tests/vectors/lowering_sample.json`).
 
 use atoms_isa::Program;
 use std::collections::BTreeSet;
@@ -17,8 +17,8 @@ fn rows() -> Vec<Row> {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// A body of the sample as a kernel. Registers are renamed in order of appearance there, so that pairs do not
-/// begin at even ones: each takes its number's fourfold.
+/// Converts a body of the sample to a kernel. The sample numbers registers in order of appearance, so pairs
+/// may begin at odd numbers. Each number is therefore multiplied by four.
 fn listing(target: &str, body: &[String]) -> String {
     let spread = |line: &str| -> String {
         let guard = if line.starts_with('@') { line.find(' ').map_or(0, |at| at + 1) } else { 0 };

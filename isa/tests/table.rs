@@ -1,12 +1,12 @@
-//! The table of instructions in `docs/sass.md`, derived from the code: the decoder is asked which forms and which
-//! modifiers it takes.
+//! Table of instructions in `docs/sass.md`, derived from the code: the test tries which forms and modifiers
+//! the decoder accepts.
 
 use atoms_isa::{MNEMONICS, NAMED_MNEMONICS, Operation, Program, SpecialRegister};
 use expect_test::expect_file;
 use std::fmt::Write;
 
-/// Modifiers that are tried on every form. One that says nothing but how memory is shared or cached is not in the
-/// table: where such are taken, all are.
+/// Modifiers tried on every form. Modifiers that only affect sharing or caching of memory are omitted: a form
+/// that accepts one of them accepts all.
 const MODIFIERS: &[&str] = &[
     "16",
     "32",
@@ -112,7 +112,7 @@ const MODIFIERS: &[&str] = &[
     "NUM",
 ];
 
-/// Modifiers of which a form has exactly one; each is tried in the others' place.
+/// Groups of modifiers of which a form has exactly one. The test tries each in place of the others.
 const ALTERNATIVES: &[&[&str]] = &[
     &["RCP", "RSQ", "SQRT", "EX2", "LG2", "SIN", "COS", "TANH", "RCP64H", "RSQ64H"],
     &["GT", "LT", "EQ", "LE", "NE", "GE", "LTU", "EQU", "LEU", "GTU", "NEU", "GEU", "NUM", "NAN"],
@@ -127,7 +127,7 @@ fn decodes(line: &str) -> bool {
         .is_ok_and(|program| program.kernels[0].instructions[0].operation != Operation::Unsupported)
 }
 
-/// Modifiers that a form takes besides those it is given with.
+/// Returns the modifiers that a form accepts in addition to its own.
 fn modifiers(example: &str) -> Vec<&'static str> {
     let (mnemonic, operands) = example.split_once(' ').unwrap_or((example, ""));
     let given: Vec<_> = mnemonic.split('.').skip(1).collect();
@@ -147,7 +147,7 @@ fn modifiers(example: &str) -> Vec<&'static str> {
     MODIFIERS.iter().copied().filter(takes).collect()
 }
 
-/// What a control of a cache is given does not matter: it takes anything.
+/// True for cache control instructions, which accept any modifiers and operands.
 fn takes_anything(name: &str) -> bool {
     decodes(&format!("{name}.ANYTHING [UR4]"))
 }
@@ -189,7 +189,6 @@ fn page() -> String {
     page
 }
 
-/// Every form of the table is decoded.
 #[test]
 fn every_example_is_decoded() {
     for row in MNEMONICS.iter() {

@@ -1,4 +1,5 @@
-//! PTX instructions and builtins at several architectures, those with the same answer together, as text and JSON.
+//! PTX instructions and builtins at several architectures, as text and JSON. Architectures with equal results
+//! share one answer.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -11,7 +12,7 @@ use serde::Serialize;
 
 use crate::{BuiltinRefusal, Call, Dialect, Expansion, PtxTarget, Warning, expand};
 
-/// Machine code of an instruction at architectures that agree in it.
+/// Machine code of an instruction, and the architectures that share this code.
 #[derive(Clone, Debug)]
 struct LoweredAtArches {
     arches: Vec<Arch>,
@@ -20,7 +21,6 @@ struct LoweredAtArches {
     result: Result<Vec<String>, LoweringRefusal>,
 }
 
-/// Instruction of PTX, and its machine code by architecture.
 #[derive(Clone, Debug)]
 pub struct LoweredInstruction {
     place: Option<(String, u32)>,
@@ -28,10 +28,11 @@ pub struct LoweredInstruction {
     answers: Vec<LoweredAtArches>,
 }
 
-/// Lowers each instruction of `module` at `arches`. Architectures with the same machine code are in one answer.
+/// Lowers each instruction of `module` at `arches`. Architectures with the same machine code are in one
+/// answer.
 ///
-/// `used` says whether results count as used; with `None`, they do if another instruction reads them. `whole` says whether the
-/// module is the user's, so that kernel and line are of interest.
+/// `used` states if results count as used. With `None` a result is used if another instruction reads it.
+/// `whole` is true for a module of the user. The answers then contain kernel and line.
 pub fn lower_at(
     module: &Module<'_>,
     arches: &[Arch],
@@ -70,7 +71,6 @@ fn names(arches: &[Arch]) -> Vec<String> {
 }
 
 impl LoweredInstruction {
-    /// True if an architecture refuses the instruction.
     pub fn is_refused(&self) -> bool {
         self.answers.iter().any(|answer| answer.result.is_err())
     }
@@ -95,7 +95,6 @@ impl LoweredInstruction {
         Ok(())
     }
 
-    /// Gives the answers for JSON.
     pub fn results(&self) -> impl Iterator<Item = LoweredResult<'_>> {
         self.answers.iter().map(|answer| LoweredResult {
             ptx: &self.text,
@@ -147,18 +146,18 @@ fn write_lines(text: &mut fmt::Formatter<'_>, lines: &[String]) -> fmt::Result {
     Ok(())
 }
 
-/// PTX of a builtin at architectures that agree in it, and its machine code.
+/// PTX of a builtin and its machine code, with the architectures that share them.
 #[derive(Clone, Debug)]
 pub struct BuiltinAtArches {
     arches: Vec<Arch>,
     result: Result<(Expansion, Vec<LoweredInstruction>), BuiltinRefusal>,
 }
 
-/// Expands `call` at `arches`, and lowers the PTX. Architectures with the same PTX and machine code are in one answer. `used` is
-/// as in [`lower_at`].
+/// Expands `call` at `arches`, and lowers the PTX. Architectures with the same PTX and machine code are in
+/// one answer. `used` is as in [`lower_at`].
 ///
 /// # Errors
-/// The PTX of a builtin cannot be read.
+/// The PTX of the builtin cannot be parsed.
 pub fn expand_at(
     call: &Call,
     dialect: Dialect,
@@ -197,7 +196,6 @@ fn same_code(a: &[LoweredInstruction], b: &[LoweredInstruction]) -> bool {
 }
 
 impl BuiltinAtArches {
-    /// True if the architectures refuse the builtin.
     pub fn is_refused(&self) -> bool {
         self.result.is_err()
     }
@@ -227,7 +225,6 @@ impl BuiltinAtArches {
         Ok(())
     }
 
-    /// Gives the answer for JSON.
     pub fn result(&self, call: &Call, dialect: Dialect) -> BuiltinResult<'_> {
         let answer = match &self.result {
             Ok((expansion, code)) => BuiltinAnswer::Ok {

@@ -1,8 +1,8 @@
-//! What a current compiler emits. Source: \[TOOLS\], spec 8.5.
+//! PTX that a current compiler emits. Source: \[TOOLS\], spec 8.5.
 //!
-//! The compiler is two: up to sm_90 each builtin becomes a piece of inline assembly, from sm_100 an
-//! instruction of a newer code generator ([`Generation`]). They differ in spelling, in what is native
-//! and in what is refused.
+//! The compiler has two code generators ([`Generation`]). Up to sm_90 each builtin becomes inline assembly.
+//! From sm_100 on a newer code generator emits an instruction. The two differ in spelling, in native
+//! operations and in refusals.
 
 mod bfloat;
 mod check;
@@ -18,7 +18,6 @@ use super::{
     ObjectType, PtxTarget, ThreadScope, TypeClass,
 };
 
-/// Which of the two code generators works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Generation {
     /// Up to sm_90: `atom.add.relaxed.cta.u32`, registers for floats.
@@ -32,7 +31,6 @@ impl Generation {
         if target.number() >= 100 { Generation::Native } else { Generation::Inline }
     }
 
-    /// The type of a plain access, a copy or a selection.
     fn plain(self, bits: u32) -> String {
         match self {
             Generation::Inline => format!("u{bits}"),
@@ -40,7 +38,6 @@ impl Generation {
         }
     }
 
-    /// The type of a comparison for equality.
     fn compared(self, bits: u32) -> String {
         match self {
             Generation::Inline => format!("s{bits}"),
@@ -48,7 +45,7 @@ impl Generation {
         }
     }
 
-    /// The register that holds a value of a type in arithmetic; of 16 bytes, one half.
+    /// Register that holds a value of this type in arithmetic. For 16 bytes, it holds one half.
     fn register(self, ty: ObjectType) -> RegisterType {
         match (self, ty) {
             (Generation::Inline, ObjectType::F32) => RegisterType::F32,
@@ -62,7 +59,6 @@ impl Generation {
     }
 }
 
-/// The PTX type that a value is passed as.
 fn passed_as(ty: ObjectType) -> &'static str {
     match ty {
         ObjectType::S8 => "s8",
@@ -78,11 +74,9 @@ fn passed_as(ty: ObjectType) -> &'static str {
     }
 }
 
-/// A checked call of the newer family.
 struct Nv {
     op: BuiltinOp,
     ty: ObjectType,
-    /// Values are passed by address.
     indirect: bool,
     order: MemoryOrder,
     strength: CasStrength,
@@ -91,7 +85,7 @@ struct Nv {
 }
 
 impl Nv {
-    /// The order on the access itself. A sequentially consistent one has a fence before it.
+    /// Order on the access itself. A sequentially consistent access has an additional fence before it.
     fn qualifier(&self) -> &'static str {
         match (self.order, self.op, self.generation) {
             (MemoryOrder::SeqCst, BuiltinOp::Store, Generation::Inline) => MemoryOrder::Relaxed.qualifier(),
@@ -101,14 +95,13 @@ impl Nv {
         }
     }
 
-    /// The fence before a sequentially consistent access.
     fn fence(&self, text: &mut Writer) {
         if self.order == MemoryOrder::SeqCst {
             put!(text, "fence.sc.{};", self.scope);
         }
     }
 
-    /// The fence before a loop that stands for an access: the accesses in it are relaxed.
+    /// Writes the fence before a loop that implements an access. The accesses in the loop are relaxed.
     fn fence_before_loop(&self, text: &mut Writer) {
         match self.order {
             MemoryOrder::SeqCst => self.fence(text),
@@ -117,14 +110,12 @@ impl Nv {
         }
     }
 
-    /// The fence after a loop that stands for an access.
     fn fence_after_loop(&self, text: &mut Writer) {
         if self.order.acquires() {
             put!(text, "fence.acquire.{};", self.scope);
         }
     }
 
-    /// Writes an `atom` with an order.
     fn atom(&self, text: &mut Writer, order: &str, suffix: &str, to: &str, operands: &[&str]) {
         let (op, scope) = (self.op.ptx(), self.scope);
         match self.generation {
@@ -139,7 +130,6 @@ impl Nv {
         }
     }
 
-    /// Writes the relaxed compare-and-swap of a loop.
     fn loop_cas(&self, text: &mut Writer, suffix: &str, to: &str, operands: &[&str]) {
         put!(text, "atom.relaxed.{}.cas.{suffix} {to}, {};", self.scope, operands.join(", "));
     }

@@ -1,9 +1,8 @@
-//! What was received, short enough for a message.
+//! Excerpts of user input for messages.
 
-/// Longest piece of a name that is repeated: no known name is longer.
+/// Maximum length of an excerpt, in characters. No known name is longer.
 const LONGEST: usize = 48;
 
-/// The first characters of a text.
 pub(super) fn excerpt(text: &str) -> String {
     let mut short: String = text.chars().take(LONGEST).collect();
     if short.len() < text.len() {

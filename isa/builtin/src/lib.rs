@@ -1,12 +1,12 @@
-//! From a call of a compiler's atomic builtin to the PTX it becomes, or the diagnostic why it is refused.
+//! Expansion of calls of a compiler's atomic builtins to PTX, or the diagnostic of the refusal.
 //!
-//! Three families of names: `__nvvm_atom_*`, with the scope in the name; `__nv_atomic_*`, with order and
-//! scope as operands; and the `atomic*` functions of CUDA C++. Two dialects of what they become: as
-//! documented by \[NVVM\] ([`Dialect::Nvvm`]) and as a current compiler emits ([`Dialect::Current`]).
-//! Where \[NVVM\] contradicts itself, `docs/builtins.md` says what was chosen. Source: spec 8.
+//! There are three families of names: `__nvvm_atom_*` with the scope in the name, `__nv_atomic_*` with order
+//! and scope as operands, and the `atomic*` functions of CUDA C++. There are two dialects of PTX: that
+//! documented by \[NVVM\] ([`Dialect::Nvvm`]) and that of a current compiler ([`Dialect::Current`]).
+//! `docs/builtins.md` states the choice where \[NVVM\] contradicts itself. Source: spec 8.
 //!
-//! The text of a dialect is that of the device function which contains the call and nothing else, without
-//! loads of parameters and the return. [`Expansion::module`] makes a kernel of it.
+//! The text is that of a device function with only the call, without loads of parameters and the return.
+//! [`Expansion::module`] turns it into a kernel.
 
 #![forbid(unsafe_code)]
 
@@ -32,12 +32,10 @@ pub use types::{ObjectType, TypeClass};
 use refusal::refuse;
 use std::str::FromStr;
 
-/// Whose PTX a call becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum Dialect {
     Nvvm,
-    /// As emitted by the compiler of \[TOOLS\].
     Current,
 }
 
@@ -55,45 +53,41 @@ impl FromStr for Dialect {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ObjectPlace {
-    /// At a generic address passed in.
     #[default]
     Generic,
-    /// In a shared array of eight, at the index `threadIdx.x & 7`. For the functions of CUDA C++ in
-    /// [`Dialect::Current`] only, which then emit `.shared` accesses.
+    /// The object is in a shared array of eight elements, at index `threadIdx.x & 7`. Only for the functions
+    /// of CUDA C++ in [`Dialect::Current`], which then emit `.shared` accesses.
     Shared,
 }
 
-/// Whether a compare-and-swap may fail though the values are equal.
+/// Strength of a compare-and-swap: permission to fail even if the values are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CasStrength {
-    /// It may not.
+    /// Spurious failures are not permitted.
     #[default]
     Strong,
-    /// It may, which saves the loop where there would be one.
+    /// Spurious failures are permitted, so no retry loop is needed.
     Weak,
 }
 
-/// A builtin with its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
     pub builtin: Builtin,
-    /// Type of the object; needed where the name does not fix it.
+    /// Type of the object. `None` if the name fixes the type.
     pub ty: Option<ObjectType>,
-    /// Type of the other arguments, where it is not that of the object.
+    /// Type of the other arguments. `None` if they have the type of the object.
     pub operand: Option<ObjectType>,
-    /// Memory order; of a compare-and-swap, of a successful one.
+    /// Memory order. For a compare-and-swap, the order on success.
     pub order: Argument<MemoryOrder>,
-    /// Memory order of a compare-and-swap that does not store.
     pub failure: Argument<MemoryOrder>,
-    /// Whether a compare-and-swap may fail for no reason. [`Dialect::Nvvm`] has strong ones only.
     pub strength: CasStrength,
     pub scope: Argument<ThreadScope>,
     pub place: ObjectPlace,
 }
 
 impl Call {
-    /// A call with the operands that the language takes when they are left out: sequentially consistent
-    /// (relaxed on failure), system scope.
+    /// Creates a call with the default operands of the language: sequentially consistent (relaxed on
+    /// failure), system scope.
     pub fn new(builtin: Builtin) -> Call {
         Call {
             builtin,
@@ -131,7 +125,7 @@ impl Call {
     }
 }
 
-/// Reads the name of a builtin.
+/// Parses the name of a builtin.
 ///
 /// # Errors
 /// An unknown name, with the nearest known one; diagnostic 3767 for a width that no object has.
@@ -139,10 +133,10 @@ pub fn parse(name: &str) -> Result<Builtin, BuiltinRefusal> {
     name.parse()
 }
 
-/// The PTX of a call.
+/// Expands a call to PTX.
 ///
 /// # Errors
-/// What the compiler of the dialect says of it.
+/// The diagnostic of the dialect's compiler.
 pub fn expand(call: &Call, target: PtxTarget, dialect: Dialect) -> Result<Expansion, BuiltinRefusal> {
     match dialect {
         Dialect::Nvvm => nvvm::expand(call, target),

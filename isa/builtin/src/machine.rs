@@ -1,18 +1,15 @@
-//! The last stage that \[NVVM\] documents: from the operand word of a machine instruction to its mnemonic.
+//! Last stage that \[NVVM\] documents: from the operand word of a machine instruction to its mnemonic.
 
 use super::BuiltinRefusal;
 use super::refusal::refuse;
 
-/// Whether an atomic carries a hint to the L2 cache (from sm_80).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hint {
-    /// It does not.
     Absent,
-    /// `.L2::cache_hint`
     L2,
 }
 
-/// Operations by number: name and letter of the type. 2 and 4 are not given to any.
+/// Operations by number, each with its type letter. Numbers 2 and 4 are unassigned.
 const OPERATIONS: &[Option<(&str, char)>] = &[
     Some(("exch", 'b')),
     Some(("add", 'u')),
@@ -31,10 +28,10 @@ const OPERATIONS: &[Option<(&str, char)>] = &[
     Some(("cas", 'b')),
 ];
 
-/// The mnemonic of an atomic: `word` has the scope in bits 7:4 and the operation in bits 23:16.
+/// Returns the mnemonic of an atomic. `word` has the scope in bits 7:4 and the operation in bits 23:16.
 ///
 /// # Errors
-/// A number that no scope or operation has; a width other than 2, 4, 8 or 16 bytes.
+/// An unassigned number of a scope or an operation; a width other than 2, 4, 8 or 16 bytes.
 pub fn atom_text(word: u32, bytes: u32, hint: Hint) -> Result<String, BuiltinRefusal> {
     let scope = match (word >> 4) & 0xf {
         0 => "",
@@ -60,11 +57,11 @@ pub fn atom_text(word: u32, bytes: u32, hint: Hint) -> Result<String, BuiltinRef
     Ok(format!("atom{scope}.{op}{hint}.{letter}{}", 8 * bytes))
 }
 
-/// The instruction of a memory barrier's operand. `membar.gpu` is how the documentation writes what
-/// PTX calls `membar.gl`.
+/// Returns the instruction for the operand of a memory barrier. The documentation writes `membar.gpu` for
+/// `membar.gl` of PTX.
 ///
 /// # Errors
-/// A number that no barrier has.
+/// An unassigned number.
 pub fn membar_text(operand: u8) -> Result<&'static str, BuiltinRefusal> {
     match operand {
         0 => Ok("membar.gpu"),

@@ -1,4 +1,4 @@
-//! The builtins by name, and by the identifiers of \[NVVM\].
+//! Builtins by name, and by the identifiers of \[NVVM\].
 
 use super::excerpt::excerpt;
 use super::refusal::{diagnose, refuse};
@@ -7,7 +7,6 @@ use atoms_isa::nearest;
 use std::fmt;
 use std::str::FromStr;
 
-/// What a builtin does to its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BuiltinOp {
     Add,
@@ -26,7 +25,6 @@ pub enum BuiltinOp {
 }
 
 impl BuiltinOp {
-    /// The operations of the newer family, in order of identifier.
     pub const NV: &[BuiltinOp] = &[
         BuiltinOp::Load,
         BuiltinOp::Store,
@@ -41,12 +39,11 @@ impl BuiltinOp {
         BuiltinOp::CompareExchange,
     ];
 
-    /// Whether it combines the operand with the object and gives the old value back.
+    /// True if the operation combines the operand with the object and returns the old value.
     pub const fn is_fetch(self) -> bool {
         !matches!(self, BuiltinOp::Exchange | BuiltinOp::CompareExchange | BuiltinOp::Load | BuiltinOp::Store)
     }
 
-    /// Whether it treats every bit alike.
     pub const fn is_bitwise(self) -> bool {
         matches!(self, BuiltinOp::And | BuiltinOp::Or | BuiltinOp::Xor)
     }
@@ -55,12 +52,11 @@ impl BuiltinOp {
         &OPS[self as usize]
     }
 
-    /// The name in PTX. A subtraction is the addition of the negated operand (spec 8.3).
+    /// Name in PTX. A subtraction is the addition of the negated operand (spec 8.3).
     pub const fn ptx(self) -> &'static str {
         self.row().ptx
     }
 
-    /// Letter and width of an `atom` of the older families.
     pub(super) fn older_suffix(self, ty: ObjectType) -> String {
         let letter = match (self, ty.class()) {
             (BuiltinOp::Add | BuiltinOp::Sub, TypeClass::Float) => 'f',
@@ -71,9 +67,9 @@ impl BuiltinOp {
         format!("{letter}{}", ty.bits())
     }
 
-    /// The operation behind a builtin kind of the front end, and whether it is the kind whose name is
-    /// given outright (else it is constructed). The kind of the fence, 0x6286, is no operation.
-    /// Source: \[NVVM\], EDG Frontend Name Construction.
+    /// Returns the operation of a builtin kind of the front end. The flag is true if the kind has an explicit
+    /// name, false if the name is constructed. The kind of the fence, 0x6286, is not an operation. Source:
+    /// \[NVVM\], EDG Frontend Name Construction.
     pub fn of_frontend_kind(kind: u16) -> Option<(BuiltinOp, bool)> {
         let found =
             OPS.iter().find_map(|row| Some((row, kind.checked_sub(row.nv?.kind)?)).filter(|(_, k)| *k < 2));
@@ -81,24 +77,21 @@ impl BuiltinOp {
     }
 }
 
-/// Names and numbers of an operation.
 struct OpRow {
     op: BuiltinOp,
     ptx: &'static str,
-    /// The part of an `atomic` function's name; none for the operations that have no such function.
+    /// Part of an `atomic` function's name; `None` if there is no such function.
     cuda: Option<&'static str>,
-    /// None for the operations of the older families only.
+    /// Names in the newer family; `None` for operations of the older families only.
     nv: Option<NvRow>,
 }
 
-/// An operation of the newer family.
 #[derive(Clone, Copy)]
 struct NvRow {
-    /// The part of a `__nv_atomic_` name.
     name: &'static str,
-    /// The first identifier.
+    /// First identifier of the operation's builtins.
     first: u16,
-    /// The first of two kinds of the front end.
+    /// First of two kinds of the front end.
     kind: u16,
 }
 
@@ -106,7 +99,6 @@ const fn nv(name: &'static str, first: u16, kind: u16) -> Option<NvRow> {
     Some(NvRow { name, first, kind })
 }
 
-/// Every operation, in order of declaration.
 #[rustfmt::skip]
 const OPS: &[OpRow] = &[
     OpRow { op: BuiltinOp::Add,             ptx: "add",  cuda: Some("Add"),  nv: nv("fetch_add", 429, 0x624f) },
@@ -132,23 +124,18 @@ const _: () = {
     }
 };
 
-/// Scope in the name of the older families.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NameScope {
-    /// No word in the name.
     Device,
-    /// `cta_`, `_block`
     Block,
-    /// `sys_`, `_system`
     System,
 }
 
 impl NameScope {
-    /// Every scope, in order of identifier.
     pub const ALL: &[NameScope] = &[NameScope::Device, NameScope::Block, NameScope::System];
 
-    /// What stands in the name of an `__nvvm_atom_` builtin, at the end of a function's name, behind an `atom`, whose
-    /// scope is the device without one, and behind a `membar`.
+    /// Scope words: in the name of an `__nvvm_atom_` builtin, at the end of a function's name, after `atom`,
+    /// and after `membar`. An `atom` without a scope has device scope.
     const fn words(self) -> [&'static str; 4] {
         match self {
             NameScope::Device => ["", "", "", "gl"],
@@ -165,61 +152,51 @@ impl NameScope {
         self.words()[1]
     }
 
-    /// The qualifier of an `atom`.
     pub(super) const fn qualifier(self) -> &'static str {
         self.words()[2]
     }
 
-    /// The scope of a `membar`.
     pub(super) const fn membar(self) -> &'static str {
         self.words()[3]
     }
 }
 
-/// What the end of a `__nv_atomic_` name says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NameForm {
-    /// Nothing: the type is that of the arguments, and values are passed by address (but to fetch
-    /// operations).
+    /// No suffix: the arguments give the type. Values are passed by address, except to fetch operations.
     Generic,
-    /// `_n`: the type is that of the arguments, and values are passed as such.
+    /// `_n`: the arguments give the type, and values are passed directly.
     Value,
-    /// Width in bytes and, but for [`TypeClass::Bits`], a letter; values are passed as such.
+    /// Width in bytes and, except for [`TypeClass::Bits`], a letter. Values are passed directly.
     Sized {
-        /// 1, 2, 4, 8 or 16.
+        /// Width in bytes: 1, 2, 4, 8 or 16.
         bytes: u32,
-        /// Bits, unsigned, signed or float.
         class: TypeClass,
     },
 }
 
-/// A builtin, as its name tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Builtin {
-    /// `__nvvm_atom_{,cta_,sys_}OP_gen_TYPE`
+    /// A builtin `__nvvm_atom_{,cta_,sys_}OP_gen_TYPE`.
     Nvvm {
         op: BuiltinOp,
         reach: NameScope,
-        /// Type, signed where the name does not say.
+        /// Type of the object; signed if the name does not state it.
         ty: ObjectType,
     },
-    /// `__nv_atomic_OP[_n | _WIDTH[_CLASS]]`
-    Nv {
-        op: BuiltinOp,
-        /// The end of the name.
-        form: NameForm,
-    },
-    /// `__nv_atomic_thread_fence`
+    /// A builtin `__nv_atomic_OP[_n | _WIDTH[_CLASS]]`.
+    Nv { op: BuiltinOp, form: NameForm },
+    /// The fence builtin `__nv_atomic_thread_fence`.
     ThreadFence,
-    /// `atomicOP{,_block,_system}`, overloaded by type.
+    /// A function `atomicOP{,_block,_system}`, overloaded by type.
     Cuda { op: BuiltinOp, reach: NameScope },
-    /// `__threadfence{,_block,_system}`
+    /// A function `__threadfence{,_block,_system}`.
     CudaFence { reach: NameScope },
 }
 
-/// One name of the older family: operation, its word, the type's word, type, identifier of the first
-/// scope. Those of the other scopes follow it. \[NVVM\] gives ranges only; that scopes run fastest
-/// within them is chosen.
+/// A name of the older family: operation, its word, the type's word, type, identifier of the first scope. The
+/// identifiers of the other scopes follow. \[NVVM\] only gives ranges; that scopes are the innermost index is
+/// chosen.
 type NvvmRow = (BuiltinOp, &'static str, &'static str, ObjectType, u16);
 
 #[rustfmt::skip]
@@ -237,18 +214,18 @@ const NVVM: &[NvvmRow] = &[
     (BuiltinOp::Or, "or", "i", ObjectType::S32, 264), (BuiltinOp::Or, "or", "ll", ObjectType::S64, 267),
     (BuiltinOp::Xor, "xor", "i", ObjectType::S32, 270), (BuiltinOp::Xor, "xor", "ll", ObjectType::S64, 273),
     (BuiltinOp::CompareExchange, "cas", "i", ObjectType::S32, 370), (BuiltinOp::CompareExchange, "cas", "ll", ObjectType::S64, 373),
-    // One scope only: with three the range 370 to 379 would be too short by two.
+    // Only one scope: with three, the range 370 to 379 would be too short by two.
     (BuiltinOp::CompareExchange, "cas", "us", ObjectType::U16, 376),
     (BuiltinOp::CompareExchange, "cas", "128", ObjectType::B128, 377),
     (BuiltinOp::Add, "add", "f2", ObjectType::F16x2, 459), (BuiltinOp::Add, "add", "f4", ObjectType::F16x4, 466),
 ];
 
-/// The scopes that a row of [`NVVM`] has names for.
+/// Returns the scopes for which a row of [`NVVM`] has names.
 fn reaches(row: &NvvmRow) -> &'static [NameScope] {
     if row.3 == ObjectType::U16 { &[NameScope::Device] } else { NameScope::ALL }
 }
 
-/// Widths in bytes that the names of an operation have an identifier for, in order.
+/// Widths in bytes for which an operation's names have an identifier, in order.
 const fn identified_widths(op: BuiltinOp) -> &'static [u32] {
     match op {
         BuiltinOp::Load | BuiltinOp::Store => &[1, 2, 4, 8, 16],
@@ -258,7 +235,7 @@ const fn identified_widths(op: BuiltinOp) -> &'static [u32] {
     }
 }
 
-/// The classes that an operation's names have a letter for, in order of identifier.
+/// Classes for which an operation's names have a letter, in order of identifier.
 const fn name_classes(op: BuiltinOp) -> &'static [TypeClass] {
     match op {
         BuiltinOp::Add | BuiltinOp::Sub | BuiltinOp::Max | BuiltinOp::Min => {
@@ -269,9 +246,9 @@ const fn name_classes(op: BuiltinOp) -> &'static [TypeClass] {
 }
 
 impl Builtin {
-    /// Every builtin with an identifier, every one whose type comes with the call, and the functions of
-    /// CUDA C++. Legal in a dialect or not; names with widths that only the current compiler knows are
-    /// left out.
+    /// Returns every builtin with an identifier, every builtin whose arguments give the type, and the
+    /// functions of CUDA C++. Some are illegal in a dialect. Names with widths that only the current compiler
+    /// supports are omitted.
     pub fn all() -> Vec<Builtin> {
         let mut all = Vec::new();
         for row in NVVM {
@@ -314,7 +291,6 @@ impl Builtin {
         all
     }
 
-    /// The identifier of \[NVVM\], where there is one.
     pub fn id(self) -> Option<u16> {
         match self {
             Builtin::Nvvm { op, reach, ty } => {
@@ -342,17 +318,16 @@ impl Builtin {
         }
     }
 
-    /// The builtin of an identifier.
     pub fn of_id(id: u16) -> Option<Builtin> {
         Builtin::all().into_iter().find(|b| b.id() == Some(id))
     }
 
-    /// The name that the front end constructs for an operation on objects of a type.
-    /// Source: \[NVVM\], Name Construction Algorithm.
+    /// Returns the name that the front end constructs for an operation on objects of a type. Source:
+    /// \[NVVM\], Name Construction Algorithm.
     ///
     /// # Errors
-    /// 3748 for a fetch operation on objects of other than 4 or 8 bytes; 852 for an operation without
-    /// names of this family.
+    /// 3748 for a fetch operation on objects of other than 4 or 8 bytes; 852 for an operation without names
+    /// of this family.
     pub fn sized(op: BuiltinOp, ty: ObjectType) -> Result<Builtin, BuiltinRefusal> {
         if op.row().nv.is_none() {
             let message = format!("no `__nv_atomic_` builtin does `{}`", op.ptx());
@@ -370,7 +345,7 @@ impl Builtin {
         Ok(Builtin::Nv { op, form: NameForm::Sized { bytes: ty.bytes(), class } })
     }
 
-    /// The type of the object, where the name fixes it.
+    /// Type of the object, if the name fixes it.
     pub fn object_type(self) -> Option<ObjectType> {
         match self {
             Builtin::Nvvm { ty, .. } => Some(ty),
@@ -379,7 +354,7 @@ impl Builtin {
         }
     }
 
-    /// What it does; none for a fence.
+    /// Operation of the builtin; `None` for a fence.
     pub const fn op(self) -> Option<BuiltinOp> {
         match self {
             Builtin::Nvvm { op, .. } | Builtin::Nv { op, .. } | Builtin::Cuda { op, .. } => Some(op),
@@ -436,10 +411,10 @@ impl FromStr for Builtin {
     }
 }
 
-/// A well-formed name of the newer family with a width that has no identifier.
+/// Parses a well-formed name of the newer family with a width that has no identifier.
 ///
 /// # Errors
-/// 3767 where the width is none of an object.
+/// 3767 for a width that no object has.
 fn other_width(name: &str) -> Result<Option<Builtin>, BuiltinRefusal> {
     let Some(rest) = name.strip_prefix("__nv_atomic_") else { return Ok(None) };
     for op in BuiltinOp::NV.iter().copied() {

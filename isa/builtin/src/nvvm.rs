@@ -1,4 +1,5 @@
-//! The documented dialect. Source: \[NVVM\], spec 8; where it contradicts itself, `docs/builtins.md`.
+//! The documented dialect. Source: \[NVVM\], spec 8. `docs/builtins.md` decides where \[NVVM\] contradicts
+//! itself.
 
 mod subword;
 
@@ -9,7 +10,6 @@ use super::{
     PtxTarget, ThreadScope, TypeClass,
 };
 
-/// A checked call of the newer family.
 struct Nv {
     op: BuiltinOp,
     ty: ObjectType,
@@ -19,12 +19,12 @@ struct Nv {
 }
 
 impl Nv {
-    /// Before sm_70 there are neither orders nor scopes: accesses are volatile, fences are `membar`.
+    /// True before sm_70, which has neither orders nor scopes: accesses are volatile, fences are `membar`.
     const fn is_volatile(&self) -> bool {
         self.target.number() < 70
     }
 
-    /// The order on the access itself: what is sequentially consistent has fences around it.
+    /// Order on the access itself. A sequentially consistent access has additional fences around it.
     fn qualifier(&self) -> &'static str {
         match (self.order, self.op) {
             (MemoryOrder::SeqCst, BuiltinOp::Load) => MemoryOrder::Acquire.qualifier(),
@@ -34,7 +34,6 @@ impl Nv {
         }
     }
 
-    /// The words between the operation and the type.
     fn words(&self, order: &str) -> String {
         if self.is_volatile() {
             return "volatile".into();
@@ -42,10 +41,9 @@ impl Nv {
         format!("{order}.{}", self.scope.qualifier(self.target))
     }
 
-    /// Letter and width on the access.
     fn suffix(&self) -> String {
         let letter = match (self.op, self.ty.class()) {
-            // There is no signed addition: two's complement needs none.
+            // Two's complement needs no signed addition, and PTX has none.
             (BuiltinOp::Add | BuiltinOp::Sub, TypeClass::Signed) => TypeClass::Unsigned.letter(),
             (BuiltinOp::Add | BuiltinOp::Sub | BuiltinOp::Min | BuiltinOp::Max, class) => class.letter(),
             _ => TypeClass::Bits.letter(),
@@ -53,7 +51,7 @@ impl Nv {
         format!("{letter}{}", self.ty.bits())
     }
 
-    /// The register class of the operands: by width only.
+    /// Register class of the operands; it depends only on the width.
     fn register(&self) -> RegisterType {
         match (self.op, self.ty.bytes()) {
             (BuiltinOp::CompareExchange, 2) => RegisterType::B16,
@@ -62,7 +60,6 @@ impl Nv {
         }
     }
 
-    /// A fence of the scope of the access.
     fn fence(&self, text: &mut Writer, order: &str) {
         if self.is_volatile() {
             put!(text, "membar.{};", membar_scope(self.scope));
@@ -113,7 +110,6 @@ pub(super) fn expand(call: &Call, target: PtxTarget) -> Result<Expansion, Builti
     }
 }
 
-/// The older family: `atom[.scope].op.type`.
 fn older(
     op: BuiltinOp,
     reach: NameScope,
@@ -173,7 +169,7 @@ fn older(
     }
 }
 
-/// The PTX type that a value is passed as, in registers without a type.
+/// PTX type of an argument of this type, in registers without a type.
 fn bits_as(ty: ObjectType) -> &'static str {
     match ty {
         ObjectType::S8 => "s8",
@@ -187,7 +183,7 @@ fn bits_as(ty: ObjectType) -> &'static str {
     }
 }
 
-/// A function of CUDA C++: the older builtin of its operation and type.
+/// Expands a function of CUDA C++ as the older builtin with its operation and type.
 fn function(
     call: &Call,
     op: BuiltinOp,
@@ -214,7 +210,7 @@ fn function(
         (BuiltinOp::Exchange, ObjectType::F32) => ObjectType::S32,
         (_, ty) => ty,
     };
-    // A subtraction is an addition; on 64 bits there is no function for one.
+    // Subtraction is an addition. The 64-bit types have no subtraction function.
     let named = if op == BuiltinOp::Sub && ty.bytes() == 4 { BuiltinOp::Add } else { op };
     if (Builtin::Nvvm { op: named, reach, ty: behind }).id().is_none()
         || (op == BuiltinOp::Sub && !ty.is_integer())
@@ -225,7 +221,8 @@ fn function(
     older(op, reach, behind, target)
 }
 
-/// The order and the scope of a call, which become part of the instruction.
+/// Returns the order and the scope of a call. Both must be literals, because they become part of the
+/// instruction.
 fn operands(call: &Call) -> Result<(MemoryOrder, ThreadScope), BuiltinRefusal> {
     const LITERAL: &str = "a literal: it becomes part of the instruction";
     let order =
@@ -239,7 +236,7 @@ fn operands(call: &Call) -> Result<(MemoryOrder, ThreadScope), BuiltinRefusal> {
 
 fn checked(call: &Call, op: BuiltinOp, form: NameForm, target: PtxTarget) -> Result<Nv, BuiltinRefusal> {
     if matches!(form, NameForm::Sized { .. }) && call.builtin.id().is_none() {
-        // The width has no name; what the name construction says of it is the better message.
+        // The width has no builtin name. The message of the name construction is more precise.
         if op.is_fetch() {
             let message = format!("`{}` is no fetch of 4 or 8 bytes", call.builtin);
             return diagnose(3748, message, "a fetch operation takes objects of 4 or 8 bytes");
@@ -320,7 +317,7 @@ fn newer(nv: &Nv) -> Result<Expansion, BuiltinRefusal> {
     Ok(if by_instruction { access(nv, text) } else { subword::expand(nv, text) })
 }
 
-/// One instruction, between its fences.
+/// Expands to one instruction between its fences.
 fn access(nv: &Nv, mut text: Writer) -> Expansion {
     let object = text.address(InputRole::Object);
     let mnemonic = match nv.op {
@@ -362,7 +359,7 @@ fn access(nv: &Nv, mut text: Writer) -> Expansion {
     text.finish(&[&result])
 }
 
-/// An access of 128 bits, its operands in pairs of 64-bit registers.
+/// Expands to an access of 128 bits, with operands in pairs of 64-bit registers.
 fn wide_access(mut text: Writer, op: BuiltinOp, object: &str, mnemonic: &str) -> Expansion {
     let mut given =
         |wanted: bool, role| wanted.then(|| [(); 2].map(|()| text.input(role, RegisterType::B64, "b64")));

@@ -1,4 +1,4 @@
-//! Memory order and scope, the operands of the newer family of builtins, and the target.
+//! Memory order, scope and target of a builtin call.
 
 use super::BuiltinRefusal;
 use super::excerpt::excerpt;
@@ -31,7 +31,7 @@ pub enum MemoryOrder {
     SeqCst,
 }
 
-/// The threads that an operation is atomic to. Source: spec 8.2.
+/// Threads among which an operation is atomic. Source: spec 8.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumMessage, VariantArray)]
 pub enum ThreadScope {
     /// 0, treated as block
@@ -51,18 +51,15 @@ pub enum ThreadScope {
     System,
 }
 
-/// An operand that the compiler wants to be a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Argument<T> {
     Literal(T),
-    /// A literal that stands for nothing.
     OutOfRange(i64),
-    /// A value known at run time only.
     Runtime,
 }
 
 impl<T> Argument<T> {
-    /// The value; else what is said of a number out of range, or of what is no literal.
+    /// Returns the value. Refuses a number out of range, and an operand that is not a literal.
     pub(super) fn literal(
         self,
         out_of_range: impl FnOnce(i64) -> BuiltinRefusal,
@@ -77,9 +74,8 @@ impl<T> Argument<T> {
     }
 }
 
-/// What [`Argument`] needs of an operand: all values by number, and their names, the first being the main one.
+/// An operand type for [`Argument`]: all values in numeric order, each with its names, the main one first.
 pub trait NumberedOperand: Copy + VariantArray + EnumMessage {
-    /// What it is called in messages.
     const KIND: &'static str;
 }
 
@@ -94,7 +90,7 @@ impl NumberedOperand for ThreadScope {
 impl MemoryOrder {
     pub const ALL: &'static [MemoryOrder] = MemoryOrder::VARIANTS;
 
-    /// Whether later accesses stay behind the operation.
+    /// True if later accesses stay after the operation.
     pub const fn acquires(self) -> bool {
         matches!(
             self,
@@ -102,13 +98,13 @@ impl MemoryOrder {
         )
     }
 
-    /// Whether earlier accesses stay before the operation.
+    /// True if earlier accesses stay before the operation.
     pub const fn releases(self) -> bool {
         matches!(self, MemoryOrder::Release | MemoryOrder::AcqRel | MemoryOrder::SeqCst)
     }
 
-    /// The weakest order that is as strong as both: that of a compare-and-swap, which has one order
-    /// for success and one for failure but is one instruction.
+    /// Returns the weakest order that is at least as strong as both. A compare-and-swap is one instruction,
+    /// but has one order for success and one for failure.
     pub const fn join(self, other: MemoryOrder) -> MemoryOrder {
         match (self, other) {
             (MemoryOrder::SeqCst, _) | (_, MemoryOrder::SeqCst) => MemoryOrder::SeqCst,
@@ -121,7 +117,8 @@ impl MemoryOrder {
         }
     }
 
-    /// The PTX qualifier of an order weaker than [`MemoryOrder::SeqCst`], which has none on an access.
+    /// PTX qualifier of an order weaker than [`MemoryOrder::SeqCst`]. PTX has no sequentially consistent
+    /// access.
     pub(super) const fn qualifier(self) -> &'static str {
         match self {
             MemoryOrder::Relaxed => "relaxed",
@@ -136,7 +133,7 @@ impl MemoryOrder {
 impl ThreadScope {
     pub const ALL: &'static [ThreadScope] = ThreadScope::VARIANTS;
 
-    /// The PTX qualifier. A cluster is one from sm_90; before, the device stands for it.
+    /// PTX qualifier. Clusters exist from sm_90 on; before that, the device stands for the cluster.
     pub const fn qualifier(self, target: PtxTarget) -> &'static str {
         match self {
             ThreadScope::Thread | ThreadScope::Block => "cta",
@@ -150,7 +147,7 @@ impl ThreadScope {
 impl<T: NumberedOperand> FromStr for Argument<T> {
     type Err = BuiltinRefusal;
 
-    /// Reads a name, a number (also one out of range), or `runtime`.
+    /// Parses a name, a number (also out of range), or `runtime`.
     fn from_str(text: &str) -> Result<Self, BuiltinRefusal> {
         if text == "runtime" {
             return Ok(Argument::Runtime);
@@ -170,7 +167,7 @@ impl<T: NumberedOperand> FromStr for Argument<T> {
     }
 }
 
-/// Reads a legal value: a name or a number in range.
+/// Parses a legal value: a name or a number in range.
 fn literal<T: NumberedOperand>(text: &str) -> Result<T, BuiltinRefusal> {
     match text.parse()? {
         Argument::Literal(value) => Ok(value),
@@ -220,10 +217,10 @@ impl<T> From<T> for Argument<T> {
     }
 }
 
-/// Architecture compiled for: `sm_` and a number from 50, with or without a letter.
+/// Target architecture: `sm_` and a number from 50, with an optional letter.
 ///
-/// Builtins have rules for architectures that have no machine code here, which is why this is not
-/// [`atoms_isa::Arch`].
+/// This type differs from [`atoms_isa::Arch`], because builtins have rules for architectures without machine
+/// code here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PtxTarget {
     number: u16,
@@ -231,7 +228,6 @@ pub struct PtxTarget {
 }
 
 impl PtxTarget {
-    /// The number after `sm_`.
     pub const fn number(self) -> u16 {
         self.number
     }

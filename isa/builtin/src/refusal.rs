@@ -1,19 +1,18 @@
-//! Why a call is refused.
+//! Refusals of builtin calls.
 
-/// Why there is no PTX for a builtin call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
 #[error("{message}{}", .number.map(|number| format!(" (diagnostic {number})")).unwrap_or_default())]
 #[diagnostic(help("{help}"))]
 pub struct BuiltinRefusal {
-    /// Number of the diagnostic, where \[NVVM\] gives one.
+    /// Number of the diagnostic, if \[NVVM\] states one.
     pub number: Option<u16>,
-    /// What is wrong. In the dialect [`super::Dialect::Current`] the words of the compiler.
+    /// Error message. In the dialect [`super::Dialect::Current`] this is the compiler's wording.
     pub message: String,
     pub help: String,
 }
 
 impl BuiltinRefusal {
-    /// Formats the refusal in two lines: the message, and the help.
+    /// Formats the refusal in two lines: the message and the help.
     pub fn explained(&self) -> String {
         let number = self.number.map_or(String::new(), |n| format!("#{n}: "));
         format!("{number}{}\n  help: {}", self.message, self.help)
@@ -32,7 +31,6 @@ impl BuiltinRefusal {
     }
 }
 
-/// Refuses, without a number.
 pub(super) fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, BuiltinRefusal> {
     Err(BuiltinRefusal::new(message, help))
 }

@@ -1,4 +1,4 @@
-//! The PTX that a call becomes: lines, and the registers they name.
+//! PTX of a call: lines, and the registers in them.
 
 use super::{ObjectType, PtxTarget, TypeClass};
 use std::fmt::{self, Write};
@@ -8,7 +8,6 @@ macro_rules! put {
 }
 pub(super) use put;
 
-/// Type of a PTX register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum RegisterType {
@@ -24,7 +23,6 @@ pub enum RegisterType {
 impl RegisterType {
     const COUNT: usize = 7;
 
-    /// How the compilers begin the name of such a register.
     pub const fn prefix(self) -> &'static str {
         match self {
             RegisterType::Pred => "%p",
@@ -38,28 +36,22 @@ impl RegisterType {
     }
 }
 
-/// A register that the text uses and does not declare.
+/// A register that the text uses but does not declare.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FreeRegister {
-    /// Name, such as `%rd1`.
     pub name: String,
     pub ty: RegisterType,
 }
 
-/// What a register holds when the text begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InputRole {
-    /// Generic address of the object.
     Object,
-    /// The value to combine or store; of 16 bytes, the low half first.
+    /// Value to combine or store. For 16 bytes, the low half comes first.
     Value,
-    /// The value that a compare-and-swap compares with.
     Compare,
-    /// Generic address of the value to combine or store.
     ValueAddress,
-    /// Generic address of the value to compare with, which takes the old value.
+    /// Generic address of the expected value. The old value is stored there too.
     ExpectedAddress,
-    /// Generic address that takes the old value.
     ResultAddress,
 }
 
@@ -68,27 +60,23 @@ pub enum InputRole {
 pub struct Input {
     pub register: String,
     pub role: InputRole,
-    /// PTX type that the value is passed as: values below 32 bits come extended by their sign.
+    /// PTX type of the argument. Values below 32 bits are sign-extended.
     pub passed_as: &'static str,
 }
 
-/// The PTX of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expansion {
-    /// Declarations of shared variables, instructions and labels, one to a line.
+    /// Declarations of shared variables, instructions and labels, one per line.
     pub lines: Vec<String>,
-    /// Every register that `lines` uses and does not itself declare, inputs first.
+    /// Registers that `lines` uses without declaring them, inputs first.
     pub registers: Vec<FreeRegister>,
-    /// What must be set before.
     pub inputs: Vec<Input>,
-    /// Registers with the result, low half first; none where nothing is returned in registers. Below 32
-    /// bits it is extended by its sign, but for single instructions of the documented dialect.
+    /// Registers of the result, low half first. Empty if no register holds the result. A result below 32 bits
+    /// is sign-extended, except for single instructions of the documented dialect.
     pub result: Vec<String>,
-    /// What the compiler warns of.
     pub warnings: Vec<Warning>,
 }
 
-/// A diagnostic that does not keep the text from being emitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     pub number: u16,
@@ -102,16 +90,15 @@ impl fmt::Display for Expansion {
 }
 
 impl Expansion {
-    /// One line, which names no registers.
     pub(super) fn of_line(line: String) -> Expansion {
         Expansion { lines: vec![line], ..Expansion::default() }
     }
 
-    /// A module with one kernel, `name`, that does the call once per thread: its parameters are the
-    /// inputs in order and, last, the generic address to put the result at if there is one.
+    /// Returns a module with one kernel `name` that executes the call once per thread. Its parameters are the
+    /// inputs in order, then the generic address for the result, if any.
     pub fn module(&self, name: &str, target: PtxTarget) -> String {
-        // 9.4 is the first edition that knows every target from sm_75 up to sm_121; assemblers that know older ones
-        // read up to 8.7.
+        // 9.4 is the first PTX version with every target from sm_75 to sm_121. Assemblers for older targets
+        // only accept versions up to 8.7.
         let version = if target.number() < 75 { "8.7" } else { "9.4" };
         let mut params: Vec<String> = Vec::new();
         let mut loads = String::new();
@@ -164,7 +151,6 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// A fresh register.
     pub(super) fn register(&mut self, ty: RegisterType) -> String {
         let used = match self.used.get_mut(ty as usize) {
             Some(count) => {
@@ -183,19 +169,18 @@ impl Writer {
         name.into()
     }
 
-    /// A register that the caller sets. To be asked for before any other.
+    /// Allocates a register that the caller sets. Inputs must be allocated before all other registers.
     pub(super) fn input(&mut self, role: InputRole, ty: RegisterType, passed_as: &'static str) -> String {
         let register = self.register(ty);
         self.text.inputs.push(Input { register: register.clone(), role, passed_as });
         register
     }
 
-    /// A 64-bit generic address that the caller sets.
     pub(super) fn address(&mut self, role: InputRole) -> String {
         self.input(role, RegisterType::B64, "u64")
     }
 
-    /// A value with its sign or zeros above an object's bits.
+    /// Sign-extends or zero-extends a value of an object type to 32 bits.
     pub(super) fn extended(&mut self, ty: ObjectType, value: &str) -> String {
         let register = self.register(RegisterType::B32);
         match ty.class() {
@@ -218,7 +203,7 @@ impl Writer {
         self.text.warnings.push(Warning { number, message: message.into() });
     }
 
-    /// The text, with the result put at an address by `store`, or in its registers.
+    /// Ends the text. Instruction `store` stores the result at address `to`, or registers hold the result.
     pub(super) fn give(mut self, store: &str, to: Option<&str>, result: &[&str]) -> Expansion {
         let Some(to) = to else { return self.finish(result) };
         match result {
@@ -228,7 +213,6 @@ impl Writer {
         self.finish(&[])
     }
 
-    /// The text, with the registers that hold the result.
     pub(super) fn finish(self, result: &[&str]) -> Expansion {
         Expansion { result: result.iter().map(ToString::to_string).collect(), ..self.text }
     }

@@ -1,4 +1,4 @@
-//! The types of the objects that atomic builtins work on.
+//! Object types of atomic builtins.
 
 use super::BuiltinRefusal;
 use super::excerpt::excerpt;
@@ -6,23 +6,18 @@ use atoms_isa::nearest;
 use std::fmt;
 use std::str::FromStr;
 
-/// How the bits of an object are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeClass {
-    /// No arithmetic: exchange, compare-and-swap, bitwise.
+    /// Bits without arithmetic: exchange, compare-and-swap, bitwise.
     Bits,
-    /// Unsigned integer.
     Unsigned,
-    /// Signed integer.
     Signed,
-    /// IEEE binary32 or binary64.
     Float,
-    /// 16-bit floats: half and bfloat16, alone or packed.
+    /// 16-bit floats: half and bfloat16, single or packed.
     Half,
 }
 
 impl TypeClass {
-    /// The letter before the width in a PTX type.
     pub const fn letter(self) -> char {
         match self {
             TypeClass::Bits => 'b',
@@ -35,12 +30,11 @@ impl TypeClass {
 
 macro_rules! types {
     ($($variant:ident $name:literal $cuda:literal $bytes:literal $class:ident;)*) => {
-        /// Type of an atomic object.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum ObjectType { $($variant,)* }
 
         impl ObjectType {
-            /// Every type, in the order of the table in `docs/builtins.md`.
+            /// All types in the order of the table in `docs/builtins.md`.
             pub const ALL: &[ObjectType] = &[$(ObjectType::$variant,)*];
 
             /// Short name: letter of the class and width in bits.
@@ -48,17 +42,15 @@ macro_rules! types {
                 match self { $(ObjectType::$variant => $name,)* }
             }
 
-            /// Name in CUDA C++; of a 16-byte object, a name for one.
+            /// Name in CUDA C++. `U128` stands for any type of 16 bytes.
             pub const fn cuda_name(self) -> &'static str {
                 match self { $(ObjectType::$variant => $cuda,)* }
             }
 
-            /// Size in bytes.
             pub const fn bytes(self) -> u32 {
                 match self { $(ObjectType::$variant => $bytes,)* }
             }
 
-            /// How its bits are read.
             pub const fn class(self) -> TypeClass {
                 match self { $(ObjectType::$variant => TypeClass::$class,)* }
             }
@@ -88,27 +80,24 @@ types! {
 }
 
 impl ObjectType {
-    /// Width in bits.
     pub const fn bits(self) -> u32 {
         8 * self.bytes()
     }
 
-    /// Its bits, at the bottom of a word; of objects of 1 and 2 bytes.
+    /// Mask of the object's bits at the bottom of a word. Only for objects of 1 and 2 bytes.
     pub(super) const fn ones(self) -> u32 {
         if self.bytes() == 1 { 0xff } else { 0xffff }
     }
 
-    /// Whether it is an integer of the language.
     pub const fn is_integer(self) -> bool {
         matches!(self.class(), TypeClass::Unsigned | TypeClass::Signed)
     }
 
-    /// Whether it is smaller than the 32-bit words that atomics work on.
+    /// True if the object is smaller than the 32-bit words of atomics.
     pub const fn is_subword(self) -> bool {
         self.bytes() < 4
     }
 
-    /// The unsigned integer of a width in bytes.
     pub const fn unsigned(bytes: u32) -> Option<ObjectType> {
         Some(match bytes {
             1 => ObjectType::U8,
@@ -120,7 +109,7 @@ impl ObjectType {
         })
     }
 
-    /// The type of a class and a width in bytes, as name suffixes give them.
+    /// Type of a class and a width in bytes, as in the suffixes of names.
     pub const fn of(class: TypeClass, bytes: u32) -> Option<ObjectType> {
         Some(match (class, bytes) {
             (TypeClass::Unsigned | TypeClass::Bits, _) => return ObjectType::unsigned(bytes),
@@ -146,7 +135,7 @@ impl fmt::Display for ObjectType {
 impl FromStr for ObjectType {
     type Err = BuiltinRefusal;
 
-    /// Reads a short name (`u32`, `b128`) or a name of CUDA C++ (`unsigned long long`, `__half`).
+    /// Parses a short name (`u32`, `b128`) or a name of CUDA C++ (`unsigned long long`, `__half`).
     fn from_str(text: &str) -> Result<ObjectType, BuiltinRefusal> {
         let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let other = match plain.as_str() {

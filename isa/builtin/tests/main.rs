@@ -1,4 +1,4 @@
-//! Builtins of compilers: names, lowering and meaning.
+//! Tests of builtins: names, lowering and semantics.
 
 mod interpreter;
 mod meaning;

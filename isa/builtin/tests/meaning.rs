@@ -1,5 +1,5 @@
-//! What the emitted PTX does, run by a small interpreter of its own, against the operation as the language
-//! has it; and what holds for every call whatsoever.
+//! Runs the emitted PTX in a small interpreter and compares the result with the operation of the language.
+//! Also tests properties of all calls.
 
 use crate::interpreter;
 
@@ -16,8 +16,8 @@ const VALUE: u64 = 0x40;
 const EXPECTED: u64 = 0x50;
 const RESULT: u64 = 0x60;
 
-/// What the language says of an operation: the new value for the old one. Independent of [`combine`] in
-/// that it starts from the builtin, not from PTX.
+/// Returns the new value that the language specifies for an old value. Independent of [`combine`]: derived
+/// from the builtin, not from PTX.
 fn language(op: BuiltinOp, ty: ObjectType, old: u128, value: u128, compare: u128) -> u128 {
     let letter = ty.class().letter();
     match op {
@@ -35,7 +35,7 @@ fn language(op: BuiltinOp, ty: ObjectType, old: u128, value: u128, compare: u128
     }
 }
 
-/// The value as a register of the width holds it: extended by its sign to 32 bits at least.
+/// Returns the value as a register of the width holds it: sign-extended to at least 32 bits.
 fn in_register(ty: ObjectType, value: u128) -> u128 {
     if ty.is_subword() && ty.class() == TypeClass::Signed {
         return signed(value, ty.bits()) as u128 & mask(32);
@@ -54,7 +54,7 @@ struct Case {
     compare: u128,
 }
 
-/// Runs an expansion and checks memory and result. Gives back whether there was one to run.
+/// Runs an expansion and checks memory and result. Returns false if the call does not expand.
 fn check(case: &Case) -> bool {
     let Ok(expansion) = expand(&case.call, case.target, case.dialect) else { return false };
     let bytes = case.ty.bytes();
@@ -83,7 +83,7 @@ fn check(case: &Case) -> bool {
     if roles.contains(&InputRole::ExpectedAddress) {
         assert_eq!(result, u128::from(old == case.compare), "{context}");
     } else if !expansion.result.is_empty() {
-        // The documented dialect says nothing of what follows a single instruction: the bits are there.
+        // The documented dialect does not specify the upper bits after a single instruction.
         let bare =
             case.dialect == Dialect::Nvvm && matches!(op, BuiltinOp::Load | BuiltinOp::CompareExchange);
         let (got, wanted) = (result, in_register(case.ty, old));
@@ -115,12 +115,11 @@ fn enter(thread: &mut Thread, expansion: &Expansion, case: &Case) {
     }
 }
 
-/// Types that the interpreter knows.
 fn types() -> Vec<ObjectType> {
     ObjectType::ALL.iter().copied().filter(|ty| ty.class() != TypeClass::Half).collect()
 }
 
-/// A value of a type: any bits, bits at which comparisons turn, or a small float.
+/// Generates a value of a type: any bits, bits at boundaries of comparisons, or a small float.
 fn value(ty: ObjectType) -> BoxedStrategy<u128> {
     let bits = ty.bits();
     match ty {
@@ -202,7 +201,7 @@ impl std::fmt::Debug for Case {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4096, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The text does to memory what the language says, returns what it says, and leaves the rest alone.
+    /// The text changes memory and returns a value as the language specifies. All other bytes are unchanged.
     #[test]
     fn the_text_does_what_the_builtin_says(case in case()) {
         check(&case);
@@ -212,7 +211,6 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Arbitrary text is read or refused.
     #[test]
     fn names_are_read_or_refused(name in ".{0,80}", dotted in "(__nv_atomic_|__nvvm_atom_|atomic)[a-z_]{0,24}[0-9]{0,24}(_[usfn])?") {
         for text in [name, dotted] {
@@ -225,7 +223,7 @@ proptest! {
     }
 }
 
-/// Every call there is expands or is refused; what expands names each register it uses, and once.
+/// Every call expands or is refused. An expansion lists each register that it uses once.
 #[test]
 fn every_call_expands_or_is_refused() {
     let mut builtins = Builtin::all();
@@ -289,7 +287,7 @@ fn every_call_expands_or_is_refused() {
     assert!(expanded > 50_000 && refused > 50_000 && ran > 5_000, "{expanded} {refused} {ran}");
 }
 
-/// What is emitted is PTX to the parser of this crate, alone and as a module.
+/// The parser of `atoms_isa` accepts all emitted text, as a snippet and as a module.
 #[test]
 fn what_is_emitted_is_read() {
     let mut texts = BTreeMap::new();
@@ -340,7 +338,7 @@ fn names_its_registers(expansion: &Expansion) {
     }
 }
 
-/// Names lead back to what they name, and slips to what was meant.
+/// Names parse back to their builtin, and misspellings suggest the intended name.
 #[test]
 fn names_are_read_as_they_are_written() {
     for builtin in Builtin::all() {

@@ -1,13 +1,13 @@
-//! The documented dialect: each statement of [NVVM] about atomics is a row (spec 8.1 to 8.4). Where statements contradict
-//! each other, the row shows what `docs/builtins.md` says was chosen.
+//! The documented dialect: one row for each statement of [NVVM] about atomics (spec 8.1 to 8.4). Where
+//! statements contradict each other, the row shows the choice of `docs/builtins.md`.
 
 use atoms_builtin::{
     Builtin, BuiltinOp, BuiltinRefusal, Call, Dialect, Expansion, Hint, ObjectType, PtxTarget, atom_text,
     expand, membar_text, parse,
 };
 
-/// What a row expects: lines, joined, without the names of registers; or the number of a diagnostic and a
-/// piece of its message.
+/// Expected result of a row: the joined lines without register names, or the number of a diagnostic and part
+/// of its message.
 enum Want {
     Text(&'static str),
     Refused(Option<u16>, &'static str),
@@ -24,7 +24,7 @@ fn run(name: &str, ty: &str, order: &str, scope: &str, target: &str) -> Result<E
     expand(&call, target.parse::<PtxTarget>()?, Dialect::Nvvm)
 }
 
-/// The lines in one, with `R` for every register.
+/// Joins the lines and replaces every register by `R`.
 fn shape(expansion: &Expansion) -> String {
     let mut out = String::new();
     for line in &expansion.lines {
@@ -190,7 +190,7 @@ fn every_statement_holds() {
     assert!(bad.is_empty(), "{} of {} rows\n{}", bad.len(), ROWS.len(), bad.join("\n"));
 }
 
-/// Identifiers: the ranges of [NVVM], and what stands at their ends.
+/// Identifiers match the ranges of [NVVM] and the names at their ends.
 #[test]
 fn identifiers_are_those_documented() {
     #[rustfmt::skip]
@@ -227,7 +227,7 @@ fn identifiers_are_those_documented() {
     assert_eq!(ids, documented, "each identifier once, and no other");
     assert_eq!(ids.iter().filter(|id| (207..=275).contains(*id)).count(), 69);
     assert_eq!(ids.iter().filter(|id| (417..=473).contains(*id)).count(), 57);
-    // Subtractions of floats, which are named.
+    // [NVVM] names the subtractions of floats.
     assert_eq!(parse("__nv_atomic_fetch_sub_4_f").unwrap().id(), Some(437));
     assert_eq!(parse("__nv_atomic_fetch_sub_8_f").unwrap().id(), Some(440));
 }
@@ -250,7 +250,7 @@ fn names_are_constructed_as_documented() {
     assert_eq!(number(BuiltinOp::And, ObjectType::B128), Some(3748));
     assert_eq!(number(BuiltinOp::Add, ObjectType::F16x2), Some(3745));
     assert_eq!(number(BuiltinOp::Inc, ObjectType::U32), Some(852));
-    // Kinds of the front end: the first of a pair is renamed, the second has its name outright.
+    // Kinds of the front end: the first of a pair is renamed, the second has an explicit name.
     #[rustfmt::skip]
     const KINDS: &[(u16, BuiltinOp)] = &[
         (0x6241, BuiltinOp::CompareExchange), (0x6248, BuiltinOp::Exchange), (0x624f, BuiltinOp::Add), (0x6257, BuiltinOp::Sub),
@@ -289,7 +289,6 @@ fn older_targets_warn() {
     assert_eq!(warning("sm_70"), None);
 }
 
-/// The last stage: numbers of operations, scopes and barriers.
 #[test]
 fn machine_operands_are_those_documented() {
     #[rustfmt::skip]

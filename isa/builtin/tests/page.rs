@@ -1,4 +1,4 @@
-//! The tables of `docs/builtins.md`, derived from what the code does.
+//! Tables of `docs/builtins.md`, derived from the behavior of the code.
 
 use atoms_builtin::{
     Builtin, BuiltinOp, BuiltinRefusal, Call, Dialect, Hint, MemoryOrder, NameForm, ObjectType, PtxTarget,
@@ -13,7 +13,7 @@ fn target(name: &str) -> PtxTarget {
     name.parse().unwrap()
 }
 
-/// The lines of a call in one cell, or `refused`.
+/// Returns the lines of a call in one cell, or `refused`.
 fn cell(call: &Call, arch: &str, dialect: Dialect) -> String {
     match expand(call, target(arch), dialect) {
         Ok(expansion) => {
@@ -116,7 +116,7 @@ fn scopes() -> String {
     table
 }
 
-/// What becomes of an operation on a type, in a word.
+/// Returns one word for the implementation of an operation on a type.
 fn fate(op: BuiltinOp, form: NameForm, ty: ObjectType, arch: &str) -> &'static str {
     let call =
         Call { ty: Some(ty), order: MemoryOrder::Relaxed.into(), ..Call::new(Builtin::Nv { op, form }) };
@@ -168,7 +168,7 @@ fn types() -> String {
 fn diagnostics() -> String {
     #[rustfmt::skip]
     const CASES: &[(&str, &str, &str, &str, &str, &str, &str)] = &[
-        // what is refused, name, type, type of the other arguments, order, scope, target
+        // refused case, name, type, type of the other arguments, order, scope, target
         ("no such operation for the target", "__nvvm_atom_add_gen_f2", "", "", "0", "3", "sm_89"),
         ("no such operation on the type", "__nv_atomic_fetch_and", "f32", "", "0", "3", "sm_80"),
         ("an order beyond 5", "__nv_atomic_load_4", "", "", "6", "3", "sm_80"),
@@ -211,7 +211,6 @@ fn diagnostics() -> String {
     table
 }
 
-/// Operand words of the last stage, and what is written for each.
 fn words() -> String {
     let cell = |text: Result<String, BuiltinRefusal>| text.map_or("none".into(), |text| format!("`{text}`"));
     let mut table = String::from("| bits 23:16 | atomic | with a hint |\n|---|---|---|\n");

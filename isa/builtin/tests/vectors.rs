@@ -1,8 +1,8 @@
-//! The dialect `current` against what a compiler emits, row by row (spec 8.5).
+//! Compares the dialect `current` with the output of a compiler, row by row (spec 8.5).
 //!
-//! `tests/vectors/nvvm_sample.json` is a sample of what it emits, `nvvm_shapes.json` what we compiled with the
-//! same release. A row is {key, targets, status, ptx or error}; its key is the name, the type, the order (of
-//! a compare-and-swap also the one on failure) and the scope.
+//! `tests/vectors/nvvm_sample.json` is a sample of its output. `nvvm_shapes.json` was compiled for this
+//! project with the same release. A row is {key, targets, status, ptx or error}. The key is the name, the
+//! type, the order (for a compare-and-swap also the order on failure) and the scope.
 
 use atoms_builtin::{
     Argument, BuiltinRefusal, Call, CasStrength, Dialect, Expansion, ObjectPlace, PtxTarget, expand, parse,
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Renames what a compiler is free to name: registers by order of appearance within their kind, labels,
-/// the shared array; and drops white space that separates nothing.
+/// Replaces free names: registers by order of appearance within their kind, labels, the shared array. Also
+/// drops insignificant white space.
 fn canonical(lines: &[String]) -> Vec<String> {
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -61,7 +61,6 @@ fn canonical(lines: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// The call that a row's key stands for.
 fn call(key: &str) -> Result<Call, BuiltinRefusal> {
     let parts: Vec<&str> = key.split('|').collect();
     let (name, place) = match parts[0].strip_suffix("_smem") {
@@ -98,7 +97,6 @@ fn strings(value: &Value) -> Vec<String> {
     value.as_array().unwrap().iter().map(|v| v.as_str().unwrap().to_owned()).collect()
 }
 
-/// What differs, side by side.
 fn difference(wanted: &[String], got: &[String]) -> String {
     let mut text = String::new();
     for i in 0..wanted.len().max(got.len()) {
@@ -123,8 +121,9 @@ fn mismatch(row: &Value, got: &Result<Expansion, BuiltinRefusal>) -> Option<Stri
     }
 }
 
-/// Runs every row of a file for every target; prints hits by family and target, fails on any miss.
-#[allow(clippy::print_stdout)] // in a test, for people
+/// Runs every row of a file for every target. Prints the matches by family and target, and fails on any
+/// mismatch.
+#[allow(clippy::print_stdout)] // prints for people
 fn run(path: PathBuf) {
     let rows: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let mut tally: BTreeMap<(String, u16), (usize, usize)> = BTreeMap::new();
@@ -160,13 +159,13 @@ fn the_sample_is_reproduced() {
     run(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/nvvm_sample.json"));
 }
 
-/// One row for each text and each message that the sample does not have, from the same compiler.
+/// Tests one row for each text and each message that the sample lacks, from the same compiler.
 #[test]
 fn shapes_beyond_the_sample_are_reproduced() {
     run(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/nvvm_shapes.json"));
 }
 
-/// Operands that are no literals, and literals that mean nothing, in the words of the compiler.
+/// Operands that are not literals, and illegal literals, are refused in the compiler's wording.
 #[test]
 fn operands_that_are_no_literals_are_refused() {
     #[rustfmt::skip]
@@ -200,7 +199,7 @@ fn operands_that_are_no_literals_are_refused() {
     }
 }
 
-/// A name that gives the width and the class is the same call as one with the type beside it.
+/// A name with width and class is the same call as a generic name with the type.
 #[test]
 fn sized_names_are_the_value_forms() {
     #[rustfmt::skip]
@@ -226,7 +225,7 @@ fn sized_names_are_the_value_forms() {
     }
 }
 
-/// The older family is what stands behind the functions.
+/// The older family implements the functions.
 #[test]
 fn older_builtins_are_the_functions() {
     #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! Kernels decoded: the form that listings and PTX become, and that a core carries out.
+//! Decoded kernels: the common form of listings and PTX, which a core executes.
 
 pub(crate) mod compute;
 pub(crate) mod control;

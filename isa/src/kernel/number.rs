@@ -1,4 +1,4 @@
-//! Formats of numbers, and how operations on them round, limit and choose.
+//! Number formats, rounding modes and selectors of operations.
 
 /// Type of a register, a variable or an operation. Source: \[PTX\] types.
 #[derive(
@@ -34,17 +34,17 @@ pub enum Type {
 }
 
 impl Type {
-    /// The type with this name, without a dot, unless it is `f32x2`: registers and variables have no such type.
+    /// Returns the type with this name, without a dot. Returns `None` for `f32x2`, which registers and
+    /// variables cannot have.
     pub fn from_name(name: &str) -> Option<Type> {
         name.parse::<Type>().ok().filter(|ty| *ty != Type::F32x2)
     }
 
-    /// Its name in PTX, without a dot.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Bits of a value; 1 for a predicate.
+    /// Width of a value in bits; 1 for a predicate.
     #[inline]
     pub const fn bits(self) -> u32 {
         match self {
@@ -59,7 +59,7 @@ impl Type {
         }
     }
 
-    /// The type of each part, if it is one of several integers.
+    /// Type of one element of a packed integer type; `None` for other types.
     #[inline]
     pub const fn integer_part(self) -> Option<Type> {
         match self {
@@ -71,13 +71,11 @@ impl Type {
         }
     }
 
-    /// True if it is an integer that has a sign.
     #[inline]
     pub const fn signed(self) -> bool {
         matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64 | Type::S16x2 | Type::S8x4)
     }
 
-    /// The same as a type of float operations; `None` for integers and predicates.
     #[inline]
     pub const fn as_float(self) -> Option<FloatType> {
         match self {
@@ -92,19 +90,17 @@ impl Type {
         }
     }
 
-    /// True if it is a float, or two of them.
     #[inline]
     pub const fn float(self) -> bool {
         self.as_float().is_some()
     }
 
-    /// True if it has 64 bits.
     #[inline]
     pub const fn wide(self) -> bool {
         self.bits() == 64
     }
 
-    /// 32-bit machine registers that hold a value; none for a predicate.
+    /// Number of 32-bit machine registers that hold a value; 0 for a predicate.
     pub const fn words(self) -> u8 {
         match self {
             Type::Pred => 0,
@@ -113,7 +109,6 @@ impl Type {
     }
 }
 
-/// Type of a float operation: those of [`Type`] that are floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatType {
     F16,
@@ -126,7 +121,6 @@ pub enum FloatType {
 }
 
 impl FloatType {
-    /// Bits of a value.
     #[inline]
     pub const fn bits(self) -> u32 {
         match self {
@@ -136,7 +130,7 @@ impl FloatType {
         }
     }
 
-    /// The type of each half, if it is two floats.
+    /// Type of one half of a packed type; `None` for other types.
     #[inline]
     pub const fn half(self) -> Option<FloatType> {
         match self {
@@ -162,7 +156,6 @@ impl From<FloatType> for Type {
     }
 }
 
-/// Float of 8 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(ascii_case_insensitive)]
 pub enum ByteFloat {
@@ -172,44 +165,38 @@ pub enum ByteFloat {
     E5m2,
 }
 
-/// Direction in which a result is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum Rounding {
-    /// To the nearest, of two the even one.
+    /// Ties go to the even value.
     #[strum(serialize = "rn")]
     Nearest,
-    /// `.RM`: towards minus infinity.
     #[strum(serialize = "rm")]
     Down,
-    /// `.RP`: towards plus infinity.
     #[strum(serialize = "rp")]
     Up,
-    /// `.RZ`: towards zero.
     #[strum(serialize = "rz")]
     Zero,
 }
 
-/// How a float operation rounds, flushes and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloatMode {
     pub round: Rounding,
     /// `.FTZ`: flush subnormal operands and results to zero.
     pub flush: bool,
-    /// `.SAT`: limit the result to 0.0 to 1.0; NaN gives 0.0.
+    /// `.SAT`: clamp the result to 0.0 to 1.0; NaN gives 0.0.
     pub saturate: bool,
     /// `.RELU`: a negative result becomes 0; NaN stays.
     pub relu: bool,
 }
 
 impl FloatMode {
-    /// To nearest even, subnormals kept.
     pub const PLAIN: FloatMode =
         FloatMode { round: Rounding::Nearest, flush: false, saturate: false, relu: false };
 }
 
-/// Function of the multi-function unit. The GPU's are approximations; here results are those of the exact
-/// functions, rounded to nearest (chosen). Of binary32 operands and results, subnormals are flushed.
+/// Function of the multi-function unit. The GPU computes approximations. Here the result is the exact value
+/// rounded to nearest (chosen). Subnormal binary32 operands and results are flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum MufuFunction {
@@ -218,53 +205,49 @@ pub enum MufuFunction {
     Sqrt,
     Ex2,
     Lg2,
-    /// Sine of the operand in turns: code scales it first.
+    /// Sine of an operand in turns; code scales the operand first.
     Sin,
-    /// Cosine of the operand in turns.
     Cos,
     Tanh,
-    /// High word of the reciprocal of a binary64 with this high word and a low word of zero.
+    /// High word of the reciprocal of a binary64. The operand is its high word; the low word is zero.
     #[strum(serialize = "rcp64h")]
     Rcp64High,
-    /// The same of the reciprocal of the square root.
+    /// High word of the reciprocal square root of a binary64, with an operand as for `Rcp64High`.
     #[strum(serialize = "rsq64h")]
     Rsq64High,
 }
 
-/// What the first operand of a dot product holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DotPieces {
-    /// `.4A`: four bytes.
     Bytes,
     /// `.2A.LO`: two halves, multiplied with the low two bytes of the second operand.
     HalvesLow,
-    /// `.2A.HI`: two halves, multiplied with the high two bytes.
+    /// `.2A.HI`: two halves, multiplied with the high two bytes of the second operand.
     HalvesHigh,
 }
 
-/// How the selector of a byte permutation is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum PermuteMode {
-    /// Four nibbles, each a byte's number; bit 3 repeats the byte's sign.
+    /// Each of four nibbles is a byte number; bit 3 replicates that byte's sign.
     #[strum(disabled)]
     Index,
-    /// `.F4E`: four bytes upwards from the selector's.
+    /// `.F4E`: four bytes upwards from the selected byte.
     #[strum(serialize = "f4e")]
     Forward,
-    /// `.B4E`: four bytes downwards from the selector's.
+    /// `.B4E`: four bytes downwards from the selected byte.
     #[strum(serialize = "b4e")]
     Backward,
-    /// `.RC8`: one byte four times.
+    /// `.RC8`: the selected byte four times.
     #[strum(serialize = "rc8")]
     Replicate8,
-    /// `.ECL`: bytes no lower than the selector's.
+    /// `.ECL`: bytes no lower than the selected byte.
     #[strum(serialize = "ecl")]
     EdgeLeft,
-    /// `.ECR`: bytes no higher than the selector's.
+    /// `.ECR`: bytes no higher than the selected byte.
     #[strum(serialize = "ecr")]
     EdgeRight,
-    /// `.RC16`: one half twice.
+    /// `.RC16`: the selected half twice.
     #[strum(serialize = "rc16")]
     Replicate16,
 }

@@ -1,36 +1,30 @@
-//! Memory order and scope of an access or a fence, as its text says.
+//! Memory order and scope that an access or a fence states.
 
-/// Order that an access or a fence imposes. Source: \[PTX\] memory consistency model.
+/// Memory order of an access or a fence. Source: \[PTX\] memory consistency model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Semantics {
-    /// Nothing: a plain access.
     Weak,
-    /// Nothing, but the access is atomic to those of its scope.
+    /// No order, but the access is atomic to the threads of its scope.
     Relaxed,
-    /// What comes after stays after.
     Acquire,
-    /// What comes before stays before.
     Release,
-    /// Both.
     AcqRel,
-    /// Both, and all of them are in one order.
+    /// Acquire and release, and all such operations are in one total order.
     Sc,
 }
 
 impl Semantics {
-    /// True if what comes after must not move before.
     pub const fn acquires(self) -> bool {
         matches!(self, Semantics::Acquire | Semantics::AcqRel | Semantics::Sc)
     }
 
-    /// True if what comes before must not move after.
     pub const fn releases(self) -> bool {
         matches!(self, Semantics::Release | Semantics::AcqRel | Semantics::Sc)
     }
 }
 
-/// The threads an access or a fence is meant for, from few to many.
+/// Threads among which the order holds, from few to many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum Scope {
@@ -46,11 +40,11 @@ pub struct Ordering {
     pub scope: Scope,
 }
 
-/// Memory order that name and modifiers of machine code state: of loads, stores and atomics `.STRONG` and a scope, or
-/// `.WEAK`; of a fence `.SC` or `.ALL` and a scope. `None` where they state nothing.
+/// Returns the memory order that the name and modifiers of machine code state. Loads, stores and atomics have
+/// `.STRONG` and a scope, or `.WEAK`. Fences have `.SC` or `.ALL` and a scope. `None` if they state no order.
 ///
-/// `.SM` is the threads of one SM: those of the CTA, which is the scope that code with it was compiled from
-/// (`data/lowering_sample.json`). `.VC`, which fences of unoptimized code name, is taken for the GPU (chosen).
+/// `.SM` means the threads of one SM. It maps to the CTA, which is the scope that such code was compiled from
+/// (`data/lowering_sample.json`). `.VC`, which fences of unoptimized code name, maps to the GPU (chosen).
 pub(crate) fn of(name: &str, modifiers: &[&str]) -> Option<Ordering> {
     let has = |modifier: &str| modifiers.contains(&modifier);
     let scope = modifiers.iter().find_map(|modifier| match *modifier {
@@ -65,13 +59,13 @@ pub(crate) fn of(name: &str, modifiers: &[&str]) -> Option<Ordering> {
         {
             Semantics::Relaxed
         }
-        // A plain access: a scope that older text names with it (`LDG.E.SYS`) is not one of order.
+        // A plain access. The scope in older text such as `LDG.E.SYS` does not state an order.
         "LD" | "LDG" | "ST" | "STG" | "LDGSTS" => {
             return Some(Ordering { semantics: Semantics::Weak, scope: Scope::Cta });
         }
         "MEMBAR" if has("SC") => Semantics::Sc,
         "MEMBAR" => Semantics::AcqRel,
-        // Old lines are dropped from the first-level cache: what others of the GPU wrote is seen from here on.
+        // `CCTL.IVALL` drops old lines from the L1 cache: later loads see earlier writes of other SMs.
         "CCTL" if has("IVALL") => Semantics::Acquire,
         _ => return None,
     };

@@ -1,5 +1,5 @@
-//! Statements as they are written for one architecture: constants, addresses, reconvergence points, and the loops that make an
-//! operand uniform.
+//! Code emitter for one architecture: statements, constants, addresses, reconvergence points, and the loops
+//! that make an operand uniform.
 
 use super::decimal::{decimal, half};
 use super::offset::{hex, plus};
@@ -8,32 +8,29 @@ use crate::arch::Arch;
 pub(super) use crate::kernel::register::Reg;
 use crate::ptx::RegId;
 
-/// What was written so far, and for which architecture.
 pub(super) struct Code<'f> {
     pub(super) arch: Arch,
-    /// The number after `sm_`.
     pub(super) number: u16,
     pub(super) target: Target,
     pub(super) frame: &'f mut Frame,
-    /// Nothing follows in the kernel and the result is not used: a thread that is done exits.
+    /// True if the kernel ends after this sequence and the result is unused. A thread that is done may then
+    /// exit.
     pub(super) leave_early: bool,
-    /// The result is read; what only a fence waits for is not.
+    /// True if the program reads the result. A result that only a fence waits for does not count.
     pub(super) wanted: bool,
-    /// Packed halves are added by HFMA2.MMA already on sm_80: which pipe is less busy decides.
+    /// True if HFMA2.MMA adds packed halves on sm_80 already. Compilers choose the less busy pipe.
     pub(super) packed_on_mma: bool,
     pub(super) lines: Vec<String>,
 }
 
-/// A value that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    /// The first of its machine registers.
     Register(Reg),
-    /// Its bits; those beyond 64 are zero.
+    /// Bits of a constant; bits beyond 64 are zero.
     Constant(u64),
 }
 
-/// 32 bits as an immediate of integer arithmetic: signed, or RZ for zero.
+/// Formats 32 bits as a signed immediate of integer arithmetic, or as RZ for zero.
 pub(super) fn signed(bits: u32) -> String {
     match bits as i32 {
         0 => "RZ".into(),
@@ -42,7 +39,7 @@ pub(super) fn signed(bits: u32) -> String {
     }
 }
 
-/// Writes a statement: `emit!(code, "MOV {a}, {b}")`.
+/// Emits a statement: `emit!(code, "MOV {a}, {b}")`.
 macro_rules! emit {
     ($code:expr, $($text:tt)*) => { $code.lines.push(format!($($text)*)) };
 }
@@ -62,27 +59,23 @@ impl<'f> Code<'f> {
         }
     }
 
-    /// A scratch register, or the first of `words`.
     pub(super) fn scratch(&mut self, words: u8) -> Reg {
         Reg(self.frame.scratch(words))
     }
 
-    /// The register of a PTX register of 32 bits.
     pub(super) fn register(&mut self, id: RegId) -> Reg {
         self.registers(id, 1)
     }
 
-    /// The first of two registers that hold a PTX register of 64 bits.
     pub(super) fn pair(&mut self, id: RegId) -> Reg {
         self.registers(id, 2)
     }
 
-    /// The first of the registers that hold a PTX register of so many words.
+    /// Returns the first of `words` machine registers that hold a PTX register.
     pub(super) fn registers(&mut self, id: RegId, words: u8) -> Reg {
         Reg(self.frame.register(id, words))
     }
 
-    /// A scratch predicate, as it is written.
     pub(super) fn predicate(&mut self) -> String {
         format!("P{}", self.frame.scratch_predicate())
     }
@@ -91,14 +84,13 @@ impl<'f> Code<'f> {
         emit!(self, "{name}:");
     }
 
-    /// Writes one of a list of statements for each word of a value.
     pub(super) fn copy(&mut self, to: Reg, from: Reg, words: u8) {
         for word in 0..words {
             emit!(self, "MOV {}, {}", to.plus(word), from.plus(word));
         }
     }
 
-    /// A value in registers; a constant is moved there, and zero is RZ.
+    /// Returns the registers of a value. A constant is moved to new registers; zero is RZ.
     pub(super) fn in_registers(&mut self, value: Value, words: u8) -> Reg {
         match value {
             Value::Register(register) => register,
@@ -107,14 +99,12 @@ impl<'f> Code<'f> {
         }
     }
 
-    /// New registers that a constant is moved to.
     pub(super) fn moved(&mut self, bits: u64, words: u8) -> Reg {
         let register = self.scratch(words);
         self.move_constant(register, bits, words);
         register
     }
 
-    /// Moves a constant to registers, word by word.
     pub(super) fn move_constant(&mut self, to: Reg, bits: u64, words: u8) {
         for word in 0..words {
             let part = bits.checked_shr(32 * u32::from(word)).unwrap_or(0) as u32;
@@ -122,7 +112,7 @@ impl<'f> Code<'f> {
         }
     }
 
-    /// The same where RZ is not taken: the operands of CAS and CAST [TOOLS].
+    /// Like `in_registers`, but never returns RZ. CAS and CAST do not take RZ [TOOLS].
     pub(super) fn in_own_registers(&mut self, value: Value, words: u8) -> Reg {
         match self.in_registers(value, words) {
             Reg::RZ => {
@@ -134,12 +124,13 @@ impl<'f> Code<'f> {
         }
     }
 
-    /// True if there are adds of two and 64-bit integer arithmetic. What is called sm_110 comes before them.
+    /// True if the target has IADD with two operands and 64-bit integer arithmetic. sm_110 does not, despite
+    /// its number.
     pub(super) fn wide(&self) -> bool {
         matches!(self.number, 107..110 | 120..)
     }
 
-    /// `to = a + b` of 32 bits, where it is not put on another pipe. `b` is a register or an immediate.
+    /// Emits `to = a + b` of 32 bits with the default choice of the pipe. `b` is a register or an immediate.
     pub(super) fn sum(&mut self, guard: &str, to: Reg, a: Reg, b: &str) {
         match self.number {
             _ if self.wide() => emit!(self, "{guard}IADD {to}, {a}, {b}"),
@@ -149,7 +140,7 @@ impl<'f> Code<'f> {
         }
     }
 
-    /// Adds a constant to a register, if it is not zero.
+    /// Returns a register that holds `register + offset`. Emits nothing for offset zero.
     pub(super) fn advanced(&mut self, register: Reg, offset: i64) -> Reg {
         if offset == 0 {
             return register;
@@ -162,7 +153,7 @@ impl<'f> Code<'f> {
         sum
     }
 
-    /// Adds a constant to a pair of registers, if it is not zero.
+    /// Returns a register pair that holds `pair + offset`. Emits nothing for offset zero.
     pub(super) fn advanced_wide(&mut self, pair: Reg, offset: i64) -> Reg {
         if offset == 0 {
             return pair;
@@ -182,14 +173,14 @@ impl<'f> Code<'f> {
         sum
     }
 
-    /// `to`: the address of a byte of the CTA's allocation, from sm_90 on, with the CTA's rank in its cluster.
+    /// Sets uniform register `to` to the address of a byte of the CTA's allocation, from sm_90 on. The
+    /// address contains the CTA's rank in its cluster.
     pub(super) fn variable_address(&mut self, rank: u8, to: u8, byte: i32) {
         emit!(self, "S2UR UR{rank}, SR_CgaCtaId");
         emit!(self, "UMOV UR{to}, {byte:#x}");
         emit!(self, "ULEA UR{to}, UR{rank}, UR{to}, 0x18");
     }
 
-    /// LDS of one or two words.
     pub(super) fn load_shared(&mut self, to: Reg, address: &str, words: u8) {
         let unsigned = if self.number < 80 { ".U" } else { "" };
         let size = match (words, self.number) {
@@ -200,13 +191,13 @@ impl<'f> Code<'f> {
         emit!(self, "LDS{unsigned}{size} {to}, [{address}]");
     }
 
-    /// BSSY: the threads that are here will meet at the label.
+    /// Emits BSSY: the active threads reconverge at the label.
     pub(super) fn open_reconvergence(&mut self, label: &str) -> Reconvergence {
         let barrier = self.clear_barrier();
         self.note(barrier, label)
     }
 
-    /// A convergence barrier, forgotten first where it could still be in use.
+    /// Allocates a convergence barrier. Clears it first on architectures where it could still be in use.
     pub(super) fn clear_barrier(&mut self) -> u8 {
         let barrier = self.frame.barrier();
         if self.number < 80 {
@@ -215,30 +206,27 @@ impl<'f> Code<'f> {
         barrier
     }
 
-    /// BSSY alone.
     pub(super) fn note(&mut self, barrier: u8, label: &str) -> Reconvergence {
         let reconvergent = if self.number >= 100 { ".RECONVERGENT" } else { "" };
         emit!(self, "BSSY{reconvergent} B{barrier}, `({label})");
         Reconvergence { barrier, label: label.into() }
     }
 
-    /// The same with a label of its own.
     pub(super) fn open_reconvergence_here(&mut self) -> Reconvergence {
         let end = self.frame.label();
         self.open_reconvergence(&end)
     }
 
-    /// BSYNC, and the label after it.
     pub(super) fn reconverge(&mut self, reconvergence: &Reconvergence) {
         let reconvergent = if self.number >= 100 { ".RECONVERGENT" } else { "" };
         emit!(self, "BSYNC{reconvergent} B{}", reconvergence.barrier);
         self.label(&reconvergence.label);
     }
 
-    /// A new register that holds a constant; RZ for 0.
+    /// Returns a new register that holds a constant, or RZ for 0.
     ///
-    /// Compilers use the half-precision unit where both halves of the constant are numbers, and leave the
-    /// integer unit to others.
+    /// Compilers use the half-precision unit if both halves of the constant are numbers. This keeps the
+    /// integer unit free.
     pub(super) fn constant(&mut self, value: u32) -> Reg {
         if value == 0 {
             return Reg::RZ;
@@ -248,7 +236,6 @@ impl<'f> Code<'f> {
         register
     }
 
-    /// Puts a constant in a register.
     pub(super) fn set(&mut self, register: Reg, value: u32) {
         let finite = |bits: u32| bits & 0x7c00 != 0x7c00;
         let mnemonic = match self.number {
@@ -265,8 +252,8 @@ impl<'f> Code<'f> {
         }
     }
 
-    /// Look-up tables of PLOP3: true, second or not first, not first. The second number is for the other half
-    /// of the table, which nothing reads.
+    /// Returns look-up tables of PLOP3: true, second or not first, not first. The second number of each is
+    /// for the other half of the table, whose result is unused.
     fn tables(&self) -> [&'static str; 3] {
         match self.number {
             ..100 => ["0x80, 0x0", "0xa2, 0x0", "0x8, 0x0"],
@@ -274,21 +261,19 @@ impl<'f> Code<'f> {
         }
     }
 
-    /// Starts a loop over lanes: all are waiting.
     pub(super) fn all_wait(&mut self) -> Lanes {
         let lanes = Lanes { waiting: self.frame.scratch_predicate(), others: self.frame.scratch_predicate() };
         self.all_wait_again(lanes);
         lanes
     }
 
-    /// The same, for another loop of the sequence.
     pub(super) fn all_wait_again(&mut self, lanes: Lanes) {
         let [always, ..] = self.tables();
         emit!(self, "PLOP3.LUT P{}, PT, PT, PT, PT, {always}", lanes.waiting);
     }
 
-    /// Head of a loop from sm_90 on: lanes whose registers hold what those of the first waiting lane hold
-    /// have their turn; `also` are carried out for all that wait. Gives the loop's label.
+    /// Emits the head of a loop from sm_90 on, and returns its label. Each pass takes all lanes whose
+    /// registers equal those of the first waiting lane. The `also` statements execute for all waiting lanes.
     pub(super) fn take_equals(
         &mut self,
         lanes: Lanes,
@@ -309,12 +294,11 @@ impl<'f> Code<'f> {
         label
     }
 
-    /// Foot of that loop.
     pub(super) fn next_equals(&mut self, lanes: Lanes, label: &str) {
         emit!(self, "@P{} BRA.U.ANY `({label})", lanes.waiting);
     }
 
-    /// A loop in which one lane after the other has its turn, from sm_90 on: `head` for that lane, `body` once.
+    /// Emits a loop over single lanes, from sm_90 on. Each pass executes `head` for one lane and `body` once.
     pub(super) fn one_by_one(&mut self, lanes: Lanes, head: &[String], body: &str) {
         let Lanes { waiting, others: turn } = lanes;
         let [.., done] = self.tables();
@@ -329,40 +313,36 @@ impl<'f> Code<'f> {
     }
 }
 
-/// A convergence barrier, and the label behind its BSYNC.
 pub(super) struct Reconvergence {
     barrier: u8,
     label: String,
 }
 
-/// Predicates of a loop that takes lanes together whose operands are equal.
 #[derive(Clone, Copy)]
 pub(super) struct Lanes {
-    /// Lanes that have not had their turn.
+    /// Lanes not processed yet.
     pub(super) waiting: u16,
-    /// Lanes whose turn it is not.
+    /// Lanes that are not part of the current pass.
     pub(super) others: u16,
 }
 
-/// An address that one instruction can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CodeAddress {
     pub(super) base: Base,
     pub(super) offset: i64,
 }
 
-/// What such an address starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     Register(Reg),
-    /// A generic address.
+    /// First register of a 64-bit generic address.
     Pair(Reg),
     Uniform(u8),
     Nothing,
 }
 
 impl CodeAddress {
-    /// As instructions name it that always have a uniform register: `[R2+URZ+0x8]`.
+    /// Formats the address for instructions that always name a uniform register: `[R2+URZ+0x8]`.
     pub(super) fn with_uniform(self) -> String {
         let base = match self.base {
             Base::Register(register) => format!("{register}+URZ"),
@@ -373,7 +353,7 @@ impl CodeAddress {
         format!("[{base}{}]", plus(self.offset))
     }
 
-    /// The same for ATOMS, whose offsets are in words up to sm_62: the last two bits are dropped [TOOLS].
+    /// Rounds the offset down to a word for ATOMS up to sm_62, whose offsets are in words [TOOLS].
     pub(super) fn in_words(self, number: u16) -> CodeAddress {
         match self.base {
             Base::Register(_) | Base::Nothing if number < 70 => {
@@ -383,18 +363,16 @@ impl CodeAddress {
         }
     }
 
-    /// So many bytes further on, modulo 2^32.
     pub(super) fn plus(self, bytes: i32) -> CodeAddress {
         CodeAddress { offset: (self.offset as i32).wrapping_add(bytes).into(), ..self }
     }
 
-    /// The same from another start.
     pub(super) fn based(self, base: Base) -> CodeAddress {
         CodeAddress { base, ..self }
     }
 }
 
-/// As loads, stores and most atomics name it in brackets: `R2+0x4`.
+/// Format in the brackets of loads, stores and most atomics: `R2+0x4`.
 impl std::fmt::Display for CodeAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let offset = plus(self.offset);

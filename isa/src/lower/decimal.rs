@@ -1,6 +1,7 @@
-//! Floating-point immediates as they stand in the text of machine code.
+//! Formats floating-point immediates as machine code text does.
 
-/// 20 significant digits without trailing zeros; from 10^9 on, 20 digits after the point and an exponent.
+/// Formats 20 significant digits without trailing zeros. From 10^9 on, there are 20 digits after the point
+/// and an exponent.
 pub(super) fn decimal(value: f64) -> String {
     let sign = if value.is_sign_negative() { "-" } else { "+" };
     if value.is_nan() {
@@ -23,7 +24,6 @@ pub(super) fn decimal(value: f64) -> String {
     }
 }
 
-/// A number without zeros at its end.
 fn short(digits: &str) -> &str {
     match digits.contains('.') {
         true => digits.trim_end_matches('0').trim_end_matches('.'),
@@ -31,7 +31,6 @@ fn short(digits: &str) -> &str {
     }
 }
 
-/// The value of a half.
 pub(super) fn half(bits: u32) -> f64 {
     let (exponent, fraction) = ((bits >> 10 & 0x1f) as i32, f64::from(bits & 0x3ff));
     let magnitude = match exponent {

@@ -1,19 +1,18 @@
-//! Which machine registers lowered code uses.
+//! Register and memory allocation for lowered code.
 
 use crate::ptx::{Function, RegId, Symbol};
 use std::collections::HashMap;
 
-/// Which machine registers hold PTX registers and scratch values, and where shared variables are.
+/// Allocation of machine registers to PTX registers and scratch values, and of addresses to variables.
 ///
-/// Machine registers are numbered without regard to how many a thread has: nothing is ever spilled.
+/// Register numbers have no upper limit. Nothing is ever spilled.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
     registers: HashMap<RegId, u16>,
     predicates: HashMap<RegId, u16>,
-    /// First number not in use yet.
     next_register: u16,
     next_predicate: u16,
-    /// Scratch registers made so far: words, first number, in use.
+    /// Scratch registers created so far: words, first number, in use.
     scratch: Vec<(u8, u16, bool)>,
     scratch_predicates: Vec<(u16, bool)>,
     next_uniform: u8,
@@ -25,12 +24,11 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// A frame in which nothing has a place yet.
     pub fn new() -> Frame {
         Frame::default()
     }
 
-    /// Starts the next sequence: scratch registers of the one before may be used again.
+    /// Starts the next sequence, which may reuse the scratch registers of earlier sequences.
     pub fn begin(&mut self) {
         self.scratch.iter_mut().for_each(|(.., used)| *used = false);
         self.scratch_predicates.iter_mut().for_each(|(_, used)| *used = false);
@@ -39,8 +37,8 @@ impl Frame {
         self.next_barrier = 0;
     }
 
-    /// Number of the machine register, or of the first of `words` (1, 2 or 4, aligned to them), that holds a
-    /// PTX register. The first question decides the words.
+    /// Returns the machine register, or the first of `words` (1, 2 or 4, aligned to this number), that holds
+    /// a PTX register. The first call for a PTX register fixes the number of words.
     pub fn register(&mut self, id: RegId, words: u8) -> u16 {
         if let Some(register) = self.registers.get(&id) {
             return *register;
@@ -50,7 +48,8 @@ impl Frame {
         register
     }
 
-    /// Gives PTX registers of `words` each places that follow each other, unless one of them has one already.
+    /// Allocates consecutive machine registers to PTX registers of `words` each. Does nothing if one of them
+    /// is allocated already.
     pub fn register_group(&mut self, ids: &[RegId], words: u8) {
         if ids.iter().any(|id| self.registers.contains_key(id)) {
             return;
@@ -62,7 +61,6 @@ impl Frame {
         }
     }
 
-    /// Number of the machine predicate that holds a PTX predicate.
     pub fn predicate(&mut self, id: RegId) -> u16 {
         *self.predicates.entry(id).or_insert_with(|| {
             self.next_predicate += 1;
@@ -70,7 +68,7 @@ impl Frame {
         })
     }
 
-    /// First of `words` (1, 2 or 4, aligned to them) registers for this sequence.
+    /// Returns the first of `words` (1, 2 or 4, aligned to this number) scratch registers for this sequence.
     pub fn scratch(&mut self, words: u8) -> u16 {
         if let Some((_, register, used)) = self.scratch.iter_mut().find(|(w, _, used)| *w == words && !used) {
             *used = true;
@@ -81,7 +79,6 @@ impl Frame {
         register
     }
 
-    /// A predicate for this sequence.
     pub fn scratch_predicate(&mut self) -> u16 {
         if let Some((predicate, used)) = self.scratch_predicates.iter_mut().find(|(_, used)| !used) {
             *used = true;
@@ -93,68 +90,61 @@ impl Frame {
         predicate
     }
 
-    /// First of `words` uniform registers for this sequence.
     pub fn uniform(&mut self, words: u8) -> u8 {
         let register = self.next_uniform.next_multiple_of(words.max(1));
         self.next_uniform = register + words;
         register
     }
 
-    /// A uniform predicate for this sequence.
     pub fn uniform_predicate(&mut self) -> u8 {
         self.next_uniform_predicate += 1;
         self.next_uniform_predicate - 1
     }
 
-    /// A convergence barrier for this sequence: `B0` first.
+    /// Returns a convergence barrier for this sequence, `B0` first.
     pub fn barrier(&mut self) -> u8 {
         self.next_barrier += 1;
         self.next_barrier - 1
     }
 
-    /// A label that no other sequence of this frame has.
     pub fn label(&mut self) -> String {
         self.next_label += 1;
         format!("L{}", self.next_label - 1)
     }
 
-    /// Says at which byte of the CTA's allocation a shared variable is.
+    /// Sets the byte offset of a shared variable in the CTA's allocation.
     pub fn place(&mut self, symbol: Symbol, address: u32) {
         self.shared.insert(symbol, address);
     }
 
-    /// At which byte of the CTA's allocation a shared variable is; `None` if it is not one.
+    /// Returns the byte offset of a shared variable in the CTA's allocation; `None` for other symbols.
     pub fn shared_address(&self, symbol: Symbol) -> Option<u32> {
         self.shared.get(&symbol).copied()
     }
 
-    /// Says at which address of global memory a variable is.
     pub fn place_global(&mut self, symbol: Symbol, address: u64) {
         self.global.insert(symbol, address);
     }
 
-    /// At which address of global memory a variable is; `None` if it is not one.
     pub fn global_address(&self, symbol: Symbol) -> Option<u64> {
         self.global.get(&symbol).copied()
     }
 
-    /// What machine code calls the place of a PTX register: its register, or the first of them, or its predicate.
+    /// Returns the name of the machine register or predicate that holds a PTX register. For several
+    /// registers, this is the first.
     pub fn name_of(&self, id: RegId) -> Option<String> {
         let register = self.registers.get(&id).map(|n| format!("R{n}"));
         register.or_else(|| self.predicates.get(&id).map(|n| format!("P{n}")))
     }
 
-    /// Registers that are in use.
     pub fn registers(&self) -> u16 {
         self.next_register
     }
 
-    /// Predicates that are in use.
     pub fn predicates(&self) -> u16 {
         self.next_predicate
     }
 
-    /// Gives every register of a function whose type is declared a place.
     pub fn place_registers(&mut self, function: &Function<'_>) {
         for (index, register) in function.registers.iter().enumerate() {
             let id = RegId(index as u32);

@@ -1,7 +1,8 @@
-//! From PTX instructions on shared memory to the machine code a compiler makes of them (spec 7.1, 6.8).
+//! Lowering of PTX instructions on shared memory to the machine code that a compiler emits (spec 7.1, 6.8).
 //!
-//! A sequence is text as `nvdisasm` writes it, so that what `atoms lower` prints is also what is decoded and
-//! run: one statement or label (`L0:`) per line, branches to `` `(L0) ``, without semicolons.
+//! A sequence is text in the syntax of `nvdisasm`. `atoms lower` therefore prints the same text that the
+//! decoder reads and the core runs. Each line is one statement or label (`L0:`). Branches go to ``
+//! `(L0) ``, and there are no semicolons.
 
 mod atom;
 mod code;
@@ -22,12 +23,11 @@ pub(crate) use since::Target;
 
 pub use frame::Frame;
 
-/// Reason why an assembler refuses an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LoweringRefusal {
     pub message: String,
-    /// What would work: the nearest legal spelling, or the first architecture that has it.
+    /// Remedy: the nearest legal spelling, or the first architecture with the feature.
     pub help: String,
 }
 
@@ -36,7 +36,6 @@ impl LoweringRefusal {
         LoweringRefusal { message: message.into(), help: help.into() }
     }
 
-    /// Operands that an instruction does not take.
     fn mismatch(name: &str, help: impl Into<String>) -> LoweringRefusal {
         LoweringRefusal::new(format!("Arguments mismatch for instruction '{name}'"), help)
     }
@@ -46,26 +45,25 @@ fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, L
     Err(LoweringRefusal::new(message, help))
 }
 
-/// Refuses operands that an instruction does not take.
 fn mismatch<T>(name: &str, help: impl Into<String>) -> Result<T, LoweringRefusal> {
     Err(LoweringRefusal::mismatch(name, help))
 }
 
-/// Refuses a feature that an architecture lacks; `feature` as assemblers call it.
+/// Refuses a feature that the architecture lacks. `feature` is the assembler's name for it.
 fn unsupported<T>(feature: &str, first: u16, help: impl Into<String>) -> Result<T, LoweringRefusal> {
     refuse(format!("Feature '{feature}' requires .target sm_{first} or higher"), help)
 }
 
-/// Refuses a modifier, or several joined by dots, that an instruction does not have.
+/// Refuses a modifier, or several joined by dots, that the instruction does not have.
 fn illegal<T>(modifier: &str, name: &str, help: impl Into<String>) -> Result<T, LoweringRefusal> {
     refuse(format!("Illegal modifier '.{modifier}' for instruction '{name}'"), help)
 }
 
-/// Machine code of a PTX instruction on shared memory at an architecture, statements and labels in order; `None` for one that is not lowered
-/// but interpreted.
+/// Lowers a PTX instruction on shared memory to machine code: statements and labels in order. Returns `None`
+/// for an instruction that is interpreted instead.
 ///
-/// `used` says whether the destination is read: a compiler leaves out what makes a result that is not.
-/// The guard is not part of the sequence: the caller branches around it.
+/// `used` is true if the program reads the destination. Compilers omit the code for an unused result. The
+/// sequence does not contain the guard: the caller branches around the sequence.
 pub fn lower(
     module: &Module<'_>,
     function: &Function<'_>,
@@ -78,7 +76,7 @@ pub fn lower(
     let target = Target::new(module, arch.number());
     let mut code = Code::new(arch, target, frame);
     let outcome = match instruction.opcode {
-        // `red.async` reports to an mbarrier object.
+        // `red.async` signals an mbarrier object, so the mbarrier code handles it.
         "atom" | "red" if !instruction.modifiers.contains(&"async") => atom::lower(&reader, used, &mut code),
         _ => mbarrier::lower(&reader, used, &mut code)?,
     };

@@ -1,17 +1,18 @@
-//! Offsets in addresses of machine code, and how they stand in its text.
+//! Address offsets of machine code: splitting and formatting.
 
-/// True if an offset fits beside a register: 24 bits, signed (spec 2.1).
+/// True if an offset fits in the immediate of an address: 24 bits, signed (spec 2.1).
 pub(super) fn near(offset: i64) -> bool {
     (-0x80_0000..0x80_0000).contains(&offset)
 }
 
-/// What has to be added to a register, and what stands beside the sum: the low 24 bits, signed.
+/// Splits an offset into a part to add to the register and an immediate. The immediate is the low 24 bits,
+/// signed.
 pub(super) fn split(offset: i32) -> (i32, i32) {
     let near = (offset << 8) >> 8;
     (offset.wrapping_sub(near), near)
 }
 
-/// The same for an address of two words. Up to sm_62 and from sm_90 on, multiples of 2^23 are added.
+/// Like `split`, for a 64-bit address. Up to sm_62 and from sm_90 on, the part to add is a multiple of 2^23.
 pub(super) fn split_wide(offset: i64, number: u16) -> (i64, i64) {
     let far = match number {
         _ if near(offset) => 0,
@@ -21,14 +22,13 @@ pub(super) fn split_wide(offset: i64, number: u16) -> (i64, i64) {
     (far, offset - far)
 }
 
-/// `0x10`, `-0x8`
 pub(super) fn hex(value: impl Into<i64>) -> String {
     let value = value.into();
     let sign = if value < 0 { "-" } else { "" };
     format!("{sign}{:#x}", value.unsigned_abs())
 }
 
-/// `+0x10`, `+-0x8`; nothing for 0: an offset as it stands behind a register in brackets.
+/// Formats an offset after a register in brackets: `+0x10`, `+-0x8`, or nothing for 0.
 pub(super) fn plus(offset: impl Into<i64>) -> String {
     match offset.into() {
         0 => String::new(),

@@ -1,45 +1,36 @@
-//! Operands of PTX instructions, by what they are for.
+//! Reader of PTX operands by their role in an instruction.
 
 use crate::ptx::{
     Base, Function, Module, Operand, PtxInstruction, PtxRegister, RegId, Symbol, Type, Variable,
 };
 
-/// A 32-bit operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Register(RegId),
     Constant(u32),
 }
 
-/// An address in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address<'t> {
     pub(super) base: Start<'t>,
-    /// Bytes added, modulo 2^32.
     pub(super) offset: i32,
 }
 
 impl Address<'_> {
-    /// So many bytes further on.
     pub(super) fn plus(self, bytes: i32) -> Self {
         Address { offset: self.offset.wrapping_add(bytes), ..self }
     }
 }
 
-/// What an address starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start<'t> {
-    /// A shared address.
     Register(RegId),
-    /// A generic address, in two words.
     Generic(RegId),
-    /// A variable, and its name for messages.
     Symbol(Symbol, &'t str),
-    /// The CTA's first byte.
+    /// No base: the offset counts from the CTA's first byte.
     Nothing,
 }
 
-/// An instruction, and the registers and variables that it names.
 pub(super) struct Reader<'a, 't> {
     pub(super) module: &'a Module<'t>,
     pub(super) function: &'a Function<'t>,
@@ -47,17 +38,14 @@ pub(super) struct Reader<'a, 't> {
 }
 
 impl<'t> Reader<'_, 't> {
-    /// A register as it is declared.
     pub(super) fn declared(&self, id: RegId) -> Option<&PtxRegister<'t>> {
         self.function.registers.get(id.0 as usize)
     }
 
-    /// Declared type of a register; `None` in a snippet.
     pub(super) fn ty(&self, id: RegId) -> Option<Type> {
         self.declared(id)?.ty
     }
 
-    /// A register of so many bits; `None` if the operand is something else.
     pub(super) fn register(&self, operand: &Operand<'_>, bits: u32) -> Option<RegId> {
         match *operand {
             Operand::Register(id) if self.ty(id).is_none_or(|ty| ty.bits() == bits) => Some(id),
@@ -65,7 +53,6 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
-    /// A register of 32 bits or a constant.
     pub(super) fn word(&self, operand: &Operand<'_>) -> Option<Word> {
         match *operand {
             Operand::Integer(value) => Some(Word::Constant(value as u32)),
@@ -74,11 +61,10 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
-    /// An address, of the shared window or `generic`.
     pub(super) fn address(&self, operand: &Operand<'_>, generic: bool) -> Option<Address<'t>> {
         let Operand::Address { base, offset } = *operand else { return None };
         let base = match base {
-            // Without a declared type, the register is as wide as an address.
+            // A register without a declared type is as wide as an address.
             Base::Register(id) => match (generic, self.ty(id).map(Type::bits)) {
                 (true, None | Some(64)) => Start::Generic(id),
                 (true, Some(32)) if self.module.address_size == 32 => Start::Register(id),
@@ -91,12 +77,10 @@ impl<'t> Reader<'_, 't> {
         Some(Address { base, offset: offset as i32 })
     }
 
-    /// The address of a variable, with bytes added.
     pub(super) fn symbol(&self, symbol: Symbol, offset: i64) -> Address<'t> {
         Address { base: Start::Symbol(symbol, self.name(symbol)), offset: offset as i32 }
     }
 
-    /// A variable; `None` of a function.
     pub(super) fn variable(&self, symbol: Symbol) -> Option<&Variable<'t>> {
         match symbol {
             Symbol::Local(at) => self.function.variables.get(at as usize),

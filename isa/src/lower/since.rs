@@ -1,32 +1,30 @@
-//! First versions of PTX of what instructions have, and first architectures of what several kinds of instructions
-//! have. Names are those of the assembler [TOOLS]; forms of `atom` and `mbarrier` have their versions in their tables.
+//! First PTX versions of features, and first architectures of features that several kinds of instructions
+//! share. Names are those of the assembler [TOOLS]. The tables of `atom` and `mbarrier` hold the versions of
+//! their own forms.
 
 use super::{LoweringRefusal, refuse};
 use crate::ptx::{Module, Operand, PtxInstruction};
 
-/// Version of PTX: major and minor number.
 pub(crate) type Version = (u16, u16);
 
-/// First architecture, and first version of PTX.
 pub(crate) type Since = (u16, Version);
 
-/// Architecture and version of PTX for which an instruction is judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     pub(crate) number: u16,
     version: Version,
 }
 
-/// A feature: the opcode and modifiers that have it, its name, its first architecture (0 if it is not decided here)
-/// and its first version of PTX.
+/// A feature: pattern of opcode and modifiers, name, first architecture, first PTX version. Architecture 0
+/// means that another table decides.
 ///
-/// `*` is any opcode, `|` is between alternatives, `^` is before the first modifier of an instruction and `%` before
-/// special registers. An empty name is that of the opcode and modifiers; `on` is that of a modifier of an instruction,
-/// `cvt` that of a conversion, and `{}` stands for the opcode.
+/// In a pattern, `*` is any opcode, `|` separates alternatives, `^` precedes the first modifier of an
+/// instruction, and `%` precedes special registers. An empty name stands for opcode and modifiers. The name
+/// `on` stands for a modifier of an instruction, `cvt` for a conversion, and `{}` for the opcode.
 type Feature = (&'static str, &'static str, u16, Version);
 
-/// The first row that fits counts, in the order in which the assembler complains. Versions up to 2.0 are left out:
-/// no module for sm_20 has an earlier one.
+/// The first matching row counts. The rows are in the order in which the assembler reports features. Versions
+/// up to 2.0 are omitted: no module for sm_20 has an earlier version.
 #[rustfmt::skip]
 const FEATURES: &[Feature] = &[
     ("fence|membar.proxy.alias",                    "Modifier '.alias'",                              0, (7, 5)),
@@ -122,13 +120,13 @@ const FEATURES: &[Feature] = &[
 ];
 
 impl Target {
-    /// Loose instructions, which are in no module, have every version of PTX.
+    /// Creates a target. Loose instructions belong to no module and may use every PTX version.
     pub(crate) fn new(module: &Module<'_>, number: u16) -> Target {
         let loose = module.functions.is_empty();
         Target { number, version: if loose { (u16::MAX, 0) } else { module.version } }
     }
 
-    /// Refuses what begins with a later version of PTX; `subject` is the beginning of the message.
+    /// Refuses a feature of a later PTX version; `subject` is the beginning of the message.
     pub(crate) fn needs_version(self, subject: &str, version: Version) -> Result<(), LoweringRefusal> {
         if self.version >= version {
             return Ok(());
@@ -141,7 +139,7 @@ impl Target {
         )
     }
 
-    /// The same for a later version of PTX or a later architecture. Help about the architecture may be empty.
+    /// Refuses a feature of a later PTX version or architecture. Help about the architecture may be empty.
     pub(super) fn needs(
         self,
         subject: &str,
@@ -157,7 +155,7 @@ impl Target {
         refuse(message, if help.is_empty() { usual() } else { help.into() })
     }
 
-    /// The same for a feature of several kinds of instructions, by its name.
+    /// Refuses a named feature from the shared table, as `needs` does.
     pub(super) fn has(self, name: &str, help: &str) -> Result<(), LoweringRefusal> {
         let named = |(pattern, called, ..): &&Feature| {
             let words =
@@ -170,7 +168,6 @@ impl Target {
         self.needs(&subject, (*first, *version), help)
     }
 
-    /// Refuses an instruction that has a feature of a later version of PTX.
     pub(crate) fn check_versions(self, i: &PtxInstruction<'_>) -> Result<(), LoweringRefusal> {
         let unsupported = FEATURES.iter().filter(|(.., version)| self.version < *version);
         let mut found =
@@ -193,7 +190,7 @@ impl Target {
     }
 }
 
-/// Opcode and modifiers of an instruction that a pattern fits, as the instruction has them.
+/// Returns the opcode and modifiers that match a pattern, as spelled in the instruction.
 fn found(pattern: &str, i: &PtxInstruction<'_>) -> Option<String> {
     if let Some(registers) = pattern.strip_prefix('%') {
         let special = i.operands.iter().find_map(|operand| match operand {

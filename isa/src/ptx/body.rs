@@ -1,4 +1,4 @@
-//! Bodies of functions: blocks, labels, instructions.
+//! Parser of function bodies: blocks, labels, instructions.
 
 use super::ast::{Operand, PtxGuard, PtxInstruction};
 use super::opcode::{OPCODES, known};
@@ -7,7 +7,6 @@ use super::scope::{Entry, Flow, Scope};
 use crate::nearest::nearest;
 use crate::problem::Problem;
 
-/// Blocks inside each other at most.
 const DEPTH: usize = 32;
 
 const INSIDE: &[&str] = &[
@@ -28,7 +27,8 @@ const INSIDE: &[&str] = &[
 ];
 
 impl<'t> Parser<'t> {
-    /// Statements up to the } of the function or, in a loose text, to the end.
+    /// Reads statements up to the } of the function. A loose text has no such }, so reading ends at the end
+    /// of the text.
     pub(super) fn statements(&mut self) {
         loop {
             self.cursor.trivia();
@@ -64,7 +64,7 @@ impl<'t> Parser<'t> {
                 b';' => self.cursor.bump(),
                 _ => match self.statement(start, line) {
                     Ok(true) => {}
-                    // A directive that stands outside functions: a } is missing before it.
+                    // This directive belongs outside functions, so a } is missing before it.
                     Ok(false) => {
                         self.close_all(true);
                         return self.cursor.rewind(start, line);
@@ -78,7 +78,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Closes what is open; it lacks a } unless the text was left for another reason.
+    /// Closes all open blocks. Reports a missing } if `lacks` is set.
     fn close_all(&mut self, lacks: bool) {
         if lacks && (!self.loose || self.body.scopes.len() > 1) {
             let open = self.body.scope().open.clone();
@@ -89,7 +89,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Goes on after a problem in the statement at `start`: behind its semicolon, or at a bracket that opens or
+    /// Skips the statement at `start` after a problem: past its semicolon, or to a bracket that opens or
     /// closes a block.
     fn recover(&mut self, start: usize, line: u32) {
         let reached = (self.cursor.pos(), self.cursor.line());
@@ -97,7 +97,7 @@ impl<'t> Parser<'t> {
         let mut block = None;
         let mut depth = 0_usize;
         loop {
-            // What a missing semicolon made one statement of two.
+            // A missing semicolon made one statement of two. Resume at the second one.
             if self.cursor.pos() >= reached.0 && reached.1 > line && depth == 0 && self.cursor.pos() > start {
                 return;
             }
@@ -111,7 +111,7 @@ impl<'t> Parser<'t> {
                     return;
                 }
                 b'{' => {
-                    // What was read before the problem was a vector.
+                    // Braces before the problem belong to a vector. This brace opens a block.
                     if depth == 0 && self.cursor.pos() >= reached.0 {
                         block = Some((self.cursor.pos(), self.cursor.line()));
                     }
@@ -130,7 +130,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// One statement; false for a directive that stands outside functions.
+    /// Reads one statement. Returns false for a directive that belongs outside functions.
     fn statement(&mut self, start: usize, line: u32) -> Parsed<bool> {
         let mut guard = None;
         let mut guarded = false;
@@ -210,7 +210,7 @@ impl<'t> Parser<'t> {
                 operands.push(self.operand(flow)?);
                 end = self.cursor.pos();
                 self.cursor.trivia();
-                // `ld.global [%rd1].unified`
+                // A modifier may follow the address: `ld.global [%rd1].unified`.
                 while self.cursor.peek() == b'.' && matches!(operands.last(), Some(Operand::Address { .. })) {
                     let Some(modifier) = self.cursor.dotted() else { break };
                     modifiers.push(modifier);

@@ -1,4 +1,4 @@
-//! Declarations of variables, parameters and registers.
+//! Parser of declarations: variables, parameters and registers.
 
 use super::ast::{Initial, PtxRegister, RegId, StateSpace, Variable};
 use super::number::{Number, number};
@@ -10,25 +10,23 @@ use crate::problem::Problem;
 use std::ops::Range;
 use strum::VariantArray;
 
-/// Dimensions an array has at most.
 const DIMENSIONS: usize = 16;
 
-/// Names of the parts of vectors.
 const LANES: [&str; 4] = ["x", "y", "z", "w"];
 
-/// What stands between the state space and the names.
+/// Type part of a declaration, between the state space and the names.
 struct Kind {
     ty: Type,
-    /// 2 or 4 of `.v2` and `.v4`, else 1.
+    /// 2 for `.v2`, 4 for `.v4`, else 1.
     lanes: u8,
     align: Option<u32>,
 }
 
-/// What may stand there besides types of registers.
+/// Words other than types that are allowed in the type part of a declaration.
 const NO_TYPES: [&str; 5] = ["align", "v2", "v4", "ptr", "attribute"];
 
 impl<'t> Parser<'t> {
-    /// Variables declared together, after the name of their state space, up to the semicolon.
+    /// Reads variables declared together, from after the state space to the semicolon.
     pub(super) fn variables_of(
         &mut self,
         space: &str,
@@ -47,7 +45,6 @@ impl<'t> Parser<'t> {
         Ok(variables)
     }
 
-    /// One parameter or result, after `.param`.
     pub(super) fn parameter(&mut self) -> Parsed<(Variable<'t>, Range<usize>)> {
         let kind = self.kind()?;
         self.variable(StateSpace::Param, &kind, false)
@@ -65,7 +62,7 @@ impl<'t> Parser<'t> {
                 "ptr" => pointee = true,
                 "align" => {
                     let said = self.alignment()?;
-                    // After .ptr it is that of what the parameter points to.
+                    // After .ptr, the alignment is that of the memory the parameter points to.
                     align = if pointee { align } else { Some(said) };
                 }
                 "attribute" => self.attribute()?,
@@ -96,7 +93,7 @@ impl<'t> Parser<'t> {
         Ok(Kind { ty, lanes, align })
     }
 
-    /// `(.managed, .unified(1, 2))`, after `.attribute`.
+    /// Reads `(.managed, .unified(1, 2))` after `.attribute`.
     pub(super) fn attribute(&mut self) -> Parsed<()> {
         let help = "write .attribute(.managed)";
         self.need(b'(', help)?;
@@ -134,7 +131,6 @@ impl<'t> Parser<'t> {
         Err(Problem::new(range, format!("an alignment of {value} bytes"), "alignments are powers of two"))
     }
 
-    /// A number of at most 32 bits.
     pub(super) fn small_number(&mut self) -> Parsed<(u32, Range<usize>)> {
         let start = self.cursor.begin();
         if !self.cursor.peek().is_ascii_digit() {
@@ -151,7 +147,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A name that is declared here.
     pub(super) fn declared_name(&mut self) -> Parsed<(&'t str, Range<usize>)> {
         let start = self.cursor.begin();
         match self.cursor.word() {
@@ -176,7 +171,7 @@ impl<'t> Parser<'t> {
             }
             sizes.push(self.dimension(sizes.is_empty())?);
         }
-        // Vectors are arrays of their elements.
+        // A vector is an array of its elements.
         if kind.lanes > 1 {
             sizes.push(Some(kind.lanes.into()));
         }
@@ -207,7 +202,7 @@ impl<'t> Parser<'t> {
         Ok((Variable { name, space, ty: kind.ty, count, align, initial, external, line }, range))
     }
 
-    /// `16]` or, if it is the first one, `]`
+    /// Reads `16]`. The first dimension may also be empty: `]`.
     fn dimension(&mut self, first: bool) -> Parsed<Option<u64>> {
         if first && self.cursor.eat(b']') {
             return Ok(None);
@@ -224,8 +219,8 @@ impl<'t> Parser<'t> {
         Ok(Some(size))
     }
 
-    /// Initial values: one, or some in braces. `rows` are the dimensions after the first: a pair of braces
-    /// inside others fills a row.
+    /// Reads one initial value, or several in braces. `rows` are the dimensions after the first. A nested
+    /// pair of braces fills one row.
     fn initial(&mut self, ty: Type, rows: &[u64], values: &mut Vec<Initial<'t>>, depth: usize) -> Parsed<()> {
         if !self.cursor.eat(b'{') {
             let value = self.initial_value(ty)?;
@@ -303,7 +298,7 @@ impl<'t> Parser<'t> {
         Ok(Initial::Address { symbol, offset, generic })
     }
 
-    /// `+4`, `-4` or `+-4`, if it stands here.
+    /// Reads an optional offset: `+4`, `-4` or `+-4`.
     pub(super) fn offset(&mut self) -> Parsed<Option<i64>> {
         let mut sum = None;
         loop {
@@ -329,7 +324,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Bits of an element of this type.
     fn bits(&self, ty: Type, value: Number, range: Range<usize>) -> Parsed<u64> {
         let width = ty.bits().min(64);
         let bits = match (value, ty) {
@@ -348,7 +342,7 @@ impl<'t> Parser<'t> {
         Ok(bits & (u64::MAX >> (64 - width)))
     }
 
-    /// Registers declared together, after `.reg`, up to the semicolon.
+    /// Reads registers declared together, from after `.reg` to the semicolon.
     pub(super) fn registers(&mut self) -> Parsed<()> {
         let kind = self.kind()?;
         loop {
@@ -411,8 +405,8 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// `prefix` and the number: a string of its own length, without the machinery of formatting, since there are
-/// as many registers as instructions.
+/// Returns `prefix` followed by the number. The string has exact capacity and avoids the formatting code,
+/// because a text has as many registers as instructions.
 fn numbered(prefix: &str, number: u32, digits: &mut [u8; 10]) -> String {
     let mut left = number;
     let mut start = digits.len();

@@ -1,4 +1,4 @@
-//! Functions: headers.
+//! Parser of function headers: parameters, results and directives before the body.
 
 use super::ast::{Function, Symbol, Variable};
 use super::parser::{Parsed, Parser, twice, unsupported};
@@ -26,7 +26,6 @@ const HEADER: &[&str] = &[
 type Parameters<'t> = Vec<(Variable<'t>, Range<usize>)>;
 
 impl<'t> Parser<'t> {
-    /// A kernel or a function, after `.entry` or `.func`.
     pub(super) fn function(&mut self, entry: bool) -> Parsed<()> {
         let line = self.cursor.line();
         self.attributes()?;
@@ -39,7 +38,7 @@ impl<'t> Parser<'t> {
         let mut body = Body::new(Function::default(), self.cursor.char_range());
         for (variable, range) in params.into_iter().chain(results) {
             let entry = Entry::Variable(variables.len() as u32);
-            // `_` names nothing.
+            // `_` names no parameter, and may repeat.
             if variable.name != "_" && !body.scope().declare(variable.name, entry) {
                 self.report(twice(variable.name, range));
             }
@@ -72,8 +71,8 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Gives the function a number, so that it can be named in its own body, into which it goes if it has one.
-    /// A definition takes the place of the declarations before it.
+    /// Registers the function, and returns its index. The body can then call the function itself. A
+    /// definition replaces earlier declarations.
     fn enter(&mut self, function: Function<'t>, range: Range<usize>, body: &mut Body<'t>) -> Parsed<usize> {
         let index = match self.globals.get(function.name) {
             None => {
@@ -91,7 +90,7 @@ impl<'t> Parser<'t> {
                 earlier.defined = true;
                 body.function = function;
             }
-            // Declared again after its definition.
+            // A declaration after the definition changes nothing.
             Some(earlier) if earlier.defined => {}
             Some(earlier) => *earlier = function,
             None => {}
@@ -112,7 +111,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// `(.param .u64 a, .param .u32 b)`, or nothing.
+    /// Reads an optional list such as `(.param .u64 a, .param .u32 b)`.
     fn parameters(&mut self) -> Parsed<Parameters<'t>> {
         let mut parameters = Vec::new();
         if !self.cursor.eat(b'(') || self.cursor.eat(b')') {
@@ -139,7 +138,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Directives between the parameters and the body.
     fn header(&mut self) -> Parsed<Directives> {
         let mut directives = Directives::default();
         loop {
@@ -171,7 +169,7 @@ impl<'t> Parser<'t> {
         Ok(directives)
     }
 
-    /// `x`, `x, y` or `x, y, z`; those not said are 1.
+    /// Reads `x`, `x, y` or `x, y, z`; missing dimensions are 1.
     fn extent(&mut self) -> Parsed<[u32; 3]> {
         let mut extent = [1; 3];
         for (index, size) in extent.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Labels: where they stand, and what names them.
+//! Labels: definitions, and resolution of the references to them.
 
 use super::ast::{Function, Label, LabelId, Operand, Symbol};
 use super::parser::{Parsed, Parser};
@@ -61,14 +61,16 @@ impl<'t> Parser<'t> {
         Ok(table)
     }
 
-    /// Ends a block inside another: labels of the block get their numbers, others are looked for outside.
+    /// Ends an inner block. Labels of the block resolve its references; the other references move to the
+    /// outer block.
     pub(super) fn close(&mut self) {
         let Some(scope) = self.body.scopes.pop() else { return };
         let mut left = self.resolve(&scope.labels, scope.pending);
         self.body.scope().pending.append(&mut left);
     }
 
-    /// Finds the labels of a block among those that were named; gives those that are not in it.
+    /// Resolves pending references with the labels of a block. Returns the references that the block does not
+    /// define.
     fn resolve(
         &mut self,
         labels: &HashMap<&'t str, Target>,
@@ -111,7 +113,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Ends the body: labels that are not found are reported, or in a loose text are variables.
+    /// Ends the body. Unresolved labels are reported, except in a loose text, where they become variables.
     pub(super) fn finish(&mut self) -> Function<'t> {
         let scope = self.body.scope();
         let (labels, pending) = (std::mem::take(&mut scope.labels), std::mem::take(&mut scope.pending));
@@ -119,7 +121,8 @@ impl<'t> Parser<'t> {
             self.unresolved(&reference);
         }
         let mut body = std::mem::take(&mut self.body);
-        // In the order in which they were named, which is that of the instructions.
+        // Placeholders count down in order of first use. Reverse order is therefore the order of the
+        // instructions.
         body.found.sort_unstable_by_key(|(_, label, _)| Reverse(label.0));
         let mut instructions: Vec<u32> = body.found.iter().map(|(instruction, ..)| *instruction).collect();
         instructions.dedup();
@@ -183,7 +186,6 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Puts what labels turned out to be in their places, also inside vectors and lists.
 fn patch<'t>(operands: &mut [Operand<'t>], found: &mut [Found<'t>]) {
     for operand in operands {
         match operand {

@@ -1,4 +1,4 @@
-//! Characters to words: a cursor over the bytes of a text.
+//! Lexer: a cursor over the bytes of a text.
 
 use crate::problem::Problem;
 use std::ops::Range;
@@ -8,7 +8,7 @@ const START: u8 = 2;
 const WORD: u8 = 4;
 const DIGIT: u8 = 8;
 
-/// What each byte may be part of.
+/// Token classes (a bit mask) that each byte may be part of.
 static CLASS: [u8; 256] = {
     let mut class = [0; 256];
     let mut b = 0_usize;
@@ -31,13 +31,11 @@ fn is(byte: u8, class: u8) -> bool {
     CLASS[usize::from(byte)] & class != 0
 }
 
-/// A place in a text, and what is read from there on.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'t> {
     text: &'t str,
     pos: usize,
     line: u32,
-    /// First comment or string without an end.
     open: Option<Problem>,
 }
 
@@ -46,7 +44,7 @@ impl<'t> Cursor<'t> {
         Cursor { text, pos: 0, line: 1, open: None }
     }
 
-    /// The next byte; 0 at the end.
+    /// Returns the next byte; 0 at the end.
     #[inline]
     pub(super) fn peek(&self) -> u8 {
         self.ahead(0)
@@ -65,56 +63,49 @@ impl<'t> Cursor<'t> {
         self.pos
     }
 
-    /// Skips white space and comments; gives the place behind them.
     pub(super) fn begin(&mut self) -> usize {
         self.trivia();
         self.pos
     }
 
-    /// The line, from 1.
     pub(super) fn line(&self) -> u32 {
         self.line
     }
 
-    /// The bytes from `start` to here, on character boundaries as every word's ends are.
+    /// Returns the bytes from `start` to the cursor. Both must be character boundaries, as every word's ends
+    /// are.
     pub(super) fn since(&self, start: usize) -> &'t str {
         self.text.get(start..self.pos).unwrap_or("")
     }
 
-    /// The text of a range whose ends this cursor was at.
     pub(super) fn slice(&self, range: Range<usize>) -> &'t str {
         self.text.get(range).unwrap_or("")
     }
 
-    /// True if a comment or string without an end was met.
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    /// The comment or string that has no end, if one was met.
     pub(super) fn take_open(&mut self) -> Option<Problem> {
         self.open.take()
     }
 
-    /// Goes back to a place that this cursor was at.
     pub(super) fn rewind(&mut self, pos: usize, line: u32) {
         (self.pos, self.line) = (pos, line);
     }
 
-    /// True if nothing but white space stands before this place in its line.
+    /// True if only white space precedes the cursor in its line.
     pub(super) fn starts_line(&self) -> bool {
         let before = self.text.as_bytes().get(..self.pos).unwrap_or_default();
         let blank = before.iter().rev().take_while(|b| matches!(b, b' ' | b'\t')).count();
         matches!(before.get(..before.len() - blank), None | Some([] | [.., b'\n']))
     }
 
-    /// Steps over one byte that is no newline.
     #[inline]
     pub(super) fn bump(&mut self) {
         self.pos += 1;
     }
 
-    /// Steps over one character, whatever it is.
     pub(super) fn bump_char(&mut self) {
         let next = self.text.get(self.pos..).and_then(|rest| rest.chars().next());
         self.line += u32::from(next == Some('\n'));
@@ -122,13 +113,12 @@ impl<'t> Cursor<'t> {
         self.pos = self.pos.min(self.text.len());
     }
 
-    /// The character here as a range, empty at the end.
     pub(super) fn char_range(&self) -> Range<usize> {
         let next = self.text.get(self.pos..).and_then(|rest| rest.chars().next());
         self.pos..self.pos + next.map_or(0, char::len_utf8)
     }
 
-    /// What stands here, for messages: a word, a character, or the end.
+    /// Returns the next word or character for messages, or a text for the end.
     pub(super) fn found(&self) -> (Range<usize>, String) {
         let mut look = Cursor { open: None, ..self.clone() };
         if look.word().is_some() || look.digits().is_some() {
@@ -144,7 +134,6 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Skips white space and comments.
     #[inline]
     pub(super) fn trivia(&mut self) {
         loop {
@@ -186,13 +175,12 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Skips what is left of the line, without its newline.
     pub(super) fn skip_line(&mut self) {
         let rest = self.text.as_bytes().get(self.pos..).unwrap_or_default();
         self.pos += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
     }
 
-    /// Skips white space and comments, then one byte if it is this one.
+    /// Skips white space and comments. Then consumes `byte` and returns true if it comes next.
     #[inline]
     pub(super) fn eat(&mut self, byte: u8) -> bool {
         self.trivia();
@@ -201,7 +189,7 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// A name: a letter, `_`, `$` or `%`, and letters, digits, `_` and `$` after it.
+    /// Reads a name: a letter, `_`, `$` or `%`, followed by letters, digits, `_` and `$`.
     #[inline]
     pub(super) fn word(&mut self) -> Option<&'t str> {
         let start = self.pos;
@@ -215,7 +203,7 @@ impl<'t> Cursor<'t> {
         Some(self.since(start))
     }
 
-    /// A word that starts with a digit: letters and digits.
+    /// Reads a word of letters and digits that starts with a digit.
     #[inline]
     pub(super) fn digits(&mut self) -> Option<&'t str> {
         let start = self.pos;
@@ -228,7 +216,7 @@ impl<'t> Cursor<'t> {
         Some(self.since(start))
     }
 
-    /// What follows a dot: words joined by `::`, such as `shared::cta`. The cursor is on the dot.
+    /// Reads the words after a dot, joined by `::`, such as `shared::cta`. The cursor is on the dot.
     #[inline]
     pub(super) fn dotted(&mut self) -> Option<&'t str> {
         let start = self.pos + 1;
@@ -247,7 +235,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// A string, without its quotes. The cursor is on the first quote.
+    /// Reads a string and returns the text between the quotes. The cursor is on the first quote.
     pub(super) fn string(&mut self) -> &'t str {
         let start = self.pos;
         self.pos += 1;
@@ -272,8 +260,8 @@ impl<'t> Cursor<'t> {
         self.since(start + 1)
     }
 
-    /// Skips a { and all up to the } that closes it, comments and strings regarded. The cursor is on the {; false
-    /// if the text ends first.
+    /// Skips from the { at the cursor to the matching }. Braces in comments and strings do not count. Returns
+    /// false if the text ends first.
     pub(super) fn skip_block(&mut self) -> bool {
         let mut depth = 0_usize;
         while !self.at_end() {

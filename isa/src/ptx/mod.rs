@@ -1,4 +1,4 @@
-//! PTX modules: parsed, with every name resolved. What instructions do is not said here.
+//! Parser of PTX modules. Resolves every name, but does not interpret instructions.
 
 mod ast;
 mod body;
@@ -12,9 +12,9 @@ mod operand;
 mod parser;
 mod scope;
 
-/// Addresses at which constants of a module lie (`.const`).
+/// Addresses of a module's constants (`.const`).
 pub const CONSTANTS: std::ops::Range<u64> = 0x3_0000_0000..0x4_0000_0000;
-/// Addresses at which global variables of a module lie (`.global`).
+/// Addresses of a module's global variables (`.global`).
 pub const GLOBALS: std::ops::Range<u64> = 0x2_0000_0000..0x3_0000_0000;
 
 pub use crate::kernel::number::Type;
@@ -30,17 +30,17 @@ use crate::problem::TextError;
 use parser::Parser;
 
 impl<'t> Module<'t> {
-    /// Reads a module as compilers write it; `name` is for messages. What says nothing about what code does
-    /// (`.loc`, `.file`, debug sections, `.pragma`) is skipped; modifiers are not looked at.
+    /// Parses a module as compilers write it; `name` is used in messages. The parser skips directives without
+    /// effect on execution (`.loc`, `.file`, debug sections, `.pragma`). It does not check modifiers.
     ///
     /// # Errors
-    /// Everything that is wrong, with line and column.
+    /// Every problem found, with line and column.
     pub fn parse(name: &str, text: &'t str) -> Result<Module<'t>, TextError> {
         Parser::new(text, false).module(name, text)
     }
 }
 
-/// True if a text is a PTX module: its first directive says the version.
+/// True if a text is a PTX module: its first directive is the version.
 pub fn is_module(text: &str) -> bool {
     let mut rest = text.trim_start();
     loop {
@@ -53,13 +53,13 @@ pub fn is_module(text: &str) -> bool {
     }
 }
 
-/// Reads statements without a module around them, such as `atom.shared.add.u32 %r4, [%r8], %r1;`. The last
-/// semicolon may be absent. Registers need no declaration: [`PtxRegister::ty`] is `None` of those that have none.
-/// Nor do variables: what is named in an address, or is no label elsewhere, is a shared array whose size is not
-/// known, at a multiple of 16 bytes.
+/// Parses statements without a module around them, such as `atom.shared.add.u32 %r4, [%r8], %r1;`. The last
+/// semicolon may be absent. Registers need no declaration; [`PtxRegister::ty`] is then `None`. Variables need
+/// none either. An undeclared name in an address becomes a shared array of unknown size, aligned to 16 bytes.
+/// So does any other name that is not a label.
 ///
 /// # Errors
-/// Everything that is wrong, with line and column.
+/// Every problem found, with line and column.
 pub fn snippet(text: &str) -> Result<Function<'_>, TextError> {
     Parser::new(text, true).snippet(text)
 }

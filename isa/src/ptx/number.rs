@@ -1,4 +1,4 @@
-//! Numbers as they are written.
+//! Reader of number literals.
 
 use super::lex::Cursor;
 use crate::problem::Problem;
@@ -6,19 +6,14 @@ use crate::problem::Problem;
 const HELP: &str =
     "numbers are 7, 0x1f, 017, 0b101, 5U, 1.5, 0f3F800000 (eight digits) and 0d3FF0000000000000 (sixteen)";
 
-/// A number, without its sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
-    /// Up to 64 bits.
     Integer(u64),
-    /// Bits of a binary32.
     Single(u32),
-    /// Bits of a binary64.
     Double(u64),
 }
 
 impl Number {
-    /// The number with `-` before it.
     pub(super) fn negated(self) -> Number {
         match self {
             Number::Integer(value) => Number::Integer(value.wrapping_neg()),
@@ -28,13 +23,12 @@ impl Number {
     }
 }
 
-/// Reads a number; the cursor is on its first digit.
 pub(super) fn number(cursor: &mut Cursor<'_>) -> Result<Number, Problem> {
     let start = cursor.pos();
     let text = cursor.digits().unwrap_or("");
     let exponent = |c: &Cursor<'_>| matches!(c.peek(), b'+' | b'-') && c.ahead(1).is_ascii_digit();
     let decimal = text.bytes().all(|b| b.is_ascii_digit());
-    // 1.5, 1e9, 1.5e-3: only here a dot or a sign is part of a number.
+    // 1.5, 1e9, 1.5e-3: a dot or a sign is part of a number only in these forms.
     let scaled = text.trim_end_matches(['e', 'E']);
     let ends_in_e = scaled.len() + 1 == text.len() && scaled.bytes().all(|b| b.is_ascii_digit());
     if (decimal && cursor.peek() == b'.' && cursor.ahead(1).is_ascii_digit())
@@ -60,7 +54,7 @@ fn unreadable(cursor: &Cursor<'_>, start: usize) -> Problem {
     Problem::new(start..cursor.pos(), message, HELP)
 }
 
-/// Decimal digits, or octal ones after a zero.
+/// Parses decimal digits, or octal ones after a leading zero.
 fn integer(text: &str) -> Option<Number> {
     let value = match text.strip_prefix('0').filter(|rest| !rest.is_empty()) {
         Some(octal) => u64::from_str_radix(octal, 8),

@@ -1,4 +1,4 @@
-//! The words of PTX: opcodes, special registers.
+//! Names of opcodes and special registers of PTX.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -23,7 +23,6 @@ pub(super) const OPCODES: &[&str] = &[
 
 static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| OPCODES.iter().copied().collect());
 
-/// True if there is such an opcode.
 pub(super) fn known(name: &str) -> bool {
     KNOWN.contains(name)
 }
@@ -39,15 +38,15 @@ const SPECIAL: &[&str] = &[
     "tid", "total_smem_size", "warpid",
 ];
 
-/// Special registers that come in numbers: the name before the number, how many, and the name after it.
+/// Numbered special registers: text before the number, count, text after the number.
 const NUMBERED: &[(&str, u32, &str)] =
     &[("envreg", 32, ""), ("pm", 8, ""), ("pm", 8, "_64"), ("reserved_smem_offset_", 2, "")];
 
-/// Special registers with parts `.x`, `.y`, `.z` and `.w`.
+/// Special registers with the elements `.x`, `.y`, `.z` and `.w`.
 const TRIPLES: &[&str] =
     &["cluster_ctaid", "cluster_nctaid", "clusterid", "ctaid", "nclusterid", "nctaid", "ntid", "tid"];
 
-/// True if a name, without `%` and without a part, is a special register's.
+/// True if the name, without `%` and without an element, is a special register.
 pub(super) fn special(name: &str) -> bool {
     SPECIAL.binary_search(&name).is_ok()
         || NUMBERED.iter().any(|(before, count, after)| {
@@ -58,7 +57,6 @@ pub(super) fn special(name: &str) -> bool {
         })
 }
 
-/// True if a special register has parts.
 pub(super) fn has_parts(name: &str) -> bool {
     TRIPLES.contains(&name)
 }

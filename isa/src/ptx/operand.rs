@@ -1,4 +1,4 @@
-//! Operands, and what the names in them stand for.
+//! Parser of operands, with resolution of the names in them.
 
 use super::ast::{Base, Operand, PtxRegister, RegId, StateSpace, Symbol, Variable};
 use super::number::{Number, number};
@@ -13,7 +13,6 @@ use std::ops::Range;
 const OPERANDS: &str = "operands are registers (%r1), numbers (7, 0f3F800000), addresses ([%r1+4]), {%r1, %r2}, %p1|%p2, names and _";
 
 impl<'t> Parser<'t> {
-    /// One operand of an instruction.
     pub(super) fn operand(&mut self, flow: Flow) -> Parsed<Operand<'t>> {
         self.cursor.trivia();
         match self.cursor.peek() {
@@ -40,7 +39,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Operands in brackets, after the first bracket; none of them has brackets itself.
+    /// Reads operands up to the bracket `close`; the opening bracket has been read. None of the operands has
+    /// brackets itself.
     fn group(&mut self, close: u8) -> Parsed<Vec<Operand<'t>>> {
         let mut operands = Vec::new();
         self.cursor.trivia();
@@ -61,7 +61,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// An operand without brackets and bars. The cursor is on its first character.
+    /// Reads an operand without brackets and bars. The cursor is on its first character.
     fn scalar(&mut self, flow: Flow) -> Parsed<Operand<'t>> {
         let start = self.cursor.pos();
         match self.cursor.peek() {
@@ -91,7 +91,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What a name stands for, with the part or the offset after it.
     fn named(&mut self, name: &'t str, start: usize, flow: Flow) -> Parsed<Operand<'t>> {
         let range = start..self.cursor.pos();
         if flow == Flow::Branch && !name.starts_with('%') {
@@ -117,7 +116,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `%r1.b0`, as the instructions on parts of registers have it: not read further.
+    /// Reads `%r1.b0`, part of a register, as an uninterpreted name.
     fn part_of_register(&mut self, start: usize) -> Parsed<Operand<'t>> {
         let dot = self.cursor.pos();
         match self.cursor.dotted() {
@@ -149,7 +148,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A special register or, in a loose text, a register that is declared by being named.
+    /// Reads a special register. In a loose text, an unknown name declares a register.
     fn undeclared_register(&mut self, name: &'t str, range: Range<usize>) -> Parsed<Operand<'t>> {
         let bare = name.get(1..).unwrap_or("");
         if opcode::special(bare) {
@@ -210,7 +209,7 @@ impl<'t> Parser<'t> {
         Ok(register)
     }
 
-    /// A name that may be a label: what it is shows when its block ends.
+    /// Records a name that may be a label. The end of its block resolves the reference.
     fn label(&mut self, name: &'t str, range: Range<usize>, offset: Option<i64>, flow: Flow) -> Operand<'t> {
         let label = self.body.placeholder();
         let instruction = self.body.function.instructions.len() as u32;
@@ -219,7 +218,7 @@ impl<'t> Parser<'t> {
         Operand::Label(label)
     }
 
-    /// A variable that is declared by being named, in a loose text: a shared array, as large as need be.
+    /// Declares a variable in a loose text by its first use: a shared array of unknown size.
     pub(super) fn loose_variable(&mut self, name: &'t str) -> Symbol {
         let index = self.body.function.variables.len() as u32;
         self.body.function.variables.push(Variable {
@@ -238,7 +237,7 @@ impl<'t> Parser<'t> {
         Symbol::Local(index)
     }
 
-    /// `[%r1+4]`, `[name+4]`, `[4]`, or `[%r1, {%r2, %r3}]`. The cursor is on the bracket.
+    /// Reads `[%r1+4]`, `[name+4]`, `[4]`, or `[%r1, {%r2, %r3}]`. The cursor is on the bracket.
     fn address(&mut self) -> Parsed<Operand<'t>> {
         self.cursor.bump();
         let start = self.cursor.begin();
@@ -300,7 +299,7 @@ impl<'t> Parser<'t> {
         }
         match self.named(name, start, Flow::Plain)? {
             Operand::Register(register) => Ok(Base::Register(register)),
-            // Reported already.
+            // The problem has been reported already.
             Operand::Sink => Ok(Base::None),
             _ => {
                 let range = start..self.cursor.pos();
@@ -310,7 +309,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reports a variable, function or label that is not declared.
     pub(super) fn undeclared_variable(&mut self, name: &'t str, range: Range<usize>) {
         if !self.reports(name) {
             return;
@@ -324,7 +322,6 @@ impl<'t> Parser<'t> {
         self.report(Problem::new(range, format!("variable `{name}` is not declared"), help));
     }
 
-    /// The predicate after `@`.
     pub(super) fn predicate(&mut self) -> Parsed<Option<RegId>> {
         let start = self.cursor.begin();
         let help = "a guard is @ or @! and a predicate such as %p1";

@@ -1,4 +1,4 @@
-//! Modules: directives outside functions, and what all parts of the parser share.
+//! Parser of directives outside functions, and helpers shared by all parts of the parser.
 
 use super::ast::{Function, Module, Symbol, Variable};
 use super::lex::Cursor;
@@ -11,8 +11,8 @@ use std::ops::Range;
 
 pub(super) type Parsed<T> = Result<T, Problem>;
 
-/// Registers and initial values that any text may have; more of them are in proportion to its length. Without
-/// a limit `.reg .b32 %r<4000000000>;` would be a lot of memory.
+/// Maximum number of registers and initial values for a text of any length. Longer texts may have more, in
+/// proportion to their length. Without a limit, `.reg .b32 %r<4000000000>;` would allocate too much memory.
 const ALLOWED: u64 = 100_000;
 
 pub(super) struct Parser<'t> {
@@ -22,15 +22,14 @@ pub(super) struct Parser<'t> {
     pub(super) functions: Vec<Function<'t>>,
     pub(super) globals: HashMap<&'t str, Symbol>,
     pub(super) body: Body<'t>,
-    /// Names of which initial values are addresses: those may be declared later.
+    /// Names whose address is an initial value. Their declaration may come later.
     pub(super) addresses: Vec<(&'t str, Range<usize>)>,
-    /// A text without declarations: see [`super::snippet`].
+    /// True for a text without declarations: see [`super::snippet`].
     pub(super) loose: bool,
-    /// Registers and initial values that there may be yet.
     budget: u64,
     version: Option<(u16, u16)>,
     target: Option<Arch>,
-    /// A `.target` was met, even one without an architecture.
+    /// True after a `.target`, even one without an architecture.
     targeted: bool,
 }
 
@@ -54,11 +53,10 @@ const OUTSIDE: &[&str] = &[
     "loc",
 ];
 
-/// The last minor version of PTX 1, 2, 3 and so on. Of the newest it is that which the compilers write whose
-/// text is in `tests/kernels`.
+/// The last minor version of PTX 1, 2, 3 and so on. For the newest major version, this is the version of the
+/// compilers that wrote the texts in `tests/kernels`.
 const LAST_MINOR: &[u16] = &[4, 3, 2, 3, 0, 5, 8, 8, 5];
 
-/// The newest version of PTX that is read.
 pub const NEWEST: (u16, u16) = (LAST_MINOR.len() as u16, LAST_MINOR[LAST_MINOR.len() - 1]);
 
 const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
@@ -81,27 +79,25 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Notes a problem.
     pub(super) fn report(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
 
-    /// True if there are problems enough.
     pub(super) fn full(&self) -> bool {
         self.problems.len() >= MOST_PROBLEMS
     }
 
-    /// True if reading on is pointless.
+    /// True if the text or the limit of problems is exhausted.
     pub(super) fn done(&self) -> bool {
         self.cursor.at_end() || self.full()
     }
 
-    /// True if a name that is not declared is to be reported: once, and while there are not problems enough.
+    /// True if an undeclared name must be reported. Each name is reported once, up to the limit of problems.
     pub(super) fn reports(&mut self, name: &'t str) -> bool {
         !self.full() && self.body.reported.insert(name)
     }
 
-    /// Takes so many registers or initial values from what the text may have.
+    /// Takes `count` registers or initial values from the budget. Returns false if the budget is too small.
     pub(super) fn spend(&mut self, count: u64) -> bool {
         let left = self.budget.checked_sub(count);
         self.budget = left.unwrap_or(self.budget);
@@ -148,7 +144,7 @@ impl<'t> Parser<'t> {
         while !self.done() {
             self.statements();
             if !self.done() {
-                // A directive that stands outside functions.
+                // A directive that belongs outside functions.
                 let (range, found) = self.cursor.found();
                 let help = "write instructions alone, or a whole module from .version on";
                 self.report(Problem::new(range, format!("{found} among loose instructions"), help));
@@ -165,7 +161,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What a module must say.
     fn headers(&mut self) {
         if self.version.is_none() && self.problems.is_empty() {
             let help = "begin with a line such as .version 8.0";
@@ -177,7 +172,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// One directive outside functions.
     fn outside(&mut self) -> Parsed<()> {
         let start = self.cursor.pos();
         match self.cursor.peek() {
@@ -233,7 +227,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A directive's name; the cursor is on its dot.
     pub(super) fn directive_name(&mut self) -> Parsed<&'t str> {
         if let Some(name) = self.cursor.dotted() {
             return Ok(name);
@@ -242,7 +235,7 @@ impl<'t> Parser<'t> {
         Err(Problem::new(range, format!("{found} where a directive should be"), "write one such as .global"))
     }
 
-    /// Skips what says nothing about what code does. False if the directive is none of this kind.
+    /// Skips a directive that has no effect on execution. Returns false for any other directive.
     pub(super) fn ignored(&mut self, name: &str) -> Parsed<bool> {
         match name {
             "loc" | "file" => self.skip_position(),
@@ -279,7 +272,8 @@ impl<'t> Parser<'t> {
         Ok(true)
     }
 
-    /// `.loc 1 2 3, function_name NAME, inlined_at 1 2 3` and `.file 1 "name", 4, 5`: without a semicolon.
+    /// Skips `.loc 1 2 3, function_name NAME, inlined_at 1 2 3` and `.file 1 "name", 4, 5`. Neither ends in a
+    /// semicolon.
     fn skip_position(&mut self) {
         loop {
             self.cursor.trivia();
@@ -365,7 +359,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Declares a variable of the module; a definition takes the place of a declaration.
+    /// Declares a variable of the module. A definition replaces a declaration.
     fn declare_outside(&mut self, variable: Variable<'t>, range: Range<usize>) -> Parsed<()> {
         match self.globals.get(variable.name) {
             None => {
@@ -382,7 +376,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// After a problem in the directive at `start`, outside functions: to its end, its block included, or to the
+    /// Skips the directive at `start` after a problem. Stops after the directive and its block, or at the
     /// next line that starts with a directive.
     fn skip_item(&mut self, start: usize, line: u32) {
         self.cursor.rewind(start, line);
@@ -395,7 +389,7 @@ impl<'t> Parser<'t> {
                     if !self.cursor.skip_block() && !self.problems.iter().any(reported) {
                         self.report(unclosed(open..open + 1));
                     }
-                    // After a body there is none, after initial values there is.
+                    // A semicolon follows initial values, but not a body.
                     self.cursor.eat(b';');
                     return;
                 }
@@ -414,7 +408,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reports and skips a } that closes nothing.
     pub(super) fn not_open(&mut self) {
         let start = self.cursor.pos();
         self.cursor.bump();
@@ -422,18 +415,15 @@ impl<'t> Parser<'t> {
         self.report(Problem::new(start..start + 1, "a } without its {", help));
     }
 
-    /// Says what stands here and what should.
     pub(super) fn expected(&self, what: &str, help: &str) -> Problem {
         let (range, found) = self.cursor.found();
         Problem::new(range, format!("{found} where {what} should be"), help)
     }
 
-    /// Reads this character.
     pub(super) fn need(&mut self, byte: u8, help: &str) -> Parsed<()> {
         if self.cursor.eat(byte) { Ok(()) } else { Err(self.expected(&char::from(byte).to_string(), help)) }
     }
 
-    /// Reads a semicolon.
     pub(super) fn semicolon(&mut self) -> Parsed<()> {
         if self.cursor.eat(b';') { Ok(()) } else { Err(self.expected("a semicolon", "end it with ;")) }
     }
@@ -447,7 +437,6 @@ pub(super) fn unclosed(range: Range<usize>) -> Problem {
     Problem::new(range, "{ is not closed", "end the block with }")
 }
 
-/// A directive that there is not, or that is not read here.
 pub(super) fn unsupported(name: &str, range: Range<usize>, known: &[&str]) -> Problem {
     let near = nearest(name, known.iter().copied()).unwrap_or("");
     let help = format!("the nearest one that is read here is .{near}");

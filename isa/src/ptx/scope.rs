@@ -1,53 +1,45 @@
-//! The function being read: its blocks `{ ... }`, and what names in them stand for.
+//! Names in the function being parsed, with its blocks `{ ... }`.
 
 use super::ast::{Function, LabelId, Operand, RegId};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// So many names are looked at for what may be meant by another.
 pub(super) const SUGGESTIONS: usize = 500;
 
-/// What a name is declared as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     Register(RegId),
-    /// A vector register: so many registers, from this one on.
+    /// A vector register: its first register and the number of registers.
     Vector(RegId, u8),
-    /// A variable of the function.
     Variable(u32),
 }
 
-/// What a label stands before.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
     Label(LabelId),
-    /// `.branchtargets`
     Table(u32),
-    /// `.callprototype` or `.calltargets`
     Other,
 }
 
-/// Registers declared together: `%r<31>`.
 #[derive(Clone, Copy, Debug)]
 struct Family {
     first: RegId,
     count: u32,
 }
 
-/// Where a label was named before it was known.
+/// Use of a name that may be a label and is not resolved yet.
 #[derive(Clone, Debug)]
 pub(super) struct Reference<'t> {
     pub(super) name: &'t str,
     pub(super) range: Range<usize>,
-    /// Bytes added, if a `+` follows: then it is no label.
+    /// Byte offset, if a `+` follows. The name is then not a label.
     pub(super) offset: Option<i64>,
     pub(super) site: Site,
 }
 
-/// What the opcode says about names among its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
-    /// Names are variables or, if there is none, labels.
+    /// Names are variables, or labels if no such variable exists.
     Plain,
     /// `bra`: names are labels.
     Branch,
@@ -55,26 +47,21 @@ pub(super) enum Flow {
     Call,
 }
 
-/// What a label is patched into.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Site {
-    /// The operand of this instruction that is the label with this number.
     Operand { instruction: u32, label: LabelId, flow: Flow },
-    /// The entry of a table of branch targets.
     Table { table: u32, entry: u32 },
 }
 
-/// Names of one block.
 #[derive(Debug, Default)]
 pub(super) struct Scope<'t> {
     names: HashMap<&'t str, Entry>,
     families: HashMap<&'t str, Family>,
-    /// True if the beginning of a family ends in a digit: then a name may be split in several ways.
+    /// True if the prefix of a family ends in a digit. A name may then split in several ways.
     digits: bool,
     pub(super) labels: HashMap<&'t str, Target>,
-    /// Labels named here or in blocks inside, not found yet.
+    /// Unresolved references to labels in this block and its inner blocks.
     pub(super) pending: Vec<Reference<'t>>,
-    /// Where the block begins.
     pub(super) open: Range<usize>,
 }
 
@@ -83,7 +70,6 @@ impl<'t> Scope<'t> {
         Scope { open, ..Scope::default() }
     }
 
-    /// What the name is declared as in this block.
     pub(super) fn find(&self, name: &str) -> Option<Entry> {
         if !self.families.is_empty()
             && let Some(register) = self.member(name)
@@ -104,19 +90,20 @@ impl<'t> Scope<'t> {
         })
     }
 
-    /// Declares a name; false if it is declared in this block already.
+    /// Declares a name. Returns false if the block already declares it.
     pub(super) fn declare(&mut self, name: &'t str, entry: Entry) -> bool {
         self.find(name).is_none() && self.names.insert(name, entry).is_none()
     }
 
-    /// Declares registers from `prefix0` on; false if one of them is declared in this block already.
+    /// Declares the registers `prefix0`, `prefix1` and so on. Returns false if the block already declares one
+    /// of them.
     pub(super) fn declare_family(&mut self, prefix: &'t str, first: RegId, count: u32) -> bool {
         let ends_in_digit = prefix.ends_with(|c: char| c.is_ascii_digit());
         let taken = self.families.contains_key(prefix)
             || if ends_in_digit || self.digits || self.names.len() > count as usize {
                 (0..count).any(|n| self.find(&format!("{prefix}{n}")).is_some())
             } else {
-                // The usual case: names are parameters, and few.
+                // The usual case: the only names are a few parameters.
                 self.names.keys().any(|name| {
                     name.strip_prefix(prefix).and_then(number).is_some_and(|number| number < count)
                 })
@@ -125,36 +112,30 @@ impl<'t> Scope<'t> {
         !taken && self.families.insert(prefix, Family { first, count }).is_none()
     }
 
-    /// The last register of the family that the name, cut before its number, is of.
+    /// Name of the last register in the family of `name`.
     pub(super) fn last_of_family(&self, name: &str) -> Option<String> {
         let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let family = self.families.get(prefix).filter(|f| f.count > 0)?;
         Some(format!("{prefix}{}", family.count - 1))
     }
 
-    /// Names declared, for what may be meant by another.
+    /// Names of this block that may be suggested for another name.
     pub(super) fn names(&self, wanted: impl Fn(&Entry) -> bool) -> impl Iterator<Item = &'t str> {
         self.names.iter().filter(move |(_, entry)| wanted(entry)).map(|(name, _)| *name)
     }
 
-    /// Beginnings of families.
     pub(super) fn prefixes(&self) -> impl Iterator<Item = &'t str> {
         self.families.keys().copied()
     }
 }
 
-/// A label that was named before it was known: instruction, placeholder, what it is.
 pub(super) type Found<'t> = (u32, LabelId, Operand<'t>);
 
-/// The function being read.
 #[derive(Debug, Default)]
 pub(super) struct Body<'t> {
     pub(super) function: Function<'t>,
-    /// Blocks around the place being read, the function's own first.
     pub(super) scopes: Vec<Scope<'t>>,
-    /// Names that have been reported as not declared.
     pub(super) reported: HashSet<&'t str>,
-    /// Numbers given to labels that are not known yet.
     placeholders: u32,
     pub(super) found: Vec<Found<'t>>,
 }
@@ -164,13 +145,11 @@ impl<'t> Body<'t> {
         Body { function, scopes: vec![Scope::new(open)], ..Body::default() }
     }
 
-    /// What a name is declared as, in the innermost block that declares it.
     #[inline]
     pub(super) fn find(&self, name: &str) -> Option<Entry> {
         self.scopes.iter().rev().find_map(|scope| scope.find(name))
     }
 
-    /// The innermost block.
     pub(super) fn scope(&mut self) -> &mut Scope<'t> {
         if self.scopes.is_empty() {
             self.scopes.push(Scope::default());
@@ -179,10 +158,9 @@ impl<'t> Body<'t> {
         &mut self.scopes[last]
     }
 
-    /// A number for a label that is not known yet.
     pub(super) fn placeholder(&mut self) -> LabelId {
         self.placeholders += 1;
-        // No function has so many labels.
+        // Placeholders count down from the top. No function has enough labels to reach them.
         LabelId(u32::MAX - self.placeholders)
     }
 
@@ -199,7 +177,7 @@ impl<'t> Body<'t> {
     }
 }
 
-/// The number of a register of a family, after what they begin with. `07` is none: %r07 is not %r7.
+/// Parses the number of a register in a family, after the prefix. `07` is not a number: %r07 is not %r7.
 fn number(digits: &str) -> Option<u32> {
     let canonical = !digits.starts_with('0') || digits.len() == 1;
     (canonical && digits.bytes().all(|b| b.is_ascii_digit())).then(|| digits.parse().ok()).flatten()

@@ -1,21 +1,19 @@
-//! Constant bank 2: numbers and tables of branch targets that a compiler puts beside the code of a kernel.
+//! Constant bank 2: numbers and jump tables that a compiler places beside the code of a kernel.
 //!
-//! A listing of code alone leaves the bank out, but names the targets of every branch through a table; in their order
-//! they are the table.
+//! A listing with only code omits the bank, but names the targets of every branch through a table. In their
+//! order, the targets are the table.
 
 use crate::sass::listing::{INSTRUCTION_BYTES, Statement};
 use crate::sass::operand::OperandKind;
 use std::collections::HashMap;
 
-/// The bank's number.
 pub(crate) const BANK: u8 = 2;
 
-/// The largest bank, in bytes.
 const MOST_BYTES: usize = 1 << 16;
 
-/// The bank, put together from the targets that branches name; empty if that does not account for everything that
-/// the code reads there. Up to sm_62 (`early`) an entry is the place that the listing names, later that of an instruction
-/// among all of its size.
+/// Rebuilds the bank from the targets that branches name. Returns an empty bank if this does not explain
+/// every read of the bank. Up to sm_62 (`early`) an entry is the offset in the listing. Later it is the
+/// instruction's index times 16 bytes.
 pub(crate) fn of_branches(statements: &[Statement<'_>], labels: &HashMap<&str, u32>, early: bool) -> Vec<u8> {
     let place = |label: &str| {
         let index = *labels.get(label.trim())?;
@@ -25,7 +23,7 @@ pub(crate) fn of_branches(statements: &[Statement<'_>], labels: &HashMap<&str, u
         }
     };
     let mut bank: Vec<u8> = Vec::new();
-    // Registers that hold an entry of a table, and where that begins.
+    // Registers that hold a table entry, with the start of the table.
     let mut entries: HashMap<u16, usize> = HashMap::new();
     for statement in statements {
         let reads = |kind: &OperandKind<'_>| matches!(kind, OperandKind::Const(text) if text.bank == BANK);
@@ -51,7 +49,7 @@ pub(crate) fn of_branches(statements: &[Statement<'_>], labels: &HashMap<&str, u
     if entries.is_empty() { bank } else { Vec::new() }
 }
 
-/// `LDC R8, c[0x2][R7+0x10]`: the register that takes the entry, and where the table begins.
+/// Parses `LDC R8, c[0x2][R7+0x10]`: the register that takes the entry, and the start of the table.
 fn load(statement: &Statement<'_>) -> Option<(u16, usize)> {
     let [destination, place] = statement.operands.as_slice() else { return None };
     match (statement.mnemonic, &destination.kind, &place.kind) {
@@ -63,7 +61,7 @@ fn load(statement: &Statement<'_>) -> Option<(u16, usize)> {
     }
 }
 
-/// `BRX R8 -0x280 (*"BRANCH_TARGETS .L_x_1,.L_x_2"*)`: the register and the targets.
+/// Parses `BRX R8 -0x280 (*"BRANCH_TARGETS .L_x_1,.L_x_2"*)`: the register and the targets.
 fn branch<'t>(statement: &Statement<'t>) -> Option<(u16, std::str::Split<'t, char>)> {
     let body = statement.text;
     let targets = body.split_once("\"BRANCH_TARGETS ")?.1.split_once('"')?.0;
@@ -76,7 +74,6 @@ fn branch<'t>(statement: &Statement<'t>) -> Option<(u16, std::str::Split<'t, cha
 mod tests {
     use crate::kernel::program::Program;
 
-    /// Bank 2 of the only kernel of a listing; empty if it is not known.
     fn bank(code: &str) -> Vec<u8> {
         let text = format!("\t.target sm_100a\n\t.section .text.k,\"ax\",@progbits\n{code}");
         let mut kernel = Program::parse("listing", &text).unwrap().kernels.remove(0);
@@ -89,9 +86,9 @@ mod tests {
     #[test]
     fn tables_from_targets() {
         assert_eq!(bank(TABLE), [0, 0, 0, 0, 0x30, 0, 0, 0, 0x20, 0, 0, 0]);
-        // Another read of the bank: then it is not known.
+        // Another read of the bank makes its content unknown.
         assert_eq!(bank(&format!("{TABLE}MOV R0, c[0x2][0x0] ;\n")), []);
-        // The table of a register that no branch goes through.
+        // No branch uses the register loaded from the table.
         assert_eq!(bank("LDC R8, c[0x2][R7] ;\nEXIT ;\n"), []);
     }
 }

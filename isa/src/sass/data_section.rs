@@ -1,34 +1,32 @@
-//! Sections of data in a listing: constant banks, variables in global memory, shared memory of a kernel.
+//! Data sections of a listing: constant banks, variables in global memory, shared memory of kernels.
 
 use crate::kernel::program::{CompiledBank, ModuleVariable};
 use crate::ptx::{CONSTANTS, GLOBALS};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-/// Most bytes of all sections together: as of a PTX module.
+/// Maximum size of all sections together in bytes; the same as for a PTX module.
 const MOST_BYTES: usize = 1 << 28;
 
-/// Between two sections of variables lies so much that no access gets from one into the other.
+/// Gap in bytes between two sections of variables. No single access can span it.
 const GAP: u64 = 256;
 
-/// Constant banks of a module, which all of its kernels read: variables, and addresses that code takes from there.
+/// Constant banks of a module that all its kernels share: variables, and addresses that code loads from the
+/// bank.
 const MODULE_BANKS: [(&str, u8); 2] = [(".nv.constant3", 3), (".nv.constant4", 4)];
 
-/// What one directive puts into a section.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Item<'t> {
-    /// These bytes.
     Bytes(Vec<u8>),
-    /// Zeros, by their number of bytes.
     Zeros(usize),
     /// Zeros up to a multiple of this number of bytes.
     Align(usize),
-    /// A word of so many bytes whose value is that of an expression such as `name` or `(name + 0x8)`.
+    /// A word with its size in bytes and an expression for its value, such as `name` or `(name + 0x8)`.
     Value(usize, &'t str),
 }
 
 impl Item<'_> {
-    /// What a directive such as `.byte 0x00, 0x01` or `.dword name` stands for; `None` if it puts nothing there.
+    /// Parses a directive such as `.byte 0x00, 0x01` or `.dword name`; `None` if it adds no content.
     pub(crate) fn read<'t>(directive: &str, values: &'t str) -> Option<Item<'t>> {
         let bytes = match directive {
             ".byte" => 1,
@@ -57,21 +55,17 @@ fn number(text: &str) -> Option<u64> {
     }
 }
 
-/// A section as far as it is read.
 struct DataSection<'t> {
     name: &'t str,
     bytes: Vec<u8>,
-    /// Names and where in the section they stand.
     symbols: Vec<(&'t str, usize)>,
-    /// Words whose value is not written there: offset, bytes, expression.
+    /// Words whose value is not in the text: offset, size in bytes, expression.
     values: Vec<(usize, usize, &'t str)>,
 }
 
-/// All sections of data of a listing.
 #[derive(Default)]
 pub(crate) struct DataSections<'t> {
     sections: Vec<DataSection<'t>>,
-    /// Bytes of all of them.
     total: usize,
 }
 
@@ -80,7 +74,7 @@ impl<'t> DataSections<'t> {
         self.sections.push(DataSection { name, bytes: Vec::new(), symbols: Vec::new(), values: Vec::new() });
     }
 
-    /// Adds to the section that was begun last; what is beyond [`MOST_BYTES`] is left out.
+    /// Appends to the current section. Content beyond [`MOST_BYTES`] is dropped.
     pub(crate) fn put(&mut self, item: Item<'t>) {
         let Some(section) = self.sections.last_mut() else { return };
         let at = section.bytes.len();
@@ -104,34 +98,32 @@ impl<'t> DataSections<'t> {
         }
     }
 
-    /// A label in the section that was begun last.
     pub(crate) fn label(&mut self, name: &'t str) {
         if let Some(section) = self.sections.last_mut() {
             section.symbols.push((name, section.bytes.len()));
         }
     }
 
-    /// The section of this name for a kernel: `.nv.shared.NAME`.
     fn of_kernel(&self, before: &str, kernel: &str) -> Option<&DataSection<'t>> {
         self.sections.iter().find(|s| s.name.strip_prefix(before) == Some(kernel))
     }
 
-    /// Bytes of static shared memory of a kernel, with those that the architecture reserves before them. A listing
-    /// that has a kernel's parameters and no such section says that there is none.
+    /// Returns the static shared memory of a kernel in bytes, including bytes that the architecture reserves
+    /// before it. A listing with a kernel's parameters but without this section means zero.
     pub(crate) fn shared(&self, kernel: &str) -> Option<u32> {
         match self.of_kernel(".nv.shared.", kernel) {
-            // Code reads whole vectors at the end of it.
+            // Code may read a whole vector at the end.
             Some(section) => u32::try_from(section.bytes.len().next_multiple_of(16)).ok(),
             None => self.of_kernel(".nv.constant0.", kernel).map(|_| 0),
         }
     }
 
-    /// Words whose value is that of an expression.
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &'t str> {
         self.sections.iter().flat_map(|section| section.values.iter().map(|(_, _, expression)| *expression))
     }
 
-    /// Places the variables beside the code at `addresses`, and gives the constant banks of the module.
+    /// Assigns addresses to the variables, in addition to the code at `addresses`, and fills the constant
+    /// banks of the module.
     pub(crate) fn place(&self, mut addresses: HashMap<&'t str, u64>) -> Placed<'t> {
         let mut placed = Placed::default();
         let mut next = [GLOBALS.start, CONSTANTS.start];
@@ -165,7 +157,7 @@ impl<'t> DataSections<'t> {
         placed
     }
 
-    /// Constant bank 2 of a kernel, which may hold addresses of its code: `labels`, in bytes.
+    /// Returns constant bank 2 of a kernel. It may contain addresses of code: `labels`, in bytes.
     pub(crate) fn bank_of(
         &self,
         kernel: &str,
@@ -177,7 +169,7 @@ impl<'t> DataSections<'t> {
 }
 
 impl<'t> DataSection<'t> {
-    /// Names with the bytes that are theirs: up to the next name, or a local label.
+    /// Returns each symbol with its bytes. They end at the next symbol or local label.
     fn variables(&self) -> impl Iterator<Item = (&'t str, std::ops::Range<usize>)> {
         let own = |name: &str| name.starts_with(".L_") || name == self.name;
         self.symbols.iter().filter(move |(name, _)| !own(name)).map(|(name, start)| {
@@ -187,7 +179,7 @@ impl<'t> DataSection<'t> {
     }
 }
 
-/// Addresses of variables and code, and the content of the module's constant banks.
+/// Addresses of variables and code, with the content of the module's constant banks.
 #[derive(Clone, Default)]
 pub(crate) struct Placed<'t> {
     pub(crate) addresses: Rc<HashMap<&'t str, u64>>,
@@ -196,7 +188,6 @@ pub(crate) struct Placed<'t> {
 }
 
 impl Placed<'_> {
-    /// The content of a section with the values that are told by name filled in.
     fn bank(&self, section: &DataSection<'_>, labels: &HashMap<&str, u64>) -> CompiledBank {
         let mut bank = CompiledBank { bytes: section.bytes.clone(), unknown: Vec::new() };
         for (at, bytes, expression) in &section.values {
@@ -211,7 +202,7 @@ impl Placed<'_> {
         bank
     }
 
-    /// `name`, `name@srel`, `(name + 0x8)`, `fun@R_CUDA_G64(name)` for a generic address
+    /// Evaluates `name`, `name@srel`, `(name + 0x8)`, or `fun@R_CUDA_G64(name)`, a generic address.
     fn value(&self, expression: &str, labels: &HashMap<&str, u64>) -> Option<u64> {
         let expression = expression.strip_prefix("fun@R_CUDA_G64").unwrap_or(expression);
         let terms = expression.trim_matches(['(', ')', '`']).split('+').map(|term| {

@@ -1,4 +1,4 @@
-//! From a statement to an instruction.
+//! Decoder from statements to instructions.
 
 mod args;
 mod arith;
@@ -29,18 +29,15 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Reason why a statement is not a decoded instruction.
 pub(crate) enum Failure {
-    /// It exists and is not decoded here.
     Unsupported,
-    /// It is wrong.
     Wrong { range: Range<usize>, message: String, help: String },
 }
 
 pub(crate) type Decoded<T> = Result<T, Failure>;
 
-/// Instructions on shared memory that early architectures lack: mnemonic, the modifier of the form, and the first
-/// architecture that has them. Source: \[TOOLS\], for which targets an assembler takes PTX that becomes them.
+/// First architectures of shared-memory instructions: mnemonic, modifier of the form, architecture. Source:
+/// \[TOOLS\], from the targets for which an assembler accepts the PTX that becomes them.
 const FIRST: &[(&str, Option<&str>, u16)] = &[
     ("ATOMS", Some("128"), 90),
     ("ATOMS", Some("ARRIVE"), 80),
@@ -55,7 +52,6 @@ const FIRST: &[(&str, Option<&str>, u16)] = &[
     ("UMEMSETS", None, 100),
 ];
 
-/// Names a shared-memory instruction that the architecture does not have.
 pub(crate) fn too_early(statement: &Statement<'_>, arch: Arch) -> Option<Problem> {
     let predicate = matches!(statement.operands.first(), Some(Operand { kind: OperandKind::Pred(_), .. }));
     if predicate && statement.mnemonic.starts_with("ATOMS.CAST") && arch.number() < 100 {
@@ -74,7 +70,6 @@ pub(crate) fn too_early(statement: &Statement<'_>, arch: Arch) -> Option<Problem
     Some(Problem::new(statement.mnemonic_range.clone(), message, help))
 }
 
-/// What branch targets are resolved with.
 #[derive(Default)]
 pub(crate) struct Targets<'t> {
     /// Index in the section of the instruction after each label.
@@ -83,33 +78,28 @@ pub(crate) struct Targets<'t> {
     pub(crate) places: Vec<u32>,
     /// Index in the section of the instruction at each byte offset.
     pub(crate) offsets: HashMap<u64, u32>,
-    /// Number of instructions of the section.
     pub(crate) count: u32,
     /// Index in the kernel of the section's first instruction.
     pub(crate) base: u32,
-    /// Index in the kernel of the instruction that is decoded.
     pub(crate) at: u32,
-    /// Addresses of functions and variables.
     pub(crate) module: Rc<HashMap<&'t str, u64>>,
-    /// Where the listing says byte offsets, they are those of its instructions.
+    /// True if byte offsets in the listing, if any, match the instructions.
     pub(crate) regular: bool,
 }
 
 impl Targets<'_> {
-    /// Address of a label of the section, or of a function or variable.
     pub(crate) fn address(&self, name: &str) -> Option<u64> {
         let label =
             self.labels.get(name).map(|index| u64::from(self.base + index) * u64::from(INSTRUCTION_BYTES));
         label.or_else(|| self.module.get(name).copied())
     }
 
-    /// Index of a function of the driver.
     pub(crate) fn driver_function(&self, name: &str) -> Option<u32> {
         let address = u32::try_from(self.address(name)?).ok()?;
         Some(address.checked_sub(DRIVER_CODE)? / INSTRUCTION_BYTES)
     }
 
-    /// Half of an address, as the text of relocatable code names it: `32@lo((kernel + .L_x_5@srel))`, `32@hi(variable)`.
+    /// Returns half of an address in relocatable code: `32@lo((kernel + .L_x_5@srel))`, `32@hi(variable)`.
     pub(crate) fn code_word(&self, text: &str) -> Option<u32> {
         if !self.regular {
             return None;
@@ -131,7 +121,6 @@ impl Targets<'_> {
     }
 }
 
-/// Decodes one statement.
 pub(crate) fn decode(statement: &Statement<'_>, targets: &Targets<'_>) -> Decoded<Operation> {
     let name = statement.name;
     let Some(row) = mnemonic::find(name) else {

@@ -1,25 +1,24 @@
-//! Functions in sections of their own, as in code compiled for debugging: which of them a kernel reaches.
+//! Functions in sections of their own, as in debug builds: finds those that a kernel reaches.
 
 use crate::sass::listing::Statement;
 use crate::sass::operand::OperandKind;
 use std::collections::{HashMap, HashSet};
 
-/// Most instructions of functions in a listing, counted for each kernel that reaches them.
+/// Maximum number of function instructions in a listing, counted for each kernel that reaches them.
 const MOST_INSTRUCTIONS: usize = 1 << 20;
 
-/// Sections of code that each section of code names.
 pub(crate) struct Calls {
     named: Vec<Vec<usize>>,
-    /// Instructions of each section.
     instructions: Vec<usize>,
-    /// Instructions that may still be added to kernels, and what a kernel with functions takes besides them.
+    /// Number of instructions that may still be added to kernels. `each` is the fixed cost of a kernel with
+    /// functions.
     room: usize,
     each: usize,
 }
 
 impl Calls {
-    /// `sections` are names and code; `data` are the words of data whose value is that of an expression; `each` is what
-    /// a kernel with functions counts for besides their instructions.
+    /// Collects the references. `sections` are names and code, `data` are the expressions in data words, and
+    /// `each` is the fixed cost of a kernel with functions.
     pub(crate) fn new<'a, 't: 'a>(
         sections: impl Iterator<Item = (&'t str, &'a [Statement<'t>])>,
         data: impl Iterator<Item = &'t str>,
@@ -39,7 +38,7 @@ impl Calls {
                 for operand in &statement.operands {
                     match operand.kind {
                         OperandKind::Label(text) | OperandKind::Name(text) => named.extend(sections_in(text)),
-                        // The address may come from data.
+                        // The address of an indirect call may come from data.
                         OperandKind::Reg(_) if calls => named.extend(&pointed),
                         _ => {}
                     }
@@ -53,7 +52,7 @@ impl Calls {
         Calls { named: code.iter().map(named).collect(), instructions, room: MOST_INSTRUCTIONS, each }
     }
 
-    /// A section and all that it reaches, itself first; an error if that is too much.
+    /// Returns a section and all that it reaches, itself first. Fails if the total is too large.
     pub(crate) fn reached(&mut self, first: usize) -> Result<Vec<usize>, String> {
         let mut reached = vec![first];
         let mut seen = HashSet::from([first]);

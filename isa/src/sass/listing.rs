@@ -7,13 +7,12 @@ use crate::sass::data_section::Item;
 use crate::sass::operand::{self, Limits, Operand, OperandKind, RegText};
 use std::ops::Range;
 
-/// Bytes of an instruction in memory, sm_70 and later.
 pub(crate) const INSTRUCTION_BYTES: u32 = 16;
 
-/// What sections are called whose content counts: constant banks, variables, shared memory.
+/// Prefixes of the data sections that are read: constant banks, variables, shared memory.
 const DATA_SECTIONS: [&str; 3] = [".nv.constant", ".nv.global", ".nv.shared."];
 
-/// Lines by which `cuobjdump` says what it has found in a file; none says anything about code.
+/// Beginnings of lines in which `cuobjdump` describes the file. They do not describe code.
 const TOLD: [&str; 9] = [
     "Fatbin ",
     "====",
@@ -26,7 +25,6 @@ const TOLD: [&str; 9] = [
     "....",
 ];
 
-/// The text of a listing.
 pub(crate) struct Text<'t> {
     text: &'t str,
     limits: Limits,
@@ -37,65 +35,59 @@ impl<'t> Text<'t> {
         Text { text, limits }
     }
 
-    /// Each line, with its number from 1.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (u32, &'t str)> {
         (1..).zip(self.text.lines())
     }
 
-    /// Where a slice of the text stands in it.
     fn range(&self, part: &str) -> Range<usize> {
         let start = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize).min(self.text.len());
         start..(start + part.len()).min(self.text.len())
     }
 }
 
-/// One line that is neither blank nor a comment nor an ignored directive.
+/// A line other than a blank, a comment or an ignored directive.
 pub(crate) enum Line<'t> {
-    /// `.target sm_75`, `code for sm_75`
+    /// Target architecture: `.target sm_75`, `code for sm_75`.
     Target { name: &'t str, range: Range<usize> },
-    /// `.headerflags @"... EF_CUDA_SM75 ..."`, which older tools print in place of a target.
+    /// `.headerflags @"... EF_CUDA_SM75 ..."`, which older tools print instead of a target.
     Flags(Option<Arch>),
-    /// `.section .nv.constant4,...` and the like: what follows is data.
+    /// Start of a data section: `.section .nv.constant4,...` and others.
     DataSection { name: &'t str },
-    /// `.byte 0x00, ...` and the like, in a section of data.
+    /// Data in a data section: `.byte 0x00, ...` and others.
     Data(Item<'t>),
     /// `.section .text.NAME,...`, `Function : NAME`; `None` for a section without code.
     Section { kernel: Option<&'t str>, range: Range<usize> },
-    /// `.other NAME,@"STO_CUDA_ENTRY ..."`: a kernel, where other sections of code are functions.
+    /// `.other NAME,@"STO_CUDA_ENTRY ..."` marks a kernel. Other code sections are then functions.
     Entry(&'t str),
-    /// `.type NAME,@function`, also of functions that the listing does not contain.
+    /// `.type NAME,@function`. The listing may not contain the function.
     Function(&'t str),
-    /// `NAME:`
+    /// A label `NAME:` with its byte range.
     Label { name: &'t str, range: Range<usize> },
-    /// An instruction.
+    /// An instruction with its operands.
     Statement(Statement<'t>),
 }
 
-/// One instruction as text.
 pub(crate) struct Statement<'t> {
-    /// Registers that the text may name.
     pub(crate) limits: Limits,
-    /// Line in the listing, from 1.
     pub(crate) line: u32,
-    /// Byte offset in the kernel, where the listing says it.
+    /// Byte offset in the kernel, if the listing states it.
     pub(crate) offset: Option<u64>,
     pub(crate) guard: PredSource,
-    /// Name and modifiers, as the listing has them.
     pub(crate) mnemonic: &'t str,
     pub(crate) name: &'t str,
     pub(crate) modifiers: Vec<&'t str>,
     pub(crate) mnemonic_range: Range<usize>,
     pub(crate) operands: Vec<Operand<'t>>,
-    /// Guard to last operand, for messages.
     pub(crate) text: &'t str,
-    /// Where that stands.
     text_range: Range<usize>,
 }
 
 impl<'t> Statement<'t> {
-    /// A statement that stands for this one: `parts` are its name and modifiers, each without or with dots.
+    /// Returns a statement that replaces this one. `parts` are its name and modifiers, each with or without
+    /// dots.
     ///
-    /// The statement may name registers and predicates beyond those of machine code. Problems point to this statement.
+    /// The new statement may use registers and predicates beyond those of machine code. Problems point to the
+    /// original statement.
     pub(crate) fn replaced(
         &self,
         guard: PredSource,
@@ -117,7 +109,6 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// An operand that names a uniform register beyond the limit.
     pub(crate) fn uniform_beyond(&self) -> Option<&Operand<'_>> {
         let beyond =
             |reg: &RegText| reg.uniform && reg.index.is_some_and(|index| index >= self.limits.uniforms);
@@ -129,12 +120,10 @@ impl<'t> Statement<'t> {
         })
     }
 
-    /// Where it stands.
     pub(crate) fn range(&self) -> Range<usize> {
         self.text_range.clone()
     }
 
-    /// The highest number of a thread's register in the operands.
     pub(crate) fn highest_register(&self) -> Option<u16> {
         let named = |operand: &Operand<'_>| match &operand.kind {
             OperandKind::Reg(reg) => Some(*reg),
@@ -146,7 +135,8 @@ impl<'t> Statement<'t> {
     }
 }
 
-/// Reads a line; nothing if it is blank, a comment or an ignored directive. Data count only where `in_data`.
+/// Reads a line. Returns `None` for a blank, a comment or an ignored directive. Data count only if `in_data`
+/// is set.
 pub(crate) fn read<'t>(
     text: &Text<'t>,
     number: u32,
@@ -217,7 +207,8 @@ fn directive<'t>(text: &Text<'t>, rest: &'t str, in_data: bool) -> Option<Line<'
     }
 }
 
-/// The architecture that the flags of an object name: `EF_CUDA_SM90`, with `EF_CUDA_ACCELERATORS` sm_90a.
+/// Returns the architecture in the flags of an object: `EF_CUDA_SM90`; with `EF_CUDA_ACCELERATORS` it is
+/// sm_90a.
 fn arch_of_flags(flags: &str) -> Option<Arch> {
     let words = || flags.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '(')));
     let number = words().find_map(|word| word.strip_prefix("EF_CUDA_SM"))?;
@@ -231,7 +222,7 @@ fn statement<'t>(
     offset: Option<u64>,
     line: u32,
 ) -> Result<Statement<'t>, Problem> {
-    // The second of two instructions of early code that issue together ends with a brace.
+    // In early code, a brace ends the second of two instructions that issue together.
     let pair = || rest.split("/*").next().unwrap_or("").trim_ascii_end().strip_suffix('}');
     let Some(body) = rest.split_once(';').map(|(body, _)| body).or_else(pair) else {
         let help = "an instruction ends with a semicolon; other lines are labels, directives and comments";
@@ -262,7 +253,6 @@ fn statement<'t>(
     })
 }
 
-/// What stands before the first white space, and what after it.
 fn word(text: &str) -> (&str, &str) {
     let length = text.bytes().take_while(|b| !b.is_ascii_whitespace()).count();
     let (word, rest) = text.split_at_checked(length).unwrap_or((text, ""));
@@ -282,8 +272,8 @@ fn guard<'t>(text: &Text<'t>, body: &'t str) -> Result<(PredSource, &'t str), Pr
     }
 }
 
-/// Operands, parted by commas outside brackets; scheduling attributes (`&req={0}`, `?trans1`) end them, and so
-/// does a remark such as `(*"SpillRefill"*)`.
+/// Splits operands at commas outside brackets. Scheduling attributes (`&req={0}`, `?trans1`) and remarks such
+/// as `(*"SpillRefill"*)` end the list.
 fn operands_of<'t>(text: &Text<'t>, operands: &'t str) -> Result<Vec<Operand<'t>>, Problem> {
     let operands = operands.split_once("(*").map_or(operands, |(before, _)| before.trim_ascii_end());
     let mut parsed = Vec::new();

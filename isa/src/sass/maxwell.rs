@@ -1,8 +1,9 @@
-//! Machine code of sm_50 to sm_62, rewritten as that of sm_70.
+//! Rewrites machine code of sm_50 to sm_62 as that of sm_70.
 //!
-//! Each instruction that sm_70 does not have becomes one or a few of sm_70, before anything is decoded: the condition
-//! code is three predicates, the tokens of SSY and PBK are convergence barriers, and a call leaves its return address in
-//! registers of its own. [`wrong_atomic`] checks what ATOMS requires of its operands there (spec 2.3, 2.5).
+//! Each instruction that sm_70 lacks becomes one or a few sm_70 instructions before decoding. The condition
+//! code becomes three predicates. The tokens of SSY and PBK become convergence barriers. A call keeps its
+//! return address in extra registers. [`wrong_atomic`] checks the operand rules of ATOMS on these
+//! architectures (spec 2.3, 2.5).
 
 mod flow;
 mod step;
@@ -13,11 +14,12 @@ use crate::sass::listing::Statement;
 use crate::sass::operand::OperandKind;
 use std::collections::HashMap;
 
-/// Predicates of a thread: P0 to P6, and those that rewritten code uses.
+/// Predicates of a thread: P0 to P6, and those that the rewritten code uses.
 pub(crate) const PREDICATES: u16 = 32;
 
-/// Rewrites the statements of a kernel; `labels` are indices of statements. Also gives the index in the result of each
-/// [`OperandKind::Place`]: that of each statement, that behind all code, and further ones.
+/// Rewrites the statements of a kernel; `labels` are indices of statements. Also returns the new index of
+/// each [`OperandKind::Place`]: that of each statement, the end of the original code, and places in the code
+/// after it.
 pub(crate) fn rewritten<'t>(
     statements: &[Statement<'t>],
     labels: &HashMap<&str, u32>,
@@ -31,7 +33,7 @@ pub(crate) fn rewritten<'t>(
             true => flow.lines(at, statement, &mut behind),
             false => step::rewritten(statement),
         };
-        // KILL exists and is not decoded: it stands for an instruction that is not known.
+        // KILL exists but is not decoded. Here it stands for an unknown instruction.
         code.extend(lines.unwrap_or_else(|| vec![statement.replaced(PredSource::TRUE, &["KILL"], &[])]));
     }
     let (before, all) = (code.len() as u32, code.len() + behind.code.len());
@@ -41,7 +43,6 @@ pub(crate) fn rewritten<'t>(
     (code, places)
 }
 
-/// Describes the first error in the operands of an ATOMS.
 pub(crate) fn wrong_atomic(statement: &Statement<'_>) -> Option<Problem> {
     if statement.name != "ATOMS" {
         return None;

@@ -1,4 +1,4 @@
-//! Machine code text: listings as `nvdisasm` and `cuobjdump -sass` print them, decoded to kernels.
+//! Decoder of machine code text: listings that `nvdisasm` and `cuobjdump -sass` print.
 
 mod bank;
 mod data_section;

@@ -1,18 +1,15 @@
-//! Operands as they stand in the text.
+//! Operands in machine code text.
 
 use crate::kernel::register::{BarrierRegister, Pred, PredSource};
 use crate::kernel::source::HalfSelect;
 use std::ops::Range;
 
-/// One operand and where it stands.
 #[derive(Clone, Debug)]
 pub(crate) struct Operand<'t> {
     pub(crate) kind: OperandKind<'t>,
-    /// Bytes of the listing.
     pub(crate) range: Range<usize>,
 }
 
-/// Kind of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, strum::EnumTryAs)]
 pub(crate) enum OperandKind<'t> {
     Reg(RegText),
@@ -22,13 +19,12 @@ pub(crate) enum OperandKind<'t> {
     Const(ConstText),
     Address(AddressText),
     Label(&'t str),
-    /// A place in rewritten code, which no text names: an index into [`Targets::places`](super::decode::Targets).
+    /// Target in rewritten code without a label: an index into [`Targets::places`](super::decode::Targets).
     Place(usize),
-    /// A special register, or something that only instructions not decoded here use.
+    /// A special register, or an operand that occurs only in unsupported instructions.
     Name(&'t str),
 }
 
-/// Signs before an operand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Signs {
     pub(crate) negate: bool,
@@ -36,7 +32,7 @@ pub(crate) struct Signs {
     pub(crate) invert: bool,
 }
 
-/// A register of a thread or, if `uniform`, of a warp; the zero register is `None`.
+/// A register of a thread, or of a warp if `uniform` is set. An `index` of `None` is the zero register.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RegText {
     pub(crate) uniform: bool,
@@ -46,7 +42,6 @@ pub(crate) struct RegText {
 }
 
 impl RegText {
-    /// A register of a thread without signs and suffixes.
     pub(crate) const fn plain(index: Option<u16>) -> RegText {
         let signs = Signs { negate: false, absolute: false, invert: false };
         let suffix = RegSuffix { width: None, scale: 0, half: HalfSelect::Both };
@@ -54,39 +49,32 @@ impl RegText {
     }
 }
 
-/// What follows a register after dots; `.reuse` is a hint and is dropped.
+/// Suffixes after a register. `.reuse` is only a hint and is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RegSuffix {
     pub(crate) width: Option<Width>,
-    /// log2 of `.X4`, `.X8`, `.X16`.
+    /// log2 of the factor in `.X4`, `.X8`, `.X16`; 0 without a suffix.
     pub(crate) scale: u8,
     pub(crate) half: HalfSelect,
 }
 
-/// Width of a register in an address, or of two floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
-    /// `.64`
     Pair,
-    /// `.U32`
     Word,
-    /// `.F32x2.HI_LO`: two binary32.
     Floats,
 }
 
-/// A number, as written: whether decimals are integers or floats is for the instruction to say.
+/// A number as written. The instruction decides if decimal digits are an integer or a float.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
-    /// Written with 0x: bits.
     Hex(i64),
-    /// Written in decimal digits alone.
     Dec(i64),
-    /// Written as only a float is.
+    /// Notation of a float, such as with a dot.
     Float(f64),
 }
 
 impl Number {
-    /// Its value, unless only a float is written so.
     pub(crate) fn integer(self) -> Option<i64> {
         match self {
             Number::Hex(value) | Number::Dec(value) => Some(value),
@@ -95,7 +83,7 @@ impl Number {
     }
 }
 
-/// `c[bank][register + offset]`
+/// A constant operand: `c[bank][register + offset]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ConstText {
     pub(crate) bank: u8,
@@ -105,7 +93,7 @@ pub(crate) struct ConstText {
     pub(crate) half: HalfSelect,
 }
 
-/// `[register + uniform register + immediate]`, with or without a descriptor before it.
+/// An address `[register + uniform register + immediate]`, with or without a descriptor before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AddressText {
     pub(crate) reg: Option<RegText>,
@@ -113,7 +101,6 @@ pub(crate) struct AddressText {
     pub(crate) imm: i64,
 }
 
-/// How many registers and predicates a thread has, and how many registers a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) registers: u16,
@@ -122,17 +109,16 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Those of machine code: R0 to R254, P0 to P6; UR0 to UR254, of which earlier architectures have fewer.
+    /// Limits of machine code: R0 to R254, P0 to P6, UR0 to UR254. Earlier architectures have fewer uniform
+    /// registers.
     pub(crate) const MACHINE: Limits = Limits { registers: 255, predicates: 7, uniforms: 255 };
 
-    /// Those of code lowered from PTX, before registers are allocated: what the text can name.
     pub(crate) const VIRTUAL: Limits = Limits { registers: 0xfff0, predicates: 0xfff0, uniforms: 255 };
 }
 
-/// Why an operand cannot be read: message and help.
 pub(crate) type Unreadable = (String, String);
 
-/// Reads one operand. `text` is not empty and has no white space at its ends.
+/// Parses one operand. `text` is not empty and has no white space at its ends.
 pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unreadable> {
     if let Some(label) = text.strip_prefix("`(") {
         return label
@@ -144,7 +130,7 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unrea
     if let Some(number) = number(text) {
         return Ok(OperandKind::Number(number));
     }
-    // A hint; the one after bars stands outside them.
+    // `.reuse` is a hint. It may follow the bars of an absolute value.
     let (signs, inverted, body, after) = signs(text.strip_suffix(".reuse").unwrap_or(text));
     if !after.is_empty() && register(body, after, limits).is_none() {
         return Ok(OperandKind::Name(text));
@@ -155,7 +141,7 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unrea
     if body.starts_with("desc[") {
         let inner = body.find(']').map(|end| body[end + 1..].trim_start());
         return match inner {
-            // A cache policy, of a copy whose addresses stand before it.
+            // A cache policy at the end of a copy, whose addresses come first.
             Some("") => return Ok(OperandKind::Name(text)),
             Some(inner) if inner.starts_with('[') => address(inner, limits).map(OperandKind::Address),
             _ => {
@@ -189,7 +175,7 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unrea
             _ => Err((format!("no such convergence barrier as `{body}`"), "the last one is B15".into())),
         };
     }
-    // Words, and brackets after words, are operands of instructions that are only named here.
+    // Words, and brackets after words, occur only in instructions that are not decoded.
     let worded =
         text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '{' | '(' | '$'));
     let known = text.chars().all(|c| c.is_ascii_graphic() || c == ' ');
@@ -225,7 +211,7 @@ fn balanced(text: &str) -> bool {
     }) && open.is_empty()
 }
 
-/// Splits off the signs in front, a `!`, and the suffixes after bars: `-|R2|.H1_H1`.
+/// Splits off the signs before an operand, a `!`, and the suffixes after bars: `-|R2|.H1_H1`.
 fn signs(text: &str) -> (Signs, bool, &str, &str) {
     let mut signs = Signs::default();
     let mut inverted = false;
@@ -273,11 +259,11 @@ fn predicate(text: &str, limits: Limits) -> Option<Pred> {
 enum RegOutcome {
     Register(RegText),
     TooHigh(&'static str),
-    /// A register with a suffix that no decoded instruction has.
+    /// A register with a suffix that no decoded instruction accepts.
     Odd,
 }
 
-/// Reads a register; `after` has the suffixes that stand outside bars.
+/// Parses a register; `after` holds the suffixes after the bars.
 fn register(text: &str, after: &str, limits: Limits) -> Option<RegOutcome> {
     let (name, suffixes) = text.split_once('.').map_or((text, None), |(name, s)| (name, Some(s)));
     let (uniform, rest) = match name.strip_prefix("UR") {
@@ -304,7 +290,7 @@ fn register(text: &str, after: &str, limits: Limits) -> Option<RegOutcome> {
             "U32" => suffix.width = Some(Width::Word),
             "F32x2" => suffix.width = Some(Width::Floats),
             "HI_LO" if suffix.width == Some(Width::Floats) => {}
-            // The bits that I2IP of 4 or 2 bits leaves of its third operand.
+            // Number of bits that I2IP with 4 or 2 bits keeps of its third operand.
             "24" | "28" => {}
             "X4" => suffix.scale = 2,
             "X8" => suffix.scale = 3,
@@ -318,7 +304,6 @@ fn register(text: &str, after: &str, limits: Limits) -> Option<RegOutcome> {
     Some(RegOutcome::Register(RegText { uniform, index, signs: Signs::default(), suffix }))
 }
 
-/// The part of a register that a suffix names.
 fn half(suffix: &str) -> Option<HalfSelect> {
     Some(match suffix {
         "H0_H0" | "H0" => HalfSelect::Low,
@@ -356,7 +341,7 @@ fn number(text: &str) -> Option<Number> {
     }
     if digits.bytes().all(|b| b.is_ascii_digit()) {
         let value: i64 = digits.parse().ok()?;
-        // Minus zero is a float's.
+        // Only a float has minus zero.
         return Some(if negative && value == 0 {
             Number::Float(-0.0)
         } else {
@@ -373,7 +358,7 @@ fn bracketed<'t>(text: &'t str, whole: &str) -> Result<(&'t str, &'t str), Unrea
     inner.ok_or_else(|| (format!("`{whole}` is not closed"), "a bracket opened with [ ends with ]".into()))
 }
 
-/// Register and immediate terms of an address, joined by `+`; a negative term is `+-0x4` or ` - 0x4`.
+/// Parses register and immediate terms of an address, joined by `+`. A negative term is `+-0x4` or ` - 0x4`.
 fn terms(inner: &str, whole: &str, limits: Limits) -> Result<AddressText, Unreadable> {
     let mut address = AddressText { reg: None, uniform: None, imm: 0 };
     let mut immediate = false;
@@ -409,10 +394,10 @@ fn terms(inner: &str, whole: &str, limits: Limits) -> Result<AddressText, Unread
     Ok(address)
 }
 
-/// Terms parted by minus signs, and whether one stands before each.
+/// Splits terms at minus signs. The flag is true for a term after a minus sign.
 fn signed_terms(text: &str) -> impl Iterator<Item = (bool, &str)> {
     let mut terms = text.split('-').map(str::trim).enumerate().peekable();
-    // Nothing stands before a sign at the beginning.
+    // A sign at the beginning has no term before it.
     if text.trim_start().starts_with('-') {
         terms.next();
     }
@@ -430,7 +415,7 @@ fn address(text: &str, limits: Limits) -> Result<AddressText, Unreadable> {
     terms(inner, text, limits)
 }
 
-/// A constant; `None` if it has a suffix that no decoded instruction takes.
+/// Parses a constant operand; `None` if it has a suffix that no decoded instruction accepts.
 fn constant(text: &str, limits: Limits) -> Result<Option<ConstText>, Unreadable> {
     let help = || "write c[0x0][0x160] or c[0x0][R2+0x160]".to_string();
     let (bank, rest) = bracketed(&text[1..], text)?;

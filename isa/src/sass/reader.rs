@@ -1,4 +1,4 @@
-//! Reads a listing: its lines to sections, and each section of code to a kernel.
+//! Reader of a listing: groups lines into sections, and decodes each code section to a kernel.
 
 use crate::arch::Arch;
 use crate::kernel::instruction::{Instruction, Operation};
@@ -19,11 +19,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Program {
-    /// Reads a listing as `nvdisasm` or `cuobjdump -sass` prints it; `name` is for messages.
+    /// Parses a listing that `nvdisasm` or `cuobjdump -sass` printed; `name` is used in messages.
     ///
     /// # Errors
-    /// Everything that is wrong, with line and column, if no kernel can be read. Instructions that are merely not
-    /// decoded are not errors: see [`Operation::Unsupported`].
+    /// Every problem with line and column, if no kernel can be read. Undecoded instructions are not errors:
+    /// see [`Operation::Unsupported`].
     pub fn parse(name: &str, text: &str) -> Result<Program, TextError> {
         let place = Text::new(text, Limits::MACHINE);
         let mut problems = Vec::new();
@@ -131,15 +131,15 @@ impl Program {
     }
 }
 
-/// Decodes code lowered from PTX, one statement or label (`L0:`) per line, without semicolons. It may name as
-/// many registers and predicates as it likes; branch targets are indices into the result.
+/// Decodes code lowered from PTX. Each line is one statement or label (`L0:`), without semicolons. The code
+/// may use any number of registers and predicates. Branch targets are indices into the result.
 ///
 /// # Errors
-/// What a listing of these lines would be refused for.
+/// The problems of a listing with these lines.
 pub(crate) fn assemble(lines: &[String]) -> Result<Vec<Instruction>, TextError> {
     let end = |line: &String| if line.ends_with(':') { "\n" } else { " ;\n" };
     let mut text: String = lines.iter().flat_map(|line| [line.as_str(), end(line)]).collect();
-    // Code goes on behind the last line: a label there stands before what comes next.
+    // A label may follow the last line, so an instruction must follow it.
     text += "NOP ;\n";
     let place = Text::new(&text, Limits::VIRTUAL);
     let mut problems = Vec::new();
@@ -157,7 +157,6 @@ pub(crate) fn assemble(lines: &[String]) -> Result<Vec<Instruction>, TextError> 
     if problems.is_empty() { Ok(body) } else { Err(TextError::new("lowered code", &text, problems)) }
 }
 
-/// The statements and labels of one kernel.
 struct Section<'t> {
     name: &'t str,
     statements: Vec<Statement<'t>>,
@@ -165,29 +164,24 @@ struct Section<'t> {
     problems: Vec<Problem>,
 }
 
-/// What the lines read so far say.
 #[derive(Default)]
 struct Reader<'t> {
     arch: Option<Arch>,
-    /// A `.target` was met, even if it names nothing known.
+    /// True after a `.target`, even one with an unknown name.
     target: bool,
     sections: Vec<Section<'t>>,
     names: HashSet<&'t str>,
     /// Sections that the listing marks as kernels.
     entries: HashSet<&'t str>,
-    /// Functions that the listing names.
     functions: Vec<&'t str>,
-    /// The last section is still open.
+    /// True while the last code section is open.
     inside: bool,
     data: DataSections<'t>,
-    /// The last section of data is still open.
     in_data: bool,
-    /// Problems inside of kernels.
     wrong: usize,
 }
 
 impl<'t> Reader<'t> {
-    /// Reads all lines; false if some cannot be read.
     fn read(&mut self, place: &Text<'t>, problems: &mut Vec<Problem>) -> bool {
         let mut readable = true;
         for (number, line) in place.lines() {
@@ -206,7 +200,6 @@ impl<'t> Reader<'t> {
         readable
     }
 
-    /// Notes a problem, with its kernel if it is in one.
     fn wrong(&mut self, problem: Problem, problems: &mut Vec<Problem>) {
         match self.sections.last_mut().filter(|_| self.inside) {
             Some(section) => {
@@ -277,7 +270,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Starts a section: of a kernel, or one without code.
     fn section(&mut self, kernel: Option<&'t str>, range: Range<usize>, problems: &mut Vec<Problem>) {
         self.inside = kernel.is_some();
         self.in_data = false;
@@ -291,27 +283,23 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A kernel and the functions that it reaches.
 struct Decoded<'t> {
-    /// Sections, that of the kernel first.
     parts: Vec<usize>,
     placed: Placed<'t>,
     body: Body,
 }
 
-/// Decoded code of sections; see [`Kernel`].
 #[derive(Default)]
 struct Body {
     instructions: Vec<Instruction>,
     source: Vec<SourceLine>,
     mnemonics: Vec<String>,
-    /// Index of each mnemonic.
     numbers: HashMap<String, u32>,
     registers: u16,
 }
 
 impl Section<'_> {
-    /// Decodes everything behind what is there; problems stay in the section, no more than `most`.
+    /// Decodes the section and appends it to `body`. Problems stay in the section, at most `most`.
     fn decode(&mut self, arch: Option<Arch>, most: usize, body: &mut Body) {
         let rewrites = arch.is_some_and(Arch::early) && self.problems.is_empty();
         if let Some(arch) = arch {
@@ -325,7 +313,7 @@ impl Section<'_> {
         }
     }
 
-    /// Decodes code of sm_50 to sm_62, rewritten as that of sm_70.
+    /// Decodes code of sm_50 to sm_62 after its rewrite for sm_70.
     fn rewrite(&mut self, most: usize, body: &mut Body) {
         self.problems.extend(self.statements.iter().filter_map(maxwell::wrong_atomic).take(most));
         let (statements, places) = maxwell::rewritten(&self.statements, &self.targets.labels);
@@ -339,7 +327,7 @@ impl Section<'_> {
 
     fn read(&mut self, arch: Option<Arch>, most: usize, body: &mut Body) {
         let uniforms = arch.map_or(Limits::MACHINE.uniforms, Arch::uniform_registers);
-        // Code names its own beginning, whether there is a label or not.
+        // Code may name its own start even if no label is there.
         self.targets.labels.entry(self.name).or_insert(0);
         self.targets.base = body.instructions.len() as u32;
         self.targets.at = self.targets.base;
@@ -348,7 +336,8 @@ impl Section<'_> {
                 break;
             }
             statement.limits.uniforms = uniforms;
-            // Compilers give a function no bank of its own, but name the kernel's in ways that are not read here.
+            // Compilers give a function no constant bank of its own. It addresses the kernel's bank in ways
+            // that are not supported here.
             let in_function = |operand: &Operand<'_>| {
                 self.targets.base > 0
                     && matches!(&operand.kind, OperandKind::Const(c) if c.bank == bank::BANK)
@@ -359,7 +348,7 @@ impl Section<'_> {
                 Err(Failure::Unsupported) => Operation::Unsupported,
                 Err(Failure::Wrong { range, message, help }) => {
                     let problem = Problem::new(range, message, help);
-                    // Another kernel may have reached the function before.
+                    // The function may have been decoded for another kernel before.
                     if !self.problems.contains(&problem) {
                         self.problems.push(problem);
                     }
@@ -370,7 +359,7 @@ impl Section<'_> {
             self.targets.at += 1;
             let ordering = order::of(statement.name, &statement.modifiers);
             body.instructions.push(Instruction { guard: statement.guard, operation, ordering });
-            // The last register named may begin a group of four.
+            // The last register named may be the first of a group of four.
             let registers = statement.highest_register().map_or(0, |last| last.saturating_add(4));
             body.registers = body.registers.max(registers.min(statement.limits.registers));
             body.source.push(SourceLine { line: statement.line, text: statement.text.into(), mnemonic });
@@ -379,7 +368,6 @@ impl Section<'_> {
 }
 
 impl Body {
-    /// Index of a mnemonic.
     fn number(&mut self, mnemonic: &str) -> u32 {
         if let Some(number) = self.numbers.get(mnemonic) {
             return *number;

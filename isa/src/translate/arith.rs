@@ -1,4 +1,4 @@
-//! Instructions that compute.
+//! Translation of compute instructions.
 
 use super::unit::{FunctionUnit, Output, imm, word};
 use super::{Fail, Mods};
@@ -10,7 +10,6 @@ use crate::kernel::register::{Pred, PredSource};
 use crate::ptx::{Operand, PtxInstruction, Type};
 
 impl<'t> FunctionUnit<'_, 't> {
-    /// Translates an instruction that computes; `false` if it is none.
     pub(super) fn arithmetic(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         let m = &mut Mods::new(i);
         match i.opcode {
@@ -131,12 +130,11 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(true)
     }
 
-    /// Emits `op` with operands of these types.
     fn typed(&mut self, m: &Mods<'_, 't>, op: ComputeOp, types: &[Type]) -> Result<(), Fail> {
         self.with_pred(m, op, types, PredSource::FALSE, None)
     }
 
-    /// Emits `op` with operands of these types, and a predicate in and out.
+    /// Emits `op` with operands of these types, a predicate operand and a predicate result.
     fn with_pred(
         &mut self,
         m: &Mods<'_, 't>,
@@ -162,7 +160,7 @@ impl<'t> FunctionUnit<'_, 't> {
                 (IntOp::Neg, false) if part == Type::S8 => {}
                 _ => return Err(Fail::Unsupported),
             }
-            // `ptxas` asks for sm_120a or sm_107a, or their families; here the number is enough.
+            // `ptxas` requires sm_120a or sm_107a, or their families. Here the number suffices.
             let first = if bytes || saturate { 120 } else { 90 };
             if self.arch.number() < first && !(first == 120 && self.arch.number() == 107) {
                 return Err(Fail::since(&m.name(), first));
@@ -186,7 +184,7 @@ impl<'t> FunctionUnit<'_, 't> {
             return Err(Fail::wrong(message, format!("{} has {}", m.name(), types.len() + 1)));
         }
         if matches!(op, ComputeOp::Permute(_) | ComputeOp::Funnel { .. }) {
-            // The machine names the selector, or the distance, second.
+            // The machine operand order has the selector, or the shift distance, second.
             sources.swap(1, 2);
         }
         let first = if test { dst.pred() } else { pred_dst.unwrap_or(second) };
@@ -194,7 +192,7 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// An integer operation on the type that the instruction names, with operands of `others` besides.
+    /// Emits an integer operation on the type of the instruction, followed by operands of the types `others`.
     fn int(&mut self, m: &mut Mods<'_, 't>, op: IntOp, others: &[Type]) -> Result<(), Fail> {
         let ty = m.ty()?;
         let types = [&[ty], others].concat();
@@ -208,7 +206,6 @@ impl<'t> FunctionUnit<'_, 't> {
         self.typed(m, ComputeOp::int(op, ty), types)
     }
 
-    /// A bitwise operation on values, or on predicates.
     fn bitwise(&mut self, m: &mut Mods<'_, 't>, table: u8, count: usize) -> Result<(), Fail> {
         let ty = m.ty()?;
         if ty != Type::Pred {
@@ -222,7 +219,6 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// A float operation with the modifiers that all of them have.
     fn float(&mut self, m: &mut Mods<'_, 't>, op: FloatOp, operands: usize) -> Result<(), Fail> {
         let round = m.known();
         let mode = mode(m, round);
@@ -241,7 +237,6 @@ impl<'t> FunctionUnit<'_, 't> {
         self.with_pred(m, ComputeOp::float(op, float, mode), &[ty; 3][..operands], p, None)
     }
 
-    /// Refuses an instruction that architectures before this one do not have.
     fn since(&self, m: &Mods<'_, 't>, number: u16) -> Result<(), Fail> {
         if self.arch.number() < number { Err(Fail::since(&m.name(), number)) } else { Ok(()) }
     }
@@ -306,7 +301,6 @@ impl<'t> FunctionUnit<'_, 't> {
         self.typed(m, ComputeOp::Int { op, ty, saturate, relu: false }, &types[..count])
     }
 
-    /// Instructions that exist for integers and floats.
     fn either(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         let (nan, absolute, xor_sign) = (m.take("NaN"), m.take("abs"), m.take("xorsign"));
         let three = m.instruction.operands.len() == 4;
@@ -389,7 +383,7 @@ impl<'t> FunctionUnit<'_, 't> {
     }
 
     fn compare(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
-        // Machine code alone has comparisons that look at nothing.
+        // Only machine code has the comparisons that ignore their operands, such as `T`.
         let compare = m.next().filter(|name| name.len() > 1 && *name == name.to_ascii_lowercase());
         let compare = match compare.unwrap_or("") {
             "lo" => "lt",
@@ -420,7 +414,7 @@ impl<'t> FunctionUnit<'_, 't> {
         let (dst, second) = self.outputs(m.operand(0)?)?;
         let a = self.input(m.operand(1)?, ty)?;
         let b = self.input(m.operand(2)?, ty)?;
-        // Without a third operand the comparison stands alone.
+        // A comparison without a third operand is not combined with a predicate.
         let (p, combine) = match m.instruction.operands.get(3) {
             Some(with) => (self.pred_source(with)?, combine),
             None => (PredSource::TRUE, BoolOp::And),
@@ -430,7 +424,7 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// `cvt.pack.sat.u8.s32.b32`; without a third operand for `.u16` and `.s16`.
+    /// Translates `cvt.pack.sat.u8.s32.b32`. For `.u16` and `.s16` there is no third operand.
     fn pack_integers(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         let op = m.next().filter(|name| *name == "sat").and_then(|_| m.next()).and_then(ComputeOp::pack_int);
         let Some(op @ ComputeOp::PackInt { bits, .. }) = op else { return Err(Fail::Unsupported) };
@@ -442,7 +436,8 @@ impl<'t> FunctionUnit<'_, 't> {
         self.typed(m, op, &[Type::S32, Type::S32, Type::B32][..if with_third { 3 } else { 2 }])
     }
 
-    /// `cvt.rn.satfinite.e4m3x2.f32 d, a, b`, `cvt.rn.satfinite.e4m3x2.f16x2 d, a`, `cvt.rn.f16x2.e4m3x2 d, a`
+    /// Translates `cvt.rn.satfinite.e4m3x2.f32 d, a, b`, `cvt.rn.satfinite.e4m3x2.f16x2 d, a` and
+    /// `cvt.rn.f16x2.e4m3x2 d, a`.
     fn convert_bytes(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         let format = |name: &str| name.strip_suffix("x2").and_then(|name| name.parse::<ByteFloat>().ok());
         if !m.take("rn") {
@@ -492,13 +487,13 @@ impl<'t> FunctionUnit<'_, 't> {
         if packed(to) || packed(from) {
             return Err(Fail::Unsupported);
         }
-        // Source: [PTX] cvt, what a NaN gives.
+        // Source: [PTX] cvt, result for a NaN.
         let nan_to_zero = from != Type::F64 && to.bits() < 64;
         let op = ComputeOp::Convert { from, to, mode, integral: integral.is_some(), nan_to_zero };
         self.typed(m, op, &[from])
     }
 
-    /// Widens the word that an access narrower than its register has left there.
+    /// Extends the word in a register that is wider than the access that filled it.
     pub(super) fn widen(&mut self, ty: Type, reg: crate::kernel::register::Reg) {
         let (from, to) = match ty {
             Type::S8 | Type::S16 | Type::S32 => (Type::S32, Type::S64),
@@ -510,13 +505,11 @@ impl<'t> FunctionUnit<'_, 't> {
     }
 }
 
-/// True if an instruction is one on floats.
 fn names_float(i: &PtxInstruction<'_>) -> bool {
     let float = |name: &str| name == "f32x2" || Type::from_name(name).is_some_and(Type::float);
     i.modifiers.iter().any(|name| float(name))
 }
 
-/// How a float operation rounds, flushes and limits.
 fn mode(m: &mut Mods<'_, '_>, round: Option<Rounding>) -> FloatMode {
     let round = round.unwrap_or(Rounding::Nearest);
     FloatMode { round, flush: m.take("ftz"), saturate: m.take("sat"), relu: m.take("relu") }

@@ -1,4 +1,4 @@
-//! Barriers, fences, and instructions by which the lanes of a warp look at each other.
+//! Translation of barriers, fences, and instructions that exchange values between the lanes of a warp.
 
 use super::ordering;
 use super::unit::{FunctionUnit, imm};
@@ -12,7 +12,6 @@ use crate::kernel::source::Source;
 use crate::ptx::{PtxInstruction, Type};
 
 impl<'t> FunctionUnit<'_, 't> {
-    /// Translates an instruction that directs threads, branches aside; `false` if it is none.
     pub(super) fn direct(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         let m = &mut Mods::new(i);
         match i.opcode {
@@ -24,7 +23,7 @@ impl<'t> FunctionUnit<'_, 't> {
             "trap" => self.control(Control::Trap),
             "brkpt" | "prefetch" | "prefetchu" | "applypriority" | "discard" | "griddepcontrol"
             | "pmevent" | "setmaxnreg" => self.control(Control::Nop),
-            // A cache policy, for which there is no use.
+            // The core has no use for a cache policy.
             "createpolicy" => {
                 let (dst, _) = self.outputs(m.operand(0)?)?;
                 self.move_to(dst, imm(0));
@@ -37,7 +36,7 @@ impl<'t> FunctionUnit<'_, 't> {
             }
             "membar" | "fence" => {
                 let order = ordering::fence(m, i.opcode == "membar");
-                // What proxies and kinds of accesses it is about does not matter where all are in order.
+                // The core orders all proxies and kinds of accesses, so these modifiers have no effect.
                 self.ordering = Some(order);
                 self.control(Control::Fence);
             }
@@ -67,12 +66,11 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(true)
     }
 
-    /// What the lanes of a mask do together.
     fn collective(&mut self, members: Source, op: WarpOp, spread: Reg) {
         self.emit(Operation::Collective(Collective { members, op, spread }));
     }
 
-    /// The lanes of a mask, if the instruction has `.sync`, else those that are together.
+    /// Emits an operation of the lanes of a mask if the instruction has `.sync`, else of the converged lanes.
     fn among(&mut self, members: Option<Source>, op: WarpOp) {
         match members {
             Some(members) => self.collective(members, op, Reg::RZ),
@@ -121,7 +119,6 @@ impl<'t> FunctionUnit<'_, 't> {
         }
     }
 
-    /// `barrier.red`: the predicate of all threads combined.
     fn barrier_vote(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         let vote = m.next_as()?;
         m.take("aligned");
@@ -141,7 +138,7 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// `match.any.sync.b32 d, a, mask`, `match.all.sync.b32 d|p, a, mask`
+    /// Translates `match.any.sync.b32 d, a, mask` and `match.all.sync.b32 d|p, a, mask`.
     fn matching(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         let all = !m.either(["any", "all"])?;
         m.take("sync");

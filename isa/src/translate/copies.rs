@@ -1,4 +1,4 @@
-//! Asynchronous copies that are not lowered, and what else the core has an operation for.
+//! Translation of asynchronous copies that are not lowered, and of related instructions.
 
 use super::memory::Memory;
 use super::unit::{FunctionUnit, Output, imm, pair, word};
@@ -14,7 +14,7 @@ use crate::ptx::{Operand, PtxInstruction, Type};
 use atoms_ops::Size;
 
 impl<'t> FunctionUnit<'_, 't> {
-    /// Translates an asynchronous copy that is not lowered; `false` if it is none.
+    /// Translates an asynchronous copy that is not lowered. Returns false for any other instruction.
     pub(super) fn copy(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         if i.opcode != "cp" {
             return Ok(false);
@@ -68,16 +68,16 @@ impl<'t> FunctionUnit<'_, 't> {
             Some(Operand::Integer(source)) if source == bytes => {}
             Some(Operand::Integer(0)) => copy.enable = PredSource::FALSE,
             Some(Operand::Register(id)) if self.type_of(*id)? == Type::Pred => {
-                // The assembler's spelling.
+                // The misspelling is the assembler's.
                 Target::new(self.module, self.arch.number())
                     .needs_version("Feature 'igonre-src on cp.async'", (7, 5))
                     .map_err(|refused| Fail::Wrong(refused.message, refused.help))?;
-                // Where the predicate holds, the source is not read.
+                // A true predicate suppresses the read of the source.
                 let pred = Pred::Thread(self.predicate(*id)?);
                 copy.enable = PredSource { pred, negate: true };
             }
             Some(source) => {
-                // By so many bytes as the address is beyond a multiple of the size, the source is shorter.
+                // The misalignment of the address encodes by how many bytes the source is shorter.
                 let length = self.input(source, Type::U32)?;
                 let from = self.global_pair(m.operand(1)?)?;
                 let sum = self.scratch(2);
@@ -94,7 +94,6 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(true)
     }
 
-    /// A global address in a pair of registers.
     fn global_pair(&mut self, operand: &Operand<'t>) -> Result<Reg, Fail> {
         let (_, address) = self.global_address(Memory::Global, operand, 0)?;
         let base = match address.base {
@@ -126,7 +125,7 @@ impl<'t> FunctionUnit<'_, 't> {
                 Operand::Integer(most) => u32::try_from(*most).unwrap_or(0),
                 _ => return Err(Fail::wrong("a number of groups that is none", "write a number such as 0")),
             },
-            // All copies: also those that no group has yet.
+            // Waits for all copies, including those not in a group yet.
             _ => {
                 self.control(Control::EndGroup);
                 0

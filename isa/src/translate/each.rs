@@ -1,4 +1,4 @@
-//! Lowering what can be lowered of a function, one instruction after the other, to be shown.
+//! Lowers each instruction of a function separately, for display.
 
 use super::flow::registers::{read, written};
 use super::layout;
@@ -8,21 +8,17 @@ use crate::lower::{LoweringRefusal, lower};
 use crate::ptx::{Function, Module, PtxInstruction, RegId};
 use std::collections::HashSet;
 
-/// An instruction that is lowered, and to what.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lowered<'a, 't> {
-    /// The instruction.
     pub instruction: &'a PtxInstruction<'t>,
-    /// True if its result counts as used.
     pub used: bool,
-    /// The PTX registers it names, and the machine registers that hold them.
+    /// PTX registers that the instruction names, with the machine registers that hold them.
     pub registers: Vec<(String, String)>,
-    /// Its machine code, or why an assembler refuses it.
     pub result: Result<Vec<String>, LoweringRefusal>,
 }
 
-/// Every instruction of a function that is lowered and not interpreted, in order. `used` says whether results
-/// are used; `None`: they are if another instruction reads them.
+/// Lowers every instruction of a function that is not interpreted, in order. `used` states if results count
+/// as used. With `None` a result is used if another instruction reads it.
 pub fn lowered<'a, 't>(
     module: &Module<'t>,
     function: &'a Function<'t>,

@@ -1,7 +1,7 @@
-//! Calls: functions are put in the place where they are called, so that a kernel is one function.
+//! Inlining: replaces each call by the body of the function, so a kernel becomes one function.
 //!
-//! Source: [PTX] has calls by value through `.param` variables; a callee's parameters become the variables that
-//! the caller prepared. Recursion has no such form.
+//! Source: [PTX] passes arguments by value through `.param` variables. A callee's parameters become the
+//! variables that the caller prepared. Recursion cannot be expressed this way.
 
 use super::Fail;
 use crate::ptx::{
@@ -9,26 +9,22 @@ use crate::ptx::{
     Variable,
 };
 
-/// Most instructions of a kernel with all it calls.
 const MOST_INSTRUCTIONS: usize = 1 << 20;
 
-/// Functions whose calls end the kernel: what `assert` becomes.
+/// Functions whose calls end the kernel; `assert` compiles to them.
 const FATAL: [&str; 2] = ["__assertfail", "__assert_fail"];
 
-/// How names of a function read in the kernel it is put into.
+/// Offsets and indices that map the names of a function into the kernel.
 struct Names {
     registers: u32,
     labels: u32,
-    /// Tables of branch targets.
     tables: u32,
-    /// Index of each variable.
     variables: Vec<u32>,
 }
 
-/// One instance of a function.
 struct Instance {
     names: Names,
-    /// Where `ret` goes; the kernel's own ends the thread.
+    /// Target of `ret`; `None` for the kernel itself, whose `ret` ends the thread.
     end: Option<LabelId>,
 }
 
@@ -43,14 +39,12 @@ struct Flattening<'a, 't> {
     instructions: Vec<PtxInstruction<'t>>,
     labels: Vec<Label<'t>>,
     branch_targets: Vec<Vec<LabelId>>,
-    /// Functions being put in, outermost first.
+    /// Functions that are being inlined, outermost first.
     open: Vec<&'t str>,
 }
 
-/// The text of an instruction, and why it cannot be put in place.
 pub(super) type Failed<'t> = (&'t str, Fail);
 
-/// A kernel in which nothing is called any more.
 pub(super) fn flatten<'t>(module: &Module<'t>, kernel: &Function<'t>) -> Result<Function<'t>, Failed<'t>> {
     let mut flat = Flattening {
         module,
@@ -125,7 +119,7 @@ impl<'t> Flattening<'_, 't> {
         let Some(callee) = name.and_then(|index| self.module.functions.get(index)) else {
             return Err(wrong(call, "a call of nothing", "write call (result), name, (argument);"));
         };
-        // Of several declarations of a name one may have the body.
+        // A name may have several declarations and one definition.
         let defined = self.module.functions.iter().find(|f| f.name == callee.name && f.defined);
         let Some(callee) = defined else {
             if FATAL.contains(&callee.name) {
@@ -196,7 +190,6 @@ impl<'t> Flattening<'_, 't> {
         Ok(())
     }
 
-    /// Branches around a guarded call.
     fn skip_unless(&mut self, call: &PtxInstruction<'t>) -> Option<LabelId> {
         let guard = call.guard?;
         let label = LabelId(self.labels.len() as u32);

@@ -1,4 +1,4 @@
-//! Where variables lie.
+//! Addresses of variables.
 
 use super::unit::Home;
 use crate::arch::Arch;
@@ -8,20 +8,18 @@ use crate::ptx::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// Most bytes of all variables of a module together.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// Between two variables lies so much that no access gets from one into the other unseen.
+/// Gap in bytes between two variables. No access can silently reach from one into the other.
 const GAP: u64 = 256;
 
-/// Variables of a module that are there before any kernel runs.
+/// Module variables that exist before any kernel runs.
 #[derive(Default)]
 pub(super) struct Layout {
     homes: HashMap<Symbol, Home>,
     pub(super) variables: Vec<ModuleVariable>,
 }
 
-/// Places the global variables and constants of a module.
 pub(super) fn module_variables(module: &Module<'_>) -> Layout {
     let mut layout = Layout::default();
     let mut next = [GLOBALS.start, CONSTANTS.start];
@@ -32,7 +30,7 @@ pub(super) fn module_variables(module: &Module<'_>) -> Layout {
             StateSpace::Const => &mut next[1],
             _ => continue,
         };
-        // What is defined elsewhere has no place; code that names it is refused.
+        // External variables get no address. Code that names them is refused.
         let Some(bytes) = variable.bytes().filter(|_| !variable.external) else { continue };
         total = total.saturating_add(bytes);
         if total > MOST_BYTES {
@@ -79,20 +77,18 @@ impl Layout {
     }
 }
 
-/// Where everything is that one kernel names.
 pub(super) struct KernelLayout {
     pub(super) homes: HashMap<Symbol, Home>,
-    /// Bytes of static shared memory, up to where dynamic arrays begin.
+    /// Bytes of static shared memory. Dynamic arrays start at this offset.
     pub(super) shared: u32,
-    /// Bytes of a thread's own memory.
     pub(super) local: u32,
     pub(super) params: Vec<KernelParam>,
 }
 
-/// Places the variables of a kernel in which nothing is called any more.
+/// Assigns addresses to the variables of an inlined kernel.
 ///
-/// Shared variables come in order of declaration, those of the module that the kernel names first, each
-/// aligned; arrays without a size begin behind all of them.
+/// Shared variables are in order of declaration, aligned. Those of the module that the kernel names come
+/// first. Arrays without a size begin after all others.
 pub(super) fn kernel_variables(
     module: &Module<'_>,
     function: &Function<'_>,
@@ -136,8 +132,8 @@ pub(super) fn kernel_variables(
             _ => {}
         }
     }
-    // All arrays without a size begin at the same place.
-    // The unit works on words: a half word at the end has its word.
+    // All arrays without a size begin at the same offset. The unit works on words, so the offset is
+    // word-aligned even after a half word.
     let align = open.iter().map(|(_, align)| *align).max().unwrap_or(1).max(4);
     shared = shared.saturating_add(align - 1) / align * align;
     for (symbol, _) in open {
@@ -146,7 +142,6 @@ pub(super) fn kernel_variables(
     KernelLayout { homes, shared, local, params }
 }
 
-/// Variables that an instruction names.
 fn symbols(i: &PtxInstruction<'_>) -> Vec<Symbol> {
     fn of(operand: &Operand<'_>, found: &mut Vec<Symbol>) {
         match operand {

@@ -1,4 +1,4 @@
-//! Loads, stores and atomics.
+//! Translation of loads, stores and atomics.
 
 use super::ordering::ordering;
 use super::unit::{FunctionUnit, Home, Output, imm, pair, word};
@@ -15,23 +15,16 @@ use crate::kernel::special::SpecialRegister;
 use crate::ptx::{Base, Operand, PtxInstruction, StateSpace, Symbol, Type};
 use atoms_ops::{Op, Size};
 
-/// Offsets that an address of shared memory can hold.
+/// Byte offsets that a shared-memory address can encode.
 const SHARED_OFFSETS: std::ops::Range<i64> = -0x80_0000..0x80_0000;
 
-/// Which memory an access names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// Shared memory of the own CTA.
     Shared,
-    /// Shared memory of the cluster.
     Cluster,
-    /// Global memory, constants of the module included.
     Global,
-    /// Any, by generic address.
     Generic,
-    /// The thread's own.
     Local,
-    /// Parameters.
     Param,
 }
 
@@ -59,7 +52,6 @@ impl Memory {
     }
 }
 
-/// The size of an access to a value of so many bits.
 fn size_of(bits: u32, signed: bool) -> Option<Size> {
     Some(match (bits, signed) {
         (8, false) => Size::U8,
@@ -77,15 +69,13 @@ const fn signed(ty: Type) -> bool {
     matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64)
 }
 
-/// Where data of an access is: the registers of it all, or scratch registers from which its parts are taken.
 struct Data {
     first: Reg,
-    /// Parts are not in the registers that the access names.
+    /// True if the elements are in other registers. The data then passes through scratch registers.
     apart: bool,
 }
 
 impl<'t> FunctionUnit<'_, 't> {
-    /// Translates a load or store; `false` if it is none.
     pub(super) fn access(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         let store = match i.opcode {
             "ld" | "ldu" => false,
@@ -118,7 +108,7 @@ impl<'t> FunctionUnit<'_, 't> {
             let message = format!("{} registers of a vector of {count}", parts.len());
             return Err(Fail::wrong(message, "name as many as .v2, .v4 or .v8 says"));
         }
-        // No access is wider than 128 bits.
+        // An access is at most 128 bits wide.
         let at_once = (128 / ty.bits()).min(count as u32).max(1) as usize;
         for (number, parts) in parts.chunks(at_once).enumerate() {
             let offset = number as i64 * 16;
@@ -127,8 +117,8 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(true)
     }
 
-    /// `st.bulk[.weak][.shared::cta] [a], size, 0`: a generic address is taken to be one of shared memory, as compiled
-    /// code takes it.
+    /// Translates `st.bulk[.weak][.shared::cta] [a], size, 0`. A generic address counts as an address in
+    /// shared memory, as in compiled code.
     fn fill(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         m.take("weak");
         m.take_any(&["shared", "shared::cta"]);
@@ -159,7 +149,6 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// One load or store, of no more than 128 bits.
     fn part(
         &mut self,
         ty: Type,
@@ -189,7 +178,8 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// Registers of an access: those of its parts, if they follow each other.
+    /// Returns the registers of an access: those of its elements if they are consecutive, else scratch
+    /// registers.
     fn data(&mut self, ty: Type, parts: &[Operand<'t>], bits: u32) -> Result<Data, Fail> {
         let words = bits.div_ceil(32) as u8;
         let mut first = None;
@@ -261,7 +251,6 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// Emits a load or a store.
     fn carry_out(
         &mut self,
         load: bool,
@@ -309,7 +298,8 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// Parameters of functions lie in the thread's own memory, those of the kernel with the constants.
+    /// Narrows the memory by the variable in the address. Parameters of functions are in private memory,
+    /// those of the kernel in the constant bank.
     pub(super) fn narrowed(&self, memory: Memory, address: &Operand<'t>) -> Result<Memory, Fail> {
         let Operand::Address { base: Base::Symbol(symbol), .. } = address else { return Ok(memory) };
         Ok(match (memory, self.home(*symbol)?) {
@@ -341,7 +331,6 @@ impl<'t> FunctionUnit<'_, 't> {
         })
     }
 
-    /// An address in the own CTA's shared memory.
     pub(super) fn shared_address(&mut self, operand: &Operand<'t>, more: i64) -> Result<SharedAddress, Fail> {
         let (base, offset) = address(operand, more)?;
         let (ra, offset) = match base {
@@ -355,7 +344,6 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(if ra.is_zero() { short(ra, offset) } else { self.beside(ra, offset) })
     }
 
-    /// Where a shared variable lies.
     fn shared_home(&self, symbol: Symbol) -> Result<u32, Fail> {
         match self.home(symbol)? {
             Home::Shared(at) => Ok(at),
@@ -365,7 +353,7 @@ impl<'t> FunctionUnit<'_, 't> {
         }
     }
 
-    /// An address of a register and an offset, which is added first where it does not fit.
+    /// Returns the address of a register plus an offset. An offset that does not fit is added first.
     fn beside(&mut self, ra: Reg, offset: i64) -> SharedAddress {
         if SHARED_OFFSETS.contains(&offset) {
             short(ra, offset)
@@ -382,7 +370,6 @@ impl<'t> FunctionUnit<'_, 't> {
         sum
     }
 
-    /// A global or generic address.
     pub(super) fn global_address(
         &mut self,
         memory: Memory,
@@ -393,7 +380,7 @@ impl<'t> FunctionUnit<'_, 't> {
         let ordering = self.ordering.take();
         let space = if memory == Memory::Global { Space::Global } else { Space::Generic };
         if memory == Memory::Cluster {
-            // The generic address of it: the high word says that it is shared memory.
+            // The high word of the generic address selects shared memory.
             let low = match base {
                 Base::Register(id) => word(self.reg(id)?.0),
                 Base::Symbol(symbol) => match (self.home(symbol)?, self.shared_base()) {
@@ -457,7 +444,6 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(ConstAddress { bank: 0, index, offset: offset as u32 })
     }
 
-    /// An address in the thread's own memory.
     fn local_address(&mut self, operand: &Operand<'t>, more: i64) -> Result<SharedAddress, Fail> {
         let (base, offset) = address(operand, more)?;
         let (ra, offset) = match base {
@@ -472,7 +458,7 @@ impl<'t> FunctionUnit<'_, 't> {
     }
 }
 
-/// Base and offset of an address operand, with so many bytes added.
+/// Returns base and offset of an address operand, with `more` bytes added.
 fn address(operand: &Operand<'_>, more: i64) -> Result<(Base, i64), Fail> {
     match operand {
         Operand::Address { base, offset } => Ok((*base, offset.wrapping_add(more))),
@@ -480,7 +466,7 @@ fn address(operand: &Operand<'_>, more: i64) -> Result<(Base, i64), Fail> {
     }
 }
 
-/// An address whose offset has 24 bits: of a register, or by itself.
+/// Returns an address with a 24-bit offset, relative to a register or absolute.
 fn short(ra: Reg, offset: i64) -> SharedAddress {
     SharedAddress { ra, scale: 0, ur: UReg::URZ, imm: offset as u32 & 0xff_ffff, absolute: ra.is_zero() }
 }

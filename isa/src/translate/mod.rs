@@ -1,9 +1,9 @@
-//! From a PTX module to kernels that run like those of a listing.
+//! Translation of a PTX module to kernels that run like those of a listing.
 //!
-//! Atomics on shared memory and everything about mbarrier objects is lowered to machine code
-//! ([`crate::lower`]); memory, control and the lanes of a warp are carried out by the operations that machine
-//! code has; what computes stays as PTX types it ([`crate::Compute`]). Calls are put in place ([`inline`]),
-//! and places are found where threads that part meet again ([`flow`]).
+//! Atomics on shared memory and operations on mbarrier objects are lowered to machine code
+//! ([`crate::lower`]). Memory accesses, control flow and warp operations use the operations of machine code.
+//! Compute instructions keep their PTX types ([`crate::Compute`]). Calls are inlined ([`inline`]), and
+//! reconvergence points are added ([`flow`]).
 
 mod arith;
 mod control;
@@ -28,12 +28,9 @@ use crate::problem::{Problem, TextError};
 use crate::ptx::{Function, Module, is_module};
 use mods::Mods;
 
-/// Reason why an instruction is not translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fail {
-    /// It exists, and is not known here.
     Unsupported,
-    /// It is wrong: message and help.
     Wrong(String, String),
 }
 
@@ -48,8 +45,8 @@ impl Fail {
 }
 
 impl Program {
-    /// Reads a kernel's text, whichever it is: PTX if it is called `.ptx` or begins like a module, else a listing.
-    /// `arch` is for PTX; `name` tells what it is called, and is for messages.
+    /// Reads a kernel's text as PTX or as a listing. A name that ends in `.ptx` or a text that begins like a
+    /// module means PTX. `arch` is the architecture for PTX. `name` is also used in messages.
     ///
     /// # Errors
     /// As [`Program::from_ptx`] and [`Program::parse`].
@@ -62,12 +59,13 @@ impl Program {
         }
     }
 
-    /// Reads a PTX module and translates its kernels for an architecture, or for the one of its `.target`: forward to
-    /// [`Arch::FIRST_OF_PTX`] where that is earlier, as drivers do for later GPUs. `name` is for messages.
+    /// Reads a PTX module and translates its kernels for `arch`, or for the architecture of its `.target`. A
+    /// `.target` that is too early becomes [`Arch::FIRST_OF_PTX`], as drivers do for later GPUs. `name` is
+    /// used in messages.
     ///
     /// # Errors
-    /// Everything that is wrong, with line and column; an `arch` that is too early. Instructions that are merely not
-    /// known are not errors: see [`crate::Operation::Unsupported`].
+    /// Every problem with line and column, or an `arch` that is too early. Instructions that are not
+    /// supported are not errors: see [`crate::Operation::Unsupported`].
     pub fn from_ptx(name: &str, text: &str, arch: Option<Arch>) -> Result<Program, TextError> {
         let module = Module::parse(name, text)?;
         let forward_of = Some(module.target).filter(|target| arch.is_none() && target.early());

@@ -1,4 +1,4 @@
-//! Modifiers of an instruction, taken one by one: what is left at the end is not known.
+//! Modifiers of an instruction, taken one by one. Modifiers left at the end are unsupported.
 
 use super::Fail;
 use crate::ptx::{Operand, PtxInstruction, Type};
@@ -14,13 +14,11 @@ impl<'i, 't> Mods<'i, 't> {
         Mods { instruction, left: instruction.modifiers.clone() }
     }
 
-    /// Opcode and modifiers, as written.
     pub(super) fn name(&self) -> String {
         let PtxInstruction { opcode, modifiers, .. } = self.instruction;
         [&[*opcode], modifiers.as_slice()].concat().join(".")
     }
 
-    /// An operand of the instruction.
     pub(super) fn operand(&self, index: usize) -> Result<&'i Operand<'t>, Fail> {
         let operands = &self.instruction.operands;
         operands.get(index).ok_or_else(|| {
@@ -29,33 +27,27 @@ impl<'i, 't> Mods<'i, 't> {
         })
     }
 
-    /// True if the modifier is there; it is taken.
     pub(super) fn take(&mut self, name: &str) -> bool {
         self.take_any(&[name]).is_some()
     }
 
-    /// The first of these that is there; it is taken.
     pub(super) fn take_any(&mut self, names: &[&str]) -> Option<&'t str> {
         let at = self.left.iter().position(|m| names.contains(m))?;
         Some(self.left.remove(at))
     }
 
-    /// True if the modifier is there.
     pub(super) fn has(&self, name: &str) -> bool {
         self.left.contains(&name)
     }
 
-    /// The modifier that comes first among those left.
     pub(super) fn next(&mut self) -> Option<&'t str> {
         if self.left.is_empty() { None } else { Some(self.left.remove(0)) }
     }
 
-    /// What that one stands for.
     pub(super) fn next_as<T: FromStr>(&mut self) -> Result<T, Fail> {
         self.next().and_then(lower_case).ok_or(Fail::Unsupported)
     }
 
-    /// Takes the first modifier that stands for one of these.
     pub(super) fn known<T: FromStr>(&mut self) -> Option<T> {
         let found = self.left.iter().enumerate().find_map(|(at, name)| Some((at, lower_case(name)?)));
         let (at, value) = found?;
@@ -63,36 +55,33 @@ impl<'i, 't> Mods<'i, 't> {
         Some(value)
     }
 
-    /// The first of two modifiers, one of which must be there, or not.
+    /// Takes one of two modifiers, of which one is mandatory. Returns true for the first.
     pub(super) fn either(&mut self, names: [&str; 2]) -> Result<bool, Fail> {
         Ok(self.take_any(&names).ok_or(Fail::Unsupported)? == names[0])
     }
 
-    /// Takes the next type, if there is one.
     pub(super) fn maybe_ty(&mut self) -> Option<Type> {
         let at = self.left.iter().position(|m| Type::from_name(m).is_some())?;
         Type::from_name(self.left.remove(at))
     }
 
-    /// Takes the next type.
     pub(super) fn ty(&mut self) -> Result<Type, Fail> {
         self.maybe_ty().ok_or(Fail::Unsupported)
     }
 
-    /// Drops those that a functional core need not know: how caches are used.
+    /// Drops modifiers for caches and other hints that do not change the result.
     pub(super) fn drop_hints(&mut self) {
         const HINTS: &[&str] =
             &["ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "uni", "aligned", "unified", "noftz"];
         self.left.retain(|m| !HINTS.contains(m) && !m.starts_with("L1::") && !m.starts_with("L2::"));
     }
 
-    /// Nothing is left.
     pub(super) fn done(&self) -> Result<(), Fail> {
         if self.left.is_empty() { Ok(()) } else { Err(Fail::Unsupported) }
     }
 }
 
-/// What a name stands for that is the same in machine code, in capitals.
+/// Parses a name that machine code writes in capitals. Names with capitals do not count.
 fn lower_case<T: FromStr>(name: &str) -> Option<T> {
     name.parse().ok().filter(|_| !name.bytes().any(|b| b.is_ascii_uppercase()))
 }

@@ -1,4 +1,4 @@
-//! Moves, and instructions on addresses.
+//! Translation of moves and address instructions.
 
 use super::special::{Special, special};
 use super::unit::{FunctionUnit, Home, Output, imm, pair, word};
@@ -12,7 +12,6 @@ use crate::kernel::special::SpecialRegister;
 use crate::ptx::{Operand, PtxInstruction, Type};
 
 impl<'t> FunctionUnit<'_, 't> {
-    /// Translates a move or an instruction on addresses; `false` if it is none.
     pub(super) fn moves(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         let m = &mut Mods::new(i);
         match i.opcode {
@@ -118,7 +117,7 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// `mov.b64 {%r1, %r2}, %rd1`
+    /// Translates `mov.b64 {%r1, %r2}, %rd1`.
     fn unpack(&mut self, ty: Type, parts: &[Operand<'t>], from: &Operand<'t>) -> Result<(), Fail> {
         let bits = part_bits(ty, parts.len())?;
         let low = match from {
@@ -142,7 +141,7 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// `mov.b64 %rd1, {%r1, %r2}`
+    /// Translates `mov.b64 %rd1, {%r1, %r2}`.
     fn pack(&mut self, ty: Type, to: &Operand<'t>, parts: &[Operand<'t>]) -> Result<(), Fail> {
         let bits = part_bits(ty, parts.len())?;
         if ty == Type::B128 {
@@ -162,7 +161,6 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// Reads a word of constant bank 0.
     pub(super) fn constant(&mut self, dst: Reg, offset: u32) {
         let address = ConstAddress { bank: 0, index: ConstIndex::None, offset };
         let (path, grain) = (Path::Vector, Grain::Words(1));

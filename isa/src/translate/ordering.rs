@@ -1,9 +1,10 @@
-//! Memory order and scope, as modifiers say them. Source: [PTX] memory consistency model.
+//! Memory order and scope from modifiers. Source: [PTX] memory consistency model.
 
 use super::Mods;
 use crate::kernel::order::{Ordering, Scope, Semantics};
 
-/// Takes the modifiers for order and scope of an access or a fence; `atomic`: of one that is never weak.
+/// Takes the modifiers for order and scope of an access or a fence. `atomic` is true for an instruction that
+/// is never weak.
 pub(super) fn ordering(m: &mut Mods<'_, '_>, atomic: bool) -> Ordering {
     let semantics =
         m.take_any(&["weak", "relaxed", "acquire", "release", "acq_rel", "sc", "volatile", "mmio"]);
@@ -14,19 +15,18 @@ pub(super) fn ordering(m: &mut Mods<'_, '_>, atomic: bool) -> Ordering {
     let (semantics, otherwise) = match semantics {
         Some("volatile" | "mmio") => (Semantics::Relaxed, Scope::Sys),
         None | Some("weak") if atomic => (Semantics::Relaxed, Scope::Gpu),
-        // A weak access is not meant for other threads.
+        // A weak access orders nothing for other threads.
         None | Some("weak") => (Semantics::Weak, Scope::Cta),
         Some(name) => (name.parse().unwrap_or(Semantics::Weak), Scope::Gpu),
     };
     Ordering { semantics, scope: scope.unwrap_or(otherwise) }
 }
 
-/// Takes the modifier for the scope.
 fn scope(m: &mut Mods<'_, '_>) -> Option<Scope> {
     m.take_any(&["cta", "cluster", "gpu", "sys"])?.parse().ok()
 }
 
-/// Order and scope of `membar.cta`, `fence.acq_rel.gpu` and the like.
+/// Takes order and scope of fences such as `membar.cta` and `fence.acq_rel.gpu`.
 pub(super) fn fence(m: &mut Mods<'_, '_>, membar: bool) -> Ordering {
     if membar {
         let scope = match m.take_any(&["cta", "gl", "sys"]) {
@@ -42,7 +42,7 @@ pub(super) fn fence(m: &mut Mods<'_, '_>, membar: bool) -> Ordering {
     Ordering { semantics, scope: scope.unwrap_or(Scope::Cta) }
 }
 
-/// Order of `barrier.cluster.arrive` and `.wait`: release and acquire unless it is relaxed.
+/// Takes the order of `barrier.cluster.arrive` and `.wait`: release and acquire, unless relaxed.
 pub(super) fn cluster_barrier(m: &mut Mods<'_, '_>, arrive: bool) -> Ordering {
     let semantics = match m.take_any(&["release", "relaxed", "acquire"]) {
         Some("relaxed") => Semantics::Relaxed,
@@ -52,8 +52,8 @@ pub(super) fn cluster_barrier(m: &mut Mods<'_, '_>, arrive: bool) -> Ordering {
     Ordering { semantics, scope: Scope::Cluster }
 }
 
-/// Order of an operation on an mbarrier object: arrivals release and waits acquire unless they are relaxed; making
-/// or ending an object is no atomic operation on it.
+/// Takes the order of an operation on an mbarrier object. Arrivals release and waits acquire unless they are
+/// relaxed. Initialization and invalidation of an object are not atomic operations on it.
 pub(super) fn barrier_object(m: &mut Mods<'_, '_>) -> Ordering {
     let waits = m.has("test_wait") || m.has("try_wait");
     let makes = m.has("init") || m.has("inval");

@@ -1,21 +1,16 @@
-//! Special registers of PTX.
+//! Translation of PTX special registers.
 
 use crate::arch::Arch;
 use crate::kernel::special::SpecialRegister;
 
-/// What a special register of PTX is read from.
 pub(super) enum Special {
-    /// A number that is always the same.
     Number(u64),
-    /// A special register of the machine.
     Register(SpecialRegister),
-    /// Two of them, the low word first.
+    /// Two machine special registers, low word first.
     Pair(SpecialRegister, SpecialRegister),
-    /// A word of constant bank 0.
     Constant(u32),
 }
 
-/// The special register with this name, without `%`; `None` if it is not known here.
 pub(super) fn special(name: &str, arch: Arch) -> Option<Special> {
     use SpecialRegister as S;
     let (first, part) = name.split_once('.').unwrap_or((name, ""));
@@ -61,7 +56,7 @@ pub(super) fn special(name: &str, arch: Arch) -> Option<Special> {
             "dynamic_smem_size" => Special::Register(S::DynamicShared),
             "total_smem_size" => Special::Register(S::OwnSharedBytes),
             "aggr_smem_size" => Special::Register(S::SharedBytes),
-            // There is one SM, and one grid.
+            // The model has one SM and one grid.
             "smid" | "gridid" => Special::Number(0),
             "nsmid" => Special::Number(1),
             "WARP_SZ" => Special::Number(32),
@@ -71,7 +66,7 @@ pub(super) fn special(name: &str, arch: Arch) -> Option<Special> {
                 Special::Constant(arch.reserved_shared_offset()?)
             }
             "reserved_smem_offset_1" => Special::Constant(arch.reserved_shared_offset()? + 4),
-            // What the others hold is the driver's business.
+            // The driver defines the other registers.
             "envreg1" => Special::Constant(arch.environment_offset() + 4),
             "envreg2" => Special::Constant(arch.environment_offset() + 8),
             _ => return None,

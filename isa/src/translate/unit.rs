@@ -1,4 +1,4 @@
-//! The code of one kernel while it is written: operands, results, labels.
+//! Code of one kernel under construction: operands, results, labels.
 
 use super::Fail;
 use crate::arch::Arch;
@@ -13,12 +13,11 @@ use crate::lower::Frame;
 use crate::ptx::{Function, Module, Operand, RegId, StateSpace, Symbol, Type};
 use std::collections::HashMap;
 
-/// Stands for the predicate that holds the carry flag.
+/// Pseudo register for the predicate of the carry flag.
 const CARRY: RegId = RegId(u32::MAX);
-/// Stands for the register that holds the shared address of offset 0 of the own CTA.
+/// Pseudo register for the shared address of offset 0 in the CTA's allocation.
 const SHARED_BASE: RegId = RegId(u32::MAX - 1);
 
-/// An instruction and the text it comes from.
 pub(super) struct Emitted {
     pub(super) instruction: Instruction,
     pub(super) line: u32,
@@ -26,38 +25,28 @@ pub(super) struct Emitted {
     pub(super) mnemonic: String,
 }
 
-/// Number of a place in the code; branches name these until all code is there.
+/// Number of a place in the code. Branches use these numbers until the code is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CodeLabel(pub(super) u32);
 
-/// Where a variable of the kernel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
-    /// Offset in the CTA's allocation.
     Shared(u32),
-    /// Address in global memory, constants included.
     Global(u64),
-    /// Offset in the thread's own memory.
     Local(u32),
-    /// Offset in constant bank 0.
+    /// Byte offset in constant bank 0.
     Param(u32),
 }
 
-/// Where a result goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Output {
-    /// Nowhere.
     None,
-    /// One register.
     Word(Reg),
-    /// A register and the next.
     Pair(Reg),
-    /// A predicate, by its number.
     Pred(u16),
 }
 
 impl Output {
-    /// The register; RZ where there is none.
     pub(super) fn reg(self) -> Reg {
         match self {
             Output::Word(reg) | Output::Pair(reg) => reg,
@@ -65,7 +54,6 @@ impl Output {
         }
     }
 
-    /// This, if it is no predicate.
     pub(super) fn value(self) -> Result<Output, Fail> {
         match self {
             Output::Pred(_) => {
@@ -75,7 +63,6 @@ impl Output {
         }
     }
 
-    /// The predicate; PT where there is none.
     pub(super) fn pred(self) -> Pred {
         match self {
             Output::Pred(number) => Pred::Thread(number),
@@ -84,17 +71,14 @@ impl Output {
     }
 }
 
-/// 32 bits of a register.
 pub(super) const fn word(reg: Reg) -> Source {
     Source::plain(Value::Reg(reg))
 }
 
-/// 64 bits of a register and the next.
 pub(super) const fn pair(reg: Reg) -> Source {
     Source::pair(Value::Reg(reg))
 }
 
-/// The same bits in all lanes.
 pub(super) const fn imm(bits: u64) -> Source {
     Source::pair(Value::Imm(bits as i64))
 }
@@ -106,22 +90,19 @@ pub(super) struct FunctionUnit<'a, 't> {
     pub(super) frame: Frame,
     pub(super) homes: HashMap<Symbol, Home>,
     pub(super) code: Vec<Emitted>,
-    /// Index of the instruction at each place.
     pub(super) places: Vec<Option<u32>>,
     pub(super) line: u32,
     pub(super) text: String,
     pub(super) mnemonic: String,
-    /// Guard and ordering of what is emitted.
     pub(super) guard: Guard,
     pub(super) ordering: Option<Ordering>,
-    /// The shared address of offset 0 is wanted in its register.
+    /// True if the code reads the register with the shared address of offset 0.
     pub(super) wants_shared_base: bool,
-    /// There is an `mbarrier.inval` that leaves no machine code.
+    /// True if there is an `mbarrier.inval` that produces no machine code.
     pub(super) invalidates: bool,
 }
 
 impl<'t> FunctionUnit<'_, 't> {
-    /// Adds an instruction under the statement's guard.
     pub(super) fn emit(&mut self, operation: Operation) {
         self.emit_as(operation, self.text.clone(), self.mnemonic.clone());
     }
@@ -140,7 +121,6 @@ impl<'t> FunctionUnit<'_, 't> {
         CodeLabel(self.places.len() as u32 - 1)
     }
 
-    /// Says that a place is here.
     pub(super) fn bind(&mut self, CodeLabel(place): CodeLabel) {
         if let Some(at) = self.places.get_mut(place as usize) {
             *at = Some(self.code.len() as u32);
@@ -151,12 +131,11 @@ impl<'t> FunctionUnit<'_, 't> {
         self.control(Control::Branch { target, condition: BranchCondition::Thread });
     }
 
-    /// Computes a value.
     pub(super) fn compute(&mut self, op: ComputeOp, dst: Output, sources: &[Source]) {
         self.compute_with(op, dst, [Pred::PT; 2], sources, PredSource::FALSE);
     }
 
-    /// Computes a predicate, without another to combine it with.
+    /// Emits an instruction with a predicate result, not combined with another predicate.
     pub(super) fn compute_pred(&mut self, op: ComputeOp, dst: Pred, sources: &[Source]) {
         self.compute_with(op, Output::None, [dst, Pred::PT], sources, PredSource::TRUE);
     }
@@ -180,19 +159,18 @@ impl<'t> FunctionUnit<'_, 't> {
         self.compute(ComputeOp::Move, dst, &[source]);
     }
 
-    /// The sum of 32 bits and a number, in `dst`.
+    /// Emits `dst = a + b` in 32 bits.
     pub(super) fn add32(&mut self, dst: Output, a: Source, b: u64) {
         self.compute(ComputeOp::int(IntOp::Add, Type::U32), dst, &[a, imm(b)]);
     }
 
-    /// Declared type of a register.
     pub(super) fn type_of(&self, id: RegId) -> Result<Type, Fail> {
         let register = self.function.registers.get(id.0 as usize);
         let ty = register.and_then(|r| r.ty);
         ty.ok_or_else(|| Fail::wrong("a register without a type", "declare it: .reg .b32 %r1;"))
     }
 
-    /// First machine register of a PTX register, and how many there are.
+    /// Returns the first machine register of a PTX register, and their number.
     pub(super) fn reg(&mut self, id: RegId) -> Result<(Reg, u8), Fail> {
         let words = self.type_of(id)?.words();
         if words == 0 {
@@ -212,7 +190,6 @@ impl<'t> FunctionUnit<'_, 't> {
         }
     }
 
-    /// The predicate of the carry flag.
     pub(super) fn carry(&mut self) -> u16 {
         self.frame.predicate(CARRY)
     }
@@ -221,7 +198,7 @@ impl<'t> FunctionUnit<'_, 't> {
         Reg(self.frame.scratch(words))
     }
 
-    /// Register with the shared address of offset 0; none where addresses are offsets.
+    /// Returns the register with the shared address of offset 0. `None` if shared addresses are offsets.
     pub(super) fn shared_base(&mut self) -> Option<Reg> {
         if self.arch.number() < 90 {
             return None;
@@ -230,7 +207,6 @@ impl<'t> FunctionUnit<'_, 't> {
         Some(Reg(self.frame.register(SHARED_BASE, 1)))
     }
 
-    /// Reads a special register into a scratch register.
     pub(super) fn special(&mut self, register: SpecialRegister) -> Reg {
         let reg = self.scratch(1);
         self.special_to(reg, register);
@@ -260,7 +236,6 @@ impl<'t> FunctionUnit<'_, 't> {
         name.unwrap_or("?")
     }
 
-    /// The address of a variable in its own space, as an operand.
     fn address_of(&mut self, symbol: Symbol, offset: i64) -> Result<Source, Fail> {
         Ok(match self.home(symbol)? {
             Home::Shared(at) => {
@@ -279,7 +254,7 @@ impl<'t> FunctionUnit<'_, 't> {
         })
     }
 
-    /// What an operand of this type reads; a predicate as 1 or 0.
+    /// Returns an operand of type `ty`. A predicate becomes 1 or 0.
     pub(super) fn input(&mut self, operand: &Operand<'t>, ty: Type) -> Result<Source, Fail> {
         Ok(match operand {
             Operand::Register(id) if self.type_of(*id)? != Type::Pred => match self.reg(*id)? {
@@ -307,7 +282,6 @@ impl<'t> FunctionUnit<'_, 't> {
         })
     }
 
-    /// A predicate operand.
     pub(super) fn pred_source(&mut self, operand: &Operand<'t>) -> Result<PredSource, Fail> {
         let (id, negate) = match operand {
             Operand::Register(id) if self.type_of(*id)? == Type::Pred => (id, false),
@@ -322,12 +296,11 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(PredSource { pred: Pred::Thread(self.predicate(*id)?), negate })
     }
 
-    /// An operand of 32 bits.
     pub(super) fn source(&mut self, operand: &Operand<'t>) -> Result<Source, Fail> {
         Ok(Source { wide: false, ..self.input(operand, Type::U32)? })
     }
 
-    /// An operand in a register: where it is none, in a scratch register of the type.
+    /// Returns an operand in a register. Other operands are copied to a scratch register of the type.
     pub(super) fn in_register(&mut self, operand: &Operand<'t>, ty: Type) -> Result<Reg, Fail> {
         let words = ty.words().max(1);
         match self.input(operand, ty)? {
@@ -341,7 +314,6 @@ impl<'t> FunctionUnit<'_, 't> {
         }
     }
 
-    /// Where a result goes.
     pub(super) fn output(&mut self, operand: &Operand<'t>) -> Result<Output, Fail> {
         match operand {
             Operand::Register(id) if self.type_of(*id)? == Type::Pred => {
@@ -356,7 +328,6 @@ impl<'t> FunctionUnit<'_, 't> {
         }
     }
 
-    /// A result and, after `|`, a predicate.
     pub(super) fn outputs(&mut self, operand: &Operand<'t>) -> Result<(Output, Pred), Fail> {
         let Operand::Pair(pair) = operand else { return Ok((self.output(operand)?, Pred::PT)) };
         let second = match &pair[1] {
@@ -369,12 +340,10 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok((self.output(&pair[0])?, second))
     }
 
-    /// Where a result goes that is no predicate.
     pub(super) fn value_output(&mut self, operand: &Operand<'t>) -> Result<Output, Fail> {
         self.output(operand)?.value()
     }
 
-    /// Where a result goes that is a predicate.
     pub(super) fn pred_output(&mut self, operand: &Operand<'t>) -> Result<Pred, Fail> {
         match operand {
             Operand::Register(id) => Ok(Pred::Thread(self.predicate(*id)?)),
@@ -382,7 +351,7 @@ impl<'t> FunctionUnit<'_, 't> {
         }
     }
 
-    /// A function of two predicates: bit `a << 2 | b << 1` of the table.
+    /// Emits a function of two predicates: bit `a << 2 | b << 1` of the table.
     pub(super) fn pred_logic(&mut self, table: u8, dst: Pred, [a, b]: [PredSource; 2]) {
         let op = ComputeOp::PredLogic { tables: [table, 0] };
         let pred_dst = [dst, Pred::PT];
@@ -390,7 +359,6 @@ impl<'t> FunctionUnit<'_, 't> {
         self.emit(Operation::Compute(Compute { pred_dst, p, ..Compute::new(op, Path::Vector) }));
     }
 
-    /// Register of a result that has to be one.
     pub(super) fn output_reg(&mut self, operand: &Operand<'t>) -> Result<Reg, Fail> {
         self.value_output(operand).map(Output::reg)
     }
@@ -415,7 +383,6 @@ impl<'t> FunctionUnit<'_, 't> {
         })
     }
 
-    /// State space of the variable an operand names.
     pub(super) fn space_of(&self, symbol: Symbol) -> Option<StateSpace> {
         match symbol {
             Symbol::Local(i) => self.function.variables.get(i as usize).map(|v| v.space),

@@ -1,4 +1,4 @@
-//! Writing the code of a kernel.
+//! Code generation for one kernel.
 
 use super::flow::Flow;
 use super::flow::registers::read;
@@ -19,16 +19,14 @@ use crate::ptx::{Function, Module, Operand, PtxInstruction, RegId, Symbol, Type}
 use crate::sass::assemble;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Barrier at which threads meet that a lowered sequence's guard has parted.
+/// Barrier at which threads reconverge after the guard of a lowered sequence.
 const GUARD_BARRIER: BarrierRegister = BarrierRegister(3);
 
-/// Most registers of a thread that lowered text can name.
+/// Maximum number of thread registers that lowered text can name.
 const MOST_REGISTERS: u16 = 0xff00;
 
-/// Text, message and help.
 type Problem<'t> = (&'t str, String, String);
 
-/// Translates one kernel.
 pub(super) fn kernel<'t>(
     module: &Module<'t>,
     kernel: &Function<'t>,
@@ -87,7 +85,7 @@ pub(super) fn kernel<'t>(
     Ok(done)
 }
 
-/// A frame in which the registers and variables of a function have their places.
+/// Returns a frame with machine registers and addresses for the registers and variables of a function.
 pub(super) fn frame(function: &Function<'_>, homes: &HashMap<Symbol, Home>) -> Frame {
     let mut frame = Frame::new();
     for (symbol, home) in homes {
@@ -102,7 +100,7 @@ pub(super) fn frame(function: &Function<'_>, homes: &HashMap<Symbol, Home>) -> F
     frame
 }
 
-/// Gives registers of a vector access places that follow each other, so that it is one access.
+/// Allocates consecutive registers to the elements of a vector, so that a vector access is one instruction.
 fn place_vectors(function: &Function<'_>, frame: &mut Frame) {
     for i in &function.instructions {
         if !matches!(i.opcode, "ld" | "st") {
@@ -136,7 +134,7 @@ fn place_vectors(function: &Function<'_>, frame: &mut Frame) {
 struct Writer<'u, 'a, 't> {
     unit: &'u mut FunctionUnit<'a, 't>,
     flow: &'u Flow,
-    /// By the first instruction of a block: its place for threads that come in, and for threads that go round.
+    /// Labels by the first instruction of a block: for entry, and for the next iteration of a loop.
     heads: HashMap<usize, [CodeLabel; 2]>,
     read: HashSet<RegId>,
 }
@@ -161,7 +159,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     fn instruction(&mut self, index: usize, i: &PtxInstruction<'t>) -> Result<(), Fail> {
         self.unit.frame.begin();
         self.unit.line = i.line;
-        // Statements are laid out with tabs, and may go over several lines.
+        // Statements contain tabs and may span several lines.
         self.unit.text = i.text.split_whitespace().collect::<Vec<_>>().join(" ");
         self.unit.mnemonic = Mods::new(i).name();
         self.unit.ordering = None;
@@ -202,13 +200,12 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         target.check_versions(i).map_err(|refused| Fail::Wrong(refused.message, refused.help))
     }
 
-    /// What stands at the beginning of a block.
     fn head(&mut self, index: usize) {
         let Some([enter, round]) = self.heads.get(&index).copied() else { return };
         let head = self.flow.heads.get(&index).cloned().unwrap_or_default();
         let entry = !head.reconverge.is_empty() || !head.set.is_empty();
         if entry && index > 0 && self.flow.goes_round(index - 1, index) {
-            // The loop's end lies before it and falls through: past what is for threads that come in.
+            // The end of the loop falls through into this block, but must skip the entry actions.
             self.unit.branch(round);
         }
         self.unit.bind(enter);
@@ -261,7 +258,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 self.unit.compute_pred(op, Pred::Thread(chosen), &[at, imm(number as u64)]);
                 self.unit.guard = PredSource { pred: Pred::Thread(chosen), negate: false };
             }
-            // What names none of them is undefined; here it is the last.
+            // An index outside the table is undefined in PTX. Here it selects the last target.
             self.unit.branch(place);
             self.unit.guard = PredSource::TRUE;
         }
@@ -269,7 +266,6 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         Ok(())
     }
 
-    /// Decodes and adds a lowered sequence.
     fn sequence(&mut self, i: &PtxInstruction<'t>, guard: Guard, lines: &[String]) -> Result<(), Fail> {
         let decoded = assemble(lines).map_err(|error| {
             Fail::wrong(
@@ -320,7 +316,6 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         Ok(())
     }
 
-    /// Every function ends, whether it says so or not.
     fn end(&mut self) {
         let end = self.unit.function.instructions.len();
         self.unit.guard = PredSource::TRUE;
@@ -330,7 +325,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     }
 }
 
-/// A copy with a cache policy as its last operand, without it: a functional core has no use for one.
+/// Removes the cache policy, the last operand of a copy. A functional core has no use for it.
 fn without_policy<'t>(i: &PtxInstruction<'t>) -> Option<PtxInstruction<'t>> {
     const HINT: &str = "L2::cache_hint";
     if i.opcode != "cp" || !i.modifiers.contains(&HINT) {
@@ -342,7 +337,6 @@ fn without_policy<'t>(i: &PtxInstruction<'t>) -> Option<PtxInstruction<'t>> {
     Some(plain)
 }
 
-/// Order and scope of an instruction that is lowered.
 fn sequence_order(i: &PtxInstruction<'_>) -> Option<Ordering> {
     let mut m = Mods::new(i);
     match i.opcode {
@@ -364,7 +358,6 @@ fn is_memory(operation: &Operation) -> bool {
     )
 }
 
-/// Puts addresses in place of places, and a kernel around the code.
 fn finish(mut unit: FunctionUnit<'_, '_>, kernel: &Function<'_>) -> Kernel {
     if unit.wants_shared_base
         && let Some(base) = unit.shared_base()
@@ -389,7 +382,8 @@ fn finish(mut unit: FunctionUnit<'_, '_>, kernel: &Function<'_>) -> Kernel {
         if let Operation::Control(Control::Branch { target, condition: _ }) = &mut instruction.operation {
             *target = unit.places.get(*target as usize).copied().flatten().unwrap_or(end);
         }
-        // Whether a second init follows the end of the first object cannot be told then.
+        // After an `mbarrier.inval`, a second init may be legal, and the code does not show this. The store
+        // then does not count as an init.
         if let Operation::Shared(store) = &mut instruction.operation {
             store.object &= !unit.invalidates;
         }

@@ -1,7 +1,6 @@
-//! Texts of real kernels, and what may be done to them.
+//! Texts of real kernels, mutations of them, and checks.
 use std::path::PathBuf;
 
-/// Names and texts of the kernels with this extension.
 pub(crate) fn kernels(extension: &str) -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels");
     let mut kernels: Vec<_> = std::fs::read_dir(folder)
@@ -14,7 +13,7 @@ pub(crate) fn kernels(extension: &str) -> Vec<(String, String)> {
     kernels
 }
 
-/// Numbers that look random and are the same each time: xorshift64*.
+/// Pseudo-random numbers from a seed: xorshift64*.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -22,7 +21,6 @@ impl Random {
         Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// Below `end`, which is not 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -31,7 +29,7 @@ impl Random {
     }
 }
 
-/// Pieces that say something to one of the parsers.
+/// Tokens with a meaning for one of the parsers.
 const PIECES: &[&str] = &[
     "{",
     "}",
@@ -128,8 +126,8 @@ const PIECES: &[&str] = &[
     "\r",
 ];
 
-/// A text with up to a dozen changes: bytes flipped, parts deleted, doubled, moved or taken from `other`,
-/// words exchanged, pieces inserted, the end cut off.
+/// Mutates a text up to a dozen times: flips bytes, deletes, doubles or moves parts, takes parts from
+/// `other`, exchanges words, inserts tokens, or cuts off the end.
 pub(crate) fn mutated(text: &str, other: &str, random: &mut Random) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..=random.below(12) {
@@ -170,7 +168,7 @@ pub(crate) fn mutated(text: &str, other: &str, random: &mut Random) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Exchanges two words, the first one around `at`.
+/// Exchanges two words. The first one is around `at`.
 fn exchange(bytes: &mut [u8], at: usize, random: &mut Random) {
     let word = |at: usize| {
         let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'%' | b'_' | b'.' | b'$');
@@ -187,7 +185,6 @@ fn exchange(bytes: &mut [u8], at: usize, random: &mut Random) {
     }
 }
 
-/// What must hold of a text that is refused.
 pub(crate) fn check_problems(error: &atoms_isa::TextError, text: &str) {
     assert!(!error.problems.is_empty());
     assert!(error.problems.len() <= 300);
@@ -202,7 +199,7 @@ pub(crate) fn check_problems(error: &atoms_isa::TextError, text: &str) {
     }
 }
 
-/// What must hold of a module: indices that are valid, and no more of anything than the text can account for.
+/// Checks the properties of a function: valid indices, and sizes in proportion to the text.
 pub(crate) fn check_function(
     function: &atoms_isa::ptx::Function<'_>,
     functions: usize,

@@ -1,12 +1,12 @@
-//! Two sequences of machine code side by side: the same instructions on the same values.
+//! Comparison of two machine code sequences: the same instructions on the same values.
 //!
-//! Registers have other numbers in another kernel. What counts is where a value comes from: an operand agrees if
-//! both sides read what the same compared instruction wrote, or the same constant, or, for values that come from
-//! outside or from what is not compared, registers that stand for each other throughout.
+//! Register numbers differ between kernels, so the comparison uses the source of each value. An operand
+//! agrees if both sides read the result of the same compared instruction, or the same constant. Other values
+//! come from outside or from instructions that are not compared. Their registers must correspond one to one
+//! in the whole sequence.
 
 use std::collections::HashMap;
 
-/// A statement: guard, mnemonic with modifiers, operands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Statement<'a> {
     pub(crate) guard: &'a str,
@@ -24,7 +24,6 @@ impl<'a> Statement<'a> {
         Statement { guard, mnemonic, operands }
     }
 
-    /// The mnemonic without modifiers.
     pub(crate) fn base(&self) -> &'a str {
         self.mnemonic.split('.').next().unwrap_or("")
     }
@@ -33,14 +32,14 @@ impl<'a> Statement<'a> {
         self.operands.split(", ").filter(|part| !part.is_empty()).collect()
     }
 
-    /// The label that a branch goes to, or that a reconvergence point is.
+    /// Returns the target label of a branch or of a reconvergence point.
     pub(crate) fn target(&self) -> Option<&'a str> {
         let last = self.operands.rsplit([' ', '(']).next().unwrap_or("").trim_end_matches(')');
         let number = last.strip_prefix('L')?;
         number.bytes().all(|b| b.is_ascii_digit()).then_some(last)
     }
 
-    /// 32-bit words of its values, where they have registers that follow each other.
+    /// Number of 32-bit words of the values, if they are in consecutive registers.
     fn words(&self) -> u32 {
         let wide = ["64", "U64", "S64", "F64", "TRANS64", "WIDE"];
         match self.mnemonic.split('.').any(|part| part == "128") {
@@ -51,7 +50,7 @@ impl<'a> Statement<'a> {
         }
     }
 
-    /// How many leading operands are written: predicates, then one register.
+    /// Number of leading operands that are written: predicates, then one register.
     fn written(&self, parts: &[&str]) -> usize {
         let predicate =
             |p: &&&str| matches!(register(p), Some(("P" | "UP", _))) || matches!(**p, "PT" | "UPT");
@@ -78,8 +77,8 @@ impl<'a> Statement<'a> {
         }
     }
 
-    /// Whether it only copies a value or makes a constant: which of these is taken, and where it stands, follows
-    /// from the kernel around it.
+    /// True if the instruction only copies a value or creates a constant. Choice and position of such an
+    /// instruction depend on the rest of the kernel.
     pub(crate) fn is_move(&self) -> bool {
         let constant =
             |from: &str| self.operands.split_once(", ").is_some_and(|(_, rest)| rest.starts_with(from));
@@ -93,14 +92,14 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// Kind and number of a register: `R12`, `UR4`, `P0`, `UP0`, `B0`.
+/// Returns kind and number of a register: `R12`, `UR4`, `P0`, `UP0`, `B0`.
 fn register(text: &str) -> Option<(&str, u32)> {
     let kind = text.trim_end_matches(|c: char| c.is_ascii_digit());
     let number = text.strip_prefix(kind)?.parse().ok()?;
     matches!(kind, "R" | "UR" | "P" | "UP" | "B").then_some((kind, number))
 }
 
-/// The register so many further on; predicates have no words.
+/// Returns the register `words` positions later. A predicate is returned unchanged.
 fn further(name: &str, words: u32) -> String {
     match register(name) {
         Some((kind @ ("R" | "UR"), number)) => format!("{kind}{}", number + words),
@@ -108,7 +107,7 @@ fn further(name: &str, words: u32) -> String {
     }
 }
 
-/// The registers in a text, in order, and the text with their kinds alone.
+/// Returns the registers in a text, in order, and the text with only their kinds.
 fn registers(text: &str) -> (Vec<&str>, String) {
     let (mut found, mut rest, mut word) = (Vec::new(), String::new(), 0);
     let alphanumeric = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -132,28 +131,23 @@ fn registers(text: &str) -> (Vec<&str>, String) {
     (found, rest)
 }
 
-/// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Origin {
-    /// Written by a compared instruction: which, by which of its operands, and which word of that.
+    /// Result of a compared instruction: index of the instruction, of its operand, and of the word.
     Written(usize, usize, u32),
     Constant(u32),
-    /// The sum of a value and a constant.
     Sum(Box<Origin>, u32),
-    /// Read before anything wrote it, or written by something that is not compared.
+    /// Value that was read before any write, or written by an instruction that is not compared.
     Outside(String, usize),
 }
 
-/// A sequence as it is compared.
 #[derive(Debug, Default)]
 pub(crate) struct Sequence {
-    /// Of every compared statement and label: the text without numbers of registers.
+    /// Text of each compared statement and label, without register numbers.
     pub(crate) texts: Vec<String>,
-    /// Of each, where the values that it reads come from.
     pub(crate) reads: Vec<Vec<Origin>>,
 }
 
-/// Bits of a constant as machine code writes it: `0x10`, `-0x1`, `RZ`.
 fn constant(text: &str) -> Option<u64> {
     let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let bits = match digits {
@@ -163,7 +157,6 @@ fn constant(text: &str) -> Option<u64> {
     Some(if negative { bits.wrapping_neg() } else { bits })
 }
 
-/// Bits of a half as HFMA2 has it.
 fn half(text: &str) -> Option<u32> {
     let wanted: f64 = text.trim().parse().ok()?;
     let value = |bits: u32| {
@@ -177,11 +170,12 @@ fn half(text: &str) -> Option<u32> {
     (0..0x1_0000).find(|bits| value(*bits).to_bits() == wanted.to_bits())
 }
 
-/// What a sequence looks like; `compared` says which statements are, by their place.
+/// Builds the comparable form of a sequence; `compared` selects the statements by index.
 pub(crate) fn sequence(lines: &[String], compared: impl Fn(usize, &Statement<'_>) -> bool) -> Sequence {
     let mut seen = Sequence::default();
     let mut holds: HashMap<String, Origin> = HashMap::new();
-    // What registers hold where a label is first branched to, and whether the end of the last statement is reached.
+    // Register contents at the first branch to each label, and a flag that is true if control reaches the end
+    // of the last statement.
     let mut branched: HashMap<&str, HashMap<String, Origin>> = HashMap::new();
     let mut falls_through = true;
     let mut names: Vec<&str> = Vec::new();
@@ -226,7 +220,7 @@ pub(crate) fn sequence(lines: &[String], compared: impl Fn(usize, &Statement<'_>
                 Some(bits) => Some(Origin::Constant((bits >> (32 * word)) as u32)),
                 None => register(from).map(|_| origin(&holds, &further(from, word))),
             };
-            // CS2R writes two words unless it says otherwise.
+            // CS2R writes two words by default.
             let words = if statement.mnemonic == "CS2R" { 2 } else { statement.words() };
             let copied = |word| match (statement.base(), &parts[..]) {
                 _ if is_far_offset(&statement) => {
@@ -260,12 +254,12 @@ pub(crate) fn sequence(lines: &[String], compared: impl Fn(usize, &Statement<'_>
                 let bare = text.replace(['`', '(', ')'], "");
                 format!("{}{number}", bare.strip_suffix(target).unwrap_or(&bare))
             }
-            // Arithmetic and the descriptor of global memory are the kernel's own.
+            // Arithmetic and the descriptor of global memory belong to the kernel.
             None => text.replace(".X16", "").replace("desc[UR]", ""),
         };
         let mut reads: Vec<Origin> = guards.iter().map(|name| origin(&holds, name)).collect();
         for part in &parts[written..] {
-            // Addresses and counts have one word, or their second follows.
+            // Addresses and counts have one word, or an explicit second register.
             let narrow = part.contains('[') || matches!(statement.base(), "SYNCS" | "USYNCS");
             let words = if narrow { 1 } else { statement.words() };
             let part =
@@ -289,7 +283,6 @@ pub(crate) fn sequence(lines: &[String], compared: impl Fn(usize, &Statement<'_>
     seen
 }
 
-/// The first place where two sequences differ.
 pub(crate) fn difference(expected: &Sequence, found: &Sequence, renamed: bool) -> Option<String> {
     if expected.texts != found.texts {
         let at = expected.texts.iter().zip(&found.texts).position(|(a, b)| a != b);
@@ -325,7 +318,7 @@ pub(crate) fn difference(expected: &Sequence, found: &Sequence, renamed: bool) -
     None
 }
 
-/// Which lines are in loops: from a label to the last branch back to it.
+/// Marks the lines inside loops: from a label to the last branch back to it.
 fn loops(lines: &[String]) -> Vec<bool> {
     let place = |name: &str| lines.iter().position(|l| l.strip_suffix(':') == Some(name));
     let mut inside = vec![false; lines.len()];
@@ -339,7 +332,8 @@ fn loops(lines: &[String]) -> Vec<bool> {
     inside
 }
 
-/// Whether an instruction adds an offset that does not fit beside the register, as some loops do in each round.
+/// True if an instruction adds an offset that does not fit in an address. Some loops do this in each
+/// iteration.
 fn is_far_offset(statement: &Statement<'_>) -> bool {
     let parts: Vec<_> = statement.parts().into_iter().filter(|p| !matches!(*p, "PT" | "RZ")).collect();
     let [to, from, offset] = parts[..] else { return false };
@@ -349,7 +343,7 @@ fn is_far_offset(statement: &Statement<'_>) -> bool {
     matches!(statement.mnemonic, "IADD3" | "IADD" | "VIADD" | "IADD32I") && plain(to) && plain(from) && far
 }
 
-/// Instructions that count outside loops too.
+/// Instructions that are compared outside loops, too.
 #[rustfmt::skip]
 const ALWAYS: [&str; 31] = [
     "ATOM", "ATOMG", "ATOMS", "RED", "REDG", "LD", "LDS", "ST", "STS", "MEMBAR", "ERRBAR",
@@ -357,16 +351,16 @@ const ALWAYS: [&str; 31] = [
     "CREDUX", "POPC", "UPOPC", "SYNCS", "USYNCS", "ARRIVES", "NANOSLEEP",
 ];
 
-/// How closely two sequences are looked at.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Look {
-    /// As the head of `lowering.rs` says.
+    /// The instructions listed at the top of `lowering.rs`.
     Shape,
-    /// Every instruction but `EXIT` and `SSY`.
+    /// All instructions except `EXIT` and `SSY`.
     Everything,
 }
 
-/// A sequence as it is compared. Rows with renamed registers lack what their maker took for moves.
+/// Returns the comparable form of a sequence. Rows with renamed registers lack instructions that their
+/// authors took for moves.
 pub(crate) fn seen(lines: &[String], look: Look, renamed: bool) -> Sequence {
     let inside = loops(lines);
     sequence(lines, |at, statement| {

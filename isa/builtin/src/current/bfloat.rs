@@ -1,13 +1,11 @@
-//! bfloat16 additions before sm_90, which are loops of a header: from sm_80 around a fused multiply-add
-//! by one, before around binary32 arithmetic rounded by hand.
+//! bfloat16 additions before sm_90. A header implements them as loops: from sm_80 around a fused multiply-add
+//! by one, earlier around binary32 arithmetic with manual rounding.
 
 use super::cuda;
 use super::*;
 
-/// A loop's registers: what the object held, and what it is to hold.
 struct LoopRegisters {
     found: String,
-    /// What was found before.
     old: String,
 }
 
@@ -74,14 +72,13 @@ pub(super) fn expand(ty: ObjectType, place: ObjectPlace, target: PtxTarget) -> E
     text.give("st.u32", addresses.as_ref().map(|(to, _)| to.as_str()), &[old])
 }
 
-/// A bfloat16 as binary32.
 fn widen(text: &mut Writer, half: &str) -> String {
     let float = text.register(RegisterType::F32);
     put!(text, "{{ mov.b32 {float}, {{0,{half}}};}}");
     float
 }
 
-/// Adds in binary32 and rounds to bfloat16, to nearest even; a NaN becomes 0x7fff.
+/// Adds in binary32 and rounds to bfloat16, to nearest even. A NaN becomes 0x7fff.
 fn add(text: &mut Writer, addend: &str, old: &str) -> String {
     let old = widen(text, old);
     let [one, sum] = [(); 2].map(|()| text.register(RegisterType::F32));

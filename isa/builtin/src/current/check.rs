@@ -1,4 +1,4 @@
-//! What the current compiler refuses, in its words. Source: [TOOLS].
+//! Refusals of the current compiler, in its wording. Source: [TOOLS].
 
 use super::*;
 use crate::NameScope;
@@ -118,7 +118,6 @@ fn fetch_type(op: BuiltinOp, ty: ObjectType, generation: Generation) -> Result<(
     }
 }
 
-/// Checks the operands of a fence.
 pub(super) fn fence(call: &Call) -> Result<(MemoryOrder, ThreadScope), BuiltinRefusal> {
     match (order(call.order)?, scope(call.scope)?) {
         (MemoryOrder::Relaxed, _) => refuse(FENCE_ORDER, "any other order"),
@@ -126,7 +125,6 @@ pub(super) fn fence(call: &Call) -> Result<(MemoryOrder, ThreadScope), BuiltinRe
     }
 }
 
-/// Checks that CUDA C++ has a function for a type.
 pub(super) fn overload(
     builtin: Builtin,
     op: BuiltinOp,
@@ -162,7 +160,7 @@ pub(super) fn overload(
     };
     match (found, op) {
         (true, _) => Ok(()),
-        // The only ones that are not overloaded.
+        // Only these two functions have no overloads.
         (false, BuiltinOp::Inc | BuiltinOp::Dec) => refuse(
             format!(
                 "argument of type \"{} *\" is incompatible with parameter of type \"unsigned int *\"",
@@ -177,7 +175,6 @@ pub(super) fn overload(
     }
 }
 
-/// Checks what the older family's names need of the target.
 pub(super) fn older(builtin: Builtin, ty: ObjectType, target: PtxTarget) -> Result<(), BuiltinRefusal> {
     match ty {
         ObjectType::F16x2 | ObjectType::F16x4 => refuse(

@@ -1,25 +1,22 @@
-//! The functions of CUDA C++, and the older family of builtins behind them.
+//! Functions of CUDA C++, and the older family of builtins that implements them.
 
 use super::*;
 use crate::NameScope;
 
-/// Name of the shared array: that of a static variable `sm` of a function `f`.
+/// Mangled name of the shared array: static variable `sm` of function `f`.
 const ARRAY: &str = "_ZZ1fE2sm";
 
-/// Where the object is, once its address is computed.
 pub(super) struct Object {
-    /// The address, in brackets.
     pub(super) operand: String,
-    /// What an access says of it.
     pub(super) space: &'static str,
 }
 
-/// Declares the shared array. The declaration stands first in the text.
+/// Declares the shared array. The declaration must be the first line.
 fn declare_array(text: &mut Writer, ty: ObjectType) {
     put!(text, ".shared .align {0} .b8 {ARRAY}[{1}];", ty.bytes(), 8 * ty.bytes());
 }
 
-/// Computes the address of the array's element, or takes the object's.
+/// Computes the address of the array's element, or takes the object's address.
 pub(super) fn object(
     text: &mut Writer,
     place: ObjectPlace,
@@ -39,7 +36,7 @@ pub(super) fn object(
     Object { operand: format!("[{address}]"), space: ".shared" }
 }
 
-/// Computes the generic address of the array's element: inline assembly of a header knows no space.
+/// Computes the generic address of the array's element. Inline assembly of a header has no state space.
 pub(super) fn generic_object(
     text: &mut Writer,
     place: ObjectPlace,
@@ -77,8 +74,8 @@ pub(super) fn generic_object(
     (address, lines)
 }
 
-/// The words between `atom` and the operation. Without a scope in the name, the newer code generator
-/// spells out the order and scope that hold by default.
+/// Qualifiers between `atom` and the operation. If the name states no scope, the newer code generator writes
+/// the default order and scope.
 fn qualifiers(reach: NameScope, space: &str, generation: Generation) -> String {
     match (reach, generation) {
         (NameScope::Device, Generation::Native) => format!(".relaxed.gpu{space}"),
@@ -113,7 +110,7 @@ fn plain(
 ) -> Expansion {
     let mut text = Writer::default();
     let bits = ty.bits();
-    // An exchange of floats is one of their bits.
+    // An exchange of floats exchanges their bits.
     let as_bits = op == BuiltinOp::Exchange && ty == ObjectType::F32;
     let register = if as_bits { RegisterType::B32 } else { generation.register(ty) };
     let generic = (place == ObjectPlace::Generic).then(|| object(&mut text, place, ty, generation));
@@ -134,7 +131,7 @@ fn plain(
         Some(compare) => format!("{compare}, {value}"),
         None => value,
     };
-    // Older than orders: the compare-and-swap of 16 bits has the spelling of a header.
+    // The 16-bit compare-and-swap has the spelling of a header that is older than memory orders.
     let words = if ty == ObjectType::U16 {
         object.space.to_owned()
     } else {
@@ -155,7 +152,7 @@ fn plain(
     text.finish(&[&result])
 }
 
-/// Half and bfloat16, alone or packed. Packed values are passed by address.
+/// Expands additions of half and bfloat16, single or packed. Packed values are passed by address.
 fn half_add(ty: ObjectType, place: ObjectPlace, generation: Generation) -> Expansion {
     let mut text = Writer::default();
     let packed = ty.bytes() == 4;
@@ -178,7 +175,6 @@ fn half_add(ty: ObjectType, place: ObjectPlace, generation: Generation) -> Expan
     text.give(&format!("st.{plain}"), to, &[&result])
 }
 
-/// Exchange and compare-and-swap of 16 bytes, in pairs of registers.
 fn sixteen_bytes(op: BuiltinOp, reach: NameScope, place: ObjectPlace, generation: Generation) -> Expansion {
     let mut text = Writer::default();
     let ty = ObjectType::B128;
@@ -190,7 +186,7 @@ fn sixteen_bytes(op: BuiltinOp, reach: NameScope, place: ObjectPlace, generation
     let compare = (op == BuiltinOp::CompareExchange).then(|| pair(InputRole::Compare));
     let value = pair(InputRole::Value);
     let object = generic.unwrap_or_else(|| object(&mut text, place, ty, generation));
-    // With a scope in the name the newer generator still has the instruction of the older one.
+    // If the name states a scope, the newer generator uses the instruction of the older one.
     let new_names = generation == Generation::Native && reach == NameScope::Device;
     let [compared, new, found] = match (new_names, op) {
         (true, BuiltinOp::CompareExchange) => ["cmp", "swap", "dst"],

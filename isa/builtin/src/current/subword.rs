@@ -1,14 +1,14 @@
-//! Objects of 1 and 2 bytes: masks and shifts around an atomic of the containing word.
+//! Objects of 1 and 2 bytes: masks and shifts around an atomic on the containing word.
 //!
-//! The newer code generator only; the older one has `cas.b16` and refuses the rest. Source: spec 8.4.
+//! Only the newer code generator supports these. The older one has `cas.b16` and refuses the rest. Source:
+//! spec 8.4.
 
 use super::*;
 
-/// Where the object lies in its word.
 struct Part {
-    /// Address of the word.
+    /// Register with the address of the word.
     word: String,
-    /// Bit of the word at which the object begins.
+    /// Register with the first bit of the object in the word.
     shift: String,
 }
 
@@ -23,7 +23,6 @@ impl Part {
         Part { word, shift }
     }
 
-    /// The mask of the object in its word, and that of the rest.
     fn masks(&self, nv: &Nv, text: &mut Writer) -> (String, String) {
         let [ones, mask, rest] = [(); 3].map(|()| text.register(RegisterType::B32));
         put!(text, "mov.b32 {ones}, {};", nv.ty.ones());
@@ -32,14 +31,13 @@ impl Part {
         (mask, rest)
     }
 
-    /// A value moved to where the object is.
     fn place(&self, text: &mut Writer, value: &str) -> String {
         let placed = text.register(RegisterType::B32);
         put!(text, "shl.b32 {placed}, {value}, {};", self.shift);
         placed
     }
 
-    /// The object out of its word, with what stands above it.
+    /// Shifts the object to bit 0. The bits above it remain.
     fn extract(&self, text: &mut Writer, word: &str) -> String {
         let moved = text.register(RegisterType::B32);
         put!(text, "shr.u32 {moved}, {word}, {};", self.shift);
@@ -47,14 +45,13 @@ impl Part {
     }
 }
 
-/// The operand as it is passed: single bytes in a 16-bit register.
+/// Reads the operand in the register that it is passed in. Single bytes use a 16-bit register.
 fn passed(nv: &Nv, text: &mut Writer) -> String {
     let register = if nv.ty.bytes() == 1 { RegisterType::B16 } else { RegisterType::B32 };
-    // Two bytes are loaded into a wider register, without their sign, since only bits are asked for.
+    // Two bytes are loaded into a wider register without sign extension, because only the bits matter.
     text.input(InputRole::Value, register, if nv.ty.bytes() == 1 { passed_as(nv.ty) } else { "u16" })
 }
 
-/// The operand in a word, zero above its bits.
 fn widened(nv: &Nv, text: &mut Writer, passed: &str) -> String {
     if nv.ty.bytes() != 1 {
         return passed.into();
@@ -79,7 +76,7 @@ pub(super) fn expand(nv: &Nv) -> Expansion {
     }
 }
 
-/// Bits of the word that the operation leaves alone are left alone by the word's operation too.
+/// Expands a bitwise operation. The operation on the word keeps the other bits unchanged.
 fn bitwise(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let object = text.address(InputRole::Object);
@@ -105,7 +102,7 @@ fn bitwise(nv: &Nv) -> Expansion {
     text.finish(&[&result])
 }
 
-/// The loop: `combine` writes the new word for the old one. Gives the word found.
+/// Writes the loop and returns the old word. `combine` computes the new word from the old one.
 fn cas_loop(
     nv: &Nv,
     text: &mut Writer,
@@ -126,7 +123,7 @@ fn cas_loop(
     found
 }
 
-/// Addition and subtraction: on the whole word, of which the object's bits are taken.
+/// Expands addition and subtraction: computes on the whole word, and inserts the object's bits.
 fn arithmetic(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let object = text.address(InputRole::Object);
@@ -151,7 +148,7 @@ fn arithmetic(nv: &Nv) -> Expansion {
     text.finish(&[&result])
 }
 
-/// Minimum and maximum: on the object taken out of the word.
+/// Expands minimum and maximum: extracts the object from the word first.
 fn select(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let object = text.address(InputRole::Object);
@@ -232,8 +229,8 @@ fn exchange(nv: &Nv) -> Expansion {
     }
 }
 
-/// The loop of a strong compare-and-swap, retried only while the word differs outside the object: a
-/// difference inside is the answer.
+/// Labels of a strong compare-and-swap loop. The loop repeats only while the word differs outside the object.
+/// A difference inside the object is the result.
 struct Retry {
     again: String,
     done: String,
@@ -242,14 +239,14 @@ struct Retry {
 impl Retry {
     fn begin(text: &mut Writer) -> Retry {
         let again = text.label();
-        // Labels are numbered by block: the one between ends with the second branch.
+        // Labels are numbered by block. The skipped number is that of the block before the second branch.
         text.label();
         let done = text.label();
         put!(text, "{again}:");
         Retry { again, done }
     }
 
-    /// Leaves when it stored, or when what was found outside the object is what was expected there.
+    /// Ends the loop if the word was stored, or if the bits outside the object were as expected.
     fn end(self, text: &mut Writer, [stored, outside, found, rest]: [&str; 4]) {
         let Retry { again, done } = self;
         let seen = text.register(RegisterType::B32);

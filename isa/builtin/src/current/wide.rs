@@ -28,7 +28,6 @@ impl Pair {
         put!(text, "st.v2.{} [{to}], {};", nv.generation.plain(64), self.braces());
     }
 
-    /// Ends the text with it as the result.
     fn give(&self, nv: &Nv, text: Writer, to: Option<&str>) -> Expansion {
         text.give(&format!("st.v2.{}", nv.generation.plain(64)), to, &[&self.low, &self.high])
     }
@@ -38,7 +37,8 @@ impl Pair {
     }
 }
 
-/// A 128-bit register: numbered in inline assembly, named in the newer code generator.
+/// Allocates a 128-bit register. Its name is numbered in inline assembly, and `name` in the newer code
+/// generator.
 fn register(nv: &Nv, text: &mut Writer, name: &str) -> String {
     match nv.generation {
         Generation::Inline => text.register(RegisterType::B128),
@@ -56,7 +56,7 @@ fn split(text: &mut Writer, from: &str) -> Pair {
     pair
 }
 
-/// Writes which bits of two values differ: the result is zero where none do.
+/// Computes the bits in which two values differ; zero if they are equal.
 fn difference(text: &mut Writer, found: &Pair, other: &Pair) -> String {
     let [high, low, any] = [(); 3].map(|()| text.register(RegisterType::B64));
     put!(text, "xor.b64 {high}, {}, {};", found.high, other.high);
@@ -140,8 +140,8 @@ fn compare_exchange(nv: &Nv) -> Expansion {
     };
     let cmp = register(nv, &mut text, "cmp");
     let new = register(nv, &mut text, "swap");
-    // The inline generator joins first what was ready first; without a fence between the two loads, it
-    // joins in the order of the operands.
+    // The inline generator first joins the value that is ready first. Without a fence between the two loads,
+    // it uses the order of the operands.
     if native || (nv.indirect && nv.order != MemoryOrder::SeqCst) {
         join(&mut text, &cmp, &compare);
         join(&mut text, &new, &swap);
@@ -162,7 +162,7 @@ fn compare_exchange(nv: &Nv) -> Expansion {
     text.finish(&[&result])
 }
 
-/// A loop around a compare-and-swap of 128 bits; the newer code generator only.
+/// Expands to a loop around a compare-and-swap of 128 bits. Only for the newer code generator.
 fn fetch(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let object = text.address(InputRole::Object);

@@ -1,8 +1,7 @@
-//! Objects of the width of one instruction: 4 and 8 bytes, and smaller ones where PTX has them.
+//! Objects with the width of one instruction: 4 and 8 bytes, and smaller ones that PTX supports.
 
 use super::*;
 
-/// The letter and width on an access.
 fn suffix(nv: &Nv) -> String {
     let letter = match (nv.op, nv.ty.class(), nv.generation) {
         (BuiltinOp::Add | BuiltinOp::Sub, TypeClass::Signed, Generation::Native) => 'u',
@@ -12,7 +11,6 @@ fn suffix(nv: &Nv) -> String {
     format!("{letter}{}", nv.ty.bits())
 }
 
-/// The register that an access of the object names.
 fn object_register(nv: &Nv) -> RegisterType {
     match (nv.op.is_fetch(), nv.ty.bytes(), nv.generation) {
         (true, ..) => nv.generation.register(nv.ty),
@@ -72,7 +70,7 @@ fn subtract(nv: &Nv) -> Expansion {
     text.finish(&[&result])
 }
 
-/// A loop around a compare-and-swap, for what has no instruction.
+/// Expands an operation without an instruction to a loop around a compare-and-swap.
 fn float_loop(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let bits = nv.ty.bits();
@@ -118,7 +116,7 @@ fn load(nv: &Nv) -> Expansion {
         (ObjectType::U8, Generation::Inline) => put!(text, "and.b32 {wide}, {result}, 255;"),
         (ObjectType::S8, Generation::Inline) => put!(text, "cvt.s32.s8 {wide}, {result};"),
         (ObjectType::S8, Generation::Native) => {
-            // Single bytes come in 16-bit registers, and are widened twice.
+            // Single bytes are in 16-bit registers, so the code widens them twice.
             let zeroed = text.register(RegisterType::B32);
             put!(text, "cvt.u32.u16 {zeroed}, {result};");
             put!(text, "cvt.s32.s8 {wide}, {zeroed};");
@@ -181,8 +179,8 @@ fn compare_exchange(nv: &Nv) -> Expansion {
     let object = text.address(InputRole::Object);
     let expected = text.address(InputRole::ExpectedAddress);
     let compare = text.register(register);
-    // Either code generator reads the value to store where the front end asks for it, which is before
-    // the fence; the inline one asks for the value to compare with only at the access.
+    // Both code generators read the value to store where the front end requests it, which is before the
+    // fence. The inline one requests the expected value only at the access.
     let native = nv.generation == Generation::Native;
     let swap = if nv.indirect {
         let from = text.address(InputRole::ValueAddress);

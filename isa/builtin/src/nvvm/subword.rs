@@ -1,9 +1,9 @@
-//! Objects of 1 and 2 bytes: the mask-and-shift loop around a compare-and-swap of the containing word,
-//! for every operation alike. Source: [NVVM], Sub-Word Atomic Expansion; spec 8.4, 7.2.
+//! Objects of 1 and 2 bytes: a mask-and-shift loop around a compare-and-swap of the containing word, for all
+//! operations. Source: [NVVM], Sub-Word Atomic Expansion; spec 8.4, 7.2.
 
 use super::*;
 
-/// The fields that the expansion computes of an address, all but its own low bits.
+/// Registers with the parts of an address that the expansion computes.
 struct Part {
     aligned_address: String,
     shift: String,
@@ -26,7 +26,7 @@ impl Part {
     }
 }
 
-/// A value moved to the object's bits of the word, with nothing beside it.
+/// Shifts a value to the object's bits of the word; all other bits are zero.
 fn placed(nv: &Nv, text: &mut Writer, part: &Part, value: &str) -> String {
     let [masked, moved] = [(); 2].map(|()| text.register(RegisterType::B32));
     put!(text, "and.b32 {masked}, {value}, {};", nv.ty.ones());
@@ -40,7 +40,7 @@ pub(super) fn expand(nv: &Nv, mut text: Writer) -> Expansion {
     let compare = (nv.op == BuiltinOp::CompareExchange)
         .then(|| text.input(InputRole::Compare, RegisterType::B32, passed));
     let value = text.input(InputRole::Value, RegisterType::B32, passed);
-    // The table of fences by order: one before what releases, one after what acquires.
+    // A release has a fence before it, an acquire has one after it.
     let strength = if nv.order == MemoryOrder::SeqCst { "sc" } else { "acq_rel" };
     if nv.order.releases() {
         nv.fence(&mut text, strength);
@@ -59,7 +59,7 @@ pub(super) fn expand(nv: &Nv, mut text: Writer) -> Expansion {
     text.finish(&[&result])
 }
 
-/// Writes the accesses of the loop, which are relaxed: the fences are around it.
+/// Writes the compare-and-swap of the loop. It is relaxed, because the fences are around the loop.
 fn swap(nv: &Nv, text: &mut Writer, part: &Part, found: &str, old: &str, new: &str) {
     let words = nv.words(MemoryOrder::Relaxed.qualifier());
     put!(text, "atom.cas.{words}.b32 {found}, [{}], {old}, {new};", part.aligned_address);
@@ -103,7 +103,7 @@ fn fetch_loop(nv: &Nv, text: &mut Writer, part: &Part, value: &str) -> String {
     found
 }
 
-/// Retried only while the word differs outside the object.
+/// Writes a loop that repeats only while the word differs outside the object.
 fn compare_loop(nv: &Nv, text: &mut Writer, part: &Part, compare: &str, value: &str) -> String {
     let compare = placed(nv, text, part, compare);
     let value = placed(nv, text, part, value);

@@ -1,10 +1,10 @@
-//! As much of PTX as the builtins become, for one thread: integers, `f32` and `f64`, no half precision.
+//! Interpreter of the PTX that builtins expand to, for one thread: integers, `f32` and `f64`, no half
+//! precision.
 //!
-//! Shares no code with the crate: it reads the text.
+//! The interpreter shares no code with the crate and works on the text.
 
 use std::collections::HashMap;
 
-/// Address of the first byte of memory.
 pub(crate) const MEMORY: u64 = 0x1000;
 
 pub(crate) fn mask(bits: u32) -> u128 {
@@ -15,7 +15,7 @@ pub(crate) fn signed(value: u128, bits: u32) -> i128 {
     (value << (128 - bits)) as i128 >> (128 - bits)
 }
 
-/// One thread, 128 bytes of memory at [`MEMORY`].
+/// State of one thread: 128 bytes of memory at [`MEMORY`], and registers.
 pub(crate) struct Thread {
     pub(crate) memory: [u8; 128],
     pub(crate) registers: HashMap<String, u128>,
@@ -122,7 +122,7 @@ impl Thread {
             },
             ("cvt", [to, from]) => {
                 let wide = number(self.get(from)) as u128;
-                // The result is extended by its own sign into the register.
+                // The register takes the result sign-extended from its own width.
                 let into = words[1];
                 let narrow = into[1..].parse().unwrap();
                 self.set(
@@ -184,7 +184,6 @@ impl Thread {
     }
 }
 
-/// Operands, with those in braces kept together.
 fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0);
     for (i, c) in text.char_indices() {
@@ -209,7 +208,6 @@ fn elements(operand: &str) -> Vec<&str> {
     }
 }
 
-/// The operation of a PTX instruction of two operands.
 pub(crate) fn combine(op: &str, letter: char, bits: u32, a: u128, b: u128) -> u128 {
     if letter == 'f' {
         let apply = |a: f64, b: f64| match op {

@@ -1,12 +1,12 @@
-//! Addresses of atomics, as instructions name them.
+//! Address operands of lowered atomics.
 
 use super::operand::{Address, AddressBase};
 use crate::lower::code::{Base, Code, CodeAddress, Reg, Value, emit};
 use crate::lower::offset::{split, split_wide};
 
 impl Code<'_> {
-    /// A shared address as it stands in the brackets of LDS and ATOMS. From sm_90 on a variable's address
-    /// begins with the CTA's rank in its cluster (spec 1.4).
+    /// Returns a shared address for the brackets of LDS and ATOMS. From sm_90 on, a variable's address
+    /// contains the CTA's rank in its cluster (spec 1.4).
     pub(super) fn shared_address(&mut self, address: &Address) -> CodeAddress {
         match address.base {
             AddressBase::Register(register) | AddressBase::Word(register) => {
@@ -28,7 +28,6 @@ impl Code<'_> {
         }
     }
 
-    /// A shared address in a register, offset and all.
     pub(super) fn shared_register(&mut self, address: &Address) -> Reg {
         let CodeAddress { base, offset } = self.shared_address(address);
         match (address.base, base) {
@@ -43,7 +42,7 @@ impl Code<'_> {
         }
     }
 
-    /// A generic or global address in a pair of registers, and the offset that stands beside it.
+    /// Returns a generic or global address: a register pair and the immediate offset.
     pub(super) fn wide_address(&mut self, address: &Address) -> (Reg, i64) {
         let pair = match address.base {
             AddressBase::Register(register) => register,

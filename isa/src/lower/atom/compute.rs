@@ -1,36 +1,30 @@
-//! The new value from the old one, as loops around CAST.SPIN compute it.
+//! Computation of the new value from the old one, for loops around CAST.SPIN.
 
 use super::form::{AtomicOp, Form};
 use crate::lower::code::{Code, Reg, Value, emit, signed};
 use crate::lower::decimal::decimal;
 use crate::ptx::Type;
 
-/// Which pipe adds the upper halves: compilers take either, to keep both busy.
+/// Pipe that adds the upper halves. Compilers use both to balance the load.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carry {
-    /// IADD3.X
     Add,
-    /// IMAD.X
     Multiply,
 }
 
-/// Operand B where a loop wants it.
 #[derive(Clone, Copy)]
 pub(super) enum Operand {
-    /// A register, or bits that stand in the instructions.
     Value(Value),
-    /// What lanes add together, which comes second.
+    /// The sum over the lanes, in registers; it is the second operand of the addition.
     Product(Reg),
-    /// The same where the lower word is zero.
+    /// Like [`Operand::Product`], with a lower word of zero; only the upper word is in a register.
     High(Reg),
-    /// The same in a uniform register.
+    /// Like [`Operand::High`], with the upper word in a uniform register.
     UniformHigh(u8),
-    /// The first of two uniform registers.
     Uniform(u8),
 }
 
 impl Code<'_> {
-    /// Operand B, prepared before a loop.
     pub(super) fn operand(&mut self, form: &Form, b: Value) -> Operand {
         match (b, form.op, form.ty) {
             (Value::Constant(_), AtomicOp::And | AtomicOp::Or | AtomicOp::Xor, Type::B64) => {
@@ -40,7 +34,7 @@ impl Code<'_> {
                 self.uniform_pair(bits)
             }
             (Value::Constant(_), AtomicOp::Add, Type::U64 | Type::F32) => Operand::Value(b),
-            // An immediate has the upper half alone.
+            // An immediate of DADD holds only the upper half.
             (Value::Constant(bits), AtomicOp::Add, Type::F64) if bits as u32 == 0 => Operand::Value(b),
             (Value::Constant(bits), AtomicOp::Add, Type::F64) if self.number >= 90 => self.uniform_pair(bits),
             _ => Operand::Value(Value::Register(self.in_registers(b, form.words()))),
@@ -54,8 +48,8 @@ impl Code<'_> {
         Operand::Uniform(pair)
     }
 
-    /// Computes what a loop stores over `old` and gives the registers it is in: `new`, or others where there
-    /// is nothing to compute. Not for min and max.
+    /// Computes the new value from `old` and returns its registers: `new`, or others if there is nothing to
+    /// compute. Does not support min and max.
     pub(super) fn compute(&mut self, form: &Form, old: Reg, b: Operand, new: Reg, carry: Carry) -> Reg {
         match b {
             Operand::Value(b) => return self.compute_value(form, old, b, new, carry),
@@ -103,7 +97,7 @@ impl Code<'_> {
         emit!(self, "{mnemonic} {new}, {}", float_operands(ty, old, b));
     }
 
-    /// Adds zero to the lower word, as compilers do; gives the carry.
+    /// Adds zero to the lower word, as compilers do, and returns the carry.
     fn add_nothing(&mut self, old: Reg, new: Reg) -> String {
         let (out, _) = self.carries();
         let p = self.predicate();
@@ -149,12 +143,12 @@ impl Code<'_> {
         }
     }
 
-    /// How the second carry out of IADD3 and those of IADD3.X are written, which are not used.
+    /// Returns the text for the unused carries: the second one of IADD3, and those of IADD3.X.
     fn carries(&self) -> (&'static str, &'static str) {
         if self.number >= 100 { (", PT", "PT, PT, ") } else { ("", "") }
     }
 
-    /// Bit by bit. Halves of a constant that leave the old half, or set it, are moves.
+    /// Computes a bitwise operation. A word of a constant that keeps or sets the old word becomes a move.
     fn bitwise(&mut self, op: AtomicOp, old: Reg, b: Value, new: Reg) -> Reg {
         let table = op.table();
         let bits = match b {
@@ -184,12 +178,12 @@ impl Code<'_> {
         new
     }
 
-    /// Sets a predicate if min or max would leave the old value.
+    /// Sets a predicate if min or max keeps the old value, and returns the predicate.
     pub(super) fn unchanged(&mut self, form: &Form, old: Reg, b: Value, registers: Reg) -> String {
         let p = self.predicate();
         let kind = if form.signed() { "" } else { ".U32" };
         let wide = if form.signed() { "S64" } else { "U64" };
-        // Compilers compare the operand with the old value, or the old value with a constant.
+        // Compilers compare the operand with the old value. A constant comes second, after the old value.
         let swap = |b_first: bool| match (form.op, b_first) {
             (AtomicOp::Min, true) | (AtomicOp::Max, false) => "GE",
             _ => "LE",
@@ -219,12 +213,12 @@ impl Code<'_> {
     }
 }
 
-/// True if 64 bits are a 32-bit immediate of 64-bit arithmetic: it has a sign.
+/// True if 64 bits are a sign-extended 32-bit immediate of 64-bit arithmetic.
 fn is_word(bits: u64) -> bool {
     i32::try_from(bits as i64).is_ok()
 }
 
-/// The operands of FADD and DADD: a number comes second, zero and registers first.
+/// Formats the operands of FADD and DADD. An immediate comes second; zero and registers come first.
 pub(super) fn float_operands(ty: Type, old: Reg, b: Operand) -> String {
     let bits = match b {
         Operand::Value(Value::Register(b)) | Operand::Product(b) | Operand::High(b) => {

@@ -1,11 +1,11 @@
-//! What `.sem` and `.scope` add around an atomic (spec 7.4).
+//! Fences for `.sem` and `.scope` before and after an atomic (spec 7.4).
 
 use super::form::Form;
 use crate::kernel::order::Scope;
 use crate::lower::code::{Code, emit};
 
 impl Form {
-    /// The scope of fences: a cluster's is that of the GPU.
+    /// Scope of the fences. Cluster scope uses the fence of the GPU.
     fn fence_scope(&self) -> &'static str {
         match self.scope {
             Scope::Cta => "CTA",
@@ -16,7 +16,7 @@ impl Form {
 }
 
 impl Code<'_> {
-    /// What a release puts before the atomic. `guard` is empty, or `@P0 `.
+    /// Emits the fence before a release. `guard` is empty or `@P0 `.
     pub(super) fn before(&mut self, form: &Form, guard: &str) {
         if !form.sem.releases() {
             return;
@@ -30,21 +30,19 @@ impl Code<'_> {
         }
     }
 
-    /// What an acquire puts after the atomic.
     pub(super) fn after(&mut self, form: &Form, guard: &str) {
         if form.sem.acquires() && form.scope != Scope::Cta {
             emit!(self, "{guard}CCTL.IVALL");
         }
     }
 
-    /// The same after an atomic on the CTA's own shared memory: before sm_90 nothing.
+    /// Like `after`, for an atomic on the CTA's own shared memory. Before sm_90 it emits nothing.
     pub(super) fn after_shared(&mut self, form: &Form, guard: &str) {
         if self.number >= 90 {
             self.after(form, guard);
         }
     }
 
-    /// How strong an atomic on a generic or global address is.
     pub(super) fn strength(&self, form: &Form) -> &'static str {
         match form.scope {
             Scope::Cta if self.number < 80 => ".STRONG.CTA",

@@ -1,9 +1,8 @@
-//! What an `atom` or `red` instruction says: its modifiers, in any order.
+//! Modifiers of an `atom` or `red` instruction, in any order.
 
 use crate::kernel::order::{Scope, Semantics};
 use crate::ptx::Type;
 
-/// Operation, as PTX names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub(super) enum AtomicOp {
@@ -20,12 +19,11 @@ pub(super) enum AtomicOp {
 }
 
 impl AtomicOp {
-    /// Its name in PTX.
     pub(super) fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Its truth table in LOP3, of the first two operands; bitwise operations have one.
+    /// Returns the LOP3 truth table of a bitwise operation on the first two operands.
     pub(super) fn table(self) -> &'static str {
         match self {
             AtomicOp::And => "0xc0",
@@ -36,29 +34,23 @@ impl AtomicOp {
         }
     }
 
-    /// Its name in machine code.
     pub(super) fn mnemonic(self) -> String {
         self.name().to_uppercase()
     }
 }
 
-/// State space of the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AtomicSpace {
-    /// `.shared`, `.shared::cta`
+    /// `.shared` or `.shared::cta`: the CTA's own shared memory.
     Shared,
-    /// `.shared::cluster`
+    /// `.shared::cluster`: shared memory of any CTA of the cluster.
     Cluster,
-    /// `.global`
     Global,
-    /// No space named.
     Generic,
 }
 
-/// An instruction whose modifiers fit together and whose architecture has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Form {
-    /// `red`: there is no destination.
     pub(super) red: bool,
     pub(super) op: AtomicOp,
     pub(super) ty: Type,
@@ -67,13 +59,12 @@ pub(super) struct Form {
     pub(super) space: AtomicSpace,
     /// True with `.noftz`: `.add.f32` in global memory keeps subnormals.
     pub(super) noftz: bool,
-    /// `.L2::cache_hint`: one more operand, which is a hint to caches and does nothing here.
+    /// True with `.L2::cache_hint`: there is one more operand, a hint to caches without effect here.
     pub(super) hinted: bool,
-    /// Elements of a vector; 1 for a scalar.
     pub(super) lanes: u8,
 }
 
-/// Modifiers as they stand there, before they are looked at together. The first of a kind counts.
+/// Modifiers as written, before the check of their combination. Only the first of each kind counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Modifiers<'t> {
     pub(super) op: Option<AtomicOp>,
@@ -84,6 +75,6 @@ pub(super) struct Modifiers<'t> {
     pub(super) noftz: bool,
     pub(super) vector: Option<&'t str>,
     pub(super) hinted: bool,
-    /// A kind of which there are two, and what the assembler says of it.
+    /// Kind of a duplicate modifier, and the assembler's message about it.
     pub(super) doubled: Option<(&'static str, String)>,
 }

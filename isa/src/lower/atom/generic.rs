@@ -1,8 +1,9 @@
-//! Generic and global addresses, and those of other CTAs of the cluster (spec 7.5).
+//! Atomics on generic and global addresses, and on shared memory of other CTAs of the cluster (spec 7.5).
 //!
-//! A generic atomic that shared memory has no operation for says in a predicate whether it was carried out;
-//! if not, code asks which space the address names: the CTA's own shared memory, that of another CTA of the
-//! cluster, or else memory of the thread, where a load and a store will do.
+//! Some generic atomics have no operation on shared memory. Such an atomic sets a predicate that tells if it
+//! executed. If not, code tests the space of the address. The CTA's own shared memory and that of another CTA
+//! of the cluster use a loop. The remaining case is private memory of the thread, where a load and a store
+//! suffice.
 
 use super::Manner;
 use super::compute::{Carry, Operand};
@@ -14,7 +15,7 @@ use crate::ptx::Type;
 use std::fmt::Display;
 
 impl Form {
-    /// Operation and type as ATOM, ATOMG and RED name them.
+    /// Returns operation and type as ATOM, ATOMG and RED name them.
     fn wide_name(&self, number: u16) -> String {
         if self.lanes > 1 {
             return self.vector_name();
@@ -37,28 +38,25 @@ impl Form {
     }
 }
 
-/// An atomic that the operation on a generic address left to do.
+/// Fallback of a generic atomic that did not execute.
 struct Rest<'a> {
     form: &'a Form,
     operands: &'a Operands,
-    /// Operand B in registers.
     b: Reg,
     base: Reg,
     offset: i64,
     result: Reg,
-    /// Where all meet.
     join: &'a str,
     used: bool,
 }
 
 impl Code<'_> {
-    /// A 64-bit address as it stands in brackets: `.64` says so from sm_80 on, but for CAS.
+    /// Formats a 64-bit address in brackets, with `.64` from sm_80 on except for CAS.
     pub(super) fn bracket(&self, base: impl Display, offset: i64, form: &Form) -> String {
         let wide = self.number >= 80 && form.op != AtomicOp::Cas && form.space != AtomicSpace::Cluster;
         format!("[{base}{}{}]", if wide { ".64" } else { "" }, plus(offset))
     }
 
-    /// `LD.E` or `LDG.E`.
     pub(super) fn load_wide(&mut self, mnemonic: &str, to: Reg, address: &str, words: u8) {
         let size = if words == 2 { ".64" } else { "" };
         let system = if self.number < 80 { ".SYS" } else { "" };
@@ -71,7 +69,6 @@ impl Code<'_> {
         emit!(self, "ST.E{size}{system} {address}, {value}");
     }
 
-    /// The generic address of a cluster-wide shared one, offset and all.
     pub(super) fn cluster_address(&mut self, address: &Address) -> Reg {
         let pair = self.scratch(2);
         let low = self.shared_register(address);
@@ -87,7 +84,6 @@ impl Code<'_> {
         (b, c)
     }
 
-    /// `.global`: one ATOMG, or RED where the result is not used.
     pub(super) fn global(&mut self, form: &Form, operands: &Operands, used: bool) {
         let (b, c) = self.operands_in_registers(form, operands);
         let (base, offset) = self.wide_address(&operands.address);
@@ -112,7 +108,6 @@ impl Code<'_> {
         self.after(form, "");
     }
 
-    /// Generic and cluster-wide shared addresses, from sm_70 on.
     pub(super) fn generic(&mut self, form: &Form, operands: &Operands, used: bool, manner: Manner) {
         let words = form.words();
         let (b, c) = self.operands_in_registers(form, operands);
@@ -133,7 +128,7 @@ impl Code<'_> {
         }
         let (result, done) = (self.scratch(words), self.predicate());
         let written = if used { result } else { Reg::RZ };
-        // Where threads meet again is noted before the atomic or after it, as compilers do.
+        // Compilers emit BSSY before or after the atomic, depending on the form.
         let noted_first = match form.space {
             AtomicSpace::Cluster => false,
             _ if self.number >= 90 => true,
@@ -178,7 +173,6 @@ impl Code<'_> {
         }
     }
 
-    /// Goes to where all meet, or exits, if a predicate holds.
     pub(super) fn leave_if(&mut self, p: &str, join: &str) {
         emit!(self, "@{p} {}", self.way_out(join));
     }
@@ -191,7 +185,7 @@ impl Code<'_> {
         if self.leave_early { "EXIT".into() } else { format!("BRA `({join})") }
     }
 
-    /// Shared memory of the own CTA, then, for the floats that have it, that of others.
+    /// Handles shared memory of the CTA, then, for the floats that support it, of other CTAs.
     fn elsewhere(&mut self, rest: &Rest<'_>) {
         let Rest { form, operands, base, offset, used, .. } = *rest;
         self.window(rest, 'S', |code| {
@@ -212,7 +206,8 @@ impl Code<'_> {
         }
     }
 
-    /// Asks whether the address is in a window; `body`, carried out if so, gives what was there.
+    /// Tests if the address is in a window. `body` executes if so, and returns the registers of the old
+    /// value.
     fn window(&mut self, rest: &Rest<'_>, window: char, body: impl FnOnce(&mut Self) -> Reg) {
         let (asked, not_there) = (self.predicate(), self.frame.label());
         emit!(self, "QSPC.E.{window} {asked}, RZ, [{}{}]", rest.base, plus(rest.offset));
@@ -229,7 +224,8 @@ impl Code<'_> {
         self.label(&not_there);
     }
 
-    /// Shared memory of another CTA of the cluster: a loop around a generic CAST.SPIN. Gives what was there.
+    /// Emits a loop around a generic CAST.SPIN for shared memory of another CTA. Returns the registers of the
+    /// old value.
     fn spin_in_cluster(&mut self, rest: &Rest<'_>) -> Reg {
         let form = rest.form;
         let words = form.words();
@@ -252,7 +248,7 @@ impl Code<'_> {
         old
     }
 
-    /// Load, compute, store: in the thread's own memory there is no other thread.
+    /// Emits load, compute and store. No other thread can access private memory.
     fn alone(&mut self, rest: &Rest<'_>) {
         let Rest { form, operands, b, result, .. } = *rest;
         let words = form.words();

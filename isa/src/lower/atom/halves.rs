@@ -1,4 +1,4 @@
-//! 16-bit types: a loop around CAS on the word that contains the half (spec 7.2).
+//! Atomics on 16-bit types: a loop around CAS on the word that contains the half (spec 7.2).
 
 use super::form::{AtomicOp, AtomicSpace, Form};
 use super::operand::{AddressBase, Operands};
@@ -6,15 +6,14 @@ use crate::lower::code::{Base, Code, CodeAddress, Reg, Value, emit, signed};
 use crate::ptx::Type;
 
 impl Code<'_> {
-    /// The loop, for any state space.
     pub(super) fn halves(&mut self, form: &Form, operands: &Operands, used: bool) {
-        // Before sm_90 the fences stand around the loop, from there on inside [TOOLS].
+        // Before sm_90 the fences are around the loop, from sm_90 on inside it [TOOLS].
         let inside = self.number >= 90;
         if !inside {
             self.before(form, "");
         }
         let (b, c) = (half_operand(operands.b), half_operand(operands.c));
-        // The load goes where it has the longest to wait for the address [TOOLS].
+        // Compilers place the load first in these cases [TOOLS].
         let displaced =
             matches!(operands.address.base, AddressBase::Shared(_)) && operands.address.offset != 0;
         let load_first = match inside {
@@ -30,7 +29,7 @@ impl Code<'_> {
         if load_first && !self.leave_early {
             reconvergence = Some(self.open_reconvergence_here());
         }
-        // Where PRMT takes the bytes from: the old word, and the new half in the low or the high one.
+        // PRMT selectors: bytes of the old word, with the new half in the low or high position.
         let high = if form.op == AtomicOp::Cas { "0x5410" } else { "0x7610" };
         let selector = match half {
             Half::Known { high: false } => "0x3254".into(),
@@ -55,7 +54,7 @@ impl Code<'_> {
             }
             emit!(self, "PRMT {others}, {expected}, {selector}, RZ");
             self.compare_and_swap(form, seen, &word, expected, new, inside);
-            // Again only if the other half was another than expected.
+            // Repeat only if the other half changed.
             emit!(self, "PRMT {now}, {seen}, {selector}, RZ");
             emit!(self, "ISETP.NE.U32.AND {again}, PT, {now}, {others}, PT");
         } else {
@@ -89,7 +88,6 @@ impl Code<'_> {
         }
     }
 
-    /// The word with the half in it.
     fn containing_word(&mut self, form: &Form, operands: &Operands) -> Word {
         let place = &operands.address;
         if let (AtomicSpace::Shared, AddressBase::Shared(_)) = (form.space, place.base)
@@ -157,9 +155,7 @@ impl Code<'_> {
     }
 }
 
-/// A word of memory, and which half of it is meant.
 struct Word {
-    /// As it stands in brackets.
     address: String,
     half: Half,
 }
@@ -169,11 +165,10 @@ enum Half {
     Known {
         high: bool,
     },
-    /// 0, or 2 for the high one.
+    /// A register that holds 0 for the low half or 2 for the high half.
     Register(Reg),
 }
 
-/// A half that PRMT takes from an operand.
 fn half_operand(value: Value) -> String {
     match value {
         Value::Register(register) => register.to_string(),

@@ -1,5 +1,6 @@
-//! What the modifiers say, and which of them an assembler takes together, and from which architecture on. Wording and order of the
-//! checks are those of the vendor's assembler (release 13.5; 12.8 before sm_75): data/README.md.
+//! Checks of the modifiers of `atom` and `red`: syntax, legal combinations, and first architectures. Wording
+//! and order of the checks are those of the vendor's assembler (release 13.5; 12.8 before sm_75):
+//! data/README.md.
 
 use super::form::{AtomicOp, AtomicSpace, Form, Modifiers};
 use crate::arch::Arch;
@@ -9,11 +10,10 @@ use crate::lower::{LoweringRefusal, Target, illegal, mismatch, refuse, unsupport
 use crate::ptx::{PtxInstruction, Type};
 use strum::VariantNames;
 
-/// An operation on a type that `atom` has, and from where on.
 pub(super) struct Row {
     pub(super) op: AtomicOp,
-    /// Types in the order in which the assembler names them, each with the first architecture and the first version
-    /// of PTX that have the operation on it.
+    /// Types in the order of the assembler's messages. Each has the first architecture and the first PTX
+    /// version that support the operation on it.
     pub(super) types: &'static [(Type, Since)],
 }
 
@@ -38,13 +38,12 @@ pub(super) const ROWS: &[Row] = &[
     ] },
 ];
 
-/// On every architecture, and in every version of PTX that these have.
+/// Supported on every architecture, in every PTX version that has the architecture.
 const OLD: Since = (50, (2, 0));
 
-/// 64-bit minima, maxima and bitwise operations.
 const WIDE: Since = (50, (3, 1));
 
-/// Vectors; minima and maxima of halves exist for them alone.
+/// First support of vectors. Minima and maxima of halves exist only for vectors.
 const VECTORS: Since = (90, (8, 1));
 
 const MIN_MAX: &[(Type, Since)] = &[
@@ -60,17 +59,15 @@ const MIN_MAX: &[(Type, Since)] = &[
 
 const BITWISE: &[(Type, Since)] = &[(Type::B32, OLD), (Type::B64, WIDE)];
 
-/// Types of an operation; none for one without a row.
 fn types(op: AtomicOp) -> &'static [(Type, Since)] {
     ROWS.iter().find(|row| row.op == op).map_or(&[], |row| row.types)
 }
 
-/// Types whose results are rounded from halves: `.noftz` must say that subnormals stay.
+/// True for types of halves. These require `.noftz`, which keeps subnormals.
 const fn half(ty: Type) -> bool {
     matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2)
 }
 
-/// True if scalars have no such operation.
 pub(super) fn of_vectors_alone(op: AtomicOp, ty: Type) -> bool {
     half(ty) && op != AtomicOp::Add
 }
@@ -79,7 +76,6 @@ fn feature<T>(name: &str, since: u16) -> Result<T, LoweringRefusal> {
     unsupported(name, since, format!("lower it for sm_{since} or later"))
 }
 
-/// The refusal of a modifier that does not exist.
 pub(super) fn unknown_modifier(name: &str) -> LoweringRefusal {
     let help = match name {
         "sub" => "there is no subtraction: negate the operand and use .add".into(),
@@ -92,7 +88,7 @@ pub(super) fn unknown_modifier(name: &str) -> LoweringRefusal {
     LoweringRefusal { message: format!("Unknown modifier '.{name}'"), help }
 }
 
-/// What an instruction is called in messages: `atom.add.f16.shared`.
+/// Name of an instruction in messages: `atom.add.f16.shared`.
 fn full_name(opcode: &str, op: AtomicOp, ty: Type, space: AtomicSpace) -> String {
     format!("{opcode}.{}.{}{}", op.name(), ty.name(), space_name(space))
 }
@@ -110,7 +106,7 @@ impl<'t> Modifiers<'t> {
     /// Sorts the modifiers by kind.
     ///
     /// # Errors
-    /// One that `atom` and `red` do not know, or an operation or type that is missing.
+    /// An unknown modifier, or a missing operation or type.
     pub(super) fn read(
         instruction: &PtxInstruction<'t>,
         arch: Arch,
@@ -164,7 +160,7 @@ impl<'t> Modifiers<'t> {
                     }
                 }
                 "L2::cache_hint" => found.hinted = true,
-                // The assembler finds the type's architecture missing first.
+                // The assembler reports the type's missing architecture first.
                 _ if arch.number() < 70 && instruction.modifiers.contains(&"b128") => {
                     return wide_type();
                 }
@@ -179,9 +175,8 @@ impl<'t> Modifiers<'t> {
     }
 }
 
-/// Keeps the first of a kind.
 trait First<T> {
-    /// Sets what is not set; says whether it was.
+    /// Sets an empty value. Returns true if a value was set before.
     fn keep_first(&mut self, value: Option<T>) -> bool;
 }
 
@@ -196,10 +191,10 @@ impl<T> First<T> for Option<T> {
 }
 
 impl Form {
-    /// Reads the modifiers of an instruction and looks whether an assembler for `arch` takes them.
+    /// Reads the modifiers of an instruction and checks if an assembler for `arch` accepts them.
     ///
     /// # Errors
-    /// What that assembler says.
+    /// The message of that assembler.
     pub(super) fn read(
         instruction: &PtxInstruction<'_>,
         arch: Arch,
@@ -213,7 +208,7 @@ impl Form {
             red,
             op,
             ty,
-            // What is volatile is relaxed too.
+            // Volatile accesses are relaxed too.
             sem: modifiers.sem.and_then(|name| name.parse().ok()).unwrap_or(Semantics::Relaxed),
             scope: modifiers.scope.and_then(|name| name.parse().ok()).unwrap_or(Scope::Gpu),
             space: modifiers.space.unwrap_or(AtomicSpace::Generic),
@@ -224,10 +219,10 @@ impl Form {
     }
 }
 
-/// Looks at all modifiers together.
+/// Checks the combination of all modifiers.
 ///
 /// # Errors
-/// The first complaint of the assembler for the target.
+/// The first error message of the assembler for the target.
 fn check(modifiers: &Modifiers<'_>, red: bool, target: Target) -> Result<(AtomicOp, Type), LoweringRefusal> {
     let number = target.number;
     let opcode = if red { "red" } else { "atom" };
@@ -236,7 +231,7 @@ fn check(modifiers: &Modifiers<'_>, red: bool, target: Target) -> Result<(Atomic
     }
     early_features(modifiers, target)?;
     let space = modifiers.space.unwrap_or(AtomicSpace::Generic);
-    // Of .b128 the architecture comes first.
+    // For .b128 the assembler reports the architecture first.
     let there = modifiers.ty != Some(Type::B128) || number >= 90;
     if let (Some("mmio"), AtomicSpace::Shared | AtomicSpace::Cluster, true) = (modifiers.sem, space, there) {
         let message = format!("Modifier '.mmio' cannot be applied to '{}' space", space_name(space));
@@ -283,7 +278,6 @@ fn check(modifiers: &Modifiers<'_>, red: bool, target: Target) -> Result<(Atomic
     Ok((op, ty))
 }
 
-/// `.v2`, `.v4`, `.v8` of a legal pair of operation and type.
 fn check_vector(
     vector: &str,
     op: AtomicOp,
@@ -308,7 +302,7 @@ fn check_vector(
     Ok(())
 }
 
-/// Features that are looked at where a modifier is read.
+/// Checks the features that the assembler checks when it reads a modifier.
 fn early_features(modifiers: &Modifiers<'_>, target: Target) -> Result<(), LoweringRefusal> {
     let number = target.number;
     if modifiers.ty == Some(Type::B128) && number < 70 {
@@ -318,7 +312,7 @@ fn early_features(modifiers: &Modifiers<'_>, target: Target) -> Result<(), Lower
         target.has(&format!(".{sem}"), "")?;
     }
     match modifiers.ty {
-        // The earlier release counts conversions of sm_75 in.
+        // The earlier release names sm_75 here, because it includes conversions.
         Some(Type::Bf16x2) if number < 75 => return feature(".bf16x2", 75),
         Some(ty @ (Type::Bf16 | Type::Bf16x2)) => target.has(&format!(".{}", ty.name()), "")?,
         _ => {}
@@ -329,12 +323,10 @@ fn early_features(modifiers: &Modifiers<'_>, target: Target) -> Result<(), Lower
     }
 }
 
-/// `.b128` where it does not exist.
 pub(super) fn wide_type<T>() -> Result<T, LoweringRefusal> {
     feature("Type .b128", 70)
 }
 
-/// `.L2::cache_hint`
 fn hint(
     modifiers: &Modifiers<'_>,
     space: AtomicSpace,
@@ -384,7 +376,7 @@ fn operation_and_type(
         (_, Type::B16) => mismatch(opcode, listed()),
         _ => Ok(()),
     }?;
-    // Where the earlier release assembles, .f32 does not have it.
+    // Architectures that the earlier release assembles do not have .noftz on .f32.
     if modifiers.noftz && !half(ty) && (ty != Type::F32 || number < 75) {
         let help = "it goes with .f16, .f16x2, .bf16, .bf16x2, and from sm_90 on with .f32";
         return illegal("noftz", opcode, help);
@@ -396,10 +388,9 @@ fn unexpected_types(opcode: &str) -> String {
     format!("Unexpected instruction types specified for '{opcode}'")
 }
 
-/// The operation does not exist for the type.
 fn wrong_type<T>(op: AtomicOp, ty: Type, opcode: &str, number: u16) -> Result<T, LoweringRefusal> {
     let required = types(op).iter().map(|(ty, _)| match ty {
-        // As the earlier release prints them.
+        // The earlier release prints these types without a dot.
         Type::F16 | Type::F16x2 if number < 75 && op == AtomicOp::Add => ty.name().into(),
         ty => format!(".{}", ty.name()),
     });
@@ -418,7 +409,6 @@ fn wrong_type<T>(op: AtomicOp, ty: Type, opcode: &str, number: u16) -> Result<T,
     refuse(message, help)
 }
 
-/// `.sem` and `.scope`
 fn order(modifiers: &Modifiers<'_>, red: bool, opcode: &str, target: Target) -> Result<(), LoweringRefusal> {
     let legal: &[&str] =
         if red { &["relaxed", "release"] } else { &["relaxed", "acquire", "release", "acq_rel"] };

@@ -1,5 +1,5 @@
-//! Loops on shared memory before sm_70: no CAST, so a CAS is compared afterwards. The text is for reading:
-//! machine code of these architectures is not run here.
+//! Loops on shared memory before sm_70. There is no CAST, so code compares the result of CAS. This text is
+//! only for reading: the core does not run machine code of these architectures.
 
 use super::Manner;
 use super::compute::{Operand, float_operands};
@@ -8,18 +8,14 @@ use super::operand::{Address, AddressBase, Operands};
 use crate::lower::code::{Code, Reg, Value, emit, signed};
 use crate::ptx::Type;
 
-/// What goes into the next CAS, and in which registers.
 struct Round {
-    /// Compared with, and the first half of CAS's operands.
+    /// Expected value, the first half of CAS's operands.
     old: Reg,
-    /// Stored.
     new: Reg,
-    /// What CAS found.
     seen: Reg,
 }
 
 impl Code<'_> {
-    /// A loop around CAS.
     pub(super) fn maxwell(&mut self, form: &Form, operands: &Operands, used: bool) {
         let words = form.words();
         let size = if words == 2 { ".64" } else { "" };
@@ -40,7 +36,8 @@ impl Code<'_> {
             let (start, same) = (self.frame.label(), self.predicate());
             self.label(&start);
             emit!(self, "ATOMS.CAS{size} {}, [{address}], {}, {}", round.seen, round.old, round.new);
-            // Compilers compare in this order where the next round starts from what CAS found as it is [TOOLS].
+            // Compilers compare in this order if the next attempt starts from the unmodified CAS result
+            // [TOOLS].
             let unchanged = form.op == AtomicOp::Add && operands.b == Value::Constant(0);
             self.maxwell_same(form, unchanged, &same, &round);
             let again = if end.is_some() { format!("@!{same} ") } else { String::new() };
@@ -62,7 +59,7 @@ impl Code<'_> {
         }
     }
 
-    /// A generic address: memory of the CTA, or all other memory.
+    /// Lowers a generic address, with separate code for shared memory and all other memory.
     pub(super) fn maxwell_generic(&mut self, form: &Form, operands: &Operands, used: bool, manner: Manner) {
         let (pair, offset) = self.wide_address(&operands.address);
         let end = (!self.leave_early).then(|| self.frame.label());
@@ -91,7 +88,6 @@ impl Code<'_> {
         }
     }
 
-    /// Sets a predicate if CAS found what it expected.
     fn maxwell_same(&mut self, form: &Form, unchanged: bool, p: &str, round: &Round) {
         let Round { old, seen, .. } = round;
         if form.words() == 1 {
@@ -105,7 +101,7 @@ impl Code<'_> {
         emit!(self, "ISETP.EQ.U32.X.AND {p}, PT, {}, {}, PT", old.high(), seen.high());
     }
 
-    /// Min and max leave when nothing would change.
+    /// Emits min and max, which leave the loop if nothing would change.
     fn maxwell_extremum(
         &mut self,
         form: &Form,
@@ -125,7 +121,7 @@ impl Code<'_> {
                 let (low, high) = (bits as u32, (bits >> 32) as u32);
                 match low {
                     0 => emit!(self, "IADD RZ.CC, -RZ, {seen}"),
-                    // What has no negative of its own comes from a register.
+                    // The most negative value has no negation, so it comes from a register.
                     0x8000_0000 => emit!(self, "IADD RZ.CC, {seen}, -{b}"),
                     low => emit!(self, "IADD32I RZ.CC, {seen}, {}", signed(low.wrapping_neg())),
                 }
@@ -150,7 +146,7 @@ impl Code<'_> {
         emit!(self, "@{p} BRA `({start})");
     }
 
-    /// The new value from `old`; `guard` is empty, or `@!P0 `.
+    /// Computes the new value from `old`; `guard` is empty or `@!P0 `.
     fn maxwell_compute(&mut self, form: &Form, b: Value, guard: &str, old: Reg, new: Reg) {
         let constant = match b {
             Value::Constant(bits) => Some(bits),
@@ -158,7 +154,7 @@ impl Code<'_> {
         };
         match (form.op, form.ty) {
             (AtomicOp::Add, Type::F32) => {
-                // An immediate of FADD has the upper 20 bits alone.
+                // An immediate of FADD holds only the upper 20 bits.
                 let long = constant.is_some_and(|bits| bits & 0xfff != 0);
                 let b = self.operand(form, b);
                 let mnemonic = if long { "FADD32I" } else { "FADD" };
@@ -225,7 +221,7 @@ impl Code<'_> {
         }
     }
 
-    /// Packed halves: under a guard compilers add one after the other.
+    /// Adds packed halves. Under a guard, compilers add one half after the other.
     fn maxwell_halves(&mut self, b: Value, guard: &str, old: Reg, new: Reg) {
         let b = self.in_registers(b, 1);
         if guard.is_empty() {

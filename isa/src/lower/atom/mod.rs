@@ -1,16 +1,16 @@
-//! `atom` and `red` (spec 7.1 to 7.5): what compilers make of them.
+//! Lowering of `atom` and `red` as compilers do it (spec 7.1 to 7.5).
 //!
-//! | file | what it decides |
+//! | file | content |
 //! |---|---|
-//! | `form.rs` | what the modifiers say |
-//! | `legality.rs` | whether an assembler takes them, and what it says if not |
-//! | `operand.rs` | what operands are, in which registers |
-//! | `address.rs` | where they are, as instructions name it |
-//! | `compute.rs` | the new value from the old one |
-//! | `fence.rs` | what `.sem` and `.scope` add |
+//! | `form.rs` | modifiers of an instruction |
+//! | `legality.rs` | assembler checks of the modifiers, and messages |
+//! | `operand.rs` | kinds and registers of operands |
+//! | `address.rs` | addresses in machine code |
+//! | `compute.rs` | computation of the new value from the old one |
+//! | `fence.rs` | fences for `.sem` and `.scope` |
 //! | `shared.rs` | one ATOMS, or a loop around CAST.SPIN |
 //! | `halves.rs` | a loop around CAS on the word that contains a half |
-//! | `warp.rs` | one address for all lanes: the warp combines first |
+//! | `warp.rs` | one address for all lanes: the warp combines its operands first |
 //! | `generic.rs` | generic, cluster and global addresses |
 //! | `vector.rs` | vectors in global memory |
 //! | `maxwell.rs` | loops before sm_70 |
@@ -35,7 +35,6 @@ use crate::ptx::{Function, PtxInstruction, Type};
 use form::{AtomicOp, AtomicSpace, Form};
 use operand::Operands;
 
-/// Writes the machine code of `atom` and `red`.
 pub(super) fn lower(reader: &Reader<'_, '_>, used: bool, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     let form = Form::read(reader.instruction, code.arch, code.target)?;
     let operands = Operands::read(reader, &form, code)?;
@@ -49,7 +48,7 @@ pub(super) fn lower(reader: &Reader<'_, '_>, used: bool, code: &mut Code<'_>) ->
     Ok(())
 }
 
-/// An increment that never comes to its limit is an addition.
+/// Replaces an increment that never reaches its limit by an addition.
 fn simplified(form: Form, operands: Operands) -> (Form, Operands) {
     match (form.op, operands.b) {
         (AtomicOp::Inc, Value::Constant(limit)) if limit as u32 == u32::MAX => {
@@ -59,7 +58,7 @@ fn simplified(form: Form, operands: Operands) -> (Form, Operands) {
     }
 }
 
-/// True if nothing but the end of the kernel follows: a thread that is done may then exit.
+/// True if only the end of the kernel follows. A thread that is done may then exit.
 fn last(function: &Function<'_>, instruction: &PtxInstruction<'_>) -> bool {
     let at = function.instructions.iter().position(|i| std::ptr::eq(i, instruction));
     let ends = |i: &PtxInstruction<'_>| i.guard.is_none() && matches!(i.opcode, "ret" | "exit");
@@ -67,19 +66,16 @@ fn last(function: &Function<'_>, instruction: &PtxInstruction<'_>) -> bool {
     function.entry && next.is_some_and(|next| next.is_none_or(ends))
 }
 
-/// How an operation on shared memory is carried out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
-    /// One ATOMS.
     Native,
-    /// Load, compute, CAST.SPIN, again if it failed (spec 7.2).
+    /// A loop of load, compute and CAST.SPIN, repeated on failure (spec 7.2).
     Spin,
-    /// The same with CAS on the containing word.
+    /// A loop as in `Spin`, with CAS on the containing word.
     Halves,
 }
 
 impl Form {
-    /// How the unit is used. Source: spec 7.1.
     fn manner(&self) -> Manner {
         match (self.op, self.ty) {
             _ if self.lanes > 1 => Manner::Native,
@@ -90,12 +86,10 @@ impl Form {
         }
     }
 
-    /// 32-bit registers of a value.
     fn words(&self) -> u8 {
         self.ty.words().max((self.ty.bits() * u32::from(self.lanes) / 32) as u8)
     }
 
-    /// Order of the type as integers: whether it has a sign.
     fn signed(&self) -> bool {
         matches!(self.ty, Type::S32 | Type::S64)
     }
@@ -103,7 +97,7 @@ impl Form {
 
 impl Code<'_> {
     fn lower(&mut self, form: &Form, operands: &Operands, used: bool) {
-        // Before sm_90 an acquire makes the result wanted: the fence after it waits for that.
+        // Before sm_90, the fence after an acquire waits for the result. The result therefore counts as used.
         self.wanted = used;
         let used = used || form.sem.acquires() && self.number < 90 && !form.red;
         self.leave_early = self.leave_early && !used;
@@ -136,7 +130,6 @@ mod tests {
     use super::*;
     use crate::kernel::order::{Scope, Semantics};
 
-    /// The table of legal pairs as it stands in `docs/lowering.md`.
     #[test]
     fn the_page_has_every_legal_pair() {
         let page = include_str!("../../../../docs/lowering.md");

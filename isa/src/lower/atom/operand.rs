@@ -1,4 +1,4 @@
-//! Operands of `atom` and `red`: kinds checked as an assembler does, registers found.
+//! Operands of `atom` and `red`: checks of their kinds as in the assembler, and their registers.
 
 use super::form::{AtomicOp, AtomicSpace, Form};
 use crate::lower::code::{Code, Reg, Value};
@@ -6,48 +6,42 @@ use crate::lower::operand::Reader;
 use crate::lower::{LoweringRefusal, mismatch, refuse};
 use crate::ptx::{Base, Operand, RegId, StateSpace, Symbol, Type};
 
-/// What an address is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AddressBase {
-    /// A machine register that holds a shared address, or the first of two with a 64-bit one.
+    /// First machine register of a 32-bit shared address or of a 64-bit address.
     Register(Reg),
-    /// A 32-bit generic address: no second register.
     Word(Reg),
-    /// A shared variable, at this byte of the CTA's allocation.
+    /// A shared variable at this byte of the CTA's allocation.
     Shared(u32),
-    /// A global variable at this address.
     Global(u64),
 }
 
-/// An address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) base: AddressBase,
-    /// Bytes added.
     pub(super) offset: i64,
 }
 
-/// Operands of one instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operands {
-    /// The first machine register of the destination; `None` for `_` and for `red`.
+    /// First machine register of the destination; `None` for `_` and for `red`.
     pub(super) destination: Option<Reg>,
     pub(super) address: Address,
     pub(super) b: Value,
-    /// The new value of `cas`; else as `b`.
+    /// New value of `cas`. Equal to `b` for other operations.
     pub(super) c: Value,
-    /// Registers of the elements of a vector destination, which is put together elsewhere.
+    /// Registers for the elements of a vector destination. The instruction writes other, consecutive
+    /// registers first.
     pub(super) parts: [Option<Reg>; MOST_ELEMENTS],
 }
 
-/// Most elements of a vector.
 pub(super) const MOST_ELEMENTS: usize = 8;
 
 impl Operands {
-    /// Looks at number and kinds of the operands and gives each its registers.
+    /// Checks number and kinds of the operands and assigns their registers.
     ///
     /// # Errors
-    /// What the assembler says.
+    /// The assembler's message.
     pub(super) fn read(
         reader: &Reader<'_, '_>,
         form: &Form,
@@ -88,7 +82,7 @@ impl Operands {
     }
 }
 
-/// True if a register of one type may stand where an operation on another is.
+/// True if a register of one type is legal for an operation on the other type.
 fn fits(register: Type, operation: Type) -> bool {
     let bits = |ty| matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128);
     let float = |ty| matches!(ty, Type::F32 | Type::F64);
@@ -101,7 +95,6 @@ fn fits(register: Type, operation: Type) -> bool {
             || !(float(register) || half(register) || float(operation) || half(operation)))
 }
 
-/// Looks at the kinds of operands.
 pub(super) struct Kinds<'a, 't, 'f> {
     reader: &'a Reader<'a, 't>,
     pub(super) form: &'a Form,
@@ -177,7 +170,8 @@ impl Kinds<'_, '_, '_> {
         Ok(Address { base, offset: *offset })
     }
 
-    /// Where a variable is. One that has no place yet, as in a loose instruction, is the first of its space.
+    /// Returns the address of a variable. A variable without an address, as in a loose instruction, is the
+    /// first of its space.
     fn variable(&self, symbol: Symbol) -> Result<AddressBase, LoweringRefusal> {
         let variable = self.reader.variable(symbol);
         let name = variable.map_or("", |v| v.name);

@@ -1,4 +1,5 @@
-//! Shared memory of the own CTA from sm_70 on: one ATOMS, or a loop around CAST.SPIN (spec 7.1, 7.2).
+//! Atomics on the CTA's own shared memory from sm_70 on: one ATOMS, or a loop around CAST.SPIN (spec 7.1,
+//! 7.2).
 
 use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, Form};
@@ -8,11 +9,11 @@ use crate::lower::offset::near;
 use crate::ptx::Type;
 
 impl Code<'_> {
-    /// ATOMS alone. Before sm_70 too.
+    /// Emits a single ATOMS. Also used before sm_70.
     pub(super) fn native(&mut self, form: &Form, operands: &Operands, used: bool) {
         let counts = self.number >= 80 && !used && form.op == AtomicOp::Add && form.ty == Type::U32;
         if counts && operands.b == Value::Constant(1) {
-            // All lanes of one address at once.
+            // POPC.INC counts all lanes of one address at once.
             let address = self.shared_address(&operands.address).with_uniform();
             self.before(form, "");
             emit!(self, "ATOMS.POPC.INC.32 RZ, {address}");
@@ -38,8 +39,7 @@ impl Code<'_> {
         self.after_shared(form, "");
     }
 
-    /// Where the result of an atomic goes. What an acquire waits for goes somewhere even if PTX has no name
-    /// for it.
+    /// Returns the result register. If only an acquire waits for the result, a scratch register takes it.
     pub(super) fn result(&mut self, operands: &Operands, used: bool, words: u8) -> Reg {
         match operands.destination {
             Some(register) if used => register,
@@ -48,7 +48,7 @@ impl Code<'_> {
         }
     }
 
-    /// Up to sm_62 the operands of CAS are neighbours (spec 2.5).
+    /// Copies the operands of CAS to adjacent registers, which CAS requires up to sm_62 (spec 2.5).
     fn adjacent(&mut self, operands: &Operands, words: u8) -> (Reg, Reg) {
         let both = self.scratch(2 * words);
         for (value, to) in [(operands.b, both), (operands.c, both.plus(words))] {
@@ -58,7 +58,6 @@ impl Code<'_> {
         (both, both.plus(words))
     }
 
-    /// `ATOMS.op d, [a], b[, c]`
     pub(super) fn atoms(&mut self, guard: &str, form: &Form, to: Reg, address: &str, b: Reg, c: Reg) {
         let size = match (form.ty, form.op) {
             (Type::S32, _) => ".S32",
@@ -72,13 +71,12 @@ impl Code<'_> {
         emit!(self, "{guard}ATOMS.{op}{size} {to}, [{address}], {b}{c}");
     }
 
-    /// A loop around CAST.SPIN.
     pub(super) fn spin(&mut self, form: &Form, operands: &Operands, used: bool) {
         let words = form.words();
         let reconvergence = (!self.leave_early).then(|| self.open_reconvergence_here());
         let load = self.shared_address(&operands.address);
         let cast = self.own_register(load);
-        // From sm_90 on compilers leave the fences of these loops out [TOOLS].
+        // From sm_90 on, compilers omit the fences of these loops [TOOLS].
         if self.number < 90 {
             self.before(form, "");
         }
@@ -100,7 +98,7 @@ impl Code<'_> {
         }
     }
 
-    /// CAS and CAST take no uniform register: compilers copy it.
+    /// Copies a uniform base to a register. CAS and CAST take no uniform register.
     pub(super) fn own_register(&mut self, address: CodeAddress) -> CodeAddress {
         let Base::Uniform(uniform) = address.base else { return address };
         let register = self.scratch(1);
@@ -108,8 +106,8 @@ impl Code<'_> {
         address.based(Base::Register(register))
     }
 
-    /// Load, compute, CAST.SPIN, again if it failed; `old` is left with what was there. Min and max leave when
-    /// nothing would change. The addresses are that of the load and that of the CAST.
+    /// Emits load, compute, CAST.SPIN, repeated on failure; `old` then holds the old value. Min and max leave
+    /// the loop if nothing would change. The two addresses are for the load and for the CAST.
     pub(super) fn spin_body(
         &mut self,
         form: &Form,
@@ -127,7 +125,7 @@ impl Code<'_> {
         self.spin_loop(form, b, operand, old, [load, cast], carry);
     }
 
-    /// The same with operand B where the loop wants it.
+    /// Like `spin_body`, with operand B prepared for the loop.
     pub(super) fn spin_loop(
         &mut self,
         form: &Form,

@@ -1,4 +1,4 @@
-//! Vectors: one operation on registers that follow each other. They exist in global memory alone.
+//! Vector atomics: one operation on consecutive registers. They exist only in global memory.
 
 use super::form::Form;
 use super::operand::{Kinds, Operands};
@@ -7,7 +7,7 @@ use crate::lower::{LoweringRefusal, refuse};
 use crate::ptx::{Operand, Type};
 
 impl Form {
-    /// Operation and type as ATOM, ATOMG and RED name them: `ADD.F32x2.FTZ.RN`, `MIN.BF16x8.RN`.
+    /// Returns operation and type as ATOM, ATOMG and RED name them: `ADD.F32x2.FTZ.RN`, `MIN.BF16x8.RN`.
     pub(super) fn vector_name(&self) -> String {
         let (ty, elements) = match self.ty {
             Type::F16 => ("F16", self.lanes),
@@ -22,7 +22,7 @@ impl Form {
 }
 
 impl Kinds<'_, '_, '_> {
-    /// Elements of an operand; `at` is its number, from 0.
+    /// Returns the elements of an operand; `at` is its index, from 0.
     fn elements<'o, 't>(
         &self,
         operand: &'o Operand<'t>,
@@ -41,7 +41,6 @@ impl Kinds<'_, '_, '_> {
         }
     }
 
-    /// New registers for all elements of the destination.
     pub(super) fn vector_destination(&mut self, operand: &Operand<'_>) -> Result<Reg, LoweringRefusal> {
         for (at, element) in self.elements(operand, 0)?.iter().enumerate() {
             let register = match element {
@@ -57,7 +56,6 @@ impl Kinds<'_, '_, '_> {
         }
     }
 
-    /// New registers that hold all elements of a value.
     pub(super) fn vector(&mut self, operand: &Operand<'_>, at: usize) -> Result<Value, LoweringRefusal> {
         let elements = self.elements(operand, at)?;
         let values = elements.iter().map(|e| self.value(e)).collect::<Result<Vec<_>, _>>()?;
@@ -78,7 +76,6 @@ impl Kinds<'_, '_, '_> {
 }
 
 impl Code<'_> {
-    /// Copies the elements of the result to the registers of the destination.
     pub(super) fn take_apart(&mut self, form: &Form, operands: &Operands) {
         let Some(all) = operands.destination else { return };
         for (at, to) in (0..).zip(operands.parts).filter_map(|(at, to)| Some((at, to?))) {

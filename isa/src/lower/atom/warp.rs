@@ -1,5 +1,5 @@
-//! One address for all lanes, which is so where a variable is named: the warp combines its operands first
-//! and then asks once [TOOLS].
+//! Atomics with one address for all lanes, as with a named variable. The warp combines its operands first and
+//! then sends one request [TOOLS].
 
 use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, Form};
@@ -7,7 +7,6 @@ use super::operand::{AddressBase, Operands};
 use crate::lower::code::{Code, Reg, Value, emit, signed};
 use crate::ptx::Type;
 
-/// Where a number of lanes is.
 #[derive(Clone, Copy)]
 enum Count {
     Thread(Reg),
@@ -24,7 +23,7 @@ impl std::fmt::Display for Count {
 }
 
 impl Code<'_> {
-    /// Writes the combined form if compilers do so here.
+    /// Emits the combined form if compilers use it here, and returns true if so.
     pub(super) fn combined(&mut self, form: &Form, operands: &Operands, used: bool) -> bool {
         let variable = matches!(operands.address.base, AddressBase::Shared(_));
         let word = matches!(form.ty, Type::U32 | Type::S32 | Type::B32);
@@ -57,7 +56,7 @@ impl Code<'_> {
         true
     }
 
-    /// A guarded ATOMS. From sm_90 on the fences are as guarded as it is.
+    /// Emits a guarded ATOMS. From sm_90 on, the fences have the same guard.
     fn guarded(&mut self, guard: &str, form: &Form, to: Reg, address: &str, b: Reg) {
         if self.number >= 90 {
             self.before(form, guard);
@@ -66,14 +65,14 @@ impl Code<'_> {
         self.after_shared(form, guard);
     }
 
-    /// Fences before sm_90 stand in front of it all.
+    /// Emits the release fence before the whole sequence, before sm_90.
     fn early_fence(&mut self, form: &Form) {
         if self.number < 90 {
             self.before(form, "");
         }
     }
 
-    /// `to = a + b`, as compilers sum over lanes.
+    /// Emits `to = a + b` in the way compilers sum over lanes.
     fn add(&mut self, guard: &str, form: &Form, to: Reg, a: Reg, b: Reg) {
         let unsigned = if form.ty == Type::U32 { ".U32" } else { "" };
         if self.number < 70 || self.wide() {
@@ -83,7 +82,8 @@ impl Code<'_> {
         }
     }
 
-    /// Sums up to each lane; the last lane asks with the sum of all. Only a full warp does so.
+    /// Computes prefix sums over the lanes. The last lane sends one request with the total. Only a full warp
+    /// does this.
     fn scan(&mut self, form: &Form, operands: &Operands) {
         let b = self.in_registers(operands.b, 1);
         let address = self.shared_address(&operands.address).in_words(self.number).to_string();
@@ -95,7 +95,7 @@ impl Code<'_> {
         emit!(self, "S2R {lane}, SR_LANEID");
         emit!(self, "VOTE.ANY {here}, PT, PT");
         emit!(self, "ISETP.EQ.U32.AND {full}, PT, {here}, -0x1, PT");
-        // The operand may be where the result goes.
+        // The operand's register may be the result register.
         emit!(self, "MOV {sum}, {b}");
         self.guarded(&format!("@!{full} "), form, to, &address, b);
         emit!(self, "@!{full} BRA `({end})");
@@ -116,7 +116,6 @@ impl Code<'_> {
         self.label(&end);
     }
 
-    /// Combines all lanes; one asks.
     fn reduce(&mut self, form: &Form, operands: &Operands, constant: Option<u32>) {
         let b = self.in_registers(operands.b, 1);
         let (lane, mask, combined) = (self.scratch(1), self.frame.uniform(1), self.frame.uniform(1));
@@ -132,13 +131,13 @@ impl Code<'_> {
             AtomicOp::Xor => ".XOR",
             _ => "",
         };
-        // CREDUX came with sm_100, and sm_120 went back.
+        // CREDUX exists from sm_100 on. From sm_120 on, compilers use REDUX again.
         let extremum = matches!(form.op, AtomicOp::Min | AtomicOp::Max);
         let credux = extremum && (100..120).contains(&self.number);
         let redux = format!("{}{op}{sign} UR{combined}, {b}", if credux { "CREDUX" } else { "REDUX" });
         let vote = format!("VOTEU.ANY UR{mask}, UPT, PT");
         let highest = format!("UFLO.U32 UR{mask}, UR{mask}");
-        // An operand that is at hand is combined earlier [TOOLS].
+        // A constant operand is combined earlier [TOOLS].
         self.lines.extend(match constant {
             Some(0) if !credux => [redux, vote, highest],
             Some(0) => [vote, redux, highest],
@@ -151,7 +150,8 @@ impl Code<'_> {
         self.guarded(&format!("@{chosen} "), form, Reg::RZ, &address, value);
     }
 
-    /// All lanes have the same, before REDUX: the first asks once. Only a full warp does so.
+    /// Handles equal operands in all lanes, before REDUX. The first lane sends one request. Only a full warp
+    /// does this.
     fn same(&mut self, form: &Form, operands: &Operands, each: u32) {
         let address = self.shared_address(&operands.address).in_words(self.number).to_string();
         let b = self.in_registers(operands.b, 1);
@@ -160,7 +160,7 @@ impl Code<'_> {
         let end = self.full_warp(form, &address, b);
         emit!(self, "S2R {lane}, SR_LANEID");
         emit!(self, "ISETP.EQ.U32.AND {first}, PT, {lane}, RZ, PT");
-        // Two equal operands are nothing to XOR; the others are combined with themselves.
+        // XOR of two equal operands is zero. The other operations combine the operand with itself.
         let combined = if form.op == AtomicOp::Xor { Reg::RZ.to_string() } else { signed(each) };
         emit!(self, "MOV {value}, {combined}");
         if each != 0 || form.op == AtomicOp::Xor {
@@ -172,7 +172,8 @@ impl Code<'_> {
         }
     }
 
-    /// Each lane of a warp that is not full asks for itself, and goes to the label that is given, or exits.
+    /// Sends one request per lane if the warp is not full. These lanes then branch to the returned label, or
+    /// exit.
     fn full_warp(&mut self, form: &Form, address: &str, b: Reg) -> Option<String> {
         let (here, full) = (self.scratch(1), self.predicate());
         emit!(self, "VOTE.ANY {here}, PT, PT");
@@ -186,7 +187,7 @@ impl Code<'_> {
         end
     }
 
-    /// The same before REDUX: halves of the warp exchange what they have. Only a full warp does so.
+    /// Combines all lanes before REDUX by a butterfly exchange. Only a full warp does this.
     fn butterfly(&mut self, form: &Form, operands: &Operands) {
         let address = self.shared_address(&operands.address).in_words(self.number).to_string();
         let b = self.in_registers(operands.b, 1);
@@ -198,7 +199,7 @@ impl Code<'_> {
         let mut from = b;
         for (step, distance) in ["0x1", "0x2", "0x4", "0x8", "0x10"].into_iter().enumerate() {
             emit!(self, "SHFL.BFLY PT, {other}, {from}, {distance}, 0x1f");
-            // Before sm_70 the first sum comes before the question which lane is first.
+            // Before sm_70, the first sum precedes the test for the first lane.
             if step == 1 && self.number < 70 {
                 emit!(self, "ISETP.EQ.U32.AND {first}, PT, {lane}, RZ, PT");
             }
@@ -214,7 +215,6 @@ impl Code<'_> {
         }
     }
 
-    /// Two lanes' values as one.
     fn combine(&mut self, form: &Form, to: Reg, a: Reg, b: &str, step: usize) {
         let kind = if form.signed() { "" } else { ".U32" };
         match form.op {
@@ -238,7 +238,7 @@ impl Code<'_> {
         }
     }
 
-    /// All lanes add the same: the highest asks with it times their number.
+    /// Handles a constant addend: the highest lane adds the constant times the number of lanes.
     fn multiply(&mut self, form: &Form, operands: &Operands, each: u32, used: bool) {
         let (lane, count, total) = (self.scratch(1), self.scratch(1), self.scratch(1));
         let chosen = self.predicate();
@@ -266,7 +266,7 @@ impl Code<'_> {
         }
         let (base, before) = (self.scratch(1), self.scratch(1));
         let to = self.result(operands, true, 1);
-        // Where the lanes below are counted, and where one lane asks, is a matter of latencies [TOOLS].
+        // Latencies decide where code counts the lower lanes and where one lane sends the request [TOOLS].
         let counted_first = self.number >= 90 || self.number == 50 && each == 1;
         let counted_last = self.number < 70 && each > 0xffff && !each.is_power_of_two() && each != u32::MAX;
         if each != 0 && counted_first {
@@ -288,7 +288,8 @@ impl Code<'_> {
         }
     }
 
-    /// All lanes add the same 64 bits: the highest adds it times their number in a loop.
+    /// Handles a constant 64-bit addend: in a loop, the highest lane adds the constant times the number of
+    /// lanes.
     fn multiply_wide(&mut self, form: &Form, operands: &Operands, each: u64, used: bool) {
         let (lane, highest, chosen) = (self.scratch(1), self.scratch(1), self.predicate());
         self.early_fence(form);
@@ -300,7 +301,7 @@ impl Code<'_> {
         let vote = if self.number < 75 { "VOTE.ANY" } else { "VOTEU.ANY" };
         let all = if self.number < 75 { "PT" } else { "UPT" };
         emit!(self, "{vote} {mask}, {all}, PT");
-        // The other lanes exit, or wait where all meet.
+        // The other lanes exit, or wait at the reconvergence point.
         let early = self.leave_early;
         let reconverges_first = !early && matches!(self.number, ..75 | 80..90 | 107);
         let mut reconvergence = reconverges_first.then(|| self.open_reconvergence_here());
@@ -356,7 +357,7 @@ impl Code<'_> {
         }
     }
 
-    /// How many lanes a mask has, unless nothing is made of it.
+    /// Counts the lanes of a mask. Emits nothing if the count is not needed.
     fn lanes_of(&mut self, mask: &str, each: u64, used: bool) -> Count {
         let uniform = self.wide() || (each == 1 << 32 && !used && self.number >= 75);
         let (prefix, count) = match uniform {
@@ -369,7 +370,6 @@ impl Code<'_> {
         count
     }
 
-    /// A number of lanes times 64 bits.
     fn product(&mut self, count: Count, each: u64) -> Operand {
         let (low, high) = (signed(each as u32), signed((each >> 32) as u32));
         match (each, self.wide()) {
@@ -411,7 +411,7 @@ impl Code<'_> {
         }
     }
 
-    /// The lanes that are here, the highest of them, and how many they are, unless the product is zero.
+    /// Finds the active lanes and the highest of them, and counts them unless the product is zero.
     fn highest_lane(&mut self, each: u32, count: Reg, used: bool) -> [String; 3] {
         if self.number < 75 {
             let (mask, highest) = (self.scratch(1), self.scratch(1));
@@ -434,7 +434,7 @@ impl Code<'_> {
                 (format!("UFLO.U32 {highest}, {mask}"), highest)
             }
         };
-        // What is to be negated is counted by the uniform unit [TOOLS].
+        // The uniform unit counts lanes if the count will be negated [TOOLS].
         let (prefix, counted) = match each {
             u32::MAX => ("U", format!("UR{}", self.frame.uniform(1))),
             _ => ("", count.to_string()),
@@ -453,7 +453,6 @@ impl Code<'_> {
         [mask, highest, counted]
     }
 
-    /// How many lanes of a mask are below this one.
     fn lanes_below(&mut self, to: Reg, mask: &str) {
         emit!(self, "S2R {to}, SR_LTMASK");
         match self.number {
@@ -463,7 +462,6 @@ impl Code<'_> {
         emit!(self, "POPC {to}, {to}");
     }
 
-    /// `to = a * b + c`, where `a` has 16 bits.
     fn times(&mut self, guard: &str, to: Reg, a: Reg, b: u32, c: Reg) {
         if self.number >= 70 {
             emit!(self, "{guard}IMAD {to}, {a}, {}, {c}", signed(b));

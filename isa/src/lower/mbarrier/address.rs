@@ -1,4 +1,4 @@
-//! Addresses of objects and data, as instructions name them.
+//! Addresses of mbarrier objects and data in machine code.
 
 use crate::lower::LoweringRefusal;
 use crate::lower::code::{Base, Code, CodeAddress, Reg, emit};
@@ -6,7 +6,7 @@ use crate::lower::offset::{hex, near, split};
 use crate::lower::operand::{Address, Start, Word};
 
 impl Code<'_> {
-    /// The operand's register, or a new one that holds it.
+    /// Returns the register of an operand. A constant is moved to a new register.
     pub(super) fn word(&mut self, word: Word) -> Reg {
         match word {
             Word::Register(id) => self.register(id),
@@ -14,7 +14,6 @@ impl Code<'_> {
         }
     }
 
-    /// `target = source + value`, in 32 bits.
     pub(super) fn offset_by(&mut self, target: Reg, source: &str, value: i32) {
         let value = hex(value);
         match self.number {
@@ -24,13 +23,12 @@ impl Code<'_> {
         }
     }
 
-    /// `target = value - source`, in 32 bits.
     pub(super) fn subtract_from(&mut self, target: Reg, value: i32, source: Reg) {
         self.offset_by(target, &format!("-{source}"), value);
     }
 
-    /// Where an address is. Generic addresses stay so before sm_90; from there on their low word is that of
-    /// the shared window.
+    /// Returns the machine address of an operand. Before sm_90 a generic address stays generic. From sm_90 on
+    /// its low word is used as an address in the shared window.
     pub(super) fn place(&mut self, address: Address<'_>) -> Result<CodeAddress, LoweringRefusal> {
         let Address { base, offset } = address;
         let (base, offset) = match base {
@@ -55,7 +53,7 @@ impl Code<'_> {
         Ok(self.near(base, offset))
     }
 
-    /// The same for a load or a store, whose offset from a generic address may have more than 24 bits [TOOLS].
+    /// Like `place`, for a load or a store. Their offset from a generic address may exceed 24 bits [TOOLS].
     pub(super) fn long_place(&mut self, address: Address<'_>) -> Result<CodeAddress, LoweringRefusal> {
         match address.base {
             Start::Generic(id) if self.number < 90 => {
@@ -65,12 +63,12 @@ impl Code<'_> {
         }
     }
 
-    /// The second word of an object.
     pub(super) fn second_word(&mut self, first: CodeAddress) -> CodeAddress {
         self.near(first.base, (first.offset as i32).wrapping_add(4))
     }
 
-    /// An address in the CTA's allocation that is known. From sm_90 on it is made of the CTA's rank (spec 1.4).
+    /// Returns a constant address in the CTA's allocation. From sm_90 on it contains the CTA's rank (spec
+    /// 1.4).
     fn fixed(&mut self, at: i32, offset: i32) -> (Base, i32) {
         if self.number < 90 {
             return (Base::Nothing, at.wrapping_add(offset));
@@ -81,7 +79,7 @@ impl Code<'_> {
         (Base::Uniform(base), offset)
     }
 
-    /// Adds to a register what does not fit beside it.
+    /// Adds to the register the part of the offset that does not fit in the immediate.
     fn near(&mut self, base: Base, offset: i32) -> CodeAddress {
         let (far, rest) = split(offset);
         let (base, offset) = match base {
@@ -97,7 +95,6 @@ impl Code<'_> {
         CodeAddress { base, offset: offset.into() }
     }
 
-    /// A pair of registers that holds a global address.
     pub(super) fn global_address(&mut self, address: Address<'_>) -> Result<Reg, LoweringRefusal> {
         match address.base {
             Start::Generic(id) => {
@@ -117,7 +114,6 @@ impl Code<'_> {
         }
     }
 
-    /// A pair of registers that holds the sum of a pair and a constant.
     fn add_wide(&mut self, pair: Reg, far: i32) -> Reg {
         if far == 0 {
             return pair;
@@ -128,12 +124,11 @@ impl Code<'_> {
         sum
     }
 
-    /// The same place with nothing beside its register.
+    /// Returns the same address in one register, without an offset.
     pub(super) fn all_in_register(&mut self, place: CodeAddress) -> CodeAddress {
         CodeAddress { base: Base::Register(self.address_register(place)), offset: 0 }
     }
 
-    /// A register that holds the address.
     pub(super) fn address_register(&mut self, place: CodeAddress) -> Reg {
         let CodeAddress { base, offset } = place;
         let offset = offset as i32;

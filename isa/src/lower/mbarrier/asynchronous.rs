@@ -1,5 +1,5 @@
-//! Operations that complete transactions at an object: bulk copies, `st.async`, `red.async`; and what belongs
-//! around them: `mapa`, fences.
+//! Operations that complete transactions at an mbarrier object (bulk copies, `st.async`, `red.async`), and
+//! the instructions used with them (`mapa`, fences).
 
 use super::form::older_features;
 use crate::lower::code::{Code, Reg, emit};
@@ -9,13 +9,11 @@ use crate::ptx::{Operand, PtxInstruction, Type};
 
 type Outcome = Result<(), LoweringRefusal>;
 
-/// Writes one of the instructions.
 type Writer = fn(&Reader<'_, '_>, &[&str], &mut Code<'_>) -> Outcome;
 
-/// How the completion is reported.
 const COMPLETION: &str = "mbarrier::complete_tx::bytes";
 
-/// Writes the machine code of an instruction; `None` for anything else than the above.
+/// Emits the machine code of an instruction of this module; `None` for any other instruction.
 pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outcome> {
     let modifiers = reader.instruction.modifiers.as_slice();
     let old = code.number < 90;
@@ -30,14 +28,14 @@ pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outc
         ("cp", ["async", "bulk", "shared::cluster", "global", COMPLETION, "multicast::cluster"]) => {
             ("cp.async.bulk", bulk_copy)
         }
-        // With cache hints: they are not lowered.
+        // Copies with cache hints are not lowered.
         ("cp", ["async", "bulk", "shared::cta" | "shared::cluster", "global", COMPLETION])
         | ("cp", ["async", "bulk", "shared::cluster", "shared::cta", COMPLETION])
         | ("cp", ["async", "bulk", "global", "shared::cta", "bulk_group"])
         | ("cp", ["async", "bulk", "global", "shared::cta", "bulk_group", "cp_mask"]) => {
             ("cp.async.bulk", bulk_copy)
         }
-        // Those that release store to global memory, and report to no object.
+        // Forms with `.release` store to global memory and signal no object.
         ("st" | "red", ["async", rest @ ..])
             if rest.contains(&"release") && !rest.contains(&COMPLETION) && !old =>
         {
@@ -50,7 +48,7 @@ pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outc
     Some(legal(reader, name, code.target).and_then(|()| writer(reader, modifiers, code)))
 }
 
-/// What assemblers look at before the rest of the instruction.
+/// Checks that assemblers make before all others.
 fn legal(reader: &Reader<'_, '_>, name: &str, target: Target) -> Outcome {
     older_features(reader.instruction, target)?;
     types(reader.instruction, name)?;
@@ -76,7 +74,6 @@ fn legal(reader: &Reader<'_, '_>, name: &str, target: Target) -> Outcome {
     }
 }
 
-/// Types are looked at before the architecture.
 fn types(instruction: &PtxInstruction<'_>, name: &str) -> Outcome {
     let Some(ty) = instruction.modifiers.iter().find_map(|m| Type::from_name(m)) else { return Ok(()) };
     let word = matches!(ty.bits(), 32 | 64) && ty != Type::F16x2 && ty != Type::Bf16x2;
@@ -91,7 +88,7 @@ fn types(instruction: &PtxInstruction<'_>, name: &str) -> Outcome {
     }
 }
 
-/// `mapa[.shared::cluster].u32 d, a, rank`: the rank takes the place of the one in the address (spec 1.4).
+/// Lowers `mapa[.shared::cluster].u32 d, a, rank`: replaces the rank in the address (spec 1.4).
 fn map(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     let (generic, wide) = match modifiers {
         ["u32"] => (true, false),
@@ -134,7 +131,7 @@ fn map(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outc
     Ok(())
 }
 
-/// `fence.mbarrier_init.release.cluster`
+/// Lowers `fence.mbarrier_init.release.cluster`.
 fn fence_init(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     if !matches!(modifiers, [_, "release", "cluster"]) {
         let help = "write fence.mbarrier_init.release.cluster";
@@ -144,7 +141,7 @@ fn fence_init(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
     Ok(())
 }
 
-/// `fence.proxy.async[.space]`
+/// Lowers `fence.proxy.async[.space]`.
 fn fence_async(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     let view = match modifiers {
         [_, _] => "",
@@ -161,11 +158,16 @@ fn fence_async(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
     Ok(())
 }
 
-/// `cp.async.bulk.shared.global.mbarrier::complete_tx::bytes [to], [from], bytes, [object]`, the same from shared
-/// memory, and `cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes`; `cp.reduce` with the operation and
-/// its type behind; `.multicast::cluster` with the mask of the CTAs as last operand, `.cp_mask` with that of the bytes
+/// Lowers bulk copies and reductions:
 ///
-/// All operands are uniform, so that the lanes take turns; of those that copy the same to global memory, one does.
+/// - `cp.async.bulk.shared.global.mbarrier::complete_tx::bytes [to], [from], bytes, [object]`
+/// - the same from shared memory
+/// - `cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes`
+/// - `cp.reduce` with an operation and a type at the end
+/// - `.multicast::cluster` and `.cp_mask`, with a mask of the CTAs or of the bytes as last operand
+///
+/// All operands are uniform, so the code loops over the lanes. Lanes with equal copies to global memory share
+/// one copy.
 fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     let (name, modifiers, reduction) = match modifiers {
         ["reduce", rest @ ..] => ("cp.reduce.async.bulk", rest, Some(reduction(rest)?)),
@@ -216,7 +218,6 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
     let (source, target) = (code.frame.uniform(2), code.frame.uniform(2));
     let mut operands = Vec::new();
     let mut uniform = |to: u8, from: Reg| operands.push((format!("UR{to}"), from));
-    // Sizes are in units of 16 bytes.
     match (bytes, mask) {
         (Word::Constant(bytes), Some(mask)) => {
             let units = code.scratch(1);
@@ -266,7 +267,7 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
     };
     let copy = format!("{what} [UR{target}], [UR{source}], UR{size}");
     if out && plain {
-        // To copy the same once is enough.
+        // One copy suffices for equal operands.
         let label = code.take_equals(lanes, &operands, &[]);
         code.lines.push(copy);
         code.next_equals(lanes, &label);
@@ -278,7 +279,6 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
     Ok(())
 }
 
-/// The operation of `cp.reduce.async.bulk` and its type, as machine code names them.
 fn reduction(modifiers: &[&str]) -> Result<String, LoweringRefusal> {
     const NAME: &str = "cp.reduce.async.bulk";
     let (shared, rest) = match modifiers {
@@ -312,8 +312,9 @@ fn reduction(modifiers: &[&str]) -> Result<String, LoweringRefusal> {
     Ok(format!("{op}{suffix}"))
 }
 
-/// Operands `[data], value, [object]`: a pair of registers with the addresses of data and object, as operations on
-/// another CTA's memory name them, and the first register of the values, of so many words each: one, or those of a vector.
+/// Reads the operands `[data], value, [object]`. Returns a register pair with the addresses of data and
+/// object, and the first register of the values. The operations on another CTA's memory take this pair. Each
+/// value has `words` words; there is one value, or the elements of a vector.
 fn operands(
     reader: &Reader<'_, '_>,
     name: &str,
@@ -343,8 +344,8 @@ fn operands(
     Ok((pair, source))
 }
 
-/// The state space and the way to report, either of which may be left out: whether addresses are generic, and
-/// what follows.
+/// Splits off the optional state space and the optional completion modifier. Returns true for generic
+/// addresses, and the remaining modifiers.
 fn destination<'a, 't>(modifiers: &'a [&'t str]) -> (bool, &'a [&'t str]) {
     let (generic, rest) = match modifiers {
         ["shared::cluster" | "shared::cta", rest @ ..] => (false, rest),
@@ -353,7 +354,7 @@ fn destination<'a, 't>(modifiers: &'a [&'t str]) -> (bool, &'a [&'t str]) {
     (generic, rest.strip_prefix(&[COMPLETION]).unwrap_or(rest))
 }
 
-/// What a scope goes with, and that the completion is reported, which `.shared::cta` alone leaves unsaid.
+/// Checks the scope against the state space. The completion modifier is mandatory except with `.shared::cta`.
 fn scope_and_report(name: &str, scope: Option<&str>, rest: &[&str]) -> Outcome {
     let requires = |modifier: &str, what: &str, help: &str| {
         let message = format!("Modifier '.{modifier}' requires {what} for instruction '{name}'");
@@ -377,8 +378,9 @@ fn scope_and_report(name: &str, scope: Option<&str>, rest: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// `st.async[.weak|.cluster][.shared::cluster].mbarrier::complete_tx::bytes[.v2|.v4].type [data], value, [object]`,
-/// `st.async[.weak].shared::cta[.v2|.v4].type [data], value, [object]`
+/// Lowers
+/// `st.async[.weak|.cluster][.shared::cluster].mbarrier::complete_tx::bytes[.v2|.v4].type [data], value, [object]`
+/// and `st.async[.weak].shared::cta[.v2|.v4].type [data], value, [object]`.
 fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     const NAME: &str = "st.async";
     let rest = modifiers.get(1..).unwrap_or(&[]);
@@ -426,7 +428,8 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
     Ok(())
 }
 
-/// The first register of values of so many words each; `None` if an operand is none.
+/// Returns the first register of values of `words` words each; `None` if an operand is not a register of this
+/// width.
 fn source(reader: &Reader<'_, '_>, values: &[Operand<'_>], words: u8, code: &mut Code<'_>) -> Option<Reg> {
     let register = |value| reader.register(value, 32 * u32::from(words));
     if let [value] = values
@@ -450,7 +453,8 @@ fn source(reader: &Reader<'_, '_>, values: &[Operand<'_>], words: u8, code: &mut
     Some(group)
 }
 
-/// `red.async.relaxed.cluster[.shared::cluster].mbarrier::complete_tx::bytes.op.type [data], value, [object]`
+/// Lowers
+/// `red.async.relaxed.cluster[.shared::cluster].mbarrier::complete_tx::bytes.op.type [data], value, [object]`.
 fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     const NAME: &str = "red.async";
     if let ["async", "relaxed", scope @ ("cluster" | "gpu" | "sys"), rest @ ..] = modifiers {

@@ -1,4 +1,5 @@
-//! sm_90 and later: objects are fields of one word of 64 bits, which SYNCS works on (spec 6.2, 6.8).
+//! Lowering for sm_90 and later: an object is one word of 64 bits with fields, on which SYNCS operates (spec
+//! 6.2, 6.8).
 
 use super::form::{Arrival, Form, Space, Verb};
 use super::two_words::shifted;
@@ -6,7 +7,6 @@ use crate::lower::LoweringRefusal;
 use crate::lower::code::{Base, Code, CodeAddress, Lanes, Reg, emit};
 use crate::lower::operand::{Address, Start, Word};
 
-/// Writes the machine code of an instruction.
 pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     if form.verb == Verb::PendingCount {
         pending_count(form, code);
@@ -14,7 +14,7 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
     }
     let Some(address) = form.address else { return Ok(()) };
     let uniform = uniform_form(form, address, code);
-    // Constants come before the copy of a generic address, as compilers order them.
+    // Compilers emit constants before the copy of a generic address.
     let constant = match form.amount {
         Some(Word::Constant(value)) if keeps_constant(form) && !uniform => Some(code.constant(value)),
         _ => None,
@@ -30,12 +30,13 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
     let result = form.result.filter(|_| used);
     let lanes = takes_turns(form, result.is_some(), address).then(|| code.all_wait());
     let place = match (form.verb, address.base) {
-        // Copies report to a generic address as a whole [TOOLS].
+        // Copies need a generic address completely in one register [TOOLS].
         (Verb::CopyArrive { .. }, Start::Generic(_)) => {
             let base = code.place(Address { offset: 0, ..address })?;
             code.all_in_register(base.plus(address.offset))
         }
-        // Where an instruction is one of several on the object, compilers name a variable by a register [TOOLS].
+        // If the sequence has several instructions on the object, compilers hold a variable's address in a
+        // register [TOOLS].
         (Verb::Arrive { how: Arrival::NoComplete, .. }, Start::Symbol(..))
         | (Verb::Wait { .. }, Start::Symbol(..))
             if form.hint.is_some() || !matches!(form.verb, Verb::Wait { .. }) =>
@@ -76,19 +77,19 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
     Ok(())
 }
 
-/// One arrival needs no register that says so, unless it must not complete the phase.
+/// True for one arrival without an operand: the count is one, and the arrival may complete the phase.
 fn is_one(form: &Form<'_>) -> bool {
     matches!(form.verb, Verb::Arrive { how: Arrival::Plain, .. })
         && matches!(form.amount, None | Some(Word::Constant(1)))
 }
 
-/// True if a constant amount is put in a register as it is.
+/// True if a constant amount is moved to a register unchanged.
 fn keeps_constant(form: &Form<'_>) -> bool {
     !is_one(form) && !matches!(form.verb, Verb::Init | Verb::CheckLayout | Verb::Wait { .. })
 }
 
-/// True if lanes with equal operands are taken together: where an operand has to be uniform, or where a lane's
-/// state follows from how many of them arrive before it.
+/// True if the code loops over groups of lanes with equal operands. This is needed if an operand must be
+/// uniform, or if a lane's state depends on the number of lanes that arrive before it.
 fn takes_turns(form: &Form<'_>, gives_state: bool, address: Address<'_>) -> bool {
     match form.verb {
         Verb::CopyArrive { .. } => !is_fixed(address),
@@ -99,16 +100,14 @@ fn takes_turns(form: &Form<'_>, gives_state: bool, address: Address<'_>) -> bool
     }
 }
 
-/// What was written before is there for the whole cluster.
 fn release(form: &Form<'_>, code: &mut Code<'_>) {
     if form.cluster_order {
         code.lines.extend(["MEMBAR.ALL.CTA", "MEMBAR.ALL.GPU", "ERRBAR", "CGAERRBAR"].map(String::from));
     }
 }
 
-/// SYNCS.ARRIVE with its suffixes (spec 6.8).
 fn arrive_mnemonic(form: &Form<'_>, drop: bool, how: Arrival, gives_state: bool) -> String {
-    // An object of another CTA, or one that may be another's, gives no state.
+    // An object that may belong to another CTA returns no state.
     let remote = if form.result.is_none() && form.space != Space::Cta { ".RED" } else { "" };
     let mask = if how == Arrival::NoComplete && gives_state { ".TMASK" } else { "" };
     let drop = if drop { ".OPTOUT" } else { "" };
@@ -141,8 +140,8 @@ fn arrive(
     }
 }
 
-/// True if sm_107 has a uniform form: at the address of a variable, of arrivals that may complete the phase and
-/// bring no transactions, of transactions, and of the end of an object.
+/// True if sm_107 has a uniform form: an instruction at the address of a variable that invalidates an object,
+/// counts transactions, or arrives without transactions and may complete the phase.
 fn uniform_form(form: &Form<'_>, address: Address<'_>, code: &Code<'_>) -> bool {
     let verb = matches!(
         form.verb,
@@ -151,8 +150,8 @@ fn uniform_form(form: &Form<'_>, address: Address<'_>, code: &Code<'_>) -> bool 
     code.number == 107 && is_fixed(address) && form.space == Space::Cta && verb
 }
 
-/// What the lanes bring together, in a uniform register. For one arrival of each, what the operand is for is not
-/// known; compilers name the register that the CTA's rank is in.
+/// Computes the sum over the lanes in a uniform register. For one arrival per lane, the purpose of the
+/// operand is unknown; compilers use the register with the CTA's rank.
 fn uniform_amount(form: &Form<'_>, code: &mut Code<'_>) -> String {
     let amount = code.frame.uniform(1);
     match form.amount {
@@ -191,8 +190,9 @@ fn arrive_uniform(
     }
 }
 
-/// The states of lanes that arrived in one instruction: it gives all of them the object before it, and in the
-/// low word which lanes took part. Each lane has those of lower number arrive before it.
+/// Returns code that computes the states of lanes that arrived in one instruction. The instruction returns to
+/// all of them the object before it, with a mask of the lanes in the low word. For each lane, the lanes with
+/// lower numbers arrived earlier.
 fn states(low: Reg, count: &str) -> [String; 9] {
     let high = low.high();
     [
@@ -208,9 +208,9 @@ fn states(low: Reg, count: &str) -> [String; 9] {
     ]
 }
 
-/// Arrivals that leave the phase open, and whose lanes may bring different counts: equal ones are taken
-/// together, so that a lane's state can be told from how many arrived before it. Compilers make the count
-/// uniform twice; nothing comes of the first loop.
+/// Emits arrivals that must not complete the phase, with possibly different counts per lane. The loop takes
+/// lanes with equal counts together, so a lane's state follows from the number of earlier arrivals. Compilers
+/// make the count uniform twice; the result of the first loop is unused.
 fn masked_by_count(mnemonic: &str, address: &str, count: Reg, low: Reg, lanes: Lanes, code: &mut Code<'_>) {
     let (copy, unused) = (code.scratch(1), code.frame.uniform(1));
     let copies = match code.number {
@@ -235,7 +235,7 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: CodeAddress, code:
     let address = place.with_uniform();
     let uniform = code.number == 107 && matches!(place.base, Base::Uniform(_)) && form.hint.is_none();
     let reported = form.reported.map(|id| code.frame.predicate(id));
-    // Other architectures have no other phases than the primary ones, and no reports.
+    // Other architectures have only primary phases and no reports.
     let kind = match code.number {
         107 if form.conditional => ".CONDITIONAL",
         107 if form.reported.is_some() || form.report.is_some() => ".PRIMARY",
@@ -279,7 +279,6 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: CodeAddress, code:
     }
 }
 
-/// sm_107 has a uniform form of a wait too, for a parity that is a constant.
 fn wait_uniform(
     suffixes: [&str; 2],
     parity: u32,
@@ -307,7 +306,7 @@ fn wait_uniform(
     }
 }
 
-/// Bit 0 of an object says its layout (spec 6.2).
+/// Tests bit 0 of an object, which holds the layout (spec 6.2).
 fn check_layout(form: &Form<'_>, place: CodeAddress, code: &mut Code<'_>) {
     let Some(found) = form.result else { return };
     let (found, word) = (code.frame.predicate(found), code.scratch(2));
@@ -321,8 +320,8 @@ fn check_layout(form: &Form<'_>, place: CodeAddress, code: &mut Code<'_>) {
     }
 }
 
-/// The word of a new object, made of its count: both words of a pair of registers, low and high. `prefix` is that
-/// of the unit that does it.
+/// Returns code that computes the word of a new object from its count, in the register pair `low` and
+/// `low + 1`. `prefix` selects the uniform or the vector unit.
 fn word_of_count(form: &Form<'_>, low: u16, prefix: &str) -> Vec<String> {
     let high = low + 1;
     let mut lines = vec![
@@ -337,12 +336,11 @@ fn word_of_count(form: &Form<'_>, low: u16, prefix: &str) -> Vec<String> {
     lines
 }
 
-/// True if an address is the same for all lanes.
 fn is_fixed(address: Address<'_>) -> bool {
     matches!(address.base, Start::Symbol(..) | Start::Nothing)
 }
 
-/// From sm_100 on an object is stored, and SYNCS is told to look again.
+/// Initializes an object. From sm_100 on, code stores the object and then makes SYNCS read it again.
 fn init(form: &Form<'_>, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     let (Some(address), Some(count)) = (form.address, form.amount) else { return Ok(()) };
     if let (true, Word::Constant(_)) = (is_fixed(address), count) {
@@ -373,8 +371,8 @@ fn init(form: &Form<'_>, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     Ok(())
 }
 
-/// Exchanges the word of an object, with operands that are the same for all lanes: where they need not be,
-/// lanes with equal ones take turns.
+/// Initializes an object by an exchange with uniform operands. If the operands may differ, the code loops
+/// over groups of lanes with equal operands.
 fn init_uniform(form: &Form<'_>, count: Word, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     let Some(address) = form.address else { return Ok(()) };
     let word = code.frame.uniform(2);
@@ -441,8 +439,8 @@ fn pending_count(form: &Form<'_>, code: &mut Code<'_>) {
     code.subtract_from(count, 0x10_0000, count);
 }
 
-/// An arrival when the thread's copies are done. One that is not counted yet is a transaction, so that the
-/// phase stays open until then.
+/// Emits an arrival that executes when the thread's copies complete. An arrival that is not counted yet adds
+/// a transaction, which keeps the phase open until then.
 fn copy_arrive(place: CodeAddress, counted: bool, lanes: Option<Lanes>, code: &mut Code<'_>) {
     let report = if counted { ".ARVCNT" } else { ".TRANSCNT" };
     let body = |object: &str| {

@@ -1,39 +1,36 @@
-//! What an instruction on an object says, and whether an assembler takes it. The order of the checks is the
-//! assembler's: where an instruction is wrong twice, it is refused for the same reason [TOOLS].
+//! Reader and assembler checks of instructions on mbarrier objects. The checks have the assembler's order. An
+//! instruction with two errors is therefore refused for the same one [TOOLS].
 
 use crate::lower::operand::{Address, Reader, Word};
 use crate::lower::since::Version;
 use crate::lower::{LoweringRefusal, Target, illegal, mismatch, refuse, unsupported};
 use crate::ptx::{Operand, PtxInstruction, RegId};
 
-/// What is done to the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Init,
     Inval,
     Arrive {
-        /// The arrivals are not expected in the phases to come.
+        /// True for `arrive_drop`: later phases expect fewer arrivals.
         drop: bool,
         how: Arrival,
     },
     Wait {
-        /// `try_wait`, which may suspend the thread.
+        /// True for `try_wait`, which may suspend the thread.
         suspends: bool,
-        /// The phase is named by its parity, not by a state.
+        /// True if a parity selects the phase, false if a state does.
         parity: bool,
     },
     ExpectTx,
     CompleteTx,
     PendingCount,
-    /// Whether the object has the layout that is named.
     CheckLayout,
     CopyArrive {
-        /// The arrival is among those that init was told of.
+        /// True if `init` already counted the arrival.
         counted: bool,
     },
 }
 
-/// What an arrival brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
     Plain,
@@ -41,45 +38,37 @@ pub(super) enum Arrival {
     NoComplete,
 }
 
-/// The state space of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Space {
-    /// `.shared`, `.shared::cta`
+    /// `.shared` or `.shared::cta`: the CTA's own shared memory.
     Cta,
-    /// `.shared::cluster`
+    /// `.shared::cluster`: shared memory of any CTA of the cluster.
     Cluster,
-    /// None is named.
     Generic,
 }
 
-/// A legal instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Form<'t> {
     pub(super) verb: Verb,
     pub(super) space: Space,
-    /// The layout that is named: 0 unless it says `.layout::v1`.
+    /// Layout of the object: 1 with `.layout::v1`, else 0.
     pub(super) layout: u8,
-    /// `.phase_type::conditional`
     pub(super) conditional: bool,
-    /// Releases or acquires beyond the CTA.
     pub(super) cluster_order: bool,
-    /// State, predicate or count; `None` for `_`, or where there is none.
+    /// State, predicate or count; `None` for `_` or if the instruction has no result.
     pub(super) result: Option<RegId>,
-    /// `%p|%q`: whether a failure was reported in the phase. Objects of layout 0 have none.
+    /// `%q` of `%p|%q`: predicate result that is true if a failure was reported in the phase. Always false
+    /// for layout 0.
     pub(super) reported: Option<RegId>,
-    /// The value behind it, of 8 bits.
     pub(super) report: Option<RegId>,
-    /// The object; the CTA's first byte where there is none.
+    /// Address of the object; `None` for the CTA's first byte.
     pub(super) address: Option<Address<'t>>,
-    /// Count, transactions, parity.
     pub(super) amount: Option<Word>,
-    /// The state asked about.
     pub(super) state: Option<RegId>,
-    /// How long to wait, in nanoseconds.
+    /// Time limit of the wait, in nanoseconds.
     pub(super) hint: Option<Word>,
 }
 
-/// True if the instruction is `mbarrier.*` or `cp.async.mbarrier.*`.
 pub(super) fn is_operation(instruction: &PtxInstruction<'_>) -> bool {
     match instruction.opcode {
         "mbarrier" => true,
@@ -88,26 +77,22 @@ pub(super) fn is_operation(instruction: &PtxInstruction<'_>) -> bool {
     }
 }
 
-/// Modifiers besides those that say what is done.
 #[derive(Default)]
 struct Modifiers<'t> {
     sem: Option<&'t str>,
     scope: Option<&'t str>,
     space: Option<&'t str>,
-    /// `.layout::v0`, `.layout::v1`
     layout: Option<&'t str>,
-    /// `.phase_type::primary`, `.phase_type::conditional`: objects here have no other phases than the primary ones.
+    /// `phase_type::primary` or `phase_type::conditional`. The objects here have only primary phases.
     phase_type: Option<&'t str>,
     b64: bool,
 }
 
-/// Largest count of arrivals (spec 6.1).
 const MOST: i64 = (1 << 20) - 1;
 
 const OPERATIONS: &str = "there are mbarrier.init, inval, arrive, arrive_drop, test_wait, try_wait, expect_tx, \
      complete_tx, pending_count and check_layout, and cp.async.mbarrier.arrive";
 
-/// Reads an instruction and judges it.
 pub(super) fn read<'t>(reader: &Reader<'_, 't>, target: Target) -> Result<Form<'t>, LoweringRefusal> {
     older_features(reader.instruction, target)?;
     newer_names(reader.instruction, target)?;
@@ -123,7 +108,7 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, target: Target) -> Result<Form<'
         Some(_) => Space::Cta,
     };
     let there = target.needs(&format!("Feature '{name}'"), (row.first, row.version), row.instead());
-    // The earlier release looks for the instruction before its operands.
+    // The earlier release checks the instruction before its operands.
     if target.number < 75 {
         there.clone()?;
     }
@@ -131,7 +116,7 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, target: Target) -> Result<Form<'
         .ok_or_else(|| LoweringRefusal::mismatch(name, format!("write {}", row.usage)))?;
     there?;
     if matches!(verb, Verb::Arrive { .. }) && form.result.is_none() && space != Space::Cluster {
-        // The assembler names no version.
+        // The assembler's message names no version.
         let message = format!("Result discard mode is not allowed for instruction '{name}'");
         target.needs_version("", (7, 1)).or_else(|older| refuse(message, older.help))?;
     }
@@ -154,7 +139,7 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, target: Target) -> Result<Form<'
         target.needs_version(&of, (7, 8))?;
     }
     if counted && target.number < 90 {
-        // The assembler has no name for it.
+        // The assembler's message has no name for this feature.
         let help = "a count needs .noComplete before sm_90; without one, one arrival is meant";
         return unsupported("(null)", 90, help);
     }
@@ -170,7 +155,7 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, target: Target) -> Result<Form<'
     Ok(Form { cluster_order, layout, conditional, ..form })
 }
 
-/// What is looked at where a modifier is read.
+/// Checks the features that the assembler checks when it reads a modifier.
 pub(super) fn older_features(
     instruction: &PtxInstruction<'_>,
     target: Target,
@@ -179,7 +164,7 @@ pub(super) fn older_features(
     modifier.map_or(Ok(()), |modifier| target.has(&format!(".{modifier}"), "leave it out"))
 }
 
-/// Refuses names that an assembler does not know: there are two layouts and two types of phases, and the earlier
+/// Refuses modifiers unknown to the assembler. There are two layouts and two types of phases. The earlier
 /// release, for architectures before sm_75, has neither.
 fn newer_names(instruction: &PtxInstruction<'_>, target: Target) -> Result<(), LoweringRefusal> {
     const NEWER: [&str; 5] =
@@ -199,7 +184,6 @@ fn newer_names(instruction: &PtxInstruction<'_>, target: Target) -> Result<(), L
     }
 }
 
-/// Sorts the modifiers; their order is not looked at.
 fn modifiers<'t>(rest: &[&'t str], name: &str) -> Result<Modifiers<'t>, LoweringRefusal> {
     let mut modifiers = Modifiers::default();
     for modifier in rest.iter().copied() {
@@ -225,18 +209,12 @@ fn modifiers<'t>(rest: &[&'t str], name: &str) -> Result<Modifiers<'t>, Lowering
     Ok(modifiers)
 }
 
-/// An instruction, as it is spelled.
 struct Row {
-    /// The opcode and the modifiers that say what is done.
     spelled: &'static str,
     verb: Verb,
-    /// Number of the first architecture that has it.
     first: u16,
-    /// The first version of PTX that has it.
     version: Version,
-    /// The operands it takes.
     usage: &'static str,
-    /// Orderings it can have, besides the one it has unasked.
     orderings: &'static [&'static str],
 }
 
@@ -255,7 +233,7 @@ const ARRIVE: &str = "state, [address] or state, [address], count";
 const ARRIVE_TX: &str = "state, [address], transactions";
 const ARRIVE_SOME: &str = "state, [address], count: .noComplete needs a count";
 
-/// Every instruction on an object; what begins with another's spelling comes before it.
+/// All instructions on mbarrier objects. A spelling that extends another one comes before it.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     Row { spelled: "mbarrier.init", verb: Verb::Init, first: 80, version: (7, 0), usage: "[address], count", orderings: &[] },
@@ -279,7 +257,6 @@ const ROWS: &[Row] = &[
 ];
 
 impl Row {
-    /// The row of an instruction, and the modifiers that it does not spell.
     fn find<'a, 't>(instruction: &'a PtxInstruction<'t>) -> Option<(&'static Row, &'a [&'t str])> {
         ROWS.iter().find_map(|row| {
             let (mut words, mut modifiers) = (row.spelled.split('.'), instruction.modifiers.iter());
@@ -289,12 +266,11 @@ impl Row {
         })
     }
 
-    /// What messages call it.
     fn name(&self) -> &'static str {
         self.spelled.trim_end_matches(".noComplete").trim_end_matches(".noinc")
     }
 
-    /// What to do where it is not there.
+    /// Help for an architecture or PTX version without the instruction.
     fn instead(&self) -> &'static str {
         match self.verb {
             Verb::Wait { suspends: true, .. } => "before sm_90, ask with mbarrier.test_wait in a loop",
@@ -304,13 +280,12 @@ impl Row {
         }
     }
 
-    /// True if the object may be another CTA's (spec 6.7).
+    /// True if the object may belong to another CTA (spec 6.7).
     fn reaches_cluster(&self) -> bool {
         matches!(self.verb, Verb::Arrive { .. } | Verb::ExpectTx | Verb::CompleteTx)
     }
 }
 
-/// The operands, if they are those that the instruction takes.
 fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<Form<'t>> {
     let operands = reader.instruction.operands.as_slice();
     let object = |operand: &Operand<'_>| reader.address(operand, space == Space::Generic);
@@ -392,7 +367,7 @@ fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<For
     Some(form)
 }
 
-/// Reports of failures, which waits for the primary phase may ask for.
+/// Checks reports of failures, which waits for the primary phase may request.
 fn check_reports(
     instruction: &PtxInstruction<'_>,
     row: &Row,
@@ -401,7 +376,7 @@ fn check_reports(
     target: Target,
 ) -> Result<(), LoweringRefusal> {
     let Form { verb, reported, report, .. } = *form;
-    // Where two predicates are named, constants are looked at first.
+    // With two predicates, constants are checked first.
     if report.is_none() && matches!(instruction.operands.first(), Some(Operand::Pair(_))) {
         check_values(instruction, row)?;
     }
@@ -420,7 +395,6 @@ fn check_reports(
     }
 }
 
-/// `.layout` and `.phase_type`
 fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, target: Target) -> Result<(), LoweringRefusal> {
     if modifiers.phase_type == Some("phase_type::conditional")
         && !matches!(row.verb, Verb::Wait { parity: true, .. })
@@ -466,19 +440,19 @@ fn check_sem(row: &Row, modifiers: &Modifiers<'_>, target: Target) -> Result<(),
     let name = row.name();
     let list = row.orderings;
     let bare = matches!(row.verb, Verb::Arrive { how: Arrival::NoComplete, .. });
-    // Transactions have had no other ordering.
+    // Transaction instructions never had another ordering.
     if let (Some(sem), [first, _]) = (modifiers.sem.filter(|sem| list.contains(sem)), list) {
         let since = if sem == "relaxed" { (90, (8, 6)) } else { (0, (8, 0)) };
         let help = format!("before sm_90, write .{first}");
         target.needs(&format!("Modifier '.{sem}' on '{name}'"), since, &help)?;
     }
     match (modifiers.sem, modifiers.scope) {
-        // [PTX] has .noComplete with .release.cta only.
+        // [PTX] allows .noComplete only with .release.cta.
         (Some("relaxed"), _) if bare => apart(".relaxed", ".noComplete", "write .release.cta"),
         (_, Some(scope @ ("cluster" | "gpu" | "sys"))) if bare => {
             apart(&format!(".{scope}"), ".noComplete", "write .release.cta")
         }
-        // The scope is illegal, once the constants are looked at.
+        // The scope is illegal, but the constants are checked first.
         (Some(_), Some(_)) if list.is_empty() => Ok(()),
         (Some(sem), _) if !list.contains(&sem) => {
             let help = match list {
@@ -515,12 +489,11 @@ fn check_scope(row: &Row, modifiers: &Modifiers<'_>, target: Target) -> Result<(
     }
 }
 
-/// Refuses modifiers that do not go together.
 fn apart(one: &str, other: &str, help: &str) -> Result<(), LoweringRefusal> {
     refuse(format!("Modifier '{one}' cannot be combined with modifier '{other}'"), help)
 }
 
-/// An object of another CTA gives no state.
+/// Refuses a result for an object of another CTA, which returns no state.
 fn check_cluster(name: &str, how: Arrival, form: &Form<'_>) -> Result<(), LoweringRefusal> {
     if form.result.is_some() {
         return refuse(
@@ -536,7 +509,7 @@ fn check_cluster(name: &str, how: Arrival, form: &Form<'_>) -> Result<(), Loweri
     Ok(())
 }
 
-/// Constants are in range. Assemblers count operands from 0.
+/// Checks the ranges of constants. Assemblers count operands from 0.
 fn check_values(instruction: &PtxInstruction<'_>, row: &Row) -> Result<(), LoweringRefusal> {
     let name = row.name();
     let constant = |at: usize| match instruction.operands.get(at) {
@@ -552,7 +525,7 @@ fn check_values(instruction: &PtxInstruction<'_>, row: &Row) -> Result<(), Lower
             ),
             COUNTS,
         ),
-        // [PTX] gives these counts the same range; assemblers refuse zero alone.
+        // [PTX] gives these counts the same range, but assemblers only refuse zero.
         (Verb::Arrive { how: Arrival::Plain | Arrival::NoComplete, .. }, Some(count @ ..=0)) => refuse(
             format!(
                 "Argument 2 of instruction '{name}' : value '{count}' expected to be a non-zero positive"

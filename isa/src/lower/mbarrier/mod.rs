@@ -1,7 +1,7 @@
-//! Operations on mbarrier objects, and the copies that report to them (spec 6.8).
+//! Lowering of operations on mbarrier objects, and of the copies that signal them (spec 6.8).
 //!
-//! An instruction is read and judged ([`form`]) before a generation's shape of it is written: objects are two
-//! words up to sm_89 ([`two_words`]) and fields of one from sm_90 on ([`fields`]).
+//! [`form`] reads and checks an instruction. Then the module of the architecture emits the code. Objects are
+//! two words up to sm_89 ([`two_words`]) and one word with fields from sm_90 on ([`fields`]).
 
 mod address;
 mod asynchronous;
@@ -13,8 +13,8 @@ use super::LoweringRefusal;
 use super::code::Code;
 use super::operand::Reader;
 
-/// Writes the machine code of `mbarrier.*`, `cp.async.mbarrier.*`, of bulk copies and asynchronous operations that
-/// report to an object, of `mapa` and of fences around objects; `None` for anything else.
+/// Emits the machine code of `mbarrier.*`, `cp.async.mbarrier.*`, bulk copies and asynchronous operations
+/// that signal an object, `mapa`, and fences around objects. Returns `None` for any other instruction.
 pub(super) fn lower(
     reader: &Reader<'_, '_>,
     used: bool,

@@ -1,4 +1,4 @@
-//! Rules that no sample of an assembler shows, or shows only in passing; and that nothing panics.
+//! Rules that the samples of an assembler do not cover or cover only partly, and absence of panics.
 
 use crate::arch::Arch;
 use crate::kernel::instruction::Operation;
@@ -106,7 +106,8 @@ fn code_is_as_expected() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Operation and type of `cp.reduce.async.bulk`, its name in UBLKRED, and whether shared memory takes it too [TOOLS].
+/// Operation and type of `cp.reduce.async.bulk`, name in UBLKRED, and true if shared memory supports it too
+/// [TOOLS].
 #[rustfmt::skip]
 const REDUCTIONS: &[(&str, &str, bool)] = &[
     ("add.u32",         "ADD",         true),
@@ -211,7 +212,6 @@ fn refusals_are_as_expected() {
     }
 }
 
-/// A kernel whose registers have types.
 fn typed(instruction: &str) -> String {
     format!(
         ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n.reg .b32 %r<4>;\n\
@@ -260,7 +260,7 @@ fn declared_types_are_looked_at() {
     }
 }
 
-/// The report of a wait has 8 bits, or is `_`. A second predicate follows a bar, not a comma.
+/// The report of a wait has 8 bits, or is `_`. A bar, not a comma, precedes the second predicate.
 #[test]
 fn reports_have_8_bits() {
     for wait in ["test_wait", "test_wait.parity", "try_wait", "try_wait.parity"] {
@@ -303,7 +303,6 @@ fn a_state_that_nobody_reads_is_not_made() {
     }
 }
 
-/// Parts of lines, right and wrong ones.
 fn line() -> impl Strategy<Value = String> {
     let head = prop::sample::select(vec![
         "mbarrier.init",
@@ -376,7 +375,7 @@ fn line() -> impl Strategy<Value = String> {
     })
 }
 
-/// Machine code has offsets beyond 24 bits in loads and stores, and adds them to the address of other instructions.
+/// Loads and stores encode offsets beyond 24 bits. Other instructions need an addition to the address.
 #[test]
 fn far_offsets_of_generic_addresses_are_decoded() {
     let texts = [
@@ -404,7 +403,7 @@ fn far_offsets_of_generic_addresses_are_decoded() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
-    /// Whatever is written: it is refused with help, or what it becomes is decoded, every statement of it.
+    /// Every line is either refused with help, or each statement of its lowered code decodes.
     #[test]
     fn lowered_code_is_decoded(text in line(), name in prop::sample::select(&ARCHITECTURES[..])) {
         let Ok(function) = ptx::snippet(&text) else { return Ok(()) };

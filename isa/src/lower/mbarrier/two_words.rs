@@ -1,11 +1,11 @@
-//! sm_80 to sm_89: objects are two words, which plain atomics and ATOMS.ARRIVE work on (spec 6.2.1).
+//! Lowering for sm_80 to sm_89: an object is two words, on which plain atomics and ATOMS.ARRIVE operate (spec
+//! 6.2.1).
 
 use super::form::{Arrival, Form, Verb};
 use crate::lower::LoweringRefusal;
 use crate::lower::code::{Base, Code, CodeAddress, Reg, emit};
 use crate::lower::operand::{Address, Word};
 
-/// Writes the machine code of an instruction.
 pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     let result = form.result.filter(|_| used);
     if form.verb == Verb::PendingCount {
@@ -16,7 +16,7 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
         }
         return Ok(());
     }
-    // An object ends without a trace.
+    // Invalidation of an object needs no code.
     let (Some(address), false) = (form.address, form.verb == Verb::Inval) else { return Ok(()) };
     match form.verb {
         Verb::Init => {
@@ -42,8 +42,8 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
             let load = if wide(place) { "LD.E.STRONG.SM" } else { "LDS" };
             emit!(code, "{load} {word}, [{place}]");
             let Some(complete) = form.result.map(|id| code.frame.predicate(id)) else { return Ok(()) };
-            // Bit 31 of the word against that of the phase asked about; where this is a constant, with the table
-            // of what is left.
+            // Compares bit 31 of the word with the parity or state of the awaited phase. A constant parity is
+            // part of the look-up table.
             let (asked, table) = match (form.amount, form.state) {
                 (Some(Word::Constant(0)), _) => (Reg::RZ, "0xc0"),
                 (Some(Word::Constant(_)), _) => (Reg::RZ, "0xc"),
@@ -62,7 +62,7 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
     Ok(())
 }
 
-/// A parity where the phase is in an object, in a new register.
+/// Shifts a parity to the phase bit of an object, in a new register.
 pub(super) fn shifted(parity: Word, code: &mut Code<'_>) -> Reg {
     let parity = code.word(parity);
     let shifted = code.scratch(1);
@@ -74,7 +74,7 @@ fn wide(place: CodeAddress) -> bool {
     matches!(place.base, Base::Pair(_))
 }
 
-/// Both words of a new object. Counts are kept as what is missing to a power of two.
+/// Returns both words of a new object. Each holds its count as the difference to a power of two.
 fn words(count: Word, code: &mut Code<'_>) -> Reg {
     let pair = code.scratch(2);
     match count {
@@ -91,7 +91,7 @@ fn words(count: Word, code: &mut Code<'_>) -> Reg {
     pair
 }
 
-/// `ATOMS.op d` or `ATOM.E.op.STRONG.SM PT, d`, up to the destination.
+/// Returns `ATOMS.op d` or `ATOM.E.op.STRONG.SM PT, d`, without the operands after the destination.
 fn atomic(place: CodeAddress, operation: &str, target: Reg) -> String {
     match wide(place) {
         true => format!("ATOM.E.{operation}.STRONG.SM PT, {target}"),
@@ -99,7 +99,6 @@ fn atomic(place: CodeAddress, operation: &str, target: Reg) -> String {
     }
 }
 
-/// One arrival, which may complete the phase.
 fn arrive(place: CodeAddress, drop: bool, state: Option<Reg>, code: &mut Code<'_>) {
     emit!(code, "MEMBAR.ALL.CTA");
     let address = place.with_uniform();
@@ -110,7 +109,8 @@ fn arrive(place: CodeAddress, drop: bool, state: Option<Reg>, code: &mut Code<'_
     emit!(code, "{}, {address}", atomic(place, "ARRIVE.64", target));
 }
 
-/// Arrivals that leave the phase open: the counts are added to. The state is the word before, twice.
+/// Emits arrivals that must not complete the phase: adds to the counts. The state is the earlier word, in
+/// both registers.
 fn arrive_some(
     address: Address<'_>,
     drop: bool,
@@ -136,8 +136,9 @@ fn arrive_some(
     Ok(())
 }
 
-/// An arrival when the thread's copies are done. Where it is not counted yet, the highest active lane counts
-/// those of all, at its own object: that lanes name different ones is a case compilers get wrong.
+/// Emits an arrival that executes when the thread's copies complete. If it is not counted yet, the highest
+/// active lane counts those of all lanes at its own object. Compilers do not handle lanes with different
+/// objects correctly.
 fn copy_arrive(place: CodeAddress, counted: bool, code: &mut Code<'_>) {
     let (again, end) = (code.frame.label(), code.frame.label());
     let barrier = code.frame.barrier();

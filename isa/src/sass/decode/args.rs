@@ -1,4 +1,4 @@
-//! Modifiers and operands of one statement, taken one after another.
+//! Cursor over the modifiers and operands of one statement.
 
 use super::{Decoded, Failure, Targets};
 use crate::kernel::compute::{Compute, ComputeOp, Path};
@@ -14,16 +14,12 @@ use crate::sass::operand::{
 use std::ops::Range;
 use std::str::FromStr;
 
-/// How an instruction reads the numbers among its operands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// An integer or bits.
     Int,
-    /// An integer or bits, 64 of them.
     Int64,
-    /// Binary32.
     F32,
-    /// Binary64, of which an immediate gives the high word.
+    /// Binary64; an immediate gives the high word.
     F64,
 }
 
@@ -32,7 +28,6 @@ pub(super) struct Args<'a, 't> {
     pub(super) targets: &'a Targets<'t>,
     modifiers: Vec<&'t str>,
     next: usize,
-    /// Whether the instruction is one per lane or per warp.
     pub(super) path: Path,
 }
 
@@ -41,57 +36,45 @@ impl<'a, 't> Args<'a, 't> {
         Args { statement, targets, modifiers: statement.modifiers.clone(), next: 0, path }
     }
 
-    // Modifiers.
-
-    /// Takes the modifier if it is there.
     pub(super) fn modifier(&mut self, name: &str) -> bool {
         let at = self.modifiers.iter().position(|m| *m == name);
         at.map(|at| self.modifiers.remove(at)).is_some()
     }
 
-    /// Drops modifiers that change nothing here.
     pub(super) fn ignore(&mut self, names: &[&str]) {
         self.modifiers.retain(|m| !names.contains(m));
     }
 
-    /// Takes the first modifier.
     pub(super) fn first_modifier(&mut self) -> Option<&'t str> {
         (!self.modifiers.is_empty()).then(|| self.modifiers.remove(0))
     }
 
-    /// Takes the first modifier that `choose` knows.
     pub(super) fn choose<T>(&mut self, choose: impl Fn(&str) -> Option<T>) -> Option<T> {
         let (at, chosen) = self.modifiers.iter().enumerate().find_map(|(i, m)| choose(m).map(|c| (i, c)))?;
         self.modifiers.remove(at);
         Some(chosen)
     }
 
-    /// Takes the first modifier that names one of these.
     pub(super) fn one_of<T: Copy>(&mut self, named: &[(&str, T)]) -> Option<T> {
         self.choose(|m| named.iter().find(|(name, _)| *name == m).map(|(_, value)| *value))
     }
 
-    /// The same of what is known by a name, unless it is written in lower case.
+    /// Takes the first modifier that parses as a `T`. Lower-case names do not count.
     pub(super) fn known<T: FromStr>(&mut self) -> Option<T> {
         self.choose(|m| m.parse().ok().filter(|_| !m.bytes().any(|b| b.is_ascii_lowercase())))
     }
 
-    /// The same, which must be there.
     pub(super) fn named<T: FromStr>(&mut self) -> Decoded<T> {
         self.known().ok_or(Failure::Unsupported)
     }
 
-    /// The modifier must be there.
     pub(super) fn require(&mut self, name: &str) -> Decoded<()> {
         if self.modifier(name) { Ok(()) } else { Err(Failure::Unsupported) }
     }
 
-    /// Modifiers not taken yet.
     pub(super) fn modifiers_left(&self) -> &[&'t str] {
         &self.modifiers
     }
-
-    // Problems.
 
     pub(super) fn mnemonic_range(&self) -> Range<usize> {
         self.statement.mnemonic_range.clone()
@@ -106,7 +89,6 @@ impl<'a, 't> Args<'a, 't> {
         Err(Failure::Wrong { range, message, help: help.into() })
     }
 
-    /// Name and modifiers of the instruction that is decoded.
     fn mnemonic(&self) -> String {
         [&[self.statement.name], &self.statement.modifiers[..]].concat().join(".")
     }
@@ -114,9 +96,9 @@ impl<'a, 't> Args<'a, 't> {
     fn expected<T>(&self, what: &str) -> Decoded<T> {
         let mnemonic = self.mnemonic();
         match self.statement.operands.get(self.next) {
-            // A modifier that is not decoded may be why the operands are others.
+            // An undecoded modifier may be the reason for an unexpected operand.
             _ if !self.modifiers.is_empty() => Err(Failure::Unsupported),
-            // Only instructions that are not decoded here have such operands.
+            // Only undecoded instructions have such operands.
             Some(Operand { kind: OperandKind::Name(_), .. }) => Err(Failure::Unsupported),
             Some(operand) => {
                 let message = format!("operand {} of {mnemonic}: expected {what}", self.next + 1);
@@ -129,7 +111,6 @@ impl<'a, 't> Args<'a, 't> {
         }
     }
 
-    /// All modifiers and operands must have been taken.
     pub(super) fn finish(&self) -> Decoded<()> {
         if !self.modifiers.is_empty() {
             return Err(Failure::Unsupported);
@@ -144,23 +125,18 @@ impl<'a, 't> Args<'a, 't> {
         }
     }
 
-    // Operands.
-
     pub(super) fn peek(&self) -> Option<&'a OperandKind<'t>> {
         self.statement.operands.get(self.next).map(|o| &o.kind)
     }
 
-    /// Operands not taken yet.
     pub(super) fn left(&self) -> usize {
         self.statement.operands.len() - self.next
     }
 
-    /// Takes all operands that are left.
     pub(super) fn drop_operands(&mut self) {
         self.next = self.statement.operands.len();
     }
 
-    /// Reads part of an operand as an operand.
     pub(super) fn parse(&self, text: &'t str) -> Decoded<OperandKind<'t>> {
         operand::parse(text, self.statement.limits).map_err(|_| Failure::Unsupported)
     }
@@ -169,20 +145,18 @@ impl<'a, 't> Args<'a, 't> {
         self.next += 1;
     }
 
-    /// Range of the operand taken last.
     pub(super) fn last_range(&self) -> Range<usize> {
         let last = self.next.checked_sub(1).and_then(|at| self.statement.operands.get(at));
         last.map_or_else(|| self.mnemonic_range(), |o| o.range.clone())
     }
 
-    /// What `choose` makes of the next operand, which is taken.
     fn next_as<T>(&mut self, choose: impl FnOnce(&'a OperandKind<'t>) -> Option<T>) -> Option<T> {
         let chosen = self.peek().and_then(choose)?;
         self.take();
         Some(chosen)
     }
 
-    /// The same, which must be `what`.
+    /// Like `next_as`, but the operand is mandatory; `what` is its name in messages.
     fn expect<T>(&mut self, what: &str, choose: impl FnOnce(&'a OperandKind<'t>) -> Option<T>) -> Decoded<T> {
         self.next_as(choose).map_or_else(|| self.expected(what), Ok)
     }
@@ -193,30 +167,26 @@ impl<'a, 't> Args<'a, 't> {
         self.expect(what, |kind| kind.try_as_reg_ref().filter(plain))
     }
 
-    /// A register of a thread.
     pub(super) fn reg(&mut self) -> Decoded<Reg> {
         self.plain_register(false, "a register (R0 to R254, RZ)").map(RegText::of_thread)
     }
 
-    /// The first of `count` registers of a thread (1, 2 or 4), aligned on `count` (spec 2.5).
+    /// Takes the first of `count` thread registers (1, 2 or 4), aligned to `count` (spec 2.5).
     pub(super) fn reg_group(&mut self, count: u8) -> Decoded<Reg> {
         let reg = self.reg()?;
         self.aligned(reg, count)
     }
 
-    /// A register of a warp.
     pub(super) fn ureg(&mut self) -> Decoded<UReg> {
         let what = "a uniform register (UR0 to UR62, URZ; from sm_100 to UR254)";
         self.plain_register(true, what).map(RegText::of_warp)
     }
 
-    /// The first of `count` registers of a warp.
     pub(super) fn ureg_group(&mut self, count: u8) -> Decoded<UReg> {
         let reg = self.ureg()?;
         self.aligned_uniform(reg, count)
     }
 
-    /// Number of the result register, aligned on `count`.
     pub(super) fn dst(&mut self, count: u8) -> Decoded<u16> {
         match self.path {
             Path::Vector => self.reg_group(count).map(|r| r.0),
@@ -224,7 +194,7 @@ impl<'a, 't> Args<'a, 't> {
         }
     }
 
-    /// The register taken last, if it can be the first of a group.
+    /// Checks that the register taken last can start a group of `count`.
     pub(super) fn aligned(&self, reg: Reg, count: u8) -> Decoded<Reg> {
         let last = self.statement.limits.registers - 1;
         self.starts_group((!reg.is_zero()).then_some(reg.0), count, last, "R").map(|()| reg)
@@ -249,13 +219,11 @@ impl<'a, 't> Args<'a, 't> {
         self.wrong(self.last_range(), message, help)
     }
 
-    /// A predicate to write.
     pub(super) fn pred_dst(&mut self) -> Decoded<Pred> {
         let written = |source: &PredSource| (!source.negate).then_some(source.pred);
         self.expect("a predicate (P0 to P6, PT)", |kind| kind.try_as_pred_ref().and_then(written))
     }
 
-    /// A predicate to write, if one is next.
     pub(super) fn pred_dst_if_any(&mut self) -> Decoded<Option<Pred>> {
         match self.peek() {
             Some(OperandKind::Pred(_)) => self.pred_dst().map(Some),
@@ -263,24 +231,21 @@ impl<'a, 't> Args<'a, 't> {
         }
     }
 
-    /// A predicate to read.
     pub(super) fn pred(&mut self) -> Decoded<PredSource> {
         let what = "a predicate (P0 to P6, PT, with or without !)";
         self.expect(what, |kind| kind.try_as_pred_ref().copied())
     }
 
-    /// A predicate to read, if one is next.
     pub(super) fn pred_if_any(&mut self) -> Option<PredSource> {
         self.next_as(|kind| kind.try_as_pred_ref().copied())
     }
 
-    /// A data operand of 32 bits.
     pub(super) fn source(&mut self, reading: Reading) -> Decoded<Source> {
         let source = self.source_or_sign(reading)?;
         if source.half == HalfSelect::Sign { Err(Failure::Unsupported) } else { Ok(source) }
     }
 
-    /// A data operand of 32 bits, or its sign bit alone.
+    /// Takes a data operand of 32 bits, or one that is only its sign bit.
     pub(super) fn source_or_sign(&mut self, reading: Reading) -> Decoded<Source> {
         let (value, signs, half) = match self.peek() {
             Some(OperandKind::Reg(reg)) if reg.suffix.scale == 0 => {
@@ -316,7 +281,7 @@ impl<'a, 't> Args<'a, 't> {
         Ok(Source { value, wide: false, negate, absolute, invert, half })
     }
 
-    /// A data operand of 64 bits: registers are pairs.
+    /// Takes a data operand of 64 bits; registers are pairs.
     pub(super) fn source_pair(&mut self, reading: Reading) -> Decoded<Source> {
         let mut source = self.source(reading)?;
         source.wide = true;
@@ -329,7 +294,7 @@ impl<'a, 't> Args<'a, 't> {
         Ok(source)
     }
 
-    /// A data operand of this type: one of 64 bits is a pair, and of halves the bits are given.
+    /// Takes a data operand of type `ty`. One of 64 bits is a register pair; halves are bits.
     pub(super) fn source_of(&mut self, ty: Type) -> Decoded<Source> {
         match (ty.wide(), ty.float()) {
             (true, true) => self.source_pair(Reading::F64),
@@ -339,7 +304,7 @@ impl<'a, 't> Args<'a, 't> {
         }
     }
 
-    /// An operand of two binary32: a pair, or a word or a number that stands for both.
+    /// Takes an operand of two binary32: a register pair, or one word or number for both.
     pub(super) fn source_floats(&mut self) -> Decoded<Source> {
         if let Some(OperandKind::Reg(reg)) = self.peek()
             && reg.suffix.width == Some(Width::Floats)
@@ -355,7 +320,6 @@ impl<'a, 't> Args<'a, 't> {
         }
     }
 
-    /// The next operands, all of this type.
     pub(super) fn sources_of<const N: usize>(&mut self, ty: Type, compute: &mut Compute) -> Decoded<()> {
         compute.sources.iter_mut().take(N).try_for_each(|source| {
             *source = self.source_of(ty)?;
@@ -363,33 +327,28 @@ impl<'a, 't> Args<'a, 't> {
         })
     }
 
-    /// An instruction with a result register, or a pair of them.
     pub(super) fn result(&mut self, op: ComputeOp, wide: bool) -> Decoded<Compute> {
         let dst = self.dst(if wide { 2 } else { 1 })?;
         Ok(Compute { dst, wide, ..Compute::new(op, self.path) })
     }
 
-    /// An instruction with two predicate results.
     pub(super) fn pred_results(&mut self, op: ComputeOp) -> Decoded<Compute> {
         let pred_dst = [self.pred_dst()?, self.pred_dst()?];
         Ok(Compute { pred_dst, ..Compute::new(op, self.path) })
     }
 
-    /// An instruction with a result and `N` operands, all of the type.
     pub(super) fn plain<const N: usize>(&mut self, op: ComputeOp, ty: Type) -> Decoded<Operation> {
         let mut compute = self.result(op, ty.wide())?;
         self.sources_of::<N>(ty, &mut compute)?;
         Ok(Operation::Compute(compute))
     }
 
-    /// `N` operands of the type and a predicate, behind the results.
     pub(super) fn chosen<const N: usize>(&mut self, mut compute: Compute, ty: Type) -> Decoded<Operation> {
         self.sources_of::<N>(ty, &mut compute)?;
         compute.p[0] = self.pred()?;
         Ok(Operation::Compute(compute))
     }
 
-    /// The predicate results that may stand before the operands.
     pub(super) fn preds_if_any(&mut self, compute: &mut Compute) -> Decoded<()> {
         for result in &mut compute.pred_dst {
             *result = self.pred_dst_if_any()?.unwrap_or(*result);
@@ -397,7 +356,7 @@ impl<'a, 't> Args<'a, 't> {
         Ok(())
     }
 
-    /// An operand of two packed halves: one of 32 bits, or two numbers, high half first.
+    /// Takes an operand of two packed halves: 32 bits, or two numbers with the high half first.
     pub(super) fn source_halves(&mut self, halves: impl Fn(f64) -> u16) -> Decoded<Source> {
         let as_float = |kind: Option<&OperandKind<'_>>| match kind {
             Some(OperandKind::Number(Number::Float(value))) => Some(*value),
@@ -415,7 +374,6 @@ impl<'a, 't> Args<'a, 't> {
         Ok(Source::plain(Value::Imm(i64::from(bits))))
     }
 
-    /// An integer from 0 to `last`.
     pub(super) fn number(&mut self, last: i64) -> Decoded<i64> {
         let number = |kind: &OperandKind<'_>| kind.try_as_number_ref()?.integer();
         let what = format!("a number from 0 to {last:#x}");
@@ -430,7 +388,6 @@ impl<'a, 't> Args<'a, 't> {
         self.expect("a special register such as SR_TID.X", |kind| kind.try_as_name_ref().copied())
     }
 
-    /// The word, if it is next.
     pub(super) fn word(&mut self, word: &str) -> Decoded<()> {
         self.expect(word, |kind| kind.try_as_name_ref().filter(|name| **name == word)).map(|_| ())
     }
@@ -448,7 +405,7 @@ impl<'a, 't> Args<'a, 't> {
         }
     }
 
-    /// Label, function of the listing, or byte offset in the section.
+    /// Takes a branch target: a label, a function of the listing, or a byte offset in the section.
     pub(super) fn target(&mut self) -> Decoded<u32> {
         let targets = self.targets;
         let mut nothing = false;
@@ -497,18 +454,15 @@ impl<'a, 't> Args<'a, 't> {
     }
 }
 
-/// The register of a warp with this number; the zero register where there is none.
 fn uniform(index: Option<u16>) -> UReg {
     index.and_then(|i| u8::try_from(i).ok()).map_or(UReg::URZ, UReg)
 }
 
 impl RegText {
-    /// The register, taken as one of a thread.
     pub(super) fn of_thread(&self) -> Reg {
         self.index.map_or(Reg::RZ, Reg)
     }
 
-    /// The register, taken as one of a warp.
     pub(super) fn of_warp(&self) -> UReg {
         uniform(self.index)
     }
@@ -535,7 +489,8 @@ fn immediate(number: Number, reading: Reading) -> Option<i64> {
         (Number::Hex(value), _) | (Number::Dec(value), Reading::Int) => integer(value),
         (Number::Float(_), Reading::Int | Reading::Int64) => None,
         (Number::Dec(value), Reading::F32) => Some(i64::from((value as f32).to_bits())),
-        // The text of a binary32 immediate is exact, so that rounding it twice rounds it once.
+        // The text of a binary32 immediate is exact, so parsing it as a binary64 first adds no rounding
+        // error.
         (Number::Float(value), Reading::F32) => Some(i64::from((value as f32).to_bits())),
         (Number::Dec(value), Reading::F64) => Some(((value as f64).to_bits() >> 32) as i64),
         (Number::Float(value), Reading::F64) => Some((value.to_bits() >> 32) as i64),

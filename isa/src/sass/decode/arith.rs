@@ -1,4 +1,4 @@
-//! Integer arithmetic.
+//! Decoders of integer arithmetic and comparisons.
 
 use super::args::{Args, Reading};
 use super::{Decoded, Failure};
@@ -31,7 +31,7 @@ pub(super) fn imad(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = if args.modifier("U32") { Type::U32 } else { Type::S32 };
     args.ignore(&["S32"]);
     if !wide && !high {
-        // Spellings of one instruction: the low word does not depend on signedness.
+        // These are spellings of one instruction. The low word does not depend on signedness.
         args.ignore(&["MOV", "SHL", "IADD"]);
     }
     let op = match (wide, high) {
@@ -77,7 +77,6 @@ pub(super) fn lea(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// A type of a single number.
 pub(super) fn number_type(name: &str) -> Option<Type> {
     Some(match name {
         "U8" => Type::U8,
@@ -96,7 +95,6 @@ pub(super) fn number_type(name: &str) -> Option<Type> {
     })
 }
 
-/// An integer type that arithmetic is done in.
 pub(super) fn int_type(name: &str) -> Option<Type> {
     number_type(name).filter(|ty| !ty.float() && ty.bits() >= 32)
 }
@@ -117,17 +115,14 @@ pub(super) fn isetp(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// Types of two halves.
 pub(super) const HALVES: &[(&str, Type)] = &[("U16x2", Type::U16x2), ("S16x2", Type::S16x2)];
 
-/// Types of four bytes.
 const BYTES: &[(&str, Type)] = &[("U8x4", Type::U8x4), ("S8x4", Type::S8x4)];
 
-/// Types that VIADD names besides: unsigned ones where it does not say.
+/// Further types of VIADD. A name without a sign letter is unsigned.
 const PARTS: &[(&str, Type)] =
     &[("32", Type::U32), ("S32", Type::S32), ("16x2", Type::U16x2), ("S16x2", Type::S16x2)];
 
-/// `VIADD d, a, b`
 pub(super) fn viadd(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = args.one_of(PARTS).or_else(|| args.one_of(BYTES));
     if let Some(ty) = ty { sum_of_parts(args, ty) } else { sum::<2>(args) }
@@ -151,12 +146,12 @@ fn sum_of_parts(args: &mut Args<'_, '_>, ty: Type) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// The least or the greatest, chosen by a predicate.
 fn min_max(args: &mut Args<'_, '_>, ty: Type) -> ComputeOp {
     ComputeOp::Int { op: IntOp::MinMax, ty, saturate: false, relu: args.modifier("RELU") }
 }
 
-/// `VIMNMX.U16x2|S16x2[.RELU] d, [p, q,] a, b, p`, `VIMNMX.U8x4|S8x4[.RELU] d, a, b, p`, and as IMNMX
+/// `VIMNMX.U16x2|S16x2[.RELU] d, [p, q,] a, b, p`, `VIMNMX.U8x4|S8x4[.RELU] d, a, b, p`; other types as
+/// IMNMX.
 pub(super) fn vimnmx(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = args.one_of(HALVES).or_else(|| args.one_of(BYTES));
     let Some(ty) = ty else { return imnmx(args) };
@@ -185,8 +180,8 @@ pub(super) fn imnmx(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// Up to two predicate results that would say which operand was taken: only PT is known to be written by
-/// compilers.
+/// Takes up to two predicate results that would tell which operand was selected. Compilers are known to write
+/// only PT there.
 pub(super) fn no_choices(args: &mut Args<'_, '_>) -> Decoded<()> {
     for _ in 0..2 {
         if args.pred_dst_if_any()?.is_some_and(|p| !p.is_true()) {

@@ -1,4 +1,4 @@
-//! SYNCS and USYNCS: operations on mbarrier objects (spec 6.8).
+//! Decoders of SYNCS and USYNCS: operations on mbarrier objects (spec 6.8).
 
 use super::args::{Args, Reading};
 use super::shared::address;
@@ -12,7 +12,7 @@ use crate::kernel::source::Source;
 use crate::sass::operand::OperandKind;
 use atoms_ops::{Op, Operands, ResultKind};
 
-/// USYNCS, of sm_107: the warp carries it out once, with uniform operands and results.
+/// Decodes SYNCS, and USYNCS of sm_107, which the warp executes once with uniform operands and results.
 pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let path = args.path;
     let access = match args.first_modifier() {
@@ -22,7 +22,7 @@ pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
                 return Ok(Operation::Control(Control::Fence));
             }
             if args.modifier("WB") {
-                // Writes an object back from where the hardware keeps it; here it is always in memory.
+                // Writes an object back from a hardware buffer. Here the object is always in memory.
                 address(args)?;
                 return Ok(Operation::Control(Control::Nop));
             }
@@ -38,7 +38,7 @@ pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         }
         Some("ARRIVE") if args.modifier("TRANS64") => arrive(path, args)?,
         Some("LD") if path == Path::Vector && args.modifier("64") => {
-            // Gives the same value with `.WATCH`.
+            // `.WATCH` does not change the value.
             args.ignore(&["WATCH"]);
             BarrierAccess {
                 op: Op::Load,
@@ -50,13 +50,13 @@ pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
             }
         }
         Some("PHASECHK") if args.modifier("TRANS64") => {
-            // The phases of an object of layout 0 complete in unison. Source: [PTX] mbarrier.test_wait.
+            // All phases of an object of layout 0 complete together. Source: [PTX] mbarrier.test_wait.
             args.ignore(&["CONDITIONAL"]);
             let op = if args.modifier("TRYWAIT") { Op::MbarTryWait } else { Op::MbarTestWait };
             let reports = args.modifier("PRIMARY");
             let complete = predicate(path, args)?;
             let reported = if reports { Some(predicate(path, args)?) } else { None };
-            // What a report is worth beside that there is one: assemblers drop it.
+            // The register for the value of the report must be the zero register.
             let dropped = match path {
                 _ if !reports => true,
                 Path::Vector => args.reg()?.is_zero(),
@@ -95,7 +95,6 @@ fn init(args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
     Ok(BarrierAccess { op: Op::MbarInit, path, result, reported: None, address, b })
 }
 
-/// A predicate of the file that results of `path` are in.
 fn predicate(path: Path, args: &mut Args<'_, '_>) -> Decoded<Pred> {
     match (path, args.pred_dst()?) {
         (Path::Vector, pred @ Pred::Thread(_)) | (Path::Uniform, pred @ Pred::Uniform(_)) => Ok(pred),
@@ -103,7 +102,7 @@ fn predicate(path: Path, args: &mut Args<'_, '_>) -> Decoded<Pred> {
     }
 }
 
-/// An operand without signs; no instruction here has any.
+/// Checks that an operand has no signs. No instruction here has any.
 fn plain(source: Source) -> Decoded<Source> {
     let same = Source { wide: source.wide, ..Source::plain(source.value) };
     if source == same { Ok(source) } else { Err(Failure::Unsupported) }
@@ -115,8 +114,9 @@ fn pair(reg: Reg) -> BarrierResult {
 
 /// `SYNCS.ARRIVE.TRANS64[.RED][.TMASK][.OPTOUT][.arrivals-and-transactions] d, [a], b`
 ///
-/// A and T stand for arrivals and transactions: R is as many as the register says, 1 is one, 0 is none, C is one for
-/// each active thread, and X is as many as the register says completed. Without a suffix: A1TR.
+/// A and T in the suffix stand for arrivals and transactions. The letter after each is the number: R is the
+/// register's value, 1 is one, 0 is none, C is one per active thread, and X is the register's value of
+/// completed transactions. The default is A1TR.
 fn arrive(path: Path, args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
     let each = path == Path::Uniform && args.modifier("ACT0");
     let red = args.modifier("RED");

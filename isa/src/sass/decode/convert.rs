@@ -1,4 +1,4 @@
-//! Conversions between integers and floats, and among each.
+//! Decoders of conversions between and among integers and floats.
 
 use super::args::{Args, Reading};
 use super::arith::number_type;
@@ -72,7 +72,7 @@ fn convert(
     Ok(Operation::Compute(compute))
 }
 
-/// To a whole number: `.TRUNC`, `.FLOOR`, `.CEIL`; to the nearest without, or with `.ROUND`.
+/// Takes the rounding to an integer: `.TRUNC`, `.FLOOR` or `.CEIL`. The default, like `.ROUND`, is nearest.
 fn whole(args: &mut Args<'_, '_>) -> Rounding {
     let ways = [
         ("TRUNC", Rounding::Zero),

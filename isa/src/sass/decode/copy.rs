@@ -1,4 +1,4 @@
-//! Copies that go on while their threads do, and what is done when they end.
+//! Decoders of asynchronous copies and of their completion.
 
 use super::args::Args;
 use super::global::{self, ORDERING};
@@ -65,7 +65,7 @@ pub(super) fn arrival(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::CopyArrival(CopyArrival { op, address: shared::address(args)? }))
 }
 
-/// Destination first.
+/// Takes the direction of a copy. The destination comes first.
 fn bulk_way(args: &mut Args<'_, '_>) -> Option<BulkWay> {
     match (args.first_modifier(), args.first_modifier()) {
         (Some("S"), Some("G")) => Some(BulkWay::ToShared),
@@ -75,7 +75,8 @@ fn bulk_way(args: &mut Args<'_, '_>) -> Option<BulkWay> {
     }
 }
 
-/// The operation of UBLKRED, and its type: to shared memory what the unit has, and 64-bit addition.
+/// Takes operation and type of UBLKRED. Shared memory supports the operations of the unit and 64-bit
+/// addition.
 fn bulk_reduction(args: &mut Args<'_, '_>, way: BulkWay) -> Decoded<Reduction> {
     let op = args.first_modifier().and_then(Op::from_name).filter(|op| plain_atomic(*op));
     let op =
@@ -97,7 +98,6 @@ fn bulk_reduction(args: &mut Args<'_, '_>, way: BulkWay) -> Decoded<Reduction> {
     Ok(Reduction { op, size })
 }
 
-/// Addresses and size.
 fn bulk_copy(
     args: &mut Args<'_, '_>,
     way: BulkWay,
@@ -107,7 +107,6 @@ fn bulk_copy(
     let to = uniform_address(args, 2)?;
     let from = uniform_address(args, if way == BulkWay::ToShared { 2 } else { 1 })?;
     let size = args.ureg()?;
-    // A cache policy.
     if let Some(OperandKind::Name(name)) = args.peek()
         && name.starts_with("desc[")
     {
@@ -116,7 +115,6 @@ fn bulk_copy(
     Ok(Operation::BulkCopy(BulkCopy { way, reduction, mask, to, from, size }))
 }
 
-/// The uniform register of an address that is nothing else.
 fn uniform_address(args: &mut Args<'_, '_>, registers: u8) -> Decoded<UReg> {
     let text = args.address()?;
     let reg = match (text.reg, text.uniform, text.imm) {
@@ -143,12 +141,12 @@ pub(super) fn reduction(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     asynchronous(args, AsyncOp::Plain(op), size)
 }
 
-/// `STAS[.64|.128] [a.64], b`: the pair holds the address of the data, then that of the object.
+/// Decodes STAS and REDAS. The register pair holds the address of the data, then that of the object.
 fn asynchronous(args: &mut Args<'_, '_>, op: AsyncOp, size: Size) -> Decoded<Operation> {
     let text = args.address()?;
     let addresses = match (text.reg, text.uniform, text.imm) {
         (Some(reg), None, 0) if reg.suffix.scale == 0 => args.aligned(reg.of_thread(), 2)?,
-        // Offsets and uniform registers: which of the two addresses they add to is not known.
+        // It is unknown which of the two addresses an offset or a uniform register would change.
         _ => return Err(Failure::Unsupported),
     };
     let rb = args.reg_group(registers(size))?;

@@ -1,4 +1,4 @@
-//! Branches, barriers and fences.
+//! Decoders of branches, barriers and fences.
 
 use super::args::{Args, Reading};
 use super::{Decoded, Failure};
@@ -14,7 +14,8 @@ pub(super) fn control(control: Control) -> Decoded<Operation> {
     Ok(Operation::Control(control))
 }
 
-/// What is waited for or let go is not there: a kernel before or after this one; a line of a cache.
+/// Decodes an instruction without effect here. The model has no earlier or later kernel to wait for, and no
+/// cache lines.
 pub(super) fn nop(_: &mut Args<'_, '_>) -> Decoded<Operation> {
     control(Control::Nop)
 }
@@ -78,7 +79,7 @@ pub(super) fn cache_control(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     order(args)
 }
 
-/// A cache control: drops modifiers and operands, whatever they are.
+/// Decodes a cache control instruction. Ignores all modifiers and operands.
 pub(super) fn no_effect(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     while args.first_modifier().is_some() {}
     args.drop_operands();
@@ -92,8 +93,8 @@ pub(super) fn prefetch_map(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     control(Control::Nop)
 }
 
-/// `SETMAXREG.DEALLOC.CTAPOOL n`, `SETMAXREG.TRY_ALLOC.CTAPOOL p, n`, whose predicate says that the registers are
-/// there: code asks again until it holds.
+/// `SETMAXREG.DEALLOC.CTAPOOL n`, `SETMAXREG.TRY_ALLOC.CTAPOOL p, n`. The predicate result is true if the
+/// registers were granted; code repeats the instruction until then.
 pub(super) fn set_registers(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let asks = args.modifier("TRY_ALLOC");
     args.ignore(&["DEALLOC", "CTAPOOL"]);
@@ -106,7 +107,7 @@ pub(super) fn set_registers(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 
 /// `BRA [p,] target`, `BRA.U [up,] target`, `BRA.U.ANY target`, `BRA.DIV [mask,] target`, `BRA.CONV [mask,] target`
 pub(super) fn branch(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    // Hints.
+    // These modifiers are hints.
     args.ignore(&["INC", "DEPTH"]);
     let condition = if args.modifier("DIV") {
         BranchCondition::Apart(threads(args)?)
@@ -122,7 +123,6 @@ pub(super) fn branch(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     control(Control::Branch { target: args.target()?, condition })
 }
 
-/// The threads that a branch asks about; all, if the text names none.
 fn threads(args: &mut Args<'_, '_>) -> Decoded<Source> {
     match args.peek() {
         Some(OperandKind::Label(_)) => Ok(Source::plain(Value::Imm(0xffff_ffff))),
@@ -130,21 +130,20 @@ fn threads(args: &mut Args<'_, '_>) -> Decoded<Source> {
     }
 }
 
-/// Which instructions go to an address in a register.
 #[derive(PartialEq)]
 pub(super) enum Jump {
-    /// Those that go to a label as well.
+    /// Instructions that also accept a label.
     Plain,
-    /// RET, whose label is what the register's offset starts from.
+    /// RET, whose offset is relative to a label.
     Return,
-    /// BRX: offsets start from the next instruction.
+    /// BRX, whose offset is relative to the next instruction.
     Next,
 }
 
 /// `CALL.REL.NOINC target`, `CALL.ABS.NOINC R`, `RET.REL.NODEC R target`, `BRX R offset`, `JMP target`
 ///
-/// A call leaves the address to return to where the code put it. What `.REL` offsets are relative to is what
-/// text names: a label, or for BRX the next instruction.
+/// The code stores the return address of a call itself. `.REL` offsets are relative to the label in the text,
+/// or for BRX to the next instruction.
 pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
     let targets = args.targets;
     let relative = args.modifier("REL");
@@ -162,7 +161,7 @@ pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
         return control(Control::Branch { target: args.target()?, condition: BranchCondition::Thread });
     }
     if !targets.regular {
-        // The listing says other addresses than its instructions have.
+        // The addresses in the listing differ from those of its instructions.
         return Err(Failure::Unsupported);
     }
     let (base_text, rest) = match args.peek() {
@@ -170,7 +169,7 @@ pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
         Some(OperandKind::Reg(_)) => return plain_jump(args),
         _ => return Err(Failure::Unsupported),
     };
-    // After the offset, a comment may name the targets.
+    // A comment after the offset may name the targets.
     let offset = rest.split("(*").next().unwrap_or("").trim();
     let Ok(OperandKind::Reg(reg)) = args.parse(base_text) else { return Err(Failure::Unsupported) };
     let offset = match args.parse(offset) {
@@ -187,7 +186,7 @@ pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
     control(Control::Jump { base: jump_base(&reg), offset })
 }
 
-/// A register that is all of the address.
+/// Decodes a jump whose address is in one register, without an offset.
 fn plain_jump(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let Some(OperandKind::Reg(reg)) = args.peek() else { return Err(Failure::Unsupported) };
     let base = jump_base(reg);
@@ -201,7 +200,7 @@ fn jump_base(reg: &RegText) -> JumpBase {
 
 /// `WARPSYNC mask`, `WARPSYNC.ALL`, `WARPSYNC.EXCLUSIVE mask`, `WARPSYNC.COLLECTIVE mask, target`
 ///
-/// The target of a collective region is where the thread goes on behind it.
+/// A thread continues at `target` after a collective region.
 pub(super) fn warpsync(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let collective = args.modifier("COLLECTIVE");
     let exclusive = args.modifier("EXCLUSIVE");
@@ -248,8 +247,8 @@ pub(super) fn rpcmov(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     control(Control::ReturnPcToReg { dst, high: half(args.name()?)? })
 }
 
-/// `BAR.SYNC[.DEFER_BLOCKING] id[, threads]`, `BAR.ARV id, threads`, `BAR.RED.op id[, threads], p`; with one register for
-/// both, they are packed in it
+/// `BAR.SYNC[.DEFER_BLOCKING] id[, threads]`, `BAR.ARV id, threads`, `BAR.RED.op id[, threads], p`. If both
+/// operands are one register, it holds both values.
 pub(super) fn bar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let vote = if args.modifier("RED") { Some(args.named()?) } else { None };
     let wait = args.modifier("SYNC") || vote.is_some();
@@ -276,7 +275,7 @@ pub(super) fn bar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 
 /// `DEPBAR.LE SB0, n`, `DEPBAR {5,4,3}`
 ///
-/// The first counter is that of copies; results that others count are there when an instruction is done here.
+/// SB0 counts copies. The other counters track results, which are complete here when an instruction is done.
 pub(super) fn depbar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     if !args.modifier("LE") {
         if args.name()?.starts_with('{') {

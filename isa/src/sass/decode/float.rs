@@ -1,4 +1,4 @@
-//! Floats of one format: binary32 and binary64.
+//! Decoders of binary32 and binary64 arithmetic.
 
 use super::args::{Args, Reading};
 use super::{Decoded, Failure};
@@ -37,7 +37,7 @@ pub(super) fn fmnmx<const N: usize>(args: &mut Args<'_, '_>) -> Decoded<Operatio
     let op = FloatOp::MinMax(MinMax { nan: args.modifier("NAN"), of });
     let mut compute = args.result(ComputeOp::float(op, FloatType::F32, mode), false)?;
     args.sources_of::<N>(Type::F32, &mut compute)?;
-    // The signs are those before the bars: compilers write them around both operands.
+    // `.XORSIGN` uses the signs before the absolute value. Compilers write bars around both operands.
     for source in compute.sources.iter_mut().take(N).filter(|_| xor_sign) {
         if source.negate || !std::mem::take(&mut source.absolute) {
             return Err(Failure::Unsupported);
@@ -63,7 +63,7 @@ pub(super) fn check(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// `.RN`, `.RM`, `.RP` or `.RZ`; to nearest without.
+/// Takes `.RN`, `.RM`, `.RP` or `.RZ`. The default is nearest.
 pub(super) fn rounding(args: &mut Args<'_, '_>) -> Rounding {
     args.known().unwrap_or(Rounding::Nearest)
 }
@@ -79,7 +79,7 @@ pub(super) fn arithmetic<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -
     args.plain::<N>(op, Type::F32)
 }
 
-/// `FADD2[.FTZ][.RM] d, a, b`, `FFMA2... d, a, b, c`: on two binary32 at once
+/// `FADD2[.FTZ][.RM] d, a, b`, `FFMA2... d, a, b, c`: on two packed binary32.
 pub(super) fn packed<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -> Decoded<Operation> {
     let mode = FloatMode { flush: args.modifier("FTZ"), round: rounding(args), ..FloatMode::PLAIN };
     let mut compute = args.result(ComputeOp::float(op, FloatType::F32x2, mode), true)?;
@@ -89,7 +89,6 @@ pub(super) fn packed<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -> De
     Ok(Operation::Compute(compute))
 }
 
-/// `.cmp` and `.bool`
 pub(super) fn comparison(args: &mut Args<'_, '_>) -> Decoded<(FloatCompare, BoolOp)> {
     Ok((args.named()?, args.named()?))
 }
@@ -98,7 +97,7 @@ pub(super) fn comparison(args: &mut Args<'_, '_>) -> Decoded<(FloatCompare, Bool
 pub(super) fn mufu(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let function = args.named()?;
     let mut compute = args.result(ComputeOp::Mufu(function), false)?;
-    // The high word of a binary64 is written as the number that it begins.
+    // Text shows the high word of a binary64 as the number that starts with this word.
     let high = matches!(function, MufuFunction::Rcp64High | MufuFunction::Rsq64High);
     compute.sources[0] = args.source(if high { Reading::F64 } else { Reading::F32 })?;
     Ok(Operation::Compute(compute))

@@ -1,4 +1,4 @@
-//! Global, generic and constant memory.
+//! Decoders of global, generic and constant memory accesses.
 
 use super::args::Args;
 use super::shared::{registers, size, stored};
@@ -13,8 +13,7 @@ use crate::kernel::register::{Pred, Reg};
 use crate::sass::operand::Width;
 use atoms_ops::{Op, Operands, Size};
 
-/// Modifiers that say with which threads, how strongly and through which cache: nothing here depends on them but
-/// [`crate::kernel::order`].
+/// Modifiers for scope, order and caching. Only [`crate::kernel::order`] interprets them.
 pub(crate) const ORDERING: &[&str] = &[
     "E",
     "SYS",
@@ -71,7 +70,7 @@ pub(super) fn atomic(args: &mut Args<'_, '_>, space: Space, result: bool) -> Dec
     };
     let kind = args.first_modifier().unwrap_or("U32");
     let flush = args.modifier("FTZ");
-    // Vectors are computed word by word.
+    // The core computes vectors word by word.
     let (kind, vector) = match kind {
         "F32x2" => ("F32", Some(Size::U64)),
         "F32x4" => ("F32", Some(Size::B128)),
@@ -103,7 +102,6 @@ pub(super) fn atomic(args: &mut Args<'_, '_>, space: Space, result: bool) -> Dec
     Ok(Operation::Global(GlobalAccess { space, op, size, dst, pred_dst, address, rb, rc }))
 }
 
-/// The operation in the type that the text names.
 pub(super) fn typed(op: Op, kind: &str, flush: bool) -> Option<(GlobalOp, Size)> {
     use crate::kernel::memory::WideOp::*;
     let halves = match kind {
@@ -149,7 +147,7 @@ pub(super) fn query(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::QuerySpace { pred_dst, address, space })
 }
 
-/// Global or generic address. A lone register is a pair, since every access here is `.E`.
+/// Takes a global or generic address. A lone register is a pair, because every access here is `.E`.
 pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<GlobalAddress> {
     let text = args.address()?;
     let range = args.last_range();
@@ -163,7 +161,8 @@ pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<GlobalAddress> {
         Some(reg) => AddressBase::Pair(args.aligned(reg.of_thread(), 2)?),
     };
     let ur = text.uniform.map(|reg| args.aligned_uniform(reg.of_warp(), 2)).transpose()?;
-    // Listings of mbarrier instructions on sm_80 have LD.E with more than the 24 bits of other instructions.
+    // On sm_80, LD.E of mbarrier instructions has offsets beyond the 24 bits of other instructions
+    // (listings).
     let Ok(imm) = i32::try_from(text.imm) else {
         let message = format!("offset {:#x} does not fit in 32 bits", text.imm);
         return args.wrong(range, message, "it is from -0x80000000 to 0x7fffffff");
@@ -173,7 +172,7 @@ pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<GlobalAddress> {
 
 /// `LDC[.size] d, c[bank][offset]`
 pub(super) fn constant(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    // How an index beyond the bank is met.
+    // These modifiers select the handling of an index beyond the bank.
     args.ignore(&["IL", "IS", "ISL"]);
     let grain = match plain_size(args) {
         size @ (Size::U8 | Size::U16 | Size::S8 | Size::S16) => Grain::Sub(size),

@@ -1,4 +1,4 @@
-//! Packed halves.
+//! Decoders of arithmetic on packed halves.
 
 use super::Decoded;
 use super::args::Args;
@@ -7,13 +7,11 @@ use crate::kernel::compute::{ComparePart, Compute, ComputeOp, FloatOp, MinMax};
 use crate::kernel::instruction::Operation;
 use crate::kernel::number::{FloatMode, FloatType, Rounding, Type};
 
-/// Takes the modifier that says which halves.
 fn format(args: &mut Args<'_, '_>) -> FloatType {
     args.ignore(&["MMA"]);
     if args.modifier("BF16_V2") { FloatType::Bf16x2 } else { FloatType::F16x2 }
 }
 
-/// The first `N` operands.
 fn halves<const N: usize>(args: &mut Args<'_, '_>, ty: FloatType, mut compute: Compute) -> Decoded<Compute> {
     let bits = |value: f64| match ty {
         FloatType::Bf16x2 => ((value as f32).to_bits() >> 16) as u16,
@@ -35,7 +33,6 @@ pub(super) fn arithmetic<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -
     halves::<N>(args, ty, compute).map(Operation::Compute)
 }
 
-/// Two operands and a predicate.
 fn chosen(args: &mut Args<'_, '_>, ty: FloatType, compute: Compute) -> Decoded<Operation> {
     let mut compute = halves::<2>(args, ty, compute)?;
     compute.p[0] = args.pred()?;
@@ -73,7 +70,7 @@ pub(super) fn hset2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     chosen(args, ty, compute)
 }
 
-/// Bits of a binary16 that text states exactly; what it cannot hold is cut off.
+/// Converts a number to binary16. Text states values exactly; excess bits are truncated.
 fn f16_bits(value: f64) -> u16 {
     let sign = ((value.to_bits() >> 48) & 0x8000) as u16;
     let magnitude = value.abs();
@@ -83,7 +80,7 @@ fn f16_bits(value: f64) -> u16 {
     if magnitude >= 65536.0 {
         return sign | 0x7c00;
     }
-    // Multiples of 2^-24 below 2^-14, else ten bits after the leading one.
+    // Below 2^-14 the unit is 2^-24. Above, the unit is ten bits below the leading one.
     let exponent = (((magnitude.to_bits() >> 52) & 0x7ff) as i32 - 1023).max(-14);
     let units = (magnitude * f64::from(10 - exponent).exp2()) as u16;
     sign | (units + (((exponent + 14) as u16) << 10))

@@ -1,4 +1,4 @@
-//! Bits, bytes, shifts, selection and moves.
+//! Decoders of bit, byte, shift, select and move instructions.
 
 use super::args::{Args, Reading};
 use super::{Decoded, Failure};
@@ -32,7 +32,8 @@ pub(super) fn flo(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.plain::<1>(ComputeOp::int(IntOp::Bfind { shift_amount }, ty), Type::B32)
 }
 
-/// `LEPC d[, target]`: the address of the target, or of the instruction itself. Source: listings, which subtract its own offset.
+/// `LEPC d[, target]`: address of the target, or of the instruction itself. Source: listings, which subtract
+/// the instruction's own offset.
 pub(super) fn program_counter(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     if !args.targets.regular {
         return Err(Failure::Unsupported);
@@ -71,7 +72,7 @@ pub(super) fn lop3(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// `PLOP3.LUT p, q, p, p, p, table, table`; in place of an operand, the sign of a register: `R4.SIGN`.
+/// `PLOP3.LUT p, q, p, p, p, table, table`. An operand may be the sign of a register: `R4.SIGN`.
 pub(super) fn plop3(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.ignore(&["LUT"]);
     let mut compute = args.pred_results(ComputeOp::Move)?;
@@ -90,7 +91,7 @@ pub(super) fn plop3(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// `PSETP.op.op p, q, p, p, p`: `(p0 op p1) op p2`, and for the second result `!(p0 op p1) op p2`.
+/// `PSETP.op.op p, q, p, p, p`: results `(p0 op p1) op p2` and `!(p0 op p1) op p2`.
 pub(super) fn psetp(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let mut op = || {
         let name = args.first_modifier().filter(|m| !m.bytes().any(|b| b.is_ascii_lowercase()));

@@ -1,4 +1,4 @@
-//! The mnemonics of machine code text: what each does, in which forms, and what decodes it.
+//! Table of mnemonics: effect, forms and decoder of each.
 
 use super::args::Args;
 use super::direct::{Jump, control};
@@ -14,29 +14,24 @@ use atoms_ops::Op;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Reads modifiers and operands of one mnemonic.
 type Decoder = fn(&mut Args<'_, '_>) -> Decoded<Operation>;
 
-/// A mnemonic that is decoded, with the modifiers that its decoder knows.
 #[derive(Debug)]
 pub struct MnemonicRow {
-    /// The part before the first dot.
     pub name: String,
-    /// What it does, for the table in `docs/sass.md`.
+    /// Effect of the instruction, for the table in `docs/sass.md`.
     pub effect: String,
-    /// Its forms with the operands they take, without further modifiers; all are decoded.
+    /// Forms with their operands, without further modifiers. The decoder supports all of them.
     pub examples: Vec<String>,
-    /// Whether per lane or per warp.
     pub(super) path: Path,
     pub(super) decode: Decoder,
 }
 
-/// Once per lane, once for the warp; or both, the latter under the same name with a U before it.
+/// Datapaths of a mnemonic. With both, the uniform one has the same name with a U before it.
 const VECTOR: &[Path] = &[Path::Vector];
 const UNIFORM: &[Path] = &[Path::Uniform];
 const BOTH: &[Path] = &[Path::Vector, Path::Uniform];
 
-/// Name, datapaths, decoder, effect, and forms of a mnemonic that is decoded.
 type Row = (&'static str, &'static [Path], Decoder, &'static str, &'static [&'static str]);
 
 #[rustfmt::skip]
@@ -185,7 +180,7 @@ const ROWS: &[Row] = &[
     ("YIELD", VECTOR, |_| control(Control::Yield), "let other threads of the warp run", &["YIELD"]),
 ];
 
-/// Mnemonics that exist and are not decoded here, in alphabetical order: such an instruction is kept as
+/// Mnemonics that exist but are not decoded, in alphabetical order. Such an instruction becomes
 /// [`crate::Operation::Unsupported`].
 #[rustfmt::skip]
 pub const NAMED_MNEMONICS: &[&str] = &[
@@ -200,7 +195,6 @@ pub const NAMED_MNEMONICS: &[&str] = &[
     "WARPGROUP", "WARPGROUPSET",
 ];
 
-/// Every mnemonic that is decoded, in alphabetical order.
 pub static MNEMONICS: LazyLock<Vec<MnemonicRow>> = LazyLock::new(|| {
     let row = |(name, paths, decode, effect, examples): &Row, path: Path| {
         if (*paths, path) == (BOTH, Path::Uniform) {
@@ -231,12 +225,10 @@ pub static MNEMONICS: LazyLock<Vec<MnemonicRow>> = LazyLock::new(|| {
 static INDEX: LazyLock<HashMap<&str, &MnemonicRow>> =
     LazyLock::new(|| MNEMONICS.iter().map(|row| (row.name.as_str(), row)).collect());
 
-/// The row of a mnemonic, by the part before its first dot.
 pub(super) fn find(name: &str) -> Option<&'static MnemonicRow> {
     INDEX.get(name).copied()
 }
 
-/// The known mnemonic nearest to `name`.
 pub(super) fn nearest(name: &str) -> &'static str {
     let decoded = MNEMONICS.iter().map(|row| row.name.as_str());
     crate::nearest::nearest(name, decoded.chain(NAMED_MNEMONICS.iter().copied())).unwrap_or("")

@@ -1,4 +1,4 @@
-//! Predicates as bits of a register.
+//! Decoders of moves between predicates and bits of a register.
 
 use super::args::{Args, Reading};
 use super::{Decoded, Failure};

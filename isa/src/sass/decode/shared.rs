@@ -1,4 +1,4 @@
-//! ATOMS, LDS and STS; LDL and STL.
+//! Decoders of shared memory (ATOMS, LDS, STS) and private memory (LDL, STL).
 
 use super::args::Args;
 use super::{Decoded, Failure};
@@ -9,7 +9,7 @@ use crate::kernel::source::{Source, Value};
 use crate::sass::operand::{OperandKind, Width};
 use atoms_ops::{OPS, Op, Operands, ResultKind, Size};
 
-/// Names of sizes in machine code text; each size's first is what messages call it.
+/// Names of sizes in machine code text. Messages use the first name of each size.
 const SIZES: &[(&str, Size)] = &[
     ("U8", Size::U8),
     ("U16", Size::U16),
@@ -23,12 +23,11 @@ const SIZES: &[(&str, Size)] = &[
     ("U64", Size::U64),
 ];
 
-/// The size with this name.
 pub(super) fn size(name: &str) -> Option<Size> {
     SIZES.iter().find(|(known, _)| *known == name).map(|(_, size)| *size)
 }
 
-/// The size that a store has in place of one that a load extends by its sign.
+/// Returns the size of a store: that of a load without sign extension.
 pub(super) fn stored(size: Size) -> Size {
     match size {
         Size::S8 => Size::U8,
@@ -39,7 +38,7 @@ pub(super) fn stored(size: Size) -> Size {
 
 /// `LDL[.64] d, [a]`, `STL[.64] [a], b`
 pub(super) fn local(args: &mut Args<'_, '_>, op: Op) -> Decoded<Operation> {
-    // What the cache may do with the line afterwards.
+    // These modifiers only direct the cache.
     args.ignore(&["LU", "EF", "EL", "CONSTANT"]);
     let size = plain_size(args);
     let before = if op == Op::Load { Some(args.reg_group(registers(size))?) } else { None };
@@ -48,13 +47,12 @@ pub(super) fn local(args: &mut Args<'_, '_>, op: Op) -> Decoded<Operation> {
     Ok(Operation::Local(LocalAccess { op, size, reg, address }))
 }
 
-/// Size of a plain access; `.U` says nothing that `.U8` does not.
+/// Takes the size of a plain access. `.U` adds nothing to `.U8`.
 fn plain_size(args: &mut Args<'_, '_>) -> Size {
     args.ignore(&["U", "32", "U32", "S32"]);
     args.choose(|m| size(if m == "16" { "U16" } else { m })).unwrap_or(Size::U32)
 }
 
-/// Registers an operand of this size fills.
 pub(super) fn registers(size: Size) -> u8 {
     size.bytes().div_ceil(4) as u8
 }
@@ -84,12 +82,11 @@ fn result(dst: Reg) -> SharedResult {
     if dst.is_zero() { SharedResult::None } else { SharedResult::Reg(dst) }
 }
 
-/// True if it is an ATOMS under its own name.
+/// True if the operation is an ATOMS with its own name.
 pub(super) fn plain_atomic(op: Op) -> bool {
     !matches!(op, Op::Load | Op::Store) && !op.is_mbarrier()
 }
 
-/// Names of the operations of ATOMS, for messages.
 fn atomic_names() -> String {
     let names = OPS.iter().filter(|r| plain_atomic(r.op)).map(|r| r.name);
     names.chain(["ARRIVE"]).collect::<Vec<_>>().join(", ")
@@ -151,7 +148,6 @@ pub(super) fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Shared(SharedAccess { op, size, result, address, rb, rc, object: false }))
 }
 
-/// Shared-memory address (spec 2.1, 2.2).
 pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<SharedAddress> {
     let text = args.address()?;
     let range = args.last_range();
@@ -162,7 +158,7 @@ pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<SharedAddress> {
     }
     let ra = text.reg.map_or(Reg::RZ, |r| r.of_thread());
     let ur = text.uniform.map_or(UReg::URZ, |r| r.of_warp());
-    // What fits only as an absolute address is one, also where the form wants URZ written.
+    // An offset that only fits as an absolute address is absolute, even in forms that need URZ.
     let absolute = ra.is_zero() && (text.uniform.is_none() || (ur.is_zero() && text.imm > 0x7f_ffff));
     let limits = if absolute { 0..=0xff_ffff } else { -0x80_0000..=0x7f_ffff };
     if !limits.contains(&text.imm) {

@@ -1,4 +1,4 @@
-//! Integer arithmetic on bytes and halves, or of more than one step.
+//! Decoders of integer arithmetic on bytes and halves, or in several steps.
 
 use super::args::Args;
 use super::arith::{HALVES, int_type, no_choices};
@@ -14,8 +14,8 @@ pub(super) fn vabsdiff(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.plain::<3>(ComputeOp::int(IntOp::Sad, ty), Type::B32)
 }
 
-/// `VABSDIFF4[.U8] d, a, b, c`: four differences; `VABSDIFF4[.U8].ACC d, a, b, c`: their sum plus `c`. Bytes are signed
-/// without `.U8`. Source: listings of `vabsdiff4`.
+/// `VABSDIFF4[.U8] d, a, b, c` gives four differences; `VABSDIFF4[.U8].ACC d, a, b, c` gives their sum plus
+/// `c`. Bytes are signed without `.U8`. Source: listings of `vabsdiff4`.
 pub(super) fn vabsdiff4(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = if args.modifier("U8") { Type::U8x4 } else { Type::S8x4 };
     args.ignore(&["S8"]);

@@ -1,4 +1,4 @@
-//! Votes, shuffles, reductions and special registers.
+//! Decoders of votes, shuffles, reductions and special registers.
 
 use super::args::{Args, Reading};
 use super::{Decoded, Failure};
@@ -9,7 +9,7 @@ use crate::kernel::register::{Pred, PredSource, Reg, UReg};
 use crate::kernel::special::SpecialRegister;
 use crate::sass::operand::OperandKind;
 
-/// `R2UR[.OR] [p,] ud, a`: the lane whose value is taken is the same with and without .BROADCAST.
+/// `R2UR[.OR] [p,] ud, a`. The source lane is the same with and without .BROADCAST.
 pub(super) fn to_uniform(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.ignore(&["BROADCAST"]);
     let accumulate = args.modifier("OR");
@@ -114,7 +114,7 @@ pub(super) fn redux(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     if single && op.is_none() {
         return Err(Failure::Unsupported);
     }
-    // Without an operation REDUX is a conjunction.
+    // REDUX without an operation is a conjunction.
     let op = op.unwrap_or(ReduxOp::And);
     Ok(Operation::Warp(WarpOp::Redux { op, dst: args.ureg()?, src: args.reg()? }))
 }

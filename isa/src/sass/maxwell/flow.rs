@@ -1,8 +1,9 @@
-//! Branches, tokens and calls.
+//! Rewrite of branches, tokens and calls.
 //!
-//! SSY, PBK and PCNT push a token with a place; SYNC, BRK and CONT take threads to the place of the innermost token
-//! of their kind, where the threads reconverge that the token was made for. Compilers nest tokens, so that the tokens that
-//! an instruction finds do not depend on the way to it: each is a convergence barrier, numbered by its depth.
+//! SSY, PBK and PCNT push a token with a target. SYNC, BRK and CONT send threads to the target of the
+//! innermost token of their kind, where these threads reconverge. Compilers nest tokens, so the tokens at an
+//! instruction do not depend on the path to it. Each token becomes a convergence barrier, numbered by its
+//! depth.
 
 use super::step::{PT, condition, predicate, r};
 use crate::kernel::register::{BarrierRegister, PredSource};
@@ -10,19 +11,17 @@ use crate::sass::listing::Statement;
 use crate::sass::operand::{self, Number, OperandKind as Op};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Convergence barriers of a warp.
 const BARRIERS: usize = 16;
 
-/// The first register of return addresses; a function has a pair.
+/// First register for return addresses. Each function has a pair.
 const RETURNS: usize = 400;
 
-/// Table of a BRX: the statements that it goes to, each with the values of the register for which it does.
+/// Jump table of a BRX: target statements, each with the register values that select it.
 struct Table {
     register: Op<'static>,
     targets: Vec<(usize, Vec<i64>)>,
 }
 
-/// Gives for each statement that branches, pushes or calls the index of the statement that it names.
 fn targets(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Vec<Option<usize>> {
     let offsets: BTreeMap<u64, usize> =
         statements.iter().enumerate().filter_map(|(at, s)| Some((s.offset?, at))).collect();
@@ -32,7 +31,7 @@ fn targets(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Vec<Opt
         }
         match statement.operands.last()?.kind {
             Op::Label(label) => labels.get(label).map(|index| *index as usize),
-            // The address of a word that controls scheduling stands for what follows it.
+            // The address of a scheduling word stands for the next instruction.
             Op::Number(Number::Hex(address)) => {
                 offsets.range(u64::try_from(address).ok()?..).next().map(|(_, at)| *at)
             }
@@ -42,9 +41,10 @@ fn targets(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Vec<Opt
     statements.iter().map(target).collect()
 }
 
-/// The table of each BRX that names its targets, by index of the statement.
+/// Returns the jump table of each BRX that names its targets, by index of the statement.
 ///
-/// The register holds the offset of the target, less the constant beside it and the offset of what follows the BRX.
+/// The register holds the offset of the target, minus the constant in the text and minus the offset of the
+/// instruction after the BRX.
 fn tables(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> HashMap<usize, Table> {
     let offset = |at: usize| i64::try_from(statements.get(at)?.offset?).ok();
     let table = |at: usize, statement: &Statement<'_>| {
@@ -56,7 +56,7 @@ fn tables(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> HashMap<
         let target = |name: &str| {
             let target = *labels.get(name)? as usize;
             let place = offset(target)?;
-            // The word that controls scheduling stands before the first of three instructions.
+            // A scheduling word precedes the first of three instructions.
             let control = (place % 32 == 8).then_some(place - 8);
             Some((target, [Some(place), control].into_iter().flatten().map(|place| place - base).collect()))
         };
@@ -66,45 +66,40 @@ fn tables(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> HashMap<
     brx.filter_map(|(at, statement)| Some((at, table(at, statement)?))).collect()
 }
 
-/// A token: the name of the instruction that pushed it, and the statement that it names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Token<'t> {
     pushed_by: &'t str,
     place: usize,
 }
 
-/// State on the way to a statement.
 #[derive(Clone)]
 struct Known<'t> {
-    /// First statement of the function; 0 is the kernel.
+    /// First statement of the function; 0 for the kernel.
     function: usize,
     tokens: Vec<Token<'t>>,
 }
 
-/// Code that follows all other code.
+/// Additional code, placed after all other code.
 pub(super) struct Behind<'t> {
     pub(super) code: Vec<Statement<'t>>,
-    /// Index in `code` of each place from `first` on.
     pub(super) places: Vec<u32>,
     first: usize,
-    /// Place of the code in which threads reconverge, by barrier and the statement at which they go on.
+    /// Place of the code that reconverges threads, by barrier and target statement.
     reconvergence_points: HashMap<(usize, usize), usize>,
 }
 
 impl<'t> Behind<'t> {
-    /// `first` is the number of places that are taken.
     pub(super) fn new(first: usize) -> Self {
         Behind { code: Vec::new(), places: Vec::new(), first, reconvergence_points: HashMap::new() }
     }
 
-    /// Adds code, and gives the place at which it begins.
     fn put(&mut self, code: impl IntoIterator<Item = Statement<'t>>) -> usize {
         self.places.push(self.code.len() as u32);
         self.code.extend(code);
         self.first + self.places.len() - 1
     }
 
-    /// The place at which threads reconverge before they go on at statement `to`: the same for all of them.
+    /// Returns the place at which threads reconverge before statement `to`. All threads of a token share it.
     fn reconvergence_point(&mut self, statement: &Statement<'t>, barrier: usize, to: usize) -> usize {
         if let Some(place) = self.reconvergence_points.get(&(barrier, to)) {
             return *place;
@@ -120,17 +115,15 @@ fn register(barrier: usize) -> Op<'static> {
     Op::Barrier(BarrierRegister(barrier as u8))
 }
 
-/// A statement in place of `statement`, without its guard.
 fn always<'t>(statement: &Statement<'t>, mnemonic: &'t str, operands: &[Op<'t>]) -> Statement<'t> {
     statement.replaced(PredSource::TRUE, &[mnemonic], operands)
 }
 
-/// True if an instruction directs threads.
 pub(super) fn directs(name: &str) -> bool {
     matches!(name, "SSY" | "PBK" | "PCNT" | "SYNC" | "BRK" | "CONT" | "BRA" | "BRX" | "CAL" | "RET")
 }
 
-/// The name of the instruction that pushed the token which this one pops.
+/// Returns the name of the instruction that pushes the token which `name` pops.
 fn pops(name: &str) -> Option<&'static str> {
     match name {
         "SYNC" => Some("SSY"),
@@ -144,7 +137,7 @@ pub(super) struct Flow<'t> {
     known: Vec<Option<Known<'t>>>,
     targets: Vec<Option<usize>>,
     tables: HashMap<usize, Table>,
-    /// Barriers in use where a function is called, by its first statement.
+    /// Number of barriers in use at the calls of a function, by its first statement.
     base: BTreeMap<usize, usize>,
 }
 
@@ -156,7 +149,7 @@ impl<'t> Flow<'t> {
             tables: tables(statements, labels),
             base: BTreeMap::from([(0, 0)]),
         };
-        // Caller and function, and how many tokens there are at most where it is called.
+        // Maximum number of tokens at a call, by caller and called function.
         let mut calls: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let mut work = vec![(0, Known { function: 0, tokens: Vec::new() })];
         while let Some((at, known)) = work.pop() {
@@ -170,7 +163,7 @@ impl<'t> Flow<'t> {
             let table = flow.tables.get(&at).into_iter().flat_map(|table| &table.targets);
             work.extend(table.map(|(place, _)| (*place, known.clone())));
             match (*name, flow.targets[at]) {
-                // Deeper ones have no barrier anyway.
+                // Deeper tokens would get no barrier.
                 ("SSY" | "PBK" | "PCNT", Some(place)) if next.tokens.len() <= BARRIERS => {
                     next.tokens.push(Token { pushed_by: name, place });
                 }
@@ -196,7 +189,8 @@ impl<'t> Flow<'t> {
                 work.push((at + 1, next));
             }
         }
-        // A function uses barriers behind those of all its callers; one that calls itself comes to no end.
+        // A function uses barriers above those of all its callers. The limit ends the loop for recursive
+        // functions.
         for _ in 0..BARRIERS {
             for ((caller, place), depth) in &calls {
                 let base = flow.base.get(caller).copied().unwrap_or(0) + depth;
@@ -211,14 +205,13 @@ impl<'t> Flow<'t> {
         flow
     }
 
-    /// Gives the later code of an instruction that directs threads; `None` if it is not known.
     pub(super) fn lines(
         &self,
         at: usize,
         statement: &Statement<'t>,
         behind: &mut Behind<'t>,
     ) -> Option<Vec<Statement<'t>>> {
-        // No way leads to it.
+        // This statement is unreachable.
         let Some(known) = &self.known[at] else { return Some(vec![always(statement, "NOP", &[])]) };
         let guard = statement.guard;
         let guarded = |mnemonic, operands: &[Op<'t>]| statement.replaced(guard, &[mnemonic], operands);
@@ -246,7 +239,7 @@ impl<'t> Flow<'t> {
             "RET" => vec![guarded("RET.ABS.NODEC", &[self.returns(known.function)?])],
             "BRX" => {
                 let Table { register, targets } = self.tables.get(&at)?;
-                // What the table does not have is the last of it (chosen).
+                // A value outside the table selects the last target (chosen).
                 let (last, others) = targets.split_last()?;
                 let mut lines = Vec::new();
                 for (place, values) in others {
@@ -281,14 +274,12 @@ impl<'t> Flow<'t> {
         })
     }
 
-    /// The register that holds where a function returns to.
     fn returns(&self, function: usize) -> Option<Op<'t>> {
         let number = self.base.keys().position(|key| *key == function)?;
         (self.base[&function] < BARRIERS).then(|| r((RETURNS + 2 * number) as u16))
     }
 }
 
-/// True if a function calls another, directly or not.
 fn reaches(calls: &BTreeMap<(usize, usize), usize>, from: usize, to: usize) -> bool {
     let mut seen = HashSet::from([from]);
     let mut work = vec![from];

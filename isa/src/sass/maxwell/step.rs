@@ -1,6 +1,6 @@
-//! Instructions that compute, move and access memory: each becomes one or a few later ones.
+//! Rewrite of compute, move and memory instructions: each becomes one or a few later instructions.
 //!
-//! P20 and up, and R260 and up, hold values on the way.
+//! P20 and up, and R260 and up, hold intermediate values.
 
 mod bits;
 mod compare;
@@ -16,7 +16,7 @@ use std::ops::{Neg, Not};
 pub(super) const PT: Op<'static> = Op::Pred(PredSource::TRUE);
 const RZ: Op<'static> = Op::Reg(RegText::plain(None));
 
-// The condition code.
+// The condition code is held in three predicates.
 const CARRY: Op<'static> = p(10);
 const ZERO: Op<'static> = p(11);
 const NEGATIVE: Op<'static> = p(12);
@@ -33,7 +33,6 @@ pub(super) const fn r(number: u16) -> Op<'static> {
     Op::Reg(RegText::plain(Some(number)))
 }
 
-/// The inverse of a predicate, the complement of a register or a constant.
 impl Not for Op<'_> {
     type Output = Self;
 
@@ -47,7 +46,6 @@ impl Not for Op<'_> {
     }
 }
 
-/// Minus a register or a constant.
 impl Neg for Op<'_> {
     type Output = Self;
 
@@ -65,7 +63,8 @@ impl From<i64> for Op<'_> {
     }
 }
 
-/// Adds an instruction under the guard of the old one: name and modifiers, then operands. Empty modifiers are dropped.
+/// Appends an instruction with the guard of the original: name and modifiers, then operands. Empty modifiers
+/// are dropped.
 macro_rules! put {
     ($step:ident, $mnemonic:literal $(; $($operand:expr),+)?) => {
         $step.put(&[$mnemonic], &[$($(Op::from($operand)),+)?])
@@ -76,7 +75,7 @@ macro_rules! put {
 }
 use put;
 
-/// Predicate that holds where the condition code meets the condition: `CC.EQ`.
+/// Returns the predicate for a condition of the condition code, such as `CC.EQ`.
 pub(super) fn condition(operand: Op<'_>) -> Option<Op<'static>> {
     match operand {
         Op::Name("CC.EQ" | "CC.EQU") => Some(ZERO),
@@ -85,7 +84,6 @@ pub(super) fn condition(operand: Op<'_>) -> Option<Op<'static>> {
     }
 }
 
-/// Gives the later code of an instruction; `None` if the instruction is not known.
 pub(super) fn rewritten<'t>(statement: &Statement<'t>) -> Option<Vec<Statement<'t>>> {
     let mut step = StatementRewrite {
         statement,
@@ -95,7 +93,7 @@ pub(super) fn rewritten<'t>(statement: &Statement<'t>) -> Option<Vec<Statement<'
         lines: Vec::new(),
         sets: false,
     };
-    // `.CC` behind the destination: the condition code is set.
+    // `.CC` after the destination means that the instruction sets the condition code.
     for operand in &mut step.operands {
         if let Op::Name(text) = operand
             && let Some(plain) = text.strip_suffix(".CC")
@@ -108,19 +106,16 @@ pub(super) fn rewritten<'t>(statement: &Statement<'t>) -> Option<Vec<Statement<'
     Some(step.lines)
 }
 
-/// An instruction on the way to its later code.
 struct StatementRewrite<'s, 't> {
     statement: &'s Statement<'t>,
     name: &'t str,
-    /// Modifiers that have not been taken.
     modifiers: Vec<&'t str>,
     operands: Vec<Op<'t>>,
     lines: Vec<Statement<'t>>,
-    /// The instruction sets the condition code, and no line does so yet.
+    /// True if the instruction sets the condition code and no emitted line does so yet.
     sets: bool,
 }
 
-/// Signs and half of a register or a constant.
 fn parts_of<'o>(operand: &'o mut Op<'_>) -> Option<(&'o mut Signs, &'o mut HalfSelect)> {
     match operand {
         Op::Reg(register) => Some((&mut register.signs, &mut register.suffix.half)),
@@ -129,7 +124,7 @@ fn parts_of<'o>(operand: &'o mut Op<'_>) -> Option<(&'o mut Signs, &'o mut HalfS
     }
 }
 
-/// Takes a sign off a register or a constant; true if it was there.
+/// Removes a sign from a register or a constant. Returns true if the sign was present.
 fn take<'t>(mut operand: Op<'t>, sign: fn(&mut Signs) -> &mut bool) -> (bool, Op<'t>) {
     let had = parts_of(&mut operand).is_some_and(|(signs, _)| std::mem::take(sign(signs)));
     (had, operand)
@@ -139,7 +134,7 @@ fn minus(operand: Op<'_>) -> (bool, Op<'_>) {
     take(operand, |signs| &mut signs.negate)
 }
 
-/// The half of an operand that is named, and the whole operand.
+/// Returns the half selector of an operand, and the operand without it.
 fn half(mut operand: Op<'_>) -> (HalfSelect, Op<'_>) {
     let half = parts_of(&mut operand).map(|(_, half)| std::mem::replace(half, HalfSelect::Both));
     (half.unwrap_or(HalfSelect::Both), operand)
@@ -151,33 +146,30 @@ impl<'t> StatementRewrite<'_, 't> {
         Some(())
     }
 
-    /// Takes a modifier; true if it was there.
     fn take(&mut self, modifier: &str) -> bool {
         let at = self.modifiers.iter().position(|m| *m == modifier);
         at.map(|at| self.modifiers.remove(at)).is_some()
     }
 
-    /// Gives `modifier` if it was there, and an empty one otherwise.
     fn take_name(&mut self, modifier: &'static str) -> &'t str {
         if self.take(modifier) { modifier } else { "" }
     }
 
-    /// Success, if all modifiers were taken.
     fn done(&self) -> Option<()> {
         self.modifiers.is_empty().then_some(())
     }
 
-    /// Success, if the condition code is not set or a line sets it.
+    /// Succeeds if the condition code is not set, or a line sets it.
     fn unset(&self) -> Option<()> {
         (!self.sets).then_some(())
     }
 
-    /// Gives the register for a result whose condition is wanted: RZ would lose it.
+    /// Returns a register for a result that sets the condition code. RZ would discard the result.
     fn kept(&self, to: Op<'t>) -> Op<'t> {
         if self.sets && to == RZ { r(267) } else { to }
     }
 
-    /// Sets ZERO and NEGATIVE by a result; with `and` ZERO must have held for the words before.
+    /// Sets ZERO and NEGATIVE from a result. With `and`, ZERO must also have been true for the lower words.
     fn note(&mut self, result: Op<'t>, and: bool) -> Option<()> {
         if std::mem::take(&mut self.sets) {
             put!(self, "ISETP.EQ.AND"; ZERO, PT, result, RZ, if and { ZERO } else { PT });
@@ -186,13 +178,13 @@ impl<'t> StatementRewrite<'_, 't> {
         Some(())
     }
 
-    /// Puts an instruction whose carry goes to the condition code, if that is set.
+    /// Appends an instruction whose carry goes to the condition code, if the instruction sets it.
     fn put_carry(&mut self, mnemonic: &'t str, to: Op<'t>, sources: &[Op<'t>]) -> Option<()> {
         let carry = if self.sets { &[CARRY, PT][..] } else { &[] };
         self.put(&[mnemonic], &[&[to], carry, sources].concat())
     }
 
-    /// Copies half of an operand to a register of its own, extended to a word.
+    /// Copies half of an operand to a register, extended to a word.
     fn piece(&mut self, to: Op<'t>, operand: Op<'t>, signed: bool) {
         let (half, whole) = half(operand);
         let selector = match (half == HalfSelect::High, signed) {
@@ -225,7 +217,6 @@ impl<'t> StatementRewrite<'_, 't> {
         }
     }
 
-    /// The instruction as it is now, where no condition code is set.
     fn same(&mut self) -> Option<()> {
         let (parts, operands) = ([&[self.name], &self.modifiers[..]].concat(), self.operands.clone());
         self.put(&parts, &operands);
@@ -237,10 +228,9 @@ impl<'t> StatementRewrite<'_, 't> {
         self.same()
     }
 
-    /// Moves, accesses to memory, and waits.
     fn transfer(&mut self, o: &[Op<'t>]) -> Option<()> {
         match (self.name, o) {
-            // The condition code in a register, in an order of bits that only these two know.
+            // The condition code in a register. Only this pair of instructions knows the order of the bits.
             ("P2R", &[to, Op::Name("CC"), zero, Op::Number(Number::Hex(0xf))]) if zero == RZ => {
                 put!(self, "SEL"; r(260), RZ, 1, !CARRY);
                 put!(self, "SEL"; r(261), RZ, 2, !ZERO);
@@ -252,11 +242,11 @@ impl<'t> StatementRewrite<'_, 't> {
                     .into_iter()
                     .try_for_each(|(flag, bit)| put!(self, "LOP3.LUT"; flag, RZ, from, bit, RZ, 0xc0, !PT))
             }
-            // Where the stack ends at its lower side: the core sees to that itself.
+            // The lower end of the stack: the core checks it itself.
             ("S2R", &[to, Op::Name("SR_LMEMHIOFF")]) => put!(self, "MOV"; to, RZ),
             ("B2R", &[to]) if self.modifiers == ["RESULT"] => put!(self, "B2R.RESULT"; to, PT),
             ("B2R", [_]) => None,
-            // Results are there when an instruction is done.
+            // Results are complete when an instruction is done.
             ("DEPBAR" | "TEXDEPBAR", _) => put!(self, "NOP"),
             ("MOV32I", _) => self.renamed("MOV"),
             ("FMUL32I", _) => self.renamed("FMUL"),
@@ -266,7 +256,7 @@ impl<'t> StatementRewrite<'_, 't> {
                 self.same()
             }
             ("LD" | "ST" | "LDG" | "STG", _) => {
-                // Volatile accesses, which pass by caches.
+                // These modifiers mark volatile accesses, which bypass caches.
                 if self.take("CV") || self.take("WT") {
                     self.modifiers.extend(["STRONG", "SYS"]);
                 }
@@ -284,7 +274,6 @@ impl<'t> StatementRewrite<'_, 't> {
         }
     }
 
-    /// `VABSDIFF.SD.ACC d, a, b, c`
     fn difference(&mut self, o: &[Op<'t>]) -> Option<()> {
         let &[to, a, b, c] = o else { return self.same() };
         self.unset()?;

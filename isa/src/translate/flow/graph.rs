@@ -1,4 +1,4 @@
-//! Control flow of a function: blocks, dominators, loops.
+//! Control-flow graph of a function: blocks, dominators, loops.
 
 use fixedbitset::FixedBitSet;
 use petgraph::Direction::Incoming;
@@ -9,22 +9,21 @@ use petgraph::visit::{EdgeFiltered, EdgeRef, Reversed};
 
 use crate::ptx::{Function, LabelId, Operand, PtxInstruction};
 
-/// Functions of more blocks go without reconvergence points: finding them takes time and memory that grow with the square.
+/// Functions with more blocks get no reconvergence points. The analysis takes time and memory quadratic in
+/// the number of blocks.
 const MOST_BLOCKS: usize = 2048;
 
-/// A set of blocks.
 pub(crate) type Blocks = FixedBitSet;
 
-/// Instructions that are entered at the first and left after the last.
+/// A basic block: control enters at the first instruction and leaves after the last.
 pub(crate) struct Block {
     pub(crate) first: usize,
-    /// The one after the last.
     pub(crate) end: usize,
-    /// Blocks that may come next; the number of blocks stands for the end of the thread.
+    /// Successors. The number of blocks stands for the end of the thread.
     pub(crate) next: Vec<usize>,
 }
 
-/// A loop: blocks from which its header is reached again without leaving it.
+/// A natural loop: the blocks that reach the header again without leaving the loop.
 pub(crate) struct Loop {
     pub(crate) header: usize,
     pub(crate) blocks: Blocks,
@@ -32,21 +31,19 @@ pub(crate) struct Loop {
 
 pub(crate) struct Graph {
     pub(crate) blocks: Vec<Block>,
-    /// Block of each instruction.
     pub(crate) block_of: Vec<usize>,
-    /// The ways between blocks, and to the end of the thread, which is the last node.
+    /// Edges between blocks. The last node is the end of the thread.
     ways: DiGraph<(), ()>,
     dominators: Dominators<NodeIndex>,
-    /// Those of the ways back from the end. Blocks from which no thread comes to the end by itself (`trap`, endless
-    /// loops) do not count: threads do not wait for those that go there.
+    /// Post-dominators: dominators of the reversed edges from the end. Blocks that never reach the end
+    /// (`trap`, endless loops) are ignored, so threads do not wait for others that branch there.
     reconvergence_points: Dominators<NodeIndex>,
-    /// Inner loops first.
     pub(crate) loops: Vec<Loop>,
-    /// A loop has two entries, or there are too many blocks to look.
+    /// True if a loop has two entries, or if there are too many blocks for the analysis.
     pub(crate) irreducible: bool,
 }
 
-/// Where an instruction may go on besides the next; `None` where it goes on at the next alone.
+/// Returns the branch targets of an instruction; `None` if control only continues at the next instruction.
 pub(crate) fn targets(function: &Function<'_>, instruction: &PtxInstruction<'_>) -> Option<Vec<usize>> {
     let at = |label: &LabelId| function.labels.get(label.0 as usize).map(|l| l.at as usize);
     match instruction.opcode {
@@ -133,23 +130,20 @@ impl Graph {
         graph
     }
 
-    /// True if a block can be entered.
     pub(crate) fn reached(&self, block: usize) -> bool {
         self.dominators.dominators(NodeIndex::new(block)).is_some()
     }
 
-    /// Blocks through which every way to this one leads.
     pub(crate) fn depth(&self, block: usize) -> usize {
         self.dominators.strict_dominators(NodeIndex::new(block)).map_or(0, Iterator::count)
     }
 
-    /// First block through which every thread comes that does not end before; none where there is none.
+    /// Returns the first block that every thread reaches unless it ends before; `None` if there is none.
     pub(crate) fn reconvergence_point(&self, block: usize) -> Option<usize> {
         let reconvergence_point = self.reconvergence_points.immediate_dominator(NodeIndex::new(block))?;
         Some(reconvergence_point.index()).filter(|m| *m != self.blocks.len())
     }
 
-    /// True if every way to `b` leads through `a`.
     pub(crate) fn dominates(&self, a: usize, b: usize) -> bool {
         let mut all = self.dominators.dominators(NodeIndex::new(b)).into_iter().flatten();
         all.any(|block| block.index() == a)
@@ -176,7 +170,8 @@ impl Graph {
             }
         }
         loops.sort_by_key(|l| l.blocks.count_ones(..));
-        // Ways that go round no loop with one entry do not go round at all.
+        // Without the back edges of natural loops, the graph must be acyclic. Otherwise a loop has two
+        // entries.
         let forward = EdgeFiltered::from_fn(&self.ways, |way| {
             let (from, to) = (way.source().index(), way.target().index());
             self.reached(from) && !self.dominates(to, from)
@@ -185,24 +180,21 @@ impl Graph {
         self.loops = loops;
     }
 
-    /// The innermost loop that a block is in.
     pub(crate) fn innermost(&self, block: usize) -> Option<usize> {
         self.loops.iter().position(|l| l.blocks.contains(block))
     }
 
-    /// The innermost loop around another.
     pub(crate) fn outer(&self, number: usize) -> Option<usize> {
         let header = self.loops[number].header;
         let around = |(n, l): (usize, &Loop)| n > number && l.header != header && l.blocks.contains(header);
         self.loops.iter().enumerate().position(around)
     }
 
-    /// True if going from the first block to the second goes round a loop.
     pub(crate) fn goes_round(&self, from: usize, to: usize) -> bool {
         self.loops.iter().any(|l| l.header == to && l.blocks.contains(from))
     }
 
-    /// Blocks that are reached after `from` before `to`.
+    /// Returns the blocks on paths after `from` and before `to`.
     pub(crate) fn between(&self, from: usize, to: Option<usize>) -> Blocks {
         let count = self.blocks.len();
         let mut found = Blocks::with_capacity(count);

@@ -1,12 +1,13 @@
-//! Where threads of a warp that part meet again.
+//! Reconvergence points for the threads of a warp.
 //!
-//! PTX does not say it; compilers note before a branch which threads are to meet (BSSY) and wait where all ways join
-//! (BSYNC). The same is done here: the place is the first one through which every thread comes. Threads that
-//! leave a loop one by one meet behind it, and the note is made before the loop. A branch that goes the same
-//! way in all threads needs no note.
+//! PTX does not state reconvergence points. Compilers record the threads in a barrier before a branch (BSSY)
+//! and wait where all paths join (BSYNC). This module does the same. The reconvergence point is the first
+//! block that all threads reach. Threads that leave a loop at different times reconverge after it, and the
+//! barrier is set before the loop. A branch that is uniform in the warp needs no barrier.
 //!
-//! Waits are bounded: the core lets a thread go on that has waited for long (`Control::Reconverge`), and there
-//! is no reconvergence point behind a loop in which a thread waits for another one: the other one may stand there.
+//! Waits are bounded: the core releases a thread after a long wait (`Control::Reconverge`). There is no
+//! reconvergence point after a loop in which a thread waits for another thread. Otherwise that other thread
+//! could be waiting at the reconvergence point, which is a deadlock.
 
 pub(crate) mod graph;
 pub(crate) mod registers;
@@ -16,33 +17,28 @@ use crate::translate::flow::graph::{Blocks, Graph};
 use crate::translate::flow::registers::{read, written};
 use std::collections::{HashMap, HashSet};
 
-/// Convergence barriers, from the last one down; code lowered to machine code has those from the first one on.
+/// Convergence barriers, allocated from the last one down. Lowered machine code uses the lower numbers.
 const BARRIERS: std::ops::RangeInclusive<u8> = 4..=15;
 
-/// What stands at the beginning of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// Barriers to wait at and then to set on the way in.
+    /// Barriers to wait at on entry, before those in `set` are set.
     pub(crate) reconverge: Vec<u8>,
     pub(crate) set: Vec<u8>,
-    /// Barriers to wait at on the way in and, of a loop, on every way round.
+    /// Barriers to wait at on entry and, at a loop header, also in every iteration.
     pub(crate) reconverge_inside: Vec<u8>,
 }
 
 pub(crate) struct Flow {
     pub(crate) graph: Graph,
-    /// By the first instruction of the block.
     pub(crate) heads: HashMap<usize, Head>,
-    /// Barriers to set before the instruction.
     pub(crate) before: HashMap<usize, Vec<u8>>,
 }
 
-/// A reconvergence point being planned.
 struct ReconvergencePoint {
-    /// Block whose end, or loop before whose header, the barrier is set.
+    /// Set the barrier at the end of this block, or before the header of this loop.
     set: Set,
     at: usize,
-    /// Blocks in which the barrier is in use.
     region: Blocks,
     number: Option<u8>,
 }
@@ -63,7 +59,6 @@ impl Flow {
         flow
     }
 
-    /// True if going from instruction `from` to instruction `to` goes round a loop.
     pub(crate) fn goes_round(&self, from: usize, to: usize) -> bool {
         let of = |i: usize| self.graph.block_of.get(i).copied().unwrap_or(usize::MAX);
         self.graph.goes_round(of(from), of(to))
@@ -73,12 +68,12 @@ impl Flow {
         let graph = &self.graph;
         let divergent = divergent_branches(function, graph);
         let mut branches: Vec<usize> = divergent.ones().filter(|b| graph.reached(*b)).collect();
-        // Those that come first on every way first.
+        // Dominating branches come first.
         branches.sort_by_key(|b| graph.depth(*b));
         let mut reconvergence_points: Vec<ReconvergencePoint> = Vec::new();
         for block in branches {
             let Some(at) = graph.reconvergence_point(block) else { continue };
-            // The outermost loop that is left on the way.
+            // The outermost loop that threads leave on the path.
             let left = graph.loops.iter().rposition(|l| l.blocks.contains(block) && !l.blocks.contains(at));
             let (set, from, within) = match left {
                 None => (Set::AtEnd(block), block, graph.innermost(block)),
@@ -90,7 +85,8 @@ impl Flow {
                     (Set::BeforeLoop(number), l.header, graph.outer(number))
                 }
             };
-            // A reconvergence point there that lies on all ways to here is for these threads, too.
+            // An existing reconvergence point at this block also covers these threads if its origin is on all
+            // paths to here.
             let covered = reconvergence_points.iter().filter(|m| m.at == at).any(|m| {
                 let (origin, inside) = match m.set {
                     Set::AtEnd(b) => (b, graph.innermost(b)),
@@ -115,7 +111,7 @@ impl Flow {
             let taken: HashSet<u8> = earlier.iter().filter(clash).filter_map(|m| m.number).collect();
             reconvergence_point.number = BARRIERS.rev().find(|n| !taken.contains(n));
         }
-        // Inner reconvergence points first where several are at one place.
+        // At the same block, inner reconvergence points come first.
         reconvergence_points.sort_by_key(|m| match m.set {
             Set::AtEnd(block) => std::cmp::Reverse(graph.depth(block)),
             Set::BeforeLoop(n) => std::cmp::Reverse(graph.depth(graph.loops[n].header)),
@@ -144,7 +140,7 @@ impl Flow {
     }
 }
 
-/// Blocks at whose end threads of a warp may part.
+/// Returns the blocks at whose end the threads of a warp may diverge.
 fn divergent_branches(function: &Function<'_>, graph: &Graph) -> Blocks {
     let count = graph.blocks.len();
     let mut differs: HashSet<RegId> = HashSet::new();
@@ -178,14 +174,14 @@ fn divergent_branches(function: &Function<'_>, graph: &Graph) -> Blocks {
 }
 
 impl Graph {
-    /// True if threads come from here to the end by themselves.
+    /// True if threads from this block reconverge or reach the end.
     fn reconverges(&self, block: usize) -> bool {
         let returns = self.blocks.get(block).is_some_and(|b| b.next.contains(&self.blocks.len()));
         returns || self.reconvergence_point(block).is_some()
     }
 }
 
-/// Special registers that are the same in all threads of a warp.
+/// Special registers with the same value in all threads of a warp.
 const UNIFORM: &[&str] = &[
     "ctaid",
     "ntid",
@@ -208,7 +204,7 @@ const UNIFORM: &[&str] = &[
     "envreg2",
 ];
 
-/// True if the result may differ among threads even if the operands do not.
+/// True if the result may differ between threads even if the operands are equal.
 fn own_value(function: &Function<'_>, i: &PtxInstruction<'_>) -> bool {
     match i.opcode {
         "ld" => {
@@ -230,8 +226,8 @@ fn own_value(function: &Function<'_>, i: &PtxInstruction<'_>) -> bool {
     }
 }
 
-/// True if threads wait in a loop for what others do: what decides whether it is left is asked of memory again
-/// and again in the same words.
+/// True if threads wait in a loop for other threads: an exit condition depends on an instruction that polls
+/// the same address in every iteration.
 fn waits(function: &Function<'_>, graph: &Graph, number: usize) -> bool {
     let Some(this) = graph.loops.get(number) else { return false };
     let body: Vec<&PtxInstruction<'_>> = this
@@ -265,7 +261,7 @@ fn waits(function: &Function<'_>, graph: &Graph, number: usize) -> bool {
     false
 }
 
-/// True if an instruction asks about what others write, and changes nothing if they have not.
+/// True if an instruction polls memory that other threads write, without a change of its own.
 fn asks(i: &PtxInstruction<'_>) -> bool {
     let has = |names: &[&str]| i.modifiers.iter().any(|m| names.contains(m));
     match i.opcode {
@@ -279,7 +275,6 @@ fn asks(i: &PtxInstruction<'_>) -> bool {
     }
 }
 
-/// True if a register holds the same each time round.
 fn stays(id: RegId, writers: &HashMap<RegId, Vec<&PtxInstruction<'_>>>, open: &mut Vec<RegId>) -> bool {
     let Some(list) = writers.get(&id) else { return true };
     if open.contains(&id) || open.len() > 16 {

@@ -1,8 +1,7 @@
-//! Which registers an instruction reads and writes.
+//! Registers that an instruction reads and writes.
 
 use crate::ptx::{Base, Operand, PtxInstruction, RegId};
 
-/// Opcodes none of whose operands is a result.
 const NO_RESULT: &[&str] = &[
     "applypriority",
     "bar",
@@ -27,7 +26,6 @@ const NO_RESULT: &[&str] = &[
     "trap",
 ];
 
-/// True if the first operand is a result.
 fn has_result(i: &PtxInstruction<'_>) -> bool {
     if matches!(i.opcode, "bar" | "barrier") && i.modifiers.contains(&"red") {
         return true;
@@ -45,10 +43,10 @@ fn named(operand: &Operand<'_>, found: &mut Vec<RegId>) {
     }
 }
 
-/// How many operands, from the first on, are results.
+/// Number of leading operands that are results.
 fn results(i: &PtxInstruction<'_>) -> usize {
     match i.operands.as_slice() {
-        // What a wait for a phase was told of failures: `%p|%q, %b, [%a], %s`.
+        // The report of a wait is a second result: `%p|%q, %b, [%a], %s`.
         [_, report, Operand::Address { .. }, ..]
             if i.opcode == "mbarrier" && !matches!(report, Operand::Address { .. }) =>
         {
@@ -58,14 +56,13 @@ fn results(i: &PtxInstruction<'_>) -> usize {
     }
 }
 
-/// Registers that an instruction writes.
 pub(crate) fn written(i: &PtxInstruction<'_>) -> Vec<RegId> {
     let mut found = Vec::new();
     i.operands.iter().take(results(i)).for_each(|o| named(o, &mut found));
     found
 }
 
-/// Registers that an instruction reads, its guard among them.
+/// Registers that an instruction reads, including its guard.
 pub(crate) fn read(i: &PtxInstruction<'_>) -> Vec<RegId> {
     let mut found: Vec<RegId> = i.guard.iter().map(|g| g.register).collect();
     i.operands.iter().skip(results(i)).for_each(|o| named(o, &mut found));

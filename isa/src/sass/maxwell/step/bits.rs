@@ -1,4 +1,4 @@
-//! Logic, shifts, and fields of bits.
+//! Rewrite of logic, shift and bit-field instructions.
 
 use super::{CARRY, Number, Op, PT, RZ, StatementRewrite, ZERO, p, put, r, take};
 use crate::sass::operand::{AddressText, RegText};
@@ -40,10 +40,11 @@ impl<'t> StatementRewrite<'_, 't> {
         }
     }
 
-    /// `LEA d, a, b[, shift]`, `LEA.HI[.X] d, a, b, c, shift`
+    /// Rewrites `LEA d, a, b[, shift]` and `LEA.HI[.X] d, a, b, c, shift`.
     ///
-    /// `LEA.HI.X p, d, a, RZ, c` is the high word of a generic address, with the carry from the lower, and asks
-    /// whether that lies outside the shared window (chosen: it is what the code around it makes of the answer).
+    /// `LEA.HI.X p, d, a, RZ, c` computes the high word of a generic address, with the carry from the low
+    /// word. Its predicate result is true if the address is outside the shared window (chosen, from the code
+    /// around it).
     fn lea(&mut self, o: &[Op<'t>]) -> Option<()> {
         let (high, carry) = (self.take("HI"), self.take("X"));
         if let (&[out @ Op::Pred(_), to, a, zero, c], true, true, false) = (o, high, carry, self.sets)
@@ -71,7 +72,7 @@ impl<'t> StatementRewrite<'_, 't> {
         self.done()
     }
 
-    /// `LOP.op[.X][.NZ|.Z] [p,] d, a, b`
+    /// Rewrites `LOP.op[.X][.NZ|.Z] [p,] d, a, b`.
     fn lop(&mut self, o: &[Op<'t>]) -> Option<()> {
         let (carry, zero) = (self.take("X"), self.take("Z"));
         let (out, to, a, b) = match *o {
@@ -79,7 +80,7 @@ impl<'t> StatementRewrite<'_, 't> {
             [out, to, a, b] if zero || self.take("NZ") => (Some(out), to, a, b),
             _ => return None,
         };
-        // The complement of an operand is part of the table.
+        // The complement of an operand becomes part of the look-up table.
         let plain = |operand, bits: u8| match take(operand, |signs| &mut signs.invert) {
             (true, plain) => (plain, !bits),
             (false, plain) => (plain, bits),
@@ -103,7 +104,8 @@ impl<'t> StatementRewrite<'_, 't> {
         self.note(to, carry)
     }
 
-    /// `BFE[.U32][.BREV] d, a, field`: bits of a; the low two bytes of the field are position and number.
+    /// Rewrites `BFE[.U32][.BREV] d, a, field`: extracts bits of `a`. The low two bytes of the field are
+    /// position and width.
     fn bfe(&mut self, to: Op<'t>, mut a: Op<'t>, field: Op<'t>) -> Option<()> {
         let kind = if self.take("U32") { "U32" } else { "S32" };
         let reversed = self.take("BREV");
@@ -118,7 +120,7 @@ impl<'t> StatementRewrite<'_, 't> {
         put!(self, ["SGXT", kind]; to, r(263), bits)
     }
 
-    /// `BFI d, a, field, base`: the base, with the low bits of a in the field.
+    /// Rewrites `BFI d, a, field, base`: inserts the low bits of `a` into the field of `base`.
     fn bfi(&mut self, to: Op<'t>, a: Op<'t>, field: Op<'t>, base: Op<'t>) -> Option<()> {
         self.done()?;
         self.unset()?;
@@ -129,7 +131,7 @@ impl<'t> StatementRewrite<'_, 't> {
         put!(self, "LOP3.LUT"; to, r(263), r(264), base, 0xe2, !PT)
     }
 
-    /// Position and number of bits of a field: its low two bytes.
+    /// Returns position and width of a bit field: its low two bytes.
     fn field(&mut self, field: Op<'t>) -> [Op<'t>; 2] {
         if let Op::Number(Number::Hex(number)) = field {
             return [number & 0xff, number >> 8 & 0xff].map(Op::from);

@@ -1,4 +1,4 @@
-//! Sums and products of words, and of halves of words.
+//! Rewrite of sums and products of words and half words.
 
 use super::{CARRY, HalfSelect, Op, PT, RZ, StatementRewrite, half, minus, p, parts_of, put, r};
 
@@ -29,12 +29,13 @@ impl<'t> StatementRewrite<'_, 't> {
         }
     }
 
-    /// `to = terms`, with carry in and, where it is wanted, out.
+    /// Computes `to = terms`, with a carry in if `carry` is set, and a carry out if the instruction sets the
+    /// condition code.
     fn add(&mut self, to: Op<'t>, terms: [Op<'t>; 3], carry: bool) -> Option<()> {
         let to = self.kept(to);
         if carry {
             let [a, b, c] = terms.map(|term| match minus(term) {
-                // The one that makes a complement a negation comes from the words before.
+                // A carry from the lower words supplies the plus one of the negation.
                 (true, plain) => !plain,
                 (false, plain) => plain,
             });
@@ -45,7 +46,6 @@ impl<'t> StatementRewrite<'_, 't> {
         self.note(to, carry)
     }
 
-    /// The sum of two signed words, limited to what a word holds.
     fn limited_sum(&mut self, to: Op<'t>, a: Op<'t>, b: Op<'t>) -> Option<()> {
         let ((minus_a, a), (minus_b, b)) = (minus(a), minus(b));
         if (minus_a && minus_b) || self.sets {
@@ -59,7 +59,7 @@ impl<'t> StatementRewrite<'_, 't> {
         put!(self, "SHF.R.S32.HI"; r(264), RZ, 0x1f, r(261));
         put!(self, "IADD3"; r(262), p(20), PT, r(260), low, RZ);
         put!(self, "IADD3.X"; r(263), r(263), high, RZ, p(20), !PT);
-        // The higher word is the sign of the lower where the sum fits.
+        // If the sum fits, its high word is the sign extension of its low word.
         put!(self, "SHF.R.S32.HI"; r(264), RZ, 0x1f, r(262));
         put!(self, "ISETP.EQ.AND"; p(20), PT, r(263), r(264), PT);
         put!(self, "SHF.R.S32.HI"; r(263), RZ, 0x1f, r(263));
@@ -67,7 +67,8 @@ impl<'t> StatementRewrite<'_, 't> {
         put!(self, "SEL"; to, r(262), r(263), p(20))
     }
 
-    /// `IMAD[.U32.U32][.HI][.X][.SAT] d, a, b, c`: a word of the product, and c; later code adds two words to the higher.
+    /// Rewrites `IMAD[.U32.U32][.HI][.X][.SAT] d, a, b, c`: one word of the product, plus `c`. The later
+    /// IMAD.HI adds a two-word `c`.
     fn product(&mut self, to: Op<'t>, [a, b, c]: [Op<'t>; 3]) -> Option<()> {
         let (high, carry, limited) = (self.take("HI"), self.take("X"), self.take("SAT"));
         let kind = match self.modifiers[..] {
@@ -83,7 +84,8 @@ impl<'t> StatementRewrite<'_, 't> {
         self.add(to, [r(267), c, RZ], carry)
     }
 
-    /// `IADD3[.X][.RS] d, a, b, c`: with `.RS` the upper halves of the sum of a and b are added to c.
+    /// Rewrites `IADD3[.X][.RS] d, a, b, c`. With `.RS` the sum of `a` and `b`, shifted right by 16 bits, is
+    /// added to `c`.
     fn iadd3(&mut self, to: Op<'t>, mut terms: [Op<'t>; 3]) -> Option<()> {
         let (carry, right) = (self.take("X"), self.take("RS"));
         for (term, copy) in terms.iter_mut().zip([r(270), r(271), r(272)]) {
@@ -106,7 +108,8 @@ impl<'t> StatementRewrite<'_, 't> {
         put!(self, "IADD3"; to, r(262), r(263), c)
     }
 
-    /// `XMAD[.types][.CLO|.CHI|.CBCC|.CSFU][.PSL][.MRG][.X] d, a, b, c`: the product of two halves, and c
+    /// Rewrites `XMAD[.types][.CLO|.CHI|.CBCC|.CSFU][.PSL][.MRG][.X] d, a, b, c`: the product of two halves,
+    /// plus `c`.
     fn xmad(&mut self, to: Op<'t>, [a, b, c]: [Op<'t>; 3]) -> Option<()> {
         let is_type = |modifier: &&str| matches!(*modifier, "U16" | "S16");
         let types: Vec<_> = self.modifiers.iter().copied().filter(is_type).collect();
@@ -119,7 +122,7 @@ impl<'t> StatementRewrite<'_, 't> {
         let (shift, merge, carry) = (self.take("PSL"), self.take("MRG"), self.take("X"));
         let (low, high, both) = (self.take("CLO"), self.take("CHI"), self.take("CBCC"));
         let signs = self.take("CSFU");
-        // No code was seen that uses the carry of a sum of more than two terms, or of a part of one.
+        // Observed code never uses the carry of a sum with more than two terms, or of part of a sum.
         let joined = carry || self.sets;
         if joined && (shift || merge || both || signs) {
             return None;
@@ -163,9 +166,9 @@ impl<'t> StatementRewrite<'_, 't> {
         Some(())
     }
 
-    /// R265: 2^16 for each factor below zero whose low half is not zero. That is by how much the sum of the
-    /// products across, taken without sign and shifted by IADD3.RS, is too large; each of them is below zero if the
-    /// half with the sign is, and the other is not zero (chosen: the only value with which compiled products are right).
+    /// Sets R265 to 2^16 for each negative factor whose partner has a low half other than zero. The cross
+    /// products are summed unsigned and shifted by IADD3.RS, which makes the sum too large by this value
+    /// (chosen: only this value makes compiled products correct).
     fn sign_words(&mut self, factors: [(Op<'t>, bool); 2]) -> Option<()> {
         let [(a_half, a), (b_half, b)] = factors.map(|(factor, _)| half(factor));
         let signed = factors.iter().all(|(_, signed)| *signed);

@@ -1,12 +1,13 @@
-//! Measures a table of cells, such as `explore/data/cells.toml`:
+//! Measures a table of cells, such as `explore/data/cells.toml`.
 //!
-//! - `cargo run -p atoms-explore --example cells TABLE.toml` measures all points of the table anew. The built-in table
-//!   takes about an hour on two cores.
-//! - With configurations after it (`small`, or `small,num_banks=8`), adds these points to the table, or begins one.
+//! - `cargo run -p atoms-explore --example cells TABLE.toml` measures all points of the table anew. The
+//!   built-in table takes about an hour on two cores.
+//! - With configurations after the table (`small`, or `small,num_banks=8`), the example adds these points to
+//!   the table, or creates the table.
 //!
 //! `ATOMS_LIBERTY` names the library of cells.
 
-#![allow(clippy::print_stdout, clippy::print_stderr)] // a program of its own, for people
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a command-line program, which may print
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -47,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     for point in old.points.iter().filter(|_| added.is_empty()) {
         let config = NamedConfig { name: point.name.clone(), about: String::new(), config: point.config()? };
-        // A point that was not timed as a whole has the same modules again.
+        // A point without a unit path has only some modules. Measure these again.
         let modules: Vec<String> =
             if point.path_ns.is_some() { Vec::new() } else { point.modules.keys().cloned().collect() };
         new.record(&path, &measured(&config, &modules)?.to_table(&config))?;

@@ -1,7 +1,8 @@
-//! Prints the formulas that `atoms explore cost` fits to a table of cells: `cargo run -p atoms-explore --example formulas
-//! [TABLE.toml]`; without a table, those of the built-in one.
+//! Prints the formulas that `atoms explore cost` fits to a table of cells.
+//!
+//! `cargo run -p atoms-explore --example formulas [TABLE.toml]`; default: the built-in table.
 
-#![allow(clippy::print_stdout)] // a program of its own, for people
+#![allow(clippy::print_stdout)] // a command-line program, which may print
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! `speed [UNITS [WORKLOAD]]`: model cycles per second of processor time, end to end, of each generated workload with
-//! its defaults, or of one.
+//! `speed [UNITS [WORKLOAD]]`: prints model cycles per second of processor time, end to end. Runs each
+//! generated workload with its default parameters, or only WORKLOAD.
 
 use std::io::Write as _;
 

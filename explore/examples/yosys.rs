@@ -1,7 +1,7 @@
-//! Installs the pinned Yosys under the target folder, as `atoms explore cost` does, and prints the folder of packages that
-//! Python finds it in.
+//! Installs the pinned Yosys under the target folder, as `atoms explore cost` does. Prints the folder of
+//! packages in which Python finds Yosys.
 
-#![allow(clippy::print_stdout, clippy::print_stderr)] // a program of its own, for people and scripts
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a command-line program, which may print
 
 use atoms_explore::cost::install_yosys;
 use atoms_verilated::Environment;

@@ -1,4 +1,4 @@
-//! Certificates: that the RTL of a point takes as many cycles as a report says, and does what it must.
+//! Certificates: proof by lockstep that the RTL of a point is correct and takes the reported cycles.
 
 use atoms_cosim::rtl::RtlIdentity;
 use atoms_stimulus::configs::parameters;
@@ -9,35 +9,37 @@ use serde_json::{Map, Value};
 
 use crate::measure::{Behind, Judging, Measurement, Trial, TrialError, measure};
 
-/// That RTL and model of a point agreed in every output and every probe bit of every cycle of a workload, that the oracle
-/// accepted every answer and the memory at the end, and that the workload's result was right. Without agreement there is
-/// none.
+/// Record of a run in which three checks passed.
+///
+/// - RTL and model agreed in every output and probe bit of every cycle.
+/// - The oracle accepted every answer and the final memory.
+/// - The result of the workload was right.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Certificate {
     /// Name of the configuration.
     pub config: String,
-    /// Its parameters by name.
+    /// Parameters of the configuration by name.
     pub parameters: Map<String, Value>,
     pub rtl: RtlIdentity,
     pub workload: WorkloadIdentity,
     pub seed: u64,
-    /// What was counted: cycles of the RTL.
+    /// Counts of the lockstep run: cycles are cycles of the RTL.
     pub measurement: Measurement,
-    /// Always true: a certificate is of agreement.
+    /// Always true: a run without agreement has no certificate.
     pub agreed: bool,
 }
 
 impl Certificate {
-    /// True if what was measured elsewhere is what the RTL does.
+    /// True if a measurement made elsewhere agrees with this run. `judged` is ignored.
     pub fn covers(&self, other: &Measurement) -> bool {
         Measurement { judged: self.measurement.judged, ..*other } == self.measurement
     }
 }
 
-/// Runs a point in lockstep, judged by the oracle; `library` is the RTL `rtl` built for its configuration.
+/// Runs a point in lockstep with the oracle. `library` is the RTL `rtl`, built for the point's configuration.
 ///
 /// # Errors
-/// [`TrialError`]: without agreement there is no certificate.
+/// [`TrialError`] if a check fails.
 pub fn certify(trial: &Trial<'_>, library: &Library, rtl: &RtlIdentity) -> Result<Certificate, TrialError> {
     let (measured, ()) = measure(trial, Behind::Lockstep(library), Judging::Yes, ());
     Ok(Certificate {

@@ -1,8 +1,8 @@
-//! Least squares over few rows and few terms.
+//! Least squares for few rows and few terms.
 
-/// Coefficients of at least 0 with the least sum of squares of `rows * coefficients - right`, after Lawson and Hanson: the
-/// terms that help most come in one after another, and those that would have to be negative go. A term that does not help
-/// has 0.
+/// Minimizes the squares of `rows * coefficients - right` with coefficients of at least 0 (Lawson and
+/// Hanson). Each step adds the term that helps most and removes terms that would become negative. A term that
+/// does not help has 0.
 pub(crate) fn non_negative(rows: &[Vec<f64>], right: &[f64]) -> Vec<f64> {
     let (rows, sizes) = scaled(rows);
     let width = sizes.len();
@@ -23,7 +23,7 @@ pub(crate) fn non_negative(rows: &[Vec<f64>], right: &[f64]) -> Vec<f64> {
                 terms.iter().zip(&solved).for_each(|(term, value)| found[*term] = *value);
                 break;
             }
-            // As far towards the solution as nothing becomes negative.
+            // Move toward the solution until the first coefficient reaches 0.
             let steps = terms.iter().zip(&solved).filter(|(_, value)| **value <= 0.0);
             let step = steps.map(|(term, value)| found[*term] / (found[*term] - value));
             let step = step.fold(1.0, f64::min);
@@ -39,7 +39,7 @@ pub(crate) fn non_negative(rows: &[Vec<f64>], right: &[f64]) -> Vec<f64> {
     found.iter().zip(&sizes).map(|(value, size)| value / size).collect()
 }
 
-/// As [`non_negative`], with coefficients of either sign.
+/// Like [`non_negative`], with coefficients of either sign.
 pub(crate) fn unconstrained(rows: &[Vec<f64>], right: &[f64]) -> Vec<f64> {
     let (rows, sizes) = scaled(rows);
     let terms: Vec<usize> = (0..sizes.len()).collect();
@@ -50,7 +50,7 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The rows with each term divided by its size, which makes terms comparable; and the sizes.
+/// Divides each term by its norm, which makes terms comparable. Returns the scaled rows and the norms.
 fn scaled(rows: &[Vec<f64>]) -> (Vec<Vec<f64>>, Vec<f64>) {
     let width = rows.first().map_or(0, Vec::len);
     let size = |term: usize| rows.iter().map(|row| row[term].powi(2)).sum::<f64>().sqrt();
@@ -59,7 +59,7 @@ fn scaled(rows: &[Vec<f64>]) -> (Vec<Vec<f64>>, Vec<f64>) {
     (rows.iter().map(scaled).collect(), sizes)
 }
 
-/// Least squares with these terms alone: normal equations, by elimination.
+/// Solves least squares for `terms` only, by elimination on the normal equations.
 fn solve(rows: &[Vec<f64>], right: &[f64], terms: &[usize]) -> Vec<f64> {
     let n = terms.len();
     let sum = |a: usize, b: usize| rows.iter().map(|row| row[a] * row[b]).sum::<f64>();
@@ -71,7 +71,7 @@ fn solve(rows: &[Vec<f64>], right: &[f64], terms: &[usize]) -> Vec<f64> {
         })
         .collect();
     for at in 0..n {
-        // So small that it decides only between terms which the rows do not tell apart.
+        // Tiny regularization: it only decides between terms that the rows cannot distinguish.
         matrix[at][at] += 1e-9;
         let pivot = matrix[at].clone();
         for (other, row) in matrix.iter_mut().enumerate() {

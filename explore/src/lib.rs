@@ -1,8 +1,8 @@
-//! What the unit would cost and give if it were built otherwise.
+//! Design-space exploration: performance, area and clock of the unit in other configurations.
 //!
-//! [`atoms_workload`] has what the unit is given to do; [`measure`] one point of it; [`certificate`] that the RTL agrees; [`cost`]
-//! what it takes to build; [`calibrate`] what its passes are in cycles of a GPU. A [`sweep`] measures many points, of which
-//! [`report`] makes tables, plots ([`plot`]) and a page.
+//! [`atoms_workload`] provides workloads. [`measure`] measures one point, [`certificate`] proves by lockstep
+//! that the RTL agrees, and [`cost`] measures area and clock. [`calibrate`] converts passes to cycles of a
+//! GPU. [`sweep`] measures many points; [`report`] turns them into tables, plots ([`plot`]) and a page.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The measurement of one point: a workload on a configuration of the unit.
+//! Measures one point: a workload on a configuration of the unit.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,46 +20,41 @@ use atoms_workload::{
     ClosedLoop, GivenUp, KernelWorkload, PortCounts, ReplayStimulus, WorkCounts, Workload, WorkloadError,
 };
 
-/// A workload on a configuration that is to be measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial<'a> {
     pub config: &'a NamedConfig,
     pub workload: &'a Workload,
-    /// Seed of what is drawn: same seed, same work. A kernel and a trace draw nothing.
+    /// Seed of random draws. Only generated workloads draw.
     pub seed: u64,
-    /// When it is given up.
     pub limits: TrialLimits,
 }
 
-/// Limits after which a measurement is given up.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialLimits {
-    /// Cycles at most. A kernel has the budget of its launch file, if it names one.
+    /// Maximum number of cycles. The budget of a kernel's launch file takes precedence.
     pub cycles: u64,
-    /// Cycles without a unit of work after which a generated workload is stuck, beside the time it thinks.
+    /// Cycles without a completed unit of work after which a generated workload counts as stuck. Think time
+    /// does not count.
     pub watchdog_cycles: u64,
-    /// Set when it is to end early.
+    /// Flag that another thread sets to end the measurement early.
     pub interrupt: Option<&'static AtomicBool>,
 }
 
 impl Default for TrialLimits {
     fn default() -> Self {
-        // The longest that a fair selection may keep one lane waiting (spec 5.4) is some 10^5 cycles in `default`.
+        // Fair selection may delay one lane by about 10^5 cycles in `default` (spec 5.4), so the watchdog
+        // waits longer.
         TrialLimits { cycles: 1_000_000_000, watchdog_cycles: 500_000, interrupt: None }
     }
 }
 
-/// Implementation behind the ports.
 #[derive(Clone, Copy, Debug)]
 pub enum Behind<'a> {
     Model,
-    /// RTL of the configuration, and the model, compared in every cycle.
     Lockstep(&'a Library),
-    /// RTL of the configuration.
     Rtl(&'a Library),
 }
 
-/// States if the oracle judges every answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judging {
     Yes,
@@ -73,31 +68,29 @@ pub struct Measurement {
     pub cycles: u64,
     pub units: u64,
     pub requests: u64,
-    /// Passes of the warp requests.
+    /// Passes of all warp requests.
     pub passes: u64,
-    /// Lanes that tried what may fail: to store, to be let in, to find a phase complete.
+    /// Attempts of lanes that can fail: store, acquire, find a phase complete.
     pub tries: u64,
-    /// Of them, those that had to try again.
+    /// Failed attempts, included in `tries`.
     pub retries: u64,
-    /// Answers that the oracle accepted; 0 where it was not asked.
+    /// Answers that the oracle accepted; 0 if the oracle was off.
     pub judged: u64,
-    /// True if the result was compared with what must come out. It is of every generated workload; of a kernel where its
-    /// launch file expects something; of a trace, faults alone.
+    /// True if the result was compared with the expected result. Generated workloads are always checked,
+    /// kernels only if their launch file has expectations, and traces only for faults.
     pub checked: bool,
 }
 
 impl Measurement {
-    /// Units of work in a thousand cycles.
     pub fn units_per_kilocycle(&self) -> f64 {
         1000.0 * self.units as f64 / self.cycles.max(1) as f64
     }
 
-    /// Passes of a request.
     pub fn passes_per_request(&self) -> f64 {
         self.passes as f64 / self.requests.max(1) as f64
     }
 
-    /// How often a lane had to try again until it succeeded; `None` where nothing can fail, or nothing succeeded.
+    /// Returns failed attempts per success; `None` if no attempt can fail or none succeeded.
     pub fn retries_per_success(&self) -> Option<f64> {
         let successes = self.tries - self.retries;
         (successes > 0).then(|| self.retries as f64 / successes as f64)
@@ -109,28 +102,23 @@ impl Measurement {
     }
 }
 
-/// Reason why a point has no measurement.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
-    /// The workload cannot be set up on this configuration.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// The workload did not finish.
     #[error("{0}")]
     GivenUp(Box<GivenUp>),
-    /// The result is wrong.
     #[error("wrong result: {0}")]
     Wrong(String),
-    /// The kernel cannot be run, or did something it must not; or its threads wait for ever.
     #[error(transparent)]
     Kernel(Box<KernelError>),
-    /// RTL and model disagree, the oracle objects, the unit hangs, or the run was interrupted.
+    /// RTL and model disagree, the oracle rejects an answer, the unit hangs, or the run was interrupted.
     #[error(transparent)]
     Run(#[from] Failure),
 }
 
 impl TrialError {
-    /// True if this is a finding about unit or workload; false if the measurement could not run.
+    /// True if the error is a finding about the unit or the workload; false if the measurement could not run.
     pub fn is_finding(&self) -> bool {
         match self {
             TrialError::Workload(_) => false,
@@ -147,11 +135,11 @@ impl TrialError {
     }
 }
 
-/// What a stimulus of a workload says of its run.
+/// A stimulus that knows the progress and the result of its workload.
 trait Work: Stimulus {
     fn counts(&self) -> PortCounts;
     fn given_up(&self) -> Option<&GivenUp>;
-    /// Judges the result; `word` reads memory by byte address.
+    /// Checks the result; `word` reads memory by byte address.
     fn check(&self, word: &dyn Fn(u32) -> u32) -> Result<(), String>;
 }
 
@@ -183,7 +171,6 @@ impl Work for ReplayStimulus {
     }
 }
 
-/// What a run came to, once its stimulus has finished.
 fn outcome(work: &impl Work, judged: u64, word: &dyn Fn(u32) -> u32) -> Result<Measurement, TrialError> {
     if let Some(given_up) = work.given_up() {
         return Err(TrialError::GivenUp(Box::new(given_up.clone())));
@@ -192,13 +179,13 @@ fn outcome(work: &impl Work, judged: u64, word: &dyn Fn(u32) -> u32) -> Result<M
     Ok(Measurement::new(work.counts(), judged))
 }
 
-/// Row and bank of the word at a byte address, as addresses count them.
+/// Returns row and bank of the word at a byte address, without `bank_hash`.
 fn place(config: &Config, address: u32) -> (u32, u32) {
     let word = address / 4;
     (word / config.num_banks, word % config.num_banks)
 }
 
-/// The whole memory, with these words in it; `None` if there are none.
+/// Returns a memory image with these words and zeros elsewhere; `None` if `words` is empty.
 fn image(config: &Config, words: &[(u32, u32)]) -> Option<Vec<u32>> {
     (!words.is_empty()).then(|| {
         let mut memory = vec![0; config.bytes() as usize / 4];
@@ -210,8 +197,8 @@ fn image(config: &Config, words: &[(u32, u32)]) -> Option<Vec<u32>> {
     })
 }
 
-/// Measures a point on the model alone, as fast as it goes. An estimate, until a certificate says that the RTL takes as many
-/// cycles.
+/// Measures a point on the model alone, at full speed. The result is an estimate until a certificate confirms
+/// it for the RTL.
 ///
 /// # Errors
 /// [`TrialError`].
@@ -232,7 +219,8 @@ pub fn estimate(trial: &Trial<'_>) -> Result<Measurement, TrialError> {
                 stimulus.observe(&i, out);
                 let (req_ready, cta_ready) = (out.req_ready, out.cta_ready);
                 unit.tick(&i);
-                // As `atoms_stimulus::complete_handshakes`, with the outputs from before the clock edge.
+                // Like `atoms_stimulus::complete_handshakes`, but with the outputs from before the clock
+                // edge.
                 i.req_valid &= 1 - req_ready;
                 i.cta_valid &= 1 - cta_ready;
                 let cycle = stimulus.counts().cycles;
@@ -251,15 +239,13 @@ pub fn estimate(trial: &Trial<'_>) -> Result<Measurement, TrialError> {
     }
 }
 
-/// Cycles between looks at whether to end early: a millisecond.
+/// Cycles between checks of the interrupt flag: about a millisecond.
 const CYCLES_BETWEEN_DEADLINE_CHECKS: u64 = 1 << 13;
 
-/// Measures a point, observed by `listener`, which is given back.
-///
-/// A session's own count of cycles, and what the driver saw of them, are the same for every machine.
+/// Measures a point, observed by `listener`, and returns the listener. All machines count the same cycles.
 ///
 /// # Errors
-/// [`TrialError`], with what the listener saw until then.
+/// [`TrialError`]; the listener has seen the run up to the error.
 pub fn measure<L: Listener>(
     trial: &Trial<'_>,
     behind: Behind<'_>,
@@ -341,7 +327,7 @@ fn drive<M: Machine, L: Listener>(
         let (row, bank) = place(&config, address);
         session.machine().word(word_index(&config, row, bank))
     })?;
-    // Of posted requests of a trace the driver does not see the end.
+    // Take the cycles of the session: the driver does not see the end of posted requests of a trace.
     Ok(Measurement { cycles: tally.cycles, ..measurement })
 }
 
@@ -375,7 +361,6 @@ fn kernel<M: Machine, L: Listener>(
     })
 }
 
-/// The buffers that did not come out as expected.
 fn unexpected(report: &RunReport) -> String {
     let wrong =
         report.buffers.iter().filter(|buffer| !matches!(buffer.outcome, Outcome::Open | Outcome::Met { .. }));

@@ -1,4 +1,4 @@
-//! Constants fitted to measurements, published ones and made-up ones, and what is said of tables that cannot be used.
+//! Calibration: constants fitted to published and artificial measurements, and errors for unusable tables.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,6 @@ fn constant(of: &Calibration, constant: GpuConstant) -> &FittedConstant {
     found.unwrap_or_else(|| panic!("{} is not fitted", constant.name()))
 }
 
-/// What is fitted to a table of measurements, on `default`.
 fn fitted(table: &str) -> Calibration {
     let measurements = read_measurements(table.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
     let mut found = calibrate(&measurements, &rtl_dir(), None).expect("`default` is there");
@@ -36,7 +35,7 @@ fn fitted(table: &str) -> Calibration {
     found.remove(0)
 }
 
-/// The page shows the residual of every figure: `cargo regenerate` writes it anew.
+/// `docs/calibration.md` shows the residual of every figure. `cargo regenerate` updates it.
 #[test]
 fn the_page_has_every_residual() {
     const BEGIN: &str = "<!-- residuals: generated from explore/data/silicon.csv -->\n```text\n";
@@ -62,13 +61,12 @@ fn no_figure_is_lost() {
         );
         assert!(!one.of.source.is_empty(), "{} has a source", one.of.figure);
     }
-    // Each of the ten statements has a figure that our own law predicts.
     let predicted = residuals.iter().filter(|one| one.predicted[0].is_some());
     let anchors: BTreeSet<u32> = predicted.filter_map(|one| one.of.anchor).collect();
     assert_eq!(anchors, (1..=10).collect());
 }
 
-/// Nothing that is remembered alone is called anything else, and no constant of a GPU with sources depends on it.
+/// Remembered figures are marked, and no constant of a GPU with sources depends on them.
 #[test]
 fn what_is_remembered_is_marked() {
     let all = all_published();
@@ -90,7 +88,6 @@ fn cas_has_half_the_rate_and_a_bank_conflict_its_share() {
     }
 }
 
-/// A round of `contend` with these parameters.
 fn counts(with: &str) -> RoundCounts {
     let mut workload = Generated::named("contend").expect("there is one");
     for setting in ["warps=1", "units=4"].into_iter().chain(with.split_whitespace()) {
@@ -124,7 +121,7 @@ fn each_rule_counts_passes_as_its_model_does() {
 
 #[test]
 fn made_up_constants_are_found() {
-    // A round trip takes 30 cycles beside passes, a pass 3, of CAS 5; each figure is wrong by 1 %.
+    // True constants: 30 cycles per round trip, 3 per pass, 5 per pass of CAS. Each figure is off by 1 %.
     let mut table = "workload,metric,value,tolerance\n".to_string();
     let mut up = false;
     let mut row = |workload: &str, metric: &str, value: f64| {
@@ -150,7 +147,7 @@ fn made_up_constants_are_found() {
     let [unit, _, gem5, _] = &found.laws[..] else { panic!("four laws") };
     assert_eq!((unit.figures, unit.within), (12, 12));
     assert_eq!(unit.mean_error, gem5.mean_error, "without merging, gem5 counts as the unit does");
-    // A rule under which lanes at one word take one pass cannot fit these.
+    // A rule that merges lanes at one word cannot fit these figures.
     assert!(found.laws[CostLaw::GpgpuSim as usize].mean_error > Some(20.0), "{found}");
 }
 
@@ -165,7 +162,7 @@ fn what_is_not_told_apart_is_named_with_what_would_tell() {
     let error = constant(&found, GpuConstant::Atom).error;
     assert_eq!(error, None);
     assert!(found.profile().cycles.is_empty(), "no time follows from constants that are not known");
-    // Contention too small to see a pass.
+    // The contention is too small to determine the time of a pass.
     let found = fitted("workload,metric,value\ncontend,latency,44\ncontend contention=2,latency,45.5\n");
     assert!(
         found.doubts.iter().any(|doubt| doubt.starts_with("pass is hardly determined beside atom: ")),
@@ -173,7 +170,7 @@ fn what_is_not_told_apart_is_named_with_what_would_tell() {
     );
 }
 
-/// Where warps wait for the unit, their round trips do not count.
+/// If warps wait for the unit, round trips do not affect the time.
 #[test]
 fn a_constant_that_never_counts_is_named() {
     let busy = "workload,metric,value\ncontend warps=64 contention=32,latency,2048\ncontend warps=64 contention=16,latency,1024\n";
@@ -218,7 +215,7 @@ fn too_few_figures_give_no_constants() {
     let why = "1 figure to fit 2 constants to (atom, pass): measure more";
     assert_eq!(found.too_few.as_deref(), Some(why));
     assert_eq!(found.residuals[0].why_not.as_deref(), Some("too few figures"));
-    // What the unit does not allow is said of its figure alone.
+    // A workload that the unit does not support affects only its own figure.
     let table = "workload,metric,value\ncontend,latency,44\ncontend contention=32,latency,75\ncontend warps=64 at=bank contention=1000,latency,1\n";
     let found = fitted(table);
     assert_eq!(found.too_few, None);
@@ -226,7 +223,7 @@ fn too_few_figures_give_no_constants() {
     assert!(why.contains("of shared memory"), "{why}");
 }
 
-/// A file of constants gives the times that the constants were fitted to.
+/// Predictions from a profile reproduce the fitted measurements.
 #[test]
 fn a_profile_gives_times() {
     let table = "workload,metric,value\ncontend,latency,44\ncontend contention=32,latency,106\n";
@@ -240,7 +237,7 @@ fn a_profile_gives_times() {
     };
     close(time(""), 4.0 * 44.0);
     close(time("contention=32"), 4.0 * 106.0);
-    // 64 warps wait for the unit, not for each other's round trips.
+    // 64 warps wait for the unit, so their round trips overlap.
     close(time("warps=64 contention=32"), 4.0 * 64.0 * 64.0);
     let unknown = time("op=cas").expect_err("nothing is known of CAS");
     assert_eq!(unknown, "`cas_pass` of gpu is not known, and it counts here");
@@ -258,10 +255,11 @@ fn a_time_has_a_range_and_says_where_nothing_was_measured() {
     let time = |table: &str, with| fitted(table).profile().time(&counts(with)).expect("it is in cycles");
     let inside = time(FEW, "contention=8");
     let (low, high) = inside.range.expect("errors are known");
-    // Each of the two measurements may be off by 5 %; the constants may be off by more, since they are differences.
+    // Each of the two measurements may be off by 5 %. The constants may be off by more, since they are
+    // differences.
     assert!(low < 0.95 * inside.cycles && inside.cycles < high && high < 1.5 * inside.cycles, "{inside:?}");
     assert_eq!(inside.outside, [""; 0]);
-    // The law misses the third measurement by a quarter, so the range is wider than that of two.
+    // The law misses the third measurement by a quarter, so the range is wider than with two measurements.
     let wild = time(&format!("{FEW}contend contention=16,latency,120\n"), "contention=8");
     let wide = |time: &GpuTime| time.range.map_or(0.0, |(low, high)| (high - low) / time.cycles);
     assert!(wide(&wild) > 1.2 * wide(&inside), "{wild:?} beside {inside:?}");

@@ -1,4 +1,4 @@
-//! Cost with the tools themselves, where this machine has them, and what is said where it has not.
+//! Cost with the real tools if this machine has them, and the errors if it does not.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +21,7 @@ fn config(name: &str) -> NamedConfig {
     configs::named(&rtl_dir(), name).expect("it is there")
 }
 
-/// Yosys, OpenSTA and cells; `None` where the test is to be skipped, which was then said.
+/// Returns the tools; `None` if they are missing. The test is then skipped with a message.
 fn tools() -> Option<CostTools> {
     CELLS.find()?;
     match CostTools::find(&Environment::from_process(), &ToolChoice::default(), &mut |_| {}) {
@@ -31,7 +31,7 @@ fn tools() -> Option<CostTools> {
                 std::env::var_os("CI").is_none(),
                 "{error}; with CI set in the environment nothing is skipped"
             );
-            // The tests' own harness would hide it.
+            // Write to stderr directly, since the test harness captures `eprintln!`.
             let _ =
                 std::io::Write::write_all(&mut std::io::stderr(), format!("skipped: {error}\n").as_bytes());
             None
@@ -39,7 +39,6 @@ fn tools() -> Option<CostTools> {
     }
 }
 
-/// A cache in a folder of its own.
 fn cache(folder: &Path) -> Cache {
     Cache::new(&Environment { cache: Some(folder.join("cache")), ..Environment::from_process() })
 }
@@ -62,7 +61,7 @@ fn only(cost: UnitCost) -> ModuleCost {
     row
 }
 
-/// The way from the RTL to the figures, and that they are those of the committed table.
+/// Maps a module from the RTL and compares its figures with the committed table.
 #[test]
 #[ignore = "nightly: needs OpenSTA"]
 fn a_module_is_mapped_once_and_again_where_the_cache_is_damaged() {
@@ -95,7 +94,7 @@ fn a_module_is_mapped_once_and_again_where_the_cache_is_damaged() {
 fn a_module_that_takes_too_long_is_fitted_and_says_so() {
     let Some(tools) = tools() else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    // Not in the table, and far from done in a second.
+    // This module is not in the table, and mapping takes far more than a second.
     let mut wide = config("default");
     wide.config.queue_depth = 7;
     let row = only(ask(&wide, "atoms_operands", &tools, &cache(folder.path()), 1).expect("it goes on"));
@@ -118,7 +117,7 @@ fn an_unknown_module_is_refused_with_those_there_are() {
     assert!(text.starts_with("no module `atoms_adder`; there are ") && text.contains("atoms_alu"), "{text}");
 }
 
-/// A machine on which nothing is installed but scripts in `folder`.
+/// An environment without any tool, except scripts in `folder`.
 fn bare(folder: &Path) -> Environment {
     Environment {
         verilator_root: None,
@@ -137,7 +136,6 @@ fn script(path: &Path, body: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
 
-/// Cells as Yosys writes them: an inverter, a NAND2 and a flip-flop.
 const THREE_CELLS: &str = r#"{ "modules": {
   "INV": { "attributes": { "area": "16" }, "netnames": { "A": { "attributes": { "capacitance": "0.009" } } },
     "ports": { "A": { "direction": "input", "bits": [2] }, "Y": { "direction": "output", "bits": [3] } },
@@ -152,7 +150,7 @@ const THREE_CELLS: &str = r#"{ "modules": {
     "cells": { "a": { "type": "$_DFF_P_", "connections": { "C": [2], "D": [3], "Q": [4] } } } }
 } }"#;
 
-/// A Yosys that reads any library as [`THREE_CELLS`], and does `on_rtl` with the RTL.
+/// Creates a fake Yosys that reads any library as [`THREE_CELLS`], and runs `on_rtl` on RTL.
 fn yosys(path: &Path, on_rtl: &str) {
     let read =
         format!("grep -q read_liberty script.ys && cat >cells.json <<'END' && exit\n{THREE_CELLS}\nEND\n");
@@ -220,7 +218,6 @@ fn a_tool_that_fails_is_shown_with_its_words() {
         &format!("[ \"$1\" = -version ] && echo 2 && exit\ncat >paths.json <<'END'\n{report}\nEND"),
     );
     assert_eq!(fails(&tools), "Yosys failed on the RTL:\nERROR: no such command: read_slang");
-    // A library that Yosys cannot read, and one without a NAND2.
     let library = folder.path().join("cells.lib").display().to_string();
     script(
         &bin.join("yosys"),

@@ -1,4 +1,4 @@
-//! The float adder of `docs/studies/float-adder.md` adds as the processor does.
+//! The float adder of `docs/studies/float-adder.md` gives the same sums as the processor.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,6 @@ use atoms_verilated::{Environment, Toolchain};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Reads pairs of words, and writes what the adder makes of each.
 const HARNESS: &str = r#"
 #include "Vfloat_adder.h"
 #include "verilated.h"
@@ -33,7 +32,6 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The adder, compiled.
 fn adder() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("float_adder");
     std::fs::create_dir_all(&folder).expect("a folder can be made");
@@ -67,7 +65,7 @@ fn adder() -> PathBuf {
     program
 }
 
-/// Words that meet every path: anything, numbers of like exponents, and those at the edges.
+/// Operands for every path: random words, numbers of similar exponents, and edge cases.
 fn pairs() -> Vec<(u32, u32)> {
     const EDGES: [u32; 14] = [
         0,

@@ -1,4 +1,4 @@
-//! The page on exploration has every workload and parameter.
+//! `docs/explore.md` lists every workload and parameter.
 
 use expect_test::expect_file;
 

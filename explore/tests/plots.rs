@@ -1,4 +1,4 @@
-//! Plots: what they draw, what they refuse, and that nothing of them lies outside the page.
+//! Plots: content, errors, and that nothing is drawn outside the page.
 
 use atoms_explore::plot::{Axis, Bar, Chart, HeatMap, Mark, Series, StackedBars};
 use proptest::prelude::*;
@@ -59,7 +59,6 @@ fn heat_map() -> HeatMap {
     }
 }
 
-/// Corners of everything that is drawn.
 fn corners(node: Node<'_, '_>) -> Vec<(f64, f64)> {
     let number = |name: &str| node.attribute(name).and_then(|text| text.parse::<f64>().ok());
     let pair = |x: &str, y: &str| number(x).zip(number(y));
@@ -83,7 +82,7 @@ fn corners(node: Node<'_, '_>) -> Vec<(f64, f64)> {
     }
 }
 
-/// Every text of a plot that lies in its page as a whole.
+/// Returns the texts of a plot. Panics if an element lies outside the page.
 fn texts(svg: &str) -> Vec<String> {
     let document = Document::parse(svg).unwrap_or_else(|error| panic!("{error}: {svg}"));
     let root = document.root_element();
@@ -107,7 +106,7 @@ fn plots_say_what_they_show() {
         ("stack", stack().svg().expect("it is drawn")),
         ("heat_map", heat_map().svg().expect("it is drawn")),
     ];
-    // To be looked at.
+    // Keep the plots for visual inspection.
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("plots");
     std::fs::create_dir_all(&folder).expect("a folder");
     for (name, svg) in &svgs {
@@ -166,7 +165,6 @@ fn what_cannot_be_drawn_says_why() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever is measured, nothing lies outside of the page.
     #[test]
     fn nothing_is_outside(values in prop::collection::vec((1e-3f64..1e9, 1e-9f64..1e12), 1..40), count in 1usize..9) {
         let marks: Vec<_> = values.iter().map(|(x, y)| Mark { x: *x, y: *y, ..Mark::default() }).collect();

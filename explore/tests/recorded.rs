@@ -45,7 +45,6 @@ impl Write for Text {
     }
 }
 
-/// A recording of random requests, and the cycles they took.
 fn recording(config: &NamedConfig) -> (String, u64) {
     let profile = Profile {
         reset: Share::NEVER,
@@ -83,7 +82,8 @@ fn a_recording_is_offered_again() {
             assert_eq!(found.requests, replay.requests(), "{name}");
             assert!(found.judged >= 2000, "{name}: {found:?}");
         }
-        // Answers are taken at once here, and writes of the CTA table that were refused are offered as they were taken.
+        // The replay is faster than the recording: it takes answers at once, and it offers a CTA table write when
+        // the recording accepted it.
         assert!(dense.cycles < cycles && dense.cycles < open.cycles, "{name}: {dense:?}, {open:?}, {cycles}");
         assert!(open.cycles.abs_diff(cycles) < cycles / 10, "{name}: {open:?}, {cycles}");
     }
@@ -160,7 +160,7 @@ fn a_kernel_says_its_units_of_work() {
     }
 }
 
-/// Lanes of one warp that lock each other out, on an architecture that runs them in step.
+/// Lanes of one warp that block each other, on an architecture that runs them in lockstep.
 #[test]
 fn a_kernel_that_hangs_is_a_finding() {
     let program = "../../cli/tests/cmd/lane_lock.sm_52.sass";

@@ -1,4 +1,4 @@
-//! The studies in `docs/studies`: their pages say what their sweeps find, and their pictures show it.
+//! The pages in `docs/studies` state the findings of their sweeps, and their plots are up to date.
 
 use std::path::{Path, PathBuf};
 
@@ -18,12 +18,11 @@ fn fitted(config: &NamedConfig) -> Result<UnitCost, CostError> {
     estimate(&CostQuestion::whole(&rtl_dir, config))
 }
 
-/// What the mouse is told over the marks of a plot: labels and value of each point.
 fn marks(svg: &str) -> Vec<&str> {
     svg.split("<title>").skip(1).filter_map(|rest| rest.split("</title>").next()).collect()
 }
 
-/// By the model alone, whose cycles are the RTL's: a study is certified by the command on its page.
+/// Runs only the model, whose cycles equal the RTL's. The command on a study's page certifies it.
 #[test]
 fn pages_say_what_their_sweeps_find() {
     let rtl_dir = rtl_dir();

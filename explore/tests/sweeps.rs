@@ -1,4 +1,4 @@
-//! Sweeps: which points a file states, what is kept of them, and what the report says.
+//! Sweeps: points of a file, stored results, and the report.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,6 @@ use atoms_explore::sweep::{
 use atoms_stimulus::configs::NamedConfig;
 use roxmltree::Document;
 
-/// A sweep of model alone, small enough for a test.
 const SWEEP: &str = r#"
 about = "Do more banks help a histogram?"
 workload = "histogram"
@@ -47,20 +46,17 @@ fn refused(text: &str) -> String {
     found.err().unwrap_or_else(|| panic!("it is accepted: {text}"))
 }
 
-/// An empty folder for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweeps").join(name);
     let _ = std::fs::remove_dir_all(&folder);
     folder
 }
 
-/// What the built-in table says that a unit costs.
 fn fitted(config: &NamedConfig) -> Result<UnitCost, CostError> {
     let rtl_dir = rtl_dir();
     estimate(&CostQuestion::whole(&rtl_dir, config))
 }
 
-/// How the tests' sweeps are carried out.
 fn with_run<T>(text: &str, store: &Path, certify: Certify, of: impl FnOnce(&SweepRun<'_>) -> T) -> T {
     let store = PointStore::new(store).expect("the program can be read");
     let rtl_dir = rtl_dir();
@@ -193,7 +189,7 @@ fn what_is_no_sweep_is_refused() {
     }
 }
 
-/// A second sweep takes what the first one measured; another seed is another measurement; a result that was cut short is none.
+/// A second sweep reuses stored results. Another seed, or an incomplete file, means a new measurement.
 #[test]
 fn measurements_are_kept() {
     let store = folder("kept");
@@ -216,7 +212,6 @@ fn measurements_are_kept() {
     assert_eq!(kept, 11);
 }
 
-/// The RTL takes as many cycles as the model says; a certified measurement takes the place of the model's.
 #[test]
 fn figures_that_need_a_cost_are_those_without_a_value_where_there_is_none() {
     let measured = measured(SWEEP, &folder("needs-cost"), Certify::None);
@@ -296,7 +291,6 @@ fn serde_plot(y: &str, x: &str) -> atoms_explore::sweep::PlotFile {
     toml::from_str(&format!("x = \"{x}\"\ny = \"{y}\"\n")).expect("a plot")
 }
 
-/// Gives the report of a plan with all of its plots.
 fn report_of<'a>(plan: &'a SweepFile, rtl: &'a RtlIdentity, measured: &'a [Measured]) -> SweepReport<'a> {
     SweepReport {
         about: &plan.about,
@@ -309,7 +303,6 @@ fn report_of<'a>(plan: &'a SweepFile, rtl: &'a RtlIdentity, measured: &'a [Measu
     }
 }
 
-/// Draws the plots of a sweep that the model measures.
 fn drawn(text: &str, name: &str) -> Vec<DrawnPlot> {
     let (plan, measured) = (plan(text), measured(text, &folder(name), Certify::None));
     let rtl = RtlIdentity::of(&rtl_dir()).expect("the RTL of the checkout");
@@ -417,7 +410,7 @@ fn workloads_with_different_units_of_work_are_not_ranked() {
         "`workload` in `test.toml`: a search ranks points, and units of work differ: contend (one operation of a lane), \
          accumulate (one value added); name one of them"
     );
-    // Both count values added.
+    // Both workloads count added values.
     assert!(found(&search.replace("contend", "reduction"), &folder("one unit"), Certify::None).is_ok());
 }
 
@@ -461,7 +454,7 @@ fn plots_that_cannot_be_drawn_are_refused_before_anything_runs() {
         let said = check_plots(&plan.plot, &points).err().map_or_else(String::new, |error| error.to_string());
         assert_eq!(said, expected, "{plot}");
     }
-    // Without a plot in the file, there is one that shows every point.
+    // The default plot shows every point.
     let text =
         head.replace("8, by", "4, by").replace("[with]", "config = \"small\"\n[with]\nbins = 8\nunits = 2");
     let plots = drawn(&text, "by default");
@@ -482,7 +475,6 @@ fn settings_without_effect_are_left_out_of_a_point() {
     assert_eq!(marks(&drawn(&flat, "flat")[0]), 4, "what `s` does not change is a line along it");
 }
 
-/// A point that comes to nothing is told, and the others go on.
 #[test]
 fn a_point_that_cannot_be_set_up_does_not_end_the_sweep() {
     let text = SWEEP.replace("bins = 16", "bins = [16, 60000]");
@@ -493,7 +485,7 @@ fn a_point_that_cannot_be_set_up_does_not_end_the_sweep() {
     assert!(reason.contains("the bins end at byte"), "{reason}");
 }
 
-/// A space of 216 points, which a search is to look at fewer of.
+/// A space of 216 points, of which the search measures a part.
 const SEARCH: &str = r#"
 about = "What gives most for its area?"
 workload = "contend"
@@ -521,13 +513,13 @@ fn goals_of(one: &Measured) -> (f64, f64) {
     (outcome.units_per_microsecond().expect("it has a clock"), cost.area_kge)
 }
 
-/// True if no point of the others is better in one goal and as good in both.
+/// True if the point is Pareto-optimal: no other point is better in one goal and at least as good in both.
 fn is_best(one: &Measured, all: &[Measured]) -> bool {
     let (rate, area) = goals_of(one);
     all.iter().map(goals_of).all(|(r, a)| !(r >= rate && a <= area && (r > rate || a < area)))
 }
 
-/// The search finds most of the front that looking at every point finds, and certifies what it found.
+/// The search finds most of the exact front, and certifies the points on it.
 #[test]
 fn a_search_finds_the_front() {
     let store = folder("search");
@@ -584,7 +576,6 @@ fn a_search_certifies_its_front() {
     assert!(table.lines().next().is_some_and(|head| head.contains("throughput_per_second,area,")), "{table}");
 }
 
-/// A report takes the place of an earlier one, and of nothing else.
 #[test]
 fn a_report_overwrites_no_foreign_file() {
     let out = folder("foreign");

@@ -1,4 +1,5 @@
-//! Every workload in lockstep, judged by the oracle and by its own result; and what its counts must do.
+//! Every workload in lockstep, checked by the oracle and by its own expected result; and laws of its
+//! counters.
 
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::rtl::{self, RtlIdentity};
@@ -19,7 +20,6 @@ fn library(config: &NamedConfig) -> Library {
     rtl::library(&rtl_dir(), config, Variant::Fast, &mut |_| {}).expect("the RTL builds")
 }
 
-/// A generated workload with these parameters.
 fn workload(name: &str, with: &str) -> Workload {
     let mut generated = Generated::named(name).expect("there is one");
     for setting in with.split(',').filter(|setting| !setting.is_empty()) {
@@ -43,7 +43,6 @@ fn estimated(config: &str, name: &str, with: &str) -> Measurement {
     estimate(&trial(&config, &workload)).unwrap_or_else(|error| panic!("{name} {with}: {error}"))
 }
 
-/// Each way of each workload, with so little to do that it fits the smallest units.
 const WAYS: &[(&str, &str)] = &[
     ("contend", "at=word,contention=1,op=add"),
     ("contend", "at=word,contention=0,op=add.red"),
@@ -83,10 +82,10 @@ const WAYS: &[(&str, &str)] = &[
     ("pipeline", "depth=3,consumers=1,arrive=all,wait=9"),
 ];
 
-/// A few units of work by a few warps.
 const LITTLE: &str = "warps=2,lanes=4,units=3,think=5,";
 
-/// Runs every way in lockstep, judged; the model alone, with a session and without, must count the same.
+/// Runs every method in lockstep with the oracle. The model alone, with and without a session, must count the
+/// same.
 fn every_way_is_right(name: &str) {
     let config = config(name);
     let library = library(&config);
@@ -143,7 +142,8 @@ fn every_workload_and_choice_has_a_way() {
     }
 }
 
-/// Lanes of one warp on one word store one after the other: of n that try, n - 1 fail, then n - 2, and so on.
+/// Lanes of one warp that share a word store one after another. Of n lanes, n - 1 fail first, then n - 2, and
+/// so on.
 #[test]
 fn a_loop_around_a_compare_retries_as_often_as_it_must() {
     for of in ["f32", "f16x2", "u64"] {
@@ -159,7 +159,7 @@ fn a_loop_around_a_compare_retries_as_often_as_it_must() {
                 };
                 let (n, what) = (u64::from(n), format!("{of}, {lanes} lanes, {contention}"));
                 if of == "u64" && groups > 16 {
-                    continue; // 16 pairs of banks: words meet there, too
+                    continue; // 16 pairs of banks: different words conflict, too
                 }
                 let (cas, cast, spin) = (run("cas"), run("cast"), run("cast.spin"));
                 for (method, found) in [("cas", cas), ("cast", cast), ("cast.spin", spin)] {
@@ -169,7 +169,7 @@ fn a_loop_around_a_compare_retries_as_often_as_it_must() {
                 assert_eq!(cas.requests, units * (1 + n), "{what}: CAS loads once");
                 assert_eq!(cast.requests, units * 2 * n, "{what}: CAST loads each time");
                 assert_eq!(spin.requests, cast.requests, "{what}");
-                // A pass for each lane of the word; CAST.SPIN takes one always (spec 5.2).
+                // One pass per lane of the word; CAST.SPIN always takes one (spec 5.2).
                 if n == u64::from(lanes) {
                     assert_eq!(cas.passes, units * (1 + n * (n + 1) / 2), "{what}");
                     assert_eq!(cast.passes, units * (n + n * (n + 1) / 2), "{what}");
@@ -230,7 +230,7 @@ fn copies_of_a_histogram_take_conflicts_away() {
 
 #[test]
 fn the_same_work_is_done_in_every_configuration() {
-    // Retries differ with the pace; the work and what came out, which the workload checks, do not.
+    // Retries depend on timing. The work and its result, which the workload checks, do not.
     for (name, with) in [("histogram", "spread=zipf"), ("accumulate", "method=cas"), ("queue", "")] {
         let units = |config: &str| estimated(config, name, &format!("{with},units=20,lanes=16")).units;
         assert_eq!(units("default"), units("deep"), "{name}");
@@ -314,7 +314,6 @@ fn a_run_that_is_too_long_says_where_it_was() {
     }
 }
 
-/// A value of a parameter, of those that make short runs.
 fn any_value(parameter: WorkloadParameterKind, name: &str) -> BoxedStrategy<String> {
     match parameter {
         WorkloadParameterKind::Whole(low, high) => {
@@ -332,7 +331,6 @@ fn any_value(parameter: WorkloadParameterKind, name: &str) -> BoxedStrategy<Stri
     }
 }
 
-/// A generated workload with every parameter drawn from its range.
 fn any_workload() -> impl Strategy<Value = (String, Vec<(&'static str, String)>)> {
     prop::sample::select((0..GENERATED.len()).collect::<Vec<_>>()).prop_flat_map(|at| {
         let kind = &GENERATED[at];
@@ -345,7 +343,6 @@ fn any_workload() -> impl Strategy<Value = (String, Vec<(&'static str, String)>)
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// Whatever the parameters: the result is right, or it is said why there is none.
     #[test]
     fn results_are_right_or_it_is_said_why_not(
         (name, settings) in any_workload(),
@@ -369,7 +366,7 @@ proptest! {
     }
 }
 
-/// Settings to try a parameter with; other parameters are tried with defaults.
+/// Settings under which a parameter is tested. Other parameters are tested with defaults.
 const WITH: &[(&str, &str, &str)] = &[
     ("contend", "at", "contention=4,op=popc.inc"),
     ("histogram", "s", "spread=zipf"),
@@ -387,7 +384,6 @@ const WITH: &[(&str, &str, &str)] = &[
     ("pipeline", "consumers", "think=40"),
 ];
 
-/// Counts change with a parameter, unless the workload says that it has no effect.
 #[test]
 fn parameters_have_an_effect_unless_they_are_refused() {
     let config = config("default");
@@ -428,7 +424,7 @@ fn parameters_have_an_effect_unless_they_are_refused() {
     }
 }
 
-/// The RTL of another configuration stands for one that has a defect.
+/// The RTL of another configuration serves as RTL with a bug.
 #[test]
 fn rtl_that_differs_gets_no_certificate() {
     let (config, other) = (config("default"), library(&self::config("rotating")));
@@ -439,7 +435,7 @@ fn rtl_that_differs_gets_no_certificate() {
     assert!(matches!(error, TrialError::Run(_)), "{error}");
 }
 
-/// Whatever listens is given back, with every cycle of the run.
+/// `measure` returns the listener, which has seen every cycle of the run.
 #[test]
 fn a_listener_sees_every_cycle() {
     struct Cycles(u64);

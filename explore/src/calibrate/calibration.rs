@@ -1,4 +1,4 @@
-//! Constants of GPUs, fitted to measurements of them, and the residual of each measurement.
+//! Constants of GPUs, fitted to published measurements, and the residual of each measurement.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,16 +13,16 @@ use super::measurement::{GpuMeasurement, Metric, Provenance};
 use super::profile::GpuProfile;
 use super::rounds::Rounds;
 
-/// What is fitted to the measurements of a GPU, and how far each of them is from that.
+/// Constants fitted to the measurements of one GPU, and the residual of each measurement.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Calibration {
     pub gpu: String,
     pub about: String,
-    /// Configuration of the unit that stands for it.
+    /// Configuration of the unit that represents the GPU.
     pub unit: String,
-    /// Constants of [`CostLaw::Unit`].
+    /// Constants of [`CostLaw::Unit`] on which some fitted figure depends; empty if figures are too few.
     pub constants: Vec<FittedConstant>,
-    /// Reason why there are none, where figures are too few.
+    /// Reason why `constants` is empty; `None` if the figures suffice.
     pub too_few: Option<String>,
     /// Unit of the constants.
     pub counted_in: String,
@@ -34,51 +34,52 @@ pub struct Calibration {
     /// Largest count of each constant of [`CostLaw::Unit`] in a round of a fitted figure.
     #[serde(skip)]
     largest: BTreeMap<GpuConstant, f64>,
-    /// Some fitted figure keeps the unit busy in every cycle.
+    /// True if some fitted figure keeps the unit busy in every cycle.
     #[serde(skip)]
     saturated: bool,
 }
 
-/// A constant, fitted.
+/// A constant with the figures that it is fitted to.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct FittedConstant {
     pub constant: GpuConstant,
-    /// Cycles, or as [`Calibration::counted_in`] says.
+    /// Value, in the unit that [`Calibration::counted_in`] names.
     pub value: f64,
-    /// Standard error; `None` where other constants can take its place altogether.
+    /// Standard error; `None` if the figures cannot tell this constant from other constants.
     pub error: Option<f64>,
-    /// Figures that it is fitted to.
+    /// Names of the figures that depend on this constant.
     pub figures: Vec<String>,
-    /// Lowest provenance of the figures.
+    /// Weakest provenance of the figures.
     pub mark: Provenance,
 }
 
-/// A figure beside what is predicted.
+/// A measured figure and its predictions.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct FigureResidual {
     #[serde(flatten)]
     pub of: GpuMeasurement,
-    /// What each law predicts, in the order of [`CostLaw::ALL`].
+    /// Prediction of each law, in the order of [`CostLaw::ALL`]; `None` if the law cannot predict the figure.
     pub predicted: [Option<f64>; 4],
-    /// Reason why our own law predicts nothing.
+    /// Reason why [`CostLaw::Unit`] predicts nothing.
     pub why_not: Option<String>,
 }
 
-/// How far a law is from the figures that all laws predict.
+/// Error of one law over the figures that all laws predict.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct LawErrors {
     pub law: CostLaw,
-    /// Its constants, fitted to the same figures.
+    /// Constants of the law, fitted to the same figures.
     pub constants: BTreeMap<&'static str, f64>,
     pub figures: usize,
-    /// Those within their tolerance.
+    /// Number of figures that the law predicts within their tolerance.
     pub within: usize,
-    /// Mean error in percent, its sign left out.
+    /// Mean absolute error in percent; `None` without figures.
     pub mean_error: Option<f64>,
 }
 
 impl Calibration {
-    /// Gives the constants that the figures determine, with their errors and the range that they were fitted in.
+    /// Returns the constants that the figures determine, with their errors and the range of the fitted
+    /// figures.
     pub fn profile(&self) -> GpuProfile {
         let known = || self.constants.iter().filter_map(|one| Some((one, one.error?)));
         let fitted = self.residuals.iter().filter(|one| one.of.is_fitted());
@@ -101,19 +102,18 @@ impl Calibration {
 }
 
 impl FigureResidual {
-    /// Error of a law, in percent of the figure.
+    /// Returns the error of a law in percent of the figure; `None` if the law predicts nothing.
     pub fn error(&self, law: CostLaw) -> Option<f64> {
         Some(100.0 * (self.predicted[law as usize]? / self.of.value - 1.0))
     }
 
-    /// Whether a law is within the tolerance.
+    /// Returns true if the prediction of a law is within the tolerance; `None` if the law predicts nothing.
     pub fn is_within(&self, law: CostLaw) -> Option<bool> {
-        // What is exact but for rounding counts.
+        // The margin absorbs rounding: an exact prediction passes with a tolerance of 0.
         Some(self.error(law)?.abs() <= self.of.tolerance + 1e-6)
     }
 }
 
-/// What is known of a GPU beside figures.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Gpu {
@@ -121,16 +121,16 @@ struct Gpu {
     unit: String,
 }
 
-/// GPUs by name: what each is, and which configuration of the unit stands for it.
 fn gpus() -> BTreeMap<String, Gpu> {
     toml::from_str(include_str!("../../data/gpus.toml")).expect("a test reads the committed file")
 }
 
-/// Fits constants to the measurements of each GPU, in the order in which they come. The unit that stands for a GPU is
-/// `config`; without it, as the list of GPUs says, or `default`.
+/// Fits constants to the measurements of each GPU, in the order in which the GPUs first appear. `config` is
+/// the configuration that represents every GPU. Without it, each GPU has the configuration that the list of
+/// GPUs names, or else `default`.
 ///
 /// # Errors
-/// A configuration cannot be loaded.
+/// When a configuration cannot be loaded.
 pub fn calibrate(
     measurements: &[GpuMeasurement],
     rtl_dir: &Path,
@@ -226,7 +226,7 @@ fn constant(
 }
 
 fn law_errors(law: CostLaw, solution: &Result<Solution, TooFew>, residuals: &[FigureResidual]) -> LawErrors {
-    // A law that predicts nothing must not take the others' figures away.
+    // Ignore a law that predicts nothing. Otherwise the set of common figures would be empty.
     let predicts = |law: &CostLaw| residuals.iter().any(|one| one.predicted[*law as usize].is_some());
     let able: Vec<CostLaw> = CostLaw::ALL.into_iter().filter(predicts).collect();
     let has_all = |one: &&FigureResidual| able.iter().all(|law| one.predicted[*law as usize].is_some());

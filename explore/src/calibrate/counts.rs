@@ -1,4 +1,4 @@
-//! What a workload asks of the unit in a round: requests, and the passes that they take by the rules of several models.
+//! Counts of a workload's round: requests, and their passes by the rules of several models.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use atoms_workload::{Generated, Workload};
 use super::measurement::whole;
 use crate::measure::{Behind, Judging, Trial, TrialError, TrialLimits, measure};
 
-/// Who says how many passes a request takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassRule {
     Unit,
-    /// GPGPU-Sim: the most different words in one bank, of atomics as of loads.
+    /// GPGPU-Sim: largest number of different words in one bank, for every class of requests.
     GpgpuSim,
-    /// gem5's LDS: the most lanes in one bank, of which those of a load or store at one word count once. Its bank is that of
-    /// the byte address; here it is that of the word, which does the rule no harm.
+    /// gem5's LDS: largest number of lanes in one bank. For loads and stores, lanes of one word count once.
+    /// gem5 selects the bank by the byte address. This rule selects it by the word, which gives the same
+    /// counts.
     Gem5,
 }
 
@@ -27,31 +27,31 @@ impl PassRule {
     pub const ALL: [PassRule; 3] = [PassRule::Unit, PassRule::GpgpuSim, PassRule::Gem5];
 }
 
-/// Requests of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KindCounts {
     pub requests: f64,
-    /// Their passes, by [`PassRule`].
+    /// Passes of these requests, by [`PassRule`].
     pub passes: [f64; 3],
-    /// Lanes at the word that most lanes of a request are at, beyond the first.
+    /// Lanes that share the most contended word of a request, beyond the first lane; summed over the
+    /// requests.
     pub further_lanes: f64,
 }
 
-/// A round of a workload: what each warp does between two of its units of work.
+/// Mean counts of one round of a workload. In a round, each warp completes one unit of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RoundCounts {
-    /// Of all warps together, by class: as `class as usize`.
+    /// Counts of all warps together, indexed by `class as usize`.
     pub by_class: [KindCounts; 5],
-    /// Compare-and-stores that belong to a loop.
+    /// Compare-and-store requests that belong to a retry loop.
     pub trips: f64,
     pub units: f64,
     pub warps: f64,
-    /// Rounds that were run.
+    /// Number of rounds that the counts are averaged over.
     pub rounds: f64,
 }
 
 impl RoundCounts {
-    /// Runs a workload on the model of `config`.
+    /// Runs a workload on the model of `config` and counts its requests.
     ///
     /// # Errors
     /// [`TrialError`].
@@ -73,12 +73,10 @@ impl RoundCounts {
         Ok(RoundCounts { by_class, trips, units: measured.units as f64 / rounds, warps, rounds })
     }
 
-    /// Requests of these classes.
     pub fn requests(&self, classes: &[OpClass]) -> f64 {
         classes.iter().map(|class| self.by_class[*class as usize].requests).sum()
     }
 
-    /// Passes of a request, by a rule.
     pub fn passes_per_request(&self, rule: PassRule) -> f64 {
         let passes: f64 = self.by_class.iter().map(|counts| counts.passes[rule as usize]).sum();
         let requests: f64 = self.by_class.iter().map(|counts| counts.requests).sum();
@@ -86,7 +84,6 @@ impl RoundCounts {
     }
 }
 
-/// Counts the requests that are answered.
 struct RequestCounter {
     num_banks: u32,
     by_class: [KindCounts; 5],
@@ -127,7 +124,7 @@ impl Listener for RequestCounter {
     fn cycle(&mut self, cycle: &Cycle<'_>) {
         let answer =
             cycle.warp_answer.as_ref().and_then(|answer| Some((answer.appears.as_ref()?, answer.passes)));
-        // What was suspended had one pass.
+        // A suspended request took one pass.
         let woken = cycle.wake_up.as_ref().and_then(|wake_up| Some((wake_up.appears.as_ref()?, 1)));
         for (appearance, passes) in answer.into_iter().chain(woken) {
             if let Ok(in_flight) = &appearance.request {

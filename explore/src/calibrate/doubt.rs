@@ -5,10 +5,11 @@ use super::law::{CostLaw, GpuConstant};
 use super::measurement::{Metric, published};
 use super::rounds::Rounds;
 
-/// Share of a constant that its error may be.
+/// Largest standard error of a determined constant, as a share of its value.
 const MOST_ERROR: f64 = 0.5;
 
-/// Sentences about constants that figures do not determine, and what would.
+/// Describes each constant that the figures do not determine, and names a measurement that would determine
+/// it.
 pub(super) fn doubts(solution: &Solution, rounds: &mut Rounds<'_>) -> Vec<String> {
     let mut said: Vec<(Vec<GpuConstant>, String)> = Vec::new();
     for constant in solution.fitted.iter().copied() {
@@ -48,7 +49,8 @@ pub(super) fn doubts(solution: &Solution, rounds: &mut Rounds<'_>) -> Vec<String
     said.into_iter().map(|(_, sentence)| sentence).collect()
 }
 
-/// The measurement, of those that are published of some GPU, that would tell most about a constant, and its error then.
+/// Finds the published measurement that would reduce the error of a constant most. Returns the measurement
+/// and that error.
 fn telling(constant: GpuConstant, solution: &Solution, rounds: &mut Rounds<'_>) -> Option<(String, f64)> {
     let table = published();
     let before = solution.determination(constant).error.unwrap_or(f64::INFINITY);

@@ -3,20 +3,19 @@
 use super::law::{CycleSum, GpuConstant};
 use crate::least_squares::{dot, non_negative, unconstrained};
 
-/// A figure as a sum over constants, or as the ratio of two.
+/// A figure as a sum over constants, or as a ratio of two sums.
 #[derive(Clone, Debug)]
 pub(super) struct Equation {
-    /// What was measured, one after another.
+    /// Parts of the measured workload, which run one after another.
     pub(super) of: Vec<CycleSum>,
-    /// Divisor of a ratio.
+    /// Parts of the baseline, if the figure is a ratio.
     pub(super) to: Option<Vec<CycleSum>>,
-    /// The figure: cycles, or a ratio of cycles.
     pub(super) value: f64,
-    /// Error that is to be expected of it, as a share of it.
+    /// Expected error, as a share of the figure.
     pub(super) tolerance: f64,
 }
 
-/// Coefficients of what is done one after another.
+/// Adds up the coefficients of parts that run one after another.
 fn together(parts: &[CycleSum], constants: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; constants.len()];
     for part in parts {
@@ -26,13 +25,11 @@ fn together(parts: &[CycleSum], constants: &[f64]) -> Vec<f64> {
 }
 
 impl Equation {
-    /// What it comes to.
     pub(super) fn at(&self, constants: &[f64]) -> f64 {
         let cycles = |parts: &[CycleSum]| dot(&together(parts, constants), constants);
         cycles(&self.of) / self.to.as_ref().map_or(1.0, |to| cycles(to))
     }
 
-    /// The constants that it depends on.
     pub(super) fn depends_on(&self) -> Vec<GpuConstant> {
         let parts: Vec<_> = self.of.iter().chain(self.to.iter().flatten()).collect();
         let counts = |constant: &GpuConstant| {
@@ -41,8 +38,8 @@ impl Equation {
         GpuConstant::ALL.into_iter().filter(counts).collect()
     }
 
-    /// The figure as a linear equation in which one tolerance is 1; of a ratio, one that is right near these
-    /// constants. A ratio that is the same for any of them says nothing of them.
+    /// Returns the figure as a linear equation, scaled so that the tolerance is 1. A ratio is linearized at
+    /// `constants`. A ratio that all constants scale alike gives a row of zeros.
     fn linear(&self, constants: &[f64]) -> (Vec<f64>, f64) {
         let (of, weight) = (together(&self.of, constants), 1.0 / (self.value * self.tolerance));
         let Some(to) = &self.to else {
@@ -57,22 +54,21 @@ impl Equation {
     }
 }
 
-/// Constants that fit best.
 #[derive(Clone, Debug)]
 pub(super) struct Solution {
-    /// By [`GpuConstant`]; those on which no figure depends are 0.
+    /// Values indexed by [`GpuConstant`]; 0 if no figure depends on the constant.
     pub(super) values: Vec<f64>,
-    /// Those on which a figure depends.
     pub(super) fitted: Vec<GpuConstant>,
-    /// Some figure is in cycles. If none is, constants are in multiples of the time that the first ratio is divided by.
+    /// True if some figure is in cycles. Otherwise the unit of all constants is the baseline time of the
+    /// first ratio.
     pub(super) in_cycles: bool,
-    /// The equations at these constants, without their right side.
+    /// Coefficients of the equations, linearized at these constants.
     rows: Vec<Vec<f64>>,
-    /// By how much more the figures scatter than their tolerances say; 1 at least.
+    /// Ratio of the actual scatter of the figures to their tolerances; at least 1.
     scatter: f64,
 }
 
-/// Figures are too few to fit constants to them.
+/// Error for fewer figures than constants.
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[error(
     "{} to fit {} constants to ({}): measure more",
@@ -83,20 +79,18 @@ pub(super) struct TooFew {
     constants: Vec<GpuConstant>,
 }
 
-/// A number of things.
 pub(super) fn counted(count: usize, of: &str) -> String {
     format!("{count} {of}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Names of constants.
 pub(super) fn names(constants: &[GpuConstant]) -> String {
     constants.iter().map(|constant| constant.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Steps after which constants no longer move.
+/// Iterations of the fit. The constants have converged by then.
 const STEPS: usize = 60;
 
-/// Fits constants, none of them negative.
+/// Fits constants, all at least 0.
 pub(super) fn solve(equations: &[Equation]) -> Result<Solution, TooFew> {
     let depends = |constant: &GpuConstant| equations.iter().any(|e| e.depends_on().contains(constant));
     let fitted: Vec<GpuConstant> = GpuConstant::ALL.into_iter().filter(depends).collect();
@@ -116,7 +110,7 @@ pub(super) fn solve(equations: &[Equation]) -> Result<Solution, TooFew> {
     for _ in 0..STEPS {
         let (rows, right) = linear(&values);
         let next = non_negative(&rows, &right);
-        // Half of the way, since ratios are not linear.
+        // Damp the step by one half, since ratios are not linear.
         values.iter_mut().zip(&next).for_each(|(value, next)| *value = (*value + next) / 2.0);
     }
     let (rows, right) = linear(&values);
@@ -126,25 +120,25 @@ pub(super) fn solve(equations: &[Equation]) -> Result<Solution, TooFew> {
     Ok(Solution { values, fitted, in_cycles: scale.is_none(), rows, scatter })
 }
 
-/// How well figures determine a constant, others being free.
+/// Accuracy of one constant when all other constants are free.
 #[derive(Clone, Debug)]
 pub(super) struct Determination {
-    /// Standard error; `None` where other constants can take its place altogether.
+    /// Standard error; `None` if the figures cannot tell this constant from other constants.
     pub(super) error: Option<f64>,
-    /// The constants that can take its place, and how much of each.
+    /// Constants whose effect is similar, each with its weight.
     pub(super) substitutes: Vec<(GpuConstant, f64)>,
 }
 
-/// Share of a constant's effect that others must leave for it to be told from them.
+/// Smallest share of a constant's effect that other constants must not explain. Below it, the constant is
+/// undetermined.
 const LEAST_SHARE: f64 = 1e-3;
 
 impl Solution {
-    /// How well the figures determine a constant that is fitted to them.
     pub(super) fn determination(&self, constant: GpuConstant) -> Determination {
         self.determined(constant, &self.rows)
     }
 
-    /// The error of a constant, were this measured as well, with 5 % of error.
+    /// Returns the error of a constant if `measured` were measured too, with an error of 5 %.
     pub(super) fn error_with(&self, constant: GpuConstant, measured: &[CycleSum]) -> Option<f64> {
         let row = together(measured, &self.values);
         let weight = 1.0 / (0.05 * dot(&row, &self.values));
@@ -176,7 +170,6 @@ impl Solution {
 mod tests {
     use super::*;
 
-    /// A figure of so many round trips and passes.
     fn equation(atom: f64, pass: f64, value: f64) -> Equation {
         let mut alone = vec![0.0; GpuConstant::ALL.len()];
         (alone[GpuConstant::Atom as usize], alone[GpuConstant::Pass as usize]) = (atom, pass);
@@ -184,7 +177,7 @@ mod tests {
         Equation { of: vec![CycleSum { alone, busy }], to: None, value, tolerance: 0.05 }
     }
 
-    /// Figures of 40 and 2 cycles, each wrong by up to 1 %, one up, the next down.
+    /// Figures for constants of 40 and 2 cycles. The errors alternate between +1 % and -1 %.
     fn figures(passes: &[f64]) -> Vec<Equation> {
         let wrong = |at: usize| if at.is_multiple_of(2) { 1.01 } else { 0.99 };
         passes.iter().enumerate().map(|(at, n)| equation(1.0, *n, (40.0 + 2.0 * n) * wrong(at))).collect()

@@ -1,4 +1,4 @@
-//! What requests and passes cost: a sum over constants of a GPU, by several laws.
+//! Laws for the time of a round: a sum over requests and passes, weighted with constants of a GPU.
 
 use atoms_ops::OpClass;
 use serde::{Deserialize, Serialize};
@@ -13,27 +13,27 @@ use crate::least_squares::dot;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum GpuConstant {
-    /// A round trip of an atomic, beside its passes.
+    /// Round trip of an atomic, without its passes.
     Atom,
-    /// A round trip of a load or store, beside its passes.
+    /// Round trip of a load or store, without its passes.
     Load,
-    /// A round trip of an operation on an mbarrier object, beside its passes.
+    /// Round trip of an operation on an mbarrier object, without its passes.
     Mbar,
-    /// Instructions of a trip of a compare-and-store loop.
+    /// Instructions of one iteration of a compare-and-store loop, without its request.
     Loop,
-    /// What acquire adds to an atomic.
+    /// Extra time of an atomic with acquire.
     Acquire,
-    /// What release adds to an atomic.
+    /// Extra time of an atomic with release.
     Release,
-    /// What scope gpu adds to release.
+    /// Extra time of a release with scope gpu.
     Gpu,
-    /// A pass: the service time. Of the queue, a request with one lane at each word.
+    /// Service time of a pass; for [`CostLaw::Queue`], of a request with one lane at each word.
     Pass,
-    /// What a pass of CAS, CAST or CAST.SPIN takes beyond another one.
+    /// Extra time of a pass of CAS, CAST or CAST.SPIN.
     CasPass,
-    /// Of the queue, each further lane at one word.
+    /// Each further lane at one word; only for [`CostLaw::Queue`].
     Lane,
-    /// Of the queue, the same of a CAS, CAST or CAST.SPIN.
+    /// Each further lane of a CAS, CAST or CAST.SPIN; only for [`CostLaw::Queue`].
     CasLane,
 }
 
@@ -69,26 +69,24 @@ impl GpuConstant {
     }
 }
 
-/// How the time of a round is made up.
+/// Law that predicts the time of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CostLaw {
-    /// Passes as the unit takes them.
+    /// Passes as counted in our unit.
     Unit,
     /// Passes by the rule of GPGPU-Sim.
     GpgpuSim,
     /// Passes by the rule of gem5.
     Gem5,
-    /// The single-server queue of Dong and Pai, whose service time S(n, e, c) depends on contention e and class c: here
-    /// linear in e, since the tables of the paper were not to be had. It knows nothing of banks.
+    /// Single-server queue of Dong and Pai. The service time S(n, e, c) depends on contention e and class c.
+    /// The law is linear in e, since the tables of the paper are not available. It ignores banks.
     Queue,
 }
 
 impl CostLaw {
-    /// Every one, ours first.
     pub const ALL: [CostLaw; 4] = [CostLaw::Unit, CostLaw::GpgpuSim, CostLaw::Gem5, CostLaw::Queue];
 
-    /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             CostLaw::Unit => "unit",
@@ -98,7 +96,7 @@ impl CostLaw {
         }
     }
 
-    /// The rule that says how many passes a request takes; the queue has none.
+    /// Returns the rule for the passes of a request; `None` for the queue.
     pub fn rule(self) -> Option<PassRule> {
         match self {
             CostLaw::Unit => Some(PassRule::Unit),
@@ -108,7 +106,6 @@ impl CostLaw {
         }
     }
 
-    /// Cycles of a round.
     pub(super) fn round(self, counts: &RoundCounts, order: MeasuredOrder) -> CycleSum {
         let mut busy = vec![0.0; GpuConstant::ALL.len()];
         for (class, of) in counts.by_class.iter().enumerate() {
@@ -149,8 +146,8 @@ impl CostLaw {
     }
 }
 
-/// Cycles as a sum over constants, by [`GpuConstant`]: those of a warp by itself, and those for which all warps together
-/// occupy the unit, whichever are more.
+/// Cycles as a sum over constants, both indexed by [`GpuConstant`]. `alone` is the time of one warp, `busy`
+/// the time for which all warps occupy the unit. The larger sum is the time of a round.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CycleSum {
     pub(super) alone: Vec<f64>,
@@ -158,18 +155,17 @@ pub(super) struct CycleSum {
 }
 
 impl CycleSum {
-    /// What occupies the unit for each of so many units of work, however long a warp waits.
+    /// Returns the busy time for each of `units` units of work, without the latency of a warp.
     pub(super) fn busy_per(&self, units: f64) -> CycleSum {
         let busy: Vec<f64> = self.busy.iter().map(|count| count / units).collect();
         CycleSum { alone: busy.clone(), busy }
     }
 
-    /// Coefficients of the greater sum.
+    /// Returns the coefficients of the larger sum.
     pub(super) fn at(&self, constants: &[f64]) -> &[f64] {
         if self.is_saturated(constants) { &self.busy } else { &self.alone }
     }
 
-    /// Tests whether the time of the unit exceeds that of a single warp.
     pub(super) fn is_saturated(&self, constants: &[f64]) -> bool {
         dot(&self.busy, constants) > dot(&self.alone, constants)
     }

@@ -1,4 +1,4 @@
-//! Measurements of GPUs as a table: a row for each figure, with its source and what is known of it.
+//! Table of measurements of GPUs. Each row is a figure with its source and provenance.
 
 use std::fmt;
 use std::io;
@@ -7,23 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use atoms_workload::{Generated, WorkloadValue};
 
-/// The table of published figures, with their sources.
 const PUBLISHED: &str = include_str!("../../data/silicon.csv");
 
 /// Quantity that was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Metric {
-    /// Cycles of the SM that a round of each warp takes, the next of which begins when it has ended.
+    /// Cycles of the SM for a round of each warp. The next round starts when this one has ended.
     Latency,
-    /// Operations of lanes in a cycle of the SM, with as many requests under way as it takes.
+    /// Lane operations per cycle of the SM, with enough requests in flight to saturate the unit.
     Throughput,
     /// Passes of a request.
     Passes,
 }
 
 impl Metric {
-    /// What it is counted in.
     pub fn unit(self) -> &'static str {
         match self {
             Metric::Latency => "cycles",
@@ -33,14 +31,13 @@ impl Metric {
     }
 }
 
-/// Use of a figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FigureUse {
-    /// Constants are fitted to it.
+    /// Constants are fitted to the figure.
     #[default]
     Fit,
-    /// It is compared with what they come to.
+    /// The figure is only compared with the prediction.
     Compare,
 }
 
@@ -49,14 +46,14 @@ pub enum FigureUse {
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub enum Provenance {
-    /// Read in the source, or measured.
+    /// Source: measured, or read in the source itself.
     #[default]
     S,
-    /// An inference from such figures.
+    /// Inference from figures of class `S`.
     I,
-    /// Read in an abstract or a summary alone.
+    /// Abstract: read only in an abstract or a summary.
     A,
-    /// Remembered: the source was not found. Nothing may depend on it.
+    /// Remembered: the source was not found. Do not rely on it.
     R,
 }
 
@@ -66,7 +63,7 @@ impl fmt::Display for Provenance {
     }
 }
 
-/// Memory order of the atomics of a workload, with scope `gpu` where it is not the CTA.
+/// Memory order of the atomics of a workload. The scope is the CTA, except where the name ends in `gpu`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum MeasuredOrder {
     #[default]
@@ -84,24 +81,24 @@ pub enum MeasuredOrder {
     AcquireReleaseGpu,
 }
 
-/// Workloads that a warp goes through one after another in a round.
+/// Workloads that a warp runs one after another in a round.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(into = "String")]
 pub struct MeasuredWorkload {
-    /// As written: `contend op=mbar.arrive + contend op=mbar.test_wait`.
+    /// Text in the table, such as `contend op=mbar.arrive + contend op=mbar.test_wait`.
     pub text: String,
     #[schemars(skip)]
     pub parts: Vec<Generated>,
 }
 
-/// What a part has where a measurement does not say otherwise: one warp, and rounds enough to be steady.
+/// Default parameters of a measured workload: one warp, and enough rounds for a steady state.
 const DEFAULTS: [(&str, &str); 2] = [("warps", "1"), ("units", "16")];
 
 impl MeasuredWorkload {
-    /// The workloads of a text.
+    /// Parses the text of a table cell: generated workloads, separated by ` + `.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A message if a workload or a parameter is unknown or malformed.
     pub fn parse(text: &str) -> Result<Self, String> {
         let parts = text.split(" + ").map(|part| {
             let mut words = part.split_whitespace();
@@ -127,7 +124,7 @@ impl From<MeasuredWorkload> for String {
     }
 }
 
-/// A parameter that is a whole number.
+/// Returns a parameter that is a whole number; 1 if the workload has no such parameter.
 pub(super) fn whole(workload: &Generated, name: &str) -> u32 {
     let found = workload.settings().find(|(parameter, _)| parameter.name == name);
     match found {
@@ -136,68 +133,59 @@ pub(super) fn whole(workload: &Generated, name: &str) -> u32 {
     }
 }
 
-/// One figure of a GPU.
+/// A measured figure of a GPU.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct GpuMeasurement {
-    /// Line of the table.
+    /// Line number in the table.
     pub line: u64,
     pub figure: String,
     pub gpu: String,
-    /// Number of the statement in `docs/calibration.md` that it belongs to.
+    /// Number of the statement in `docs/calibration.md` that the figure belongs to.
     pub anchor: Option<u32>,
-    /// What was measured; nothing where it cannot be said.
+    /// Measured workload; `None` if no generated workload describes it.
     pub workload: Option<MeasuredWorkload>,
     pub order: MeasuredOrder,
     pub metric: Metric,
-    /// The workload whose figure it is divided by, if it is a ratio.
+    /// Workload whose figure is the divisor; only for a ratio.
     pub baseline: Option<MeasuredWorkload>,
-    /// The figure, in the unit of its metric.
+    /// Value in the unit of the metric, or a ratio.
     pub value: f64,
-    /// Error that is to be expected of it, in percent.
+    /// Expected error in percent.
     pub tolerance: f64,
     #[serde(rename = "use")]
     pub purpose: FigureUse,
-    /// Provenance.
+    /// Provenance of the figure.
     pub mark: Provenance,
-    /// Whether it is good as a figure of the model: high, mid, low.
+    /// Suitability as a figure of the model: `high`, `mid` or `low`.
     pub confidence: String,
     pub source: String,
-    /// Reason why nothing is made of it.
+    /// Reason why the figure is not used.
     pub left_out: Option<String>,
 }
 
 impl GpuMeasurement {
-    /// True if constants are fitted to it.
     pub(super) fn is_fitted(&self) -> bool {
         self.purpose == FigureUse::Fit && self.left_out.is_none() && self.metric != Metric::Passes
     }
 }
 
-/// Reason why a table of measurements cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasurementError {
-    /// A column that must be there is not.
     #[error("no column `{0}`; there must be {required}, and may be {optional}",
         required = REQUIRED.join(", "), optional = OPTIONAL.join(", "))]
     NoColumn(&'static str),
-    /// A column that means nothing.
     #[error("column `{0}` is unknown; there are {required} and {optional}",
         required = REQUIRED.join(", "), optional = OPTIONAL.join(", "))]
     UnknownColumn(String),
-    /// A row that cannot be read: line, and what is wrong.
     #[error("line {0}: {1}")]
     Row(u64, String),
-    /// A table without rows.
     #[error("there is no measurement in it; each is a line below the names of the columns")]
     Empty,
-    /// The text is no table.
     #[error(transparent)]
     Csv(#[from] csv::Error),
 }
 
-/// Columns that must be there.
 const REQUIRED: [&str; 3] = ["workload", "metric", "value"];
-/// Columns that may be there.
 const OPTIONAL: [&str; 11] = [
     "figure",
     "gpu",
@@ -212,7 +200,7 @@ const OPTIONAL: [&str; 11] = [
     "left_out",
 ];
 
-/// A row as it is written; nothing where the column is empty, or not there.
+/// A row as read. A field is `None` if its column is empty or missing.
 #[derive(Debug, Deserialize)]
 struct Row {
     figure: Option<String>,
@@ -232,11 +220,10 @@ struct Row {
     left_out: Option<String>,
 }
 
-/// What a figure may be.
 const LEAST: f64 = 1e-6;
 const MOST: f64 = 1e9;
 
-/// Error in percent that is expected of a figure where nothing is said.
+/// Tolerance in percent of a row without one.
 const TOLERANCE: f64 = 5.0;
 
 impl Row {
@@ -276,12 +263,11 @@ impl Row {
     }
 }
 
-/// The published figures.
 pub fn published() -> Vec<GpuMeasurement> {
     read_measurements(PUBLISHED.as_bytes()).expect("a test reads the committed table")
 }
 
-/// Reads a table of measurements: CSV with the names of the columns in its first line.
+/// Reads a table of measurements in CSV, with column names in the first line.
 ///
 /// # Errors
 /// [`MeasurementError`] with the line.
@@ -300,7 +286,7 @@ pub fn read_measurements(text: impl io::Read) -> Result<Vec<GpuMeasurement>, Mea
         let record = record?;
         let line = record.position().map_or(0, csv::Position::line);
         let row: Row = record.deserialize(Some(&header)).map_err(|error| match error.kind() {
-            // The name of an unknown choice is in the message itself, and its column is not known.
+            // serde's message contains an unknown enum value, but serde does not report the column.
             csv::ErrorKind::Deserialize { err, .. } => match err.field().map(|at| at as usize) {
                 Some(at) => {
                     let (column, value) = (header.get(at).unwrap_or(""), record.get(at).unwrap_or(""));

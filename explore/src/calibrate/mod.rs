@@ -1,9 +1,11 @@
-//! What cycles of the unit are in cycles of a GPU: measurements of a GPU, and constants fitted to them.
+//! Calibration: fits constants of a GPU to its measurements, which convert cycles of the unit to cycles of
+//! the GPU.
 //!
-//! A [`GpuMeasurement`] says what was measured by a workload of [`atoms_workload`]. A round of that workload on the
-//! model counts requests and passes ([`RoundCounts`]); a [`CostLaw`] makes of them a sum over [`GpuConstant`]s, which are
-//! fitted by least squares. [`calibrate()`] does so with our unit's count of passes and with those of rival models, and
-//! keeps the residual of every measurement. `docs/calibration.md` shows what comes of the figures that are published.
+//! A [`GpuMeasurement`] names a workload of [`atoms_workload`] and its measured figure. The model runs a
+//! round of that workload and counts requests and passes ([`RoundCounts`]). A [`CostLaw`] turns these counts
+//! into a sum over [`GpuConstant`]s. [`calibrate()`] fits the constants by least squares, for our unit's
+//! passes and for rival models. It keeps the residual of every measurement. `docs/calibration.md` shows the
+//! results for the published figures.
 
 mod calibration;
 mod counts;

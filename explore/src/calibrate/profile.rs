@@ -9,20 +9,20 @@ use super::law::{CostLaw, GpuConstant};
 use super::measurement::{MeasuredOrder, Provenance};
 use crate::least_squares::dot;
 
-/// Constants of a GPU.
+/// Constants of a GPU, stored as a TOML file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GpuProfile {
     pub gpu: String,
-    /// Configuration of the unit that stands for it.
+    /// Configuration of the unit that represents the GPU.
     pub unit: String,
-    /// Lowest provenance of the measurements that the constants are fitted to.
+    /// Weakest provenance of the fitted measurements.
     pub mark: Provenance,
     /// Unit of the constants: `cycles` of the SM, or a baseline's time if every fitted measurement is a ratio.
     pub counted_in: String,
-    /// Root mean square of the relative errors of the fitted measurements; `None` in a file of an earlier version.
+    /// Root mean square of the relative errors of the fitted measurements; `None` in files of earlier versions.
     pub residual: Option<f64>,
-    /// Some fitted measurement keeps the unit busy in every cycle.
+    /// True if some fitted measurement keeps the unit busy in every cycle.
     #[serde(default)]
     pub saturated: bool,
     /// Values of the constants that the measurements determine.
@@ -42,7 +42,7 @@ pub struct GpuTime {
     pub cycles: f64,
     /// Lowest and highest cycles within one standard error; `None` if the profile is of an earlier version.
     pub range: Option<(f64, f64)>,
-    /// Each way in which the workload lies outside the measurements that the constants are fitted to.
+    /// Each way in which the workload exceeds the range of the fitted measurements.
     pub outside: Vec<String>,
 }
 
@@ -50,12 +50,11 @@ impl GpuProfile {
     /// Reads a profile from the text of a file.
     ///
     /// # Errors
-    /// What is wrong, with line and column.
+    /// A parser message with line and column.
     pub fn from_text(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
     }
 
-    /// Writes the profile as the text of a file.
     pub fn to_text(&self) -> String {
         let text = toml::to_string(self).expect("names and numbers can be written");
         format!(
@@ -65,11 +64,11 @@ impl GpuProfile {
 
     /// Predicts the time of all rounds of a workload.
     ///
-    /// The range assumes that all constants are off in the same direction, which is the worst case, and adds the error of
-    /// the law itself.
+    /// The range assumes the worst case, in which all constants are off in the same direction, and adds the
+    /// error of the law itself.
     ///
     /// # Errors
-    /// When constants that it depends on are not known, or are not in cycles.
+    /// When a required constant is unknown, or the constants are not in cycles.
     pub fn time(&self, counts: &RoundCounts) -> Result<GpuTime, String> {
         if self.counted_in != "cycles" {
             return Err(format!("the constants of {} are in {}", self.gpu, self.counted_in));
@@ -101,10 +100,9 @@ impl GpuProfile {
         Ok(GpuTime { cycles, range, outside })
     }
 
-    /// Describes a count beyond the largest one of the fitted measurements.
     fn beyond(&self, constant: GpuConstant, round_counts: &[f64]) -> Option<String> {
         let (count, most) = (round_counts[constant as usize], *self.largest.get(&constant)?);
-        // Counts are means, so that equal ones may differ by rounding.
+        // Counts are means, so equal counts may differ by rounding.
         (count > most * 1.001)
             .then(|| format!("{count:.1} times `{}` in a round, at most {most:.1} measured", constant.name()))
     }

@@ -1,4 +1,4 @@
-//! Constants and residuals as text.
+//! Text of a calibration: constants and residuals.
 
 use std::fmt;
 
@@ -50,13 +50,11 @@ impl fmt::Display for Calibration {
     }
 }
 
-/// A line with a column for each law.
 fn line(begin: String, columns: impl Iterator<Item = Option<String>>) -> String {
     let column = |column: Option<String>| format!("{:>9} ", column.unwrap_or_else(|| "-".to_string()));
     (begin + &columns.map(column).collect::<String>()).trim_end().to_string()
 }
 
-/// The line of a figure.
 fn row(f: &mut fmt::Formatter<'_>, one: &FigureResidual) -> fmt::Result {
     let of = &one.of;
     let anchor = of.anchor.map_or("-".to_string(), |anchor| anchor.to_string());
@@ -73,7 +71,7 @@ fn row(f: &mut fmt::Formatter<'_>, one: &FigureResidual) -> fmt::Result {
     }
     let predicted = one.predicted[CostLaw::Unit as usize].map_or(String::new(), short);
     let error = |law| {
-        // Adding zero takes the sign from one.
+        // Adding 0.0 turns -0.0 into 0.0.
         let error = (10.0 * one.error(law)?).round() / 10.0 + 0.0;
         let beyond = if one.is_within(law) == Some(true) { " " } else { "*" };
         Some(format!("{error:+.1}{beyond}"))
@@ -83,7 +81,7 @@ fn row(f: &mut fmt::Formatter<'_>, one: &FigureResidual) -> fmt::Result {
     writeln!(f, "{}", line(format!("{begin}{:>10} {compared:<9}", predicted + unit), errors))
 }
 
-/// A number with four digits that count.
+/// Formats a number with four significant digits.
 fn short(value: f64) -> String {
     if value >= 1000.0 {
         format!("{value:.0}")

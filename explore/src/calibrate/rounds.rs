@@ -1,4 +1,4 @@
-//! Measurements as equations: rounds of their workloads on the model, and what laws make of them.
+//! Equations of measurements. The model runs the workload of each measurement, and a law predicts its time.
 
 use std::collections::HashMap;
 
@@ -9,22 +9,19 @@ use super::fit::{Equation, Solution, TooFew, names};
 use super::law::{CostLaw, CycleSum, GpuConstant};
 use super::measurement::{GpuMeasurement, MeasuredOrder, MeasuredWorkload, Metric};
 
-/// Seed of what workloads draw.
 const SEED: u64 = 1;
 
-/// Rounds of workloads, each run once.
+/// Cache of counted rounds. The model runs each workload once.
 pub(super) struct Rounds<'a> {
     config: &'a NamedConfig,
     known: HashMap<String, Result<Vec<RoundCounts>, String>>,
 }
 
 impl<'a> Rounds<'a> {
-    /// On a unit of `config`.
     pub(super) fn new(config: &'a NamedConfig) -> Self {
         Rounds { config, known: HashMap::new() }
     }
 
-    /// Name of the configuration.
     pub(super) fn unit(&self) -> &str {
         &self.config.name
     }
@@ -38,7 +35,7 @@ impl<'a> Rounds<'a> {
         known.or_insert_with(|| count().map_err(|error| error.to_string())).clone()
     }
 
-    /// Cycles of a measurement by a law, of what was measured and of what it is divided by.
+    /// Returns a measurement as an equation of a law. The baseline of a ratio is relaxed.
     pub(super) fn equation(&mut self, row: &GpuMeasurement, law: CostLaw) -> Result<Equation, String> {
         let workload = row.workload.as_ref().ok_or("nothing was measured that a workload does")?;
         let mut sums = |workload: &MeasuredWorkload, order: MeasuredOrder| -> Result<Vec<CycleSum>, String> {
@@ -54,7 +51,6 @@ impl<'a> Rounds<'a> {
         Ok(Equation { of, to, value, tolerance: row.tolerance / 100.0 })
     }
 
-    /// What a law predicts of a measurement.
     pub(super) fn predicted(
         &mut self,
         row: &GpuMeasurement,
@@ -92,7 +88,7 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// A figure as cycles, or as a ratio of cycles; and back.
+/// Converts a figure to cycles, or to a ratio of cycles. The function is its own inverse.
 fn in_cycles(metric: Metric, value: f64) -> f64 {
     match metric {
         Metric::Latency | Metric::Passes => value,

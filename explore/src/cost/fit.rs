@@ -1,60 +1,56 @@
-//! Least squares over few points: coefficients that are never negative, and what the fit says of a point it has not seen.
+//! Least-squares fits over few points, with coefficients of at least 0 and a leave-one-out error.
 
 use crate::least_squares::{dot, non_negative};
 
-/// A fit of `y` as a sum of terms.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fit {
-    /// A coefficient for each term; a term that does not help has 0.
+    /// A coefficient for each term; 0 for a term that does not improve the fit.
     pub(crate) coefficients: Vec<f64>,
-    /// Root mean square of the relative errors of predictions of each point from all others. `None` where points are too
-    /// few for that.
+    /// Root mean square of the relative errors, where each point is predicted from all other points. `None`
+    /// for fewer than three points.
     pub(crate) left_out_error: Option<f64>,
 }
 
 impl Fit {
-    /// Fits points, each the values of all terms and a figure above 0, so that relative errors are small. `None` without
-    /// points.
+    /// Fits points to minimize relative errors. A point is the values of all terms and a figure above 0.
+    /// `None` without points.
     pub(crate) fn of(points: &[(Vec<f64>, f64)]) -> Option<Self> {
         let coefficients = fit(&points.iter().collect::<Vec<_>>())?;
         let predicted = |others: &[&_], (terms, _): &(Vec<f64>, _)| Some(dot(&fit(others)?, terms));
         Some(Self { coefficients, left_out_error: left_out_error(points, predicted) })
     }
 
-    /// The figure for these values of the terms.
     pub(crate) fn at(&self, terms: &[f64]) -> f64 {
         dot(&self.coefficients, terms)
     }
 }
 
-/// A fit of a slowest path: the slower of several chains, with what comes to each beside its modules.
+/// Fit of a slowest path as the maximum over several chains. Each chain has a fitted delay outside its
+/// modules.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ChainFit {
-    /// What comes to each chain; `None` of one that is never the slower.
+    /// Delay of each chain outside its modules; `None` if the chain is never the slowest.
     pub(crate) beside: Vec<Option<f64>>,
-    /// As in [`Fit::left_out_error`].
     pub(crate) left_out_error: Option<f64>,
 }
 
-/// A point: its chains, and its slowest path.
 type ChainPoint = (Vec<Option<f64>>, f64);
 
 impl ChainFit {
-    /// Fits points. `None` without a point that has a chain.
+    /// Fits points. `None` if no point has a chain.
     pub(crate) fn of(points: &[ChainPoint]) -> Option<Self> {
         let found = beside(&points.iter().collect::<Vec<_>>())?;
         let predicted = |others: &[&_], (chains, _): &ChainPoint| Some(slowest(chains, &beside(others)?)?.1);
         Some(ChainFit { beside: found, left_out_error: left_out_error(points, predicted) })
     }
 
-    /// The path of a point with these chains.
     pub(crate) fn at(&self, chains: &[Option<f64>]) -> Option<f64> {
         slowest(chains, &self.beside).map(|(_, path)| path)
     }
 }
 
-/// Root mean square of the relative errors where each point's figure is `predicted` from all others. `None` where fewer than
-/// three points are.
+/// Root mean square of the relative errors of `predicted`, which gets all points but one and predicts that
+/// one. `None` for fewer than three points.
 fn left_out_error<X>(
     points: &[(X, f64)],
     predicted: impl Fn(&[&(X, f64)], &(X, f64)) -> Option<f64>,
@@ -68,7 +64,7 @@ fn left_out_error<X>(
     (squares.len() > 2).then(|| (squares.iter().sum::<f64>() / squares.len() as f64).sqrt())
 }
 
-/// The chain that is slowest with what comes to it, and how long it is.
+/// Returns the index and the delay of the slowest chain, including its delay outside the modules.
 fn slowest(chains: &[Option<f64>], beside: &[Option<f64>]) -> Option<(usize, f64)> {
     let sums = chains
         .iter()
@@ -78,8 +74,8 @@ fn slowest(chains: &[Option<f64>], beside: &[Option<f64>]) -> Option<(usize, f64
     sums.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// What comes to each chain, on average over the points where it is the slowest: which it is depends on the answer, so
-/// that is looked at again until nothing changes.
+/// Computes the mean delay of each chain outside its modules, over the points where the chain is the slowest.
+/// The slowest chain of a point depends on the result, so the function iterates until the result is stable.
 fn beside(points: &[&ChainPoint]) -> Option<Vec<Option<f64>>> {
     let count = points.first()?.0.len();
     let mut found = vec![Some(0.0); count];
@@ -100,7 +96,7 @@ fn beside(points: &[&ChainPoint]) -> Option<Vec<Option<f64>>> {
     found.iter().any(Option::is_some).then_some(found)
 }
 
-/// Coefficients with the least sum of squared relative errors: each point divided by its figure.
+/// Minimizes the sum of squared relative errors: each row is divided by its figure.
 fn fit(points: &[&(Vec<f64>, f64)]) -> Option<Vec<f64>> {
     points.first()?;
     let rows: Vec<Vec<f64>> = points.iter().map(|(x, y)| x.iter().map(|x| x / y).collect()).collect();
@@ -111,7 +107,8 @@ fn fit(points: &[&(Vec<f64>, f64)]) -> Option<Vec<f64>> {
 mod tests {
     use super::*;
 
-    /// Points over lanes and banks of `a * lanes * banks + b * lanes + d`, with terms for banks, too.
+    /// Points for `y = 3 * lanes * banks + 40 * lanes + 100`, times `1 + noise` or `1 - noise`. A term for
+    /// banks is useless.
     fn points(noise: f64) -> Vec<(Vec<f64>, f64)> {
         let mut points = Vec::new();
         for (at, (lanes, banks)) in
@@ -161,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_slower_of_two_chains_is_found() {
-        // 10 comes to the one, -4 to the other.
+        // The delays outside the modules are 10 and -4.
         let point = |a: f64, b: f64| (vec![Some(a), Some(b)], (a + 10.0).max(b - 4.0));
         let points =
             [(20.0, 15.0), (22.0, 5.0), (24.0, 33.0), (21.0, 50.0), (23.0, 60.0)].map(|(a, b)| point(a, b));

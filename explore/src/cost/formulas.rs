@@ -1,15 +1,13 @@
-//! What a module's area and slowest path depend on: sums of a few terms over the parameters, whose coefficients are fitted
-//! to what was measured.
+//! Formulas for area and slowest path of each module. A formula is a sum of terms over the parameters, whose
+//! coefficients are fitted to measured points.
 
 use atoms_model::Config;
 
-/// A term of a sum: how it is written, and its value.
 pub(crate) type Term = (&'static str, fn(&Config) -> f64);
 
-/// The form of one module's figures.
 pub(crate) struct Formula {
     pub(crate) module: &'static str,
-    /// The parameters that its structure depends on: equal ones make an equal module.
+    /// Parameters that the module's structure depends on. Points with equal values have the same module.
     pub(crate) parameters: &'static [&'static str],
     pub(crate) area: &'static [Term],
     pub(crate) path: &'static [Term],
@@ -23,7 +21,6 @@ fn flag(is: bool) -> f64 {
     f64::from(u8::from(is))
 }
 
-/// Entries of the pipeline's ring, as in `rtl/atoms_pipe.sv`.
 fn ring(c: &Config) -> u32 {
     if c.forwarding { 2 * c.rmw_latency + 1 } else { c.rmw_latency + 1 }
 }
@@ -67,7 +64,8 @@ const LOG_WAITERS: Term = ("log(waiters+1)", |c| log(c.num_waiters + 1));
 const SLOTS: Term = ("slots", |c| f64::from(c.num_cta_slots));
 const LOG_SLOTS: Term = ("log(slots+1)", |c| log(c.num_cta_slots + 1));
 
-/// The modules of the unit, in the order of a request; that of the unit's own name is what connects them.
+/// Modules of the unit, in the order in which a request visits them. The module of the unit's own name is the
+/// glue logic.
 #[rustfmt::skip]
 pub(crate) const FORMULAS: &[Formula] = &[
     Formula { module: "atoms_fifo_u_warp_queue", parameters: &["num_lanes", "queue_depth"],
@@ -103,15 +101,15 @@ pub(crate) const FORMULAS: &[Formula] = &[
         area: &[LANES, BANKS, ONE], path: &[LOG_LANES, ONE] },
 ];
 
-/// Modules that share a clock cycle: the slowest path of the unit goes through one of these chains, and a bit more.
+/// Modules that share a clock cycle. The slowest path of the unit is one of these chains plus a delay outside
+/// the modules.
 pub(crate) const CHAINS: &[&[&str]] = &[&["atoms_agen"], &["atoms_grouper", "atoms_operands"]];
 
-/// The values of `terms` at a point.
 pub(crate) fn values(terms: &[Term], config: &Config) -> Vec<f64> {
     terms.iter().map(|(_, value)| value(config)).collect()
 }
 
-/// A fitted sum as text, terms of no weight left out.
+/// Formats a fitted sum, without terms of weight 0.
 pub(crate) fn written<'t>(terms: impl Iterator<Item = &'t str>, coefficients: &[f64]) -> String {
     let parts = terms.zip(coefficients).filter(|(_, weight)| **weight > 1e-6);
     let part = |(name, weight): (&str, &f64)| {

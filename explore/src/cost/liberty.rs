@@ -1,12 +1,11 @@
-//! Cells that mapping and timing need from a library: a NAND2, inverters and a flip-flop. Yosys reads the Liberty file; the
-//! cells are found by their function, not by their names.
+//! Finds the cells that mapping and timing need in a Liberty file: a NAND2, inverters and a flip-flop. Yosys
+//! reads the file. Cells are found by their function, not by their names.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Cells of a library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CellLibrary {
     /// Smallest NAND of two inputs; its area is one gate equivalent.
@@ -19,7 +18,6 @@ pub(crate) struct CellLibrary {
     pub(crate) flip_flop: LibraryCell,
 }
 
-/// A cell that does what one primitive gate of Yosys does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LibraryCell {
     pub(crate) name: String,
@@ -27,15 +25,16 @@ pub(crate) struct LibraryCell {
     pub(crate) area: f64,
     /// Capacitance of the first input, in the library's unit.
     pub(crate) capacitance: f64,
-    /// Names of its pins, by those of the primitive: `A` and `Y` of a gate; `C`, `D` and `Q` of a flip-flop.
+    /// Pin names of the cell, keyed by pin of the primitive: `A` and `Y` of a gate; `C`, `D` and `Q` of a
+    /// flip-flop.
     pub(crate) pins: BTreeMap<String, String>,
 }
 
-/// Script of Yosys that reads `cells.lib` and writes [`YosysDesign`] to `cells.json`. ABC brings each function to one form.
+/// Yosys script that reads `cells.lib` and writes [`YosysDesign`] to `cells.json`. ABC normalizes each
+/// function to NANDs.
 pub(crate) const READ_LIBRARY: &str = "read_liberty -ignore_miss_func -ignore_miss_dir -ignore_miss_data_latch \
                                        -ignore_buses cells.lib\nabc -g NAND\nopt_clean\nwrite_json cells.json\n";
 
-/// A library as Yosys writes it: a module per cell, made of primitive gates.
 #[derive(Deserialize)]
 struct YosysDesign {
     modules: BTreeMap<String, YosysModule>,
@@ -68,7 +67,8 @@ struct YosysNet {
 }
 
 impl YosysModule {
-    /// Gives the cell if a primitive `kind` inside has all of its inputs, and drives an output: of a gate, the only one.
+    /// Returns the cell if it equals a single primitive `kind`: the primitive uses all inputs of the cell and
+    /// drives an output. A gate must have exactly one output.
     fn as_primitive(&self, name: &str, kind: &str) -> Option<LibraryCell> {
         let pin = |bits: &Vec<Value>| {
             let mut ports = self.ports.iter();
@@ -100,7 +100,7 @@ impl CellLibrary {
     /// Finds the cells in the output of [`READ_LIBRARY`].
     ///
     /// # Errors
-    /// What cannot be read, or which cell is missing.
+    /// A message if the output is malformed or a cell is missing.
     pub(crate) fn from_yosys(json: &str) -> Result<Self, String> {
         let design: YosysDesign = serde_json::from_str(json).map_err(|error| error.to_string())?;
         let like = |kind| {
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// A primitive, with the net of each pin: inputs of the cell come from 2 on, its output is 9.
+    /// A primitive with the net of each pin. Input nets of the cell are numbered from 2; net 9 is the output.
     type Primitive = (&'static str, &'static [(&'static str, u32)]);
     const NOT: Primitive = ("$_NOT_", &[("A", 2), ("Y", 9)]);
     const NAND: Primitive = ("$_NAND_", &[("A", 3), ("B", 2), ("Y", 9)]);

@@ -1,5 +1,5 @@
-//! From the RTL to figures: Yosys elaborates the unit, maps one module after another to cells, and OpenSTA times them, each
-//! alone and all together. What was found is kept by what it depends on.
+//! Measures area and timing of the RTL. Yosys elaborates the unit and maps each module to cells; OpenSTA
+//! times the modules, alone and together. The cache keeps each result under the hash of its inputs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,33 +18,29 @@ use super::paths::{
 };
 use super::tools::{CostError, CostTools, ENTRY};
 
-/// The module that is a memory: a macro, not gates.
+/// Memory module. Memory is a macro, so this module is not mapped to gates.
 pub(crate) const MEMORY: &str = "atoms_bank";
-/// The longest that reading the RTL, or the library, may take.
 const READING: Duration = Duration::from_secs(600);
 
-/// Figures of one module, its submodules left out.
+/// Figures of one module without its submodules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellFigures {
     /// Area, in the library's unit.
     pub area: f64,
-    /// Area of flip-flops, included in `area`.
     pub flip_flop_area: f64,
-    /// Slowest path of the module without its surroundings, in ns, and its two ends. `None` if no gates lie between its ports and
+    /// Slowest path of the module alone in ns, and its two ends. `None` if no gates lie between ports and
     /// registers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<(f64, PathEnd, PathEnd)>,
-    /// First digits of the hash of its structure.
     pub hash: String,
 }
 
-/// What is asked of the tools.
 #[derive(Clone, Copy, Debug)]
 pub struct MappingGoal {
     /// Period that the mapper aims at, in ns.
     pub period_ns: f64,
-    /// The longest that one run of a tool may take.
+    /// Time limit of one run of a tool.
     pub limit: Duration,
 }
 
@@ -54,7 +50,6 @@ impl Default for MappingGoal {
     }
 }
 
-/// The tools, and the cache that keeps their results.
 pub(crate) struct Mapper<'c> {
     tools: &'c CostTools,
     cache: &'c Cache,
@@ -63,7 +58,6 @@ pub(crate) struct Mapper<'c> {
 }
 
 impl<'c> Mapper<'c> {
-    /// Reads the cells of the library.
     pub(crate) fn new(tools: &'c CostTools, cache: &'c Cache, goal: MappingGoal) -> Result<Self, CostError> {
         let (library, _) = tools.kept(cache, "cells", &[], |shop| {
             shop.write("cells.lib", fs::read(&tools.liberty)?)?;
@@ -74,10 +68,9 @@ impl<'c> Mapper<'c> {
         Ok(Mapper { tools, cache, goal, library })
     }
 
-    /// Elaborates the unit of `config`.
     pub(crate) fn elaborate(&self, rtl_dir: &Path, config: &NamedConfig) -> Result<Hierarchy, CostError> {
         let spec = BuildSpec::from_list(rtl_dir, "atoms.f", TOP)?;
-        // The name of a configuration is no part of what it is.
+        // The name of a configuration does not affect the hash.
         let package = config.config.rtl_package();
         let mut texts = Vec::new();
         for file in spec.files.iter().chain(&atoms_verilated::headers(rtl_dir)?) {
@@ -90,7 +83,7 @@ impl<'c> Mapper<'c> {
         self.elaborate_texts(&texts, TOP)
     }
 
-    /// Elaborates the module `top` of the sources `texts`, each with its name.
+    /// Elaborates the module `top`. `texts` are pairs of file name and source text.
     pub(crate) fn elaborate_texts(
         &self,
         texts: &[(String, String)],
@@ -104,7 +97,7 @@ impl<'c> Mapper<'c> {
             }
             let sources = texts.iter().map(|(file, _)| file).filter(|file| !is_header(file));
             let sources: Vec<_> = sources.map(|file| format!("rtl/{file}")).collect();
-            // Cells come in the order of their names: numbers of one length keep it from point to point.
+            // Yosys orders cells by name. Numbers of constant width keep this order the same at every point.
             shop.write("numbers.il", "autoidx 1000000\n")?;
             let script = format!(
                 "read_rtlil numbers.il\nread_slang --threads 1 --unroll-limit 100000 -DSYNTHESIS -I rtl --keep-hierarchy --top {top} {sources}\n\
@@ -117,8 +110,8 @@ impl<'c> Mapper<'c> {
         Hierarchy::parse(&design, top)
     }
 
-    /// Maps a module, and times it alone: its figures, `None` where it has no cells of its own, and the folder with its
-    /// `netlist.v`.
+    /// Maps a module and times it alone. Returns its figures and the folder with its `netlist.v`. The figures
+    /// are `None` if the module has no cells of its own.
     pub(crate) fn map(
         &self,
         module: &ElaboratedModule,
@@ -158,7 +151,7 @@ impl<'c> Mapper<'c> {
         Ok(Some(CellFigures { area: stat.area, flip_flop_area: stat.sequential_area, path, hash }))
     }
 
-    /// The slowest path of `top`, which is called `what` to people, in these netlists.
+    /// Times `top` in these netlists and returns its slowest path. `what` names the design in messages.
     fn time(
         &self,
         shop: &BuildDir,
@@ -172,8 +165,8 @@ impl<'c> Mapper<'c> {
         parse_path(&fs::read_to_string(shop.dir().join("paths.json"))?, what)
     }
 
-    /// Times all modules together, linked by the unit's own hierarchy: `netlists` are the folders of all modules but the
-    /// memories, which count as registers at their ports.
+    /// Times all modules together, linked by the hierarchy of the unit. `netlists` are the folders of all
+    /// modules except memories. Memories are modelled as registers at their ports.
     pub(crate) fn time_unit(
         &self,
         design: &Hierarchy,
@@ -194,7 +187,7 @@ impl<'c> Mapper<'c> {
         Ok(timed.0)
     }
 
-    /// The delay of one inverter that drives four, in ns.
+    /// Measures the FO4 delay in ns: an inverter that drives four inverters.
     pub(crate) fn fo4(&self) -> Result<f64, CostError> {
         let timed = self.tools.kept(self.cache, "fo4", &[], |shop| {
             shop.write("fo4.v", fo4_netlist(&self.library))?;
@@ -209,13 +202,12 @@ fn is_header(file: &str) -> bool {
     file.ends_with(".svh") || file.ends_with(".vh")
 }
 
-/// JSON of Yosys' `stat -json`.
 #[derive(Deserialize)]
 struct Stat {
     modules: BTreeMap<String, ModuleStat>,
 }
 
-/// Entry of one module. Yosys leaves out the areas of a module without cells.
+/// Entry of one module. Yosys omits the areas of a module without cells.
 #[derive(Debug, PartialEq, Deserialize)]
 struct ModuleStat {
     #[serde(default)]
@@ -226,7 +218,7 @@ struct ModuleStat {
 }
 
 impl ModuleStat {
-    /// Cells without the module's children, which are black boxes to Yosys.
+    /// Counts the module's own cells. Yosys also counts child modules, which are black boxes.
     fn cells(&self, module: &ElaboratedModule) -> u64 {
         let types = self.num_cells_by_type.iter();
         types.filter(|(name, _)| !module.children.contains(*name)).map(|(_, count)| count).sum()
@@ -248,7 +240,7 @@ fn parse_stat(text: &str, module: &ElaboratedModule) -> Result<ModuleStat, CostE
 mod tests {
     use super::*;
 
-    /// As Yosys 0.70 writes it, shortened.
+    /// Output of Yosys 0.70, shortened.
     const STAT: &str = r#"{
    "creator": "Yosys 0.70",
    "modules": {

@@ -1,9 +1,9 @@
-//! What the unit costs in standard cells: area and slowest path of each module, and the clock of the whole.
+//! Cost of the unit in standard cells: area and slowest path of each module, and clock of the unit.
 //!
-//! Yosys maps each module alone to the cells of a Liberty library, and OpenSTA times them: each alone, and all of them
-//! linked, which is what the clock follows from. What was measured is kept by the structure of the module, so that points
-//! of a sweep share what they have in common; what was not is fitted to a table of points that were ([`CellTable`]), and
-//! marked. `docs/cost.md` says what is counted and what is not.
+//! Yosys maps each module alone to the cells of a Liberty library. OpenSTA times each module alone, and all
+//! modules linked, which gives the clock. Results are cached by the structure of the module, so points of a
+//! sweep share equal modules. A module that is not measured gets a marked estimate, fitted to a table of
+//! measured points ([`CellTable`]). `docs/cost.md` says what is counted and what is not.
 
 mod fit;
 mod formulas;

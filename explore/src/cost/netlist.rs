@@ -1,5 +1,5 @@
-//! The elaborated design as Yosys writes it (RTLIL), taken apart into its modules, each in a form that is the same wherever
-//! the module is the same: so that what was found out about it once holds for every point that has it.
+//! Splits the elaborated design (RTLIL text of Yosys) into modules in a canonical form. Equal modules have
+//! equal text and hash, so one result serves every point with that module.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -8,29 +8,25 @@ use atoms_verilated::hash;
 
 use super::tools::CostError;
 
-/// The modules of a design, the top first.
 #[derive(Clone, Debug)]
 pub(crate) struct Hierarchy {
     pub(crate) modules: Vec<ElaboratedModule>,
 }
 
-/// A module of the design, whose instances are all alike.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ElaboratedModule {
-    /// Name in the sources; where instances differ in their parameters, with that of the instance behind it.
+    /// Name in the sources. If instances differ in their parameters, the name of an instance is appended.
     pub(crate) name: String,
-    /// Paths of its instances from the top, parts between slashes; empty for the top.
+    /// Paths of its instances from the top, separated by slashes; empty for the top.
     pub(crate) paths: Vec<String>,
-    /// Modules instantiated inside, by name.
     pub(crate) children: BTreeSet<String>,
     pub(crate) ports: Vec<ModulePort>,
     /// SHA-256 of its structure and of the ports of its children.
     pub(crate) hash: String,
-    /// A text that Yosys reads: the module, its children as black boxes.
+    /// RTLIL text of the module, with its children as black boxes.
     pub(crate) text: String,
 }
 
-/// A port of a module.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ModulePort {
     pub(crate) name: String,
@@ -38,21 +34,19 @@ pub(crate) struct ModulePort {
     pub(crate) bits: u32,
 }
 
-/// A module as it stands in the text.
 #[derive(Default)]
 struct RawModule<'t> {
     lines: Vec<&'t str>,
-    /// Module and name of each instance.
+    /// Module name and instance name of each instance.
     instances: Vec<(&'t str, &'t str)>,
 }
 
 impl Hierarchy {
-    /// Takes apart the design `text` whose top module is `top`.
     pub(crate) fn parse(text: &str, top: &str) -> Result<Self, CostError> {
         let raw = read(text);
         let mut paths = Vec::new();
         add_instances(&raw, &format!("\\{top}"), String::new(), &mut paths)?;
-        // The first of the modules that are alike stands for all of them.
+        // Among equal modules, the first one represents all of them.
         let mut first_alike: HashMap<&str, &str> = HashMap::new();
         let mut first_with: HashMap<(&str, String), &str> = HashMap::new();
         for (name, _) in &paths {
@@ -100,7 +94,7 @@ impl Hierarchy {
     }
 }
 
-/// The modules of a text by name, without what says only where a line came from.
+/// Returns the modules of a text by name, without attributes for source locations.
 fn read(text: &str) -> HashMap<&str, RawModule<'_>> {
     let mut modules: HashMap<&str, RawModule<'_>> = HashMap::new();
     let mut open = None;
@@ -122,7 +116,7 @@ fn read(text: &str) -> HashMap<&str, RawModule<'_>> {
     modules
 }
 
-/// Adds the instance of `name` at `path`, and those inside it before it, to the paths of each module.
+/// Adds the paths of instance `name` and of all instances inside it. Inner instances come first.
 fn add_instances<'t>(
     raw: &HashMap<&'t str, RawModule<'t>>,
     name: &str,
@@ -143,12 +137,13 @@ fn add_instances<'t>(
     Ok(())
 }
 
-/// Name in the sources of a module that the reader of SystemVerilog called `\fifo$unit.u_queue`.
+/// Returns the source name of a module, such as `fifo` for `\fifo$unit.u_queue`.
 fn base(name: &str) -> &str {
     name.trim_start_matches('\\').split('$').next().unwrap_or_default()
 }
 
-/// Text of a module's body. Names that Yosys made up are numbered by their first use, and `renamed` replaces others.
+/// Returns the text of a module's body. Names that Yosys generated are numbered by first use; `renamed`
+/// replaces other names.
 fn body<'n>(module: &RawModule<'_>, renamed: impl Fn(&str) -> Option<&'n str>) -> String {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut text = String::new();
@@ -171,14 +166,15 @@ fn body<'n>(module: &RawModule<'_>, renamed: impl Fn(&str) -> Option<&'n str>) -
     text
 }
 
-/// The name that Yosys made up, `$auto$file.cc:12:what$34`, if the word is one; a parameter has that of a memory in quotes.
+/// Returns the word if Yosys generated it, such as `$auto$file.cc:12:what$34`. A memory's name as a parameter
+/// is in quotes.
 fn made_up(word: &str) -> Option<&str> {
     let quoted = word.strip_prefix('"').and_then(|word| word.strip_suffix('"'));
     let name = quoted.unwrap_or(word);
     name.strip_prefix('$')?.contains('$').then_some(name)
 }
 
-/// The port that a line declares: `  wire width 32 input 3 \raddr_i`.
+/// Parses a port declaration, such as `  wire width 32 input 3 \raddr_i`.
 fn port(line: &str) -> Option<ModulePort> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_input = words.contains(&"input");
@@ -194,7 +190,7 @@ fn port(line: &str) -> Option<ModulePort> {
 mod tests {
     use super::*;
 
-    /// A unit of two equal banks and two queues that differ; names as the reader of SystemVerilog makes them.
+    /// A unit of two equal banks and two different queues, with the generated names that slang gives.
     const DESIGN: &str = r#"# Generated by Yosys
 autoidx 99
 attribute \top 1

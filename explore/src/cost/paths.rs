@@ -1,4 +1,4 @@
-//! Timing: scripts for OpenSTA, and what it answers.
+//! Timing: scripts for OpenSTA, and parsers of its output.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,18 +9,15 @@ use super::liberty::CellLibrary;
 use super::netlist::ModulePort;
 use super::tools::CostError;
 
-/// Where a path begins, or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PathEnd {
-    /// At a port, which is there at 0, or has to be there at the end of the period.
+    /// Port. Inputs arrive at 0; outputs are due at the end of the period.
     Port,
-    /// At a register.
     Register,
 }
 
 impl PathEnd {
-    /// As in a table.
     pub fn name(self) -> &'static str {
         match self {
             PathEnd::Port => "port",
@@ -29,32 +26,30 @@ impl PathEnd {
     }
 }
 
-/// A path as [`timing_script`] reports it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TimingPath {
-    /// In ns, of [`PERIOD`].
+    /// Slack in ns, against [`PERIOD`].
     slack: f64,
-    /// Arrival in ns, and the name of the pin or port, with the instances it is in before it.
+    /// Arrival in ns and full pin or port name of each point, such as `u_issue/u_grouper/_1388_/A`.
     points: Vec<(f64, String)>,
 }
 
-/// Port with the clock.
 const CLOCK: &str = "clk_i";
 
-/// Period of the clock of [`timing_script`], in ns.
+/// Clock period of [`timing_script`], in ns.
 const PERIOD: f64 = 1.0;
 
-/// Load of an output, in the capacitance of an input of the smallest inverter.
+/// Load of an output, in units of the input capacitance of the smallest inverter.
 const LOAD: f64 = 4.0;
 
-/// The constraints under which ABC maps: what drives inputs, and what outputs drive, in fF as it wants it.
+/// Writes the constraints for ABC: driving cell of inputs, and load of outputs in fF.
 pub(crate) fn mapping_constraints(library: &CellLibrary) -> String {
     let load = LOAD * library.inverter.capacitance * 1000.0;
     format!("set_driving_cell {}\nset_load {load:.3} [all_outputs]\n", library.driver.name)
 }
 
-/// A script that reads netlists, and writes the slowest path of `top` to `paths.json`: none, where it has no gates between
-/// ports and registers.
+/// Writes a script that reads netlists and reports the slowest path of `top` in `paths.json`. The report is
+/// empty if no gates lie between ports and registers.
 pub(crate) fn timing_script(liberty: &Path, library: &CellLibrary, netlists: &[String], top: &str) -> String {
     let mut text = format!("read_liberty {{{}}}\n", liberty.display());
     for netlist in netlists {
@@ -101,7 +96,6 @@ close $report
     text
 }
 
-/// Reads the path that [`timing_script`] reports; `None` where there is none.
 pub(crate) fn parse_path(report: &str, what: &str) -> Result<Option<TimingPath>, CostError> {
     let paths: Vec<TimingPath> = serde_json::from_str(report)
         .map_err(|error| CostError::Answer("OpenSTA", what.to_string(), error.to_string()))?;
@@ -112,14 +106,13 @@ pub(crate) fn parse_path(report: &str, what: &str) -> Result<Option<TimingPath>,
 }
 
 impl TimingPath {
-    /// The period it needs, in ns: its delay, and the setup time of a register at its end.
+    /// Returns the minimum period in ns: delay, plus setup time of a register at the end.
     pub(crate) fn ns(&self) -> f64 {
         PERIOD - self.slack
     }
 
-    /// Gives the start and the end of the path.
     pub(crate) fn ends(&self) -> (PathEnd, PathEnd) {
-        // The pin of a register has the register before it.
+        // A register's pin has the register's name and a slash before it.
         let end = |point: Option<&(f64, String)>| match point {
             Some((_, name)) if name.contains('/') => PathEnd::Register,
             _ => PathEnd::Port,
@@ -127,14 +120,14 @@ impl TimingPath {
         (end(self.points.first()), end(self.points.last()))
     }
 
-    /// Delay inside each instance, by its path, in the order in which it goes through them.
+    /// Returns the delay inside each instance, in the order of the path.
     pub(crate) fn through(&self) -> Vec<(&str, f64)> {
         let mut through: Vec<(&str, f64)> = Vec::new();
         let mut arrival_before = 0.0;
         for (arrival, name) in &self.points {
             let delay = arrival - arrival_before;
             arrival_before = *arrival;
-            // Instances from the top, the cell, its pin; a port has neither.
+            // A pin is named `INSTANCE/CELL/PIN`. A port has no slash.
             let instance = name.rsplitn(3, '/').nth(2).unwrap_or_default();
             match through.last_mut() {
                 Some((before, sum)) if *before == instance => *sum += delay,
@@ -145,10 +138,9 @@ impl TimingPath {
     }
 }
 
-/// Stages of the chain on which FO4 is measured; the first and the last are not counted.
+/// Stages of the inverter chain for FO4. The first and the last stage are not counted.
 const STAGES: usize = 6;
 
-/// A chain of inverters of which each drives four, as Verilog.
 pub(crate) fn fo4_netlist(library: &CellLibrary) -> String {
     let (cell, pins) = (&library.inverter.name, &library.inverter.pins);
     let mut text = "module fo4 (in, out);\n  input in;\n  output out;\n".to_string();
@@ -164,8 +156,8 @@ pub(crate) fn fo4_netlist(library: &CellLibrary) -> String {
     text + &format!("  assign out = n{STAGES};\nendmodule\n")
 }
 
-/// Computes the delay of one inverter that drives four, in ns, from the path through [`fo4_netlist`]: the mean of the inner
-/// stages, of which as many rise as fall.
+/// Computes FO4 in ns from the path through [`fo4_netlist`]. FO4 is the mean of the inner stages, of which as
+/// many rise as fall.
 pub(crate) fn fo4(path: Option<&TimingPath>, library: &CellLibrary) -> Result<f64, CostError> {
     let output = format!("/{}", library.inverter.pins["Y"]);
     let stages = path.iter().flat_map(|path| &path.points).filter(|(_, name)| name.ends_with(&output));
@@ -177,7 +169,7 @@ pub(crate) fn fo4(path: Option<&TimingPath>, library: &CellLibrary) -> Result<f6
     Ok((arrivals[STAGES - 2] - arrivals[0]) / (STAGES - 2) as f64)
 }
 
-/// A netlist of a memory for timing: a register at each of its ports, which is all that is assumed of it.
+/// Writes a timing netlist of a memory: a register at each port. Nothing else is assumed of a memory.
 pub(crate) fn memory_netlist(library: &CellLibrary, name: &str, ports: &[ModulePort]) -> String {
     let names: Vec<&str> = ports.iter().map(|port| port.name.as_str()).collect();
     let mut text = format!("module {name} ({});\n", names.join(", "));
@@ -200,7 +192,7 @@ mod tests {
     use super::*;
     use crate::cost::liberty::LibraryCell;
 
-    /// Answer of OpenSTA 2.0.17 about a linked unit: a path through three instances.
+    /// Report of OpenSTA 2.0.17 for a linked unit. The path passes through three instances.
     const UNIT: &str = r#"[{"slack": 1.539e-01, "points": [
         [2.902e-01, "u_issue/_1995_/Q"],
         [2.902e-01, "u_issue/u_grouper/_1388_/A"],

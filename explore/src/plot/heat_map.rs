@@ -1,4 +1,4 @@
-//! Values of cells in rows and columns.
+//! Heat map: cells in rows and columns, coloured by value.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -7,36 +7,30 @@ use super::PlotError;
 use super::scale::short;
 use super::theme::{self, DIM, HEAD, INK, Page, SIZE};
 
-/// Values of cells: how busy each bank was over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeatMap {
-    /// Title.
     pub title: String,
-    /// Properties that all cells share.
     pub subtitle: String,
-    /// Quantity of the columns: `cycle`.
     pub x: String,
-    /// First value of the first column, and one beyond the last.
+    /// First value of the first column, and the value after the last column.
     pub columns: (f64, f64),
-    /// Quantity of the rows: `bank`.
     pub y: String,
     /// Quantity of the cells, with its unit.
     pub value: String,
-    /// Rows of cells, the first at the bottom; all as long as the first.
+    /// Rows of cells, the first at the bottom; all of equal length.
     pub rows: Vec<Vec<f64>>,
 }
 
 const LEFT: i32 = 62;
 const LEGEND: i32 = 96;
 const BELOW: i32 = 56;
-/// Steps of the colour beside the cells.
 const STEPS: i32 = 50;
 
 impl HeatMap {
-    /// The map as SVG.
+    /// Draws the map as SVG.
     ///
     /// # Errors
-    /// [`PlotError`] when there is no cell, rows differ in length, or a cell is negative or no number.
+    /// [`PlotError`] if there is no cell, rows differ in length, or a cell is negative or not finite.
     pub fn svg(&self) -> Result<String, PlotError> {
         theme::page(&self.title, &self.subtitle, SIZE, |page| {
             self.draw(page)?;
@@ -59,7 +53,7 @@ impl HeatMap {
         let x = |column: usize| LEFT + (column as i32 * (right - LEFT)) / columns as i32;
         let y = |row: usize| bottom - (row as i32 * (bottom - top)) / self.rows.len() as i32;
         for (at, row) in self.rows.iter().enumerate() {
-            // Cells of one colour are one rectangle.
+            // Merge adjacent cells of one colour into one rectangle.
             let mut from = 0;
             for column in 0..columns {
                 let own = heat(row[column] / most);
@@ -102,7 +96,8 @@ impl HeatMap {
     }
 }
 
-/// Colour of a share from 0 to 1: lightness falls evenly, so that it reads in grey as well. After [CIVIDIS].
+/// Returns the colour of a share from 0 to 1. Lightness decreases evenly, so the map also works in grey.
+/// After [CIVIDIS].
 fn heat(share: f64) -> RGBColor {
     const STOPS: [[f64; 3]; 6] = [
         [253.0, 234.0, 69.0],

@@ -1,5 +1,5 @@
-//! Plots as SVG: lines and points, stacked bars, heat maps. Colours that the colour-blind tell apart, light and dark,
-//! by what the viewer prefers; marks differ in shape as well.
+//! Plots as SVG: charts, stacked bars, heat maps. Colours are safe for colour-blind readers and adapt to
+//! light or dark mode. Marks differ in shape as well.
 
 mod chart;
 mod heat_map;
@@ -14,7 +14,6 @@ pub(crate) use scale::short;
 pub use scale::{Axis, Scale};
 pub use stack::{Bar, StackedBars};
 
-/// A plot that cannot be drawn: what hinders it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot draw `{title}`: {reason}")]
 pub struct PlotError {

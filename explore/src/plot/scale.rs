@@ -1,63 +1,57 @@
-//! Axes: from values to pixels, and where ticks stand.
+//! Axes: conversion of values to pixels, and positions of ticks.
 
 use std::ops::Range;
 
-/// How values are laid out along an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly, from zero on where that is not far from the smallest value.
+    /// Even steps. The axis starts at 0 if the smallest value is not far from it.
     #[default]
     Linear,
-    /// By powers of two: contention, banks, warps. Values must be above zero.
+    /// Powers of two, for contention, banks or warps. Values must be above 0.
     Log2,
-    /// By powers of ten. Values must be above zero.
+    /// Powers of ten. Values must be above 0.
     Log10,
 }
 
-/// An axis: what it shows, with its unit, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Axis {
-    /// Name and unit: `updates per 1,000 cycles`.
+    /// Name and unit, such as `updates per 1,000 cycles`.
     pub label: String,
     pub scale: Scale,
 }
 
 impl Axis {
-    /// An axis with even steps.
     pub fn linear(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), scale: Scale::Linear }
     }
 
-    /// An axis by powers of two.
     pub fn log2(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), scale: Scale::Log2 }
     }
 
-    /// An axis by powers of ten.
     pub fn log10(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), scale: Scale::Log10 }
     }
 }
 
-/// Values on a line of pixels.
 #[derive(Clone, Debug)]
 pub(super) struct Ruler {
     scale: Scale,
-    /// Of what [`Ruler::place`] gives.
+    /// Smallest and largest value on the scale, as [`Ruler::place`] returns them.
     range: (f64, f64),
     pixels: Range<i32>,
-    /// Values with a tick, the smallest first.
+    /// Values with a tick, in ascending order.
     pub(super) ticks: Vec<f64>,
 }
 
-/// Ticks that an axis has at least, if the values allow it, with even steps.
+/// Minimum number of steps between ticks on a linear axis, if the values allow it.
 const TICKS: f64 = 5.0;
 
 impl Ruler {
-    /// For `values`; the first pixel is that of the smallest value.
+    /// Fits an axis to `values`. The first pixel is the smallest value.
     ///
     /// # Errors
-    /// In words, when a value is no number, or none of the scale's.
+    /// A message if a value is not finite, or not above 0 on a logarithmic scale, or there is no value.
     pub(super) fn new(
         axis: &Axis,
         values: impl Iterator<Item = f64>,
@@ -89,7 +83,6 @@ impl Ruler {
         }
     }
 
-    /// The pixel of a value.
     pub(super) fn pixel(&self, value: f64) -> i32 {
         let share = (self.place(value) - self.range.0) / (self.range.1 - self.range.0);
         let (from, to) = (f64::from(self.pixels.start), f64::from(self.pixels.end));
@@ -97,9 +90,9 @@ impl Ruler {
     }
 }
 
-/// Range and ticks with even steps of 1, 2 or 5 times a power of ten.
+/// Returns range and ticks with even steps of 1, 2 or 5 times a power of ten.
 fn even(low: f64, high: f64) -> ((f64, f64), Vec<f64>) {
-    // A zero that is in view anyway tells how large a difference is.
+    // Include 0 if it is close: the reader then sees how large a difference is.
     let low = if low > 0.0 && low < 0.6 * high { 0.0 } else { low };
     let span = if high > low { high - low } else { low.abs().max(1.0) };
     let rough = span / TICKS;
@@ -112,7 +105,7 @@ fn even(low: f64, high: f64) -> ((f64, f64), Vec<f64>) {
     ((first * step, last * step), ticks)
 }
 
-/// Range and ticks of powers, of which at most about ten are shown.
+/// Returns range and ticks at powers of `base`, with at most about ten ticks.
 fn powers(base: f64, low: f64, high: f64) -> ((f64, f64), Vec<f64>) {
     let (first, mut last) = (low.floor(), high.ceil());
     if last <= first {
@@ -121,12 +114,12 @@ fn powers(base: f64, low: f64, high: f64) -> ((f64, f64), Vec<f64>) {
     let step = ((last - first) / 10.0).ceil().max(1.0);
     let count = ((last - first) / step).floor() as u32;
     let ticks = (0..=count).map(|at| base.powf(first + f64::from(at) * step)).collect();
-    // A little room, so that marks at the ends are not cut.
+    // Add a margin, so that marks at the ends are not cut.
     let room = 0.02 * (last - first);
     ((first - room, last + room), ticks)
 }
 
-/// A number as a tick says it: `250`, `1.5 M`, `0.02`.
+/// Formats a number for a tick: `250`, `1.5 M`, `0.02`.
 pub(crate) fn short(value: f64) -> String {
     let (value, unit) = match value.abs() {
         large if large >= 1e9 => (value / 1e9, " G"),
@@ -176,7 +169,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every value lies between the first and the last tick of even steps, its pixel on the axis, in its order.
+        /// Each value maps to a pixel on the axis, in ascending order, and lies between the first and the
+        /// last tick of an even scale.
         #[test]
         fn values_lie_on_the_axis(values in prop::collection::vec(1e-6f64..1e12, 1..20), log in 0usize..3) {
             let axis = Axis { label: String::new(), scale: [Scale::Linear, Scale::Log2, Scale::Log10][log] };

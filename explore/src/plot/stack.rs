@@ -1,4 +1,4 @@
-//! Bars of parts that add up.
+//! Stacked bars of equal length.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -9,36 +9,32 @@ use super::theme::{self, DIM, HEAD, INK, Page, SIZE, colour};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bar {
     pub name: String,
-    /// Its parts, in the order of [`StackedBars::parts`].
+    /// Shares of the parts, in the order of [`StackedBars::parts`].
     pub values: Vec<f64>,
 }
 
-/// Bars of parts, each bar as long as any other: where the cycles went.
+/// Bars of equal length, split into parts, such as the share of cycles per activity.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StackedBars {
-    /// Title.
     pub title: String,
-    /// Properties that all bars share.
     pub subtitle: String,
-    /// Names of the parts.
     pub parts: Vec<String>,
-    /// The bars, from above.
+    /// Bars from top to bottom.
     pub bars: Vec<Bar>,
 }
 
 const LEFT: i32 = 200;
 const ROW: i32 = 30;
-/// Lines of the legend: parts side by side.
 const LEGEND_COLUMNS: usize = 3;
 const LEGEND_ROW: i32 = 20;
 /// Share below which a part is too narrow for its number.
 const NARROW: f64 = 0.06;
 
 impl StackedBars {
-    /// The bars as SVG.
+    /// Draws the bars as SVG.
     ///
     /// # Errors
-    /// [`PlotError`] when there is no bar, or one has a part that is no share.
+    /// [`PlotError`] if there is no bar, or a value is not a valid share.
     pub fn svg(&self) -> Result<String, PlotError> {
         let rows = self.parts.len().div_ceil(LEGEND_COLUMNS) as i32;
         let height = HEAD + 8 + rows * LEGEND_ROW + 10 + self.bars.len() as i32 * ROW + 40;
@@ -107,11 +103,11 @@ impl StackedBars {
     }
 }
 
-/// White that is no colour of the theme: it stays white where the viewer prefers dark.
+/// White outside the theme: dark mode does not replace it.
 const WHITE_ON_COLOUR: RGBColor = RGBColor(0xfe, 0xfe, 0xfe);
 
 fn fill(part: usize) -> ShapeStyle {
-    // Beyond the colours there are, parts get lighter.
+    // When the colours run out, repeat them in a lighter shade.
     let colour = colour(part);
     if part < theme::SERIES.len() { colour.filled() } else { colour.mix(0.5).filled() }
 }

@@ -1,20 +1,20 @@
-//! Colours, and the page that a plot is drawn on.
+//! Colours of plots, and the page that a plot is drawn on.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::PlotError;
 
-/// Pixels of a plot.
 pub(super) const SIZE: (u32, u32) = (760, 430);
-/// Pixels below the plot's upper edge that title and subtitle take.
+/// Height of title and subtitle in pixels.
 pub(super) const HEAD: i32 = 58;
 pub(super) const INK: RGBColor = RGBColor(0x1f, 0x23, 0x28);
 pub(super) const DIM: RGBColor = RGBColor(0x59, 0x63, 0x6e);
 pub(super) const GRID: RGBColor = RGBColor(0xd8, 0xde, 0xe4);
 pub(super) const PAPER: RGBColor = RGBColor(0xff, 0xff, 0xff);
 
-/// Of series, in their order: [OKABE], darkest first, without its black and its yellow, which is hard to see on white.
+/// Colours of series, after [OKABE], darkest first. Black is omitted, and yellow too, since it is hard to see
+/// on white.
 pub(super) const SERIES: [RGBColor; 7] = [
     RGBColor(0x00, 0x72, 0xb2),
     RGBColor(0xd5, 0x5e, 0x00),
@@ -25,7 +25,6 @@ pub(super) const SERIES: [RGBColor; 7] = [
     RGBColor(0x8c, 0x8c, 0x8c),
 ];
 
-/// What stands in place of the light colours where the viewer prefers dark.
 const DARK: [(RGBColor, RGBColor); 5] = [
     (INK, RGBColor(0xe6, 0xed, 0xf3)),
     (DIM, RGBColor(0x9d, 0xa7, 0xb3)),
@@ -34,21 +33,18 @@ const DARK: [(RGBColor, RGBColor); 5] = [
     (SERIES[0], RGBColor(0x4d, 0xa3, 0xd9)),
 ];
 
-/// The colour of a series.
 pub(super) fn colour(series: usize) -> RGBColor {
     SERIES[series % SERIES.len()]
 }
 
-/// `#0072B2`, as the backend writes it.
 fn hex(RGBColor(r, g, b): RGBColor) -> String {
     format!("#{r:02X}{g:02X}{b:02X}")
 }
 
-/// An area in pixels on which a plot is drawn.
 pub(super) type Page<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-/// Draws on an empty page with title and subtitle; gives it as SVG with a dark form. What `draw` gives goes on top, as
-/// elements of SVG.
+/// Draws a plot on an empty page with title and subtitle, and returns SVG with a dark mode. The SVG elements
+/// that `draw` returns go on top.
 pub(super) fn page(
     title: &str,
     subtitle: &str,
@@ -75,7 +71,6 @@ pub(super) fn page(
         "<style>a{{cursor:pointer}}a:hover circle{{stroke-width:3}}@media(prefers-color-scheme:dark){{{}}}</style>\n",
         dark.collect::<String>()
     );
-    // Behind the opening tag, and before the closing one.
     let open = svg.find('>').map_or(0, |at| at + 1);
     svg.insert_str(open, &style);
     let close = svg.rfind("</svg>").unwrap_or(svg.len());
@@ -95,7 +90,6 @@ pub(super) fn text(
     page.draw_text(text, &style, at).map_err(|error| error.to_string())
 }
 
-/// A text that goes up along a vertical axis.
 pub(super) fn upright(page: &Page<'_>, words: &str, at: (i32, i32)) -> Result<(), String> {
     let font = ("sans-serif", 13).into_font().transform(FontTransform::Rotate270);
     let style = font.color(&INK).pos(Pos::new(HPos::Center, VPos::Center));
@@ -114,12 +108,10 @@ pub(super) fn rectangle(
     page.draw(&Rectangle::new(corners, style.into())).map_err(|error| error.to_string())
 }
 
-/// Text as it stands in SVG.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Lines of at most `width` characters, broken at spaces.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

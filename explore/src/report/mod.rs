@@ -1,4 +1,5 @@
-//! Reports. A measurement is text or JSON; a sweep is a folder with tables, plots, and a page that needs no other file.
+//! Reports: text or JSON of a measurement, and the folder of a sweep with tables, plots and a self-contained
+//! page.
 
 mod page;
 mod plots;
@@ -15,50 +16,38 @@ use crate::sweep::{Impossible, Measured, PlotFile};
 pub use plots::{DrawnPlot, PlotRefusal, check_plots, plots};
 pub use trial::{ExploreRunResult, TrialReport};
 
-/// A sweep with its results.
 #[derive(Debug)]
 pub struct SweepReport<'a> {
-    /// The question.
     pub about: &'a str,
-    /// The file that states it, as a command takes it.
     pub file: &'a str,
-    /// Seed of all workloads.
     pub seed: u64,
     pub rtl: &'a RtlIdentity,
-    /// The points, in order.
     pub measured: &'a [Measured],
-    /// Points that cannot be.
+    /// Points whose configuration or workload is invalid.
     pub impossible: &'a [Impossible],
-    /// Plots that are asked for.
     pub plots: &'a [PlotFile],
 }
 
-/// Names of the files of a report.
 pub mod file {
-    /// The page.
     pub const PAGE: &str = "report.html";
-    /// A row for each point.
     pub const CSV: &str = "points.csv";
-    /// All results.
     pub const JSON: &str = "points.json";
 }
 
-/// Reason why a report cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepReportError {
     #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error("points.csv: {0}")]
     Csv(#[from] csv::Error),
-    /// A plot that cannot be drawn of these points.
     #[error(transparent)]
     Plot(#[from] PlotRefusal),
-    /// A file that no sweep wrote would be overwritten.
+    /// The folder contains a file that no sweep wrote.
     #[error("`{}` is no file of a sweep's report: name another folder with --out", .0.display())]
     Foreign(PathBuf),
 }
 
-/// Checks before anything is measured that a report overwrites no files but those of an earlier report.
+/// Checks that a report overwrites only files of an earlier report. Call it before the sweep, to fail early.
 ///
 /// # Errors
 /// [`SweepReportError::Foreign`].
@@ -77,14 +66,14 @@ pub fn check_folder(folder: &Path) -> Result<(), SweepReportError> {
 }
 
 impl SweepReport<'_> {
-    /// Writes page, tables and plots into a folder. Gives the findings.
+    /// Writes page, tables and plots into a folder. Returns the findings.
     ///
     /// # Errors
     /// [`SweepReportError`].
     pub fn write(&self, folder: &Path) -> Result<Vec<String>, SweepReportError> {
         fs_err::create_dir_all(folder)?;
         let plots = plots(self)?;
-        // First the file by which `check_folder` knows the others.
+        // Write the JSON file first: `check_folder` identifies a report by it.
         fs_err::write(folder.join(file::JSON), format!("{:#}\n", table::json(self)))?;
         for plot in &plots {
             fs_err::write(folder.join(format!("{}.svg", plot.name)), &plot.svg)?;
@@ -94,7 +83,6 @@ impl SweepReport<'_> {
         Ok(plots.into_iter().flat_map(|plot| plot.findings).collect())
     }
 
-    /// The command that measures a point again.
     fn command(&self, one: &Measured) -> String {
         let settings: Vec<_> =
             one.point.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();

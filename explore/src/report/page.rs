@@ -1,4 +1,4 @@
-//! A sweep as one page, with nothing outside it.
+//! Page of a sweep: one self-contained HTML file.
 
 use atoms_wave_view::html::{Column, HtmlPage, figure, table};
 use maud::{Markup, PreEscaped, html};
@@ -8,7 +8,6 @@ use super::plots::DrawnPlot;
 use crate::plot::short;
 use crate::sweep::{FIGURES, Measured, PointCost, words};
 
-/// The page: the finding first, then the plots, the points, and how each is measured again.
 pub(super) fn page(report: &SweepReport<'_>, plots: &[DrawnPlot]) -> String {
     let findings: Vec<&String> = plots.iter().flat_map(|plot| &plot.findings).collect();
     let measured = report.measured.len();
@@ -39,7 +38,6 @@ pub(super) fn page(report: &SweepReport<'_>, plots: &[DrawnPlot]) -> String {
     HtmlPage { title: report.about, style: include_str!("page.css"), body }.text()
 }
 
-/// Where area and clock come from.
 fn cost_from(cost: &PointCost) -> String {
     format!("{}, {}", cost.area_from(), cost.clock_from())
 }

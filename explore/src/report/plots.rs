@@ -1,4 +1,4 @@
-//! The plots of a sweep, with what each says.
+//! Draws the plots of a sweep and derives their findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,32 +14,23 @@ use crate::sweep::{
 
 use super::SweepReport;
 
-/// A plot, drawn.
 #[derive(Clone, Debug)]
 pub struct DrawnPlot {
-    /// Name of its file, without an ending.
     pub name: String,
     pub svg: String,
-    /// Sentences about what the plot shows.
     pub findings: Vec<String>,
 }
 
-/// Reason why a plot cannot be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotRefusal {
-    /// It asks for a figure that there is not.
     #[error("no figure `{0}`; there are {known}", known = .1.join(", "))]
     Figure(String, Vec<&'static str>),
-    /// It asks for a parameter that does not vary.
     #[error("`{0}` does not vary in this sweep; there are {known}", known = .1.join(", "))]
     Parameter(String, Vec<String>),
-    /// Values of the parameter at `x` are no numbers.
     #[error("`x = \"{0}\"`: its values are no numbers; name it as `by`, and a parameter with numbers as `x`")]
     Names(String),
-    /// No point has the values of `only`.
     #[error("no point has the values of `only = {{ {0} }}`")]
     Empty(String),
-    /// More curves than a plot shows.
     #[error(
         "the plot of `{y}` by `{x}` has {curves} curves, and {MOST_SERIES} at most are shown: {sizes}; take one value, as in \
          `only = {{ {only} }}`"
@@ -49,7 +40,7 @@ pub enum PlotRefusal {
     Plot(#[from] PlotError),
 }
 
-/// Checks before anything is measured that plots can be drawn of these points.
+/// Checks that the plots fit these points. Call it before the sweep, to fail early.
 ///
 /// # Errors
 /// [`PlotRefusal`].
@@ -64,7 +55,7 @@ pub fn check_plots(plots: &[PlotFile], points: &[SweepPoint]) -> Result<(), Plot
     })
 }
 
-/// Draws what the sweep's file asks for; without that, the throughput along the first parameter that varies in numbers.
+/// Draws the plots of the sweep's file. Default: throughput over the first parameter with numbers as values.
 ///
 /// # Errors
 /// [`PlotRefusal`].
@@ -83,13 +74,12 @@ pub fn plots(report: &SweepReport<'_>) -> Result<Vec<DrawnPlot>, PlotRefusal> {
     Ok(drawn)
 }
 
-/// Points whose cycles are shown; of a larger sweep the best ones.
+/// Maximum number of bars in the plot of cycles. A larger sweep shows its best points.
 const STACKED: usize = 16;
 
-/// A point with an outcome, and its place in the sweep.
 type Placed<'a> = (usize, &'a Measured, &'a PointOutcome);
 
-/// Sorts the points with an outcome: a list for each unit of work, the most work in a cycle first.
+/// Groups the points with an outcome by unit of work, and sorts each group by falling throughput.
 fn best_first<'a>(report: &'a SweepReport<'_>) -> Vec<Vec<Placed<'a>>> {
     let outcome = |(at, one): (usize, &'a Measured)| Some((at, one, one.outcome.as_ref().ok()?));
     let mut by_unit: BTreeMap<&str, Vec<Placed<'a>>> = BTreeMap::new();
@@ -101,13 +91,11 @@ fn best_first<'a>(report: &'a SweepReport<'_>) -> Vec<Vec<Placed<'a>>> {
     by_unit.into_values().collect()
 }
 
-/// A point by what tells it from the others.
 fn named(one: &Measured) -> String {
     let labels: Vec<_> = one.point.labels.values().map(String::as_str).collect();
     if labels.is_empty() { one.point.config.name.clone() } else { labels.join(", ") }
 }
 
-/// Where the cycles of the points went.
 fn stack(report: &SweepReport<'_>) -> Result<Option<DrawnPlot>, PlotRefusal> {
     let by_unit = best_first(report);
     let all: usize = by_unit.iter().map(Vec::len).sum();
@@ -139,7 +127,6 @@ fn stack(report: &SweepReport<'_>) -> Result<Option<DrawnPlot>, PlotRefusal> {
     Ok(Some(DrawnPlot { name: "cycles".to_string(), svg: chart.svg()?, findings: Vec::new() }))
 }
 
-/// Draws how busy the banks of the best point of each unit of work were.
 fn banks(report: &SweepReport<'_>) -> Result<Vec<DrawnPlot>, PlotRefusal> {
     let by_unit = best_first(report);
     let mut drawn = Vec::new();
@@ -149,7 +136,6 @@ fn banks(report: &SweepReport<'_>) -> Result<Vec<DrawnPlot>, PlotRefusal> {
         if banks == 0 {
             continue;
         }
-        // The last interval may be shorter.
         let length = |at: usize| {
             cycles.saturating_sub(at as u64 * usage.interval_cycles).clamp(1, usage.interval_cycles) as f64
         };
@@ -172,7 +158,6 @@ fn banks(report: &SweepReport<'_>) -> Result<Vec<DrawnPlot>, PlotRefusal> {
     Ok(drawn)
 }
 
-/// Names of the parameters that vary.
 fn varied(points: &[&SweepPoint]) -> Vec<String> {
     let names: BTreeSet<&String> = points.iter().flat_map(|point| point.labels.keys()).collect();
     names.into_iter().cloned().collect()
@@ -182,7 +167,7 @@ fn is_number(points: &[&SweepPoint], name: &str) -> bool {
     points.iter().filter_map(|point| point.labels.get(name)).all(|value| value.parse::<f64>().is_ok())
 }
 
-/// Gives throughput along a parameter; where that has too many curves, every point by area and throughput.
+/// Returns a plot of throughput over a parameter. If that has too many curves, returns throughput over area.
 fn by_default(points: &[&SweepPoint]) -> Option<PlotFile> {
     let names = varied(points);
     let x = names.iter().find(|name| is_number(points, name))?;
@@ -195,7 +180,7 @@ fn by_default(points: &[&SweepPoint]) -> Option<PlotFile> {
     }
 }
 
-/// Splits a plot by workload where units of work differ, since such points are never ranked together.
+/// Splits a plot by workload if the units of work differ, since such points are never ranked together.
 fn comparable(plot: &PlotFile, points: &[&SweepPoint]) -> Vec<PlotFile> {
     let shown = || points.iter().filter(|point| plot.has(point));
     if shown().map(|point| point.unit_of_work()).collect::<BTreeSet<_>>().len() < 2 {
@@ -211,13 +196,13 @@ fn comparable(plot: &PlotFile, points: &[&SweepPoint]) -> Vec<PlotFile> {
     workloads.into_iter().map(part).collect()
 }
 
-/// Gives the figure at `x`; `None` if `x` is a parameter.
+/// Returns the figure at `x`; `None` if `x` is a parameter.
 fn figure_below(plot: &PlotFile, names: &[String]) -> Option<&'static Figure> {
     Figure::named(&plot.x).filter(|_| !names.contains(&plot.x))
 }
 
-/// Gives the pictures of a plot, each with the plots that are ranked for its findings. One picture shows lines of several
-/// units of work only with `by = "workload"`.
+/// Splits a plot into pictures. Each picture comes with the plots that its findings rank. Only `by =
+/// "workload"` puts several units of work into one picture.
 fn pictures(plot: &PlotFile, points: &[&SweepPoint]) -> Vec<(PlotFile, Vec<PlotFile>)> {
     let parts = comparable(plot, points);
     match figure_below(plot, &varied(points)) {
@@ -226,7 +211,6 @@ fn pictures(plot: &PlotFile, points: &[&SweepPoint]) -> Vec<(PlotFile, Vec<PlotF
     }
 }
 
-/// Checks that a plot can be drawn; gives its figure.
 fn check(plot: &PlotFile, points: &[&SweepPoint]) -> Result<&'static Figure, PlotRefusal> {
     let figure = Figure::named(&plot.y).ok_or_else(|| {
         PlotRefusal::Figure(plot.y.clone(), FIGURES.iter().map(|figure| figure.name).collect())
@@ -245,7 +229,6 @@ fn check(plot: &PlotFile, points: &[&SweepPoint]) -> Result<&'static Figure, Plo
     Ok(figure)
 }
 
-/// Checks that a picture of a plot has no more curves, or kinds of points, than are shown.
 fn curves(plot: &PlotFile, picture: &PlotFile, points: &[&SweepPoint]) -> Result<(), PlotRefusal> {
     let names = match figure_below(picture, &varied(points)) {
         None => LineNames::of(points, picture),
@@ -288,7 +271,6 @@ fn toml_pairs(table: &toml::Table) -> String {
     table.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Draws one plot; nothing where no point has the figure.
 fn draw(
     report: &SweepReport<'_>,
     plot: &PlotFile,
@@ -337,12 +319,11 @@ fn draw(
     Ok(drawn)
 }
 
-/// Gives the values that a plot holds fixed, in words.
 fn only(plot: &PlotFile) -> String {
     plot.only().map(|(name, value)| format!("{} {value}", words(name))).collect::<Vec<_>>().join(", ")
 }
 
-/// Gives the series of a line; its name has the unit of work where the picture has several.
+/// Converts a line to a series. Its name includes the unit of work if the picture has several.
 fn series(report: &SweepReport<'_>, line: &Line, figure: &Figure, several_units: bool) -> Series {
     let mark = |(x, y, at): &(f64, f64, usize)| mark(report, (*x, *y), *at, figure);
     let first = line.points.first().filter(|_| several_units);
@@ -358,7 +339,8 @@ fn mark(report: &SweepReport<'_>, (x, y): (f64, f64), at: usize, figure: &Figure
     Mark { x, y, title, link: format!("#point-{at}"), open: !one.certified }
 }
 
-/// Draws every point by two figures. The points of a front are joined; measured and fitted points have a front each.
+/// Draws every point by two figures and joins the points of a front. Measured and fitted points have separate
+/// fronts.
 fn scattered(report: &SweepReport<'_>, plot: &PlotFile, x: &Figure, y: &Figure) -> Vec<Series> {
     let shown: Vec<(usize, &Measured)> =
         report.measured.iter().enumerate().filter(|(_, one)| plot.has(&one.point)).collect();
@@ -379,7 +361,7 @@ fn scattered(report: &SweepReport<'_>, plot: &PlotFile, x: &Figure, y: &Figure) 
         }
     }
     let points = by_name.into_iter().map(|(name, marks)| Series { name, marks, joined: false });
-    // Above all others.
+    // Draw the fronts last, above all other points.
     let both = on_front.iter().all(|marks| !marks.is_empty());
     let on_front = on_front.into_iter().zip(fronts).map(|(mut marks, (_, name))| {
         marks.sort_by(|a, b| a.x.total_cmp(&b.x));
@@ -392,7 +374,7 @@ fn scattered(report: &SweepReport<'_>, plot: &PlotFile, x: &Figure, y: &Figure) 
     points.chain(on_front).filter(|series| !series.marks.is_empty()).collect()
 }
 
-/// By powers of two where all values are such, and not few.
+/// Returns a logarithmic scale if there are at least three values and all are powers of two.
 fn scale(lines: &[Line]) -> Scale {
     let mut values: Vec<f64> =
         lines.iter().flat_map(|line| line.points.iter().map(|point| point.0)).collect();
@@ -402,7 +384,6 @@ fn scale(lines: &[Line]) -> Scale {
     if values.len() > 2 && values.iter().all(is_power) { Scale::Log2 } else { Scale::Linear }
 }
 
-/// Gives what these points have in common: workload, configuration, and parameters with one value.
 fn subtitle(report: &SweepReport<'_>, points: &[&SweepPoint]) -> String {
     let Some(first) = points.first() else { return String::new() };
     let workloads: BTreeSet<&str> = points.iter().map(|point| point.workload.as_str()).collect();

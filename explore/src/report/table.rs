@@ -1,4 +1,4 @@
-//! Points as rows, and as JSON.
+//! Points of a sweep as CSV and JSON.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 use super::SweepReport;
 use crate::sweep::{FIGURES, Measured, PointCost};
 
-/// A row for each point: every parameter of unit and workload, every figure, and whether it is certified.
 pub(super) fn csv(report: &SweepReport<'_>) -> Result<Vec<u8>, csv::Error> {
     let settings: BTreeSet<&String> =
         report.measured.iter().flat_map(|one| one.point.settings.keys()).collect();
@@ -46,7 +45,6 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
-/// Gives all results as JSON.
 pub(super) fn json(report: &SweepReport<'_>) -> Value {
     let point = |(at, one): (usize, &Measured)| {
         let outcome = one.outcome.as_ref().ok();

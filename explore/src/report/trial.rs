@@ -14,23 +14,19 @@ use crate::calibrate::{GpuProfile, GpuTime};
 use crate::certificate::Certificate;
 use crate::measure::{Measurement, Trial};
 
-/// Measurement of a point, with all that its report shows.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialReport<'a> {
-    /// Point that was measured.
     pub trial: &'a Trial<'a>,
     /// Implementation that was measured: `lockstep`, `rtl` or `model`.
     pub on: &'static str,
     pub measurement: &'a Measurement,
     pub certificate: Option<&'a Certificate>,
-    /// Predicted time on a GPU.
     pub gpu: Option<(&'a GpuProfile, &'a GpuTime)>,
-    /// RTL that ran.
+    /// Measured RTL; `None` for a measurement of the model.
     pub rtl: Option<&'a RtlIdentity>,
 }
 
 impl<'a> TrialReport<'a> {
-    /// Gives the report for JSON.
     pub fn result(&self) -> ExploreRunResult<'a> {
         let TrialReport { trial, measurement: m, .. } = *self;
         ExploreRunResult {
@@ -50,10 +46,8 @@ impl<'a> TrialReport<'a> {
         }
     }
 
-    /// Formats the report.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        // Writing to a string cannot fail.
         let _ = self.write(&mut text);
         text
     }
@@ -135,7 +129,6 @@ fn grouped(number: u64) -> String {
     number.separate_with_commas()
 }
 
-/// Writes the predicted time with its range, and where it is not covered by measurements.
 fn write_time(text: &mut String, profile: &GpuProfile, time: &GpuTime) -> fmt::Result {
     let whole = |cycles: f64| grouped(cycles.round() as u64);
     let (gpu, cycles) = (&profile.gpu, whole(time.cycles));
@@ -162,7 +155,7 @@ fn write_time(text: &mut String, profile: &GpuProfile, time: &GpuTime) -> fmt::R
     Ok(())
 }
 
-/// Formats the parameters of a workload that differ from their defaults, as `--with` takes them.
+/// Formats the workload parameters that differ from their defaults, in the syntax of `--with`.
 fn changed_parameters(workload: &Workload) -> String {
     let Workload::Generated(generated) = workload else { return String::new() };
     let changed = generated.settings().filter(|(parameter, value)| parameter.default != *value);

@@ -1,25 +1,20 @@
-//! Figures of a point: what plots, tables and findings can be about.
+//! Figures of a point, for plots, tables and findings.
 
 use super::outcome::PointOutcome;
 
-/// A figure of a measured point.
 #[derive(Debug)]
 pub struct Figure {
-    /// Name in sweep files, CSV and JSON.
     pub name: &'static str,
-    /// What an axis says, with the unit.
     pub label: &'static str,
-    /// What it is, in a line.
     pub about: &'static str,
-    /// More is better; nothing where neither is.
+    /// True if more is better, false if less is better; `None` if neither, so that the figure is never
+    /// ranked.
     pub more_is_better: Option<bool>,
-    /// Of a point; `None` where it has none.
     pub of: fn(&PointOutcome) -> Option<f64>,
-    /// Part of the cost of the unit that it is computed from.
+    /// Part of the cost that the figure depends on; `None` for measured figures.
     pub from: Option<CostPart>,
 }
 
-/// Parts of the cost of a unit that are measured or fitted.
 #[derive(Clone, Copy, Debug)]
 pub enum CostPart {
     Area,
@@ -45,7 +40,8 @@ pub const FIGURES: &[Figure] = &[
 ];
 
 impl Figure {
-    /// Gives the relative error of a point's value; `None` if the value is measured. An unknown error is infinite.
+    /// Returns the relative error of a fitted value; `None` if the value is measured. An unknown error is
+    /// infinite.
     pub fn fitted_error(&self, point: &PointOutcome) -> Option<f64> {
         let cost = point.cost.as_ref()?;
         match self.from? {
@@ -54,34 +50,31 @@ impl Figure {
         }
     }
 
-    /// Gives the value of a point with its error; `None` if the point has no such value.
     pub(crate) fn value(&self, point: &PointOutcome) -> Option<FigureValue> {
         let (value, error) = ((self.of)(point)?, self.fitted_error(point).unwrap_or(0.0));
         Some(FigureValue { value, error, more_is_better: self.more_is_better == Some(true) })
     }
 
-    /// The figure called so.
     pub fn named(name: &str) -> Option<&'static Figure> {
         FIGURES.iter().find(|figure| figure.name == name)
     }
 }
 
-/// Value of a figure, with what is needed to rank it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FigureValue {
     pub(crate) value: f64,
-    /// Relative error: 0 of a measured value, infinite if unknown.
+    /// Relative error: 0 for a measured value, infinite if unknown.
     pub(crate) error: f64,
     pub(crate) more_is_better: bool,
 }
 
 impl FigureValue {
-    /// Compares the values only.
+    /// Compares the values without their errors.
     pub(crate) fn is_better(&self, other: &FigureValue) -> bool {
         if self.more_is_better { self.value > other.value } else { self.value < other.value }
     }
 
-    /// Tests whether the value is better even if both values are off by their errors.
+    /// True if the value is better even if both values are off by their errors.
     pub(crate) fn leads(&self, other: &FigureValue) -> bool {
         let low = |one: &FigureValue| one.value * (1.0 - one.error);
         let high = |one: &FigureValue| one.value * (1.0 + one.error);

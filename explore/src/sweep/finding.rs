@@ -1,4 +1,4 @@
-//! What a sweep says, in sentences that are derived from its figures.
+//! Findings: sentences derived from the figures of a sweep.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,35 +9,33 @@ use super::run::Measured;
 use super::search::{Front, front};
 use crate::plot::short;
 
-/// Values of a figure along a parameter, of one line of a plot.
+/// Values of a figure over a parameter, for one line of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
-    /// Values of the parameters that tell lines apart.
     pub(crate) name: String,
-    /// Value of the parameter below, and of the figure, with the place of the point in the sweep.
+    /// Value of the parameter at `x`, value of the figure, and index of the point in the sweep.
     pub(crate) points: Vec<(f64, f64, usize)>,
 }
 
-/// Values that tell lines apart. Lines are sorted by them, numbers by their value.
+/// Values that distinguish lines, and sort key of lines. Numbers sort by value.
 pub(crate) type LineKey = Vec<(Option<OrderedName>, String)>;
 
-/// What points with this value of parameter `by` are called: a number, or true, tells nothing by itself.
+/// Names the points with a value of parameter `by`. Numbers, `true` and `false` get the parameter's name in
+/// front.
 pub(crate) fn series_name(by: &str, value: &str) -> String {
     let speaks = value.parse::<f64>().is_err() && value.parse::<bool>().is_err();
     if speaks { value.to_string() } else { format!("{} {value}", words(by)) }
 }
 
-/// Parameters that tell the lines of a plot apart, and those that vary along a line.
 #[derive(Debug)]
 pub(crate) struct LineNames {
-    /// The plot's `by`, and parameters that differ between points with one value of `x` and one of `by`.
+    /// The plot's `by`, and parameters that differ between points with equal `x` and `by`.
     pub(crate) apart: Vec<String>,
-    /// Parameters that differ only where `x` or `by` does.
+    /// Parameters that differ only together with `x` or `by`.
     pub(crate) along: Vec<String>,
 }
 
 impl LineNames {
-    /// Finds the parameters that vary between points of `plot`.
     pub(crate) fn of(points: &[&SweepPoint], plot: &PlotFile) -> LineNames {
         let shown = || points.iter().filter(|point| plot.has(point));
         let all: BTreeSet<&String> = shown().flat_map(|point| point.labels.keys()).collect();
@@ -57,7 +55,6 @@ impl LineNames {
         names
     }
 
-    /// Gives the values that tell the line of a point apart.
     pub(crate) fn key(&self, point: &SweepPoint, plot: &PlotFile) -> LineKey {
         let value = |name: &String| match plot.by.as_ref() == Some(name) {
             true => point.labels.get(name),
@@ -73,7 +70,7 @@ impl LineNames {
     }
 }
 
-/// Gives the lines of a plot. Points of a line with one value of `x` are alike in every parameter that has an effect.
+/// Returns the lines of a plot. Points of a line with equal `x` agree in every parameter that has an effect.
 pub(crate) fn lines(measured: &[Measured], plot: &PlotFile, figure: &Figure) -> Vec<Line> {
     let points: Vec<&SweepPoint> = measured.iter().map(|one| &one.point).collect();
     let names = LineNames::of(&points, plot);
@@ -92,7 +89,7 @@ pub(crate) fn lines(measured: &[Measured], plot: &PlotFile, figure: &Figure) -> 
     lines.into_iter().map(line).collect()
 }
 
-/// A number by its value.
+/// Key that sorts like the number in a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct OrderedName(u64);
 
@@ -102,17 +99,18 @@ impl OrderedName {
     }
 }
 
-/// A key that sorts as the number does.
+/// Maps a number to an integer with the same order.
 fn order(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// Smallest relative error that a value is taken to have: what differs by less than twice this is of no use to a designer.
+/// Smallest relative error that a value is assumed to have. Differences of less than twice this do not matter
+/// to a designer.
 const LEAST_ERROR: f64 = 0.0025;
 
-/// Runs `rank` for the points whose figures are measured and for those whose figures are fitted. The sentences say which
-/// are meant if there are both.
+/// Calls `rank` once for points with measured figures, and once for points with fitted figures. If there are
+/// both, each sentence says which points it is about.
 fn ranked_apart(
     shown: &[&Measured],
     figures: &[&Figure],
@@ -131,7 +129,6 @@ fn ranked_apart(
     said
 }
 
-/// Writes sentences about a plot: which line leads where, by how much, and where they cross.
 pub(crate) fn findings(measured: &[Measured], plot: &PlotFile, figure: &Figure) -> Vec<String> {
     let shown: Vec<&Measured> = measured.iter().filter(|one| plot.has(&one.point)).collect();
     if figure.more_is_better.is_none() {
@@ -156,15 +153,14 @@ pub(crate) fn findings(measured: &[Measured], plot: &PlotFile, figure: &Figure) 
     })
 }
 
-/// Name of a line, and its values by the parameter at `x`.
 type RankedLine = (String, Vec<(f64, FigureValue)>);
 
-/// The first rank at one value of the parameter at `x`.
+/// Best lines at one value of `x`.
 struct FirstRank<'l> {
     x: f64,
-    /// The best line, and those that differ from it by less than the error.
+    /// The best line, and the lines that differ from it by less than the error.
     lines: Vec<&'l str>,
-    /// Ratio of the best line to the next, at least 1, and the name of the next.
+    /// Ratio of the best line to the next one (at least 1), and the name of the next line.
     lead: (f64, &'l str),
     /// Largest relative error of the values of `lines`.
     error: f64,
@@ -193,7 +189,6 @@ impl<'l> FirstRank<'l> {
     }
 }
 
-/// Writes a sentence for each range of values in which the same lines have the first rank.
 fn leaders(lines: &[RankedLine], x: &str) -> Vec<String> {
     let values = lines.first().map_or(&[][..], |(_, points)| &points[..]);
     let ranks: Vec<_> = values.iter().filter_map(|point| FirstRank::of(lines, point.0)).collect();
@@ -221,7 +216,6 @@ fn leaders(lines: &[RankedLine], x: &str) -> Vec<String> {
     said
 }
 
-/// Says within what values are equal.
 fn equal(error: f64) -> String {
     if error <= LEAST_ERROR {
         format!("equal within {:.1} %", 200.0 * LEAST_ERROR)
@@ -232,8 +226,8 @@ fn equal(error: f64) -> String {
     }
 }
 
-/// Writes a sentence about the worst and the best point of one line. Points within the error of the best one are named
-/// with it.
+/// Writes a sentence about the best and the worst point of one line. Points within the error of the best
+/// point are named with it.
 fn span(points: &[(f64, FigureValue)], x: &str, figure: &Figure) -> Option<String> {
     let better = |a: &(f64, FigureValue), b: &(f64, FigureValue)| a.1.is_better(&b.1);
     let best =
@@ -260,7 +254,6 @@ fn span(points: &[(f64, FigureValue)], x: &str, figure: &Figure) -> Option<Strin
     ))
 }
 
-/// Writes a sentence about the points that are best in two figures at once.
 pub(crate) fn front_findings(measured: &[Measured], plot: &PlotFile, x: &Figure, y: &Figure) -> Vec<String> {
     let shown: Vec<&Measured> = measured.iter().filter(|one| plot.has(&one.point)).collect();
     ranked_apart(&shown, &[x, y], |fitted| front_finding(&shown, x, y, fitted).into_iter().collect())
@@ -272,7 +265,7 @@ fn front_finding(shown: &[&Measured], x: &Figure, y: &Figure, fitted: bool) -> O
         |at: usize, figure: &Figure| shown[at].outcome.as_ref().ok().and_then(figure.of).unwrap_or_default();
     let mut best: Vec<usize> = best.into_iter().collect();
     best.sort_by(|a, b| value(*a, x).total_cmp(&value(*b, x)));
-    // What all of the front have in common tells nothing about one of them.
+    // Leave out parameters with the same value at all points of the front.
     let value_of = |at: &usize, name: &String| shown[*at].point.labels.get(name);
     let tells = |name: &String| {
         best.len() < 2 || best.iter().any(|at| value_of(at, name) != value_of(&best[0], name))
@@ -290,7 +283,6 @@ fn front_finding(shown: &[&Measured], x: &Figure, y: &Figure, fitted: bool) -> O
         more => format!(" {more} more have the same rank within the error."),
     };
     match best[..] {
-        // A single point is not ranked.
         [_] if of == 1 => None,
         [] => None,
         [only] => Some(format!("One of {of} points is best in both: {}.{others}", said(only))),
@@ -303,7 +295,6 @@ fn front_finding(shown: &[&Measured], x: &Figure, y: &Figure, fitted: bool) -> O
     }
 }
 
-/// A parameter's name in a sentence, or at an axis.
 pub(crate) fn words(name: &str) -> String {
     name.replace('_', " ")
 }
@@ -319,7 +310,6 @@ mod tests {
     use crate::measure::Measurement;
     use crate::sweep::{PointCost, PointOutcome, PointUsage, SweepPoint};
 
-    /// A point with these cycles for 1,000 units of work.
     fn one(method: &str, lanes: u32, cycles: u64) -> Measured {
         let measurement = Measurement {
             cycles,
@@ -343,12 +333,10 @@ mod tests {
         Measured { point, outcome, certified: false, kept: false }
     }
 
-    /// Points of two methods with these cycles.
     fn measured(cycles: &[(&str, u32, u64)]) -> Vec<Measured> {
         cycles.iter().map(|(method, lanes, cycles)| one(method, *lanes, *cycles)).collect()
     }
 
-    /// A point with an area, which is measured or fitted with this error.
     fn with_area(method: &str, lanes: u32, cycles: u64, area_kge: f64, error: Option<f64>) -> Measured {
         let mut measured = one(method, lanes, cycles);
         let area_fitted = if error.is_some() { 0.5 } else { 0.0 };
@@ -411,7 +399,7 @@ mod tests {
         let by_area = plot("x = \"area\"\ny = \"throughput\"\n");
         let mut points = vec![
             with_area("cas", 1, 200, 10.0, Some(0.05)),
-            // Beaten by less than the error, and by more.
+            // The first point is worse by less than the error, the second by more.
             with_area("cas", 2, 200, 10.5, Some(0.05)),
             with_area("cas", 4, 200, 12.0, Some(0.05)),
             with_area("cas", 8, 100, 30.0, Some(0.05)),
@@ -419,7 +407,7 @@ mod tests {
         let fitted = "2 of 4 points are on the front: from 5000 units of work per 1,000 cycles at area 10 (lanes 1) to 10 k units \
                       of work per 1,000 cycles at area 30 (lanes 8). 1 more has the same rank within the error.";
         assert_eq!(front_findings(&points, &by_area, area, rate), [fitted]);
-        // They beat all others, but are measured.
+        // Measured points are better than all fitted points, but ranked separately.
         points.push(with_area("spin", 1, 50, 5.0, None));
         let expected = format!("Fitted points: {fitted}");
         assert_eq!(front_findings(&points, &by_area, area, rate), [expected], "a single point has no rank");
@@ -452,7 +440,6 @@ mod tests {
             "spin is best where lanes is 4 to 16: up to 4.00 times the next, cas, at 16.",
         ];
         assert_eq!(findings(&points, &by_method, cycles), expected);
-        // A plot without `by` has a line for each method, too.
         assert_eq!(findings(&points, &alone, cycles), expected);
         let said = findings(&points, &cas, cycles);
         assert_eq!(
@@ -461,7 +448,6 @@ mod tests {
                 "The best cycles, 100, is where lanes is 1 or 2 (equal within 0.5 %): 8.00 times as good as where it is 16, 800."
             ]
         );
-        // More is better here.
         let rate = Figure::named("throughput").expect("a figure");
         assert_eq!(
             findings(&points, &cas, rate),

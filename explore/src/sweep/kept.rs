@@ -1,4 +1,4 @@
-//! Points that were measured before, by what they depend on.
+//! Store of measured points, keyed by everything that a measurement depends on.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,35 +11,32 @@ use serde::{Deserialize, Serialize};
 use super::outcome::PointUsage;
 use crate::measure::{Measurement, Trial};
 
-/// Measurements in a folder, one file each.
 #[derive(Clone, Debug)]
 pub struct PointStore {
     folder: PathBuf,
-    /// Of the program: another one may measure otherwise.
+    /// Hash of the executable: another version may measure differently.
     program: String,
 }
 
-/// What is kept of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct KeptPoint {
     pub(super) measurement: Measurement,
-    /// What the run made of the unit.
     pub(super) usage: PointUsage,
-    /// By RTL and model in lockstep, with the oracle.
+    /// True if RTL and model agreed in lockstep and the oracle accepted every answer.
     pub(super) certified: bool,
 }
 
 impl PointStore {
-    /// The store in `folder`, of results of this program.
+    /// Opens the store in `folder` for results of this executable.
     ///
     /// # Errors
-    /// When the program's own file cannot be read.
+    /// When the executable's own file cannot be read.
     pub fn new(folder: &Path) -> std::io::Result<Self> {
         let program = std::env::current_exe().and_then(fs_err::read)?;
         Ok(PointStore { folder: folder.to_path_buf(), program: hash([program]) })
     }
 
-    /// What a measurement is a function of, as the name of its file.
+    /// Returns the file of a measurement. Its name is a hash of everything that the measurement depends on.
     fn place(&self, trial: &Trial<'_>, rtl: &RtlIdentity) -> PathBuf {
         let about = serde_json::json!({
             "program": self.program,
@@ -53,21 +50,21 @@ impl PointStore {
         self.folder.join(format!("{}.json", &hash([about.to_string()])[..32]))
     }
 
-    /// What is kept of a point: the certified measurement, where there is one.
+    /// Returns the stored measurement of a point, the certified one if there is one.
     pub(super) fn get(&self, trial: &Trial<'_>, rtl: &RtlIdentity) -> Option<KeptPoint> {
         let text = std::fs::read_to_string(self.place(trial, rtl)).ok()?;
-        // A file that was cut short is none.
+        // Ignore an incomplete file.
         serde_json::from_str(&text).ok()
     }
 
-    /// Keeps a measurement.
+    /// Stores a measurement.
     ///
     /// # Errors
     /// When the file cannot be written.
     pub(super) fn put(&self, trial: &Trial<'_>, rtl: &RtlIdentity, point: &KeptPoint) -> std::io::Result<()> {
         let place = self.place(trial, rtl);
         fs_err::create_dir_all(&self.folder)?;
-        // Whole or not at all, also where two processes or threads measure one point.
+        // Write a draft and rename it, so that concurrent processes or threads never see an incomplete file.
         static DRAFTS: AtomicU64 = AtomicU64::new(0);
         let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
         let draft = place.with_extension(format!("{}-{number}.part", std::process::id()));

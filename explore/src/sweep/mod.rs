@@ -1,4 +1,4 @@
-//! Sweeps: many points of unit and workload, measured, certified, and kept.
+//! Sweeps: measure many points of unit and workload, certify them, and store the results.
 
 mod figure;
 mod finding;

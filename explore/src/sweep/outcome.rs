@@ -1,4 +1,4 @@
-//! What a point came to.
+//! Results of a point.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,25 @@ use serde::{Deserialize, Serialize};
 use crate::cost::{FigureOrigin, UnitCost};
 use crate::measure::Measurement;
 
-/// Results of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointOutcome {
     pub measurement: Measurement,
     pub usage: PointUsage,
-    /// What its unit costs; `None` with [`CostMode::None`](super::CostMode::None).
+    /// Cost of the point's unit; `None` with [`CostMode::None`](super::CostMode::None).
     pub cost: Option<PointCost>,
 }
 
-/// What is kept of a [`UnitCost`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PointCost {
     /// Area without memories, in thousands of gate equivalents.
     pub area_kge: f64,
-    /// The memories, by the assumption of [`crate::cost::MemoryCost`].
+    /// Assumed area of the memories, in thousands of gate equivalents; see [`crate::cost::MemoryCost`].
     pub memory_kge: f64,
-    /// Share of the area that is fitted, not measured.
+    /// Share of the area that is fitted, from 0 to 1.
     pub area_fitted: f64,
-    /// Relative error of the area; `None` if that of a fitted module is unknown.
+    /// Relative error of the area; `None` if the error of a fitted module is unknown.
     pub area_error: Option<f64>,
-    /// Clock that the slowest path allows, in MHz, and where that comes from; `None` where the table has too few points.
+    /// Maximum clock in MHz, and its origin; `None` if the table has too few points.
     pub clock: Option<(f64, FigureOrigin)>,
 }
 
@@ -45,12 +43,14 @@ impl From<&UnitCost> for PointCost {
 }
 
 impl PointCost {
-    /// Gives the relative error of a fitted area; `None` if it is measured, infinite if unknown.
+    /// Returns the relative error of a fitted area; `None` if the area is measured, infinite if the error is
+    /// unknown.
     pub fn fitted_area_error(&self) -> Option<f64> {
         (self.area_fitted > 0.0).then(|| self.area_error.unwrap_or(f64::INFINITY))
     }
 
-    /// Gives the relative error of a fitted clock; `None` if it is measured, infinite if unknown.
+    /// Returns the relative error of a fitted clock; `None` if the clock is measured, infinite if the error
+    /// is unknown.
     pub fn fitted_clock_error(&self) -> Option<f64> {
         match self.clock.as_ref()?.1 {
             FigureOrigin::Fitted { error, .. } => Some(error.unwrap_or(f64::INFINITY)),
@@ -58,7 +58,6 @@ impl PointCost {
         }
     }
 
-    /// Tells whether the area is measured, or which share is fitted with which error.
     pub fn area_from(&self) -> String {
         match self.fitted_area_error() {
             None => "measured".to_string(),
@@ -66,7 +65,6 @@ impl PointCost {
         }
     }
 
-    /// Tells whether the clock is measured, or fitted with which error; empty without a clock.
     pub fn clock_from(&self) -> String {
         match (&self.clock, self.fitted_clock_error()) {
             (None, _) => String::new(),
@@ -81,27 +79,27 @@ fn plus_minus(error: f64) -> String {
 }
 
 impl PointOutcome {
-    /// Millions of units of work in a second; `None` without a clock.
+    /// Returns units of work per microsecond; `None` without a clock.
     pub fn units_per_microsecond(&self) -> Option<f64> {
         let (mhz, _) = self.cost.as_ref()?.clock.as_ref()?;
         Some(self.measurement.units_per_kilocycle() / 1000.0 * mhz)
     }
 }
 
-/// What is kept of a [`UsageReport`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PointUsage {
-    /// Cycles by class ([`atoms_cosim::usage::CycleClass::key`]); they add up to all cycles.
+    /// Cycles by class ([`atoms_cosim::usage::CycleClass::key`]). The classes add up to all cycles.
     pub stack: BTreeMap<String, u64>,
-    /// Cycles from acceptance of a warp request to its answer, of requests that were not suspended: mean, and percentiles.
+    /// Cycles from acceptance of a warp request to its answer, without suspended requests: mean and
+    /// percentiles.
     pub latency_mean: Option<f64>,
     pub latency_p50: Option<u64>,
     pub latency_p99: Option<u64>,
-    /// Words that the banks served, over all that they could.
+    /// Words that the banks served, as a share of the maximum.
     pub bank_utilisation: f64,
-    /// Cycles of an interval of `served_over_time`.
+    /// Length in cycles of an interval of `served_over_time`.
     pub interval_cycles: u64,
-    /// `[interval][bank]`: words served.
+    /// Words served, as `[interval][bank]`.
     pub served_over_time: Vec<Vec<u64>>,
 }
 

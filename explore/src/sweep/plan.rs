@@ -1,4 +1,4 @@
-//! A sweep as its file states it: which parameters are varied, and which points that makes.
+//! Sweep files: the parameters to vary, and the points that result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,89 +11,71 @@ use toml::Value;
 
 use super::figure::{FIGURES, Figure};
 
-/// A sweep's file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepFile {
-    /// The question, in a sentence: title of the report.
     pub about: String,
-    /// Workload, or several.
     #[serde(deserialize_with = "one_or_several")]
     pub workload: Vec<String>,
-    /// Configuration that the points start from.
     #[serde(default = "default_config")]
     pub config: String,
-    /// Seed of everything random in it.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Points that it may have: a larger one is refused before anything runs.
+    /// Maximum number of points. A sweep with more points is refused before anything runs.
     #[serde(default = "default_budget")]
     pub budget: u64,
-    /// Parameters of the unit, by name.
     #[serde(default)]
     pub unit: toml::Table,
-    /// Parameters of the workload, by name.
     #[serde(default)]
     pub with: toml::Table,
-    /// Points of a Sobol sequence in place of the whole grid.
+    /// Number of points of a Sobol sequence, instead of the whole grid.
     #[serde(default)]
     pub sobol: Option<u64>,
-    /// Points stated one by one in place of a grid: parameters of unit and workload by name.
+    /// Points listed one by one, instead of a grid: parameters of unit and workload by name.
     #[serde(default)]
     pub point: Vec<toml::Table>,
-    /// A search for the best points in place of the whole grid.
+    /// Search for the best points, instead of the whole grid.
     #[serde(default)]
     pub search: Option<SearchFile>,
-    /// Where area and clock of the units come from.
     #[serde(default)]
     pub cost: CostMode,
-    /// What is drawn.
     #[serde(default)]
     pub plot: Vec<PlotFile>,
 }
 
-/// Where area and clock of a sweep's units come from (`docs/cost.md`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CostMode {
-    /// The table of points that were measured, and formulas fitted to it: needs no tools.
+    /// Table of measured points, and formulas fitted to it. Needs no tools.
     #[default]
     Fitted,
-    /// Each unit is mapped and timed.
     Mapped,
-    /// Points have neither area nor clock.
     None,
 }
 
-/// A search among the points of a sweep.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchFile {
-    /// Figures that are to be as good as can be, all at once: two or three.
     pub goals: Vec<String>,
-    /// Points of a generation.
     #[serde(default = "default_population")]
     pub population: usize,
-    /// Generations after the first, which is drawn.
+    /// Number of generations after the first one, which is random.
     #[serde(default = "default_generations")]
     pub generations: usize,
 }
 
-/// A plot of a sweep.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlotFile {
-    /// What it says; by default what it shows.
+    /// Title: preferably the conclusion. Default: the names of the figures.
     #[serde(default)]
     pub title: Option<String>,
-    /// Along the axis below: a parameter, or a figure, which shows every point and the front.
+    /// X axis: a parameter, or a figure. With a figure, the plot shows every point and the front.
     pub x: String,
-    /// Figure at the left.
     pub y: String,
-    /// Parameter that tells the lines apart.
     #[serde(default)]
     pub by: Option<String>,
-    /// Parameters and the values that they have in it; another one that varies has a curve for each value.
+    /// Parameters with the values to show. Each other parameter that varies has a curve per value.
     #[serde(default)]
     pub only: toml::Table,
 }
@@ -127,56 +109,50 @@ fn one_or_several<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Strin
 }
 
 impl PlotFile {
-    /// What `only` says, with values as points have them.
     pub(crate) fn only(&self) -> impl Iterator<Item = (&str, String)> {
         self.only.iter().map(|(name, value)| {
             (name.as_str(), value.as_str().map_or_else(|| value.to_string(), str::to_string))
         })
     }
 
-    /// True if a point is in it.
     pub(crate) fn has(&self, point: &SweepPoint) -> bool {
         self.only().all(|(name, value)| point.labels.get(name) == Some(&value))
     }
 }
 
-/// Whose parameter is varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum VariedOf {
     Unit,
     Workload,
 }
 
-/// A parameter and the values that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Varied {
     pub of: VariedOf,
     pub name: String,
-    /// Its values as text, at least one.
+    /// Values as text, at least one.
     pub values: Vec<String>,
 }
 
-/// A point of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepPoint {
-    /// Configuration of the unit, of a point by its one name.
+    /// Configuration of the unit, in canonical form: equal points have equal names.
     pub config: NamedConfig,
     pub workload: String,
-    /// Settings of the workload that have an effect, by name, as text.
+    /// Workload settings that have an effect, by name, as text.
     pub settings: BTreeMap<String, String>,
-    /// Settings of the workload that have no effect here, by name, with the reason.
+    /// Workload settings without effect at this point, by name, with the reason.
     pub idle: BTreeMap<String, WorkloadError>,
-    /// Values of the parameters that are varied, by name: what tells it from the others.
+    /// Values of the parameters that vary, by name. Labels distinguish the point from others.
     pub labels: BTreeMap<String, String>,
 }
 
 impl SweepPoint {
-    /// Gives the label of a parameter that has an effect here.
+    /// Returns the label of a parameter that has an effect at this point.
     pub(crate) fn label(&self, name: &str) -> Option<&String> {
         self.labels.get(name).filter(|_| !self.idle.contains_key(name))
     }
 
-    /// Gives the unit of work. Points with different units of work are never ranked together.
     pub(crate) fn unit_of_work(&self) -> &'static str {
         unit_of_work(&self.workload)
     }
@@ -186,55 +162,43 @@ fn unit_of_work(workload: &str) -> &'static str {
     GENERATED.iter().find(|kind| kind.name == workload).map_or("", |kind| kind.unit)
 }
 
-/// Points that cannot be, and the rule.
+/// Points that break a rule of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Impossible {
-    /// The rule, in words.
     pub rule: String,
-    /// How many.
     pub points: u64,
 }
 
-/// The points of a sweep, and those that it would have if they could be.
 #[derive(Clone, Debug)]
 pub struct SweepPoints {
-    /// In the order of the file, the last parameter changing fastest.
+    /// Points in the order of the file. The last parameter changes fastest.
     pub points: Vec<SweepPoint>,
-    /// What is left out.
     pub impossible: Vec<Impossible>,
 }
 
-/// Reason why a sweep cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    /// The file cannot be read.
     #[error(transparent)]
     Read(#[from] std::io::Error),
-    /// It is no sweep: what the parser says, with line and column.
     #[error("`{path}`: {1}", path = .0.display())]
     Toml(PathBuf, #[source] Box<toml::de::Error>),
-    /// A parameter's values: its name, what was found and what would work.
     #[error("`{0}` in `{path}`: {2}", path = .1.display())]
     Values(String, PathBuf, String),
-    /// More points than it may have.
     #[error(
         "`{path}` has {points} points, and may have {budget}: have fewer values ({sizes}), `sobol = N` for a sample, or \
          `budget = {points}`", path = .path.display()
     )]
     Budget { path: PathBuf, points: u128, budget: u64, sizes: String },
-    /// None of the points can be.
     #[error("no point of `{path}` can be: {1}", path = .0.display())]
     None(PathBuf, String),
-    /// The configuration that the points start from.
     #[error(transparent)]
     Config(#[from] ConfigsError),
-    /// A workload, or one of its settings.
     #[error("`{path}`: {1}", path = .0.display())]
     Workload(PathBuf, WorkloadError),
 }
 
 impl SweepFile {
-    /// The sweep in a file.
+    /// Reads a sweep file.
     ///
     /// # Errors
     /// [`SweepError`].
@@ -243,7 +207,7 @@ impl SweepFile {
         toml::from_str(&text).map_err(|error| SweepError::Toml(path.to_path_buf(), Box::new(error)))
     }
 
-    /// The parameters that are varied or fixed, the unit's first, in the order of their names.
+    /// Returns the parameters that are varied or fixed, those of the unit first, sorted by name.
     ///
     /// # Errors
     /// [`SweepError::Values`].
@@ -260,7 +224,7 @@ impl SweepFile {
         .collect()
     }
 
-    /// What is drawn: of a search without plots, its first two goals.
+    /// Returns the plots to draw. A search without plots shows its first two goals.
     pub fn plots(&self) -> Vec<PlotFile> {
         match (&self.plot[..], self.search.as_ref().map(|search| &search.goals[..])) {
             ([], Some([y, x, ..])) => {
@@ -270,10 +234,10 @@ impl SweepFile {
         }
     }
 
-    /// The points that a search chooses from.
+    /// Returns the points that a search chooses from.
     ///
     /// # Errors
-    /// [`SweepError`]: also where the search makes no sense, or may measure more points than the budget has.
+    /// [`SweepError`], also if the search is invalid or may exceed the budget.
     pub(super) fn space(
         &self,
         path: &Path,
@@ -338,7 +302,8 @@ impl SweepFile {
                 Some(_) => {}
             }
         }
-        // A parameter depends on one other parameter at most, so each value is tried once, not each combination.
+        // A parameter depends on at most one other parameter, so try each value once instead of every
+        // combination.
         let mut effects = Effects::default();
         for (at, values) in sizes.iter().enumerate() {
             for value in 0..*values {
@@ -375,7 +340,7 @@ impl SweepFile {
         })
     }
 
-    /// Every point, with the configurations of the RTL in `rtl_dir`.
+    /// Returns every point, with configurations of the RTL in `rtl_dir`.
     ///
     /// # Errors
     /// [`SweepError`].
@@ -407,7 +372,7 @@ impl SweepFile {
         }
     }
 
-    /// The values that each point has of the parameters, as the file asks for them.
+    /// Returns the parameter values of each point: listed points, a Sobol sequence, or the grid.
     fn choices(&self, path: &Path, varied: &[Varied]) -> Result<Vec<Vec<Setting>>, SweepError> {
         let grid = varied.iter().map(|varied| varied.values.len() as u128).fold(1, u128::saturating_mul);
         let number = match (self.sobol, self.point.len()) {
@@ -427,7 +392,6 @@ impl SweepFile {
             varied.iter().enumerate().map(own).collect()
         };
         let nth = |number: u128| {
-            // The last parameter changes fastest.
             let mut digits = vec![0; varied.len()];
             let mut rest = number;
             for (digit, varied) in digits.iter_mut().zip(varied).rev() {
@@ -457,7 +421,6 @@ impl SweepFile {
         Ok(choices)
     }
 
-    /// The points stated one by one.
     fn stated(&self, path: &Path) -> Result<Vec<Vec<Setting>>, SweepError> {
         let setting = |number: usize, (name, value): (&String, &Value)| {
             let is_of_unit = PARAMETERS.iter().any(|parameter| parameter.name == name);
@@ -474,28 +437,26 @@ impl SweepFile {
     }
 }
 
-/// All points that a sweep could have.
 #[derive(Clone, Debug)]
 pub(super) struct SweepSpace {
     base: NamedConfig,
     rtl_dir: PathBuf,
-    /// The sweep's file, for messages.
     path: PathBuf,
     workloads: Vec<String>,
     varied: Vec<Varied>,
 }
 
 impl SweepSpace {
-    /// How many values each parameter has; the workload is the last of them.
+    /// Returns the number of values of each parameter. The last entry is the number of workloads.
     pub(super) fn sizes(&self) -> Vec<usize> {
         let values = self.varied.iter().map(|varied| varied.values.len());
         values.chain([self.workloads.len()]).collect()
     }
 
-    /// The point with these values of the parameters, or the rule that it breaks.
+    /// Returns the point with these indices of values.
     ///
     /// # Errors
-    /// [`SweepError`].
+    /// [`SweepError`], such as the rule that the point breaks.
     pub(super) fn point(&self, choice: &[usize]) -> Result<SweepPoint, SweepError> {
         let (workload, settings) = self.settings(choice);
         self.at(workload, &settings)
@@ -506,7 +467,6 @@ impl SweepSpace {
         (&self.workloads[choice.last().copied().unwrap_or_default()], settings)
     }
 
-    /// Gives the point with these settings, or the rule that it breaks.
     fn at(&self, workload: &str, settings: &[Setting]) -> Result<SweepPoint, SweepError> {
         let of = |of: VariedOf| settings.iter().filter(move |setting| setting.of == of);
         let pair = |one: &Setting| (one.name.clone(), one.value.clone());
@@ -530,12 +490,10 @@ impl SweepSpace {
     }
 }
 
-/// Statements of workload parameters: the number of the `[[point]]`, `None` in `[with]`, and the name.
+/// Statements of workload parameters, keyed by number of the `[[point]]` (`None` for `[with]`) and name.
 #[derive(Debug, Default)]
 struct Effects {
-    /// Statements with an effect at a point.
     used: BTreeSet<(Option<usize>, String)>,
-    /// Statements without effect at a point, with the reason.
     idle: BTreeMap<(Option<usize>, String), WorkloadError>,
 }
 
@@ -550,7 +508,6 @@ impl Effects {
         }
     }
 
-    /// Refuses a parameter that has an effect at no point.
     fn check(self, path: &Path) -> Result<(), SweepError> {
         match self.idle.into_iter().find(|(key, _)| !self.used.contains(key)) {
             Some((_, reason)) => Err(SweepError::Workload(path.to_path_buf(), reason)),
@@ -566,22 +523,22 @@ impl Varied {
     }
 }
 
-/// Dimensions that the sequence has; more parameters than these share them.
+/// Dimensions of the Sobol sequence. If there are more parameters, they share dimensions.
 const SOBOL_DIMENSIONS: u32 = sobol_burley::NUM_DIMENSIONS;
 
-/// A parameter at a point.
 #[derive(Clone, Debug)]
 struct Setting {
     of: VariedOf,
     name: String,
     value: String,
-    /// It tells points apart.
+    /// True if the parameter distinguishes points.
     varies: bool,
-    /// Number of the `[[point]]` that states it; `None` if it is stated for all points.
+    /// Number of the `[[point]]` that states the value; `None` if the value applies to all points.
     point: Option<usize>,
 }
 
-/// The values of a parameter: one, a list, or `{ from = 1, to = 32, times = 2 }`, `{ from = 0.0, to = 2.0, by = 0.5 }`.
+/// Parses values: one, a list, or a range: `{ from = 1, to = 32, times = 2 }`, `{ from = 0.0, to = 2.0, by =
+/// 0.5 }`.
 fn values(value: &Value) -> Result<Vec<String>, String> {
     let values = match value {
         Value::Array(list) => list.iter().map(text).collect::<Result<Vec<_>, _>>()?,
@@ -595,7 +552,6 @@ fn values(value: &Value) -> Result<Vec<String>, String> {
     }
 }
 
-/// A value as settings take it.
 fn text(value: &Value) -> Result<String, String> {
     match value {
         Value::String(text) => Ok(text.clone()),
@@ -604,7 +560,6 @@ fn text(value: &Value) -> Result<String, String> {
     }
 }
 
-/// Values from one to another, by steps or by factors.
 fn range(table: &toml::Table) -> Result<Vec<String>, String> {
     const FORM: &str = "expected { from = 1, to = 8, by = 1 } or { from = 1, to = 32, times = 2 }";
     let number = |name: &str| match table.get(name) {
@@ -622,7 +577,7 @@ fn range(table: &toml::Table) -> Result<Vec<String>, String> {
         (None, Some(times)) if times > 1.0 && from > 0.0 => Box::new(move |at| from * times.powi(at as i32)),
         _ => return Err(FORM.to_string()),
     };
-    // A step that does not come out even must not lose the end to rounding.
+    // Tolerate rounding, so that the last value is not lost.
     let beyond = to + 1e-9 * to.abs().max(1.0);
     let values: Vec<_> = (0..MOST_VALUES).map(next).take_while(|value| *value <= beyond).collect();
     if values.len() == MOST_VALUES as usize || !to.is_finite() {
@@ -634,10 +589,9 @@ fn range(table: &toml::Table) -> Result<Vec<String>, String> {
         .collect())
 }
 
-/// Values that a range may have.
 const MOST_VALUES: u32 = 100_000;
 
-/// Without what steps such as 0.1 add up to in the last digits.
+/// Removes rounding errors that repeated steps such as 0.1 leave in the last digits.
 fn round(value: f64) -> f64 {
     (value * 1e9).round() / 1e9
 }

@@ -19,101 +19,84 @@ use super::plan::{SweepError, SweepPoint};
 use crate::cost::{CostError, UnitCost};
 use crate::measure::{Behind, Judging, Trial, TrialError, TrialLimits, measure};
 
-/// Which points are measured on the RTL, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Certify {
     #[default]
     All,
-    /// None: their figures are the model's, and marked.
+    /// No point: all figures are the model's, and marked as estimates.
     None,
 }
 
-/// A point, measured.
 #[derive(Debug)]
 pub struct Measured {
     pub point: SweepPoint,
-    /// Results of the point, or the reason why it has none.
     pub outcome: Result<PointOutcome, String>,
-    /// RTL and model were in lockstep, and the oracle accepted every answer.
+    /// True if RTL and model agreed in lockstep and the oracle accepted every answer.
     pub certified: bool,
-    /// It was measured before.
+    /// True if the result comes from the store.
     pub kept: bool,
 }
 
 impl Measured {
-    /// Tests whether one of these figures is fitted for this point. Fitted and measured values are never ranked together.
+    /// True if one of these figures is fitted for this point. Fitted and measured values are never ranked
+    /// together.
     pub(crate) fn is_fitted(&self, figures: &[&Figure]) -> bool {
         let fitted = |outcome| figures.iter().any(|figure| figure.fitted_error(outcome).is_some());
         self.outcome.as_ref().is_ok_and(fitted)
     }
 }
 
-/// How far a sweep is.
 #[derive(Clone, Debug)]
 pub enum SweepProgress<'a> {
-    /// RTL of a configuration is being built.
     Build(&'a BuildStep),
-    /// So many points of all are measured, these of them before.
-    Points { done: usize, of: usize, kept: usize },
+    /// Points done, of all; `kept` of them come from the store.
+    Points {
+        done: usize,
+        of: usize,
+        kept: usize,
+    },
 }
 
-/// Reason why a sweep was not carried out. What was measured is kept.
+/// Reason why a sweep stopped. Results so far are stored.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepRunError {
-    /// The file of a search.
     #[error(transparent)]
     File(#[from] SweepError),
-    /// A workload, or one of its settings.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// The RTL of a configuration.
     #[error("the RTL of `{0}` cannot be had")]
     Rtl(String, #[source] Box<BuildError>),
     #[error(transparent)]
     Sources(#[from] BuildError),
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The list of configurations.
     #[error(transparent)]
     Configs(#[from] ConfigsError),
-    /// What a unit costs.
     #[error(transparent)]
     Cost(#[from] CostError),
-    /// It was interrupted.
     #[error("interrupted; the same command goes on from here")]
     Interrupted,
 }
 
-/// What a unit costs, however it is found out.
 pub type CostOf<'a> = &'a (dyn Fn(&NamedConfig) -> Result<UnitCost, CostError> + Sync);
 
-/// How a sweep is carried out.
 #[derive(Clone, Copy)]
 pub struct SweepRun<'a> {
-    /// Seed of all workloads.
     pub seed: u64,
-    /// Folder of the RTL.
     pub rtl_dir: &'a Path,
-    /// Which points are measured on it.
     pub certify: Certify,
-    /// What the unit of a point costs; `None` for points without cost.
     pub cost: Option<CostOf<'a>>,
-    /// Threads.
     pub jobs: usize,
-    /// What was measured before, and is now.
     pub store: &'a PointStore,
-    /// Set when it is to end early.
     pub interrupt: Option<&'static AtomicBool>,
 }
 
-/// The workload of a point.
 pub(super) fn workload(point: &SweepPoint) -> Result<Workload, WorkloadError> {
     let mut generated = Generated::named(&point.workload)?;
     generated.set_all(point.settings.iter().map(|(name, value)| (&name[..], &value[..])))?;
     Ok(Workload::Generated(generated))
 }
 
-/// Measures one point after the other, and keeps what it measures.
 pub(super) struct Bench<'a> {
     pub(super) run: &'a SweepRun<'a>,
     identity: RtlIdentity,
@@ -131,13 +114,14 @@ impl<'a> Bench<'a> {
         Trial { config: &point.config, workload, seed: self.run.seed, limits }
     }
 
-    /// What is kept of a point that is good enough.
+    /// Returns the stored result of a point. If `certified` is set, an uncertified result does not count.
     pub(super) fn kept(&self, point: &SweepPoint, workload: &Workload, certified: bool) -> Option<KeptPoint> {
         let kept = self.run.store.get(&self.trial(point, workload), &self.identity);
         kept.filter(|kept| kept.certified || !certified)
     }
 
-    /// Measures a point, on the model alone where there is no library. The inner result is the point's own.
+    /// Measures a point, in lockstep with a library or else on the model. The inner error concerns only this
+    /// point.
     pub(super) fn measure(
         &self,
         point: &SweepPoint,
@@ -165,7 +149,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// What the unit costs, looked at once.
+    /// Returns the cost of a unit, computed once per configuration.
     pub(super) fn cost(&self, config: &NamedConfig) -> Result<Option<PointCost>, SweepRunError> {
         let Some(cost_of) = self.run.cost else { return Ok(None) };
         let costs = || self.costs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,7 +161,6 @@ impl<'a> Bench<'a> {
         Ok(Some(cost))
     }
 
-    /// A point with what it came to.
     pub(super) fn measured(
         &self,
         point: SweepPoint,
@@ -195,7 +178,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Measures every point; gives them in their order. A point that comes to nothing says why, and the others go on.
+/// Measures every point, in order. A failed point has the reason as its outcome, and the sweep continues.
 ///
 /// # Errors
 /// [`SweepRunError`].
@@ -204,7 +187,7 @@ pub fn sweep(
     points: Vec<SweepPoint>,
     progress: &mut dyn FnMut(SweepProgress<'_>),
 ) -> Result<Vec<Measured>, SweepRunError> {
-    // Settings that do not exist are said before anything runs.
+    // Report unknown settings before anything runs.
     let workloads = points.iter().map(workload).collect::<Result<Vec<_>, _>>()?;
     let bench = &Bench::new(run)?;
     let wanted = run.certify == Certify::All;
@@ -262,7 +245,6 @@ pub fn sweep(
     measured.collect()
 }
 
-/// The RTL of each configuration with a point to be measured, by name.
 fn libraries(
     run: &SweepRun<'_>,
     open: &[usize],

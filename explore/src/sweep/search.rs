@@ -1,4 +1,4 @@
-//! A search for the points that are best in several figures at once, by NSGA-II.
+//! Search for points that are best in several figures at once, by NSGA-II.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,23 +13,20 @@ use super::figure::{Figure, FigureValue};
 use super::plan::{Impossible, SearchFile, SweepError, SweepFile, SweepPoint, SweepSpace};
 use super::run::{Bench, Certify, Measured, SweepProgress, SweepRun, SweepRunError, sweep, workload};
 
-/// How alike children are to their parents, by simulated binary crossover and polynomial mutation (Deb and others, 2002):
-/// low, since a parameter has few values.
+/// Distribution indices of simulated binary crossover and polynomial mutation (Deb and others, 2002). Low
+/// indices make children differ more from their parents, which suits parameters with few values.
 const SPREAD: (f64, f64) = (5.0, 5.0);
-/// How often parents are crossed.
+/// Probability of crossover.
 const CROSSED: f64 = 0.9;
 
-/// Results of a search.
 #[derive(Debug)]
 pub struct Searched {
-    /// Every point that was looked at, in the order of their values.
     pub measured: Vec<Measured>,
-    /// Points that were tried and cannot be.
     pub impossible: Vec<Impossible>,
 }
 
-/// Looks for the points that are best in all goals, on the model alone; with [`Certify::All`] those on the front are then
-/// measured on the RTL, too. A seed gives the same search.
+/// Searches for the points that are best in all goals, on the model alone. With [`Certify::All`], the points
+/// on the front are then certified on the RTL. Equal seeds give equal searches.
 ///
 /// # Errors
 /// [`SweepRunError`].
@@ -46,7 +43,7 @@ pub fn search(
     let most = search.population * (search.generations + 1);
     let of =
         Candidates { bench, space, goals, most, state: Mutex::default(), progress: Mutex::new(progress) };
-    // Of a parameter, the share of its values that come before the one it has.
+    // The search works on shares: a share from 0 to 1 selects a value of a parameter by its index.
     let bounds = vec![(0.0, 1.0); of.space.sizes().len()];
     let config =
         Nsga2Config { population_size: search.population, generations: search.generations, seed: run.seed };
@@ -82,16 +79,15 @@ pub fn search(
     Ok(Searched { measured, impossible })
 }
 
-/// Points that are best in several figures at once, by their places.
 #[derive(Debug, Default)]
 pub(crate) struct Front {
-    /// Points of which no other one is better in one figure and at least as good in all.
+    /// Pareto-optimal points: no other point is better in one figure and at least as good in all others.
     pub(crate) best: BTreeSet<usize>,
     /// Points that others beat by less than the error of fitted figures.
     pub(crate) within_error: BTreeSet<usize>,
 }
 
-/// Finds the front of the points whose figures are fitted, or of those whose figures are measured.
+/// Finds the front of the points with fitted figures, or of the points with measured figures.
 pub(crate) fn front(measured: &[&Measured], goals: &[&Figure], fitted: bool) -> Front {
     let values = |(at, one): (usize, &&Measured)| {
         let outcome = one.outcome.as_ref().ok().filter(|_| one.is_fitted(goals) == fitted)?;
@@ -124,17 +120,15 @@ fn objectives(goals: &[&Figure]) -> ObjectiveSpace {
     ObjectiveSpace::new(goals.iter().map(objective).collect())
 }
 
-/// The values of the parameters that shares stand for.
 fn choice(shares: &[f64], sizes: &[usize]) -> Vec<usize> {
     let value = |(share, values): (&f64, &usize)| ((share * *values as f64) as usize).min(values - 1);
     shares.iter().zip(sizes).map(value).collect()
 }
 
-/// How often children are drawn anew that were there before.
 const DRAWS: usize = 32;
 
-/// Children that were not there before, where some are found: parameters have few values, and a point that is looked at again
-/// tells nothing.
+/// Variation that prefers children not seen before. Parameters have few values, and measuring a point twice
+/// gives nothing new.
 struct Unseen<V> {
     variation: V,
     sizes: Vec<usize>,
@@ -155,12 +149,10 @@ impl<V: Variation<Vec<f64>>> Variation<Vec<f64>> for Unseen<V> {
     }
 }
 
-/// What the search tries, each point once.
 struct Candidates<'a, 'p> {
     bench: Bench<'a>,
     space: SweepSpace,
     goals: Vec<&'static Figure>,
-    /// Points that it may come to.
     most: usize,
     state: Mutex<SearchState>,
     progress: Mutex<&'p mut (dyn FnMut(SweepProgress<'_>) + Send)>,
@@ -168,9 +160,8 @@ struct Candidates<'a, 'p> {
 
 #[derive(Default)]
 struct SearchState {
-    /// By the values that its parameters have; nothing of a point that cannot be.
+    /// Results, keyed by indices of parameter values; `None` for a point that breaks a rule.
     known: BTreeMap<Vec<usize>, Option<Measured>>,
-    /// By the rule.
     impossible: BTreeMap<String, u64>,
     failure: Option<SweepRunError>,
 }
@@ -180,7 +171,6 @@ impl Candidates<'_, '_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Measures the point with these values; one that cannot be is nothing.
     fn measure(&self, point: SweepPoint) -> Result<Measured, SweepRunError> {
         let workload = workload(&point)?;
         let kept = self.bench.kept(&point, &workload, false);
@@ -191,7 +181,7 @@ impl Candidates<'_, '_> {
         self.bench.measured(point, outcome.map_err(|error| error.to_string()), was_kept)
     }
 
-    /// The goals of a point; `None` where it has none.
+    /// Returns the values of the goals; `None` if the point does not have all of them.
     fn figures(&self, one: Option<&Measured>) -> Option<Vec<f64>> {
         let outcome = one?.outcome.as_ref().ok()?;
         self.goals.iter().map(|goal| (goal.of)(outcome)).collect()

@@ -1,4 +1,4 @@
-//! Drives the unit with the warps of a generated workload, each of which waits for its answers.
+//! Drives the unit in closed loop: each warp of a generated workload waits for its answers.
 
 use atoms_model::Config;
 use atoms_model::port::{In, Out};
@@ -10,58 +10,45 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::draw::{around, generators};
 use super::program::{Answer, Next, WarpPort, WarpProgram, WorkCounts};
 
-/// How long warps take for what is not a request, and when they are given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pacing {
-    /// Mean cycles between units of work of a warp: any number from 0 to twice as many, drawn.
+    /// Mean think time: cycles between units of work of a warp, drawn evenly from 0 to twice the mean.
     pub think: u32,
-    /// Cycles from an answer to the request that depends on it.
     pub compute: u32,
-    /// Cycles without a unit of work, beside thinking, after which nothing is expected any more.
+    /// Cycles without a completed unit of work, think time excluded, after which the run is stuck.
     pub watchdog_cycles: u64,
-    /// Cycles after which the run is given up.
     pub limit: u64,
 }
 
-/// What was counted at the ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounts {
-    /// Cycles from reset on.
+    /// Cycles since reset.
     pub cycles: u64,
-    /// Requests answered.
     pub requests: u64,
-    /// Passes of these.
+    /// Passes of the answered requests.
     pub passes: u64,
-    /// Units of work and tries.
     pub work: WorkCounts,
 }
 
-/// Reason why a workload did not end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GivenUp {
-    /// No unit of work was done for long.
     #[error("no unit of work was done for {quiet} cycles, at cycle {cycle}:{}", standing(warps))]
     Stuck { quiet: u64, cycle: u64, warps: Vec<String> },
-    /// It takes more cycles than it was given.
     #[error(
         "not done after {cycles} cycles, {units} units of work; give it more, or less to do:{}",
         standing(warps)
     )]
     Limit { cycles: u64, units: u64, warps: Vec<String> },
-    /// A request was answered with a fault.
     #[error("a request of warp {warp} ended with `{fault}` at {address:#x}, in cycle {cycle}")]
     Fault { warp: u8, fault: &'static str, address: u32, cycle: u64 },
-    /// A request of a trace ended with another fault than in the recording, or with none.
     #[error(
         "a request ended with `{found}` at {address:#x}, in cycle {cycle}, and with `{recorded}` in the recording"
     )]
     OtherFault { found: &'static str, recorded: &'static str, address: u32, cycle: u64 },
-    /// A warp was answered that had asked nothing.
     #[error("an answer with tag {tag} came, and no request with that tag is inside, in cycle {cycle}")]
     Stray { tag: u8, cycle: u64 },
 }
 
-/// Warps that a message names.
 const WARPS_NAMED: usize = 8;
 
 fn standing(warps: &[String]) -> String {
@@ -72,17 +59,15 @@ fn standing(warps: &[String]) -> String {
     text
 }
 
-/// Where a warp is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// It has a request to offer from this cycle on.
+    /// The warp has a request to offer from this cycle on.
     Due(u64),
-    /// Its request is offered, or inside.
     Asking,
     Done,
 }
 
-/// Drives the warps of a program. One request is offered at a time, warps in turn.
+/// Drives the warps of a program. The port offers one request at a time, and warps take turns.
 #[derive(Debug)]
 pub struct ClosedLoop {
     program: Box<dyn WarpProgram>,
@@ -91,14 +76,13 @@ pub struct ClosedLoop {
     is_set_up: bool,
     warps: Vec<Standing>,
     generators: Vec<Xoshiro256PlusPlus>,
-    /// Warps by where they are, a bit each: waiting until they are due; with a request to offer.
+    /// Bit mask of warps that are not due yet; `ready` is the mask of warps with a request to offer.
     waiting: u64,
     ready: u64,
-    /// Warps that have not done their work.
+    /// Bit mask of warps that have not finished.
     left: u64,
-    /// Before this cycle no warp becomes due.
+    /// Lower bound for the cycle in which the next waiting warp becomes due.
     next_due: u64,
-    /// Warp that offered last.
     turn: u32,
     counts: PortCounts,
     last_unit: u64,
@@ -106,7 +90,6 @@ pub struct ClosedLoop {
 }
 
 impl ClosedLoop {
-    /// The warps of `program`, in front of a unit of `config`.
     pub(super) fn new(
         program: Box<dyn WarpProgram>,
         warps: usize,
@@ -114,7 +97,7 @@ impl ClosedLoop {
         seed: u64,
         config: &Config,
     ) -> Self {
-        // Another one than for what the program draws.
+        // Invert the seed, so that think times differ from the draws of the program.
         let mut generators = generators(!seed, warps);
         let due = |rng| Standing::Due(around(pacing.think, rng));
         let all = u64::MAX >> (64 - warps);
@@ -136,22 +119,19 @@ impl ClosedLoop {
         }
     }
 
-    /// The program.
     pub fn program(&self) -> &dyn WarpProgram {
         &*self.program
     }
 
-    /// What was counted so far.
     pub fn counts(&self) -> PortCounts {
         self.counts
     }
 
-    /// Why it did not come to its end, if it did not.
     pub fn given_up(&self) -> Option<&GivenUp> {
         self.given_up.as_ref()
     }
 
-    /// Warps that are due become ready.
+    /// Moves due warps from `waiting` to `ready`.
     fn wake(&mut self) {
         let (now, mut waiting) = (self.counts.cycles, self.waiting);
         self.next_due = u64::MAX;
@@ -191,14 +171,14 @@ impl ClosedLoop {
                 return;
             }
         };
-        // In the cycle of the answer at the earliest, which is over.
+        // `counts.cycles` is already the next cycle, so a warp offers at the earliest in the cycle after its
+        // answer.
         let due = self.counts.cycles + after;
         self.warps[warp] = Standing::Due(due);
         self.waiting |= 1 << warp;
         self.next_due = self.next_due.min(due);
     }
 
-    /// Where each warp stands that has not done its work.
     fn standing(&self) -> Vec<String> {
         let left = (0..self.warps.len()).filter(|warp| self.left >> warp & 1 != 0);
         left.map(|warp| format!("warp {warp}: {}", self.program.waits_for(warp))).collect()
@@ -231,7 +211,7 @@ impl Stimulus for ClosedLoop {
             self.wake();
         }
         if self.ready != 0 {
-            // The first after the turn, else the first of all.
+            // Take the first ready warp after the last one that offered, or else the first ready warp.
             let after = self.ready & (!1_u64).unbounded_shl(self.turn);
             self.turn = if after != 0 { after } else { self.ready }.trailing_zeros();
             self.ready &= !(1 << self.turn);
@@ -258,7 +238,7 @@ impl Stimulus for ClosedLoop {
         }
         if out.wake_valid == 1 {
             self.counts.requests += 1;
-            // One pass, in which it was suspended.
+            // A suspended request took one pass.
             self.counts.passes += 1;
             self.answered(out.wake_tag, &Answer { rd: &out.rsp_rd, pred: out.wake_pred });
         }
@@ -290,7 +270,7 @@ mod tests {
     use crate::program::Threads;
     use crate::threads::lock;
 
-    /// Runs to the end on the model, whose outputs `spoil` changes on their way.
+    /// Runs to the end on the model. `spoil` may change the outputs on their way to the driver.
     fn run(stimulus: &mut ClosedLoop, config: Config, mut spoil: impl FnMut(&In, &mut Out)) -> Unit {
         let mut unit = Unit::new(config);
         for (address, value) in stimulus.program().memory() {
@@ -342,7 +322,6 @@ mod tests {
         assert!(stimulus.counts().work.retries > 100);
     }
 
-    /// Each of these workloads finds a word that is wrong at the end.
     #[test]
     fn a_wrong_memory_is_found() {
         let config = Config::default();
@@ -378,7 +357,6 @@ mod tests {
         }
     }
 
-    /// Each of these workloads finds an answer that was wrong on the way, or cannot go on.
     #[test]
     fn a_wrong_answer_is_found() {
         let config = Config::default();
@@ -397,7 +375,7 @@ mod tests {
                 }
                 if out.rsp_valid == 1 && asked[usize::from(out.rsp_tag)] == op as u8 {
                     spoilt += 1;
-                    // Each answer in turn: of a queue's, many are looks in vain.
+                    // Change every answer: in a queue, many answers come from unsuccessful polls.
                     out.rsp_rd[0] ^= 1;
                 }
             });

@@ -1,21 +1,21 @@
-//! Random numbers of warps, and distributions over bins.
+//! Random numbers for warps, and distributions over bins.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// One generator for each warp, so that what a warp draws does not depend on when it draws.
+/// Creates one generator per warp, so that the draws of a warp do not depend on timing.
 pub(crate) fn generators(seed: u64, warps: usize) -> Vec<Xoshiro256PlusPlus> {
     let mut first = Xoshiro256PlusPlus::seed_from_u64(seed);
     (0..warps).map(|_| Xoshiro256PlusPlus::seed_from_u64(first.next_u64())).collect()
 }
 
-/// Pixels of each grey level of a photograph; the file says which.
+/// Histogram of a photograph: pixels per grey level. `camera.txt` names the photograph.
 const PHOTOGRAPH: &str = include_str!("camera.txt");
 
-/// Weights of `bins` bins, as those of a photograph's grey levels: of fewer bins each takes several levels, of more, several
-/// share the pixels of one.
+/// Returns weights of `bins` bins from the grey levels of a photograph. A bin spans several levels, or
+/// several bins share one level.
 pub(crate) fn photograph(bins: u32) -> Vec<f64> {
     let lines = PHOTOGRAPH.lines().filter(|line| !line.starts_with('#'));
     let levels: Vec<f64> = lines.flat_map(str::split_whitespace).filter_map(|n| n.parse().ok()).collect();
@@ -29,28 +29,28 @@ pub(crate) fn photograph(bins: u32) -> Vec<f64> {
     }
 }
 
-/// Weights of `bins` bins by Zipf's law: that of rank r is r^-s; which bin has which rank is drawn.
+/// Returns Zipf weights of `bins` bins: rank r has weight r^-s. Ranks are assigned to bins at random.
 pub(crate) fn zipf(bins: u32, s: f64, rng: &mut impl Rng) -> Vec<f64> {
     let mut weights: Vec<f64> = (1..=bins).map(|rank| f64::from(rank).powf(-s)).collect();
     weights.shuffle(rng);
     weights
 }
 
-/// Draws bins by weight in constant time, by the alias method (Walker 1977, set up as by Vose 1991).
+/// Draws bins by weight in constant time with the alias method (Walker 1977, setup after Vose 1991).
 #[derive(Clone, Debug)]
 pub(crate) struct Distribution {
-    /// Of each bin, the share of draws of it that stay, in 2^-32, and the bin of the others.
+    /// Per bin: probability of keeping the bin in units of 2^-32, and the alias otherwise.
     table: Vec<(u32, u32)>,
 }
 
 impl Distribution {
-    /// Draws each bin as often as its weight says; at least one is above 0.
+    /// Builds the table. At least one weight must be above 0.
     pub(crate) fn new(weights: &[f64]) -> Self {
         let bins = weights.len();
         let mean = weights.iter().sum::<f64>() / bins as f64;
         let mut share: Vec<f64> = weights.iter().map(|weight| weight / mean).collect();
         let (mut small, mut large): (Vec<_>, Vec<_>) = (0..bins).partition(|bin| share[*bin] < 1.0);
-        // What rounding leaves over stays as it is.
+        // Bins that rounding leaves over keep all of their draws.
         let mut table: Vec<_> = (0..bins as u32).map(|bin| (u32::MAX, bin)).collect();
         while let (Some(less), Some(&more)) = (small.pop(), large.last()) {
             table[less] = ((share[less] * f64::from(u32::MAX)) as u32, more as u32);
@@ -63,7 +63,6 @@ impl Distribution {
         Distribution { table }
     }
 
-    /// A bin.
     #[inline]
     pub(crate) fn draw(&self, rng: &mut impl Rng) -> u32 {
         let bits = rng.next_u64();
@@ -73,7 +72,7 @@ impl Distribution {
     }
 }
 
-/// A number of cycles with this mean: any from 0 to twice as many.
+/// Draws a number of cycles evenly from 0 to twice the mean.
 #[inline]
 pub(crate) fn around(mean: u32, rng: &mut impl Rng) -> u64 {
     if mean == 0 { 0 } else { rng.random_range(0..=2 * u64::from(mean)) }
@@ -83,7 +82,6 @@ pub(crate) fn around(mean: u32, rng: &mut impl Rng) -> u64 {
 mod tests {
     use super::*;
 
-    /// Shares of 2^20 draws.
     fn drawn(weights: &[f64]) -> Vec<f64> {
         let (distribution, mut rng) = (Distribution::new(weights), Xoshiro256PlusPlus::seed_from_u64(1));
         let mut counts = vec![0.0; weights.len()];
@@ -96,7 +94,7 @@ mod tests {
         for weights in [vec![1.0], vec![1.0; 7], vec![0.0, 3.0, 1.0, 0.0], photograph(256), photograph(10)] {
             let all: f64 = weights.iter().sum();
             for (bin, (found, weight)) in drawn(&weights).iter().zip(&weights).enumerate() {
-                // Five standard deviations of a count, and some of rounding.
+                // Allow five standard deviations of a count, plus rounding.
                 let share = weight / all;
                 let off = 5.0 * (share * (1.0 - share) / f64::from(1 << 20)).sqrt() + 1e-6;
                 assert!((found - share).abs() <= off, "bin {bin} of {weights:?}: {found}, not {share}");

@@ -1,4 +1,4 @@
-//! The generated workloads: their list, and one of them with its parameters set.
+//! List of the generated workloads, and a workload with its parameters.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,24 +21,22 @@ parameters! {
     Common {
         /// Warps that make requests.
         warps: u32 = 8, 1..=64;
-        /// Lanes of a warp that take part, the lowest; 0: all that the unit has.
+        /// Lowest lanes of a warp that take part; 0: all lanes of the unit.
         lanes: u32 = 0, 0..=32;
-        /// Units of work of each lane; of `pipeline`, tiles in all.
+        /// Units of work per lane; for `pipeline`, tiles in total.
         units: u32 = 64, 1..=1000000;
-        /// Mean cycles between a warp's units of work: any number from 0 to twice as many, drawn.
+        /// Mean cycles between a warp's units of work, drawn evenly from 0 to twice the mean.
         think: u32 = 0, 0..=100000;
-        /// Cycles from an answer to the request that depends on it: instructions in between. Some workloads have no such request.
+        /// Cycles from an answer to the request that depends on it. Some workloads have no such request.
         compute: u32 = 4, 0..=10000;
     }
 }
 
-/// Sets up the program of a workload.
 trait Generate: ParameterSet + fmt::Debug + Send + Sync {
     fn generate(&self, set_up: &SetUp<'_>) -> Result<Box<dyn WarpProgram>, WorkloadError>;
     fn copied(&self) -> Box<dyn Generate>;
 }
 
-/// Inputs of a generator.
 struct SetUp<'a> {
     common: Common,
     threads: Threads,
@@ -59,7 +57,6 @@ macro_rules! generators {
             }
         } )*
 
-        /// Every generated workload.
         pub const GENERATED: &[GeneratedKind] = &[ $( GeneratedKind {
             name: $name,
             unit: $unit,
@@ -99,30 +96,26 @@ generators! {
         |own, s| own.program(s.threads, s.common.units, s.config);
 }
 
-/// A row of [`GENERATED`].
 #[derive(Debug)]
 pub struct GeneratedKind {
     pub name: &'static str,
-    /// What one unit of work is.
+    /// Definition of one unit of work.
     pub unit: &'static str,
-    /// What it does, in a line.
     pub about: &'static str,
     new: fn() -> Box<dyn Generate>,
 }
 
 impl GeneratedKind {
-    /// Its own parameters; there are [`common_parameters`] beside them.
+    /// Returns the workload's own parameters, without [`common_parameters`].
     pub fn parameters(&self) -> &'static [WorkloadParameter] {
         (self.new)().parameters()
     }
 }
 
-/// The parameters of every generated workload.
 pub fn common_parameters() -> &'static [WorkloadParameter] {
     Common::default().parameters()
 }
 
-/// A generated workload with its parameters.
 #[derive(Debug)]
 pub struct Generated {
     kind: &'static GeneratedKind,
@@ -137,7 +130,7 @@ impl Clone for Generated {
 }
 
 impl Generated {
-    /// The workload called `name`, with its defaults.
+    /// Creates the workload `name` with default parameters.
     ///
     /// # Errors
     /// [`WorkloadError::Unknown`].
@@ -148,15 +141,14 @@ impl Generated {
         Ok(Generated { kind, common: Common::default(), own: (kind.new)() })
     }
 
-    /// The row of the list.
     pub fn kind(&self) -> &'static GeneratedKind {
         self.kind
     }
 
-    /// Sets a parameter, its own or one of those of all.
+    /// Sets an own or a common parameter.
     ///
     /// # Errors
-    /// [`WorkloadError::NoParameter`] or [`WorkloadError::Value`]; nothing is changed then.
+    /// [`WorkloadError::NoParameter`] or [`WorkloadError::Value`]; the workload is then unchanged.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), WorkloadError> {
         let parameters = || self.kind.parameters().iter().chain(common_parameters());
         match self.common.set(name, text).or_else(|| self.own.set(name, text)) {
@@ -174,10 +166,10 @@ impl Generated {
         }
     }
 
-    /// Sets the parameters that a user states: each once, and each with an effect.
+    /// Sets the parameters that a user states. Each parameter must be stated once and have an effect.
     ///
     /// # Errors
-    /// As [`Generated::set`]; also [`WorkloadError::Twice`] and [`WorkloadError::NoEffect`].
+    /// Like [`Generated::set`]; also [`WorkloadError::Twice`] and [`WorkloadError::NoEffect`].
     pub fn set_all<'a>(
         &mut self,
         settings: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -192,23 +184,24 @@ impl Generated {
         stated.into_keys().find_map(|name| self.no_effect(name)).map_or(Ok(()), Err)
     }
 
-    /// Gives the reason why a parameter has no effect with the present settings: [`WorkloadError::NoEffect`].
+    /// Returns [`WorkloadError::NoEffect`] if a parameter has no effect with the present settings.
     pub fn no_effect(&self, name: &str) -> Option<WorkloadError> {
         let change = self.own.needs(name)?;
         let parameter = self.settings().find(|(parameter, _)| parameter.name == name)?.0.name;
         Some(WorkloadError::NoEffect { workload: self.kind.name, parameter, change })
     }
 
-    /// Every parameter with its value, its own first.
+    /// Returns every parameter with its value, own parameters first.
     pub fn settings(&self) -> impl Iterator<Item = (&'static WorkloadParameter, WorkloadValue)> + '_ {
         let own = self.own.parameters().iter().zip(self.own.values());
         own.chain(self.common.parameters().iter().zip(self.common.values()))
     }
 
-    /// The warps in front of a unit of `config`, in closed loop; they are given up as said.
+    /// Creates the warps for a unit of `config`. They stop after `watchdog_cycles` without progress, or
+    /// `limit` cycles.
     ///
     /// # Errors
-    /// [`WorkloadError`] where parameters do not go together, or do not fit the unit.
+    /// [`WorkloadError`] if parameters contradict each other or the unit does not support them.
     pub fn stimulus(
         &self,
         config: &Config,

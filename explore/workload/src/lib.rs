@@ -1,7 +1,8 @@
-//! Workloads: what the unit is given to do, and what one unit of work is.
+//! Workloads for the unit, each with a definition of one unit of work.
 //!
-//! Generated ones are closed loops: each warp waits for its answer, computes, and asks again ([`Generated`]). Beside
-//! them stand kernels ([`KernelWorkload`]) and recorded traces ([`Replay`]). Each knows what must come out.
+//! A generated workload is a closed loop: each warp waits for its answer, computes, and sends the next
+//! request ([`Generated`]). Other workloads are kernels ([`KernelWorkload`]) and recorded traces
+//! ([`Replay`]). Generated workloads know their expected result.
 
 #![forbid(unsafe_code)]
 
@@ -27,33 +28,30 @@ pub use parameter::{WorkloadParameter, WorkloadParameterKind, WorkloadValue};
 pub use program::{Answer, Next, WarpPort, WarpProgram, WorkCounts, WorkloadError};
 pub use replay::{Gaps, Replay, ReplayStimulus, TraceReplayError};
 
-/// Something that the unit is given to do.
 #[derive(Clone, Debug)]
 pub enum Workload {
     Generated(Generated),
     Kernel(Box<KernelWorkload>),
     Trace {
-        /// Its name in reports.
         name: String,
-        /// SHA-256 of its text.
+        /// SHA-256 of the trace's text.
         hash: String,
         replay: Box<Replay>,
         gaps: Gaps,
     },
 }
 
-/// Which workload it was, for a report: with the same, and the same seed, the same is done.
+/// Identity of a workload in a report. Equal identity and equal seed give equal work.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct WorkloadIdentity {
     pub name: String,
-    /// What one unit of work is.
+    /// Definition of one unit of work.
     pub unit: String,
-    /// Parameters by name; of a kernel or a trace, the hash of its text.
+    /// Parameters by name; for a kernel or a trace, only the hash of its text.
     pub settings: BTreeMap<String, serde_json::Value>,
 }
 
 impl Workload {
-    /// Gives the identity for reports.
     pub fn identity(&self) -> WorkloadIdentity {
         let hash = |hash: &str| BTreeMap::from([("hash".to_string(), hash.into())]);
         match self {

@@ -1,11 +1,11 @@
-//! The tables of workloads and parameters in `docs/explore.md`.
+//! Generates the tables of workloads and parameters in `docs/explore.md`.
 
 use std::fmt::Write as _;
 
 use super::generated::{GENERATED, common_parameters};
 use super::parameter::WorkloadParameter;
 
-/// The text of `docs/explore.md`, of which `page` is a version, with the tables as they are now; `None` without its markers.
+/// Returns `page`, a version of `docs/explore.md`, with current tables; `None` if the page lacks the markers.
 pub fn with_workload_tables(page: &str) -> Option<String> {
     const BEGIN: &str = "<!-- workloads: generated from explore/workload/src -->\n";
     const END: &str = "<!-- end -->";

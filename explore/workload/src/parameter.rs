@@ -1,19 +1,16 @@
-//! Parameters of workloads: one table for each, from which help, documentation, sweeps and the reader of settings are
-//! derived.
+//! Parameters of workloads. One table per workload provides help, documentation, sweeps and parsing.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use serde::Serialize;
 
-/// What a parameter may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WorkloadParameterKind {
-    /// A whole number from the first to the second.
+    /// A whole number between two bounds, both included.
     Whole(u32, u32),
-    /// A number from the first to the second.
+    /// A real number between two bounds, both included.
     Real(f64, f64),
-    /// One of these names.
     Choice(&'static [&'static str]),
 }
 
@@ -31,11 +28,11 @@ impl fmt::Display for WorkloadParameterKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum WorkloadValue {
-    /// Of [`WorkloadParameterKind::Whole`].
+    /// Value for [`WorkloadParameterKind::Whole`].
     Whole(u32),
-    /// Of [`WorkloadParameterKind::Real`].
+    /// Value for [`WorkloadParameterKind::Real`].
     Real(f64),
-    /// Of [`WorkloadParameterKind::Choice`].
+    /// Value for [`WorkloadParameterKind::Choice`].
     Choice(&'static str),
 }
 
@@ -53,22 +50,18 @@ impl fmt::Display for WorkloadValue {
 pub struct WorkloadParameter {
     /// Name, as in `--with NAME=VALUE`.
     pub name: &'static str,
-    /// What it is, in one line.
     pub about: &'static str,
-    /// What it may be.
     pub kind: WorkloadParameterKind,
-    /// What it is where nothing is said.
     pub default: WorkloadValue,
 }
 
-/// Type of a parameter's field, as [`parameters`] declares it.
 pub(crate) trait Setting: Copy {
-    /// What the declaration says of its values.
+    /// Type of the range in the declaration.
     type Range;
 
     fn kind(range: &Self::Range) -> WorkloadParameterKind;
     fn value(self) -> WorkloadValue;
-    /// The value that a text names, if it is one of `range`.
+    /// Parses a text; `None` if the value is malformed or out of range.
     fn read(text: &str, range: &Self::Range) -> Option<Self>;
 }
 
@@ -104,22 +97,24 @@ impl Setting for f64 {
     }
 }
 
-/// The parameters of something: a struct whose fields are declared by [`parameters`].
 pub(crate) trait ParameterSet {
     fn parameters(&self) -> &'static [WorkloadParameter];
 
-    /// The values, in the order of the table.
+    /// Returns the values, in the order of the table.
     fn values(&self) -> Vec<WorkloadValue>;
 
-    /// Sets the parameter called `name` from a text; `None` if there is none, `Some(false)` if it cannot be this.
+    /// Sets parameter `name` from a text. Returns `None` for an unknown name, `Some(false)` for an invalid
+    /// value.
     fn set(&mut self, name: &str, text: &str) -> Option<bool>;
 
-    /// Gives the change that lets parameter `name` have an effect; `None` if it has one already.
+    /// Returns the change that gives parameter `name` an effect; `None` if the parameter has an effect
+    /// already.
     fn needs(&self, name: &str) -> Option<&'static str>;
 }
 
-/// Makes a struct of parameters and their table. A row has the description, type, default and range of a field. A row of
-/// `no_effect` has a parameter, the condition under which it has no effect, and the change that gives it one.
+/// Declares a struct of parameters and their table. A row has description, name, type, default and range. A
+/// row of `no_effect` has a parameter, the condition under which it has no effect, and the change that gives
+/// it an effect.
 macro_rules! parameters {
     (
         $(#[$meta:meta])* $type:ident { $( #[doc = $about:literal] $field:ident: $of:ty = $default:expr, $range:expr; )* }
@@ -177,7 +172,7 @@ macro_rules! parameters {
     };
 }
 
-/// An enum whose values have names, as a parameter's type; its range is `()`.
+/// Declares an enum with named values, as the type of a parameter. The range of such a parameter is `()`.
 macro_rules! named_values {
     ($(#[$meta:meta])* $type:ident { $( $(#[$doc:meta])* $value:ident $name:literal; )* }) => {
         $(#[$meta])*

@@ -1,4 +1,4 @@
-//! A recorded trace of requests as a workload: offered again in its order, whatever is answered.
+//! Recorded trace as a workload: the requests are offered again in order, independent of the answers.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -14,16 +14,14 @@ use atoms_stimulus::request::{AllocationWrite, ClusterRequest, Lane, WarpRequest
 use super::closed_loop::{GivenUp, PortCounts};
 use super::program::WorkloadError;
 
-/// When requests of a trace are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
-    /// As soon as their port takes them.
+    /// Each request is offered as soon as its port accepts it.
     None,
-    /// As far apart as they were accepted in the recording, or later where their port is not ready.
+    /// Requests keep their distances from the recording. A request is late if its port is not ready.
     Recorded,
 }
 
-/// A recorded trace (docs/trace-format.md).
 #[derive(Clone, Debug)]
 pub struct Replay {
     header: TraceHeader,
@@ -31,11 +29,10 @@ pub struct Replay {
     events: Vec<Recorded>,
 }
 
-/// Something offered, and the line that says so.
 #[derive(Clone, Debug)]
 struct Recorded {
     line: u64,
-    /// Cycle in which it was accepted, if that was recorded.
+    /// Cycle in which the request was accepted; `None` if the trace does not say.
     accepted: Option<u64>,
     offer: Offer,
 }
@@ -47,19 +44,17 @@ enum Offer {
     Cluster(Box<ClusterRequest>, Fault),
 }
 
-/// Reason why a trace is no workload.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceReplayError {
-    /// It cannot be read.
     #[error(transparent)]
     Read(#[from] RecordingError),
-    /// It has something that cannot be offered again.
+    /// The trace contains an event that cannot be replayed.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
 }
 
 impl Replay {
-    /// Reads a trace. Its answers are not judged: `atoms check` does that.
+    /// Reads a trace. Answers are not checked; `atoms check` does that.
     ///
     /// # Errors
     /// [`TraceReplayError`] with the line.
@@ -67,7 +62,8 @@ impl Replay {
         let mut trace = TraceReader::new(reader)?;
         let header = *trace.header();
         let (mut memory, mut events, mut requests) = (Vec::new(), Vec::new(), 0);
-        // Waits are told of when they are accepted, and again when they are answered: where they are, by number.
+        // Indices of waiting requests by number. The trace lists a wait when it is accepted and when it is
+        // answered.
         let mut waits = BTreeMap::new();
         while let Some((line, event)) = trace.next_event()? {
             let at = events.len();
@@ -111,7 +107,7 @@ impl Replay {
                 TraceEvent::Request(exchange) => {
                     let request = &exchange.request;
                     let fault = exchange.response.as_ref().map_or(Fault::None, |response| response.fault);
-                    // Each port counts its own.
+                    // Each port has its own numbering; only warp requests can wait.
                     let wait = exchange.moment.filter(|_| !request.cluster);
                     let wait = wait.and_then(|moment| waits.remove(&moment.number));
                     if request.cluster {
@@ -140,12 +136,11 @@ impl Replay {
         Ok(Replay { header, memory, events })
     }
 
-    /// Requests in it.
     pub fn requests(&self) -> u64 {
         self.events.iter().filter(|event| !matches!(event.offer, Offer::Allocation(_))).count() as u64
     }
 
-    /// True if every request says when it was accepted.
+    /// True if every request has the cycle in which it was accepted.
     pub fn has_gaps(&self) -> bool {
         self.without_time().is_none()
     }
@@ -156,15 +151,15 @@ impl Replay {
             .find(|event| event.accepted.is_none() && !matches!(event.offer, Offer::Allocation(_)))
     }
 
-    /// Words of memory that are not zero at the start: byte address and value.
+    /// Returns the words of memory that are not zero at the start: byte address and value.
     pub fn memory(&self) -> Vec<(u32, u32)> {
         self.memory.iter().map(|(word, value)| (4 * word, *value)).collect()
     }
 
-    /// Offers the trace to a unit of `config`.
+    /// Creates the stimulus for a unit of `config`.
     ///
     /// # Errors
-    /// [`WorkloadError`] if it does not fit the unit, or `gaps` were not recorded.
+    /// [`WorkloadError`] if the trace does not fit the unit, or it lacks the cycles that `gaps` needs.
     pub fn stimulus(&self, config: &Config, gaps: Gaps, limit: u64) -> Result<ReplayStimulus, WorkloadError> {
         let geometry = self.header.geometry;
         let unfit = |message: String| Err(WorkloadError::Combination(message));
@@ -204,8 +199,8 @@ impl Replay {
                 let why = "the request does not say when it was `accepted`; replay it without gaps";
                 return Err(WorkloadError::Trace(event.line, why.to_string()));
             }
-            // Written as they are carried out, and accepted in another order. A write of the CTA table stays behind what
-            // was before it.
+            // The trace is in order of execution; sort it by acceptance. A write of the CTA table takes the
+            // latest cycle before it, so it stays behind earlier requests.
             let mut latest = 0;
             for event in &mut events {
                 let accepted = event.accepted.unwrap_or(latest);
@@ -268,19 +263,18 @@ fn cluster(request: &SerialRequest) -> Box<ClusterRequest> {
     })
 }
 
-/// Offers the requests of a trace in order.
 #[derive(Clone, Debug)]
 pub struct ReplayStimulus {
     gaps: Gaps,
     limit: u64,
     events: Vec<Recorded>,
     next: usize,
-    /// Cycle of the recording in which the first request was accepted, and that in which it was offered here.
+    /// Cycle of the recording in which the first request was accepted. `began` is the cycle of its replay.
     start: u64,
     began: Option<u64>,
-    /// Tags of requests that may be inside, of the warp port and the cluster port.
+    /// Bit masks of tags in flight, for the warp port and the cluster port.
     inside: [u64; 2],
-    /// By port and tag: the fault recorded.
+    /// Recorded fault, by port and tag.
     faults: [[Fault; 64]; 2],
     cluster_tag: u8,
     counts: PortCounts,
@@ -288,17 +282,17 @@ pub struct ReplayStimulus {
 }
 
 impl ReplayStimulus {
-    /// What was counted so far. One unit of work is one request.
+    /// Returns the counters so far. One unit of work is one request.
     pub fn counts(&self) -> PortCounts {
         self.counts
     }
 
-    /// Why it did not come to its end, if it did not.
     pub fn given_up(&self) -> Option<&GivenUp> {
         self.given_up.as_ref()
     }
 
-    /// True if what was accepted in this cycle of the recording is to be offered now.
+    /// True if a request accepted in this cycle of the recording is due now. Without recorded gaps, always
+    /// true.
     fn due(&self, accepted: Option<u64>) -> bool {
         match (self.gaps, accepted, self.began) {
             (Gaps::Recorded, Some(accepted), Some(began)) => {
@@ -308,7 +302,7 @@ impl ReplayStimulus {
         }
     }
 
-    /// A request of a port, 0 or 1, is answered.
+    /// Checks an answer on a port, 0 or 1, against the recorded fault.
     fn answered(&mut self, port: usize, tag: u8, fault: u8, address: u32) {
         let (cycle, tag) = (self.counts.cycles, tag & 63);
         self.inside[port] &= !(1 << tag);
@@ -345,7 +339,7 @@ impl Stimulus for ReplayStimulus {
                 }
                 Offer::Cluster(request, fault) if i.cl_valid == 0 => {
                     request.drive(i);
-                    // Far more tags than requests that owe a response.
+                    // Reusing tags is safe: there are far more tags than cluster requests in flight.
                     self.cluster_tag = (self.cluster_tag + 1) & 63;
                     i.cl_tag = self.cluster_tag;
                     self.faults[1][usize::from(i.cl_tag)] = *fault;

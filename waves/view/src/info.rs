@@ -1,4 +1,4 @@
-//! Content of a wave: format, times, clock, signals and scopes, as text and JSON.
+//! Summary of a wave: format, times, clock, signals and scopes, as text and JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -14,18 +14,16 @@ use crate::reader::{
     signal_path,
 };
 
-/// Scopes in the text; JSON has all.
+/// Maximum number of scopes in the text. JSON contains all.
 const SCOPES: usize = 40;
 
-/// Content of a wave.
 #[derive(Debug)]
 pub struct WaveInfo<'f> {
     file: &'f WaveFile,
     changes: u64,
-    /// Times of the file, and where it ends early.
     pub extent: WaveExtent,
     clock: Option<WaveClock>,
-    /// First and last cycle.
+    /// First and last cycle; `None` without a clock.
     cycles: Option<(u64, u64)>,
     scopes: BTreeMap<String, u64>,
 }
@@ -34,7 +32,7 @@ impl<'f> WaveInfo<'f> {
     /// Reads the whole file.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// When the file cannot be read.
     pub fn of(file: &'f WaveFile) -> Result<Self, WaveReadError> {
         let (changes, extent) = file.count_changes()?;
         let clock = file.clock()?;
@@ -49,7 +47,6 @@ impl<'f> WaveInfo<'f> {
         self.clock.as_ref().map(|clock| self.file.signals()[clock.signal].path())
     }
 
-    /// Gives the content for JSON.
     pub fn result(&self) -> InfoResult<'_> {
         let WaveInfo { file, extent, .. } = self;
         let mut notes = *file.notes();
@@ -77,10 +74,8 @@ impl<'f> WaveInfo<'f> {
         }
     }
 
-    /// Formats the content.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        // Writing to a string cannot fail.
         let _ = self.write(&mut text);
         text
     }
@@ -123,7 +118,6 @@ impl<'f> WaveInfo<'f> {
     }
 }
 
-/// Gives the signals of `file` that `pattern` selects.
 pub fn matching_signals(file: &WaveFile, pattern: &str) -> Vec<SignalResult> {
     let chosen = SignalPattern::new(pattern);
     let signals = file.signals().iter().filter(|signal| chosen.matches(signal.parts()));
@@ -146,7 +140,7 @@ impl fmt::Display for SignalResult {
     }
 }
 
-/// Content of a wave, for JSON.
+/// Summary of a wave, for JSON.
 #[derive(Serialize, JsonSchema)]
 pub struct InfoResult<'f> {
     file: &'f Path,
@@ -172,7 +166,7 @@ struct ScopeResult<'f> {
     signals: u64,
 }
 
-/// Signal of a wave.
+/// Signal of a wave, for JSON.
 #[derive(Serialize, JsonSchema)]
 pub struct SignalResult {
     path: String,
@@ -180,7 +174,6 @@ pub struct SignalResult {
     bits: Option<u32>,
 }
 
-/// Each scope with the number of signals in it and below.
 fn scopes(signals: &[FileSignal]) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
     for signal in signals {

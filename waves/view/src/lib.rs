@@ -1,7 +1,7 @@
-//! Reads waves (VCD and FST, of any program), compares two, searches them, and shows them as text, pictures, pages and the
-//! files of other viewers.
+//! Reads waves (VCD and FST from any simulator), compares and searches them, and shows them as text, pictures
+//! and pages. Also exports them to other viewers.
 //!
-//! Nothing here knows what a signal means.
+//! This crate does not know the meaning of any signal.
 
 #![forbid(unsafe_code)]
 
@@ -35,7 +35,6 @@ pub use show::{
 };
 pub use tracks::{WaveNames, WaveTrack, WaveTransaction};
 
-/// Formats `number` with a comma between thousands.
 fn grouped(number: u64) -> String {
     thousands::Separable::separate_with_commas(&number)
 }

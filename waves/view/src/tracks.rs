@@ -1,59 +1,58 @@
-//! Transactions of a wave: tracks with fields. The caller names scopes and signals.
+//! Transactions of a wave: tracks and their fields. The caller provides the names of scopes and signals.
 
 use serde_json::{Map, Value};
 
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue, value_label};
 
-/// Names of the scopes and signals that pages and timelines show in their own way.
+/// Names of the scopes and signals that pages and exports treat specially.
 #[derive(Clone, Copy, Debug)]
 pub struct WaveNames {
-    /// Scope of transactions. A scope below it with a text signal [`label`](Self::label) or [`kind`](Self::kind) is a
-    /// track; its other signals are the fields of its transactions. A track is idle while that text is `-`.
+    /// Scope of transactions. A scope below it that has a text signal [`label`](Self::label) or
+    /// [`kind`](Self::kind) is a track. The other signals of this scope are the fields. A track is idle while
+    /// that text is `-`.
     pub transactions: &'static str,
-    /// Signal with the text that people read.
     pub label: &'static str,
     /// Signal with the kind of a transaction, for tracks without a label.
     pub kind: &'static str,
-    /// Field with the number of the request, which chooses the colour of a transaction.
+    /// Field with the request number, which selects the colour of a transaction.
     pub request: &'static str,
-    /// Field with the line of the source; 0 stands for none.
+    /// Field with the source line; 0 means none.
     pub line: &'static str,
     /// Fields that Perfetto shows as counters.
     pub counters: &'static [&'static str],
-    /// Counters that are signed.
+    /// Counters with a sign.
     pub signed: &'static [&'static str],
-    /// Scopes of two sides, whose signals have the same names.
+    /// Scopes of the two sides, whose signals have equal names.
     pub sides: [&'static str; 2],
-    /// Scope of the flags that say where the sides differ, made by [`Definition::compare`](atoms_wave_write::Definition::compare).
+    /// Scope of the difference flags that [`Definition::compare`](atoms_wave_write::Definition::compare)
+    /// creates.
     pub difference: &'static str,
 }
 
-/// A track of an [`Excerpt`]: transactions, one after the other.
 #[derive(Clone, Debug)]
 pub struct WaveTrack<'e> {
-    /// Number of the label, or of the kind in a track without a label, in [`Excerpt::signals`].
+    /// Index of the label in [`Excerpt::signals`], or of the kind for a track without a label.
     pub signal: usize,
-    /// Names of its scopes below that of all transactions.
+    /// Names of the track's scopes below the scope of transactions.
     pub scopes: &'e [String],
-    /// Numbers of the other signals of its scope.
+    /// Indices of the other signals in the track's scope.
     pub fields: Vec<usize>,
 }
 
-/// A transaction: what a track shows from one change of its signals to the next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaveTransaction<'e> {
-    /// Time units, the last one not included.
     pub from: u64,
-    /// See [`Self::from`].
+    /// End time in time units, exclusive.
     pub to: u64,
-    /// Label, or kind in a track without a label.
+    /// Label, or kind for a track without a label.
     pub text: &'e str,
     /// Names and values of the fields that have a value.
     pub fields: Vec<(&'e str, &'e WaveValue)>,
 }
 
 impl WaveTransaction<'_> {
-    /// Fields as JSON: numbers of at most 64 known bits, and texts.
+    /// Returns the fields as JSON. Numbers of at most 64 known bits become JSON numbers; other values become
+    /// texts.
     pub fn json(&self) -> Map<String, Value> {
         let value = |value: &WaveValue| match value {
             WaveValue::Bits(digits) => match u64::from_str_radix(digits, 2) {
@@ -74,7 +73,6 @@ impl WaveNames {
 }
 
 impl Excerpt {
-    /// Tracks of transactions, in the order of their signals.
     pub fn tracks(&self, names: &WaveNames) -> Vec<WaveTrack<'_>> {
         let mut tracks: Vec<WaveTrack<'_>> = Vec::new();
         let mut places = std::collections::HashMap::new();
@@ -103,7 +101,6 @@ impl Excerpt {
         tracks
     }
 
-    /// Transactions of a track, those in which it is idle left out.
     pub fn transactions<'e>(&'e self, track: &WaveTrack<'_>) -> impl Iterator<Item = WaveTransaction<'e>> {
         let state = &self.signals[track.signal];
         let fields: Vec<_> = track.fields.iter().map(|field| &self.signals[*field]).collect();
@@ -124,7 +121,7 @@ impl Excerpt {
     }
 }
 
-/// True for what the writer of this crate makes of an empty text.
+/// True for the text that this workspace's writer gives an empty text.
 pub(crate) fn is_idle(text: &str) -> bool {
     matches!(text, "" | "-")
 }

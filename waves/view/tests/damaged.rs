@@ -1,4 +1,4 @@
-//! Files with bytes cut out, changed or added: an error or values, never a panic, and nothing on stderr.
+//! Damaged files give an error or values, but never a panic, and print nothing on stderr.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name)
 }
 
-/// A change to a file: at a place, given in 65536ths of its length.
+/// A change to a file. Positions are in 65536ths of its length.
 #[derive(Clone, Debug)]
 enum Damage {
     Cut(u16),
@@ -66,7 +66,7 @@ fn damaged(bytes: &[u8], damages: &[Damage]) -> Vec<u8> {
     bytes
 }
 
-/// Reads all there is to read; whether it was read to its end.
+/// Reads the whole file. Returns true if there was no error.
 fn read(bytes: &[u8]) -> bool {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("wave");
@@ -99,7 +99,8 @@ fn intact(name: &str) -> Vec<u8> {
     bytes
 }
 
-// The same damages in every run; another seed and more cases search for new ones.
+// A fixed seed gives the same damages in every run. To search for new failures, change the seed and the
+// number of cases.
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
@@ -122,16 +123,16 @@ proptest! {
     }
 }
 
-/// The number of signals in the header is no reason to allocate any.
 #[test]
 fn signals_are_those_declared_whatever_a_header_claims() {
     let mut bytes = intact("gtkwave.fst");
-    // Behind type and length of the block: two times, the order of bytes, memory, scopes, variables.
+    // Header layout after type and length: two times, byte order, memory size, number of scopes, number of
+    // variables.
     bytes[57..65].copy_from_slice(&0xb1a0_0000_u64.to_be_bytes());
     assert!(read(&bytes));
 }
 
-/// Every cut of an FST file whose list of signals comes last, without the `.hier` file of its writer.
+/// Truncates an FST file at every byte. Its list of signals comes last, and there is no `.hier` file.
 #[test]
 fn a_cut_fst_says_that_it_is_not_complete() {
     let bytes = intact("gtkwave.fst");
@@ -145,13 +146,12 @@ fn a_cut_fst_says_that_it_is_not_complete() {
                     && error.to_string().contains("not complete"),
                 "{length} bytes: {error}"
             ),
-            // All blocks are there.
+            // All blocks are complete.
             Ok(file) => assert_eq!(file.signals().len(), 6, "{length} bytes of {}", bytes.len()),
         }
     }
 }
 
-/// Time and value of every change, numbers as digits.
 fn all_changes(file: &WaveFile) -> Vec<(u64, String)> {
     let mut all = file.no_slots();
     file.signals().iter().for_each(|signal| all.insert(signal.slot));
@@ -164,7 +164,8 @@ fn all_changes(file: &WaveFile) -> Vec<(u64, String)> {
     found
 }
 
-/// A process that is killed leaves whole blocks and a part of the next one. The header may be that of any flush before.
+/// A killed process leaves complete blocks and an incomplete one. The header may be that of any earlier
+/// flush.
 #[test]
 fn our_fst_is_read_up_to_the_last_whole_block() {
     let dir = tempfile::tempdir().unwrap();
@@ -220,7 +221,6 @@ fn an_fst_that_was_not_closed_is_read_with_its_hier_file() {
     }
     let dir = tempfile::tempdir().unwrap();
     let [path, listed] = ["killed.fst", "killed.fst.hier"].map(|name| dir.path().join(name));
-    // The next block of values is under way.
     std::fs::write(&path, [&bytes[..at], &[255], &[0; 40]].concat()).unwrap();
     let error = WaveFile::open(&path).unwrap_err().to_string();
     assert!(error.contains("a file with `.hier` behind the name"), "{error}");
@@ -245,13 +245,12 @@ fn an_fst_that_was_not_closed_is_read_with_its_hier_file() {
     let diff = WaveDiff::compare(DiffSides::Files(&vcd, &fst), &DiffOptions::default()).unwrap();
     assert!(diff.divergences.is_empty() && diff.unlike.is_empty() && diff.compared == 5, "{diff:?}");
     assert!(diff.notes[1].has(WaveNoteKind::Unclosed) && !diff.notes[0].has(WaveNoteKind::Unclosed));
-    // A list of other signals.
     std::fs::write(&listed, list[..2].concat()).unwrap();
     let error = WaveFile::open(&path).unwrap_err().to_string();
     assert!(error.contains("it has values of signals that it does not declare"), "{error}");
 }
 
-/// GTKWave's converter wrote the one from the other.
+/// GTKWave's converter created the FST file from the VCD file.
 #[test]
 fn an_fst_and_the_vcd_it_was_made_from_are_equal() {
     let [vcd, fst] = ["gtkwave.vcd", "gtkwave.fst"].map(|name| WaveFile::open(file(name)).unwrap());
@@ -264,7 +263,7 @@ fn an_fst_and_the_vcd_it_was_made_from_are_equal() {
     assert_eq!(excerpts[0].signals.len(), 6);
     for (one, other) in excerpts[0].signals.iter().zip(&excerpts[1].signals) {
         assert_eq!(one.path(), other.path());
-        // FST repeats what does not change where a block begins.
+        // FST repeats unchanged values at the start of a block.
         assert_eq!(
             (one.at(6), one.at(9), one.kind),
             (other.at(6), other.at(9), other.kind),

@@ -1,4 +1,4 @@
-//! What two waves differ in, from where on, and what follows what.
+//! Comparison of waves: differences, their times, and their causes.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use atoms_wave_view::{
 };
 use atoms_wave_write::{Definition, SignalKind};
 
-/// Writes a wave of a clock `clk`, which rises at 10 n, and of what `changes` adds; opens it.
+/// Writes and opens a wave with `changes` and a clock `clk` that rises at 10 n.
 fn wave(dir: &Path, name: &str, declarations: &str, changes: &[(u64, &str)], end: u64) -> WaveFile {
     let mut text =
         format!("$timescale 1 ns $end\n$scope module top $end\n$var wire 1 ! clk $end\n{declarations}\n");
@@ -42,7 +42,7 @@ fn bits(digits: &str) -> Option<WaveValue> {
     Some(WaveValue::Bits(digits.to_owned()))
 }
 
-/// Path on the left, since when it differs, how often, and since when it no longer does.
+/// Returns for each divergence: left path, first time, number of occurrences, and time of healing.
 fn brief(diff: &WaveDiff) -> Vec<(&str, u64, u64, Option<u64>)> {
     diff.divergences.iter().map(|d| (d.paths[0].as_str(), d.first, d.times, d.heals)).collect()
 }
@@ -53,7 +53,7 @@ fn the_earliest_difference_has_the_others_as_followers() {
     let common = [(0, "b1 a"), (0, "b0 b"), (0, "0c"), (0, "sIDLE d"), (20, "b10 b"), (30, "b11 a")];
     let left = wave(dir.path(), "l.vcd", SIGNALS, &common, 100);
     let mut other = common.to_vec();
-    other[5] = (30, "b111 a"); // a fault in cycle 3
+    other[5] = (30, "b111 a"); // a difference in cycle 3
     other.extend([(40, "b1010 b"), (50, "1c"), (60, "0c"), (70, "1c"), (80, "0c")]);
     let right = wave(dir.path(), "r.vcd", SIGNALS, &other, 100);
     for options in [clocked(), DiffOptions::default()] {
@@ -81,7 +81,7 @@ fn what_heals_is_told_apart_and_gathered_where_it_comes_again() {
     let dir = tempfile::tempdir().unwrap();
     let common = [(0, "b1 a"), (0, "b0 b"), (0, "0c"), (0, "sIDLE d")];
     let left = wave(dir.path(), "l.vcd", SIGNALS, &common, 200);
-    // Two glitches of the flag with the counter behind, one of it alone, then a fault that stays.
+    // Two glitches of the flag (the counter follows the first one), then a permanent difference.
     let glitches =
         [(20, "1c"), (30, "b1 b"), (40, "0c"), (40, "b0 b"), (60, "1c"), (70, "0c"), (150, "sRUN d")];
     let right = wave(dir.path(), "r.vcd", SIGNALS, &[&common[..], &glitches].concat(), 200);
@@ -104,7 +104,7 @@ fn between_edges_only_every_change_sees_a_difference() {
     assert!(WaveDiff::compare(sides, &clocked()).unwrap().is_equal());
     let diff = WaveDiff::compare(sides, &DiffOptions::default()).unwrap();
     assert_eq!(brief(&diff), [("top.sub.flag", 42, 1, Some(44))]);
-    // At the edge counts what stood in front of it, whatever comes first in the file.
+    // The sample at an edge has the values before the edge, independent of the order in the file.
     let late = wave(dir.path(), "e.vcd", SIGNALS, &[(0, "b1 a"), (0, "0c"), (50, "1c"), (60, "0c")], 100);
     let diff = WaveDiff::compare(DiffSides::Files(&left, &late), &clocked()).unwrap();
     assert_eq!(brief(&diff), [("top.sub.flag", 50, 1, Some(60))]);
@@ -135,7 +135,6 @@ fn renames_shifts_and_patterns_bring_together_what_belongs_together() {
     let error = WaveDiff::compare(sides, &unused).unwrap_err().to_string();
     assert!(error.starts_with("no signal of the left side has `nothing` in its path"), "{error}");
 
-    // 30 ns later, in another unit.
     let shift = |line: &str| {
         line.strip_prefix('#').map(|time| format!("#{}", (time.parse::<u64>().unwrap() + 30) * 1000))
     };
@@ -187,16 +186,16 @@ fn vcd(dir: &Path, name: &str, declarations: &str, values: &str) -> WaveFile {
 
 #[rustfmt::skip]
 const EDGES: &[(&str, &[u64])] = &[
-    // times, and values of the clock           times whose data are sampled
+    // times, and clock values                   times of the sampled data
     ("0=0 5=1 6 10=0 15=1 16 20=0 25=1 26 30",  &[0, 10, 20]),
     ("0=x 5=1 10=0 15=1 20",                    &[0, 10]),
     ("0=z 3 5=1 10=0 15=1 20=0",                &[3, 10]),
     // A clock without a value is x.
     ("0 5=1 10=0 15=1 20",                      &[0, 10]),
-    // A clock that is 1 at the first time does not rise there: no values hold before.
+    // A clock that is 1 at the first time does not rise there: there is no earlier value.
     ("0=1 5=0 10=1 15=0 20=1",                  &[5, 15]),
     ("30=1 35=0 40=1 45=0 50",                  &[35]),
-    // x to 1 is an edge; 0 to x and 1 to 1 are none.
+    // x to 1 is an edge; 0 to x and 1 to 1 are not.
     ("0=0 5=x 10=1 15=1 20=0 25=1",             &[5, 20]),
 ];
 
@@ -205,7 +204,6 @@ fn each_rising_edge_has_one_sample_of_the_values_in_front_of_it() {
     let dir = tempfile::tempdir().unwrap();
     let declarations = "$var wire 1 ! clk $end $var string 1 d data $end";
     for (steps, sampled) in EDGES {
-        // The data change at each time, and are wrong at one of them.
         let wave = |name: &str, wrong: Option<&str>| {
             let step = |step: &str| {
                 let (time, clock) = step.split_once('=').unwrap_or((step, ""));
@@ -242,12 +240,12 @@ fn a_sample_belongs_to_the_cycle_before_its_edge() {
     let sides = DiffSides::Files(&left, &right);
     let diff = WaveDiff::compare(sides, &clocked()).unwrap();
     assert_eq!((brief(&diff), diff.points), (vec![("d", 0, 1, Some(10))], 3));
-    // The edge at 15 has its sample in cycle 1, of times 10 to 19.
+    // The sample of the edge at 15 belongs to cycle 1, times 10 to 19.
     for (window, points) in [(10..20, 1), (0..15, 2), (0..14, 1), (5..25, 2)] {
         let options = DiffOptions { window: Some(window.clone()), ..clocked() };
         assert_eq!(WaveDiff::compare(sides, &options).unwrap().points, points, "{window:?}");
     }
-    // The time before an edge is the last that a side needs.
+    // A side is needed up to the time just before an edge.
     for (end, points) in [(25, 3), (24, 3), (23, 2)] {
         let values = format!("#0 0! 0d #5 1! #15 0! #{end} 0!");
         let short = vcd(dir.path(), "s.vcd", declarations, &values);
@@ -261,12 +259,13 @@ fn a_sample_belongs_to_the_cycle_before_its_edge() {
     }
 }
 
-/// Scopes `t`, with two signals `a`, a signal `a.b` and a scope `a` with a signal `b`. Codes are their numbers.
+/// A scope `t` with two signals `a`, a signal `a.b`, and a scope `a` with a signal `b`. Codes are their
+/// indices.
 const NAMESAKES: &str = "$scope module t $end $var wire 1 0 a $end $upscope $end \
     $scope module t $end $var wire 1 1 a $end $var wire 1 2 \\a.b $end \
     $scope module a $end $var wire 1 3 b $end $upscope $end $upscope $end";
 
-/// Writes a wave in which a signal is 1 and all others are 0; opens it.
+/// Writes and opens a wave in which one signal is 1 and all others are 0.
 fn namesakes(dir: &Path, name: &str, declarations: &str, one: Option<usize>) -> WaveFile {
     let values: Vec<_> = (0..4).map(|code| format!("{}{code}", u8::from(one == Some(code)))).collect();
     vcd(dir, name, declarations, &format!("#0 {} #10", values.join(" ")))
@@ -276,7 +275,7 @@ fn namesakes(dir: &Path, name: &str, declarations: &str, one: Option<usize>) -> 
 fn signals_are_paired_by_scopes_name_and_order_of_declaration() {
     let dir = tempfile::tempdir().unwrap();
     let left = namesakes(dir.path(), "l.vcd", NAMESAKES, None);
-    // The same signals: with other codes, and with a code declared twice.
+    // The same signals with other codes, and with a duplicate declaration.
     let swapped = NAMESAKES.replace("1 2 \\a.b", "1 3 \\a.b").replace("1 3 b", "1 2 b");
     let twice = NAMESAKES.replace("$var wire 1 3 b $end", "$var wire 1 3 b $end $var wire 1 3 b $end");
     for (declarations, codes) in [(NAMESAKES, [0, 1, 2, 3]), (&swapped, [0, 1, 3, 2]), (&twice, [0, 1, 2, 3])]
@@ -310,7 +309,6 @@ fn different_numbers_of_namesakes_are_refused_unless_left_out() {
     }
 }
 
-/// Vectors on the left, their bits on the right.
 const VECTORS: &str =
     "$scope module t $end $var wire 2 q q [1:0] $end $var wire 3 d d [0:2] $end $upscope $end";
 const BITS: &str = "$scope module t $end $var wire 1 1 q [1] $end $var wire 1 0 q [0] $end \
@@ -360,7 +358,7 @@ fn a_vector_is_compared_with_signals_that_are_its_bits() {
     assert_eq!(WaveDiff::compare(sides, &ignore).unwrap().compared, 1);
 }
 
-/// That a wave has no point in time up to the end of the window is no end of it.
+/// A wave without changes up to the end of the window still covers the window.
 #[test]
 fn a_window_goes_on_where_one_side_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
@@ -407,20 +405,18 @@ fn two_scopes_of_one_file_are_compared() {
     assert_eq!(error, "there is no scope `dut` in it; it has atoms, rtl, model");
 }
 
-/// Writes 350 signals over `cycles`, of which about 40 change in a cycle.
-/// A dump of random changes, point in time by point in time, with `{n}` for the code of signal `n`.
+/// A VCD of random changes by time step. `{n}` stands for the code of signal `n`.
 struct Dump {
     steps: Vec<(u64, Vec<String>)>,
 }
 
-/// What signals are declared as: the first one is the clock.
+/// Declarations of the signals; signal 0 is the clock.
 const DECLARED: [&str; 8] =
     ["wire 1", "wire 1", "wire 4", "wire 33", "wire 70", "string 1", "real 1", "wire 4"];
 
-/// Points in time between changes of the last one.
+/// Time steps between changes of the last signal.
 const RARE: u64 = 2500;
 
-/// A number below `below`, of a simple generator.
 fn random(state: &mut u64, below: u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*state >> 33) % below
@@ -450,7 +446,7 @@ impl Dump {
                 changes.push(change(state, 7));
             }
             for _ in 0..random(state, 12) {
-                // A real number now and then, which is not passed over.
+                // A rare real number, which ends the skipping of identical text.
                 let kinds = if reals && random(state, 2000) == 0 { 6 } else { 5 };
                 let signal = 1 + random(state, kinds) as usize;
                 changes.push(change(state, signal));
@@ -461,14 +457,13 @@ impl Dump {
         Dump { steps: steps.collect() }
     }
 
-    /// With a few things another way, some of which last.
     fn altered(&self, state: &mut u64) -> Self {
         let mut steps = self.steps.clone();
         for _ in 0..random(state, 4) {
             let at = random(state, steps.len() as u64 - 1) as usize;
             let signal = random(state, 6) as usize;
             match random(state, 10) {
-                // What differs lasts while the text is the same.
+                // This difference lasts through identical text.
                 7..=9 => steps[at - at % RARE as usize].1.push(change(state, 7)),
                 0 => steps[at].1.push(change(state, signal)),
                 1 => drop(steps.remove(at)),
@@ -484,7 +479,7 @@ impl Dump {
         Dump { steps }
     }
 
-    /// Writes it with the signals declared, and their codes given, in this order.
+    /// Writes the VCD. `order` is the order of declarations and codes.
     fn write(&self, path: &Path, order: [usize; 8]) -> WaveFile {
         let mut text = "$timescale 1 ns $end\n$scope module top $end\n".to_owned();
         let mut codes = [' '; 8];
@@ -511,7 +506,7 @@ impl Dump {
     }
 }
 
-/// Where two dumps have the same codes, text that is the same is passed over; where they have not, all is compared.
+/// Skipping identical text (equal codes) gives the same result as a full comparison (different codes).
 #[test]
 fn what_is_passed_over_changes_nothing() {
     const STEPS: u64 = 12_000;
@@ -524,7 +519,7 @@ fn what_is_passed_over_changes_nothing() {
         let mut other = dump.altered(state);
         if seed % 4 == 0 {
             let at = random(state, STEPS - 100) as usize;
-            // The first three are read with a note.
+            // The first three are accepted with a note.
             let wrong = ["b {3}", "b0b1 {3}", "#1\n1{1}", "b1111111 {2}", "1?extra", "bad", "b12 {3}"];
             let wrong = wrong[random(state, 7) as usize].to_owned();
             other.steps[at].1.push(wrong.clone());
@@ -577,7 +572,7 @@ fn long_wave(path: &Path, cycles: u64, wrong: Option<u64>) {
     trace.finish().unwrap();
 }
 
-/// 100,000 edges of 350 signals, faster than reading the two files with a thread each. Prints the figures.
+/// Compares 100,000 edges of 350 signals no slower than two threads read the files. Prints the times.
 #[test]
 fn a_hundred_thousand_edges_take_as_long_as_reading_them() {
     const CYCLES: u64 = 100_000;

@@ -1,4 +1,4 @@
-//! Waves as timelines of other viewers: what is in them, and that it is what their formats allow.
+//! Export to other viewers: content, and validity of the formats.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,7 +18,7 @@ fn bits(digits: &str) -> WaveValue {
     WaveValue::Bits(digits.to_owned())
 }
 
-/// A signal with values from cycles of 10 time units on.
+/// A signal with values by cycle. A cycle has 10 time units.
 fn signal(path: &str, kind: ValueKind, changes: &[(u64, WaveValue)]) -> ExcerptSignal {
     let mut scopes: Vec<_> = path.split('.').map(str::to_owned).collect();
     let name = scopes.pop().expect("a path has a name");
@@ -26,7 +26,7 @@ fn signal(path: &str, kind: ValueKind, changes: &[(u64, WaveValue)]) -> ExcerptS
     ExcerptSignal { scopes, name, kind, changes }
 }
 
-/// Twenty cycles with two requests of one tag that overlap, one of another that a reset drops, and a difference.
+/// Twenty cycles: two overlapping requests with one tag, a request that a reset drops, and a difference.
 fn fixture() -> Excerpt {
     let half = |cycle: u64| [(cycle * 10, bits("1")), (cycle * 10 + 5, bits("0"))];
     let clock = ExcerptSignal {
@@ -73,7 +73,6 @@ fn fixture() -> Excerpt {
     }
 }
 
-/// The requests of the fixture.
 fn requests() -> Vec<PipelineRequest> {
     let request =
         |number, thread, title: &str, detail: &str, stages: &[(u64, &str)], end: Option<(u64, bool)>| {
@@ -132,7 +131,6 @@ fn requests_are_instructions_of_konata() {
     assert_eq!(check_kanata(&log), Ok(Checked { instructions: 3, retired: 1, flushed: 1 }));
 }
 
-/// What a log has.
 #[derive(Debug, PartialEq)]
 struct Checked {
     instructions: usize,
@@ -140,8 +138,8 @@ struct Checked {
     flushed: usize,
 }
 
-/// Checks a log by the description of its format, which is all that this knows: commands and their arguments,
-/// identifiers in order, stages that end as they began, nothing of an instruction behind its end.
+/// Checks a log by its format description alone: commands and arguments, identifiers in order, stages that
+/// end as they started, nothing after the end of an instruction.
 fn check_kanata(log: &str) -> Result<Checked, String> {
     let mut lines = log.lines();
     if lines.next() != Some("Kanata\t0004") {
@@ -228,7 +226,7 @@ fn tracks_are_threads_of_perfetto() {
         .filter(|event| event["name"] == "process_name")
         .map(|event| event["args"]["name"].as_str().expect("a name"))
         .collect();
-    // The clock and what never happens have no place.
+    // The clock and signals that are never set are omitted.
     assert_eq!(processes, ["rtl", "diff", "txn"]);
     let shown: Vec<_> = of("X")
         .iter()
@@ -251,7 +249,7 @@ fn tracks_are_threads_of_perfetto() {
     );
     let add = of("X").into_iter().find(|event| event["name"] == "#4 ADD.u32 queued").expect("it is there");
     assert_eq!(add["args"], json!({ "cycle": 2, "request": 4 }));
-    // The tx-count of an object is signed; what is unknown is no number.
+    // The tx-count of an object is signed. An unknown value is not a number.
     let counted: Vec<_> =
         of("C").iter().map(|event| event["args"]["value"].as_i64().expect("a number")).collect();
     assert_eq!(counted, [5, -1]);
@@ -263,7 +261,7 @@ fn tracks_are_threads_of_perfetto() {
     );
 }
 
-/// What the format asks of events: processes and threads with names, and slices of a thread that do not overlap.
+/// Checks rules of the format: processes and threads have names, and slices of a thread do not overlap.
 fn check_trace_events(events: &[Value]) {
     let named = |what: &str| -> BTreeSet<(u64, u64)> {
         let named = events.iter().filter(|event| event["ph"] == "M" && event["name"] == what);

@@ -8,7 +8,6 @@ mod query;
 mod reader;
 mod show;
 
-/// Names of the scopes and signals of the waves in these tests.
 const NAMES: atoms_wave_view::WaveNames = atoms_wave_view::WaveNames {
     transactions: "txn",
     label: "text",

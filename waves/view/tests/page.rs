@@ -1,4 +1,4 @@
-//! The page of a wave as a user meets it: in a browser, with keys and mouse.
+//! Tests the page of a wave in a browser, with keys and mouse.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,10 @@ use serde_json::{Value, json};
 
 use crate::NAMES;
 
-/// Time units of a cycle.
 const PERIOD: u64 = 10;
-/// The cycle in which the sides of the fixture differ first.
+/// First cycle in which the sides of the fixture differ.
 const FAILS: u64 = 42;
 
-/// A number of so many bits.
 fn bits(value: u64, width: u32) -> WaveValue {
     WaveValue::Bits(format!("{value:0width$b}", width = width as usize))
 }
@@ -23,7 +21,6 @@ fn text(text: &str) -> WaveValue {
     WaveValue::Text(text.to_owned())
 }
 
-/// A signal by its full name, with values from cycles on.
 fn signal(path: &str, kind: ValueKind, changes: impl IntoIterator<Item = (u64, WaveValue)>) -> ExcerptSignal {
     let mut scopes: Vec<_> = path.split('.').map(str::to_owned).collect();
     let name = scopes.pop().expect("a path has a name");
@@ -79,7 +76,6 @@ fn fixture() -> Excerpt {
     }
 }
 
-/// What is shown of a failure.
 fn failure() -> WaveView {
     let group = |title: &str, signals: &[&str], fold| ViewGroup {
         title: title.to_owned(),
@@ -108,7 +104,6 @@ fn write(name: &str, excerpt: &Excerpt, view: &WaveView) -> PathBuf {
     page
 }
 
-/// A browser with the page of a wave, unpacked and drawn.
 fn open(name: &str, excerpt: &Excerpt, view: &WaveView) -> Option<Browser> {
     let page = write(name, excerpt, view);
     let mut browser = Browser::start(name, 1400, 900)?;
@@ -118,7 +113,7 @@ fn open(name: &str, excerpt: &Excerpt, view: &WaveView) -> Option<Browser> {
     Some(browser)
 }
 
-/// No error of a script, and nothing asked for but the page.
+/// Asserts that there are no script errors and no requests except the page itself.
 fn assert_sound(browser: &Browser, page: &Path) {
     assert_eq!(browser.errors, Vec::<String>::new(), "errors of scripts or on the console");
     let page = format!("file://{}", page.display());
@@ -130,13 +125,11 @@ fn assert_sound(browser: &Browser, page: &Path) {
     assert!(others.is_empty(), "the page is not self-contained: {others:?}");
 }
 
-/// What is drawn after the frames that keys and clicks asked for.
 fn settle(browser: &mut Browser) {
     browser
         .evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))");
 }
 
-/// Names and values of the rows from top to bottom.
 fn rows(browser: &mut Browser) -> Vec<[String; 2]> {
     settle(browser);
     let rows = browser.evaluate(
@@ -145,7 +138,6 @@ fn rows(browser: &mut Browser) -> Vec<[String; 2]> {
     serde_json::from_value(rows).expect("two texts each")
 }
 
-/// The first rows as `name value`, with folding marks.
 fn first(browser: &mut Browser, count: usize) -> Vec<String> {
     rows(browser)
         .iter()
@@ -176,8 +168,7 @@ fn press(browser: &mut Browser, keys: &[&str]) {
     }
 }
 
-/// A place of the window: at the start of a cycle of the drawing, so many pixels from the top of the window's
-/// waves.
+/// Returns the window position at the start of a cycle, `y` pixels below the top of the waves.
 fn place(browser: &mut Browser, cycle: f64, y: f64) -> [f64; 2] {
     settle(browser);
     let place = browser.evaluate(&format!(
@@ -186,7 +177,6 @@ fn place(browser: &mut Browser, cycle: f64, y: f64) -> [f64; 2] {
     [0, 1].map(|at| place[at].as_f64().expect("a number"))
 }
 
-/// First and last visible cycle.
 fn visible(browser: &mut Browser) -> [f64; 2] {
     settle(browser);
     let visible = browser.evaluate("[counted(view.from), counted(timeAt(view.width))]");
@@ -220,7 +210,6 @@ fn a_page_opens_at_the_failure_with_what_differs_on_top() {
         "cycles 0 to 59, 14 signals"
     );
     assert_eq!(browser.evaluate("document.getElementById('differing').textContent"), "2 differences");
-    // The flag's row is red from cycle 42 to 44, and not before.
     let red = |browser: &mut Browser, cycle: f64| {
         let [x, y] = place(browser, cycle, 40.0 + 3.5 * 22.0);
         let pixel = browser.evaluate(&format!(
@@ -242,7 +231,7 @@ fn keys_move_cursor_and_view() {
         first(&mut browser, 4)[1..],
         ["rtl.bank.word 0000000c", "model.bank.word 0000000c", "diff.bank.word 0"]
     );
-    // Changes of the selected signal, the RTL's word.
+    // Jump between changes of the selected signal, the RTL's word.
     press(&mut browser, &["n"]);
     assert_eq!(cycle(&mut browser), 50);
     press(&mut browser, &["p", "p"]);
@@ -262,7 +251,7 @@ fn keys_move_cursor_and_view() {
     assert_eq!(browser.evaluate("document.getElementById('distance').textContent"), "0 ns");
     press(&mut browser, &["End"]);
     assert_eq!(cycle(&mut browser), 59);
-    // Zoom: the cursor stays where it is.
+    // Zooming keeps the cursor in place.
     press(&mut browser, &["f"]);
     let [from, to] = visible(&mut browser);
     assert!(from <= 0.0 && to >= 60.0, "{from} to {to}");
@@ -293,7 +282,7 @@ fn rows_are_selected_folded_searched_and_shown_in_another_radix() {
     assert_eq!(first(&mut browser, 2), ["▸first difference 3", "▾its request"]);
     browser.click(".row:nth-child(1)");
     assert_eq!(first(&mut browser, 2), ["▾first difference", "rtl.bank.word 00000009"]);
-    // All signals, in their scopes, the sides of one thing as one row.
+    // All signals in their scopes. Both sides of a pair share a row.
     browser.click(".row:nth-child(10)");
     let all = first(&mut browser, 30);
     assert_eq!(
@@ -320,7 +309,6 @@ fn rows_are_selected_folded_searched_and_shown_in_another_radix() {
             && detail.contains("model hex 00000008"),
         "{detail}"
     );
-    // A pair unfolds into its sides and the flag.
     press(&mut browser, &["Enter"]);
     let all = first(&mut browser, 40);
     let at = all.iter().position(|row| row.starts_with("▾word")).expect("it is open");
@@ -378,7 +366,7 @@ fn the_mouse_sets_cursor_and_marker_and_moves_the_view() {
         browser.evaluate("document.getElementById('distance').textContent"),
         "440 ns, +4 cycles from the marker (40 ns)"
     );
-    // By three cycles to the left: what is shown is later.
+    // Dragging left by three cycles shows later times.
     let [from, _] = visible(&mut browser);
     let (a, b) = (place(&mut browser, 43.0, row(1.0)), place(&mut browser, 40.0, row(1.0)));
     browser.drag(&[a, b], Held::Nothing);
@@ -396,7 +384,7 @@ fn the_mouse_sets_cursor_and_marker_and_moves_the_view() {
     browser.wheel(at, 240, Held::Shift);
     let [later, _] = visible(&mut browser);
     assert!(later > from, "{from} {later}");
-    // The strip: the start of the window.
+    // Click at the left end of the overview strip.
     let start = browser
         .evaluate("(() => { const r = canvas.getBoundingClientRect(); return [r.x + 1, r.y + 4]; })()");
     browser.drag(&[[0, 1].map(|at| start[at].as_f64().expect("a number"))], Held::Nothing);
@@ -412,7 +400,6 @@ fn without_a_view_all_signals_are_shown_from_the_start() {
     let Some(mut browser) = open("plain", &fixture(), &WaveView::default()) else { return };
     assert_eq!(first(&mut browser, 4), ["▾all signals", "▾atoms", "▾txn", "▸issue"]);
     assert_eq!(cycle(&mut browser), 0);
-    // Nothing at all is no error either.
     let Some(mut browser) = open("empty", &Excerpt::default(), &WaveView::default()) else { return };
     press(&mut browser, &["n", "d", "+", "f", "ArrowDown", "ArrowRight", "End", "Enter"]);
     settle(&mut browser);
@@ -425,7 +412,7 @@ fn every_value_arrives_in_every_radix() {
     let wide = "1".repeat(3) + &"01".repeat(70);
     let mut excerpt = Excerpt { window: 1000..2000, unit: "10 ps".into(), ..Excerpt::default() };
     let mut add = |name: &str, kind, values: Vec<WaveValue>| {
-        // Times that are no multiples of anything.
+        // Irregular times, to test a step of one time unit.
         let changes =
             values.into_iter().enumerate().map(|(at, value)| (1000 + (at as u64 * 7) * 13 / 3, value));
         excerpt
@@ -480,7 +467,7 @@ fn every_value_arrives_in_every_radix() {
     assert_eq!(times, json!([1000, 1030, 1060, 1091, 1121]));
 }
 
-/// 100,000 cycles of 350 signals, half of which are the other side of the first half.
+/// 100,000 cycles of 350 signals. The second half is the other side of the first half.
 fn large() -> Excerpt {
     const CYCLES: u64 = 100_000;
     let mut state = 1_u64;
@@ -554,7 +541,7 @@ fn a_hundred_thousand_cycles_of_350_signals_stay_fluid() {
     );
     assert!(size < changes as u64 * 3, "{size} bytes");
     let Some(mut browser) = open("large", &excerpt, &all) else { return };
-    // What is measured is the script and the drawing: reading a pixel back waits for it.
+    // Measure scripts and drawing: reading back a pixel waits for both.
     let frames = browser.evaluate(
         "(async () => {
            const next = () => new Promise(requestAnimationFrame);

@@ -1,4 +1,4 @@
-//! Expressions over signals: in which cycles they hold, and what is wrong with them.
+//! Queries: cycles in which expressions hold, and errors.
 
 use std::ops::ControlFlow;
 use std::ops::Range;
@@ -59,7 +59,7 @@ fn cycles(file: &WaveFile, text: &str, window: Range<u64>) -> Vec<Range<u64>> {
 
 #[rustfmt::skip]
 const HOLDS: &[(&str, &[(u64, u64)])] = &[
-    // expression                                       cycles, the last one not included
+    // expression                                       cycles, end exclusive
     ("req_op == CAS.SPIN",                              &[(0, 5), (10, 15), (20, 25), (30, 35)]),
     ("op == 'not now' && rtl.passes > 0xa",             &[(35, 36)]),
     ("op == CAS.SPIN && rtl.passes > 4",                &[(10, 12), (20, 24), (30, 35)]),
@@ -109,7 +109,6 @@ fn vcd(dir: &tempfile::TempDir, text: &str) -> WaveFile {
     WaveFile::open(path).unwrap()
 }
 
-/// Holds every expression against the times at which it should, the last one not included.
 fn holds(file: &WaveFile, cases: &[(&str, &[(u64, u64)])]) {
     for (text, expected) in cases {
         let expected: Vec<_> = expected.iter().map(|(from, to)| *from..*to).collect();
@@ -139,7 +138,7 @@ fn without_a_clock_edges_and_events_are_at_one_time() {
     assert_eq!(cycles(&file, "rose(a)", 11..40), []);
 }
 
-/// Names with characters that are symbols of expressions, and vectors.
+/// Names that contain operator characters, and vectors.
 const NAMED: &str = "$scope module t $end $var wire 1 1 a|b $end $var wire 1 2 \\a>b $end $var wire 1 3 \\a\\b $end \
     $var wire 1 4 a/b $end $var wire 1 5 3x $end $var wire 8 6 v [7:0] $end $var wire 4 7 w|w [0:3] $end \
     $var wire 1 8 m [2] $end $var wire 3 9 m [2:0] $end $var string 1 s op $end $upscope $end $enddefinitions $end
@@ -168,7 +167,6 @@ fn names_with_symbols_are_quoted_and_bits_are_selected() {
             ("changed(v[0])", &[(10, 11)]),
             ("`w|w`[0]", early),
             ("`w|w`[3] && `w|w` == 1", late),
-            // A signal of that name.
             ("m[2] && op == B", late),
         ],
     );
@@ -192,7 +190,7 @@ const CLOCKED: &[&str] = &[
     "#0 0! 1d #5 1! #6 0d #10 0! #15 1! #20 0! #25 1! #26 1d #30",
     "#0 x! 1d #5 1! #6 0d #10 0! #15 1! #20 0! #25 1! #26 1d #30",
     "#0 1d #5 1! #6 0d #10 0! #15 1! #20 0! #25 1! #26 1d #30",
-    // Edges at 8, 18 and 28: 1 at the first time is none, else the period was 8.
+    // Edges at 8, 18 and 28. A 1 at the first time is not an edge; otherwise, the period would be 8.
     "#0 1! 1d #3 0! #8 1! 0d #13 0! #18 1! #23 0! #28 1! 1d",
 ];
 

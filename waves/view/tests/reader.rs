@@ -1,4 +1,5 @@
-//! What the reader finds is what is in the file, ours or another program's; of a file that is malformed it says where.
+//! Compares the reader with other readers, on our files and on files of other programs. Malformed files give
+//! the right line.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -43,7 +44,7 @@ fn written(text: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
     (dir, path)
 }
 
-/// The same by the crate `wellen`, which leaves out values that repeat.
+/// Reads the changes with the crate `wellen`, which omits repeated values.
 fn by_wellen(path: &Path) -> Changes {
     let mut wave = wellen::simple::read(path).unwrap();
     let vars: Vec<_> = wave.hierarchy().all_vars().map(|var| wave.hierarchy()[var].clone()).collect();
@@ -58,7 +59,6 @@ fn by_wellen(path: &Path) -> Changes {
     vars.iter().map(of_var).collect()
 }
 
-/// Changes of each variable, in order of declaration: by the crate `wellen`.
 fn in_order_by_wellen(path: &Path) -> Vec<Vec<(u64, String)>> {
     let mut wave = wellen::simple::read(path).unwrap();
     let refs: Vec<_> = wave.hierarchy().all_vars().map(|var| wave.hierarchy()[var].signal_ref()).collect();
@@ -80,7 +80,7 @@ fn shown_by_wellen(value: wellen::SignalValueRef<'_>) -> String {
     }
 }
 
-/// Without values that repeat the one before, and those that a later one of the same time replaces.
+/// Removes repeated values, and values that a later value of the same time replaces.
 fn without_repetitions(changes: Changes) -> Changes {
     let once = |changes: Vec<(u64, String)>| {
         let mut kept: Vec<(u64, String)> = Vec::new();
@@ -112,8 +112,8 @@ fn our_wave_is_read_as_wellen_reads_it() {
     assert_eq!(file.clock().unwrap().map(|clock| clock.period), Some(10));
 }
 
-/// What other programs write: aliases, escaped names, arrays, reals, events, texts, unknown and open digits, uppercase,
-/// no unit, values without `$dumpvars`, a pause of the dump, declarations that we do not know.
+/// A file with features of other writers: aliases, escaped names, arrays, reals, events, texts, `x` and `z`,
+/// uppercase digits, no time unit, values outside `$dumpvars`, `$dumpoff`, unknown declarations.
 const FOREIGN: &str = "\
 $date today \u{e4} $end
 $scope module top $end
@@ -188,7 +188,7 @@ fn what_other_programs_write_is_read() {
     assert_eq!((extent.times, extent.cut_in_line), (Some((0, 12)), None));
 }
 
-/// Declarations of two signals with one name, and of scopes and names with points in them.
+/// Two signals with equal names, and scopes and names that contain points.
 const PATHS: &str = "$scope module t $end $var wire 1 ! a $end $var wire 1 1 a $end $var wire 1 2 \\a.b $end \
     $scope module a $end $var wire 1 3 b $end $upscope $end $upscope $end \
     $scope module r $end $scope module \\s.u $end $var wire 1 4 c $end $upscope $end \
@@ -272,7 +272,7 @@ const MALFORMED: &[(&str, &str)] = &[
     ("$var port 1 <0 a $end\n$var port [0:22] <1 b $end", "line 2: extended VCD is not supported"),
 ];
 
-/// Values behind the declarations of a signal `!` of 4 bits, and the error about them.
+/// Values after the declaration of a signal `!` of 4 bits, and the expected error.
 #[rustfmt::skip]
 const MALFORMED_VALUES: &[(&str, &str)] = &[
     ("#10\nb12 !\n",                            "line 3: `2` in a number: expected digits 0, 1, x, z"),
@@ -311,10 +311,9 @@ fn what_is_malformed_is_named_with_its_line() {
     assert!(matches!(WaveFile::open(path).unwrap_err().fault, WaveReadFault::Gzip));
 }
 
-/// Times and digits.
 type Expected = &'static [(u64, &'static str)];
 
-/// Declarations, values, and how they are read: notes, and the changes of the signal.
+/// Declarations, values, expected notes, and expected changes of the signal.
 #[rustfmt::skip]
 const LENIENT: &[(&str, &str, &[&str], Expected)] = &[
     ("$timescale 244 ns $end",  "#0 0! #2 1!",
@@ -337,7 +336,6 @@ const LENIENT: &[(&str, &str, &[&str], Expected)] = &[
      &[(0, "0000"), (1, "1010"), (2, "xxxx"), (3, "0000")]),
 ];
 
-/// Asserts that each signal has the changes that `wellen` finds.
 fn is_as_wellen_reads_it(path: &Path, about: &str) {
     let file = WaveFile::open(path).unwrap_or_else(|error| panic!("{about}: {error}"));
     let ours = without_repetitions(changes(&file).unwrap());
@@ -345,7 +343,7 @@ fn is_as_wellen_reads_it(path: &Path, about: &str) {
     assert_eq!(ours, in_order_by_wellen(path), "{about}");
 }
 
-/// Files of other programs that were refused or read wrongly once, and such as are like them: declarations and values.
+/// Files of other programs that once were rejected or misread, and similar files: declarations and values.
 #[rustfmt::skip]
 const OTHERS: &[(&str, &str)] = &[
     ("$timescale 244 ns $end $var wire 1 ! a $end",         "#0\n0!\n"),
@@ -372,7 +370,6 @@ fn files_of_other_programs_are_read_as_wellen_reads_them() {
     }
 }
 
-/// A small dump of random signals and changes, as one of several writers would have it.
 fn random_dump(seed: u64) -> String {
     let mut state = seed;
     let mut random = move |below: u64| {
@@ -382,7 +379,7 @@ fn random_dump(seed: u64) -> String {
     let mut text = ["$timescale 1 ns $end\n", "$timescale\n\t10ps\n$end\n$date a b $end\n", ""]
         [random(3) as usize]
         .to_owned();
-    // Letters alone, or also codes that other codes begin with.
+    // Single-letter codes, or codes that are prefixes of other codes.
     let codes =
         [["!", "\"", "#", "$", "%", "&", "'"], ["a", "aa", "aaa", "b", "ab", "0", "x1"]][random(2) as usize];
     let mut signals = Vec::new();
@@ -445,7 +442,7 @@ fn random_dumps_are_read_as_wellen_reads_them() {
     }
 }
 
-/// Escapes stand in a VCD alone; an FST has the characters.
+/// VCD contains escapes; FST contains the characters.
 #[test]
 fn texts_of_vcd_and_fst_are_the_same() {
     let values = "#0\nsqueue\\040full !\n#10\nsit\\'s !\n#20\nsSTATE_RUN !\n";
@@ -470,7 +467,7 @@ fn texts_of_vcd_and_fst_are_the_same() {
         assert_eq!(changes(file).unwrap()["t.s"], expected, "{:?}", file.format());
     }
     is_as_wellen_reads_it(&fst, "FST");
-    // The same text twice, and against the other format.
+    // Compare with identical text, and with the other format.
     let twin = path.with_extension("other");
     std::fs::write(&twin, std::fs::read_to_string(&path).unwrap() + "#30\nsX !\n#40\n").unwrap();
     for other in [&WaveFile::open(&twin).unwrap(), &files[1]] {
@@ -495,7 +492,7 @@ fn departures_from_the_format_are_read_with_a_note() {
         let shown = |notes: &WaveNotes| notes.iter().map(ToString::to_string).collect::<Vec<_>>();
         let excerpt = Excerpt::read(&path, 0..u64::MAX, |_| true).unwrap();
         assert_eq!(shown(&excerpt.notes), *notes, "{values}");
-        // The other file has one change more, so that text is the same up to there.
+        // The other file has one more change, so that all earlier text is identical.
         let other = path.with_extension("other");
         std::fs::write(&other, std::fs::read_to_string(&path).unwrap() + "#99999 1!\n").unwrap();
         let other = WaveFile::open(&other).unwrap();
@@ -505,7 +502,7 @@ fn departures_from_the_format_are_read_with_a_note() {
     }
 }
 
-/// Ends of files without an end of their last line: true if the last change is read. `"` begins the code `""`.
+/// Files without an end of the last line: true if the last change is read. `"` is a prefix of the code `""`.
 #[rustfmt::skip]
 const ENDS: &[(&str, bool)] = &[
     ("1!",          true),

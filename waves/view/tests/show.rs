@@ -17,7 +17,6 @@ fn signal(name: &str, kind: ValueKind, changes: &[(u64, &str)]) -> ExcerptSignal
     ExcerptSignal { scopes: vec!["top".to_owned(), "rtl".to_owned()], name: name.to_owned(), kind, changes }
 }
 
-/// Cycles 400 to 411 of every kind of signal.
 fn excerpt() -> Excerpt {
     let clock: Vec<_> = (800..824).map(|half| (half * 5, if half % 2 == 0 { "1" } else { "0" })).collect();
     Excerpt {
@@ -157,7 +156,7 @@ fn a_picture_is_well_formed_and_says_what_it_shows() {
     {
         assert!(out.contains(name), "{name} is missing in\n{out}");
     }
-    // Every element is closed: what opens is one of these, and all others end in themselves.
+    // Every element is closed: only these elements have end tags, and all others are self-closing.
     for element in ["svg", "style", "defs", "pattern", "text"] {
         let opened =
             out.matches(&format!("<{element}>")).count() + out.matches(&format!("<{element} ")).count();

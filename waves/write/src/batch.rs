@@ -1,21 +1,21 @@
-//! What a trace is told, on its way to the thread that writes it.
+//! Batches of records from a trace to the writer thread.
 
-/// Bytes of a batch from which on it is handed over: few enough that all that are on their way stay in the cache.
+/// Size in bytes at which a batch is sent: small enough that all batches in flight stay in the cache.
 const FULL_BYTES: usize = 1 << 16;
 
-/// What consecutive cycles set, in order; `T` is what [`Deferred`](crate::Deferred) is told.
+/// Values that consecutive cycles set, in order. `T` is the input of [`Deferred`](crate::Deferred).
 #[derive(Debug, Default)]
 pub(crate) struct Batch<T> {
     records: Vec<Record>,
-    /// Values that do not fit into a record, and bytes that records say the count of, in their order.
+    /// Values that do not fit into a record. `bytes` holds the bytes whose count is in the records, in order.
     wide: Vec<u128>,
     bytes: Vec<u8>,
-    /// One for each such record; behind them, some to be filled again.
+    /// One entry per deferred record. Entries after `deferred_count` are kept for reuse.
     deferred: Vec<T>,
     deferred_count: usize,
 }
 
-/// One entry of a batch, kept small: a cycle has hundreds.
+/// A record of a batch, kept small, since a cycle has hundreds of records.
 #[derive(Clone, Copy, Debug)]
 enum Record {
     Narrow(u32, u64),
@@ -29,24 +29,21 @@ enum Record {
     End(u64),
 }
 
-/// An entry of a batch, as the thread takes it. Signals go by number.
+/// A record as the writer thread reads it. The first field is the number of the signal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BatchEntry<'a, T> {
-    /// A signal of at most 128 bits is set.
+    /// Set a signal of at most 128 bits.
     Number(u32, u128),
-    /// A signal of any width, or a text.
+    /// Set a signal of any width, or a text.
     Bytes(u32, &'a [u8]),
-    /// How texts begin that end with a number.
+    /// Set the stem of the following numbered texts.
     Stem(&'a [u8]),
-    /// A text: the last stem, and this number.
+    /// Set a text to the last stem followed by this number.
     Numbered(u32, u32),
-    /// An event happens.
     Happens(u32),
-    /// Others are set as [`Deferred`](crate::Deferred) says.
     Deferred(&'a T),
-    /// This cycle is over.
     Tick(u64),
-    /// Nothing follows but, maybe, what ends at this time.
+    /// End the trace at this time.
     End(u64),
 }
 
@@ -79,7 +76,7 @@ impl<T> Batch<T> {
         self.records.push(Record::Happens(signal));
     }
 
-    /// One to be filled, as it was left when it was last used.
+    /// Adds a deferred entry for the caller to fill. It may still have the content of an earlier use.
     pub(crate) fn deferred(&mut self) -> &mut T
     where
         T: Default,
@@ -101,7 +98,6 @@ impl<T> Batch<T> {
         self.records.push(Record::End(time));
     }
 
-    /// Worth handing over.
     pub(crate) fn is_full(&self) -> bool {
         let Batch { records, wide, bytes, deferred, deferred_count } = self;
         let deferred = &deferred[..*deferred_count];
@@ -116,7 +112,6 @@ impl<T> Batch<T> {
         *deferred_count = 0;
     }
 
-    /// The entries, in order.
     pub(crate) fn steps(&self) -> impl Iterator<Item = BatchEntry<'_, T>> {
         let (mut wide, mut bytes, mut deferred) = (self.wide.iter(), &self.bytes[..], self.deferred.iter());
         let mut wide = move || *wide.next().expect("one for each such record");

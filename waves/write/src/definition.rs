@@ -1,61 +1,56 @@
-//! The signals of a trace, in their scopes.
+//! Declarations of a trace: signals in scopes.
 
 use crate::comparison::ANY;
 use crate::{Comparison, Deferred, WaveError, WaveTrace};
 use std::path::Path;
 
-/// What a signal holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalKind {
     /// A number of this many bits, at least 1.
     Bits(u32),
-    /// A name, for values that have one: shown as text by viewers.
+    /// A text, such as the name of a value.
     Text,
-    /// Something that happens in single cycles and has no value.
+    /// Event that triggers in single cycles and has no value.
     Event,
 }
 
-/// A signal of a [`Definition`]; means nothing to any other.
+/// A signal of a [`Definition`]; invalid for any other definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Signal(pub(crate) u32);
 
-/// A declared signal.
 #[derive(Clone, Debug)]
 pub(crate) struct Declared {
     pub(crate) name: String,
     pub(crate) kind: SignalKind,
-    /// Names of the scopes it is in, the outermost first.
+    /// Names of the enclosing scopes, the outermost first.
     pub(crate) scopes: Vec<String>,
 }
 
-/// What a scope contains, in order of declaration.
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
     Signal(Signal),
-    /// Another name of a signal.
     Alias(String, Signal),
     Scope(Scope),
 }
 
-/// A named group of items.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
     pub(crate) name: String,
     pub(crate) items: Vec<Item>,
 }
 
-/// The signals of a trace. Declare all of them, then [`create`](Self::create) any number of traces.
+/// Signals of a trace. Declare all signals first, then [`create`](Self::create) any number of traces.
 #[derive(Clone, Debug)]
 pub struct Definition {
     pub(crate) signals: Vec<Declared>,
     pub(crate) comparisons: Vec<Comparison>,
     pub(crate) clock: Signal,
-    /// From the outermost to the one being filled.
+    /// Open scopes from the outermost to the current one.
     open: Vec<Scope>,
 }
 
 impl Definition {
-    /// A definition with the outermost scope `top` and the clock `clk` in it, which the trace drives.
+    /// Creates a definition with the outermost scope `top` and the clock `clk`, which the trace drives.
     pub fn new(top: &str) -> Self {
         let mut new =
             Self { signals: Vec::new(), comparisons: Vec::new(), clock: Signal(0), open: vec![scope(top)] };
@@ -63,8 +58,7 @@ impl Definition {
         new
     }
 
-    /// Declares what `body` declares inside a scope `name`. A scope of that name which is there
-    /// already is continued.
+    /// Runs `body` inside a scope `name`. An existing scope of that name is extended.
     pub fn scope<R>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> R) -> R {
         let name = identifier(name);
         let items = &mut self.innermost().items;
@@ -83,8 +77,8 @@ impl Definition {
         result
     }
 
-    /// Declares a signal in the current scope. White space in `name` becomes `_`; an element of an
-    /// array is best called `name[3]`.
+    /// Declares a signal in the current scope. White space in `name` becomes `_`. Name an array element
+    /// `name[3]`.
     ///
     /// # Panics
     /// When the width is 0.
@@ -97,17 +91,16 @@ impl Definition {
         signal
     }
 
-    /// Declares `name` in the current scope as another name of `signal`.
     pub fn alias(&mut self, name: &str, signal: Signal) {
         let alias = Item::Alias(identifier(name), signal);
         self.innermost().items.push(alias);
     }
 
-    /// Marks the differences of two sides: declares, in a scope `name`, a flag for each pair of
-    /// signals, one for any of them, and two counters. The trace keeps them; callers do not set them.
+    /// Compares two sides: declares a flag per pair, a flag for any pair, and two counters in a scope `name`.
+    /// The trace sets them.
     ///
-    /// Flags are called as the left signals, in scopes as theirs from the third level on: the flag
-    /// of `top.rtl.pass.lane` is `top.diff.pass.lane`.
+    /// A flag has the name of the left signal, in the left signal's scopes from the third level on. So the
+    /// flag of `top.rtl.pass.lane` is `top.diff.pass.lane`.
     ///
     /// # Panics
     /// When the kinds of a pair differ, or are events.
@@ -123,7 +116,6 @@ impl Definition {
         comparison
     }
 
-    /// Declares the flag of a pair, below the current scope.
     fn flag(&mut self, [left, right]: &[Signal; 2]) -> Signal {
         let Declared { name, kind, scopes } = self.declared(*left).clone();
         assert!(
@@ -135,9 +127,9 @@ impl Definition {
         self.within(scopes.get(2..).unwrap_or_default(), |this| this.signal(&name, SignalKind::Bits(1)))
     }
 
-    /// Declares what `body` declares inside `scopes`, one in the other; see [`Definition::scope`].
+    /// Runs `body` inside nested `scopes`; see [`Definition::scope`].
     pub fn within<R>(&mut self, scopes: &[String], body: impl FnOnce(&mut Self) -> R) -> R {
-        // As a trait object: the recursion would make ever new types.
+        // A trait object, since the recursion would otherwise create ever new types.
         let mut result = None;
         let mut body = Some(body);
         self.within_dyn(scopes, &mut |this| result = body.take().map(|body| body(this)));
@@ -151,13 +143,13 @@ impl Definition {
         }
     }
 
-    /// Full name: scopes and name, joined by points.
+    /// Returns the full name: scopes and name, joined by points.
     pub fn path(&self, signal: Signal) -> String {
         let declared = self.declared(signal);
         format!("{}.{}", declared.scopes.join("."), declared.name)
     }
 
-    /// Opens a trace in a new file, folders included.
+    /// Creates a trace in a new file. Creates missing folders.
     ///
     /// # Errors
     /// [`WaveError::WaveTrace`].
@@ -165,7 +157,7 @@ impl Definition {
         self.create_with(path, ())
     }
 
-    /// The same, with values that `deferred` works out on the thread that writes.
+    /// Like [`Self::create`], with values that `deferred` computes on the writer thread.
     ///
     /// # Errors
     /// [`WaveError::WaveTrace`].
@@ -181,7 +173,6 @@ impl Definition {
         &self.signals[signal.0 as usize]
     }
 
-    /// The outermost scope.
     pub(crate) fn top(&self) -> &Scope {
         &self.open[0]
     }
@@ -196,7 +187,7 @@ fn scope(name: &str) -> Scope {
     Scope { name: identifier(name), items: Vec::new() }
 }
 
-/// `name` without white space, which separates words in a VCD file.
+/// Replaces white space by `_`, since white space separates words in a VCD file.
 pub(crate) fn identifier(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join("_")
 }

@@ -1,25 +1,12 @@
-//! What can go wrong when writing waves.
+//! Errors of writing waves.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a trace or a layout could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WaveError {
-    /// The trace file: free space, or choose another place.
     #[error("cannot write trace to `{}`", path.display())]
-    WaveTrace {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The viewer layout.
+    WaveTrace { path: PathBuf, source: io::Error },
     #[error("cannot write viewer layout to `{}`", path.display())]
-    Layout {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    Layout { path: PathBuf, source: io::Error },
 }

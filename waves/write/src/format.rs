@@ -1,49 +1,43 @@
-//! What a file format of traces takes: times and changes, in order.
+//! Interface to the file formats of traces: times and changes, in order.
 
 use crate::{Definition, SignalKind};
 
-/// An entry of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Entry<'a> {
-    /// What follows happens at this time.
+    /// Time of the entries that follow.
     Time(u64),
-    /// Up to the next time, every signal that has a value is listed: a file starts like this.
+    /// Start of a full dump: every signal with a value is listed up to the next time. A file starts with a
+    /// full dump.
     All,
-    /// The signal, by number, takes a value.
     Change(usize, Change<'a>),
-    /// Changes as they stand in the file, of a format that has such lines.
+    /// Formatted lines of changes; only for a text format.
     Lines(&'a [u8]),
 }
 
-/// What becomes of a signal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change<'a> {
-    /// It has no value yet.
     Unknown,
-    /// Event trigger.
     Happens,
-    /// It has at most 128 bits.
+    /// Number of at most 128 bits.
     Narrow(u128),
-    /// It is wider, and these are its bits, the least significant byte first; or it is a [`word`].
+    /// Wider number, the least significant byte first, or a text that is a [`word`].
     Bytes(&'a [u8]),
 }
 
-/// A file format that a trace can be written in.
 pub(crate) trait Format: Send {
-    /// Takes an entry.
     fn entry(&mut self, entry: Entry<'_>) -> std::io::Result<()>;
 
-    /// Brings everything taken so far to the file, which is valid as it then stands.
+    /// Writes everything to the file, which is then valid.
     fn flush(&mut self) -> std::io::Result<()>;
 }
 
-/// Appends `text` with `_` for each run of white space, which separates words in a VCD file, and of control characters;
-/// `-` for nothing else.
+/// Appends `text` as one word: `_` replaces each run of white space and control characters. An empty text
+/// becomes `-`.
 pub(crate) fn word(out: &mut Vec<u8>, text: &[u8]) {
     let separates = |byte: &u8| *byte <= b' ';
     let start = out.len();
     out.extend_from_slice(text);
-    // Without branches, so that eight or more characters are looked at in one: a cycle has several texts of 70.
+    // Without branches, so that the compiler vectorizes the loop: a cycle has several texts of 70 characters.
     out[start..].iter_mut().for_each(|byte| *byte = if separates(byte) { b'_' } else { *byte });
     let pairs = text.iter().zip(text.get(1..).unwrap_or_default());
     let has_runs = pairs.fold(false, |any, (one, next)| any | (separates(one) & separates(next)));
@@ -58,7 +52,7 @@ pub(crate) fn word(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// The eight digits of each byte.
+/// Binary digits of each byte.
 pub(crate) static DIGITS: [[u8; 8]; 256] = {
     let mut table = [[b'0'; 8]; 256];
     let mut byte = 0;
@@ -75,7 +69,6 @@ pub(crate) static DIGITS: [[u8; 8]; 256] = {
     table
 };
 
-/// The kinds of all signals, by number.
 pub(crate) fn kinds(definition: &Definition) -> Vec<SignalKind> {
     definition.signals.iter().map(|declared| declared.kind).collect()
 }

@@ -1,4 +1,4 @@
-//! Traces as FST: the binary format of GTKWave, compressed, with an index.
+//! Writes traces as FST, GTKWave's compressed and indexed binary format.
 
 use std::fs::File;
 use std::io;
@@ -12,21 +12,18 @@ use crate::{Definition, SignalKind, WRITER};
 /// Exponent of the time unit, 1 ns.
 const TIMESCALE: i8 = -9;
 
-/// An FST file being written.
 pub(crate) struct FstFormat {
     writer: FstWriter<File>,
-    /// Kind and handle of each signal.
     signals: Vec<(SignalKind, u32)>,
     clock: u32,
     time: u64,
     /// Time of the last change.
     written: u64,
-    /// Of a number as it is handed over.
+    /// Buffer for the digits of a number.
     digits: Vec<u8>,
 }
 
 impl FstFormat {
-    /// Writes the declarations of `definition`.
     pub(crate) fn new(definition: &Definition, file: File) -> io::Result<Self> {
         let builder = FstWriter::builder(file).chain_compression(ChainCompression::Lz4);
         let mut writer = builder.timescale_exponent(TIMESCALE).build().map_err(io::Error::other)?;
@@ -60,7 +57,8 @@ impl FstFormat {
     }
 }
 
-/// A number from bytes, the least significant first. The writer takes bits as well, and makes digits of them, one by one.
+/// Converts bytes, the least significant first, to digits. This is faster than the writer's own bit-by-bit
+/// conversion.
 fn number<'a>(digits: &'a mut Vec<u8>, kind: SignalKind, bytes: &[u8]) -> SignalValue<'a> {
     let SignalKind::Bits(width) = kind else { unreachable!("a {kind:?} holds no number") };
     let whole = width.div_ceil(8) as usize;
@@ -103,7 +101,6 @@ fn form(kind: SignalKind) -> (VarType, GeomEntry) {
     }
 }
 
-/// A name with the range of its bits.
 fn reference(name: &str, kind: SignalKind) -> String {
     match kind {
         SignalKind::Bits(width @ 2..) => format!("{name} [{}:0]", width - 1),
@@ -124,7 +121,8 @@ impl Format for FstFormat {
 
     fn flush(&mut self) -> io::Result<()> {
         if self.time > self.written {
-            // The file ends with its last change: one that changes nothing gives the last cycle its length.
+            // The file ends with its last change. A change to the same value extends the last cycle to its
+            // full length.
             self.written = self.time;
             self.writer.emit_binary_change(self.time, self.clock, false).map_err(io::Error::other)?;
         }

@@ -1,5 +1,5 @@
-//! Waveform traces: declare signals, set values cycle by cycle, and get a VCD file of the changes,
-//! with the differences between two sides marked and a viewer layout beside it.
+//! Writes waveform traces: declare signals, set their values cycle by cycle, and get a VCD or FST file of the
+//! changes. Differences between two sides are marked, and a viewer layout can be written next to the file.
 //!
 //! ```
 //! use atoms_wave_write::{Definition, SignalKind, Layout};
@@ -26,7 +26,7 @@
 //! # }
 //! ```
 //!
-//! Nothing here knows what a signal means.
+//! This crate does not know the meaning of any signal.
 
 #![forbid(unsafe_code)]
 
@@ -44,7 +44,7 @@ mod vcd;
 mod view;
 mod writer;
 
-/// Beginning of the writer's name in a file, the same in every version; the version follows.
+/// Start of the writer's name in a file. It is the same in every version; the version follows.
 pub const WRITER: &str = "atoms-waves ";
 
 pub use comparison::{ANY, Comparison};

@@ -1,17 +1,16 @@
-//! GTKWave's save files, read as views: those beside our waves, and any other.
+//! Parses GTKWave's save files as views.
 
 use crate::layout::flags;
 use crate::{Fold, ViewGroup, WaveView};
 
-/// Title of a group of signals that are in none.
 const OUTSIDE: &str = "signals";
 
 impl WaveView {
-    /// The view that a save file describes: groups in order, those inside others as groups of their own, and the
-    /// marker. What a view has no place for, such as colours and searches, is left out.
+    /// Parses a save file: groups in order, and the marker. Nested groups become separate groups. Colours,
+    /// searches and other properties are ignored.
     pub fn of_save_file(text: &str) -> WaveView {
         let mut view = WaveView::default();
-        // Groups that are open, by their place in the view; signals outside of all have one of their own.
+        // Indices of the open groups in the view.
         let mut open: Vec<usize> = Vec::new();
         let mut kind = 0;
         for line in text.lines() {
@@ -26,10 +25,10 @@ impl WaveView {
                     view.groups.push(ViewGroup { title: title.to_owned(), signals: Vec::new(), fold });
                 }
                 Some(("-", _)) if kind & flags::END != 0 => _ = open.pop(),
-                // Comments, properties of the window, combined and translated signals.
+                // Comments, window properties, and combined or translated signals.
                 Some(("-" | "[" | "#" | "?" | "^" | "<" | ">" | "~", _)) | None => {}
                 Some(("+", named)) => {
-                    // A name of its own in braces, then the signal's.
+                    // `NAME} PATH`: an alias in braces, then the signal.
                     let path = named.rsplit_once("} ").map_or(named, |(_, path)| path);
                     view.add(open.last().copied(), path);
                 }

@@ -11,23 +11,23 @@ use crate::writer::Writer;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Values of the signals of a [`Definition`], cycle by cycle.
+/// Trace being written: sets the values of the signals of a [`Definition`], cycle by cycle.
 ///
-/// Set what may have changed, then [`tick`](Self::tick). Only changes are written. Cycle `n` lasts
-/// from time `10 n` to `10 n + 10`; values change where the clock rises, and the clock rises once more at the end. The
-/// file is complete after every [`flush`](Self::flush), and when the trace is dropped.
+/// Set the values that may have changed, then call [`tick`](Self::tick). The file contains only changes.
+/// Cycle `n` lasts from time `10 n` to `10 n + 10`. Values change at the rising edge of the clock, and one
+/// more rising edge ends the last cycle. The file is complete after every [`flush`](Self::flush), and when
+/// the trace is dropped.
 ///
-/// What is set goes to a thread, which finds out what has changed, compares and writes. `T` is what it is told of a cycle
-/// to find out itself what to set; see [`Definition::create_with`].
+/// A separate thread finds the changes, compares and writes. `T` is the input of values that this thread
+/// computes; see [`Definition::create_with`].
 #[derive(Debug)]
 pub struct WaveTrace<T: Default = ()> {
     path: PathBuf,
     writer: Writer<T>,
-    /// What the writer was not told yet.
     batch: Batch<T>,
     kinds: Vec<SignalKind>,
     cycle: u64,
-    /// No cycle is over yet.
+    /// True until the first cycle ends.
     fresh: bool,
 }
 
@@ -63,10 +63,10 @@ impl<T: Default> WaveTrace<T> {
         })
     }
 
-    /// Sets a signal of at most 128 bits for this cycle; bits above its width are ignored.
+    /// Sets a signal of at most 128 bits for this cycle. Bits above its width are ignored.
     ///
     /// # Panics
-    /// When the signal is wider, or no number.
+    /// When the signal is wider or not a number.
     pub fn set(&mut self, signal: Signal, value: u128) {
         let kind = self.kinds[signal.0 as usize];
         assert!(
@@ -76,11 +76,11 @@ impl<T: Default> WaveTrace<T> {
         self.batch.number(signal.0, value);
     }
 
-    /// Sets a signal of any width for this cycle from bytes, the least significant first; missing
-    /// ones are zero, and bits above its width are ignored.
+    /// Sets a signal of any width for this cycle from bytes, the least significant first. Missing bytes are
+    /// zero, and bits above the width are ignored.
     ///
     /// # Panics
-    /// When the signal is no number.
+    /// When the signal is not a number.
     pub fn set_bytes(&mut self, signal: Signal, bytes: &[u8]) {
         let kind = self.kinds[signal.0 as usize];
         let SignalKind::Bits(width) = kind else { panic!("`set_bytes` is for numbers, not {kind:?}") };
@@ -102,52 +102,50 @@ impl<T: Default> WaveTrace<T> {
     /// Sets a text signal for this cycle. White space is written as `_`, an empty text as `-`.
     ///
     /// # Panics
-    /// When the signal is no text.
+    /// When the signal is not a text.
     pub fn set_text(&mut self, signal: Signal, text: &str) {
         let kind = self.kinds[signal.0 as usize];
         assert!(kind == SignalKind::Text, "`set_text` is for texts, not {kind:?}");
         self.batch.bytes(signal.0, text.as_bytes());
     }
 
-    /// How the texts of [`Self::set_numbered`] begin from here on.
+    /// Sets the stem of all following texts of [`Self::set_numbered`].
     pub fn set_stem(&mut self, stem: &str) {
         self.batch.stem(stem.as_bytes());
     }
 
-    /// Sets a text signal for this cycle to the last [stem](Self::set_stem), none at first, and `number` behind it in
-    /// decimal digits, which the thread that writes puts together.
+    /// Sets a text signal for this cycle to the last [stem](Self::set_stem), initially empty, followed by
+    /// `number` in decimal. The writer thread formats the text.
     ///
     /// # Panics
-    /// When the signal is no text.
+    /// When the signal is not a text.
     pub fn set_numbered(&mut self, signal: Signal, number: u32) {
         let kind = self.kinds[signal.0 as usize];
         assert!(kind == SignalKind::Text, "`set_numbered` is for texts, not {kind:?}");
         self.batch.numbered(signal.0, number);
     }
 
-    /// Lets an event happen in this cycle.
+    /// Triggers an event in this cycle.
     ///
     /// # Panics
-    /// When the signal is no event.
+    /// When the signal is not an event.
     pub fn emit(&mut self, signal: Signal) {
         let kind = self.kinds[signal.0 as usize];
         assert!(kind == SignalKind::Event, "`emit` is for events, not {kind:?}");
         self.batch.happens(signal.0);
     }
 
-    /// Sets what follows from what is to be filled in here, which [`Deferred::set`] of this trace finds out. It is as it
-    /// was left for an earlier cycle: all of it has to be filled again.
+    /// Returns the input for [`Deferred::set`], which sets further signals at this point of the cycle. The
+    /// input may have the content of an earlier cycle, so fill all of it.
     pub fn defer(&mut self) -> &mut T {
         self.batch.deferred()
     }
 
-    /// The cycle whose values are being set, 0 at first.
     pub fn cycle(&self) -> u64 {
         self.cycle
     }
 
-    /// Leaves out cycles up to `cycle`, for a trace that starts late or has gaps. In a gap the values
-    /// before it stay.
+    /// Skips to `cycle`, for a trace that starts late or has gaps. Values stay unchanged in a gap.
     ///
     /// # Panics
     /// When `cycle` is before [`Self::cycle`].
@@ -156,7 +154,7 @@ impl<T: Default> WaveTrace<T> {
         self.cycle = cycle;
     }
 
-    /// Ends the cycle: what has changed is written.
+    /// Ends the cycle and writes its changes.
     ///
     /// # Errors
     /// [`WaveError::WaveTrace`].
@@ -167,7 +165,7 @@ impl<T: Default> WaveTrace<T> {
         if self.batch.is_full() { self.hand_over() } else { Ok(()) }
     }
 
-    /// Brings everything so far to the file, which is valid as it then stands.
+    /// Writes everything so far to the file, which is then valid.
     ///
     /// # Errors
     /// [`WaveError::WaveTrace`].
@@ -176,7 +174,7 @@ impl<T: Default> WaveTrace<T> {
         self.writer.flush().map_err(|source| self.failed(source))
     }
 
-    /// Ends the trace. Dropping it does the same, but cannot report an error.
+    /// Ends the trace. Dropping the trace does the same, but cannot report an error.
     ///
     /// # Errors
     /// [`WaveError::WaveTrace`].
@@ -184,11 +182,10 @@ impl<T: Default> WaveTrace<T> {
         self.end()
     }
 
-    /// Gives the last cycle its length and completes the file.
     fn end(&mut self) -> Result<(), WaveError> {
         if !self.fresh {
             self.batch.end(self.cycle * PERIOD);
-            // Nothing follows, also when the trace is dropped after `finish`.
+            // Nothing follows, even if the trace is dropped after `finish`.
             self.fresh = true;
         }
         self.hand_over()?;
@@ -206,7 +203,7 @@ impl<T: Default> WaveTrace<T> {
 
 impl<T: Default> Drop for WaveTrace<T> {
     fn drop(&mut self) {
-        // A caller that wants to know calls `finish`.
+        // To get the error, call `finish`.
         let _ = self.end();
     }
 }

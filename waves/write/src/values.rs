@@ -1,4 +1,4 @@
-//! The values of a trace, on the thread that writes it: those that changed go to the file.
+//! Values of a trace on the writer thread: finds the changes and writes them.
 
 use crate::Comparison;
 use crate::batch::{Batch, BatchEntry};
@@ -7,81 +7,78 @@ use crate::format::{self, Change, Entry, Format};
 use crate::vcd::ChangeLines;
 use std::io;
 
-/// Time units (ns) of a cycle; the clock falls in the middle.
+/// Time units (ns) per cycle. The clock falls in the middle.
 pub(crate) const PERIOD: u64 = 10;
 
-/// Values that the thread which writes a trace works out, so that the simulation does not wait for it.
+/// Computes values on the writer thread, so that the simulation does not wait.
 pub trait Deferred: Send + 'static {
-    /// What it is told of a cycle. Used again for others, so that what it has allocated stays.
+    /// Input of a cycle. Objects are reused to keep their allocations.
     type Cycle: Default + Send + 'static;
 
-    /// Sets what follows from `cycle`, as [`WaveTrace::defer`](crate::WaveTrace::defer) gave it to be filled, at that
-    /// place among what the trace sets for the cycle.
+    /// Sets the values that follow from `cycle`, at the position of
+    /// [`WaveTrace::defer`](crate::WaveTrace::defer) among the other values of the cycle. `cycle` is the
+    /// input filled there.
     fn set(&mut self, values: &mut WaveValues, cycle: &Self::Cycle);
 }
 
-/// Nothing to work out.
 impl Deferred for () {
     type Cycle = ();
 
     fn set(&mut self, _values: &mut WaveValues, _cycle: &Self::Cycle) {}
 }
 
-/// What the signals of a trace are in the cycle being written, and what the file says they are.
+/// Current values of all signals, and the values last written to the file.
 #[derive(Debug)]
 pub struct WaveValues {
     slots: Vec<Slot>,
-    /// Values that do not fit into a slot.
     long: Vec<LongValue>,
-    /// Signals that were set to something new since the last tick.
     touched: Vec<Touched>,
-    /// Changes that are known to be some, in a format that has lines of them.
+    /// Lines of known changes; only for a text format.
     lines: Option<ChangeLines>,
-    /// Comparison and pair that each signal is one side of, by signal, each list ended by `LAST`.
+    /// Comparison and pair of each signal that is one side of a pair, grouped by signal. `LAST` ends each
+    /// group.
     sides: Vec<(u32, u32)>,
     comparisons: Vec<Differences>,
-    /// How numbered texts begin, as a [`format::word`] does.
+    /// Stem of numbered texts, as a [`format::word`].
     stem: Vec<u8>,
-    /// Kept for its memory.
+    /// Buffer, kept for its allocation.
     word: Vec<u8>,
     clock: Signal,
-    /// No value has been written yet.
     fresh: bool,
 }
 
-/// Behind the last side that a signal is.
+/// End mark of a group in [`WaveValues::sides`].
 const LAST: (u32, u32) = (u32::MAX, u32::MAX);
 
-/// A signal, kept small: waves of what is inside have ten thousands, and the thread goes from one to the next.
+/// State of a signal, kept small: a wave of internal signals has tens of thousands.
 #[derive(Debug)]
 struct Slot {
-    /// The value of up to 128 bits. Of a text, and of more bits, the place in [`WaveValues::long`].
+    /// Value of up to 128 bits. For texts and wider numbers, the index in [`WaveValues::long`].
     now: u128,
     kind: SignalKind,
-    /// First of [`WaveValues::sides`].
+    /// Index of the signal's group in [`WaveValues::sides`].
     sides: u32,
-    /// It has a value. Of an event: it happens.
+    /// True if the signal has a value; for an event, true if it triggers.
     is_set: bool,
     touched: bool,
 }
 
-/// A signal that was set to something new.
+/// Record of one signal, or several, with a new value.
 #[derive(Debug)]
 enum Touched {
-    /// What it was: what the file says.
+    /// `before` is the previous value, which is the one in the file.
     Slot { before: u128, signal: u32, was_set: bool },
-    /// Several, and what they are: so many bytes of [`WaveValues::lines`].
+    /// Known changes of several signals: a number of bytes in [`WaveValues::lines`].
     Lines { bytes: usize },
 }
 
-/// More than 128 bits, the least significant byte first, or a text as a [`format::word`].
+/// A number of more than 128 bits, the least significant byte first, or a text as a [`format::word`].
 #[derive(Debug, Default)]
 struct LongValue {
     now: Vec<u8>,
     written: Vec<u8>,
 }
 
-/// A comparison and how it stands.
 #[derive(Debug)]
 struct Differences {
     signals: Comparison,
@@ -108,7 +105,7 @@ impl WaveValues {
                     longs - 1
                 }
             };
-            // Those without share the first end.
+            // Signals outside all pairs share the first end mark.
             let first = if of_signal.is_empty() { 0 } else { sides.len() as u32 };
             if first > 0 {
                 sides.extend(of_signal);
@@ -140,7 +137,6 @@ impl WaveValues {
         values
     }
 
-    /// Takes what a trace was told, and writes the cycles that are over.
     pub(crate) fn take<D: Deferred>(
         &mut self,
         batch: &Batch<D::Cycle>,
@@ -152,7 +148,7 @@ impl WaveValues {
                 BatchEntry::Number(signal, value) => self.set(Signal(signal), value),
                 BatchEntry::Bytes(signal, bytes) => self.set_bytes(signal, bytes),
                 BatchEntry::Stem(stem) => {
-                    // White space at its end is in the middle of a text.
+                    // A trailing space of the stem is inside the text, so append a digit before normalizing.
                     self.word.clear();
                     self.word.extend_from_slice(stem);
                     self.word.push(b'0');
@@ -176,7 +172,6 @@ impl WaveValues {
                 BatchEntry::Deferred(cycle) => deferred.set(self, cycle),
                 BatchEntry::Tick(cycle) => self.tick(cycle, format)?,
                 BatchEntry::End(time) => {
-                    // The rising edge that ends the last cycle.
                     format.entry(Entry::Time(time))?;
                     self.set_changed(self.clock, 1);
                     self.write_changes(format)?;
@@ -186,10 +181,10 @@ impl WaveValues {
         Ok(())
     }
 
-    /// Sets a signal of at most 128 bits for this cycle; bits above its width are ignored.
+    /// Sets a signal of at most 128 bits for this cycle. Bits above its width are ignored.
     ///
     /// # Panics
-    /// When the signal is wider, or no number.
+    /// When the signal is wider or not a number.
     pub fn set(&mut self, signal: Signal, value: u128) {
         let slot = &mut self.slots[signal.0 as usize];
         let SignalKind::Bits(width @ 1..=128) = slot.kind else {
@@ -203,16 +198,17 @@ impl WaveValues {
         }
     }
 
-    /// Sets a signal of at most 128 bits to another value than it has, which the caller knows: nothing compares them
-    /// again. Once a cycle at most; of two that are compared, both, so that they stay alike.
+    /// Sets a signal of at most 128 bits to a value that differs from the current one. The caller must know
+    /// this; it is not checked. At most once per cycle. For a compared pair, set both sides to the same
+    /// value.
     ///
     /// # Panics
-    /// When the signal is wider, or no number.
+    /// When the signal is wider or not a number.
     pub fn set_changed(&mut self, signal: Signal, value: u128) {
         let kind = self.slots[signal.0 as usize].kind;
         assert!(matches!(kind, SignalKind::Bits(..=128)), "a change is of up to 128 bits, not {kind:?}");
         let Some(lines) = self.lines.as_mut().filter(|_| !self.fresh) else {
-            // A file begins with all values, by signal.
+            // A file starts with the values of all signals.
             return self.set(signal, value);
         };
         self.slots[signal.0 as usize].now = value;
@@ -223,11 +219,11 @@ impl WaveValues {
         }
     }
 
-    /// The same of both sides of a pair that [`Definition::compare`] was given, named by the left one: both were alike,
-    /// and are.
+    /// Like [`Self::set_changed`] for both sides of a pair of [`Definition::compare`], named by the left
+    /// signal. Both sides must be equal before.
     ///
     /// # Panics
-    /// When the signal is wider, no number, or in no pair.
+    /// When the signal is wider, not a number, or not in a pair.
     pub fn set_pair_changed(&mut self, left: Signal, value: u128) {
         let (comparison, pair) = self.sides[self.slots[left.0 as usize].sides as usize];
         let [_, right] = self.comparisons[comparison as usize].signals.pairs[pair as usize];
@@ -238,14 +234,14 @@ impl WaveValues {
     /// Sets a text signal for this cycle. White space is written as `_`, an empty text as `-`.
     ///
     /// # Panics
-    /// When the signal is no text.
+    /// When the signal is not a text.
     pub fn set_text(&mut self, signal: Signal, text: &str) {
         let kind = self.slots[signal.0 as usize].kind;
         assert!(kind == SignalKind::Text, "`set_text` is for texts, not {kind:?}");
         self.set_bytes(signal.0, text.as_bytes());
     }
 
-    /// The value of a signal of at most 128 bits; `None` until it is set.
+    /// Returns the value of a signal of at most 128 bits; `None` until it is set.
     pub fn get(&self, signal: Signal) -> Option<u128> {
         let slot = &self.slots[signal.0 as usize];
         slot.is_set.then_some(slot.now)
@@ -276,7 +272,6 @@ impl WaveValues {
         slot.is_set = true;
     }
 
-    /// Ends a cycle: writes what has changed.
     fn tick(&mut self, cycle: u64, format: &mut impl Format) -> io::Result<()> {
         self.compare();
         format.entry(Entry::Time(cycle * PERIOD))?;
@@ -291,12 +286,11 @@ impl WaveValues {
         self.write_changes(format)
     }
 
-    /// Brings the flags and counters of all comparisons up to this cycle.
     fn compare(&mut self) {
         if self.comparisons.is_empty() {
             return;
         }
-        // Flags set here are no sides of a pair, so what is added to `touched` needs no look.
+        // Flags set in the loop are not sides of a pair, so the entries added to `touched` can be skipped.
         for at in 0..self.touched.len() {
             let Touched::Slot { signal, .. } = self.touched[at] else { continue };
             let mut side = self.slots[signal as usize].sides as usize;
@@ -326,7 +320,7 @@ impl WaveValues {
                 self.long[left.now as usize].now != self.long[right.now as usize].now
             }
         };
-        // A side that is not set yet has no value to disagree with.
+        // A side without a value does not differ.
         let differs = left.is_set && right.is_set && differ;
         if differs != state.differs[pair] {
             state.differs[pair] = differs;
@@ -375,7 +369,7 @@ impl WaveValues {
 }
 
 impl Slot {
-    /// To be called before it gets another value.
+    /// Records the current value. Call this before setting a new one.
     fn touch(&mut self, signal: u32, touched: &mut Vec<Touched>) {
         if !self.touched {
             self.touched = true;
@@ -390,7 +384,7 @@ impl Slot {
         }
     }
 
-    /// Writes the value. An event is over then.
+    /// Writes the value. An event is then reset.
     fn write(&mut self, signal: usize, long: &mut [LongValue], format: &mut impl Format) -> io::Result<()> {
         let long = self.long(long);
         let change = match (&long, self.kind) {

@@ -1,20 +1,19 @@
-//! What a viewer shows first: groups of signals by name, and a point in time.
+//! Views: signals that a viewer shows first, in groups, and a marker.
 
-/// Groups of signals in the order in which a viewer shows them.
+/// Groups of signals in display order.
 ///
-/// Signals have full names, scopes and name joined by points, without a range of bits: a view goes with a
-/// file, by whatever program it was written.
+/// Signals are full names: scopes and name joined by points, without a bit range. So a view fits a file of
+/// any program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaveView {
-    /// The groups, the first on top.
     pub groups: Vec<ViewGroup>,
-    /// Time that the cursor stands at, in the units of the file.
+    /// Time of the cursor, in the units of the file.
     pub marker: Option<u64>,
 }
 
 impl WaveView {
-    /// Commands by which Surfer shows the same: the open groups behind dividers, and the cursor. A line is a command;
-    /// names of dividers have no spaces.
+    /// Returns commands that make Surfer show the view: open groups below dividers, and the cursor. Each line
+    /// is a command; names of dividers contain no spaces.
     pub fn surfer_commands(&self) -> String {
         let mut commands = String::new();
         for group in self.groups.iter().filter(|group| group.fold == Fold::Open) {
@@ -29,23 +28,16 @@ impl WaveView {
     }
 }
 
-/// A group of a [`WaveView`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewGroup {
-    /// What stands above it.
     pub title: String,
-    /// Full names of its signals.
     pub signals: Vec<String>,
-    /// Whether it is open at first.
     pub fold: Fold,
 }
 
-/// Whether a group shows its signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
-    /// It does.
     Open,
-    /// Once it is opened.
     Closed,
 }
 

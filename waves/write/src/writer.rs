@@ -1,4 +1,4 @@
-//! The thread that keeps, formats and writes the values of a trace, so that the simulation does not wait for it.
+//! Writer thread: compares, formats and writes the values of a trace, so that the simulation does not wait.
 
 use std::io;
 use std::thread::JoinHandle;
@@ -9,10 +9,9 @@ use crate::batch::Batch;
 use crate::format::Format;
 use crate::values::{Deferred, WaveValues};
 
-/// Batches on their way; then the trace waits for the file.
+/// Maximum number of batches in flight. Beyond it, the trace waits for the file.
 const AHEAD: usize = 8;
 
-/// Writes batches, in order, on a thread of its own.
 #[derive(Debug)]
 pub(crate) struct Writer<T: Default> {
     jobs: Option<Sender<Job<T>>>,
@@ -44,7 +43,7 @@ impl<T: Default> Writer<T> {
                     Job::Write(mut batch) => {
                         values.take(&batch, &mut deferred, &mut format)?;
                         batch.clear();
-                        // One too many, or the trace is over: the batch is dropped.
+                        // The channel is full or closed, so drop the batch.
                         let _ = give_back.try_send(batch);
                     }
                     Job::Flush(done) => {
@@ -59,17 +58,15 @@ impl<T: Default> Writer<T> {
         Ok(Writer { jobs: Some(jobs), used, thread: Some(thread) })
     }
 
-    /// Hands over what `batch` holds, and empties it.
     pub(crate) fn write(&mut self, batch: &mut Batch<T>) -> io::Result<()> {
         let full = std::mem::replace(batch, self.used.try_recv().unwrap_or_default());
         self.give(Job::Write(full))
     }
 
-    /// Waits until everything handed over is in the file.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         let (done, wait) = bounded(0);
         self.give(Job::Flush(done))?;
-        // Nothing is sent: the sender is dropped once the file is flushed, or with the thread that failed.
+        // The sender is dropped after the flush, or when the thread fails. No message is sent.
         let _ = wait.recv();
         if self.thread.as_ref().is_some_and(JoinHandle::is_finished) { self.finish() } else { Ok(()) }
     }
@@ -77,12 +74,12 @@ impl<T: Default> Writer<T> {
     fn give(&mut self, job: Job<T>) -> io::Result<()> {
         match self.jobs.as_ref().map(|jobs| jobs.send(job)) {
             Some(Ok(())) => Ok(()),
-            // The thread has ended, and says why.
+            // The thread has ended. `finish` returns its error.
             Some(Err(_)) | None => self.finish(),
         }
     }
 
-    /// Completes the file; says what went wrong, once.
+    /// Completes the file. Reports an error only once.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.jobs = None;
         match self.thread.take().map(JoinHandle::join) {
@@ -95,7 +92,7 @@ impl<T: Default> Writer<T> {
 
 impl<T: Default> Drop for Writer<T> {
     fn drop(&mut self) {
-        // A caller that wants to know calls `finish`.
+        // To get the error, call `finish`.
         let _ = self.finish();
     }
 }

@@ -1,4 +1,4 @@
-//! GTKWave opens a wave at its marker: a picture of the window.
+//! GTKWave opens a wave at its marker; checked on a screenshot.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -8,13 +8,12 @@ use atoms_host::processes::Tree;
 use atoms_host::programs::GTKWAVE;
 use atoms_wave_write::{Definition, Layout, SignalKind};
 
-/// A small screen: the marker is in view on larger ones, too.
+/// A small screen. If the marker is visible here, it is visible on larger screens.
 const SCREEN: (usize, usize) = (1024, 768);
 
-/// Red, green and blue of the marker.
+/// RGB colour of the marker.
 const MARKER: [u8; 3] = [255, 128, 128];
 
-/// Columns of the screen that are the marker over most of their height.
 fn marker_columns(display: &str) -> Vec<usize> {
     let mut command = Command::new("import");
     command.args(["-display", display, "-window", "root", "-depth", "8", "rgb:-"]);

@@ -1,4 +1,4 @@
-//! The viewer layout, as text: GTKWave was shown it once, and what it showed was looked at.
+//! Text of the viewer layout. The expected text was checked once by eye in GTKWave.
 
 use atoms_wave_write::{Definition, Layout, SignalKind, WaveError};
 
@@ -61,7 +61,7 @@ fn differences_are_red_and_elements_keep_the_name_of_their_array() {
     );
 }
 
-/// The column of signals has room for the longest name and a word behind it.
+/// The signal column has room for the longest name and a word after it.
 #[test]
 fn values_stand_beside_long_names() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What was written is what an independent reader finds.
+//! Reads written files with an independent reader.
 
 use atoms_wave_write::{Deferred, Definition, Signal, SignalKind, WaveError, WaveValues};
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use wellen::{SignalValueRef, VarType};
 
-/// Changes of each signal, by full name: time and value, numbers as binary digits.
+/// Changes of each signal by full name: time and value, numbers as binary digits.
 type Changes = HashMap<String, Vec<(u64, String)>>;
 
 fn read(path: &Path) -> (wellen::simple::Waveform, Changes) {
@@ -33,7 +33,6 @@ fn read(path: &Path) -> (wellen::simple::Waveform, Changes) {
     (wave, changes)
 }
 
-/// The value at the start of `cycle`.
 fn at<'a>(changes: &'a Changes, name: &str, cycle: u64) -> Option<&'a str> {
     changes[name].iter().rev().find(|(time, _)| *time <= cycle * 10).map(|(_, value)| value.as_str())
 }
@@ -49,7 +48,7 @@ impl Random {
     }
 }
 
-/// `width` digits of `bytes`, the least significant first.
+/// Returns the lowest `width` bits of `bytes` as digits. The least significant byte is first.
 fn digits(bytes: &[u8], width: u32) -> String {
     (0..width as usize)
         .rev()
@@ -57,7 +56,6 @@ fn digits(bytes: &[u8], width: u32) -> String {
         .collect()
 }
 
-/// A test of each format; the parameter is the file's extension.
 macro_rules! in_each_format {
     ($name:ident) => {
         mod $name {
@@ -125,7 +123,7 @@ fn every_value_of_every_width_is_read_back(extension: &str) {
                 trace.set_numbered(text, number);
                 format!("{stem}{number}")
             }
-            // The stem of an earlier cycle.
+            // Use the stem of an earlier cycle.
             1 => {
                 trace.set_numbered(text, number);
                 format!("{stem}{number}")
@@ -169,7 +167,7 @@ fn every_value_of_every_width_is_read_back(extension: &str) {
             assert!(pair[0].1 != pair[1].1 || name == "top.event", "{name} is written without a change");
         }
     }
-    // The last one ends the last cycle.
+    // One extra edge ends the last cycle.
     assert_eq!(changes["top.clk"].len(), 1001);
     assert_eq!(*wave.time_table().last().unwrap(), 5000, "the last cycle has its length");
 
@@ -257,7 +255,7 @@ fn the_file_is_whole_after_every_flush_and_on_drop(extension: &str) {
     for cycle in 0..20_u64 {
         trace.set(count, cycle.into());
         trace.tick().unwrap();
-        trace.set(count, 0xffff); // not over yet: must not be seen
+        trace.set(count, 0xffff); // the cycle has not ended: this value must not be visible
         trace.flush().unwrap();
         let (_, changes) = read(&path);
         assert_eq!(changes["top.count"].last(), Some(&(cycle * 10, format!("{cycle:016b}"))));
@@ -284,7 +282,7 @@ fn a_trace_can_start_late_and_have_gaps(extension: &str) {
     assert_eq!(changes["top.count"].iter().map(|(time, _)| *time).collect::<Vec<_>>(), [4000, 4010, 5000]);
 }
 
-/// Bytes go to two signals, and numbers to others, which are compared with each other.
+/// Computes two signals from bytes. Sets other signals, which form a pair, from numbers.
 struct Parts {
     byte: Signal,
     wide: Signal,
@@ -316,7 +314,7 @@ fn what_is_deferred_is_set_in_its_cycle(extension: &str) {
     *trace.defer() = (1, vec![(0, Some(4)), (1, None)]);
     trace.tick().unwrap();
     trace.tick().unwrap();
-    // It has its place among what is set: here in front, then behind.
+    // Deferred values take effect in order: before `set` here, after `set` in the next cycle.
     *trace.defer() = (2, vec![(1, Some(7)), (0, Some(7))]);
     trace.set(first, 8);
     trace.tick().unwrap();
@@ -338,7 +336,6 @@ fn what_is_deferred_is_set_in_its_cycle(extension: &str) {
     assert_eq!(values("top.diff.first"), [(0, 1), (30, 0)]);
 }
 
-/// Signals that are known to have changed; the left one of a pair stands for both.
 struct Found;
 
 impl Deferred for Found {
@@ -360,7 +357,7 @@ enum Sides {
     Both,
 }
 
-/// The same values, once with every signal set in every cycle, once with changes alone: the files are the same.
+/// Setting every signal in every cycle gives the same file as setting only known changes.
 fn changes_are_what_would_be_found(extension: &str) {
     const WIDTHS: [u32; 6] = [1, 2, 32, 64, 65, 128];
     let mut definition = Definition::new("top");
@@ -386,7 +383,7 @@ fn changes_are_what_would_be_found(extension: &str) {
                 *value = drawn >> (128 - width) >> (random.next() % u64::from(width));
             }
         }
-        // In some cycles, and in some that follow one another, the sides are not alike.
+        // In some consecutive cycles, the sides differ.
         let differs = cycle % 50 > 46;
         let on_side = |at: usize, side: usize| now[at] ^ u128::from(differs && side == 1);
         let mut found = Vec::new();
@@ -422,7 +419,7 @@ fn changes_are_what_would_be_found(extension: &str) {
     assert!(all["top.diff.cycles_differing"].len() > 20, "sides differ in some cycles");
 }
 
-/// The reader of a pipe goes away in the middle: the caller that sets values is told, once.
+/// The reader of a pipe closes it early. The caller gets the error once.
 #[test]
 fn a_file_that_fails_later_is_reported_once() {
     let dir = tempfile::tempdir().unwrap();
@@ -447,7 +444,7 @@ fn a_file_that_fails_later_is_reported_once() {
     trace.finish().expect("it was said already");
 }
 
-/// What is known to be a change is not looked at again, so it has to be one of a number.
+/// `set_changed` accepts only numbers.
 #[test]
 fn a_text_is_no_change() {
     struct Text(Signal);

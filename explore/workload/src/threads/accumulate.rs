@@ -1,4 +1,5 @@
-//! Accumulation of what the unit cannot add: a loop that loads, adds in registers, and compares and stores (spec 7.2).
+//! Accumulation without a suitable atomic: a loop of load, add in registers, and compare-and-store (spec
+//! 7.2).
 
 use atoms_model::Config;
 use atoms_ops::{Op, Size};
@@ -13,21 +14,19 @@ use crate::program::{
 };
 
 named_values! {
-    /// How a lane stores what it has added up.
     Storing {
-        /// CAS: its result is what to add to next.
+        /// CAS: its result is the next value to add to.
         Cas "cas";
-        /// CAST: what to add to next is loaded.
+        /// CAST: a load gets the next value to add to.
         Cast "cast";
-        /// CAST.SPIN: likewise.
+        /// CAST.SPIN: a load gets the next value to add to.
         CastSpin "cast.spin";
-        /// ADD of the same bits as integers, once: what a unit would take that adds the type itself.
+        /// A single ADD of the bits as integers: models a unit that adds the type directly.
         Add "add";
     }
 }
 
 named_values! {
-    /// What is added.
     Type {
         F32 "f32";
         F16x2 "f16x2";
@@ -43,13 +42,13 @@ impl Type {
         }
     }
 
-    /// The sum, floats rounded to nearest even.
+    /// Adds two values. Floats are rounded to nearest even.
     fn add(self, a: u64, b: u64) -> u64 {
         match self {
             Type::F32 => (f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits().into(),
             Type::F16x2 => {
                 let halves = |shift: u32| {
-                    // A sum of two is exact in f32, or rounds there to what rounds on as it does itself.
+                    // Double rounding is harmless: f32 has enough bits for a correctly rounded f16 sum.
                     let [a, b] = [a, b].map(|word| f16::from_bits((word >> shift) as u16).to_f32());
                     u64::from(f16::from_f32(a + b).to_bits()) << shift
                 };
@@ -59,7 +58,6 @@ impl Type {
         }
     }
 
-    /// A value to be added.
     fn draw(self, rng: &mut Xoshiro256PlusPlus) -> u64 {
         match self {
             Type::F32 => (rng.random_range(-1.0..1.0_f32)).to_bits().into(),
@@ -76,9 +74,9 @@ impl Type {
 parameters! {
     /// Parameters of accumulation.
     Accumulate {
-        /// How a lane adds: cas adds to what it gets back, cast and cast.spin load; add is one ADD, as if the unit added floats.
+        /// Method: cas adds to its result, cast and cast.spin load first; add is one ADD, as if the unit added floats.
         method: Storing = Storing::CastSpin, ();
-        /// What is added.
+        /// Type of the values.
         of: Type = Type::F32, ();
         /// Threads that add to one accumulator; 0: all of them.
         contention: u32 = 4, 0..=2048;
@@ -130,15 +128,14 @@ enum AccumulateStep {
 #[derive(Clone, Copy, Debug)]
 struct AccumulateState {
     step: AccumulateStep,
-    /// Lanes that have not stored their sum.
+    /// Lanes that have not stored their sum yet.
     pending: u32,
 }
 
-/// State of a thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Adding {
     value: u64,
-    /// What it has found, and what it makes of that.
+    /// Value found in memory; `new` is the value to store in its place.
     old: u64,
     new: u64,
 }
@@ -151,15 +148,15 @@ pub(crate) struct AccumulateProgram {
     generators: Vec<Xoshiro256PlusPlus>,
     remaining: Remaining,
     state: Vec<AccumulateState>,
-    /// By thread.
+    /// State of each thread.
     adding: Vec<Adding>,
-    /// By accumulator: the sum of what was added, one value after the other in the order in which they were stored.
+    /// Expected sum of each accumulator, added up in the order of the stores.
     serial: Vec<u64>,
     wrong: Option<String>,
 }
 
 impl AccumulateProgram {
-    /// Values of a warp's next unit of work.
+    /// Draws the values of a warp's next unit of work.
     fn begin(&mut self, warp: usize) {
         let lanes = self.threads.mask();
         for lane in lanes_of(lanes) {
@@ -171,13 +168,12 @@ impl AccumulateProgram {
         self.state[warp] = AccumulateState { step, pending: lanes };
     }
 
-    /// Accumulator of a thread, and its address.
     fn accumulator(&self, thread: u32) -> (usize, u32) {
         let at = self.threads.object(self.settings.contention, thread);
         (at as usize, self.base + self.settings.of.size().bytes() * at)
     }
 
-    /// The lanes `stored` of a warp stored: adds their values up serially.
+    /// Adds the values of the lanes in `stored` to the expected sums.
     fn stored(&mut self, warp: usize, stored: u32) {
         if self.settings.method == Storing::Add {
             for lane in lanes_of(stored) {
@@ -188,7 +184,8 @@ impl AccumulateProgram {
             }
             return;
         }
-        // One that left the sum as it was did not keep another one of the same request from storing.
+        // First take the lanes whose store did not change the sum: such a store does not make other lanes of
+        // the request fail.
         for changes in [false, true] {
             for lane in lanes_of(stored) {
                 let thread = self.threads.number(warp, lane);

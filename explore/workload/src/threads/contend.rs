@@ -1,4 +1,4 @@
-//! Contenders: lanes that meet at one word, or at one bank, again and again.
+//! Contention: lanes repeatedly access the same word or the same bank.
 
 use std::ops::BitXor;
 
@@ -15,7 +15,6 @@ use crate::program::{
 };
 
 named_values! {
-    /// What contenders have in common.
     Meeting {
         Word "word";
         Bank "bank";
@@ -23,7 +22,6 @@ named_values! {
 }
 
 named_values! {
-    /// What contenders do.
     Operation {
         Add "add";
         /// ADD without a result.
@@ -36,20 +34,19 @@ named_values! {
         /// XOR without a result.
         XorReduce "xor.red";
         Exch "exch";
-        /// CAS that stores: 0 in place of 0.
+        /// CAS that stores: it replaces 0 with 0.
         Cas "cas";
-        /// CAS that does not.
+        /// CAS that never stores.
         CasMiss "cas.miss";
         Load "lds";
-        /// An arrival at an mbarrier object that waits for [`ARRIVALS`].
+        /// Arrival at an mbarrier object that expects [`ARRIVALS`] arrivals.
         Arrive "mbar.arrive";
-        /// A test whether the phase before the first is complete, which it is.
+        /// Test of the phase before the first one. This phase is complete.
         TestWait "mbar.test_wait";
     }
 }
 
 impl Operation {
-    /// Bytes of what is worked on.
     fn size(self) -> Size {
         match self {
             Operation::Arrive | Operation::TestWait => Size::U64,
@@ -67,15 +64,15 @@ impl Operation {
         }
     }
 
-    /// What no operand comes to.
+    /// Neutral element: the expected value of a word without any operand.
     fn of_none(self) -> u32 {
         if matches!(self, Operation::Min | Operation::MinReduce) { u32::MAX } else { 0 }
     }
 
-    /// What is there at first that is not zero: addresses and words.
+    /// Returns the words that are not zero at the start, with their addresses.
     fn at_first(self, address: u32) -> Vec<(u32, u32)> {
         match self {
-            // A least value is found only where there was a greater one.
+            // Start with the maximum, so that a minimum of the operands can be found.
             Operation::Min | Operation::MinReduce => vec![(address, u32::MAX)],
             Operation::Arrive | Operation::TestWait => halves(address, MbarObject::init(ARRIVALS).encode()),
             Operation::Add
@@ -91,22 +88,22 @@ impl Operation {
     }
 }
 
-/// The two words of 64 bits.
+/// Splits 64 bits into two words with addresses.
 fn halves(address: u32, value: u64) -> Vec<(u32, u32)> {
     vec![(address, value as u32), (address + 4, (value >> 32) as u32)]
 }
 
-/// Arrivals that an mbarrier object waits for in each phase: the most that there can be.
+/// Arrivals that an mbarrier object expects per phase: the maximum.
 const ARRIVALS: u32 = (1 << 20) - 1;
 
 parameters! {
     /// Parameters of contenders.
     Contend {
-        /// What contenders have in common: one word or mbarrier object, or such of their own on one bank.
+        /// Shared resource: one word or mbarrier object, or separate ones in one bank.
         at: Meeting = Meeting::Word, ();
-        /// Threads that meet, neighbouring lanes first; 0: all of them.
+        /// Threads that contend, neighbouring lanes first; 0: all of them.
         contention: u32 = 1, 0..=2048;
-        /// What they do: cas stores, cas.miss does not; add.red, min.red and xor.red want no result.
+        /// Operation: cas stores, cas.miss does not; add.red, min.red and xor.red have no result.
         op: Operation = Operation::Add, ();
     }
     no_effect |_| {
@@ -124,7 +121,6 @@ impl Contend {
     ) -> Result<ContendProgram, WorkloadError> {
         let help = "have fewer `warps` or `lanes`, or more `contention`";
         let groups = threads.objects(self.contention);
-        // Words of what is worked on.
         let wide = self.op.size().bytes() / 4;
         let places = config.num_banks / wide;
         let mut placement = Placement::new(config);
@@ -134,7 +130,7 @@ impl Contend {
                 (0..threads.count()).map(|t| base + 4 * wide * threads.object(self.contention, t)).collect()
             }
             Meeting::Bank => {
-                // Groups that share a bank lie below each other.
+                // Groups that share a bank are placed in separate rows.
                 let size = if self.contention == 0 { threads.count() } else { self.contention };
                 let rows = u64::from(size) * u64::from(groups.div_ceil(places));
                 placement.words(rows * u64::from(config.num_banks), "the words", help)?;
@@ -165,10 +161,9 @@ impl Contend {
     }
 }
 
-/// What the operations at a word come to.
 #[derive(Clone, Copy, Debug)]
 struct Expected {
-    /// Of their operands; for EXCH, their sum.
+    /// Operands combined by the operation; for EXCH, the sum of the operands.
     operands: u32,
     /// Sum of the results of EXCH.
     returned: u32,
@@ -180,7 +175,7 @@ pub(crate) struct ContendProgram {
     threads: Threads,
     generators: Vec<Xoshiro256PlusPlus>,
     remaining: Remaining,
-    /// By thread: its word's address, and place among the words.
+    /// Address of each thread's word; `places` has the word's index in `words`.
     addresses: Vec<u32>,
     places: Vec<usize>,
     words: Vec<u32>,
@@ -190,7 +185,8 @@ pub(crate) struct ContendProgram {
 }
 
 impl ContendProgram {
-    /// Puts addresses and operands of a warp on the port, and adds up what the operands come to at each word.
+    /// Drives addresses and operands of a warp, and combines the operands into the expected value of each
+    /// word.
     #[inline(always)]
     fn operands(
         &mut self,
@@ -232,7 +228,7 @@ impl WarpProgram for ContendProgram {
             Operation::Arrive => port.ask(Op::MbarArrive, Size::U64, lanes),
             Operation::TestWait => port.ask(Op::MbarTestWait, Size::U64, lanes),
         }
-        // One loop each, and no choice in it.
+        // Each operation has its own inlined loop without branches: this function dominates the run time.
         match self.op {
             Operation::Add | Operation::Reduce | Operation::Exch => {
                 self.operands(warp, port, Xoshiro256PlusPlus::next_u32, u32::wrapping_add);
@@ -245,7 +241,7 @@ impl WarpProgram for ContendProgram {
             }
             Operation::PopcInc => self.operands(warp, port, |_| 1, u32::wrapping_add),
             Operation::Arrive => self.operands(warp, port, |_| 0, |count, _| count.wrapping_add(1)),
-            // Parity of the phase asked about.
+            // Bit 31 is the parity of the phase to test.
             Operation::TestWait => self.operands(warp, port, |_| 1 << 31, |none, _| none),
             Operation::CasMiss => self.operands(warp, port, |_| 1, |none, _| none),
             Operation::Cas | Operation::Load => self.operands(warp, port, |_| 0, |none, _| none),
@@ -286,7 +282,7 @@ impl WarpProgram for ContendProgram {
         for (address, expected) in self.words.iter().zip(&self.expected) {
             let Expected { operands, returned } = *expected;
             let wanted = match self.op {
-                // What was there and what came is what was given back and what is there.
+                // EXCH moves values: initial value (0) + operands = results + final value.
                 Operation::Exch => operands.wrapping_sub(returned).into(),
                 Operation::Arrive | Operation::TestWait => arrived(operands).encode(),
                 _ => u64::from(operands),
@@ -306,7 +302,6 @@ impl WarpProgram for ContendProgram {
     }
 }
 
-/// The object after so many arrivals.
 fn arrived(count: u32) -> MbarObject {
     let init = MbarObject::init(ARRIVALS);
     MbarObject { phase: count / ARRIVALS % 2 == 1, pending: ARRIVALS - count % ARRIVALS, ..init }

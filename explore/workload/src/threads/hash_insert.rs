@@ -1,4 +1,4 @@
-//! Inserting keys into a hash table with linear probing.
+//! Insertion of keys into a hash table with linear probing.
 
 use atoms_model::Config;
 use atoms_ops::{Op, Size};
@@ -11,13 +11,12 @@ use crate::program::{
 };
 
 named_values! {
-    /// How a slot is taken.
     Insertion {
-        /// CAS, whose result says which key a slot has.
+        /// CAS: its result is the key in the slot.
         Cas "cas";
-        /// CAST, and a load where it did not store.
+        /// CAST, and a load if it did not store.
         Cast "cast";
-        /// CAST.SPIN, likewise.
+        /// CAST.SPIN, and a load if it did not store.
         CastSpin "cast.spin";
     }
 }
@@ -25,11 +24,11 @@ named_values! {
 parameters! {
     /// Parameters of insertion into a hash table.
     HashInsert {
-        /// How a slot is taken; after a cast that did not store, the slot is loaded to see its key.
+        /// Method that claims a slot; after a cast that did not store, a load gets the key in the slot.
         method: Insertion = Insertion::Cas, ();
         /// Slots of the table.
         slots: u32 = 4096, 1..=1048576;
-        /// Different keys, each inserted as often as another; 0: each once.
+        /// Number of different keys, inserted equally often; 0: each key once.
         keys: u32 = 0, 0..=1048576;
     }
 }
@@ -76,27 +75,27 @@ impl HashInsert {
     }
 }
 
-/// Gives keys to their numbers.
+/// Bijection from numbers to keys.
 #[derive(Clone, Copy, Debug)]
 struct Key {
     factor: u32,
 }
 
 impl Key {
-    /// Key of number `number` from 0: one for each, never 0.
+    /// Returns the key of a number. Different numbers have different keys, and no key is 0.
     fn of(self, number: u32) -> u32 {
         mix((number + 1).wrapping_mul(self.factor))
     }
 }
 
-/// Spreads the bits of a number: one to one, 0 to 0. Source: the finalizer of MurmurHash3 (Appleby, public domain).
+/// Bijective hash that maps 0 to 0: the finalizer of MurmurHash3 (Appleby, public domain).
 fn mix(mut h: u32) -> u32 {
     h = (h ^ h >> 16).wrapping_mul(0x85eb_ca6b);
     h = (h ^ h >> 13).wrapping_mul(0xc2b2_ae35);
     h ^ h >> 16
 }
 
-/// The slot at which a key is looked for first.
+/// Returns the slot where probing for a key starts.
 fn home(key: u32, slots: u32) -> u32 {
     ((u64::from(mix(!key)) * u64::from(slots)) >> 32) as u32
 }
@@ -115,7 +114,6 @@ struct InsertState {
     pending: u32,
 }
 
-/// Key that a thread inserts, and the slot that it probes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Probe {
     key: u32,
@@ -131,12 +129,12 @@ pub(crate) struct HashInsertProgram {
     keys: u32,
     key: Key,
     state: Vec<InsertState>,
-    /// By thread.
+    /// Probe of each thread.
     probes: Vec<Probe>,
 }
 
 impl HashInsertProgram {
-    /// Keys of a warp's next unit of work.
+    /// Sets the keys of a warp's next unit of work.
     fn begin(&mut self, warp: usize) {
         let InsertState { unit, .. } = self.state[warp];
         for lane in lanes_of(self.threads.mask()) {
@@ -177,7 +175,7 @@ impl WarpProgram for HashInsertProgram {
                 InsertStep::Look => found == probe.key,
             };
             done |= u32::from(there) << lane;
-            // An empty slot is tried again: another lane was selected in its place.
+            // Probe an empty slot again: the unit selected another lane there.
             let taken = match step {
                 InsertStep::Probe => tells && !there,
                 InsertStep::Look => found != 0 && !there,

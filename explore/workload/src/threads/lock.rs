@@ -1,6 +1,7 @@
 //! Locks around a critical section: a spin lock and a ticket lock.
 //!
-//! The critical section loads a counter and stores it plus one. A second thread inside would lose a count.
+//! The critical section loads a counter, adds one and stores it. Two threads inside at once would lose a
+//! count.
 
 use atoms_model::Config;
 use atoms_ops::{Op, Size};
@@ -12,7 +13,6 @@ use crate::program::{
 };
 
 named_values! {
-    /// Operation that takes a spin lock.
     Taking {
         Cas "cas";
         Cast "cast";
@@ -24,11 +24,11 @@ named_values! {
 parameters! {
     /// Parameters of a spin lock: a word that is 1 while a thread holds the lock.
     SpinLock {
-        /// How it is taken.
+        /// Operation that takes the lock.
         method: Taking = Taking::CastSpin, ();
         /// Threads that share a lock; 0: all of them.
         contention: u32 = 0, 0..=2048;
-        /// Cycles that a warp waits after a try in vain, beside `compute`.
+        /// Cycles that a warp waits after a failed attempt, in addition to `compute`.
         backoff: u32 = 0, 0..=10000;
     }
 }
@@ -38,7 +38,7 @@ parameters! {
     TicketLock {
         /// Threads that share a lock; 0: all of them.
         contention: u32 = 0, 0..=2048;
-        /// Cycles that a warp waits after a look in vain, beside `compute`.
+        /// Cycles that a warp waits after an unsuccessful poll, in addition to `compute`.
         backoff: u32 = 0, 0..=10000;
     }
 }
@@ -67,9 +67,9 @@ impl TicketLock {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LockStep {
-    /// Draws a ticket; a spin lock has none.
+    /// Draws a ticket; only for a ticket lock.
     Draw,
-    /// Tries to take the spin lock, or loads the ticket that is served.
+    /// Tries to take the spin lock, or polls the ticket being served.
     Enter,
     Load,
     Store,
@@ -79,9 +79,8 @@ enum LockStep {
 #[derive(Clone, Copy, Debug)]
 struct LockState {
     step: LockStep,
-    /// Lanes that have yet to enter, in this unit of work.
+    /// Lanes that have not entered yet in this unit of work.
     waiting: u32,
-    /// Lanes in the critical section.
     inside: u32,
 }
 
@@ -92,21 +91,20 @@ pub(crate) struct LockProgram {
     contention: u32,
     backoff: u32,
     threads: Threads,
-    /// Byte offset of the first ticket to draw.
+    /// Byte offset of the array of next tickets.
     next_ticket: u32,
-    /// Byte offset of the first spin lock, or of the first ticket that is served.
+    /// Byte offset of the array of spin locks, or of tickets being served.
     base: u32,
-    /// Byte offset of the first counter.
+    /// Byte offset of the array of counters.
     counters: u32,
     memory: Vec<(u32, u32)>,
-    /// Critical sections in all.
     sections: u64,
     remaining: Remaining,
     state: Vec<LockState>,
-    /// By thread: its ticket, and the count it has loaded.
+    /// Ticket of each thread; `loaded` has the count that each thread loaded.
     tickets: Vec<u32>,
     loaded: Vec<u32>,
-    /// By lock: threads that have been inside.
+    /// Number of threads that have entered each lock.
     entered: Vec<u32>,
     wrong: Option<String>,
 }
@@ -148,7 +146,6 @@ impl LockProgram {
         })
     }
 
-    /// Gives thread and lock of a lane.
     fn place(&self, warp: usize) -> impl Fn(usize) -> (usize, u32) + use<> {
         let (threads, contention) = (self.threads, self.contention);
         move |lane| {
@@ -157,7 +154,7 @@ impl LockProgram {
         }
     }
 
-    /// Puts a lane's address, in the words from `base` on, and its operands on the port; `operands` takes a thread.
+    /// Drives the address of each lane in the array at `base`, and its operands; `operands` takes a thread.
     fn lanes(
         &self,
         (warp, lanes): (usize, u32),
@@ -173,7 +170,6 @@ impl LockProgram {
         }
     }
 
-    /// Notes that a thread has loaded the counter of its lock, and checks the count.
     fn note_loaded(&mut self, thread: usize, lock: u32, count: u32) {
         self.loaded[thread] = count;
         let (ticket, entered) = (self.tickets[thread], self.entered[lock as usize]);
@@ -203,7 +199,7 @@ impl WarpProgram for LockProgram {
                 self.lanes((warp, waiting), self.next_ticket, port, |_| (1, 0));
             }
             LockStep::Enter => {
-                // EXCH stores operand B, the others C in place of B.
+                // EXCH stores operand B. The other operations store C if they find B.
                 let (op, b, c) = match self.method {
                     Some(Taking::Cas) => (Op::Cas, 0, 1),
                     Some(Taking::Cast) => (Op::Cast, 0, 1),
@@ -335,7 +331,6 @@ impl WarpProgram for LockProgram {
 pub(crate) mod tests {
     use super::*;
 
-    /// Locks of which the first is held from the start, by nothing that would release it.
     pub(crate) fn held(threads: Threads, units: u32, config: &Config) -> LockProgram {
         let mut program = SpinLock::default().program(threads, units, config).expect("it fits");
         program.memory.push((program.base, 1));

@@ -1,4 +1,4 @@
-//! Generated workloads: what each of their threads does.
+//! Generated workloads, one file each.
 
 pub(crate) mod accumulate;
 pub(crate) mod contend;

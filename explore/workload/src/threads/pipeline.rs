@@ -1,5 +1,5 @@
-//! A pipeline of stages in shared memory: producers fill them, consumers use them, mbarriers say which are full and which
-//! are free.
+//! Pipeline of stages in shared memory. Producers fill stages, consumers read them, and mbarriers signal full
+//! and free stages.
 
 use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
@@ -11,7 +11,6 @@ use crate::program::{
 };
 
 named_values! {
-    /// Which lanes of a warp arrive, and wait.
     Arriving {
         One "one";
         All "all";
@@ -23,11 +22,11 @@ parameters! {
     Stages {
         /// Stages of the pipeline.
         depth: u32 = 4, 1..=1024;
-        /// Warps that use the stages; the others fill them.
+        /// Warps that read the stages; the other warps fill them.
         consumers: u32 = 4, 1..=63;
-        /// Which lanes of a warp arrive and wait.
+        /// Lanes of a warp that arrive and wait.
         arrive: Arriving = Arriving::One, ();
-        /// Cycles that the unit suspends a wait at most; 0: its own limit.
+        /// Time limit of a wait in cycles; 0: the unit's own limit.
         wait: u32 = 0, 0..=1000000;
     }
 }
@@ -91,7 +90,7 @@ enum StageStep {
 
 #[derive(Clone, Copy, Debug)]
 struct StageState {
-    /// Tiles that it has filled, or used.
+    /// Tiles that the warp has filled or read.
     tile: u32,
     step: StageStep,
 }
@@ -100,18 +99,19 @@ struct StageState {
 pub(crate) struct StagesProgram {
     settings: Stages,
     threads: Threads,
-    /// The first warps.
+    /// Number of producers. Producers are the lowest warps.
     producers: usize,
-    /// Objects, 8 bytes each, and stages of `tile` words.
+    /// Byte offsets: `full` and `free` are arrays of mbarrier objects, `data` is an array of stages of `tile`
+    /// words.
     full: u32,
     free: u32,
     data: u32,
     tile: u32,
     memory: Vec<(u32, u32)>,
-    /// Tiles in all.
+    /// Total number of tiles.
     units: u32,
     state: Vec<StageState>,
-    /// By stage: consumers that have used the tile in it.
+    /// Consumers that have read the current tile of each stage.
     used: Vec<u32>,
     wrong: Option<String>,
 }
@@ -125,7 +125,6 @@ impl StagesProgram {
         self.state[warp].tile % self.settings.depth
     }
 
-    /// Lanes that arrive and wait.
     fn lanes(&self) -> u32 {
         match self.settings.arrive {
             Arriving::One => 1,
@@ -133,13 +132,14 @@ impl StagesProgram {
         }
     }
 
-    /// Address of a lane's word of a stage: a consumer reads what one of the producers has written.
+    /// Returns the address of a lane's word in the current stage. A consumer reads a word that one producer
+    /// has written.
     fn word(&self, warp: usize, lane: usize) -> u32 {
         let writer = if self.produces(warp) { warp } else { (warp - self.producers) % self.producers };
         self.data + 4 * (self.stage(warp) * self.tile + self.threads.number(writer, lane))
     }
 
-    /// What is there.
+    /// Returns the expected value of that word.
     fn value(&self, warp: usize, lane: usize) -> u32 {
         let writer = if self.produces(warp) { warp } else { (warp - self.producers) % self.producers };
         self.state[warp].tile.wrapping_mul(self.tile).wrapping_add(self.threads.number(writer, lane) + 1)
@@ -156,7 +156,8 @@ impl WarpProgram for StagesProgram {
         let object = |of: u32| of + 8 * self.stage(warp);
         match step {
             StageStep::Wait => {
-                // A stage is free when its consumers have been there a round ago; in the first round, at once.
+                // A producer waits until consumers have released the stage in the previous round. In the
+                // first round, the stage is free.
                 let round = tile / self.settings.depth + u32::from(produces);
                 let (parity, limit) = (u128::from(round & 1) << 31, self.settings.wait.into());
                 port.ask(Op::MbarTryWait, Size::U64, self.lanes());

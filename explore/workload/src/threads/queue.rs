@@ -1,6 +1,6 @@
-//! A bounded queue of several producers and consumers: a ring whose slots are numbered, by two counters.
+//! Bounded queue of several producers and consumers: a ring of numbered slots and two counters.
 //!
-//! Source of the algorithm: Vyukov, "Bounded MPMC queue", with the counters drawn by atomic add, as tickets.
+//! Algorithm: Vyukov, "Bounded MPMC queue". Here, atomic adds draw positions from the counters, like tickets.
 
 use atoms_model::Config;
 use atoms_ops::{Op, Size};
@@ -13,11 +13,11 @@ use crate::program::{
 parameters! {
     /// Parameters of a queue.
     Queue {
-        /// Warps that take elements; the others put them. 0: elements stay in the queue.
+        /// Warps that take elements; the other warps put them. 0: elements stay in the queue.
         consumers: u32 = 4, 0..=63;
         /// Slots of the ring.
         capacity: u32 = 256, 1..=65536;
-        /// Cycles that a warp waits after a look in vain, beside `compute`.
+        /// Cycles that a warp waits after an unsuccessful poll, in addition to `compute`.
         backoff: u32 = 0, 0..=10000;
     }
     no_effect |own| {
@@ -77,7 +77,7 @@ impl Queue {
             counters,
             numbers,
             slots,
-            // The slot of position 0 holds number 0 as it is.
+            // The number of slot 0 is 0 already.
             memory: (1..self.capacity).map(|at| (numbers + 4 * at, at)).collect(),
             state: (0..threads.warps)
                 .map(|warp| QueueState { step: QueueStep::Draw, waiting: with_work(warp), moving: 0 })
@@ -94,20 +94,16 @@ impl Queue {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum QueueStep {
-    /// Draws positions.
     Draw,
-    /// Looks whether the slot is free, or full.
     Look,
-    /// Puts or takes the element.
     Move,
-    /// Numbers the slot for its next user.
     Pass,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct QueueState {
     step: QueueStep,
-    /// Lanes that have to draw, or whose slot is not theirs yet.
+    /// Lanes that must draw a position, or whose slot is not ready.
     waiting: u32,
     moving: u32,
 }
@@ -116,22 +112,21 @@ struct QueueState {
 pub(crate) struct QueueProgram {
     settings: Queue,
     threads: Threads,
-    /// The first warps.
+    /// Number of producers. Producers are the lowest warps.
     producers: usize,
-    /// Of positions to put at, and behind it of positions to take from.
+    /// Byte offset of two counters: next position to put at, next position to take from.
     counters: u32,
     numbers: u32,
     slots: u32,
     memory: Vec<(u32, u32)>,
     state: Vec<QueueState>,
-    /// Elements that each thread has yet to put or take.
+    /// Elements that each thread still has to put or take.
     left: Vec<u32>,
-    /// By thread.
+    /// Position that each thread has drawn.
     positions: Vec<u32>,
-    /// By position: the element put there, and whether it was taken.
+    /// Element put at each position; `taken` is true if it was taken.
     put: Vec<u32>,
     taken: Vec<bool>,
-    /// Elements put so far.
     elements: u32,
     wrong: Option<String>,
 }
@@ -141,7 +136,7 @@ impl QueueProgram {
         warp < self.producers
     }
 
-    /// Number of a slot that a thread waits for, of position `position`.
+    /// Returns the slot number that a thread at `position` waits for.
     fn awaited(&self, warp: usize, position: u32) -> u32 {
         if self.produces(warp) { position } else { position.wrapping_add(1) }
     }
@@ -173,7 +168,7 @@ impl WarpProgram for QueueProgram {
             QueueStep::Move if produces => {
                 port.post(Op::Store, Size::U32, moving);
                 for lane in lanes_of(moving) {
-                    // Numbered in the order in which they are put; none is 0.
+                    // Elements are numbered from 1 in the order of the stores.
                     self.elements += 1;
                     let position = self.position(warp, lane);
                     if let Some(put) = self.put.get_mut(position as usize) {

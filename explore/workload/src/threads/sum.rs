@@ -1,4 +1,4 @@
-//! Sums in shared memory, whose requests depend on no answer: a histogram and a reduction.
+//! Histogram and reduction: sums in shared memory, whose requests depend on no answer.
 
 use atoms_model::Config;
 use atoms_ops::{Op, Size};
@@ -12,7 +12,6 @@ use crate::program::{
 };
 
 named_values! {
-    /// Distribution of the elements over the bins.
     Spread {
         Uniform "uniform";
         Zipf "zipf";
@@ -22,9 +21,8 @@ named_values! {
 }
 
 named_values! {
-    /// Operation that counts an element.
     Counting {
-        /// POPC.INC, which joins lanes of one bin.
+        /// POPC.INC, which merges lanes of one bin.
         PopcInc "popc.inc";
         /// ADD without a result.
         Add "add";
@@ -34,9 +32,8 @@ named_values! {
 }
 
 named_values! {
-    /// Place where the values of a warp are added up.
     Meeting {
-        /// In the unit: each lane adds its own.
+        /// In the unit: each lane adds its own value.
         Unit "unit";
         /// In registers: one lane adds the sum of the warp.
         Warp "warp";
@@ -48,17 +45,17 @@ parameters! {
     Histogram {
         /// Bins.
         bins: u32 = 256, 1..=65536;
-        /// How often each bin is met; image: as grey levels of a photograph.
+        /// Distribution of the elements over the bins; image: grey levels of a photograph.
         spread: Spread = Spread::Uniform, ();
-        /// Exponent of Zipf's law, with `spread=zipf` alone: 0 is uniform, and the larger, the more meet in few bins.
+        /// Exponent of Zipf's law, for `spread=zipf`: 0 is uniform; a larger value prefers few bins.
         s: f64 = 1.0, 0.0..=4.0;
-        /// Lanes in a row that meet one bin, as neighbouring pixels do.
+        /// Number of neighbouring lanes with the same bin, like neighbouring pixels.
         run: u32 = 1, 1..=32;
-        /// What counts.
+        /// Operation that counts an element.
         method: Counting = Counting::PopcInc, ();
-        /// Copies of the histogram, for one lane after the other.
+        /// Copies of the histogram; lanes take the copies in turn.
         copies: u32 = 1, 1..=32;
-        /// Words between copies, which move their bins to other banks.
+        /// Words between copies; moves the bins of a copy to other banks.
         padding: u32 = 0, 0..=64;
     }
     no_effect |own| {
@@ -71,7 +68,7 @@ parameters! {
 parameters! {
     /// Parameters of a reduction: values of all lanes are added up.
     Reduction {
-        /// Where values of a warp meet: in the unit, each lane adding its own, or before, in log2(lanes) steps of `compute`.
+        /// Adder of a warp's values: the unit, one add per lane; or registers, in log2(lanes) steps of `compute`.
         meet: Meeting = Meeting::Unit, ();
         /// Threads that share an accumulator; 0: all of them.
         contention: u32 = 0, 0..=2048;
@@ -101,7 +98,7 @@ impl Histogram {
         Ok(SumProgram::new(adds, threads, units, base, generators, self.bins))
     }
 
-    /// Byte offset of a bin of a copy; the first copy is at `base`.
+    /// Returns the byte offset of a bin in a copy; the first copy is at `base`.
     fn address(&self, base: u32, copy: u32, bin: u32) -> u32 {
         base + 4 * (copy * (self.bins + self.padding) + bin)
     }
@@ -148,7 +145,7 @@ pub(crate) struct SumProgram {
     base: u32,
     generators: Vec<Xoshiro256PlusPlus>,
     remaining: Remaining,
-    /// By bin or accumulator: sum of all that was drawn for it.
+    /// Expected sum of each bin or accumulator.
     expected: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Changes on their way from the thread that reads a file.
+//! Transfers changes from a reader thread to the merging thread.
 
 use std::ops::ControlFlow;
 
@@ -7,15 +7,13 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use crate::reader::{ClockLevel, Position};
 use crate::{RawValue, Slot, Slots, WaveExtent, WaveFile, WaveReadError};
 
-/// A batch is handed over once it holds this many changes or bytes, at the end of a point in time.
+/// A batch is sent at the end of a time step, when it holds this many changes or bytes.
 const CHANGES: usize = 1 << 15;
 const BYTES: usize = 1 << 19;
-/// Most bytes of one point in time that are kept together; a signal may change any number of times in it.
+/// Maximum bytes of one time step in a batch, since a signal may change any number of times in it.
 const STEP_BYTES: usize = 1 << 26;
-/// Batches that may wait.
 const WAITING: usize = 4;
 
-/// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Bits,
@@ -24,7 +22,7 @@ pub(super) enum Form {
     Event,
 }
 
-/// A change, its value in the bytes of the batch.
+/// A change. `start..end` is its value in the bytes of the batch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     pub(super) slot: u32,
@@ -33,17 +31,15 @@ pub(super) struct Change {
     end: u32,
 }
 
-/// A point in time.
 #[derive(Clone, Copy, Debug)]
 struct TimeStep {
     time: u64,
-    /// Number of the change behind its last one.
+    /// Index after the last change of this step.
     end: u32,
-    /// The clock rises.
+    /// True if the clock rises at this time.
     rises: bool,
 }
 
-/// Changes of some points in time.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     steps: Vec<TimeStep>,
@@ -51,38 +47,34 @@ pub(super) struct Batch {
     bytes: Vec<u8>,
 }
 
-/// What a reading thread says.
 pub(super) enum Message {
     Changes(Batch),
     End(Result<WaveExtent, WaveReadError>),
 }
 
-/// Changes of one file, point in time by point in time.
 pub(super) struct Steps {
     messages: Receiver<Message>,
-    /// Buffers on their way back.
     used: Sender<Batch>,
     batch: Batch,
     at: usize,
-    /// How far the file goes, once it is read.
+    /// Extent of the file; `None` until the file is read.
     extent: Option<WaveExtent>,
 }
 
-/// The two ends: for the thread that reads, and for the one that merges.
+/// Creates both ends of the channel: for the reader thread, and for the merging thread.
 pub(super) fn pipe() -> (Feed, Steps) {
     let (send, messages) = bounded(WAITING);
     let (used, free) = bounded(WAITING + 2);
     (Feed { send, free }, Steps { messages, used, batch: Batch::default(), at: 0, extent: None })
 }
 
-/// Where a reading thread puts changes.
 pub(super) struct Feed {
     send: Sender<Message>,
     free: Receiver<Batch>,
 }
 
 impl Feed {
-    /// Reads the slots of a file from a place up to a time; `clock` is the one whose rising edges are marked.
+    /// Reads the slots of a file from position `at` to time `until`. Marks the rising edges of `clock`.
     pub(super) fn read(
         self,
         file: &WaveFile,
@@ -110,7 +102,7 @@ impl Feed {
             batch.push(slot, value, rises);
             ControlFlow::Continue(())
         });
-        // Nothing listens any more if the other file cannot be read.
+        // The receiver is gone if the other file cannot be read.
         let _ = self.send.send(Message::Changes(batch));
         let _ = self.send.send(Message::End(extent));
     }
@@ -149,7 +141,6 @@ impl Batch {
 }
 
 impl Steps {
-    /// The time of the next point; `None` at the end of the file.
     pub(super) fn time(&mut self) -> Result<Option<u64>, WaveReadError> {
         while self.at == self.batch.steps.len() && self.extent.is_none() {
             match self.messages.recv() {
@@ -159,19 +150,20 @@ impl Steps {
                     let _ = self.used.try_send(used);
                 }
                 Ok(Message::End(extent)) => self.extent = Some(extent?),
-                // A thread that ended without a word panicked, which its scope passes on.
+                // The reader thread ended without an `End` message: it panicked, and its scope propagates the
+                // panic.
                 Err(_) => self.extent = Some(WaveExtent::default()),
             }
         }
         Ok(self.batch.steps.get(self.at).map(|step| step.time))
     }
 
-    /// Whether the clock rises at the next point in time.
+    /// True if the clock rises at the next step.
     pub(super) fn rises(&self) -> bool {
         self.batch.steps.get(self.at).is_some_and(|step| step.rises)
     }
 
-    /// Takes the changes of the next point in time, each with the bytes of its value.
+    /// Takes the changes of the next step, each with the bytes of its value.
     pub(super) fn take(&mut self) -> impl Iterator<Item = (Change, &[u8])> {
         let start = self.at.checked_sub(1).map_or(0, |before| self.batch.steps[before].end);
         let end = self.batch.steps.get(self.at).map_or(start, |step| step.end);
@@ -181,12 +173,11 @@ impl Steps {
         changes.iter().map(|change| (*change, &batch.bytes[change.start as usize..change.end as usize]))
     }
 
-    /// Passes over the points in time at hand.
     pub(super) fn skip(&mut self) {
         self.at = self.batch.steps.len();
     }
 
-    /// How far the file goes; known once there are no more points in time.
+    /// Returns the extent of the file; valid after the last step.
     pub(super) fn extent(&self) -> WaveExtent {
         self.extent.unwrap_or_default()
     }

@@ -1,41 +1,39 @@
-//! Differences brought down to where they begin.
+//! Groups differences by cause: the signals that differ first, and the signals that follow.
 
 use std::collections::HashMap;
 
-/// Causes that are kept apart; of the others only the number is known.
+/// Maximum number of causes that are kept. Further causes are only counted.
 const MOST: usize = 256;
 
-/// Signals that begin to differ where nothing differed before, and what follows them.
+/// Signals that start to differ when no other signal differs, and the signals that follow them.
 ///
-/// A follower begins to differ while something of its cause still does. The same signals may begin again later: then
-/// it is the same cause, once more.
+/// A follower starts to differ while another signal of the cause still differs. If the same root signals
+/// start to differ again later, this counts as the same cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DivergenceCause {
-    /// When it begins first.
+    /// Time at which the cause starts first.
     pub first: u64,
-    /// The signals that differ first: numbers in [`WaveDiff::divergences`](super::WaveDiff::divergences).
+    /// Signals that differ first, as indices into [`WaveDiff::divergences`](super::WaveDiff::divergences).
     pub roots: Vec<usize>,
-    /// Those that differ later, each with the time at which it does, the earliest first.
+    /// Signals that differ later, each with its time, the earliest first.
     pub followers: Vec<(usize, u64)>,
-    /// How often it begins.
+    /// Number of times that the cause starts.
     pub times: u64,
-    /// Since when nothing of it differs, the first time; `None` if something does to the end.
+    /// Time at which the first occurrence ends, so that no signal differs; `None` if it lasts to the end.
     pub heals: Option<u64>,
-    /// When it begins last.
+    /// Time at which the cause starts last.
     pub last: u64,
-    /// Whether something of it differs to the end.
+    /// True if a signal of this cause differs at the end.
     pub stays: bool,
 }
 
-/// Causes while differences are found. Signals are numbers of pairs.
 #[derive(Debug, Default)]
 pub(super) struct Causes {
     causes: Vec<DivergenceCause>,
     by_roots: HashMap<Vec<usize>, usize>,
     pub(super) further: u64,
-    /// The one that is open.
     open: Option<DivergenceCause>,
-    /// By pair: the number of the opening in which it was last.
+    /// Per pair: number of the last opening that contains the pair.
     in_opening: Vec<u64>,
     openings: u64,
 }
@@ -45,7 +43,6 @@ impl Causes {
         Causes { in_opening: vec![0; pairs], ..Self::default() }
     }
 
-    /// At `time` the pairs in `begin` begin to differ, while others `differ` or not.
     pub(super) fn begin(&mut self, time: u64, begin: &[usize]) {
         if begin.is_empty() {
             return;
@@ -78,7 +75,6 @@ impl Causes {
         }
     }
 
-    /// At `time` nothing differs any more.
     pub(super) fn heal(&mut self, time: u64) {
         if let Some(mut cause) = self.open.take() {
             (cause.heals, cause.stays) = (Some(time), false);
@@ -86,7 +82,6 @@ impl Causes {
         }
     }
 
-    /// All causes, the earliest first.
     pub(super) fn finish(mut self) -> (Vec<DivergenceCause>, u64) {
         if let Some(cause) = self.open.take() {
             self.close(cause);

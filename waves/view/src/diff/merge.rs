@@ -1,4 +1,4 @@
-//! Two series of changes, merged in order of time and compared.
+//! Merges the changes of two files in order of time, and compares them.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use super::{DiffError, DiffOptions, DiffSides, Divergence, WaveDiff};
 use crate::reader::{Alike, ClockLevel, Position, Twins, digit};
 use crate::{RawValue, Slot, Slots, TimeUnit, ValueKind, WaveExtent, WaveFile, WaveValue};
 
-/// Bytes of twins that are read in full before it is tried whether the same text follows.
+/// Bytes that are read in full between attempts to skip identical text of both files.
 const SPAN: u64 = 1 << 14;
 
-/// How times of a file become common ones: multiplied, then shifted.
+/// Conversion from times of a file to common times: multiply, then add the offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scale {
     factor: u64,
@@ -42,7 +42,7 @@ pub(super) fn compare(
     };
     let window =
         options.window.clone().map(|window| scales[0].common(window.start)..scales[0].common(window.end));
-    // The sample of an edge is the time just before.
+    // A sample at an edge shows the values just before the edge.
     let ahead = u64::from(clock.is_some());
     let until = |side: usize| match &window {
         Some(window) => {
@@ -84,7 +84,6 @@ pub(super) fn compare(
     merge.finish(extents, scales, unit, period.map(|period| period * scales[0].factor), pairing)
 }
 
-/// The common unit, and how each side's times become it.
 fn scales(
     left: &WaveFile,
     right: &WaveFile,
@@ -105,13 +104,13 @@ fn scales(
     };
     let shift = i128::from(shift) * i128::from(factors[0]);
     let offset = |ahead: i128| u64::try_from(ahead.max(0)).unwrap_or(u64::MAX);
-    // A side is shifted to later times only, so that none falls below 0.
+    // Shift one side to later times, so that no time falls below 0.
     let [left, right] = [offset(-shift), offset(shift)];
     let scales = [Scale { factor: factors[0], offset: left }, Scale { factor: factors[1], offset: right }];
     Ok((unit, scales))
 }
 
-/// A value, or that there is none yet.
+/// Current value of a signal; `form` is `None` before the first value.
 #[derive(Clone, Debug, Default)]
 struct Held {
     form: Option<Form>,
@@ -119,7 +118,8 @@ struct Held {
 }
 
 impl Held {
-    /// What a signal has before its first value: unknown bits, as simulators say it of their own accord or not.
+    /// Returns the value before the first change. Bits are unknown (`x`), whether or not the simulator dumps
+    /// this.
     fn initial(kind: ValueKind) -> Self {
         match kind {
             ValueKind::Bits(_) => Held { form: Some(Form::Bits), bytes: b"x".to_vec() },
@@ -133,7 +133,6 @@ impl Held {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The value, or one bit of it.
     fn value(&self, kind: ValueKind, bit: Option<u32>) -> Option<WaveValue> {
         if bit.is_some() {
             return self.bit(bit).map(|digit| WaveValue::Bits(char::from(digit).to_string()));
@@ -147,7 +146,6 @@ impl Held {
         Some(raw.to_value(kind))
     }
 
-    /// The digit of a bit, or of a signal of one bit.
     fn bit(&self, bit: Option<u32>) -> Option<u8> {
         (self.form == Some(Form::Bits)).then(|| digit(&self.bytes, bit.unwrap_or(0)))
     }
@@ -157,11 +155,10 @@ impl Held {
     }
 }
 
-/// The series of values of one side.
 #[derive(Debug)]
 struct Side {
     held: Vec<Held>,
-    /// By slot: pairs that it is in.
+    /// Pairs that contain each slot.
     pairs: Vec<Vec<u32>>,
     kinds: Vec<ValueKind>,
 }
@@ -178,19 +175,16 @@ impl Side {
     }
 }
 
-/// Two files while they are read.
 struct Reading {
     at: [Position; 2],
     extents: [WaveExtent; 2],
     clock: Option<ClockLevel>,
 }
 
-/// How a pair stands.
 #[derive(Clone, Debug, Default)]
 struct PairState {
     touched: bool,
     differs: bool,
-    /// When it began to, last.
     since: u64,
     times: u64,
     duration: u64,
@@ -198,11 +192,11 @@ struct PairState {
     healed: u64,
 }
 
-/// The comparison while it goes on. Times are common ones.
+/// State of a comparison. All times are common times.
 struct Merge<'a> {
     files: [&'a WaveFile; 2],
     slots: Vec<[Slot; 2]>,
-    /// By pair: the bits of vectors that are compared.
+    /// Compared bit of each side, for pairs of single bits of vectors.
     bits: Vec<[Option<u32>; 2]>,
     sides: [Side; 2],
     states: Vec<PairState>,
@@ -212,11 +206,10 @@ struct Merge<'a> {
     causes: Causes,
     points: u64,
     window: Option<Range<u64>>,
-    /// True if values are compared in front of rising edges of a clock only.
     at_edges: bool,
-    /// Time from which on both sides have values, within the window.
+    /// First time in the window at which both sides have values.
     from: u64,
-    /// One side has ended: nothing is compared any more.
+    /// True after the end of one side: nothing more is compared.
     over: bool,
     last_point: Option<u64>,
 }
@@ -231,7 +224,6 @@ impl<'a> Merge<'a> {
             slots: pairing.pairs.iter().map(|pair| pair.slots).collect(),
             bits: pairing.pairs.iter().map(bits).collect(),
             sides: [Side::new(files[0], pairing, 0), Side::new(files[1], pairing, 1)],
-            // All are compared at first.
             states: vec![PairState { touched: true, ..PairState::default() }; pairs],
             touched: (0..pairs as u32).collect(),
             begin: Vec::new(),
@@ -246,8 +238,8 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Goes through two files; gives how far they go. Of twins, only where their text differs: for a while each time, the
-    /// longer the less they have in common.
+    /// Compares two files and returns their extents. With `twins`, skips identical text and compares only
+    /// around differences. The less text is identical, the longer are the spans that are read in full.
     fn files(
         &mut self,
         which: &[Slots; 2],
@@ -278,7 +270,8 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Passes over what is the same text; gives how many bytes that is. What differs there differs before and behind.
+    /// Skips identical text and returns its length in bytes. A difference before this text lasts through it
+    /// until the signal changes.
     fn alike(
         &mut self,
         twins: &mut Twins<'_>,
@@ -315,7 +308,6 @@ impl<'a> Merge<'a> {
         })?)
     }
 
-    /// Merges the changes of two files.
     fn two(
         &mut self,
         [mut left, mut right]: [Steps; 2],
@@ -332,7 +324,6 @@ impl<'a> Merge<'a> {
                 [None, Some(other)] => (other, [false, true]),
                 [None, None] => break,
             };
-            // Nothing is compared beyond the end of a file.
             let ended = |steps: &Steps, side: usize| {
                 let WaveExtent { times: of_file, whole, .. } = steps.extent();
                 let last = of_file.map(|(_, last)| scales[side].common(last));
@@ -355,7 +346,7 @@ impl<'a> Merge<'a> {
         Ok([drain(left)?, drain(right)?])
     }
 
-    /// Goes through the changes of one file, in which both sides are.
+    /// Compares two scopes of one file.
     fn one(&mut self, mut steps: Steps) -> Result<[WaveExtent; 2], DiffError> {
         while let Some(now) = steps.time()? {
             self.step(now, steps.rises());
@@ -391,21 +382,19 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Begins a point in time, whose changes follow. Where the clock rises, the values so far are a sample.
+    /// Starts a time step. If the clock rises, the values before the step are a sample.
     fn step(&mut self, now: u64, rises: bool) {
         if rises && let Some(before) = now.checked_sub(1) {
             self.point(before);
         }
     }
 
-    /// They are over.
     fn stepped(&mut self, now: u64) {
         if !self.at_edges {
             self.point(now);
         }
     }
 
-    /// Compares what changed.
     fn point(&mut self, now: u64) {
         if now < self.from || self.window.as_ref().is_some_and(|window| now >= window.end) {
             return;
@@ -445,7 +434,7 @@ impl<'a> Merge<'a> {
             }
         }
         self.touched = touched;
-        // What ends and what begins at one point in time is one cause.
+        // Start before healing: if one difference ends when another one starts, both have the same cause.
         let begin = std::mem::take(&mut self.begin);
         self.causes.begin(now, &begin);
         self.begin = begin;
@@ -462,7 +451,7 @@ impl<'a> Merge<'a> {
         period: Option<u64>,
         pairing: &Pairing,
     ) -> Result<WaveDiff, DiffError> {
-        // Times of the left side; samples have the time at which their cycle begins.
+        // Convert to times of the left side. A sample has the time at which its cycle starts.
         let shown = |time: u64| time.saturating_sub(scales[0].offset);
         let cycle = period.filter(|_| self.at_edges).unwrap_or(1);
         let sampled = |time: u64| shown(time) / cycle * cycle;
@@ -478,11 +467,11 @@ impl<'a> Merge<'a> {
             if let Some(clock) = pairing.clock {
                 return Err(DiffError::NoEdge(self.files[0].signals()[clock].path()));
             }
-            // Nothing changes where both have values.
+            // Nothing changes while both sides have values, so compare once.
             self.point(self.from);
         }
         let Some(last_point) = self.last_point else { return Err(DiffError::Apart(times[0], times[1])) };
-        // Within a cycle is where simulators end their files differently.
+        // Simulators end their files at different points of the last cycle, so ignore less than a cycle.
         let slack = period.unwrap_or(1);
         let uncovered =
             self.window.is_none() && (left.0.abs_diff(right.0) >= slack || left.1.abs_diff(right.1) >= slack);
@@ -545,7 +534,7 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// Reads to the end of a file without looking at it: it may be malformed further on, and its end is told.
+/// Reads to the end of a file without comparing, to detect malformed text and to find the end.
 fn drain(mut steps: Steps) -> Result<WaveExtent, DiffError> {
     while steps.time()?.is_some() {
         steps.skip();

@@ -1,4 +1,4 @@
-//! Which signal of one side is which of the other.
+//! Pairs the signals of both sides.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,93 +6,57 @@ use super::{DiffOptions, DiffSides};
 use crate::reader::{listed, path_end};
 use crate::{FileSignal, SignalLookupError, Slot, ValueKind, WaveFile, signal_path};
 
-/// A scope or a signal that the right side calls differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignalRename {
-    /// Adjacent names of a path of the left side, joined by points.
+    /// Adjacent names in a path of the left side, joined by points.
     pub old: String,
-    /// What stands in their place on the right side; may be empty.
+    /// Replacement on the right side; may be empty.
     pub new: String,
 }
 
-/// Why the signals of two sides do not go together.
 #[derive(Debug, thiserror::Error)]
 pub enum PairingError {
-    /// A rename does not apply.
     #[error("no signal of the left side has `{old}` in its path, which is to be `{new}`{near}")]
-    Rename {
-        /// What was to be renamed.
-        old: String,
-        /// Into what.
-        new: String,
-        /// Paths that are there.
-        near: String,
-    },
-    /// No signal is on both sides.
+    Rename { old: String, new: String, near: String },
     #[error(
         "no signal is on both sides: the first one of the left side is `{left}`, renames included, that of the right side \
          `{right}`; rename what differs"
     )]
-    Nothing {
-        /// A path.
-        left: String,
-        /// A path.
-        right: String,
-    },
-    /// All pairs were left out.
+    Nothing { left: String, right: String },
     #[error("{0} signals are on both sides, and the patterns choose none of them")]
     NothingChosen(usize),
-    /// The sides have different numbers of signals with the same scopes and name: theirs, of both.
     #[error(
         "the left side has {}, the right side has {}: expected the same number of signals with one name; leave them out, \
          or declare them alike",
         listed(.0), listed(.1)
     )]
     Namesakes(Vec<String>, Vec<String>),
-    /// A scope is not there.
     #[error("there is no scope `{scope}` in it; it has {known}")]
-    NoScope {
-        /// What was asked for.
-        scope: String,
-        /// Some that there are.
-        known: String,
-    },
-    /// A scope is there more than once.
+    NoScope { scope: String, known: String },
     #[error("`{scope}` may be {one} or {other}; write more of the path")]
-    AmbiguousScope {
-        /// What was asked for.
-        scope: String,
-        /// A path.
-        one: String,
-        /// A path.
-        other: String,
-    },
-    /// The clock is not a signal of one bit of the left side.
+    AmbiguousScope { scope: String, one: String, other: String },
     #[error("clock: {0}")]
     NoClock(#[from] SignalLookupError),
-    /// The clock is wider.
     #[error("clock `{0}`: expected a signal of one bit")]
     WideClock(String),
 }
 
-/// Two signals that are compared.
 #[derive(Clone, Debug)]
 pub(super) struct Pair {
     pub(super) slots: [Slot; 2],
-    /// Their numbers in their files: the first of their names.
+    /// Numbers of the signals in their files. If a signal has several names, the number of the first.
     pub(super) signals: [usize; 2],
-    /// Bits of vectors that are compared, by their numbers in the ranges.
+    /// Compared bit of each side, as its index in the declared range; only for bits of vectors.
     pub(super) bits: [Option<i64>; 2],
     pub(super) further_names: usize,
 }
 
-/// Signals of both sides, brought together.
 #[derive(Clone, Debug)]
 pub(super) struct Pairing {
     pub(super) pairs: Vec<Pair>,
     pub(super) missing: [Vec<String>; 2],
     pub(super) unlike: Vec<[String; 2]>,
-    /// The number of the clock among the signals of the left file, if edges are compared.
+    /// Number of the clock among the signals of the left file.
     pub(super) clock: Option<usize>,
 }
 
@@ -104,7 +68,7 @@ impl Pairing {
                 (file, file, [scope(file, scopes[0])?, scope(file, scopes[1])?])
             }
         };
-        // Signals that are compared together are chosen by the name of any.
+        // A pattern selects a pair if it matches any name of its signals.
         let chosen = |signals: &[&FileSignal]| {
             let matches =
                 |pattern: &crate::SignalPattern| signals.iter().any(|signal| pattern.matches(signal.parts()));
@@ -125,9 +89,8 @@ impl Pairing {
             unlike: Vec::new(),
             clock: clock(left, options)?,
         };
-        // Parts of the first path of the left side, renamed.
         let mut looked_for = None;
-        // Signals without a counterpart of the same name, and the parts of their paths.
+        // Signals without a counterpart, with the parts of their paths.
         let mut alone: [Alone<'_>; 2] = Default::default();
         let mut unequal = (Vec::new(), Vec::new());
         let (mut on_both, mut taken) = (0, vec![false; right.signals().len()]);
@@ -205,11 +168,11 @@ impl Pairing {
     }
 }
 
-/// Numbers of signals, and the parts of their paths.
+/// Numbers of signals, with the parts of their paths.
 type Alone<'a> = Vec<(usize, Vec<&'a str>)>;
 
-/// Takes vectors of one side out of `alone` whose bits are signals of the other side: `q[1:0]` with `q[1]` and `q[0]`.
-/// Returns a pair for each bit.
+/// Pairs vectors of one side with single bits of the other side: `q[1:0]` with `q[1]` and `q[0]`. Removes
+/// them from `alone` and returns a pair for each bit.
 fn vectors_and_bits(files: [&WaveFile; 2], alone: &mut [Alone<'_>; 2]) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for side in [0, 1] {
@@ -258,14 +221,14 @@ fn vectors_and_bits(files: [&WaveFile; 2], alone: &mut [Alone<'_>; 2]) -> Vec<Pa
 }
 
 impl SignalRename {
-    /// Replaces the names in the parts of a path, where they are first; `None` if the path does not have them.
+    /// Replaces the first occurrence of the old names in a path; `None` if the path does not contain them.
     fn apply<'a>(&'a self, parts: &[&'a str]) -> Option<Vec<&'a str>> {
         let ends_at = |to: usize| match path_end(parts[..to].iter().copied(), &self.old)? {
             ("", from) => Some(from..to),
             _ => None,
         };
         let old = (1..=parts.len()).find_map(ends_at)?;
-        // An escaped name goes up to the end, points included.
+        // An escaped name extends to the end, points included.
         let (plain, escaped) = self
             .new
             .split_once('\\')
@@ -279,13 +242,11 @@ fn first_path(file: &WaveFile) -> Option<String> {
     file.signals().first().map(FileSignal::path)
 }
 
-/// Returns scopes and name of a signal below a scope.
 fn below<'a>(signal: &'a FileSignal, scope: &[String]) -> Option<Vec<&'a str>> {
     let inner = signal.scopes.strip_prefix(scope)?;
     Some(inner.iter().chain([&signal.name]).map(String::as_str).collect())
 }
 
-/// The scope whose path ends with these names.
 fn scope(file: &WaveFile, name: &str) -> Result<Vec<String>, PairingError> {
     let mut found: Option<Vec<String>> = None;
     let mut known: Vec<&String> = Vec::new();
@@ -314,7 +275,6 @@ fn scope(file: &WaveFile, name: &str) -> Result<Vec<String>, PairingError> {
     })
 }
 
-/// The number of the clock that is asked for.
 fn clock(left: &WaveFile, options: &DiffOptions) -> Result<Option<usize>, PairingError> {
     let Some(name) = &options.clock else { return Ok(None) };
     let found = left.lookup(name)?;

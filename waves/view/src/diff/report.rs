@@ -11,30 +11,26 @@ use crate::grouped;
 use crate::reader::{WaveNoteResult, WaveNotes, last_cycle};
 use crate::show::value_label;
 
-/// Causes, signals of a cause, and missing signals in the text; JSON has all.
+/// Maximum number of causes, signals per cause, and missing signals in the text. JSON contains all.
 const CAUSES: usize = 12;
 const SIGNALS: usize = 16;
 const MISSING: usize = 8;
 
 impl WaveDiff {
-    /// Formats the comparison. `names` are the names of the sides, `clock` is the clock at whose edges they were sampled.
     pub fn text(&self, names: &[String; 2], clock: Option<&str>) -> String {
         let mut text = String::new();
-        // Writing to a string cannot fail.
         let _ = write(&mut text, self, names, clock);
         text
     }
 
-    /// Gives the comparison for JSON. `names` are the names of the sides.
     pub fn result<'d>(&'d self, names: &'d [String; 2]) -> DiffResult<'d> {
         DiffResult::of(self, names)
     }
 }
 
-/// Points in time, in cycles where there is a clock.
 struct Times {
     period: Option<u64>,
-    /// How many of the named unit a time unit is.
+    /// Multiple of `unit` that a time unit is.
     factor: u64,
     unit: String,
 }
@@ -53,7 +49,6 @@ impl Times {
         }
     }
 
-    /// The last time of a wave, at which a cycle may just have ended.
     fn end(&self, time: u64) -> String {
         self.period.map_or_else(|| self.in_unit(time), |period| grouped(last_cycle(time, period)))
     }
@@ -169,7 +164,8 @@ fn more(text: &mut String, count: usize, what: &str) -> fmt::Result {
     Ok(())
 }
 
-/// A signal of a cause, which begins to differ at `time`; `at` says when, where that is news.
+/// Writes a signal of a cause that starts to differ at `time`. `at` is that time as text; `None` if already
+/// written.
 fn write_divergence(
     text: &mut String,
     divergence: &Divergence,
@@ -202,7 +198,6 @@ fn value_text(value: &WaveValue) -> String {
     }
 }
 
-/// Result of a comparison, for JSON.
 #[derive(Serialize, JsonSchema)]
 pub struct DiffResult<'d> {
     equal: bool,

@@ -1,4 +1,4 @@
-//! Konata's log of a pipeline: each request is an instruction. Source: [KANATA].
+//! Writes a pipeline log for Konata. Each request is an instruction. Source: [KANATA].
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -6,32 +6,27 @@ use std::io::{self, Write};
 use super::{Slice, cycle, differences};
 use crate::{Excerpt, WaveNames};
 
-/// A request as Konata shows it, from when it is seen first to when it is seen no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineRequest {
-    /// Number of the request.
     pub number: u64,
-    /// Thread that it is of.
     pub thread: u64,
-    /// Text at its line.
     pub title: String,
-    /// Text that is shown of a chosen request; may be empty.
+    /// Tooltip; may be empty.
     pub detail: String,
-    /// Time at which each stage begins, and the name of the stage; at least one.
+    /// Start time and name of each stage; at least one stage.
     pub stages: Vec<(u64, String)>,
-    /// Time at which the request is gone, and true if it is retired, false if it is flushed; `None` if it is inside
-    /// at the end.
+    /// Time at which the request leaves, and true if it retires or false if it is flushed. `None` if it is
+    /// still in flight at the end.
     pub end: Option<(u64, bool)>,
 }
 
 impl PipelineRequest {
-    /// Time at which it is seen first.
     fn begin(&self) -> u64 {
         self.stages.first().map_or(0, |(time, _)| *time)
     }
 }
 
-/// Writes the log.
+/// Writes the requests as a log, with a note at each difference of the sides.
 ///
 /// # Errors
 /// When `out` cannot be written.
@@ -43,7 +38,7 @@ pub fn write_konata(
 ) -> io::Result<()> {
     requests.sort_by_key(|request| (request.begin(), request.number));
     let cycle = |time| cycle(excerpt, time);
-    // Lines by cycle, in the order in which they are made within one.
+    // Lines by cycle; within a cycle, in the order of creation.
     let mut lines: BTreeMap<u64, Vec<String>> = BTreeMap::new();
     let mut add = |time: u64, line: String| lines.entry(cycle(time)).or_default().push(line);
     for (id, request) in requests.iter().enumerate() {
@@ -65,7 +60,7 @@ pub fn write_konata(
     }
     for Slice { from, to, .. } in differences(excerpt, names) {
         for (id, request) in requests.iter().enumerate() {
-            // One that goes in this cycle was there when its answer differed.
+            // A request that leaves in this cycle was still present when its answer differed.
             if request.begin() <= from && request.end.is_none_or(|(end, _)| end >= from) {
                 let text = format!("sides differ from cycle {} to {}", cycle(from), cycle(to - 1));
                 add(from, format!("L\t{id}\t1\t {text}"));

@@ -1,4 +1,4 @@
-//! Waves as timelines of other viewers: Perfetto and Konata.
+//! Exports waves to other viewers: Perfetto and Konata.
 
 mod konata;
 mod perfetto;
@@ -11,14 +11,12 @@ use atoms_wave_write::ANY;
 use crate::tracks::is_idle;
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveNames, WaveValue};
 
-/// A value that lasts: from, to, and what it is.
 struct Slice<'a> {
     from: u64,
     to: u64,
     value: &'a WaveValue,
 }
 
-/// The values of a signal, with their ends.
 fn slices<'a>(excerpt: &'a Excerpt, signal: &'a ExcerptSignal) -> impl Iterator<Item = Slice<'a>> {
     let changes = &signal.changes;
     let end = excerpt.window.end;
@@ -29,7 +27,7 @@ fn slices<'a>(excerpt: &'a Excerpt, signal: &'a ExcerptSignal) -> impl Iterator<
 }
 
 impl<'a> Slice<'a> {
-    /// A text that is not idle.
+    /// Returns the text, unless it is idle.
     fn text(&self) -> Option<&'a str> {
         match self.value {
             WaveValue::Text(text) if !is_idle(text) => Some(text),
@@ -37,13 +35,11 @@ impl<'a> Slice<'a> {
         }
     }
 
-    /// A bit that is set.
     fn is_set(&self) -> bool {
         matches!(self.value, WaveValue::Bits(digits) if digits == "1")
     }
 }
 
-/// The spans of time in which sides differ.
 fn differences<'e>(excerpt: &'e Excerpt, names: &WaveNames) -> impl Iterator<Item = Slice<'e>> {
     let flag = excerpt.signals.iter().find(|signal| {
         signal.name == ANY
@@ -53,7 +49,7 @@ fn differences<'e>(excerpt: &'e Excerpt, names: &WaveNames) -> impl Iterator<Ite
     flag.into_iter().flat_map(|flag| slices(excerpt, flag)).filter(Slice::is_set)
 }
 
-/// The cycle that a time is in; the time itself without a clock.
+/// Returns the cycle of a time; without a clock, the time itself.
 fn cycle(excerpt: &Excerpt, time: u64) -> u64 {
     time / excerpt.period.unwrap_or(1).max(1)
 }

@@ -1,8 +1,9 @@
-//! Trace events in JSON, which Perfetto and Chrome's viewer read. Source: [TRACE-EVENT].
+//! Writes trace events in JSON for Perfetto and Chrome's viewer. Source: [TRACE-EVENT].
 //!
-//! A process for each side and other scope below the outermost, a thread for each track, text and bit that is set at
-//! times. Arguments of a slice are the fields of its transaction. Counters are the numbers that [`WaveNames`] lists and
-//! those of the scope of differences. Where sides differ, an instant event crosses all of it.
+//! Each side and each other scope below the outermost one is a process. Each track, each text, and each bit
+//! that is ever set is a thread. The fields of a transaction are the arguments of its slice. Counters are the
+//! numbers that [`WaveNames`] lists and the numbers in the scope of differences. An instant event across all
+//! processes marks each difference of the sides.
 
 use std::io::{self, Write};
 
@@ -12,20 +13,19 @@ use serde_json::{Value, json};
 use super::{Slice, cycle, differences, slices};
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveNames, WaveTrack, WaveValue, signal_path};
 
-/// An event as the format has it.
 #[derive(Serialize)]
 struct TraceEvent<'a> {
     ph: Phase,
-    /// Category, which some readers ask for.
+    /// Category, which some readers require.
     cat: &'static str,
     name: &'a str,
     pid: usize,
     tid: usize,
-    /// In microseconds.
+    /// Start in microseconds; `dur` is in microseconds, too.
     ts: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<f64>,
-    /// How far an instant event reaches.
+    /// Scope of an instant event.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'a str>,
     args: Value,
@@ -43,7 +43,7 @@ enum Phase {
     Metadata,
 }
 
-/// Writes the file, and gives the number of slices in it.
+/// Writes the file. Returns the number of slices.
 ///
 /// # Errors
 /// When `out` cannot be written.
@@ -58,7 +58,7 @@ pub fn write_perfetto(excerpt: &Excerpt, names: &WaveNames, out: &mut impl Write
     let mut processes: Vec<&str> = Vec::new();
     let mut slices = 0;
     for (number, signal) in excerpt.signals.iter().enumerate() {
-        // One above the numbers that viewers use for processes without one.
+        // Viewers use process 0 for events without a process.
         let track = part_of[number];
         let (process, thread) = process_and_thread(signal, track.is_some_and(|track| track.signal == number));
         let known = processes.iter().position(|known| *known == process);
@@ -74,7 +74,7 @@ pub fn write_perfetto(excerpt: &Excerpt, names: &WaveNames, out: &mut impl Write
         }
         if known.is_none() {
             processes.push(process);
-            // Tracks stand on top.
+            // Show tracks on top.
             let order = if process == names.transactions { 0 } else { pid };
             events.metadata("process_name", pid, 0, json!({ "name": process }))?;
             events.metadata("process_sort_index", pid, 0, json!({ "sort_index": order }))?;
@@ -96,7 +96,6 @@ pub fn write_perfetto(excerpt: &Excerpt, names: &WaveNames, out: &mut impl Write
     Ok(slices)
 }
 
-/// What a signal came to.
 #[derive(PartialEq)]
 enum Written {
     Nothing,
@@ -108,13 +107,12 @@ struct Events<'a, W> {
     excerpt: &'a Excerpt,
     names: &'a WaveNames,
     out: &'a mut W,
-    /// Microseconds of a time unit.
+    /// Length of a time unit in microseconds.
     unit: f64,
     first: bool,
 }
 
 impl<W: Write> Events<'_, W> {
-    /// A slice for each transaction of a track.
     fn track(&mut self, track: &WaveTrack<'_>, pid: usize, tid: usize) -> io::Result<Written> {
         let mut count = 0;
         for transaction in self.excerpt.transactions(track) {
@@ -202,11 +200,11 @@ impl<W: Write> Events<'_, W> {
     }
 
     fn time(&self, time: u64) -> f64 {
-        // To a femtosecond: `0.03`, and not `0.030000000000000002`.
+        // Round to a femtosecond: `0.03`, not `0.030000000000000002`.
         (time as f64 * self.unit * 1e9).round() / 1e9
     }
 
-    /// Whether a bit falls in every cycle.
+    /// True if the bit rises and falls in every cycle.
     fn is_clock(&self, signal: &ExcerptSignal) -> bool {
         let window = &self.excerpt.window;
         let cycles =
@@ -219,7 +217,8 @@ fn event(ph: Phase, name: &str, pid: usize, tid: usize, ts: f64, args: Value) ->
     TraceEvent { ph, cat: "wave", name, pid, tid, ts, dur: None, s: None, args }
 }
 
-/// Side or other scope, and the rest of the path. A track has the name of its scope.
+/// Returns process and thread of a signal: side or other scope, and the rest of the path. A track is named
+/// after its scope.
 fn process_and_thread(signal: &ExcerptSignal, is_track: bool) -> (&str, String) {
     let at = usize::from(signal.scopes.len() > 1);
     let process = signal.scopes.get(at).map_or("", String::as_str);
@@ -228,7 +227,7 @@ fn process_and_thread(signal: &ExcerptSignal, is_track: bool) -> (&str, String) 
     (process, signal_path(rest.iter().chain(name)))
 }
 
-/// A number of at most 64 bits whose digits are all known.
+/// Parses a number of at most 64 bits; `None` if a digit is unknown.
 fn number(value: &WaveValue, width: u32, signed: bool) -> Option<i128> {
     let WaveValue::Bits(digits) = value else { return None };
     let value = i128::from(u64::from_str_radix(digits, 2).ok()?);
@@ -236,7 +235,7 @@ fn number(value: &WaveValue, width: u32, signed: bool) -> Option<i128> {
     Some(if negative { value - (1 << width) } else { value })
 }
 
-/// Microseconds of a time unit such as `10 ps`; one that is not known counts as a nanosecond.
+/// Converts a time unit such as `10 ps` to microseconds. An unknown unit counts as a nanosecond.
 fn microseconds(unit: &str) -> f64 {
     let (factor, name) = unit.split_once(' ').unwrap_or(("1", unit));
     let micro = match name {

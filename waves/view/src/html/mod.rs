@@ -1,23 +1,18 @@
-//! Skeleton of HTML pages that need nothing but themselves: no network, no other file.
+//! Skeleton of self-contained HTML pages: no network, no other files.
 
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 
-/// Colours for light and dark screens, and the style of what every page has.
 const THEME: &str = include_str!("theme.css");
 
-/// A page.
 #[derive(Clone, Debug)]
 pub struct HtmlPage<'a> {
-    /// Title of the window.
     pub title: &'a str,
-    /// Style sheet behind the theme.
     pub style: &'a str,
-    /// Content of the body.
     pub body: Markup,
 }
 
 impl HtmlPage<'_> {
-    /// Text of the file. Control characters, which HTML does not have, become U+FFFD.
+    /// Returns the text of the file. Control characters, which HTML forbids, become U+FFFD.
     pub fn text(self) -> String {
         let HtmlPage { title, style, body } = self;
         html! {
@@ -27,10 +22,10 @@ impl HtmlPage<'_> {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    // Whatever texts may say, nothing is fetched from anywhere.
+                    // Block all network access, whatever the texts contain.
                     meta http-equiv="Content-Security-Policy"
                         content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
-                    // No icon: browsers would otherwise ask for one.
+                    // An empty icon, so that browsers do not request one.
                     link rel="icon" href="data:,";
                     title { (title) }
                     style { (PreEscaped(THEME)) (PreEscaped(style)) }
@@ -43,30 +38,26 @@ impl HtmlPage<'_> {
     }
 }
 
-/// A column of a [`table`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Column<'a> {
-    /// Text in the head of the table.
     pub label: &'a str,
-    /// Text for the mouse pointer; none if it is empty.
+    /// Tooltip; none if empty.
     pub about: &'a str,
-    /// The column has figures, which stand at its right edge.
+    /// True if the column contains figures, which are aligned to the right.
     pub is_figure: bool,
 }
 
 impl<'a> Column<'a> {
-    /// A column of texts.
     pub fn text(label: &'a str) -> Self {
         Column { label, ..Column::default() }
     }
 
-    /// A column of figures.
     pub fn figure(label: &'a str) -> Self {
         Column { label, is_figure: true, ..Column::default() }
     }
 }
 
-/// A table with a head and the rows `body`, in a frame of its own. `label` names the frame.
+/// Returns a table with a header row and the rows `body`, in a scrollable frame. `label` names the frame.
 pub fn table(label: &str, class: &str, columns: &[Column<'_>], body: impl Render) -> Markup {
     let table = html! {
         table class=[Some(class).filter(|class| !class.is_empty())] {
@@ -86,12 +77,11 @@ pub fn table(label: &str, class: &str, columns: &[Column<'_>], body: impl Render
     scroll(label, table)
 }
 
-/// A frame that scrolls sideways where its content is wider than the window.
+/// Returns a frame that scrolls horizontally if its content is wider than the window.
 pub fn scroll(label: &str, content: impl Render) -> Markup {
     html! { div.scroll tabindex="0" role="region" aria-label=(label) { (content) } }
 }
 
-/// A plot, and the caption above it if there is one.
 pub fn figure(caption: Option<Markup>, plot: impl Render) -> Markup {
     html! {
         figure {

@@ -1,6 +1,6 @@
-//! A wave as a page: one HTML file that needs nothing else, neither a network nor another file.
+//! Wave as a page: one self-contained HTML file.
 //!
-//! The wave is in the page in a compact form (`packed`); scripts unpack it and draw what is visible.
+//! The page contains the wave in a compact form (`packed`). Scripts unpack it and draw the visible part.
 
 mod packed;
 
@@ -10,22 +10,19 @@ use maud::{PreEscaped, html};
 use crate::html::HtmlPage;
 use crate::{Excerpt, WaveNames};
 
-/// A wave to be shown as a page.
 #[derive(Clone, Copy, Debug)]
 pub struct WavePage<'a> {
-    /// What stands above it.
+    /// Heading of the page.
     pub title: &'a str,
-    /// The signals with their values.
     pub excerpt: &'a Excerpt,
-    /// What is shown first; all signals are shown below, in their scopes.
+    /// Signals to show first. All signals follow below, in their scopes.
     pub view: &'a WaveView,
-    /// Names of the scopes and signals that are shown in their own way.
     pub names: &'a WaveNames,
-    /// Name and content of the text that transactions name lines of, such as a kernel.
+    /// Name and content of the text whose lines transactions refer to, such as a kernel.
     pub source: Option<(&'a str, &'a str)>,
 }
 
-/// The scripts, each of which uses those before it.
+/// Scripts in order: each one uses those before it.
 const SCRIPTS: &[&str] = &[
     include_str!("wave.js"),
     include_str!("values.js"),
@@ -35,7 +32,6 @@ const SCRIPTS: &[&str] = &[
 ];
 
 impl WavePage<'_> {
-    /// The text of the file.
     pub fn html(&self) -> String {
         let body = html! {
             (PreEscaped(include_str!("page.html")))

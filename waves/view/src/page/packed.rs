@@ -1,9 +1,10 @@
-//! The wave inside a page: a head in JSON, then the changes of each signal, compressed, in base64.
+//! Packed wave of a page: a head in JSON and the changes of each signal, compressed, in base64. `wave.js`
+//! reads it.
 //!
-//! Changes of a signal are numbers of 7 bits a byte, the lowest first, with the top bit set in all bytes but
-//! the last: for each change the steps since the one before, then for each its value as an index into a table
-//! of all values. A signal that changes as an earlier one does, as most of a model do, has none of its own.
-//! Read by `wave.js`.
+//! The changes of a signal are numbers of 7 bits per byte, the lowest first. The top bit is set in all bytes
+//! but the last. First come the steps since the previous change, for each change. Then comes each value as an
+//! index into a table of all values. A signal with the same changes as an earlier one refers to it, as most
+//! model signals do.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -19,27 +20,26 @@ use serde::Serialize;
 use super::WavePage;
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveNames, WaveValue};
 
-/// What a page knows of its wave besides the changes.
 #[derive(Serialize)]
 struct Head<'a> {
     title: &'a str,
     unit: &'a str,
-    /// Time units of a step.
+    /// Time units per step.
     step: u64,
     /// Time of step 0, in time units.
     start: u64,
-    /// Steps shown.
+    /// Number of steps shown.
     steps: u64,
-    /// Time units of a cycle.
+    /// Clock period in time units.
     period: Option<u64>,
     signals: Vec<SignalHead<'a>>,
-    /// Indices of the signals of a pair and, if there is one, of its flag.
+    /// Indices of both signals of a pair, and of its difference flag if there is one.
     pairs: Vec<(usize, usize, Option<usize>)>,
     sides: [&'a str; 2],
     difference: &'a str,
     transactions: &'a str,
     groups: Vec<GroupHead<'a>>,
-    /// Time that the cursor stands at, in time units.
+    /// Time of the cursor, in time units.
     marker: Option<u64>,
     source: Option<(&'a str, &'a str)>,
     values: Vec<String>,
@@ -52,12 +52,11 @@ struct SignalHead<'a> {
     kind: &'static str,
     /// Width in bits; 0 for texts.
     width: u32,
-    /// Number of changes.
     changes: usize,
-    /// Indices of the fields with the request and with the source line; tracks only.
+    /// Indices of the fields with request and source line; only for tracks.
     #[serde(skip_serializing_if = "Option::is_none")]
     track: Option<TrackHead>,
-    /// The earlier signal with the same changes.
+    /// Index of an earlier signal with the same changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     same: Option<usize>,
 }
@@ -75,16 +74,14 @@ struct GroupHead<'a> {
     signals: Vec<usize>,
 }
 
-/// The wave of a page as text.
 pub(super) fn text(page: &WavePage<'_>) -> String {
     let bytes = bytes(page);
     let mut compressed = DeflateEncoder::new(Vec::new(), Compression::fast());
-    // Writing to memory cannot fail.
     let _ = compressed.write_all(&bytes);
     STANDARD.encode(compressed.finish().unwrap_or_default())
 }
 
-/// Length of the head in four bytes, the lowest first; head; changes.
+/// Returns the length of the head (four bytes, little endian), the head, and the changes.
 fn bytes(page: &WavePage<'_>) -> Vec<u8> {
     let WavePage { excerpt, names, .. } = *page;
     let tracks = excerpt.tracks(names);
@@ -111,7 +108,7 @@ fn bytes(page: &WavePage<'_>) -> Vec<u8> {
         });
         let (kind, width) = match signal.kind {
             ValueKind::Bits(width) => ("bits", width),
-            // In waves of earlier versions, tracks have no fields.
+            // Waves of earlier versions have tracks without fields.
             ValueKind::Text if track.is_some() || tracks.is_empty() && names.is_transaction(signal) => {
                 ("track", 0)
             }
@@ -142,7 +139,7 @@ fn bytes(page: &WavePage<'_>) -> Vec<u8> {
         sides: names.sides,
         difference: names.difference,
         transactions: names.transactions,
-        // A group may be about signals that were left out.
+        // A group may contain only signals that were excluded.
         groups: groups.filter(|group| !group.signals.is_empty()).collect(),
         marker: page.view.marker,
         source: page.source,
@@ -152,13 +149,13 @@ fn bytes(page: &WavePage<'_>) -> Vec<u8> {
     [&(head.len() as u32).to_le_bytes()[..], &head, &streams].concat()
 }
 
-/// The first point in time with a value: the window of a wave that begins late may begin at 0.
+/// Returns the first time with a value. The window of a wave that starts late may start at 0.
 fn start(excerpt: &Excerpt) -> u64 {
     let first = |signal: &ExcerptSignal| signal.changes.first().map(|(time, _)| *time);
     excerpt.signals.iter().filter_map(first).min().unwrap_or(0).max(excerpt.window.start)
 }
 
-/// Time units of which all changes are multiples, counted from the start.
+/// Returns the greatest common divisor of all changes and the period, in time units from the start.
 fn step(excerpt: &Excerpt, start: u64) -> u64 {
     let times = excerpt.signals.iter().flat_map(|signal| &signal.changes);
     let times = times.map(|(time, _)| time.saturating_sub(start));
@@ -167,7 +164,7 @@ fn step(excerpt: &Excerpt, start: u64) -> u64 {
         if step == 1 {
             break;
         }
-        // Mostly a multiple of it already.
+        // Most times are a multiple of the step already.
         if step == 0 || time % step != 0 {
             step = common_divisor(step, time);
         }
@@ -175,8 +172,8 @@ fn step(excerpt: &Excerpt, start: u64) -> u64 {
     step.max(1)
 }
 
-/// Steps of the window. One that ends just behind the end of a cycle, as that of a whole file does, has no more
-/// cycles than one that ends there.
+/// Returns the number of steps in the window. The window of a whole file ends one time unit after the last
+/// cycle; this unit does not add a cycle.
 fn steps(excerpt: &Excerpt, start: u64, step: u64) -> u64 {
     let units = excerpt.window.end.saturating_sub(start);
     let behind = u64::from(excerpt.period.is_some_and(|period| excerpt.window.end % period == 1));
@@ -190,7 +187,6 @@ fn common_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The changes of a signal.
 fn stream(signal: &ExcerptSignal, start: u64, step: u64, values: &mut Values) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(2 * signal.changes.len());
     let mut before = 0;
@@ -213,13 +209,12 @@ fn number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// The distinct values, as they stand in the table: numbers hexadecimal, or binary behind `?` where digits
-/// are unknown.
+/// Table of distinct values. Numbers are hexadecimal, or binary after `?` if digits are unknown.
 #[derive(Default)]
 struct Values {
     texts: Vec<String>,
     indices: HashMap<String, u64>,
-    /// Of numbers by their binary digits, which are looked up most.
+    /// Index of each number by its binary digits. A separate map, since numbers are looked up most often.
     of_bits: HashMap<String, u64>,
 }
 
@@ -268,7 +263,6 @@ fn number_text(digits: &str) -> String {
     if text.is_empty() { "0".to_owned() } else { text }
 }
 
-/// Signals of both sides that belong together.
 fn pairs(
     excerpt: &Excerpt,
     names: &WaveNames,

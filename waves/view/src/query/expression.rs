@@ -1,20 +1,18 @@
-//! What an expression is, and whether it holds.
+//! Expressions and their evaluation.
 
 use std::cmp::Ordering;
 
-/// Something that holds or not.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expression {
     Any(Vec<Expression>),
     All(Vec<Expression>),
     Not(Box<Expression>),
-    /// A number that is not 0, an event that happens.
+    /// True if the operand is a number other than 0, or an event that triggers.
     True(Operand),
     Compare(Operand, Relation, Operand),
     Edge(Edge, usize),
 }
 
-/// How two values may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Relation {
     Equal,
@@ -25,7 +23,6 @@ pub(super) enum Relation {
     GreaterOrEqual,
 }
 
-/// How a signal differs from the cycle before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edge {
     Rose,
@@ -33,21 +30,19 @@ pub(super) enum Edge {
     Changed,
 }
 
-/// What is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operand {
-    /// The place of a signal in the query.
+    /// Index of a signal in the query.
     Signal(usize),
     Fixed(QueryValue),
 }
 
-/// A value of a signal, or of the expression.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum QueryValue {
-    /// Nothing yet; with it every comparison fails.
+    /// No value yet: every comparison fails.
     #[default]
     None,
-    /// Binary digits without zeros in front; none of them is unknown.
+    /// Known binary digits without leading zeros.
     Number(Vec<u8>),
     /// Digits with unknown ones: every comparison fails.
     Unknown(Vec<u8>),
@@ -57,12 +52,11 @@ pub(super) enum QueryValue {
 }
 
 impl QueryValue {
-    /// A number as expressions have it.
     pub(super) fn number(number: u128) -> Self {
         QueryValue::digits(format!("{number:b}").as_bytes())
     }
 
-    /// Digits, the most significant first.
+    /// Converts digits, the most significant first.
     pub(super) fn digits(digits: &[u8]) -> Self {
         if digits.iter().any(|digit| !matches!(digit, b'0' | b'1')) {
             return QueryValue::Unknown(digits.to_vec());
@@ -71,7 +65,7 @@ impl QueryValue {
         QueryValue::Number(digits[zeros..].to_vec())
     }
 
-    /// True if there is no change between them; a real number that is none stays the same.
+    /// True if the values are equal. NaN equals itself here, so that it does not count as a change.
     fn is_same(&self, other: &QueryValue) -> bool {
         match (self, other) {
             (QueryValue::Real(one), QueryValue::Real(other)) => one.to_bits() == other.to_bits(),
@@ -84,7 +78,7 @@ impl QueryValue {
             QueryValue::Number(digits) => !digits.is_empty(),
             QueryValue::Real(number) => *number != 0.0,
             QueryValue::Event => true,
-            // One digit that is 1 makes it other than 0, whatever the unknown ones are.
+            // One digit 1 makes the value nonzero, whatever the unknown digits are.
             QueryValue::Unknown(digits) => digits.contains(&b'1'),
             QueryValue::None | QueryValue::Text(_) => false,
         }
@@ -114,7 +108,7 @@ impl QueryValue {
 }
 
 impl Expression {
-    /// Whether it holds for the values of a cycle, behind those of the cycle before.
+    /// Evaluates the expression for the values of a cycle and of the previous cycle.
     pub(super) fn holds(&self, now: &[QueryValue], before: &[QueryValue]) -> bool {
         match self {
             Expression::Any(parts) => parts.iter().any(|part| part.holds(now, before)),

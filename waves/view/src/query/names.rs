@@ -1,4 +1,4 @@
-//! Names in an expression that a text signal never has.
+//! Checks that each text signal has the values that an expression compares it with.
 
 use std::ops::ControlFlow;
 
@@ -7,13 +7,13 @@ use super::parse::error;
 use crate::reader::listed;
 use crate::{QueryError, RawValue, WaveFile};
 
-/// Names that are kept for the message: one more than it lists.
+/// Number of values collected for the message: one more than it lists.
 const KEPT: usize = 33;
 
-/// Reads the file until each signal has had the names that it is compared with.
+/// Reads the file until each signal has had the values that it is compared with.
 ///
 /// # Errors
-/// [`QueryError`] about a name that its signal never has, with those that it has.
+/// [`QueryError`] with a value that its signal never has, and a list of values that it has.
 pub(super) fn check(file: &WaveFile, text: &str, names: Vec<ComparedName>) -> Result<(), QueryError> {
     let slot = |name: &ComparedName| file.signals()[name.signal].slot;
     let mut which = file.no_slots();
@@ -35,7 +35,7 @@ pub(super) fn check(file: &WaveFile, text: &str, names: Vec<ComparedName>) -> Re
         if open.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     match open.first() {
-        // A file that is malformed is an error of the search.
+        // The search itself reports a malformed file.
         Some((name, has)) if read.is_ok() => {
             let path = file.signals()[name.signal].path();
             let never = String::from_utf8_lossy(&name.name);

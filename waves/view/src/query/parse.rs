@@ -1,4 +1,4 @@
-//! Expressions from text.
+//! Parser of expressions.
 
 use std::ops::Range;
 
@@ -6,24 +6,20 @@ use super::expression::{Edge, Expression, Operand, QueryValue, Relation};
 use super::{ComparedName, QuerySignal};
 use crate::{SignalLookupError, ValueKind, WaveFile};
 
-/// Why a text is not an expression over the signals of a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}\n  {text}\n  {}{}", " ".repeat(*column), "^".repeat((*length).max(1)))]
 pub struct QueryError {
-    /// What is wrong, and what would work.
     pub problem: String,
-    /// The expression.
     pub text: String,
-    /// Characters in front of the place.
+    /// Number of characters before the error.
     pub column: usize,
-    /// Its characters.
+    /// Length of the error in characters.
     pub length: usize,
 }
 
-/// The most parentheses and `!` around something.
+/// Maximum nesting depth of parentheses and `!`.
 const DEEPEST: u32 = 64;
 
-/// An expression, the signals in it, and the names that text signals are compared with.
 type Parsed = (Expression, Vec<QuerySignal>, Vec<ComparedName>);
 
 pub(super) fn parse(file: &WaveFile, text: &str) -> Result<Parsed, QueryError> {
@@ -42,10 +38,10 @@ pub(super) fn parse(file: &WaveFile, text: &str) -> Result<Parsed, QueryError> {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Symbol {
-    /// A name, or a bare text.
+    /// A bare word: a signal or a text.
     Name(String),
     Quoted(String),
-    /// A signal, by its name between backquotes.
+    /// A signal's name in backquotes.
     Signal(String),
     Number(u128),
     Relation(Relation),
@@ -102,7 +98,7 @@ fn words(text: &str) -> Result<Vec<Word>, QueryError> {
             let Some(inside) = rest[1..].find('`') else {
                 return Err(error(text, at..text.len(), "a name without its closing `"));
             };
-            // A bit is selected inside or behind.
+            // A bit select may be inside or after the backquotes.
             let behind = &rest[inside + 2..];
             let end = if behind.starts_with('[') { behind.find(']').map_or(0, |end| end + 1) } else { 0 };
             (Symbol::Signal(rest[1..=inside].to_owned() + &behind[..end]), inside + 2 + end)
@@ -136,7 +132,6 @@ fn words(text: &str) -> Result<Vec<Word>, QueryError> {
     Ok(words)
 }
 
-/// The number of a word that begins with a digit.
 fn number(word: &str) -> Option<Result<u128, ()>> {
     if !word.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
@@ -150,7 +145,7 @@ fn number(word: &str) -> Option<Result<u128, ()>> {
     Some(parsed.map_err(|_| ()))
 }
 
-/// An operand before it is known whether a bare word is a signal or a text.
+/// An operand that may still be a bare word: a signal or a text.
 enum Side {
     Known(Operand, Option<ValueKind>),
     Word(String, SignalLookupError),
@@ -177,7 +172,6 @@ impl Parser<'_> {
         takes
     }
 
-    /// The place of the next word, or the end.
     fn here(&self) -> Range<usize> {
         self.peek().map_or(self.text.len()..self.text.len(), |word| word.place.clone())
     }
@@ -264,7 +258,7 @@ impl Parser<'_> {
         Ok(Expression::Compare(left, relation, right))
     }
 
-    /// `rose(x)`, `fell(x)`, `changed(x)`.
+    /// Parses `rose(x)`, `fell(x)` or `changed(x)`.
     fn edge(&mut self) -> Result<Option<Expression>, QueryError> {
         let (Some(Word { symbol: Symbol::Name(name), .. }), Some(Word { symbol: Symbol::Open, .. })) =
             (self.peek(), self.words.get(self.at + 1))
@@ -294,7 +288,7 @@ impl Parser<'_> {
         Ok(Some(Expression::Edge(edge, signal)))
     }
 
-    /// An operand without a relation.
+    /// Converts an operand without a relation to an expression.
     fn holds(&self, operand: Side, place: Range<usize>) -> Result<Expression, QueryError> {
         match operand {
             Side::Known(_, Some(ValueKind::Text)) => {
@@ -313,7 +307,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A bare word beside a text signal is a text; beside anything else it had to be a signal.
+    /// Decides the meaning of a bare word: next to a text signal, a text; otherwise an unknown signal.
     fn settle(&self, side: Side, other: &Side, place: Range<usize>) -> Result<Side, QueryError> {
         match (side, other) {
             (Side::Word(word, SignalLookupError::Unknown { .. }), Side::Known(_, Some(ValueKind::Text))) => {
@@ -324,7 +318,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A signal, or a bit of one: `a[3]`, unless a signal has this name.
+    /// Finds a signal, or a bit such as `a[3]`. A signal with that name takes precedence.
     fn named(&mut self, name: String, place: Range<usize>) -> Result<Side, QueryError> {
         let select = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
         let select =

@@ -1,4 +1,4 @@
-//! A wave gone through, cycle by cycle.
+//! Runs a query over the cycles of a wave.
 
 use std::ops::{ControlFlow, Range};
 
@@ -8,13 +8,11 @@ use crate::reader::{ClockLevel, digit};
 use crate::{RawValue, Slot, WaveClock, WaveExtent, WaveReadError};
 
 impl WaveQuery<'_> {
-    /// Calls `visit` for each run of cycles of the window in which the expression holds, in order; it may end the
-    /// search. Each rising edge is one sample of the values in front of it, which flip-flops see. The sample belongs to the
-    /// cycle of the time just before the edge.
+    /// Calls `visit` for each run of cycles in the window in which the expression holds, in order. `visit`
+    /// may end the search. Each rising edge samples the values just before it, as flip-flops do. The sample
+    /// belongs to the cycle just before the edge. Without a clock, times replace cycles.
     ///
-    /// Without a clock, times take the place of cycles.
-    ///
-    /// Not generic, so that it is compiled with the optimization of this crate.
+    /// The function is not generic, so that it is compiled with the optimization level of this crate.
     ///
     /// # Errors
     /// [`WaveReadError`].
@@ -31,7 +29,7 @@ impl WaveQuery<'_> {
             self.signals.iter().map(|signal| self.file.signals()[signal.number].slot).collect();
         let mut which = self.file.no_slots();
         slots.iter().chain(&of_clock).for_each(|slot| which.insert(*slot));
-        // The last cycle has its sample at an edge up to a cycle later.
+        // The sample of the last cycle is at an edge up to a cycle later.
         let until = window.end.saturating_add(1).saturating_mul(period);
         let mut search = Search {
             query: self,
@@ -54,28 +52,25 @@ impl WaveQuery<'_> {
     }
 }
 
-/// A search while it goes on.
 struct Search<'q> {
     query: &'q WaveQuery<'q>,
-    /// Of each signal of the query.
+    /// Slot of each signal in the query.
     slots: Vec<Slot>,
     clock: Option<ClockLevel>,
     period: u64,
     window: Range<u64>,
     visit: &'q mut dyn FnMut(Range<u64>) -> ControlFlow<()>,
     now: Vec<QueryValue>,
-    /// The values of the cycle before.
     before: Vec<QueryValue>,
     step: QueryStep,
-    /// Time of the last change; without a clock only.
+    /// Time of the last change; only without a clock.
     since: Option<u64>,
-    /// Cycles in which the expression holds, not shown yet.
+    /// Cycles in which the expression holds, not reported yet.
     run: Option<Range<u64>>,
-    /// `visit` has enough.
     enough: bool,
 }
 
-/// Changes of one point in time: if the clock rises in it, they belong to the cycle that begins.
+/// Changes at one time. If the clock rises, they belong to the cycle that starts.
 struct QueryStep {
     at: Option<u64>,
     rises: bool,
@@ -98,7 +93,6 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    /// A point in time is complete.
     fn take_step(&mut self, at: u64) -> ControlFlow<()> {
         let rises = std::mem::replace(&mut self.step.rises, false);
         if rises || self.clock.is_none() {
@@ -116,7 +110,6 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Makes the values those before.
     fn pass(&mut self) {
         self.before.clone_from(&self.now);
         for value in self.now.iter_mut().filter(|value| **value == QueryValue::Event) {
@@ -124,14 +117,13 @@ impl Search<'_> {
         }
     }
 
-    /// The values of these times are complete. Edges and events are at the first one only.
+    /// Evaluates times without further changes. Edges and events count only at the first one.
     fn judge_times(&mut self, times: Range<u64>) -> ControlFlow<()> {
         self.judge(times.start..times.start + 1)?;
         self.pass();
         self.judge(times.start + 1..times.end)
     }
 
-    /// The values of these cycles are complete.
     fn judge(&mut self, cycles: Range<u64>) -> ControlFlow<()> {
         let cycles = cycles.start.max(self.window.start)..cycles.end.min(self.window.end);
         if cycles.is_empty() || !self.query.expression.holds(&self.now, &self.before) {
@@ -150,7 +142,6 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    /// The file has ended, or the window. What is left is shown.
     fn end(&mut self, extent: &WaveExtent) {
         if let Some(at) = self.step.at.take().filter(|_| !self.enough)
             && self.take_step(at).is_break()
@@ -167,7 +158,7 @@ impl Search<'_> {
 
     fn show_run(&mut self) {
         if let Some(run) = self.run.take().filter(|_| !self.enough) {
-            // Nothing comes behind it.
+            // The search ends here anyway, so ignore the result.
             let _ = (self.visit)(run);
         }
     }

@@ -1,44 +1,41 @@
-//! The clock of a wave, found by its name.
+//! Finds the clock of a wave by name.
 
 use std::ops::ControlFlow;
 
 use super::{FileSignal, RawValue, Slot, WaveFile, WaveReadError};
 use crate::ValueKind;
 
-/// A clock signal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaveClock {
-    /// Its number among the signals of the file.
     pub signal: usize,
-    /// Time units between its first rising edges.
+    /// Time units between the first rising edges.
     pub period: u64,
 }
 
-/// Level of a clock while a file is read.
+/// Level of a clock during reading.
 ///
-/// A clock rises where it becomes 1 from 0, `x` or `z`: the edges of IEEE 1800's `posedge` that end at 1. A clock does not
-/// rise at the first time of its file: no values hold before. Comparison, search and period all use this rule.
+/// A clock rises when it changes to 1 from 0, `x` or `z`: the edges of IEEE 1800's `posedge` that end at 1.
+/// The first time of a file is not an edge, since there is no earlier value. Comparison, search and period
+/// all use this rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockLevel {
     slot: Slot,
     high: bool,
-    /// First time of the file.
     start: u64,
 }
 
 impl ClockLevel {
-    /// Takes a change of a slot; true if the clock rises with it.
     #[inline]
     pub(crate) fn rises(&mut self, time: u64, slot: Slot, high: bool) -> bool {
         slot == self.slot && !std::mem::replace(&mut self.high, high) && high && time > self.start
     }
 }
 
-/// Rising edges looked at; where cycles are left out, some are further apart than a period.
+/// Number of rising edges to examine. Gated clocks have some edges more than a period apart.
 const EDGES: usize = 16;
 
 impl WaveFile {
-    /// The clock: the outermost one-bit signal with a usual name of clocks that rises at least twice.
+    /// Finds the clock: the outermost one-bit signal with a usual clock name that rises at least twice.
     ///
     /// # Errors
     /// [`WaveReadError`].
@@ -52,7 +49,7 @@ impl WaveFile {
         };
         let mut candidates: Vec<_> = (0..).zip(&self.signals).filter(|(_, signal)| named(signal)).collect();
         candidates.sort_by_key(|(_, signal)| signal.scopes.len());
-        // One more often than a few is not a clock that anything runs on.
+        // Examine at most four candidates, since each one means reading the file.
         for (number, _) in candidates.into_iter().take(4) {
             if let Some(period) = self.period(number)? {
                 return Ok(Some(WaveClock { signal: number, period }));
@@ -61,7 +58,7 @@ impl WaveFile {
         Ok(None)
     }
 
-    /// Returns the level of a clock in front of all values.
+    /// Returns the level of a clock before the first value.
     ///
     /// # Errors
     /// [`WaveReadError`].
@@ -69,7 +66,7 @@ impl WaveFile {
         Ok(ClockLevel { slot: self.signals[signal].slot, high: false, start: self.first_time()? })
     }
 
-    /// Time units between rising edges of a signal; `None` if it does not rise twice.
+    /// Returns the time units between rising edges of a signal; `None` if it does not rise twice.
     ///
     /// # Errors
     /// [`WaveReadError`].
@@ -87,7 +84,8 @@ impl WaveFile {
     }
 }
 
-/// Returns the last cycle of a wave that ends at time `last`. At the end of a cycle, that cycle is the last.
+/// Returns the last cycle of a wave that ends at time `last`. At a cycle boundary, this is the cycle that
+/// ends.
 pub fn last_cycle(last: u64, period: u64) -> u64 {
     last.div_ceil(period).max(1) - 1
 }

@@ -1,10 +1,10 @@
 //! Digits of a number in a wave: `0`, `1`, `x`, `z`, the most significant first.
 //!
-//! A number may be written shorter than its signal is wide; the format says how the rest is to be filled. The shortest
-//! such writing is the same for all that are equal, so two files can be compared without filling.
+//! A file may write fewer digits than the signal is wide; the format defines the extension. The shortest form
+//! is unique, so values of two files can be compared without extension.
 
-/// The digit that each character stands for; 0 for a character that is none. The further states of `std_ulogic` become
-/// the nearest of the four: weak levels the strong ones, unknown, uninitialized and don't-care `x`.
+/// Maps characters to digits; 0 means not a digit. The additional states of `std_ulogic` map to the nearest
+/// digit: weak levels to 0 or 1; unknown, uninitialized and don't care to `x`.
 const DIGITS: [u8; 256] = {
     let mut table = [0; 256];
     let mut at = 0;
@@ -21,12 +21,11 @@ const DIGITS: [u8; 256] = {
     table
 };
 
-/// Whether a character is a digit.
 pub(super) fn is_digit(character: u8) -> bool {
     DIGITS[usize::from(character)] != 0
 }
 
-/// Brings digits into their shortest form, in place; gives where that begins.
+/// Shortens digits in place. Returns the index of the first digit that remains.
 ///
 /// # Errors
 /// The first character that is not a digit.
@@ -40,7 +39,7 @@ pub(super) fn shorten(digits: &mut [u8]) -> Result<usize, u8> {
     }
     let mut from = 0;
     while let [first, second, ..] = digits[from..] {
-        // Filled up: by 0 before 0 and 1, by x before x, by z before z.
+        // Extension rules: 0 before 0 and 1, x before x, z before z.
         let given_back = first == second || first == b'0' && second == b'1';
         if !given_back || first == b'1' {
             break;
@@ -50,7 +49,7 @@ pub(super) fn shorten(digits: &mut [u8]) -> Result<usize, u8> {
     Ok(from)
 }
 
-/// The digit that fills up digits in their shortest form.
+/// Returns the digit that extends a shortened number.
 fn filler(digits: &[u8]) -> u8 {
     match digits.first() {
         Some(unknown @ (b'x' | b'z')) => *unknown,
@@ -58,12 +57,10 @@ fn filler(digits: &[u8]) -> u8 {
     }
 }
 
-/// The digit of a bit, counted from the least significant one, of digits in their shortest form.
 pub(crate) fn digit(digits: &[u8], bit: u32) -> u8 {
     digits.iter().nth_back(bit as usize).copied().unwrap_or_else(|| filler(digits))
 }
 
-/// As many digits as the signal is wide.
 pub(super) fn extend(digits: &[u8], width: u32) -> String {
     let filler = char::from(filler(digits));
     let missing = (width as usize).saturating_sub(digits.len());

@@ -1,6 +1,5 @@
-//! Escapes in the texts of a VCD, as GTKWave's library writes them: `\040`, `\x20`, `\n`, `\'`.
+//! Escapes in VCD texts, as GTKWave's library writes them: `\040`, `\x20`, `\n`, `\'`.
 
-/// Letters behind a `\`, and the characters that they stand for.
 const LETTERS: [(u8, u8); 11] = [
     (b'a', 0x07),
     (b'b', 0x08),
@@ -15,7 +14,7 @@ const LETTERS: [(u8, u8); 11] = [
     (b'?', b'?'),
 ];
 
-/// Decodes the escapes of a text. A `\` that begins no escape stands for itself.
+/// Decodes the escapes of a text. A `\` without a valid escape stays unchanged.
 #[cold]
 pub(super) fn decode(mut text: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(text.len());
@@ -28,7 +27,7 @@ pub(super) fn decode(mut text: &[u8]) -> Vec<u8> {
     decoded
 }
 
-/// The character of an escape, and the length of the escape behind its `\`.
+/// Decodes an escape after its `\`. Returns the character and the length.
 fn escape(behind: &[u8]) -> Option<(u8, usize)> {
     let number = |digits: &[u8], radix| u8::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok();
     match behind {

@@ -1,4 +1,4 @@
-//! Part of a file brought into memory.
+//! Reads a part of a wave file into memory.
 
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
@@ -6,14 +6,15 @@ use std::path::Path;
 use super::{FileSignal, RawValue, WaveFile, WaveReadError, WaveReadFault};
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 
-/// Memory that the changes of an excerpt may take, in bytes.
+/// Memory limit for the changes of an excerpt, in bytes.
 pub const EXCERPT_LIMIT: u64 = 256 << 20;
 
-/// A change, without the characters of its value.
+/// Memory for a change without the characters of its value.
 const CHANGE_BYTES: u64 = size_of::<(u64, WaveValue)>() as u64;
 
 impl Excerpt {
-    /// Reads the window of a file, in its time units, for the signals that `choose` takes, in order of declaration.
+    /// Reads a window of a file, in its time units, for the signals that `choose` selects, in order of
+    /// declaration.
     ///
     /// # Errors
     /// [`WaveReadError`]; [`WaveReadFault::TooLarge`] above [`EXCERPT_LIMIT`].
@@ -29,8 +30,8 @@ impl Excerpt {
 }
 
 impl WaveFile {
-    /// The window for the signals with these numbers, in this order. Its end is brought down to just behind the last
-    /// point in time of the file.
+    /// Reads a window for the signals with these numbers, in this order. The end is limited to one unit after
+    /// the last time of the file.
     ///
     /// # Errors
     /// [`WaveReadError`]; [`WaveReadFault::TooLarge`] above [`EXCERPT_LIMIT`].
@@ -45,7 +46,7 @@ impl WaveFile {
         limit: u64,
     ) -> Result<Excerpt, WaveReadError> {
         let mut which = self.no_slots();
-        // Signals that are one more name of another are filled from it.
+        // Several names of one signal share a slot, which fills all of them.
         let mut of_slot = vec![Vec::new(); self.slots()];
         let mut found: Vec<ExcerptSignal> = Vec::with_capacity(signals.len());
         for number in signals {
@@ -60,7 +61,7 @@ impl WaveFile {
         let extent = self.changes(&which, window.end, |time, slot, value| {
             for at in &of_slot[slot.index()] {
                 let signal = &mut found[*at];
-                // Before the window, and where several values fall on one point in time, the last one counts.
+                // Keep only the last value before the window, and the last one of several at one time.
                 let last = signal.changes.last().map(|(last, _)| *last);
                 let again = last.is_some_and(|last| last == time || time < window.start);
                 if time < window.start && value == RawValue::Event {
@@ -72,7 +73,7 @@ impl WaveFile {
                     bytes += CHANGE_BYTES + value.length().max(filled) as u64;
                 }
                 if bytes > limit {
-                    continue; // Only counted from here on.
+                    continue; // only count from here on
                 }
                 let value = (time.max(window.start), value.to_value(signal.kind));
                 match signal.changes.last_mut().filter(|_| again) {

@@ -1,28 +1,15 @@
-//! Signals by a part of their path.
+//! Finds signals by a part of their path.
 
 use std::fmt;
 
 use super::{FileSignal, WaveFile};
 
-/// Why a name does not stand for a signal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignalLookupError {
-    /// No path ends with it.
     #[error("there is no signal `{name}`{}", Near(.near))]
-    Unknown {
-        /// The name.
-        name: String,
-        /// Paths that are like it.
-        near: Vec<String>,
-    },
-    /// Several paths end with it.
+    Unknown { name: String, near: Vec<String> },
     #[error("`{name}` may be {} signals: {}; write more of the path", .paths.len(), listed(.paths))]
-    Ambiguous {
-        /// The name.
-        name: String,
-        /// The paths.
-        paths: Vec<String>,
-    },
+    Ambiguous { name: String, paths: Vec<String> },
 }
 
 struct Near<'a>(&'a [String]);
@@ -36,23 +23,21 @@ impl fmt::Display for Near<'_> {
     }
 }
 
-/// Most names in a message.
 const LISTED: usize = 32;
 
-/// Joins names for a message.
 pub(crate) fn listed(names: &[String]) -> String {
     let more = if names.len() > LISTED { ", .." } else { "" };
     names[..names.len().min(LISTED)].join(", ") + more
 }
 
-/// Paths that are shown as like a name, and how like they are, of 1.
+/// Number of similar paths to suggest, and their minimum similarity (1 is equal).
 const NEAR: usize = 3;
 const LIKE: f64 = 0.75;
 
 impl WaveFile {
-    /// Returns the number of the signal whose path ends with `name`: names joined by points; failing that, with `_` and
-    /// `name`. A whole path comes first; a path as [`FileSignal::path`] spells it comes before one without `\` and `#`.
-    /// Several names of the same values are one signal.
+    /// Returns the number of the signal whose path ends with `name`: names joined by points, or `_` and
+    /// `name`. A complete path takes precedence, and the spelling of [`FileSignal::path`] comes before one
+    /// without `\` and `#`. Several names with the same values count as one signal.
     ///
     /// # Errors
     /// [`SignalLookupError`].
@@ -79,7 +64,6 @@ impl WaveFile {
         }
     }
 
-    /// Paths whose end is like `name`.
     fn near(&self, name: &str) -> Vec<String> {
         let last = name.rsplit('.').next().unwrap_or(name).to_lowercase();
         let like = |signal: &FileSignal| strsim::jaro_winkler(&signal.name.to_lowercase(), &last);
@@ -92,21 +76,20 @@ impl WaveFile {
 }
 
 impl FileSignal {
-    /// Returns a rank if `name` fits this signal; the lowest rank fits best.
     fn rank(&self, name: &str) -> Option<u8> {
         let numbered = (self.namesakes > 1).then(|| name.strip_suffix(&format!("#{}", self.ordinal + 1)));
         match path_end(self.parts(), numbered.flatten().unwrap_or(name))? {
             ("", 0) if self.path() == name => Some(0),
             ("", 0) => Some(1),
             ("", _) => Some(2),
-            // The outermost of the names is the end of one in the path: `op` of `req_op`.
+            // `name` starts inside a part of the path, after `_`: `op` in `req_op`.
             (front, _) => front.ends_with('_').then_some(3),
         }
     }
 }
 
-/// Takes `name`, names joined by points, off the end of a path. Returns the text in front of `name` in the part where it
-/// begins, and the number of parts before that one. Returns `None` if the path does not end with `name`.
+/// Removes `name` (names joined by points) from the end of a path. Returns the text before `name` in the part
+/// where it starts, and the number of parts before that one. `None` if the path does not end with `name`.
 pub(crate) fn path_end<'p>(
     mut parts: impl DoubleEndedIterator<Item = &'p str>,
     name: &str,

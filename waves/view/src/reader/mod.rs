@@ -1,7 +1,7 @@
-//! Wave files of any program: VCD and FST, told apart by their content, read in one pass with bounded memory.
+//! Reads VCD and FST files of any simulator in one pass with bounded memory. The content decides the format.
 //!
-//! [`WaveFile::open`] reads what a file declares. [`WaveFile::changes`] then goes through its values as often as asked
-//! for, each time from the beginning: nothing of a value is kept.
+//! [`WaveFile::open`] reads the declarations. Each call of [`WaveFile::changes`] reads the values from the
+//! beginning; no values are kept.
 
 mod clock;
 mod digits;
@@ -36,7 +36,6 @@ pub use unit::TimeUnit;
 pub use value::RawValue;
 pub(crate) use vcd::{Alike, Position, Twins};
 
-/// How a wave file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaveFormat {
     /// Value change dump, text (IEEE 1364).
@@ -46,7 +45,6 @@ pub enum WaveFormat {
 }
 
 impl WaveFormat {
-    /// `VCD` or `FST`.
     pub fn name(self) -> &'static str {
         match self {
             WaveFormat::Vcd => "VCD",
@@ -55,7 +53,6 @@ impl WaveFormat {
     }
 }
 
-/// A wave file: what it declares, and a way through its values.
 #[derive(Debug)]
 pub struct WaveFile {
     path: PathBuf,
@@ -68,29 +65,26 @@ pub struct WaveFile {
     body: Body,
 }
 
-/// What it takes to read values.
 #[derive(Debug)]
 enum Body {
     Vcd(vcd::VcdBody),
     Fst(fst::FstBody),
 }
 
-/// How far the values of a file go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaveExtent {
-    /// The first point in time that the file names, and the last one read; `None` in a file without any.
+    /// First and last time read; `None` for a file without times.
     pub times: Option<(u64, u64)>,
-    /// Nothing of the file is left: reading did not end at a time or because it was ended.
+    /// True if the whole file was read.
     pub whole: bool,
-    /// The line in which the file ends without an end of it, or in the middle of a value: what stands there was not
-    /// read. The simulation may have been killed.
+    /// Line in which the file is truncated, so that its last value or statement was ignored. The simulation
+    /// may have been killed.
     pub cut_in_line: Option<u64>,
-    /// Departures from the format among the values read.
+    /// Deviations from the format among the values read.
     pub notes: WaveNotes,
 }
 
 impl WaveExtent {
-    /// With what was read behind it.
     pub(crate) fn extend(&mut self, behind: WaveExtent) {
         self.times = match (self.times, behind.times) {
             (Some((first, _)), Some((_, last))) => Some((first, last)),
@@ -106,7 +100,7 @@ impl WaveFile {
     /// Opens a file and reads its declarations.
     ///
     /// # Errors
-    /// [`WaveReadError`]: what the file is instead, or where it is malformed.
+    /// [`WaveReadError`]: other format, or malformed declarations.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, WaveReadError> {
         let path = path.as_ref();
         Self::open_inner(path).map_err(|fault| fault.in_file(path))
@@ -115,11 +109,11 @@ impl WaveFile {
     fn open_inner(path: &Path) -> Result<Self, WaveReadFault> {
         let mut file = File::open(path).map_err(WaveReadFault::Io)?;
         let metadata = file.metadata().map_err(WaveReadFault::Io)?;
-        // It is read more than once.
+        // The file is read several times, so it must be a regular file.
         if !metadata.is_file() {
             return Err(WaveReadFault::NoFile);
         }
-        // White space in front of a VCD is allowed.
+        // A VCD may start with white space.
         let mut start = Vec::new();
         (&mut file).take(256).read_to_end(&mut start).map_err(WaveReadFault::Io)?;
         let first = start.iter().copied().find(|byte| !byte.is_ascii_whitespace());
@@ -153,12 +147,10 @@ impl WaveFile {
         })
     }
 
-    /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How it is written.
     pub fn format(&self) -> WaveFormat {
         match self.body {
             Body::Vcd(_) => WaveFormat::Vcd,
@@ -166,53 +158,50 @@ impl WaveFile {
         }
     }
 
-    /// Its size when it was opened.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// What a unit of its times is; `None` if it does not say.
+    /// Returns the time unit; `None` if the file does not declare one.
     pub fn unit(&self) -> Option<TimeUnit> {
         self.unit
     }
 
-    /// The program that wrote it, as it says; may be empty.
+    /// Returns the name of the writing program as declared; may be empty.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// True if `_` in texts stands for white space: a file of this crate's writer.
+    /// True if `_` in texts stands for white space, as in files of `atoms_wave_write`.
     pub(crate) fn joins_words(&self) -> bool {
         self.version.starts_with(atoms_wave_write::WRITER)
     }
 
-    /// Departures from the format among its declarations; those among its values are in [`WaveExtent::notes`].
+    /// Returns deviations from the format in the declarations. [`WaveExtent::notes`] has those in the values.
     pub fn notes(&self) -> &WaveNotes {
         &self.notes
     }
 
-    /// Its signals, in order of declaration. Several may have one [`Slot`].
+    /// Returns the signals in order of declaration. Several signals may share a [`Slot`].
     pub fn signals(&self) -> &[FileSignal] {
         &self.signals
     }
 
-    /// Number of slots: distinct series of values.
+    /// Returns the number of slots, which are distinct series of values.
     pub fn slots(&self) -> usize {
         self.slots as usize
     }
 
-    /// The empty set of slots of this file.
     pub fn no_slots(&self) -> Slots {
         Slots::none(self.slots())
     }
 
-    /// Calls `visit` for every change of the slots in `which` before the time `until`: time, slot and value, in order
-    /// of time. It may end the reading.
-    ///
-    /// All changes from the beginning on are visited, since a value lasts until the next one.
+    /// Calls `visit` with time, slot and value of every change of the slots in `which` before the time
+    /// `until`, in order of time. `visit` may end the reading. Reading starts at the beginning, since a value
+    /// lasts until the next change.
     ///
     /// # Errors
-    /// [`WaveReadError`], once what is before the malformed place was visited.
+    /// [`WaveReadError`], after `visit` has seen everything before the malformed place.
     pub fn changes(
         &self,
         which: &Slots,
@@ -222,9 +211,8 @@ impl WaveFile {
         self.changes_from(&mut self.start(), which, until, visit)
     }
 
-    /// Counts the changes of all signals, those of a slot once.
-    ///
-    /// Like [`Self::first_activity`] not generic, so that it is compiled with the optimization of this crate.
+    /// Counts the changes of all signals, once per slot. Not generic, like [`Self::first_activity`], so that
+    /// it is compiled with the optimization level of this crate.
     ///
     /// # Errors
     /// [`WaveReadError`].
@@ -239,8 +227,8 @@ impl WaveFile {
         Ok((changes, extent))
     }
 
-    /// Returns when one of the signals with these numbers, other than the clock, first has another value than at first;
-    /// the time of the first value if none has.
+    /// Returns the time at which one of these signals, except the clock, first differs from its initial
+    /// value. If no signal changes, returns the time of the first value.
     ///
     /// # Errors
     /// [`WaveReadError`].
@@ -264,7 +252,7 @@ impl WaveFile {
         Ok(found.or(start).unwrap_or(0))
     }
 
-    /// Returns the first time that the file names, 0 if it names none.
+    /// Returns the first time in the file; 0 if there is none.
     pub(crate) fn first_time(&self) -> Result<u64, WaveReadError> {
         if let Body::Fst(body) = &self.body {
             return Ok(body.times.map_or(0, |(first, _)| first));
@@ -275,7 +263,6 @@ impl WaveFile {
         Ok(extent.times.map_or(0, |(first, _)| first))
     }
 
-    /// In front of all values.
     pub(crate) fn start(&self) -> Position {
         match &self.body {
             Body::Vcd(body) => body.start(),
@@ -283,7 +270,8 @@ impl WaveFile {
         }
     }
 
-    /// As [`Self::changes`], from a place on; `at` is then where it ended. Of an FST, all is read.
+    /// Like [`Self::changes`], from position `at` on, which is then moved to the end. An FST file is always
+    /// read from the beginning.
     pub(crate) fn changes_from(
         &self,
         at: &mut Position,
@@ -298,7 +286,8 @@ impl WaveFile {
         read.map_err(|fault| fault.in_file(&self.path))
     }
 
-    /// This file and one whose values mean the same where their text is the same, if `other` is one.
+    /// Returns a reader of both files, if `other` is a VCD with the same declarations: identical text then
+    /// has the same meaning.
     pub(crate) fn twins<'a>(&'a self, other: &'a WaveFile) -> Result<Option<Twins<'a>>, WaveReadError> {
         match (&self.body, &other.body) {
             (Body::Vcd(body), Body::Vcd(of_other)) if body.is_like(of_other) => {
@@ -309,7 +298,6 @@ impl WaveFile {
     }
 }
 
-/// What a file declares.
 #[derive(Debug, Default)]
 struct Header {
     unit: Option<TimeUnit>,

@@ -1,24 +1,17 @@
-//! Departures from a file's format that are read all the same.
+//! Deviations of a file from its format that the reader accepts.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A departure from a file's format, and how it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaveNoteKind {
-    /// `$timescale` is not 1, 10 or 100 of a unit.
     Timescale,
-    /// A time has a fraction.
     TimeFraction,
-    /// A time is before the one in front of it.
     TimeBack,
-    /// A vector has no digits.
     EmptyVector,
-    /// A vector has `0b` in front of its digits.
     VectorPrefix,
-    /// An FST file was not closed by its writer.
     Unclosed,
 }
 
@@ -41,14 +34,11 @@ impl fmt::Display for WaveNoteKind {
     }
 }
 
-/// All places of one kind in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaveNote {
-    /// The departure that all places have.
     pub kind: WaveNoteKind,
-    /// Line of the first place, counted from 1; 0 in a binary file.
+    /// Line of the first occurrence, counted from 1; 0 in a binary file.
     pub line: u64,
-    /// Number of places in the part of the file that was read.
     pub places: u64,
 }
 
@@ -66,7 +56,7 @@ impl fmt::Display for WaveNote {
 /// Deviation of a file from its format that the reader accepted, for JSON.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WaveNoteResult {
-    /// First line, from 1; none in a binary file.
+    /// First line, counted from 1; none in a binary file.
     line: Option<u64>,
     places: u64,
     text: String,
@@ -77,7 +67,6 @@ pub struct WaveNoteResult {
 pub struct WaveNotes([Option<WaveNote>; KINDS]);
 
 impl WaveNotes {
-    /// Gives the notes for JSON.
     pub fn results(&self) -> Vec<WaveNoteResult> {
         let result = |note: &WaveNote| {
             let line = Some(note.line).filter(|line| *line > 0);
@@ -86,12 +75,10 @@ impl WaveNotes {
         self.iter().map(result).collect()
     }
 
-    /// The notes, by kind.
     pub fn iter(&self) -> impl Iterator<Item = &WaveNote> {
         self.0.iter().flatten()
     }
 
-    /// True if there is a note of this kind.
     pub fn has(&self, kind: WaveNoteKind) -> bool {
         self.0[kind as usize].is_some()
     }
@@ -101,7 +88,6 @@ impl WaveNotes {
         self.merge(&WaveNote { kind, line, places: 1 });
     }
 
-    /// Adds the notes of a later part of the file.
     pub fn extend(&mut self, later: &WaveNotes) {
         later.iter().for_each(|note| self.merge(note));
     }

@@ -1,22 +1,22 @@
-//! Patterns that choose signals.
+//! Patterns that select signals.
 
-/// A pattern of signal names: names joined by points, in which `*` stands for any characters and `?` for one, neither
-/// of them for a point.
+/// A pattern of signal names: names joined by points. `*` matches any characters and `?` one character, but
+/// neither matches a point.
 ///
-/// It chooses a signal if it matches adjacent names of its path, scopes and name: `probe_*` chooses every signal and
-/// all that is in a scope called so, `rtl.req_*` those in a scope `rtl`, wherever that is.
+/// A pattern selects a signal if it matches adjacent names in the signal's path. `probe_*` selects all
+/// signals with such a name and all signals in such a scope. `rtl.req_*` selects these in any scope `rtl`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignalPattern(Vec<String>);
 
 impl SignalPattern {
-    /// Takes a pattern apart. The `\` of an escaped name may be left out.
+    /// Parses a pattern. The `\` of an escaped name is optional.
     pub fn new(text: &str) -> Self {
         SignalPattern(text.split('.').map(|part| part.trim_start_matches('\\').to_owned()).collect())
     }
 
-    /// Whether the pattern chooses the signal with these scopes and this name.
+    /// True if the pattern selects the signal with these scopes and this name.
     pub fn matches<'n>(&self, parts: impl Iterator<Item = &'n str> + Clone) -> bool {
-        // An escaped name with points in it counts as several names.
+        // An escaped name that contains points counts as several names.
         let mut rest = parts.flat_map(|part| part.split('.'));
         loop {
             let mut names = rest.clone();
@@ -30,11 +30,10 @@ impl SignalPattern {
     }
 }
 
-/// Whether a pattern matches all of a name.
 fn glob(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut at, mut in_name) = (0, 0);
-    // The last `*`, and how much of the name it stood for when it was tried last.
+    // Position of the last `*`, and end of the text that it last matched, for backtracking.
     let mut star = None;
     while in_name < name.len() {
         match pattern.get(at) {

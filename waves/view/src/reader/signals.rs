@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use crate::ValueKind;
 
-/// A series of values in a file; signals with several names share one. Means nothing to another file.
+/// A series of values in a file. Signals with several names share one slot. A slot is valid only for its
+/// file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(pub(super) u32);
 
 impl Slot {
-    /// Its number, below [`WaveFile::slots`](crate::WaveFile::slots).
+    /// Returns the number of the slot, below [`WaveFile::slots`](crate::WaveFile::slots).
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A set of slots of one file.
 #[derive(Clone, Debug)]
 pub struct Slots(Vec<bool>);
 
@@ -25,14 +25,12 @@ impl Slots {
         Slots(vec![false; slots])
     }
 
-    /// With one more.
     pub fn insert(&mut self, slot: Slot) {
         if let Some(inside) = self.0.get_mut(slot.index()) {
             *inside = true;
         }
     }
 
-    /// Whether `slot` is in it.
     pub fn contains(&self, slot: Slot) -> bool {
         self.0.get(slot.index()).copied().unwrap_or(false)
     }
@@ -42,30 +40,25 @@ impl Slots {
     }
 }
 
-/// A signal of a wave file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSignal {
-    /// Names of the scopes it is in, the outermost first.
     pub scopes: Arc<[String]>,
-    /// Its name there, without a range of bits, and without the `\` of an escaped name.
+    /// Name without a bit range, and without the `\` of an escaped name.
     pub name: String,
-    /// The range of bits that the file states, such as `[31:0]`.
+    /// Declared bit range, such as `[31:0]`.
     pub range: Option<String>,
-    /// What it holds.
     pub kind: ValueKind,
-    /// Its values.
     pub slot: Slot,
-    /// Number among its namesakes in order of declaration, from 0.
+    /// Index among its namesakes in order of declaration, from 0.
     pub ordinal: usize,
-    /// Number of its namesakes: signals with the same scopes and name, itself included.
+    /// Number of signals with the same scopes and name, this one included.
     pub namesakes: usize,
 }
 
 impl FileSignal {
-    /// A signal that the file calls `words`: the name, and what follows it.
-    ///
-    /// A part `[3]` belongs to the name, since it tells the elements of an array or the bits of a vector apart; a
-    /// range `[7:0]` says how wide the signal is.
+    /// Creates a signal from the words of its declaration: the name, and what follows it. A part such as
+    /// `[3]` belongs to the name, since it is an array element or a bit of a vector. A range such as `[7:0]`
+    /// only gives the width.
     pub(super) fn new(scopes: Arc<[String]>, words: &[&str], kind: ValueKind, slot: Slot) -> Self {
         let is_range = |part: &str| {
             part.strip_prefix('[').and_then(|part| part.strip_suffix(']')).is_some_and(|part| {
@@ -89,7 +82,7 @@ impl FileSignal {
         signal
     }
 
-    /// Numbers of the first and the last bit: those of the range that the file states.
+    /// Returns the first and the last bit number of the declared range. Default: width - 1 and 0.
     pub(crate) fn bounds(&self) -> Option<(i64, i64)> {
         let ValueKind::Bits(width) = self.kind else { return None };
         let Some(range) = &self.range else { return Some((i64::from(width) - 1, 0)) };
@@ -98,31 +91,29 @@ impl FileSignal {
         (first.checked_sub(last)?.unsigned_abs() == u64::from(width) - 1).then_some((first, last))
     }
 
-    /// The place of a bit, counted from the least significant one, by its number in the range.
+    /// Converts a bit number of the range to a position from the least significant bit.
     pub(crate) fn bit(&self, number: i64) -> Option<u32> {
         let (first, last) = self.bounds()?;
         let inside = (first.min(last)..=first.max(last)).contains(&number);
         inside.then(|| number.abs_diff(last) as u32)
     }
 
-    /// Joins scopes and label; see [`signal_path`].
     pub fn path(&self) -> String {
         signal_path(self.scopes.iter().chain([&self.label()]))
     }
 
-    /// Returns the name, with `#1`, `#2`, ... behind it where it has namesakes.
+    /// Returns the name, followed by `#1`, `#2`, ... if the signal has namesakes.
     pub fn label(&self) -> String {
         if self.namesakes == 1 { self.name.clone() } else { format!("{}#{}", self.name, self.ordinal + 1) }
     }
 
-    /// Scopes and name.
     pub fn parts(&self) -> impl DoubleEndedIterator<Item = &str> + Clone {
         self.scopes.iter().chain([&self.name]).map(String::as_str)
     }
 }
 
-/// Joins the parts of a path, scopes and name, by points. No two lists of parts have the same path: a part with a point in
-/// it is an escaped name of SystemVerilog, with `\` in front and, inside the path, a space behind.
+/// Joins scopes and name by points. The path is unique: a part that contains a point is written as an escaped
+/// name of SystemVerilog, with `\` before it and, inside the path, a space after it.
 pub fn signal_path(parts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let mut path = String::new();
     for part in parts {
@@ -138,8 +129,8 @@ pub fn signal_path(parts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     path
 }
 
-/// Drops signals that are declared twice, and tells namesakes apart: parts of one vector get their range as part of their
-/// name, others get a number.
+/// Removes duplicate declarations and makes names unique. The range of a vector's part becomes part of its
+/// name; other namesakes get a number.
 pub(super) fn distinct(mut signals: Vec<FileSignal>) -> Vec<FileSignal> {
     for group in namesakes(&signals) {
         let first = &signals[group[0]];
@@ -166,7 +157,7 @@ pub(super) fn distinct(mut signals: Vec<FileSignal>) -> Vec<FileSignal> {
     signals
 }
 
-/// Groups the numbers of signals by scopes and name, in order of declaration.
+/// Groups the indices of signals with equal scopes and name, in order of declaration.
 fn namesakes(signals: &[FileSignal]) -> Vec<Vec<usize>> {
     let mut groups: HashMap<(&[String], &str), Vec<usize>> = HashMap::with_capacity(signals.len());
     for (at, signal) in signals.iter().enumerate() {

@@ -1,20 +1,19 @@
-//! What a unit of time is.
+//! Time unit of a file.
 
 use std::fmt;
 
-/// A unit of the times of a file: 1, 10 or 100 of a named unit.
+/// Time unit of a file: 1, 10 or 100 of a named unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimeUnit {
-    /// Power of ten of seconds.
+    /// Exponent of the unit as a power of ten of a second.
     pub exponent: i8,
 }
 
-/// Named units and their power of ten of seconds.
 const NAMES: [(&str, i8); 7] =
     [("s", 0), ("ms", -3), ("us", -6), ("ns", -9), ("ps", -12), ("fs", -15), ("as", -18)];
 
 impl TimeUnit {
-    /// Reads `1 ns`, `100ps`, `10 us`.
+    /// Parses `1 ns`, `100ps` or `10 us`.
     pub fn parse(text: &str) -> Option<TimeUnit> {
         let text = text.trim();
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -28,7 +27,7 @@ impl TimeUnit {
         Some(TimeUnit { exponent: Self::named(name.trim())? + power })
     }
 
-    /// Reads any number of a unit, such as `244 ns`. Returns a unit and the number of them.
+    /// Parses any multiple of a unit, such as `244 ns`. Returns the unit and the factor.
     pub(super) fn parse_any(text: &str) -> Option<(TimeUnit, u64)> {
         let (amount, name) = text.split_at(text.bytes().take_while(u8::is_ascii_digit).count());
         let (mut amount, mut exponent) = (amount.parse().ok()?, Self::named(name.trim())?);
@@ -41,7 +40,6 @@ impl TimeUnit {
         Some((TimeUnit { exponent }, amount))
     }
 
-    /// The power of ten of seconds of a unit's name.
     pub fn named(name: &str) -> Option<i8> {
         NAMES.iter().find(|(known, _)| *known == name).map(|(_, exponent)| *exponent)
     }

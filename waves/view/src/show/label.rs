@@ -1,8 +1,8 @@
-//! Values and names as people read them.
+//! Short forms of values and names for display.
 
 use crate::{Excerpt, ExcerptSignal, WaveValue, signal_path, tracks};
 
-/// A value in short: numbers hexadecimal, a digit `x` or `z` where one of its bits is.
+/// Formats a value: numbers in hexadecimal, with digit `x` or `z` if one of its bits is unknown.
 pub fn value_label(value: &WaveValue) -> String {
     match value {
         WaveValue::Bits(digits) => hexadecimal(digits),
@@ -22,7 +22,6 @@ fn hexadecimal(digits: &str) -> String {
         }
     };
     let all: String = bytes.rchunks(4).rev().map(digit).collect();
-    // Zeros in front say nothing, nor do more of the same unknown digit.
     match all.chars().next() {
         Some(first @ ('x' | 'z')) if all.chars().all(|digit| digit == first) => first.to_string(),
         Some('0') => {
@@ -33,12 +32,10 @@ fn hexadecimal(digits: &str) -> String {
     }
 }
 
-/// Whether a text stands for nothing: a port at which nothing is.
 pub(super) fn is_idle(value: &WaveValue) -> bool {
     matches!(value, WaveValue::Text(text) if tracks::is_idle(text))
 }
 
-/// Names without the scopes that all of them are in.
 pub(super) fn names(excerpt: &Excerpt) -> Vec<String> {
     let scopes = |signal: &ExcerptSignal| signal.scopes.clone();
     let mut common = excerpt.signals.first().map(scopes).unwrap_or_default();

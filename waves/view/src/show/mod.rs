@@ -1,4 +1,4 @@
-//! Excerpts as text, as a picture, and for documents.
+//! Shows excerpts as text, pictures and WaveJSON.
 
 mod label;
 mod lane;

@@ -1,4 +1,4 @@
-//! Waves as a picture.
+//! Draws waves as SVG.
 
 use std::fmt::{self, Write};
 
@@ -6,46 +6,31 @@ use super::label::{is_idle, names, value_label};
 use super::lane::{Columns, Segment};
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 
-/// Why there is no picture.
 #[derive(Debug, thiserror::Error)]
 pub enum PictureError {
-    /// More than can be looked at.
     #[error(
         "a picture of {cycles} cycles of {signals} signals is too large to look at; at most {most} cycles fit, and {lanes} signals: choose a window or fewer signals"
     )]
-    TooLarge {
-        /// Cycles, or steps of time.
-        cycles: u64,
-        /// Signals.
-        signals: usize,
-        /// The most cycles.
-        most: u64,
-        /// The most signals.
-        lanes: usize,
-    },
-    /// It cannot be written.
+    TooLarge { cycles: u64, signals: usize, most: u64, lanes: usize },
     #[error("{0}")]
     Write(#[from] fmt::Error),
 }
 
-/// The most cycles and signals of a picture.
+/// Maximum number of cycles and signals in a picture.
 const MOST: u64 = 1000;
 const LANES: usize = 400;
-/// Pixels of a lane, and of the wave in it.
+/// Height in pixels of a lane, and of the high and the low level in it.
 const LANE: u32 = 24;
 const HIGH: u32 = 6;
 const LOW: u32 = 19;
-/// Pixels above the first lane.
 const TOP: u32 = 30;
-/// Pixels of a character, of which the font is monospaced.
 const CHARACTER: f64 = 7.3;
-/// Pixels of a cycle.
+/// Minimum and maximum width of a cycle in pixels.
 const STEP: (f64, f64) = (18.0, 84.0);
-/// Pixels over which a bus changes.
 const SLOPE: f64 = 3.0;
 
-/// Colours: on white, and on black where that is preferred. Blue and orange are told apart by all; unknown values are
-/// hatched, too.
+/// Styles for light and dark mode. Blue and orange are safe for colour-blind readers; unknown values are also
+/// hatched.
 const STYLE: &str = "\
 text{font:12px ui-monospace,'DejaVu Sans Mono',Menlo,monospace;fill:#1a1a1a}
 .page{fill:#ffffff}.band{fill:#f3f5f7}.grid{stroke:#d8dde2;stroke-width:1}
@@ -62,7 +47,7 @@ text{fill:#e8eaed}.page{fill:#14171a}.band{fill:#1c2024}.grid{stroke:#333a41}
 .unknown{stroke:#f0a54a}.hatch,.event{stroke:#f0a54a}}
 ";
 
-/// Writes the excerpt as an SVG picture that needs nothing else, for light and for dark pages.
+/// Writes the excerpt as a self-contained SVG picture with light and dark mode.
 ///
 /// # Errors
 /// [`PictureError`].
@@ -97,7 +82,7 @@ pub fn show_svg(out: &mut impl Write, excerpt: &Excerpt) -> Result<(), PictureEr
         let y = TOP + LANE * lane as u32;
         writeln!(out, "<rect class=\"band\" y=\"{y}\" width=\"100%\" height=\"{LANE}\"/>")?;
     }
-    // As many columns as the finest halves of a cycle.
+    // Split each cycle into quarters.
     let columns =
         Columns { from: excerpt.window.start, count: (steps * PER_STEP) as usize, per_step: PER_STEP, step };
     let place = ColumnPlaces { left, column: per_step / PER_STEP as f64 };
@@ -117,10 +102,9 @@ pub fn show_svg(out: &mut impl Write, excerpt: &Excerpt) -> Result<(), PictureEr
     Ok(())
 }
 
-/// Columns of a cycle: what changes within it is seen to a quarter.
+/// Columns per cycle: changes within a cycle are shown to a quarter.
 const PER_STEP: u64 = 4;
 
-/// Where columns are.
 #[derive(Clone, Copy)]
 struct ColumnPlaces {
     left: f64,
@@ -133,7 +117,7 @@ impl ColumnPlaces {
     }
 }
 
-/// Characters of a cycle in which three of four values have room.
+/// Returns the characters per cycle that show three quarters of the values in full.
 fn needed(excerpt: &Excerpt, step: u64) -> f64 {
     let mut widths = Vec::new();
     for signal in
@@ -167,7 +151,7 @@ fn ruler(
     )?;
     let label_of = |time: u64| excerpt.period.map_or(time, |period| time / period).to_string();
     let widest = label_of(excerpt.window.end).len() as f64 * CHARACTER + 14.0;
-    // Labels at 1, 2, 5, 10, 20, .. cycles.
+    // Put labels every 1, 2, 5, 10, 20, ... cycles.
     let every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
         .into_iter()
         .find(|every| f64::from(*every) * per_step >= widest);
@@ -214,7 +198,7 @@ fn lane(
                 if line.is_empty() { "M" } else { "L" }
             )?;
             if segment.hidden {
-                // More happens here than is drawn.
+                // A vertical line shows that some changes are not drawn.
                 write!(line, "M{from:.1},{high:.1} L{from:.1},{low:.1} M{to:.1},{level:.1} ")?;
             }
             continue;
@@ -274,7 +258,6 @@ fn lane(
     path(out, &mut line)
 }
 
-/// Writes the line gathered so far.
 fn path(out: &mut impl Write, line: &mut String) -> fmt::Result {
     if !line.is_empty() {
         writeln!(out, "<path class=\"wave\" d=\"{}\"/>", line.trim_end())?;

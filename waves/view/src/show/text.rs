@@ -1,4 +1,4 @@
-//! Waves in a terminal.
+//! Shows waves in a terminal.
 
 use std::fmt::{self, Write};
 
@@ -6,38 +6,29 @@ use super::label::{is_idle, names, value_label};
 use super::lane::{Columns, Segment};
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 
-/// Characters that waves are drawn with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charset {
-    /// Lines of the box-drawing characters.
     Unicode,
-    /// ASCII.
     Ascii,
 }
 
-/// Whether parts are set off by colour; none is told by colour alone.
+/// Use of colours. No information depends on colour alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shades {
-    /// As plain text.
     Plain,
-    /// With the escape sequences of terminals.
     Terminal,
 }
 
-/// How waves are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextStyle {
-    /// Characters of a line.
     pub width: usize,
-    /// Characters that waves are drawn with.
     pub charset: Charset,
-    /// Colours.
     pub shades: Shades,
 }
 
-/// The most columns of a cycle: enough for 32 bits and where the value begins.
+/// Maximum columns per cycle: enough for 32 bits in hexadecimal and the edge before them.
 const WIDEST_STEP: u64 = 10;
-/// Columns of names, at least and at most.
+/// Minimum and maximum width of the name column.
 const NAMES: (usize, usize) = (8, 32);
 
 struct Characters {
@@ -84,7 +75,7 @@ const ASCII: Characters = Characters {
     tick: '\'',
 };
 
-/// Writes the excerpt as lines: a ruler and the signals, in as many bands below each other as it takes.
+/// Writes the excerpt as a ruler and a line per signal. A long window continues in further bands below.
 ///
 /// # Errors
 /// When `out` cannot be written.
@@ -96,7 +87,8 @@ pub fn show_text(out: &mut impl Write, excerpt: &Excerpt, style: TextStyle) -> f
     let step = excerpt.step();
     let span = excerpt.window.end.saturating_sub(excerpt.window.start);
     let steps = span.div_ceil(step).max(1);
-    // As wide as most values need; if the window fits the line that way, as all of them need.
+    // Cycles are wide enough for three quarters of the values, or for all values if the window then still
+    // fits one line.
     let fits = (room as u64 / steps).min(WIDEST_STEP);
     let widths = widths(excerpt, step);
     let width_of =
@@ -142,7 +134,6 @@ pub fn show_text(out: &mut impl Write, excerpt: &Excerpt, style: TextStyle) -> f
     Ok(())
 }
 
-/// Columns of a step that each value needs, the smallest first.
 fn widths(excerpt: &Excerpt, step: u64) -> Vec<u64> {
     let mut widths = Vec::new();
     for signal in excerpt.signals.iter().filter(|signal| is_bus(signal)) {
@@ -161,7 +152,7 @@ fn is_bus(signal: &ExcerptSignal) -> bool {
     !matches!(signal.kind, ValueKind::Bits(1) | ValueKind::Event)
 }
 
-/// A name, of which the end tells most.
+/// Shortens a name. The end remains, since it is the most specific part.
 fn shortened(name: &str, width: usize, characters: &Characters) -> String {
     let length = name.chars().count();
     if length <= width {
@@ -185,7 +176,6 @@ fn ruler(
         let column = (step * columns.per_step) as usize;
         let time = columns.start(column);
         let text = format!("{}{}", characters.tick, excerpt.period.map_or(time, |period| time / period));
-        // A space between labels, none beyond the end.
         let fits = column + text.chars().count() <= columns.count;
         if fits && (length == begins || length < begins + column) {
             line.extend(std::iter::repeat_n(' ', begins + column - length));
@@ -196,12 +186,10 @@ fn ruler(
     writeln!(out, "{line}")
 }
 
-/// Codes of terminal colours: values, idle lines, unknown ones.
 const VALUE: &str = "36";
 const FAINT: &str = "2";
 const UNKNOWN: &str = "33";
 
-/// The parts of a line, each with its colour.
 fn lane(signal: &ExcerptSignal, columns: &Columns, c: &Characters) -> Vec<(String, Option<&'static str>)> {
     let segments = columns.segments(signal);
     let mut parts = Vec::with_capacity(segments.len());
@@ -220,7 +208,6 @@ fn lane(signal: &ExcerptSignal, columns: &Columns, c: &Characters) -> Vec<(Strin
         parts.push(part);
         before = Some(segment);
     }
-    // No blanks at the end of a line.
     while let Some((text, _)) = parts.last_mut() {
         text.truncate(text.trim_end().len());
         if !text.is_empty() {
@@ -246,7 +233,7 @@ fn one_bit(
     };
     let first = match before.and_then(|before| before.value) {
         _ if segment.hidden => c.hidden,
-        // What was in front of the window is not known to be another value.
+        // The value before the window is unknown, so do not draw an edge.
         None => level,
         Some(WaveValue::Bits(was)) if was == digit => level,
         Some(_) => edge,

@@ -1,4 +1,4 @@
-//! Waves for documents: WaveJSON, the input of WaveDrom.
+//! Writes waves as WaveJSON, the input of WaveDrom.
 
 use std::fmt::{self, Write};
 
@@ -8,17 +8,17 @@ use super::label::{is_idle, names, value_label};
 use super::lane::Columns;
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 
-/// One signal in WaveJSON.
+/// A signal in WaveJSON.
 #[derive(Serialize, schemars::JsonSchema)]
 pub struct WaveLane<'e> {
     name: &'e str,
     wave: String,
-    /// Labels of the values, one for each `=` in `wave`.
+    /// Labels of the values, one per `=` in `wave`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     data: Vec<String>,
 }
 
-/// Writes the excerpt as WaveJSON, a character a cycle: the value at its end.
+/// Writes the excerpt as WaveJSON. Each cycle is one character with the value at the end of the cycle.
 ///
 /// # Errors
 /// When `out` cannot be written.
@@ -41,7 +41,8 @@ pub fn show_wavedrom(out: &mut impl Write, excerpt: &Excerpt) -> fmt::Result {
 }
 
 fn lane<'e>(signal: &ExcerptSignal, name: &'e str, columns: &Columns, period: Option<u64>) -> WaveLane<'e> {
-    // A signal that rises and falls in every cycle is a clock: its values at the end of cycles are all the same.
+    // A signal that rises and falls in every cycle is a clock. Its value at the end of each cycle is the
+    // same.
     let changes = signal.changes.len() as u64;
     if let Some(_period) = period
         && signal.kind == ValueKind::Bits(1)
@@ -65,7 +66,7 @@ fn lane<'e>(signal: &ExcerptSignal, name: &'e str, columns: &Columns, period: Op
             (Some(WaveValue::Bits(digit)), ValueKind::Bits(1)) => digit.chars().next().unwrap_or('x'),
             (Some(WaveValue::Bits(digits)), _) if digits.bytes().all(|digit| digit == b'x') => 'x',
             (Some(WaveValue::Bits(digits)), _) if digits.bytes().all(|digit| digit == b'z') => 'z',
-            // Nothing stands there: a line in the middle.
+            // Idle: draw a line in the middle.
             (Some(value), _) if is_idle(value) => 'z',
             (Some(value), _) => {
                 data.push(value_label(value));

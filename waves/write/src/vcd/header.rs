@@ -1,4 +1,4 @@
-//! The declarations at the start of a VCD file.
+//! Writes the declarations of a VCD file.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use vcd::{IdCode, ReferenceIndex, TimescaleUnit, VarType, Writer};
 use crate::WRITER;
 use crate::definition::{Definition, Item, Scope, SignalKind};
 
-/// Writes the header of `definition` to `out`; gives the code of each signal, by number.
+/// Writes the header of `definition` to `out`. Returns the code of each signal, by number.
 pub(super) fn write(definition: &Definition, out: &mut Vec<u8>) -> io::Result<Vec<String>> {
     let mut ids = vec![String::new(); definition.signals.len()];
     let mut writer = Writer::new(out);
@@ -44,7 +44,6 @@ fn write_scope(
     writer.upscope()
 }
 
-/// How a signal is declared: type, bits, and the range behind its name.
 fn form(kind: SignalKind) -> (VarType, u32, Option<ReferenceIndex>) {
     match kind {
         SignalKind::Bits(1) => (VarType::Wire, 1, None),

@@ -1,29 +1,28 @@
-//! Lines of changes that need no look at what the file says: those that are known to be some.
+//! Lines of known changes, formatted without comparing with the previous value.
 
 use super::encode::{self, Code};
 use crate::SignalKind;
 use crate::format::DIGITS;
 
-/// Longest line that is put together here: a letter, 64 digits, a code.
+/// Maximum length of a line: a letter, 64 digits, and a code.
 const LINE: usize = 1 + 64 + 8;
 
-/// Lines, put together where they end up: those of a cycle go to the file as one piece. Values have any number of digits,
-/// so all that there may be are written, and the code over those in excess: a branch costs more.
+/// Buffer of lines. The lines of a cycle go to the file as one piece. Each line is written with all possible
+/// digits, and the code overwrites the excess: this is faster than a branch per digit.
 #[derive(Debug)]
 pub(crate) struct ChangeLines {
     signals: Vec<(SignalKind, Code)>,
-    /// Grows ahead of the lines.
+    /// Buffer, which is longer than its content.
     bytes: Vec<u8>,
     length: usize,
 }
 
 impl ChangeLines {
-    /// None, of these signals.
     pub(super) fn new(signals: Vec<(SignalKind, Code)>) -> Self {
         ChangeLines { signals, bytes: Vec::new(), length: 0 }
     }
 
-    /// Adds a line for a signal of at most 128 bits; gives its length.
+    /// Adds a line for a signal of at most 128 bits. Returns its length.
     pub(crate) fn push(&mut self, signal: usize, value: u128) -> usize {
         let (kind, code) = &self.signals[signal];
         let Ok(value) = u64::try_from(value) else { return self.push_wide(signal, value) };
@@ -32,14 +31,14 @@ impl ChangeLines {
         }
         let line = &mut self.bytes[self.length..][..LINE];
         if *kind == SignalKind::Bits(1) {
-            // The code follows at once: its space is written over.
+            // The code directly follows the value, which overwrites the code's space.
             line[..8].copy_from_slice(&code.end);
             line[0] = b'0' + (value & 1) as u8;
             self.length += code.length;
             return code.length;
         }
         line[0] = b'b';
-        // Of zero itself, one digit is left.
+        // The value 0 keeps one digit.
         let zeros = value.leading_zeros().min(63);
         let (eights, _) = line[1..].as_chunks_mut::<8>();
         for (eight, byte) in eights.iter_mut().zip((value << zeros).to_be_bytes()) {
@@ -52,7 +51,6 @@ impl ChangeLines {
         length
     }
 
-    /// The same of more than 64 digits.
     #[cold]
     fn push_wide(&mut self, signal: usize, value: u128) -> usize {
         let before = self.length;
@@ -62,7 +60,6 @@ impl ChangeLines {
         self.length - before
     }
 
-    /// All lines since they were cleared.
     pub(crate) fn text(&self) -> &[u8] {
         &self.bytes[..self.length]
     }

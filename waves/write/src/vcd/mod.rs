@@ -1,4 +1,4 @@
-//! Traces as VCD text.
+//! Writes traces as VCD text.
 
 mod encode;
 mod header;
@@ -12,22 +12,17 @@ use encode::Code;
 use std::fs::File;
 use std::io::{self, Write};
 
-/// Text is handed to the file in pieces of about this many bytes.
+/// Approximate size of a write to the file, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// A VCD file being written.
 pub(crate) struct VcdFormat {
     file: File,
-    /// Whole lines that the file does not have yet.
     buffer: Vec<u8>,
-    /// Kind and identifier code of each signal.
     signals: Vec<(SignalKind, Code)>,
-    /// Inside `$dumpvars`.
     dumping: bool,
 }
 
 impl VcdFormat {
-    /// Writes the declarations of `definition`.
     pub(crate) fn new(definition: &Definition, mut file: File) -> io::Result<Self> {
         let mut buffer = Vec::with_capacity(BUFFER_BYTES + BUFFER_BYTES / 4);
         let ids = header::write(definition, &mut buffer)?;
@@ -38,7 +33,6 @@ impl VcdFormat {
         Ok(VcdFormat { file, buffer, signals, dumping: false })
     }
 
-    /// For changes that are known to be some.
     pub(crate) fn change_lines(&self) -> ChangeLines {
         ChangeLines::new(self.signals.clone())
     }

@@ -1,7 +1,8 @@
-//! The blocks of an FST file, looked over before its content is trusted.
+//! Checks the blocks of an FST file before `fst-reader` trusts their content.
 //!
-//! Each block is its type, a byte, and its length, eight bytes that count themselves. Lengths of what is compressed in
-//! it come next. What is checked here is what would otherwise be allocated or jumped to as it stands.
+//! A block is a type (one byte), a length (eight bytes, which includes these eight), and content. Lengths of
+//! compressed content come first. The checks cover lengths and positions that the reader uses for allocations
+//! and seeks.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom};
@@ -22,32 +23,29 @@ const VALUES_ALIASED_TWICE: u8 = 8;
 const GZIP: u8 = 254;
 const SKIP: u8 = 255;
 
-/// The length of the header.
 const HEADER_LENGTH: u64 = 329;
-/// The most that one block may hold, uncompressed: it is read as a whole.
+/// Maximum uncompressed size of a block, which is read as a whole.
 const MOST: u64 = 1 << 32;
-/// How many times as long as before a decompressed text can be: of deflate, and of LZ4.
+/// Maximum compression ratios of deflate and LZ4.
 const DEFLATE: u64 = 1032;
 const LZ4: u64 = 255;
 
-/// Blocks of a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Overview {
-    /// Bytes of the whole blocks.
     pub(super) bytes: u64,
-    /// True if bytes follow that are no whole block.
+    /// True if an incomplete block follows.
     pub(super) cut: bool,
-    /// True if the list of signals is missing: the writer keeps it in a file of its own up to the end.
+    /// True if the list of signals is missing. The writer keeps the list in a separate file until it closes
+    /// the wave.
     pub(super) unlisted: bool,
-    /// Last time as the header states it: that of the last flush.
+    /// Last time stated in the header: the time of the last flush.
     pub(super) stated_end: u64,
-    /// First and last time of the blocks of values.
+    /// First and last time of the value blocks.
     pub(super) times: Option<(u64, u64)>,
-    /// The most signals in a block of values.
+    /// Largest number of signals in a value block.
     pub(super) signals: u64,
 }
 
-/// Checks the blocks of the file at `path`.
 pub(super) fn check(path: &Path) -> Result<Overview, WaveReadFault> {
     let mut file = File::open(path).map_err(WaveReadFault::Io)?;
     let length = file.metadata().map_err(WaveReadFault::Io)?.len();
@@ -79,14 +77,13 @@ impl Blocks<'_> {
     fn check(&mut self) -> Result<Overview, Fault> {
         let (mut at, mut found) = (0, Overview::default());
         let (mut headers, mut geometries, mut hierarchies) = (0, 0, 0);
-        // Handles that the geometry has.
         let mut handles = 0;
-        // Type and length of a block.
+        // A block has at least a type and a length.
         while self.length - at >= 9 {
             self.file.seek(SeekFrom::Start(at))?;
             let [kind] = self.bytes()?;
             let length = self.number()?;
-            // A block of values that is being written.
+            // A value block that is still being written.
             if kind == SKIP && length == 0 {
                 break;
             }
@@ -111,7 +108,7 @@ impl Blocks<'_> {
                     let uncompressed = self.number()?;
                     handles = self.number()?;
                     self.bounded(at, uncompressed, length.saturating_mul(DEFLATE))?;
-                    // At least a byte each.
+                    // Each handle takes at least one byte.
                     self.bounded(at, handles, uncompressed)?;
                 }
                 HIERARCHY | HIERARCHY_LZ4 | HIERARCHY_LZ4_TWICE => {
@@ -131,7 +128,7 @@ impl Blocks<'_> {
                 }
                 BLACKOUT => {
                     let count = self.short_number()?;
-                    // At least two bytes each.
+                    // Each entry takes at least two bytes.
                     self.bounded(at, count, length / 2)?;
                 }
                 SKIP => {}
@@ -150,10 +147,10 @@ impl Blocks<'_> {
         }
     }
 
-    /// Checks the lengths in a block of values that begins at `at`; gives the most signals that it has.
+    /// Checks the lengths in the value block at `at`. Returns an upper bound for its number of signals.
     fn values(&mut self, at: u64, length: u64, kind: u8) -> Result<u64, Fault> {
-        // Length, two times, memory. Then the values at its beginning, the changes, and where those of each signal are;
-        // at the end the times, with the lengths of these.
+        // Layout: length, two times, memory size, initial values, changes, positions of each signal's
+        // changes; at the end the times and their lengths.
         const LEADER: u64 = 32;
         const TRAILER: u64 = 24;
         let Some(room) = length.checked_sub(LEADER + TRAILER) else {
@@ -164,13 +161,13 @@ impl Blocks<'_> {
         let (uncompressed, compressed, times) = (self.number()?, self.number()?, self.number()?);
         self.bounded(at, compressed.saturating_add(8), room)?;
         self.bounded(at, uncompressed, compressed.saturating_mul(DEFLATE))?;
-        // At least a byte each.
+        // Each time takes at least one byte.
         self.bounded(at, times, uncompressed)?;
         self.file.seek(SeekFrom::Start(end - TRAILER - compressed - 8))?;
         let places = self.number()?;
         self.bounded(at, places, room - compressed - 8)?;
         let listed = if kind == VALUES_ALIASED_TWICE {
-            0 // Held against the number of signals while it is read.
+            0 // checked against the number of signals during reading
         } else {
             self.file.seek(SeekFrom::Start(end - TRAILER - compressed - 8 - places))?;
             self.listed(places)?
@@ -184,8 +181,8 @@ impl Blocks<'_> {
         Ok(self.short_number()?.max(at_first).max(listed))
     }
 
-    /// The signals in a list of places, of this many bytes: a place each, 0 and a number for what is another signal's,
-    /// and for signals without a place twice how many there are.
+    /// Counts the signals in a list of positions, `bytes` long. An entry is a position, or 0 and the number
+    /// of an aliased signal, or twice the length of a run of signals without changes.
     fn listed(&mut self, bytes: u64) -> Result<u64, Fault> {
         let mut list = BufReader::new((&mut *self.file).take(bytes));
         let mut signals = 0_u64;
@@ -234,7 +231,7 @@ impl Blocks<'_> {
     }
 }
 
-/// A number in groups of seven bits, the lowest first.
+/// Reads a number in groups of seven bits, the lowest first.
 fn short_number(input: &mut impl Read) -> io::Result<u64> {
     let mut number = 0;
     for group in 0..10 {

@@ -1,4 +1,4 @@
-//! Assertions of the reader that fail, as errors.
+//! Converts failed assertions of `fst-reader` to errors.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -8,14 +8,14 @@ use super::problem;
 use crate::reader::WaveReadFault;
 
 thread_local! {
-    /// This thread reads a file that may be damaged: it is no news on stderr.
+    /// True while this thread reads a file that may be damaged: the panic hook then prints nothing.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls `read`; an assertion that fails in it means that the file is damaged.
+/// Calls `read`. A failed assertion in it means that the file is damaged.
 ///
-/// The process gets a panic hook, once, which is silent on a thread inside `read` and passes all else on to the one that
-/// was there.
+/// The first call installs a panic hook. The hook is silent on a thread inside `read` and forwards all other
+/// panics to the previous hook.
 pub(super) fn guarded<T>(read: impl FnOnce() -> Result<T, WaveReadFault>) -> Result<T, WaveReadFault> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -27,7 +27,7 @@ pub(super) fn guarded<T>(read: impl FnOnce() -> Result<T, WaveReadFault>) -> Res
         }));
     });
     let outer = QUIET.replace(true);
-    // What `read` leaves behind is dropped with it, or is not looked at after an error.
+    // Unwind safety: state of `read` is dropped with it, or not used after an error.
     let read = panic::catch_unwind(AssertUnwindSafe(read));
     QUIET.set(outer);
     read.unwrap_or_else(|cause| {

@@ -1,7 +1,7 @@
-//! FST files, by the crate `fst-reader`.
+//! Reads FST files with the crate `fst-reader`.
 //!
-//! That crate takes files to be well-formed: what it reads is asserted, and lengths are allocated as they stand. So the
-//! blocks are looked over first, and an assertion that fails is an error like any other.
+//! `fst-reader` assumes well-formed files: it asserts, and it allocates any stated length. So the blocks are
+//! checked first, and a failed assertion becomes an error.
 
 mod blocks;
 mod guard;
@@ -26,20 +26,18 @@ use crate::ValueKind;
 use blocks::Overview;
 use guard::guarded;
 
-/// Powers of ten of seconds that a time unit can be: from zeptoseconds to days.
+/// Valid exponents of the time unit in powers of ten of a second.
 const UNITS: std::ops::RangeInclusive<i8> = -21..=5;
 
-/// What it takes to read values.
 #[derive(Debug)]
 pub(super) struct FstBody {
-    /// By slot.
+    /// Kind of each slot.
     kinds: Vec<ValueKind>,
     blocks: Overview,
     /// First and last time of the file.
     pub(super) times: Option<(u64, u64)>,
 }
 
-/// Reads the declarations of the file at `path`.
 pub(super) fn open(path: &Path) -> Result<(Header, FstBody), WaveReadFault> {
     let blocks = blocks::check(path)?;
     guarded(|| {
@@ -54,7 +52,7 @@ pub(super) fn open(path: &Path) -> Result<(Header, FstBody), WaveReadFault> {
         let mut declarations =
             Declarations { signals: Vec::new(), kinds: Vec::new(), scopes: vec![Arc::from([])] };
         reader.read_hierarchy(|entry| declarations.take(entry)).map_err(damaged)?;
-        // Counted, not taken from the header, which a damaged file may let claim thousands of millions.
+        // Count the slots: a damaged header may state billions.
         let slots = declarations.kinds.len() as u32;
         if blocks.unlisted && blocks.signals > u64::from(slots) {
             return Err(problem(
@@ -91,7 +89,7 @@ fn reader(path: &Path, blocks: &Overview) -> Result<FstReader<BufReader<WholeBlo
     FstReader::open_incomplete(file, BufReader::new(listed)).map_err(damaged)
 }
 
-/// The whole blocks of a file: it ends behind them.
+/// Reader of a file up to the end of its last complete block.
 struct WholeBlocks {
     file: File,
     at: u64,
@@ -128,7 +126,6 @@ fn damaged(error: ReaderError) -> WaveReadFault {
     }
 }
 
-/// The end of the file is missing, which says what the rest means.
 fn unfinished() -> WaveReadFault {
     problem(
         "the FST file is not complete: its writer did not close it, or it was cut, and the list of signals, which comes \
@@ -136,11 +133,10 @@ fn unfinished() -> WaveReadFault {
     )
 }
 
-/// Declarations while they are read.
 struct Declarations {
     signals: Vec<FileSignal>,
     kinds: Vec<ValueKind>,
-    /// Paths of the open scopes, the empty one first.
+    /// Paths of the open scopes, the empty path first.
     scopes: Vec<Arc<[String]>>,
 }
 
@@ -162,7 +158,7 @@ impl Declarations {
                     _ if length == 0 => ValueKind::Text,
                     _ => ValueKind::Bits(length),
                 };
-                // A signal has the next handle, an alias that of a signal before.
+                // A new signal has the next handle; an alias has the handle of an earlier signal.
                 match handle.get_index().cmp(&self.kinds.len()) {
                     Ordering::Less => self.kinds[handle.get_index()] = kind,
                     Ordering::Equal => self.kinds.push(kind),
@@ -172,7 +168,7 @@ impl Declarations {
                 let words: Vec<&str> = name.split_whitespace().collect();
                 self.signals.push(FileSignal::new(outer, &words, kind, slot));
             }
-            // Where things are declared, and types of other languages.
+            // Ignore source locations and types of other languages.
             _ => {}
         }
     }
@@ -190,7 +186,7 @@ impl FstBody {
         guarded(|| {
             let mut reader = reader(path, &self.blocks)?;
             let handles = which.iter().map(|slot| FstSignalHandle::from_index(slot.index())).collect();
-            // Always from the beginning: a block in the middle need not have the values of what rests.
+            // Read from the beginning: a later block may lack the values of signals that do not change.
             let filter = FstFilter { start: 0, end: Some(end), include: Some(handles) };
             let (mut digits, mut last) = (Vec::new(), 0);
             let read = reader.read_signals(&filter, |time, handle, value| {
@@ -208,7 +204,7 @@ impl FstBody {
                         let from = shorten(&mut digits).map_err(|_| Stop::NoDigits)?;
                         match (&digits[from..], kind) {
                             (b"1", ValueKind::Event) => RawValue::Event,
-                            // The others say that it does not happen.
+                            // Other values of an event mean that it does not trigger.
                             (_, ValueKind::Event) => return Ok(()),
                             (digits, _) => RawValue::Bits(digits),
                         }
@@ -242,7 +238,6 @@ impl FstBody {
     }
 }
 
-/// Why reading ended early.
 enum Stop {
     Asked,
     Backwards { from: u64, to: u64 },

@@ -1,4 +1,4 @@
-//! The values of a dump.
+//! Reads the value section of a VCD.
 
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom};
@@ -16,24 +16,22 @@ use crate::reader::error::shown;
 use crate::reader::escapes;
 use crate::reader::{RawValue, Slot, Slots, WaveExtent, WaveNoteKind, WaveNotes, WaveReadFault};
 
-/// Where the values of a dump are, and what they mean.
 #[derive(Debug)]
 pub(in crate::reader) struct VcdBody {
     start: Position,
-    /// Time units of a time in the file.
+    /// Factor from times in the file to time units.
     pub(super) factor: u64,
     pub(super) codes: Codes,
-    /// By slot.
     pub(super) kinds: Vec<ValueKind>,
 }
 
-/// A place among the values of a dump: in front of all, or of a point in time.
+/// Position in the value section: before all values, or before a time step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position {
-    /// Bytes in front of it, and the number of the line there.
+    /// Number of bytes before the position; `line` is the line number there.
     pub(super) bytes: u64,
     pub(super) line: u64,
-    /// The time in front of it.
+    /// Time of the previous step.
     pub(super) now: u64,
 }
 
@@ -45,7 +43,7 @@ impl VcdBody {
         kinds: impl Iterator<Item = (Slot, ValueKind)>,
     ) -> Self {
         let mut of_slots = vec![ValueKind::Bits(1); codes.len()];
-        // The widest of several declarations, so that no value is refused.
+        // Of several declarations, keep the widest one, so that every value fits.
         for (slot, kind) in kinds {
             let known = &mut of_slots[slot.index()];
             match (&known, kind) {
@@ -56,12 +54,11 @@ impl VcdBody {
         VcdBody { start, factor, codes, kinds: of_slots }
     }
 
-    /// In front of all values.
     pub(in crate::reader) fn start(&self) -> Position {
         self.start
     }
 
-    /// Reads from `at` on; `at` is then where it ended.
+    /// Reads from `at` on, and moves `at` to where reading ended.
     pub(in crate::reader) fn changes(
         &self,
         path: &Path,
@@ -77,7 +74,6 @@ impl VcdBody {
     }
 }
 
-/// Values while they are read.
 struct Values<'a, V> {
     words: Words<File>,
     at: &'a mut Position,
@@ -138,14 +134,15 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
                         ControlFlow::Continue(Whole::No) => return Ok(End::Cut),
                         ControlFlow::Break(()) => return Ok(End::Stopped),
                     }
-                    // Values in front of the first point in time.
+                    // Values before the first time.
                     extent.times.get_or_insert((now, now));
                 }
             }
         }
     }
 
-    /// True if no longer word can begin with this one: `$end`, and a change whose code no other code begins with.
+    /// True if this word cannot be the start of a longer valid word: `$end`, or a change whose code is not a
+    /// prefix of another code.
     fn is_whole(&self, word: &Word) -> bool {
         match self.words.text(word) {
             [digit, code @ ..] if is_digit(*digit) => self.body.codes.is_whole(code),
@@ -170,10 +167,9 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
         Some(time)
     }
 
-    /// Passes over a command.
     fn command(&mut self, word: &Word) -> Result<Whole, WaveReadFault> {
         match self.words.text(word) {
-            // The values behind these are values as all others.
+            // The values inside these commands are ordinary changes.
             b"$dumpvars" | b"$dumpall" | b"$dumpon" | b"$dumpoff" | b"$end" => return Ok(Whole::Yes),
             b"$dumpports" | b"$dumpportson" | b"$dumpportsoff" | b"$dumpportsall" => {
                 return Err(extended(self.words.line()));
@@ -184,7 +180,7 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
                     self.problem(format!("{found} behind $enddefinitions: are these two files in one?"))
                 );
             }
-            // $comment, and what other programs add.
+            // `$comment`, and commands of other programs.
             _ => {}
         }
         loop {
@@ -197,10 +193,9 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
         }
     }
 
-    /// Reads a change, and shows it if it is asked for.
     fn change(&mut self, first: Word, now: u64) -> Result<ControlFlow<(), Whole>, WaveReadFault> {
         let initial = self.words.text(&first)[0];
-        // A digit stands directly in front of the code, anything else in a word of its own.
+        // A scalar value directly precedes its code; other values are separate words.
         let (mut value, code) = match initial {
             b'b' | b'B' | b'r' | b'R' | b's' | b'S' => (first.start + 1..first.end, None),
             digit if is_digit(digit) => {
@@ -271,7 +266,7 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
                     digits = b"0";
                 }
                 match kind {
-                    // 0 and x say that it does not happen.
+                    // 0 and x mean that the event does not trigger.
                     ValueKind::Event if digits == b"1" => RawValue::Event,
                     ValueKind::Event => return Ok(ControlFlow::Continue(Whole::Yes)),
                     ValueKind::Bits(width) if digits.len() > width as usize => {
@@ -303,15 +298,12 @@ fn whole_number(digits: &[u8]) -> Option<u64> {
     number.filter(|_| !digits.is_empty())
 }
 
-/// Why reading ended.
 enum End {
-    /// It was asked to.
     Stopped,
     OfFile,
     Cut,
 }
 
-/// Whether all of a change or a command is in the file.
 enum Whole {
     Yes,
     No,

@@ -1,35 +1,34 @@
-//! Codes: what stands for a signal in the values of a dump.
+//! Identifier codes of signals in a VCD.
 
 use std::collections::HashMap;
 
 use crate::reader::Slot;
 
-/// The first and the last character of codes.
+/// First and last character of a code.
 const FIRST: u8 = b'!';
 const LAST: u8 = b'~';
 const CHARACTERS: usize = (LAST - FIRST) as usize + 1;
 
-/// Slots by code.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Codes {
-    /// By number: writers count through the codes.
+    /// Slots by number of the code. Writers count through the codes, so most numbers are small.
     dense: Vec<u32>,
-    /// Codes in that.
+    /// Number of codes in `dense`.
     counted: usize,
-    /// Those with a number too high for that.
+    /// Codes whose number is too high for `dense`.
     sparse: HashMap<Box<[u8]>, u32>,
 }
 
-/// No slot has it.
+/// Entry of `dense` without a slot.
 const NONE: u32 = u32::MAX;
-/// Longer codes are not numbered.
+/// Maximum length of a code with a number.
 const NUMBERED: usize = 4;
-/// Numbers that are in the dense table, for each signal, and at least.
+/// Size limit of `dense`: entries per signal, plus a minimum.
 const PER_SIGNAL: usize = 8;
 const LEAST: usize = 1 << 12;
 
 impl Codes {
-    /// The slot of a code; a new one if the code has none yet.
+    /// Returns the slot of a code. A new code gets a new slot.
     pub(super) fn insert(&mut self, code: &[u8]) -> Slot {
         if let Some(slot) = self.find(code) {
             return slot;
@@ -50,7 +49,6 @@ impl Codes {
         Slot(slot)
     }
 
-    /// The slot of a code.
     #[inline]
     pub(super) fn find(&self, code: &[u8]) -> Option<Slot> {
         let dense = number(code).and_then(|number| self.dense.get(number)).filter(|slot| **slot != NONE);
@@ -61,10 +59,10 @@ impl Codes {
         }
     }
 
-    /// True if a code stands for a signal and is not the beginning of a longer code.
+    /// True if a code has a slot and is not a prefix of another code.
     pub(super) fn is_whole(&self, code: &[u8]) -> bool {
         let longer = |other: &[u8]| other.len() > code.len() && other.starts_with(code);
-        // Numbers of codes that begin alike are equal in their lowest digits.
+        // Numbers of codes with a common prefix are equal modulo a power of the number of characters.
         let counted = number(code).is_some_and(|number| {
             let apart = CHARACTERS.pow(code.len() as u32);
             self.dense.iter().skip(number).step_by(apart).skip(1).any(|slot| *slot != NONE)
@@ -72,14 +70,13 @@ impl Codes {
         self.find(code).is_some() && !counted && !self.sparse.keys().any(|other| longer(other))
     }
 
-    /// Number of codes.
     pub(super) fn len(&self) -> usize {
         self.counted + self.sparse.len()
     }
 }
 
-/// The number of a code, counted as writers do: `!` is 1, `"` is 2, `!!` the first one of two characters; no
-/// code at all is 0.
+/// Returns the number of a code in the order in which writers count: `!` is 1, `"` is 2, `!!` is the first
+/// with two characters. The empty code is 0.
 #[inline]
 fn number(code: &[u8]) -> Option<usize> {
     if code.len() > NUMBERED {

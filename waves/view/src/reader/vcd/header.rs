@@ -1,4 +1,4 @@
-//! The declarations of a dump.
+//! Reads the declarations of a VCD.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,12 +13,9 @@ use crate::ValueKind;
 use crate::reader::error::shown;
 use crate::reader::{FileSignal, Header, TimeUnit, WaveNoteKind, WaveReadFault};
 
-/// The most bits of a signal.
 const WIDEST: u32 = 1 << 24;
-/// The most scopes inside each other.
 const DEEPEST: usize = 1000;
 
-/// Reads the declarations of the dump at `path`.
 pub(in crate::reader) fn open(path: &Path) -> Result<(Header, VcdBody), WaveReadFault> {
     let file = File::open(path).map_err(WaveReadFault::Io)?;
     let mut declarations = Declarations {
@@ -37,14 +34,13 @@ pub(in crate::reader) fn open(path: &Path) -> Result<(Header, VcdBody), WaveRead
     Ok((header, body))
 }
 
-/// Declarations while they are read.
 struct Declarations<R> {
     words: Words<R>,
     header: Header,
     codes: Codes,
-    /// Time units of a time in the file.
+    /// Factor from times in the file to time units.
     factor: u64,
-    /// Paths of the open scopes, the empty one first.
+    /// Paths of the open scopes, the empty path first.
     scopes: Vec<Arc<[String]>>,
 }
 
@@ -91,14 +87,14 @@ impl<R: Read> Declarations<R> {
                 "$dumpvars" | "$dumpall" | "$dumpon" | "$dumpoff" => {
                     return Err(problem(line, format!("{command} before $enddefinitions")));
                 }
-                // $date, $comment, and what other programs add.
+                // `$date`, `$comment`, and commands of other programs.
                 _ => {}
             }
         }
     }
 
     fn scope(&mut self, words: &[&str], line: u64) -> Result<(), WaveReadFault> {
-        // `$scope module NAME $end`; some writers leave the name of `begin` blocks out.
+        // `$scope module NAME $end`; some writers omit the name of `begin` blocks.
         let name = match words {
             [_, name, ..] => name,
             [kind] => kind,
@@ -120,7 +116,7 @@ impl<R: Read> Declarations<R> {
         if name.is_empty() {
             return Err(problem(line, "a $var without a name: expected $var TYPE WIDTH CODE NAME $end"));
         }
-        // A port of several bits has a range in place of its width.
+        // In extended VCD, a port of several bits has a range instead of a width.
         if *kind == "port" && width.starts_with('[') {
             return Err(extended(line));
         }
@@ -140,7 +136,7 @@ impl<R: Read> Declarations<R> {
         Ok(())
     }
 
-    /// The words of a declaration, without its `$end`.
+    /// Reads the remaining words of a declaration, up to `$end`.
     fn rest_of(&mut self, command: &str, line: u64) -> Result<Vec<String>, WaveReadFault> {
         let mut words = Vec::new();
         loop {
@@ -155,7 +151,7 @@ impl<R: Read> Declarations<R> {
     fn word(&mut self) -> Result<Option<String>, WaveReadFault> {
         self.words.begin();
         let word = self.words.next()?;
-        // Texts of other alphabets are for people; ids and names of signals are plain.
+        // Texts may use any encoding, since only people read them. Codes and names are ASCII.
         Ok(word.map(|word| String::from_utf8_lossy(self.words.text(&word)).into_owned()))
     }
 }

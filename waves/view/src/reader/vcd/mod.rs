@@ -1,8 +1,8 @@
-//! Value change dumps.
+//! Reads value change dumps (VCD).
 //!
-//! The crate `vcd`, which writes our headers, also reads; it takes a byte at a time through an iterator, allocates every
-//! value, and refuses scope and variable types it does not know. `tests/reader.rs` holds this reader against it, and
-//! against `wellen`.
+//! The crate `vcd`, which writes our headers, also has a reader. That reader iterates over single bytes,
+//! allocates every value, and rejects unknown types of scopes and variables. `tests/reader.rs` compares this
+//! reader with `vcd` and with `wellen`.
 
 mod body;
 mod codes;
@@ -22,7 +22,6 @@ fn problem(line: u64, problem: impl Into<String>) -> WaveReadFault {
     WaveReadFault::Vcd { line, problem: problem.into() }
 }
 
-/// The error about a dump of ports.
 fn extended(line: u64) -> WaveReadFault {
     problem(
         line,

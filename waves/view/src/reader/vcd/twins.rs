@@ -1,5 +1,5 @@
-//! Two dumps that declare the same, where their text is the same: it is read once, and of the values only the last ones
-//! are looked at.
+//! Skips identical text of two VCD files with the same declarations. The text is read once, and only the last
+//! value of each signal in it is decoded.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -15,58 +15,50 @@ use crate::reader::digits::shorten;
 use crate::reader::escapes;
 use crate::reader::{ClockLevel, RawValue, Slot, Slots, WaveReadError, WaveReadFault};
 
-/// Bytes read at a time. A point in time with more is not read here.
+/// Block size in bytes. A time step that does not fit into a block is not skipped.
 const BLOCK: usize = 1 << 18;
 
-/// Two dumps of which one has the codes of the other, for the same signals.
 #[derive(Debug)]
 pub(crate) struct Twins<'a> {
     body: &'a VcdBody,
     paths: [PathBuf; 2],
     files: [File; 2],
     buffers: [Vec<u8>; 2],
-    /// By slot: what becomes of a change.
     rules: Vec<Rule>,
-    /// By slot: its last line in the buffer, and which have one.
+    /// Last line of each slot in the buffer; `changed` lists the slots that have one.
     lines: Vec<Range<u32>>,
     changed: Vec<Slot>,
     digits: Vec<u8>,
 }
 
-/// What becomes of a change of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// Nothing.
     Skip,
-    /// It is a number of at most so many digits.
+    /// Accept a number of at most this many digits.
     Digits(u32),
-    /// It is a text.
     Text,
-    /// Reading ends in front of its point in time.
+    /// Stop before the time step of the change.
     Stop,
 }
 
-/// What the two have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Alike<'a> {
-    /// A point in time, and whether the clock rises there.
+    /// A time step, and true if the clock rises in it.
     Step(u64, bool),
-    /// What a signal is behind the points in time so far. It may have changed more often, and may already be what it is at
-    /// the next point in time.
+    /// Value of a signal after the time steps so far. Intermediate values are omitted. The value may already
+    /// belong to the next time step.
     Value(Slot, RawValue<'a>),
 }
 
-/// A line as it is read here.
 enum Line<'a> {
     Time(u64),
-    /// The value with its letter, if any, and the code.
+    /// A value, with its letter if it has one, and a code.
     Change(&'a [u8], &'a [u8]),
-    /// Anything else, and what may be malformed.
     Other,
 }
 
 impl VcdBody {
-    /// True if codes and times mean the same in both, and times stand in the file as they are.
+    /// True if codes and kinds are equal and no file scales its times, so that equal text has equal meaning.
     pub(in crate::reader) fn is_like(&self, other: &VcdBody) -> bool {
         [self.factor, other.factor] == [1, 1] && self.codes == other.codes && self.kinds == other.kinds
     }
@@ -87,11 +79,12 @@ impl<'a> Twins<'a> {
         })
     }
 
-    /// Reads on as long as both have the same text, up to the time `until`: only what is asked for by `which`, and up to
-    /// a change of what is in `differ`; gives how many bytes. Both places are in front of one point in time, and are so at
-    /// the end. What is malformed, or rare, is left to be read in another way.
+    /// Skips identical text up to time `until`, or up to a change of a slot in `differ`. Visits only the
+    /// slots in `which`. Returns the number of bytes skipped. Both positions are before the same time step,
+    /// at the start and at the end. Malformed or rare lines end the skipping: the normal reader handles them.
     ///
     /// # Errors
+    /// [`WaveReadError`] when a file cannot be read.
     /// [`WaveReadError`] when a file cannot be read.
     pub(crate) fn read(
         &mut self,
@@ -129,8 +122,8 @@ impl<'a> Twins<'a> {
         }
     }
 
-    /// Reads what is common in the buffers, behind the time `now`. Gives how far whole points in time go, from the
-    /// beginning of the buffers on, and whether reading ended there.
+    /// Processes the common part of the buffers, which follows time `now`. Returns the end of the last
+    /// complete time step as an offset in the buffers, and whether skipping ends there.
     fn block(
         &mut self,
         common: usize,
@@ -149,7 +142,6 @@ impl<'a> Twins<'a> {
             *last = line.start as u32..line.end as u32;
         };
         let mut read = Position { bytes: 0, line: 0, now };
-        // The point in time that is read, and what becomes of the clock in it.
         let mut time = None;
         let (mut level, mut rises) = (*clock, false);
         let (mut from, mut ended) = (0, true);
@@ -205,7 +197,7 @@ impl<'a> Twins<'a> {
                 [b'b', vector @ ..] => {
                     digits.clear();
                     digits.extend_from_slice(vector);
-                    // Nothing but digits, as was seen.
+                    // The rule has checked that these are digits.
                     let from = shorten(digits).unwrap_or_default();
                     RawValue::Bits(&digits[from..])
                 }
@@ -217,8 +209,8 @@ impl<'a> Twins<'a> {
         (read, ended)
     }
 
-    /// The time of a point in time that begins so many bytes behind `at`, or later, of the first of the two; `None` if none
-    /// does.
+    /// Returns the time of the first step that starts at least `bytes` after `at` in the first file; `None`
+    /// if there is none.
     ///
     /// # Errors
     /// [`WaveReadError`].
@@ -229,7 +221,7 @@ impl<'a> Twins<'a> {
                 .map_err(|fault| WaveReadFault::Io(fault).in_file(&self.paths[0]))?;
             let text = &self.buffers[0][..length];
             let mut lines = text.split(|byte| *byte == b'\n');
-            // The first may have begun before, the last may go on.
+            // The first line may start before the block, and the last line may continue after it.
             let (_, _) = (lines.next(), lines.next_back());
             for line in lines {
                 if let Line::Time(time) = Line::of(line)
@@ -262,10 +254,10 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Whether a value is a number as it is written mostly, of at most so many digits.
+/// True if a value is a number in the usual form, with at most `width` digits.
 fn is_number(value: &[u8], width: u32) -> bool {
     let digits = value.strip_prefix(b"b").unwrap_or(value);
-    // Without an end in between, to look at many at once.
+    // No early exit, so that the compiler vectorizes the loop.
     let known = digits.iter().fold(true, |known, digit| known & matches!(digit, b'0' | b'1' | b'x' | b'z'));
     known && (1..=width as usize).contains(&digits.len())
 }
@@ -274,7 +266,6 @@ fn is_text(value: &[u8]) -> bool {
     value.starts_with(b"s") && !value.iter().any(|byte| is_space(*byte))
 }
 
-/// Reads a block from a place of a file; gives its length.
 fn block(file: &mut File, from: u64, buffer: &mut Vec<u8>) -> io::Result<usize> {
     file.seek(SeekFrom::Start(from))?;
     buffer.resize(BLOCK, 0);
@@ -290,7 +281,6 @@ fn block(file: &mut File, from: u64, buffer: &mut Vec<u8>) -> io::Result<usize> 
     Ok(length)
 }
 
-/// How many bytes at the beginning are the same.
 fn common(left: &[u8], right: &[u8]) -> usize {
     let length = left.len().min(right.len());
     if left[..length] == right[..length] {

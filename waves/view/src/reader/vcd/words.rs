@@ -1,39 +1,37 @@
-//! The words of a text, with white space between them.
+//! Splits a text into words separated by white space.
 
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// Bytes read at a time.
 const BLOCK: usize = 1 << 18;
-/// The longest word, in bytes: a value of a signal of 16 Mi bits.
+/// Maximum length of a word in bytes: a value of a signal of 16 Mi bits.
 const LONGEST: usize = 1 << 24;
 
-/// Why there is no next word.
 #[derive(Debug)]
 pub(super) enum WordFault {
     Io(io::Error),
     TooLong { line: u64, most: usize },
 }
 
-/// The words of a text, in a buffer that holds as much as the group of words that is looked at.
+/// Iterator over the words of a text. The buffer keeps the current group of words.
 #[derive(Debug)]
 pub(super) struct Words<R> {
     input: R,
     buffer: Vec<u8>,
-    /// Where the group of words begins.
+    /// Start of the current group in the buffer.
     group: usize,
-    /// Up to where the buffer is read, and filled.
+    /// End of the last word, and end of the filled part of the buffer.
     at: usize,
     filled: usize,
-    /// Bytes of the text in front of the buffer.
+    /// Number of bytes of the text before the buffer.
     before: u64,
     line: u64,
     ended: bool,
-    /// The last word ended with the text, without white space behind it.
+    /// True if the last word ended at the end of the text without white space.
     unterminated: bool,
 }
 
-/// A word, by its place behind the beginning of its group.
+/// A word as a range relative to the start of its group.
 pub(super) type Word = Range<usize>;
 
 pub(super) const fn is_space(byte: u8) -> bool {
@@ -41,18 +39,17 @@ pub(super) const fn is_space(byte: u8) -> bool {
 }
 
 impl<R: Read> Words<R> {
-    /// The words of a text whose first line has this number, and begins behind `before` bytes of it.
     pub(super) fn new(input: R, before: u64, line: u64) -> Self {
         let buffer = vec![0; BLOCK];
         Words { input, buffer, group: 0, at: 0, filled: 0, before, line, ended: false, unterminated: false }
     }
 
-    /// Begins a new group of words: those of the last one are gone.
+    /// Starts a new group. Words of the previous group become invalid.
     pub(super) fn begin(&mut self) {
         self.group = self.at;
     }
 
-    /// The next word of the group; `None` at the end of the text.
+    /// Returns the next word of the group; `None` at the end of the text.
     pub(super) fn next(&mut self) -> Result<Option<Word>, WordFault> {
         loop {
             let rest = &self.buffer[self.at..self.filled];
@@ -92,37 +89,34 @@ impl<R: Read> Words<R> {
         Ok(Some(from..from + length))
     }
 
-    /// The characters of a word of this group.
     pub(super) fn text(&self, word: &Word) -> &[u8] {
         &self.buffer[self.group + word.start..self.group + word.end]
     }
 
-    /// The same, to be changed.
     pub(super) fn text_mut(&mut self, word: &Word) -> &mut [u8] {
         &mut self.buffer[self.group + word.start..self.group + word.end]
     }
 
-    /// The number of the line in which the last word stands.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// Bytes of the text up to the end of the last word.
+    /// Returns the number of bytes up to the end of the last word.
     pub(super) fn bytes(&self) -> u64 {
         self.before + self.at as u64
     }
 
-    /// Whether the last word may go on in what is missing of the text.
+    /// True if the last word may be incomplete because the text is truncated.
     pub(super) fn is_unterminated(&self) -> bool {
         self.unterminated
     }
 
-    /// Reads more; whether there was more.
+    /// Fills the buffer. Returns false at the end of the text.
     fn fill(&mut self) -> Result<bool, WordFault> {
         if self.ended {
             return Ok(false);
         }
-        // The group moves to the front.
+        // Move the group to the start of the buffer.
         self.buffer.copy_within(self.group..self.filled, 0);
         self.before += self.group as u64;
         self.at -= self.group;
@@ -155,7 +149,7 @@ impl<R: Read> Words<R> {
 mod tests {
     use super::*;
 
-    /// A reader that gives a few bytes at a time.
+    /// Reader that returns at most three bytes at a time.
     struct Slowly<'a>(&'a [u8]);
 
     impl Read for Slowly<'_> {

@@ -1,11 +1,10 @@
-//! What sampling costs: lockstep with and without a sampler, in one process, in turns, on the same tape
-//! of inputs, in processor time. The tape is played until an episode has its warp requests; what was hit
-//! is then taken, as after an episode of a series. Measured with all episodes counting bins, as while a
-//! series searches, and with those that go on counting when nothing is left to find.
+//! Measures the processor time of sampling: lockstep with and without a sampler, in turns, on the same
+//! recorded inputs. An episode plays the tape until it has its warp requests. Two cases are measured: every
+//! episode counts bins, as in a search, and only some do, as when all bins are hit.
 //!
 //! `cargo run --release -p atoms-coverage --example coverage_cost -- [CONFIG [ROUNDS [REQUESTS]]]`
 
-#![allow(clippy::print_stdout)] // a program of its own, for people
+#![allow(clippy::print_stdout)] // stand-alone program that prints for people
 
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::lockstep::Lockstep;
@@ -25,13 +24,11 @@ use bitvec::vec::BitVec;
 
 const SECONDS: f64 = 0.2;
 
-/// Episodes of a measurement.
 const EPISODES: u64 = 16;
 
-/// What was driven in and out in a cycle, and the probe.
+/// Inputs, outputs and probe of one cycle.
 type Pins = (In, Out, Probe);
 
-/// What a machine shows of a tape.
 fn seen(config: Config, tape: &Tape) -> Result<Vec<Pins>, Failure> {
     let mut machine = ModelMachine::new(config);
     let mut cycles = Vec::new();
@@ -43,7 +40,7 @@ fn seen(config: Config, tape: &Tape) -> Result<Vec<Pins>, Failure> {
     Ok(cycles)
 }
 
-/// Nanoseconds of processor time a cycle that a sampler takes for itself, in episodes of so many tapes.
+/// Returns nanoseconds of processor time per cycle for the sampler alone. One episode has `tapes` tapes.
 fn sampling(config: &Config, sampler: &mut Sampler, cycles: &[Pins], tapes: usize) -> f64 {
     let mut monitor = Monitor::new(config);
     let cycles: Vec<_> = cycles.iter().map(|(i, out, probe)| monitor.cycle(0, i, out, probe)).collect();
@@ -63,8 +60,8 @@ fn sampling(config: &Config, sampler: &mut Sampler, cycles: &[Pins], tapes: usiz
     }
 }
 
-/// Nanoseconds of processor time a cycle, over episodes of so many tapes of which those count that
-/// `counts` says.
+/// Returns nanoseconds of processor time per cycle of lockstep. One episode has `tapes` tapes, and `counts`
+/// selects the episodes that sample coverage.
 fn nanoseconds(
     session: &mut Session<Lockstep, Option<Sampler>>,
     sampler: &mut Option<Sampler>,
@@ -80,7 +77,7 @@ fn nanoseconds(
             session.restart(None);
         }
         for _ in 0..tapes {
-            // The reset at the beginning of the tape ends what is inside.
+            // The tape starts with a reset, which drops requests in flight.
             session.restart(None);
             tape.inputs.play(|i| session.clock(i))?;
             cycles += tape.inputs.cycles();
@@ -122,7 +119,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         let mut session = session()?;
         let mut sampler = Some(Sampler::new(&named.config));
-        // A search counts all that it does; with nothing left to find, some.
+        // A search counts bins in every episode. When all bins are hit, only some episodes count.
         let model = Model::standard();
         let all = BitVec::repeat(true, model.bins());
         let steering = Steering::new(&model, &named.config);

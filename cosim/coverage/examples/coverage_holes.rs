@@ -1,9 +1,9 @@
-//! What random stimulus reaches: runs the model alone in some configurations and lists the bins that it
-//! did not hit although they can be, and those that it hit although they cannot.
+//! Lists coverage holes of random stimulus. Runs the model alone in some configurations, and prints reachable
+//! bins without a hit and unreachable bins with hits.
 //!
-//! `cargo run --release -p atoms-regress --example coverage_holes -- REQUESTS[/EPISODE] [CONFIG ...]`
+//! `cargo run --release -p atoms-coverage --example coverage_holes -- REQUESTS[/EPISODE] [CONFIG ...]`
 
-#![allow(clippy::print_stdout, clippy::print_stderr)] // a program of its own, for people
+#![allow(clippy::print_stdout, clippy::print_stderr)] // stand-alone program that prints for people
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use atoms_ops::OPS;
 use atoms_stimulus::configs;
 use atoms_stimulus::{Profile, RandomStimulus};
 
-/// Warp requests of one run from reset, where not said.
+/// Default for the warp requests of one run from reset.
 const EPISODE: u64 = 2000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,10 +1,11 @@
-//! What steering is worth: bins hit after so many requests, steered and not, with the same seeds, on the
-//! model alone; then the corpus of the episodes that found them. Several configurations, `all` for all of
-//! them, share what was hit.
+//! Compares bins hit with and without steering, with the same seeds, on the model alone. Then shrinks the
+//! corpus of the episodes that found them. `CONFIGS` is a comma-separated list or `all`; its configurations
+//! share their hits.
 //!
-//! `cargo run --release -p atoms-regress --example steering -- [CONFIGS [EPISODES [REQUESTS [SEED [FILE]]]]]`
+//! `cargo run --release -p atoms-coverage --example steering -- [CONFIGS [EPISODES [REQUESTS [SEED
+//! [FILE]]]]]`
 
-#![allow(clippy::print_stdout)] // a program of its own, for people
+#![allow(clippy::print_stdout)] // stand-alone program that prints for people
 
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::ModelMachine;
@@ -16,7 +17,7 @@ use atoms_coverage::{Map, Model, Sampler};
 use atoms_stimulus::Profile;
 use atoms_stimulus::configs::{self, NamedConfig};
 
-/// Cycles that no episode takes.
+/// Cycles after which an episode counts as stuck.
 const LIMIT: u64 = 10_000_000;
 
 type Failure = Box<dyn std::error::Error>;

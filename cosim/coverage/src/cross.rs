@@ -1,30 +1,27 @@
-//! Groups as types: a group is a tuple of dimensions whose values are types too, so that a sampler
-//! cannot count a value in the wrong dimension, and the number of a bin is arithmetic on constants.
+//! Groups as types. A group is a tuple of dimensions, and the values of a dimension are a type too. A sampler
+//! therefore cannot put a value into the wrong dimension, and bin numbers are computed from constants.
 
 use atoms_model::Config;
 use atoms_ops::{Op, Size};
 
 use super::model::{Dimension, Group};
 
-/// One value of a dimension.
 pub trait BinValue: Copy {
     const COUNT: usize;
 
-    /// Which of them this is, from 0.
     fn index(self) -> usize;
 
-    /// The value with this index, which is below [`BinValue::COUNT`].
+    /// Returns the value with this index, which must be below [`BinValue::COUNT`].
     fn of(index: usize) -> Self;
 
     fn name(index: usize) -> String;
 
-    /// Operations and sizes without which a bin with this value is not hit.
+    /// Operations and sizes needed to hit a bin with this value.
     fn needs(self) -> Needs {
         Needs::default()
     }
 }
 
-/// A dimension of pairs.
 impl<A: BinValue, B: BinValue> BinValue for (A, B) {
     const COUNT: usize = A::COUNT * B::COUNT;
 
@@ -42,27 +39,26 @@ impl<A: BinValue, B: BinValue> BinValue for (A, B) {
     }
 }
 
-/// What requests a value of a dimension needs.
+/// Requests needed to hit a bin with some value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Needs {
     pub ops: &'static [Op],
-    /// Operations without which those do nothing.
+    /// Operations that `ops` need first to have an effect.
     pub support: &'static [Op],
     pub sizes: &'static [Size],
 }
 
-/// Values of all dimensions of a group, slowest first.
+/// Values of all dimensions of a group, slowest dimension first.
 pub trait Key: Copy {
     const LEN: usize;
 
     fn at(self) -> usize;
 
-    /// The combination with these indices, one a dimension.
+    /// Returns the combination with these indices, one for each dimension.
     fn of(values: &[usize]) -> Self;
 
     fn needs(self) -> Vec<Needs>;
 
-    /// The dimensions, with these names.
     fn dimensions(names: &[&'static str]) -> Vec<Dimension>;
 }
 
@@ -105,14 +101,12 @@ pub trait Cover {
     const NAME: &'static str;
     /// Names of the dimensions, slowest first.
     const DIMENSIONS: &'static [&'static str];
-    /// Why they are crossed, in a sentence.
+    /// Reason to cross these dimensions, in one sentence. Printed in `docs/coverage.md`.
     const REASON: &'static str;
     const CLAUSE: &'static str;
 
-    /// Whether a configuration can hit this bin.
     fn reachable(config: &Config, key: Self::Key) -> bool;
 
-    /// The group as a model lists it.
     fn group() -> Group {
         Group {
             name: Self::NAME,
@@ -125,18 +119,16 @@ pub trait Cover {
     }
 }
 
-/// A group with its place among all.
+/// A group with its position in the bin numbering.
 pub trait Numbered: Cover {
-    /// Number of its first bin.
     const FIRST: usize;
 }
 
-/// Bins of a group, reachable or not.
 pub const fn len<C: Cover>() -> usize {
     <C::Key as Key>::LEN
 }
 
-/// A dimension as an enumeration: each value with its name.
+/// Defines a dimension as an enumeration: each value with its name.
 macro_rules! values {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $value:ident = $text:literal,)* }
         $(needs |$this:ident| $needs:expr)?) => {
@@ -145,7 +137,6 @@ macro_rules! values {
         pub enum $name { $($(#[$vdoc])* #[doc = $text] $value,)* }
 
         impl $name {
-            /// Every value, in order.
             pub const ALL: &'static [$name] = &[$($name::$value),*];
         }
 
@@ -174,7 +165,8 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// A dimension of ranges of numbers: each value with its largest number. The last one takes what is beyond, too.
+/// Defines a dimension of number ranges, each with its largest number. The last range also takes all larger
+/// numbers.
 macro_rules! ranges {
     ($(#[$doc:meta])* $name:ident { $($value:ident = $text:literal to $most:expr,)* }) => {
         $crate::cross::values! { $(#[$doc])* $name { $($value = $text,)* } }
@@ -182,7 +174,6 @@ macro_rules! ranges {
         impl $name {
             const MOST: [u32; $name::ALL.len()] = [$($most),*];
 
-            /// The range that a number is in.
             #[inline(always)]
             pub fn new(number: u32) -> Self {
                 let range = Self::MOST.iter().position(|most| number <= *most);
@@ -193,7 +184,7 @@ macro_rules! ranges {
 }
 pub(crate) use ranges;
 
-/// A dimension of numbers from `$first`.
+/// Defines a dimension of consecutive numbers, starting at `$first`.
 macro_rules! numbers {
     ($(#[$doc:meta])* $name:ident: $count:literal from $first:literal) => {
         $(#[$doc])*
@@ -220,7 +211,7 @@ macro_rules! numbers {
 }
 pub(crate) use numbers;
 
-/// A dimension of some of the operations, by their names in the operation table.
+/// Defines a dimension of operations, named as in the operation table.
 macro_rules! operations {
     ($(#[$doc:meta])* $name:ident { $($op:ident)* }) => {
         $(#[$doc])*
@@ -239,7 +230,6 @@ macro_rules! operations {
                 index
             };
 
-            /// The value, if the operation is one of these.
             #[inline(always)]
             pub fn new(op: atoms_ops::Op) -> Option<Self> {
                 (Self::INDEX[op as usize & 31] != u8::MAX).then_some($name(op))
@@ -271,7 +261,7 @@ macro_rules! operations {
 }
 pub(crate) use operations;
 
-/// A group: name, dimensions, reason, clause, and which bins a configuration can hit.
+/// Defines a group: name, dimensions, reason, clause, and the bins that a configuration can hit.
 macro_rules! cover {
     ($name:ident $text:literal ($($dimension:ident: $value:ty),*)
         $reason:literal $clause:literal; |$config:pat_param| $reachable:expr) => {
@@ -285,7 +275,7 @@ macro_rules! cover {
             const REASON: &'static str = $reason;
             const CLAUSE: &'static str = $clause;
 
-            #[allow(unused_variables)] // not every dimension limits what can be reached
+            #[allow(unused_variables)] // not every dimension limits the reachable bins
             fn reachable($config: &atoms_model::Config, ($($dimension,)*): Self::Key) -> bool {
                 $reachable
             }
@@ -294,8 +284,8 @@ macro_rules! cover {
 }
 pub(crate) use cover;
 
-/// The dimensions and groups of a file, each by one of the macros above. A group that says nothing of
-/// configurations can be hit in every one.
+/// Defines the dimensions and groups of a file with the macros above. A group without a condition is fully
+/// reachable in every configuration.
 macro_rules! table {
     () => {};
     ($(#[$doc:meta])* values $name:ident $values:tt needs |$this:ident| $needs:expr; $($rest:tt)*) => {
@@ -330,7 +320,7 @@ macro_rules! table {
 }
 pub(crate) use table;
 
-/// Numbers the bins of all groups through, and lists the groups.
+/// Assigns consecutive bin numbers to all groups, and lists the groups.
 macro_rules! groups {
     ($head:ident $($tail:ident)*) => {
         impl $crate::cross::Numbered for $head {
@@ -338,7 +328,6 @@ macro_rules! groups {
         }
         groups!(@after $head; $($tail)*);
 
-        /// Every group, in the order of their bins.
         pub(crate) fn all() -> Vec<$crate::model::Group> {
             use $crate::cross::Cover;
             vec![$head::group(), $($tail::group()),*]

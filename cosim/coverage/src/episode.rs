@@ -1,28 +1,28 @@
-//! One random run from reset, stated completely.
+//! Episode: one reproducible random run from reset.
 
 use atoms_model::Config;
 use atoms_stimulus::{Profile, RandomStimulus};
 use serde::{Deserialize, Serialize};
 
-/// One random run from reset and a memory of zeros: a function of this value and of the RTL alone. What
-/// the corpus keeps, and what a failure names.
+/// One random run from reset with memory zero. The run depends only on this value and on the RTL, so the
+/// corpus stores episodes and failures name them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Episode {
     pub config: String,
-    /// What is drawn, and how often; only what differs from the default is written.
+    /// Profile of the stimulus. Only values that differ from the default are saved.
     #[serde(default, skip_serializing_if = "is_default")]
     pub profile: Profile,
     pub seed: u64,
-    /// Warp requests.
+    /// Number of warp requests.
     pub requests: u64,
-    /// Coverage group that the stimulus was steered to, if it was.
+    /// Coverage group that the stimulus was steered to. None if it was not steered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub towards: Option<String>,
 }
 
 impl Episode {
-    /// What drives a machine of `config`, which is the configuration named here.
+    /// Creates the stimulus. `config` must be the configuration that `self.config` names.
     pub fn stimulus(&self, config: &Config) -> RandomStimulus {
         RandomStimulus::new(*config, &self.profile, self.seed, self.requests)
     }

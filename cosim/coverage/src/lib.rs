@@ -1,8 +1,8 @@
-//! Functional coverage: the bins, what hit them, and how hits of several runs are brought together.
+//! Functional coverage: groups of bins, sampling, and merging of hits from several runs.
 //!
-//! A [`Group`] is a cross of dimensions, and a bin one combination of their values. All bins of all
-//! groups are numbered through ([`Model::bins`]), so that a [`Map`] is two flat arrays. A [`Sampler`]
-//! listens on a session and counts.
+//! A [`Group`] is a cross of dimensions, and a bin is one combination of their values. The bins of all groups
+//! share one numbering ([`Model::bins`]), so a [`Map`] is two flat arrays. A [`Sampler`] is a listener of a
+//! session and counts the hits.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,8 @@
-//! What was hit, how often.
+//! Hit counts of all bins.
 
 use bitvec::vec::BitVec;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Hits of every bin of a [`Model`](super::Model).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Map {
     counts: Vec<u32>,
@@ -11,7 +10,6 @@ pub struct Map {
 }
 
 impl Map {
-    /// Nothing hit, of `bins` bins.
     pub fn new(bins: usize) -> Self {
         Map { counts: vec![0; bins], hit: BitVec::repeat(false, bins) }
     }
@@ -20,12 +18,11 @@ impl Map {
         Map { counts: counts.to_vec(), hit: counts.iter().map(|count| *count != 0).collect() }
     }
 
-    /// Bins, hit or not.
     pub fn bins(&self) -> usize {
         self.counts.len()
     }
 
-    /// Counts a hit; counts stay at their largest value.
+    /// Counts a hit. The counter saturates.
     #[inline]
     pub fn count(&mut self, bin: usize) {
         self.counts[bin] = self.counts[bin].saturating_add(1);
@@ -40,7 +37,7 @@ impl Map {
         &self.hit
     }
 
-    /// Adds the hits of another map of the same model. Gives the bins that only the other had hit.
+    /// Adds the hits of another map of the same model. Returns the bins that only `other` had hit.
     pub fn merge(&mut self, other: &Map) -> Vec<usize> {
         let new = other.hit.iter_ones().filter(|bin| !self.hit[*bin]).collect();
         for bin in other.hit.iter_ones() {
@@ -50,13 +47,13 @@ impl Map {
         new
     }
 
-    /// Bins hit, with their hits, in order.
+    /// Returns the bins with hits and their counts, in bin order.
     pub fn iter(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         self.hit.iter_ones().map(|bin| (bin, self.counts[bin]))
     }
 }
 
-/// On disk: the number of bins, and the bins hit with their hits.
+/// Saved form: the number of bins, and only the bins with hits.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     bins: usize,

@@ -1,46 +1,42 @@
-//! Groups of bins, and their numbers.
+//! Coverage model: groups of bins, and their numbering.
 
 use atoms_model::Config;
 use bitvec::vec::BitVec;
 
-/// One dimension of a cross.
 #[derive(Clone, Debug)]
 pub struct Dimension {
-    /// Name, as in `docs/coverage.md`.
+    /// Name as in `docs/coverage.md`.
     pub name: &'static str,
     pub values: Vec<String>,
 }
 
-/// A cross of dimensions; each combination of values is a bin, unless nothing could ever hit it.
+/// A cross of dimensions. Each combination of values that some configuration can hit is a bin.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Name, unique: `conflict`, `mbarrier_step`.
+    /// Unique name, such as `conflict` or `completion`.
     pub name: &'static str,
-    /// Why these dimensions are crossed, in a sentence.
+    /// Reason to cross these dimensions, in one sentence.
     pub reason: &'static str,
-    /// Clause of the specification it is about.
     pub clause: &'static str,
-    /// Dimensions, slowest first.
+    /// Dimensions of the cross, slowest first.
     pub dimensions: Vec<Dimension>,
-    /// Whether a configuration can hit the bin with these values, one index a dimension. What no
-    /// configuration can hit is no bin.
+    /// Returns true if a configuration can hit the bin with these value indices, one for each dimension. A
+    /// combination that no configuration can hit does not count as a bin.
     pub reachable: fn(&Config, &[usize]) -> bool,
-    /// Number of its first bin.
     pub first: usize,
 }
 
 impl Group {
-    /// Combinations of values, reachable or not: bin numbers `first .. first + len()`.
+    /// Number of combinations, reachable or not. Bin numbers are `first .. first + len()`.
     pub fn len(&self) -> usize {
         self.dimensions.iter().map(|dimension| dimension.values.len()).product()
     }
 
-    /// Whether it has no combination at all.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Values of a bin, given by its number within the group, as indices.
+    /// Returns the value indices of a bin, given by its number within the group.
     pub fn values(&self, mut at: usize) -> Vec<usize> {
         let mut values = vec![0; self.dimensions.len()];
         for (value, dimension) in values.iter_mut().zip(&self.dimensions).rev() {
@@ -50,7 +46,7 @@ impl Group {
         values
     }
 
-    /// The name of a bin given by its number within the group, see [`bin_name`]; empty if there is no
+    /// Returns the name of a bin, given by its number within the group ([`bin_name`]). Empty if there is no
     /// such bin.
     pub fn bin_name(&self, at: usize) -> String {
         let dimensions = self.dimensions.iter().map(|dimension| dimension.values.as_slice());
@@ -58,9 +54,9 @@ impl Group {
     }
 }
 
-/// `group[value, value]`, the name of a bin given by its number within its group; what waivers and
-/// reports call it. None if there is no such bin. `dimensions` are the names of their values, slowest
-/// dimension first.
+/// Returns the name of a bin as waivers and reports use it: `group[value, value]`. `at` is the bin's number
+/// within the group, and `dimensions` are the names of the values, slowest dimension first. None if there is
+/// no such bin.
 pub fn bin_name<'a, D>(group: &str, dimensions: D, mut at: usize) -> Option<String>
 where
     D: IntoIterator<Item = &'a [String], IntoIter: DoubleEndedIterator>,
@@ -82,18 +78,17 @@ pub struct Model {
 }
 
 impl Model {
-    /// Adds a group behind the others.
+    /// Appends a group and assigns its bin numbers.
     pub fn push(&mut self, mut group: Group) {
         group.first = self.bins();
         self.groups.push(group);
     }
 
-    /// Bins of all groups, reachable or not.
+    /// Returns the number of bins of all groups, reachable or not.
     pub fn bins(&self) -> usize {
         self.groups.last().map_or(0, |group| group.first + group.len())
     }
 
-    /// Bins that a configuration can hit.
     pub fn reachable(&self, config: &Config) -> BitVec {
         let mut bins = BitVec::repeat(false, self.bins());
         for group in &self.groups {
@@ -104,7 +99,7 @@ impl Model {
         bins
     }
 
-    /// The group of a bin, and the bin's number within it.
+    /// Returns the group of a bin, and the bin's number within the group.
     pub fn locate(&self, bin: usize) -> Option<(&Group, usize)> {
         let after = self.groups.partition_point(|group| group.first <= bin);
         let group = self.groups.get(after.checked_sub(1)?)?;

@@ -1,4 +1,4 @@
-//! Hand-built runs, and for each exactly the bins that it hits: for every group at least one.
+//! Tests that hand-built runs hit exactly the expected bins. Every group has at least one case.
 
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::{Machine, ModelMachine};
@@ -13,7 +13,6 @@ use atoms_stimulus::complete_handshakes;
 use atoms_stimulus::configs;
 use atoms_stimulus::request::{AllocationWrite, ClusterRequest, Lane, WarpRequest};
 
-/// The model with a sampler, driven by hand.
 struct Rig {
     machine: ModelMachine,
     sampler: Sampler,
@@ -23,7 +22,7 @@ struct Rig {
 }
 
 impl Rig {
-    /// After reset, no slot has a part.
+    /// Starts after reset, without any allocation.
     fn bare(name: &str) -> Rig {
         let all = configs::all(&rtl_dir()).expect("rtl/configs.toml");
         let config = all.into_iter().find(|named| named.name == name).expect("a configuration").config;
@@ -37,7 +36,7 @@ impl Rig {
         }
     }
 
-    /// Slot 0 has all of memory, and that was not counted.
+    /// Allocates all of memory to slot 0, and clears the hits of that.
     fn new(name: &str) -> Rig {
         let mut rig = Rig::bare(name);
         let size = rig.config().bytes() as u32;
@@ -65,7 +64,6 @@ impl Rig {
         }
     }
 
-    /// Offers a write of the CTA table until it is taken.
     fn allocate(&mut self, write: AllocationWrite) {
         write.drive(&mut self.inputs);
         while self.inputs.cta_valid == 1 {
@@ -73,7 +71,6 @@ impl Rig {
         }
     }
 
-    /// Offers a warp request until it is taken.
     fn warp(&mut self, request: &Request) {
         request.0.drive(&mut self.inputs);
         self.inputs.req_tag = self.tag;
@@ -87,7 +84,7 @@ impl Rig {
         self.cycles(40);
     }
 
-    /// Warp requests one after the other, each answered before the next.
+    /// Runs warp requests one at a time, and drains the unit after each.
     fn alone(&mut self, requests: &[Request]) {
         for request in requests {
             self.warp(request);
@@ -95,13 +92,13 @@ impl Rig {
         }
     }
 
-    /// Holds an answer for `cycles` cycles from when it is valid, at a port that the caller has made not ready.
+    /// Waits until a response is valid and holds it for `cycles` cycles. The caller must have made the port
+    /// not ready.
     fn hold(&mut self, valid: fn(&Out) -> u8, cycles: u32) {
         while valid(&self.cycle()) == 0 {}
         self.cycles(cycles - 1);
     }
 
-    /// One cycle of reset.
     fn reset(&mut self) {
         self.inputs.rst_n = 0;
         self.cycle();
@@ -114,16 +111,14 @@ impl Rig {
     }
 }
 
-/// A warp request being put together.
 #[derive(Clone)]
 struct Request(WarpRequest);
 
-/// `op` on `size` with a result, no lanes yet.
 fn of(op: Op, size: Size) -> Request {
     Request(WarpRequest { op: op as u8, size: size as u8, ..WarpRequest::default() })
 }
 
-/// `op` on an object at address 0 by lane 0, with operand `b`.
+/// Creates a request of lane 0 on an object at address 0, with operand `b`.
 fn object(op: Op, b: u128) -> Request {
     of(op, Size::U64).lane(0, 0, b)
 }
@@ -166,7 +161,7 @@ impl Request {
     }
 }
 
-/// Bins of a group that were hit, as their values.
+/// Formats the bins of a group that were hit.
 fn bins(model: &Model, map: &Map, group: &str) -> String {
     let group = model.groups.iter().find(|of| of.name == group).unwrap_or_else(|| panic!("no group {group}"));
     let hit = (0..group.len()).filter(|at| map.hits(group.first + at) > 0);
@@ -174,7 +169,7 @@ fn bins(model: &Model, map: &Map, group: &str) -> String {
     hit.map(name).collect::<Vec<_>>().join("; ")
 }
 
-/// What a run is, in which configuration, and what it must hit, by group.
+/// Description, configuration, run, and the exact bins expected in each listed group.
 type Case = (&'static str, &'static str, fn(&mut Rig), &'static [(&'static str, &'static str)]);
 
 const WORD: Size = Size::U32;
@@ -266,7 +261,7 @@ const CASES: &[Case] = &[
     }, &[("spin", "u32, both, stored"), ("compare", "CAST.SPIN, u32, some, some at one address"),
         ("favour", "lowest first, goes from lane to lane, first by the policy too"), ("winner", "")]),
     ("a selected lane that fails beside one that would store", "default", |rig| {
-        // Lane 1 has priority in the second request and does not ask; lane 2 has priority in the third.
+        // Lane 1 has priority in the second request and does not ask. Lane 2 has priority in the third.
         let spin = || of(Op::CastSpin, WORD).lane(0, 0, 7).lane(2, 128, 0);
         rig.alone(&[of(Op::CastSpin, WORD).lane(0, 0, 7), spin(), spin()]);
     }, &[("spin", "u32, no losers, failed; u32, at other addresses, stored; u32, at other addresses, failed while a loser would match"),
@@ -275,7 +270,7 @@ const CASES: &[Case] = &[
         rig.alone(&[of(Op::CastSpin, Size::U64).lane(0, 0, 1).lane(1, 0, 1 << 32).lane(2, 256, 1)]);
     }, &[("spin", "u64, both, failed")]),
     ("a held lane", "highest", |rig| {
-        // 32 requests step, 32 hold lane 0, and again with lane 1.
+        // 32 requests step the counter, then 32 hold lane 0. The same repeats with lane 1.
         for _ in 0..33 {
             rig.alone(&[of(Op::CastSpin, WORD).lane(0, 0, 0)]);
         }
@@ -460,7 +455,8 @@ const CASES: &[Case] = &[
         ("cta_part", "whole rows, 16-255; rows and some bytes, 16-255; all of memory, 16-255")]),
     ("passes while every cluster response is taken", "default", |rig| {
         rig.alone(&[of(Op::Load, WORD).lane(0, 0, 0)]);
-        // Posted; posted but misaligned; never posted, since CAS says whether it stored; with a result.
+        // Posted; posted but misaligned; CAS, never posted because it returns whether it stored; with a
+        // result.
         for (op, red, addr) in [(Op::Add, true, 0), (Op::Add, true, 2), (Op::Cas, true, 0), (Op::Load, false, 0)] {
             rig.cluster(op, WORD, red, addr, 0);
             rig.drain();
@@ -472,7 +468,8 @@ const CASES: &[Case] = &[
         rig.inputs.cl_rsp_ready = 0;
         rig.cluster(Op::Load, WORD, false, 0, 0);
         rig.drain();
-        // A warp request, a posted one, and a posted one that faults: its answer stands behind the first.
+        // A warp request, a posted request, and a posted request that faults. The fault response queues
+        // behind the first response.
         let posted = |rig: &mut Rig, addr| {
             rig.cluster(Op::Add, WORD, true, addr, 1);
             rig.drain();
@@ -480,14 +477,14 @@ const CASES: &[Case] = &[
         rig.alone(&[of(Op::Load, WORD).lane(0, 0, 0)]);
         posted(rig, 0);
         posted(rig, 2);
-        // There is room for `rmw_latency` + 4; the last of these takes it.
+        // There is room for `rmw_latency` + 4 responses. The last of these requests takes the last room.
         for _ in 2..rig.config().rmw_latency + 4 {
             rig.cluster(Op::Load, WORD, false, 0, 0);
             rig.drain();
         }
         rig.alone(&[of(Op::Load, WORD).lane(0, 0, 0)]);
         posted(rig, 0);
-        // This one waits in its queue for room, and takes what one response leaves.
+        // This request waits in its queue for room, and takes the room of the first response that leaves.
         posted(rig, 2);
         rig.inputs.cl_rsp_ready = 1;
         rig.cycle();
@@ -580,7 +577,7 @@ fn hand_built_runs_hit_exactly_their_bins() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A group that no case expects a bin of is one whose sampling could be wrong unnoticed.
+/// Without a case, wrong sampling of a group would go unnoticed.
 #[test]
 fn every_group_has_a_case() {
     let named = |group: &str| {

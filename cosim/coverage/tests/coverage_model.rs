@@ -1,4 +1,4 @@
-//! The model of coverage as such: numbers, merging, and what configurations can reach.
+//! Tests the coverage model: bin numbers, merging, and reachability.
 
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::ModelMachine;
@@ -9,8 +9,8 @@ use atoms_ops::OPS;
 use atoms_stimulus::configs;
 use atoms_stimulus::{Profile, RandomStimulus};
 
-/// What random stimulus hits, the model alone: 4 runs from reset, every other one with mbarrier operations
-/// only.
+/// Returns the hits of random stimulus on the model alone, in 4 runs from reset. Every other run has only
+/// mbarrier operations.
 fn random(config: Config, first_seed: u64, requests: u64) -> Map {
     let objects: Vec<_> = OPS.iter().map(|row| row.op).filter(|op| op.is_mbarrier()).collect();
     let mut sampler = Sampler::new(&config);
@@ -98,7 +98,8 @@ fn bins_are_numbered_through() {
     assert!(model.locate(next).is_none());
 }
 
-/// What no supported configuration can hit is no bin; the number of the others is what was intended.
+/// A combination that no supported configuration can hit is no bin. The number of remaining bins must stay
+/// reviewable.
 #[test]
 fn there_are_as_many_bins_as_a_person_can_look_at() {
     let configs = configs::all(&rtl_dir()).expect("rtl/configs.toml");

@@ -1,4 +1,4 @@
-//! `docs/coverage.md` lists the groups as they are.
+//! Tests that `docs/coverage.md` lists the current groups.
 
 use expect_test::expect_file;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use atoms_stimulus::configs::{self, NamedConfig};
 const BEGIN: &str = "<!-- begin: groups of bins -->\n";
 const END: &str = "<!-- end: groups of bins -->\n";
 
-/// Values of a dimension that stand in some bin, runs of numbers abridged.
+/// Formats the values of a dimension that occur in some bin. Long runs of numbers are abbreviated.
 fn values(group: &Group, dimension: usize, bins: &[usize]) -> String {
     let of = &group.dimensions[dimension].values;
     let used: Vec<_> = (0..of.len())

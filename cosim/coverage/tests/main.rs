@@ -1,4 +1,4 @@
-//! Bins, their page, and steering to them.
+//! Tests of bins, of the coverage page, and of steering.
 
 mod coverage_bins;
 mod coverage_model;

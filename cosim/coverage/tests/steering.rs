@@ -1,4 +1,4 @@
-//! Steering to bins that nothing hit.
+//! Tests steering towards bins without hits.
 
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
@@ -68,7 +68,8 @@ fn all_episodes_count_until_nothing_is_left() {
     assert_eq!(counting(&hit), (0..16).collect::<Vec<_>>());
 }
 
-/// The unhit bins of a group are reached by steering, and not in as many requests without.
+/// Steering must hit at least 90 % of a group's bins, and more than unsteered stimulus with the same number
+/// of requests.
 #[test]
 fn hard_bins_are_reached() {
     let (model, config) = (Model::standard(), small());

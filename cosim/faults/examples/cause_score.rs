@@ -1,8 +1,8 @@
-//! Measures `atoms wave cause`: plants defects in the RTL, one at a time, and asks for the cause of each.
+//! Measures how often `atoms wave cause` names the line of a planted defect.
 //!
-//! `cargo run --release -p atoms-cosim --example cause_score -- [DEFECTS [SEED [CONFIG]]]`
+//! `cargo run --release -p atoms-faults --example cause_score -- [DEFECTS [SEED [CONFIG]]]`
 
-#![allow(clippy::print_stdout)] // a program of its own, for people
+#![allow(clippy::print_stdout)] // stand-alone program that prints for people
 
 use atoms_cosim::embedded::rtl_dir;
 use atoms_faults::build::SchemataRtl;

@@ -1,13 +1,15 @@
-//! Mutation runs for the developers of the checks; `atoms mutate` has the usual one. Run from the root of the checkout:
+//! Mutation runs for developers of the checks. Users run `atoms mutate` instead. Run from the root of the
+//! checkout:
 //!
-//! - `cargo evaluate-mutants --unlisted --sample 200`: mutants that are not on the list of known survivors; every one must be killed.
-//!   `--listed` takes the others.
-//! - `--built`: mutants of widths, loop bounds and labels, which need a build each.
-//! - `--every-stage`: runs survivors of stage 1 on every later stage, and names mutants that only one run kills.
-//! - `--common`: the oracle must notice each defect of `rtl/formal/common.toml` without the model. With `--unlisted`: each
-//!   mutant that the model notices.
+//! - `cargo evaluate-mutants --unlisted --sample 200`: runs mutants that are not on the list of known
+//!   survivors. Every one must be killed. `--listed` runs the listed mutants instead.
+//! - `--built`: runs mutants of widths, loop bounds and labels. Each needs its own build.
+//! - `--every-stage`: runs survivors of stage 1 on every later stage, and lists mutants that only one run
+//!   kills.
+//! - `--common`: checks that the oracle notices each defect of `rtl/formal/common.toml` without the model.
+//!   With `--unlisted`: checks each mutant that the model notices.
 
-#![allow(clippy::print_stdout, clippy::print_stderr)] // a program of its own, for people and scripts
+#![allow(clippy::print_stdout, clippy::print_stderr)] // stand-alone program that prints for people and scripts
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -71,7 +73,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(if as_expected { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Plants mutants of the RTL; true if the list has all survivors and nothing else.
+/// Evaluates mutants of the RTL. Returns true if the list has all survivors and nothing else.
 fn of_rtl(
     args: &HuntArgs,
     rtl_dir: &Path,
@@ -108,7 +110,7 @@ fn of_rtl(
         keep(&mut chosen, &mut fates, |fate| fate.kill.is_some());
         (fates, tallies) = run(&chosen, JudgedBy::Oracle)?;
     } else if args.stages.is_none() {
-        // After only some stages most of the mutants that are left are no survivors.
+        // With only some stages run, most mutants that are still alive are not true survivors.
         let scratch = Environment::from_process().target.join("mutants");
         lint_survivors(rtl_dir, &chosen, &mut fates, explained, &scratch, cores())?;
     }
@@ -122,14 +124,13 @@ fn of_rtl(
     Ok(report.is_as_listed())
 }
 
-/// Removes mutants by their fates.
 fn keep(chosen: &mut Vec<Mutant>, fates: &mut Vec<Fate>, kept: impl Fn(&Fate) -> bool) {
     let mut those = fates.iter();
     chosen.retain(|_| those.next().is_some_and(&kept));
     fates.retain(kept);
 }
 
-/// Plants the defects of the list; true if the oracle notices each.
+/// Evaluates the planted defects of the list. Returns true if the oracle notices each.
 fn planted(
     args: &HuntArgs,
     rtl_dir: &Path,

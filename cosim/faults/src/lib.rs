@@ -1,5 +1,5 @@
-//! Faults of the RTL: all mutants in one build ([`schemata`], [`build`]), mutation testing with them ([`mutate`]),
-//! and the lines that are the likeliest cause of a failure ([`cause`]).
+//! Faults of the RTL: all mutants in one build ([`schemata`], [`build`]), mutation testing with them
+//! ([`mutate`]), and the ranking of lines that may cause a failure ([`cause`]).
 
 #![forbid(unsafe_code)]
 

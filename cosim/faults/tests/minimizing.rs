@@ -1,4 +1,4 @@
-//! Minimizing ends at its bounds, with the smallest case that it has found.
+//! Tests that minimizing stops at its limits and keeps the smallest case found so far.
 
 use std::time::Duration;
 
@@ -48,8 +48,9 @@ fn the_smallest_case_so_far_is_kept() {
     assert_eq!(failed.small_case(None, no_time).expect_err("there is no time").attempts, 0);
 }
 
-/// A request waits for a phase that nothing completes, up to a limit of four billion cycles. Minimizing tries such a case
-/// where it takes the arrival away from a case with a wait. Effort for other cases must be left.
+/// A request waits for a phase that nothing completes, with a limit of four billion cycles. Minimizing tries
+/// such a case when it removes the arrival from a case with a wait. It must cut the case off, so that effort
+/// is left for other cases.
 #[test]
 fn a_case_without_an_end_is_cut_off() {
     let schemata = schemata("tiny");
@@ -69,7 +70,7 @@ fn a_case_without_an_end_is_cut_off() {
     assert!(!spent.exhausted && spent.cycles < 5_000 && spent.attempts == 1, "{spent}");
 }
 
-/// Minimizes the failure of a defect to a case that fails when it is run alone, and only with the defect.
+/// Minimizes the failure of a defect to a case. The case must fail when run alone, and only with the defect.
 fn leaves_a_case(profile: &str, file: &str, text: &str, by: MutationOperator) -> Case {
     let schemata = schemata("tiny");
     let defect = switch(&schemata, file, text, by);
@@ -82,7 +83,7 @@ fn leaves_a_case(profile: &str, file: &str, text: &str, by: MutationOperator) ->
     case
 }
 
-/// A register without its reset: the request before a reset is needed, and the one after it.
+/// A register without its reset needs a request before the reset and one after it.
 #[test]
 fn a_missing_reset_leaves_a_case() {
     let case =
@@ -90,14 +91,14 @@ fn a_missing_reset_leaves_a_case() {
     assert!(case.requests() == 2 && case.changes.iter().any(|change| change.reset == 1), "{case:#?}");
 }
 
-/// A priority lane of CAST.SPIN that never changes.
+/// The priority of CAST.SPIN never changes.
 #[test]
 fn an_unfair_selection_leaves_a_case() {
     let case = leaves_a_case("default", "atoms_spin.sv", "turn_q <= turn_d;", MutationOperator::Dropped);
     assert_eq!((case.requests(), case.changes.len()), (2, 0), "{case:#?}");
 }
 
-/// A wake-up that is lost, and a limit that passes early.
+/// The first mutant loses a wake-up. The second lets a limit pass early.
 #[test]
 fn a_wrong_wait_leaves_a_case() {
     let case = leaves_a_case("default", "atoms_waiters.sv", "woken_q | wakes", MutationOperator::FirstOnly);

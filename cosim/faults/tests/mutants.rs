@@ -1,4 +1,4 @@
-//! Mutants: their keys, the list of those that survive, and that a switch and a text mean the same.
+//! Tests mutants: keys, the list of survivors, and that a switch and a mutated text have the same effect.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,6 @@ fn tiny() -> SchemataRtl {
     schemata(&rtl_dir(), "tiny", &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An empty folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("atoms-mutate-{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
@@ -50,7 +49,7 @@ fn keys_are_unique_and_the_list_has_no_other() {
     assert_eq!(explained.stale(keys.iter().map(String::as_str)), Vec::<&str>::new());
 }
 
-/// Each defect that the oracle must notice fits the RTL as it is, and names a clause.
+/// Each planted defect must fit the current RTL and name a clause of the specification.
 #[test]
 fn planted_defects_fit_the_rtl_and_name_a_clause() {
     let rtl = rtl_dir();
@@ -81,7 +80,8 @@ fn a_sample_is_of_its_seed_and_in_order() {
     assert_eq!(sample(&all, usize::MAX, 1).len(), all.len());
 }
 
-/// What a switch does is what the text does that `--survivors` writes, which is what the lint and the solver read.
+/// A switch must have the same effect as the text that `--survivors` writes, because lint and solver read
+/// that text.
 #[test]
 #[ignore = "nightly: three builds with all mutants"]
 fn a_switch_and_an_altered_text_do_the_same() {
@@ -108,7 +108,7 @@ fn a_switch_and_an_altered_text_do_the_same() {
     }
 }
 
-/// Of a defect and of what is none one is killed, and the report says so.
+/// One mutant is a defect and is killed. The other is equivalent and survives. The report shows both.
 #[test]
 fn a_defect_is_killed_and_what_is_none_survives() {
     let rtl = rtl_dir();
@@ -154,7 +154,8 @@ fn a_defect_is_killed_and_what_is_none_survives() {
     assert!(stale.to_string().contains("listed, but no mutant: atoms_alu.sv: gone"), "{stale}");
 }
 
-/// What no switch alters is built: a loop that is too short is killed, and what the tools do not take is told apart.
+/// A mutant without a switch needs a build. A shortened loop is killed, and text that the tools reject is a
+/// build error.
 #[test]
 #[ignore = "nightly: a build of a mutant"]
 fn what_is_elaborated_is_altered_by_a_build() {
@@ -204,7 +205,8 @@ fn the_oracle_judges_without_the_model() {
     assert_eq!(checks, [Some(KillCheck::Oracle), Some(KillCheck::Oracle), None]);
 }
 
-/// The oracle alone notices a defect of the list, a wait among them that 16 bits do not count, and nothing where there is none.
+/// The oracle alone notices planted defects, including a wait that overflows 16 bits, and reports nothing
+/// without a defect.
 #[test]
 #[ignore = "nightly: builds of defects"]
 fn planted_defects_are_noticed_by_the_oracle() {

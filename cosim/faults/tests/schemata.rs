@@ -1,4 +1,4 @@
-//! Parser of sources, and switches in them.
+//! Tests the source parser and the inserted switches.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,6 @@ fn one(text: &str) -> [(String, String); 1] {
     [("top.sv".to_owned(), text.to_owned())]
 }
 
-/// Puts switches into a module with these items.
 fn schemata(items: &str) -> Schemata {
     let text = format!(
         "module top (input logic clk_i, input logic a, input logic b, output logic y);\n{items}\nendmodule\n"
@@ -29,7 +28,7 @@ fn schemata(items: &str) -> Schemata {
     WEAVE.apply(&one(&text)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The sources of the checkout, in the order of their list.
+/// Returns the sources of the checkout, in the order of `atoms.f`.
 fn sources() -> Vec<(String, String)> {
     let rtl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rtl");
     let read =
@@ -38,7 +37,6 @@ fn sources() -> Vec<(String, String)> {
     list.lines().filter(|line| line.ends_with(".sv")).map(|name| (name.to_owned(), read(name))).collect()
 }
 
-/// Form and text of each site.
 type Sites = &'static [(SiteKind, &'static str)];
 
 #[rustfmt::skip]
@@ -78,7 +76,7 @@ fn a_site_is_on_the_line_of_its_operator() {
     assert_eq!(lines[4], (SiteKind::Condition, 4));
 }
 
-/// Every operator has a switch of its own, and what flips a value is one of them.
+/// Every operator has its own switch value, and a flip is one of the operators.
 #[test]
 fn operators_differ_from_each_other_and_from_the_text() {
     for site in WEAVE.apply(&sources()).expect("the checkout's RTL").sites {
@@ -156,12 +154,12 @@ fn distances_go_back_over_instances_functions_and_conditions() {
     let flow = DataFlow::read(&one(FLOW)).expect("it is understood");
     let found: Vec<_> =
         flow.distances("top", "y").into_iter().map(|((_, line), steps)| (line, steps)).collect();
-    // Connections and other names count 2, assignments 10, the way to a condition 5; the register is read at 6.
+    // Connections and copies count 2, assignments 10, a condition 5 more. The condition on line 5 controls
+    // the register.
     assert_eq!(found, [(3, 6), (5, 8), (10, 20), (12, 4), (13, 2)]);
     assert!(flow.distances("top", "nowhere").is_empty());
 }
 
-/// What an operator makes of an item.
 fn altered(item: &str, text: &str, by: MutationOperator) -> String {
     let source = format!("module top (input logic clk_i);\n{item}\nendmodule\n");
     let schemata = WEAVE.apply(&one(&source)).unwrap_or_else(|error| panic!("{error}"));

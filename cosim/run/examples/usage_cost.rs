@@ -1,9 +1,9 @@
-//! What a report costs: a session of the model alone, without the oracle, with and without the listener that measures its
-//! usage; in one process, in turns, on the same tape of inputs, in processor time.
+//! Measures the processor time of a usage report: a session of the model alone, with and without the usage
+//! listener. Both play the same recorded inputs in turns.
 //!
 //! `cargo run --release -p atoms-run --example usage_cost -- [CONFIG [ROUNDS]]`
 
-#![allow(clippy::print_stdout)] // a program of its own, for people
+#![allow(clippy::print_stdout)] // stand-alone program that prints for people
 
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::ModelMachine;
@@ -13,10 +13,10 @@ use atoms_monitor::Listener;
 use atoms_run::bench::{Tape, median, processor_time};
 use atoms_stimulus::{Profile, configs};
 
-/// Times that a tape is played in a round.
+/// Number of times the tape is played in a round.
 const TAPES: usize = 25;
 
-/// Nanoseconds of processor time a cycle.
+/// Returns nanoseconds of processor time per cycle.
 fn nanoseconds<L: Listener>(
     session: &mut Session<ModelMachine, L>,
     tape: &Tape,

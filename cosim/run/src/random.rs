@@ -1,4 +1,4 @@
-//! Random runs and cases.
+//! Runs random requests and cases.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,18 +13,17 @@ use atoms_cosim::usage::UsageReport;
 
 use crate::setup::{self, Implementation, RunFiles, Setup, SetupError};
 
-/// Result of a random run.
 #[derive(Debug)]
 pub enum RandomRun {
-    /// No difference, and no objection of the oracle.
+    /// RTL and model agree, and the oracle reports nothing.
     Agrees(Box<RunCounts>),
-    /// Failure of RTL or model alone.
+    /// RTL or model fails in a run without the other.
     Fails { failure: Failure, cycle: u64, files: RunFiles },
-    /// Failure of a run in lockstep; [`FailureFiles::write_wave`] and [`minimize`] go on.
+    /// A lockstep run fails. [`FailureFiles::write_wave`] and [`minimize`] process the failure further.
     Differs(Box<Failed>),
 }
 
-/// Counters and files of a run that ended without a finding.
+/// Counters and files of a run without failure.
 #[derive(Debug)]
 pub struct RunCounts {
     pub tally: Tally,
@@ -32,9 +31,9 @@ pub struct RunCounts {
     pub files: RunFiles,
 }
 
-/// Runs the random requests of `campaign` until all are answered or the campaign's limit of cycles.
+/// Runs the random requests of `campaign` until all are answered, or until the campaign's limit of cycles.
 ///
-/// A lockstep run whose follower diverged runs again in step, which finds the first difference.
+/// If the follower of a lockstep run diverges, the run is repeated in step, to find the first difference.
 ///
 /// # Errors
 /// [`SetupError`].
@@ -83,7 +82,6 @@ fn one_side<M: Machine>(
     })
 }
 
-/// Result of a case.
 #[derive(Debug)]
 pub struct CaseRun {
     /// Counters, or the failure with its cycle.
@@ -92,7 +90,7 @@ pub struct CaseRun {
     pub files: RunFiles,
 }
 
-/// Runs `case`. In lockstep, every cycle is compared from the first.
+/// Runs `case`. Lockstep compares every cycle, without a follower.
 ///
 /// # Errors
 /// [`SetupError`].
@@ -112,7 +110,6 @@ fn case_on<M: Machine>(setup: &Setup<'_>, machine: M, case: &Case) -> Result<Cas
     Ok(CaseRun { outcome, usage: setup::usage(&mut session), files })
 }
 
-/// Files that describe a failure of a random run.
 #[derive(Clone, Debug)]
 pub struct FailureFiles {
     pub wave: PathBuf,
@@ -120,15 +117,15 @@ pub struct FailureFiles {
 }
 
 impl FailureFiles {
-    /// Names the files of `campaign`, in `failures/` of the folder `target`.
+    /// Names the files of `campaign`, in `failures/` below the folder `target`.
     pub fn of(campaign: &Campaign, target: &Path) -> Self {
         let stem = format!("{}-{}", file_stem(&campaign.config), campaign.seed);
         let dir = target.join("failures");
         FailureFiles { wave: dir.join(format!("{stem}.vcd")), case: dir.join(format!("{stem}.json")) }
     }
 
-    /// Writes the wave of the cycles before the failure, and removes the case of an earlier failure. Returns the first
-    /// cycle of the wave.
+    /// Writes the wave of the cycles before the failure, and removes the case of an earlier failure. Returns
+    /// the first cycle of the wave.
     ///
     /// # Errors
     /// [`SetupError`].
@@ -143,12 +140,11 @@ impl FailureFiles {
     }
 }
 
-/// Minimizes a failure to a case and writes the case to `path`. The oracle judges each run of the minimizer if `oracle` is
-/// true.
+/// Minimizes a failure to a case and writes the case to `path`. The oracle judges each trial run if `oracle`
+/// is true. The inner error has the effort spent if no small case shows the failure.
 ///
 /// # Errors
-/// [`SetupError`] if the case cannot be written; the work done if no case was found: the failure needs more of its
-/// history.
+/// [`SetupError`] if the case cannot be written.
 pub fn minimize(
     failed: &mut Failed,
     campaign: &Campaign,

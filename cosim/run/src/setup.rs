@@ -16,22 +16,17 @@ use atoms_cosim::usage::{Usage, UsageReport};
 use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::{Library, Snapshot};
 
-/// Implementation to run.
 #[derive(Clone, Debug)]
 pub enum Implementation {
     /// RTL and model, compared in every cycle.
     Lockstep(Library),
-    /// Model alone.
     Model,
-    /// RTL alone.
     Rtl(Library),
 }
 
-/// Name of lockstep in reports.
 pub(crate) const LOCKSTEP: &str = "lockstep";
 
 impl Implementation {
-    /// Gives the name in reports.
     pub fn name(&self) -> &'static str {
         match self {
             Implementation::Lockstep(_) => LOCKSTEP,
@@ -41,64 +36,56 @@ impl Implementation {
     }
 }
 
-/// Machine and session to set up, and the files that the run writes.
+/// Machine and session to set up, and files that the run writes.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
-    /// Configuration of the unit.
     pub config: &'a NamedConfig,
-    /// Implementation to run.
     pub implementation: Implementation,
-    /// True if the RTL follows the model on a thread of its own. Lockstep only.
+    /// True to run the RTL on its own thread, following the model. Used in lockstep only.
     pub parallel: bool,
-    /// True if the oracle judges every answer.
+    /// True to check every response with the oracle.
     pub oracle: bool,
-    /// Wave to write; its extension selects VCD or FST.
+    /// Wave to write. The file extension selects VCD or FST.
     pub trace: Option<&'a Path>,
-    /// Cycles of the wave; all by default.
+    /// Cycles in the wave. None for all cycles.
     pub window: Option<Range<u64>>,
-    /// True if the wave also shows registers and the signals inside the RTL. The library must be built for it.
+    /// True to show registers and internal signals of the RTL in the wave. The library must be built for it.
     pub internals: bool,
-    /// Recording to write, as `atoms check` reads it. Needs the oracle.
+    /// Recording to write, in the format that `atoms check` reads. Needs the oracle.
     pub record: Option<&'a Path>,
-    /// True if the run measures the usage of the unit.
     pub usage: bool,
-    /// Flag that ends the run once it is set.
+    /// Flag that ends the run when it is set.
     pub interrupt: Option<&'static AtomicBool>,
 }
 
-/// Reason why a run could not be set up, or its files could not be written.
+/// Reason why a run could not be set up, or why its files could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The machine could not be set up.
     #[error(transparent)]
     Machine(#[from] Failure),
-    /// A file could not be written.
     #[error("cannot write `{}`", path.display())]
     #[allow(missing_docs)] // fields as the message says
     Write { path: PathBuf, source: io::Error },
 }
 
 impl SetupError {
-    /// For `map_err` on writing `path`.
+    /// Converts an I/O error of writing `path`, for `map_err`.
     pub(crate) fn writing(path: &Path) -> impl FnOnce(io::Error) -> SetupError + '_ {
         |source| SetupError::Write { path: path.to_path_buf(), source }
     }
 }
 
-/// Files that a run wrote.
 #[derive(Clone, Debug, Default)]
 pub struct RunFiles {
-    /// Wave, and the number of cycles in it.
+    /// Path of the wave, and the number of cycles in it.
     pub wave: Option<(PathBuf, u64)>,
-    /// Recording.
     pub recording: Option<PathBuf>,
 }
 
-/// Session that measures the usage of the unit on request.
 pub(crate) type MeasuredSession<M> = Session<M, Option<Usage>>;
 
 impl Setup<'_> {
-    /// Gives RTL and model, with the RTL behind the model where that is faster.
+    /// Creates RTL and model. The RTL follows the model, which is faster than running both in step.
     pub(crate) fn lockstep(&self, library: &Library) -> Result<Lockstep, Failure> {
         let mut machine = Lockstep::new(library.instantiate()?, self.config.config)?;
         let mode = if self.parallel { FollowerMode::OnItsOwnThread } else { FollowerMode::InTurns };
@@ -106,7 +93,8 @@ impl Setup<'_> {
         Ok(machine)
     }
 
-    /// Gives RTL and model in step, to find the difference of a follower that diverged after `snapshot`, or after reset.
+    /// Creates RTL and model in step, to find the difference of a follower that diverged. Starts at
+    /// `snapshot`, or after reset if there is none.
     pub(crate) fn lockstep_in_step(
         &self,
         library: &Library,
@@ -127,7 +115,6 @@ impl Setup<'_> {
         ModelMachine::new(self.config.config)
     }
 
-    /// Opens a session on `machine`, with oracle, wave, recording and usage on request.
     pub(crate) fn session<M: Machine>(&self, mut machine: M) -> Result<MeasuredSession<M>, SetupError> {
         let mut scoreboard = self.oracle.then(|| Scoreboard::new(machine.config(), &[]));
         if let (Some(scoreboard), Some(path)) = (&mut scoreboard, self.record) {
@@ -151,7 +138,6 @@ impl Setup<'_> {
         Ok(session)
     }
 
-    /// Completes wave and recording.
     pub(crate) fn finish<M: Machine>(
         &self,
         session: &mut MeasuredSession<M>,

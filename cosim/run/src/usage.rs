@@ -7,10 +7,9 @@ use atoms_cosim::usage::{BankUsage, CycleStack, Distribution, LatencyUsage, Retr
 use crate::grouped;
 
 const COLUMNS: usize = 80;
-/// Columns of a bar, at most.
+/// Maximum width of a bar, in columns.
 const BAR: usize = 16;
 
-/// `count` in per cent of `of`.
 fn per_cent(count: u64, of: u64) -> f64 {
     100.0 * count as f64 / of.max(1) as f64
 }
@@ -35,7 +34,7 @@ pub(crate) fn by_range(counts: impl Iterator<Item = (u64, u64)>) -> Vec<String> 
     ranges.into_iter().map(share).collect()
 }
 
-/// A bar of `share` of `columns`, in eighths of a column.
+/// Draws a bar that fills `share` of `columns`, in steps of an eighth of a column.
 fn bar(share: f64, columns: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share * columns as f64 * 8.0).round() as usize;
@@ -43,7 +42,7 @@ fn bar(share: f64, columns: usize) -> String {
     "█".repeat(some / 8) + EIGHTHS[some % 8]
 }
 
-/// A character for each value, as high as its part of `most`; a dot for 0.
+/// Draws one character for each value, as high as its share of `most`. A dot stands for 0.
 fn sparkline(values: impl Iterator<Item = u64>, most: u64) -> String {
     const LEVELS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     values.map(|value| LEVELS[(value * 8).div_ceil(most.max(1)).min(8) as usize]).collect()
@@ -127,7 +126,7 @@ fn latencies(text: &mut String, report: &UsageReport) -> std::fmt::Result {
     Ok(())
 }
 
-/// A row of latencies. Those of parts are as many as those of the whole.
+/// Writes a row of latencies. Rows of parts have no count, because it equals that of the whole.
 fn cycles(text: &mut String, name: &str, values: &Distribution, counted: bool) -> std::fmt::Result {
     let count = if counted { grouped(values.count()) } else { String::new() };
     write!(text, "    {name:16} {count:>11} {:8.2}", values.mean().unwrap_or(0.0))?;

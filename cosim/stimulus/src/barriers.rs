@@ -1,4 +1,4 @@
-//! Operands of mbarrier operations, and what comes in place of one that is drawn.
+//! Operands of mbarrier operations, and replacements of drawn operations that keep objects usable.
 
 use atoms_model::mbarrier::{self, MbarObject};
 use atoms_ops::Op;
@@ -9,24 +9,23 @@ use super::profile::{Limit, Wait};
 use super::random::RandomStimulus;
 use super::step::ObjectRequest;
 
-/// Bits of the tx-count.
 const TX_MASK: u32 = (1 << 21) - 1;
 
-/// Limits from here on are not waited for at the end of a run.
+/// From this limit on, in cycles, a run does not wait for the timeout at its end.
 pub(super) const ENDLESS: u32 = 1 << 13;
 
-/// An object of sm_80 for so many arrivals (spec 6.2.1).
+/// Encodes an sm_80 object that expects `count` arrivals (spec 6.2.1).
 fn sm80(count: u32) -> u128 {
     u128::from(u64::from(0x8000_0000 - count) << 32 | u64::from(0x4000_0000 - count))
 }
 
 impl RandomStimulus {
-    /// Whether an operation may stand in for the one drawn: only those asked for are drawn.
+    /// Returns true if the profile draws this operation, so that it may replace another one.
     pub(super) fn listed(&self, op: Op) -> bool {
         self.profile.ops.draws(op)
     }
 
-    /// The next request with which the phase of an object is completed, by an operation drawn if it can.
+    /// Returns the next request on the way to completing the phase of an object. Prefers the drawn operation.
     pub(super) fn nearer(&mut self, object: &MbarObject, lanes: u32) -> Option<ObjectRequest> {
         let drawn = self.profile.ops.draw(&mut self.rng);
         let arrive = |count| MbarObject { pending: count, tx: 0, ..*object };
@@ -37,15 +36,14 @@ impl RandomStimulus {
         });
         exact
             .or_else(|| ObjectRequest::towards(Op::MbarArrive, object, lanes, |op| listed(&op)))
-            // More than there are lanes: one after the other.
+            // More arrivals are pending than there are lanes, so several requests are needed.
             .or_else(|| {
                 ObjectRequest::completing(Op::MbarArrive, &arrive(lanes), lanes)
                     .filter(|_| listed(&Op::MbarArrive))
             })
     }
 
-    /// What comes in place of an mbarrier operation now and then, so that objects live and their phases go
-    /// by.
+    /// Replaces some of the drawn mbarrier operations, so that objects stay usable and their phases complete.
     pub(super) fn instead(&mut self, op: Op, slot: u8, at: u32, lanes: u32) -> (Op, Option<ObjectRequest>) {
         let profile = std::sync::Arc::clone(&self.profile);
         let object = self.objects.object(slot, at);
@@ -70,7 +68,7 @@ impl RandomStimulus {
         {
             return (step.op, Some(step));
         }
-        // What no arrival expects keeps an object from completing for long.
+        // Transactions that no arrival expects keep an object from completing for a long time.
         let stray = op == Op::MbarCompleteTx && object.tx == 0 && self.listed(Op::MbarArrive);
         if stray && !profile.barriers.spoil.happens(&mut self.rng) {
             return (Op::MbarArrive, None);
@@ -78,14 +76,13 @@ impl RandomStimulus {
         (op, None)
     }
 
-    /// The word of a new object.
     fn init(&mut self, old_layout: bool) -> u128 {
         let profile = &self.profile;
         let rng = &mut self.rng;
         let counts = &profile.barriers.counts;
         let count = match profile.barriers.most.happens(rng) {
             true => mbarrier::MAX_COUNT - [0, 0, 1, 2][rng.random_range(0..4)],
-            // Half of them few, so that phases are completed by few requests.
+            // Half of the counts are small, so that a few requests complete a phase.
             false if rng.random() => counts.draw(rng).min(counts.ends().0 + rng.random_range(0..4)),
             false => counts.draw(rng),
         };
@@ -97,7 +94,7 @@ impl RandomStimulus {
         u128::from(MbarObject { lock, version, phase, ..MbarObject::init(count) }.encode())
     }
 
-    /// Operand B of one lane of an mbarrier operation; `None` where it reads none.
+    /// Returns operand B of one lane. None if the operation reads none.
     pub(super) fn barrier_operand(&mut self, op: Op, slot: u8, at: u32) -> Option<u128> {
         if op == Op::MbarInit {
             return Some(self.init(at >= self.profile.barriers.objects.ends().1));
@@ -114,26 +111,26 @@ impl RandomStimulus {
                     Wait::Returned => return Some(self.objects.state(slot, at).into()),
                     Wait::MadeUp => return Some(rng.random::<u32>().into()),
                 };
-                // As a parity, or as a state whose other bits do not count.
+                // The operand is a plain parity, or a state in which only the phase bit matters.
                 u32::from(parity) << 31 | if rng.random() { 0 } else { rng.random::<u32>() >> 1 }
             }
             Op::MbarExpectTx | Op::MbarCompleteTx | Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx => {
                 if profile.barriers.overflow.happens(rng) {
-                    // What leaves one of these, within and beyond the range.
+                    // Change the tx-count to one of these values, inside and outside its range.
                     let ends =
                         [0, 1, -1, most as i32, -(most as i32), most as i32 + 1 + rng.random_range(0..2)];
                     let change = ends[rng.random_range(0..6)].wrapping_sub(tx) as u32;
                     let change = if op == Op::MbarCompleteTx { change.wrapping_neg() } else { change };
                     if rng.random_range(0..4) == 0 { most } else { change & TX_MASK }
                 } else {
-                    // Few different amounts, so that what is expected is completed again.
+                    // Use only two amounts, so that expected transactions are likely to be completed.
                     16 * rng.random_range(1..3)
                 }
             }
             Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete
                 if !profile.barriers.overflow.happens(rng) =>
             {
-                // Fewer than the phase waits for.
+                // Keep the count below the pending arrivals, so that the phase does not complete.
                 rng.random_range(1..pending.clamp(2, 8))
             }
             Op::MbarArriveCount
@@ -151,14 +148,15 @@ impl RandomStimulus {
         Some(b.into())
     }
 
-    /// Limit of a MBAR.TRY_WAIT in cycles. One that is drawn from all numbers would outlast the run.
+    /// Draws the limit of a MBAR.TRY_WAIT in cycles. A limit from all 32-bit numbers would outlast the run.
     pub(super) fn limit(&mut self) -> u32 {
         match self.profile.barriers.limit.draw(&mut self.rng) {
             Limit::Default => 0,
             Limit::Tiny => self.rng.random_range(1..5),
             Limit::Short => self.rng.random_range(5..64),
             Limit::Long => self.rng.random_range(64..1000),
-            // Any number of 11 to 32 bits, where a reset ends what would not end otherwise.
+            // Numbers of 11 to 32 bits need a profile with resets, because only a reset ends such a wait.
+            // Otherwise 11 to 13 bits.
             Limit::Longer => {
                 let most = if self.profile.reset.get() > 0.0 { 32 } else { ENDLESS.ilog2() };
                 let bits = self.rng.random_range(10..most);

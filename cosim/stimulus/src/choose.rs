@@ -1,5 +1,5 @@
-//! What random stimulus does next, and where: drawn, or in place of what was drawn so that mbarrier objects
-//! live, phases go by, and waiters are woken.
+//! Chooses the next request of random stimulus. A drawn request may be replaced to keep mbarrier objects
+//! usable, to complete phases, or to wake waiters.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use super::profile::{ObjectSharing, Spread};
 use super::random::RandomStimulus;
 use super::step::ObjectRequest;
 
-/// What a request will do where.
+/// Operation and place of the next request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chosen {
     pub(super) op: Op,
     pub(super) slot: u8,
     pub(super) spread: Spread,
-    /// Where lanes begin, in accesses for objects, else in bytes; `None` for anywhere.
+    /// First access of the lanes for objects, else their first byte. None for any place.
     pub(super) start: Option<u32>,
-    /// Operand and lanes, where they are for a purpose.
+    /// Fixed operand and number of lanes, if the request has a purpose.
     pub(super) step: Option<ObjectRequest>,
-    /// One lane for each of so many objects, each completing its phase.
+    /// Number of objects whose phases the request completes, one lane each. 0 if it is not such a request.
     pub(super) jointly: u32,
-    /// It waits for the phase that is not complete, so many cycles at most.
+    /// Limit in cycles, if the request is to be suspended on the incomplete phase.
     pub(super) suspends: Option<u32>,
 }
 
@@ -35,17 +35,17 @@ impl Chosen {
     }
 }
 
-/// Requests with which a phase is tried to be completed before something else is done.
+/// Highest number of requests spent to complete one phase.
 const TRIES: u8 = 40;
 
-/// Cycles in which all requests inside are mostly worked off, while answers are taken.
+/// Cycles in which the requests in flight usually drain, if responses are accepted.
 const DRAIN: u64 = 40;
 
-/// Longest limit of the configuration that is waited for to meet it.
+/// Longest limit of the configuration that a race waits for.
 const LONGEST_RACE: u32 = 4000;
 
 impl RandomStimulus {
-    /// The next warp request, if there is to be one now.
+    /// Returns the next warp request. None if no request is offered in this cycle.
     pub(super) fn choose(&mut self) -> Option<Chosen> {
         match self.follow {
             Follow::Nothing => {}
@@ -77,7 +77,7 @@ impl RandomStimulus {
         if !op.is_mbarrier() {
             let again = repeat && self.rng.random();
             let spread = if again { self.last.spread } else { profile.spread.draw(&mut self.rng) };
-            // In bytes, since sizes differ.
+            // The start is in bytes, because the access size may differ.
             let start = repeat.then_some(self.last.start);
             return Chosen { start, spread, ..Chosen::at(op, slot, 0) };
         }
@@ -101,7 +101,7 @@ impl RandomStimulus {
             return chosen;
         }
         chosen.jointly = 0;
-        // The other layout stands behind.
+        // Objects of the sm_80 layout lie after the other objects.
         let old_init =
             op == Op::MbarInit && self.listed(Op::MbarArriveSm80) && self.rng.random_range(0..8) == 0;
         if old_init || (op == Op::MbarArriveSm80 && !profile.barriers.spoil.happens(&mut self.rng)) {
@@ -117,7 +117,7 @@ impl RandomStimulus {
                 return self.begin_volley(slot, object);
             }
             if profile.barriers.fill.happens(&mut self.rng) {
-                // All places and more, or a few.
+                // Fill the whole table and more, or only a few places.
                 let all = self.config.num_waiters + 2;
                 let left = if self.rng.random() { all } else { self.rng.random_range(2..5).min(all) };
                 let objects = self.rng.random_range(1..=objects);
@@ -127,7 +127,7 @@ impl RandomStimulus {
         chosen
     }
 
-    /// How many of a slot's first objects `op` can complete a phase of, with a lane for each.
+    /// Counts the first objects of a slot whose phases `op` can complete with one lane each.
     fn completable(&self, op: Op, slot: u8, objects: u32) -> u32 {
         let can =
             |object: &u32| ObjectRequest::completing(op, &self.objects.object(slot, *object), 1).is_some();
@@ -138,7 +138,7 @@ impl RandomStimulus {
         self.profile.cluster.get() > 0.0 && self.rng.random_range(0..3) == 0
     }
 
-    /// A request is suspended whose limit and completion meet, or which is woken as it is suspended.
+    /// Suspends a request and times a completion close to its limit or to the suspension itself.
     fn race(&mut self, slot: u8, object: u32) -> Chosen {
         let cluster = self.wakes_by_cluster();
         let own = self.config.try_wait_limit;
@@ -157,11 +157,12 @@ impl RandomStimulus {
         Chosen { suspends: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) }
     }
 
-    /// An object is made whose phase one arrival completes; the volley begins when all else has been worked off.
+    /// Creates an object whose phase one arrival completes. The volley starts when all other requests have
+    /// drained.
     fn begin_volley(&mut self, slot: u8, object: u32) -> Chosen {
         let from = self.cycle + DRAIN;
         let left = self.config.num_waiters;
-        // One of the longest is behind the last wait by a few cycles.
+        // The limits end a few cycles after the last wait of the longest volley.
         let end = from + u64::from(left + self.rng.random_range(2..16));
         self.follow = Follow::Volley(Volley { slot, object, from, end, left });
         self.free_ports(DRAIN as u32 + 64);
@@ -169,13 +170,13 @@ impl RandomStimulus {
         Chosen { step, ..Chosen::at(Op::MbarInit, slot, object) }
     }
 
-    /// One wait of a volley a cycle.
+    /// Offers one wait of the volley in each cycle.
     fn volley(&mut self, volley: Volley) -> Option<Chosen> {
         let Volley { slot, object, from, end, left } = volley;
         if self.cycle < from {
             return None;
         }
-        // Those that could not be offered in time wait no longer than the others.
+        // A wait that is offered late gets a shorter limit, so that all limits end in the same cycle.
         let limit = end.saturating_sub(self.cycle).max(1) as u32;
         self.follow = if left > 1 && limit > 1 {
             Follow::Volley(Volley { left: left - 1, ..volley })
@@ -187,7 +188,7 @@ impl RandomStimulus {
         Some(Chosen { suspends: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) })
     }
 
-    /// One more is suspended; all are woken after the last.
+    /// Suspends one more request. After the last one, all are woken.
     fn fill(&mut self, slot: u8, left: u32, objects: u32) -> Chosen {
         let object = self.rng.random_range(0..objects);
         let is = self.objects.object(slot, object);
@@ -204,8 +205,7 @@ impl RandomStimulus {
         Chosen { suspends: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) }
     }
 
-    /// The next request that wakes a waiter, of so many lanes at most; when there is none, nothing
-    /// follows.
+    /// Returns the next request that wakes waiters, with at most `lanes` lanes. None if no object is left.
     pub(super) fn wake(&mut self, lanes: u32) -> Option<Chosen> {
         while let Follow::Wake(wake) = self.follow {
             let Wake { slot, object, last, tries, .. } = wake;
@@ -222,7 +222,7 @@ impl RandomStimulus {
                 && tries == 0
                 && self.rng.random()
             {
-                // All of them in one request.
+                // One request completes the phases of all objects.
                 self.follow = Follow::Nothing;
                 return Some(Chosen { jointly: several, ..Chosen::at(Op::MbarArriveCount, slot, object) });
             }

@@ -1,4 +1,4 @@
-//! The cluster requests of random stimulus.
+//! Cluster requests of random stimulus.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl RandomStimulus {
             });
         }
         if !matches!(self.follow, Follow::Nothing) {
-            // No other request is to complete a phase.
+            // A sequence of requests is in progress, and no other request may complete a phase meanwhile.
             return None;
         }
         let objects = self.objects_in_allocation();
@@ -70,7 +70,7 @@ impl RandomStimulus {
             (b, values.to_store(&mut self.rng).draw(size, &mut self.rng))
         };
         let rng = &mut self.rng;
-        // Mostly what an object of another CTA knows (spec 6.7).
+        // Most requests use only what objects of another CTA support (spec 6.7).
         let red = step.is_some() || rng.random() || (op.is_mbarrier() && rng.random_range(0..8) != 0);
         let (mut code, mut size_code, mut slot_code) = (op as u8, size as u8, slot);
         let mut spoilt = op.is_mbarrier() && !red;

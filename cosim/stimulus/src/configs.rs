@@ -1,7 +1,7 @@
-//! The named configurations of `rtl/configs.toml`, and points between them.
+//! Named configurations of `rtl/configs.toml`, and points derived from them.
 //!
-//! A point is a configuration with other values of some parameters, and this is its name: `small,num_banks=8`. Whatever
-//! carries the name of a configuration (cases, plans, command lines) therefore carries points as well.
+//! A point is a configuration with some parameters changed. Its name lists the changes: `small,num_banks=8`.
+//! Cases, plans and command lines accept the name of a point wherever they accept that of a configuration.
 
 use std::path::{Path, PathBuf};
 
@@ -9,19 +9,20 @@ use atoms_model::Config;
 use atoms_model::config::{ConfigError, PARAMETERS, Parameter, ParameterKind};
 use serde_json::{Map, Value};
 
-/// A configuration with its name.
+/// A configuration and its name.
 #[derive(Clone, Debug)]
 pub struct NamedConfig {
-    /// Name, as in `--config`. That of a point has what differs from its configuration, in the order of
-    /// [`PARAMETERS`]: it has one name, and where nothing differs, that of the configuration.
+    /// Name as in `--config`. The name of a point lists only the parameters that differ from its base, in the
+    /// order of [`PARAMETERS`]. Each point therefore has exactly one name.
     pub name: String,
-    /// What it is for, in one line.
+    /// Purpose in one line.
     pub about: String,
-    /// Its parameters.
+    /// Values of all parameters.
     pub config: Config,
 }
 
-/// Whether a configuration or a point may be called so: it then is one word of a command line, and part of a path.
+/// Returns true if `name` may name a configuration or point. Such a name is one word on a command line and is
+/// safe in a path.
 pub fn is_name(name: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphanumeric() || "_-.,=".contains(c);
     name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && name.chars().all(letter)
@@ -30,29 +31,29 @@ pub fn is_name(name: &str) -> bool {
 /// Reason why loading a configuration failed. `path` is the file with the problem.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigsError {
-    /// The file cannot be read.
+    /// A file cannot be read.
     #[error(
         "{0}; work in a checkout, or set ATOMS_RTL to the folder of the RTL, or ATOMS_CACHE to a folder that can be written"
     )]
     Read(#[from] std::io::Error),
-    /// The file is no TOML: what the parser says, with line and column.
+    /// The file is not TOML. Has the parser's message with line and column.
     #[error("`{path}`: {1}", path = .0.display())]
     Toml(PathBuf, #[source] Box<toml::de::Error>),
-    /// A table that is no configuration: its name, what was found, and what would work.
+    /// A table is not a configuration. Has its name, and a message with the problem and what would work.
     #[error("configuration `{1}` in `{path}`: {2}", path = .0.display())]
     Malformed(PathBuf, String, String),
-    /// A parameter of this configuration is out of range, or does not go with another one.
+    /// A parameter of this configuration is out of range, or conflicts with another parameter.
     #[error("configuration `{0}`: {1}")]
     Value(String, #[source] ConfigError),
-    /// This is not the name of a point: what was found, and what would work.
+    /// The text after the configuration's name is not a valid change. Has the name and a message.
     #[error("configuration `{name}`: {1}", name = .0.escape_debug())]
     Point(String, String),
-    /// No configuration has this name; those there are.
+    /// No configuration has this name. Has the names of all configurations.
     #[error("no configuration `{name}`; there are {known}", name = .0.escape_debug(), known = .1.join(", "))]
     Unknown(String, Vec<String>),
 }
 
-/// The parameters of a configuration by name, as `configs.toml` writes them.
+/// Returns the parameters of a configuration by name, as in `configs.toml`.
 pub fn parameters(config: &Config) -> Map<String, Value> {
     let value = |p: &Parameter| {
         let number = (p.get)(config);
@@ -67,67 +68,66 @@ pub fn parameters(config: &Config) -> Map<String, Value> {
     PARAMETERS.iter().map(|p| (p.name.to_string(), value(p))).collect()
 }
 
-/// What `configs.toml` has under one name.
+/// One table of `configs.toml`.
 #[derive(Debug)]
 pub struct ListedConfig {
-    /// The name.
+    /// Name of the table.
     pub name: String,
-    /// The configuration, or why it cannot be used.
+    /// The configuration, or the reason why it cannot be used.
     pub config: Result<NamedConfig, ConfigsError>,
 }
 
-/// Everything in `configs.toml` in `rtl_dir`, in the order of the file.
+/// Lists every table of `configs.toml` in `rtl_dir`, in the order of the file.
 ///
 /// # Errors
-/// [`ConfigsError`], but not `Unknown`; about one table only within the list.
+/// [`ConfigsError`] if the file cannot be read. A bad table is an error in the list only.
 pub fn list(rtl_dir: &Path) -> Result<Vec<ListedConfig>, ConfigsError> {
     let path = rtl_dir.join("configs.toml");
     parse(&path, &fs_err::read_to_string(&path)?)
 }
 
-/// The configurations of this version: `rtl/configs.toml`, embedded.
+/// Returns the configurations embedded in this program, a copy of `rtl/configs.toml`.
 pub fn built_in() -> Vec<NamedConfig> {
     let listed = parse(Path::new("configs.toml"), include_str!("../data/configs.toml"));
     let configs: Result<_, _> = listed.into_iter().flatten().map(|listed| listed.config).collect();
     configs.expect("a test reads the embedded file")
 }
 
-/// Everything in `text`, which was read from `path`.
 fn parse(path: &Path, text: &str) -> Result<Vec<ListedConfig>, ConfigsError> {
     let table: toml::Table =
         toml::from_str(text).map_err(|error| ConfigsError::Toml(path.to_path_buf(), error.into()))?;
     let listed =
         |(name, value): (&String, _)| ListedConfig { name: name.clone(), config: one(path, name, value) };
     let mut configs: Vec<_> = table.iter().map(listed).collect();
-    // The parser sorts tables by name; a reader expects the order of the file.
+    // The parser sorts tables by name, but readers expect the order of the file.
     configs.sort_by_key(|listed| text.find(&format!("[{}]", listed.name)));
     Ok(configs)
 }
 
-/// All configurations of `configs.toml` in `rtl_dir`, in the order of the file.
+/// Returns all configurations of `configs.toml` in `rtl_dir`, in the order of the file.
 ///
 /// # Errors
-/// [`ConfigsError`], but not `Unknown`: one that cannot be used is an error here.
+/// [`ConfigsError`] if the file cannot be read, or if any configuration cannot be used.
 pub fn all(rtl_dir: &Path) -> Result<Vec<NamedConfig>, ConfigsError> {
     list(rtl_dir)?.into_iter().map(|listed| listed.config).collect()
 }
 
-/// As [`all`], without those that cannot be used.
+/// Returns the configurations of `configs.toml` that can be used.
 ///
 /// # Errors
-/// [`ConfigsError`] about the file.
+/// [`ConfigsError`] if the file cannot be read.
 pub fn usable(rtl_dir: &Path) -> Result<Vec<NamedConfig>, ConfigsError> {
     Ok(list(rtl_dir)?.into_iter().filter_map(|listed| listed.config.ok()).collect())
 }
 
-/// Old and new name of a configuration. Saved cases, corpora and plans have the old one.
+/// Old and new name of a configuration. Saved cases, corpora and plans contain the old name.
 const RENAMED: (&str, &str) = ("half", "all_options");
 
-/// The configuration called `name`, whether or not others can be used; or the point, `NAME,PARAMETER=VALUE,...` with
-/// the parameters in any order. What is found has the one name of the point.
+/// Returns the configuration `name`, or the point `NAME,PARAMETER=VALUE,...` with the changes in any order.
+/// Other configurations may be unusable. The result has the point's canonical name.
 ///
 /// # Errors
-/// [`ConfigsError`].
+/// [`ConfigsError`] if the name is unknown or its configuration cannot be used.
 pub fn named(rtl_dir: &Path, name: &str) -> Result<NamedConfig, ConfigsError> {
     let (base, changes) = name.split_once(',').map_or((name, None), |(base, more)| (base, Some(more)));
     if base.contains('=') {
@@ -150,7 +150,7 @@ pub fn named(rtl_dir: &Path, name: &str) -> Result<NamedConfig, ConfigsError> {
     }
 }
 
-/// The point of a configuration that `changes`, `PARAMETER=VALUE,...`, lead to.
+/// Applies `changes`, in the form `PARAMETER=VALUE,...`, to a configuration.
 fn point(base: &NamedConfig, changes: &str) -> Result<NamedConfig, ConfigsError> {
     let refused = |reason: String| ConfigsError::Point(format!("{},{changes}", base.name), reason);
     let mut config = base.config;
@@ -186,7 +186,6 @@ fn point(base: &NamedConfig, changes: &str) -> Result<NamedConfig, ConfigsError>
     Ok(NamedConfig { name, about, config })
 }
 
-/// What is said of a name that no parameter has.
 fn unknown(key: &str) -> String {
     let known: Vec<_> = PARAMETERS.iter().map(|p| p.name).collect();
     let distance = |known: &&&str| strsim::levenshtein(&key.to_lowercase(), known);
@@ -212,7 +211,7 @@ fn one(path: &Path, name: &str, value: &toml::Value) -> Result<NamedConfig, Conf
         let parameter = PARAMETERS.iter().find(|p| p.name == key).ok_or_else(|| malformed(unknown(key)))?;
         let text = match (parameter.kind, value) {
             (ParameterKind::Choice(_), toml::Value::String(name)) => name.clone(),
-            // Other strings keep their quotation marks, and are no value.
+            // Other strings keep their quotation marks, so that parsing fails.
             _ => value.to_string(),
         };
         let number = parameter.parse(&text).map_err(|error| malformed(error.to_string()))?;
@@ -233,7 +232,6 @@ mod tests {
         concat!(env!("CARGO_MANIFEST_DIR"), "/../../rtl").into()
     }
 
-    /// Values that a parameter allows.
     fn values(parameter: &Parameter) -> Vec<u32> {
         let number = |value: &u32| parameter.parse(&value.to_string()).is_ok();
         match parameter.kind {
@@ -249,7 +247,7 @@ mod tests {
     }
 
     proptest! {
-        /// The same changes in any order have one name, which leads back to the point.
+        /// The same changes in any order give one name, which leads back to the same point.
         #[test]
         fn a_point_has_one_name(
             base in select(built_in()),
@@ -316,7 +314,7 @@ mod tests {
         }
     }
 
-    /// A library is of its parameters, and not of what they are called.
+    /// A library depends on the parameters, not on the configuration's name.
     #[test]
     fn names_do_not_count_towards_what_is_built() {
         let dir = rtl_dir();

@@ -1,16 +1,16 @@
-//! What the next requests of random stimulus follow: the one before, or a purpose of several.
+//! State that links successive requests of random stimulus.
 
 use atoms_ops::Op;
 
 use super::profile::Spread;
 
-/// The request before, where the next one may follow it.
+/// Previous request. The next request may reuse parts of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Last {
     pub(super) op: Op,
     pub(super) slot: u8,
     pub(super) spread: Spread,
-    /// First byte, offset in the allocation.
+    /// First byte, as an offset in the allocation.
     pub(super) start: u32,
     pub(super) object: u32,
 }
@@ -21,42 +21,40 @@ impl Default for Last {
     }
 }
 
-/// What the next requests are to bring about.
+/// Goal of the next requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Follow {
-    /// Nothing: they are drawn.
+    /// No goal: requests are drawn freely.
     Nothing,
-    /// So many more are suspended at the first objects of a slot.
+    /// Suspend `left` more requests at the first `objects` objects of a slot.
     Fill { slot: u8, left: u32, objects: u32 },
-    /// Nothing is offered until this cycle; then a waiter is woken.
+    /// Offer nothing until cycle `due`, then wake a waiter.
     Race { due: u64, wake: Wake },
-    /// A volley: all places are filled, with limits that pass in one cycle.
+    /// Fill all places of the waiter table, with limits that end in the same cycle.
     Volley(Volley),
-    /// Phases are completed.
+    /// Complete the phases of objects, to wake their waiters.
     Wake(Wake),
 }
 
-/// Waits whose limits all pass in one cycle.
+/// Waits whose limits all end in the same cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Volley {
     pub(super) slot: u8,
     pub(super) object: u32,
-    /// From this cycle on nothing else is inside.
+    /// Cycle from which the unit has no other requests.
     pub(super) from: u64,
-    /// Cycle in which a completion is offered that meets the limits.
+    /// Cycle in which a completion is offered so that it meets the limits.
     pub(super) end: u64,
-    /// Waits yet to be offered.
     pub(super) left: u32,
 }
 
-/// Phases of a slot's objects are completed, from one to before the last.
+/// Objects of a slot whose phases are to be completed: from `object` to before `last`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wake {
     pub(super) slot: u8,
     pub(super) object: u32,
     pub(super) last: u32,
-    /// Requests for this object so far.
     pub(super) tries: u8,
-    /// Through the cluster port.
+    /// True if the cluster port completes the phases.
     pub(super) cluster: bool,
 }

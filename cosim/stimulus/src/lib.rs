@@ -1,8 +1,8 @@
 //! Requests to the unit as values ([`request`]), its configurations ([`configs`]), and random requests.
 //!
-//! [`RandomStimulus`] draws requests where operations change behaviour, in bursts of conflict, with
-//! back-pressure on every port; what it draws and how often is its [`Profile`]. [`RetryLoops`] asks whether
-//! loops around CAST.SPIN end.
+//! [`RandomStimulus`] draws requests with values at which operations change behaviour, with conflicts, and
+//! with back-pressure on every port. Its [`Profile`] sets what is drawn and how often. [`RetryLoops`] checks
+//! that loops around CAST.SPIN end.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -37,18 +37,19 @@ pub use tags::Tags;
 
 /// Drives the inputs of a machine, cycle by cycle.
 pub trait Stimulus {
-    /// Sets the inputs of the next cycle; `i` holds those of the cycle before. What was offered and
-    /// not taken stays as it is.
+    /// Sets the inputs of the next cycle. On entry, `i` has the inputs of the previous cycle. A request that
+    /// was offered but not accepted must stay unchanged.
     fn drive(&mut self, i: &mut In);
 
-    /// Sees what the machine drove in the cycle of `i`.
+    /// Observes the outputs of the machine in the cycle with inputs `i`.
     fn observe(&mut self, i: &In, out: &Out);
 
-    /// Nothing is left to be driven; what is inside may still be on its way.
+    /// True if nothing is left to drive. Requests may still be in flight.
     fn finished(&self) -> bool;
 }
 
-/// Ends the handshakes of a cycle: what was taken is no longer offered. In a cycle of reset nothing is taken.
+/// Completes the handshakes of a cycle: clears the valid of each accepted request. In a reset cycle nothing
+/// is accepted.
 pub fn complete_handshakes(i: &mut In, out: &Out) {
     if i.rst_n == 0 {
         return;

@@ -1,52 +1,48 @@
-//! What stimulus knows of the mbarrier objects it works on: as far as its own requests and the answers to
-//! them tell.
+//! Model of the mbarrier objects, derived from the stimulus's own requests and their responses.
 //!
-//! It is a guess: requests of the other port, plain stores and faults come between. What an arrival
-//! returns puts it right again, so that waits ask about phases that are there, and phases are completed
-//! on purpose.
+//! The model is approximate, because cluster requests, plain stores and faults also change objects. The state
+//! that an arrival returns corrects it. The stimulus uses the model to wait on real phases and to complete
+//! phases on purpose.
 
 use atoms_model::mbarrier::{self, MbarObject};
 use atoms_model::port::{MAX_LANES, Out};
 use atoms_ops::{Op, ResultKind};
 
-/// Most objects in an allocation.
+/// Highest number of objects in one allocation.
 pub const MAX_OBJECTS: usize = 16;
 
-/// What is known of one object.
+/// Model of one object.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// The word, once all requests that were offered are done.
+    /// Expected word after all offered requests are done.
     word: u64,
     /// Upper word of the state that an arrival returned last.
     state: u32,
-    /// Warp requests at it that are not answered.
+    /// Warp requests at the object that are not answered yet.
     flights: u8,
 }
 
-/// A warp request at one object that is not answered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub(super) slot: u8,
     pub(super) object: u32,
-    /// Lane that is served last, if all of them meet there.
+    /// Lane that is served last, if all lanes access this object.
     pub(super) last: u32,
     pub(super) op: Op,
-    /// Operand of that lane.
     pub(super) b: u64,
-    /// Low word of the object before that lane, which no answer tells.
+    /// Low word of the object before lane `last`. Responses do not contain it.
     pub(super) low: u32,
-    /// No result is wanted.
     pub(super) red: bool,
 }
 
 impl Flight {
-    /// The answer tells what the high word was.
+    /// True if the response contains the upper word of the object.
     fn tells(&self) -> bool {
         !self.red && self.op.row().result == ResultKind::State
     }
 }
 
-/// What stimulus knows of the objects of every slot.
+/// Model of the objects of every slot.
 #[derive(Clone, Debug)]
 pub(super) struct Objects {
     known: [[Known; MAX_OBJECTS]; 16],
@@ -58,22 +54,20 @@ impl Objects {
         Objects { known: [[Known::default(); MAX_OBJECTS]; 16], flights: [None; 64] }
     }
 
-    /// The object as it will be once everything offered is done.
+    /// Returns the expected object after all offered requests are done.
     pub(super) fn object(&self, slot: u8, object: u32) -> MbarObject {
         MbarObject::decode(self.word(slot, object))
     }
 
-    /// The word of that object.
     pub(super) fn word(&self, slot: u8, object: u32) -> u64 {
         self.known[usize::from(slot & 15)][object as usize % MAX_OBJECTS].word
     }
 
-    /// Upper word of the state that an arrival at it returned last.
     pub(super) fn state(&self, slot: u8, object: u32) -> u32 {
         self.known[usize::from(slot & 15)][object as usize % MAX_OBJECTS].state
     }
 
-    /// Whether a phase of it could be completed by a few requests.
+    /// Returns true if a few requests can complete a phase of the object.
     pub(super) fn sound(object: &MbarObject) -> bool {
         let some = 1..1 << 12;
         !object.lock
@@ -83,7 +77,7 @@ impl Objects {
             && object.tx.abs() < 1 << 20
     }
 
-    /// A request is offered, of which one lane has operand `b`.
+    /// Applies one lane of an offered request, with operand `b`.
     pub(super) fn apply(&mut self, slot: u8, object: u32, op: Op, b: u64) {
         if let Some(known) = self.known[usize::from(slot & 15)].get_mut(object as usize) {
             let step = mbarrier::step(op, known.word, b);
@@ -91,7 +85,7 @@ impl Objects {
         }
     }
 
-    /// A warp request at one object is offered; its answer will tell what the word was.
+    /// Records an offered warp request, whose response will correct the word.
     pub(super) fn depart(&mut self, tag: u8, flight: Flight) {
         if let Some(known) = self.known[usize::from(flight.slot & 15)].get_mut(flight.object as usize) {
             known.flights = known.flights.saturating_add(1);
@@ -99,7 +93,7 @@ impl Objects {
         }
     }
 
-    /// A warp request is answered, by a response if `response`, else by a wake-up.
+    /// Handles the answer to a warp request: a response if `response` is given, else a wake-up.
     pub(super) fn arrive(&mut self, tag: u8, response: Option<&Out>) {
         let Some(flight) = self.flights[usize::from(tag & 63)].take() else { return };
         let known = &mut self.known[usize::from(flight.slot & 15)][flight.object as usize % MAX_OBJECTS];
@@ -117,7 +111,7 @@ impl Objects {
         }
     }
 
-    /// The slot's allocation is another one now.
+    /// Clears the objects of a slot whose allocation changed.
     pub(super) fn forget(&mut self, slot: u8) {
         for known in &mut self.known[usize::from(slot & 15)] {
             (known.word, known.state) = (0, 0);

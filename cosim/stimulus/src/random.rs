@@ -1,4 +1,4 @@
-//! Random stimulus: when something is offered at which port, and the table of allocations.
+//! Random stimulus: timing of requests at each port, and writes of the CTA table.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::tags::Tags;
 use super::{MAX_OBJECTS, Stimulus};
 use crate::request::AllocationWrite;
 
-/// Sizes by operation code, each as often as it weighs.
+/// Sizes to draw from, by operation code. Each size occurs as often as its weight.
 type Sizes = [Vec<Size>; 32];
 
 fn sizes(profile: &Profile) -> Sizes {
@@ -29,22 +29,22 @@ fn sizes(profile: &Profile) -> Sizes {
     })
 }
 
-/// Places of the ports that take answers among the beats.
+/// Indices of the response ports in `beats`.
 const RESPONSE: usize = 1;
 const CLUSTER_RESPONSE: usize = 3;
 const WAKE: usize = 4;
 
-/// Values seen that are kept.
+/// Number of recent result values kept.
 const SEEN: usize = 8;
 
-/// Endless random stimulus, a function of configuration, profile and seed.
+/// Random stimulus that depends only on configuration, profile, seed and number of requests.
 #[derive(Clone, Debug)]
 pub struct RandomStimulus {
     pub(super) rng: Xoshiro256PlusPlus,
     pub(super) config: Config,
     pub(super) profile: Arc<Profile>,
     pub(super) sizes: Arc<Sizes>,
-    /// Slots that were given allocations last.
+    /// Slots with an allocation in the current layout.
     pub(super) slots: u32,
     pub(super) allocations: [Option<AllocationWrite>; 16],
     offered_allocation: Option<AllocationWrite>,
@@ -53,26 +53,24 @@ pub struct RandomStimulus {
     pub(super) left: u64,
     beats: [Beat; 5],
     beats_for: u32,
-    /// Cycles of reset yet to be driven.
     resetting: u32,
-    /// Tags of waits that are not waited for at the end.
+    /// Tags of waits whose timeout the run does not wait for at its end.
     pub(super) endless: u64,
-    /// Cycles driven.
     pub(super) cycle: u64,
     pub(super) tags: Tags,
-    /// Tags answered last, at the warp and at the cluster port.
+    /// Tags answered last, at the warp port and at the cluster port.
     pub(super) answered: [u8; 2],
     pub(super) objects: Objects,
     pub(super) last: Last,
     pub(super) follow: Follow,
-    /// Values that memory was seen to hold.
+    /// Recent values of memory, from responses.
     pub(super) seen: [u128; SEEN],
-    /// Drives the whole run, if the profile draws retry loops.
+    /// Drives the whole run if the profile draws retry loops.
     retry_loops: Option<Box<RetryLoops>>,
 }
 
 impl RandomStimulus {
-    /// Stimulus of `requests` warp requests.
+    /// Creates stimulus for `requests` warp requests.
     pub fn new(config: Config, profile: &Profile, seed: u64, requests: u64) -> Self {
         let mut stimulus = RandomStimulus {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -106,12 +104,11 @@ impl RandomStimulus {
         stimulus
     }
 
-    /// mbarrier objects in an allocation.
     pub(super) fn objects_in_allocation(&mut self) -> u32 {
         self.profile.barriers.objects.draw(&mut self.rng).clamp(1, MAX_OBJECTS as u32)
     }
 
-    /// Allocations side by side, of whole and of odd sizes.
+    /// Draws a layout of adjacent allocations, some of which end within a row.
     fn lay_out_allocations(&mut self) {
         let row_bytes = self.config.row_bytes();
         let slots = self.profile.slots.draw(&mut self.rng).clamp(1, self.config.num_cta_slots);
@@ -145,8 +142,8 @@ impl RandomStimulus {
         self.setup.reverse();
     }
 
-    /// A rank: as often of 1 bit as of any other number of them, up to 8; often the last, at whose addresses
-    /// sums wrap.
+    /// Draws a rank. Each number of bits up to 8 is equally likely. One rank in four is 255, because address
+    /// sums wrap at its addresses.
     fn rank(&mut self) -> u8 {
         if self.rng.random_range(0..4) == 0 {
             return u8::MAX;
@@ -154,7 +151,8 @@ impl RandomStimulus {
         (self.rng.random::<u32>() & ((1 << self.rng.random_range(0..=8)) - 1)) as u8
     }
 
-    /// Now and then an allocation is taken away, given back, moved, or asked for where it cannot be.
+    /// Offers the next write of a layout. Otherwise sometimes removes, moves or gives an allocation, or
+    /// requests one that is refused.
     fn offer_part(&mut self, i: &mut In) {
         let write = match self.setup.pop() {
             Some(write) => write,
@@ -166,7 +164,7 @@ impl RandomStimulus {
                     _ if let Some(allocation) = touching => allocation,
                     (0, Some(allocation)) => AllocationWrite { enable: false, ..allocation },
                     (1, Some(allocation)) => AllocationWrite { rank: self.rank(), ..allocation },
-                    // Often in another slot's way, or behind the end of memory: refused.
+                    // Such a write is often refused, because it overlaps another slot or exceeds memory.
                     (2, _) => AllocationWrite {
                         slot,
                         enable: true,
@@ -197,8 +195,8 @@ impl RandomStimulus {
         write.drive(i);
     }
 
-    /// An allocation of up to three rows that meets the allocation of another slot: one begins in the last row of the other, or in
-    /// the row behind it. None if no other slot has an allocation, or there is no room in front of it.
+    /// Returns an allocation of up to three rows that overlaps another slot's first or last row, or borders
+    /// on it. None if no other slot has an allocation, or if there is no room before it.
     fn touching_part(&mut self, slot: u8) -> Option<AllocationWrite> {
         let row_bytes = self.config.row_bytes();
         let others = (0..).zip(self.allocations).filter(|(other, _)| *other != slot);
@@ -242,7 +240,7 @@ impl RandomStimulus {
         }
         if self.beats.contains(&Beat::HELD) {
             self.beats_for = 40;
-            // A request that waits for an answer must get one in the end.
+            // Do not hold a port twice in a row, because a request must get its response in the end.
             for (beat, before) in self.beats.iter_mut().zip(before) {
                 if *beat == Beat::HELD && before == Beat::HELD {
                     *beat = Beat::FREE;
@@ -253,12 +251,12 @@ impl RandomStimulus {
         }
     }
 
-    /// Every port is free for a while, so that what is offered now is worked off without a pause.
+    /// Makes every port free for a while, so that requests in flight drain without a pause.
     pub(super) fn free_ports(&mut self, cycles: u32) {
         (self.beats, self.beats_for) = ([Beat::FREE; 5], cycles);
     }
 
-    /// A reset begins: what was inside is forgotten, what is offered stays.
+    /// Begins a reset. Forgets requests in flight; an offered request stays.
     fn begin_reset(&mut self, i: &In) {
         self.resetting = self.rng.random_range(1..4);
         self.tags = Tags::default();
@@ -284,7 +282,7 @@ impl Stimulus for RandomStimulus {
         }
         self.beats_for -= 1;
         self.cycle += 1;
-        // Nothing but a reset ends a run whose waits do not end.
+        // At the end of a run, only a reset ends waits with very long limits.
         let stays = self.left == 0 && self.endless != 0 && self.endless == self.tags.all();
         if self.resetting == 0 && (stays || self.left > 0 && self.profile.reset.happens(&mut self.rng)) {
             self.begin_reset(i);
@@ -299,7 +297,8 @@ impl Stimulus for RandomStimulus {
         if goes_on && i.req_valid == 0 && warp.high(&mut self.rng) {
             self.offer_warp(i);
         }
-        // Requests of either port keep a slot's allocation in use, and the table waiting.
+        // Stop requests at both ports while a layout is written, because the table waits for requests of the
+        // slot.
         if goes_on
             && i.cl_valid == 0
             && cluster.high(&mut self.rng)

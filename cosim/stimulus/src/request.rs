@@ -1,4 +1,4 @@
-//! Requests as values: to generate, shrink, store and print them.
+//! Requests as values that can be generated, shrunk, stored and printed.
 
 use std::fmt::{self, LowerHex};
 
@@ -7,17 +7,17 @@ use atoms_ops::{Op, Operands, Size};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The fields of one lane of a warp request.
+/// Operands and address register of one lane of a warp request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lane {
-    /// Register Ra.
+    /// Address register Ra of the lane.
     #[serde(default, with = "HexNumber", skip_serializing_if = "is_zero")]
     pub ra: u32,
-    /// Operand B.
+    /// Operand B, up to 128 bits.
     #[serde(default, with = "HexNumber", skip_serializing_if = "is_zero")]
     pub b: u128,
-    /// Operand C.
+    /// Operand C, up to 128 bits.
     #[serde(default, with = "HexNumber", skip_serializing_if = "is_zero")]
     pub c: u128,
 }
@@ -30,79 +30,79 @@ pub struct WarpRequest {
     pub op: u8,
     /// Size code, legal or not.
     pub size: u8,
-    /// No result wanted.
+    /// True if the requester wants no result.
     pub red: bool,
-    /// Absolute address form.
+    /// True for the absolute address form, without Ra.
     pub absolute: bool,
-    /// log2 of the factor on Ra.
+    /// Scale code: log2 of the factor on Ra. Codes other than 2 to 4 mean factor 1.
     pub scale: u8,
-    /// Warp tag.
+    /// Tag of the request, 6 bits.
     pub tag: u8,
-    /// CTA slot.
+    /// CTA slot of the request, 4 bits.
     pub slot: u8,
-    /// Lanes that take part.
+    /// Lanes that take part, one bit each.
     #[serde(with = "HexNumber")]
     pub mask: u32,
-    /// 24-bit immediate.
+    /// Immediate of the address, 24 bits.
     #[serde(with = "HexNumber")]
     pub imm: u32,
-    /// Uniform register.
+    /// Value of the uniform register.
     #[serde(with = "HexNumber")]
     pub ur: u32,
-    /// Lanes from lane 0; those behind the last are zero.
+    /// Lanes from lane 0. Lanes that are left out are zero.
     pub lanes: Vec<Lane>,
 }
 
-/// How the lanes of a warp request form their addresses (spec 2.1, 2.2).
+/// Address form of a warp request, common to all lanes (spec 2.1, 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressForm {
-    /// Ra counts.
+    /// True if the address includes Ra.
     pub register: bool,
     /// log2 of the factor on Ra.
     pub shift: u8,
-    /// Uniform register.
+    /// Value of the uniform register.
     pub uniform: u32,
-    /// Immediate, extended.
+    /// Immediate, extended to 32 bits.
     pub immediate: i32,
 }
 
 impl AddressForm {
-    /// The form with Ra, of the fields as on the port.
+    /// Creates the form with Ra, from the fields on the port. Sign-extends the immediate.
     pub const fn register(scale: u8, imm: u32, uniform: u32) -> Self {
         let immediate = (imm << 8) as i32 >> 8;
         AddressForm { register: true, shift: Self::shift_of(scale), uniform, immediate }
     }
 
-    /// The form without, likewise.
+    /// Creates the form without Ra, from the fields on the port. Zero-extends the immediate.
     pub const fn absolute(imm: u32, uniform: u32) -> Self {
         AddressForm { register: false, shift: 0, uniform, immediate: (imm & 0xff_ffff) as i32 }
     }
 
-    /// log2 of the factor on Ra for this code on the port.
+    /// Returns log2 of the factor on Ra for a scale code on the port.
     pub const fn shift_of(scale: u8) -> u8 {
         if matches!(scale, 2..=4) { scale } else { 0 }
     }
 
-    /// Address of a lane with this Ra.
+    /// Returns the address of a lane with this Ra.
     #[inline]
     pub fn address(self, ra: u32) -> u32 {
         self.sum(ra) as u32
     }
 
-    /// The address before it is cut to 32 bits.
+    /// Returns the address before it is truncated to 32 bits.
     #[inline]
     pub fn sum(self, ra: u32) -> i64 {
         let ra = if self.register { ra << self.shift } else { 0 };
         i64::from(ra) + i64::from(self.uniform) + i64::from(self.immediate)
     }
 
-    /// The Ra with which a lane forms this address, or one below it where the factor reaches no nearer.
+    /// Returns the Ra that gives this address, or the nearest lower address that the factor can reach.
     pub fn ra(self, address: u32) -> u32 {
         address.wrapping_sub(self.address(0)) >> self.shift
     }
 }
 
-/// One object's operation, as on the cluster port.
+/// One request of the cluster port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterRequest {
@@ -110,19 +110,19 @@ pub struct ClusterRequest {
     pub op: u8,
     /// Size code, legal or not.
     pub size: u8,
-    /// No result wanted.
+    /// True if the requester wants no result.
     pub red: bool,
-    /// Tag.
+    /// Tag of the request, 6 bits.
     pub tag: u8,
     /// CTA slot that owns the address.
     pub slot: u8,
-    /// Offset in the CTA's allocation.
+    /// Byte offset in the CTA's allocation.
     #[serde(with = "HexNumber")]
     pub addr: u32,
-    /// Operand B.
+    /// Operand B, up to 128 bits.
     #[serde(with = "HexNumber")]
     pub b: u128,
-    /// Operand C.
+    /// Operand C, up to 128 bits.
     #[serde(with = "HexNumber")]
     pub c: u128,
 }
@@ -131,20 +131,20 @@ pub struct ClusterRequest {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllocationWrite {
-    /// Slot.
+    /// CTA slot to write, 4 bits.
     pub slot: u8,
-    /// Gives the slot an allocation, or takes it away.
+    /// True to give the slot an allocation, false to take it away.
     pub enable: bool,
-    /// First row.
+    /// First row of the allocation.
     pub base: u16,
-    /// Bytes.
+    /// Size of the allocation in bytes.
     pub size: u32,
     /// Rank of the CTA in its cluster.
     pub rank: u8,
 }
 
 impl WarpRequest {
-    /// How its lanes form their addresses.
+    /// Returns the common address form of the lanes.
     pub fn address_form(&self) -> AddressForm {
         if self.absolute {
             AddressForm::absolute(self.imm, self.ur)
@@ -153,13 +153,13 @@ impl WarpRequest {
         }
     }
 
-    /// Fields of a lane; zeros behind the last lane of the request.
+    /// Returns the fields of a lane. Zero if `lanes` does not have the lane.
     #[inline]
     pub fn lane(&self, lane: usize) -> Lane {
         self.lanes.get(lane).copied().unwrap_or_default()
     }
 
-    /// Puts the request on the warp port, valid.
+    /// Drives the request on the warp port, with valid high.
     pub fn drive(&self, i: &mut In) {
         i.req_valid = 1;
         i.req_op = self.op & 31;
@@ -182,7 +182,7 @@ impl WarpRequest {
         }
     }
 
-    /// The request on the warp port.
+    /// Reads the request on the warp port.
     pub fn sample(i: &In) -> Self {
         let unused = |l: &usize| i.req_ra[*l] == 0 && i.req_b[*l] == 0 && i.req_c[*l] == 0;
         let used = MAX_LANES - (0..MAX_LANES).rev().take_while(unused).count();
@@ -204,7 +204,7 @@ impl WarpRequest {
 }
 
 impl ClusterRequest {
-    /// The request on the cluster port.
+    /// Reads the request on the cluster port.
     pub fn sample(i: &In) -> Self {
         ClusterRequest {
             op: i.cl_op,
@@ -218,7 +218,7 @@ impl ClusterRequest {
         }
     }
 
-    /// Puts the request on the cluster port, valid.
+    /// Drives the request on the cluster port, with valid high.
     pub fn drive(&self, i: &mut In) {
         i.cl_valid = 1;
         i.cl_op = self.op & 31;
@@ -233,7 +233,7 @@ impl ClusterRequest {
 }
 
 impl AllocationWrite {
-    /// The write on the CTA table's port.
+    /// Reads the write on the port of the CTA table.
     pub fn sample(i: &In) -> Self {
         AllocationWrite {
             slot: i.cta_slot,
@@ -244,7 +244,7 @@ impl AllocationWrite {
         }
     }
 
-    /// Puts the write on the CTA table's port, valid.
+    /// Drives the write on the port of the CTA table, with valid high.
     pub fn drive(&self, i: &mut In) {
         i.cta_valid = 1;
         i.cta_slot = self.slot & 15;
@@ -255,7 +255,7 @@ impl AllocationWrite {
     }
 }
 
-/// `64 bytes from row 2 on, rank 0`.
+/// Writes a text such as `64 bytes from row 2 on, rank 0`.
 impl fmt::Display for AllocationWrite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.enable {
@@ -265,10 +265,10 @@ impl fmt::Display for AllocationWrite {
     }
 }
 
-/// Lanes shown in full by `Display`.
+/// Lanes that `Display` prints; it leaves out further lanes.
 const SHOWN: usize = 4;
 
-/// Writes operation and size by name, or by code where they have none.
+/// Writes operation and size by name, or by code if they have no name.
 ///
 /// # Errors
 /// Those of `f`.
@@ -283,7 +283,7 @@ pub fn write_op(f: &mut impl fmt::Write, op: u8, size: u8) -> fmt::Result {
     }
 }
 
-/// The operands that an operation reads; both where it is none.
+/// Writes the operands that an operation reads. Writes both for an unknown operation.
 fn write_operands(f: &mut fmt::Formatter<'_>, op: u8, b: u128, c: u128) -> fmt::Result {
     match Op::from_code(op).map_or(Operands::BC, |op| op.row().operands) {
         Operands::None => Ok(()),
@@ -344,12 +344,12 @@ fn is_zero<T: PartialEq + Default>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Numbers as `"0x..."`: 128 bits do not fit a JSON number.
+/// Number as `"0x..."`, because 128 bits do not fit into a JSON number.
 #[derive(schemars::JsonSchema)]
 pub struct HexNumber(#[expect(dead_code, reason = "type of the JSON")] String);
 
 impl HexNumber {
-    /// Writes the number as text.
+    /// Writes the number as hexadecimal text.
     ///
     /// # Errors
     /// Those of the serializer.
@@ -357,10 +357,10 @@ impl HexNumber {
         s.serialize_str(&format!("{value:#x}"))
     }
 
-    /// Reads the number.
+    /// Reads the number from hexadecimal text.
     ///
     /// # Errors
-    /// When the text is no hexadecimal number, or has more bits than `T`.
+    /// If the text is not a hexadecimal number, or has more bits than `T`.
     pub fn deserialize<'de, T: TryFrom<u128>, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
         let text = String::deserialize(d)?;
         let digits = text.strip_prefix("0x").unwrap_or(&text);

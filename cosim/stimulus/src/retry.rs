@@ -1,9 +1,9 @@
-//! Retry loops of several warps around CAST.SPIN, of which only one lane can store at any time.
+//! Retry loops of several warps around CAST.SPIN, in which only one lane can store at a time.
 //!
-//! The lanes form a chain, in an order drawn: each waits for the value that the one before it stores, at one
-//! word that all of them try. A lane whose turn it is not yet keeps asking, as the loops of spec 7.2 do, so that
-//! a selection that is not fair never lets the chain go on (spec 5.4). Around the tries stand others that
-//! always fail, and loads: loops with several CAST.SPINs.
+//! The lanes form a chain in random order. Each lane waits for the value that its predecessor stores, and all
+//! lanes try the same word. A lane keeps trying before its turn, as the loops of spec 7.2 do. An unfair
+//! selection would therefore stop the chain (spec 5.4). The loops also contain loads and other CAST.SPINs
+//! that always fail.
 
 use std::collections::VecDeque;
 
@@ -17,54 +17,51 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::Stimulus;
 use crate::request::AllocationWrite;
 
-/// Most warps at a time; each has at most [`MOST_OTHERS`] requests behind a try.
+/// Highest number of warps, and highest number of requests after each try in a loop.
 const MOST_WARPS: usize = 4;
 const MOST_OTHERS: u32 = 4;
 
-/// Drives retry loops, a function of configuration and seed. When all lanes have stored, other loops begin.
+/// Drives retry loops. Depends only on configuration and seed. When all lanes have stored, a new round
+/// begins.
 #[derive(Clone, Debug)]
 pub struct RetryLoops {
     rng: Xoshiro256PlusPlus,
     config: Config,
-    /// Requests yet to be offered.
     left: u64,
     warps: Vec<Warp>,
-    /// Those that have not left their loop.
     looping: usize,
-    /// Warps without a request, in the order in which they were answered.
+    /// Warps without a request in flight, in the order in which they were answered.
     ready: VecDeque<usize>,
     /// Warp and lane of each link of the chain that has not stored yet.
     chain: VecDeque<(usize, u32)>,
-    /// Links that have stored, in all rounds: what the word holds.
+    /// Links that have stored in all rounds. The word holds this number.
     stored: u32,
     set_up: bool,
-    /// CAST.SPIN requests to the group since a link stored, and most of them ever.
+    /// CAST.SPIN requests since a link last stored, and the highest such number so far.
     tries: u64,
     most_tries: u64,
 }
 
-/// A warp in its loop.
 #[derive(Clone, Debug)]
 struct Warp {
     size: Size,
-    /// Requests behind the try, and how many of them are yet to come.
+    /// Requests after the try, and the position in the loop: 0 is the try.
     others: Vec<Other>,
     next: usize,
-    /// Lanes that have not stored.
     lanes: u32,
 }
 
-/// What stands in a loop beside the try.
+/// Request in a loop beside the try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
-    /// A CAST.SPIN of these lanes to the group that matches nothing.
+    /// A CAST.SPIN of these lanes on the same group of banks. Its comparison never matches.
     Spin(u32),
-    /// A load from the group.
+    /// A load from the same group of banks.
     Load,
 }
 
 impl RetryLoops {
-    /// Loops of `requests` requests in all; the last ones may be cut off.
+    /// Creates loops with `requests` requests in total. The last loops may be cut off.
     pub fn new(config: Config, seed: u64, requests: u64) -> Self {
         RetryLoops {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -81,29 +78,30 @@ impl RetryLoops {
         }
     }
 
-    /// Links of the chains that have stored.
+    /// Returns the number of links that have stored.
     pub fn stored(&self) -> u32 {
         self.stored
     }
 
-    /// Most CAST.SPIN requests between two links of a chain.
+    /// Returns the highest number of CAST.SPIN requests between two links of a chain.
     pub fn most_tries(&self) -> u64 {
         self.most_tries
     }
 
-    /// Whether more CAST.SPIN requests went by without a link storing than the second bound of spec 5.4 lets,
-    /// counted from the next request of the warp whose turn it is. It has finished then.
+    /// True if no link stored for more CAST.SPIN requests than the second bound of spec 5.4 allows. The bound
+    /// counts from the next request of the warp whose turn it is, so `spin_hold` more requests are allowed.
+    /// The stimulus ends in that case.
     pub fn livelock(&self) -> bool {
         let Config { spin_hold, num_lanes, .. } = self.config;
         self.tries > u64::from(2 * spin_hold * num_lanes + spin_hold)
     }
 
-    /// Draws warps, what stands in their loops, and the order of the chain.
+    /// Draws warps, the content of their loops, and the order of the chain.
     fn next_round(&mut self) {
         let rng = &mut self.rng;
         let spin_hold = self.config.spin_hold;
         let warps = rng.random_range(1..=MOST_WARPS.min(spin_hold as usize));
-        // Every warp tries at least once in any so many requests to the group.
+        // Limits the loop, so that every warp tries at least once in any `spin_hold` requests to the group.
         let others = rng.random_range(0..=MOST_OTHERS.min(spin_hold / warps as u32 - 1));
         self.warps.clear();
         for warp in 0..warps {
@@ -150,7 +148,7 @@ impl RetryLoops {
                     }
                 }
             }
-            // In another row of the bank, which holds zeros.
+            // Access another row of the same bank, which holds zeros.
             Some(Other::Spin(mask)) => {
                 let row = if self.config.bank_hash { self.config.num_banks / 4 } else { 1 };
                 i.req_mask = *mask;
@@ -163,7 +161,6 @@ impl RetryLoops {
         }
     }
 
-    /// The request of warp `at` is answered.
     fn answered(&mut self, at: usize, out: &Out) {
         let warp = &mut self.warps[at];
         let (behind, others) = (warp.next, warp.others.len());

@@ -1,9 +1,9 @@
-//! Requests at an mbarrier object such that a phase is completed, or just not.
+//! Requests on an mbarrier object that complete a phase, or only just fail to.
 
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::Op;
 
-/// A request of the first lanes with one operand for all of them.
+/// Request of the first `lanes` lanes, with the same operand in all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ObjectRequest {
     pub(super) op: Op,
@@ -16,7 +16,7 @@ impl ObjectRequest {
         Some(ObjectRequest { op, lanes: 1, b })
     }
 
-    /// A request of `op` that completes the phase at once.
+    /// Returns a request with `op` that completes the phase at once. None if no operand does.
     pub(super) fn completing(op: Op, object: &MbarObject, lanes: u32) -> Option<ObjectRequest> {
         let MbarObject { pending, tx, .. } = *object;
         match op {
@@ -41,7 +41,7 @@ impl ObjectRequest {
         }
     }
 
-    /// A request of `op` after which one of the two counts is 0 and the other is not.
+    /// Returns a request with `op` that leaves exactly one of the two counts at 0.
     pub(super) fn just_not(op: Op, object: &MbarObject, lanes: u32) -> Option<ObjectRequest> {
         let MbarObject { pending, tx, .. } = *object;
         match op {
@@ -57,8 +57,8 @@ impl ObjectRequest {
         }
     }
 
-    /// A request of one of the operations `listed` that brings the object nearer to where `op` completes
-    /// its phase.
+    /// Returns a request with a `listed` operation that brings the object closer to a state in which `op`
+    /// completes its phase.
     pub(super) fn towards(
         op: Op,
         object: &MbarObject,

@@ -1,31 +1,30 @@
-//! Tags of warp requests: which are in use.
+//! Tags of warp requests in use.
 
 use atoms_model::port::{In, Out};
 use rand::{Rng, RngExt};
 
-/// Tags of the warp requests inside, or offered.
+/// Set of tags of warp requests that are offered or in flight.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tags {
     taken: u64,
 }
 
 impl Tags {
-    /// A request with this tag is inside.
+    /// Returns true if a request with this tag is offered or in flight.
     pub fn taken(self, tag: u8) -> bool {
         self.taken >> (tag & 63) & 1 != 0
     }
 
-    /// All of them, tag 0 in bit 0.
     pub(super) fn all(self) -> u64 {
         self.taken
     }
 
-    /// A request with this tag is offered.
+    /// Marks the tag of an offered request as used.
     pub fn take(&mut self, tag: u8) {
         self.taken |= 1 << (tag & 63);
     }
 
-    /// Sees which requests are answered.
+    /// Frees the tags of requests that are answered in this cycle.
     pub fn observe(&mut self, i: &In, out: &Out) {
         if out.rsp_valid & i.rsp_ready == 1 {
             self.taken &= !(1 << out.rsp_tag);
@@ -35,7 +34,7 @@ impl Tags {
         }
     }
 
-    /// A tag drawn from those that are free; there are more of them than requests fit inside.
+    /// Draws a free tag. One always exists, because the unit holds fewer than 64 requests.
     pub(super) fn draw(self, rng: &mut impl Rng) -> u8 {
         let start = rng.random_range(0..64u32);
         ((start + self.taken.rotate_right(start).trailing_ones()) % 64) as u8

@@ -7,7 +7,6 @@ use expect_test::expect_file;
 use super::*;
 use crate::request::{AllocationWrite, ClusterRequest, WarpRequest};
 
-/// What a profile drew, and what became of it.
 #[derive(Default, PartialEq)]
 struct Seen {
     cycles: u64,
@@ -20,11 +19,11 @@ struct Seen {
     timed_out: u32,
     phases: u32,
     resets: u64,
-    /// Longest time that a response was not taken.
+    /// Longest time for which a response was held, in cycles.
     longest_hold: u64,
     most_suspended: u32,
     held: u64,
-    /// Of those woken, those that were within a few cycles of their limit.
+    /// Woken requests within a few cycles of their limit.
     nearly_late: u32,
 }
 
@@ -88,7 +87,7 @@ fn draw(profile: &Profile) -> Seen {
     draw_from(small(), profile, 1, 2000)
 }
 
-/// Requests without faults or table writes, so that what is drawn is what is seen.
+/// Profile without faults and table writes, so that requests are observed as drawn.
 fn clean() -> Profile {
     Profile {
         faults: Faults::none(),
@@ -120,7 +119,7 @@ fn the_same_seed_draws_the_same() {
     assert!(one.phases > 50 && one.clusters.len() > 100, "{} and {}", one.phases, one.clusters.len());
 }
 
-/// A shorter run is the beginning of a longer one: what it takes to shrink an episode.
+/// Shrinking an episode relies on a shorter run being a prefix of a longer one.
 #[test]
 fn fewer_requests_are_the_first_of_more() {
     let long = draw(&Profile::default());
@@ -140,15 +139,15 @@ fn operations_and_sizes_are_drawn_by_weight() {
     about(share_of(&seen.warps, |r| r.op == Op::Load as u8), 0.75);
     about(share_of(&seen.warps, |r| r.op == Op::Cas as u8), 0.25);
     about(share_of(&seen.clusters, |r| r.op == Op::Load as u8), 0.75);
-    // CAS has no bytes.
+    // CAS has no byte size.
     assert!(seen.warps.iter().all(|r| r.size == Size::U64 as u8 || r.op == Op::Load as u8));
     about(share_of(&seen.warps, |r| r.size == Size::U8 as u8), 0.375);
-    // None of these sizes: all that the operation has.
+    // If an operation has none of the listed sizes, all its sizes are drawn.
     let add = Profile { ops: Weights::only(&[Op::Add]), sizes: Weights::only(&[Size::U8]), ..clean() };
     about(share_of(&draw(&add).warps, |r| r.size == Size::S32 as u8), 0.5);
 }
 
-/// No operation stands in for another that was not asked for.
+/// An operation may only be replaced by another listed operation.
 #[test]
 fn only_listed_operations_are_drawn() {
     for ops in [
@@ -220,7 +219,7 @@ fn faults_come_in_their_share() {
     about(fault(Faults { misaligned: half, ..Faults::none() })(Fault::Misaligned), 0.5);
     about(fault(Faults { out_of_range: half, ..Faults::none() })(Fault::OutOfRange), 0.5);
     about(fault(Faults { rank: half, ..Faults::none() })(Fault::OutOfRange), 0.5);
-    // Some codes are instructions all the same.
+    // Some random codes are legal instructions.
     assert!(fault(Faults { illegal: half, ..Faults::none() })(Fault::Illegal) > 0.3);
     assert!(fault(Faults { slot: half, ..Faults::none() })(Fault::OutOfRange) > 0.3);
     about(fault(Faults { wild: half, ..Faults::none() })(Fault::None), 0.5);
@@ -302,7 +301,7 @@ fn operands_are_of_their_kind() {
         corners.contains(&0x8000_0000) && corners.iter().all(|b| *b < 4 || (*b + 2) as u32 & 0x7fff_ffff < 4)
     );
     assert!(operands(Values::Floats).contains(&0x7fc0_0000));
-    // Compares that meet what memory holds.
+    // Comparisons must match values in memory.
     let hits = |values| {
         let profile = Profile {
             ops: Weights::only(&[Op::Cas]),
@@ -351,7 +350,7 @@ fn addresses_take_their_form() {
     assert_eq!((slots(Span::new(1, 1)), slots(Span::new(16, 16))), (Some(0), Some(15)));
 }
 
-/// Operations of a pipeline of producers and consumers.
+/// Operations of a producer-consumer pipeline.
 fn phases(barriers: Barriers) -> Seen {
     let ops = [
         Op::MbarInit,
@@ -407,7 +406,7 @@ fn completions_and_limits_meet() {
     assert!(meet[1].0 >= 8 && meet[1].0 > 4 * meet[0].0 && meet[1].1 > 50 && meet[1].2 > 50, "{meet:?}");
 }
 
-/// A volley fills the table, and most of it is woken in time or just too late.
+/// A volley fills the table. Most of its waits are woken in time or only just too late.
 #[test]
 fn volleys_fill_the_table() {
     let volley =
@@ -459,7 +458,7 @@ fn answers_are_held_for_long() {
     assert_eq!(draw(&Profile { pace: Paces::free(), ..clean() }).longest_hold, 0);
 }
 
-/// Requests go on after a reset, and waits that nothing but a reset ends do not keep a run from its end.
+/// Requests continue after a reset. Waits with very long limits do not keep a run from ending.
 #[test]
 fn resets_come_while_requests_are_inside() {
     let seen = draw(&Profile { reset: Share::new(1.0 / 1024.0), ..clean() });
@@ -510,7 +509,7 @@ fn profiles_are_read_as_written() {
     assert_eq!(profile.faults.slot, Faults::default().slot);
 }
 
-/// `docs/profiles.md` has every key: `cargo regenerate` writes its table anew.
+/// `docs/profiles.md` has every key. `cargo regenerate` updates its table.
 #[test]
 fn the_page_has_every_key() {
     let row = |key: &ProfileKey| {

@@ -1,4 +1,4 @@
-//! The warp requests of random stimulus: lanes, addresses, operands, and what is wrong with them.
+//! Warp requests of random stimulus: lanes, addresses, operands and faults.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use super::step::ObjectRequest;
 use crate::request::{AddressForm, AllocationWrite};
 
 impl RandomStimulus {
-    /// Offset of lane `l`; aligned to `bytes`, and inside an allocation of `size` if one access fits. `degree`
-    /// lanes share a bank where the spread says so.
+    /// Returns the offset of lane `l`, aligned to `bytes` and inside an allocation of `size` if one access
+    /// fits. For spreads with conflicts, `degree` lanes share a bank.
     #[inline]
     pub(super) fn offset(
         &mut self,
@@ -38,9 +38,9 @@ impl RandomStimulus {
             Spread::SameWord => start,
             Spread::SameBank => start + row_units * self.rng.random_range(0..4),
             Spread::FewWords => start + self.rng.random_range(0..4),
-            // Here the degree is how far apart they are.
+            // For a stride, the degree is the distance of the lanes.
             Spread::Stride => start + degree * l,
-            // Neighbours across a pair, and the same place a row on.
+            // Neighbours across the border of a pair, in this row or the next.
             Spread::PairEdge => {
                 (start | 1) + self.rng.random_range(0..2) + row_units * self.rng.random_range(0..2)
             }
@@ -50,7 +50,7 @@ impl RandomStimulus {
             }
             Spread::Anywhere => self.rng.random_range(0..units),
             Spread::Conflict | Spread::Contention => {
-                // Accesses below a word share its bank.
+                // Accesses smaller than a word share its bank.
                 let column = start % row_units + l / degree * (4 / bytes).max(1);
                 let row = if spread == Spread::Conflict { l % degree } else { 0 };
                 start - start % row_units + row * row_units + column % row_units
@@ -59,7 +59,7 @@ impl RandomStimulus {
         (unit % units) * bytes
     }
 
-    /// How far lanes of a spread are apart, or how many share a bank.
+    /// Draws the distance of the lanes for a stride, or the number of lanes on each bank.
     pub(super) fn degree(&mut self, spread: Spread) -> u32 {
         match spread {
             Spread::Stride => self.rng.random_range(1..5),
@@ -142,7 +142,7 @@ impl RandomStimulus {
         } else if chosen.suspends.is_some() {
             i.req_mask |= 1;
         } else if op.name().starts_with(Op::MbarArriveDrop.name()) {
-            // Dropping more than is expected spoils an object.
+            // Dropping more arrivals than expected makes an object unusable, so keep one lane only.
             if !self.profile.barriers.spoil.happens(&mut self.rng) {
                 i.req_mask &= i.req_mask.wrapping_neg();
             }
@@ -151,9 +151,9 @@ impl RandomStimulus {
         let spread = if chosen.jointly > 0 { Spread::Stride } else { chosen.spread };
         let degree = if chosen.jointly > 0 { 1 } else { self.degree(spread) };
         self.addresses(&LaneAddresses { spread, start, bytes, degree }, &allocation, i);
-        // In a volley nothing goes wrong: it is lost if one of its requests is.
+        // Do not make requests of a volley faulty, because one fault breaks the volley.
         let spoilt = !matches!(self.follow, Follow::Volley(_)) && self.spoil(&allocation, bytes, i);
-        // Also where it is one by its code alone.
+        // The code decides, because a faulty request may have become a MBAR.TRY_WAIT by chance.
         if i.req_op == Op::MbarTryWait as u8 {
             let limit = chosen.suspends.unwrap_or_else(|| self.limit());
             let lasts = if limit == 0 { self.config.try_wait_limit } else { limit };
@@ -175,7 +175,7 @@ impl RandomStimulus {
         self.left -= 1;
     }
 
-    /// Operands B and C of the lanes; where the operation reads none, what stood there before.
+    /// Drives operands B and C of the lanes. Leaves old values where the operation reads none.
     fn operands(&mut self, chosen: &Chosen, start: u32, size: Size, i: &mut In) {
         let lanes = self.config.num_lanes as usize;
         let Chosen { op, slot, .. } = *chosen;
@@ -186,7 +186,7 @@ impl RandomStimulus {
         }
         for l in 0..chosen.jointly {
             let object = self.objects.object(slot, start + l);
-            // One that this does not complete waits for fewer then.
+            // An object whose phase cannot be completed gets one arrival.
             i.req_b[l as usize] = ObjectRequest::completing(op, &object, 1).map_or(1, |step| step.b).into();
         }
         if chosen.suspends.is_some() {
@@ -198,7 +198,7 @@ impl RandomStimulus {
         }
         if op.is_mbarrier() {
             let first = self.barrier_operand(op, slot, start);
-            // Now and then what the operands were before.
+            // Sometimes keep the operands of the request before.
             let Some(first) = first.filter(|_| self.rng.random_range(0..32) != 0) else { return };
             i.req_b[..lanes].fill(first);
             if !self.profile.barriers.uniform.happens(&mut self.rng) {
@@ -224,7 +224,7 @@ impl RandomStimulus {
         }
     }
 
-    /// The base that all lanes add, and Ra to reach the offsets wanted.
+    /// Draws the common base of the address, and computes the Ra that gives each lane its offset.
     fn addresses(&mut self, place: &LaneAddresses, allocation: &AllocationWrite, i: &mut In) {
         let LaneAddresses { spread, start, bytes, degree } = *place;
         let profile = Arc::clone(&self.profile);
@@ -248,9 +248,9 @@ impl RandomStimulus {
             Immediate::Any => rng.random_range(0..1 << 24),
         };
         let adds = profile.uniform_register.happens(rng);
-        // Mostly reachable: what scaling cannot reach is rounded, misaligned as it should be.
+        // Mostly draw addresses that scaling can reach. Others are rounded and may be misaligned.
         let reachable = shift == 0 || rng.random_range(0..8) != 0;
-        // Which lanes share a bank.
+        // Permutes the lanes that share a bank.
         let swap = match spread {
             Spread::Conflict | Spread::Contention => rng.random_range(0..lanes),
             _ => 0,
@@ -267,7 +267,8 @@ impl RandomStimulus {
                 (i.req_imm, i.req_ur) = (first & 0xff_ffff, rank);
             }
         } else {
-            // Beyond the address, or below it so that no sum wraps.
+            // The uniform register is above the address so that the sum wraps, or below the address so that
+            // no sum wraps.
             i.req_ur = match adds {
                 true if rng.random() => rng.random(),
                 true => rng.random_range(0..=first),
@@ -288,13 +289,13 @@ impl RandomStimulus {
         i.req_ra[lanes as usize..].fill(0);
     }
 
-    /// Spoils a request now and then; gives whether it did.
+    /// Makes a request faulty at times. Returns true if it did.
     fn spoil(&mut self, allocation: &AllocationWrite, bytes: u32, i: &mut In) -> bool {
         let profile = Arc::clone(&self.profile);
         let rng = &mut self.rng;
         let mut spoilt = false;
         if profile.faults.illegal.happens(rng) {
-            // Every operation has sizes that it does not have.
+            // Every operation has some illegal sizes, so a random size alone can be illegal.
             if !profile.faults.size_only.happens(rng) {
                 i.req_op = rng.random_range(0..32);
             }
@@ -315,7 +316,7 @@ impl RandomStimulus {
             ra(rng, &mut |address| address.wrapping_add(beyond));
         }
         if profile.faults.out_of_range.happens(rng) {
-            // The first access that is not wholly inside, or one far away.
+            // The first access that is not wholly inside the allocation, or one far away.
             let near = allocation.size / bytes * bytes;
             let far = rng.random_range(0..1 << 24) & !(bytes - 1);
             let offset = if rng.random() { near } else { far };
@@ -332,7 +333,6 @@ impl RandomStimulus {
         spoilt
     }
 
-    /// Keeps count of what a request does to objects.
     fn follow_objects(&mut self, chosen: &Chosen, start: u32, i: &In) {
         let Chosen { op, slot, spread, .. } = *chosen;
         let single = matches!(op, Op::MbarArrive | Op::MbarArriveDrop | Op::MbarArriveSm80);
@@ -367,7 +367,7 @@ impl RandomStimulus {
         let low = self.objects.word(slot, start) as u32;
         self.objects.apply(slot, start, op, b(last));
         if self.config.winner_policy == WinnerPolicy::Rotating && lanes > 1 {
-            // Which lane is served last is not known.
+            // The lane that is served last is unknown.
             return;
         }
         let b = if together { lanes.into() } else { b(last) };
@@ -376,26 +376,25 @@ impl RandomStimulus {
     }
 }
 
-/// Where the lanes of a request are.
+/// Distribution and first access of the lanes of a request.
 #[derive(Clone, Copy, Debug)]
 struct LaneAddresses {
     spread: Spread,
-    /// In accesses.
+    /// Number of the first access.
     start: u32,
-    /// Of one access.
+    /// Bytes of one access.
     bytes: u32,
-    /// See [`RandomStimulus::degree`].
+    /// Distance or lanes on each bank ([`RandomStimulus::degree`]).
     degree: u32,
 }
 
-/// Which lanes of a request are spoilt.
+/// Lanes of a request that are made faulty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Astray {
-    /// One that takes part.
+    /// One lane, which then takes part.
     One,
-    /// One, whether or not it takes part: what idle lanes hold is no fault (spec 2.6).
+    /// One lane, whether it takes part or not. An idle lane raises no fault (spec 2.6).
     Maybe,
-    /// All of them.
     All,
 }
 
@@ -408,7 +407,6 @@ impl Astray {
         }
     }
 
-    /// Changes the addresses of these lanes.
     fn apply(self, config: &Config, lane: u32, i: &mut In, change: &mut dyn FnMut(u32) -> u32) {
         if i.req_absolute == 1 {
             let address = change(AddressForm::absolute(i.req_imm, i.req_ur).address(0));

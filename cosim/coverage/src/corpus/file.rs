@@ -1,8 +1,8 @@
 //! A corpus as a file: JSON with one episode a line.
 //!
-//! Bins are saved by name, so that a corpus survives changes of the model: the file lists the groups as
-//! they were, with the names of all values, and bins as numbers in those groups, in spans: `0-5 7`. Each
-//! bin stands at the first episode that hits it, which is kept for it.
+//! The file names bins, so that a corpus stays valid when the coverage model changes. It lists each group
+//! with the names of its values, and bins as numbers within that group, in spans such as `0-5 7`. Each bin is
+//! listed only at the first episode that hits it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,20 +14,20 @@ use super::{Corpus, KeptEpisode};
 use crate::episode::Episode;
 use crate::{Group, Model};
 
-/// Version of the format; raised when older files cannot be read any more.
+/// Version of the format. Increase it when older files can no longer be read.
 pub const FORMAT: u32 = 1;
 
-/// Bins of a group that are read: a file that claims more is not to exhaust memory.
+/// Highest number of bins read for a group, so that a bad file cannot exhaust memory.
 const MOST_BINS: usize = 1 << 20;
 
-/// Why a corpus cannot be read: what was found, and what would work.
+/// Reason why a corpus cannot be read, with advice for the user.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct CorpusError(String);
 
 impl From<serde_json::Error> for CorpusError {
     fn from(error: serde_json::Error) -> Self {
-        // Its writer was interrupted, or the disk was full.
+        // The file was truncated: its writer was interrupted, or the disk was full.
         CorpusError(match error.is_eof() {
             true => format!(
                 "the corpus ends in the middle, in line {}: restore it, or leave it away and it is built anew",
@@ -38,13 +38,12 @@ impl From<serde_json::Error> for CorpusError {
     }
 }
 
-/// A corpus read from a file.
 #[derive(Clone, Debug)]
 pub struct Read {
     pub corpus: Corpus,
-    /// Bins that the model does not have any more.
+    /// Bins that the coverage model no longer has.
     pub unknown_bins: usize,
-    /// Episodes left out since the model has none of their bins any more.
+    /// Episodes left out because the coverage model no longer has any of their bins.
     pub dropped: usize,
 }
 
@@ -62,7 +61,7 @@ struct File {
     entries: Vec<Line>,
 }
 
-/// A group as it was when the corpus was saved.
+/// Names of a group's dimensions and values when the corpus was saved.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Legend {
@@ -84,18 +83,19 @@ impl Legend {
         Legend { name: group.name.to_string(), dimensions: dimensions.collect() }
     }
 
-    /// Combinations of values, as far as they are counted.
+    /// Returns the number of combinations of values, at most [`MOST_BINS`].
     fn len(&self) -> usize {
         let counts = self.dimensions.iter().map(|(_, values)| values.len());
         counts.fold(1, usize::saturating_mul).min(MOST_BINS)
     }
 
-    /// The bin of the model with the same names as bin `at` of this group.
+    /// Maps bin `at` of the saved group to the bin of `group` with the same names. None if there is no such
+    /// bin.
     fn bin(&self, mut at: usize, group: &Group) -> Option<usize> {
         if self.dimensions.len() != group.dimensions.len() {
             return None;
         }
-        // Names of the values, by name of the dimension: dimensions may have changed their places.
+        // Look up values by dimension name, because dimensions may have been reordered.
         let mut names = BTreeMap::new();
         for (dimension, values) in self.dimensions.iter().rev() {
             names.insert(dimension.as_str(), values.get(at % values.len())?.as_str());
@@ -109,7 +109,7 @@ impl Legend {
     }
 }
 
-/// Numbers as spans: `0-5 7`.
+/// Formats increasing numbers as spans, such as `0-5 7`.
 fn spans(numbers: impl Iterator<Item = usize>) -> String {
     let mut spans: Vec<(usize, usize)> = Vec::new();
     for number in numbers {
@@ -125,7 +125,7 @@ fn spans(numbers: impl Iterator<Item = usize>) -> String {
     texts.collect::<Vec<_>>().join(" ")
 }
 
-/// Numbers below `bins` of a text of spans, which stand in order.
+/// Parses increasing spans. None if the text is malformed or a number is not below `bins`.
 fn numbers(spans: &str, bins: usize) -> Option<Vec<usize>> {
     let mut numbers: Vec<usize> = Vec::new();
     for span in spans.split_whitespace() {
@@ -140,7 +140,7 @@ fn numbers(spans: &str, bins: usize) -> Option<Vec<usize>> {
 }
 
 impl Corpus {
-    /// The corpus as text, the same for the same corpus and model.
+    /// Formats the corpus as JSON. The same corpus and model always give the same text.
     pub fn write(&self, model: &Model) -> String {
         let mut written = BitVec::<usize>::repeat(false, model.bins());
         let lines: Vec<_> = self.entries.iter().map(|entry| entry.line(model, &mut written)).collect();
@@ -151,7 +151,7 @@ impl Corpus {
             false => format!("[\n{}\n]", items.join(",\n")),
         };
         let mut text = format!("{{\"format\":{FORMAT},\n\"groups\":");
-        // Plain data with names for keys: there is nothing in it that JSON could not say.
+        // Serialization cannot fail: the data is plain and all keys are strings.
         let json = |item: Result<String, serde_json::Error>| item.unwrap_or_default();
         let groups = groups.map(|group| json(serde_json::to_string(&group))).collect();
         let lines = lines.iter().map(|line| json(serde_json::to_string(line))).collect();
@@ -162,7 +162,7 @@ impl Corpus {
     /// Reads a corpus for `model`.
     ///
     /// # Errors
-    /// [`CorpusError`]: cut short, of another version, or no corpus.
+    /// [`CorpusError`] if the text is truncated, has another format version, or is no corpus.
     pub fn read(text: &str, model: &Model) -> Result<Read, CorpusError> {
         let version: Version = serde_json::from_str(text)?;
         if version.format != FORMAT {
@@ -209,7 +209,7 @@ impl Corpus {
 }
 
 impl KeptEpisode {
-    /// The entry with the bins that are not `written` yet, which then are.
+    /// Formats the entry with those of its bins that are not in `written`, and adds them to `written`.
     fn line(&self, model: &Model, written: &mut BitVec) -> Line {
         let new = self.hit.clone() & !written.clone();
         *written |= &self.hit;

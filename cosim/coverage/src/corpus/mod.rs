@@ -1,7 +1,8 @@
-//! Episodes that hit what no other hits: found by a regression, replayed first by the next one.
+//! Corpus of the episodes that are needed to hit all bins. Regressions add episodes, and the next regression
+//! replays them first.
 //!
-//! Bins are those of all configurations together. Which entry is kept for which bin is not fixed: an
-//! entry knows all bins it hits, as far as it was run, and [`Corpus::minimise`] chooses.
+//! Bins of all configurations are merged. An entry knows all bins that it hits, and [`Corpus::minimise`]
+//! chooses which entry is kept for which bin.
 
 mod file;
 
@@ -11,27 +12,25 @@ pub use file::{CorpusError, FORMAT, Read};
 
 use crate::episode::Episode;
 
-/// An episode and what it hits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptEpisode {
     pub episode: Episode,
-    /// Test that found it, by name.
+    /// Name of the test that found the episode.
     pub found_by: String,
-    /// Bins it hits, as far as is known: a corpus read from a file knows only those it is kept for.
+    /// Known hits. An entry read from a file knows only the bins for which it is listed first.
     pub hit: BitVec,
 }
 
 impl KeptEpisode {
-    /// What it costs to run, in warp requests: its own, and what starting a run costs.
+    /// Returns the cost of a run in warp requests, including the start of the run.
     fn cost(&self) -> u64 {
         self.episode.requests.saturating_add(START)
     }
 }
 
-/// Warp requests that take as long as to start a run over: reset, and memory set to zeros.
+/// Cost of starting a run (reset and clearing memory), in warp requests.
 const START: u64 = 20;
 
-/// Episodes, the most useful first once they are minimised.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Corpus {
     entries: Vec<KeptEpisode>,
@@ -39,7 +38,6 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// A corpus without episodes, for a model of `bins` bins.
     pub fn new(bins: usize) -> Self {
         Corpus { entries: Vec::new(), covered: BitVec::repeat(false, bins) }
     }
@@ -48,17 +46,15 @@ impl Corpus {
         &self.entries
     }
 
-    /// Bins that some episode hits.
     pub fn covered(&self) -> &BitVec {
         &self.covered
     }
 
-    /// Warp requests of all episodes.
     pub fn requests(&self) -> u64 {
         self.entries.iter().map(|entry| entry.episode.requests).sum()
     }
 
-    /// Adds an episode if it hits a bin that none before it does; gives the number of such bins.
+    /// Adds an episode if it hits bins that the corpus does not cover yet. Returns the number of these bins.
     pub fn add(&mut self, episode: &Episode, hit: &BitVec, found_by: &str) -> usize {
         let new = hit.iter_ones().filter(|bin| self.covered.get(*bin).is_some_and(|bit| !*bit)).count();
         if new > 0 {
@@ -70,21 +66,22 @@ impl Corpus {
         new
     }
 
-    /// Adds what another corpus hits beyond this one. The order of merging decides which of two episodes
-    /// for one bin stays, until both are minimised together.
+    /// Adds the episodes of `other` that hit bins not covered here. If two episodes hit the same bin, the
+    /// first one merged stays until the corpus is minimised.
     pub fn merge(&mut self, other: &Corpus) -> usize {
         other.entries.iter().map(|entry| self.add(&entry.episode, &entry.hit, &entry.found_by)).sum()
     }
 
-    /// Leaves as few and as cheap episodes as a greedy choice finds that hit all the bins the corpus does:
-    /// the one with most new bins for its requests first, and none that the others make needless.
+    /// Reduces the corpus to few cheap episodes that cover the same bins. The choice is greedy: most new bins
+    /// for its cost first. Then drops episodes whose bins are all hit by others.
     pub fn minimise(&mut self) {
         let mut left = self.covered.clone();
         let mut from = std::mem::take(&mut self.entries);
         while left.any() {
             let gain = |entry: &KeptEpisode| (entry.hit.clone() & &left).count_ones() as u64;
             let gains = from.iter().map(|entry| (gain(entry), entry.cost()));
-            // Most bins a request, by cross multiplication; of equals the first.
+            // Compare bins for cost by cross multiplication. The cheaper entry wins a tie, then the first
+            // one.
             let best = gains.enumerate().max_by(|(at, (gain, cost)), (other_at, (other, other_cost))| {
                 let (this, that) =
                     (u128::from(*gain) * u128::from(*other_cost), u128::from(*other) * u128::from(*cost));
@@ -98,21 +95,21 @@ impl Corpus {
         self.drop_needless();
     }
 
-    /// Drops episodes all of whose bins others hit, the costliest first.
+    /// Drops episodes whose bins are all hit by others, the costliest first.
     fn drop_needless(&mut self) {
         for at in self.costliest_first() {
             if self.needed(at).not_any() {
-                // Not taken out yet: numbers of the others would change.
+                // Mark the entry as empty and remove it later, so that indices stay valid.
                 self.entries[at].hit.fill(false);
             }
         }
         self.entries.retain(|entry| entry.hit.any());
     }
 
-    /// Minimises, and makes each episode as short as it can be with what it is needed for: `run` runs one
-    /// and gives what it hits, or nothing if it cannot be run.
+    /// Minimises the corpus, then shortens each episode as far as it still hits the bins it is needed for.
+    /// `run` returns the hits of an episode, or None if it cannot run.
     ///
-    /// A shorter episode is the beginning of the longer one, so what it hits, it hits too.
+    /// A binary search finds the length, because a shorter episode is a prefix of the longer one.
     pub fn shrink(&mut self, mut run: impl FnMut(&Episode) -> Option<BitVec>) {
         self.minimise();
         for at in self.costliest_first() {
@@ -151,7 +148,7 @@ impl Corpus {
         order
     }
 
-    /// Bins that no other entry hits.
+    /// Returns the bins of entry `at` that no other entry hits.
     fn needed(&self, at: usize) -> BitVec {
         let mut needed = self.entries[at].hit.clone();
         for (other, entry) in self.entries.iter().enumerate() {

@@ -19,7 +19,7 @@ fn group(name: &'static str, dimensions: &[(&'static str, &[&str])]) -> Group {
     }
 }
 
-/// 6 bins and 4.
+/// Model with two groups, of 6 and 4 bins.
 fn model() -> Model {
     let mut model = Model::default();
     model.push(group("ports", &[("port", &["warp", "cluster"]), ("degree", &["1", "2", "3-4"])]));
@@ -60,7 +60,7 @@ fn only_what_hits_something_new_is_added() {
 
 #[test]
 fn a_minimised_corpus_covers_what_it_covered() {
-    // 1 and 2 are needless beside 3, and 4 is dear.
+    // Episode 3 makes 1 and 2 redundant. Episode 4 covers more, but costs too much to be chosen first.
     let mut corpus = corpus(&[
         (1, 500, &[0, 1]),
         (2, 500, &[2, 3]),
@@ -77,7 +77,7 @@ fn a_minimised_corpus_covers_what_it_covered() {
 
 #[test]
 fn greedy_choices_that_others_make_needless_go() {
-    // The greedy choice takes 1 first, whose bins 2 and 3 hit too, which are needed anyway.
+    // The greedy choice takes episode 1 first. Episodes 2 and 3 are needed anyway and make it redundant.
     let mut corpus = corpus(&[(1, 0, &[0, 1, 2, 3]), (2, 30, &[0, 1, 4]), (3, 30, &[2, 3, 5])]);
     corpus.minimise();
     assert_eq!(seeds(&corpus), [2, 3]);
@@ -85,10 +85,10 @@ fn greedy_choices_that_others_make_needless_go() {
 
 #[test]
 fn episodes_shrink_to_what_they_are_needed_for() {
-    // Bin n is hit by request 10 * (n + 1).
+    // Request 10 * (n + 1) hits bin n.
     let run = |episode: &Episode| {
         let hit: Vec<_> = (0..10).filter(|bin| 10 * (bin + 1) <= episode.requests as usize).collect();
-        // The second seed sees the bins the other way round.
+        // The second seed hits the bins in reverse order.
         Some(bins(&if episode.seed == 2 { hit.iter().map(|bin| 9 - bin).collect() } else { hit }))
     };
     let mut corpus = Corpus::new(model().bins());
@@ -103,7 +103,7 @@ fn episodes_shrink_to_what_they_are_needed_for() {
         run(episode)
     });
     assert_eq!(*corpus.covered(), covered);
-    // Together they reach all ten bins with 100 requests; apart they took 140.
+    // The two shortened episodes need 100 requests for all ten bins, instead of 140.
     assert_eq!(corpus.requests(), 100);
     assert!(runs < 20, "{runs} runs");
 }
@@ -154,14 +154,14 @@ fn what_is_written_is_read() {
     assert_eq!((read.unknown_bins, read.dropped), (0, 0));
     assert_eq!(read.corpus.covered(), corpus.covered());
     assert_eq!(read.corpus.entries()[2], corpus.entries()[2]);
-    // A bin stands at the first that hits it.
+    // A bin is saved only at the first episode that hits it.
     assert_eq!(read.corpus.entries()[1].hit, bins(&[5, 9]));
     assert_eq!(read.corpus.write(&model()), text);
     let empty = Corpus::new(model().bins());
     assert_eq!(Corpus::read(&empty.write(&model()), &model()).expect("it was written").corpus, empty);
 }
 
-/// Bins are known by their names: dimensions change their places, values come and go.
+/// Bins are found by name after dimensions are reordered and values are added or removed.
 #[test]
 fn a_corpus_survives_changes_of_the_model() {
     let text = corpus(&[(1, 500, &[0, 5, 7]), (2, 20, &[2, 8]), (3, 20, &[9])]).write(&model());

@@ -1,4 +1,4 @@
-//! Requests that touch no memory, and those that are just good enough to.
+//! Groups for requests that fault, and for requests that only just do not.
 
 use atoms_ops::Fault;
 
@@ -6,31 +6,31 @@ use super::values::{AnyOp, AnySize, ObjectOp, Port, Wanted};
 use crate::cross::table;
 
 table! {
-    /// Why a request touches no memory.
+    /// Fault of a request. A request that faults accesses no memory.
     values Why {
         Illegal = "illegal instruction", Misaligned = "misaligned address",
         OutOfRange = "address out of range",
     }
 
-    /// Lane that the fault names.
+    /// Position of the lane that the fault reports.
     values Named { First = "lane 0", Between = "a lane between", Last = "last lane", }
     cover FaultLane "fault" (operation: AnyOp, fault: Why, lane: Named)
     "Errors are whole for every operation, whichever lane errs, and the lowest such lane is named." "2.4, 3.3";
     |config| (fault != Why::Misaligned || operation.0.row().sizes.iter().any(|size| size.bytes() > 1))
         && (lane != Named::Between || config.num_lanes > 2);
 
-    /// Lanes that err.
+    /// Number of lanes with a fault, and kinds of faults.
     values Erring {
         Alone = "the lane alone takes part", OneOfMany = "one of several lanes", Several = "several lanes, one fault",
         Mixed = "several lanes, both faults", All = "all of several lanes",
     }
-    /// Why an address is bad.
+    /// Kind of address error of a lane.
     values Bad { Misaligned = "misaligned", OutOfRange = "out of range", }
     cover FaultMix "fault_mix" (first_fault: Bad, lanes_that_err: Erring)
     "The first of several faults counts, whatever the others are, and good lanes beside a bad one are left out as well." "2.4";
     |config| lanes_that_err != Erring::Several || config.num_lanes > 2;
 
-    /// Why an address is outside the part.
+    /// Way in which an address lies outside the allocation.
     values Outside {
         NoPart = "no part", Rank = "other rank", Straddles = "straddles the end", Behind = "first behind the end",
         Far = "farther behind",
@@ -39,7 +39,7 @@ table! {
     "The check compares rank, then the last byte of the access with the size of the part: each way to fail, by size." "1.3, 1.4, 2.4";
     |config| match address {
         Outside::Rank => port == Port::Warp,
-        // A part may have any number of bytes, so only a single byte is never cut.
+        // An allocation may end at any byte, so only a single-byte access can never straddle the end.
         Outside::Straddles => size.0.bytes() > 1,
         Outside::NoPart | Outside::Behind | Outside::Far => true,
     };
@@ -48,7 +48,7 @@ table! {
     cover PartEdge "part_edge" (size: AnySize, port: Port, place: Edge)
     "The first and the last bytes of a part are inside: off by one shows here and in `out_of_range`." "1.3, 2.4";
 
-    /// Bytes beyond a multiple of the size.
+    /// Bytes of an address beyond a multiple of the access size.
     numbers Excess: 15 from 1;
     cover Misalignment "misalignment" (size: AnySize, bytes_beyond: Excess)
     "Each low bit of an address is checked, as many as the size has." "2.4";
@@ -63,7 +63,6 @@ table! {
 }
 
 impl Why {
-    /// The fault of a response.
     pub fn new(fault: Fault) -> Option<Self> {
         match fault {
             Fault::None => None,

@@ -1,4 +1,4 @@
-//! What kernels do with values.
+//! Groups for the values that kernels compute.
 
 use atoms_ops::{Op, Size};
 
@@ -7,13 +7,13 @@ use super::values::{AnySize, Lane, PlainOp, Port, Width, legal};
 use crate::cross::table;
 
 table! {
-    /// An operation with an operand that the word meets.
+    /// Operation with one operand that is combined with the word in memory.
     operations BinaryOp { Add Min Max Inc Dec And Or Xor Exch Store }
-    /// An operation whose outcome depends on both values.
+    /// Operation whose outcome depends on both the operand and the word.
     operations ArithmeticOp { Add Min Max Inc Dec And Or Xor Exch PopcInc }
-    /// An operation that stores where a comparison holds.
+    /// Operation that stores only if a comparison holds.
     operations CompareOp { Cas Cast CastSpin }
-    /// A value in the width of its access.
+    /// Class of a value, in the width of its access.
     values Class {
         Zero = "0", One = "1", Max = "largest positive", Min = "smallest negative", Ones = "all ones",
         Other = "other",
@@ -23,7 +23,7 @@ table! {
     "Kernels change behaviour at the ends of their number ranges, and where both the word and the operand stand at one." "3";
     |_| legal(operation.0, size);
 
-    /// What became of the word.
+    /// Effect of an operation on the word.
     values Outcome {
         Unchanged = "unchanged", Changed = "changed", Carry = "carry", Overflow = "signed overflow",
         Both = "carry and signed overflow", AtBound = "at the bound", BeyondBound = "beyond the bound",
@@ -40,7 +40,7 @@ table! {
     };
 
     values Share { None = "none", Some = "some", All = "all", }
-    /// How the lanes of a request stand to each other.
+    /// Conflicts between the lanes of a request.
     values Meeting {
         Alone = "one lane", Apart = "several, each on its own bank", Bank = "some on one bank",
         Address = "some at one address",
@@ -51,11 +51,11 @@ table! {
         && match lanes {
             Meeting::Alone => stored != Share::Some,
             Meeting::Apart => config.num_banks as usize > Width::new(size.0).banks(),
-            // Losers of CAST.SPIN never store.
+            // A CAST.SPIN request with losers never stores for all lanes.
             Meeting::Bank | Meeting::Address => operation.0 != Op::CastSpin || stored != Share::All,
         };
 
-    /// Which words of a wide access differ from the value compared against.
+    /// Words of a wide access that differ from the value compared against.
     values Difference {
         Equal = "none", First = "the first alone", Last = "the last alone", Middle = "one between",
         Several = "several",
@@ -68,7 +68,7 @@ table! {
         _ => false,
     };
 
-    /// A value of several words that an access moves.
+    /// Value of several words that an access moves.
     values Moved { B = "operand B", C = "stored operand C", Word = "returned word", }
     cover DistinctWords "distinct_words" (operation: PlainOp, size: AnySize, value: Moved, port: Port)
     "Words that change places, or one that is taken twice, show only where all words of the value differ." "3, 3.5, 4.4";
@@ -77,7 +77,7 @@ table! {
         && match value {
             Moved::B => operation.0 != Op::Load,
             Moved::C => CompareOp::new(operation.0).is_some(),
-            // CAST returns whether it stored.
+            // CAST returns only whether it stored.
             Moved::Word => !matches!(operation.0, Op::Store | Op::Cast | Op::CastSpin),
         }
         && (port == Port::Warp || operation.0.cluster_legal(value != Moved::Word));
@@ -88,11 +88,11 @@ table! {
         && Width::new(size.0) >= Width::Pair
         && u32::from(lane.0) < config.num_lanes;
 
-    /// Which address the losers of a bank name.
+    /// Addresses of the lanes that lose on a bank.
     values Losers {
         None = "no losers", Same = "at the winner's address", Other = "at other addresses", Both = "both",
     }
-    /// Whether the selected lane stored.
+    /// Result of the comparison of the selected lane.
     values Selected { Stored = "stored", Failed = "failed", Missed = "failed while a loser would match", }
     cover Spin "spin" (size: AnySize, losers: Losers, selected_lane: Selected)
     "Losers fail whatever their word holds and whichever address of the bank they name, and only the selected lane compares." "5.1, 5.3";
@@ -100,10 +100,10 @@ table! {
         && (losers != Losers::Both || config.num_lanes > 2)
         && (losers != Losers::None || selected_lane != Selected::Missed);
 
-    /// What the counter of the group does.
+    /// Behaviour of the group's CAST.SPIN counter.
     values Counter { Steps = "goes from lane to lane", Holds = "holds one lane", }
     // Saved coverage and waivers name this group `favour` and its dimension `favoured_lane`.
-    /// Priority lane of a group that several lanes ask.
+    /// Position of the priority lane among the lanes that want a group of banks.
     values PriorityLane { First = "first by the policy too", Behind = "behind another by the policy", Away = "does not ask", }
     cover SpinPriority "favour" (policy: Policy, counter: Counter, favoured_lane: PriorityLane)
     "The priority lane goes before the one that the policy lets go first, and only if it asks." "5.4";
@@ -112,10 +112,9 @@ table! {
 }
 
 impl Class {
-    /// The class of a 32-bit value.
     #[inline(always)]
     pub fn word(value: u32) -> Self {
-        // Values are drawn from these: a branch could not be foretold.
+        // Avoid branches, which would be mispredicted: stimulus draws values from exactly these classes.
         let is = |class: Class, this: u32| {
             (class as u8).wrapping_sub(Class::Other as u8) & u8::from(value == this).wrapping_neg()
         };
@@ -128,7 +127,7 @@ impl Class {
         Class::ALL[usize::from(class) % Class::ALL.len()]
     }
 
-    /// The class of the low bits of a value, as many as the size has.
+    /// Classifies the low bits of a value, as many as the size has.
     #[inline]
     pub fn sized(value: u128, size: Size) -> Self {
         let bits = 8 * size.bytes();

@@ -1,4 +1,4 @@
-//! The groups: which dimensions are crossed, why, and what can be reached. One file a subject.
+//! Coverage groups: crossed dimensions, reasons and reachable bins. One file for each subject.
 
 pub mod faults;
 pub mod kernels;
@@ -12,10 +12,10 @@ pub mod waits;
 use super::cross::groups;
 use super::model::Model;
 
-// Names of groups are unique. A dimension with a name that two files use is reached through its file.
+// Group names are unique. A dimension name used in two files must be qualified with its file.
 pub(crate) use {faults::*, kernels::*, objects::*, pipeline::*, ports::*, requests::*, waits::*};
 
-/// Calls a macro with every group, in the order of their bins.
+/// Calls a macro with every group, in the order of the bins.
 macro_rules! every_group {
     ($with:ident) => { $with! {
     Operation Decode Lanes LaneAlone Conflict Addresses SameAddress Merging Crossbar Winner Rotation Hash

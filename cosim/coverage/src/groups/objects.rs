@@ -1,4 +1,4 @@
-//! mbarrier objects: operations on them, steps, phases.
+//! Groups for mbarrier objects: operations, counts and phases.
 
 use atoms_ops::Op;
 
@@ -6,29 +6,29 @@ use super::values::{AnyOp, Few, ObjectOp, Port};
 use crate::cross::table;
 
 table! {
-    /// An operation that may complete a phase.
+    /// Operation that may complete a phase.
     operations CompletingOp {
         MbarExpectTx MbarCompleteTx MbarArrive MbarArriveCount MbarArriveExpectTx MbarArriveNoComplete
         MbarArriveDrop MbarArriveDropCount MbarArriveDropExpectTx MbarArriveDropNoComplete MbarArriveSm80
     }
-    /// An operation that steps an object of the layout of sm_90.
+    /// Operation that changes the counts of an object in the sm_90 layout.
     operations SteppingOp {
         MbarExpectTx MbarCompleteTx MbarArrive MbarArriveCount MbarArriveExpectTx MbarArriveNoComplete
         MbarArriveDrop MbarArriveDropCount MbarArriveDropExpectTx MbarArriveDropNoComplete
     }
-    /// An operation that drops arrivals.
+    /// Operation that drops arrivals.
     operations DroppingOp { MbarArriveDrop MbarArriveDropCount MbarArriveDropExpectTx MbarArriveDropNoComplete }
-    /// An operation that counts transactions.
+    /// Operation that changes the tx-count.
     operations TransactionOp { MbarExpectTx MbarCompleteTx MbarArriveExpectTx MbarArriveDropExpectTx }
-    /// An operation with a count of arrivals.
+    /// Operation with a count of arrivals as operand.
     operations CountingOp { MbarArriveCount MbarArriveNoComplete MbarArriveDropCount MbarArriveDropNoComplete }
-    /// An operation that reads an object of the layout of sm_90.
+    /// Operation on an object in the sm_90 layout.
     operations LayoutOp {
         MbarInit MbarInval MbarExpectTx MbarCompleteTx MbarArrive MbarArriveCount MbarArriveExpectTx
         MbarArriveNoComplete MbarArriveDrop MbarArriveDropCount MbarArriveDropExpectTx
         MbarArriveDropNoComplete MbarTestWait MbarTryWait
     }
-    /// Lanes of a request at one object.
+    /// Largest number of lanes of a request at the same object.
     values AtOne { One = "1", Two = "2", Some = "some", All = "all of the warp", }
     cover ObjectLanes "object_lanes" (operation: ObjectOp, lanes_at_one_object: AtOne)
     "Lanes of one request step one object one after the other or merged, and their results are in order." "6.3";
@@ -39,7 +39,7 @@ table! {
             _ => config.num_lanes > 3,
         };
 
-    /// Objects that one request names.
+    /// Number of objects that one request accesses.
     values Named {
         One = "1", TwoPairs = "2 on different pairs of banks", OnePair = "2 on one pair of banks", More = "more",
     }
@@ -47,13 +47,13 @@ table! {
     "Objects on different pairs are stepped in one pass, those on one pair in several; each has a kernel and a completion of its own." "4.4, 6.3";
     |config| objects_in_one_request != Named::More || config.num_lanes > 2;
 
-    /// The phase that a completion ends.
+    /// Direction of the phase bit at a completion.
     values Edge { Even = "even to odd", Odd = "odd to even", }
     cover Completion "completion" (operation: CompletingOp, port: Port, phase: Edge)
     "Every operation that counts can be the last, from either port; the phase bit goes both ways." "6.4";
     |_| port == Port::Warp || operation.0.cluster_legal(true);
 
-    /// Why a step does not complete.
+    /// Counts that keep a step from completing the phase.
     values Left {
         Positive = "pending 0, tx-count above 0", Negative = "pending 0, tx-count below 0",
         Pending = "pending above 0, tx-count 0",
@@ -69,28 +69,28 @@ table! {
     "Merged arrivals may pass through several phases in one step, which is a division instead of a count." "6.11";
     |config| config.merge_arrive && in_one_step as u32 <= config.num_lanes;
 
-    /// Arrivals that the phase waits for, before the step.
+    /// Pending arrivals of the phase, before the step.
     values Pending { Zero = "0", One = "1", Two = "2", Other = "other", Most = "2^20 - 1", }
 
     cover PendingBefore "pending_before" (operation: SteppingOp, pending: Pending)
     "The count is stored negated: 0, 1 and the largest are where the field wraps." "6.1, 6.2";
 
-    /// Arrivals expected after a drop.
+    /// Expected arrivals after a drop.
     values Expected { Zero = "0", One = "1", More = "more", Wraps = "fewer than 0: wraps", }
     cover ExpectedAfter "expected_after_drop" (operation: DroppingOp, expected: Expected)
     "A drop lowers what every later phase expects, down to 0, and wraps where that is undefined." "6.3, 6.9";
 
-    /// tx-count after a step.
+    /// Class of the tx-count after a step.
     values Tx {
         Zero = "0", One = "1", MinusOne = "-1", Positive = "positive", Negative = "negative", Most = "2^20 - 1",
         Least = "-(2^20 - 1)", Above = "beyond 2^20 - 1", Below = "beyond -(2^20 - 1)",
     }
     cover TxAfter "tx_after" (operation: TransactionOp, tx_count: Tx)
     "The tx-count goes both ways and is stored negated in a bit more than its range: its ends are where it wraps." "6.1, 6.9";
-    // What only takes away does not pass the upper end.
+    // MBAR.COMPLETE_TX only subtracts, so it cannot pass the upper end.
     |_| operation.0 != Op::MbarCompleteTx || tx_count != Tx::Above;
 
-    /// Arrivals that a count brings.
+    /// Arrival count of an operation, compared with the pending arrivals.
     values Count {
         Zero = "0", Fewer = "fewer than pending", All = "all that are pending", Beyond = "more than pending",
         Wraps = "beyond 2^20 - 1",
@@ -98,29 +98,28 @@ table! {
     cover Counts "count" (operation: CountingOp, arrivals: Count)
     "A count may end the phase, fall short, or overshoot, which is undefined and must still agree." "6.1, 6.9";
 
-    /// Completions since a request asked about the object.
+    /// Completions since a request last asked about the object.
     values Since { First = "first", Second = "second", More = "more", }
     cover Phase "phase" (phase: Edge, since_a_wait: Since)
     "A waiter that misses two phases sees the parity it started from: only one preceding phase can be told." "6.4, 6.5";
 
-    /// Bits of the object besides its counts.
+    /// Lock and version bits of the object.
     values Extra { Rest = "at rest", Lock = "lock set", Version = "version 1", Both = "lock set, version 1", }
     cover Layout "layout" (operation: LayoutOp, object: Extra)
     "Bits that no operation owns stay as they are." "6.2";
 
-    /// Arrivals pending at an object of sm_80, before the step.
+    /// Pending arrivals of an object in the sm_80 layout, before the step.
     values OldPending { Zero = "0", One = "1", More = "more", }
     cover Sm80 "sm80" (pending: OldPending, phase: Edge)
     "The older layout keeps its counts in two words, with other widths, behind the same kernel." "6.2.1";
 
-    /// Whether the word is a live object.
+    /// Content of the accessed words: a live mbarrier object or plain data.
     values Live { Object = "a live object", Word = "no object", }
     cover LiveObject "live_object" (operation: AnyOp, word: Live)
     "Operations on what is no object, init over a live one and plain accesses to one are undefined, and must agree and be named." "6.9";
 }
 
 impl Pending {
-    /// The class of a pending count.
     pub fn new(pending: u32) -> Self {
         match pending {
             0 => Pending::Zero,

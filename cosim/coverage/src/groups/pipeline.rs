@@ -1,39 +1,39 @@
-//! Passes and requests that follow each other through the pipeline.
+//! Groups for passes and requests that follow each other in the pipeline.
 
 use super::values::{Kind, Port, Width};
 use crate::cross::{Needs, table};
 
 table! {
-    /// How two passes stand to each other.
+    /// Relation between the words of two successive passes.
     values Relation { Word = "same word", Bank = "same bank, other rows", Apart = "other banks", }
     cover Neighbours "neighbours" (earlier: Kind, later: Kind, words: Relation, ports: (Port, Port))
     "One pipeline serves both ports: what follows what, on the same word or only the same bank, is what forwarding and holding back must tell apart." "4.5, 4.6";
     |_| earlier.comes_from(ports.0) && later.comes_from(ports.1);
 
-    /// The kinds from [`Kind::Store`] to [`Kind::Object`].
+    /// Kinds from [`Kind::Store`] to [`Kind::Object`], which write memory.
     values Writer { Store = "store", Update = "update", Compare = "compare", Spin = "spin", Object = "object", }
     needs |writer| Kind::ALL[writer as usize + Kind::Store as usize].needs();
 
-    /// Steps of the pipeline between a write and the pass that meets it.
+    /// Pipeline steps between a write and the pass that accesses the same word.
     numbers Distance: 9 from 1;
 
     cover Forward "forward" (written_by: Writer, met_by: Kind, steps: Distance)
     "A word on its way is forwarded from every stage, the youngest first; one step later it comes from memory, and that boundary is where a stale word would be read." "4.5";
     |config| meets(config, u32::from(steps.0));
 
-    /// Where the word came from.
+    /// Source of the word that a pass reads.
     values Source { Forwarded = "forwarded", Memory = "from memory, just written", }
     cover ForwardWidth "forward_width" (written_as: Width, met_as: Width, word: Source)
     "Forwarding goes by bank: a wide access may have one of its words on the way and another in memory, or words from different passes." "4.4, 4.5";
     |config| config.forwarding || word == Source::Memory;
 
-    /// Cycles held back.
+    /// Cycles for which a hazard holds a pass back.
     numbers Held: 8 from 1;
     cover Hazard "hazard" (held: Kind, cycles: Held)
     "Without forwarding a pass waits exactly until the last of the words it needs is written, for every kind that may need one." "4.5";
     |config| !config.forwarding && u32::from(cycles.0) <= config.rmw_latency;
 
-    /// What a stall holds in the last stage.
+    /// Kind of the pass that a stall holds in the last stage.
     values Stalled {
         Load = "load", Store = "store", Update = "update", Compare = "compare", Spin = "spin", Object = "object",
         Look = "look", Nothing = "fault or no lanes",
@@ -44,16 +44,16 @@ table! {
     cover Stall "stall" (held: Stalled, cycles: Cycles)
     "A warp response that is not taken freezes whatever is in the last stage; it must be neither lost nor done twice, however long that lasts." "4.6";
 
-    /// What the pipeline behind a stall holds.
+    /// Content of the pipeline behind a stalled last stage.
     values Behind { Empty = "nothing else", Some = "some other stages", Full = "every stage and issue", }
     cover StallFill "stall_fill" (behind: Behind)
     "A full pipeline that stands still has to keep every stage, and to start again in all of them at once." "4.6";
 
-    /// Whether the other port had a request waiting too.
+    /// Queues with a waiting request when the port is chosen.
     values Contest { Alone = "alone", Both = "both wait", }
     cover Turns "turns" (last: Port, next: Port, queues: Contest)
     "The ports take turns while both wait, and neither waits for the other when it does not." "4.6";
-    // A cluster request waits where there is no room for its response (spec 4.7).
+    // A cluster request also waits if there is no room for its response (spec 4.7).
     |_| queues == Contest::Alone || next == Port::Warp || last != next;
 }
 
@@ -63,16 +63,16 @@ impl Writer {
     }
 }
 
-/// Whether a pass can meet a word this many steps after it was written, and whether that is on the way.
+/// Returns true if a pass can access a word this many steps after its write. The last of these steps is the
+/// first that reads memory.
 fn meets(config: &atoms_model::Config, distance: u32) -> bool {
-    // The step after the last that is forwarded is the first that reads memory; without forwarding
-    // no request comes earlier.
+    // Without forwarding, a pass is held until the word is written. With forwarding, the first step after the
+    // last forwarded one reads memory.
     let first = if config.forwarding { 1 } else { config.rmw_latency + 1 };
     (first..=config.rmw_latency + 1).contains(&distance)
 }
 
 impl Stalled {
-    /// A pass of this kind.
     pub const fn new(kind: Kind) -> Self {
         Stalled::ALL[kind as usize]
     }

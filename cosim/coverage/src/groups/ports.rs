@@ -1,4 +1,4 @@
-//! Ports, queues and the CTA table.
+//! Groups for ports, queues and the CTA table.
 
 use super::values::Port;
 use crate::cross::table;
@@ -6,7 +6,7 @@ use crate::cross::table;
 table! {
     /// State of a response port.
     values Answer { Idle = "idle", Taken = "taken", Held = "held", }
-    /// Whether some request is suspended.
+    /// State of the waiter table: at least one request is suspended, or none.
     values AnySuspended { None = "none suspended", Some = "some suspended", }
     cover BackPressure "back_pressure" (response: Answer, cluster_response: Answer, wake_up: Answer, waiters: AnySuspended)
     "Each port may be held while others go on, in every combination, and none may lose an answer or change another's." "4.6, 6.3";
@@ -15,13 +15,13 @@ table! {
         Warp = "a warp pass", Posted = "a posted cluster request", Faulty = "a posted cluster request that faults",
         Answered = "a cluster request that owes a response",
     }
-    /// What becomes of the responses of the cluster port meanwhile.
+    /// State of the cluster responses while a pass completes.
     values Room { Free = "none stands untaken", Held = "one stands untaken", None = "no room is left", }
     cover ClusterResponses "cluster_responses" (goes_on: Passing, responses: Room)
     "A cluster response that is not taken holds up nothing that owes none: warps and posted requests go by, and what owes one has had its room reserved." "4.6, 4.7";
 
     numbers Level: 17 from 0;
-    /// What a queue does in a cycle.
+    /// Requests that enter and leave a queue in one cycle.
     values Traffic {
         Rests = "rests", Comes = "one comes", Goes = "one goes", Both = "one comes and one goes",
         Refuses = "refuses", RefusesGoes = "refuses while one goes",
@@ -40,12 +40,12 @@ table! {
         }
     };
 
-    /// What became of a write of the CTA table.
+    /// Outcome of a write of the CTA table.
     values Written {
         Given = "given a part", TakenAway = "taken away", NoSlot = "refused: no such slot",
         Beyond = "refused: behind the end of memory", Overlap = "refused: another slot's rows",
     }
-    /// Whether the slot had a part before.
+    /// Allocation of the slot before the write.
     values Had { None = "had none", Part = "had a part", }
     values Waited { No = "at once", Yes = "after waiting", }
     cover CtaWrite "cta_write" (outcome: Written, slot: Had, taken: Waited)
@@ -56,7 +56,7 @@ table! {
         Written::Overlap => config.num_cta_slots > 1,
     };
 
-    /// Bytes of a part.
+    /// Class of an allocation's size in bytes.
     values PartSize {
         Zero = "0", Under = "less than a row", Row = "one row", Rows = "whole rows", Odd = "rows and some bytes",
         All = "all of memory",
@@ -68,9 +68,10 @@ table! {
     "A part may end anywhere in its last row, and owns that row all the same; the rank is checked in every address." "1.3, 1.4";
     |config| bytes != PartSize::Rows || config.num_rows > 2;
 
-    /// Whole words that a part has in its last row; 0 if it ends within the first.
+    /// Whole words of an allocation in its last row. 0 if the allocation ends within the first word of that
+    /// row.
     numbers LastRow: 65 from 0;
-    /// Position of the written part relative to the part of another slot.
+    /// Position of the written allocation relative to that of another slot.
     values Neighbour {
         Shares = "begins in the last row of a part", Follows = "begins in the row behind a part",
         Shared = "its last row is the first of a part", Followed = "its last row is in front of a part",
@@ -79,7 +80,7 @@ table! {
     "A last row belongs to its part however little of it is used: a write that shares it is refused, and one beside it is not." "1.3";
     |config| config.num_cta_slots > 1 && u32::from(words_in_the_last_row.0) <= config.num_banks;
 
-    /// Bytes of an allocation, whatever the rows of the configuration.
+    /// Size of an allocation in bytes, independent of the configuration's rows.
     ranges Allocation {
         To1K = "up to 1 KiB" to 1 << 10, To48K = "up to 48 KiB" to 48 << 10, To96K = "up to 96 KiB" to 96 << 10,
         To1M = "up to 1 MiB" to 1 << 20, Below16M = "below 16 MiB" to (1 << 24) - 1, All = "16 MiB" to 1 << 24,
@@ -92,7 +93,7 @@ table! {
         at == 0 || config.bytes() > Allocation::MOST[at - 1].into()
     };
 
-    /// What a cycle of reset finds inside.
+    /// Content of the unit in a cycle of reset.
     values Inside {
         Nothing = "nothing", Queued = "requests in a queue", Issue = "a request at issue",
         Pipeline = "passes on their way", Writes = "a pass about to write", Waiters = "waiters",
@@ -101,9 +102,9 @@ table! {
     cover ResetInside "reset" (inside: Inside)
     "A reset drops whatever is inside, in each place where something can be, and leaves memory as it is." "4.8";
 
-    /// A port that takes answers.
+    /// Port that delivers responses or wake-ups.
     values AnswerPort { Response = "response", Cluster = "cluster response", WakeUp = "wake-up", }
-    /// Cycles for which an answer is held.
+    /// Cycles for which a response is held.
     ranges HoldCycles { Few = "1-15" to 15, Some = "16-99" to 99, Many = "100 and more" to u32::MAX, }
     cover Hold "hold" (port: AnswerPort, cycles: HoldCycles)
     "However long an answer is not taken, it stays as it is and nothing behind it is lost." "4.6, 6.3";
@@ -112,12 +113,12 @@ table! {
     cover CtaBackToBack "cta_back_to_back" (first: Fate, second: Fate)
     "A write is checked in the cycle in which it is taken and refused in the next, when another may be under way." "1.3";
 
-    /// What a write waits for.
+    /// Requests that keep a write of the CTA table waiting.
     values WaitsFor { Requests = "requests on their way", Waiters = "waiters", Both = "both", }
     cover CtaWait "cta_wait" (write_waits_for: WaitsFor)
     "An allocation stays while a request of its slot is inside, suspended or not." "1.3";
 
-    /// A write while a request is suspended.
+    /// Write of the CTA table while a request is suspended.
     values Meanwhile { Waits = "of a waiter's slot waits", Goes = "of another slot is taken", }
     cover CtaSuspended "cta_suspended" (write: Meanwhile)
     "A suspended request holds the allocation of its own slot, and of no other." "1.3, 6.3";

@@ -1,4 +1,4 @@
-//! Requests as they are: operations, lanes, addresses.
+//! Groups for single requests: operations, lanes and addresses.
 
 use atoms_model::config::WinnerPolicy;
 use atoms_ops::Op;
@@ -21,7 +21,7 @@ table! {
     "Every instruction works with and without a result and from either port, through the same kernels but other response registers." "3, 6.3, 6.7";
     |_| legal(operation.0, size) && (port == Port::Warp || operation.0.cluster_legal(result == Wanted::None));
 
-    /// How many lanes take part.
+    /// Number of lanes that take part.
     values Population { None = "none", One = "one", Some = "some", All = "all", }
     cover Lanes "lanes" (operation: AnyOp, lanes: Population)
     "A guard may leave any number of lanes; none at all must still be answered, and all is what merging and joining are widest in." "2.6";
@@ -43,15 +43,15 @@ table! {
     "Lanes at one address are served one after the other, joined, merged or failed, by operation and by whether a result is wanted." "3.5, 4.5, 5.1";
     |config| lanes_at_one_address.least() <= config.num_lanes;
 
-    /// An operation whose lanes at one address may be served together.
+    /// Operation whose lanes at one address may be merged.
     operations MergedOp { Add Min Max And Or Xor PopcInc Load Store MbarArrive MbarTestWait MbarTryWait Inc Exch }
-    /// What became of lanes at one address.
+    /// Service of several lanes at one address.
     values Together { No = "one after the other", Yes = "together", }
 
     cover Merging "merging" (operation: MergedOp, result: Wanted, lanes_at_one_address: Together, addresses: Few)
     "Joining and merging are decided by operation, result and configuration, and must leave lanes of other addresses on the bank their own pass." "3.5, 4.5";
     |config| {
-        // Lanes: two at one address, and one at each of the others.
+        // At least two lanes share one address, and each other address needs one lane.
         let rows = if addresses == Few::More { 3 } else { addresses as u32 };
         addresses != Few::Zero
             && rows <= config.num_rows
@@ -63,7 +63,7 @@ table! {
     "Operands travel from each lane to each bank and results back; a wire that is crossed shows in its own pair only." "4.1";
     |config| u32::from(lane.0) < config.num_lanes && u32::from(bank.0) < config.num_banks;
 
-    /// Whether the winner stands first, last or between among the lanes of its bank.
+    /// Position of the winner among the lanes that want its bank.
     values Standing { Lowest = "lowest", Between = "between", Highest = "highest", }
     values Policy { Lowest = "lowest first", Highest = "highest first", Rotating = "rotating", }
     cover Winner "winner" (policy: Policy, winner_of_the_bank: Standing)
@@ -74,7 +74,7 @@ table! {
         Policy::Rotating => winner_of_the_bank != Standing::Between || config.num_lanes > 2,
     };
 
-    /// Where the winner is in the rotating order.
+    /// Position of the winner in the rotating order.
     values Turn { AtStart = "at the start", Behind = "behind the start", Round = "round past the last lane", }
     cover Rotation "rotation" (start: Lane, winner: Turn)
     "The order starts at every lane in turn and goes round, which only a conflict shows." "4.2";
@@ -82,12 +82,12 @@ table! {
         && u32::from(start.0) < config.num_lanes
         && match winner {
             Turn::AtStart => true,
-            // Two lanes of the bank, none of them where the order starts.
+            // Both lanes of the bank must come after the lane where the order starts.
             Turn::Behind => u32::from(start.0) + 1 < config.num_lanes && config.num_lanes > 2,
             Turn::Round => start.0 >= 2,
         };
 
-    /// What the hash adds to a bank's number, in quads.
+    /// Value that the bank hash applies to a bank number, in quads.
     numbers Swizzle: 16 from 0;
     cover Hash "hash" (swizzle: Swizzle, width: Width)
     "The hash moves quads of banks, so that wide accesses stay together; each of its values is another permutation." "1.2";
@@ -99,15 +99,15 @@ table! {
         && u32::from(first_bank.0) < config.num_banks
         && usize::from(first_bank.0).is_multiple_of(width.banks());
 
-    /// Byte within its word.
+    /// Byte offset within the word.
     numbers Byte: 4 from 0;
-    /// Highest bit of what a sub-word access moves.
+    /// Highest bit of the value that a sub-word access moves.
     values Sign { Clear = "clear", Set = "set", }
     cover SubWord "sub_word" (operation: PlainOp, size: AnySize, byte: Byte, highest_bit: Sign)
     "Bytes and halves are cut out of their word at every place, and extended with or without sign." "3.5";
     |_| legal(operation.0, size) && Width::new(size.0) == Width::Sub && u32::from(byte.0) % size.0.bytes() == 0;
 
-    /// What lanes of one word store.
+    /// Overlap of stores by several lanes of one word.
     values Overlay { Alone = "alone in its word", Same = "over the same bytes", Beside = "beside others in the word", }
     cover StoreOverlay "store_overlay" (size: AnySize, lanes: Overlay)
     "Of several stores to the same bytes the lowest lane's stays, and stores to other bytes of the word must not touch them." "3.5";
@@ -115,11 +115,11 @@ table! {
 
     /// Form of the address.
     values Form { Register = "register", Absolute = "absolute", }
-    /// Factor on the register.
+    /// Scale factor of the register.
     values Scale { One = "1", Four = "4", Eight = "8", Sixteen = "16", Reserved = "reserved code", }
-    /// Whether a uniform register adds in.
+    /// Uniform register in the address.
     values Uniform { Zero = "none", Other = "uniform register", }
-    /// The immediate, and whether the sum leaves 32 bits.
+    /// Immediate, and overflow of the sum beyond 32 bits.
     values Immediate {
         Zero = "0", Positive = "positive", Negative = "highest bit set", ZeroWraps = "0, sum wraps",
         PositiveWraps = "positive, sum wraps", NegativeWraps = "highest bit set, sum wraps",
@@ -128,7 +128,7 @@ table! {
     "Each form adds other terms, and a sum that wraps or an immediate that is sign-extended only shows when the access is good all the same." "2.1, 2.2";
     |config| {
         let adds = uniform == Uniform::Other;
-        // Without another term the sum has its top bits from the immediate alone.
+        // Without another term, the top bits of the sum come from the immediate alone.
         let high = config.bytes() > 1 << 23;
         match (form, immediate) {
             (_, Immediate::Zero | Immediate::Positive) => true,
@@ -154,7 +154,7 @@ table! {
     cover Tags "tag" (port: Port, tag: Tag)
     "A tag comes back as it went in, bit for bit." "4.6";
 
-    /// What else the tag names.
+    /// Other requests near this one with the same tag.
     values Reuse {
         Fresh = "nothing near", Again = "the request answered last", Other = "a request at the other port",
         Both = "both",
@@ -173,7 +173,7 @@ impl Policy {
     }
 }
 
-/// Whether a configuration serves lanes of one address together.
+/// Returns true if a configuration serves several lanes at one address in one pass.
 pub fn merges(config: &atoms_model::Config, op: Op, result: Wanted) -> bool {
     op.coalesces(result == Wanted::None, config.merge_red, config.merge_arrive)
 }

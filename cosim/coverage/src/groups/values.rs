@@ -11,26 +11,26 @@ table! {
         MbarArriveDrop MbarArriveDropCount MbarArriveDropExpectTx MbarArriveDropNoComplete MbarTestWait
         MbarTryWait MbarArriveSm80
     }
-    /// An operation on plain memory.
+    /// Operation on plain memory.
     operations PlainOp { Add Min Max Inc Dec And Or Xor Exch Cas Cast CastSpin PopcInc Load Store }
-    /// An operation on mbarrier objects.
+    /// Operation on mbarrier objects.
     operations ObjectOp {
         MbarInit MbarInval MbarExpectTx MbarCompleteTx MbarArrive MbarArriveCount MbarArriveExpectTx
         MbarArriveNoComplete MbarArriveDrop MbarArriveDropCount MbarArriveDropExpectTx
         MbarArriveDropNoComplete MbarTestWait MbarTryWait MbarArriveSm80
     }
 
-    /// Where a request came in.
+    /// Port at which a request arrives.
     values Port { Warp = "warp", Cluster = "cluster", }
-    /// Whether the requester wants a result.
+    /// Result wanted by the requester.
     values Wanted { Result = "result", None = "no result", }
-    /// A number of lanes, in the steps in which conflicts are counted.
+    /// Number of lanes, in the ranges in which conflicts are counted.
     ranges Degree {
         One = "1" to 1, Two = "2" to 2, ThreeFour = "3-4" to 4, FiveEight = "5-8" to 8,
         NineSixteen = "9-16" to 16, Most = "17-31" to 31, All = "32" to 32,
     }
 
-    /// What of the pipeline an operation uses.
+    /// Kind of pass in the pipeline, by its use of memory.
     values Kind {
         Load = "load", Store = "store", Update = "update", Compare = "compare", Spin = "spin",
         Object = "object", Look = "look",
@@ -49,7 +49,7 @@ table! {
         ..Needs::default()
     };
 
-    /// Banks that an access takes.
+    /// Width of an access, in banks.
     values Width { Sub = "part of a word", Word = "word", Pair = "pair", Quad = "quad", }
     needs |width| {
         let (sizes, support): (&[_], &[_]) = match width {
@@ -65,7 +65,7 @@ table! {
 
     numbers Lane: 32 from 0;
     numbers Bank: 64 from 0;
-    /// A CTA slot.
+    /// CTA slot of a request.
     numbers SlotNumber: 16 from 0;
 }
 
@@ -102,25 +102,22 @@ impl BinValue for AnySize {
     }
 }
 
-/// Whether the operation exists in this size (spec 3.3).
+/// Returns true if the operation exists in this size (spec 3.3).
 pub fn legal(op: Op, size: AnySize) -> bool {
     op.row().sizes.contains(&size.0)
 }
 
 impl Degree {
-    /// Fewest lanes of this range.
     pub fn least(self) -> u32 {
         (self as usize).checked_sub(1).map_or(1, |below| Self::MOST[below] + 1)
     }
 
-    /// Most lanes of this range.
     pub fn most(self) -> u32 {
         Self::MOST[self as usize]
     }
 }
 
 impl Kind {
-    /// The kind of an operation.
     pub const fn new(op: Op) -> Self {
         match op.row().class {
             OpClass::Load => Kind::Load,
@@ -133,14 +130,14 @@ impl Kind {
         }
     }
 
-    /// What only looks at objects has no form at the cluster port (spec 6.7).
+    /// Returns true if the kind exists at this port. The cluster port has no operation that only looks at
+    /// objects (spec 6.7).
     pub fn comes_from(self, port: Port) -> bool {
         !(self == Kind::Look && port == Port::Cluster)
     }
 }
 
 impl Width {
-    /// Width of an access of this size.
     pub const fn new(size: Size) -> Self {
         match size {
             Size::U8 | Size::S8 | Size::U16 | Size::S16 => Width::Sub,
@@ -150,7 +147,6 @@ impl Width {
         }
     }
 
-    /// Banks of one access.
     #[inline(always)]
     pub const fn banks(self) -> usize {
         match self {

@@ -1,4 +1,4 @@
-//! Waiting for phases: asking, suspension, waking.
+//! Groups for waits on phases: queries, suspension, wake-up.
 
 use atoms_model::Config;
 
@@ -6,19 +6,19 @@ use super::values::{Few, Port};
 use crate::cross::table;
 
 table! {
-    /// An operation that asks about a phase.
+    /// Operation that asks about a phase.
     operations WaitOp { MbarTestWait MbarTryWait }
-    /// How the phase is named.
+    /// Operand that selects the phase.
     values By { Parity = "parity", State = "state", }
     /// Lanes whose phase is complete.
     values Complete { All = "all lanes", Some = "some lanes", None = "no lane", }
-    /// Lanes that ask.
+    /// Number of lanes that ask.
     values Asking { One = "one lane", Several = "several lanes", }
     cover Wait "wait" (operation: WaitOp, asked_by: By, complete_for: Complete, asking: Asking)
     "The current or the preceding phase, named by parity or by the state of an arrival, is complete or not for each lane on its own." "6.5";
     |_| complete_for != Complete::Some || asking == Asking::Several;
 
-    /// Why a MBAR.TRY_WAIT is answered at once.
+    /// Reason why MBAR.TRY_WAIT is answered at once.
     values AtOnce {
         Complete = "complete for all lanes", Parities = "one object, two parities",
         SomeOfSeveral = "several objects, complete for some", NoneOfSeveral = "several objects, complete for none",
@@ -27,9 +27,9 @@ table! {
     cover NotSuspended "not_suspended" (because: AtOnce)
     "A request is suspended only if all its lanes wait for one phase of one object and there is a place; every other case is answered." "6.3";
 
-    /// A place of the table of waiters.
+    /// Place in the waiter table.
     numbers Place: 32 from 0;
-    /// The table with the new waiter.
+    /// Fill level of the waiter table after a new waiter.
     values Filled { Alone = "alone", Some = "others too", Full = "table full", }
     cover Suspends "suspends" (place: Place, table: Filled)
     "Every place counts down and compares on its own; the first free one is taken, up to the last." "6.3";
@@ -42,9 +42,9 @@ table! {
         }
     };
 
-    /// When a waiter is woken.
+    /// Time at which a completion wakes a waiter.
     values When { First = "in its first cycle", Later = "later", }
-    /// Waiters woken by one cycle's completions.
+    /// Waiters woken by the completions of one cycle.
     values Woken {
         Alone = "alone", Several = "several at one object", Objects = "at several objects",
     }
@@ -53,7 +53,7 @@ table! {
     |config| match waiters {
         Woken::Alone => true,
         Woken::Several => config.num_waiters > 1,
-        // A cluster request names one object.
+        // A cluster request can complete only one object.
         Woken::Objects => config.num_waiters > 1 && port == Port::Warp,
     };
 
@@ -66,14 +66,14 @@ table! {
 
     cover TimeOut "time_out" (limit: LimitOf, cycles: LimitCycles)
     "A limit is neither missed nor early, whether it is 1 or long, given or not." "6.10";
-    // What lasts longer would make up most of a run: see `wait_limit`.
+    // A longer wait would take most of a run. Group `wait_limit` covers such limits.
     |config| cycles != LimitCycles::Longer && cycles.possible(config, limit);
 
     cover WaitLimit "wait_limit" (limit: LimitOf, cycles: LimitCycles)
     "Every bit of a limit counts: one that is cut off passes too early, also where nothing waits for its end." "6.10";
     |config| cycles.possible(config, limit);
 
-    /// When a completion comes, as to the last cycle before the limit.
+    /// Cycle of a completion relative to the last cycle before the limit.
     values Race { Before = "the cycle before", Same = "in the last cycle", After = "the cycle after", }
     cover LimitRace "limit_race" (limit: LimitOf, port: Port, completion: Race)
     "Completion and limit in one cycle: completion counts; one cycle to either side is the other answer." "6.10";
@@ -83,26 +83,26 @@ table! {
     "Every place compares its object and counts down on its own, and decides on its own which of the two came first." "6.3, 6.10";
     |config| u32::from(place.0) < config.num_waiters;
 
-    /// Whether a wake-up is taken as it appears.
+    /// Handshake of a wake-up.
     values Taken { AtOnce = "taken at once", Held = "held", }
     cover WakePort "wake_port" (wake_up: Taken, others_ready: Few)
     "Wake-ups go out one by one; those that are ready wait without losing their place." "6.3";
     |config| (others_ready as u32) < config.num_waiters;
 
-    /// The place answered, as to the one answered before.
+    /// Place that is answered, relative to the last answered place.
     values Order { Ahead = "a later place", Round = "round to an earlier place", Same = "the same place", }
     cover WakeOrder "wake_order" (next: Order)
     "Places are answered in a circle, so that none waits for ever." "6.3";
     |config| next == Order::Same || config.num_waiters > 1;
 }
 
-/// Whether a wait can last this many cycles at most by such a limit.
+/// Returns true if a wait with such a limit can last at least this many cycles.
 fn lasts(config: &Config, limit: LimitOf, cycles: u32) -> bool {
     limit == LimitOf::Request || config.try_wait_limit >= cycles
 }
 
 impl LimitCycles {
-    /// Whether a wait can have it.
+    /// Returns true if a wait can have a limit in this range.
     fn possible(self, config: &Config, limit: LimitOf) -> bool {
         limit == LimitOf::Request || LimitCycles::new(config.try_wait_limit) == self
     }

@@ -1,4 +1,4 @@
-//! Answers: which lanes stored, what waits, what was refused, in how many passes.
+//! Samples responses: lanes that stored, lanes whose phase is complete, faults and merged lanes.
 
 use atoms_model::Config;
 use atoms_model::lanes::lanes;
@@ -14,7 +14,7 @@ use crate::groups::requests::{MergedOp, Merging, Together};
 use crate::groups::values::{AnyOp, AnySize, Few, ObjectOp, Wanted};
 use crate::groups::waits::{Asking, AtOnce, By, Complete, NotSuspended, Wait, WaitOp};
 
-/// Samples a warp response that appears.
+/// Samples a warp response in the cycle in which it appears.
 pub(super) fn warp(config: &Config, hits: &mut Hits, f: &InFlightRequest, answer: &WarpAnswer<'_>) {
     let fault = Fault::from_code(answer.fault).and_then(Why::new);
     if let Some(why) = fault {
@@ -77,7 +77,7 @@ fn merged(hits: &mut Hits, f: &InFlightRequest, op: MergedOp, passes: u8) {
     hits.hit(Merging, (op, f.wanted(), together, Few::new(conflicts.addresses)));
 }
 
-/// An answer to a request that asked about phases and was not suspended.
+/// Samples a response to a query about phases that was not suspended.
 fn asked(hits: &mut Hits, f: &InFlightRequest, op: WaitOp, pred: u32) {
     let is_state = |lane| f.request.lane(lane).b as u32 & 0x7fff_ffff != 0;
     let by = if lanes(f.mask).any(is_state) { By::State } else { By::Parity };
@@ -100,7 +100,7 @@ fn asked(hits: &mut Hits, f: &InFlightRequest, op: WaitOp, pred: u32) {
     }
 }
 
-/// Samples the cluster response that is taken.
+/// Samples a cluster response in the cycle in which it is taken.
 pub(super) fn cluster(hits: &mut Hits, request: &ClusterRequest, fault: u8) {
     let op = instruction(request.op, request.size).and_then(|(op, _)| ObjectOp::new(op));
     if let Some(op) = op.filter(|_| fault == Fault::Illegal as u8) {

@@ -1,4 +1,4 @@
-//! Requests inside the unit, and what is found about them.
+//! Requests inside the unit, and their properties found at issue.
 
 use std::sync::Arc;
 
@@ -9,41 +9,38 @@ use atoms_stimulus::request::{ClusterRequest, Lane, WarpRequest};
 
 use crate::groups::values::{Kind, Port, Wanted};
 
-/// A request from the cycle in which it is accepted to that of its answer.
+/// A request, from the cycle in which it is accepted to that of its response.
 #[derive(Clone, Debug)]
 pub(super) struct InFlightRequest {
     pub(super) port: Port,
-    /// One of the cluster port as a warp request of lane 0.
+    /// A cluster request is stored as a warp request of lane 0.
     pub(super) request: Arc<WarpRequest>,
-    /// Operation and size, if that is an instruction at this port.
+    /// Operation and size. None if they are no legal instruction at this port.
     pub(super) kind: Option<(Op, Size)>,
-    /// Use of the pipeline by `kind`.
     pub(super) pipeline_kind: Option<Kind>,
-    /// Lanes of the configuration that take part.
+    /// Participating lanes, limited to the lanes of the configuration.
     pub(super) mask: u32,
-    // What follows is found at issue.
+    // The fields below are filled at issue.
     pub(super) bank: [u8; MAX_LANES],
     pub(super) row: [u16; MAX_LANES],
     pub(super) byte: [u8; MAX_LANES],
-    /// Lanes by group of banks.
+    /// Lanes that want each group of banks.
     pub(super) groups: [u32; MAX_BANKS],
-    /// Groups that have lanes.
+    /// Set of groups with at least one lane.
     pub(super) taken: u64,
     pub(super) conflicts: ConflictStats,
-    /// Phases that it completed so far.
     pub(super) completions: u32,
 }
 
-/// How crowded the lanes of a request are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ConflictStats {
-    /// Lanes of the fullest group of banks.
+    /// Highest number of lanes in one group of banks.
     pub(super) degree: u32,
-    /// Addresses in the group with most.
+    /// Highest number of different addresses in one group.
     pub(super) addresses: u32,
-    /// Lanes at the address with most.
+    /// Highest number of lanes at one address.
     pub(super) same: u32,
-    /// Addresses in all.
+    /// Number of different addresses of the request.
     pub(super) objects: u32,
 }
 
@@ -65,7 +62,7 @@ impl InFlightRequest {
         }
     }
 
-    /// Replaces the request, in place: half a kilobyte would be slow to move.
+    /// Replaces the request in place, because moving half a kilobyte would be slow.
     pub(super) fn accept(&mut self, config: &Config, request: Arc<WarpRequest>) {
         let kind = instruction(request.op, request.size);
         self.kind = kind.filter(|(op, _)| self.port == Port::Warp || op.cluster_legal(request.red));
@@ -80,13 +77,15 @@ impl InFlightRequest {
     }
 }
 
-/// Requests of both ports by their numbers: rings that are never full, since the unit holds fewer.
+/// Requests of both ports in rings, indexed by request number. A ring never overflows, because the unit holds
+/// fewer requests.
 #[derive(Clone, Debug)]
 pub(super) struct InFlightRequests([Vec<InFlightRequest>; 2]);
 
 impl InFlightRequests {
     pub(super) fn new(config: &Config) -> Self {
-        // At the port, at issue, in the pipeline, and answered but not yet taken.
+        // A request can be in the queue, at the port, at issue, in the pipeline, or answered but not yet
+        // taken.
         let inside = |queue: u32| (queue + config.rmw_latency + 4).next_power_of_two() as usize;
         let ring = |port, queue| vec![InFlightRequest::empty(port); inside(queue)];
         InFlightRequests([ring(Port::Warp, config.queue_depth), ring(Port::Cluster, 2)])
@@ -106,7 +105,7 @@ impl InFlightRequests {
     }
 }
 
-/// A cluster request as the warp request of lane 0 that does the same.
+/// Converts a cluster request to an equivalent warp request of lane 0.
 pub(super) fn of_lane_0(request: &ClusterRequest) -> WarpRequest {
     let ClusterRequest { op, size, red, tag, slot, addr, b, c } = *request;
     let lanes = vec![Lane { ra: 0, b, c }];

@@ -1,9 +1,9 @@
-//! Finds out which bins a run hits, from what the monitor sees.
+//! Samples the bins that a run hits, from the monitor's view of each cycle.
 //!
-//! A little bookkeeping goes with it: what is found about requests in flight, what memory holds
-//! (from the words that the banks are seen to be written, [`shadow`]), and the places of suspended requests
-//! ([`waits`]). Where lanes are is found here once more, from the specification: a unit that puts a lane on the
-//! wrong bank must not thereby count as having been tried on the right one.
+//! The sampler keeps the properties of requests in flight and the places of suspended requests ([`waits`]).
+//! It also keeps a shadow of memory, from the observed bank writes ([`shadow`]). It computes the bank of each
+//! lane from the specification. If the RTL used a wrong bank, coverage must not count the right bank as
+//! tested.
 
 mod answer;
 mod hits;
@@ -47,26 +47,25 @@ use step::{MemoryStep, Winners, winner};
 use tags::Tags;
 use waits::{Waiter, Waits};
 
-/// Passes remembered, and steps from which on passes are no neighbours any more: more than the longest pipeline
-/// has.
+/// Number of passes that the sampler remembers. Passes this many steps apart are no neighbours. The number
+/// exceeds the longest pipeline.
 const APART: u32 = 16;
 
-/// Counts the bins that a run hits.
 pub struct Sampler {
     config: Config,
     hits: Hits,
     shadow: Shadow,
     requests: InFlightRequests,
-    /// Lane on each bank, for each of the last [`APART`] passes by their serial number.
+    /// Winning lane of each bank, for the last [`APART`] passes, by serial number.
     winners: [Winners; APART as usize],
-    /// Priority lanes of CAST.SPIN.
+    /// Copy of the CAST.SPIN counters.
     spin: SpinTurns,
-    /// Steps of the pipeline, from [`APART`]: a word that was never written counts as written in step 0.
+    /// Pipeline steps. Starts at [`APART`], because a word that was never written counts as written in step
+    /// 0.
     step: u32,
     since_reset: SinceReset,
 }
 
-/// State of a sampler that a reset clears.
 #[derive(Default)]
 struct SinceReset {
     table: Table,
@@ -74,11 +73,11 @@ struct SinceReset {
     waits: Waits,
     tags: Tags,
     last_port: Option<Port>,
-    /// The last pass of the request before, if it worked on banks, and its step.
+    /// Step and last pass of the previous request, if that pass accessed banks.
     last_pass: Option<(u32, PassIssued)>,
     /// Cycles for which the pass at issue has been held back.
     held: u32,
-    /// Content of the last stage at the beginning of a stall, and cycles of the stall.
+    /// Content of the last stage when the stall began, and cycles of the stall.
     stall: Option<(Stalled, u32)>,
 }
 
@@ -89,7 +88,7 @@ impl fmt::Debug for Sampler {
 }
 
 impl Sampler {
-    /// For a machine of this configuration, after reset and with a memory of zeros.
+    /// Creates a sampler for a machine after reset with memory zero.
     pub fn new(config: &Config) -> Self {
         Sampler {
             config: *config,
@@ -108,21 +107,21 @@ impl Sampler {
         self.hits.take()
     }
 
-    /// The machine starts over, with a memory of zeros. What was hit stays counted.
+    /// Prepares for a machine that restarts with memory zero. Keeps the hits.
     pub fn restart(&mut self) {
         self.shadow.clear();
         self.step = APART;
         self.reset();
     }
 
-    /// Forgets requests and passes. Memory stays; the passes that wrote it are no longer on their way.
+    /// Clears requests and passes. Memory keeps its content, but earlier writes no longer count as in the
+    /// pipeline.
     fn reset(&mut self) {
         self.step = self.step.wrapping_add(APART);
         self.spin = SpinTurns::RESET;
         self.since_reset = SinceReset::default();
     }
 
-    /// Samples the content of the unit in a cycle of reset.
     fn found_inside(&mut self, cycle: &Cycle<'_>) {
         let (pipeline, waiters) = (cycle.pipeline(), cycle.waiters());
         let last = pipeline.stages >> self.config.rmw_latency & 1 != 0;
@@ -142,7 +141,7 @@ impl Sampler {
         }
     }
 
-    /// Follows requests that are accepted and answers that are taken.
+    /// Tracks accepted requests and taken responses.
     #[inline(always)]
     fn hand_over(&mut self, cycle: &Cycle<'_>) {
         let tags = &mut self.since_reset.tags;
@@ -172,8 +171,7 @@ impl Sampler {
         self.requests.get_mut(port, number).accept(&self.config, request);
     }
 
-    /// A request is at issue that was not there before.
-    #[inline(never)] // a cycle in ten: out of the way of the others
+    #[inline(never)] // one cycle in ten: keeps the common path small
     fn comes_to_issue(&mut self, at_issue: AtIssue) {
         let port = port_of(at_issue.cluster);
         let SinceReset { table, ports, last_port, .. } = &mut self.since_reset;
@@ -193,7 +191,7 @@ impl Sampler {
         self.requests.get(port_of(pass.cluster), pass.number)
     }
 
-    #[inline(never)] // a cycle in ten: out of the way of the others
+    #[inline(never)] // one cycle in ten: keeps the common path small
     fn stalls(&mut self, cycle: &Cycle<'_>) {
         if let Some((_, cycles)) = &mut self.since_reset.stall {
             *cycles = cycles.saturating_add(1);
@@ -212,7 +210,6 @@ impl Sampler {
         self.hits.hit(StallFill, (behind,));
     }
 
-    /// The pipeline moves: the pass in the last stage writes, the pass at issue may enter.
     #[inline(always)]
     fn moves(&mut self, cycle: &Cycle<'_>) {
         if let Some((held, cycles)) = self.since_reset.stall.take() {
@@ -245,7 +242,6 @@ impl Sampler {
         }
     }
 
-    /// The first pass of a request leaves issue.
     fn first_pass(&mut self, pass: &PassIssued) {
         let request = self.requests.get(port_of(pass.cluster), pass.number);
         let (Some(kind), true) = (request.pipeline_kind, pass.banks != 0) else { return };
@@ -274,7 +270,6 @@ impl Sampler {
         }
     }
 
-    /// A pass is in the last stage and goes on.
     fn pass_done(&mut self, done: &LastStage, cycle: &Cycle<'_>) {
         let pass = &done.pass;
         let port = port_of(pass.cluster);
@@ -314,7 +309,6 @@ impl Sampler {
         }
     }
 
-    /// A pass goes on, whatever becomes of the responses of the cluster port.
     fn hold_responses(&mut self, done: &LastStage, cycle: &Cycle<'_>) {
         let request = &self.of(&done.pass).request;
         let tells = Op::from_code(request.op).is_some_and(Op::compares);
@@ -334,7 +328,6 @@ impl Sampler {
         self.hits.hit(ClusterResponses, (passing, room));
     }
 
-    /// The last pass of a request is through.
     fn last_pass_done(&mut self, done: &LastStage, cycle: u64) {
         let LastStage { pass, suspends, owes, .. } = done;
         let request = self.requests.get(port_of(pass.cluster), pass.number);
@@ -362,7 +355,6 @@ impl Sampler {
     }
 }
 
-/// Where the lanes of a pass are remembered.
 #[inline(always)]
 fn at(pass: &PassIssued) -> usize {
     pass.serial as usize % APART as usize
@@ -372,8 +364,8 @@ fn port_of(cluster: bool) -> Port {
     if cluster { Port::Cluster } else { Port::Warp }
 }
 
-/// Samples the priority lane on each bank that several lanes of a CAST.SPIN want, and moves the counters on.
-#[inline(never)] // one operation of many
+/// Samples the priority lane on each bank that several lanes of a CAST.SPIN want, and advances the counters.
+#[inline(never)] // only one of many operations
 fn sample_spin_priority(
     config: &Config,
     hits: &mut Hits,
@@ -407,7 +399,7 @@ fn sample_spin_priority(
     }
 }
 
-/// Which lane goes first on the banks that several lanes want.
+/// Samples the winner on each group of banks that several lanes want.
 fn contenders(config: &Config, hits: &mut Hits, request: &InFlightRequest, rotate: u8, winners: &Winners) {
     let Some((op, size)) = request.kind else { return };
     if merges(config, op, request.wanted()) {

@@ -1,4 +1,4 @@
-//! A pass in the last stage of the pipeline: what it does to mbarrier objects.
+//! Samples the effect of a pass on mbarrier objects, in the last pipeline stage.
 
 use atoms_model::lanes::{accesses, lanes};
 use atoms_model::mbarrier::{MAX_COUNT, MbarObject};
@@ -15,7 +15,6 @@ use crate::groups::objects::{
 use crate::groups::requests::WideAccess;
 use crate::groups::values::{AnyOp, Bank, Few, Width};
 
-/// Samples a pass on mbarrier objects.
 pub(super) fn objects(step: &MemoryStep<'_>, hits: &mut Hits, shadow: &mut Shadow) {
     for low in accesses(step.pass.banks, 2) {
         let lane = step.lane(low);
@@ -28,7 +27,7 @@ pub(super) fn objects(step: &MemoryStep<'_>, hits: &mut Hits, shadow: &mut Shado
     }
 }
 
-/// Samples a step of the object that begins in bank `low`.
+/// Samples one step of the object that begins in bank `low`.
 fn one(step: &MemoryStep<'_>, hits: &mut Hits, shadow: &mut Shadow, low: usize, old: u64) {
     let lane = step.lane(low);
     let row = step.request.row[lane];
@@ -140,12 +139,12 @@ fn counts(step: &MemoryStep<'_>, hits: &mut Hits, before: MbarObject, operand: u
     }
 }
 
-/// Phases that `lanes` arrivals complete, one after the other.
+/// Computes the number of phases that `lanes` arrivals complete in sequence.
 fn completions(before: MbarObject, lanes: u32) -> u32 {
     if before.tx != 0 {
         return 0;
     }
-    // No arrival left is as good as a whole round of the field.
+    // A count of 0 wraps, and so needs as many arrivals as the field has values.
     let round = |count: u32| if count == 0 { MAX_COUNT + 1 } else { count };
     match lanes.checked_sub(round(before.pending)) {
         None => 0,

@@ -1,4 +1,4 @@
-//! Ports and queues, cycle by cycle, and the CTA table.
+//! Samples ports and queues in every cycle, and the CTA table.
 
 use atoms_model::Config;
 use atoms_monitor::{Cycle, QueueState};
@@ -12,16 +12,14 @@ use crate::groups::ports::{
 };
 use crate::groups::values::Port;
 
-/// Response ports and queues.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ports {
-    /// Queues in the cycle before, and whether a request was accepted.
+    /// State of the queues in the previous cycle, and whether a request was accepted.
     before: Option<[(QueueState, bool); 2]>,
-    /// Cycles for which each port's answer has been held.
+    /// Cycles for which each port's response has been held.
     holds: [u32; 3],
 }
 
-/// State of each response port.
 pub(super) fn answers(cycle: &Cycle<'_>) -> [Answer; 3] {
     let taken = [
         cycle.warp_answer.as_ref().map(|answer| answer.taken),
@@ -36,7 +34,7 @@ pub(super) fn answers(cycle: &Cycle<'_>) -> [Answer; 3] {
 }
 
 impl Ports {
-    /// Returns true if a request was in the queue of this port in the cycle before.
+    /// Returns true if the queue of this port was not empty in the previous cycle.
     pub(super) fn had_waiting(&self, port: Port) -> bool {
         self.before.is_some_and(|before| before[port as usize].0.level != 0)
     }
@@ -71,22 +69,21 @@ impl Ports {
     }
 }
 
-/// What is inside, by slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inside {
     requests: u16,
     waiters: u16,
 }
 
-/// The CTA table, its writes, and what keeps it waiting.
+/// Copy of the CTA table, and the state of a write in progress.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     allocations: [Option<AllocationWrite>; 16],
     inside: [Inside; 16],
     waiting: bool,
-    /// Taken in the cycle before: refused or not is known now.
+    /// Write accepted in the previous cycle. Its outcome is known in this cycle.
     taken: Option<(AllocationWrite, Waited)>,
-    /// What became of a write taken in the cycle before that.
+    /// Outcome that was known in the previous cycle.
     fate: Option<Fate>,
 }
 
@@ -95,25 +92,24 @@ impl Table {
         self.allocations[usize::from(slot & 15)]
     }
 
-    /// A request of the slot comes in.
     pub(super) fn enter(&mut self, slot: u8) {
         self.inside[usize::from(slot & 15)].requests += 1;
     }
 
-    /// A request's last pass is through; it may be suspended.
+    /// Counts a request out after its last pass. A suspended request becomes a waiter.
     pub(super) fn leave(&mut self, slot: u8, suspended: bool) {
         let inside = &mut self.inside[usize::from(slot & 15)];
         inside.requests = inside.requests.saturating_sub(1);
         inside.waiters += u16::from(suspended);
     }
 
-    /// The wake-up of a request of the slot went to its port.
+    /// Counts a waiter of the slot out when its wake-up reaches the port.
     pub(super) fn wake(&mut self, slot: u8) {
         let inside = &mut self.inside[usize::from(slot & 15)];
         inside.waiters = inside.waiters.saturating_sub(1);
     }
 
-    /// Samples one cycle, before what leaves in it is counted out.
+    /// Samples one cycle. Requests that leave in this cycle still count as inside.
     #[inline(always)]
     pub(super) fn cycle(&mut self, config: &Config, hits: &mut Hits, cycle: &Cycle<'_>) {
         let earlier = self.fate.take();
@@ -130,7 +126,7 @@ impl Table {
         }
     }
 
-    #[inline(never)] // seldom
+    #[inline(never)] // rare
     fn offered(&mut self, hits: &mut Hits, write: AllocationWrite, accepted: bool) {
         let Inside { requests, waiters } = self.inside[usize::from(write.slot & 15)];
         if accepted {
@@ -155,8 +151,8 @@ impl Table {
         }
     }
 
-    /// Samples the outcome of the write taken in the cycle before.
-    #[inline(never)] // seldom
+    /// Samples the outcome of the write accepted in the previous cycle.
+    #[inline(never)] // rare
     fn settle(&mut self, config: &Config, hits: &mut Hits, taken: (AllocationWrite, Waited), rejected: bool) {
         let (allocation, waited) = taken;
         let slot = usize::from(allocation.slot & 15);
@@ -190,7 +186,7 @@ impl Table {
         }
     }
 
-    /// Samples where a write of an allocation meets those of other slots: beside them, or refused for a single row.
+    /// Samples an allocation next to that of another slot, or refused because exactly one row overlaps.
     fn neighbours(&self, config: &Config, hits: &mut Hits, allocation: AllocationWrite, refused: bool) {
         let row = config.row_bytes();
         let rows = |allocation: AllocationWrite| {

@@ -1,4 +1,4 @@
-//! A request as it comes to issue: where its lanes are, and what it is an example of.
+//! Samples a request at issue: addresses, banks and conflicts of its lanes.
 
 use atoms_model::Config;
 use atoms_model::lanes::{banks, lanes};
@@ -21,8 +21,8 @@ use crate::groups::requests::{
 use crate::groups::values::{AnyOp, AnySize, Degree, Lane, ObjectOp, PlainOp, Port, SlotNumber, Width};
 use crate::groups::{faults, requests};
 
-/// Samples a request that comes to issue, with the allocation of its slot. `faulty` says that it has lanes
-/// and no pass.
+/// Samples a request that arrives at issue, with the allocation of its slot. `faulty` is true if the request
+/// has lanes but no pass.
 pub(super) fn at_issue(
     config: &Config,
     hits: &mut Hits,
@@ -95,7 +95,7 @@ fn population(config: &Config, hits: &mut Hits, f: &InFlightRequest, op: Op) {
     }
 }
 
-/// Finds bank and row of every lane that takes part, and gathers lanes by group of banks.
+/// Computes bank and row of every participating lane, and collects lanes by group of banks.
 fn place(
     config: &Config,
     hits: &mut Hits,
@@ -143,7 +143,7 @@ fn place(
     }
 }
 
-/// The form of the address, and whether the sum of some lane leaves 32 bits.
+/// Samples the form of the address, and whether the sum of any lane exceeds 32 bits.
 fn form(hits: &mut Hits, f: &InFlightRequest) {
     let addresses = f.request.address_form();
     let negative = f.request.imm >> 23 & 1 != 0;
@@ -168,7 +168,6 @@ fn form(hits: &mut Hits, f: &InFlightRequest) {
     hits.hit(Address, (form, scale, uniform, immediate));
 }
 
-/// Counts the conflicts of lanes on banks and at addresses.
 fn conflicts(hits: &mut Hits, f: &mut InFlightRequest, op: Op, size: Size) {
     let mut stats = ConflictStats { degree: 1, addresses: 1, same: 1, objects: 0 };
     let mut overlays = [false; 3];
@@ -209,7 +208,7 @@ fn conflicts(hits: &mut Hits, f: &mut InFlightRequest, op: Op, size: Size) {
     }
 }
 
-/// Why one address is bad, misalignment first (spec 2.4).
+/// Returns the error of an address. Misalignment takes precedence (spec 2.4). None if the address is good.
 fn bad(f: &InFlightRequest, address: u32, size: Size, allocation: Option<AllocationWrite>) -> Option<Bad> {
     if address & (size.bytes() - 1) != 0 {
         return Some(Bad::Misaligned);
@@ -221,7 +220,6 @@ fn bad(f: &InFlightRequest, address: u32, size: Size, allocation: Option<Allocat
     (!inside).then_some(Bad::OutOfRange)
 }
 
-/// A request whose addresses are at fault.
 fn errors(hits: &mut Hits, f: &InFlightRequest, size: Size, allocation: Option<AllocationWrite>) {
     let addresses = f.request.address_form();
     let mut bads = [0u32; 2];
@@ -262,7 +260,7 @@ fn errors(hits: &mut Hits, f: &InFlightRequest, size: Size, allocation: Option<A
     hits.hit(OutOfRange, (AnySize(size), f.port, outside));
 }
 
-/// Whether the lowest lane that takes no part has a bad address.
+/// Samples the address of the lowest lane that does not participate, if that address is bad.
 fn bystander(
     config: &Config,
     hits: &mut Hits,

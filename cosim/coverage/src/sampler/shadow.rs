@@ -1,4 +1,4 @@
-//! Memory as the banks were seen to be written.
+//! Shadow of memory, updated from the observed bank writes.
 
 use atoms_model::Config;
 use atoms_model::lanes::banks;
@@ -8,18 +8,17 @@ use super::APART;
 use crate::groups::pipeline::Writer;
 use crate::groups::values::Width;
 
-/// One word of memory, and how it came about.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Word {
     pub(super) value: u32,
-    // Bit 0 part of a live object, 31:1 step of the pipeline in which it was written, modulo 2^31.
+    // Bit 0: part of a live object. Bits 31:1: pipeline step of the last write, modulo 2^31.
     history: u32,
 }
 
 const LIVE: u32 = 1;
 
 impl Word {
-    /// Steps of the pipeline since it was written.
+    /// Returns the number of pipeline steps since the last write.
     #[inline(always)]
     pub(super) fn age(self, step: u32) -> u32 {
         (step << 1).wrapping_sub(self.history & !LIVE) >> 1
@@ -31,14 +30,14 @@ impl Word {
     }
 }
 
-/// Memory, word `row * banks + bank`.
+/// Word `row * banks + bank` is the word in that row and bank.
 #[derive(Clone, Debug)]
 pub(super) struct Shadow {
     words: Vec<Word>,
-    // Per pair of words: completions since a request asked, up to 2.
+    // For each pair of words: completions since a request last asked, at most 2.
     since: Vec<u8>,
     banks: usize,
-    /// Writers of the last steps, by step modulo [`APART`].
+    /// Kind and width of the last writers, by step modulo [`APART`].
     writers: [(Writer, Width); APART as usize],
 }
 
@@ -60,12 +59,12 @@ impl Shadow {
         self.words.get(self.index(row, bank)).copied().unwrap_or_default()
     }
 
-    /// Kind and width of the pass that wrote in this step, one of the last [`APART`].
+    /// Returns kind and width of the pass that wrote in `step`, which must be one of the last [`APART`]
+    /// steps.
     pub(super) fn writer(&self, step: u32) -> (Writer, Width) {
         self.writers[(step % APART) as usize]
     }
 
-    /// Copies the words that a pass writes in this step.
     #[inline(always)]
     pub(super) fn write(&mut self, written: &BankPorts<'_>, step: u32, by: (Writer, Width)) {
         self.writers[(step % APART) as usize] = by;
@@ -77,7 +76,6 @@ impl Shadow {
         }
     }
 
-    /// Makes a pair of words a live object, or none.
     pub(super) fn set_live(&mut self, row: u16, low: usize, live: bool) {
         let index = self.index(row, low);
         for word in self.words.iter_mut().skip(index).take(2) {
@@ -85,7 +83,7 @@ impl Shadow {
         }
     }
 
-    /// Completions at the object since a request asked, up to 2.
+    /// Counter of completions at the object since a request last asked, at most 2.
     pub(super) fn since(&mut self, row: u16, low: usize) -> Option<&mut u8> {
         let index = self.index(row, low) / 2;
         self.since.get_mut(index)

@@ -1,4 +1,4 @@
-//! A pass in the last stage of the pipeline: what it does to plain memory.
+//! Samples the effect of a pass on plain memory, in the last pipeline stage.
 
 use atoms_model::Config;
 use atoms_model::lanes::{accesses, lanes};
@@ -19,14 +19,13 @@ use crate::groups::pipeline::{Distance, Forward, ForwardWidth, Source};
 use crate::groups::requests::{Byte, Crossbar, Sign, SubWord, WideAccess};
 use crate::groups::values::{AnyOp, AnySize, Bank, Kind, Lane as LaneNumber, PlainOp, Port, Width};
 
-/// A pass as it meets memory.
 pub(super) struct MemoryStep<'a> {
     pub(super) config: &'a Config,
     pub(super) request: &'a InFlightRequest,
     pub(super) pass: &'a PassIssued,
     pub(super) winners: &'a Winners,
     pub(super) banks: BankPorts<'a>,
-    /// Steps of the pipeline until now.
+    /// Number of the current pipeline step.
     pub(super) number: u32,
     pub(super) op: Op,
     pub(super) size: Size,
@@ -35,13 +34,12 @@ pub(super) struct MemoryStep<'a> {
 }
 
 impl MemoryStep<'_> {
-    /// The lane that works on a bank.
     #[inline(always)]
     pub(super) fn lane(&self, bank: usize) -> usize {
         winner(self.winners, bank)
     }
 
-    /// Samples that a lane reaches a bank, and gives the word that it meets there.
+    /// Samples a lane's access to a bank. Returns the word in memory before the access.
     #[inline(always)]
     pub(super) fn reach(&self, hits: &mut Hits, shadow: &Shadow, lane: usize, bank: usize) -> Word {
         let word = shadow.read(self.request.row[lane], bank);
@@ -56,14 +54,13 @@ impl MemoryStep<'_> {
         word
     }
 
-    /// Some lanes of the pass are served together with others, so that an operand is not one lane's.
+    /// True if some lanes share one access, so that the operand may combine several lanes.
     fn joined(&self) -> bool {
         self.pass.lanes.count_ones() as usize * self.width.banks() != self.pass.banks.count_ones() as usize
     }
 
-    /// Samples a pass on plain memory.
     pub(super) fn plain(&self, hits: &mut Hits, shadow: &Shadow) {
-        // Compiled once for each width: most passes are on words.
+        // Each width gets its own compiled copy, because most passes access words.
         match self.width {
             Width::Sub => self.accesses(hits, shadow, Width::Sub),
             Width::Word => self.accesses(hits, shadow, Width::Word),
@@ -120,7 +117,6 @@ impl MemoryStep<'_> {
         }
     }
 
-    /// Samples an access of several words.
     fn wide(&self, hits: &mut Hits, first: usize, lane: usize, held: u128) {
         let (words, size) = (self.width.banks(), AnySize(self.size));
         let Lane { b, c, .. } = self.request.request.lane(lane);
@@ -153,7 +149,6 @@ impl MemoryStep<'_> {
         }
     }
 
-    /// Samples which lanes lose on each group of banks.
     fn spin(&self, hits: &mut Hits, shadow: &Shadow) {
         let words = self.width.banks();
         for first in accesses(self.pass.banks, words) {
@@ -183,29 +178,28 @@ impl MemoryStep<'_> {
     }
 }
 
-/// Word `k` of a value.
 #[inline(always)]
 fn word(value: u128, k: usize) -> u32 {
     (value >> (32 * k)) as u32
 }
 
-/// The lanes of a pass, by the bank they work on.
+/// Lane that wins each bank in a pass.
 pub(super) type Winners = [u8; MAX_BANKS];
 
-/// The lane that works on a bank.
 #[inline(always)]
 pub(super) fn winner(winners: &Winners, bank: usize) -> usize {
     usize::from(winners[bank & (MAX_BANKS - 1)]) & (MAX_LANES - 1)
 }
 
-/// Outcome of an operation that turned `old` into `new`; all values are as wide as the access.
+/// Returns the outcome of an operation that changed `old` to `new`. All values must be truncated to the
+/// access width.
 #[inline(always)]
 fn outcome(op: Op, old: u128, new: u128, b: u128) -> Outcome {
     match op {
         Op::Add => {
             let carry = (old as u32).checked_add(b as u32).is_none();
             let overflow = (old as i32).checked_add(b as i32).is_none();
-            // Neither can be foretold: looked up instead of asked for.
+            // Use a table instead of branches, which would be mispredicted.
             let sums = [Outcome::Changed, Outcome::Carry, Outcome::Overflow, Outcome::Both];
             let sum = sums[usize::from(carry) | usize::from(overflow) << 1];
             if b == 0 { Outcome::Unchanged } else { sum }

@@ -1,10 +1,10 @@
-//! Tags of requests, and what else they name.
+//! Samples the reuse of tags.
 
 use super::hits::Hits;
 use crate::groups::requests::{Reuse, TagReuse};
 use crate::groups::values::Port;
 
-/// Tags of the requests inside, by port, and of the one answered last.
+/// Tags of requests in flight, and of the last response, at each port.
 #[derive(Clone, Debug)]
 pub(super) struct Tags {
     inside: [[u8; 64]; 2],
@@ -18,7 +18,6 @@ impl Default for Tags {
 }
 
 impl Tags {
-    /// A request comes in at a port.
     pub(super) fn enter(&mut self, hits: &mut Hits, port: Port, tag: u8) {
         let tag = tag & 63;
         let (here, there) = (port as usize, 1 - port as usize);
@@ -33,7 +32,6 @@ impl Tags {
         *inside = inside.saturating_add(1);
     }
 
-    /// An answer is taken at a port.
     pub(super) fn leave(&mut self, port: Port, tag: u8) {
         let tag = tag & 63;
         self.last[port as usize] = Some(tag);

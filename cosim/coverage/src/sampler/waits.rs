@@ -1,4 +1,4 @@
-//! Waiters: their places, what wakes them, and when.
+//! Samples waiters: places, wake-ups and timeouts.
 
 use std::cmp::Ordering;
 
@@ -21,38 +21,37 @@ pub(super) struct Waiter {
     pub(super) row: u16,
     pub(super) limit: u32,
     pub(super) limit_of: LimitOf,
-    /// Cycle in which it was suspended.
     pub(super) since: u64,
 }
 
-/// The table of waiters, as the probe shows it.
+/// Copy of the waiter table, updated from the probe.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waits {
     table: [Option<Waiter>; 32],
     entering: Option<Waiter>,
-    /// Places in the cycle before.
     before: WaiterPlaces,
-    /// Woken by a completion of the cycle before.
+    /// Set of places woken by a completion in the previous cycle.
     woken: u32,
-    /// Out of time in the cycle before.
+    /// Set of places that timed out in the previous cycle.
     expired: u32,
     last_answered: usize,
 }
 
 impl Waits {
-    /// A request is suspended at the coming clock edge.
+    /// Records a request that is suspended at the next clock edge.
     pub(super) fn enter(&mut self, waiter: Waiter) {
         self.entering = Some(waiter);
     }
 
-    /// Samples changes of the table since the cycle before. Returns the slot of the request whose wake-up appears.
+    /// Samples changes of the table since the previous cycle. Returns the slot of the request whose wake-up
+    /// appears.
     pub(super) fn settle(&mut self, config: &Config, hits: &mut Hits, cycle: &Cycle<'_>) -> Option<u8> {
         let now = cycle.waiters();
         let before = std::mem::replace(&mut self.before, now);
         let fell = now.suspended & !before.suspended;
         if let (Some(waiter), Some(place)) = (self.entering.take(), places(fell).next()) {
             self.table[place] = Some(waiter);
-            // A waiter that was woken in the same cycle kept its place from the new one.
+            // A waiter woken in the same cycle still occupied its place when the new waiter chose one.
             let taken = before.suspended | before.ready | fell;
             let filled = match taken.count_ones() {
                 all if all >= config.num_waiters => Filled::Full,
@@ -83,13 +82,12 @@ impl Waits {
         self.table[place].map(|waiter| waiter.slot)
     }
 
-    /// The waiters at these places.
     fn waiters(&self, set: u32) -> impl Iterator<Item = (usize, &Waiter)> {
         places(set).filter_map(|place| Some((place, self.table[place].as_ref()?)))
     }
 
-    /// Completions of this cycle, brought by a request of `port`.
-    #[inline(never)] // seldom
+    /// Samples the completions of this cycle, caused by a request of `port`.
+    #[inline(never)] // rare
     pub(super) fn complete(&mut self, hits: &mut Hits, port: Port, cycle: u64, banks: &BankPorts<'_>) {
         let at_completed = |(_, waiter): &(usize, &Waiter)| {
             banks.completed >> waiter.bank & 1 != 0 && banks.rows[waiter.bank] == waiter.row

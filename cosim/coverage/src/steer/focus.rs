@@ -1,10 +1,8 @@
-//! What a profile must look like for some bins to be hit.
+//! Derives a stimulus profile that is likely to hit given bins.
 //!
-//! Each group says it of its own values, [`Steer::steer`]; operations and sizes are those that values name
-//! themselves ([`BinValue::needs`]). Knobs that a bin says nothing about stay as they are by default, but for
-//! faults and table writes, which come seldom while something else is aimed at.
-//!
-//! [`BinValue::needs`]: crate::cross::Value::needs
+//! Each group sets the knobs for its own values in [`Steer::steer`]. Operations and sizes come from the
+//! values themselves ([`BinValue::needs`](crate::cross::BinValue::needs)). Other knobs keep their defaults.
+//! Faults and table writes are rare unless the bins need them.
 
 use atoms_ops::{Op, Size};
 use atoms_stimulus::{
@@ -17,31 +15,30 @@ use crate::cross::{Cover, Key};
 use crate::groups::values::{Degree, Port, Wanted};
 use crate::groups::{self as g, faults, kernels, objects, pipeline, ports, requests, waits};
 
-/// A profile in the making.
+/// Builder of a profile. Operations and sizes become weights at the end.
 pub(super) struct Focus {
     profile: Profile,
-    /// Operations aimed at, and those without which these do nothing.
+    /// Operations that the bins need, and operations that these need to have an effect.
     ops: Vec<Op>,
     support: Vec<Op>,
     sizes: Vec<Size>,
 }
 
-/// What brings objects about and their phases to an end.
+/// Operations that create objects and complete their phases.
 const PHASES: [Op; 4] = [Op::MbarInit, Op::MbarArrive, Op::MbarArriveCount, Op::MbarCompleteTx];
 
-/// A group that stimulus can be steered to.
 pub(super) trait Steer: Cover {
-    /// Sets the knobs for a bin.
     fn steer(f: &mut Focus, key: Self::Key);
 }
 
-/// A profile for bins of a group, each given by an index for each dimension.
+/// Builds a profile for bins of a group. Each bin is a list of value indices, one for each dimension.
 pub(super) fn profile<C: Steer>(bins: &[Vec<usize>], rng: &mut dyn Rng) -> Profile {
     let seldom = Share::new(1.0 / 256.0);
     let faults = Faults { misaligned: seldom, out_of_range: seldom, ..Faults::none() };
     let profile = Profile { faults, table: Share::new(1.0 / 16384.0), ..Profile::default() };
     let mut focus = Focus { profile, ops: Vec::new(), support: Vec::new(), sizes: Vec::new() };
-    // The first is aimed at; of the others what they need counts, of which a profile can have several.
+    // The first bin sets the knobs. The others only add operations and sizes, because a profile can have
+    // several of these.
     for (at, bin) in bins.iter().enumerate() {
         let key = C::Key::of(bin);
         if at == 0 {
@@ -56,7 +53,7 @@ pub(super) fn profile<C: Steer>(bins: &[Vec<usize>], rng: &mut dyn Rng) -> Profi
     focus.finish(rng)
 }
 
-/// How groups are steered to: the knobs `p` of the focus `f`, by the values of a bin.
+/// Sets the knobs `p` of the focus `f`, by the values of a bin.
 macro_rules! steer {
     ($($($group:path)|+ [$f:ident, $p:ident, $key:pat] $body:block)*) => {
         $($(impl Steer for $group {
@@ -480,7 +477,6 @@ steer! {
     }
 }
 
-/// Requests come in through a port.
 fn through(p: &mut Profile, port: Port) {
     match port {
         Port::Warp => p.cluster = p.cluster.min(Share::new(0.02)),
@@ -496,14 +492,14 @@ fn wanted(p: &mut Profile, result: Wanted) {
     p.red = if result == Wanted::None { Share::ALWAYS } else { Share::NEVER };
 }
 
-/// So many lanes conflict, in one of these ways.
+/// Makes a number of lanes in this range conflict, in one of the given ways.
 fn crowd(p: &mut Profile, degree: Degree, spread: &[Spread]) {
     p.degree = Span::new(degree.least(), degree.most());
     p.lanes = Weights::only(&[Lanes::All]);
     p.spread = Weights::only(spread);
 }
 
-/// Words that differ, compared with what a load of all lanes has seen, mostly by one lane.
+/// Compares words that all differ with values that an earlier load has seen. Most requests have one lane.
 fn compare_distinct_words(p: &mut Profile) {
     p.values = Weights::only(&[Values::Seen, Values::Mixed]);
     p.lanes = Weights::of(|lanes| match lanes {
@@ -515,14 +511,14 @@ fn compare_distinct_words(p: &mut Profile) {
     p.repeat = Share::new(0.9);
 }
 
-/// Objects stay as they are drawn.
+/// Keeps operations on objects as drawn, without changes that complete phases.
 fn keep_objects(p: &mut Profile) {
     p.barriers.spoil = Share::ALWAYS;
     p.barriers.finish = Share::NEVER;
     p.barriers.settle = Share::NEVER;
 }
 
-/// Values at which operations change behaviour, at words that are accessed again.
+/// Draws values at which operations change behaviour, for words that are accessed repeatedly.
 fn values(p: &mut Profile) {
     p.values = Weights::of(|values| match values {
         Values::Corners | Values::Seen => 3,
@@ -541,7 +537,6 @@ fn values(p: &mut Profile) {
     p.lanes = Weights::only(&[Lanes::All, Lanes::Some, Lanes::Few, Lanes::One]);
 }
 
-/// Passes follow each other on the same words.
 fn meet_in_pipeline(p: &mut Profile) {
     p.repeat = Share::new(0.8);
     p.spread = Weights::only(&[Spread::SameWord, Spread::FewWords]);
@@ -551,13 +546,11 @@ fn meet_in_pipeline(p: &mut Profile) {
     p.barriers.objects = Span::new(1, 2);
 }
 
-/// The table of waiters fills up.
 fn fill_waiters(p: &mut Profile) {
     (p.barriers.fill, p.barriers.race) = (Share::new(0.75), Share::NEVER);
     p.pace = Paces::free();
 }
 
-/// Limits of waits that pass.
 fn limits(p: &mut Profile, limit: waits::LimitOf, cycles: waits::LimitCycles) {
     let b = &mut p.barriers;
     if limit == waits::LimitOf::Configuration {
@@ -576,7 +569,6 @@ fn limits(p: &mut Profile, limit: waits::LimitOf, cycles: waits::LimitCycles) {
 }
 
 impl Focus {
-    /// Requests are suspended and woken.
     fn waiters(&mut self) {
         self.ops.extend([Op::MbarTryWait, Op::MbarTryWait, Op::MbarTryWait]);
         self.ops.extend(PHASES);
@@ -594,7 +586,6 @@ impl Focus {
         self.support.extend(PHASES);
     }
 
-    /// Counts of objects go to their ends.
     fn counts(&mut self) {
         let b = &mut self.profile.barriers;
         (b.counts, b.overflow) = (Span::new(1, 4), Share::new(0.5));
@@ -604,7 +595,8 @@ impl Focus {
 
     fn finish(mut self, rng: &mut dyn Rng) -> Profile {
         if !self.ops.is_empty() || !self.support.is_empty() {
-            // Objects do nothing that were never made; now and then nothing but what is aimed at.
+            // Operations on objects need an initialized object. One profile in eight has only the required
+            // operations.
             let alone = rng.random_range(0..8) == 0;
             if !alone && self.ops.iter().any(|op| op.is_mbarrier()) {
                 self.support.push(Op::MbarInit);
@@ -622,7 +614,7 @@ impl Focus {
         }
         if !self.sizes.is_empty() {
             let sizes = std::mem::take(&mut self.sizes);
-            // Others come now and then: what was written by one is met by another.
+            // Mix in other sizes, so that different sizes access the same words.
             self.profile.sizes = Weights::of(|size| if sizes.contains(&size) { 8 } else { 1 });
             if self.ops.is_empty() && self.support.is_empty() {
                 let has = |op: Op| op.row().sizes.iter().any(|size| sizes.contains(size));
@@ -633,12 +625,11 @@ impl Focus {
     }
 }
 
-/// How one group is steered to.
 pub(super) type Steered = fn(&[Vec<usize>], &mut dyn Rng) -> Profile;
 
 macro_rules! steered {
     ($($group:ident)*) => {
-        /// How each group is steered to, in the order of their bins.
+        /// Profile builder of each group, in the order of the bins.
         pub(super) const STEERED: &[Steered] = &[$(profile::<g::$group>),*];
     };
 }

@@ -1,8 +1,8 @@
-//! Stimulus towards what was not hit yet.
+//! Steers stimulus towards bins that no run has hit.
 //!
-//! [`Steering`] belongs to one series of episodes. It picks bins that the configuration can hit and no run
-//! has, and `focus.rs` turns the values of their dimensions into knobs. It knows nothing but what it is told,
-//! so that a series is the same wherever it runs.
+//! [`Steering`] belongs to one series of episodes. It picks reachable bins without a hit, and `focus.rs`
+//! turns their values into knobs of the profile. Its choices depend only on its calls and their arguments, so
+//! a series is reproducible anywhere.
 
 mod focus;
 
@@ -14,47 +14,45 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{Group, Model};
 
-/// One of so many episodes is not steered, since what is not asked for is not known.
+/// One of this many episodes is not steered, to hit bins that steering does not aim at.
 const UNSTEERED: u32 = 4;
 
-/// When nothing is left to hit, one of so many episodes still counts bins. To count costs a sixth to a
-/// quarter of the time of lockstep, which is well spent on a search and not on hits that are known.
+/// If all bins are hit, one of this many episodes still samples coverage. Sampling costs a sixth to a quarter
+/// of the lockstep time, too much for known hits.
 const COUNTED: u64 = 8;
 
-/// What a series was steered to so far.
 #[derive(Clone, Debug)]
 pub struct Steering {
     reachable: BitVec,
-    /// Episodes aimed at each bin.
+    /// Number of episodes that aimed at each bin.
     aims: Vec<u16>,
 }
 
 impl Steering {
-    /// Steering of a series in a configuration.
     pub fn new(model: &Model, config: &Config) -> Self {
         Self::towards(model.reachable(config))
     }
 
-    /// Steering of a series in a configuration that can hit these bins.
+    /// Creates the steering of a series with these reachable bins.
     pub fn towards(reachable: BitVec) -> Self {
         Steering { aims: vec![0; reachable.len()], reachable }
     }
 
-    /// Bins that the configuration can hit.
     pub fn reachable(&self) -> &BitVec {
         &self.reachable
     }
 
-    /// Whether the `nth` episode of a series, from 0, counts what it hits; `hit` is as in [`Steering::next`].
+    /// Returns true if the `nth` episode of a series, from 0, samples coverage. `hit` is as in
+    /// [`Steering::next`].
     pub fn counts(&self, nth: u64, hit: &BitVec) -> bool {
         nth.is_multiple_of(COUNTED)
             || self.reachable.iter_ones().any(|bin| !hit.get(bin).is_some_and(|bit| *bit))
     }
 
-    /// The profile of the next episode, and the group it is steered to, if it is. `hit` is what the series
-    /// has hit itself, with what it need not hit; `seed` is drawn from, the same gives the same.
+    /// Returns the profile of the next episode, and the group it is steered to. None if it is not steered.
     ///
-    /// What was aimed at in vain gets less attention each time.
+    /// `hit` has the bins hit by the series itself, and bins that the series need not hit. The same `seed`
+    /// gives the same draw. Each failed attempt at a bin lowers its weight.
     pub fn next(&mut self, model: &Model, hit: &BitVec, seed: u64) -> (Profile, Option<String>) {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         if rng.random_range(0..UNSTEERED) == 0 {
@@ -64,7 +62,8 @@ impl Steering {
             true if !hit.get(bin).is_some_and(|bit| *bit) => 1.0 / f64::from(1 + self.aims[bin]),
             _ => 0.0,
         };
-        // Many bins weigh more than few, but not in proportion: large groups fill up by themselves.
+        // Larger groups weigh more, but less than in proportion, because large groups fill up without
+        // steering.
         let of_group = |group: &Group| (group.first..group.first + group.len()).map(attention).sum::<f64>();
         let weights: Vec<_> = model.groups.iter().map(|group| of_group(group).sqrt()).collect();
         let Some((group, steered)) =
@@ -84,8 +83,8 @@ impl Steering {
     }
 }
 
-/// The target, and bins beside it that differ from it in one dimension only, the dimension in which
-/// there are most: one episode can hit them all.
+/// Returns the target and other unhit bins that differ from it in one dimension only, so that one episode can
+/// hit them all. Takes the dimension with the most such bins.
 fn companions(group: &Group, target: usize, unhit: impl Fn(usize) -> bool) -> Vec<usize> {
     let values = group.values(target);
     let mut best = vec![target];
@@ -102,7 +101,7 @@ fn companions(group: &Group, target: usize, unhit: impl Fn(usize) -> bool) -> Ve
     best
 }
 
-/// An index drawn by weight; none if no weight is above 0.
+/// Draws an index by weight. None if no weight is above 0.
 fn draw(weights: &[f64], rng: &mut Xoshiro256PlusPlus) -> Option<usize> {
     let total: f64 = weights.iter().sum();
     if total <= 0.0 {

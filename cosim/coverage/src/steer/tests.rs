@@ -5,7 +5,7 @@ fn what_is_aimed_at_in_vain_gets_less_attention() {
     let model = Model::standard();
     let mut steering = Steering::new(&model, &Config::default());
     let mut hit = BitVec::repeat(true, model.bins());
-    // One bin of either group is left, of which one was aimed at often.
+    // Each of two groups has one unhit bin. The series already aimed at one of them often.
     let first = |name| model.groups.iter().find(|group| group.name == name).expect("there is one").first;
     let (tired, fresh) = (first("lanes"), first("phase"));
     hit.set(tired, false);
@@ -17,7 +17,7 @@ fn what_is_aimed_at_in_vain_gets_less_attention() {
     assert!(to_fresh > 3 * to_tired && to_fresh > 30, "{to_fresh} and {to_tired}");
 }
 
-/// Every group has a profile that can be drawn from, whichever bins are aimed at.
+/// Every group must have a profile for each of its bins, and most bins must change a knob.
 #[test]
 fn every_bin_has_a_profile() {
     let model = Model::standard();

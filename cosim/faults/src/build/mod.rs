@@ -1,5 +1,4 @@
-//! The RTL with operators put in: one library that is the design with any one of them switched on, and what it does
-//! in a recorded run.
+//! Builds the RTL with all mutants in one library, and runs it with any mutant switched on.
 
 mod recording;
 
@@ -20,21 +19,19 @@ use crate::schemata::{DataFlow, MutationSite, Schemata, SchemataError, SwitchPro
 
 pub use recording::{Recording, Reply};
 
-/// Reason why the schemata could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum SchemataBuildError {
-    /// The RTL does not build.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// It builds, but has something that cannot take switches.
+    /// The RTL has a construct that cannot be mutated.
     #[error("cannot alter {0}")]
     SwitchProcess(#[from] SchemataError),
-    /// It cannot be simulated.
     #[error(transparent)]
     Rtl(#[from] RtlError),
 }
 
-/// Switches are set in reset, by ports that mean nothing then; not in a later one, where a run drives them as it likes.
+/// Reset cycles set the switches through CTA ports, which the RTL ignores in reset. The first cycle out of
+/// reset closes the switches, because a run may drive these ports freely in later resets.
 const WEAVE: SwitchProcess<'_> = SwitchProcess {
     top: rtl::TOP,
     clock: "clk_i",
@@ -47,44 +44,41 @@ const WEAVE: SwitchProcess<'_> = SwitchProcess {
     to: "cta_size_i[23:12]",
 };
 
-/// Cycles that a window of an operator can lie in.
+/// Last cycle in which a mutant can be made active for one cycle.
 const WINDOW_CYCLES: u64 = 4095;
 
-/// A switch and what it is set to.
+/// Selects one mutant of the schemata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// Number of the site.
+    /// Index of the site in [`SchemataRtl::sites`].
     pub site: usize,
-    /// Number of its operator.
+    /// Number of the mutation operator at the site ([`MutationSite::operators`]). 0 is the design as written.
     pub value: u8,
-    /// The cycle in which alone it has that value, and the value that it has otherwise. Of several switches the last may
-    /// have one.
+    /// Cycle and value: the site has `self.value` in that cycle only, and this value in all others. None for
+    /// every cycle. Only the last switch of a list may have it.
     pub only_in: Option<(u64, u8)>,
 }
 
 impl Switch {
-    /// Set throughout.
     pub fn always(site: usize, value: u8) -> Switch {
         Switch { site, value, only_in: None }
     }
 }
 
-/// The RTL with every operator put in, for one configuration.
+/// Schemata of one configuration: the RTL with all its mutants, each behind a switch.
 #[derive(Clone, Debug)]
 pub struct SchemataRtl {
-    /// Configuration.
     pub config: NamedConfig,
-    /// What can be altered.
+    /// Sites that can be mutated, indexed by [`Switch::site`].
     pub sites: Vec<MutationSite>,
-    /// Name and text of each source.
+    /// Name and unmodified text of each source.
     sources: Vec<(String, String)>,
-    /// What each signal depends on.
     pub(crate) flow: DataFlow,
     library: Library,
 }
 
 impl SchemataRtl {
-    /// Builds it of the RTL in `rtl_dir`, or takes it from the cache.
+    /// Builds the schemata from the RTL in `rtl_dir`, or takes the library from the cache.
     ///
     /// # Errors
     /// [`SchemataBuildError`].
@@ -98,7 +92,7 @@ impl SchemataRtl {
         Self::of(rtl_dir, config, sources, schemata, progress)
     }
 
-    /// Builds it with replacements put in ([`SwitchProcess::replace`]), and no sites.
+    /// Builds the RTL with replacements ([`SwitchProcess::replace`]). The result has no sites.
     ///
     /// # Errors
     /// [`SchemataBuildError`].
@@ -121,13 +115,13 @@ impl SchemataRtl {
         progress: &mut dyn FnMut(&BuildStep),
     ) -> Result<SchemataRtl, SchemataBuildError> {
         let flow = DataFlow::read(&sources)?;
-        // Experiments by the thousand, of a few hundred cycles each.
+        // The library runs thousands of experiments of a few hundred cycles. Each starts with a restore.
         let restored_often = true;
         let library = rtl::library_of(rtl_dir, config, &schemata.texts, restored_often, progress)?;
         Ok(SchemataRtl { config: config.clone(), sources, sites: schemata.sites, flow, library })
     }
 
-    /// A model of it after reset, memory zero, with these operators and no other.
+    /// Returns an RTL instance after reset, with memory zero and only these mutants switched on.
     ///
     /// # Errors
     /// [`RtlError`].
@@ -139,26 +133,27 @@ impl SchemataRtl {
         Ok(rtl)
     }
 
-    /// Name and text of each source as it is written, in the order in which they are read.
+    /// Returns name and unmodified text of each source, in compile order.
     pub fn sources(&self) -> &[(String, String)] {
         &self.sources
     }
 
-    /// The text of a source as it is written.
     pub fn source(&self, file: &str) -> Option<&str> {
         self.sources.iter().find(|(name, _)| name == file).map(|(_, text)| text.as_str())
     }
 
-    /// A line of the RTL, from 1, to be shown: without the space around it and without control characters.
+    /// Returns a line of the RTL for display: trimmed and without control characters. `line` counts from 1.
     pub fn line(&self, file: &str, line: usize) -> String {
         let text = self.source(file).and_then(|text| text.lines().nth(line - 1)).unwrap_or_default();
         text.trim().replace(char::is_control, " ")
     }
 
-    /// As [`Self::bench`], of the RTL in `rtl_dir` with `text` in place of the source `file`: for what no switch alters.
+    /// Builds the RTL in `rtl_dir` with `text` in place of the source `file`, for mutants that need their own
+    /// build.
     ///
     /// # Errors
-    /// [`SchemataBuildError::Build`] where the tools do not take the text, [`SchemataBuildError::Rtl`] where it does not come out of reset.
+    /// [`SchemataBuildError::Build`] if the tools reject the text. [`SchemataBuildError::Rtl`] if the RTL
+    /// does not come out of reset.
     pub fn bench_with(
         &self,
         rtl_dir: &Path,
@@ -169,13 +164,13 @@ impl SchemataRtl {
         for (_, own) in sources.iter_mut().filter(|(name, _)| name == file) {
             text.clone_into(own);
         }
-        // One defect, and built for it alone.
+        // The library is built for one mutant only.
         let restored_often = false;
         let library = rtl::library_of(rtl_dir, &self.config, &sources, restored_often, &mut |_| {})?;
         Ok(self.bench_of(&library)?)
     }
 
-    /// A model to run experiments on.
+    /// Returns a bench to run experiments on.
     ///
     /// # Errors
     /// [`RtlError`].
@@ -191,7 +186,7 @@ impl SchemataRtl {
     }
 }
 
-/// A model that goes back to its start before each experiment.
+/// RTL instance that is restored to its state after reset before each experiment.
 #[derive(Debug)]
 pub struct SchemataBench {
     session: Session<RtlMachine>,
@@ -200,7 +195,7 @@ pub struct SchemataBench {
 }
 
 impl SchemataBench {
-    /// The model, after reset, with these operators.
+    /// Restores the RTL to its state after reset and switches these mutants on.
     fn with(&mut self, switches: &[Switch]) -> Result<&mut Rtl, RtlError> {
         let rtl = self.session.machine_mut().set_up();
         rtl.restore(&self.start)?;
@@ -208,19 +203,19 @@ impl SchemataBench {
         Ok(rtl)
     }
 
-    /// What the RTL with these operators does in a recorded run.
+    /// Compares the RTL with these mutants with a recorded run.
     ///
     /// # Errors
-    /// [`RtlError`] when it cannot go back to its start.
+    /// [`RtlError`] if the state after reset cannot be restored.
     pub fn reply(&mut self, switches: &[Switch], run: &Recording) -> Result<Reply, RtlError> {
         Ok(run.replay(self.with(switches)?))
     }
 
-    /// What the oracle alone, at the ports, has to say of the RTL with these operators, and what the run came to. There is no
-    /// model: as where it has the same defect. A run that does not end within `cycles` is stuck.
+    /// Runs the RTL with these mutants, checked by the oracle alone. Without the model, this also shows
+    /// defects that the model has too. A run that does not end within `cycles` fails with [`Failure::Stuck`].
     ///
     /// # Errors
-    /// [`RtlError`] when it cannot go back to its start.
+    /// [`RtlError`] if the state after reset cannot be restored.
     pub fn judged(
         &mut self,
         switches: &[Switch],

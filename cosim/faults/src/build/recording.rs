@@ -1,4 +1,4 @@
-//! What the model does in a run, and what the RTL does in the same one.
+//! Recorded runs of the model, and their replay on the RTL.
 
 use atoms_model::Config;
 use atoms_model::diagnosis::Watch;
@@ -12,30 +12,28 @@ use atoms_cosim::mismatch::{Difference, differences};
 use atoms_cosim::session::Session;
 use atoms_stimulus::Stimulus;
 
-/// A run of the model: what it was given and what it drove, cycle by cycle. While RTL and model agree, the inputs of a run do
-/// not depend on which of them is asked; so the RTL can be compared with a recording, and the model runs only once.
+/// Inputs, outputs and probe of a model run, cycle by cycle. While RTL and model agree, the inputs do not
+/// depend on which side answers. So the RTL can be compared with the recording, and the model runs only once.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// Memory at the start; empty if it is zero.
+    /// Memory at the start. Empty means all zeros.
     memory: Vec<u32>,
     cycles: Vec<(In, Out, Probe)>,
-    /// Memory at the end.
     result: Vec<u32>,
 }
 
-/// What the RTL does in a recorded run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// The same.
     Agrees,
-    /// Something else, first in this cycle, in this. Behind the last cycle it is memory that differs.
+    /// First cycle that differs, and the differences. If only memory differs at the end, the cycle is the
+    /// length of the recording and the list is empty.
     Differs(u64, Vec<Difference>),
-    /// It stopped itself in this cycle, with a failed assertion for instance: what it said.
+    /// Cycle in which the RTL stopped itself, for example by a failed assertion, and its message.
     Stops(u64, String),
 }
 
 impl Reply {
-    /// Cycles before the first that differs; none if there is none.
+    /// Returns the number of cycles before the first difference or stop. None if the RTL agrees.
     pub fn cycle(&self) -> Option<u64> {
         match self {
             Reply::Agrees => None,
@@ -45,10 +43,10 @@ impl Reply {
 }
 
 impl Recording {
-    /// Of a case.
+    /// Records a case, plus a few idle cycles after its end.
     ///
     /// # Errors
-    /// [`Failure`] of the model, which is stuck if it is one at all.
+    /// [`Failure`] of the model, which can only be that the model is stuck.
     pub fn of_case(config: &Config, case: &Case) -> Result<Recording, Failure> {
         let mut session = Session::new(Tape::new(*config), None);
         run_case(&mut session, case)?;
@@ -60,10 +58,10 @@ impl Recording {
         Self::of_tape(session, memory)
     }
 
-    /// Of what a stimulus drives from reset on, and a memory of zeros.
+    /// Records a run of `stimulus` from reset, with memory zero.
     ///
     /// # Errors
-    /// As [`Self::of_case`].
+    /// As for [`Self::of_case`].
     pub fn of_stimulus(config: &Config, stimulus: &mut impl Stimulus) -> Result<Recording, Failure> {
         let mut session = Session::new(Tape::new(*config), None);
         session.run(stimulus, u64::MAX, |_| {})?;
@@ -76,18 +74,17 @@ impl Recording {
         Ok(Recording { memory, cycles, result })
     }
 
-    /// Its length in cycles.
     pub fn cycles(&self) -> u64 {
         self.cycles.len() as u64
     }
 
-    /// Warp requests that the unit took in the cycles up to this one.
+    /// Counts warp requests that the unit accepted up to and including this cycle.
     pub fn requests_until(&self, cycle: u64) -> usize {
         let taken = |(i, out, _): &&(In, Out, Probe)| i.rst_n == 1 && i.req_valid == 1 && out.req_ready == 1;
         self.cycles.iter().take(cycle as usize + 1).filter(taken).count()
     }
 
-    /// Runs `rtl`, which is after reset, on the same inputs, until it differs.
+    /// Replays the inputs on `rtl` until it differs. `rtl` must be just after reset.
     pub fn replay(&self, rtl: &mut Rtl) -> Reply {
         if !self.memory.is_empty()
             && let Err(error) = rtl.write_memory(&self.memory)
@@ -110,10 +107,11 @@ impl Recording {
     }
 }
 
-/// Cycles recorded behind a case, so that what hides its failure for one cycle is told from what mends it.
+/// Idle cycles recorded after a case. A mutant that only delays the failure by a few cycles then still
+/// differs.
 const CYCLES_BEHIND: u64 = 16;
 
-/// Offers nothing, and takes what comes.
+/// Stimulus that offers no requests and accepts all responses.
 struct Idle;
 
 impl Stimulus for Idle {
@@ -128,7 +126,7 @@ impl Stimulus for Idle {
     }
 }
 
-/// The model, with everything that happens at its ports kept.
+/// The model, recording all port activity.
 #[derive(Debug)]
 struct Tape {
     model: ModelMachine,

@@ -1,34 +1,35 @@
-//! What an experiment says.
+//! Effect of a mutant on a failing run, and its weight in the ranking.
 
 use atoms_cosim::mismatch::Difference;
 
 use crate::build::Reply;
 use crate::schemata::MutationOperator;
 
-/// Effect of a mutant on a failing run, the least telling first.
+/// Effect of a mutant on a failing run, weakest evidence first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
-    /// It changes nothing up to the failure.
+    /// The mutant changes nothing up to the failure.
     Nothing,
     /// RTL and model differ earlier.
     Earlier,
-    /// They differ in the same cycle, at other signals as well.
+    /// RTL and model differ in the same cycle, at additional signals.
     More,
-    /// They differ in the same cycle, at the same signals in another way.
+    /// RTL and model differ in the same cycle at the same signals, but with other values.
     Alike,
-    /// They differ in the same cycle, at fewer signals.
+    /// RTL and model differ in the same cycle, at fewer signals.
     Less,
-    /// They differ later.
+    /// RTL and model differ in a later cycle.
     Later,
-    /// They agree when it is in force in one cycle.
+    /// RTL and model agree if the mutant is active in one cycle only.
     AgreesOnce,
-    /// They agree.
+    /// RTL and model agree.
     Agrees,
 }
 
 impl Evidence {
-    /// Of the reply `before` it was altered, whose first difference is in cycle `failed`, and the one `after`.
+    /// Compares the replies without (`before`) and with (`after`) the mutant. Without it, the first
+    /// difference is in cycle `failed`.
     pub(super) fn of(before: &Reply, failed: u64, after: &Reply, in_force: InForce) -> Evidence {
         match (after, before) {
             _ if after == before => Evidence::Nothing,
@@ -53,8 +54,8 @@ impl Evidence {
         }
     }
 
-    /// What it weighs. The scale is chosen: only the order matters much, and that an operator that changes what differs
-    /// is far behind one that mends it.
+    /// Returns the weight in the ranking. The scale is arbitrary. Only two things matter: the order, and a
+    /// mutant that makes RTL and model agree weighs far more than one that only changes the differences.
     pub(super) fn weight(self) -> f64 {
         match self {
             Evidence::Nothing | Evidence::Earlier => 0.0,
@@ -67,7 +68,7 @@ impl Evidence {
         }
     }
 
-    /// What it says, to go on "RTL and model".
+    /// Returns the text that follows "RTL and model" in a report.
     pub fn words(self) -> &'static str {
         match self {
             Evidence::Nothing => "differ as before",
@@ -82,19 +83,18 @@ impl Evidence {
     }
 }
 
-/// When an operator is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InForce {
-    /// In every cycle.
     Always,
-    /// In one cycle, each of those before the failure at a time.
+    /// The mutant is active in one cycle, and each cycle shortly before the failure is tried in turn.
     Once,
 }
 
-/// How likely it is that this operator mends what a designer got wrong: it decides between lines of equal evidence.
+/// Returns the prior weight: how likely it is that this operator undoes a designer's mistake. The prior
+/// decides between lines with equal evidence.
 pub(super) fn prior(operator: MutationOperator) -> f64 {
     match operator {
-        // An exact one that mends says more than a whole value turned over.
+        // A specific operator that repairs the design says more than the inversion of a whole value.
         MutationOperator::NotComplemented | MutationOperator::NotShifted => 0.15,
         MutationOperator::Operator(_) | MutationOperator::Negated => 0.09,
         MutationOperator::OneMore | MutationOperator::OneLess | MutationOperator::Inverted => 0.08,

@@ -1,4 +1,4 @@
-//! Experiments with the RTL: one operator at a time, in failing runs and in others.
+//! Experiments with the RTL: switches on one mutant at a time, in failing and in further runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,45 +11,47 @@ use super::evidence::{Evidence, InForce, prior};
 use crate::build::{Recording, Reply, SchemataBench, SchemataRtl, Switch};
 use crate::schemata::{MutationOperator, RtlLine};
 
-/// Cycles up to the failure in which operators are tried by themselves, less one.
+/// Number of cycles before the failing cycle in which single-cycle mutants are tried. The failing cycle is
+/// tried too.
 const WINDOW: u64 = 6;
-/// Alterations that are tried in further runs.
+/// Highest number of mutants that are tried in further runs.
 const VALIDATED: usize = 80;
-/// What getting further in them weighs.
+/// Weight of [`Trial::gain`] in the ranking.
 const GAIN: f64 = 3.0;
-/// What an operator weighs that mends everything: more than all else together.
+/// Weight of a mutant that repairs all runs. It exceeds all other weights together.
 const MENDS: f64 = 20.0;
-/// Distance, in the units of [`crate::schemata::DataFlow`], of a line that a signal does not depend on.
+/// Distance assigned to a line that the signal does not depend on, in units of [`crate::schemata::DataFlow`].
 const UNREACHED: u32 = 300;
 
-/// A defect that was planted: its switch, and what the altered text offers to be altered at the same site.
+/// A planted defect: its switch, and the operator numbers that the mutated text still offers at the same
+/// site.
 #[derive(Clone, Debug)]
 pub(super) struct Defect {
     pub(super) switch: Switch,
     pub(super) offered: Vec<u8>,
 }
 
-/// One operator, tried in every failing run.
+/// One mutant and its results in every failing run.
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
     pub(super) site: usize,
     value: u8,
-    /// What the site is switched to in the other cycles, where it is in force once.
+    /// Value of the site in the other cycles, for a mutant that is active in one cycle only.
     otherwise: u8,
     pub(super) operator: MutationOperator,
     in_force: InForce,
-    /// What it does, by failing run.
+    /// Effect in each failing run.
     pub(super) evidence: Vec<Evidence>,
-    /// RTL and model agree with it in every failing and every further run.
+    /// True if RTL and model agree with this mutant in every failing and every further run.
     pub(super) mends: bool,
-    /// It breaks what works without it.
+    /// True if a further run fails earlier with the mutant than without it.
     refuted: bool,
-    /// How much further it gets than without it, as a share of the best, on average of the further runs.
+    /// Delay of the failure in further runs, averaged over the runs. 1 is the delay of the best mutant, 0 is
+    /// no delay.
     gain: f64,
 }
 
 impl Trial {
-    /// What it says for its line.
     pub(super) fn weight(&self) -> f64 {
         if self.mends {
             return MENDS + prior(self.operator);
@@ -58,19 +60,19 @@ impl Trial {
         sum / self.evidence.len().max(1) as f64 * self.relevance() + GAIN * self.gain + prior(self.operator)
     }
 
-    /// What it says in one failing run.
     fn weight_in(&self, run: usize) -> f64 {
         let weight = self.evidence[run].weight();
         if self.refuted { weight.min(Evidence::Alike.weight()) } else { weight }
     }
 
-    /// One cause matters in every failing run.
+    /// Weighs down mutants that have no effect in some failing runs. A real cause matters in all of them.
     fn relevance(&self) -> f64 {
         let matters = self.evidence.iter().filter(|evidence| **evidence != Evidence::Nothing).count();
         (matters as f64 / self.evidence.len().max(1) as f64).powi(2)
     }
 
-    /// What several of one line say together: run by run, since one may say something in one and another in the next.
+    /// Joint weight of all mutants of one line. Takes the best mutant of each run, because the best may
+    /// differ from run to run.
     pub(super) fn joint_weight(line: &[&Trial]) -> f64 {
         let runs = line.first().map_or(0, |trial| trial.evidence.len());
         let most = |value: &dyn Fn(&Trial) -> f64| line.iter().map(|trial| value(trial)).fold(0.0, f64::max);
@@ -79,22 +81,20 @@ impl Trial {
     }
 }
 
-/// Experiments with one RTL, and what they have shown.
 #[derive(Debug)]
 pub(super) struct Experiments<'a> {
     schemata: &'a SchemataRtl,
-    /// One for each thread.
     benches: Vec<SchemataBench>,
     further: &'a [Recording],
     defect: Option<&'a Defect>,
-    /// Of each line, the sum of its distances from the signals that differ first, and from how many of them it is reached.
+    /// For each line: the sum of its distances from the signals that differ first, and the number of these
+    /// signals that depend on it.
     slice: BTreeMap<RtlLine, (u32, u32)>,
-    /// Signals that differ first, in all failing runs.
+    /// Number of signals that differ first, summed over all failing runs.
     differing: u32,
 }
 
 impl<'a> Experiments<'a> {
-    /// With so many threads.
     pub(super) fn new(
         schemata: &'a SchemataRtl,
         further: &'a [Recording],
@@ -105,7 +105,6 @@ impl<'a> Experiments<'a> {
         Ok(Experiments { schemata, benches, further, defect, slice: BTreeMap::new(), differing: 0 })
     }
 
-    /// What is tried at a site.
     pub(super) fn trials_at(&self, number: usize) -> Vec<Trial> {
         let site = &self.schemata.sites[number];
         let defect = self.defect.filter(|defect| defect.switch.site == number);
@@ -126,14 +125,14 @@ impl<'a> Experiments<'a> {
             if defect.is_none_or(|defect| value != own && defect.offered.contains(&value)) {
                 found.push(trial(value, own, operator, InForce::Always));
             } else if value == own && defect.is_some_and(|defect| defect.offered.contains(&0)) {
-                // The text as it was is an operator of the altered one.
+                // Undoing the defect counts as one of the mutants.
                 found.push(trial(0, own, operator, InForce::Always));
             }
         }
         if let Some((value, operator)) = site.flip(own) {
             found.push(trial(value, own, operator, InForce::Once));
         }
-        // A condition that holds in one cycle, or in all but one.
+        // Try the condition as true in one cycle only, and as false in one cycle only.
         if let Some([on, off]) = site.constants() {
             found.push(trial(on, off, MutationOperator::AlwaysFalse, InForce::Once));
             found.push(trial(off, on, MutationOperator::AlwaysTrue, InForce::Once));
@@ -141,12 +140,11 @@ impl<'a> Experiments<'a> {
         found
     }
 
-    /// The switches of the defect alone.
     pub(super) fn as_it_is(&self) -> Vec<Switch> {
         self.defect.iter().map(|defect| defect.switch).collect()
     }
 
-    /// What the RTL does in `run` with `trial`, in force as it is to be; one reply for each cycle in which it is tried.
+    /// Runs `trial`: one reply if the mutant is always active, else one for each cycle in which it is tried.
     fn replies(
         bench: &mut SchemataBench,
         defect: Option<&Defect>,
@@ -161,7 +159,7 @@ impl<'a> Experiments<'a> {
             }
         };
         let reply = |only_in| {
-            // That of the defect first, since only the last one may be in force once.
+            // Set the defect's switch first, because only the last switch may be limited to one cycle.
             let own = Switch { site: trial.site, value: trial.value, only_in };
             let switches: Vec<Switch> = defect.iter().map(|defect| defect.switch).chain([own]).collect();
             bench.reply(&switches, run)
@@ -169,10 +167,10 @@ impl<'a> Experiments<'a> {
         only_in.into_iter().map(reply).collect()
     }
 
-    /// Tries everything in a failing run.
+    /// Tries all mutants in a failing run.
     ///
     /// # Errors
-    /// [`CauseError::Agrees`] if it does not fail.
+    /// [`CauseError::Agrees`] if the run does not fail.
     pub(super) fn run(&mut self, run: &Recording, trials: &mut [Trial]) -> Result<(), CauseError> {
         let defect = self.as_it_is();
         let before = self.benches[0].reply(&defect, run)?;
@@ -198,7 +196,7 @@ impl<'a> Experiments<'a> {
         })
     }
 
-    /// Adds the lines that the signals depend on that differ first.
+    /// Adds the lines on which the signals that differ first depend.
     fn trace_back(&mut self, before: &Reply) {
         let Reply::Differs(_, differences) = before else { return };
         let signals: BTreeSet<String> = differences.iter().filter_map(|one| port(one.signal)).collect();
@@ -212,14 +210,14 @@ impl<'a> Experiments<'a> {
         }
     }
 
-    /// Distance of a line from the signals that differ first, on average; assignments count 10.
+    /// Returns the mean distance of a line from the signals that differ first. One assignment counts 10.
     pub(super) fn distance(&self, file: &str, line: usize) -> f64 {
         let (sum, number) = self.slice.get(&(file.to_owned(), line)).copied().unwrap_or_default();
         f64::from(sum + (self.differing - number) * UNREACHED) / f64::from(self.differing.max(1))
     }
 
-    /// How far the operators that look best get in further runs, which go on behind their first difference: one that
-    /// only hides the failure does not get far.
+    /// Measures how much later further runs fail with the best mutants. Further runs continue after their
+    /// first difference, so a mutant that only hides the failure gains little.
     pub(super) fn validate(&mut self, trials: &mut [Trial]) -> Result<(), CauseError> {
         let mut best: Vec<&mut Trial> =
             trials.iter_mut().filter(|trial| trial.weight() >= Evidence::Alike.weight()).collect();
@@ -242,7 +240,7 @@ impl<'a> Experiments<'a> {
                 let cycle = |reply: &Reply| reply.cycle().unwrap_or(run.cycles() + 1);
                 let furthest = replies.iter().map(cycle).max().unwrap_or(0);
                 *mends &= furthest > run.cycles();
-                // What agreed before the operator is right as it is.
+                // A mutant that breaks cycles which agreed without it does not repair anything.
                 trial.refuted |=
                     trial.in_force == InForce::Always && furthest < failed.unwrap_or(run.cycles());
                 gains.push(failed.map_or(0, |failed| furthest.saturating_sub(failed)));
@@ -260,8 +258,8 @@ impl<'a> Experiments<'a> {
         Ok(())
     }
 
-    /// Share of the operators of a line that change nothing before a further run fails. A cause that was active in cycles
-    /// in which everything agreed is unlikely.
+    /// Returns the share of a line's mutants that change nothing before a further run fails. A line that was
+    /// active in cycles that agreed is unlikely to be the cause.
     pub(super) fn quiet_before(&mut self, file: &str, line: usize) -> Result<f64, CauseError> {
         let sites = self.schemata.sites.iter().enumerate();
         let sites = sites.filter(|(_, site)| site.line == line && site.file == file);
@@ -281,7 +279,7 @@ impl<'a> Experiments<'a> {
     }
 }
 
-/// Tries `trials`, which are in the order of their sites.
+/// Tries `trials`, which are ordered by site.
 fn try_all(
     schemata: &SchemataRtl,
     bench: &mut SchemataBench,
@@ -291,7 +289,8 @@ fn try_all(
     run: &Recording,
     trials: &mut [Trial],
 ) -> Result<(), CauseError> {
-    // Sites whose flip changes nothing when it is in force throughout: in one cycle it hardly does.
+    // Sites whose flip has no effect when it is always active. Such a flip hardly has an effect in a single
+    // cycle.
     let mut idle = BTreeSet::new();
     for trial in trials {
         let mut best = Evidence::Nothing;
@@ -309,7 +308,7 @@ fn try_all(
     Ok(())
 }
 
-/// Port of the RTL that is compared.
+/// Returns the RTL port of a compared signal. None for memory.
 fn port(signal: ComparedSignal) -> Option<String> {
     match signal {
         ComparedSignal::Output(field) => Some(format!("{}_o", field.field().name)),

@@ -1,4 +1,4 @@
-//! From experiments to a list of lines.
+//! Ranks lines by the results of experiments.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,26 +17,27 @@ use super::experiments::{Defect, Experiments, Trial};
 use crate::build::{Recording, SchemataRtl, Switch};
 use crate::schemata::MutationOperator;
 
-/// Runs of random requests that a repair has to stand, and warp requests in each.
+/// Number of random runs that a repair must pass, and warp requests in each.
 const FURTHER_RUNS: u64 = 4;
 const FURTHER_REQUESTS: u64 = 150;
-/// What closeness to the signals that differ first weighs, and the distance at which it is a half.
+/// Weight of a line's closeness to the signals that differ first, and the distance at which half of it is
+/// left.
 const CLOSENESS: f64 = 1.5;
 const HALF_WAY: f64 = 30.0;
-/// Lines that are compared with the cycles before the failure, and what being quiet there weighs.
+/// Number of top lines whose activity before the failure is checked, and weight of a line that is quiet then.
 const COMPARED: usize = 30;
 const QUIET: f64 = 2.5;
 
-/// A line that may be the cause.
+/// A line that may be the cause of the failure.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct CauseSuspect {
-    /// Source, in the folder of the RTL.
+    /// Source file, relative to the RTL folder.
     pub file: String,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// Module or package.
+    /// Module or package of the line.
     pub module: String,
-    /// The line, without the space around it.
+    /// Text of the line, trimmed.
     pub source: String,
     /// Expression that was mutated, as written.
     pub text: String,
@@ -44,29 +45,28 @@ pub struct CauseSuspect {
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String")]
     pub operator: MutationOperator,
-    /// True if RTL and model then agree, in the failing runs and in all further ones.
+    /// True if RTL and model agree with the mutant in all failing and all further runs.
     pub mends: bool,
-    /// Effect in each failing run, that of the case first.
+    /// Effect of the mutant in each failing run. The run of the given case comes first.
     pub evidence: Vec<Evidence>,
-    /// Steps back to it from the signals that differ first, on average; an assignment is one.
+    /// Mean distance from the signals that differ first, in assignments.
     pub distance: f64,
-    /// Larger is likelier. Only its order means something.
+    /// Score for the ranking. Only the order has a meaning; a larger score is a likelier cause.
     pub score: f64,
 }
 
 impl CauseSuspect {
-    /// `atoms_alu.sv:60`.
     pub fn place(&self) -> String {
         format!("{}:{}", self.file, self.line)
     }
 
-    /// Place and source: `atoms_alu.sv:60  result[i] = ...`.
+    /// Returns place and source, such as `atoms_alu.sv:60  result[i] = ...`.
     pub fn headline(&self) -> String {
         format!("{}  {}", self.place(), self.source)
     }
 }
 
-/// The first `count` of a list as text, two lines each: place and source, and why it is in the list.
+/// Formats the first `count` suspects, two lines each: place and source, then the evidence.
 pub fn listed(suspects: &[CauseSuspect], count: usize) -> String {
     if suspects.is_empty() {
         return "no mutant of any line changes anything before the failure\n".to_string();
@@ -77,7 +77,8 @@ pub fn listed(suspects: &[CauseSuspect], count: usize) -> String {
     suspects.iter().take(count).enumerate().map(one).collect()
 }
 
-/// Why it is in the list: `old[i] > b[i]` with `>=` as its operator: RTL and model agree, in all further runs too.
+/// Writes the evidence: `old[i] > b[i]` with `>=` as its operator: RTL and model agree, in all further runs
+/// too.
 impl fmt::Display for CauseSuspect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` {}: RTL and model ", self.text, self.operator)?;
@@ -94,7 +95,7 @@ impl fmt::Display for CauseSuspect {
     }
 }
 
-/// The likeliest causes of the failure of `case`, the likeliest first. Takes all cores.
+/// Returns the lines that may cause the failure of `case`, the likeliest first. Uses all cores.
 ///
 /// # Errors
 /// [`CauseError`]; [`CauseError::Agrees`] if the case does not fail.
@@ -102,10 +103,11 @@ pub fn list(schemata: &SchemataRtl, case: &Case) -> Result<Vec<CauseSuspect>, Ca
     investigate(schemata, case, &further_runs(schemata)?, None, atoms_verilated::cores())
 }
 
-/// As [`list`], for the RTL with a mutant that has an inverse, as if it were written so.
+/// Ranks causes like [`list`], for the RTL with a planted mutant. The ranking treats the mutated text as the
+/// text of the source. The mutant's operator must have an inverse.
 ///
 /// # Errors
-/// As [`list`].
+/// As for [`list`].
 pub fn list_with(
     schemata: &SchemataRtl,
     case: &Case,
@@ -116,7 +118,6 @@ pub fn list_with(
     investigate(schemata, case, &further_runs(schemata)?, Some(&defect), atoms_verilated::cores())
 }
 
-/// As [`list`], for the RTL with `defect` in it.
 pub(super) fn investigate(
     schemata: &SchemataRtl,
     case: &Case,
@@ -130,12 +131,13 @@ pub(super) fn investigate(
         (0..schemata.sites.len()).flat_map(|site| experiments.trials_at(site)).collect();
     experiments.run(&run, &mut trials)?;
     trials.retain(|trial| trial.evidence[0] > Evidence::Earlier);
-    // Other ways in which the same RTL fails: what is the cause matters in all of them.
+    // Find other cases in which the same RTL fails, because the cause matters in all of them.
     for seed in 1..=FURTHER_RUNS {
         let other = fails(schemata, &further_campaign(schemata, seed), &experiments.as_it_is())?;
         if let Some(other) = other.filter(|other| other != case) {
             match experiments.run(&Recording::of_case(&schemata.config.config, &other)?, &mut trials) {
-                // Registers that a reset keeps made the difference, and here it is another reset.
+                // The failure depended on registers that keep their value in a reset, and this reset is
+                // another one.
                 Ok(()) | Err(CauseError::Agrees) => {}
                 Err(error) => return Err(error),
             }
@@ -150,7 +152,7 @@ pub(super) fn investigate(
     Ok(suspects)
 }
 
-/// One suspect a line, each with its most telling mutant.
+/// Merges the mutants of each line into one suspect, described by its best mutant.
 fn by_line(schemata: &SchemataRtl, experiments: &Experiments<'_>, trials: &[Trial]) -> Vec<CauseSuspect> {
     let mut lines: BTreeMap<(&str, usize), Vec<&Trial>> = BTreeMap::new();
     for trial in trials {
@@ -187,7 +189,6 @@ fn as_text<S: serde::Serializer>(operator: &MutationOperator, to: S) -> Result<S
     to.collect_str(operator)
 }
 
-/// Random requests that a repair has to stand.
 fn further_campaign(schemata: &SchemataRtl, seed: u64) -> Campaign {
     Campaign {
         config: schemata.config.clone(),
@@ -198,7 +199,6 @@ fn further_campaign(schemata: &SchemataRtl, seed: u64) -> Campaign {
     }
 }
 
-/// The runs that a repair has to stand.
 pub(super) fn further_runs(schemata: &SchemataRtl) -> Result<Vec<Recording>, CauseError> {
     let run = |seed| {
         Recording::of_stimulus(&schemata.config.config, &mut further_campaign(schemata, seed).stimulus())
@@ -206,10 +206,11 @@ pub(super) fn further_runs(schemata: &SchemataRtl) -> Result<Vec<Recording>, Cau
     Ok((1..=FURTHER_RUNS).map(run).collect::<Result<_, Failure>>()?)
 }
 
-/// A small case that shows the failure of a run of `campaign`. None if RTL and model agree in that run.
+/// Returns a small case that shows the failure of a run of `campaign`. None if RTL and model agree in that
+/// run.
 ///
 /// # Errors
-/// [`CauseError::NoCase`] if no small case was found; [`CauseError::Run`] if the run fails in another way than by a
+/// [`CauseError::NoCase`] if no small case was found. [`CauseError::Run`] if the run fails other than by a
 /// difference.
 pub fn failing_case(schemata: &SchemataRtl, campaign: &Campaign) -> Result<Option<Case>, CauseError> {
     failing_case_with(schemata, campaign, &[])
@@ -229,7 +230,7 @@ fn failing_case_with(
     }
 }
 
-/// Does the same as [`failing_case`] with operators of the RTL. None also if no small case was found.
+/// Works like [`failing_case`], for the RTL with these mutants. Also returns None if no small case was found.
 pub(super) fn fails(
     schemata: &SchemataRtl,
     campaign: &Campaign,

@@ -1,4 +1,4 @@
-//! How often the list names the line: on defects planted one at a time.
+//! Measures how often the ranking names the right line, with one planted defect at a time.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,41 +17,37 @@ use super::rank::{CauseSuspect, fails, further_runs, investigate};
 use crate::build::{Recording, SchemataRtl, Switch};
 use crate::schemata::{MutationOperator, MutationSite, SiteKind};
 
-/// Warp requests in which a defect has to show.
+/// Warp requests within which a planted defect must show.
 const REQUESTS: u64 = 300;
-/// Seed of the first defect's run; those below are of the further runs, which must not be the failing one.
+/// Seed of the first defect's run. Smaller seeds belong to the further runs, which must differ from the
+/// failing run.
 const FIRST_SEED: u64 = 1000;
 
-/// A planted defect, and where the list has it.
+/// A planted defect, and its rank in the list of causes.
 #[derive(Clone, Debug)]
 pub struct PlantedDefect {
-    /// Where it is.
     pub site: MutationSite,
-    /// What it alters.
     pub operator: MutationOperator,
-    /// Place of its line in the list, from 1.
+    /// Rank of its line in the list, from 1. None if the list does not have the line.
     pub line: Option<usize>,
-    /// Place of its line in the list by distance alone: without any operator, from the data flow.
+    /// Rank of its line if the list is sorted by data-flow distance alone, without experiments.
     pub line_by_distance: Option<usize>,
-    /// Place of its module among the modules of the list, from 1.
+    /// Rank of its module among the modules of the list, from 1.
     pub module: Option<usize>,
-    /// The head of the list.
+    /// First five suspects of the list.
     pub suspects: Vec<CauseSuspect>,
 }
 
-/// How often the list is right.
 #[derive(Clone, Debug, Default)]
 pub struct CauseScore {
-    /// Each defect that was detected.
+    /// Defects that random requests detected.
     pub defects: Vec<PlantedDefect>,
 }
 
-/// A share of defects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct CauseShare {
-    /// Defects of which it holds.
     pub hits: usize,
-    /// Defects in all.
+    /// Total number of defects.
     pub of: usize,
 }
 
@@ -69,7 +65,7 @@ impl CauseShare {
         share
     }
 
-    /// In per cent; 0 of none.
+    /// Returns the share in per cent. 0 if there are no defects.
     pub fn percent(self) -> f64 {
         100.0 * self.hits as f64 / self.of.max(1) as f64
     }
@@ -82,33 +78,34 @@ impl fmt::Display for CauseShare {
 }
 
 impl CauseScore {
-    /// The line is among the first `within` of the list.
+    /// Share of defects whose line is among the first `within` suspects.
     pub fn line(&self, within: usize) -> CauseShare {
         CauseShare::of(&self.defects, |defect| defect.line, within)
     }
 
-    /// The module is among the first `within` of the list.
+    /// Share of defects whose module is among the first `within` modules.
     pub fn module(&self, within: usize) -> CauseShare {
         CauseShare::of(&self.defects, |defect| defect.module, within)
     }
 
-    /// As [`Self::line`], by distance alone.
+    /// Share like [`Self::line`], with the list sorted by distance alone.
     pub fn line_by_distance(&self, within: usize) -> CauseShare {
         CauseShare::of(&self.defects, |defect| defect.line_by_distance, within)
     }
 
-    /// As [`Self::line`], of the defects that no single operator mends.
+    /// Share like [`Self::line`], only for defects that no single mutation operator can undo.
     pub fn line_without_inverse(&self, within: usize) -> CauseShare {
         let defects = self.defects.iter().filter(|defect| !defect.operator.has_inverse());
         CauseShare::of(defects, |defect| defect.line, within)
     }
 }
 
-/// Plants `count` defects that random requests detect, drawn by `seed`, and asks for the cause of each. Takes all cores;
-/// their number makes no difference. `progress` is told how many are done.
+/// Plants `count` defects that random requests detect, drawn by `seed`, and ranks causes for each. Uses all
+/// cores; the number of cores does not change the result. Calls `progress` with the number of finished
+/// defects.
 ///
 /// # Errors
-/// [`CauseError`] of the experiments. A defect that is not detected is no error, and does not count.
+/// [`CauseError`] of the experiments. A defect that is not detected is skipped and is no error.
 pub fn score(
     schemata: &SchemataRtl,
     seed: u64,
@@ -141,7 +138,7 @@ pub fn score(
             });
         }
         drop(sender);
-        // In the order drawn, so that the number of threads makes no difference.
+        // Take results in the order drawn, so that the number of threads does not change the result.
         let (mut waiting, mut taken) = (BTreeMap::new(), 0);
         for (at, result) in results {
             waiting.insert(at, result);
@@ -160,7 +157,6 @@ pub fn score(
     Ok(CauseScore { defects: found.into_iter().collect::<Result<_, _>>()? })
 }
 
-/// One defect; `None` if it is not detected.
 fn one(
     schemata: &SchemataRtl,
     further: &[Recording],
@@ -178,7 +174,8 @@ fn one(
     let site = &schemata.sites[switch.site];
     let defect = Defect { switch, offered: offered(site, operator) };
     let suspects = match investigate(schemata, &case, further, Some(&defect), 1) {
-        // Registers that a reset keeps made the difference: the case alone is none.
+        // The failure depended on registers that keep their value in a reset, so the case alone does not
+        // fail.
         Err(CauseError::Agrees) => return Ok(None),
         suspects => suspects?,
     };
@@ -204,8 +201,9 @@ fn one(
     }))
 }
 
-/// Numbers of a site's operators that the text offers that was altered `by`. Where nothing was lost, all of them, and the text as it
-/// was (0); where a condition is constant now, the other constant; where an operand is gone, the two constants; else none.
+/// Returns the operators that still exist in the text after mutation `by`. 0 stands for undoing the mutation.
+/// If the mutation loses nothing: all operators and 0. If the condition is now constant: the other constant.
+/// If an operand is gone: the two constants. Otherwise none.
 fn offered(site: &MutationSite, by: MutationOperator) -> Vec<u8> {
     let all = site.operators();
     let those = |wanted: &[MutationOperator]| {

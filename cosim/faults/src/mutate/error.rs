@@ -1,4 +1,4 @@
-//! Why there is no score.
+//! Reasons why a mutation run failed.
 
 use std::path::PathBuf;
 
@@ -11,54 +11,43 @@ use atoms_verilated::{BuildError, RtlError};
 use crate::build::SchemataBuildError;
 use crate::schemata::SchemataError;
 
-/// Why there is no score.
 #[derive(Debug, thiserror::Error)]
 pub enum MutateError {
-    /// There are no such configurations.
     #[error(transparent)]
     Configs(#[from] ConfigsError),
     #[error(transparent)]
     Profile(#[from] UnknownProfile),
-    /// The RTL cannot be altered, or does not build.
     #[error("configuration {0}: {1}")]
     Schemata(String, SchemataBuildError),
-    /// The RTL cannot be read, or its lint not be run.
+    /// The RTL cannot be read, or its lint cannot be run.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// What is elaborated cannot be read.
+    /// The RTL cannot be parsed for mutants that need their own build.
     #[error(transparent)]
     Structure(#[from] SchemataError),
-    /// It cannot be simulated.
     #[error(transparent)]
     Rtl(#[from] RtlError),
-    /// The model does not run an episode.
     #[error("configuration {0}: {1}")]
     Model(String, Failure),
-    /// What can be altered depends on the configuration.
     #[error(
         "configuration {0} has other places to alter than {1}: a switch would mean another mutant there; \
          configurations may differ in `atoms_cfg_pkg.sv` alone"
     )]
     Sites(String, String),
-    /// RTL and model differ without any mutant.
     #[error(
         "configuration {0}, seed {1}: RTL and model differ in {2} without a defect planted; mend that first \
          (`atoms cosim`)"
     )]
     Unsound(String, u64, String),
-    /// The corpus cannot be read.
     #[error("`{}`: {}", .0.display(), .1)]
     Corpus(PathBuf, CorpusError),
-    /// The list of explained mutants cannot be read.
     #[error("`{}`: {}", .0.display(), .1)]
     Explained(PathBuf, toml::de::Error),
-    /// The same mutant is explained twice.
     #[error("`{}` explains `{}` twice: take one of them away", .0.display(), .1)]
     Twice(PathBuf, String),
-    /// A defect does not fit the RTL.
+    /// The text of a planted defect does not occur exactly once in its file.
     #[error("`{0}` has the text of the defect \"{2}\" {1} times: expected once")]
     Planted(String, usize, String),
-    /// A file cannot be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }

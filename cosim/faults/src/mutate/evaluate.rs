@@ -22,92 +22,92 @@ use atoms_verilated::RtlError;
 use crate::build::{Recording, Reply, SchemataBench, SchemataBuildError, SchemataRtl, Switch};
 use crate::mutate::{Mutant, MutateError, Planted, Stage};
 
-/// A run is stuck after this many times the cycles of the unmutated run. The oracle does not count cycles.
+/// Under the oracle, a run is stuck after this many times the cycles of the unmutated run. The oracle does
+/// not check timing, so a mutant may take longer.
 const TIMES_AS_LONG: u64 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KillCheck {
-    /// An output port differs from the model's.
+    /// An output port differs from that of the model.
     Output,
-    /// Only a field of the probe differs.
+    /// Only a field of the probe differs, no output port.
     Probe,
     /// Memory differs at the end of the run.
     Memory,
-    /// The RTL stops itself: an assertion of its own.
+    /// An assertion of the RTL fails.
     Assertion,
-    /// The oracle objects.
+    /// The oracle reports a violation.
     Oracle,
-    /// The run does not end.
+    /// The run does not end, or the RTL does not come out of reset.
     Stuck,
-    /// Verilator's lint has something to say of its text.
+    /// Verilator's lint reports a message for the mutated text.
     Lint,
     /// The mutant does not compile.
     Build,
 }
 
-/// How a mutant was killed.
+/// First run or check that killed a mutant.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Kill {
-    /// The stage, by its number; none where it is the lint.
+    /// Index of the stage, from 0. None for lint, for a mutant that fails to build or to reset, and for the
+    /// oracle's long wait.
     pub stage: Option<usize>,
-    /// The run of it, by its number.
+    /// Index of the run in its stage, from 0.
     pub episode: usize,
     pub check: KillCheck,
-    /// The signal that differed first, or what the RTL or the lint said.
+    /// First signal that differs, or the message of the RTL, the oracle, the lint or the build.
     pub by: String,
-    /// Warp requests taken until then.
+    /// Warp requests accepted until the kill.
     pub requests: usize,
-    /// Cycles until then.
+    /// Cycles until the kill.
     pub cycle: u64,
 }
 
-/// What became of a mutant.
 #[derive(Clone, Debug, Default)]
 pub struct Fate {
-    /// The first kill; none where it survives.
+    /// First kill. None if the mutant survives.
     pub kill: Option<Kill>,
-    /// Runs that kill it, of those that it was put to.
     pub kills: usize,
 }
 
 #[derive(Clone, Debug, Default, serde::Serialize, schemars::JsonSchema)]
 pub struct StageTally {
     pub name: String,
-    /// Warp requests of its runs.
+    /// Warp requests, summed over the runs of the stage.
     pub requests: u64,
-    /// Cycles of its runs.
+    /// Cycles of the unmutated runs, summed.
     pub cycles: u64,
-    /// Mutants that were alive before.
+    /// Mutants alive before the stage.
     pub before: usize,
     pub killed: usize,
-    /// Wall time without builds and recording, in seconds. Not reported: the same evaluation gives the same report.
+    /// Wall time without builds and recording, in seconds. Not serialized, so that equal evaluations give
+    /// equal reports.
     #[serde(skip)]
     pub seconds: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JudgedBy {
-    /// The model: every cycle must be as its own.
+    /// The model: every cycle must be equal.
     Model,
-    /// The oracle alone, as where the model has the same defect.
+    /// The oracle alone. This shows if the oracle notices a defect that the model has too.
     Oracle,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct EvaluationSettings<'a> {
-    /// Folder of the RTL.
     pub rtl_dir: &'a Path,
     pub judge: JudgedBy,
-    /// Stages to run, in order.
     pub stages: &'a [Stage],
     pub threads: usize,
-    /// True to run the survivors of the first stage on every run of all stages, also after a kill. This shows which mutants
-    /// a single run kills.
+    /// True to run the survivors of the first stage on every run of all stages, even after a kill. This finds
+    /// mutants that only one run kills.
     pub every_stage: bool,
 }
 
-/// Runs `mutants`, which have a switch each, on the stages. Calls `built` for each build and `done` after each stage.
+/// Runs `mutants` on the stages. Every mutant must have a switch. Calls `built` for each build and `done`
+/// after each stage.
 ///
 /// # Errors
 /// [`MutateError`].
@@ -121,7 +121,7 @@ pub fn evaluate(
     evaluate_switches(settings, &switches, &mut |name| schemata(settings.rtl_dir, name, built), done)
 }
 
-/// Runs the defects of the list on the stages, as [`evaluate`] does.
+/// Runs the planted defects on the stages, as [`evaluate`] does.
 ///
 /// # Errors
 /// [`MutateError`].
@@ -145,7 +145,6 @@ pub fn evaluate_planted(
     evaluate_switches(settings, &switches, &mut build, done)
 }
 
-/// Puts the design with each of these switches to the stages.
 fn evaluate_switches(
     settings: EvaluationSettings<'_>,
     mutants: &[Option<Switch>],
@@ -162,7 +161,7 @@ fn evaluate_switches(
         if !fates.iter().any(put) {
             continue;
         }
-        // Of the same configuration one after the other, so that a thread's model serves them all.
+        // Group the episodes by configuration, so that each thread builds its bench once for all of them.
         let named: BTreeSet<&str> = stage.episodes.iter().map(|episode| episode.config.as_str()).collect();
         for name in named {
             if !libraries.contains_key(name) {
@@ -224,10 +223,10 @@ fn evaluate_switches(
     Ok((fates, tallies))
 }
 
-/// Cycles of a wait that 16 bits do not count; random runs have no time for it.
+/// Cycles of a wait that overflows a 16-bit counter. Random runs are too short for such a wait.
 const LONG_WAIT: u32 = 70_000;
 
-/// A wait of [`LONG_WAIT`] cycles, alone in the unit.
+/// Builds a case with a single request that waits for [`LONG_WAIT`] cycles.
 fn long_wait(config: &Config) -> Case {
     let request = |op: Op, lane| WarpRequest {
         op: op as u8,
@@ -249,13 +248,13 @@ fn long_wait(config: &Config) -> Case {
     }
 }
 
-/// Configurations for mutants that have no switch, those that take least time first: each is built for each of them, so
-/// they are few.
+/// Configurations for mutants without a switch, fastest first. There are few, because each mutant needs a
+/// build in each.
 const BUILT_CONFIGS: [&str; 4] = ["tiny", "small", "all_options", "default"];
 
-/// As [`evaluate`], for mutants that have no switch: each is a build of its own, and is put to those runs of the stages that
-/// are of `tiny`, `small`, `all_options` and `default`, in this order. `judge` and `every_stage` do not count. What the tools do
-/// not take is killed by [`KillCheck::Build`], and is to be left out of a score.
+/// Runs mutants that have no switch. Each needs its own build in `tiny`, `small`, `all_options` and
+/// `default`, in this order, until a run of the stages kills it. Ignores `judge` and `every_stage`. A mutant
+/// that does not build is killed by [`KillCheck::Build`]; the caller must leave it out of the score.
 ///
 /// # Errors
 /// [`MutateError`].
@@ -327,7 +326,7 @@ pub fn evaluate_built(
     Ok((fates, tallies))
 }
 
-/// The RTL of a configuration with every mutant put in.
+/// Builds the RTL of a configuration with all mutants.
 ///
 /// # Errors
 /// [`MutateError`].
@@ -340,7 +339,7 @@ pub fn schemata(
     SchemataRtl::build(rtl_dir, &config, built).map_err(|error| MutateError::Schemata(name.to_owned(), error))
 }
 
-/// It outlived the first stage.
+/// True if the mutant survived the first stage.
 fn is_hard(fate: &Fate) -> bool {
     fate.kill.as_ref().is_some_and(|kill| kill.stage != Some(0))
 }
@@ -351,7 +350,6 @@ fn record(schemata: &SchemataRtl, episode: &Episode) -> Result<Recording, Mutate
         .map_err(|failure| MutateError::Model(schemata.config.name.clone(), failure))
 }
 
-/// What is noticed of a mutant in a run.
 struct Notice {
     check: KillCheck,
     by: String,
@@ -360,7 +358,6 @@ struct Notice {
 }
 
 impl Notice {
-    /// Makes the notice of a run that failed.
     fn of(tally: &Tally, failure: Option<Failure>) -> Option<Notice> {
         let failure = failure?;
         let check = match &failure {
@@ -373,7 +370,6 @@ impl Notice {
     }
 }
 
-/// One episode of a stage.
 struct Run<'a> {
     recording: Recording,
     episode: &'a Episode,
@@ -427,7 +423,7 @@ impl Run<'_> {
     }
 }
 
-/// What `work` makes of each of `todo`, on as many threads as there are benches.
+/// Calls `work` for each of `todo`, on one thread for each bench.
 fn each<B: Send, T: Send>(
     benches: &mut [B],
     todo: &[usize],

@@ -1,25 +1,25 @@
-//! Survivors of which it is known why they survive.
+//! List of surviving mutants with an explanation.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::mutate::{MutateError, Planted};
 
-/// Why a mutant need not be killed.
+/// Reason why a mutant need not be killed.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Explanation {
-    /// It was proved to behave as the RTL does, for this scope.
+    /// Proved equivalent to the RTL, in this scope.
     Proved(String),
-    /// It is argued to, or what it breaks is not promised: the reason.
+    /// Argued equivalent, or breaks only behaviour that the specification does not promise. Contains the
+    /// reason.
     Argued(String),
-    /// Nobody knows yet: a hole in the stimulus, or a proof that is missing.
+    /// No explanation yet: either the stimulus has a hole or a proof is missing.
     Open,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Explained {
-    /// Defects that the oracle must notice.
     pub defects: Vec<Planted>,
     by_key: BTreeMap<String, Explanation>,
 }
@@ -57,7 +57,7 @@ struct Argued {
 }
 
 impl Explained {
-    /// Reads the list at `path`; none is an empty one.
+    /// Reads the list at `path`. A missing file is an empty list.
     ///
     /// # Errors
     /// [`MutateError::Explained`], [`MutateError::Twice`].
@@ -82,12 +82,11 @@ impl Explained {
         Ok(Explained { defects: file.defects, by_key })
     }
 
-    /// Of the mutant with this key.
     pub fn of(&self, key: &str) -> Option<&Explanation> {
         self.by_key.get(key)
     }
 
-    /// Keys that are none of `keys`: what they explain is not there any more.
+    /// Returns listed keys that are not in `keys`, because the mutant no longer exists.
     pub fn stale<'a>(&'a self, keys: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
         let known: std::collections::BTreeSet<&str> = keys.into_iter().collect();
         self.by_key.keys().map(String::as_str).filter(|key| !known.contains(key)).collect()

@@ -1,4 +1,4 @@
-//! Sources of survivors, and Verilator's lint of them.
+//! Writes the sources of survivors, and lints them with Verilator.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -10,10 +10,10 @@ use fs_err as fs;
 
 use crate::mutate::{Explained, Fate, Kill, KillCheck, Mutant, MutateError};
 
-/// The lint's waivers, in the folder of the RTL.
+/// Lint waivers, relative to the RTL folder.
 const WAIVERS: &str = "lint/verilator.vlt";
 
-/// Writes a copy of the RTL in `rtl_dir` to `folder`, with `mutant` in it.
+/// Copies the RTL in `rtl_dir` to `folder`, with `mutant` applied.
 ///
 /// # Errors
 /// [`MutateError`].
@@ -30,7 +30,7 @@ pub fn altered_folder(rtl_dir: &Path, mutant: &Mutant, folder: &Path) -> Result<
     Ok(())
 }
 
-/// Writes the RTL of each mutant that was not killed into a folder below `folder`, with the mutant's key in `mutant.txt`.
+/// Writes the RTL of each survivor into a folder below `folder`, with the mutant's key in `mutant.txt`.
 ///
 /// # Errors
 /// [`MutateError`].
@@ -48,7 +48,8 @@ pub fn write_survivors(
     Ok(())
 }
 
-/// Lints the survivors that are not explained, in folders below `scratch`. A survivor with a lint message is killed.
+/// Lints the unexplained survivors, in folders below `scratch`. A survivor with a lint message counts as
+/// killed.
 ///
 /// # Errors
 /// [`MutateError`].

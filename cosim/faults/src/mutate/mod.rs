@@ -1,11 +1,12 @@
 //! Mutation testing of the RTL.
 //!
-//! A mutant is the RTL with one small defect ([`Mutant`]). One library of a configuration has them all, each behind a
-//! switch ([`crate::build`]). [`evaluate`] plays recorded runs of the model to each, in stages ([`Stage`]), until RTL and
-//! model differ: then the mutant is killed. What no switch alters, such as widths and bounds of loops, is built for each mutant
-//! ([`evaluate_built`]). What no run notices is a hole in the stimulus, or a mutant that behaves as the
-//! RTL does; of those, [`Explained`] says why. [`MutationReport`] has the score. [`Planted`] defects are written by hand, and
-//! the oracle alone must notice each ([`evaluate_planted`]).
+//! A mutant is the RTL with one small defect ([`Mutant`]). One library of a configuration has all mutants,
+//! each behind a switch ([`crate::build`]). [`evaluate`] replays recorded runs of the model on each mutant,
+//! in stages ([`Stage`]). A mutant is killed when RTL and model differ. Mutants of widths and loop bounds
+//! cannot have a switch, and each needs its own build ([`evaluate_built`]). A survivor shows a hole in the
+//! stimulus or is equivalent to the RTL; [`Explained`] lists the reasons. [`MutationReport`] has the score.
+//! [`Planted`] defects are written by hand, and the oracle must notice each without the model
+//! ([`evaluate_planted`]).
 
 mod error;
 mod evaluate;

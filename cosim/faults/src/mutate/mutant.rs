@@ -1,5 +1,3 @@
-//! The mutants of a design.
-
 use std::collections::HashMap;
 use std::fmt;
 
@@ -11,25 +9,25 @@ use crate::build::{SchemataRtl, Switch};
 use crate::mutate::MutateError;
 use crate::schemata::{MutationOperator, MutationSite, SiteKind, structure};
 
-/// The RTL with one small defect.
+/// The RTL with one site mutated.
 ///
-/// [`Display`](fmt::Display) is its key: what is altered, in which line's text, and how. It stays the same when lines move, so
-/// that a score and what was said of a survivor outlive edits elsewhere.
+/// [`Display`](fmt::Display) gives its key: file, expression, operator and text of the line. The key has no
+/// line number, so that explanations and scores stay valid when lines move.
 #[derive(Clone, Debug)]
 pub struct Mutant {
-    /// Its place in the list of all mutants.
     pub number: usize,
-    /// What switches it on; none where it is a build of its own.
+    /// Switch of the mutant. None if the mutant needs its own build.
     pub switch: Option<Switch>,
     pub site: MutationSite,
     pub operator: MutationOperator,
-    /// The line as it is written, without the space around it.
+    /// Line of the site as written, trimmed.
     pub source: String,
-    /// Which of those of the same key it is, from 1.
+    /// Number among the mutants with the same key text, from 1.
     pub nth: usize,
 }
 
-/// As a list of explained mutants has it: ``atoms_spin.sv: `en_i` always true, in: if (en_i) begin``.
+/// Writes the key as in a list of explained mutants: ``atoms_spin.sv: `en_i` always true, in: if (en_i)
+/// begin``.
 impl fmt::Display for Mutant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let MutationSite { file, text, .. } = &self.site;
@@ -39,12 +37,11 @@ impl fmt::Display for Mutant {
 }
 
 impl Mutant {
-    /// Its source, of which `text` is the one without a defect.
+    /// Applies the mutant to `text`, the unmodified source.
     pub fn altered_source(&self, text: &str) -> String {
         self.site.altered_source(text, self.operator)
     }
 
-    /// The lines that differ, as a patch shows them.
     pub fn diff(&self, text: &str) -> String {
         let altered = self.altered_source(text);
         let (old, new): (Vec<&str>, Vec<&str>) = (text.lines().collect(), altered.lines().collect());
@@ -61,15 +58,17 @@ impl Mutant {
     }
 }
 
-/// A constant that is all of a value: what inverts the one inverts the other.
+/// True for a value that is a single constant. Its inversion is skipped, because the constant's own site
+/// already inverts it.
 fn is_constant(site: &MutationSite) -> bool {
     site.kind == SiteKind::Value && matches!(site.text.as_str(), "'0" | "'1" | "1'b0" | "1'b1")
 }
 
-/// The generated package of the parameters: with another one it is another configuration.
+/// Generated parameter package. A mutant of it would only be another configuration.
 const PARAMETERS: &str = "atoms_cfg_pkg.sv";
 
-/// Every mutant of `schemata`: those that have a switch, in the order of the sources, then those that are built.
+/// Lists every mutant of `schemata`: first those with a switch, in source order, then those that need their
+/// own build.
 ///
 /// # Errors
 /// [`MutateError::Structure`].
@@ -97,7 +96,7 @@ pub fn mutants(schemata: &SchemataRtl) -> Result<Vec<Mutant>, MutateError> {
     Ok(found)
 }
 
-/// `count` of them, drawn by `seed`, in their order.
+/// Draws `count` elements by `seed`, and keeps their order.
 pub fn sample<M: Clone>(all: &[M], count: usize, seed: u64) -> Vec<M> {
     let mut places: Vec<usize> = (0..all.len()).collect();
     places.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));

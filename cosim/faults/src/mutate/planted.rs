@@ -1,30 +1,30 @@
-//! Defects that RTL and model could share, each an expression in place of one of the RTL's.
+//! Hand-written defects that RTL and model could share. Each replaces one expression of the RTL.
 
 use std::ops::Range;
 
 use crate::mutate::MutateError;
 
-/// A defect of the list that the oracle must notice without the model.
+/// Defect that the oracle must notice without the model.
 #[derive(Clone, Debug, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Planted {
     pub about: String,
-    /// Clause of the specification that it breaks, as `6.10`.
+    /// Clause of the specification that the defect breaks, such as `6.10`.
     pub clause: String,
     pub file: String,
-    /// Text before the expression, if the expression alone is not unique.
+    /// Text before the expression, needed if the expression alone is not unique.
     #[serde(default)]
     pub before: String,
-    /// The expression. Together with the text before it, it stands once in the source.
+    /// Expression to replace. With the text before it, it must occur exactly once in the source.
     pub text: String,
     pub with: String,
 }
 
 impl Planted {
-    /// Bytes of the expression in `source`.
+    /// Returns the byte range of the expression in `source`.
     ///
     /// # Errors
-    /// [`MutateError::Planted`] unless the source has it exactly once.
+    /// [`MutateError::Planted`] unless the text occurs exactly once.
     pub fn place(&self, source: &str) -> Result<Range<usize>, MutateError> {
         let whole = format!("{}{}", self.before, self.text);
         let mut places = source.match_indices(&whole).map(|(at, _)| at + self.before.len());

@@ -7,33 +7,34 @@ use serde::Serialize;
 
 use crate::mutate::{Explained, Explanation, Fate, Kill, KillCheck, Mutant, StageTally};
 
-/// A mutant and what became of it.
+/// A mutant and its result.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct MutantReport {
     pub key: String,
     pub place: String,
     pub module: String,
-    /// What it changes, as a patch shows it.
+    /// Changed lines in the form of a patch.
     pub diff: String,
-    /// The first kill.
+    /// First kill. None if the mutant survives.
     pub kill: Option<Kill>,
     pub kills: usize,
-    /// Why it need not be killed.
+    /// Reason why the mutant need not be killed. None if the mutant is not on the list of explained mutants.
     pub explanation: Option<Explanation>,
 }
 
-/// Result of an evaluation.
+/// Result of an evaluation of mutants.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct MutationReport {
     pub stages: Vec<StageTally>,
     pub mutants: Vec<MutantReport>,
-    /// What was put to every stage had one run alone that killed it.
+    /// True if survivors of the first stage ran on every stage, so that mutants killed by only one run can be
+    /// listed.
     pub counted: bool,
-    /// Explanations of what is no mutant any more.
+    /// Listed keys for which no mutant exists any more.
     pub stale: Vec<String>,
 }
 
-/// A report with its score.
+/// A report with its score, as `--json` prints it.
 #[derive(Serialize, schemars::JsonSchema)]
 pub struct MutationResult<'a> {
     score: f64,
@@ -43,7 +44,8 @@ pub struct MutationResult<'a> {
 }
 
 impl MutationReport {
-    /// Builds the report for `mutants`; `sources` gives the text of a source, `all` has the keys of every mutant there is.
+    /// Builds the report for `mutants`. `source` returns the text of a file; `all` has the keys of all
+    /// existing mutants.
     pub fn new<'a>(
         mutants: &[Mutant],
         fates: &[Fate],
@@ -72,23 +74,21 @@ impl MutationReport {
         }
     }
 
-    /// The report with its score, as `--json` prints it.
     pub fn result(&self) -> MutationResult<'_> {
         let (score, killed, equivalent) = (self.score(), self.killed(), self.equivalent());
         MutationResult { score, killed, equivalent, report: self }
     }
 
-    /// Mutants of which `wanted` holds.
     fn those(&self, wanted: impl Fn(&MutantReport) -> bool) -> Vec<&MutantReport> {
         self.mutants.iter().filter(|one| wanted(one)).collect()
     }
 
-    /// Survivors that the list does not have.
+    /// Returns survivors that are not on the list.
     pub fn unlisted(&self) -> Vec<&MutantReport> {
         self.those(|one| one.kill.is_none() && one.explanation.is_none())
     }
 
-    /// What is listed and is killed all the same: what the list says of it is wrong.
+    /// Returns listed mutants that were killed. Their explanation is wrong.
     pub fn refuted(&self) -> Vec<&MutantReport> {
         self.those(|one| one.kill.is_some() && one.explanation.is_some())
     }
@@ -97,27 +97,26 @@ impl MutationReport {
         self.those(|one| one.kill.is_some()).len()
     }
 
-    /// Mutants that are no defects: proved to behave as the RTL does.
+    /// Counts mutants that are proved equivalent to the RTL.
     pub fn equivalent(&self) -> usize {
         self.survive_as(|explanation| matches!(explanation, Explanation::Proved(_)))
     }
 
-    /// Survivors of such an explanation.
     fn survive_as(&self, as_what: impl Fn(&Explanation) -> bool) -> usize {
         self.those(|one| one.kill.is_none() && one.explanation.as_ref().is_some_and(&as_what)).len()
     }
 
-    /// Killed of those that are defects, in per cent.
+    /// Returns killed mutants in per cent of all mutants that are not proved equivalent.
     pub fn score(&self) -> f64 {
         100.0 * self.killed() as f64 / (self.mutants.len() - self.equivalent()).max(1) as f64
     }
 
-    /// The list has every survivor, and nothing else.
+    /// True if the list has every survivor and nothing else.
     pub fn is_as_listed(&self) -> bool {
         self.unlisted().is_empty() && self.refuted().is_empty() && self.stale.is_empty()
     }
 
-    /// Mutants that outlived the first stage and that one run alone kills.
+    /// Returns mutants that survived the first stage and that only one run kills.
     pub fn weak(&self) -> Vec<&MutantReport> {
         let hard = |kill: &Kill| kill.stage.is_some_and(|stage| stage > 0);
         self.those(|one| self.counted && one.kills == 1 && one.kill.as_ref().is_some_and(hard))

@@ -1,4 +1,4 @@
-//! What mutants are run against, the runs that kill most for their time first.
+//! Stages of runs for mutants. The runs that kill the most mutants for their time come first.
 
 use std::path::Path;
 
@@ -9,7 +9,6 @@ use atoms_stimulus::Profile;
 
 use crate::mutate::MutateError;
 
-/// A group of runs that a mutant has to outlive.
 #[derive(Clone, Debug)]
 pub struct Stage {
     pub name: String,
@@ -43,7 +42,7 @@ const RANDOM: [(&str, &str, u64, u64); 23] = [
     ("default", "pressure", 5_000, 22),
 ];
 
-/// Every stage, in order: random runs, then the episodes of the corpus at `corpus`, if there is one.
+/// Returns all stages in order: the random runs, then the episodes of the corpus, if a path is given.
 ///
 /// # Errors
 /// [`MutateError::Corpus`].

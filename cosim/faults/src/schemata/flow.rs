@@ -1,4 +1,4 @@
-//! Data flow: which lines a signal depends on, and over how many steps.
+//! Data flow: the lines that a signal depends on, and their distances.
 
 use crate::schemata::insert::SchemataError;
 use crate::schemata::parser::parse;
@@ -8,38 +8,37 @@ use crate::schemata::syntax::{
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::ops::Range;
 
-/// What it costs to go back over an assignment.
+/// Distance of an assignment.
 const ASSIGNMENT: u32 = 10;
-/// What it costs to go back over a connection or another name for the same.
+/// Distance of a port connection or of an assignment that only copies a name.
 const CONNECTION: u32 = 2;
-/// What it costs more to get to a condition that an assignment is under.
+/// Additional distance of each condition around an assignment, from the inside out.
 const CONDITION: u32 = 5;
 
-/// The data flow of a design. Instances of a module are one, and so are elements of an array and members of a structure:
-/// what a signal depends on is more than what it can depend on, never less.
+/// Data flow of a design. All instances of a module count as one, and so do all elements of an array and all
+/// members of a structure. The result can have too many dependencies, never too few.
 #[derive(Clone, Debug, Default)]
 pub struct DataFlow {
-    /// What writes each signal, `module.signal` or `module.function.variable`.
+    /// Writes of each signal. The key is `module.signal` or `module.function.variable`.
     writers: HashMap<String, Vec<SignalWrite>>,
 }
 
-/// A source and a line of it, from 1.
+/// Source file and line number, from 1.
 pub type RtlLine = (String, usize);
 
-/// One write of a signal.
 #[derive(Clone, Debug)]
 struct SignalWrite {
     cost: u32,
-    /// Lines of it, and what more it costs to get to each.
+    /// Lines of the assignment and of the conditions around it, each with its additional distance.
     lines: Vec<(RtlLine, u32)>,
     reads: Vec<String>,
 }
 
 impl DataFlow {
-    /// Reads `sources`, names and texts.
+    /// Reads `sources`, given as names and texts.
     ///
     /// # Errors
-    /// [`SchemataError`] of the first construct that is not understood.
+    /// [`SchemataError`] of the first unsupported construct.
     pub fn read(sources: &[(String, String)]) -> Result<DataFlow, SchemataError> {
         let mut files = Vec::new();
         for (file, text) in sources {
@@ -67,7 +66,7 @@ impl DataFlow {
         Ok(flow)
     }
 
-    /// Every line that `signal` of module `module` depends on, with its distance.
+    /// Returns every line that `signal` of `module` depends on, with its distance.
     pub fn distances(&self, module: &str, signal: &str) -> BTreeMap<RtlLine, u32> {
         let mut lines: BTreeMap<RtlLine, u32> = BTreeMap::new();
         let mut known: HashSet<&str> = HashSet::new();
@@ -90,15 +89,13 @@ impl DataFlow {
     }
 }
 
-/// Reads one module or package.
 struct Reader<'a> {
     file: &'a str,
     text: &'a str,
     unit: &'a SourceUnit,
     all: &'a [&'a SourceUnit],
-    /// The function that is read, and what is its own.
+    /// Function that is being read, and the names of its local variables.
     function: Option<(&'a Function, HashSet<&'a str>)>,
-    /// Conditions around the statement that is read.
     under: Vec<&'a Expr>,
     flow: &'a mut DataFlow,
 }
@@ -125,7 +122,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The full name of `name` where it is used.
+    /// Returns the full name of `name`, local to the current function or to the module.
     fn key(&self, name: &str) -> String {
         match &self.function {
             Some((function, own)) if own.contains(name) => {
@@ -135,7 +132,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The function that is called `name` here, and where it is.
+    /// Finds the function `name`, first in the current unit, then in all units.
     fn callee(&self, name: &str) -> Option<(&'a SourceUnit, &'a Function)> {
         let name = name.rsplit("::").next().unwrap_or(name);
         let in_unit = |unit: &'a SourceUnit| {
@@ -198,7 +195,7 @@ impl<'a> Reader<'a> {
 
     fn write(&mut self, target: &'a Expr, value: &'a Expr) {
         let mut reads = self.reads(value);
-        // Which element is written depends on its index.
+        // The index decides which element is written, so it counts as read.
         if let Node::Select(_, Select::One(index) | Select::From(index)) = &target.node {
             reads.extend(self.reads(index));
         }
@@ -212,7 +209,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes that `signal` is written at `span`, under the conditions around it.
     fn step(&mut self, signal: String, cost: u32, span: &Range<usize>, mut reads: Vec<String>) {
         let mut lines: Vec<(RtlLine, u32)> = self.lines(span).map(|line| (line, 0)).collect();
         for (outwards, condition) in self.under.clone().into_iter().rev().enumerate() {
@@ -223,7 +219,7 @@ impl<'a> Reader<'a> {
         self.flow.writers.entry(signal).or_default().push(SignalWrite { cost, lines, reads });
     }
 
-    /// Signals that an expression reads; those of calls in it as well.
+    /// Returns the signals that an expression reads, including those read by functions that it calls.
     fn reads(&mut self, expr: &'a Expr) -> Vec<String> {
         let mut found = Vec::new();
         let mut open = vec![expr];
@@ -264,7 +260,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// An argument of a call: the conditions around it do not matter for its value.
+    /// Records a call's argument. The conditions around the call do not change the argument's value.
     fn step_alone(&mut self, signal: String, span: &Range<usize>, reads: Vec<String>) {
         let lines = self.lines(span).map(|line| (line, 0)).collect();
         self.flow.writers.entry(signal).or_default().push(SignalWrite { cost: CONNECTION, lines, reads });
@@ -298,7 +294,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The variable that is written when `target` is.
 fn base(target: &Expr) -> Option<&str> {
     match &target.node {
         Node::Name(name) => Some(name),
@@ -307,7 +302,8 @@ fn base(target: &Expr) -> Option<&str> {
     }
 }
 
-/// Every variable that a statement of a function writes: its own, since functions write no others.
+/// Collects every variable that a function's statement writes. All are local, because functions write no
+/// others.
 fn written<'a>(statement: &'a Stmt, own: &mut HashSet<&'a str>) {
     match &statement.node {
         StmtNode::Block(statements) => statements.iter().for_each(|statement| written(statement, own)),

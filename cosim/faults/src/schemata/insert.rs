@@ -1,4 +1,4 @@
-//! Puts mutation operators into sources, each behind a switch.
+//! Inserts mutants into sources, each behind a switch.
 
 use crate::schemata::SyntaxError;
 use crate::schemata::operator::{MutationSite, SiteKind, SourceRange, table};
@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 const PACKAGE: &str = "atoms_schemata_pkg";
-/// Its array of switches, one of four bits for each site.
+/// Array of switches in the package, 4 bits for each site.
 const CHOICE: &str = "atoms_schemata_pkg::choice";
 
-/// Keeps functions apart in the simulator, where they may not read a switch; the design with schemata does not inline.
+/// Verilator comment in the RTL that keeps a function from being inlined. Such a function may not read a
+/// switch, so the comment is removed.
 const NO_INLINE: &str = "/*verilator no_inline_task*/";
 
-/// A source that cannot take switches.
+/// A source that cannot be mutated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {error}")]
 pub struct SchemataError {
@@ -22,45 +23,44 @@ pub struct SchemataError {
     pub error: SyntaxError,
 }
 
-/// How switches get their values: a process of the top module, over expressions of its ports.
+/// Process that sets the switches. The process is in the top module, and its inputs are expressions over the
+/// ports.
 ///
-/// One switch can have another value for a while: cycle 0 is the one behind the clock edge at which a switch was
-/// set last.
+/// One switch can have another value in a window of cycles. Cycle 0 is the cycle after the clock edge that
+/// set the last switch.
 #[derive(Clone, Copy, Debug)]
 pub struct SwitchProcess<'a> {
-    /// The module that is to have the process.
     pub top: &'a str,
     pub clock: &'a str,
-    /// Whether a switch is set at this clock edge.
+    /// Condition: a switch is set at this clock edge.
     pub set: &'a str,
-    /// Once this holds at a clock edge, no switch is set any more, whatever stands at the ports.
+    /// Condition: after a clock edge at which it holds, no more switches are set.
     pub close: &'a str,
-    /// Which one: 16 bits.
+    /// Site number, 16 bits.
     pub site: &'a str,
-    /// To what: 4 bits.
+    /// Value of the switch, 4 bits.
     pub value: &'a str,
-    /// What it is set to for a while: 4 bits.
+    /// Value of the switch inside the window, 4 bits.
     pub meanwhile: &'a str,
-    /// Cycle in which that begins: 12 bits.
+    /// First cycle of the window, 12 bits.
     pub from: &'a str,
-    /// Last cycle of it: 12 bits.
+    /// Last cycle of the window, 12 bits.
     pub to: &'a str,
 }
 
-/// Sources with operators put in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schemata {
-    /// Name and text of each source, in the order given.
+    /// Name and mutated text of each source, in the order given.
     pub texts: Vec<(String, String)>,
-    /// What can be altered; a site's number is its place here.
+    /// A site's number is its index here.
     pub sites: Vec<MutationSite>,
 }
 
 impl SwitchProcess<'_> {
-    /// Puts switches into `sources`, names and texts in the order in which they are read.
+    /// Inserts all mutants into `sources`, given as names and texts in compile order.
     ///
     /// # Errors
-    /// [`SchemataError`] of the first construct that is not understood.
+    /// [`SchemataError`] of the first unsupported construct.
     pub fn apply(&self, sources: &[(String, String)]) -> Result<Schemata, SchemataError> {
         let mut schemata = Schemata { texts: Vec::new(), sites: Vec::new() };
         let opaque = opaque_names(sources)?;
@@ -91,11 +91,11 @@ impl SwitchProcess<'_> {
         Ok(schemata)
     }
 
-    /// Puts replacements into `sources`: each is a file, bytes of it that are an expression, and the expression in its place,
-    /// which switch number `n` puts there for replacement `n`. Those of one file are of the same bytes or lie apart.
+    /// Inserts replacements into `sources`. Each is a file, the byte range of an expression in it, and the
+    /// new expression. Switch `n` selects replacement `n`. Ranges in one file must be equal or disjoint.
     ///
     /// # Errors
-    /// [`SchemataError`] of the first construct that is not understood.
+    /// [`SchemataError`] of the first unsupported construct.
     pub fn replace(
         &self,
         sources: &[(String, String)],
@@ -121,7 +121,7 @@ impl SwitchProcess<'_> {
         Ok(texts)
     }
 
-    /// The process that sets switches, on one line.
+    /// Returns the process that sets switches. It is one line of text, so that line numbers do not change.
     fn setting(&self) -> String {
         let SwitchProcess { clock, set, close, site, value, meanwhile, from, to, .. } = self;
         let p = PACKAGE;
@@ -139,7 +139,6 @@ impl SwitchProcess<'_> {
     }
 }
 
-/// Inserts the package of the switches before the first text.
 fn insert_package(texts: &mut [(String, String)], switches: usize) {
     let package = format!(
         "package {PACKAGE}; logic [3:0] choice [{}]; logic closed = 1'b0; logic [31:0] now; \
@@ -152,7 +151,7 @@ fn insert_package(texts: &mut [(String, String)], switches: usize) {
     }
 }
 
-/// The text of `span` with `edits` carried out, which lie in it and apart from each other.
+/// Returns the text of `span` with `edits` applied. The edits must lie in `span` and must not overlap.
 fn splice(text: &str, span: Range<usize>, mut edits: Vec<(Range<usize>, String)>) -> String {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let (mut result, mut at) = (String::new(), span.start);
@@ -165,7 +164,6 @@ fn splice(text: &str, span: Range<usize>, mut edits: Vec<(Range<usize>, String)>
     result
 }
 
-/// The line of a byte of `text`, from 1.
 pub(crate) fn line_of(text: &str, at: usize) -> usize {
     1 + text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count()
 }
@@ -174,7 +172,7 @@ pub(crate) fn one_line(code: &str) -> String {
     code.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The name that says what type `target` has: that of the variable or of the member.
+/// Returns the variable or member name that determines the type of `target`.
 fn last_name(target: &Expr) -> &str {
     match &target.node {
         Node::Name(name) | Node::Member(_, name) => name,
@@ -183,12 +181,11 @@ fn last_name(target: &Expr) -> &str {
     }
 }
 
-/// What an expression is used as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// A value of some width.
+    /// A value of any width.
     Value,
-    /// Whether it is zero or not.
+    /// A condition: only zero or non-zero matters.
     Truth,
 }
 
@@ -196,20 +193,19 @@ struct Inserter<'a> {
     file: &'a str,
     text: &'a str,
     module: String,
-    /// Names of what is not made of bits: enumerations and unpacked arrays.
+    /// Names of enumerations and unpacked arrays, whose bits cannot be inverted.
     opaque: &'a BTreeSet<String>,
     sites: &'a mut Vec<MutationSite>,
-    /// Finished changes of the text.
     edits: Vec<(Range<usize>, String)>,
 }
 
 impl Inserter<'_> {
-    /// A new site, written at `span` and with its line at `at`; gives its switch.
+    /// Adds a site at `span` without operands, on the line of byte `at`. Returns its switch.
     fn site(&mut self, kind: SiteKind, span: &Range<usize>, at: usize) -> String {
         self.site_of(kind, SourceRange::of(span), at)
     }
 
-    /// As [`Self::site`], of something with operands.
+    /// Works like [`Self::site`], for a site with operands.
     fn site_of(&mut self, kind: SiteKind, place: SourceRange, at: usize) -> String {
         let line = line_of(self.text, at);
         let switch = format!("{CHOICE}[{}]", self.sites.len());
@@ -249,7 +245,7 @@ impl Inserter<'_> {
         }
     }
 
-    /// Puts switches into an expression that stands for itself.
+    /// Inserts mutants into an expression that is no condition.
     fn rewrite(&mut self, value: &Expr) {
         let new = self.expression(value, Role::Value);
         self.edits.push((value.span.clone(), new));
@@ -293,7 +289,8 @@ impl Inserter<'_> {
         }
     }
 
-    /// An assignment whose value can be kept from changing and, where it is made of bits, be inverted.
+    /// Inserts mutants into an assignment. `can` is true if the assignment may be dropped, so that the target
+    /// keeps its value.
     fn assignment(&mut self, statement: &Stmt, target: &Expr, sign: &str, value: &Expr, can: bool) {
         let mut new = self.expression(value, Role::Value);
         if matches!(sign, "=" | "<=") && !matches!(value.node, Node::Pattern(_)) {
@@ -308,7 +305,7 @@ impl Inserter<'_> {
         self.edits.push((value.span.clone(), new));
     }
 
-    /// `value`, with a switch that inverts it where `target` is made of bits.
+    /// Adds a switch that inverts `value`, unless the type of `target` has no bits to invert.
     fn turned(&mut self, span: &Range<usize>, target: &Expr, value: String) -> String {
         if self.opaque.contains(last_name(target)) || self.text[span.clone()].starts_with("'{") {
             return value;
@@ -317,8 +314,8 @@ impl Inserter<'_> {
         format!("(({value}) ^ ({switch}[0] ? '1 : '0))")
     }
 
-    /// Puts a switch before a statement. Where it always runs and is no register, it is left alone: without it there
-    /// would be no value at all.
+    /// Adds a switch that drops a statement. A combinational statement that always runs has no switch,
+    /// because without it the variable would have no value.
     fn droppable(&mut self, statement: &Stmt, can: bool) {
         if can {
             let Range { start, end } = statement.span;
@@ -328,7 +325,7 @@ impl Inserter<'_> {
         }
     }
 
-    /// The expression with switches in its operands, and a switch of its own where it can be altered.
+    /// Returns the expression with its own mutants and those of its operands.
     fn expression(&mut self, expr: &Expr, role: Role) -> String {
         let span = &expr.span;
         let plain = match &expr.node {
@@ -362,7 +359,7 @@ impl Inserter<'_> {
                     return format!("(({value}) ^ (({switch}[0]) ? '0 : '1))");
                 }
                 let plain = self.with(span, [(&**value, inner)]);
-                // Its operand has a switch that negates.
+                // The operand already has a switch that negates.
                 if sign == "!" {
                     return plain;
                 }
@@ -399,7 +396,7 @@ impl Inserter<'_> {
         }
     }
 
-    /// The text of `span` with switches in its operands.
+    /// Returns the text of `span` with mutants in its operands.
     fn with<'e>(
         &mut self,
         span: &Range<usize>,
@@ -412,7 +409,7 @@ impl Inserter<'_> {
         splice(self.text, span.clone(), edits)
     }
 
-    /// `plain` as a condition: negated by 1, true by 2, false by 3.
+    /// Returns `plain` as a condition with a switch: 1 negates, 2 makes it true, 3 makes it false.
     fn truth(&mut self, span: &Range<usize>, at: usize, plain: &str) -> String {
         let switch = self.site(SiteKind::Condition, span, at);
         format!("((({plain}) && !{switch}[1]) ^ ({switch}[0] ^ {switch}[1]))")
@@ -431,7 +428,8 @@ impl Inserter<'_> {
         format!("({text} + {switch}[0] - {switch}[1])")
     }
 
-    /// An operator with a switch; `Err` with switches in its operands alone, where there is no operator of the kind.
+    /// Mutates a binary operator. If the operator has no mutants, `Err` has the text with mutants in the
+    /// operands only.
     fn binary(
         &mut self,
         span: &Range<usize>,
@@ -473,7 +471,7 @@ impl Inserter<'_> {
                     "(({a}) + (({switch} {turned} 4'd1) ? -({b}) : ({b})) + ({switch} == 4'd2) - ({switch} == 4'd3))"
                 )
             }
-            // 1 lets the first operand through alone, 2 the second, both together the other operator.
+            // 1 gives the first operand alone, 2 the second operand alone, 3 the other operator.
             SiteKind::Mask("&") => format!(
                 "((({a}) & ({b})) | (({a}) & ({switch}[0] ? '1 : '0)) | (({b}) & ({switch}[1] ? '1 : '0)))"
             ),
@@ -488,7 +486,7 @@ impl Inserter<'_> {
     }
 }
 
-/// Whether a statement runs whenever its process does.
+/// Reach of a statement: `Always` if the statement runs each time its process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     Always,

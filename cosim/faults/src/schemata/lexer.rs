@@ -1,19 +1,17 @@
-//! Tokens of a SystemVerilog source, with their places in its text.
+//! Tokens of a SystemVerilog source, with their byte ranges.
 
 use crate::schemata::SyntaxError;
 use std::ops::Range;
 
-/// Macros that count as defined: `SYNTHESIS` leaves out what only verifies the design, `ATOMS_PROBE` brings in what
+/// Macros treated as defined. `SYNTHESIS` leaves out verification code; `ATOMS_PROBE` includes the probe that
 /// lockstep compares.
 const DEFINED: [&str; 2] = ["SYNTHESIS", "ATOMS_PROBE"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A name or a keyword.
     Word,
-    /// A literal with a value: `3`, `5'd1`.
     Number,
-    /// An unsized literal that fills its place: `'0`, `'1`.
+    /// Unsized literal: `'0`, `'1`.
     Fill,
     Text,
     Sign,
@@ -22,20 +20,18 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
-    /// Bytes of the source.
     pub(crate) span: Range<usize>,
-    /// It stands in what only the probe needs.
+    /// True if the token is in code that only the probe needs.
     pub(crate) probe: bool,
 }
 
-/// Signs of more than one character, longest first.
 const SIGNS: [&str; 31] = [
     "<<<", ">>>", "===", "!==", "==?", "!=?", "<<=", ">>=", "<=", ">=", "==", "!=", "&&", "||", "<<", ">>",
     "+=", "-=", "&=", "|=", "^=", "++", "--", "::", "+:", "-:", "~&", "~|", "~^", "'{", "'(",
 ];
 
-/// Reads the tokens of `text` that count: without comments, directives, calls of macros, and what the directives
-/// leave out.
+/// Reads the tokens of `text`, without comments, directives, macro calls and code that the directives
+/// exclude.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, SyntaxError> {
     let mut lexer = Lexer { text, at: 0, found: Vec::new(), conditions: Vec::new() };
     while lexer.at < text.len() {
@@ -47,11 +43,11 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, SyntaxError> {
     }
 }
 
-/// One `ifdef` that is open.
+/// An `ifdef` or `ifndef` without its `endif` yet.
 struct Condition {
-    /// Its branch counts, if all around it do.
+    /// True if the tokens of the current branch are read, provided that all outer branches are read too.
     taken: bool,
-    /// It asks for the probe.
+    /// True if the macro is `ATOMS_PROBE`.
     probe: bool,
 }
 
@@ -71,7 +67,6 @@ impl Lexer<'_> {
         self.conditions.iter().all(|condition| condition.taken)
     }
 
-    /// Takes one token, comment, directive or space.
     fn step(&mut self) -> Result<(), SyntaxError> {
         let start = self.at;
         let rest = self.rest();
@@ -124,7 +119,6 @@ impl Lexer<'_> {
         &rest[..length]
     }
 
-    /// A directive or the call of a macro.
     fn directive(&mut self) -> Result<(), SyntaxError> {
         let start = self.at;
         self.at += 1;
@@ -146,7 +140,7 @@ impl Lexer<'_> {
                 }
             }
             "define" | "undef" | "include" | "timescale" | "default_nettype" => {
-                // To the end of the line, and of those that it goes on in.
+                // Skip to the end of the line, and over its continuation lines.
                 while let Some(end) = self.rest().find('\n') {
                     let more = self.rest()[..end].trim_end().ends_with('\\');
                     self.at += end + 1;
@@ -157,7 +151,8 @@ impl Lexer<'_> {
                 self.at = self.text.len();
             }
             _ => {
-                // The call of a macro: assertions and cover properties, which are not part of the design.
+                // Skip the call. Macros are assertions and cover properties, which are not part of the
+                // design.
                 if self.rest().starts_with('(') {
                     let length = balanced(self.rest());
                     let missing = || SyntaxError::new(self.text, start, "`)`", "the end of the file");
@@ -169,7 +164,6 @@ impl Lexer<'_> {
     }
 }
 
-/// Length of a text in quotes, at the beginning of `rest`.
 fn text_length(rest: &str) -> usize {
     let mut escaped = false;
     for (at, c) in rest.char_indices().skip(1) {
@@ -183,7 +177,7 @@ fn text_length(rest: &str) -> usize {
     rest.len()
 }
 
-/// Length of what is in parentheses, at the beginning of `rest`, with them.
+/// Returns the length of a parenthesized text at the start of `rest`, including the parentheses.
 fn balanced(rest: &str) -> Option<usize> {
     let (mut depth, mut skip) = (0_u32, 0);
     for (at, c) in rest.char_indices() {
@@ -199,7 +193,7 @@ fn balanced(rest: &str) -> Option<usize> {
     None
 }
 
-/// Length of a base and its digits, `'h1f`, at the beginning of `rest`.
+/// Returns the length of base and digits, such as `'h1f`, at the start of `rest`.
 fn based(rest: &str) -> Option<usize> {
     let behind = rest.strip_prefix('\'')?;
     let behind = behind.strip_prefix(['s', 'S']).unwrap_or(behind);
@@ -209,7 +203,6 @@ fn based(rest: &str) -> Option<usize> {
     (length > 0).then(|| rest.len() - digits.len() + length)
 }
 
-/// Length of a number with or without a base.
 fn number_length(rest: &str) -> usize {
     let length = rest.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(rest.len());
     length + based(&rest[length..]).unwrap_or(0)

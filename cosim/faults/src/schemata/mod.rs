@@ -1,9 +1,9 @@
-//! RTL as source text: mutants with a switch each, which a simulation sets ([`SwitchProcess`]), those that need a text
-//! of their own ([`structure`]), and which lines a signal depends on ([`DataFlow`]).
+//! Mutants at the level of RTL source text. Most have a switch that a simulation sets ([`SwitchProcess`]);
+//! some need a text of their own ([`structure`]). Also finds the lines that a signal depends on
+//! ([`DataFlow`]).
 //!
-//! One library, built once, thereby is the design with any one of a thousand small changes: which of them mends a
-//! failure says where its cause is, and which of them no test notices says what the tests lack. Knows the constructs that
-//! the design uses, and nothing of what the design does.
+//! All mutants with a switch are in one library, so thousands of mutants need only one build. The parser
+//! supports only the constructs that the design uses, and knows nothing about the design's function.
 
 mod error;
 mod flow;

@@ -1,38 +1,30 @@
-//! What can be altered, and how.
+//! Mutation operators, and sites where they apply.
 
 use std::fmt;
 use std::ops::Range;
 
-/// One small change of a design that a simulation can switch on: a defect to plant, or a repair to try.
+/// A small change of one site: a defect to plant, or a repair to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MutationOperator {
     Negated,
-    /// A condition that always holds.
     AlwaysTrue,
-    /// A condition that never holds.
     AlwaysFalse,
-    /// Another operator of its kind between the same operands.
+    /// Another operator of the same kind between the same operands.
     Operator(&'static str),
-    /// The first operand alone.
     FirstOnly,
-    /// The second operand alone.
     SecondOnly,
-    /// A number or sum, one larger.
     OneMore,
-    /// A number or sum, one smaller.
     OneLess,
-    /// All bits of a constant the other way round.
     Inverted,
-    /// A value without its complement.
     NotComplemented,
     NotShifted,
-    /// An assignment or call that is not carried out.
+    /// An assignment or call removed.
     Dropped,
 }
 
 impl MutationOperator {
-    /// Whether a text that was altered so can be altered back: the change is one of those that [`MutationSite::operators`]
-    /// offers for the altered text. It is not where something was lost.
+    /// True if the mutated text can be mutated back, because [`MutationSite::operators`] of that text offers
+    /// the inverse. False if the mutation loses part of the text.
     pub fn has_inverse(self) -> bool {
         match self {
             MutationOperator::Negated
@@ -51,7 +43,7 @@ impl MutationOperator {
     }
 }
 
-/// What is altered, as a reader of the list of causes finds it: `negated`, `with != in place of ==`.
+/// Writes the change in words, as in the list of causes: `negated`, ``with `!=` as its operator``.
 impl fmt::Display for MutationOperator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -71,44 +63,37 @@ impl fmt::Display for MutationOperator {
     }
 }
 
-/// Forms of what can be altered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SiteKind {
-    /// A condition, or a comparison for equality.
+    /// A condition, or an equality comparison.
     Condition,
-    /// `&&` or `||`.
     Logic(&'static str),
-    /// `<`, `<=`, `>` or `>=`.
     Relation(&'static str),
-    /// `+` or `-`.
     Sum(&'static str),
-    /// `&` or `|`.
+    /// A bitwise `&` or `|` of two values.
     Mask(&'static str),
-    /// `^`.
+    /// A bitwise exclusive or: `^`.
     Difference,
-    /// `~`.
     Complement,
     Shift,
     Number,
-    /// A constant of one bit, or one that fills its place.
+    /// A one-bit constant, or an unsized literal such as `'0`.
     Fill,
-    /// An assignment or a call.
     Statement,
-    /// The value of an assignment.
     Value,
-    /// The condition of a block that is elaborated or not.
+    /// Condition of a generate block.
     Presence,
-    /// An arm of a `case`, one of its labels, or an element of a list.
+    /// An arm of a `case`, one of its labels, or an element of an `inside` list.
     Choice,
 }
 
-/// An operator as a table of four bits over what it depends on, for those that are altered by changing the table.
+/// Returns the truth table of an operator, 4 bits, for operators that are mutated by changing the table.
 pub(crate) fn table(sign: &str) -> Option<u8> {
     Some(match sign {
-        // Bit 2 * first + second.
+        // Bit number is 2 * first + second.
         "&&" => 0b1000,
         "||" => 0b1110,
-        // Bit 2 * (equal) + (smaller).
+        // Bit number is 2 * (equal) + (smaller).
         "<" => 0b0010,
         "<=" => 0b0110,
         ">" => 0b0001,
@@ -117,39 +102,36 @@ pub(crate) fn table(sign: &str) -> Option<u8> {
     })
 }
 
-/// A place in the design that can be altered.
+/// An expression or statement of the design that can be mutated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MutationSite {
     pub file: String,
-    /// The module or package it is in.
     pub module: String,
-    /// Its line, from 1: that of the operator where there is one.
+    /// Line number, from 1: the line of the operator if there is one.
     pub line: usize,
-    /// What is altered, as it is written.
+    /// Text to mutate, as written.
     pub text: String,
     pub kind: SiteKind,
-    /// Where all of that is in the source.
     pub(crate) place: SourceRange,
 }
 
-/// Bytes of the source that an operator is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourceRange {
     pub(crate) whole: Range<usize>,
-    /// Its operands, where it has one or two; else both are empty.
+    /// Operands if the site has one or two, else empty ranges.
     pub(crate) operands: [Range<usize>; 2],
 }
 
 impl SourceRange {
-    /// Of something without operands, as far as operators are concerned.
+    /// Range of a site without operands.
     pub(crate) fn of(whole: &Range<usize>) -> SourceRange {
         SourceRange { whole: whole.clone(), operands: [whole.end..whole.end, whole.end..whole.end] }
     }
 }
 
 impl MutationSite {
-    /// `source`, of which this is a site, as a text of its own that is altered so: for a reader, and for tools that
-    /// cannot read switches.
+    /// Applies the mutation `by` to `source` as plain text, for readers and for tools that cannot use
+    /// switches.
     pub fn altered_source(&self, source: &str, by: MutationOperator) -> String {
         let SourceRange { whole, operands: [first, second] } = &self.place;
         let text = &source[whole.clone()];
@@ -176,7 +158,7 @@ impl MutationSite {
         format!("{}{new}{}", &source[..whole.start], &source[whole.end..])
     }
 
-    /// Every operator of it, with the number that switches it on. 0 is the design as written.
+    /// Returns every operator of the site, with its switch value. Value 0 is the design as written.
     pub fn operators(&self) -> Vec<(u8, MutationOperator)> {
         use MutationOperator as A;
         match self.kind {
@@ -217,11 +199,12 @@ impl MutationSite {
         }
     }
 
-    /// The other of two values at a site that is switched to `own`: what is tried in single cycles. None where a value is
-    /// not one of two.
+    /// Returns the opposite of the value `own`, for a site that has only two values. Such a flip is tried in
+    /// single cycles. None for all other sites.
     pub fn flip(&self, own: u8) -> Option<(u8, MutationOperator)> {
         match self.kind {
-            // As written, negated, true, false: each has its opposite beside it.
+            // Each of the values 0 (as written), 1 (negated), 2 (true) and 3 (false) differs from its
+            // opposite in bit 0.
             SiteKind::Condition => Some((own ^ 1, MutationOperator::Negated)),
             SiteKind::Logic(_) => Some((own ^ 0b1111, MutationOperator::Negated)),
             SiteKind::Fill | SiteKind::Value => Some((own ^ 1, MutationOperator::Inverted)),
@@ -238,7 +221,8 @@ impl MutationSite {
         }
     }
 
-    /// What switches a condition on and off for good; none where there is no condition.
+    /// Returns the switch values that make a condition always true and always false. None if the site is no
+    /// condition.
     pub fn constants(&self) -> Option<[u8; 2]> {
         match self.kind {
             SiteKind::Condition => Some([2, 3]),

@@ -1,4 +1,4 @@
-//! From tokens to [`syntax`](crate::schemata::syntax).
+//! Parses tokens to [`syntax`](crate::schemata::syntax).
 
 mod expression;
 mod item;
@@ -10,10 +10,10 @@ use crate::schemata::{SchemataError, SyntaxError};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Parses a source: its modules and packages.
+/// Parses the modules and packages of a source.
 ///
 /// # Errors
-/// [`SyntaxError`] with the first place that is none of the constructs that the design uses.
+/// [`SyntaxError`] at the first construct that the parser does not support.
 pub(crate) fn parse(text: &str) -> Result<Vec<SourceUnit>, SyntaxError> {
     let tokens = tokens(text)?;
     let mut parser = Parser { text, tokens, at: 0 };
@@ -24,8 +24,8 @@ pub(crate) fn parse(text: &str) -> Result<Vec<SourceUnit>, SyntaxError> {
     Ok(units)
 }
 
-/// Names of what is declared with an enumeration or an unpacked array as its type, in any of `sources`: what has no
-/// bits that could be inverted at once. By name alone, since a name means one thing throughout the design.
+/// Collects names declared as an enumeration or unpacked array in any of `sources`. Such a value cannot be
+/// inverted bit by bit. Names are not scoped, because one name has one meaning throughout the design.
 ///
 /// # Errors
 /// [`SchemataError`].
@@ -48,7 +48,6 @@ pub(crate) fn opaque_names(sources: &[(String, String)]) -> Result<BTreeSet<Stri
     Ok(names)
 }
 
-/// Where in the tokens we are.
 struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token>,
@@ -58,7 +57,7 @@ struct Parser<'a> {
 type Parsed<T> = Result<T, SyntaxError>;
 
 impl<'a> Parser<'a> {
-    /// The text of the token `ahead` of the next one; nothing at the end.
+    /// Returns the text of the token `ahead` of the next one, or an empty text at the end.
     fn peek_at(&self, ahead: usize) -> &'a str {
         self.tokens.get(self.at + ahead).map_or("", |token| &self.text[token.span.clone()])
     }
@@ -71,17 +70,15 @@ impl<'a> Parser<'a> {
         self.tokens.get(self.at + ahead).map(|token| token.kind)
     }
 
-    /// Where the next token begins.
     fn start(&self) -> usize {
         self.tokens.get(self.at).map_or(self.text.len(), |token| token.span.start)
     }
 
-    /// From `start` to the end of the token taken last.
+    /// Returns the range from `start` to the end of the last token taken.
     fn span_from(&self, start: usize) -> Range<usize> {
         start..self.at.checked_sub(1).map_or(start, |last| self.tokens[last].span.end).max(start)
     }
 
-    /// Takes the next token if it is `sign`.
     fn take(&mut self, sign: &str) -> bool {
         let found = self.peek() == sign;
         self.at += usize::from(found);
@@ -110,7 +107,7 @@ impl<'a> Parser<'a> {
         SyntaxError::new(self.text, self.start(), expected, &found)
     }
 
-    /// Skips what is in brackets, with them; the next token is the first one.
+    /// Skips a bracketed text. The next token must be the opening bracket.
     fn skip_brackets(&mut self) -> Parsed<()> {
         let mut depth = 0_u32;
         loop {
@@ -127,7 +124,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips to behind the next `;` that is in no brackets.
+    /// Skips past the next `;` outside brackets.
     fn skip_statement(&mut self) -> Parsed<()> {
         loop {
             match self.peek() {
@@ -142,7 +139,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes a type definition, and notes it if it is an enumeration or an unpacked array; else one token.
+    /// Reads a type definition and records an enumeration or unpacked array. Skips one token if there is
+    /// none.
     fn opaque_type(&mut self, types: &mut BTreeSet<String>) {
         if !self.take("typedef") {
             self.at += 1;
@@ -152,7 +150,7 @@ impl<'a> Parser<'a> {
         let mut name = "";
         while !matches!(self.peek(), ";" | "") {
             if matches!(self.peek(), "[" | "{") {
-                // Dimensions behind the name, which has another word before it.
+                // An opening bracket after the name starts unpacked dimensions.
                 opaque |=
                     self.peek() == "[" && !matches!(name, "" | "logic" | "bit" | "packed") && self.unpacked();
                 if self.skip_brackets().is_err() {
@@ -168,13 +166,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether these brackets, and what others follow, end the declaration.
+    /// True if the declaration ends after the current brackets.
     fn unpacked(&self) -> bool {
         let behind = (0..).find(|ahead| matches!(self.peek_at(*ahead), "]" | "")).unwrap_or(0);
         self.peek_at(behind + 1) == ";"
     }
 
-    /// Takes the names declared with one of `types`, if one of them is next; else one token.
+    /// Reads the names declared with one of `types`, if such a type is next. Skips one token otherwise.
     fn declared_with(&mut self, types: &BTreeSet<String>, names: &mut BTreeSet<String>) {
         let declares = types.contains(self.peek());
         self.at += 1;
@@ -187,7 +185,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips `: name`, if it is there.
     fn skip_label(&mut self) -> Parsed<()> {
         if self.take(":") {
             self.name()?;

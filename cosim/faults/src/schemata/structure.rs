@@ -1,5 +1,5 @@
-//! What a design is elaborated from: constants, bounds of loops and ranges, conditions of `generate`, labels. No switch of
-//! a simulation alters these; each operator is a text of its own.
+//! Sites that are fixed at elaboration: constants, bounds of loops and ranges, `generate` conditions and
+//! labels. They cannot have a switch, so each mutant needs its own source text.
 
 use std::ops::Range;
 
@@ -7,12 +7,13 @@ use crate::schemata::insert::{SchemataError, line_of, one_line};
 use crate::schemata::lexer::{Kind, Token, tokens};
 use crate::schemata::operator::{MutationSite, SiteKind, SourceRange};
 
-/// Every such place in `sources`, names and texts.
+/// Returns all such sites in `sources`, given as names and texts.
 ///
-/// Left out is what only the probe needs, and everything without a value: types, names, the values of enumerations.
+/// Leaves out code that only the probe needs, and everything without a value: types, names and enumeration
+/// values.
 ///
 /// # Errors
-/// [`SchemataError`] of the first source that has no end.
+/// [`SchemataError`] of the first source that the lexer cannot read.
 pub fn structure(sources: &[(String, String)]) -> Result<Vec<MutationSite>, SchemataError> {
     let mut sites = Vec::new();
     for (file, text) in sources {
@@ -25,7 +26,6 @@ pub fn structure(sources: &[(String, String)]) -> Result<Vec<MutationSite>, Sche
     Ok(sites)
 }
 
-/// Looks for places in one source.
 struct Scan<'a> {
     file: &'a str,
     text: &'a str,
@@ -35,7 +35,6 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// The text of a token; nothing behind the last one.
     fn text(&self, at: usize) -> &'a str {
         self.tokens.get(at).map_or("", |token| &self.text[token.span.clone()])
     }
@@ -53,7 +52,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The first token from `at` on that is one of `ends` and in no brackets that open behind `at`.
+    /// Returns the first token from `at` that is one of `ends`, outside brackets that open after `at`.
     fn until(&self, at: usize, ends: &[&str]) -> usize {
         let mut depth = 0_u32;
         for next in at..self.tokens.len() {
@@ -67,7 +66,7 @@ impl<'a> Scan<'a> {
         self.tokens.len()
     }
 
-    /// A place made of the tokens of `range`, of which `shown` is shown.
+    /// Adds a site for the tokens of `range`. `shown` is the part to print.
     fn site(&mut self, kind: SiteKind, range: Range<usize>, shown: Range<usize>) {
         let [whole, shown] = [range, shown].map(|of| {
             let (first, last) =
@@ -96,11 +95,11 @@ impl<'a> Scan<'a> {
         self.site(SiteKind::Number, range.clone(), range);
     }
 
-    /// `localparam TYPE NAME = VALUE`.
+    /// Adds the value of `localparam TYPE NAME = VALUE`.
     fn constant(&mut self, at: usize) {
         let equals = self.until(at, &["=", ";", ",", ")"]);
         let end = self.until(equals + 1, &[";", ",", ")"]);
-        // Structures and texts have no next value.
+        // Structures and strings cannot be incremented.
         let is_number = !matches!(self.text(equals + 1), "'{" | "{")
             && self.tokens.get(equals + 1).map(|one| one.kind) != Some(Kind::Text);
         if self.text(equals) == "=" && self.text(at + 1) != "type" && is_number {
@@ -108,7 +107,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// `for (TYPE NAME = FIRST; NAME < BOUND; ...)`.
+    /// Adds the bounds of `for (TYPE NAME = FIRST; NAME < BOUND; ...)`.
     fn bounds(&mut self, at: usize) {
         let equals = self.until(at + 2, &["=", ";"]);
         let first = self.until(equals, &[";"]);
@@ -120,7 +119,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// `if (CONDITION) begin : NAME`: of a block that is there or not.
+    /// Adds the condition of a generate block: `if (CONDITION) begin : NAME`.
     fn generate(&mut self, at: usize) {
         let end = self.until(at + 2, &[")"]);
         if self.text(end + 1) == "begin" && self.text(end + 2) == ":" {
@@ -128,13 +127,13 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// `[FIRST:LAST]`, of a type, a value or a list.
+    /// Adds the bounds of `[FIRST:LAST]` in a type, value or list, and the width of `[FIRST +: WIDTH]`.
     fn range(&mut self, at: usize) {
         let end = self.until(at + 1, &["]"]);
         let colon = self.until(at + 1, &[":", "+:", "?", "]"]);
         match self.text(colon) {
             ":" => {
-                // Operations have no next value.
+                // Skip names of operations, which cannot be incremented.
                 for bound in [at + 1..colon, colon + 1..end] {
                     let is_name = |word: &str| word.starts_with(char::is_uppercase);
                     if !(bound.len() == 1
@@ -150,7 +149,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// `case (VALUE) LABEL, LABEL: STATEMENT ... endcase`.
+    /// Adds the arms and labels of `case (VALUE) LABEL, LABEL: STATEMENT ... endcase`.
     fn labels(&mut self, at: usize) {
         let mut next = self.until(at + 2, &[")"]) + 1;
         if self.text(next) == "inside" {
@@ -169,7 +168,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// `{ELEMENT, ELEMENT}`.
+    /// Adds the elements of `{ELEMENT, ELEMENT}`.
     fn list(&mut self, at: usize) {
         let elements = self.split(at + 1..self.until(at + 1, &["}"]));
         if elements.len() > 1 {
@@ -187,7 +186,7 @@ impl<'a> Scan<'a> {
         found
     }
 
-    /// Each of several with the comma beside it.
+    /// Adds each element, together with the comma next to it.
     fn one_of(&mut self, elements: &[Range<usize>]) {
         for (number, element) in elements.iter().enumerate() {
             let with_comma =
@@ -196,7 +195,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The token behind the statement that begins at `at`.
+    /// Returns the first token after the statement that begins at `at`.
     fn statement(&self, at: usize) -> usize {
         let block = |open: &[&str], close: &str| {
             let mut depth = 0_u32;
@@ -229,7 +228,7 @@ impl<'a> Scan<'a> {
 mod tests {
     use super::*;
 
-    /// Each operator as the line it leaves.
+    /// Returns the text of each mutant.
     fn altered(text: &str) -> Vec<String> {
         let sites =
             structure(&[("a.sv".to_owned(), text.to_owned())]).unwrap_or_else(|error| panic!("{error}"));

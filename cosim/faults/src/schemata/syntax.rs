@@ -1,111 +1,94 @@
-//! What the design's sources consist of, as far as data flow and operators need it.
+//! Syntax tree of the design's sources, with only the details that data flow and mutants need.
 
 use std::ops::Range;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Expr {
-    /// Bytes of the source.
     pub(crate) span: Range<usize>,
     pub(crate) node: Node,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
-    /// A literal with a value.
     Number,
-    /// `'0` or `'1`.
+    /// Unsized literal: `'0` or `'1`.
     Fill,
     Text,
-    /// A name, perhaps of a package.
+    /// A name, with its package if one is given.
     Name(String),
-    /// A member of a structure.
     Member(Box<Expr>, String),
-    /// One element or bit, or a range of them.
     Select(Box<Expr>, Select),
-    /// A call of a function.
     Call(String, Vec<Expr>),
-    /// A cast; what it is cast to is constant.
+    /// The type or width to cast to is constant and not stored.
     Cast(Box<Expr>),
-    /// A sign before an operand.
     Unary(String, Box<Expr>),
-    /// A sign, where it stands, between two operands.
     Binary(Operator, Box<Expr>, Box<Expr>),
-    /// `condition ? then : otherwise`.
+    /// A choice `condition ? then : otherwise`.
     Choice(Box<Expr>, Box<Expr>, Box<Expr>),
     Concat(Vec<Expr>),
-    /// The operands so many times side by side; the number is constant.
+    /// Operands of a replication. The count is constant and not stored.
     Repeat(Vec<Expr>),
-    /// `'{...}`: the values of members or elements, with their names.
+    /// `'{...}`: values of members or elements, with names if given.
     Pattern(Vec<(Option<String>, Expr)>),
-    /// Whether a value is one of a list.
+    /// A value and the list of its `inside` operator.
     Inside(Box<Expr>, Vec<Expr>),
 }
 
-/// An operator between two operands.
 #[derive(Clone, Debug)]
 pub(crate) struct Operator {
     pub(crate) sign: String,
-    /// Bytes of the source.
     pub(crate) span: Range<usize>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Select {
-    /// One element or bit.
     One(Box<Expr>),
-    /// A constant number of bits from a first one on.
+    /// A constant number of bits, starting at this index.
     From(Box<Expr>),
     Constant,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Stmt {
-    /// Bytes of the source.
     pub(crate) span: Range<usize>,
     pub(crate) node: StmtNode,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum StmtNode {
-    /// One after the other.
     Block(Vec<Stmt>),
-    /// `if`.
     If(Expr, Box<Stmt>, Option<Box<Stmt>>),
-    /// `case`: what is compared, and the arms with their labels; none is `default`.
+    /// Subject and arms of a `case`. An arm without labels is `default`.
     Case(Expr, Vec<(Vec<Expr>, Stmt)>),
-    /// A loop with constant bounds.
+    /// Body of a loop. The bounds are constant and not stored.
     For(Box<Stmt>),
     Assign {
         target: Expr,
-        /// `=`, `<=`, `+=` ...
+        /// Assignment operator, such as `=`, `<=` or `+=`.
         sign: String,
         value: Expr,
     },
-    /// A call of a function without a result.
     Call(Expr),
     Other,
 }
 
-/// An item of a module or package.
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
     Assign {
         target: Expr,
         value: Expr,
     },
-    /// `always_comb`.
+    /// Body of an `always_comb` process.
     Comb(Stmt),
-    /// `always_ff`.
+    /// Body of an `always_ff` process.
     Registers(Stmt),
     Function(Function),
-    /// An instance of a module.
     Instance(Instance),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
     pub(crate) name: String,
-    /// Its arguments in order.
     pub(crate) arguments: Vec<Port>,
     pub(crate) body: Vec<Stmt>,
 }
@@ -114,32 +97,27 @@ pub(crate) struct Function {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Port {
     pub(crate) name: String,
-    /// Which way its value goes.
     pub(crate) direction: Direction,
 }
 
-/// Which way a value goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     In,
     Out,
 }
 
-/// An instance of a module.
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
     pub(crate) module: String,
-    /// What stands at each port; nothing where the port's own name does (`.clk_i`).
+    /// Port and connected expression. None for a connection by name (`.clk_i`).
     pub(crate) connections: Vec<(String, Option<Expr>)>,
-    /// Bytes of the source.
     pub(crate) span: Range<usize>,
 }
 
-/// An item with what holds for all of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed {
     pub(crate) item: Item,
-    /// Only the probe needs it: it shows the design and is no part of it.
+    /// True if only the probe needs the item. The probe is not part of the design.
     pub(crate) probe: bool,
 }
 
@@ -147,10 +125,10 @@ pub(crate) struct Placed {
 #[derive(Clone, Debug)]
 pub(crate) struct SourceUnit {
     pub(crate) name: String,
-    /// Its ports in order; none of a package.
+    /// Ports in order. Empty for a package.
     pub(crate) ports: Vec<Port>,
-    /// What is in it, generate blocks taken apart.
+    /// Items, including those inside generate blocks.
     pub(crate) items: Vec<Placed>,
-    /// Where its items begin: behind its header.
+    /// Byte at which the items begin, after the header.
     pub(crate) body: usize,
 }

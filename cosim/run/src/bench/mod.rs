@@ -1,4 +1,4 @@
-//! How fast RTL, model, lockstep, oracle and waves are: in one process, in turns, on the same tape of inputs.
+//! Measures the speed of RTL, model, lockstep, oracle and waves, in turns, on the same recorded inputs.
 
 mod tape;
 mod waves;
@@ -25,52 +25,46 @@ use atoms_cosim::session::Session;
 pub use tape::Tape;
 pub use waves::WaveBench;
 
-/// One thing measured, once in each round.
+/// A measured quantity, with one value for each round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BenchFigure {
-    /// What.
+    /// Name of the measured quantity.
     pub what: String,
-    /// What it is measured in: `cycles/s`, `s`.
+    /// Unit of the values: `cycles/s`, `s` or `bytes/cycle`.
     pub unit: String,
-    /// A value a round.
+    /// One value for each round.
     pub rounds: Vec<f64>,
 }
 
-/// What a round measured.
 #[derive(Clone, Copy, Debug)]
 pub struct BenchValue {
-    /// See [`BenchFigure::what`].
     pub what: &'static str,
-    /// See [`BenchFigure::unit`].
     pub unit: &'static str,
-    /// The value.
     pub value: f64,
 }
 
-/// Which figure is divided by which.
+/// A ratio of two figures.
 #[derive(Clone, Copy, Debug)]
 pub struct RatioOf {
-    /// What that is.
     pub what: &'static str,
-    /// [`BenchFigure::what`] of the one.
+    /// Name of the numerator ([`BenchFigure::what`]).
     pub over: &'static str,
-    /// And of the other.
+    /// Name of the denominator ([`BenchFigure::what`]).
     pub under: &'static str,
 }
 
-/// The middle one of some values, and how far they lie apart.
+/// Median and range of some values. All fields are NaN if there are no values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct BenchSpread {
-    /// NaN of none.
+    /// Median of the values. NaN if there are none.
     pub median: f64,
-    /// Lowest.
+    /// Lowest of the values.
     pub min: f64,
-    /// Highest.
+    /// Highest of the values.
     pub max: f64,
 }
 
 impl BenchSpread {
-    /// Of these values.
     pub fn of(values: impl IntoIterator<Item = f64>) -> BenchSpread {
         let mut sorted: Vec<_> = values.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
@@ -86,12 +80,12 @@ impl From<BenchValue> for BenchFigure {
 }
 
 impl BenchFigure {
-    /// Median, lowest and highest.
     pub fn spread(&self) -> BenchSpread {
         BenchSpread::of(self.rounds.iter().copied())
     }
 
-    /// How many times as fast this is as `other`, round by round where there are as many.
+    /// Returns how many times as fast this figure is as `other`. Compares round by round if both have the
+    /// same number of rounds, else the medians.
     pub fn faster_than(&self, other: &BenchFigure) -> BenchSpread {
         let faster =
             |this: f64, other: f64| if self.unit.ends_with("/s") { this / other } else { other / this };
@@ -103,13 +97,12 @@ impl BenchFigure {
     }
 }
 
-/// The figures of some rounds.
+/// Figures of several rounds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Figures(pub Vec<BenchFigure>);
 
 impl Figures {
-    /// Adds what a round measured.
     pub fn add(&mut self, round: impl IntoIterator<Item = impl Into<BenchFigure>>) {
         for measured in round.into_iter().map(Into::into) {
             match self.0.iter_mut().find(|figure| figure.what == measured.what) {
@@ -119,39 +112,37 @@ impl Figures {
         }
     }
 
-    /// The one of this name.
     pub fn named(&self, what: &str) -> Option<&BenchFigure> {
         self.0.iter().find(|figure| figure.what == what)
     }
 
-    /// A ratio, taken round by round; none without both of its figures.
+    /// Returns a ratio, computed round by round. None if a figure is missing.
     pub fn ratio(&self, of: &RatioOf) -> Option<BenchSpread> {
         let (over, under) = (self.named(of.over)?, self.named(of.under)?);
         Some(BenchSpread::of(over.rounds.iter().zip(&under.rounds).map(|(over, under)| over / under)))
     }
 }
 
-/// How long each thing is measured in a round, and what ends it earlier.
+/// Duration of each measurement in a round, and a flag that ends it early.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// Seconds, about.
+    /// Approximate duration in seconds.
     pub seconds: f64,
-    /// A round in which it is set counts for nothing.
+    /// Flag that ends a measurement. The caller must discard a round in which it is set.
     pub stop: &'static AtomicBool,
 }
 
-/// Processor time of this thread.
 pub fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// The middle one of some values; NaN of none.
+/// Returns the median of some values. NaN if there are none.
 pub fn median(values: &[f64]) -> f64 {
     BenchSpread::of(values.iter().copied()).median
 }
 
-/// RTL, model and both on a mix of operations.
+/// Benchmark of RTL, model and lockstep on a mix of operations.
 #[derive(Debug)]
 pub struct MixBench<'a> {
     library: &'a Library,
@@ -175,7 +166,6 @@ const COSIM: &str = "random run, one thread, elapsed";
 const COSIM_TWO: &str = "random run, two threads, elapsed";
 
 impl<'a> MixBench<'a> {
-    /// What is worth dividing.
     pub const RATIOS: &'static [RatioOf] = &[
         RatioOf { what: "model over RTL in speed", over: MODEL, under: RTL },
         RatioOf { what: "cycle by cycle over RTL in time", over: RTL, under: ABREAST },
@@ -186,10 +176,11 @@ impl<'a> MixBench<'a> {
         RatioOf { what: "on two threads", over: RTL_ELAPSED, under: COSIM_TWO },
     ];
 
-    /// On a mix of `ops`, or of all that work on plain memory if there are none. `library` is of `config`.
+    /// Prepares a mix of `ops`, or of all operations on plain memory if `ops` is empty. `library` must be
+    /// built for `config`.
     ///
     /// # Errors
-    /// [`Failure::Rtl`] when the RTL does not come out of reset.
+    /// [`Failure::Rtl`] if the RTL does not come out of reset.
     pub fn new(library: &'a Library, config: &NamedConfig, ops: &[Op]) -> Result<Self, Failure> {
         let unit = config.config;
         let profile = Profile::busy().with_ops(ops);
@@ -205,15 +196,14 @@ impl<'a> MixBench<'a> {
         })
     }
 
-    /// Cycles per warp request on the tape.
     pub fn cycles_per_request(&self) -> f64 {
         self.tape.cycles_per_request()
     }
 
-    /// Measures everything once, in turns.
+    /// Measures every figure once, in turns.
     ///
     /// # Errors
-    /// [`Failure`], a mismatch for one.
+    /// [`Failure`], for example a mismatch.
     pub fn round(&mut self, limit: Limit) -> Result<Vec<BenchValue>, Failure> {
         let MixBench { library, campaign, tape, alone, lockstep, in_turns, model } = self;
         let unit = campaign.config.config;
@@ -246,7 +236,7 @@ impl<'a> MixBench<'a> {
             let mut session = Session::new(self::lockstep(library, unit)?, scoreboard);
             measured(what, tape.rate(limit, processor_time, |i| session.clock(i))?);
         }
-        // As long as the others take.
+        // Run for about as many cycles as the other measurements.
         campaign.until = (on_one * limit.seconds) as u64;
         for (what, following) in [(COSIM, FollowerMode::InTurns), (COSIM_TWO, FollowerMode::OnItsOwnThread)] {
             let mut machine = self::lockstep(library, unit)?;

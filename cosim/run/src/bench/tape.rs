@@ -1,4 +1,5 @@
-//! Inputs of many cycles, played over and over: their reader is measured, not the memory they come from.
+//! Recorded inputs of many cycles, played repeatedly. The tape fits into the cache, so that memory does not
+//! limit the speed.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -11,15 +12,14 @@ use super::Limit;
 use atoms_cosim::inputs::Inputs;
 use atoms_cosim::machine::{Failure, Machine, ModelMachine};
 
-/// Cycles on the tape: long enough to be a mix of everything, short enough to stay in the cache.
+/// Length of the tape: long enough for a mix of all requests, short enough for the cache.
 const CYCLES: usize = 4096;
 
-/// Inputs of consecutive cycles, the first of them a reset.
+/// Inputs of consecutive cycles. The first cycle is a reset.
 #[derive(Debug)]
 pub struct Tape {
-    /// The inputs.
     pub inputs: Inputs,
-    /// Warp requests taken.
+    /// Number of warp requests accepted on the tape.
     pub requests: usize,
 }
 
@@ -46,12 +46,12 @@ impl Tape {
         Ok(tape)
     }
 
-    /// Cycles per warp request.
     pub(super) fn cycles_per_request(&self) -> f64 {
         self.inputs.cycles() as f64 / self.requests as f64
     }
 
-    /// Plays it over and over for as long as the limit says by `clock`; gives the cycles.
+    /// Plays the tape repeatedly until `clock` reaches the limit or the stop flag is set. Returns the number
+    /// of cycles.
     pub(super) fn play_for(
         &self,
         limit: Limit,
@@ -69,7 +69,7 @@ impl Tape {
         }
     }
 
-    /// As [`Tape::play_for`], behind one that does not count; gives cycles per second.
+    /// Plays the tape once as a warm-up, then measures with [`Tape::play_for`]. Returns cycles per second.
     pub(super) fn rate(
         &self,
         limit: Limit,

@@ -1,4 +1,4 @@
-//! How fast waves are written, and compared.
+//! Measures the speed of writing and comparing waves.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -20,17 +20,17 @@ use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, Machine};
 use atoms_cosim::trace::Trace;
 
-/// Files that are compared.
 const COMPARED: [&str; 2] = ["left.vcd", "right.vcd"];
 
-/// Edges and signals of the waves that are compared: those of a published figure for another comparator.
+/// Clock edges and signals of the compared waves. The numbers are those of a published figure for another
+/// comparator.
 const COMPARED_EDGES: u64 = 100_000;
 const COMPARED_SIGNALS: usize = 350;
 
-/// Signals that change in each of their cycles.
+/// Signals that change in each cycle of the compared waves.
 const CHANGES: usize = 40;
 
-/// Waves of lockstep, each in turn with what it is compared with.
+/// Benchmark of writing waves in lockstep, and of reading and comparing waves.
 #[derive(Debug)]
 pub struct WaveBench<'a> {
     fast: &'a Library,
@@ -49,7 +49,7 @@ const INSIDE: &str = "the same, VCD with internals";
 const READING: &str = "100,000 edges of 350 signals read";
 const COMPARING: &str = "and compared";
 
-/// Kinds of waves: what it is, its file, and what its bytes are.
+/// Kinds of waves: name, file, and name of the figure for its size.
 const KINDS: [(&str, &str, &str); 4] = [
     (VCD, "wave.vcd", "bytes of the VCD"),
     (FST, "wave.fst", "bytes of the FST"),
@@ -58,7 +58,6 @@ const KINDS: [(&str, &str, &str); 4] = [
 ];
 
 impl<'a> WaveBench<'a> {
-    /// What is worth dividing.
     pub const RATIOS: &'static [RatioOf] = &[
         RatioOf { what: "an open VCD over lockstep in time", over: WATCHED, under: VCD },
         RatioOf { what: "an open FST over lockstep in time", over: WATCHED, under: FST },
@@ -68,17 +67,17 @@ impl<'a> WaveBench<'a> {
         RatioOf { what: "internals over Verilator's in bytes", over: KINDS[3].2, under: KINDS[2].2 },
     ];
 
-    /// Files that are written, in its folder.
+    /// Returns the names of all files that the benchmark writes in its folder.
     pub fn files() -> impl Iterator<Item = &'static str> {
         KINDS.iter().map(|(_, file, _)| *file).chain(COMPARED)
     }
 
-    /// On a mix of `ops`, or of all that work on plain memory if there are none. The libraries are of `config`, of
-    /// [`Variant::Fast`] and [`Variant::Wave`]. Files go to `dir`; waves of lockstep are
-    /// removed once they were measured.
+    /// Prepares a mix of `ops`, or of all operations on plain memory if `ops` is empty. The libraries must be
+    /// built for `config` as [`Variant::Fast`] and [`Variant::Wave`]. Files go to `dir`. Waves of lockstep
+    /// are removed after their measurement.
     ///
     /// # Errors
-    /// [`Failure`], a file that cannot be written for one.
+    /// [`Failure`], for example if a file cannot be written.
     pub fn new(
         [fast, inside]: [&'a Library; 2],
         config: Config,
@@ -100,10 +99,11 @@ impl<'a> WaveBench<'a> {
         })
     }
 
-    /// Measures everything once, in turns, in elapsed time: files are written and read by threads of their own.
+    /// Measures every figure once, in turns. Uses elapsed time, because other threads write and read the
+    /// files.
     ///
     /// # Errors
-    /// [`Failure`], a file that cannot be written for one.
+    /// [`Failure`], for example if a file cannot be written.
     pub fn round(&mut self, limit: Limit) -> Result<Vec<BenchValue>, Failure> {
         let mut round = Vec::new();
         let mut measured = |what, unit, value| round.push(BenchValue { what, unit, value });
@@ -114,7 +114,7 @@ impl<'a> WaveBench<'a> {
             let path = self.dir.join(file);
             let length = std::fs::metadata(&path).map_or(0, |data| data.len());
             measured(bytes, "bytes/cycle", length as f64 / cycles as f64);
-            // Else the system writes it to the disk while the next one is measured.
+            // Remove the file, so that the system does not write it to disk during the next measurement.
             let _ = std::fs::remove_file(&path);
         }
         let [left, right] = &self.compared;
@@ -123,7 +123,8 @@ impl<'a> WaveBench<'a> {
         Ok(round)
     }
 
-    /// Lockstep as a session sees it, without a wave or with one of [`KINDS`]; cycles, and cycles per second.
+    /// Runs lockstep like a session, without a wave or with one of [`KINDS`]. Returns cycles, and cycles per
+    /// second.
     fn watched(&self, limit: Limit, kind: Option<&str>) -> Result<(usize, f64), Failure> {
         let kind = kind.and_then(|kind| KINDS.iter().find(|(what, ..)| *what == kind));
         let path = kind.map(|(_, file, _)| self.dir.join(file));
@@ -159,7 +160,7 @@ impl<'a> WaveBench<'a> {
             },
         )?;
         trace.map(Trace::finish).transpose()?;
-        // The RTL may have a wave of its own, which ends with it.
+        // Dropping the machine also completes Verilator's own wave, if there is one.
         drop(machine);
         Ok((cycles, cycles as f64 / start.elapsed().as_secs_f64()))
     }
@@ -171,7 +172,7 @@ fn timed(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Writes a wave to be compared, in which one value differs in cycle `wrong`.
+/// Writes a wave to compare. One value differs in cycle `wrong`.
 fn write_compared(path: &Path, wrong: Option<u64>) -> Result<(), Failure> {
     const WIDTHS: [u32; 7] = [1, 1, 1, 4, 8, 32, 32];
     let mut definition = Definition::new("top");
@@ -190,7 +191,7 @@ fn write_compared(path: &Path, wrong: Option<u64>) -> Result<(), Failure> {
     Ok(trace.finish()?)
 }
 
-/// Reads every change of both, with a thread each.
+/// Reads every change of both waves, on one thread each.
 fn read(left: &WaveFile, right: &WaveFile) {
     std::thread::scope(|scope| {
         for file in [left, right] {

@@ -1,4 +1,4 @@
-//! Kernels on the unit, with checks for what PTX leaves undefined and for races.
+//! Runs kernels on the unit, with checks for uses that PTX leaves undefined and for races.
 
 pub mod profile;
 pub mod races;
@@ -24,27 +24,25 @@ use races::RacesFound;
 use result::{BufferResult, OracleResult, PrintedResult, RunFailureResult, RunResult};
 use undefined::{RequestLog, UndefinedUses};
 
-/// Checks of a kernel run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checks {
-    /// True to name uses of mbarrier objects and lanes that PTX leaves undefined. The RTL alone names none.
+    /// True to report uses of mbarrier objects and lanes that PTX leaves undefined. The RTL alone cannot
+    /// report any.
     pub undefined: bool,
-    /// True to look for races and for scopes that are too narrow.
+    /// True to report races and scopes that are too narrow.
     pub races: bool,
 }
 
-/// Result of a kernel run.
 #[derive(Debug)]
 pub struct KernelRun<'k> {
-    /// Report at the end of the kernel, or the reason why it did not end.
+    /// Report at the end of the kernel, or the reason why the kernel did not end.
     pub outcome: Result<RunReport, RunError<Failure>>,
-    /// Cycles of the machine.
     pub cycles: u64,
     pub tally: Tally,
     pub usage: Option<UsageReport>,
-    /// UndefinedUses uses, if they were looked for.
+    /// Undefined uses. None if the run did not check for them.
     pub undefined: Option<UndefinedUses<'k>>,
-    /// Races, if they were looked for.
+    /// Races. None if the run did not check for them.
     pub races: Option<RacesFound<'k>>,
     pub files: RunFiles,
     kernel: &'k Kernel,
@@ -53,9 +51,9 @@ pub struct KernelRun<'k> {
     on: &'static str,
 }
 
-/// Runs `kernel`.
+/// Runs `kernel` on the implementation of `setup`.
 ///
-/// A lockstep run whose follower diverged runs again in step, which finds the first difference.
+/// If the follower of a lockstep run diverges, the kernel runs again in step, to find the first difference.
 ///
 /// # Errors
 /// [`SetupError`]. A failure of the run is part of the result.
@@ -94,7 +92,7 @@ impl<'k> KernelJob<'_, 'k> {
             session.machine_mut().watch();
         }
         let mut requests = session.machine().watched().is_some().then(|| RequestLog::new(kernel));
-        // PTX orders more than machine code shows.
+        // PTX defines more ordering than machine code shows.
         let text = if kernel.of_ptx() { Text::Ptx } else { Text::Machine };
         let mut races = checks.races.then(|| Races::new(kernel, text));
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
@@ -104,7 +102,8 @@ impl<'k> KernelJob<'_, 'k> {
         let outcome = atoms_sm::run_observed(kernel, launch, &mut session, &config, &mut observers);
         let outcome = match outcome {
             Ok(report) => session.judge_memory().map(|()| report).map_err(RunError::Port),
-            // An error of the kernel may be the consequence of a difference that the follower has not reached yet.
+            // A kernel error may result from a difference that the follower has not reached yet, so let the
+            // follower catch up first.
             Err(RunError::Kernel(error)) => match session.machine_mut().catch_up() {
                 Ok(()) => Err(RunError::Kernel(error)),
                 Err(failure) => Err(RunError::Port(failure)),
@@ -131,24 +130,22 @@ impl<'k> KernelJob<'_, 'k> {
 }
 
 impl KernelRun<'_> {
-    /// True if undefined uses were found.
     pub fn has_undefined(&self) -> bool {
         self.undefined.as_ref().is_some_and(|undefined| !undefined.is_empty())
     }
 
-    /// True if races were found.
     pub fn has_races(&self) -> bool {
         self.races.as_ref().is_some_and(|races| !races.is_empty())
     }
 
-    /// Adds the name of the configuration to a mismatch.
     pub fn name_config(&mut self) {
         if let Err(RunError::Port(failure)) = &mut self.outcome {
             failure.name_config(&self.config.name);
         }
     }
 
-    /// Formats `report`, the report of this run. `forward_of` is the architecture of PTX that ran as a later one.
+    /// Formats `report`, the report of this run. `forward_of` is the PTX target if the kernel runs as a later
+    /// architecture.
     pub fn text(&self, report: &RunReport, forward_of: Option<Arch>) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -259,7 +256,7 @@ impl KernelRun<'_> {
         Ok(())
     }
 
-    /// Gives `report`, the report of this run, for JSON.
+    /// Returns `report`, the report of this run, as a JSON value.
     pub fn result<'r>(
         &'r self,
         report: &'r RunReport,
@@ -305,7 +302,8 @@ impl KernelRun<'_> {
         }
     }
 
-    /// Gives `failure`, the failure of this run, for JSON. `repeat` is the command that runs into it again.
+    /// Returns `failure`, the failure of this run, as a JSON value. `repeat` is the command that reproduces
+    /// the failure.
     pub fn failure_result<'r>(
         &'r self,
         failure: &RunError<Failure>,

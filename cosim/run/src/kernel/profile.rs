@@ -11,25 +11,25 @@ use serde::Serialize;
 use crate::grouped;
 use crate::usage::by_range;
 
-/// Lines of the kernel shown as text; JSON has all.
+/// Lines of the kernel in the text. JSON has all lines.
 const SHOWN: usize = 12;
 const COLUMNS: usize = 80;
 
-/// The instructions of one line of the text, which of PTX are several.
+/// Instructions of one line of the kernel's text. A PTX line can have several.
 struct Line<'p> {
     line: u32,
     parts: Vec<&'p InstructionProfile>,
 }
 
 impl Line<'_> {
-    /// Sort key: passes at either port, then cycles of latency.
+    /// Returns the sort key: passes at either port, then cycles of latency.
     fn cost(&self) -> (u64, u64) {
         let passes = self.parts.iter().map(|p| p.passes + p.cluster_requests).sum();
         (passes, self.parts.iter().map(|p| p.latency_cycles).sum())
     }
 }
 
-/// By line, the most expensive first.
+/// Groups instructions by line, the most expensive line first.
 fn lines<'p>(kernel: &Kernel, profiles: &'p [InstructionProfile]) -> Vec<Line<'p>> {
     let mut lines: Vec<Line<'p>> = Vec::new();
     for profile in profiles {
@@ -47,7 +47,6 @@ fn source<'k>(kernel: &'k Kernel, profile: &InstructionProfile) -> &'k str {
     kernel.source.get(profile.pc as usize).map_or("", |s: &SourceLine| &s.text)
 }
 
-/// `text`, cut to so many columns.
 fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_string();
@@ -55,7 +54,8 @@ fn cut(text: &str, columns: usize) -> String {
     text.chars().take(columns.saturating_sub(2)).chain("..".chars()).collect()
 }
 
-/// Formats a table: a row for each line of the kernel, and below it the distribution where it is wide.
+/// Formats a table with a row for each instruction. A row is followed by its distribution of passes if these
+/// differ.
 pub fn text(kernel: &Kernel, profiles: &[InstructionProfile]) -> String {
     let lines = lines(kernel, profiles);
     if lines.is_empty() {
@@ -114,7 +114,7 @@ fn row(text: &mut String, number: &str, part: &InstructionProfile, instruction: 
     }
 }
 
-/// Requests by passes, where they differ.
+/// Formats the distribution of passes. None if all requests have the same range.
 fn distribution(part: &InstructionProfile) -> Option<String> {
     let shares = by_range((0..).zip(part.by_passes));
     (shares.len() > 1).then(|| format!("passes {}", shares.join("  ")))
@@ -145,7 +145,7 @@ struct InstructionResult<'k> {
     attempts_per_success: Option<f64>,
 }
 
-/// Gives all counts by line, the most expensive line first.
+/// Returns all counts by line, the most expensive line first.
 pub fn results<'k>(kernel: &'k Kernel, profiles: &[InstructionProfile]) -> Vec<LineResult<'k>> {
     let part = |p: &&InstructionProfile| InstructionResult {
         pc: p.pc,

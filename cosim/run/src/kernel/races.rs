@@ -10,10 +10,9 @@ use textwrap::{WordSeparator, WordSplitter, WrapAlgorithm};
 
 use crate::grouped;
 
-/// Pairs of instructions shown as text; JSON has all.
+/// Pairs of instructions in the text. JSON has all pairs.
 const SHOWN: usize = 16;
 
-/// Races of a run, by pair of instructions.
 #[derive(Debug)]
 pub struct RacesFound<'k> {
     kernel: &'k Kernel,
@@ -145,7 +144,7 @@ struct PartyResult<'k> {
     scope: Option<&'static str>,
 }
 
-/// Adds words to a text, indented, in lines of 80 columns.
+/// Appends words to a text, indented and wrapped at 80 columns.
 fn wrap(text: &mut String, words: &str) {
     let options = textwrap::Options::new(80).initial_indent("    ").subsequent_indent("    ");
     let options = options.wrap_algorithm(WrapAlgorithm::FirstFit).word_splitter(WordSplitter::NoHyphenation);
@@ -169,7 +168,6 @@ const fn name(scope: Scope) -> &'static str {
     }
 }
 
-/// Describes the access of `party`.
 fn what(party: &Party) -> String {
     let access = if party.writes { "write" } else { "read" };
     let by = if party.copy { " by a copy" } else { "" };

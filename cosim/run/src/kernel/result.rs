@@ -1,4 +1,4 @@
-//! Results of `atoms run` as JSON.
+//! JSON results of `atoms run`.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub struct RunResult<'r> {
     pub copied_bytes: u64,
     pub passes: u64,
     pub conflicts: u64,
-    /// Requests by the name of their operation.
+    /// Number of requests for each operation name.
     pub requests: BTreeMap<&'static str, u64>,
     pub instructions: Vec<LineResult<'r>>,
     pub spin_attempts: u64,
@@ -41,7 +41,7 @@ pub struct RunResult<'r> {
     pub oracle: OracleResult,
     pub undefined: Option<UndefinedResult<'r>>,
     pub buffers: Vec<BufferResult<'r>>,
-    /// Architecture of PTX that runs as a later one.
+    /// Target of the PTX, if the kernel runs as a later architecture.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ pub struct InterruptedResult {
 #[derive(Serialize, JsonSchema)]
 pub struct OracleResult {
     pub accepts: bool,
-    /// The oracle also accepts memory at the end; left out if the run did not get there.
+    /// True if the oracle also accepts the memory at the end. Left out if the run did not end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<bool>,
 }

@@ -1,5 +1,5 @@
-//! Reads the text of a kernel. A listing or PTX is read as it is. An object file and CUDA C are given to the vendor's tools,
-//! if these are installed.
+//! Reads the text of a kernel. A listing and PTX are read directly. An object file and CUDA C need the
+//! vendor's tools.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -10,19 +10,15 @@ use std::process::Command;
 
 use atoms_isa::Arch;
 
-/// Reason why a file gave no kernel text.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// A file could not be read.
     #[error("cannot read `{}`", path.display())]
     Read { path: PathBuf, source: io::Error },
-    /// The temporary folder could not be written.
     #[error("cannot write `{}`", path.display())]
     Write { path: PathBuf, source: io::Error },
-    /// A tool could not be started.
     #[error("cannot start `{}`", tool.display())]
     Start { tool: PathBuf, source: io::Error },
-    /// The file is of a kind that cannot be read here; the message says what would work.
+    /// The file is of a kind that cannot be read here. The message says what would work.
     #[error("{0}")]
     Unreadable(String),
 }
@@ -33,31 +29,30 @@ impl SourceError {
     }
 }
 
-/// Text that is wanted of CUDA C or an object file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// Text that runs: of an object, its listing.
+    /// Text that can run: CUDA C is compiled, an object is disassembled.
     Code,
     Ptx,
 }
 
-/// The architecture that CUDA C is compiled for where none is named.
+/// Default architecture for CUDA C.
 const USUAL: &str = "sm_90";
 
-/// A [`SourceError::Unreadable`] with a message, written as in `format!`.
+/// Creates a [`SourceError::Unreadable`] with a message as in `format!`.
 macro_rules! unreadable {
     ($($text:tt)*) => { SourceError::Unreadable(format!($($text)*)) };
 }
 
-/// First bytes of an object file, where it says what machine it is for, and the number of the GPU.
+/// ELF magic, position of the machine field, and the machine number of NVIDIA GPUs.
 const ELF: &[u8] = b"\x7fELF";
 const MACHINE: std::ops::Range<usize> = 18..20;
 const GPU: [u8; 2] = 190_u16.to_le_bytes();
 
-/// Reads `path`; `arch` is what CUDA C is compiled for.
+/// Reads `path`. `arch` is the architecture for CUDA C.
 ///
 /// # Errors
-/// The file cannot be read; or it is an object or CUDA C, and the tool that reads it is absent or fails.
+/// [`SourceError`] if the file cannot be read, or if the tool it needs is absent or fails.
 pub fn read(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, SourceError> {
     let bytes = fs::read(path).map_err(SourceError::reading(path))?;
     if bytes.starts_with(ELF) {
@@ -106,7 +101,7 @@ fn source(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, Sou
              where there is one, and give that"
         ));
     };
-    // No other user can read it; it is removed at the end.
+    // The folder is private to this user and is removed when dropped.
     let temporary = std::env::temp_dir();
     let folder = tempfile::Builder::new().prefix("atoms-").tempdir();
     let folder = folder.map_err(|source| SourceError::Write { path: temporary, source })?;
@@ -122,12 +117,12 @@ fn source(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, Sou
     }
 }
 
-/// A path from the root, which no tool takes for an option.
+/// Makes a path absolute, so that no tool takes it for an option.
 fn whole(path: &Path) -> Result<OsString, SourceError> {
     std::path::absolute(path).map(PathBuf::into_os_string).map_err(SourceError::reading(path))
 }
 
-/// An executable of this name in a folder that PATH names from the root and that is not the working folder.
+/// Finds an executable in the absolute folders of PATH, except the working folder.
 fn tool(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let here = std::env::current_dir().and_then(fs::canonicalize).ok();

@@ -10,22 +10,21 @@ use serde::Serialize;
 
 use crate::grouped;
 
-/// RequestLog whose instruction is kept: 64 MiB of them.
+/// Highest number of requests in the log, 64 MiB.
 const REQUESTS: usize = 1 << 22;
 
-/// Instruction of each request of a run.
+/// Log of the instruction that made each request of a run.
 #[derive(Debug)]
 pub struct RequestLog<'k> {
     kernel: &'k Kernel,
-    /// Cycle taken, instruction, and the lane of the warp that is lane 0 of the request, in order.
+    /// Cycle of acceptance, instruction, and the warp lane that is lane 0 of the request, in order of cycles.
     made: Vec<(u64, u32, u32)>,
-    /// The same for the cluster port.
     made_at_cluster_port: Vec<(u64, u32, u32)>,
-    /// Uses that the core names, by [`KINDS`].
+    /// Undefined uses reported by the core, indexed like [`KINDS`].
     named: [Vec<Repeated>; KINDS.len()],
 }
 
-/// Use by one instruction: the first one, and the number of uses.
+/// First undefined use by one instruction, and the number of uses.
 #[derive(Clone, Copy, Debug)]
 struct Repeated {
     pc: u32,
@@ -34,7 +33,7 @@ struct Repeated {
     count: u64,
 }
 
-/// Counts what instruction `pc` does in the lanes of `mask`.
+/// Counts a use by instruction `pc` for each lane of `mask`.
 fn count(all: &mut Vec<Repeated>, cycle: u64, pc: u32, mask: u32) {
     let count = mask.count_ones().into();
     match all.iter_mut().find(|repeated| repeated.pc == pc) {
@@ -48,8 +47,8 @@ impl<'k> RequestLog<'k> {
         RequestLog { kernel, made: Vec::new(), made_at_cluster_port: Vec::new(), named: Default::default() }
     }
 
-    /// Where the instruction that made the request of `diagnosis` is, or had a copy make it; and the diagnosis
-    /// with the lane of the warp.
+    /// Returns the diagnosis with the warp's lane number, and the instruction that made its request, directly
+    /// or by a copy.
     fn traced(&self, diagnosis: &Diagnosis) -> (Diagnosis, Option<&'k SourceLine>) {
         let made = if diagnosis.cluster { &self.made_at_cluster_port } else { &self.made };
         let Ok(at) = made.binary_search_by_key(&diagnosis.taken, |(cycle, ..)| *cycle) else {
@@ -81,7 +80,6 @@ impl Observer for RequestLog<'_> {
     }
 }
 
-/// Uses of one kind by one instruction.
 #[derive(Debug)]
 struct Group<'k> {
     first: Diagnosis,
@@ -89,26 +87,24 @@ struct Group<'k> {
     count: u64,
 }
 
-/// Undefined uses of a run, by kind and instruction.
 #[derive(Debug)]
 pub struct UndefinedUses<'k> {
     groups: Vec<Group<'k>>,
     counts: Vec<(&'static str, u64)>,
-    /// Uses that the core named, by [`KINDS`].
+    /// Undefined uses reported by the core, indexed like [`KINDS`].
     named: [Vec<(Repeated, Option<&'k SourceLine>)>; KINDS.len()],
 }
 
-/// Kind of undefined use, with the words of its report.
 struct Kind {
     name: &'static str,
-    /// Title of the list: once, and more often.
+    /// Title of the list, in singular and plural.
     title: [&'static str; 2],
     clause: &'static str,
     what: &'static str,
     advice: &'static str,
 }
 
-/// Indices in [`KINDS`]. The last kind is reported with the uses of mbarrier objects.
+/// Indices in [`KINDS`]. The last kind is reported together with the uses of mbarrier objects.
 const FOREIGN_LANE: usize = 0;
 const RESERVED_SHARED: usize = 1;
 const SPLIT_ATOMIC: usize = 2;
@@ -233,7 +229,7 @@ impl<'k> UndefinedUses<'k> {
         self.counts.iter().map(|(_, count)| count).sum::<u64>() + total(&self.named[PENDING_COUNT])
     }
 
-    /// As text: each kind of use by each instruction once, with how often it was found.
+    /// Formats each kind of use by each instruction once, with the number of uses.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (kind, repeated) in KINDS.iter().zip(&self.named).take(PENDING_COUNT) {
@@ -298,7 +294,7 @@ impl<'k> UndefinedUses<'k> {
     }
 }
 
-/// The instruction, if it is known, and how often it did the same.
+/// Formats the instruction, if known, and the number of further uses.
 fn place(line: Option<&SourceLine>, count: u64) -> String {
     let mut text = String::new();
     if let Some(SourceLine { line, text: instruction, .. }) = line {

@@ -1,4 +1,4 @@
-//! The knobs of random stimulus.
+//! Knobs of random stimulus.
 
 pub(crate) mod pace;
 pub(crate) mod values;
@@ -43,109 +43,109 @@ impl Choice for Size {
 }
 
 choices! {
-    /// How the lanes of one request spread over memory.
+    /// Distribution of the lanes of one request over memory.
     Spread, "spread" {
-        /// All on one word.
+        /// All lanes on one word.
         SameWord "same_word" 4;
-        /// On one bank, in up to four rows.
+        /// All lanes on one bank, in up to four rows.
         SameBank "same_bank" 4;
-        /// On four neighbours.
+        /// Lanes on four neighbouring accesses.
         FewWords "few_words" 8;
-        /// One to four accesses apart.
+        /// Lanes one to four accesses apart.
         Stride "stride" 4;
-        /// Across the border of a pair of banks, and of a row.
+        /// Lanes across the border of a pair of banks, and of a row.
         PairEdge "pair_edge" 4;
-        /// At the end of the allocation.
+        /// Lanes at the beginning or end of the allocation.
         PartEdge "part_edge" 4;
-        /// Anywhere in the allocation.
+        /// Lanes anywhere in the allocation.
         Anywhere "anywhere" 4;
-        /// As many lanes to a bank as [`Profile::degree`] says, each in a row of its own.
+        /// [`Profile::degree`] lanes on each bank, each in its own row.
         Conflict "conflict" 0;
-        /// The same, all lanes of a bank on one word.
+        /// [`Profile::degree`] lanes on each bank, all on one word.
         Contention "contention" 0;
     }
 }
 
 choices! {
-    /// Which lanes take part.
+    /// Lanes that take part.
     Lanes, "lanes" {
-        /// All of them.
+        /// All lanes of the configuration.
         All "all" 8;
-        /// About half.
+        /// About half of the lanes.
         Some "some" 4;
-        /// About one in eight.
+        /// About one lane in eight.
         Few "few" 4;
-        /// Two.
+        /// Two lanes of the configuration.
         Two "two" 0;
-        /// One.
+        /// One lane of the configuration.
         One "one" 0;
-        /// None.
+        /// No lane at all.
         None "none" 0;
     }
 }
 
 choices! {
-    /// How a request forms its addresses (spec 2.1).
+    /// Form of the addresses of a request (spec 2.1).
     Form, "address form" {
-        /// Register, immediate, uniform register.
+        /// Register plus immediate plus uniform register.
         Register "register" 31;
-        /// Immediate and uniform register.
+        /// Immediate plus uniform register.
         Absolute "absolute" 1;
     }
 }
 
 choices! {
-    /// Factor on the register (spec 2.2).
+    /// Scale factor of the register (spec 2.2).
     Scale, "scale" {
-        /// None.
+        /// No scaling: factor 1.
         One "1" 28;
-        /// 4.
+        /// Scale factor of 4.
         Four "4" 1;
-        /// 8.
+        /// Scale factor of 8.
         Eight "8" 1;
-        /// 16.
+        /// Scale factor of 16.
         Sixteen "16" 1;
-        /// A code that counts as none.
+        /// A reserved code, which means factor 1.
         Reserved "reserved" 1;
     }
 }
 
 choices! {
-    /// The immediate of the address.
+    /// Immediate of the address.
     Immediate, "immediate" {
-        /// 0.
+        /// An immediate of 0.
         Zero "zero" 1;
-        /// Up to 63 words.
+        /// A positive offset of up to 63 words.
         Positive "positive" 3;
-        /// Down to 63 words below 0.
+        /// A negative offset of up to 63 words.
         Negative "negative" 2;
-        /// Any 24 bits.
+        /// Any number of 24 bits.
         Any "any" 2;
     }
 }
 
 choices! {
-    /// At how many mbarrier objects the lanes of a request meet.
+    /// Number and places of the mbarrier objects that the lanes of a request access.
     ObjectSharing, "meeting" {
-        /// At one.
+        /// One object for all lanes.
         One "one" 6;
-        /// At neighbours.
+        /// Up to four neighbouring objects.
         Few "few" 1;
-        /// At one and at what stands in the same banks.
+        /// Objects in the same banks, in up to four rows.
         Rows "rows" 1;
     }
 }
 
 choices! {
-    /// Which phase a wait asks about (spec 6.5).
+    /// Phase that a wait asks about (spec 6.5).
     Wait, "wait" {
-        /// That which is not complete yet, as far as requests tell.
+        /// The incomplete phase, as far as requests show it.
         Current "current" 4;
-        /// The one before.
+        /// The phase before the incomplete one.
         Preceding "preceding" 1;
-        /// That of the state which the last arrival returned, as compiled code does.
+        /// The phase of the state that the last arrival returned, as in compiled code.
         Returned "returned" 2;
-        /// Any.
+        /// Any 32 bits as state or parity.
         MadeUp "made_up" 1;
     }
 }
@@ -153,38 +153,38 @@ choices! {
 choices! {
     /// Limit of MBAR.TRY_WAIT, in cycles (spec 6.10).
     Limit, "limit" {
-        /// What the configuration says.
+        /// 0, which selects the limit of the configuration.
         Default "default" 16;
-        /// 1 to 4.
+        /// A limit of 1 to 4.
         Tiny "tiny" 8;
-        /// 5 to 63: about as long as a request takes.
+        /// 5 to 63, about as long as a request takes.
         Short "short" 4;
-        /// 64 to 999.
+        /// A limit of 64 to 999.
         Long "long" 4;
-        /// 1024 to 8191; where there are resets, up to 2^32 - 1.
+        /// 1024 to 8191, or up to 2^32 - 1 if the profile has resets.
         Longer "longer" 1;
     }
 }
 
 knobs! {
-    /// What random stimulus draws, and how often. By default what a search for defects wants: everything,
+    /// Choices and frequencies of random stimulus. The default suits a search for defects: all operations,
     /// with conflicts, faults, and back-pressure on every port.
     Profile {
-        /// Operations.
+        /// Operations of warp and cluster requests.
         ops: Weights<Op> = Weights::default();
-        /// Sizes, of those the operation has; all of them where it has none of these.
+        /// Sizes, as far as the operation has them; all sizes of the operation if it has none of these.
         sizes: Weights<Size> = Weights::default();
-        /// How lanes spread over memory.
+        /// Distribution of lanes over memory.
         spread: Weights<Spread> = Weights::default();
-        /// Lanes to a bank, where the spread asks for it.
+        /// Lanes on each bank, for spreads that use it.
         degree: Span = Span::new(1, 32);
         /// Lanes that take part.
         lanes: Weights<Lanes> = Weights::default();
-        /// Address forms.
+        /// Forms of the address.
         form: Weights<Form> = Weights::default();
-        /// Factors on the register.
+        /// Scale factors of the register.
         scale: Weights<Scale> = Weights::default();
-        /// Immediates.
+        /// Immediates of the address.
         immediate: Weights<Immediate> = Weights::default();
         /// Requests whose uniform register is not zero.
         uniform_register: Share = Share::new(0.5);
@@ -192,139 +192,138 @@ knobs! {
         values: Weights<Values> = Weights::default();
         /// Requests without a result.
         red: Share = Share::new(0.25);
-        /// Requests of the operation that came before.
+        /// Requests that repeat the operation of the request before.
         burst: Share = Share::NEVER;
-        /// Requests at the place that was accessed before: distances of hazards and forwarding.
+        /// Requests that access the place of the request before, to create hazards and forwarding.
         repeat: Share = Share::new(0.2);
-        /// Requests with the tag that was answered last, or that is under way at the other port.
+        /// Requests with the tag that was answered last, or with one in flight at the other port.
         tag_again: Share = Share::new(1.0 / 16.0);
-        /// CTA slots with allocations, side by side; as many as there are, if fewer.
+        /// CTA slots with allocations, side by side, limited to the slots of the configuration.
         slots: Span = Span::new(4, 4);
         /// Allocations that end within a row, and allocations of a rank above 0, up to 255.
         odd_parts: Share = Share::new(0.5);
         /// Layouts of the CTA table in which one slot has almost all of memory.
         uneven_parts: Share = Share::new(0.25);
-        /// Cycles in which a reset of 1 to 3 cycles begins, whatever is inside.
+        /// Cycles in which a reset of 1 to 3 cycles begins, also with requests in flight.
         reset: Share = Share::new(1.0 / 8192.0);
-        /// Cycles with a write of the CTA table: an allocation taken away, moved, or refused.
+        /// Cycles with a write of the CTA table that removes, moves or gives an allocation, or is refused.
         table: Share = Share::new(1.0 / 2048.0);
-        /// Share of these writes whose allocation touches the allocation of another slot, or overlaps it by one row.
+        /// Share of these writes whose allocation touches the allocation of another slot, or overlaps it by
+        /// one row.
         touching_parts: Share = Share::new(0.25);
-        /// Cycles in which a cluster request is offered, if none is.
+        /// Cycles in which a cluster request is offered, if none is pending.
         cluster: Share = Share::new(0.125);
-        /// How ports behave.
+        /// Pace of valid and ready at each port.
         pace: Paces = Paces::default();
-        /// Runs that consist of retry loops of several warps around CAST.SPIN, and of nothing else.
+        /// Runs that consist only of retry loops of several warps around CAST.SPIN.
         retry_loops: Share = Share::NEVER;
-        /// What is wrong with requests.
+        /// Shares of faulty requests.
         faults: Faults = Faults::default();
-        /// mbarrier objects, and what happens at them.
+        /// mbarrier objects, and operations on them.
         barriers: Barriers = Barriers::default();
     }
 }
 
 knobs! {
-    /// How ports behave, for stretches of 16 to 255 cycles.
+    /// Pace of valid and ready at each port, drawn anew after 16 to 255 cycles.
     Paces {
-        /// Warp requests.
+        /// Valid of warp requests.
         request: Weights<Pace> = Weights::default();
-        /// Warp responses.
+        /// Ready of the port for warp responses.
         response: Weights<Pace> = Weights::default();
-        /// Cluster requests, on top of [`Profile::cluster`].
+        /// Valid of cluster requests, in addition to [`Profile::cluster`].
         cluster: Weights<Pace> = Weights::default();
-        /// Cluster responses.
+        /// Ready of the port for cluster responses.
         cluster_response: Weights<Pace> = Weights::default();
-        /// Wake-ups.
+        /// Ready of the port for wake-ups.
         wake: Weights<Pace> = Weights::default();
-        /// Stretches in which one of the ports that take answers is held for 100 to 799 cycles.
+        /// Stretches in which one response port is held for 100 to 799 cycles.
         hold: Share = Share::new(1.0 / 128.0);
     }
 }
 
 knobs! {
-    /// Shares of requests with something wrong: in one lane mostly, in all of them now and then.
+    /// Shares of faulty requests. Mostly one lane is faulty, sometimes all lanes.
     Faults {
-        /// Operation and size of any code (spec 3.3).
+        /// Requests with any code as operation and size (spec 3.3).
         illegal: Share = Share::new(1.0 / 64.0);
-        /// Of these, those that keep their operation: only the size is of any code.
+        /// Share of these requests that keep their operation, so that only the size is any code.
         size_only: Share = Share::new(0.5);
-        /// A CTA slot of any number, mostly one without an allocation.
+        /// Requests with any number as CTA slot, mostly one without an allocation.
         slot: Share = Share::new(1.0 / 64.0);
-        /// An address that is no multiple of the access size (spec 2.4).
+        /// Addresses that are not aligned to the access size (spec 2.4).
         misaligned: Share = Share::new(1.0 / 48.0);
-        /// An address at the end of the allocation or far behind it (spec 2.4).
+        /// Addresses at the end of the allocation or far behind it (spec 2.4).
         out_of_range: Share = Share::new(1.0 / 48.0);
-        /// An address of another rank (spec 1.4).
+        /// Addresses of another rank (spec 1.4).
         rank: Share = Share::new(1.0 / 96.0);
-        /// Any addresses.
+        /// Requests with random bits in the address register of every lane.
         wild: Share = Share::new(1.0 / 96.0);
     }
 }
 
 knobs! {
-    /// mbarrier objects, and what happens at them.
+    /// mbarrier objects, and operations on them.
     Barriers {
-        /// Objects in an allocation, one after the other from its beginning, up to 16. With many, few are ever
-        /// complete while a request waits.
+        /// Objects in an allocation, from its beginning, at most 16. With many objects, few phases complete
+        /// while a request waits.
         objects: Span = Span::new(3, 3);
-        /// At how many of them a request's lanes meet.
+        /// Objects that the lanes of one request access.
         meet: Weights<ObjectSharing> = Weights::default();
         /// Requests whose lanes all have the same operand.
         uniform: Share = Share::new(0.75);
-        /// Counts that objects are made with.
+        /// Arrival counts of new objects.
         counts: Span = Span::new(1, 64);
-        /// Objects made with a count at the upper end of what there is (spec 6.1).
+        /// New objects with a count at the upper end of the range (spec 6.1).
         most: Share = Share::new(1.0 / 16.0);
-        /// Operands at the ends of the fields, so that these overflow.
+        /// Operands at the limits of the count fields, so that these overflow.
         overflow: Share = Share::new(1.0 / 12.0);
         /// Phases that waits ask about.
         wait: Weights<Wait> = Weights::default();
-        /// Limits of MBAR.TRY_WAIT.
+        /// Limits of MBAR.TRY_WAIT requests.
         limit: Weights<Limit> = Weights::default();
-        /// Arrivals that bring exactly what the phase still waits for.
+        /// Arrivals with exactly the pending count of the phase.
         finish: Share = Share::new(0.125);
-        /// Arrivals that complete phases of several objects with a lane for each, where they can.
+        /// Arrivals that complete phases of several objects, one lane each, where possible.
         jointly: Share = Share::new(1.0 / 16.0);
-        /// Requests at an object with transactions outstanding that complete all of them.
+        /// Requests at an object with outstanding transactions that complete all of them.
         settle: Share = Share::new(0.5);
-        /// Requests at a word that is no sound object which make it one.
+        /// Requests at a word without a usable object that create one.
         revive: Share = Share::new(0.25);
-        /// New objects with bits set that are 0 at rest, or in their second phase.
+        /// New objects with the lock or version bit set, or in their second phase.
         strange: Share = Share::new(1.0 / 32.0);
-        /// MBAR.TRY_WAITs alone with what completes the phase, so that completion and limit, or completion
-        /// and its suspension meet.
+        /// MBAR.TRY_WAITs with a completion timed close to their limit or to their suspension.
         race: Share = Share::new(0.125);
-        /// Of these, those that meet the limit of the configuration.
+        /// Share of these waits that use the limit of the configuration.
         default_limit: Share = Share::new(1.0 / 64.0);
-        /// MBAR.TRY_WAITs with which a row of them begins that fills the table of waiters; then all are woken.
+        /// MBAR.TRY_WAITs that start filling the waiter table; then all waiters are woken.
         fill: Share = Share::new(1.0 / 128.0);
-        /// MBAR.TRY_WAITs that a volley takes the place of: all places of the table of waiters are filled with limits
-        /// that pass in one cycle, and a phase that all of them wait for is completed in that cycle, in the one
-        /// before or in the one after.
+        /// MBAR.TRY_WAITs replaced by a volley: waits fill all places of the waiter table, with limits that
+        /// end in the same cycle. The phase completes in that cycle, one before, or one after.
         volley: Share = Share::new(1.0 / 16.0);
-        /// Operations kept that spoil an object for long: the layout of sm_80 on one of sm_90, dropping with
-        /// many lanes.
+        /// Operations kept although they make an object unusable for long, such as an sm_80 arrival on an
+        /// sm_90 object or a drop with many lanes.
         spoil: Share = Share::new(1.0 / 16.0);
     }
 }
 
-/// No profile has this name.
+/// Error for a name that no profile has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no profile `{name}`; there are {}", Profile::NAMES.join(", "))]
 pub struct UnknownProfile {
-    /// The name asked for.
+    /// Name that was asked for.
     pub name: String,
 }
 
 impl Profile {
-    /// Profiles with names.
+    /// Names of all profiles, as [`Profile::named`] accepts them.
     pub const NAMES: [&str; 8] =
         ["default", "busy", "objects", "hazards", "faults", "pressure", "resets", "retry_loops"];
 
-    /// The profile with this name.
+    /// Returns the profile with this name.
     ///
     /// # Errors
-    /// [`UnknownProfile`] with those there are.
+    /// [`UnknownProfile`], whose message lists all names.
     pub fn named(name: &str) -> Result<Profile, UnknownProfile> {
         Ok(match name {
             "default" => Profile::default(),
@@ -343,23 +342,23 @@ impl Profile {
         })
     }
 
-    /// The profile of a TOML text that sets some of the knobs.
+    /// Reads a profile from TOML. Knobs that the text does not set keep their defaults.
     ///
     /// # Errors
-    /// The first line that is no TOML, no knob, or no value of one, with what would be.
+    /// The first line that is not TOML, names no knob, or has a bad value. The message says what is allowed.
     pub fn from_toml(text: &str) -> Result<Profile, toml::de::Error> {
         toml::from_str(text)
     }
 
-    /// Every key of a profile's file, in order, with what is drawn by default.
+    /// Lists every key of a profile's file, in order, with its default.
     pub fn keys() -> Vec<ProfileKey> {
         let mut keys = Vec::new();
         Knob::keys(&Profile::default(), "", "", &mut keys);
         keys
     }
 
-    /// The same with exactly these operations: no other one comes in place of them, not as an illegal request
-    /// either. Unchanged if there are none.
+    /// Restricts the profile to exactly these operations. No other operation replaces them, not even as an
+    /// illegal request. Returns the profile unchanged if `ops` is empty.
     #[must_use]
     pub fn with_ops(self, ops: &[Op]) -> Profile {
         if ops.is_empty() {
@@ -369,12 +368,12 @@ impl Profile {
         Profile { ops: Weights::only(ops), faults, ..self }
     }
 
-    /// Nothing but these operations; all of them if there are none.
+    /// Returns the default profile with these operations only, or with all if `ops` is empty.
     pub fn of_ops(ops: &[Op]) -> Profile {
         Profile { ops: Weights::only(ops), ..Profile::default() }
     }
 
-    /// To measure speed: legal warp requests on plain memory, offered and answered without a pause.
+    /// Profile to measure speed: legal warp requests on plain memory, without pauses at the ports.
     pub fn busy() -> Profile {
         Profile {
             ops: Weights::of(|op: Op| u8::from(!op.is_mbarrier())),
@@ -400,7 +399,7 @@ impl Profile {
         }
     }
 
-    /// Words accessed again while they are on their way to memory.
+    /// Accesses the same words again while earlier writes are in the pipeline.
     fn hazards() -> Profile {
         Profile {
             spread: Weights::only(&[Spread::SameWord, Spread::FewWords, Spread::SameBank, Spread::PairEdge]),
@@ -413,7 +412,7 @@ impl Profile {
 }
 
 impl Paces {
-    /// No port ever waits.
+    /// Keeps valid and ready high in every cycle.
     pub fn free() -> Paces {
         let free = || Weights::only(&[Pace::Free]);
         Paces {
@@ -426,7 +425,7 @@ impl Paces {
         }
     }
 
-    /// Requests as fast as they are taken, answers taken late.
+    /// Offers requests without pauses and accepts responses late.
     pub fn pressed() -> Paces {
         let late = || Weights::only(&[Pace::Some, Pace::Heavy, Pace::Held]);
         let hold = Share::new(1.0 / 32.0);
@@ -435,7 +434,7 @@ impl Paces {
 }
 
 impl Faults {
-    /// Nothing is wrong.
+    /// Draws no faulty requests.
     pub fn none() -> Faults {
         Faults {
             size_only: Share::new(0.5),
@@ -448,7 +447,7 @@ impl Faults {
         }
     }
 
-    /// About half of all requests have a fault.
+    /// Makes about half of all requests faulty.
     pub fn many() -> Faults {
         Faults {
             size_only: Share::new(0.5),

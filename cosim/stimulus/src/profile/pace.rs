@@ -1,27 +1,26 @@
-//! How a port's valid or ready behaves for a while.
+//! Pace of a port: the pattern of its valid or ready for a while.
 
 use rand::{Rng, RngExt};
 
 use crate::profile::weights::choices;
 
 choices! {
-    /// How a port's valid or ready behaves for a while.
+    /// Pattern of a port's valid or ready for a while.
     Pace, "pace" {
         /// High in every cycle.
         Free "free" 4;
-        /// High in some of the cycles, 1 to 15 of 16.
+        /// High in 1 to 15 of 16 cycles, at random.
         Some "some" 3;
-        /// High in one cycle of 16.
+        /// High in one cycle of 16, at random.
         Heavy "heavy" 0;
-        /// Low throughout. A request that waits must get an answer in the end, so it lasts for 40 cycles only.
+        /// Low in every cycle, for 40 cycles only, because a request must get its response in the end.
         Held "held" 1;
     }
 }
 
-/// A pace as drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Beat {
-    /// High in this many of 16 cycles.
+    /// Average number of cycles out of 16 in which the signal is high.
     of_16: u8,
 }
 

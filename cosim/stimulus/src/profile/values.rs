@@ -6,33 +6,31 @@ use rand::{Rng, RngExt};
 use crate::profile::weights::choices;
 
 choices! {
-    /// What kind of numbers the operands of a request are.
+    /// Kind of numbers that the operands of a request are.
     Values, "values" {
-        /// 0, 1 or 2: compares match, bounds are met.
+        /// 0, 1 or 2, so that comparisons match and bounds are met.
         Few "few" 4;
-        /// Each word a corner, a count, or any, of a kind drawn anew.
+        /// Each word is a corner, a small number or any number, drawn separately.
         Mixed "mixed" 3;
         /// Values at which operations change behaviour.
         Corners "corners" 0;
-        /// Numbers below 64.
+        /// Numbers from 0 to 63.
         Counts "counts" 0;
         /// Encodings at which floating point changes behaviour, of 16, 32 and 64 bits.
         Floats "floats" 0;
-        /// Any bits.
+        /// Any bits at all.
         Any "any" 0;
         /// 0, 1 or 2, the same for all lanes.
         Uniform "uniform" 0;
-        /// What memory was last seen to hold, one beside it, or with a bit changed in one word; the same for
-        /// all lanes.
+        /// A value last seen in memory, plus or minus one, or with one bit changed. The same for all lanes.
         Seen "seen" 1;
     }
 }
 
-/// Values at which operations change behaviour.
 const CORNERS: [u32; 8] = [0, 1, 2, 3, i32::MAX as u32, i32::MIN as u32, u32::MAX, u32::MAX - 1];
 
-/// Zeros, ones, the least and greatest of normal and subnormal numbers, infinities and NaNs, as words of
-/// f32 and f64 (their upper words), and as pairs of f16 and bf16.
+/// Zeros, ones, infinities, NaNs, and the least and greatest normal and subnormal numbers. A word is an f32,
+/// the upper word of an f64, or a pair of f16 or bf16.
 const FLOATS: [u32; 22] = [
     0x0000_0000,
     0x8000_0000,
@@ -58,16 +56,14 @@ const FLOATS: [u32; 22] = [
     0x8000_0001,
 ];
 
-/// The kind of one request's operands, with the value seen where it is about that.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operands {
     pub(crate) kind: Values,
-    /// The value, where all lanes have the same.
+    /// Common value of all lanes, for kinds that have one.
     pub(crate) all: u128,
 }
 
 impl Operands {
-    /// One word.
     fn word(self, rng: &mut impl Rng) -> u32 {
         match self.kind {
             Values::Mixed => match rng.random_range(0..4) {
@@ -84,8 +80,8 @@ impl Operands {
         }
     }
 
-    /// Operand C of a request whose operand B this is: where the comparison holds, another value is stored, or the
-    /// same, so that it holds for the next lane too.
+    /// Returns the kind of operand C that goes with this operand B. Where the comparison holds, C is another
+    /// value, or the same value so that the next lane's comparison holds too.
     pub(crate) fn to_store(self, rng: &mut impl Rng) -> Operands {
         match self.kind {
             Values::Seen | Values::Uniform if rng.random() => self,
@@ -95,14 +91,13 @@ impl Operands {
         }
     }
 
-    /// An operand of an access of this size.
     #[inline]
     pub(crate) fn draw(self, size: Size, rng: &mut impl Rng) -> u128 {
         match self.kind {
             Values::Few | Values::Counts => self.word(rng).into(),
             Values::Uniform | Values::Seen => self.all,
             Values::Corners if rng.random() => {
-                // Corners of the whole width.
+                // Use the corners of the full access width.
                 let ones = u128::MAX >> (128 - 8 * size.bytes());
                 [0, 1, ones >> 1, (ones >> 1) + 1, ones][rng.random_range(0..5)]
             }

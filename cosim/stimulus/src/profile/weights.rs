@@ -1,4 +1,4 @@
-//! Knobs of random stimulus: weights of named choices, shares, and spans of numbers.
+//! Types of knobs: weights of named choices, shares, and spans of numbers.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,28 +8,27 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
-/// Something with a name of which random stimulus draws one.
+/// Named choices of which random stimulus draws one.
 pub trait Choice: Copy + Eq + fmt::Debug + 'static {
-    /// What it is, in messages: `operation`.
+    /// Noun for messages, such as `operation`.
     const WHAT: &'static str;
 
-    /// All of them, in a fixed order.
+    /// Returns all choices in a fixed order.
     fn all() -> impl Iterator<Item = Self>;
 
-    /// Name, as in plans and episodes.
+    /// Name of the choice, as in plans and episodes.
     fn name(self) -> &'static str;
 
-    /// Weight where nothing is said.
+    /// Default weight of the choice.
     fn usual(self) -> u8;
 }
 
-/// How often each of some choices is drawn, in proportion to the others. At least one has a weight
-/// above zero.
+/// Weights of choices. A choice is drawn in proportion to its weight, and at least one weight is above zero.
 ///
-/// Written as a table `{ ADD = 3, CAS = 1 }`, or as a list of names where all weigh the same; what is
-/// not named is not drawn.
+/// In a file, weights are a table `{ ADD = 3, CAS = 1 }`, or a list of names with weight 1 each. A choice
+/// that is not named is not drawn.
 ///
-/// Kept as a list to draw from: the choices in their order, each as often as it weighs.
+/// Stored as a list to draw from, in which each choice occurs as often as its weight.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Weights<T>(Vec<T>);
 
@@ -46,39 +45,38 @@ impl<T: Choice> fmt::Debug for Weights<T> {
 }
 
 impl<T: Choice> Weights<T> {
-    /// Weights by a function; the usual ones if it gives zero everywhere.
+    /// Sets weights by a function. Falls back to the default weights if the function always returns zero.
     pub fn of(weight: impl Fn(T) -> u8) -> Self {
         let all = |choice: T| std::iter::repeat_n(choice, weight(choice).into());
         let table: Vec<_> = T::all().flat_map(all).collect();
         if table.is_empty() { Weights::of(T::usual) } else { Weights(table) }
     }
 
-    /// Nothing but these, all alike; the usual weights if there are none.
+    /// Draws only these choices, with equal weights. Falls back to the default weights if there are none.
     pub fn only(choices: &[T]) -> Self {
         Weights::of(|choice| u8::from(choices.contains(&choice)))
     }
 
-    /// Weight of a choice; 0 if it is not drawn.
+    /// Returns the weight of a choice. 0 if the choice is never drawn.
     pub fn weight(&self, choice: T) -> u8 {
         self.0.iter().filter(|other| **other == choice).count() as u8
     }
 
-    /// Whether a choice is drawn at all.
     pub(crate) fn draws(&self, choice: T) -> bool {
         self.0.contains(&choice)
     }
 
-    /// The same, but for one choice.
+    /// Returns the same weights with that of one choice changed.
     pub fn with(&self, choice: T, weight: u8) -> Self {
         Weights::of(|other| if other == choice { weight } else { self.weight(other) })
     }
 
-    /// Choices that are drawn, with their weights.
+    /// Returns the choices with a weight above zero, with their weights.
     pub fn iter(&self) -> impl Iterator<Item = (T, u8)> + '_ {
         self.0.chunk_by(T::eq).map(|alike| (alike[0], alike.len() as u8))
     }
 
-    /// One of the choices. What is the only one costs no random number, if it weighs 1.
+    /// Draws a choice. A single choice with weight 1 uses no random number.
     #[inline]
     pub(crate) fn draw(&self, rng: &mut impl Rng) -> T {
         if self.0.len() == 1 { self.0[0] } else { self.0[rng.random_range(0..self.0.len())] }
@@ -155,22 +153,22 @@ impl<'de, T: Choice> Visitor<'de> for WeightsVisitor<T> {
     }
 }
 
-/// How often something happens: from 0, never, to 1, always.
+/// Probability of an event, from 0 (never) to 1 (always).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Share {
     share: f64,
-    /// The same, of 2^32.
+    /// Probability as an integer, times 2^32.
     chance: u64,
 }
 
 impl Share {
-    /// Never.
+    /// Probability 0: the event never happens.
     pub const NEVER: Share = Share::new(0.0);
-    /// Always.
+    /// Probability 1: the event always happens.
     pub const ALWAYS: Share = Share::new(1.0);
 
-    /// A share; numbers outside 0 to 1 are brought there.
+    /// Creates a probability. Clamps `share` to 0 to 1.
     pub const fn new(share: f64) -> Share {
         let share = if share > 1.0 {
             1.0
@@ -182,18 +180,18 @@ impl Share {
         Share { share, chance: (share * 4_294_967_296.0) as u64 }
     }
 
-    /// The number.
+    /// Returns the probability, from 0 to 1.
     pub fn get(self) -> f64 {
         self.share
     }
 
-    /// The lesser of two.
+    /// Returns the smaller of two probabilities.
     #[must_use]
     pub fn min(self, other: Share) -> Share {
         if self.share < other.share { self } else { other }
     }
 
-    /// Whether it happens this time. What never happens costs no random number.
+    /// Draws the event. A probability of 0 uses no random number.
     #[inline]
     pub(crate) fn happens(self, rng: &mut impl Rng) -> bool {
         self.chance != 0 && u64::from(rng.random::<u32>()) < self.chance
@@ -218,7 +216,7 @@ impl From<Share> for f64 {
     }
 }
 
-/// Numbers from the first to the second, both included.
+/// Range of numbers, with both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "[u32; 2]", into = "[u32; 2]")]
 pub struct Span {
@@ -227,12 +225,12 @@ pub struct Span {
 }
 
 impl Span {
-    /// Numbers from `first` to `last`; only `first` if `last` is less.
+    /// Creates the range from `first` to `last`. Contains only `first` if `last` is smaller.
     pub const fn new(first: u32, last: u32) -> Span {
         Span { first, last: if last < first { first } else { last } }
     }
 
-    /// The least and the greatest.
+    /// Returns the smallest and the largest number.
     pub fn ends(self) -> (u32, u32) {
         (self.first, self.last)
     }
@@ -261,7 +259,7 @@ impl From<Span> for [u32; 2] {
     }
 }
 
-/// Defines an enum of choices with names and usual weights.
+/// Defines an enum of choices with names and default weights.
 macro_rules! choices {
     ($(#[$doc:meta])* $type:ident, $what:literal {
         $( $(#[$choice_doc:meta])* $choice:ident $name:literal $usual:literal; )*
@@ -288,27 +286,27 @@ macro_rules! choices {
     };
 }
 
-/// A key of a profile's file.
+/// One key of a profile's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileKey {
-    /// Its name, `faults.rank` for one inside a table.
+    /// Key name; `faults.rank` for a key inside a table.
     pub name: String,
-    /// What can be written there.
+    /// Allowed values, in words.
     pub values: String,
-    /// What it is where nothing is written.
+    /// Default value, as text.
     pub usual: String,
-    /// What it is about.
+    /// Description, taken from the documentation of the knob.
     pub about: String,
 }
 
-/// What stands behind a key of a profile: one value, or a table of further keys.
+/// Value of a profile key: a single value, or a table of further keys.
 pub(crate) trait Knob {
-    /// Adds the keys of this value, called `name`.
+    /// Adds the keys of this value, whose own key is `name`.
     fn keys(&self, name: &str, about: &str, keys: &mut Vec<ProfileKey>);
 }
 
 fn key(name: &str, values: String, usual: String, about: &str) -> ProfileKey {
-    // The words are those of the code's documentation, in which names of types are marked.
+    // The text comes from doc comments, so remove the marks of links.
     let about = about.trim().replace(['[', ']'], "").replace("Profile::", "");
     ProfileKey { name: name.to_string(), values, usual, about }
 }
@@ -335,7 +333,7 @@ impl Knob for Span {
     }
 }
 
-/// Reads one of these names, or says which is nearest.
+/// Deserializes one of these names. The error message suggests the nearest name.
 pub(crate) struct KnobName(pub(crate) &'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for KnobName {
@@ -364,7 +362,7 @@ impl Visitor<'_> for KnobName {
     }
 }
 
-/// Defines a struct of knobs, each with its default. What is as by default is not written.
+/// Defines a struct of knobs with defaults. Serialization leaves out knobs with their default value.
 macro_rules! knobs {
     ($(#[$doc:meta])* $type:ident { $( $(#[doc = $knob_doc:literal])* $knob:ident: $of:ty = $default:expr; )* }) => {
         $(#[$doc])*

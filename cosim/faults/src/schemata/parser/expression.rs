@@ -1,10 +1,10 @@
-//! Expressions, by precedence climbing.
+//! Parses expressions by precedence climbing.
 
 use super::{Parsed, Parser};
 use crate::schemata::lexer::Kind;
 use crate::schemata::syntax::{Expr, Node, Operator, Select};
 
-/// How strongly an operator binds its operands; `inside` stands among the comparisons.
+/// Returns the precedence of a binary operator. `inside` counts as a comparison.
 fn precedence(sign: &str) -> Option<u8> {
     Some(match sign {
         "||" => 1,
@@ -36,7 +36,7 @@ impl Parser<'_> {
         Ok(Expr { span: self.span_from(start), node })
     }
 
-    /// An expression of operators that bind at least as strongly as `weakest`.
+    /// Parses operators with a precedence of at least `weakest`.
     fn operand(&mut self, weakest: u8) -> Parsed<Expr> {
         let start = self.start();
         let mut left = self.unary()?;
@@ -67,7 +67,7 @@ impl Parser<'_> {
         self.postfix()
     }
 
-    /// A primary with what is selected of it: all that can be written to.
+    /// Parses a primary with its selects, members and casts. An assignment target has this form.
     pub(super) fn postfix(&mut self) -> Parsed<Expr> {
         let start = self.start();
         let mut value = self.primary()?;
@@ -125,7 +125,7 @@ impl Parser<'_> {
             }
             (Some(Kind::Sign), "(") => {
                 self.at += 1;
-                // The parentheses belong to it: they stay when it is rewritten.
+                // Leave the parentheses out of the span, so that they stay when the expression is rewritten.
                 let inner = self.expression()?;
                 self.expect(")")?;
                 return Ok(inner);
@@ -142,12 +142,12 @@ impl Parser<'_> {
         node
     }
 
-    /// Expressions between two brackets, which commas separate.
+    /// Parses a bracketed list of expressions, separated by commas.
     pub(super) fn list(&mut self, open: &str, close: &str) -> Parsed<Vec<Expr>> {
         self.expect(open)?;
         let mut found = Vec::new();
         while !self.take(close) {
-            // A range, in the list of `inside`, is its two bounds.
+            // In an `inside` list, a range counts as its two bounds.
             let range = self.take("[");
             found.push(self.expression()?);
             if range {

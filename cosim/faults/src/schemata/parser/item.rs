@@ -1,11 +1,10 @@
-//! Modules, packages and what is in them.
+//! Parses modules, packages and their items.
 
 use super::{Parsed, Parser};
 use crate::schemata::lexer::Kind;
 use crate::schemata::syntax::{Direction, Function, Instance, Item, Placed, Port, SourceUnit, StmtNode};
 
 impl Parser<'_> {
-    /// A module or a package.
     pub(super) fn unit(&mut self) -> Parsed<SourceUnit> {
         let end = match self.peek() {
             "module" => "endmodule",
@@ -31,7 +30,7 @@ impl Parser<'_> {
         Ok(SourceUnit { name, ports, items, body })
     }
 
-    /// Ports or arguments, in parentheses. One without a direction of its own has that of the one before.
+    /// Parses ports or arguments in parentheses. A port without a direction has that of the port before it.
     fn ports(&mut self) -> Parsed<Vec<Port>> {
         self.expect("(")?;
         let mut found = Vec::new();
@@ -53,7 +52,7 @@ impl Parser<'_> {
                 }
                 "" => return Err(self.unexpected("`)`")),
                 word => {
-                    // The last word of a port is its name; those before are its type.
+                    // The last word of a port is its name. The words before it are its type.
                     if self.kind_at(0) == Some(Kind::Word) {
                         name = Some(word.to_owned());
                     }
@@ -63,7 +62,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The next item; nothing for declarations, several for a generate block.
+    /// Parses the next item. Adds none for a declaration, and several for a generate block.
     fn item(&mut self, into: &mut Vec<Placed>) -> Parsed<()> {
         let probe = self.tokens.get(self.at).is_some_and(|token| token.probe);
         let mut place = |item| into.push(Placed { item, probe });
@@ -123,7 +122,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `module name (` or `module #(`.
+    /// True at `module name (` or `module #(`.
     fn instance_begins(&self) -> bool {
         let word = |ahead| self.kind_at(ahead) == Some(Kind::Word);
         word(0) && (self.peek_at(1) == "#" || word(1) && self.peek_at(2) == "(")

@@ -1,10 +1,9 @@
-//! Statements.
+//! Parses statements of processes and functions.
 
 use super::{Parsed, Parser};
 use crate::schemata::lexer::Kind;
 use crate::schemata::syntax::{Expr, Node, Stmt, StmtNode};
 
-/// Words that begin a declaration.
 const DECLARING: [&str; 12] = [
     "automatic",
     "static",
@@ -85,7 +84,7 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    /// Whether a declaration begins here: with a word of its own, or with a type and a name.
+    /// True if a declaration begins here, with a keyword or with a type and a name.
     pub(super) fn declares(&self) -> bool {
         if DECLARING.contains(&self.peek()) {
             return true;
@@ -95,7 +94,7 @@ impl Parser<'_> {
             && (word(1) || self.peek_at(1) == "::" && word(2) && word(3) || self.dimensions_before_a_name())
     }
 
-    /// A type with packed dimensions: `word_t [3:0] name`.
+    /// True at a type with packed dimensions, such as `word_t [3:0] name`.
     fn dimensions_before_a_name(&self) -> bool {
         let mut ahead = 1;
         while self.peek_at(ahead) == "[" {

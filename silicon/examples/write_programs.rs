@@ -1,4 +1,5 @@
-//! Writes the PTX of every program into a folder: `cargo run -p atoms-silicon --example write_programs -- FOLDER`.
+//! Writes the PTX of every program to a folder: `cargo run -p atoms-silicon --example write_programs --
+//! FOLDER`.
 
 fn main() -> std::io::Result<()> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "target/silicon".into());

@@ -1,4 +1,4 @@
-//! Answers to the questions, in a few lines each.
+//! Turns captured outputs into a few lines of text for each question.
 
 use serde::Serialize;
 
@@ -8,29 +8,29 @@ use crate::program::{Clock, Contention, LANES, ProgramStep};
 use crate::programs::timing::WAYS;
 use crate::times::MeasuredTime;
 
-/// A question and what the GPU answers.
+/// Question and the answer of the GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Answered {
     pub asks: String,
-    /// Clauses of the specification that it is about.
+    /// Clauses of the specification that the question is about.
     pub clauses: Vec<String>,
-    /// What was seen, line by line.
+    /// Lines of the answer.
     pub answer: Vec<String>,
 }
 
-/// What the timed programs answer, of what they were asked.
 pub(crate) fn timed(timings: &[MeasuredTime]) -> impl Iterator<Item = Answered> {
     TIMED.iter().filter_map(|question| question.answered(timings))
 }
 
-/// Says if the phase has completed, by the `test_wait` of a step, and prints the object where it was invalidated.
+/// Says if the phase has completed, by the `test_wait` of a step. Also prints the object after each step that
+/// invalidates it.
 pub(crate) fn phase_completes(steps: &[ProgramStep], case: &[Observed], step: usize) -> Vec<String> {
     let Some(asked) = case.get(step) else { return Vec::new() };
     let verdict = if asked.result[0] == 1 { "the phase completes" } else { "the phase does not complete" };
     std::iter::once(verdict.into()).chain(objects(steps, &case[step..])).collect()
 }
 
-/// Prints the result of lane 0 of each step, and the object in memory where it was invalidated.
+/// Prints the result of lane 0 of each step. Prints the object in memory after a step that invalidates it.
 pub(crate) fn objects(steps: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     let line = |observed: &Observed| {
         let ProgramStep { instruction, answer, .. } = &steps[observed.step];
@@ -47,7 +47,7 @@ pub(crate) fn objects(steps: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     case.iter().filter_map(line).collect()
 }
 
-/// The states that the first lanes and the last got.
+/// Prints, from step 2 on, the states that the first two lanes and the last lane received.
 pub(crate) fn states(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     let of = |observed: &Observed| {
         let state = |lane: usize| format!("lane {lane} {:#018x}", observed.result[lane]);
@@ -58,7 +58,7 @@ pub(crate) fn states(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     case.iter().skip(2).map(of).collect()
 }
 
-/// Which lane's value stayed, word by word; the value of lane `n` is `n + 1`.
+/// Prints the bytes that remain after stores of several lanes to one place. The value of lane `n` is `n + 1`.
 pub(crate) fn last_stores(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     let stayed = |observed: &Observed| {
         let bytes: Vec<u8> = observed.after.iter().take(4).flat_map(|word| word.to_le_bytes()).collect();
@@ -67,8 +67,8 @@ pub(crate) fn last_stores(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     case.iter().map(stayed).collect()
 }
 
-/// In which order lanes were served: exchanged values form a chain, and of sums of powers of two a lane got the more
-/// bits the later it was.
+/// Prints the order in which lanes were served. For an exchange, the returned values form a chain. For
+/// additions of distinct powers of two, a later lane receives a sum with more bits set.
 pub(crate) fn order(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     let of = |observed: &Observed| {
         let mut places: Vec<u32> = observed.lanes().map(|lane| observed.asked.offset[lane]).collect();
@@ -88,7 +88,8 @@ pub(crate) fn order(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     case.iter().flat_map(of).collect()
 }
 
-/// The lanes of an exchange one after the other, if they form a chain from the value before.
+/// Returns the lanes of an exchange in the order in which they were served. Returns `None` if the values do
+/// not form a chain from the value before.
 fn chain(observed: &Observed) -> Option<Vec<usize>> {
     let mut got = observed.value(&observed.before, 0, 4);
     let mut chain = Vec::new();
@@ -100,7 +101,7 @@ fn chain(observed: &Observed) -> Option<Vec<usize>> {
     Some(chain)
 }
 
-/// `0..15, 31..16`: runs of ascending and descending numbers.
+/// Formats lane numbers as ascending and descending ranges: `0..15, 31..16`.
 fn runs(lanes: &[usize]) -> String {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for lane in lanes {
@@ -116,7 +117,6 @@ fn runs(lanes: &[usize]) -> String {
     runs.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// A question that timings answer.
 struct Timed {
     asks: &'static str,
     clauses: &'static [&'static str],
@@ -135,7 +135,7 @@ fn each(timings: &[MeasuredTime], of: &str, contention: Contention) -> Option<f6
     timings.iter().find(|t| t.of == of && t.contention == contention && t.warps == 1).map(|t| t.each)
 }
 
-/// Cycles over the number of lanes, of a family of contentions.
+/// Times of one contention family, for each number of lanes in [`WAYS`].
 fn series(timings: &[MeasuredTime], of: &str, family: fn(u32) -> Contention) -> Option<Vec<f64>> {
     WAYS.iter().map(|n| each(timings, of, family(*n))).collect()
 }
@@ -161,7 +161,7 @@ const TIMED: &[Timed] = &[
                     listed(&bank),
                     listed(&apart)
                 ));
-                // With one winner a trip, 8 lanes take 8 trips.
+                // With one winner per round trip, 8 lanes need 8 trips.
                 let trips = |cycles: &[f64]| cycles[3] / cycles[0].max(1.0);
                 lines.push(format!(
                     "  8 lanes take {:.1} times as long as one on one word, {:.1} times on one bank: {}",

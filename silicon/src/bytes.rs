@@ -1,4 +1,4 @@
-//! Bytes: the numbers in them, and how they stand in JSON, compressed, then in base 64.
+//! Bytes as numbers, and bytes in JSON: compressed, then in base 64.
 
 use std::io::{Read, Write};
 
@@ -9,15 +9,14 @@ use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-/// Most bytes that a field may hold; a damaged or hostile capture must not fill memory.
+/// Limit in bytes for one field: a damaged or hostile capture must not fill memory.
 const MOST: u64 = 64 << 20;
 
-/// The number in little-endian bytes.
 pub(crate) fn number(bytes: &[u8]) -> u128 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
 }
 
-/// The value of so many bytes that words of memory hold at a byte offset; beyond them are zeros.
+/// Reads a value of `bytes` bytes at byte offset `offset`. Words beyond the end of `memory` read as zero.
 pub(crate) fn value_at(memory: &[u32], offset: u32, bytes: u32) -> u128 {
     let word = |n: u32| u128::from(memory.get((offset / 4 + n) as usize).copied().unwrap_or(0));
     match bytes {
@@ -49,7 +48,6 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     Ok(bytes)
 }
 
-/// Text in JSON, as bytes are.
 pub(crate) mod text {
     use serde::{Deserializer, Serializer, de::Error};
 

@@ -1,8 +1,9 @@
-//! The file that a GPU's answers are kept in.
+//! File format for the answers of a GPU.
 //!
-//! A capture is text, one JSON object a line: `{"crc":"1f2e3d4c","entry":...}`, where `crc` is the CRC-32 of the bytes
-//! of the entry as they stand. The first entry is the [`CaptureHeader`], the last, if the run was not cut off, an [`End`];
-//! each other is a [`ProgramRecord`]. A line is written when its program has ended, so that what stands in the file is whole.
+//! A capture is text with one JSON object per line: `{"crc":"1f2e3d4c","entry":...}`. `crc` is the CRC-32 of
+//! the bytes of the entry. The first entry is the [`CaptureHeader`]. The last entry is an [`End`], unless the
+//! run was cut off. Every other entry is a [`ProgramRecord`]. A line is written after its program has ended,
+//! so every complete line is a complete record.
 
 use std::io::{BufRead, BufReader, Read, Write};
 
@@ -12,115 +13,104 @@ use serde_json::value::RawValue;
 
 use crate::program::TestProgram;
 
-/// Version of the format; later versions are refused.
+/// Version of the format. Later versions are refused.
 pub const VERSION: u32 = 1;
 
-/// Longest line: a program with its input and output.
+/// Limit in bytes for one line: a program with its input and output.
 const MOST_LINE_BYTES: u64 = 256 << 20;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaptureEntry {
-    /// The first line.
     Header(CaptureHeader),
-    /// What came of a program.
     Record(Box<ProgramRecord>),
-    /// The last line.
     End(End),
 }
 
-/// On what, when and by what a capture was made.
+/// GPU, driver, date and kit version of a capture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CaptureHeader {
     /// Version of the format.
     pub atoms_capture: u32,
-    /// Version of the kit.
+    /// Version of the capture kit.
     pub kit: String,
-    /// UTC, RFC 3339.
+    /// Date and time of the capture, in UTC (RFC 3339).
     pub date: String,
     pub seed: u64,
     pub device: DeviceRecord,
-    /// CUDA version of the driver: `12.8`.
+    /// CUDA version that the driver supports: `12.8`.
     pub driver: String,
-    /// When the driver loads code: `eager` or `lazy`; missing where it is too old to say.
+    /// Time at which the driver loads code: `eager` or `lazy`. Missing if the driver is too old to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loading: Option<String>,
 }
 
-/// What the driver says of a GPU. Nothing that tells one machine from another of its kind.
+/// Properties of a GPU as the driver reports them. Contains nothing that identifies one machine among equal
+/// ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DeviceRecord {
     pub name: String,
     /// Compute capability, major and minor.
     pub compute_capability: [u32; 2],
     pub multiprocessors: u32,
-    /// Highest clock of the cores.
+    /// Highest clock of the cores, in kHz.
     pub clock_khz: u32,
-    /// Highest clock of the memory.
+    /// Highest clock of the memory, in kHz.
     pub memory_clock_khz: u32,
-    /// Grids of clusters can be launched.
+    /// True if grids of clusters can be launched.
     pub clusters: bool,
-    /// It is an instance of a GPU in MIG mode.
+    /// True for an instance of a GPU in MIG mode.
     pub mig: bool,
-    /// Kernels that run for seconds are ended by the system.
+    /// True if the system ends kernels that run for several seconds.
     pub kernel_timeout: bool,
 }
 
 impl DeviceRecord {
-    /// The architecture as the number after `sm_`.
+    /// Returns the architecture as the number after `sm_`.
     pub fn arch(&self) -> u32 {
         let [major, minor] = self.compute_capability;
         10 * major + minor
     }
 }
 
-/// A program and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProgramRecord {
     pub program: TestProgram,
     pub outcome: ProgramOutcome,
-    /// The machine code that ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
-    /// Seconds that compiling and running took.
+    /// Time to compile and run the program, in seconds.
     pub seconds: f64,
 }
 
-/// What came of a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProgramOutcome {
-    /// Output of each launch.
     Outputs(Vec<Bytes>),
-    /// It was not run, and why.
     Skipped(String),
-    /// It could not be compiled, launched or read back, and why.
+    /// Reason why the program could not be compiled, launched or read back.
     Failed(String),
-    /// It was still running after so many seconds.
+    /// The program was still running after this many seconds.
     TimedOut(u64),
 }
 
-/// Bytes as they came from the GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bytes(#[serde(with = "crate::bytes")] pub Vec<u8>);
 
-/// Machine code as the driver made it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// As a disassembler prints it.
     Sass(#[serde(with = "crate::bytes::text")] String),
-    /// The ELF file, where no disassembler was at hand.
+    /// ELF file, if no disassembler was available.
     Cubin(#[serde(with = "crate::bytes")] Vec<u8>),
 }
 
-/// How a run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    /// Programs that were to be run.
+    /// Number of programs that the run was asked to execute.
     pub programs: u64,
     pub records: u64,
-    /// Why it ended before all of them, if it did.
+    /// Reason why the run stopped early. `None` if every program was attempted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
 }
@@ -134,61 +124,53 @@ struct Line<'a> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capture {
-    /// Its first line.
     pub header: CaptureHeader,
-    /// Its records, in order.
     pub records: Vec<ProgramRecord>,
-    /// Its last line; `None` where the run was cut off.
+    /// Last line of the file. `None` if the run was cut off.
     pub end: Option<End>,
 }
 
-/// Why a file is no capture that can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
-    /// It cannot be read.
     #[error("cannot be read")]
     Read(#[from] std::io::Error),
     #[error(
         "is no capture: its first line is not `{{\"crc\":...,\"entry\":{{\"header\":...` (docs/silicon.md)"
     )]
     NoCapture,
-    /// It is of a later version of the format.
     #[error("has version {found} of the format, and this program reads up to {VERSION}; use a newer one")]
-    Newer {
-        /// The version found.
-        found: u64,
-    },
+    Newer { found: u64 },
     #[error("line {line}: {message}; the lines before it can be used: delete it and those behind it")]
     Damaged {
-        /// Its number, from 1.
+        /// Line number, from 1.
         line: usize,
         message: String,
     },
 }
 
-/// Writes one line and flushes it.
+/// Writes one entry as a line and flushes the writer.
 ///
 /// # Errors
-/// Of the writer.
+/// Errors of the writer.
 pub fn write_entry(writer: impl Write, entry: &CaptureEntry) -> std::io::Result<()> {
     let text = serde_json::to_string(entry)?;
     let crc = crc32fast::hash(text.as_bytes());
     write_line(writer, &format!(r#"{{"crc":"{crc:08x}","entry":{text}}}"#))
 }
 
-/// Writes one line as another process made it, and flushes it.
+/// Writes a line that another process has formatted, and flushes the writer.
 ///
 /// # Errors
-/// Of the writer.
+/// Errors of the writer.
 pub fn write_line(mut writer: impl Write, line: &str) -> std::io::Result<()> {
     writeln!(writer, "{line}")?;
     writer.flush()
 }
 
-/// Reads one line.
+/// Parses one line and checks the CRC.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Description of the fault in the line.
 pub fn read_entry(line: &str) -> Result<CaptureEntry, String> {
     let Line { crc, entry } = serde_json::from_str(line).map_err(|error| format!("no entry: {error}"))?;
     let found = format!("{:08x}", crc32fast::hash(entry.get().as_bytes()));
@@ -198,16 +180,15 @@ pub fn read_entry(line: &str) -> Result<CaptureEntry, String> {
     serde_json::from_str(entry.get()).map_err(|error| format!("no entry of this format: {error}"))
 }
 
-/// Whether a file that begins with these bytes may be a capture: text or, compressed, gzip.
+/// True if a file that starts with these bytes may be a capture: text, or gzip.
 pub fn looks_like_capture(start: &[u8]) -> bool {
     start.starts_with(&GZIP) || start.starts_with(br#"{"crc":""#)
 }
 
-/// First bytes of a gzip file.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 impl Capture {
-    /// Reads a capture, compressed by gzip or not. One whose last line is cut off is read up to there.
+    /// Reads a capture, with or without gzip. An incomplete last line is ignored.
     ///
     /// # Errors
     /// [`CaptureError`].
@@ -225,7 +206,7 @@ impl Capture {
         let mut next = |line: &mut String| -> std::io::Result<bool> {
             line.clear();
             lines.by_ref().take(MOST_LINE_BYTES).read_line(line)?;
-            // A line without its end is one that was being written.
+            // A line without a line end was cut off during writing.
             Ok(line.ends_with('\n'))
         };
         if !next(&mut line)? {
@@ -268,7 +249,7 @@ impl Capture {
 }
 
 impl ProgramRecord {
-    /// Output of each launch, if it ran.
+    /// Returns the output of each launch, or `None` if the program did not run to its end.
     pub fn outputs(&self) -> Option<Vec<&[u8]>> {
         match &self.outcome {
             ProgramOutcome::Outputs(outputs) => Some(outputs.iter().map(|bytes| &bytes.0[..]).collect()),
@@ -277,7 +258,7 @@ impl ProgramRecord {
     }
 }
 
-/// Version that a first line states, whatever else has changed in it.
+/// Reads the format version from the first line. The rest of the entry may have any form.
 fn version(line: &str) -> Option<u64> {
     let line: serde_json::Value = serde_json::from_str(line).ok()?;
     line.get("entry")?.get("header")?.get("atoms_capture")?.as_u64()

@@ -1,4 +1,4 @@
-//! Every program, in the order in which they are run.
+//! Every program of the capture kit, in the order of execution.
 
 use fastrand::Rng;
 
@@ -13,17 +13,16 @@ use crate::programs::timing;
 
 const CASES: usize = 20;
 
-/// Requests of a case of atomics.
 const REQUESTS: usize = 3;
 
-/// Programs of mbarrier instructions for an architecture, and instructions of one.
+/// Number of mbarrier programs per architecture, and number of instructions in each.
 const SEQUENCES: usize = 12;
 const SEQUENCE_STEPS: usize = 10;
 
-/// Where lanes are spread to, besides one warp.
+/// Distributions of the 32 lanes, besides all lanes in one warp.
 const SPREADS: [Spread; 4] = [Spread::Warps(2), Spread::Warps(8), Spread::Cluster(2), Spread::Cluster(4)];
 
-/// Qualifiers for order and scope; clusters are known from sm_90 on.
+/// Qualifiers for order and scope. `.cluster` needs sm_90 or later.
 const ORDERS: [&str; 13] = [
     ".relaxed.cta",
     ".acquire.cta",
@@ -40,10 +39,11 @@ const ORDERS: [&str; 13] = [
     ".acq_rel.cluster",
 ];
 
-/// How many of them are known before there are clusters.
+/// Number of entries at the start of [`ORDERS`] that need no clusters.
 const BEFORE_CLUSTERS: usize = 9;
 
-/// All programs for a seed: questions first, then behaviour, then timing, so that a run cut short has what matters.
+/// All programs for a seed. Experiments come first, then behaviour, then timing: a run that is cut short has
+/// the most important part.
 pub fn programs(seed: u64) -> Vec<TestProgram> {
     let mut programs = experiment::programs();
     programs.extend(behaviour(seed));
@@ -58,7 +58,8 @@ fn behaviour(seed: u64) -> Vec<TestProgram> {
         programs.push(requests(&mut rng, instruction, Spread::Warp, ""));
         if instruction.is_atomic() {
             let spread = SPREADS[n % SPREADS.len()];
-            // One order and scope each; what a few instructions have of them is below.
+            // One order and one scope for each instruction. The loop below covers all of them for a few
+            // instructions.
             let known = if spread.ctas() > 1 { ORDERS.len() } else { BEFORE_CLUSTERS };
             let orders: Vec<_> = ORDERS[..known].iter().filter(|order| instruction.takes(order)).collect();
             programs.push(requests(&mut rng, instruction, spread, orders[n % orders.len()]));
@@ -71,7 +72,7 @@ fn behaviour(seed: u64) -> Vec<TestProgram> {
             programs.extend(SPREADS.map(|spread| requests(&mut rng, instruction, spread, "")));
         }
     }
-    // What compilers write for the memory of another CTA differs from operation to operation.
+    // Compilers emit different code for remote shared memory, depending on the operation.
     let by_two = |instruction| requests(&mut rng, instruction, Spread::Cluster(2), "");
     programs.extend([ATOMICS, LOOPS].into_iter().flatten().map(by_two));
     for since in [80, 90] {
@@ -82,7 +83,7 @@ fn behaviour(seed: u64) -> Vec<TestProgram> {
     for n in 0..SEQUENCES {
         programs.push(barriers(&mut rng, 90, SPREADS[2 + n % 2], n));
     }
-    // Two draws of one instruction, spread and order may come together.
+    // Two draws can have the same instruction, spread and order, and so the same name.
     programs.sort_by(|a, b| a.name.cmp(&b.name));
     programs.dedup_by(|a, b| a.name == b.name);
     programs

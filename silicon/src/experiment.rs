@@ -1,4 +1,4 @@
-//! Experiments for questions that only silicon settles.
+//! Experiments for questions that only a real GPU can answer.
 
 use crate::answer::{self, Answered};
 use crate::capture::{Capture, ProgramOutcome, ProgramRecord};
@@ -10,7 +10,7 @@ use crate::programs::draw::{DrawnCase, DrawnRequest, WORDS};
 use crate::programs::kernel::Spelled;
 use crate::times::MeasuredTime;
 
-/// One line of an experiment: instruction, lanes that take part, byte offset of each lane, Rb, Rc.
+/// One instruction of an experiment: active lanes, byte offset of each lane, Rb, Rc.
 struct Line {
     instruction: &'static str,
     lanes: u32,
@@ -19,7 +19,6 @@ struct Line {
     state_of: Option<usize>,
 }
 
-/// Experiment with an answer of its own in the report.
 pub(crate) struct Experiment {
     pub(crate) name: &'static str,
     asks: &'static str,
@@ -27,7 +26,6 @@ pub(crate) struct Experiment {
     since: u32,
     undefined: bool,
     lines: &'static [Line],
-    /// Reads the answer off its case.
     pub(crate) answer: fn(&[ProgramStep], &[Observed]) -> Vec<String>,
 }
 
@@ -35,7 +33,7 @@ const fn one(instruction: &'static str, b: fn(usize) -> u128) -> Line {
     Line { instruction, lanes: 1, offset: |_| 0, b, state_of: None }
 }
 
-/// By one lane, on the object at this offset.
+/// Instruction of one lane on the object at this offset.
 const fn at(offset: fn(usize) -> u32, instruction: &'static str, b: fn(usize) -> u128) -> Line {
     Line { offset, ..one(instruction, b) }
 }
@@ -50,8 +48,8 @@ const fn asked(instruction: &'static str, state_of: usize) -> Line {
     Line { instruction, lanes: 1, offset: |_| 0, b: |_| 0, state_of: Some(state_of) }
 }
 
-/// Every question about behaviour; those about time are answered from the timed programs. No two stand side by side whose
-/// answer may be a fault: after three programs in a row that lose the GPU a run ends.
+/// All experiments about behaviour. Timed programs answer the questions about time. Two experiments that may
+/// fault must not be adjacent: a run stops after three programs in a row that lose the GPU.
 pub(crate) const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "expect_tx to zero with nothing pending",
@@ -315,7 +313,8 @@ impl Line {
     }
 }
 
-/// Every question that a capture answers, and why it does not answer the others.
+/// Answers every question for which the capture has a program. If the program failed, the answer is the
+/// reason.
 pub(crate) fn answers(capture: &Capture, timings: &[MeasuredTime]) -> Vec<Answered> {
     let mut answers = Vec::new();
     for question in EXPERIMENTS {

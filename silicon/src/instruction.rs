@@ -1,78 +1,69 @@
-//! The PTX instructions that are tried, and what each means to the unit.
+//! PTX instructions of the capture kit, and the operation of the unit that each corresponds to.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::value::{Update, ValueType};
 
-/// What an instruction does to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Meaning {
-    /// One operation of the unit, by its codes in the trace format's names.
+    /// One operation of the unit. `op` and `size` are stored under the names of the trace format.
     Unit {
         #[serde(serialize_with = "by_name", deserialize_with = "op_named")]
         op: atoms_ops::Op,
         #[serde(serialize_with = "by_name", deserialize_with = "size_named")]
         size: atoms_ops::Size,
     },
-    /// `mbarrier.init`: [`atoms_ops::Op::MbarInit`] of a word that the instruction puts together from its count.
+    /// `mbarrier.init`: [`atoms_ops::Op::MbarInit`] with a word that the instruction builds from the count.
     Init,
-    /// `mbarrier.pending_count`: arithmetic on a state; memory is not accessed.
+    /// `mbarrier.pending_count`: arithmetic on a state, without a memory access.
     PendingCount,
-    /// A retry loop around CAS or CAST.SPIN, which updates a value of this type (spec 7.2).
-    Loop {
-        update: Update,
-        /// Type of the value in memory.
-        value: ValueType,
-    },
+    /// Retry loop around CAS or CAST.SPIN that updates a value of this type (spec 7.2).
+    Loop { update: Update, value: ValueType },
 }
 
-/// What a lane reads back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LaneResult {
     Nothing,
-    /// The destination register.
     Register,
     Predicate,
 }
 
-/// What an instruction takes as its operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneOperands {
     None,
     /// Value to store, add or compare with.
     B,
-    /// Value to compare with and value to store.
+    /// Value to compare with, and value to store.
     BC,
-    /// The constant 1.
+    /// The constant 1, as an immediate operand.
     One,
-    /// State that an earlier step returned.
     State,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct TestInstruction {
-    /// Opcode without qualifiers for order, scope and space: `atom.add.u32`.
+    /// Opcode without the qualifiers for order, scope and space: `atom.add.u32`.
     pub name: &'static str,
     pub meaning: Meaning,
     pub operand: LaneOperands,
     pub answer: LaneResult,
-    /// Bits of its operand and result registers.
+    /// Width of the operand and result registers, in bits.
     pub bits: u32,
-    /// Earliest architecture, as the number after `sm_`.
+    /// First architecture with the instruction, as the number after `sm_`.
     pub since: u32,
 }
 
 impl TestInstruction {
-    /// The instruction with this name, from every table.
     pub fn named(name: &str) -> Option<&'static TestInstruction> {
         [ATOMICS, LOOPS, ACCESSES, BARRIERS, REMOTE].into_iter().flatten().find(|i| i.name == name)
     }
 
-    /// True if PTX, or the compiler, leaves open the result of several lanes on one place. Of stores wider than a word
-    /// another lane's stays than of others. Of most atomics of 64 bits and of packed halves compilers make a load and a
-    /// store where they cannot rule out that the place is in another CTA, so that updates are lost.
+    /// True if PTX or the compiler leaves the result undefined when several lanes access one place. A store
+    /// wider than a word can leave the value of a different lane than a narrow store would. For most 64-bit
+    /// and packed-half atomics, compilers emit a separate load and store if the address may be in another
+    /// CTA, so updates get lost.
     pub(crate) fn is_open(&self, ctas: u32) -> bool {
         match self.meaning {
             Meaning::Unit { op: Op::Store, size } => size.bytes() > 4,
@@ -85,22 +76,21 @@ impl TestInstruction {
         }
     }
 
-    /// Whether `.sem` and `.scope` may stand in it.
     pub fn is_atomic(&self) -> bool {
         self.name.starts_with("atom.") || self.name.starts_with("red.")
     }
 
-    /// Whether it may name memory of another CTA of the cluster.
     pub fn reaches_cluster(&self) -> bool {
         !self.name.starts_with("mbarrier.") || self.name.ends_with(".remote")
     }
 
-    /// Whether these qualifiers for order and scope may stand in it: what gives nothing back acquires nothing.
+    /// True if the instruction accepts these qualifiers for order and scope. `red` returns nothing, so it
+    /// cannot acquire.
     pub fn takes(&self, order: &str) -> bool {
         self.is_atomic() && !(self.name.starts_with("red.") && order.starts_with(".acq"))
     }
 
-    /// Bytes that it accesses.
+    /// Number of bytes that one lane accesses.
     pub fn bytes(&self) -> u32 {
         match self.meaning {
             Meaning::Unit { size, .. } => size.bytes(),
@@ -110,8 +100,9 @@ impl TestInstruction {
         }
     }
 
-    /// Its text. `space` is `.shared` or `.shared::cluster`, `order` the qualifiers for order and scope, if any;
-    /// the registers are `%a` (address), `%b`, `%c` (operands), `%d` (destination) and `%q` (predicate).
+    /// Formats the PTX text. `space` is `.shared` or `.shared::cluster`. `order` holds the qualifiers for
+    /// order and scope, and may be empty. The registers are `%a` (address), `%b`, `%c` (operands), `%d`
+    /// (destination) and `%q` (predicate).
     pub fn text(&self, space: &str, order: &str, state: Option<&str>) -> String {
         let (base, rest) = self.name.split_once('.').unwrap_or((self.name, ""));
         let destination = match self.answer {
@@ -133,7 +124,7 @@ impl TestInstruction {
             }
             ("mbarrier", _) => {
                 let count = if self.bits == 32 { operands.replace("%b", "%n") } else { operands };
-                // The hint of a try_wait and a parity are 32 bits wide.
+                // The `try_wait` hint and the parity are 32 bits wide.
                 let operation = [".remote", ".count", ".hint"]
                     .iter()
                     .fold(rest, |rest, suffix| rest.trim_end_matches(suffix));
@@ -172,8 +163,8 @@ const fn update(update: Update, value: ValueType) -> Meaning {
 use atoms_ops::Op;
 use atoms_ops::Size::{B128, S32, U8, U16, U32, U64};
 
-/// Atomics that the unit carries out in one operation (spec 7.1, "native"). The suffix `.one` names an operand, the
-/// constant 1, of which compilers make POPC.INC.
+/// Atomics that the unit executes as one operation (spec 7.1, "native"). The suffix `.one` stands for the
+/// constant 1 as operand, for which compilers emit POPC.INC.
 pub const ATOMICS: &[TestInstruction] = instructions! {
     "atom.add.u32" unit(Op::Add, U32), B, Register, 32, sm 70;
     "atom.add.s32" unit(Op::Add, S32), B, Register, 32, sm 70;
@@ -204,7 +195,7 @@ pub const ATOMICS: &[TestInstruction] = instructions! {
     "red.xor.b32" unit(Op::Xor, U32), B, Nothing, 32, sm 70;
 };
 
-/// Atomics that compilers turn into retry loops (spec 7.1, 7.2).
+/// Atomics that compilers expand to retry loops (spec 7.1, 7.2).
 pub const LOOPS: &[TestInstruction] = instructions! {
     "atom.add.u64" update(Update::Add, ValueType::U64), B, Register, 64, sm 70;
     "atom.min.u64" update(Update::Min, ValueType::U64), B, Register, 64, sm 70;
@@ -227,7 +218,7 @@ pub const LOOPS: &[TestInstruction] = instructions! {
     "red.add.noftz.f16x2" update(Update::Add, ValueType::F16x2), B, Nothing, 32, sm 70;
 };
 
-/// Plain accesses, which share the unit with the atomics (spec 3.5).
+/// Plain accesses, which use the same unit as the atomics (spec 3.5).
 pub const ACCESSES: &[TestInstruction] = instructions! {
     "st.u8" unit(Op::Store, U8), B, Nothing, 16, sm 70;
     "st.u16" unit(Op::Store, U16), B, Nothing, 16, sm 70;
@@ -237,7 +228,8 @@ pub const ACCESSES: &[TestInstruction] = instructions! {
     "ld.b64" unit(Op::Load, U64), None, Register, 64, sm 70;
 };
 
-/// What mbarrier objects know (spec 6.3). The suffixes `.count` and `.hint` name an operand, not a qualifier.
+/// Operations on mbarrier objects (spec 6.3). The suffixes `.count` and `.hint` stand for an operand, not for
+/// a qualifier.
 pub const BARRIERS: &[TestInstruction] = instructions! {
     "mbarrier.init" Meaning::Init, B, Nothing, 32, sm 80;
     "mbarrier.inval" unit(Op::MbarInval, U64), None, Nothing, 32, sm 80;
@@ -259,7 +251,7 @@ pub const BARRIERS: &[TestInstruction] = instructions! {
     "mbarrier.pending_count" Meaning::PendingCount, State, Register, 64, sm 80;
 };
 
-/// Of them, what reaches the object of another CTA of the cluster (spec 6.7).
+/// Operations on mbarrier objects of another CTA of the cluster (spec 6.7).
 pub const REMOTE: &[TestInstruction] = instructions! {
     "mbarrier.arrive.remote" unit(Op::MbarArrive, U64), None, Nothing, 32, sm 90;
     "mbarrier.arrive.count.remote" unit(Op::MbarArriveCount, U64), B, Nothing, 32, sm 90;
@@ -269,7 +261,6 @@ pub const REMOTE: &[TestInstruction] = instructions! {
     "mbarrier.complete_tx.relaxed.cluster.remote" unit(Op::MbarCompleteTx, U64), B, Nothing, 32, sm 90;
 };
 
-/// Writes an operation or a size by its name.
 fn by_name<T: std::fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
 }

@@ -1,4 +1,4 @@
-//! What the oracle says of a launch's answers.
+//! Checks the outputs of launches with the oracle.
 
 use atoms_ops::{Op, Size};
 use atoms_oracle::{Allocation, Checker, Rejection, Response, SerialRequest, lanes_commute, order_exists};
@@ -9,36 +9,34 @@ use crate::observe::{self, Observed, geometry, reach};
 use crate::program::{LANES, ProgramStep, Steps};
 use crate::value::{Update, ValueType};
 
-/// What the answers of a launch were found to be.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
-    /// Steps that the oracle accepts.
     pub accepted: u64,
-    /// Steps that it has no opinion of.
+    /// Number of steps that the oracle cannot decide.
     pub open: u64,
-    /// Answers that contradict the specification as we read it.
+    /// Answers that contradict the specification as this project reads it.
     pub refused: Vec<RefusedAnswer>,
 }
 
-/// An answer that contradicts a clause.
+/// Answer that contradicts a clause.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RefusedAnswer {
     pub case: usize,
     pub step: usize,
     pub instruction: String,
-    /// The clause, `spec 4.5`.
+    /// Clause, such as `spec 4.5`.
     pub clause: String,
     pub text: String,
 }
 
-/// First architecture whose mbarrier objects are those of spec 6.2; earlier ones keep two words, and their compilers
-/// write code around them that no operation of the unit stands for.
+/// First architecture with mbarrier objects as in spec 6.2. Earlier objects have two words, and compilers
+/// emit code around them that no single operation of the unit matches.
 const OBJECTS_SINCE: u32 = 90;
 
-/// Judges every case of a launch that ran on an architecture.
+/// Checks every case of a launch on architecture `arch`.
 ///
 /// # Errors
-/// What is wrong with the sizes of input or output.
+/// Wrong size of the input or output.
 pub fn judge(steps: &Steps, arch: u32, input: &[u8], output: &[u8]) -> Result<Judgement, String> {
     let mut judgement = Judgement::default();
     for (number, case) in observe::cases(steps, input, output)?.iter().enumerate() {
@@ -46,8 +44,8 @@ pub fn judge(steps: &Steps, arch: u32, input: &[u8], output: &[u8]) -> Result<Ju
         checker.set_allocation(0, Some(Allocation { base_row: 0, size_bytes: 4 * steps.words, rank: 0 }));
         for observed in case {
             let step = &steps.steps[observed.step];
-            // What the oracle accepted or refused before is past: each step starts from what was seen. Objects that
-            // cannot be seen are as the oracle has them.
+            // Each step starts from the captured memory, not from the oracle's own result of the previous
+            // step. Live mbarrier objects cannot be read back, so for them the oracle keeps its own values.
             observed.known_before().for_each(|(word, value)| checker.set_word(word, value));
             match one(&mut checker, step, arch, observed) {
                 Verdict::Accepted => judgement.accepted += 1,
@@ -60,7 +58,7 @@ pub fn judge(steps: &Steps, arch: u32, input: &[u8], output: &[u8]) -> Result<Ju
                         clause,
                         text,
                     });
-                    // What the object holds now is anyone's guess.
+                    // The value of the mbarrier object is unknown after a refused step.
                     if observed.is_of_objects() {
                         break;
                     }
@@ -81,7 +79,6 @@ fn refused(clause: &str, text: String) -> Verdict {
     Verdict::Refused { clause: clause.into(), text }
 }
 
-/// A word was written that no lane names.
 fn strayed((word, got): (u32, u32)) -> (&'static str, String) {
     ("spec 2.4", format!("word {word} became {got:#x}, and no lane names it"))
 }
@@ -127,8 +124,8 @@ fn one(checker: &mut Checker, step: &ProgramStep, arch: u32, observed: &Observed
     }
 }
 
-/// Objects that `mbarrier.inval` released are in memory from now on: a load by the same lanes must find what the oracle
-/// says they held.
+/// Checks the objects that `mbarrier.inval` released. Their words are now plain memory, so a load by the same
+/// lanes must return the oracle's value of the object.
 fn released(checker: &mut Checker, observed: &Observed) -> Result<(), Rejection> {
     let is_released = |lane: &usize| observed.is_released(observed.asked.offset[*lane] / 4);
     let lanes: Vec<usize> = observed.lanes().filter(is_released).collect();
@@ -149,7 +146,7 @@ fn released(checker: &mut Checker, observed: &Observed) -> Result<(), Rejection>
     checker.request(&load, &response, Some(&[]))
 }
 
-/// The count in a state is in its bits 62:43 (spec 6.6).
+/// Checks the count, which a state holds in bits 62:43 (spec 6.6).
 fn pending_count(observed: &Observed) -> Verdict {
     for lane in observed.lanes() {
         let (state, count) = (observed.asked.b[lane], observed.result[lane]);
@@ -168,7 +165,7 @@ fn pending_count(observed: &Observed) -> Verdict {
     }
 }
 
-/// Whether some order of the lanes explains a retry loop, address by address (spec 4.5, 7.2).
+/// Checks for each address that some order of the lanes explains a retry loop (spec 4.5, 7.2).
 fn explain_loop(
     step: &ProgramStep,
     update: Update,
@@ -201,7 +198,8 @@ fn explain_loop(
         };
         let at = format!("offset {:#x}", observed.asked.offset[first]);
         let explained = match (&here[..], step.answer) {
-            // Of one lane, any float may come: what is no number need not have the bits that it has here.
+            // A single lane may have any float operand. The comparison ignores the bits of NaNs, because PTX
+            // does not fix them.
             ([lane], answer) => {
                 let (got, left) = (observed.result[*lane], updated(*lane, before));
                 if answer == LaneResult::Register && got != before {
@@ -219,7 +217,7 @@ fn explain_loop(
                     .collect();
                 order_exists(before, &edges, after)
             }
-            // Without results the updates commute, on the values that are drawn.
+            // Without results, any order leaves the same memory: the drawn operands commute.
             (lanes, _) => {
                 let left = lanes.iter().fold(before, |old, lane| updated(*lane, old));
                 if left == after {
@@ -234,12 +232,11 @@ fn explain_loop(
     Ok(())
 }
 
-/// What of a step follows from the specification whatever the order of the lanes: what two witnesses must agree about.
+/// Parts of a step that the specification determines for every order of the lanes. Two implementations must
+/// agree on these parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Determined {
-    /// The results of the lanes.
     pub results: bool,
-    /// Memory afterwards.
     pub memory: bool,
 }
 
@@ -258,7 +255,7 @@ pub fn determined(step: &ProgramStep, observed: &Observed) -> Determined {
     Determined { results: free || step.answer == LaneResult::Nothing, memory: free || commutes }
 }
 
-/// Where our own run and a capture differ although the specification leaves no choice.
+/// Difference between the replay and a capture where the specification determines the value.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ReplayDifference {
     pub program: String,
@@ -266,15 +263,15 @@ pub struct ReplayDifference {
     pub step: usize,
     pub instruction: String,
     pub what: String,
-    /// In the capture, hexadecimal.
+    /// Captured value, in hexadecimal.
     pub captured: String,
-    /// In our own run, hexadecimal.
+    /// Value of the replay, in hexadecimal.
     pub ours: String,
-    /// PTX leaves open what happens.
+    /// True if PTX leaves the behaviour undefined.
     pub undefined: bool,
 }
 
-/// Takes the bits from floats that are no numbers.
+/// Replaces NaNs by one canonical NaN: their bits are not specified.
 fn forget_bits(step: &ProgramStep, observed: &mut Observed) {
     if let Meaning::Loop { value, .. } = step.meaning {
         observed.after = value.canonical_words(&observed.after);
@@ -282,11 +279,12 @@ fn forget_bits(step: &ProgramStep, observed: &mut Observed) {
     }
 }
 
-/// Compares the output of a capture of `program` with that of our own run, case by case, up to the first step of each whose memory
-/// depends on the order of lanes. Gives how many steps were compared, and the first difference of each case.
+/// Compares a captured output of `program` with the output of the replay. Each case is compared up to the
+/// first step whose memory depends on the order of the lanes. Returns the number of compared steps, and the
+/// first difference of each case.
 ///
 /// # Errors
-/// What is wrong with the sizes of input or output.
+/// Wrong size of the input or output.
 pub fn compare(
     program: &str,
     steps: &Steps,

@@ -1,10 +1,10 @@
-//! The real unit as a third witness: programs that ask a GPU how it carries out atomics and mbarriers, captures of
-//! what it answered, and their replay here.
+//! Runs test programs on a real GPU, captures the outputs, checks the captures with the oracle, and replays
+//! the programs on the project's own core.
 //!
-//! A [`TestProgram`](program::TestProgram) is a kernel in PTX with its inputs; [`catalogue`] has all of them. What a GPU gave is kept as raw
-//! bytes in a [`capture`] together with the program, so that a capture outlives changes of the programs and of how
-//! answers are read. [`observe`] turns the bytes into requests and responses, which [`judge`] gives to the oracle;
-//! [`replay`] runs the same programs here and compares.
+//! A [`TestProgram`](program::TestProgram) is a PTX kernel with inputs; [`catalogue`] lists all of them. A
+//! [`capture`] stores the raw output bytes together with the program, so it stays readable after the programs
+//! or the decoding change. [`observe`] decodes the bytes to requests and responses. [`judge`] passes these to
+//! the oracle. [`replay`] runs the same programs here and compares.
 
 #![forbid(unsafe_code)]
 
@@ -25,7 +25,7 @@ pub mod supervise;
 pub mod times;
 pub mod value;
 
-/// An error and its causes in one line.
+/// Formats an error and its sources in one line.
 pub fn causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))

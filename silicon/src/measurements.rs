@@ -1,9 +1,10 @@
-//! Times of a capture as measurements that `atoms explore calibrate` reads (docs/calibration.md).
+//! Converts times of a capture to the measurement table of `atoms explore calibrate` (docs/calibration.md).
 
 use crate::program::{Clock, Contention};
 use crate::times::MeasuredTime;
 
-/// Timed instructions for which there is a workload: name of the times, workloads of a round, memory order.
+/// Timed instructions that have an equivalent workload: name of the timing, workloads of one round, memory
+/// order.
 #[rustfmt::skip]
 const WORKLOADS: &[(&str, &[&str], &str)] = &[
     ("ld.u32 latency",                         &["contend op=lds"],                                   ""),
@@ -23,8 +24,8 @@ const WORKLOADS: &[(&str, &[&str], &str)] = &[
     ("mbarrier.arrive and test_wait latency",  &["contend op=mbar.arrive", "contend op=mbar.test_wait"], ""),
 ];
 
-/// Contention as parameters of a workload; `None` where it has none for that. Of several warps, all use the same
-/// addresses.
+/// Workload parameters for a contention. `None` if the workload has no equivalent. With several warps, all
+/// warps use the same addresses.
 fn contention_parameters(workload: &str, contention: Contention, warps: u32) -> Option<String> {
     let is_loop = workload.starts_with("accumulate");
     let text = match contention {
@@ -39,7 +40,7 @@ fn contention_parameters(workload: &str, contention: Contention, warps: u32) -> 
     Some(text)
 }
 
-/// A line for each time for which there is a workload, below the names of the columns.
+/// Returns CSV lines: a header, then one line for each timing that has an equivalent workload.
 pub fn csv(gpu: &str, timings: &[MeasuredTime]) -> Vec<String> {
     let row = |time: &MeasuredTime| {
         let (_, workloads, order) = WORKLOADS.iter().find(|(name, ..)| *name == time.of)?;
@@ -51,7 +52,8 @@ pub fn csv(gpu: &str, timings: &[MeasuredTime]) -> Vec<String> {
             ))
         };
         let parts = workloads.iter().map(part).collect::<Option<Vec<_>>>()?.join(" + ");
-        // What repeats itself exactly still has an error, by which figures are weighed.
+        // Exactly repeated readings still get a tolerance of 1 %, because the calibration weighs figures by
+        // their tolerance.
         let tolerance = (100.0 * time.spread / time.each).max(1.0);
         let is_usable = time.clock == Clock::Cycles && time.each > 0.0;
         let gpu = gpu.replace('"', "");

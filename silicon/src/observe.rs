@@ -1,4 +1,4 @@
-//! From the bytes that a launch wrote to requests, responses and the memory between them.
+//! Decodes the output bytes of a launch to requests, responses and memory snapshots.
 
 use atoms_ops::{Op, Size};
 use atoms_oracle::{Allocation, Geometry, Response, SerialRequest};
@@ -9,34 +9,29 @@ use crate::instruction::{LaneResult, Meaning};
 use crate::program::{LANES, ProgramStep, Reading, Steps, TestProgram};
 use crate::programs::draw::{DrawnCase, DrawnRequest};
 
-/// The memory of a case, as the oracle sees it.
 pub const fn geometry(words: u32) -> Geometry {
     Geometry { lanes: LANES as u32, banks: 32, rows: words.div_ceil(32), xor_hash: false }
 }
 
-/// One step of a case: what was asked, what came back.
 #[derive(Clone, Debug)]
 pub struct Observed {
     pub step: usize,
-    /// What was asked for; Rb of a step that takes a state is that state.
+    /// Request. For a step that takes a state, Rb holds that state.
     pub asked: DrawnRequest,
-    /// By lane: what was read back; zero where nothing was.
+    /// Result per lane; zero for lanes without a result.
     pub result: [u128; LANES],
-    /// Memory before.
     pub before: Vec<u32>,
-    /// Memory after.
     pub after: Vec<u32>,
-    /// First word of each mbarrier object that was live before. A GPU keeps live objects outside of shared memory, and
-    /// what a load reads of them means nothing.
+    /// First word of each mbarrier object that is live before the step. A GPU keeps live objects outside
+    /// shared memory, so words read from there have no meaning.
     pub live_before: Vec<u32>,
-    /// First word of each mbarrier object that is live afterwards.
     pub live_after: Vec<u32>,
 }
 
-/// The cases of a launch, each as its steps.
+/// Decodes the cases of a launch to their steps.
 ///
 /// # Errors
-/// What is wrong with the sizes of input or output.
+/// Wrong size of the input or output.
 pub fn cases(steps: &Steps, input: &[u8], output: &[u8]) -> Result<Vec<Vec<Observed>>, String> {
     let (of_input, of_output, cases) = (steps.input_bytes(), steps.output_bytes(), steps.cases as usize);
     for (name, found, each) in [("input", input.len(), of_input), ("output", output.len(), of_output)] {
@@ -84,17 +79,15 @@ fn one(steps: &Steps, case: DrawnCase, output: &[u8]) -> Vec<Observed> {
 }
 
 impl Observed {
-    /// Lanes that took part.
     pub fn lanes(&self) -> impl Iterator<Item = usize> + '_ {
         (0..LANES).filter(|lane| self.asked.active[*lane])
     }
 
-    /// The value in `memory` at a lane's address.
     pub fn value(&self, memory: &[u32], lane: usize, bytes: u32) -> u128 {
         value_at(memory, self.asked.offset[lane], bytes)
     }
 
-    /// Whether an access of some lane, of so many bytes, reaches this word.
+    /// True if an active lane that accesses `bytes` bytes touches this word.
     pub fn names(&self, word: u32, bytes: u32) -> bool {
         self.lanes().any(|lane| {
             let first = self.asked.offset[lane] / 4;
@@ -102,8 +95,9 @@ impl Observed {
         })
     }
 
-    /// Words that differ afterwards, or that a lane named, with their values afterwards; of loads and what only reads,
-    /// just those that differ, since none may. Those of live objects are left out.
+    /// Returns the words that changed or that a lane addressed, with their new values. For operations that
+    /// only read (`reads`), returns only the changed words: none may change. Words of live objects are left
+    /// out.
     pub fn written(&self, bytes: u32, reads: bool) -> Vec<(u32, u32)> {
         let named = |word: u32| !reads && self.names(word, bytes);
         let changed = |word: u32| self.before[word as usize] != self.after[word as usize];
@@ -111,37 +105,37 @@ impl Observed {
         words.filter(|w| changed(*w) || named(*w)).map(|w| (w, self.after[w as usize])).collect()
     }
 
-    /// True if this word belongs to no live object, before and afterwards.
+    /// True if the word belongs to no live object, neither before nor after the step.
     pub fn is_seen(&self, word: u32) -> bool {
         !within(&self.live_before, word) && !self.is_hidden_after(word)
     }
 
-    /// True if a word belongs to an object that is live afterwards.
+    /// True if the word belongs to an object that is live after the step.
     pub(crate) fn is_hidden_after(&self, word: u32) -> bool {
         within(&self.live_after, word)
     }
 
-    /// True if a word belongs to an object that this step invalidated.
+    /// True if the word belongs to an object that this step invalidated.
     pub(crate) fn is_released(&self, word: u32) -> bool {
         within(&self.live_before, word) && !self.is_hidden_after(word)
     }
 
-    /// Words that were read before and mean something, with their values.
+    /// Words with a known value before the step: all words outside live objects.
     pub(crate) fn known_before(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         (0..).zip(self.before.iter().copied()).filter(|(word, _)| !within(&self.live_before, *word))
     }
 
-    /// Words that were read afterwards and mean something, with their values.
     fn known_after(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         (0..).zip(self.after.iter().copied()).filter(|(word, _)| !self.is_hidden_after(*word))
     }
 
-    /// True if a lane names an object that is live before or afterwards.
+    /// True if a lane addresses an object that is live before or after the step.
     pub(crate) fn is_of_objects(&self) -> bool {
         self.lanes().any(|lane| !self.is_seen(self.asked.offset[lane] / 4))
     }
 
-    /// As one request of the unit with its response; nothing for what is no operation of it.
+    /// Converts the step to one request and response of the unit. `None` for `pending_count` and retry loops,
+    /// which are not a single operation.
     pub fn request(&self, step: &ProgramStep) -> Option<(SerialRequest, Response)> {
         let (op, size) = match step.meaning {
             Meaning::Unit { op, size } => (op, size),
@@ -150,14 +144,14 @@ impl Observed {
         };
         let b = match op {
             Op::MbarInit => self.asked.b.map(word_of_count),
-            // Bit 31 is the parity asked about: that of a state is in its bit 63 (spec 6.8).
+            // The unit takes the parity in bit 31. A state holds the parity in bit 63 (spec 6.8).
             Op::MbarTestWait | Op::MbarTryWait if step.state_of.is_some() => {
                 self.asked.b.map(|state| state >> 32)
             }
             Op::MbarTestWait | Op::MbarTryWait => self.asked.b.map(|parity| (parity & 1) << 31),
             _ => self.asked.b,
         };
-        // The state of a noComplete arrive is put together by code behind the unit's answer (spec 6.8).
+        // For a noComplete arrive, code after the unit's answer builds the state (spec 6.8).
         let together = matches!(op, Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete);
         let mask = (0..LANES).filter(|lane| self.asked.active[*lane]).fold(0, |mask, lane| mask | 1 << lane);
         let request = SerialRequest {
@@ -177,7 +171,7 @@ impl Observed {
                 LaneResult::Predicate => response.pred |= u32::from(self.result[lane] != 0) << lane,
                 LaneResult::Register | LaneResult::Nothing => {}
             }
-            // CAS has no predicate in PTX: whether it stored follows from what it returned.
+            // PTX returns no predicate for CAS. The returned value tells if CAS has stored.
             if op == Op::Cas && self.result[lane] == self.asked.b[lane] & low(8 * size.bytes()) {
                 response.pred |= 1 << lane;
             }
@@ -186,23 +180,23 @@ impl Observed {
     }
 }
 
-/// True if a word is one of the two of an object.
 fn within(objects: &[u32], word: u32) -> bool {
     objects.iter().any(|first| (*first..first + 2).contains(&word))
 }
 
-/// The word that `mbarrier.init` writes for a count (spec 6.2).
+/// Word that `mbarrier.init` writes for a count (spec 6.2).
 pub(crate) const fn word_of_count(count: u128) -> u128 {
     let left = (1u128 << 20) - (count & 0xf_ffff);
     let left = left & 0xf_ffff;
     left << 43 | left << 1
 }
 
-/// Writes the requests of a program as a trace (`docs/trace-format.md`): of each case the memory, then request after
-/// request. Steps that are no operation of the unit appear as the memory that they left.
+/// Writes the requests of a program as a trace (`docs/trace-format.md`): for each case the initial memory,
+/// then the requests in order. A step that is not an operation of the unit is written as the memory after the
+/// step.
 ///
 /// # Errors
-/// Of the writer, or what is wrong with the sizes of the output.
+/// Errors of the writer, and wrong sizes of the output.
 pub fn write_trace<W: std::io::Write>(
     writer: W,
     program: &TestProgram,
@@ -240,7 +234,7 @@ pub fn write_trace<W: std::io::Write>(
     trace.into_inner()
 }
 
-/// Bytes that a request accesses, and whether it only reads.
+/// Returns the bytes that one lane accesses, and true if the operation only reads.
 pub(crate) fn reach(request: &SerialRequest) -> (u32, bool) {
     let bytes = Size::from_code(request.size).map_or(4, Size::bytes);
     (bytes, Op::from_code(request.op).is_some_and(Op::only_reads))

@@ -1,4 +1,4 @@
-//! What a GPU is asked: one kernel, its launches, and how the bytes that come back are read.
+//! Test program for a GPU: one kernel, its launches, and the layout of their input and output.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,32 +10,30 @@ use crate::instruction::{LaneResult, Meaning};
 /// Entry point of every kernel. Its two parameters are the addresses of the input and of the output.
 pub const ENTRY: &str = "ask";
 
-/// Lanes of a warp.
 pub const LANES: usize = 32;
 
-/// One kernel and its launches. All that a replay needs is in it, so that a capture can be read when the programs
-/// have long become others.
+/// One kernel and its launches. Contains everything that a replay needs, so a capture stays usable after the
+/// catalogue changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TestProgram {
     /// Name, unique in a catalogue: `atom.add.u32/4 warps`.
     pub name: String,
     pub asks: String,
-    /// Clauses of the specification that it is about: `4.5`.
+    /// Clauses of the specification that the program tests: `4.5`.
     pub clauses: Vec<String>,
-    /// Earliest architecture, as the number after `sm_`.
+    /// First architecture that can run the program, as the number after `sm_`.
     pub since: u32,
-    /// A module in PTX with the entry point [`ENTRY`].
+    /// PTX module with the entry point [`ENTRY`].
     #[serde(with = "crate::bytes::text")]
     pub ptx: String,
-    /// What is launched, in this order.
     pub launches: Vec<ProgramLaunch>,
 }
 
 impl TestProgram {
-    /// What of it cannot be, in a capture from elsewhere.
+    /// Checks a program from an untrusted capture for impossible sizes and indices.
     ///
     /// # Errors
-    /// Says what, and of which launch.
+    /// Description of the fault, and the number of the launch.
     pub fn check(&self) -> Result<(), String> {
         for (number, launch) in self.launches.iter().enumerate() {
             launch.check().map_err(|what| format!("`{}`, launch {number}: {what}", self.name))?;
@@ -44,7 +42,7 @@ impl TestProgram {
     }
 }
 
-/// Most words of memory of a case, steps of one, and cases of a launch.
+/// Limits: words of memory per case, steps per case, cases per launch.
 const MOST: [u32; 3] = [12 * 1024, 64, 4096];
 
 impl ProgramLaunch {
@@ -81,115 +79,102 @@ impl ProgramLaunch {
     }
 }
 
-/// One launch of a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProgramLaunch {
-    /// CTAs.
     pub ctas: u32,
-    /// Threads of a CTA.
     pub threads: u32,
-    /// CTAs of a cluster.
     pub cluster: u32,
     #[serde(with = "crate::bytes")]
     pub input: Vec<u8>,
-    /// Bytes that it writes.
     pub output_bytes: u32,
     pub reading: Reading,
 }
 
-/// How the output of a launch is read.
+/// Layout of the output of a launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
-    /// Requests of a warp, and memory after each.
     Steps(Steps),
-    /// Clock readings.
     Times(Times),
 }
 
-/// Cases of the same steps. The input of a case is [`Steps::words`] 32-bit words that memory is filled with, then for
-/// each step and lane a record of [`ProgramStep::record_bytes`]: offset of the address and 1 if the lane takes part (32 bits
-/// each), then Rb and Rc. The output of a case is for each step the results of its lanes, [`ProgramStep::result_bytes`] each,
-/// then the words of memory after it.
+/// Cases with the same steps but different operands. The input of a case starts with [`Steps::words`] 32-bit
+/// words of initial memory. After them comes a record of [`ProgramStep::record_bytes`] for each step and
+/// lane: byte offset (32 bits), 1 if the lane is active (32 bits), Rb, Rc. The output of a case holds for
+/// each step the results of the lanes, [`ProgramStep::result_bytes`] each, then the words of memory after the
+/// step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steps {
-    /// Words of shared memory that are filled and read back.
+    /// Words of shared memory that are initialized and read back.
     pub words: u32,
     pub cases: u32,
-    /// Where the lanes of a request are.
     pub spread: Spread,
-    /// What is carried out, one after the other.
     pub steps: Vec<ProgramStep>,
-    /// PTX leaves open what happens, or compilers do.
+    /// True if PTX or the compiler leaves the outcome undefined.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undefined: bool,
 }
 
-/// Where the 32 lanes of a request are: all in one warp, or lane `n` in the warp or CTA of number `n` modulo their
-/// count, so that they race, and only the rule that some order explains them is left.
+/// Distribution of the 32 lanes of a request: all in one warp, or lane `n` in warp or CTA `n` modulo their
+/// number. Lanes in different warps or CTAs race, so the only check left is that some order explains the
+/// results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spread {
     Warp,
-    /// Over this many warps of a CTA.
     Warps(u32),
-    /// Over this many CTAs of a cluster; memory is that of the first.
+    /// Distributed over this many CTAs of a cluster. Memory is that of the first CTA.
     Cluster(u32),
 }
 
-/// One instruction of a case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProgramStep {
-    /// The instruction: `atom.add.u32`.
+    /// Name of the instruction, such as `atom.add.u32`.
     pub instruction: String,
     pub meaning: Meaning,
-    /// What a lane reads back.
     pub answer: LaneResult,
-    /// The step whose result is its operand, a state.
+    /// Index of the earlier step whose returned state is the operand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_of: Option<usize>,
 }
 
-/// Clock readings of a launch with one CTA, or one cluster whose first CTA is measured: for each sample and each warp
-/// the time that `operations` took, in 64 bits.
+/// Clock readings of a launch with one CTA, or of the first CTA of one cluster. The output holds for each
+/// sample and each warp the time of `operations` operations, in 64 bits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// The instruction, and how it is repeated: `atom.add.u32 latency`.
+    /// Instruction and kind of repetition: `atom.add.u32 latency`.
     pub of: String,
-    /// How the addresses lie.
     pub contention: Contention,
-    /// Warps that do the same.
     pub warps: u32,
-    /// Operations between the two readings of the clock.
     pub operations: u32,
-    /// Readings; the first warms up.
+    /// Number of samples. The first one is a warm-up and is discarded.
     pub samples: u32,
     pub clock: Clock,
 }
 
-/// How the addresses of a warp lie.
+/// Pattern of the addresses of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Contention {
-    /// This many lanes take part, each with a word and a bank of its own.
+    /// This many lanes are active, each with its own word in its own bank.
     Apart(u32),
-    /// This many lanes take part, on one word.
+    /// This many lanes are active, all on one word.
     OneWord(u32),
-    /// This many lanes take part, each with a word of its own in one bank.
+    /// This many lanes are active, each with its own word, all in one bank.
     OneBank(u32),
-    /// All lanes take part, this many on each word; the words are in different banks.
+    /// All lanes are active, this many on each word. The words are in different banks.
     PerWord(u32),
-    /// All lanes take part, this many in each bank, each with a word of its own.
+    /// All lanes are active, this many in each bank, each with its own word.
     PerBank(u32),
 }
 
-/// What a clock reading counts.
+/// Unit of a clock reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
     /// Cycles of the multiprocessor (`%clock64`).
     Cycles,
-    /// Nanoseconds (`%globaltimer`).
+    /// Nanoseconds of the global timer (`%globaltimer`).
     Nanoseconds,
 }
 
@@ -207,7 +192,7 @@ impl fmt::Display for Contention {
 }
 
 impl ProgramStep {
-    /// Bytes of Rb, and of Rc, in a record.
+    /// Size of Rb in bytes in a record. Rc has the same size.
     pub fn operand_bytes(&self) -> usize {
         match self.meaning {
             Meaning::Unit { size: atoms_ops::Size::B128, .. } => 16,
@@ -215,36 +200,37 @@ impl ProgramStep {
         }
     }
 
-    /// Bytes of a lane's record in the input. Rb lies on a multiple of its own size.
+    /// Size in bytes of one lane's record in the input. The size keeps Rb aligned to a multiple of its own
+    /// size.
     pub fn record_bytes(&self) -> usize {
         3 * self.operand_bytes()
     }
 
-    /// Bytes of a lane's result in the output.
     pub fn result_bytes(&self) -> usize {
         self.operand_bytes()
     }
 }
 
 impl Steps {
-    /// Bytes of input of a case; a multiple of 16, as 128-bit operands are loaded from there.
+    /// Size in bytes of the input of a case. A multiple of 16, because kernels load 128-bit operands from the
+    /// input.
     pub fn input_bytes(&self) -> usize {
         self.record(self.steps.len()).start
     }
 
-    /// Where the records of a step are in the input of a case.
+    /// Byte range of the records of a step in the input of a case.
     pub fn record(&self, step: usize) -> Range<usize> {
         let before: usize = self.steps[..step].iter().map(|s| LANES * s.record_bytes()).sum();
         let start = 4 * self.words as usize + before;
         start..start + self.steps.get(step).map_or(0, |s| LANES * s.record_bytes())
     }
 
-    /// Bytes of output of a case.
     pub fn output_bytes(&self) -> usize {
         self.results(self.steps.len()).start
     }
 
-    /// Where the results of a step are in the output of a case; memory after it lies behind them.
+    /// Byte range of the results of a step in the output of a case. The memory after the step follows this
+    /// range.
     pub fn results(&self, step: usize) -> Range<usize> {
         let memory = 4 * self.words as usize;
         let start: usize = self.steps[..step].iter().map(|s| LANES * s.result_bytes() + memory).sum();
@@ -253,7 +239,6 @@ impl Steps {
 }
 
 impl Spread {
-    /// Warps of a CTA.
     pub fn warps(self) -> u32 {
         match self {
             Spread::Warps(warps) => warps,
@@ -261,7 +246,6 @@ impl Spread {
         }
     }
 
-    /// CTAs that share a case.
     pub fn ctas(self) -> u32 {
         match self {
             Spread::Cluster(ctas) => ctas,
@@ -271,7 +255,7 @@ impl Spread {
 }
 
 impl Contention {
-    /// Lanes that take part, and byte offset of each lane's word.
+    /// Returns the number of active lanes, and the byte offset of each lane's word.
     pub fn addresses(self) -> (u32, [u32; LANES]) {
         const BANKS: u32 = 32;
         let of = |lanes: u32, word: &dyn Fn(u32) -> u32| (lanes, std::array::from_fn(|l| 4 * word(l as u32)));
@@ -284,7 +268,7 @@ impl Contention {
         }
     }
 
-    /// Lanes that meet on one word or bank.
+    /// Number of lanes that compete for one word or bank.
     pub fn ways(self) -> u32 {
         match self {
             Contention::Apart(_) => 1,

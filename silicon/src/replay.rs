@@ -1,4 +1,4 @@
-//! Programs of a capture on our own core, against whatever stands behind a memory port.
+//! Runs the programs of a capture on the project's own core, with any memory port.
 
 use atoms_isa::{Arch, Program as Module};
 use atoms_model::MemoryPort;
@@ -6,27 +6,23 @@ use atoms_sm::{Element, Param, ParamKind, RunError, SmConfig};
 
 use crate::program::{ENTRY, ProgramLaunch, TestProgram};
 
-/// Why a program could not be replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError<E: std::error::Error + 'static> {
-    /// Its text is not read here.
     #[error("the PTX is not read here: {0}")]
     Ptx(String),
-    /// The core gave up, or the port did.
     #[error("the run ended early")]
     Run(#[source] RunError<E>),
 }
 
-/// The architecture with this number.
 pub fn arch(number: u32) -> Option<Arch> {
     Arch::from_name(&format!("sm_{number}"))
 }
 
-/// Output of each launch of `program`, compiled for `arch`. After an error the port is of no further use: CTAs may still
-/// have their allocations.
+/// Runs `program`, compiled for `arch`, and returns the output of each launch. After an error the port must
+/// not be reused, because CTAs may still hold allocations.
 ///
 /// # Errors
-/// [`ReplayError`], of the first launch that fails.
+/// [`ReplayError`] of the first launch that fails.
 pub fn run<P: MemoryPort>(
     program: &TestProgram,
     arch: Option<Arch>,

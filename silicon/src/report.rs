@@ -1,5 +1,5 @@
-//! What a capture says: how the oracle judges it, where our own runs differ from it, the answers to the questions, and
-//! the timing.
+//! Report about a capture: verdicts of the oracle, differences from the replay, answers to the questions, and
+//! timing.
 
 use atoms_model::MemoryPort;
 use serde::Serialize;
@@ -12,53 +12,53 @@ use crate::program::Reading;
 use crate::replay;
 use crate::times::{self, Fit, MeasuredTime};
 
-/// Findings that are kept of one program; the others are counted.
+/// Findings kept per program. Further findings are only counted.
 const KEPT: usize = 3;
 
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct CaptureReport {
-    /// On what it was made.
+    /// GPU, driver and date of the capture.
     pub header: CaptureHeader,
-    /// Whether its last line is there.
+    /// True if the capture has its last line.
     pub complete: bool,
-    /// Why the run ended early, if it did.
+    /// Reason why the run stopped early. `None` if every program was attempted.
     pub stopped: Option<String>,
-    /// Programs by what came of them.
+    /// Numbers of programs by outcome.
     pub programs: OutcomeCounts,
-    /// What the oracle says.
+    /// Verdicts of the oracle.
     pub oracle: Judged,
-    /// What our own runs say; nothing where none was made.
+    /// Result of the replay. `None` if no replay was made.
     pub replayed: Option<ReplayResult>,
     pub answers: Vec<Answered>,
     pub timings: Vec<MeasuredTime>,
     pub fits: Vec<Fit>,
 }
 
-/// Programs by what came of them.
+/// Numbers of programs by outcome.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OutcomeCounts {
     pub answered: u64,
-    /// Those that were not run.
+    /// Number of programs that were not run.
     pub skipped: u64,
-    /// Name of each that failed or hung, and why.
+    /// Name of each program that failed or hung, with the reason.
     pub failed: Vec<(String, String)>,
 }
 
-/// What the oracle says.
+/// Verdicts of the oracle about a capture.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Judged {
     pub accepted: u64,
-    /// Steps that it does not judge.
+    /// Number of steps that the oracle cannot decide.
     pub open: u64,
-    /// Steps that contradict the specification as we read it.
+    /// Number of steps that contradict the specification as this project reads it.
     pub refused: u64,
-    /// Of each program the first of them.
+    /// First refused answers of each program.
     pub findings: Vec<OracleFinding>,
-    /// Where PTX leaves open what happens, and it is not what the specification chooses.
+    /// Answers that differ from the specification in cases that PTX leaves undefined.
     pub undefined: Vec<OracleFinding>,
 }
 
-/// An answer of a program that contradicts a clause.
+/// Answer of a program that contradicts a clause.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OracleFinding {
     pub program: String,
@@ -66,19 +66,18 @@ pub struct OracleFinding {
     pub refusal: RefusedAnswer,
 }
 
-/// What our own runs of the same programs say.
+/// Result of a replay of the captured programs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ReplayResult {
-    /// Steps compared bit for bit: those whose outcome the specification determines.
+    /// Number of steps compared bit for bit: those whose outcome the specification determines.
     pub compared: u64,
     pub different: u64,
-    /// Of each program the first of them, with what was captured and what came out here.
+    /// First differences of each program, with the captured value and the value of the replay.
     pub differences: Vec<ReplayDifference>,
-    /// Programs that could not be run here, and why.
+    /// Name of each program that could not be replayed, with the reason.
     pub failed: Vec<(String, String)>,
 }
 
-/// Judges a capture by the oracle, and reads answers and times from it.
 pub fn judge(capture: &Capture) -> CaptureReport {
     let mut programs = OutcomeCounts::default();
     let mut oracle = Judged::default();
@@ -130,12 +129,12 @@ pub fn judge(capture: &Capture) -> CaptureReport {
     }
 }
 
-/// Runs the programs of a capture here, compiled for the same architecture, and compares what is determined.
-/// `ports` makes what stands behind the core, anew after each program that fails; `progress` is told how many programs
-/// are done.
+/// Replays the programs of a capture for the same architecture, and compares the determined values. `ports`
+/// makes the memory port, and is called again after each program that fails. `progress` receives the number
+/// of programs done.
 ///
 /// # Errors
-/// Of `ports`.
+/// Errors of `ports`.
 pub fn replay<P: MemoryPort, E>(
     capture: &Capture,
     mut ports: impl FnMut() -> Result<P, E>,
@@ -176,7 +175,6 @@ pub fn replay<P: MemoryPort, E>(
 }
 
 impl CaptureReport {
-    /// Whether nothing contradicts the specification or our own runs.
     pub fn agrees(&self) -> bool {
         let replayed = self.replayed.as_ref().is_none_or(|r| r.different == 0 && r.failed.is_empty());
         self.oracle.refused == 0 && replayed

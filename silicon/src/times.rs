@@ -1,4 +1,4 @@
-//! What operations take, from clock readings.
+//! Computes the time of operations from clock readings.
 
 use serde::Serialize;
 
@@ -6,24 +6,25 @@ use crate::bytes::number;
 use crate::capture::Capture;
 use crate::program::{Clock, Contention, Reading, Times};
 
-/// What one operation takes under one contention.
+/// Time of one operation under one contention.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct MeasuredTime {
-    /// The instruction, and how it is repeated.
+    /// Instruction and kind of repetition: `atom.add.u32 latency`.
     pub of: String,
-    /// How the addresses lie.
+    /// Pattern of the addresses.
     pub contention: Contention,
-    /// Warps that do the same.
+    /// Number of warps that execute the same operations.
     pub warps: u32,
     pub clock: Clock,
-    /// Time of one operation: the difference of the medians of two lengths, divided by that of the lengths; of a
-    /// program with one length, its median.
+    /// Time of one operation, in units of `clock`. With two run lengths: the difference of the medians
+    /// divided by the difference of the lengths. With one length: the median.
     pub each: f64,
-    /// Half of the distance between the least and the greatest reading, per operation.
+    /// Half of the range of the readings, per operation.
     pub spread: f64,
 }
 
-/// Median, least and greatest of the readings of a launch; of several warps the slowest counts.
+/// Median, minimum and maximum of the readings of a launch. With several warps, a sample is the time of the
+/// slowest warp.
 #[derive(Clone, Copy)]
 struct Readings {
     median: f64,
@@ -34,14 +35,13 @@ struct Readings {
 fn readings(times: &Times, output: &[u8]) -> Option<Readings> {
     let per_sample = 8 * times.warps as usize;
     let sample = |bytes: &[u8]| bytes.chunks_exact(8).map(|word| number(word) as u64).max();
-    // The first sample warms up.
+    // The first sample is a warm-up.
     let mut of: Vec<u64> = output.chunks_exact(per_sample).skip(1).filter_map(sample).collect();
     of.sort_unstable();
     let median = *of.get(of.len() / 2)?;
     Some(Readings { median: median as f64, least: *of.first()? as f64, greatest: *of.last()? as f64 })
 }
 
-/// Every timing of a capture, in the order of its programs.
 pub fn timings(capture: &Capture) -> Vec<MeasuredTime> {
     let mut lengths: Vec<Vec<(Times, Readings)>> = Vec::new();
     for record in &capture.records {
@@ -73,24 +73,24 @@ fn timing(lengths: &[(Times, Readings)]) -> Option<MeasuredTime> {
     Some(MeasuredTime { of, contention, warps, clock, each, spread })
 }
 
-/// A straight line through the times of one instruction over the number of lanes that meet.
+/// Linear fit of the time of one instruction over the number of competing lanes.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Fit {
-    /// The instruction, and how it is repeated.
+    /// Instruction and kind of repetition.
     pub of: String,
-    /// What the lanes meet on: `one word`, `one bank`, `each word`, `each bank`.
+    /// Place for which the lanes compete: `one word`, `one bank`, `each word`, `each bank`.
     pub on: &'static str,
     /// Cycles with one lane.
     pub base: f64,
     /// Cycles for each further lane.
     pub per_lane: f64,
-    /// Greatest distance of a time from the line, in cycles.
+    /// Largest distance of a measured time from the line, in cycles.
     pub residual: f64,
-    /// Lanes and cycles, as measured.
+    /// Measured points: number of lanes, cycles.
     pub points: Vec<(u32, f64)>,
 }
 
-/// A family of contentions, and whether one is of it.
+/// Name of a contention family, and predicate for its members.
 type Family = (&'static str, fn(Contention) -> bool);
 
 const FAMILIES: [Family; 4] = [
@@ -100,7 +100,7 @@ const FAMILIES: [Family; 4] = [
     ("each bank", |c| matches!(c, Contention::PerBank(_))),
 ];
 
-/// Lines through the timings of one warp.
+/// Fits a line for each instruction and contention family, for timings of one warp.
 pub fn fits(timings: &[MeasuredTime]) -> Vec<Fit> {
     let mut names: Vec<&str> = timings.iter().map(|t| &t.of[..]).collect();
     names.dedup();
@@ -117,7 +117,7 @@ pub fn fits(timings: &[MeasuredTime]) -> Vec<Fit> {
     names.iter().flat_map(|name| FAMILIES.into_iter().filter_map(|family| of(name, family))).collect()
 }
 
-/// Least squares.
+/// Fits a line by least squares.
 fn fit(of: &str, on: &'static str, points: Vec<(u32, f64)>) -> Fit {
     let count = points.len() as f64;
     let x = |lanes: u32| f64::from(lanes) - 1.0;

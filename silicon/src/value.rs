@@ -1,11 +1,11 @@
-//! Values that retry loops update, and the arithmetic on them. Written from PTX's text, not from what runs kernels
-//! here: the two are compared.
+//! Arithmetic on the values that retry loops update. Written from the text of PTX, independently of the core:
+//! a replay compares the two.
 
 use rustc_apfloat::Float;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use serde::{Deserialize, Serialize};
 
-/// What a retry loop computes from the value in memory and its operands.
+/// Function that a retry loop computes from the value in memory and its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Update {
@@ -14,38 +14,26 @@ pub enum Update {
     Max,
     And,
     Or,
-    /// Bitwise exclusive or.
     Xor,
-    /// The third operand where the value equals the second.
+    /// Stores the third operand if the value equals the second operand.
     Cas,
 }
 
-/// Type of a value in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueType {
-    /// Unsigned, 16 bits.
     U16,
-    /// Unsigned, 64 bits.
     U64,
-    /// Signed, 64 bits.
     S64,
-    /// IEEE binary32.
     F32,
-    /// IEEE binary64.
     F64,
-    /// IEEE binary16.
     F16,
-    /// Two of IEEE binary16.
     F16x2,
-    /// bfloat16.
     Bf16,
-    /// Two of bfloat16.
     Bf16x2,
 }
 
 impl ValueType {
-    /// Bytes in memory.
     pub const fn bytes(self) -> u32 {
         match self {
             ValueType::U16 | ValueType::F16 | ValueType::Bf16 => 2,
@@ -54,8 +42,8 @@ impl ValueType {
         }
     }
 
-    /// Bits of the integer `n`, from -8 to 8, as a value of this type, in every element. Sums of them are exact, so
-    /// that the order of additions makes no difference.
+    /// Bits of the integer `n`, from -8 to 8, as a value of this type, in every element. Sums of such values
+    /// are exact, so the order of additions makes no difference.
     pub fn of_small(self, n: i8) -> u64 {
         debug_assert!((-8..=8).contains(&n), "{n} is small");
         let wide = i128::from(n);
@@ -72,7 +60,6 @@ impl ValueType {
         }
     }
 
-    /// What stands in memory after an update of `old`.
     pub fn updated(self, update: Update, old: u64, b: u64, c: u64) -> u64 {
         match update {
             Update::Add => self.sum(old, b),
@@ -87,7 +74,7 @@ impl ValueType {
         }
     }
 
-    /// The value with the bits of each element that is no number replaced by ones: no certain bits are specified.
+    /// Replaces each NaN element by all ones: the bits of a NaN are not specified.
     pub fn canonical(self, bits: u64) -> u64 {
         fn one<F: Float>(bits: u64, ones: u64) -> u64 {
             if F::from_bits(bits.into()).is_nan() { ones } else { bits }
@@ -104,7 +91,7 @@ impl ValueType {
         }
     }
 
-    /// As [`ValueType::canonical`], of every element of a memory.
+    /// Applies [`ValueType::canonical`] to every value in memory.
     pub fn canonical_words(self, words: &[u32]) -> Vec<u32> {
         let canonical = |bits: u64| self.canonical(bits);
         match self.bytes() {
@@ -124,7 +111,7 @@ impl ValueType {
         if self == ValueType::S64 { (a as i64) < b as i64 } else { a < b }
     }
 
-    /// Rounds to nearest even and keeps subnormals (spec 7.3).
+    /// Adds with rounding to nearest even; keeps subnormals (spec 7.3).
     fn sum(self, a: u64, b: u64) -> u64 {
         fn small<F: Float>(a: u64, b: u64) -> u64 {
             (F::from_bits(a.into()) + F::from_bits(b.into())).value.to_bits() as u64

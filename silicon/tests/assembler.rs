@@ -1,11 +1,10 @@
-//! The vendor's assembler takes every program, where it is installed: the driver's is the same.
+//! The vendor's assembler, if installed, accepts every program. The driver contains the same compiler.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use atoms_silicon::catalogue;
 
-/// `ptxas` on `PATH`.
 fn assembler() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join("ptxas")).find(|file| file.is_file())
@@ -22,7 +21,7 @@ fn the_vendors_assembler_takes_every_program() {
     for (number, program) in catalogue::programs(1).iter().enumerate() {
         let file = folder.join(format!("program{number}.ptx"));
         std::fs::write(&file, &program.ptx).unwrap();
-        // Newer releases do not know the oldest targets any more, and newer GPUs get what older ones have.
+        // Newer releases no longer support the oldest targets, so the test uses at least sm_75.
         let arch = format!("-arch=sm_{}", program.since.max(75));
         let output =
             Command::new(&assembler).arg(arch).arg(&file).args(["-o", "/dev/null"]).output().unwrap();

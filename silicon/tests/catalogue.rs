@@ -1,4 +1,4 @@
-//! Every program of the catalogue on our own core: it runs, and the oracle accepts what it gives.
+//! Runs every program of the catalogue on the project's own core, and checks the outputs with the oracle.
 
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::machine::ModelMachine;
@@ -14,11 +14,11 @@ fn model() -> Session<ModelMachine> {
     Session::new(ModelMachine::new(config.config), None)
 }
 
-/// Bits that are flipped in the output of each launch.
 const FLIPS: usize = 8;
 
-/// True if what a flip changed is as good: the bits of a NaN, or a result that stood in its place at another time of the
-/// request, since a lane whose operand changes one bit, or none, can have come before or after another lane.
+/// True if a flipped output is also valid. Either the flip changed only the bits of a NaN, or the changed
+/// result equals another value that the place held during the request. The second happens if a lane's operand
+/// changes one bit or none, because the lane can then come before or after another lane.
 fn is_as_good(steps: &Steps, input: &[u8], output: &[u8], flipped: &[u8]) -> bool {
     let read = |bytes: &[u8]| observe::cases(steps, input, bytes).unwrap();
     let (cases, changed) = (read(output), read(flipped));
@@ -41,7 +41,6 @@ fn is_as_good(steps: &Steps, input: &[u8], output: &[u8], flipped: &[u8]) -> boo
     })
 }
 
-/// Runs each `step`th program of the catalogue.
 fn programs_run_here_and_the_oracle_accepts_them(step: u64) {
     let mut wrong = Vec::new();
     let (mut rng, mut unseen) = (fastrand::Rng::with_seed(7), Vec::new());
@@ -61,7 +60,7 @@ fn programs_run_here_and_the_oracle_accepts_them(step: u64) {
             if !steps.undefined {
                 wrong.extend(judgement.refused.iter().take(2).map(|r| format!("{}: {r:?}", program.name)));
             }
-            // Where updates are lost the oracle refuses as it is.
+            // If updates get lost, the oracle already refuses the unmodified output.
             let flips = if judgement.refused.is_empty() { FLIPS } else { 0 };
             for _ in 0..flips {
                 let (byte, bit) = (rng.usize(..output.len()), rng.u32(..8));
@@ -80,7 +79,7 @@ fn programs_run_here_and_the_oracle_accepts_them(step: u64) {
         }
     }
     assert!(wrong.is_empty(), "{} programs:\n{}", wrong.len(), wrong.join("\n"));
-    // States of arrivals that one order or another explains, on sm_80 and of noComplete.
+    // More than one order can explain the states of arrivals on sm_80 and of noComplete arrivals.
     let of_objects = unseen.len();
     unseen.retain(|program| {
         !program.starts_with("mbarrier sequence") && !program.starts_with("states of a noComplete")

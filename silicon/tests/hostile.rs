@@ -1,4 +1,4 @@
-//! Captures from elsewhere: whatever stands in them, they are judged or refused, and nothing panics.
+//! Captures from untrusted sources: any content is judged or refused, and nothing panics.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,7 +8,7 @@ use atoms_silicon::{observe, report, times};
 use fastrand::Rng;
 use serde_json::Value;
 
-/// The places of all numbers and texts in an entry.
+/// Collects the JSON pointers of all numbers and texts in an entry.
 fn places(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Array(items) => {
@@ -22,7 +22,7 @@ fn places(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Changes one value of an entry: numbers to others, texts to none, to a prefix or to a number's neighbour.
+/// Changes one value of an entry: a number to another number, a text to a prefix, which may be empty.
 fn change(rng: &mut Rng, entry: &mut Value) {
     let mut all = Vec::new();
     places(entry, "", &mut all);

@@ -1,4 +1,4 @@
-//! The capture kit: programs, captures and their page.
+//! Tests of the capture kit: programs, captures and their documentation page.
 
 mod assembler;
 mod catalogue;

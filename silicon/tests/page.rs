@@ -1,4 +1,4 @@
-//! `docs/silicon.md` says of each clause where it comes from and how often a GPU is asked about it.
+//! Checks `docs/silicon.md`: for each clause its sources, and the number of GPU answers about it.
 
 use expect_test::expect_file;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,6 @@ fn docs(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
 }
 
-/// Tags of sources in the text of a clause, once each.
 fn sources(text: &str) -> Vec<&str> {
     let mut tags = Vec::new();
     for tag in text.split('[').skip(1).flat_map(|part| part.split(']').next().unwrap_or_default().split(','))
@@ -30,7 +29,8 @@ fn sources(text: &str) -> Vec<&str> {
     tags
 }
 
-/// Number and text of each clause of the specification, and of section 3, whose table is one.
+/// Returns number and text of each clause of the specification. Section 3 counts as one clause, because it is
+/// a table.
 fn clauses(page: &str) -> BTreeMap<String, String> {
     let mut clauses = BTreeMap::new();
     let mut number: Option<String> = None;
@@ -51,7 +51,7 @@ fn clauses(page: &str) -> BTreeMap<String, String> {
     clauses
 }
 
-/// Every capture of a GPU in the repository; that of the stand-in is none.
+/// Reads every capture of a real GPU in the repository. Skips the capture of the stand-in.
 fn silicon() -> Vec<Capture> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("captures");
     let mut folders: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -62,7 +62,7 @@ fn silicon() -> Vec<Capture> {
         .collect()
 }
 
-/// Verdict of each GPU about a clause; none where no program about it answered.
+/// Returns the verdict of each GPU about a clause. Empty if no program about the clause answered.
 fn about(captures: &[(Capture, CaptureReport)], clause: &str) -> BTreeMap<String, String> {
     let mut said = BTreeMap::new();
     for (capture, report) in captures {

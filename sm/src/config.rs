@@ -1,39 +1,35 @@
-//! Parameters of the core.
-
 /// Parameters of the core around the unit.
 ///
-/// Issue model: each of `schedulers` owns the warps whose slot is its number modulo their count, and
-/// issues one instruction per cycle from the next of them, in turn, that is not waiting. A warp waits
-/// for its shared-memory request to be answered, for `global_latency_cycles` after a global access, and at
-/// barriers; every other instruction is complete when the next is issued. One shared-memory request
-/// is offered to the port at a time, warps in turn. Asynchronous copies and accesses to other CTAs of the cluster go
-/// through the cluster port, one at a time, copies and warps in turn. [CHOSEN: enough to keep the unit
-/// busy, and no more]
+/// Issue model: scheduler `s` owns the warps in slots `s`, `s + schedulers`, and so on. Per cycle, each
+/// scheduler issues one instruction of the next ready warp, round robin. A warp is not ready while it waits
+/// for a shared-memory response, for `global_latency_cycles` after a global access, or at a barrier. Every
+/// other instruction completes before the next one issues. The warp port gets one shared-memory request at a
+/// time, warps in turn. Asynchronous copies and accesses to other CTAs of the cluster use the cluster port,
+/// one at a time, copies and warps in turn. [CHOSEN: enough to keep the unit busy, and no more]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmConfig {
     pub schedulers: u32,
-    /// Warps resident at once, at most 64 (the tag has 6 bits).
+    /// Limit for resident warps, at most 64 (the tag has 6 bits).
     pub max_warps: u32,
-    /// Cycles between a global access and the next instruction of the warp.
+    /// Cycles from a global access to the next instruction of the warp.
     pub global_latency_cycles: u32,
-    /// Cycles after which a run is given up, where the launch does not say.
+    /// Limit in cycles for a run whose launch sets no `cycle_budget`.
     pub cycle_budget: u64,
-    /// Picoseconds of a cycle, by which hints in nanoseconds are converted (spec 6.10).
+    /// Clock period in picoseconds. Converts time hints in nanoseconds (spec 6.10).
     pub clock_period_ps: u32,
-    /// Most cycles that NANOSLEEP takes, whatever its operand says. [CHOSEN: PTX lets a sleep end early]
+    /// Upper limit in cycles for NANOSLEEP with any operand. [CHOSEN: PTX lets a sleep end early]
     pub longest_sleep_cycles: u32,
-    /// Fewest and most cycles from an asynchronous copy's instruction to its first write. Copies take different
-    /// times, and so end out of order.
+    /// Minimum and maximum cycles from an asynchronous copy instruction to its first write. Latencies differ,
+    /// so copies complete out of order.
     pub copy_latency_cycles: [u32; 2],
-    /// Chooses the latency of each copy.
     pub copy_seed: u64,
-    /// Cycles without any change but in registers after which it is looked for threads that wait for
-    /// ever.
+    /// Cycles without a visible change before the livelock detection starts. Register writes are not visible
+    /// changes.
     pub quiet_cycles: u64,
 }
 
 impl SmConfig {
-    /// Cycles of a hint: rounded up, and no more than the longest sleep.
+    /// Converts a time hint to cycles, rounded up and limited to `longest_sleep_cycles`.
     pub(crate) fn sleep_cycles(&self, nanoseconds: u32) -> u32 {
         let cycles = (u64::from(nanoseconds) * 1000).div_ceil(u64::from(self.clock_period_ps.max(1)));
         cycles.min(u64::from(self.longest_sleep_cycles)) as u32

@@ -1,17 +1,14 @@
-//! Errors that end a run early.
-
 use crate::launch::LaunchError;
 use atoms_isa::Arch;
 use atoms_ops::Fault;
 use std::fmt;
 
-/// Reason why a run gave no report. `E` is what the port reports.
+/// Reason why a run gave no report. `E` is the error of the port.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError<E: std::error::Error + 'static> {
-    /// The port had something to report, such as two sides that disagree.
+    /// Error of the port, such as a difference between model and RTL.
     #[error(transparent)]
     Port(E),
-    /// The kernel cannot be run, or did something it must not.
     #[error(transparent)]
     Kernel(#[from] Box<KernelError>),
 }
@@ -22,86 +19,61 @@ impl<E: std::error::Error + 'static> From<KernelError> for RunError<E> {
     }
 }
 
-/// Error in a kernel or in its launch.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
-    /// Instructions that cannot be carried out; found before anything runs.
     #[error("kernel `{kernel}` needs {} instruction(s) that this core lacks:{}", instructions.len(), listed(instructions))]
-    Unsupported {
-        kernel: String,
-        /// All of them, in order of the listing.
-        instructions: Vec<UnsupportedInstruction>,
-    },
-    /// The launch does not fit the kernel.
+    Unsupported { kernel: String, instructions: Vec<UnsupportedInstruction> },
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// The launch does not fit the core or the memory behind the port.
     #[error("{message}; {help}")]
-    Resources {
-        /// The resource, the amount needed and the amount available.
-        message: String,
-        /// What would work.
-        help: String,
-    },
-    /// The port refused the allocation of a CTA.
+    Resources { message: String, help: String },
     #[error(
         "CTA {cta}: its allocation of {bytes} bytes from row {row} on was refused; is the memory behind the port empty?"
     )]
     AllocationRefused {
-        /// Number of the CTA in the grid.
         cta: u32,
-        /// Size of the allocation, in bytes.
         bytes: u32,
         /// First row of the allocation.
         row: u32,
     },
-    /// The unit found a request faulty (spec 2.4, 3.3).
+    /// The unit reported a fault (spec 2.4, 3.3).
     #[error(
         "{fault} {address:#010x} in {place}, lane {lane}; the CTA's allocation has {allocation_bytes} bytes"
     )]
     Fault {
         fault: Fault,
-        /// The lowest faulting lane's address.
+        /// Address of the lowest faulting lane.
         address: u32,
-        /// The lowest faulting lane.
         lane: u32,
-        /// Size of the CTA's allocation, in bytes.
         allocation_bytes: u32,
         place: InstructionPlace,
     },
-    /// An access that cannot be done: to global memory outside every buffer or misaligned, to another CTA of the cluster
+    /// Invalid access: to global memory outside every buffer or misaligned, to another CTA of the cluster
     /// (spec 6.7), or by an asynchronous copy.
     #[error("{message} in {place}, lane {lane}")]
     Access {
         /// Kind of access: `global`, `remote` or `copy`.
         what: &'static str,
-        /// The error, with the address.
         message: String,
         lane: u32,
         place: InstructionPlace,
     },
-    /// An instruction whose operands say something that cannot be done.
     #[error("{message} in {place}")]
     Operand { message: String, place: InstructionPlace },
-    /// A thread ran past the last instruction.
     #[error("threads ran past the last instruction; the last one was {place}")]
-    RanOff {
-        /// The last instruction.
-        place: InstructionPlace,
-    },
-    /// The kernel did not end in time.
+    RanOff { place: InstructionPlace },
     #[error(
         "kernel `{kernel}` has not ended after {cycles} cycles; raise `cycle_budget` if that is too few:{}",
         standing(warps)
     )]
     Budget { kernel: String, cycles: u64, warps: Vec<WarpStanding> },
-    /// Every thread waits for another one.
+    /// Deadlock: every thread waits for another one.
     #[error(
         "kernel `{kernel}` cannot go on at cycle {cycles}: every thread waits for another:{}",
         standing(warps)
     )]
     Deadlock { kernel: String, cycles: u64, warps: Vec<WarpStanding> },
-    /// Threads ask again and again for what no thread is left to do.
+    /// Livelock: threads poll for a change that no thread can make any more.
     #[error(
         "kernel `{kernel}` cannot go on at cycle {cycles}: nothing but registers has changed for {quiet} cycles, and \
          every thread waits or repeats itself{}:{}",
@@ -111,25 +83,22 @@ pub enum KernelError {
     WaitsForEver {
         kernel: String,
         cycles: u64,
-        /// Cycles since something changed that another thread could see.
+        /// Cycles since the last change that another thread could see.
         quiet: u64,
-        /// The architecture, if threads wait to converge with others of their warp that repeat themselves, and it does
-        /// not let them go on alone: before sm_70.
+        /// Architecture, if threads wait to reconverge with threads of their warp that repeat themselves and
+        /// the architecture does not let them continue alone. Only before sm_70; otherwise `None`.
         in_step: Option<Arch>,
         warps: Vec<WarpStanding>,
     },
-    /// The port answered a request that was not asked.
     #[error("the port answered tag {tag}, and no request has that tag")]
     StrayResponse { tag: u8 },
 }
 
-/// An instruction of a warp, for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionPlace {
     pub kernel: String,
     /// Line in the listing, from 1.
     pub line: u32,
-    /// The instruction as written.
     pub text: String,
     /// Number of the CTA in the grid.
     pub cta: u32,
@@ -144,30 +113,24 @@ impl fmt::Display for InstructionPlace {
     }
 }
 
-/// An instruction that cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnsupportedInstruction {
-    /// Line in the listing, from 1.
     pub line: u32,
-    /// The instruction as written.
     pub text: String,
-    /// Reason why the instruction is unsupported.
     pub reason: String,
-    /// Instructions of one class are reported together: a mnemonic without modifiers, or the reason.
+    /// Key under which instructions are reported together: a mnemonic without modifiers, or the reason.
     pub class: String,
 }
 
-/// Position of threads of one warp that are together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarpStanding {
-    /// Their next instruction.
     pub place: InstructionPlace,
     pub pc: u32,
     pub mask: u32,
     pub waiting: String,
 }
 
-/// One entry for each class: its first instruction, and the lines of the others.
+/// One entry per class: the first instruction, and the lines of the others.
 fn listed(instructions: &[UnsupportedInstruction]) -> String {
     let mut classes: Vec<(&UnsupportedInstruction, Vec<String>)> = Vec::new();
     for instruction in instructions {
@@ -204,7 +167,7 @@ fn standing(warps: &[WarpStanding]) -> String {
             mask,
             waiting,
         } = w;
-        // Many wait at one object, whose fields need be told once.
+        // Many threads wait at one object. Its fields are printed only once.
         let told = warps[..at].iter().any(|other| (other.place.cta, &other.waiting) == (*cta, waiting));
         let waiting = match waiting.split_once(": ") {
             Some((what, _)) if told => what,

@@ -1,10 +1,10 @@
-//! A small streaming multiprocessor around the shared-memory atomic unit.
+//! Small streaming multiprocessor around the shared-memory atomic unit.
 //!
-//! [`run`] carries out one kernel of a [`atoms_isa::Program`] as a [`Launch`] says. Every access to
-//! shared memory goes through a [`MemoryPort`]; which side stands behind it (model, RTL, both in
-//! lockstep) is not known here: a warp's own goes through the warp port, asynchronous copies and accesses to
-//! other CTAs of the cluster through the cluster port. Registers, predicates, divergence, barriers and global
-//! memory are functional; time is one clock of the port per cycle, with the issue model of [`SmConfig`].
+//! [`run`] executes one kernel of a [`atoms_isa::Program`] as a [`Launch`] describes. Every access to shared
+//! memory goes through a [`MemoryPort`]. This crate does not know if model, RTL or both in lockstep implement
+//! the port. A warp's accesses to its own CTA use the warp port. Asynchronous copies and accesses to other
+//! CTAs of the cluster use the cluster port. Registers, predicates, divergence, barriers and global memory
+//! are functional. Time is one clock of the port per cycle, with the issue model of [`SmConfig`].
 //!
 //! Absent on purpose: caches, instruction latencies, and any knowledge of how the unit groups lanes.
 

@@ -1,6 +1,6 @@
-//! Random buffer contents, the same on every machine.
+//! Random buffer contents, equal on every machine.
 
-/// SplitMix64: the published generator, chosen because it is fully specified in five lines.
+/// SplitMix64, chosen because its specification fits in five lines.
 pub(crate) struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -16,8 +16,8 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// A value from `min` to `max`, both included. The multiply-shift favours some values by less
-    /// than 2^-64 of the range, which test data may have.
+    /// Value from `min` to `max`, inclusive. The multiply-shift has a bias below 2^-64 of the range, which is
+    /// acceptable for test data.
     pub(crate) fn between(&mut self, min: i128, max: i128) -> i128 {
         let span = (max - min) as u128 + 1;
         min + ((u128::from(self.next()) * span) >> 64) as i128

@@ -1,25 +1,20 @@
-//! Result of a run.
-
 use crate::launch::{Element, Launch, Outcome, ParamKind};
 use crate::statistics::Statistics;
 
-/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct RunReport {
     pub statistics: Statistics,
-    /// Every buffer, in the order of [`Launch::buffers`].
+    /// Buffers in the order of [`Launch::buffers`].
     pub buffers: Vec<Buffer>,
 }
 
-/// A buffer at the end of a run.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    /// Name of the parameter.
     pub name: String,
-    /// Address of its first byte in the kernel's eyes.
+    /// Address of the first byte, as the kernel sees it.
     pub address: u64,
     pub element: Element,
-    /// Content, little-endian.
+    /// Content at the end of the run, little-endian.
     pub bytes: Vec<u8>,
     pub outcome: Outcome,
 }
@@ -36,17 +31,14 @@ impl RunReport {
         RunReport { statistics, buffers }
     }
 
-    /// True if anything was expected.
     pub fn checked(&self) -> bool {
         self.buffers.iter().any(|b| b.outcome != Outcome::Open)
     }
 
-    /// True if every expectation was met.
     pub fn as_expected(&self) -> bool {
         self.buffers.iter().all(|b| matches!(b.outcome, Outcome::Open | Outcome::Met { .. }))
     }
 
-    /// The buffer with this name.
     pub fn buffer(&self, name: &str) -> Option<&Buffer> {
         self.buffers.iter().find(|b| b.name == name)
     }

@@ -1,50 +1,45 @@
-//! Counters of a run.
-
 use crate::profile::InstructionProfile;
 use atoms_ops::{OPS, Op};
 
-/// Counters of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Clocks of the port, from the first to the last.
     pub cycles: u64,
-    /// Instructions issued, one per warp split that took part.
+    /// Instructions issued, counted per warp split.
     pub warp_instructions: u64,
-    /// Instructions issued, lanes counted singly.
+    /// Instructions issued, counted per lane.
     pub thread_instructions: u64,
-    /// Requests answered by the port.
+    /// Requests answered by the warp port.
     pub shared_requests: u64,
-    /// Passes these took.
+    /// Total number of passes of these requests.
     pub passes: u64,
-    /// Passes beyond the first of each request.
+    /// Number of passes beyond the first of each request.
     pub conflicts: u64,
-    /// Requests by operation, in order of [`OPS`].
+    /// Requests by operation, in the order of [`OPS`].
     pub requests_by_op: [u64; OPS.len()],
-    /// Lanes that tried CAST.SPIN.
+    /// Lanes that executed CAST.SPIN.
     pub spin_attempts: u64,
     /// Lanes whose CAST.SPIN stored.
     pub spin_successes: u64,
-    /// Issues by mnemonic, most frequent first; those never issued are left out.
+    /// Issues by mnemonic, most frequent first, without zeros.
     pub issues_by_mnemonic: Vec<(String, u64)>,
-    /// Counters of each instruction that uses the unit, in order of the kernel.
+    /// Counters of each instruction that uses the unit, in the order of the kernel.
     pub instructions: Vec<InstructionProfile>,
     pub ctas: u64,
-    /// Requests that the unit suspended, as seen by their wake-ups.
+    /// Requests that the unit suspended, counted at their wake-up.
     pub suspended: u64,
-    /// Of these, the ones woken because their phase was complete; the others ran out of time.
+    /// Suspended requests whose phase completed. The others timed out.
     pub woken: u64,
-    /// Asynchronous copies: LDGSTS, STAS and REDAS lane by lane, blocks one each.
+    /// Asynchronous copies. LDGSTS, STAS and REDAS count per lane, block copies count once.
     pub copies: u64,
-    /// Bytes these wrote.
     pub copied_bytes: u64,
     /// Requests answered by the cluster port.
     pub cluster_requests: u64,
-    /// Formats of `printf`, in order of first use, and how many threads printed each.
+    /// `printf` formats in the order of first use, with the number of threads that printed each.
     pub printed: Vec<(String, u64)>,
 }
 
 impl Statistics {
-    /// Requests of one operation.
     pub fn requests(&self, op: Op) -> u64 {
         OPS.iter().zip(&self.requests_by_op).filter(|(row, _)| row.op == op).map(|(_, count)| count).sum()
     }

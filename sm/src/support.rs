@@ -1,4 +1,4 @@
-//! What of a kernel this core can carry out, found before anything runs.
+//! Checks that the core supports all of a kernel, before the run.
 
 use crate::error::{KernelError, UnsupportedInstruction};
 use atoms_isa::{
@@ -6,7 +6,6 @@ use atoms_isa::{
     Kernel, MNEMONICS, Operation, PredicateMove, Source, SpecialRegister, Value, WarpOp,
 };
 
-/// Names every instruction of the kernel that cannot be carried out.
 pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
     let lacking = |index: usize, reason: String, class: &str| {
         let source = &kernel.source[index];
@@ -42,7 +41,7 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
     Err(KernelError::Unsupported { kernel: kernel.name.clone(), instructions })
 }
 
-/// Why what is read of a constant bank is not known, if it is not.
+/// Reason why a constant is unknown. `None` if the constant is known.
 fn unknown(kernel: &Kernel, constant: ConstAddress, bytes: u32) -> Option<String> {
     let ConstAddress { bank, index, offset } = constant;
     if bank == 0 {
@@ -61,7 +60,7 @@ fn unknown(kernel: &Kernel, constant: ConstAddress, bytes: u32) -> Option<String
     (!names.is_empty()).then(|| format!("{}, which the listing does not define", names.join(", ")))
 }
 
-/// Reads of constant bank 0 at fixed offsets: instruction, offset, bytes.
+/// Reads of constant bank 0 at fixed offsets: instruction, offset, size in bytes.
 pub(crate) fn constant_reads(kernel: &Kernel) -> Vec<(usize, u32, u32)> {
     let each = kernel.instructions.iter().enumerate();
     each.flat_map(|(index, instruction)| {
@@ -73,12 +72,12 @@ pub(crate) fn constant_reads(kernel: &Kernel) -> Vec<(usize, u32, u32)> {
     .collect()
 }
 
-/// True if the kernel reads the address of a cooperative grid's workspace, as `grid.sync()` does.
+/// True if the kernel reads the address of the workspace of a cooperative grid, as `grid.sync()` does.
 pub(crate) fn reads_grid_workspace(kernel: &Kernel) -> bool {
     reads_constant(kernel, kernel.arch.environment_offset() + 4, 8)
 }
 
-/// True if the kernel reads where reserved shared memory lies, as `%reserved_smem_offset_*` of PTX do.
+/// True if the kernel reads the offset of reserved shared memory, as `%reserved_smem_offset_*` of PTX do.
 pub(crate) fn reads_reserved_shared(kernel: &Kernel) -> bool {
     let arch = kernel.arch;
     let register = |operation: &Operation| {
@@ -94,7 +93,6 @@ pub(crate) fn reads_reserved_shared(kernel: &Kernel) -> bool {
     })
 }
 
-/// True if the kernel reads some of these bytes of constant bank 0.
 fn reads_constant(kernel: &Kernel, first: u32, length: u32) -> bool {
     let mut all = kernel.instructions.iter().flat_map(|instruction| constants(&instruction.operation));
     all.any(|(constant, bytes)| {
@@ -102,7 +100,7 @@ fn reads_constant(kernel: &Kernel, first: u32, length: u32) -> bool {
     })
 }
 
-/// Constants that an instruction reads, and how many bytes of each.
+/// Constants that an instruction reads, with their sizes in bytes.
 fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
     let of = |source: &Source, bytes: u32| match source.value {
         Value::Const(address) => Some((address, bytes)),

@@ -1,4 +1,4 @@
-//! A launch file to begin with, for a kernel that has none yet.
+//! Template of a launch file, for a kernel that has none.
 
 use crate::launch::MOST_ALIGN;
 use crate::support;
@@ -6,26 +6,26 @@ use atoms_isa::Kernel;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Bytes of a pointer, which is taken for a buffer.
+/// Size of a pointer in bytes. A parameter of this size is assumed to be a buffer.
 const POINTER: u32 = 8;
 
-/// A parameter as far as the kernel shows it: first byte, bytes, name.
+/// Parameter as far as the kernel's code shows it.
 struct Shown {
     offset: u32,
     bytes: u32,
     name: String,
 }
 
-/// A launch file for the kernel: what its text says is filled in, the rest is a guess to be changed. A parameter of
-/// eight bytes is taken for a buffer, one of fewer for a scalar. Names that a compiler made of the kernel's name and the
-/// position become `p0`, `p1`: a launch tells parameters by position, and names them as it likes.
+/// Writes a launch file for the kernel. Values that the code states are filled in; the user must replace the
+/// others. A parameter of eight bytes becomes a buffer, a smaller one a scalar. Names that a compiler derived
+/// from kernel name and position become `p0`, `p1`. A launch identifies parameters by position, so it may
+/// choose their names.
 pub fn template(kernel: &Kernel) -> String {
     let of = |extent: [u32; 3]| format!("[{}, {}, {}]", extent[0], extent[1], extent[2]);
     let block = kernel.directives.threads.map_or("32".into(), of);
-    // One cluster, where there are clusters.
+    // The grid is one cluster if the kernel requires clusters.
     let grid = kernel.directives.cluster.map_or("1".into(), of);
     let mut text = format!("kernel = \"{}\"\ngrid = {grid}\nblock = {block}\n", kernel.name);
-    // Writing to a string cannot fail.
     if let Some(cluster) = kernel.directives.cluster {
         let _ = writeln!(text, "cluster = {}", of(cluster));
     }
@@ -48,7 +48,7 @@ pub fn template(kernel: &Kernel) -> String {
             1 => "type = \"u8\"\nvalue = 0\n".into(),
             2 => "type = \"u16\"\nvalue = 0\n".into(),
             4 => "type = \"u32\"\nvalue = 0\n".into(),
-            // What is passed by value: its place says how it is aligned at most.
+            // Passed by value. The offset limits the possible alignment.
             _ => {
                 let align = 1 << offset.trailing_zeros().min(MOST_ALIGN.ilog2());
                 let bytes = vec!["0"; bytes as usize].join(", ");
@@ -84,10 +84,10 @@ fn params(kernel: &Kernel) -> Vec<Shown> {
         if *offset < end {
             continue;
         }
-        // Code that adds to an address takes it apart: two words at a multiple of eight.
+        // Code that adds to an address loads it as two words at a multiple of eight.
         let halves = offset.is_multiple_of(POINTER) && reads.get(&(offset + 4)) == Some(&4);
         let bytes = if halves { POINTER } else { (*bytes).min(POINTER) };
-        // What is read at once may be two pointers.
+        // A load of 16 bytes may read two pointers.
         found.push(Shown { offset: *offset, bytes, name: format!("p{}", found.len()) });
         if reads[offset] == 2 * POINTER {
             let name = format!("p{}", found.len());

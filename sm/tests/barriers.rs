@@ -1,5 +1,5 @@
-//! mbarrier objects, asynchronous copies and clusters: what single instructions do, in what order things come,
-//! and what is said when a thread waits for ever.
+//! mbarrier objects, asynchronous copies and clusters: results of single instructions, order of events, and
+//! deadlock reports.
 
 use crate::functional;
 
@@ -17,7 +17,7 @@ fn program(arch: &str, lines: &str) -> Program {
     Program::parse("k.sass", &text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
 }
 
-/// A launch with a buffer `in` of 4096 words, which count from 0, and a buffer `out` of 512 zeros.
+/// Launch with a buffer `in` of 4096 words with values 0, 1, 2, ..., and a buffer `out` of 512 zeros.
 fn launch(head: &str) -> Launch {
     let values: Vec<String> = (0..4096).map(|i| i.to_string()).collect();
     let text = format!(
@@ -37,7 +37,7 @@ fn run_on<P: MemoryPort>(arch: &str, lines: &str, head: &str, port: &mut P) -> R
     run(&program.kernels[0], &launch(head), port, &SmConfig::default()).map_err(|e| e.to_string())
 }
 
-/// Runs on the model and on the functional port, which must give the same buffer `out`.
+/// Runs on the model and on the functional port. Both must give the same buffer `out`.
 #[track_caller]
 fn outcome(arch: &str, lines: &str, head: &str) -> (RunReport, Vec<u32>) {
     let report = run_on(arch, lines, head, &mut model()).unwrap_or_else(|e| panic!("{e}"));
@@ -62,7 +62,7 @@ fn failure(arch: &str, lines: &str, head: &str, parts: &[&str]) {
 const ONE: &str = "grid = 1\nblock = 1\nshared = 256";
 const WARP: &str = "grid = 1\nblock = 32\nshared = 256";
 
-/// Makes an object that expects `count` at 0x400, by thread 0.
+/// Thread 0 initializes an object at 0x400 for `count` arrivals.
 fn init(count: u32) -> String {
     let (low, high) = ((0x10_0000 - count) << 1, (0x10_0000 - count) << 11);
     format!(
@@ -71,8 +71,8 @@ fn init(count: u32) -> String {
     )
 }
 
-/// Rule; instructions on an object that expects 3; the object afterwards. Source of the words: spec 6.2, which
-/// has some of them from real devices.
+/// Test cases: rule, instructions on an object for 3 arrivals, final value of the object. Source of the
+/// values: spec 6.2, which has some of them from real devices.
 #[rustfmt::skip]
 const STEPS: &[(&str, &str, u64)] = &[
     ("init",                     "NOP ;",                                                     0x7fff_e800_001f_fffa),
@@ -117,7 +117,7 @@ fn arrivals_through_generic_addresses_of_sm_80() {
     );
 }
 
-/// Each lane stores R8 at its place in `out`.
+/// Each lane stores R8 to its word of `out`.
 const STORE: &str = "LDC.64 R10, c[0x0][0x218] ;\nIMAD.WIDE.U32 R10, R0, 0x4, R10 ;\nSTG.E [R10.64], R8 ;";
 
 #[test]
@@ -143,7 +143,8 @@ fn lanes_that_arrive_together_are_named_as_the_warp_counts_them() {
 
 #[test]
 fn each_lane_asks_about_its_own_phase() {
-    // The phase of parity 0 is complete, that of parity 1 is not; no lane sleeps, as they differ.
+    // The phase of parity 0 is complete, the phase of parity 1 is not. No lane sleeps, because the lanes wait
+    // for different parities.
     let lines = format!(
         "{}SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R1], RZ ;\nSHF.L.U32 R5, R0, 0x1f, RZ ;\n\
          SYNCS.PHASECHK.TRANS64 P0, [R1], R5 ;\nSYNCS.PHASECHK.TRANS64.TRYWAIT P1, [R1], R5 ;\n\
@@ -155,7 +156,7 @@ fn each_lane_asks_about_its_own_phase() {
     assert_eq!(report.statistics.suspended, 0);
 }
 
-/// Warp 1 waits in try-waits for warp 0, which comes after a while.
+/// Warp 1 waits in a try-wait until warp 0 arrives, after a delay.
 #[test]
 fn a_sleeper_is_woken() {
     let lines = format!(
@@ -174,7 +175,8 @@ fn a_sleeper_is_woken() {
 
 #[test]
 fn a_sleep_for_an_object_ends_with_its_phase_or_its_hint() {
-    // Thread 0 asks, sleeps up to 10 microseconds and asks again; warp 1 arrives after 200 ns, or not at all.
+    // Thread 0 tests the phase, sleeps up to 10 microseconds and tests again. Warp 1 arrives after 200 ns, or
+    // never.
     let lines = |arrives: &str| {
         format!(
             "{}BAR.SYNC 0x0 ;\nISETP.LT.U32.AND P0, PT, R0, 0x20, PT ;\n@P0 BRA `(.L_x_1) ;\nNANOSLEEP 0xc8 ;\n\
@@ -194,14 +196,13 @@ fn a_sleep_for_an_object_ends_with_its_phase_or_its_hint() {
         let report = run(&program.kernels[0], &launch(head), &mut port, &SmConfig::default()).unwrap();
         let out = report.buffer("out").unwrap();
         assert_eq!(out.element.read(&out.bytes, 0), holds);
-        // The hint is 17986 cycles, and the longest sleep 10000.
+        // The hint is 17986 cycles, but the longest sleep is 10000 cycles.
         assert!(cycles.contains(&report.statistics.cycles), "{}", report.statistics.cycles);
         assert_eq!((report.statistics.suspended, report.statistics.woken), (2, holds));
     }
 }
 
-/// A warp whose threads have parted: the ones that wait must not keep the other from arriving, though the
-/// hint is long.
+/// In a diverged warp, waiting threads must not keep the others from arriving, even with a long time hint.
 #[test]
 fn waiting_threads_let_the_others_of_their_warp_run() {
     let lines = format!(
@@ -218,7 +219,8 @@ fn waiting_threads_let_the_others_of_their_warp_run() {
 
 #[test]
 fn what_the_compiler_makes_of_addresses_that_differ() {
-    // Lanes 0 to 15 and 16 to 31 name objects of their own, which a loop over R2UR takes one by one.
+    // Lanes 0 to 15 and lanes 16 to 31 use different objects. A loop with R2UR handles the objects one by
+    // one.
     let lines = format!(
         "{}@!P6 SYNCS.EXCH.64 RZ, [R1+0x8], R2 ;\nSHF.R.U32.HI R6, RZ, 0x4, R0 ;\nLEA R6, R6, R1, 0x3 ;\n\
          PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0 ;\n.L_x_0:\nPLOP3.LUT P1, PT, P1, P0, PT, 0xa2, 0x0 ;\n\
@@ -245,13 +247,12 @@ fn values_kept_in_the_return_pc_and_or_of_differences() {
     assert_eq!(out[..32], expected);
 }
 
-/// What went over the cluster port, in order.
 #[derive(Default)]
 struct Traffic {
-    /// Operation, offset, operand B and, once it came, the time of the answer.
+    /// Operation, offset and operand B of each request.
     requests: Vec<(Op, u32, u128)>,
     answered: usize,
-    /// Requests answered when each completion was taken.
+    /// For each completion: number of requests answered before the port accepted the completion.
     answered_before: BTreeMap<usize, usize>,
 }
 
@@ -274,8 +275,8 @@ impl Observer for Traffic {
     }
 }
 
-/// Three blocks of 256 bytes from words 0, 64 and 128 of `in` to 0x440, 0x540 and 0x640, with objects at
-/// 0x400, 0x408 and 0x410; then the thread waits for all and copies the first words of each to `out`.
+/// Copies three blocks of 256 bytes from words 0, 64 and 128 of `in` to 0x440, 0x540 and 0x640, with objects
+/// at 0x400, 0x408 and 0x410. Then the thread waits for all of them and stores words of each block to `out`.
 fn three_blocks() -> String {
     let start = |k: u32| {
         format!(
@@ -328,7 +329,7 @@ fn blocks_end_out_of_order_and_never_before_their_data() {
             assert_eq!((*op, *b), (Op::MbarCompleteTx, 256));
             let block = (offset - 0x400) / 8;
             let data = (0x440 + 0x100 * block)..(0x540 + 0x100 * block);
-            // The port carries out its requests in order: what was taken before is written before.
+            // The port executes its requests in order, so a request accepted earlier also writes earlier.
             let before = &traffic.requests[..at];
             let written = before.iter().filter(|r| r.0 == Op::Store && data.contains(&r.1)).count();
             assert_eq!(written, 16, "seed {copy_seed}: block {block} ends too early");
@@ -342,7 +343,7 @@ fn blocks_end_out_of_order_and_never_before_their_data() {
 
 #[test]
 fn an_arrival_waits_for_the_earlier_copies_of_its_thread() {
-    // Copies before the arrival go to 0x440, those after it to 0x640.
+    // Copies before the arrival go to 0x440, copies after it to 0x640.
     let lines = format!(
         "{}LDC.64 R4, c[0x0][0x210] ;\nIMAD.WIDE.U32 R4, R0, 0x10, R4 ;\nIMAD R6, R0, 0x10, R1 ;\n\
          LDGSTS.E.64 [R6+0x40], [R4.64] ;\nLDGSTS.E [R6+0x48], [R4.64+0x8] ;\nLDGSTS.E [R6+0x4c], [R4.64+0xc] ;\n\
@@ -362,20 +363,20 @@ fn an_arrival_waits_for_the_earlier_copies_of_its_thread() {
         let arrivals = traffic.requests.iter().enumerate().filter(|(_, r)| r.0 == Op::MbarArrive);
         let last = arrivals.map(|(at, _)| at).max().unwrap();
         let early = |r: &&(Op, u32, u128)| r.0 == Op::Store && (0x440..0x640).contains(&r.1);
-        // Copies that an arrival waits for are answered, in order; arrivals are posted.
+        // Writes of copies for which an arrival waits have responses, in order. Arrivals are posted.
         let stores = traffic.requests.iter().filter(|r| r.0 == Op::Store);
         let answered = stores.take(traffic.answered_before[&last]);
         assert_eq!(answered.filter(early).count(), 96, "all copies before the last arrival");
         assert_eq!(traffic.answered, 96 + 32, "every store, and no arrival");
         assert_eq!(report.statistics.copies, 128);
-        // The part stays until the last copy is done, though its threads have ended.
+        // The allocation stays until the last copy is done, although its threads have ended.
         assert_eq!(traffic.requests.len(), 96 + 32 + 32);
     }
 }
 
 const CLUSTER: &str = "grid = 2\nblock = 32\ncluster = 2\nshared = 256\ncycle_budget = 100000";
 
-/// R1: object of the own CTA; R6: that of the other one. All threads of the cluster meet.
+/// R1 is the object of the own CTA, R6 the object of the other CTA. All threads of the cluster synchronize.
 fn pair(count: u32) -> String {
     format!(
         "{}S2R R20, SR_CgaCtaId ;\nLEA R1, R20, R1, 0x18 ;\n@!P6 SYNCS.EXCH.64 RZ, [R1], R2 ;\n\
@@ -385,7 +386,7 @@ fn pair(count: u32) -> String {
     )
 }
 
-/// Waits for the object, then takes R8 from its own memory at 0x440.
+/// Waits for the object, then loads R8 from the own memory at 0x440.
 const TAKE: &str = ".L_x_0:\nSYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R1], RZ ;\n@!P0 BRA `(.L_x_0) ;\n\
                     S2R R22, SR_TID.X ;\nLEA R22, R22, R1, 0x3 ;\nLDS R8, [R22+0x40] ;";
 
@@ -399,7 +400,7 @@ fn stores_and_atomics_to_the_other_cta() {
             8,
             |t| t + 3,
         ),
-        // All add to one place, and carry into its high word: 32 * 0x90000000 is 18 * 2^32.
+        // All threads add to one place, with a carry into the high word: 32 * 0x90000000 is 18 * 2^32.
         (
             "MOV R16, 0x90000000 ;\nMOV R17, RZ ;\nIADD3 R14, R6, 0x40, RZ ;\nSTS.64 [R1+0x40], RZ ;\nUCGABAR_ARV ;\n\
              UCGABAR_WAIT ;\nREDAS.ADD.64 [R14.64], R16 ;",
@@ -430,7 +431,7 @@ fn stores_and_atomics_to_the_other_cta() {
 
 #[test]
 fn arrivals_at_both_ctas_in_one_instruction() {
-    // Even lanes arrive here, odd lanes there: 16 and 16 at each.
+    // Even lanes arrive at the own object, odd lanes at the other one: 16 arrivals each.
     let lines = format!(
         "{}LOP3.LUT P1, RZ, R0, 0x1, RZ, 0xc0, !PT ;\nSEL R7, R6, R1, P1 ;\nSYNCS.ARRIVE.TRANS64.A1T0 RZ, [R7], RZ ;\n\
          .L_x_0:\nSYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R1], RZ ;\n@!P0 BRA `(.L_x_0) ;\nLDS R8, [R1+0x4] ;\n{STORE}\n\
@@ -444,7 +445,7 @@ fn arrivals_at_both_ctas_in_one_instruction() {
 
 #[test]
 fn the_cluster_barrier_does_not_wait_for_ended_threads() {
-    // All of CTA 1 but one thread ends at once.
+    // All threads of CTA 1 except one end at once.
     let lines = format!(
         "S2R R0, SR_TID.X ;\nS2R R20, SR_CgaCtaId ;\nIMAD R0, R20, 0x20, R0 ;\nISETP.GT.U32.AND P0, PT, R0, 0x20, PT ;\n\
          @P0 EXIT ;\nUCGABAR_ARV ;\nUCGABAR_WAIT ;\nUCGABAR_ARV ;\nUCGABAR_WAIT ;\nS2R R8, SR_CTAID.X ;\n\
@@ -464,7 +465,7 @@ fn clusters_in_two_dimensions_have_their_ranks() {
     assert_eq!(out[..16], expected);
 }
 
-/// Instructions after [`pair`], parts of the message.
+/// Test cases: instructions after [`pair`], parts of the message.
 #[rustfmt::skip]
 const REFUSED: &[(&str, &[&str])] = &[
     ("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R6], RZ ;",     &["MBAR.TRY_WAIT with a result at 0x01000400", "another CTA", "spec 6.7", "CTA 0, warp 0, lane 0"]),
@@ -519,7 +520,7 @@ fn blocks_that_cannot_be_copied() {
     }
 }
 
-/// Architecture, instructions, parts of the report.
+/// `failure` takes the architecture, instructions, the launch, and parts of the report.
 #[test]
 fn waits_that_cannot_end_are_reported_with_what_is_missing() {
     let wait = |arrivals: &str| {
@@ -546,21 +547,21 @@ fn waits_that_cannot_end_are_reported_with_what_is_missing() {
             "3 of 64 arrivals and 512 bytes or copies outstanding",
         ],
     );
-    // One warp waits for an arrival, the other at a barrier for the first one.
+    // One warp waits for an arrival, the other waits for the first one at a barrier.
     failure(
         "sm_90a",
         &wait("ISETP.GT.U32.AND P1, PT, R0, 0x1f, PT ;\n@P1 BAR.SYNC 0x1 ;"),
         head,
         &["64 of 64 arrivals outstanding", "waiting at block barrier 1"],
     );
-    // With a hint of 10 ms, as compilers write it.
+    // With a time hint of 10 ms, in the code that compilers emit.
     failure(
         "sm_90a",
         &wait("NOP ;").replace("@!P0 BRA", "@!P0 NANOSLEEP.SYNCS 0x989680 ;\n@!P0 BRA"),
         head,
         &["nothing but registers", "64 of 64 arrivals"],
     );
-    // sm_80: the object is polled by loads.
+    // sm_80: code polls the object with loads.
     failure(
         "sm_80",
         "S2R R0, SR_TID.X ;\nISETP.NE.AND P6, PT, R0, RZ, PT ;\nMOV R2, 0x3fffffc0 ;\nMOV R3, 0x7fffffc0 ;\n\
@@ -569,7 +570,7 @@ fn waits_that_cannot_end_are_reported_with_what_is_missing() {
         head,
         &["nothing but registers", "mbarrier 0x00000008: phase parity 0, 1 of 64 arrivals pending"],
     );
-    // A cluster's barrier that not all come to.
+    // Cluster barrier at which not all threads arrive.
     let lines = "S2R R20, SR_CgaCtaId ;\nISETP.EQ.AND P0, PT, R20, 0x1, PT ;\n@P0 BAR.SYNC 0x0, 0x40 ;\nUCGABAR_ARV ;\nUCGABAR_WAIT ;";
     failure(
         "sm_90a",
@@ -579,7 +580,7 @@ fn waits_that_cannot_end_are_reported_with_what_is_missing() {
     );
 }
 
-/// Programs that poll long, and end all the same.
+/// Programs that poll for long but end.
 #[test]
 fn patience_that_ends_is_not_reported() {
     let config = SmConfig { quiet_cycles: 10, ..SmConfig::default() };
@@ -615,7 +616,7 @@ fn patience_that_ends_is_not_reported() {
     }
 }
 
-/// Launch, parts of the message.
+/// Test cases: launch, parts of the message.
 #[test]
 fn clusters_that_cannot_start() {
     let on = |arch: &str, head: &str| run_on(arch, "NOP ;", head, &mut model()).expect_err(head);

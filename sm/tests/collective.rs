@@ -1,5 +1,5 @@
-//! What the lanes of a warp do together, against PTX's definition of it: masks that differ by lane, lanes that come
-//! from different places at different times, lanes that have ended.
+//! Collective instructions of a warp, compared with their definition in PTX. Masks differ between lanes,
+//! lanes arrive from different places at different times, and some lanes have ended.
 
 use crate::functional;
 
@@ -12,7 +12,6 @@ use std::path::Path;
 
 const LANES: usize = 32;
 
-/// What is done together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Op {
     All,
@@ -36,7 +35,8 @@ enum Redux {
     And,
     Or,
     Xor,
-    /// Of binary32: maximum or minimum, of absolute values, with NaN.
+    /// Minimum or maximum of binary32, optionally of absolute values (`abs`), optionally with NaN results
+    /// (`nan`).
     Float {
         max: bool,
         abs: bool,
@@ -84,13 +84,13 @@ const OPS: &[Op] = &[
     Op::Elect,
 ];
 
-/// A warp in which groups of lanes do something together.
+/// Warp whose lanes execute a collective operation in groups.
 #[derive(Clone, Debug)]
 struct Case {
     op: Op,
-    /// Threads of the block.
     threads: usize,
-    /// By lane: its group, whose lanes are its mask; the place it comes from; turns of a loop before; what it brings.
+    /// Per lane: group, which is also the mask of its lanes; place from which the lane arrives; iterations of
+    /// a delay loop; operands.
     group: [u8; LANES],
     place: [u8; LANES],
     delay: [u8; LANES],
@@ -98,7 +98,7 @@ struct Case {
     high: [u32; LANES],
     by: [u8; LANES],
     control: [u32; LANES],
-    /// Lanes in which the predicate holds; lanes that end before.
+    /// Lanes whose predicate is true (`holds`), and lanes that end before the instruction (`ends`).
     holds: u32,
     ends: u32,
 }
@@ -108,12 +108,11 @@ impl Case {
         (0..LANES).filter(|l| self.group[*l] == self.group[lane]).fold(0, |m, l| m | 1 << l)
     }
 
-    /// Whether the lane comes to the instruction.
     fn comes(&self, lane: usize) -> bool {
         lane < self.threads && self.ends >> lane & 1 == 0
     }
 
-    /// The non-exited threads of the lane's mask.
+    /// Threads in the mask of the lane that have not ended.
     fn members(&self, lane: usize) -> Vec<usize> {
         (0..LANES).filter(|l| self.mask(lane) >> l & 1 != 0 && self.comes(*l)).collect()
     }
@@ -121,7 +120,7 @@ impl Case {
 
 fn case() -> impl Strategy<Value = Case> {
     let word = || prop_oneof![Just(0_u32), Just(1), Just(i32::MAX as u32), Just(1 << 31), any::<u32>()];
-    // Clamp and segments as compilers write them, and any others.
+    // Clamp and segment values that compilers use, and random values.
     let control = prop_oneof![
         Just([0x1f_u32; LANES]),
         Just([0; LANES]),
@@ -152,7 +151,7 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// What PTX says a lane gets: the value, where it says one, and the predicate.
+/// Result of a lane according to PTX. `None` if PTX leaves the value or the predicate open.
 #[derive(Debug, PartialEq, Eq)]
 struct Expected {
     value: Option<u32>,
@@ -191,7 +190,7 @@ fn expected(case: &Case, lane: usize) -> Expected {
                     let floats =
                         values.map(|v| if abs { f32::from_bits(v).abs() } else { f32::from_bits(v) });
                     let (nans, numbers): (Vec<f32>, Vec<f32>) = floats.partition(|v| v.is_nan());
-                    // -0 is below +0.
+                    // -0 is less than +0.
                     let key = |v: &f32| (*v, v.is_sign_positive());
                     let mut sorted = numbers;
                     sorted.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap());
@@ -212,12 +211,12 @@ fn expected(case: &Case, lane: usize) -> Expected {
             let all = same(wide).len() == members.len();
             Expected { value: Some(if all { mask(&members) } else { 0 }), pred: Some(all) }
         }
-        // Which lane is elected is open; see `check`.
+        // PTX leaves open which lane is elected; `check` verifies the rest.
         Op::Elect => Expected { value: None, pred: None },
     }
 }
 
-/// The lane that a shuffle reads, and its predicate.
+/// Source lane of a shuffle, and its predicate.
 fn source(case: &Case, lane: usize) -> (usize, bool) {
     let Op::Shuffle(mode) = case.op else { return (lane, true) };
     let lane = lane as i32;
@@ -238,7 +237,7 @@ fn source(case: &Case, lane: usize) -> (usize, bool) {
     (if holds { j } else { lane } as usize, holds)
 }
 
-/// Keeps the lanes that were told to read lanes which take no part.
+/// Collects the lanes that read an inactive lane.
 #[derive(Default)]
 struct Foreign(u32);
 
@@ -256,7 +255,8 @@ struct Outcome {
     foreign: u32,
 }
 
-/// Runs a kernel whose parameters are the words of the case, 12 for each lane, and the results.
+/// Runs a kernel. Its parameters are a buffer with the words of the case, 12 per lane, and a buffer for the
+/// results.
 fn outcome(text: &str, case: &Case) -> Outcome {
     let program =
         Program::read("k", text, None).unwrap_or_else(|e| panic!("{text}\n{:?}", miette::Report::new(e)));
@@ -318,7 +318,7 @@ fn check(case: &Case, outcome: &Outcome) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// PTX: two places with registers of their own.
+/// PTX kernel with the instruction at two places, each with its own registers.
 fn ptx(case: &Case) -> String {
     let mut text = String::from(
         ".version 8.7\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n\
@@ -333,7 +333,7 @@ fn ptx(case: &Case) -> String {
          setp.ne.u32 %p3, %r9, 0;\n@%p3 exit;\n\
          setp.ne.u32 %p4, %r2, 0;\n@%p4 bra OTHER;\n",
     );
-    // The other place has its operands in other registers.
+    // The other place uses other registers for its operands.
     let [here, there] = [["%r4", "%r5", "%r10", "%p5", "%p1"], ["%r14", "%r15", "%r11", "%p6", "%p7"]];
     let results = |text: &mut String, [.., dst, pred, _]: [&str; 5]| {
         write!(text, "mov.u32 %r20, {dst};\nselp.u32 %r21, 1, 0, {pred};\n").unwrap();
@@ -388,20 +388,19 @@ fn ptx_op(op: Op, [low, high, dst, pred, holds]: [&str; 5]) -> String {
     }
 }
 
-/// How machine code has the lanes of a mask meet.
+/// Way in which machine code synchronizes the lanes of a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sync {
-    /// In one place, among whatever lanes are there: what a lane gets from the others is cut off by its mask.
+    /// WARPSYNC at one place, possibly together with other lanes. The code masks the results of the others.
     Plain,
-    /// In one place, all lanes that have not ended, whatever the mask.
+    /// WARPSYNC.ALL at one place: all lanes that have not ended, for any mask.
     All,
-    /// In one place, the lanes of one mask by themselves.
+    /// At one place, only the lanes of one mask together.
     Exclusive,
-    /// From two places.
+    /// From two places, in a collective region.
     Collective,
 }
 
-/// Machine code: the forms that compilers write.
 fn sass(case: &Case, sync: Sync) -> String {
     let mut text = String::from(
         ".target sm_100a\n.section .text.k,\"ax\",@progbits\n\
@@ -470,20 +469,21 @@ fn sass_op(op: Op) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Each `.sync` instruction of PTX gives the lanes of each mask what PTX says.
+    /// Each `.sync` instruction of PTX gives the lanes of each mask the results of the PTX definition.
     #[test]
     fn of_ptx(case in case()) {
         check(&case, &outcome(&ptx(&case), &case))?;
     }
 
-    /// So does the machine code that compilers make of it, where groups are by themselves.
+    /// The compiled machine code gives the same results if groups execute separately.
     #[test]
     fn of_machine_code(case in case(), collective: bool) {
         let sync = if collective { Sync::Collective } else { Sync::Exclusive };
         check(&case, &outcome(&sass(&case, sync), &case))?;
     }
 
-    /// The forms whose result the warp has once: of votes, and of the lowest lane's value with the lanes that differ.
+    /// Forms with one result per warp: votes, and the value of the lowest lane with a mask of the lanes that
+    /// differ.
     #[test]
     fn of_machine_code_for_the_warp(case in case(), collective: bool) {
         let sync = if collective { Sync::Collective } else { Sync::Exclusive };
@@ -505,14 +505,14 @@ proptest! {
         }
     }
 
-    /// WARPSYNC.ALL has one mask, of every lane that has not ended.
+    /// WARPSYNC.ALL has one mask: every lane that has not ended.
     #[test]
     fn of_machine_code_with_all_lanes(case in case()) {
         let case = Case { group: [0; LANES], ..case };
         check(&case, &outcome(&sass(&case, Sync::All), &case))?;
     }
 
-    /// After WARPSYNC, a lane is together with all of its mask, and perhaps with others.
+    /// After WARPSYNC, a lane runs together with all lanes of its mask, and perhaps with others.
     #[test]
     fn of_machine_code_among_others(mut case in case(), ballot: bool, all: bool) {
         case.op = if ballot { Op::Ballot } else { Op::MatchAny { wide: false } };
@@ -521,7 +521,7 @@ proptest! {
         check(&case, &outcome(&text, &case))?;
     }
 
-    /// `bar.warp.sync`: what a lane of the mask stored before it, each lane of the mask finds after it.
+    /// `bar.warp.sync`: lanes of a mask see each other's earlier stores.
     #[test]
     fn bar_warp_sync(case in case()) {
         let text = ptx(&Case { op: Op::Elect, ..case.clone() });
@@ -542,7 +542,7 @@ proptest! {
         }
     }
 
-    /// So it is with WARPSYNC.ALL, from two places: what any lane stored before, each lane finds after it.
+    /// WARPSYNC.ALL from two places: every lane sees the earlier stores of all lanes.
     #[test]
     fn warpsync_all(case in case()) {
         let case = Case { op: Op::Elect, group: [0; LANES], ..case };
@@ -562,7 +562,7 @@ proptest! {
         }
     }
 
-    /// `activemask`: the lane itself, and only lanes that run.
+    /// `activemask` contains the lane itself, and only running lanes.
     #[test]
     fn activemask(case in case()) {
         let text = ptx(&Case { op: Op::Ballot, ..case.clone() });
@@ -578,7 +578,7 @@ proptest! {
     }
 }
 
-/// Runs the body of a PTX kernel in which %r0 is the thread's number, and gives %r9 of each of 32 threads.
+/// Runs a PTX body in 32 threads, and returns %r9 of each. %r0 is the number of the thread.
 fn ninth(body: &str) -> Result<Vec<u32>, String> {
     let text = format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n\
@@ -602,7 +602,7 @@ fn run_words(text: &str) -> Result<Vec<u32>, String> {
     Ok((0..32).map(|i| out.element.read(&out.bytes, i) as u32).collect())
 }
 
-/// Rule; body; parts of the message.
+/// Test cases: rule, body, parts of the message.
 #[rustfmt::skip]
 const UNDEFINED: &[(&str, &str, &[&str])] = &[
     ("a thread outside its mask",         "vote.sync.ballot.b32 %r9, 1, 3;", &["lane 2 is not in the mask 0x00000003", "vote.sync.ballot.b32"]),
@@ -626,7 +626,7 @@ fn what_ptx_leaves_undefined_is_refused() {
     assert!(error.contains("lanes 0x0000ffff wait with mask 0x0001ffff"), "{error}");
 }
 
-/// A thread may wait with one mask while another that it names is still busy with a third one.
+/// A thread may wait with one mask while another thread of this mask is still busy with a third mask.
 #[test]
 fn masks_that_follow_each_other() {
     let body = "mov.u32 %r5, 100;\nadd.u32 %r5, %r5, %r0;\nsetp.gt.u32 %p1, %r0, 2;\n@%p1 bra D;\n\
@@ -635,7 +635,7 @@ fn masks_that_follow_each_other() {
     assert_eq!(ninth(body).unwrap()[..4], [201_000, 201_203, 203, 0]);
 }
 
-/// Threads that the guard leaves out go on, and do not count.
+/// Threads that the guard excludes continue, and are not counted.
 #[test]
 fn a_guard_keeps_threads_out() {
     let body = "and.b32 %r1, %r0, 3;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 redux.sync.add.u32 %r9, %r0, 0x11111111;\n\

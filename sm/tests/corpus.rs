@@ -1,5 +1,5 @@
-//! Kernels that a compiler made, from machine code and from PTX, to the right answer on the model; what is right is
-//! in their launch files. See `tests/kernels/corpus`: sources beside what became of them.
+//! Runs compiled kernels, as machine code and as PTX, on the model, and checks the results of their launch
+//! files. `tests/kernels/corpus` has the sources beside the compiled code.
 
 use crate::functional;
 
@@ -14,7 +14,6 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels/corpus")
 }
 
-/// Names of the files that end in this, sorted.
 fn files(extension: &str) -> Vec<String> {
     let names = std::fs::read_dir(folder()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<_> = names.filter(|name| name.ends_with(extension)).collect();
@@ -39,7 +38,7 @@ fn run_on<P: MemoryPort>(file: &str, port: &mut P) -> RunReport {
     report
 }
 
-/// Runs each file; says which failed, and how.
+/// Runs `each` on every file, and reports the files that failed with their message.
 fn all(files: &[String], each: impl Fn(&str) + std::panic::RefUnwindSafe) {
     assert!(!files.is_empty());
     let failed: Vec<_> = files
@@ -68,7 +67,7 @@ fn ptx() {
     });
 }
 
-/// Every source has listings of two architectures at least, and a launch file that expects something.
+/// Every source has listings for at least two architectures, and a launch file with an expectation.
 #[test]
 fn complete() {
     let listings = files(".sass");
@@ -81,7 +80,8 @@ fn complete() {
     }
 }
 
-/// What is printed where there is no launch file yet is one, with a parameter for each that the right one has.
+/// The template of a launch file is a valid launch file, and has a parameter for each parameter of the real
+/// launch file.
 #[test]
 fn a_launch_file_to_begin_with_fits_the_kernel() {
     for file in files(".sass").iter().chain(&files(".ptx")) {
@@ -99,7 +99,8 @@ fn a_launch_file_to_begin_with_fits_the_kernel() {
         if file.ends_with(".ptx") {
             assert_eq!(begun, right, "{file}");
         } else {
-            // A listing shows bytes that its code reads: two words read at once may be two parameters.
+            // A listing shows only the bytes that its code reads. Two words loaded at once may be two
+            // parameters.
             let bytes = |places: &BTreeSet<(u32, u32)>| -> BTreeSet<u32> {
                 places.iter().flat_map(|(at, bytes)| *at..at + bytes).collect()
             };

@@ -1,5 +1,5 @@
-//! Machine code of sm_50 to sm_62 as a compiler emits it for kernels of `tests/kernels`, and single instructions
-//! of it against what they are defined to do.
+//! Compiled machine code of sm_50 to sm_62 for kernels of `tests/kernels`, and single instructions compared
+//! with their definition.
 
 use crate::functional;
 
@@ -8,7 +8,7 @@ use atoms_sm::{KernelError, Launch, RunError, SmConfig, run};
 use functional::{FunctionalPort, Shape};
 use std::path::Path;
 
-/// Runs `lines` in one thread with R2 to R5 set, and gives R8, R9, and whether P1 and P2 hold.
+/// Runs `lines` in one thread with R2 to R5 set. Returns R8, R9, P1 and P2.
 fn outcome(lines: &str, r: [u32; 4]) -> [u32; 4] {
     let text = format!(
         ".target sm_52\n.section .text.k,\"ax\",@progbits\n\
@@ -34,16 +34,15 @@ fn outcome(lines: &str, r: [u32; 4]) -> [u32; 4] {
 
 const WORDS: [u32; 6] = [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x1234_89ab];
 
-/// Every pair of words.
 fn pairs() -> impl Iterator<Item = (u32, u32)> {
     WORDS.into_iter().flat_map(|a| WORDS.map(|b| (a, b)))
 }
 
-/// A product in 16-bit pieces, as compilers write it.
+/// Product in 16-bit pieces, in the code that compilers emit.
 #[test]
 fn products() {
     let low = "XMAD R8, R2, R3, RZ ;\nXMAD.MRG R9, R2, R3.H1, RZ ;\nXMAD.PSL.CBCC R8, R2.H1, R9.H1, R8 ;\nMOV R9, RZ ;";
-    // The high word: four products, and the carries between them.
+    // High word: four products, and the carries between them.
     let high = "XMAD R8, R2, R3, RZ ;\nXMAD R9, R2, R3.H1, RZ ;\nXMAD R10, R2.H1, R3.H1, RZ ;\n\
         XMAD.CHI R8, R2.H1, R3, R8 ;\nIADD3.RS R8, R9, R8, R10 ;\nXMAD.S16.U16 R9, R2, R3.H1, RZ ;";
     let signed = "XMAD R8, R2, R3, RZ ;\nXMAD.U16.S16 R9, R2, R3.H1, RZ ;\nXMAD.S16.S16.CSFU R10, R2.H1, R3.H1, RZ ;\n\
@@ -58,7 +57,6 @@ fn products() {
     }
 }
 
-/// Two words added, subtracted and compared by way of the condition code.
 #[test]
 fn words_joined_by_the_condition_code() {
     for (a, b) in pairs() {
@@ -90,7 +88,7 @@ fn words_joined_by_the_condition_code() {
     }
 }
 
-/// Lines, what R8 and R9 are, and P1, from R2 = 0x1234_89ab, R3 = 0xffff_fffb (-5), R4 = 3, R5 = 0.
+/// Test cases: lines, R8, R9, P1. R2 = 0x1234_89ab, R3 = 0xffff_fffb (-5), R4 = 3, R5 = 0.
 #[rustfmt::skip]
 const STEPS: &[(&str, u32, u32, u32)] = &[
     ("SHL R8, R2, 0x4 ;\nSHR R9, R3, 0x1 ;",                        0x2348_9ab0, 0xffff_fffd, 0),
@@ -171,8 +169,8 @@ fn threads_that_part_and_meet() {
     }
 }
 
-/// A branch through a table, as a compiler emits it: entries are places in the listing, the word that controls
-/// scheduling before an instruction standing for it.
+/// Branch through a table, as a compiler emits it. Table entries are addresses in the listing. The scheduling
+/// word before an instruction counts as the address of the instruction.
 #[test]
 fn branches_through_tables() {
     let code = r#"
@@ -209,7 +207,7 @@ fn branches_through_tables() {
     let launch = "kernel = \"k\"\ngrid = 1\nblock = 64\n[[param]]\nname = \"o\"\ntype = \"u32\"\nzeros = 64\n\
         expect = { formula = \"i % 4 == 0 ? i + 5 : i % 4 == 1 ? i * 5 : i % 4 == 2 ? (i ^ 5) : 5 - i\" }\n";
     let launch = Launch::from_toml("launch", launch, Path::new("")).unwrap();
-    // With the bank, and with what the targets say of it.
+    // With the constant bank that holds the table, and with only the list of branch targets.
     for bank in [bank, ""] {
         let text = format!(".target sm_50\n{bank}.section .text.k,\"ax\"\n{code}");
         let program = Program::parse("k", &text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
@@ -218,14 +216,15 @@ fn branches_through_tables() {
             .unwrap_or_else(|e| panic!("{e}"));
         assert!(report.as_expected(), "{:?}", report.buffers[0].outcome);
     }
-    // Where the targets are not named, there is no table.
+    // Without the list of branch targets, there is no table.
     let unnamed = code.replace("BRANCH_TARGETS .L_x_3,.L_x_4,.L_x_5,.L_x_6", "INDIRECT_CALL");
     let text = format!(".target sm_50\n.section .text.k,\"ax\"\n{unnamed}");
     let program = Program::parse("k", &text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
     assert!(program.kernels[0].unsupported().count() > 0);
 }
 
-/// Runs `body` as a kernel with R0 the thread, R4 0 and R5 1, and shared memory zero; what it leaves in the second word.
+/// Runs `body` with R0 = thread number, R4 = 0 and R5 = 1 on zeroed shared memory. Returns the second word of
+/// shared memory.
 fn locked(arch: &str, body: &str, block: u32, config: &SmConfig) -> Result<u32, KernelError> {
     let [low, high] = if arch == "sm_75" { ["0x160", "0x164"] } else { ["0x140", "0x144"] };
     let text = format!(
@@ -250,19 +249,20 @@ fn locked(arch: &str, body: &str, block: u32, config: &SmConfig) -> Result<u32, 
     }
 }
 
-/// The lanes of a warp take a lock, and wait to converge before they give it back.
+/// The lanes of a warp take a lock, and wait to reconverge before they release it.
 const HELD_AT_SYNC: &str = "SSY `(.L_have) ;\n.L_try:\nATOMS.CAS R2, [RZ], R4, R5 ;\nISETP.NE.AND P0, PT, R2, RZ, PT ;\n\
     @P0 BRA `(.L_try) ;\nSYNC ;\n.L_have:\nLDS R3, [0x4] ;\nIADD32I R3, R3, 0x1 ;\nSTS [0x4], R3 ;\n\
     ATOMS.EXCH R2, [RZ], RZ ;";
 
-/// They give it back before: code for machines on which the lanes of a warp are not independent.
+/// The lanes release the lock before they reconverge: code for machines without independent thread
+/// scheduling.
 const HELD_IN_BRANCH: &str = ".L_try:\nSSY `(.L_join) ;\nATOMS.CAS R2, [RZ], R4, R5 ;\n\
     ISETP.NE.AND P0, PT, R2, RZ, PT ;\n@P0 SYNC ;\nLDS R3, [0x4] ;\nIADD32I R3, R3, 0x1 ;\nSTS [0x4], R3 ;\n\
     ATOMS.EXCH R2, [RZ], RZ ;\nMOV32I R6, 0x1 ;\nSYNC ;\n.L_join:\nISETP.EQ.AND P0, PT, R6, RZ, PT ;\n\
     @P0 BRA `(.L_try) ;";
 
-/// A lock between lanes of a warp does not come to its end before sm_70, and the run says why, long before its budget;
-/// one between warps does.
+/// Before sm_70, a lock between lanes of a warp is never released. The run reports this long before its cycle
+/// budget ends. A lock between warps works.
 #[test]
 fn locks_between_lanes() {
     for arch in ["sm_50", "sm_52", "sm_60", "sm_61"] {
@@ -282,7 +282,7 @@ fn locks_between_lanes() {
     }
 }
 
-/// Asking for a lock that stays taken is repetition only while no thread is about to give it back, however long that
+/// Polling a taken lock is a livelock only if no running thread can release it, no matter how long that
 /// takes.
 #[test]
 fn a_lock_that_is_held_for_long() {

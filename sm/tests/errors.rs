@@ -1,4 +1,4 @@
-//! What is said when a run cannot be asked for, or goes wrong.
+//! Error messages of launches and runs.
 
 use crate::functional;
 
@@ -21,7 +21,6 @@ fn launch(params: &str) -> Launch {
     Launch::from_toml("k.toml", &text, Path::new("")).unwrap()
 }
 
-/// Runs and gives the error's text.
 fn failure(lines: &str, params: &str) -> (KernelError, String) {
     let mut port = FunctionalPort::new(Shape::default());
     match run(&program(lines).kernels[0], &launch(params), &mut port, &SmConfig::default()) {
@@ -134,7 +133,7 @@ fn what_does_not_fit() {
     says(&error.to_string(), &["40 threads has 2 warps", "`block`"]);
 }
 
-/// What `grid.sync()` begins with.
+/// Start of the code of `grid.sync()`.
 const GRID: &str = "ISETP.NE.U32.AND P0, PT, RZ, c[0x0][0x90], PT ;\nISETP.NE.AND.EX P0, PT, RZ, c[0x0][0x8c], PT, P0 ;\n\
                     @P0 EXIT ;\nBPT.TRAP 0x1 ;";
 
@@ -144,14 +143,14 @@ fn a_grid_that_synchronizes() {
     says(&text, &["a trap; the kernel synchronizes its grid", "`cooperative = true`", "`BPT.TRAP 0x1`"]);
     let (_, text) = failure("BPT.TRAP 0x1 ;", "");
     assert!(!text.contains("cooperative"), "{text}");
-    // Either word of the workspace's address tells.
+    // A read of either word of the workspace address is enough.
     for word in ["0x8c", "0x90"] {
         let (_, text) = failure(&format!("MOV R0, c[0x0][{word}] ;\nBPT.TRAP 0x1 ;"), "");
         says(&text, &["`cooperative = true`"]);
     }
     let begun = atoms_sm::template(&program(GRID).kernels[0]);
     assert!(begun.contains("cooperative = true"), "{begun}");
-    // The same CTAs are carried out one after the other where they need not be there at once.
+    // If the grid is not cooperative, the same CTAs run one after the other.
     for (ctas, there) in [(4, true), (64, false)] {
         let text = format!("kernel = \"k\"\ngrid = {ctas}\nblock = 32\nshared = 64\ncooperative = ");
         let run_as = |cooperative: bool, lines: &str| {
@@ -177,7 +176,7 @@ fn a_grid_that_synchronizes() {
             }
         }
     }
-    // Its workspace begins with its size.
+    // The first word of the workspace is its size.
     let size = "MOV R2, c[0x0][0x90] ;\nMOV R3, c[0x0][0x8c] ;\nLDG.E R4, [R2.64] ;\nISETP.EQ.AND P0, PT, R4, 0x8, PT ;\n\
                 @P0 EXIT ;\nBPT.TRAP 0x1 ;";
     let launch = "kernel = \"k\"\ngrid = 1\nblock = 1\nshared = 64\ncooperative = true\n";
@@ -193,7 +192,7 @@ fn parameters_that_the_kernel_reads_and_nobody_gives() {
     says(&text, &["bytes 8 to 15", "`param 0` in 0 to 7", "every parameter in order"]);
 }
 
-/// Values that TOML's own integers do not reach, given and expected.
+/// Values outside the range of TOML integers, as input and as expectation.
 #[test]
 fn values_of_64_bits() {
     let copy = program(
@@ -229,7 +228,7 @@ fn values_of_64_bits() {
     assert_eq!(outcome(random, "formula = \"18446744073709551615\""), met);
 }
 
-/// Shared memory that the system reserves: PTX, and what a compiler makes of it. Begin, end, size, both parts.
+/// Shared memory that the system reserves, in PTX and compiled: begin, end, size, and both parts.
 #[test]
 fn reserved_shared_memory() {
     let names = ["begin", "end", "cap", "0", "1"];
@@ -271,7 +270,7 @@ fn reserved_shared_memory() {
     }
 }
 
-/// Keeps the lanes that were told to access reserved shared memory.
+/// Collects the lanes reported for access to reserved shared memory.
 #[derive(Default)]
 struct Reserved(u32);
 
@@ -283,8 +282,8 @@ impl Observer for Reserved {
     }
 }
 
-/// Runs PTX with 64 bytes of static shared memory, whose address is in `%r1` and whose cluster-wide address is in `%r2`:
-/// the lanes that were told, or the error.
+/// Runs PTX with 64 bytes of static shared memory. `%r1` is the address in the CTA, `%r2` the address in the
+/// cluster. Returns the reported lanes, or the error.
 fn reserved_lanes(arch: &str, body: &str) -> Result<u32, String> {
     let ptx = format!(
         ".version 8.6\n.target {arch}\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n\
@@ -303,7 +302,8 @@ fn reserved_lanes(arch: &str, body: &str) -> Result<u32, String> {
         .map_err(|e| e.to_string())
 }
 
-/// An address that is a little wrong leads there: named, unless the kernel reads where reserved memory lies.
+/// A slightly wrong address points to reserved memory. Such accesses are reported, unless the kernel reads
+/// the offset of the reserved memory.
 #[test]
 fn accesses_to_reserved_shared_memory() {
     let returns_7 = "mov.u32 %r7, 7;\nst.global.u32 [%rd1], %r7;\n";
@@ -330,12 +330,12 @@ fn accesses_to_reserved_shared_memory() {
         let past = body.replace("+4]", "+1024]");
         assert!(reserved_lanes("sm_80", &past).is_err(), "{part}");
     }
-    // Without reserved bytes the allocation ends with the kernel's own.
+    // Without reserved bytes, the allocation ends with the kernel's own bytes.
     let error = reserved_lanes("sm_80", "st.shared.u32 [%r1+64], %r1;").unwrap_err();
     says(&error, &["address out of range 0x00000040", "the CTA's allocation has 64 bytes"]);
 }
 
-/// Sizes of shared memory as PTX counts them, with and without the reserved bytes: PTX, and what a compiler makes of it.
+/// Sizes of shared memory with and without the reserved bytes, in PTX and compiled.
 #[test]
 fn sizes_of_shared_memory() {
     let sm_90 = "S2R R4, SR_SMEMSZ ;\nLDC R5, c[0x0][0x114] ;\nLDC R6, c[0x0][0x13c] ;\nLDC.64 R2, c[0x0][0x210] ;\nIADD3 R5, R4, -R5, RZ ;\n\
@@ -355,7 +355,8 @@ fn sizes_of_shared_memory() {
     }
 }
 
-/// Pointers to buffers in buffers, in values and in what is expected; to elements; to buffers that are no parameters.
+/// Pointers to buffers in buffers, values and expectations; pointers to elements; pointers to buffers that
+/// are not parameters.
 #[test]
 fn pointers_to_buffers() {
     let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 rows, .param .u64 last)\n\
@@ -388,7 +389,7 @@ fn pointers_to_buffers() {
     says(&scalar, &["n", "a `[[buffer]]` that is none", "`zeros`"]);
 }
 
-/// Warps that the CTAs of a cluster have at once: up to what a tag can tell apart.
+/// The warps of a cluster that are resident together are limited by the number of tags.
 #[test]
 fn warps_of_a_cluster() {
     for (ctas, fits) in [(2, true), (3, false)] {
@@ -408,7 +409,7 @@ fn warps_of_a_cluster() {
     }
 }
 
-/// A structure lies where a parameter of its size and alignment is declared.
+/// A structure has the offset of a declared parameter with its size and alignment.
 #[test]
 fn structures() {
     let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u32 n, .param .align 8 .b8 p[24], .param .u64 out)\n\
@@ -432,16 +433,16 @@ fn structures() {
     let bytes =
         "[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11]";
     assert_eq!(outcome(&format!("type = \"u8\"\nalign = 8\narray = {bytes}")), Ok(true));
-    // A smaller alignment than the natural one changes nothing.
+    // An alignment below the natural one has no effect.
     assert_eq!(outcome(&format!("align = 1\n{fields}")), Ok(true));
     assert_eq!(
         outcome("type = \"u64\"\nalign = 4\narray = [5, 0x3020000, \"0x1122334455667788\"]"),
         Ok(true)
     );
-    // A larger one moves it, and makes it larger.
+    // A larger alignment moves the structure and makes it larger.
     let error = outcome(&format!("align = 16\n{fields}")).unwrap_err();
     says(&error, &["`p` in 8 to 31", "`p` in 16 to 47"]);
-    // Without its alignment it lies elsewhere, and is another parameter than the declared one.
+    // Without its alignment, the array gets another offset, so it does not match the declared parameter.
     let error = outcome(&format!("type = \"u8\"\narray = {bytes}")).unwrap_err();
     says(&error, &["`p` in 8 to 31", "`p` in 4 to 27"]);
     let error =
@@ -449,7 +450,7 @@ fn structures() {
     says(&error, &["`p` in 8 to 31", "`p` in 8 to 23"]);
 }
 
-/// What objects of layout 1 keep besides is not known: none is made.
+/// The full content of objects of layout 1 is unknown, so code that makes one is refused.
 #[test]
 fn objects_of_layout_1() {
     let text = |layout: &str| {
@@ -479,7 +480,7 @@ fn objects_of_layout_1() {
     says(&error, &["line 12", "mbarrier.init.layout::v1.shared.b64 [bar], 1", "layout 0 alone", "leave"]);
 }
 
-/// A buffer that a field points to is read from a file, and compared, like any other.
+/// A buffer to which a field points is read from a file and compared like any other buffer.
 #[test]
 fn buffers_of_structures() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -498,7 +499,7 @@ fn buffers_of_structures() {
     }
 }
 
-/// Launch file, parts of the message.
+/// Test cases: launch file, parts of the message.
 #[rustfmt::skip]
 const LAUNCHES: &[(&str, &[&str])] = &[
     ("grid = 1\nblock = 1\n",                                                       &["missing field `kernel`"]),
@@ -579,7 +580,7 @@ fn a_difference_from_the_expectation_is_a_result() {
     assert_eq!((*index, expected.as_str(), found.as_str(), *differing, *compared), (1, "5", "2", 2, 3));
 }
 
-/// How a buffer of `content` at the start and at the end comes out against `expect`.
+/// Outcome for a buffer with `content` at the start and at the end, compared with `expect`.
 fn outcome(content: &str, expect: &str) -> atoms_sm::Outcome {
     let params =
         format!("[[param]]\nname = 'b'\ntype = 's16'\nvalues = {content}\nexpect = {{ {expect} }}\n");
@@ -614,7 +615,7 @@ fn values_are_expected_in_any_order() {
     }
 }
 
-/// Answers until it has something to report.
+/// Port that reports an error after some cycles.
 struct Disagreeing(FunctionalPort, u32);
 
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -698,7 +699,7 @@ fn an_observer_is_told_everything() {
     assert_eq!(report.statistics.shared_requests, 12);
 }
 
-/// Instructions of one class are one entry, with the lines of all of them.
+/// Unsupported instructions of one class give one entry with all their lines.
 #[test]
 fn lacking_instructions_are_grouped() {
     let (error, text) = failure(
@@ -718,7 +719,7 @@ fn lacking_instructions_are_grouped() {
     assert!(matches!(error, KernelError::Unsupported { instructions, .. } if instructions.len() == 6));
 }
 
-/// A listing whose bank 4 holds addresses of functions of the driver, and a text.
+/// Listing whose bank 4 holds addresses of driver functions, and a text.
 fn calling(code: &str) -> String {
     format!(
         "{code}\n.section .nv.constant4,\"a\"\n.dword malloc\n.dword __assertfail\n.dword vprintf\n.dword text\n\
@@ -744,7 +745,7 @@ fn a_function_that_the_driver_is_asked_for_in_vain_is_named() {
     );
 }
 
-/// A read that may be of any word, and one of a word whose value is not known.
+/// A read with a variable offset, and a read of a word with an unknown value.
 #[test]
 fn unknown_words_are_all_named() {
     let code = calling("MOV R1, c[0x4][0x8] ;\nMOV R0, c[0x4][0x20] ;\nLDC R0, c[0x4][R1] ;\nEXIT ;");
@@ -757,7 +758,8 @@ fn unknown_words_are_all_named() {
     );
 }
 
-/// A call that is not executed is no error; `printf` returns the number of its values, and is reported.
+/// A call that is never executed is not an error. `printf` returns the number of its values, and the report
+/// contains its format.
 #[test]
 fn calls_of_the_driver() {
     let text = calling(

@@ -1,4 +1,4 @@
-//! Ranges of shared memory that are stored zeros: UMEMSETS.64 and `st.bulk`.
+//! Zero-fill of shared memory ranges: UMEMSETS.64 and `st.bulk`.
 
 use crate::functional;
 
@@ -11,14 +11,14 @@ use std::path::Path;
 /// Bytes before the range.
 const FIRST: u32 = 24;
 
-/// 64 threads store ones to 512 bytes, the warps store zeros, and the threads read what is there.
+/// 64 threads store ones to 512 bytes, the warps fill a range with zeros, and the threads read all bytes.
 const MACHINE: &str = ".target sm_100a\n.section .text.k,\"ax\",@progbits\n\
     S2R R0, SR_TID.X ;\nLDC.64 R4, c[0x0][0x380] ;\nLDCU UR5, c[0x0][0x388] ;\nMOV R6, 0xffffffff ;\n\
     MOV R7, 0xffffffff ;\nMOV R2, 0x400 ;\nLEA R1, R0, R2, 0x3 ;\nSTS.64 [R1], R6 ;\nBAR.SYNC 0x0 ;\n\
     UMOV UR4, 0x410 ;\nUSHF.R.U32.HI UR5, URZ, 0x3, UR5 ;\nUMEMSETS.64 [UR4+0x8], URZ, UR5 ;\nBAR.SYNC 0x0 ;\n\
     LDS.64 R6, [R1] ;\nIMAD.WIDE.U32 R8, R0, 0x8, R4 ;\nSTG.E.64 [R8.64], R6 ;\nEXIT ;\n";
 
-/// The same of PTX; `guard` says which threads store zeros, and `address` where.
+/// The same in PTX. `guard` selects the threads that fill, and `address` is the start of the range.
 fn ptx(guard: &str, address: &str) -> String {
     format!(
         ".version 9.0\n.target sm_100a\n.address_size 64\n\
@@ -71,7 +71,7 @@ fn the_range_is_zero_and_nothing_else() {
     }
 }
 
-/// Threads that carry the instruction out together share its words.
+/// Threads that execute the instruction together share its words.
 #[test]
 fn each_request_stores_a_word_for_each_lane() {
     for (text, requests) in texts().iter().zip([2 + 4 + 2, 2 + 4 + 2, 2 + 33 + 2, 2 + 33 + 2]) {
@@ -88,7 +88,7 @@ fn a_range_beyond_the_allocation_ends_the_run() {
     }
 }
 
-/// Statement; part of the message, part of the help.
+/// Rows: statement, architecture, part of the message with its help.
 #[test]
 fn what_is_refused() {
     let refused = |statement: &str, arch: &str| {
@@ -114,7 +114,7 @@ fn what_is_refused() {
     }
 }
 
-/// PTX that the vendor's assembler refuses is not run as another instruction.
+/// PTX that the vendor's assembler refuses is not executed as another instruction.
 #[test]
 fn what_is_lacking() {
     for statement in [

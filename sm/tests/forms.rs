@@ -1,4 +1,4 @@
-//! What the forms of single instructions do, beyond `instructions.rs`: text in, registers and predicates out.
+//! Forms of single instructions, beyond `instructions.rs`: code in, registers and predicates out.
 
 use crate::single;
 
@@ -10,7 +10,7 @@ const N: u32 = u32::MAX;
 const ONE: u32 = 0x3f80_0000;
 const NAN: u32 = 0x7fff_ffff;
 
-/// Rule; instruction; R2 to R5; P0; R8, R9, P1, P2.
+/// Test case: rule; instruction; R2 to R5; P0; expected R8, R9, P1, P2.
 type Case = (&'static str, &'static str, [u32; 4], u32, [u32; 4]);
 
 fn check(cases: &[Case]) {

@@ -1,4 +1,4 @@
-//! What single instructions do: text in, registers and predicates out.
+//! Single instructions: code in, registers and predicates out.
 
 use crate::single;
 
@@ -8,7 +8,7 @@ const T: u32 = 1;
 const F: u32 = 0;
 const N: u32 = u32::MAX;
 
-/// Rule; instruction; R2 to R5; P0; R8, R9, P1, P2.
+/// Test case: rule; instruction; R2 to R5; P0; expected R8, R9, P1, P2.
 type Case = (&'static str, &'static str, [u32; 4], u32, [u32; 4]);
 
 #[rustfmt::skip]

@@ -1,5 +1,5 @@
-//! Whole kernels, from the listing to the right answer, on every architecture there is a listing for: on the
-//! functional port, and on the cycle model in several configurations.
+//! Whole kernels from the listing to the result, for every architecture with a listing. They run on the
+//! functional port, and on the cycle-accurate model in several configurations.
 
 use crate::functional;
 
@@ -29,7 +29,7 @@ fn program(kernel: &str, arch: &str) -> Program {
     read(&format!("{kernel}.{arch}.sass"))
 }
 
-/// The same kernel as the compiler's PTX has it.
+/// PTX from which the compiler made the kernel.
 fn from_ptx(kernel: &str, arch: &str) -> Program {
     read(&format!("{kernel}.{arch}.ptx"))
 }
@@ -54,12 +54,12 @@ fn run_behind<P: MemoryPort>(program: &Program, launch: &Launch, port: &mut P) -
     report
 }
 
-/// What the instructions cost adds up to what the run cost.
+/// Checks that the counters of all instructions add up to the counters of the run.
 fn check_profile(report: &RunReport) {
     let s = &report.statistics;
     let sum = |of: &dyn Fn(&InstructionProfile) -> u64| s.instructions.iter().map(of).sum::<u64>();
     assert_eq!(sum(&|p| p.requests), s.shared_requests);
-    // A suspended request takes one pass more, when it is woken.
+    // A suspended request takes an extra pass at its wake-up.
     assert_eq!(sum(&|p| p.passes), s.passes + s.suspended);
     assert_eq!(sum(&|p| p.cluster_requests), s.cluster_requests);
     let spins: Vec<_> = s.instructions.iter().filter(|p| p.op == Op::CastSpin).collect();
@@ -71,7 +71,7 @@ fn check_profile(report: &RunReport) {
     }
 }
 
-/// Configurations in which what could matter to a kernel differs.
+/// Configurations that differ in every parameter that could affect a kernel.
 fn configs() -> [Config; 4] {
     let default = Config::default();
     [
@@ -92,13 +92,12 @@ fn configs() -> [Config; 4] {
     ]
 }
 
-/// Runs a kernel on all architectures, on the functional port and on the model, and hands each report
-/// to `check`.
+/// Runs a kernel for all architectures, on the functional port and on the model, and passes each report to
+/// `check`.
 fn on_each(kernel: &str, check: impl Fn(&RunReport, &Launch)) {
     on_arches(kernel, &ARCHES, check);
 }
 
-/// As [`on_each`], on these architectures.
 fn on_arches(kernel: &str, arches: &[&str], check: impl Fn(&RunReport, &Launch)) {
     let launch = launch(kernel);
     let programs = arches.iter().flat_map(|arch| [program(kernel, arch), from_ptx(kernel, arch)]);
@@ -277,12 +276,12 @@ fn generic_addr_in_global_memory() {
     }
 }
 
-/// The barrier object of sm_75 is worked by ordinary atomics, that of sm_80 by one of its own.
+/// Code for sm_75 uses ordinary atomics for the barrier object; sm_80 has a special atomic for it.
 #[test]
 fn awbarrier() {
     on_each("awbarrier", |report, _| met(report, "d"));
     let report = run_on(&program("awbarrier", "sm_80"), &launch("awbarrier"), Shape::default());
-    // Two phases a run, and one at the end; each of 8 warps arrives at once.
+    // Two phases per iteration and one at the end. Each of 8 warps arrives with one request.
     assert_eq!(report.statistics.requests(Op::MbarArriveSm80), 8 * 13);
     let report = run_on(&program("awbarrier", "sm_90a"), &launch("awbarrier"), Shape::default());
     assert_eq!(report.statistics.requests(Op::MbarArrive), 8 * 12 + 4);
@@ -294,7 +293,7 @@ fn cpasync_mbar() {
     on_arches("cpasync_mbar", &ARCHES[1..], |report, _| {
         met(report, "out");
         assert_eq!((report.statistics.copies, report.statistics.copied_bytes), (2 * 1280, 2 * 20480));
-        // A write and an arrival for each thread and run.
+        // One write and one arrival per thread and iteration.
         assert_eq!(report.statistics.cluster_requests, 2 * 2 * 1280);
     });
 }
@@ -303,7 +302,7 @@ fn cpasync_mbar() {
 fn cluster_mbar() {
     on_arches("cluster_mbar", &ARCHES[2..], |report, _| {
         met(report, "o");
-        // Of each CTA 32 arrivals, 64 stores and as many completions.
+        // Per CTA: 32 arrivals, 64 stores and 64 completions.
         assert_eq!(report.statistics.cluster_requests, 8 * (32 + 64 + 64));
     });
 }
@@ -317,7 +316,6 @@ fn tma_bulk() {
     });
 }
 
-/// The answer depends neither on the port's shape nor on when it is ready.
 #[test]
 fn any_shape_and_any_stall() {
     for kernel in ["hist_u32", "hist_u64", "accum_f32", "uniform_counter", "awbarrier"] {
@@ -334,7 +332,6 @@ fn any_shape_and_any_stall() {
     }
 }
 
-/// The same launch takes the same cycles.
 #[test]
 fn a_run_repeats_itself() {
     let (launch, program) = (launch("hist_u64"), program("hist_u64", "sm_80"));

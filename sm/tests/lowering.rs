@@ -1,6 +1,6 @@
-//! Every `atom` and `red` that PTX allows, lowered for each generation and run: all lanes of two warps at
-//! once, on addresses that several of them share. What comes back must be what some one-at-a-time order of
-//! the lanes gives, by the semantics of PTX alone (spec 3, 3.4, 4.5, 7.1, 7.2).
+//! Every `atom` and `red` that PTX allows, lowered for each generation and executed by all lanes of two warps
+//! at once, on shared addresses. The results must match some serial order of the lanes, by the semantics of
+//! PTX alone (spec 3, 3.4, 4.5, 7.1, 7.2).
 
 use crate::functional;
 
@@ -13,10 +13,10 @@ use rustc_apfloat::Float;
 use rustc_apfloat::ieee::{BFloat, Half};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One of each generation, and the two that lie between.
+/// One architecture of each generation, and two in between.
 const ARCHES: [&str; 8] = ["sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_110", "sm_120"];
 
-/// Operations and types; bits of the type; the first architecture that has it.
+/// Operation, type, width of the type in bits, first architecture that has the pair.
 #[rustfmt::skip]
 const LEGAL: &[(&str, &str, u32, u16)] = &[
     ("add", "u32", 32, 70), ("add", "s32", 32, 70), ("add", "u64", 64, 70), ("add", "f32", 32, 70),
@@ -32,11 +32,11 @@ const LEGAL: &[(&str, &str, u32, u16)] = &[
 ];
 
 const THREADS: usize = 64;
-/// Places that the threads meet at, and bytes of memory they are in.
+/// Number of places that the threads share, and size of their memory in bytes.
 const PLACES: usize = 16;
 const BYTES: usize = 16 * PLACES;
 
-/// What an operation does, from its definition: [PTX] atom, semantics.
+/// New value of an operation by its definition. Source: [PTX] atom, semantics.
 fn apply(op: &str, ty: &str, old: u128, b: u128, c: u128) -> u128 {
     let signed = |v: u128| match ty {
         "s32" => i128::from(v as u32 as i32),
@@ -114,7 +114,7 @@ impl Random {
         self.next() % n
     }
 
-    /// A value of a type: where operations change behaviour, small ones that meet, and any.
+    /// Random value of a type: a corner case, a small value that is likely to repeat, or any value.
     fn value(&mut self, ty: &str, bits: u32) -> u128 {
         let tiny = [0_i8, 1, -1, 3, 12, -7][self.below(6) as usize];
         let small = f32::from(tiny) * 0.75;
@@ -128,7 +128,7 @@ impl Random {
         };
         let wild = u128::from(self.next()) << 64 | u128::from(self.next());
         let value = match ty {
-            // Subnormals are kept in shared memory (spec 7.3).
+            // Shared-memory atomics keep subnormals (spec 7.3).
             "f32" | "noftz.f32" if self.below(4) == 0 => u128::from(self.below(0x80_0000)),
             "f32" | "noftz.f32" => u128::from((small * 1.1).to_bits()),
             "f64" => u128::from((f64::from(small) * 1.1).to_bits()),
@@ -143,37 +143,36 @@ impl Random {
     }
 }
 
-/// Where the address of an instruction comes from.
+/// Form of the address and operands of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
-    /// `[%r8]`, an address of each thread.
+    /// `[%r8]`: an address per thread.
     Own,
-    /// `[%r8+offset]`, one that fits beside a register or not.
+    /// `[%r8+offset]`: an offset that fits into the address field, or does not.
     Offset(i64),
-    /// `[sm+16]`: one address for all.
+    /// `[sm+16]`: one address for all threads.
     Variable(u32),
-    /// A constant for operand B, an address of each thread.
+    /// A constant for operand B, with an address per thread.
     Constant(u64),
-    /// The same at one address for all.
+    /// A constant for operand B, with one address for all threads.
     VariableConstant(u64),
-    /// A generic address of shared memory, and an offset.
+    /// Generic address of shared memory, with an offset.
     Generic(i64),
-    /// `.shared::cluster`, the own CTA's.
+    /// `.shared::cluster`, with an address in the own CTA.
     Cluster,
 }
 
-/// One instruction at one architecture.
 struct Case {
     op: &'static str,
     ty: &'static str,
     bits: u32,
     form: Form,
-    /// `red`, or `atom` whose result is not used, or is.
+    /// `red`, or `atom`. `used` is true if the kernel uses the result of the `atom`.
     red: bool,
     used: bool,
-    /// The kernel ends behind it.
+    /// True if the kernel ends directly after the instruction.
     last: bool,
-    /// `.acq_rel.gpu` and such.
+    /// Qualifiers for order and scope, such as `.acq_rel.gpu`.
     order: &'static str,
     arch: &'static str,
 }
@@ -216,7 +215,7 @@ impl Case {
         }
     }
 
-    /// Where all threads meet.
+    /// Byte offset of the common address. `None` if each thread has its own.
     fn one_place(&self) -> Option<usize> {
         match self.form {
             Form::Variable(byte) => Some(byte as usize),
@@ -226,10 +225,9 @@ impl Case {
     }
 }
 
-/// What a run starts with.
 struct Start {
     memory: Vec<u8>,
-    /// Of each thread: its place, operands, whether it takes part.
+    /// Per thread: place, operand B, operand C, true if active.
     threads: Vec<(usize, u128, u128, bool)>,
 }
 
@@ -244,7 +242,7 @@ impl Start {
         let everybody = random.below(3) == 0;
         let turn = random.below(PLACES as u64) as usize;
         let threads = (0..THREADS).map(|thread| {
-            // Neighbouring halves share a word, places of a warp share banks.
+            // Neighbouring halves share a word, and places of a warp share banks.
             let place = case.one_place().map_or((thread * 5 + turn) % PLACES, |byte| byte / bytes);
             let b = case.constant().map(u128::from).unwrap_or_else(|| random.value(case.ty, case.bits));
             let b = if case.bits == 128 { b } else { b & ((1 << case.bits) - 1) };
@@ -285,7 +283,7 @@ fn lowered(case: &Case, frame: &mut Frame) -> (Vec<String>, Vec<(String, u16)>) 
     (sequence, places.collect())
 }
 
-/// The kernel around a sequence: operands in, memory in, result out, memory out.
+/// Kernel around a lowered sequence: loads operands and memory, stores result and memory.
 fn listing(case: &Case, sequence: &[String], places: &[(String, u16)]) -> String {
     let arch = Arch::from_name(case.arch).unwrap();
     let param = |n: u32| arch.param_base() + 8 * n;
@@ -297,11 +295,12 @@ fn listing(case: &Case, sequence: &[String], places: &[(String, u16)]) -> String
         say(format!("MOV R{}, c[0x0][{:#x}]", register + 1, param(n) + 4));
     }
     if case.last {
-        // A third warp waits for the others to end, and looks.
+        // A third warp waits until the others have ended, then reads the memory.
         say(format!("ISETP.GE.U32.AND P5, PT, R200, {THREADS:#x}, PT"));
         say("@P5 BRA `(watch)".into());
     }
-    // 64 bytes in and 16 out for each thread; a few bytes of memory in and out.
+    // Each thread has 64 bytes of input and 16 bytes of output. Each also loads and stores a few bytes of the
+    // memory.
     say("IMAD.WIDE.U32 R202, R200, 0x40, R202".into());
     say("IMAD.WIDE.U32 R204, R200, 0x10, R204".into());
     let each = BYTES / THREADS;
@@ -361,7 +360,7 @@ fn listing(case: &Case, sequence: &[String], places: &[(String, u16)]) -> String
     format!(".target {}\n.section .text.k,\"ax\",@progbits\n{}\n", case.arch, lines.join("\n"))
 }
 
-/// Results of each thread and the memory after.
+/// Runs a case. Returns the result of each thread, and the final memory.
 fn outcome(case: &Case, start: &Start, seed: u64) -> (Vec<u128>, Vec<u8>) {
     let mut frame = Frame::new();
     let (sequence, places) = lowered(case, &mut frame);
@@ -379,7 +378,7 @@ fn outcome(case: &Case, start: &Start, seed: u64) -> (Vec<u128>, Vec<u8>) {
         record[4] = u8::from(*active);
         record[16..32].copy_from_slice(&b.to_le_bytes());
         record[32..48].copy_from_slice(&c.to_le_bytes());
-        // What is in the destination before must not matter.
+        // The initial value of the destination must not matter.
         record[48..64].fill(0xa5);
         input.extend(record);
     }
@@ -412,13 +411,13 @@ fn outcome(case: &Case, start: &Start, seed: u64) -> (Vec<u128>, Vec<u8>) {
     ((0..THREADS).map(result).collect(), report.buffer("after").unwrap().bytes.clone())
 }
 
-/// Whether the order of the lanes makes no difference to what is left.
+/// True if the final memory does not depend on the order of the lanes.
 fn commutes(case: &Case) -> bool {
     let integer = !case.ty.contains('f');
     integer && matches!(case.op, "add" | "min" | "max" | "and" | "or" | "xor")
 }
 
-/// Whether some order of these threads leads from one value to the other, each seeing what it said it saw.
+/// True if some order of these threads leads from one value to the other, and gives each thread its result.
 fn explained(case: &Case, from: u128, to: u128, threads: &[(u128, u128, u128)]) -> bool {
     if case.used {
         return trail(case, from, to, threads);
@@ -426,7 +425,7 @@ fn explained(case: &Case, from: u128, to: u128, threads: &[(u128, u128, u128)]) 
     if commutes(case) {
         return threads.iter().fold(from, |v, (b, c, _)| apply(case.op, case.ty, v, *b, *c)) == to;
     }
-    // Results are not known, and threads of a place are few: every order.
+    // Without results, try every order: few threads share a place.
     if threads.is_empty() {
         return from == to;
     }
@@ -437,8 +436,9 @@ fn explained(case: &Case, from: u128, to: u128, threads: &[(u128, u128, u128)]) 
     })
 }
 
-/// Each thread leads from what it saw to what it made of it. All of them in one go are a trail over every edge
-/// of a graph of values: there is one if the values balance and hang together.
+/// True if an order of the threads exists. Each thread is an edge from the value it saw to the value it left.
+/// An order is a trail over all edges of this graph. It exists if the edges into and out of each value
+/// balance, and the graph is connected.
 fn trail(case: &Case, from: u128, to: u128, threads: &[(u128, u128, u128)]) -> bool {
     let edge = |(b, c, seen): &(u128, u128, u128)| (*seen, apply(case.op, case.ty, *seen, *b, *c));
     let mut balance: BTreeMap<u128, i64> = BTreeMap::new();
@@ -489,8 +489,8 @@ fn check(case: &Case, random: &mut Random, rounds: usize) {
     }
 }
 
-/// Runs every legal pair of operation and type in one form on all architectures, in the nightly tier from two random
-/// states. Returns the number of pairs.
+/// Runs every legal pair of operation and type in one form on all architectures; in the nightly tier from two
+/// random states. Returns the number of cases.
 fn every(form: Form, order: &'static str, last: bool, wants: impl Fn(&Case) -> bool) -> usize {
     let mut random = Random(0x5eed);
     let mut count = 0;
@@ -511,10 +511,10 @@ fn every(form: Form, order: &'static str, last: bool, wants: impl Fn(&Case) -> b
     count
 }
 
-/// Legal pairs before sm_90, and from there on; of these, those that are red too.
+/// Number of legal pairs before sm_90 (all, those with `red`), and from sm_90 on (all, those with `red`).
 const PAIRS: [usize; 4] = [28, 23, 33, 26];
 
-/// Cases of [`every`] if it wants all.
+/// Number of cases of [`every`] if it runs all.
 const ALL: usize = 4 * (2 * PAIRS[0] + PAIRS[1]) + 4 * (2 * PAIRS[2] + PAIRS[3]);
 
 #[test]
@@ -522,7 +522,7 @@ fn an_address_of_each_thread() {
     assert_eq!(every(Form::Own, "", false, |_| true), ALL);
 }
 
-/// Where nothing follows, threads exit out of the middle of a sequence.
+/// Without later instructions, threads exit in the middle of a sequence.
 #[test]
 fn at_the_end_of_the_kernel() {
     assert_eq!(every(Form::Own, "", true, |_| true), ALL);
@@ -535,13 +535,14 @@ fn offsets_near_and_far() {
     }
 }
 
-/// The warp may combine first; where the order of the lanes tells in what is left, results are looked at.
+/// The warp may combine its lanes first. If the order of the lanes affects the final memory, only cases whose
+/// result is used are checked.
 #[test]
 fn one_address_for_all() {
     for last in [false, true] {
         assert!(every(Form::Variable(16), "", last, |case| case.used || commutes(case)) > ALL / 2);
     }
-    // A half that is the upper one of its word.
+    // The upper half of a word.
     assert!(every(Form::Variable(18), "", false, |case| case.bits == 16 && case.used) > 0);
 }
 
@@ -572,7 +573,7 @@ fn constants_at_one_address() {
     }
 }
 
-/// Numbers that stand in the instruction, that have too many digits for it, zeros, and halves to compare with.
+/// Immediates, constants with too many digits for an immediate, zeros, and halves as compare values.
 #[test]
 fn constants_of_other_types() {
     let third = f64::to_bits(1.0 / 3.0);
@@ -587,7 +588,7 @@ fn constants_of_other_types() {
     }
 }
 
-/// Memory order and scope are fences around the same operation (spec 7.4).
+/// Memory order and scope only add fences around the same operation (spec 7.4).
 #[test]
 fn fences_change_nothing() {
     for order in [".release.cta", ".release.sys", ".acquire.gpu", ".acq_rel.gpu"] {
@@ -599,15 +600,16 @@ fn fences_change_nothing() {
     }
 }
 
-/// Whether the core decodes all of it. Some generic atomics of 64 bits and of packed halves it lacks, and what
-/// later architectures do to memory of the thread: their sequences are held against the assembler's alone.
+/// True if the core supports all instructions of the sequence. The core lacks some generic 64-bit and
+/// packed-half atomics, and the local-memory code of later architectures. Those sequences are only compared
+/// with the assembler's.
 fn carried_out(case: &Case) -> bool {
     let (sequence, places) = lowered(case, &mut Frame::new());
     let program = Program::parse("carried out", &listing(case, &sequence, &places));
     program.is_ok_and(|p| p.kernels[0].unsupported().next().is_none())
 }
 
-/// Cases that the core carries out at least, generic and `.shared::cluster`.
+/// Lower limits for the number of cases that the core supports, generic and `.shared::cluster`.
 const GENERIC: usize = 508;
 const CLUSTER: usize = 264;
 

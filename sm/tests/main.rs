@@ -1,4 +1,4 @@
-//! The core: instructions, kernels, synchronization checks.
+//! Tests of the core: instructions, kernels, race detection.
 
 mod barriers;
 mod collective;

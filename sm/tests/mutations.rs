@@ -1,4 +1,4 @@
-//! Kernels with something changed in them run to an end or to an error, never to a panic.
+//! Modified kernels end normally or with an error, but never with a panic.
 
 use crate::functional;
 
@@ -33,14 +33,13 @@ static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
     samples
 });
 
-/// What is done to one line.
 #[derive(Clone, Debug)]
 enum Change {
     Delete,
     Repeat,
-    /// Put the line of another place here.
+    /// Replace the line by a line from elsewhere.
     Move(prop::sample::Index),
-    /// Replace the nth number or register letter's digit.
+    /// Replace one digit of a number or register.
     Digit(prop::sample::Index, char),
     Guard(&'static str),
 }

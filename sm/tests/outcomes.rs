@@ -1,4 +1,4 @@
-//! What is expected of a buffer, element by element; and how much shared memory a CTA gets.
+//! Expectations for buffers, element by element, and the size of a CTA's shared memory.
 
 use crate::functional;
 
@@ -7,7 +7,7 @@ use atoms_sm::{Launch, Outcome, SmConfig, run};
 use functional::{FunctionalPort, Shape};
 use std::path::Path;
 
-/// A kernel that does nothing, so that the buffer ends as it began: 1, 2, 3, 4.
+/// Runs a kernel that does nothing, so that the buffer keeps its values 1, 2, 3, 4.
 fn outcome(kind: &str, expect: &str) -> Result<Outcome, String> {
     let text = format!(
         "kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"{kind}\"\nvalues = [1, 2, 3, 4]\n\
@@ -58,7 +58,7 @@ fn what_cannot_be_left_open() {
     }
 }
 
-/// The last byte that a CTA may read, if neither text nor launch say how much shared memory it has.
+/// Last byte that a CTA may read if neither kernel nor launch state the size of shared memory.
 #[test]
 fn the_shared_memory_of_a_cluster_is_shared_out() {
     let text = |offset: u32| {

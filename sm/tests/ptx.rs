@@ -1,5 +1,5 @@
-//! PTX kernels, from the text to the right answer, on every architecture that has what they ask for. That the same
-//! kernel gives the same from PTX and from machine code is tested in `kernels.rs`.
+//! PTX kernels from the text to the result, on every architecture with the needed features. `kernels.rs`
+//! tests that PTX and machine code of a kernel give the same result.
 
 use crate::functional;
 
@@ -8,7 +8,7 @@ use atoms_sm::{Launch, RunReport, SmConfig, run};
 use functional::{FunctionalPort, Shape};
 use std::path::PathBuf;
 
-/// Architectures that PTX of any earlier one is run on, oldest first.
+/// Architectures for which PTX of any earlier one runs, oldest first.
 const TARGETS: [&str; 9] =
     ["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"];
 
@@ -24,7 +24,6 @@ fn text(file: &str) -> String {
     std::fs::read_to_string(folder().join(file)).unwrap()
 }
 
-/// Runs a program; the error says what went wrong.
 fn run_on(program: &Program, launch: &Launch, shape: Shape) -> Result<RunReport, String> {
     let mut port = FunctionalPort::new(shape);
     let kernel = launch.kernel(program).map_err(|e| e.to_string())?;
@@ -37,7 +36,6 @@ fn run_on(program: &Program, launch: &Launch, shape: Shape) -> Result<RunReport,
     Ok(report)
 }
 
-/// Kernel and architecture of every PTX file that has a launch file.
 fn files() -> Vec<(String, String)> {
     let names: Vec<String> =
         std::fs::read_dir(folder()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -51,7 +49,7 @@ fn files() -> Vec<(String, String)> {
     files
 }
 
-/// The first architecture that has what the PTX of a kernel, compiled for `arch`, asks for.
+/// First architecture with all features of a kernel's PTX that was compiled for `arch`.
 fn first_target(kernel: &str, arch: &str) -> &'static str {
     match (kernel, arch) {
         ("awbarrier", "sm_75") => "sm_70",
@@ -88,7 +86,6 @@ fn every_file_runs_on_every_architecture_that_has_what_it_asks_for() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The answer depends neither on the port's shape nor on when it is ready.
 #[test]
 fn any_shape_and_any_stall() {
     for file in
@@ -103,7 +100,6 @@ fn any_shape_and_any_stall() {
     }
 }
 
-/// Kernel of a text without anything around it.
 fn kernel(body: &str) -> Kernel {
     let text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a)\n{{\n.reg .pred %p<8>;\n\
@@ -113,7 +109,7 @@ fn kernel(body: &str) -> Kernel {
     program.kernels.into_iter().next().unwrap()
 }
 
-/// How many barriers are set, and how many times threads meet.
+/// Number of instructions that set a convergence barrier, and number of reconvergence points.
 fn meetings(kernel: &Kernel) -> (usize, usize) {
     let count = |of: fn(&Control) -> bool| {
         let each = kernel.instructions.iter();
@@ -152,7 +148,6 @@ fn threads_meet_where_ways_join() {
     }
 }
 
-/// What is wrong is said with its place and with what would work.
 #[test]
 fn what_is_wrong_is_told() {
     #[rustfmt::skip]
@@ -183,7 +178,7 @@ fn what_is_wrong_is_told() {
     }
 }
 
-/// A function that calls itself, and one that is not there.
+/// Recursive function, and call of a missing function.
 #[test]
 fn calls_that_cannot_be_put_in_place() {
     let head = ".version 8.0\n.target sm_80\n.address_size 64\n";
@@ -197,7 +192,7 @@ fn calls_that_cannot_be_put_in_place() {
     }
 }
 
-/// A launch is compared with what the text declares.
+/// The launch must match the declarations of the kernel.
 #[test]
 fn a_launch_that_does_not_fit_is_refused() {
     let head = ".version 8.0\n.target sm_90\n.address_size 64\n";

@@ -1,5 +1,5 @@
-//! One row for each compute instruction of PTX: the statement, its operands, the result. All of them stand in one
-//! kernel, which each thread of a warp carries out.
+//! One row per PTX compute instruction: statement, operands, result. All rows are in one kernel, which every
+//! thread of a warp executes.
 
 use crate::functional;
 
@@ -9,7 +9,7 @@ use functional::{FunctionalPort, Shape};
 use std::fmt::Write;
 use std::path::Path;
 
-/// What the operands a, b, c, and the result d are.
+/// Register kind of the operands a, b, c, and of the result d.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     /// 32-bit registers: `%r0` to `%r3`.
@@ -21,7 +21,8 @@ enum Kind {
 }
 use Kind::{D, H, W};
 
-/// Statement with `d`, `a`, `b`, `c` for the operands; kinds of `d`, `a`, `b`, `c`; values of `a`, `b`, `c`; result.
+/// Statement with `d`, `a`, `b`, `c` for the operands; kinds of `d`, `a`, `b`, `c`; values of `a`, `b`, `c`;
+/// result.
 type Row = (&'static str, [Kind; 4], [u64; 3], u64);
 
 const WWWW: [Kind; 4] = [W; 4];
@@ -32,7 +33,6 @@ const fn f(value: f32) -> u64 {
     value.to_bits() as u64
 }
 
-/// Two binary32 in one register.
 const fn p(low: f32, high: f32) -> u64 {
     f(high) << 32 | f(low)
 }
@@ -315,7 +315,7 @@ const ROWS: &[Row] = &[
     ("mov.u64 d, start; isspacep.const %p, d; ld.const.u32 d, [start+4]; selp.b64 d, d, 2, %p;", DDDD, [0; 3], 9),
 ];
 
-/// The statement with its operands in registers of their kinds.
+/// Replaces the operand letters by registers of their kinds.
 fn written(text: &str, kinds: [Kind; 4]) -> String {
     let mut out = String::new();
     let bytes = text.as_bytes();

@@ -1,4 +1,4 @@
-//! Races in whole kernels: none in correct ones, and those planted are found, on the cycle model.
+//! Race detection in whole kernels on the model: no races in correct kernels, and planted races are found.
 
 use atoms_isa::Program;
 use atoms_model::{Config, Unit};
@@ -16,20 +16,18 @@ fn listing(kernel: &str, arch: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// A finding, the two instructions and their lines.
 struct Found {
     finding: Finding,
     texts: [String; 2],
     lines: [u32; 2],
 }
 
-/// Runs a listing; gives whether it ended and what was found.
+/// Runs a listing. Returns the end of the run, and the findings.
 fn check(name: &str, text: &str, launch: &Launch) -> (Result<(), String>, Vec<Found>) {
     let program = Program::parse(name, text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
     check_program(&program, Text::Machine, launch)
 }
 
-/// As [`check`], of a PTX text.
 fn check_ptx(name: &str, text: &str, launch: &Launch) -> (Result<(), String>, Vec<Found>) {
     let program =
         Program::from_ptx(name, text, None).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
@@ -58,7 +56,7 @@ fn shown(found: &Found) -> String {
     format!("{kind}\n   {}\n   {}\n   {first:?}\n   {second:?}", found.texts[0], found.texts[1])
 }
 
-/// What is wrong with a kernel's file by itself: it fails, or races are found; `None` if it is no kernel.
+/// Failures and races of a kernel's file. `None` if the file is not a kernel.
 fn wrong_with(path: &Path) -> Option<Vec<String>> {
     let name = path.file_name()?.to_str()?;
     let (kernel, rest) = name.split_once('.')?;
@@ -77,9 +75,9 @@ fn wrong_with(path: &Path) -> Option<Vec<String>> {
     Some(failed.into_iter().chain(races).collect())
 }
 
-/// Kernels as a compiler made them in whose text there is a race, and what it is.
+/// Compiled kernels with a race, and an instruction of the race.
 const RACY: [(&str, &str); 1] = [
-    // `ld.volatile` until the phase is over is relaxed, and no fence follows it before the data is read.
+    // The `ld.volatile` that polls the phase is relaxed, and no fence follows before the data is read.
     ("awbarrier.sm_75.ptx", "st.shared.f32 [%r2], %f1"),
 ];
 
@@ -94,13 +92,13 @@ fn nothing_is_found_in_correct_kernels() {
     assert!(results.len() > 130, "{} kernels", results.len());
 }
 
-/// Kernels of the corpus in whose source or text there is a race.
+/// Kernels of the corpus with a race in their source or in the compiled code.
 const RACY_IN_CORPUS: [&str; 3] = [
-    // The compiler's store to the next CTA is plain, though the source says volatile.
+    // The compiler's store to the next CTA is plain, although the source says volatile.
     "cluster_token",
-    // Several threads store back what they have read of one word.
+    // Several threads store back a word that all of them have read.
     "generic_pick",
-    // Words are cleared after the loop with no barrier before.
+    // Words are cleared after the loop without a barrier before.
     "offsets",
 ];
 
@@ -114,11 +112,10 @@ fn in_the_corpus_no_more_is_found_than_is_known() {
     assert!(results.len() > 250, "{} kernels", results.len());
 }
 
-/// What is done to the listing of a correct kernel.
 enum Plant {
-    /// The nth line with this text becomes a NOP, counted from 0; in PTX, an empty line.
+    /// Replaces the nth line with this text by a NOP, or by an empty line in PTX. Counts from 0.
     Drop(&'static str, usize),
-    /// In all lines with the first text, it becomes the second.
+    /// Replaces the first text by the second in all lines.
     Put(&'static str, &'static str),
 }
 
@@ -128,7 +125,7 @@ fn planted(text: &str, plant: &Plant) -> String {
     let lines: Vec<String> = text
         .lines()
         .map(|line| {
-            // Branches and calls in comments and sections are none of the code.
+            // Leave comments and sections alone: their branches and calls are not code.
             let code = line.starts_with('\t') || line.trim_start().starts_with("/*");
             match plant {
                 Plant::Drop(what, nth) if code && line.contains(what) => {
@@ -151,7 +148,7 @@ fn planted(text: &str, plant: &Plant) -> String {
     lines.join("\n")
 }
 
-/// Kernel, architecture, what is planted, and one of the pairs of instructions that must be found.
+/// Kernel, architecture, planted change, and a pair of instructions that must be found.
 type Row = (&'static str, &'static str, Plant, (RaceKind, &'static str, &'static str));
 
 #[test]
@@ -160,7 +157,7 @@ fn planted_races_are_found() {
     const TRUE: &str = "ISETP.EQ.AND P0, PT, RZ, RZ, PT";
     #[rustfmt::skip]
     let rows: Vec<Row> = vec![
-        // No barrier between clearing and counting, and none between counting and reading.
+        // Missing barrier between clearing and counting, or between counting and reading.
         ("hist_u32", "sm_80", Drop("BAR.SYNC", 0), (RaceKind::PlainAndAtomic, "STS", "ATOMS.POPC.INC")),
         ("hist_u32", "sm_90a", Drop("BAR.SYNC", 1), (RaceKind::PlainAndAtomic, "ATOMS.POPC.INC", "LDS")),
         ("hist_u64", "sm_75", Drop("BAR.SYNC", 0), (RaceKind::PlainAndAtomic, "STS", "ATOMS.CAST.SPIN")),
@@ -169,29 +166,29 @@ fn planted_races_are_found() {
         ("exch64_list", "sm_80", Drop("BAR.SYNC", 1), (RaceKind::PlainAndAtomic, "LDS.64", "ATOMS.EXCH.64")),
         // Counting without atomics.
         ("hist_u32", "sm_80", Put("ATOMS.POPC.INC.32 RZ, [R2.X4+URZ]", "STS [R2.X4+URZ], R4"), (RaceKind::Plain, "STS", "STS")),
-        // The lock is given back with no fence before.
+        // The lock is released without a fence before.
         ("spin_lock", "sm_75", Drop("MEMBAR.SC.CTA", 1), (RaceKind::Plain, "STS", "LDS")),
         ("spin_lock", "sm_90a", Drop("MEMBAR.SC.CTA", 1), (RaceKind::Plain, "STS", "LDS")),
         ("spin_lock_acqrel", "sm_80", Drop("MEMBAR.ALL.CTA", 0), (RaceKind::Plain, "STS", "LDS")),
         // Without the lock.
         ("spin_lock", "sm_80", Drop("@P2 BRA", 1), (RaceKind::Plain, "STS", "LDS")),
-        // A software object: data is not released, or not waited for.
+        // Missing release, or missing wait, at a barrier object.
         ("awbarrier", "sm_80", Drop("MEMBAR.ALL.CTA", 0), (RaceKind::Plain, "STS", "LDS")),
         ("awbarrier", "sm_80", Drop("@!P2 BRA", 0), (RaceKind::Plain, "STS", "LDS")),
         ("awbarrier", "sm_90a", Put("SYNCS.PHASECHK.TRANS64 P2, [UR4], R3", "ISETP.EQ.AND P2, PT, RZ, RZ, PT"), (RaceKind::Plain, "STS", "LDS")),
         ("awbarrier", "sm_90a", Drop("BAR.SYNC", 0), (RaceKind::PlainAndAtomic, "SYNCS.EXCH", "SYNCS.ARRIVE")),
-        // Copies that are not waited for.
+        // Copies without a wait.
         ("cpasync_mbar", "sm_80", Drop("@!P0 BRA `(.L_x_2)", 0), (RaceKind::Plain, "LDGSTS", "LDS.128")),
         ("cpasync_mbar", "sm_100a", Put("SYNCS.PHASECHK.TRANS64 P0, [UR5], R2", TRUE), (RaceKind::Plain, "LDGSTS", "LDS.128")),
         ("tma_bulk", "sm_90a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R8+URZ], R3", TRUE), (RaceKind::Plain, "UBLKCP", "LDS")),
         ("cluster_mbar", "sm_90a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR7], R2", TRUE), (RaceKind::Plain, "STAS", "LDS")),
         ("cluster_mbar", "sm_90a", Drop("UCGABAR_WAIT", 0), (RaceKind::PlainAndAtomic, "SYNCS.EXCH", "SYNCS.ARRIVE")),
-        // The warps that leave first do not release what they have stored; the last one is taken at once.
+        // Warps that leave first do not release their stores; or the last warp does not wait.
         ("corpus/last_out", "sm_80", Drop("MEMBAR.ALL.CTA", 0), (RaceKind::Plain, "STS", "LDS")),
         ("corpus/last_out", "sm_90a", Drop("MEMBAR.ALL.CTA", 0), (RaceKind::Plain, "STS", "LDS")),
         ("corpus/last_out", "sm_120a", Drop("MEMBAR.SC.CTA", 0), (RaceKind::Plain, "STS", "LDS")),
         ("corpus/last_out", "sm_90a", Drop("@P0 BRA", 0), (RaceKind::Plain, "STS", "LDS")),
-        // In the cluster: nothing is released, nothing acquired, a flag that is plain, a scope too narrow.
+        // Cluster: missing release, missing acquire, plain flag, and too narrow scope.
         ("corpus/cluster_handoff", "sm_90a", Drop("MEMBAR.ALL.GPU", 2), (RaceKind::Plain, "ST.E", "LDS")),
         ("corpus/cluster_handoff", "sm_100a", Drop("CCTL.IVALL", 1), (RaceKind::Plain, "ST.E", "LDS")),
         ("corpus/cluster_handoff", "sm_120a", Put("LD.E.STRONG.GPU", "LD.E"), (RaceKind::PlainAndAtomic, "LD.E", "ST.E.STRONG.GPU")),
@@ -199,19 +196,19 @@ fn planted_races_are_found() {
         ("corpus/cluster_float", "sm_90a", Drop("MEMBAR.ALL.GPU", 0), (RaceKind::PlainAndAtomic, "STS", "ATOM.E.CAST.SPIN")),
         ("corpus/cluster_float", "sm_100a", Put("ATOM.E.CAST.SPIN.STRONG.SM PT, R9, [R10], R8, R9", "ST.E [R10], R9"), (RaceKind::PlainAndAtomic, "ATOMS.CAST.SPIN", "ST.E")),
         ("cluster_hist", "sm_90a", Put("STRONG.GPU", "STRONG.SM"), (RaceKind::Scope, "ATOM", "ATOM")),
-        // Blocks worked into another CTA, or copied to several, that are not waited for.
+        // Missing wait for blocks that are reduced into another CTA, or multicast to several CTAs.
         ("corpus/bulk_reduce", "sm_90a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR5], R4", TRUE), (RaceKind::PlainAndAtomic, "UBLKRED", "LDS")),
         ("corpus/bulk_multicast", "sm_100a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR6], R2", TRUE), (RaceKind::Plain, "UBLKCP.S.G.MULTICAST", "LDS")),
-        // A compare-and-store that confirmed a load, or part of one, or a test of one, is a plain store.
+        // A plain store replaces the compare-and-store that confirms a load, a part of a load, or a test.
         ("corpus/accum_bf16", "sm_75", Put("ATOMS.CAS R13, [R16], R6, R13", "STS [R16], R13"), (RaceKind::Plain, "LDS.U.U16", "STS")),
         ("corpus/half_cas", "sm_90a", Put("ATOMS.CAS R9, [R14], R7, R9", "STS [R14], R9"), (RaceKind::Plain, "LDS.U16", "STS")),
         ("corpus/list_tagged", "sm_90a", Put("ATOMS.CAS.64 R4, [R11], R4, R6", "STS.64 [R11], R6"), (RaceKind::Plain, "LDS.64", "STS.64")),
         ("corpus/graph", "sm_75", Put("ATOMS.CAS R9, [R8.X4+0x100], R8, R9", "STS [R8.X4+0x100], R9"), (RaceKind::Plain, "LDS.U", "STS")),
         ("corpus/ring_mpmc", "sm_90a", Put("ATOMS.CAS R5, [R7], R4, R5", "LDS R5, [R7]"), (RaceKind::Plain, "STS", "LDS")),
-        // A slot is given on before its value is there, or is free.
+        // A slot is passed on before its value is stored, or before the slot is free.
         ("corpus/ring_mpmc", "sm_90a", Drop("MEMBAR.SC.CTA", 2), (RaceKind::Plain, "STS", "LDS")),
         ("corpus/ring_mpmc", "sm_80", Drop("MEMBAR.SC.CTA", 1), (RaceKind::Plain, "STS", "LDS")),
-        // The first look at a phase is not waited for; objects are left without a release.
+        // The first test of a phase does not wait; or threads leave objects without a release.
         ("corpus/lib_barrier", "sm_80", Put("LOP3.LUT P0, RZ, R6, 0x80000000, R11, 0x48, !PT", TRUE), (RaceKind::Plain, "STS", "LDS")),
         ("corpus/lib_barrier", "sm_80", Drop("MEMBAR.ALL.CTA", 5), (RaceKind::Plain, "STS", "LDS")),
         ("corpus/lib_pipeline", "sm_90a", Drop("MEMBAR", 0), (RaceKind::PlainAndAtomic, "SYNCS", "SYNCS")),
@@ -223,7 +220,7 @@ fn planted_races_are_found() {
             Drop(what, nth) => format!("{kernel} on {arch} without `{what}` {nth}"),
             Put(what, with) => format!("{kernel} on {arch} with `{with}` for `{what}`"),
         };
-        // A racy kernel need not end.
+        // A racy kernel may run forever.
         let mut launch = launch(kernel);
         launch.cycle_budget = Some(launch.cycle_budget.unwrap_or(30_000));
         let (_, found) = check(&what, &planted(&listing(kernel, arch), &plant), &launch);
@@ -238,7 +235,7 @@ fn planted_races_are_found() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
-/// Kernel, what is planted in its PTX, and one of the pairs of lines that must be found.
+/// Kernel, planted change in its PTX, and a pair of lines that must be found.
 type PtxRow = (&'static str, Plant, (RaceKind, &'static str, &'static str));
 
 #[test]
@@ -256,7 +253,7 @@ fn races_planted_in_ptx_are_found_by_line() {
         ("pipeline.sm_80.ptx", Drop("cp.async.wait_group", 0), (RaceKind::Plain, "cp.async.ca", "ld.shared.v4.u32")),
         ("pipeline.sm_80.ptx", Put("cp.async.wait_group 2", "cp.async.wait_group 3"), (RaceKind::Plain, "cp.async.ca", "ld.shared.v4.u32")),
         ("pipeline.sm_80.ptx", Drop("cp.async.wait_all", 0), (RaceKind::Plain, "cp.async.ca", "ld.shared.v2.u64")),
-        // The next stage is filled while the last is still copied to global memory.
+        // The next stage is filled while the previous one is still being copied to global memory.
         ("corpus/bulk_both.sm_120a.ptx", Drop("cp.async.bulk.wait_group.read", 0), (RaceKind::Plain, "cp.async.bulk.global", "cp.async.bulk.shared")),
         ("cluster_counts.sm_90.ptx", Drop("barrier.cluster.wait", 0), (RaceKind::PlainAndAtomic, "st.shared.u32", "atom.shared::cluster")),
         ("cluster_counts.sm_90.ptx", Drop("barrier.cluster.wait", 1), (RaceKind::PlainAndAtomic, "atom.shared::cluster", "ld.shared::cluster")),
@@ -290,7 +287,7 @@ fn races_planted_in_ptx_are_found_by_line() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
-/// Two CTAs add to one word of global memory, and each of them at another place in its text.
+/// Two CTAs add to one word of global memory, each with a different instruction.
 fn two_atomics(first: &str, second: &str) -> Vec<Found> {
     let text = format!(
         "\t.target sm_80\n\t.section .text.both,\"ax\",@progbits\n\
@@ -321,11 +318,12 @@ fn atomics_of_too_narrow_a_scope_are_found() {
     let Found { finding, texts: lines, .. } = two_atomics(&red("GPU"), &red("SM")).remove(0);
     assert_eq!((finding.first.cta, finding.second.cta), (0, 1));
     assert!(lines[0].contains("STRONG.SM") && lines[1].contains("STRONG.GPU"), "{lines:?}");
-    // Of the 32 lanes that came first, one is kept: they are in order with each other.
+    // Only one of the 32 lanes that came first is kept, because these lanes are ordered with each other.
     assert_eq!(finding.count, 32);
 }
 
-/// Warp 0 counts in the first of four words, and warp 1 loads them all and stores the sum of two of its registers.
+/// Warp 0 counts in the first of four words. Warp 1 loads all four words, and stores the sum of two of its
+/// registers.
 fn wide_load(one: &str, other: &str) -> Vec<Found> {
     let text = format!(
         "\t.target sm_80\n\t.section .text.wide,\"ax\",@progbits\n\
@@ -352,7 +350,7 @@ fn words_of_a_wide_load_that_nothing_reads_are_no_race() {
     assert_eq!(kinds("R4", "R7"), [RaceKind::PlainAndAtomic]);
 }
 
-/// One thread copies to global memory, waits, and loads what it has copied.
+/// One thread copies data to global memory, waits, and loads the copied data.
 fn copied_and_loaded(wait: &str) -> Vec<RaceKind> {
     let text = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry back(.param .u64 out)\n{{\n\

@@ -1,5 +1,5 @@
-//! What reaches beyond the own registers: shared memory of other CTAs by generic addresses, groups of copies, block
-//! copies to global memory and among CTAs, votes at barriers.
+//! Accesses beyond the own registers: shared memory of other CTAs by generic addresses, groups of copies,
+//! block copies to global memory and among CTAs, votes at barriers.
 
 use crate::functional;
 
@@ -9,7 +9,7 @@ use atoms_sm::{Element, Launch, Outcome, RunReport, SmConfig, run};
 use functional::{FunctionalPort, Shape};
 use std::path::{Path, PathBuf};
 
-/// A launch with a buffer `in` of 4096 words, which count from 0, and a buffer `out` of 512 zeros.
+/// Launch with a buffer `in` of 4096 words with values 0, 1, 2, ..., and a buffer `out` of 512 zeros.
 fn launch(head: &str) -> Launch {
     let values: Vec<String> = (0..4096).map(|i| i.to_string()).collect();
     let text = format!(
@@ -25,7 +25,7 @@ fn words(report: &RunReport) -> Vec<u32> {
     (0..512).map(|i| out.element.read(&out.bytes, i) as u32).collect()
 }
 
-/// Runs on the model and on the functional port, which must give the same buffer `out`.
+/// Runs on the model and on the functional port. Both must give the same buffer `out`.
 #[track_caller]
 fn outcome(lines: &str, head: &str) -> Vec<u32> {
     let text = format!(".target sm_90a\n.section .text.k,\"ax\",@progbits\n{lines}\nEXIT ;\n");
@@ -45,17 +45,18 @@ const ONE: &str = "grid = 1\nblock = 1\nshared = 256";
 const WARP: &str = "grid = 1\nblock = 32\nshared = 1024";
 const CLUSTER: &str = "grid = 2\nblock = 32\ncluster = 2\nshared = 256";
 
-/// R0: thread; R2: buffer `in`; R4: buffer `out`; R20: rank; R1: 0x400 of the own CTA; R6: generic address of 0x400
-/// of the other CTA; R8: one; the words at 0x400 and 0x404 count 0x64 and 0, all threads have met.
+/// R0: thread; R2: buffer `in`; R4: buffer `out`; R20: rank; R1: 0x400 of the own CTA; R6: generic address of
+/// 0x400 of the other CTA; R8: 1. The words at 0x400 and 0x404 are 0x64 and 0, and all threads have
+/// synchronized.
 const PEER: &str = "S2R R0, SR_TID.X ;\nLDC.64 R2, c[0x0][0x210] ;\nLDC.64 R4, c[0x0][0x218] ;\nS2R R20, SR_CgaCtaId ;\n\
     MOV R1, 0x400 ;\nLEA R1, R20, R1, 0x18 ;\nLOP3.LUT R21, R20, 0x1, RZ, 0x3c, !PT ;\nPRMT R6, R21, 0x654, R1 ;\n\
     S2R R7, SR_SWINHI ;\nMOV R8, 0x64 ;\nMOV R9, RZ ;\nSTS.64 [R1], R8 ;\nMOV R8, 0x1 ;\nMOV R9, RZ ;\n\
     LEA R21, R20, R0, 0x5 ;\nIMAD.WIDE.U32 R4, R21, 0x4, R4 ;\nUCGABAR_ARV ;\nUCGABAR_WAIT ;\n";
-/// All threads meet again; then R30, and what became of the own word in the last thread's place + 64.
+/// Synchronizes all threads. Then stores R30, and the own word, to `out`.
 const DONE: &str = "\nUCGABAR_ARV ;\nUCGABAR_WAIT ;\nLDS.64 R32, [R1] ;\nSTG.E [R4.64], R30 ;\nSTG.E [R4.64+0x100], R32 ;\n\
     STG.E [R4.64+0x200], R33 ;";
 
-/// Rule; instructions; sum of the results; the word afterwards, low and high.
+/// Test cases: rule; instructions; sum of the results; final word, low and high.
 #[rustfmt::skip]
 const OTHERS: &[(&str, &str, u64, [u32; 2])] = &[
     ("add gives the word before",  "ATOM.E.ADD.STRONG.GPU PT, R30, [R6], R8 ;",        3696,   [132, 0]),
@@ -87,7 +88,7 @@ fn the_other_cta_by_generic_addresses() {
 const ADDRESSES: &str = "S2R R0, SR_TID.X ;\nLDC.64 R2, c[0x0][0x210] ;\nLDC.64 R4, c[0x0][0x218] ;\n\
     LEA R1, R0, 0x400, 0x4 ;\nIMAD.WIDE.U32 R2, R0, 0x10, R2 ;\nIMAD.WIDE.U32 R4, R0, 0x4, R4 ;\n";
 
-/// Of three groups, waiting for all but one brings two.
+/// With three groups, waiting for all but one guarantees two.
 #[test]
 fn groups_of_copies() {
     let lines = format!(
@@ -101,7 +102,7 @@ fn groups_of_copies() {
     assert_eq!(out[..32], expected);
 }
 
-/// Rule; the copy; the four words afterwards, in thread 2, whose source begins with 8.
+/// Test cases: rule; copy; final four words of thread 2, whose source begins with 8.
 #[rustfmt::skip]
 const FILLS: &[(&str, &str, [u32; 4])] = &[
     ("whole",                   "LDGSTS.E.BYPASS.LTC128B.128 [R1], [R2.64], P0 ;",    [8, 9, 10, 11]),
@@ -135,7 +136,7 @@ fn a_block_goes_to_global_memory() {
     assert_eq!(outcome(&lines, WARP)[..32], expected);
 }
 
-/// Operation and type of `cp.reduce.async.bulk` to global memory; type of the elements; what each becomes, from [PTX].
+/// Operation and type of `cp.reduce.async.bulk` to global memory; element type; expected element, from [PTX].
 #[rustfmt::skip]
 const REDUCTIONS: &[(&str, &str, &str)] = &[
     ("add.u32",        "u32",  "g[i] + in[i]"),
@@ -182,7 +183,7 @@ fn blocks_are_worked_into_global_memory() {
         let program =
             Program::read("k", &text, None).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
         let elements = 128 / Element::from_name(element).unwrap().bytes();
-        // Sums of floats are exact, and of integers they wrap.
+        // Sums of floats are exact, and sums of integers wrap.
         let range = if element.contains('f') { ", min = -100, max = 100" } else { "" };
         let random = |seed: u32| format!("random = {{ count = {elements}, seed = {seed}{range} }}");
         let launch = format!(
@@ -200,7 +201,8 @@ fn blocks_are_worked_into_global_memory() {
     }
 }
 
-/// Of each 16 bytes those are written that the mask names: [PTX] cp.async.bulk, .cp_mask.
+/// Only the bytes selected by the mask are written in each group of 16 bytes. Source: [PTX] cp.async.bulk,
+/// .cp_mask.
 #[test]
 fn a_block_goes_to_global_memory_in_part() {
     let text = ".version 8.6\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 g, .param .u32 mask)\n{\n\
@@ -225,7 +227,7 @@ fn a_block_goes_to_global_memory_in_part() {
     }
 }
 
-/// Each CTA sends 64 bytes to the other, whose object learns of them.
+/// Each CTA sends 64 bytes to the other CTA, and signals the object there.
 #[test]
 fn a_block_goes_to_another_cta() {
     let lines = format!(
@@ -241,7 +243,7 @@ fn a_block_goes_to_another_cta() {
     assert_eq!((&out[..16], &out[32..48]), (&expected(0)[..], &expected(1)[..]));
 }
 
-/// Three warps vote; the one that does not takes no part in the count of a barrier of 64 threads.
+/// Three warps vote. The warp without a vote is not counted at the barrier of 64 threads.
 #[test]
 fn votes_at_barriers() {
     let lines = "S2R R0, SR_TID.X ;\nLDC.64 R4, c[0x0][0x218] ;\nIMAD.WIDE.U32 R4, R0, 0x10, R4 ;\n\
@@ -265,8 +267,8 @@ fn a_trap_ends_the_run() {
     assert!(error.contains("a trap in kernel `k`, line 5"), "{error}");
 }
 
-/// The compiled kernel whose operands are addresses: each of 32 threads adds 3 to its word, takes the minimum with
-/// 3, and adds 3 to its 64-bit word, which is the word of thread 2t and that of thread 2t + 1.
+/// Compiled kernel with addresses as parameters. Each of 32 threads adds 3 to its word, takes the minimum
+/// with 3, and adds 3 to its 64-bit word. The 64-bit word of thread t consists of words 2t and 2t + 1.
 #[test]
 fn red_async() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels");
@@ -278,18 +280,18 @@ fn red_async() {
         let launch = Launch::from_toml("redasync", text, Path::new("")).unwrap();
         let mut port = Unit::new(Config::default());
         let report = run(launch.kernel(&program).unwrap(), &launch, &mut port, &SmConfig::default()).unwrap();
-        // Memory is clear before: 3, then min(3, 3); then 64-bit words 0 to 31.
+        // Memory is zero before: 3, then min(3, 3); then 64-bit words 0 to 31.
         let word = |offset: u32| port.word(offset / 128, offset / 4 % 32);
         let words: Vec<u32> = (0..64).map(|i| word(0x480 + 4 * i)).collect();
         for (i, pair) in words.chunks(2).enumerate() {
-            // The additions of 32 bits and the minimum may meet that of 64 bits in any order, but for its low words:
-            // signed 3 is the least or the sum is.
+            // The 32-bit operations and the 64-bit addition may execute in any order. The order affects only
+            // the low words: the minimum may come before or after the 64-bit addition.
             let high = if i < 16 { 3 } else { 0 };
             assert_eq!(pair[1], high, "{file}: {words:?}");
             let low: &[u32] = if i < 16 { &[3, 6] } else { &[3] };
             assert!(low.contains(&pair[0]), "{file}: {words:?}");
         }
-        // Two of 4 bytes, one of 8, each completed at the object; the 64-bit one loads and swaps.
+        // Two copies of 4 bytes and one of 8 per thread, each with a completion at the object.
         assert_eq!(report.statistics.copies, 3 * 32);
     }
 }

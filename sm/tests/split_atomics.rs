@@ -1,5 +1,5 @@
-//! Atomics on the memory of another CTA that a GPU does not carry out there (spec 7.5): they are named, and updates of
-//! several CTAs are lost; of all others none is.
+//! Atomics on memory of another CTA that a GPU does not execute as one operation (spec 7.5). They are
+//! reported, and updates of several CTAs get lost. With all other atomics, no update gets lost.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use atoms_sm::{CoreEvent, Launch, Observer, SmConfig, run_observed};
 
 use crate::functional::{FunctionalPort, Shape};
 
-/// Keeps the lanes of all that was named.
+/// Collects the lanes of all reports.
 #[derive(Default)]
 struct Split(u32);
 
@@ -20,8 +20,8 @@ impl Observer for Split {
     }
 }
 
-/// Both CTAs of a cluster carry out `atom` on 8 bytes of the first, in `%a`, thread by thread with a bit of its own in
-/// `%b`: the lanes named, and the 8 bytes.
+/// Both CTAs of a cluster execute `atom` on 8 bytes of the first CTA, at `%a`. Each thread has its own bit in
+/// `%b`. Returns the reported lanes and the final 8 bytes.
 fn run(atom: &str, arch: &str) -> (u32, u64) {
     let ptx = format!(
         ".version 8.6\n.target {arch}\n.address_size 64\n.visible .entry k(.param .u64 out)\n.reqnctapercluster 2, 1, 1\n{{\n\

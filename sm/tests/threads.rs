@@ -1,4 +1,4 @@
-//! Threads that part and meet again.
+//! Divergence and reconvergence of threads.
 
 use crate::functional;
 
@@ -7,7 +7,7 @@ use atoms_sm::{Launch, SmConfig, run};
 use functional::{FunctionalPort, Shape};
 use std::path::Path;
 
-/// Runs `lines`, in which R0 is the thread's number and R8 its result, and gives the results.
+/// Runs `lines` and returns the results. R0 is the number of the thread, R8 its result.
 fn results(lines: &str, threads: u32) -> Vec<u32> {
     let text = format!(
         ".target sm_80\n.section .text.k,\"ax\",@progbits\n\
@@ -47,7 +47,7 @@ fn apart_until_warpsync_with_ended_threads() {
 
 #[test]
 fn break_leaves_the_others_to_meet() {
-    // Threads below 8 leave the loop for good; the others meet at BSYNC without them.
+    // Threads below 8 leave the loop with BREAK. The others reconverge at BSYNC without them.
     let lines = "ISETP.LT.AND P0, PT, R0, 0x8, PT ;\nBSSY B0, `(.L_x_1) ;\n@!P0 BRA `(.L_x_0) ;\nBREAK B0 ;\n\
                  VOTE.ANY R8, PT, PT ;\nBRA `(.L_x_2) ;\n.L_x_0:\nBSYNC B0 ;\n.L_x_1:\nVOTE.ANY R8, PT, PT ;\n.L_x_2:\n\
                  NOP ;";
@@ -57,7 +57,7 @@ fn break_leaves_the_others_to_meet() {
 
 #[test]
 fn a_spinning_split_does_not_keep_the_others_from_running() {
-    // Thread 0 waits in a loop for what thread 1, parted from it, stores.
+    // Thread 0 polls in a loop for the store of thread 1, from which it has diverged.
     let lines = "ISETP.NE.AND P0, PT, R0, RZ, PT ;\n@!P0 STS [RZ], RZ ;\nISETP.EQ.AND P1, PT, R0, 0x1, PT ;\n\
                  BSSY B0, `(.L_x_3) ;\n@P0 BRA `(.L_x_1) ;\n\
                  .L_x_0:\nLDS R8, [RZ] ;\nISETP.EQ.AND P2, PT, R8, RZ, PT ;\n@P2 BRA `(.L_x_0) ;\nBRA `(.L_x_2) ;\n\
@@ -67,7 +67,7 @@ fn a_spinning_split_does_not_keep_the_others_from_running() {
 
 #[test]
 fn block_barriers_do_not_wait_for_ended_threads() {
-    // 80 threads: the last warp is not full, and all of the second ends before the barrier.
+    // 80 threads: the last warp is not full, and all threads of the second warp end before the barrier.
     let lines = "SHF.R.U32.HI R9, RZ, 0x5, R0 ;\nISETP.EQ.AND P0, PT, R9, 0x1, PT ;\n@P0 EXIT ;\nISETP.EQ.AND P1, PT, R0, 0x40, PT ;\n\
                  MOV R8, 0x9 ;\n@P1 STS [RZ], R8 ;\nBAR.SYNC 0x0 ;\nLDS R8, [RZ] ;";
     let expected: Vec<u32> = (0..80).map(|t| if (32..64).contains(&t) { 0 } else { 9 }).collect();
@@ -76,14 +76,14 @@ fn block_barriers_do_not_wait_for_ended_threads() {
 
 #[test]
 fn a_barrier_for_some_warps() {
-    // Warp 0 arrives without waiting; warps 1 and 2 wait for 96 threads.
+    // Warp 0 arrives without waiting. Warps 1 and 2 wait for 96 threads.
     let lines = "SHF.R.U32.HI R9, RZ, 0x5, R0 ;\nISETP.NE.AND P0, PT, R9, RZ, PT ;\nMOV R8, 0x5 ;\n@!P0 STS [RZ], R8 ;\n\
                  @!P0 BAR.ARV 0x1, 0x60 ;\n@P0 BAR.SYNC 0x1, 0x60 ;\nLDS R8, [RZ] ;";
     assert_eq!(results(lines, 96), vec![5; 96]);
 }
 
-/// 128 threads store their number and read that of the mirrored thread; the last warp comes late. The number of the
-/// barrier and the threads it waits for are packed in one register, or 0 threads mean the whole block.
+/// 128 threads store their number and read the number of the mirrored thread. The last warp is late. One
+/// register packs the number of the barrier and the thread count; a count of 0 means the whole CTA.
 #[test]
 fn operands_of_a_barrier_in_one_register() {
     let late = "ISETP.GE.AND P0, PT, R0, 0x60, PT ;\nSEL R8, RZ, 0x64, !P0 ;\n\
@@ -107,7 +107,7 @@ fn operands_of_a_barrier_in_one_register() {
     }
 }
 
-/// Half of each warp arrives without waiting, with a packed operand; the other half waits.
+/// Warp 0 arrives without waiting, with a packed operand. Warp 1 waits.
 #[test]
 fn an_arrival_with_a_packed_operand() {
     let lines = "LOP3.LUT R9, R0, 0x20, RZ, 0xc0, !PT ;\nISETP.NE.AND P0, PT, R9, RZ, PT ;\nMOV R8, 0x5 ;\nMOV R4, 0x400002 ;\n\

@@ -1,4 +1,4 @@
-//! Atomics on vectors in global memory: every element is computed, and the old vector is the result.
+//! Vector atomics on global memory: each element is computed, and the result is the old vector.
 
 use crate::functional;
 
@@ -7,7 +7,7 @@ use atoms_sm::{Launch, SmConfig, run};
 use functional::{FunctionalPort, Shape};
 use std::path::Path;
 
-/// Runs one thread: `data` before and after, and the words that the body stores at %rd2.
+/// Runs one thread. Checks `data` after the run, and the words that the body stores at %rd2.
 fn outcome(body: &str, before: &[u32], after: &[u32], old: &[u32]) -> Result<(), String> {
     let text = format!(
         ".version 9.5\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 data, .param .u64 old)\n{{\n\
@@ -39,12 +39,12 @@ const fn f(value: f32) -> u32 {
     value.to_bits()
 }
 
-/// Two halves of a word, binary16: 1.0 is 0x3c00, 2.0 0x4000, 3.0 0x4200, -1.0 0xbc00.
+/// Packs two binary16 values: 1.0 is 0x3c00, 2.0 0x4000, 3.0 0x4200, -1.0 0xbc00.
 const fn halves(low: u32, high: u32) -> u32 {
     high << 16 | low
 }
 
-/// Rule, body, data before and after, words stored.
+/// Test case: rule, body, data before, data after, words stored.
 type Row<'a> = (&'a str, &'a str, &'a [u32], &'a [u32], &'a [u32]);
 
 #[test]
@@ -82,7 +82,7 @@ fn every_element_is_computed() {
     }
 }
 
-/// Vectors exist in global memory alone; a generic address can name other memory.
+/// Vector atomics exist only for global memory, but a generic address can point to other memory.
 #[test]
 fn a_vector_in_shared_memory_is_an_error() {
     let body = "cvta.shared.u64 %rd3, 0;\nmov.f32 %f1, 0f3F800000;\nred.v2.f32.add [%rd3], {%f1,%f1};";

@@ -1,5 +1,5 @@
-//! Kernels written by hand, as compilers would have written them, to the right answer: locks, queues, tables and
-//! stacks; see the comments of their launch files.
+//! Handwritten kernels in the style of compilers: locks, queues, tables and stacks. The comments of their
+//! launch files describe them.
 
 use crate::functional;
 
@@ -22,7 +22,7 @@ fn report<P: MemoryPort>(kernel: &str, arch: &str, port: &mut P) -> RunReport {
         .unwrap_or_else(|e| panic!("{kernel} {arch}: {e}"))
 }
 
-/// On the functional port and on the model.
+/// Runs a kernel on the functional port and on the model, and checks the result.
 fn right(kernel: &str, arches: &[&str], out: &str) -> Vec<RunReport> {
     let mut reports = Vec::new();
     for arch in arches {

@@ -1,7 +1,7 @@
-//! `atoms-capture`: asks a GPU how it carries out atomics, and keeps what it answers in one file.
+//! `atoms-capture`: runs test programs on a GPU and stores the answers in one file.
 //!
-//! It needs nothing but the GPU's driver, so that this one program can be carried to the machine. `docs/silicon.md`
-//! says what it asks, and how a capture is replayed.
+//! The program needs only the GPU's driver, so this one file can be copied to the machine with the GPU.
+//! `docs/silicon.md` describes the programs and the replay of a capture.
 
 #![forbid(unsafe_code)]
 
@@ -74,7 +74,7 @@ fn main() -> ExitCode {
     match run(&args) {
         Ok(code) => code,
         Err(message) => {
-            // What a worker says is passed on by the process that started it.
+            // The parent process forwards the worker's message with its own prefix.
             let name = if args.worker.is_some() { "" } else { "atoms-capture: " };
             let _ = writeln!(stderr(), "{name}{message}");
             ExitCode::from(2)

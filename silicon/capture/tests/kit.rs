@@ -1,4 +1,4 @@
-//! The kit against a stand-in for the driver: from the launch to the file, and through everything that can go wrong.
+//! Tests of the capture kit with the stand-in driver: complete runs, faults, hangs and damaged files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +16,6 @@ use atoms_silicon::supervise::budget;
 use atoms_silicon::supervise::supervisor::Supervisor;
 use atoms_stimulus::configs;
 
-/// A folder of a test, empty.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -24,7 +23,6 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The kit in a folder, with troubles and other variables for the stand-in.
 fn kit(folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_atoms-capture"));
     command
@@ -61,7 +59,7 @@ fn replayed(capture: &Capture) -> CaptureReport {
     report
 }
 
-/// A few programs of every kind.
+/// Filters that select a few programs of each kind.
 const FEW: &[&str] = &[
     "--only",
     "order of lanes",
@@ -94,7 +92,7 @@ fn every_program_answers_and_the_replay_agrees() {
         report.timings.len(),
         report.fits.len()
     );
-    // What the model is known to take: a pass for each lane of a bank.
+    // The model needs one pass for each lane of a bank.
     let add = report.fits.iter().find(|f| f.of == "atom.add.u32 latency" && f.on == "one bank").unwrap();
     assert!((add.per_lane - 1.0).abs() < 0.01 && add.residual < 0.1, "{add:?}");
     let size = fs::metadata(folder.join("whole.jsonl")).unwrap().len();
@@ -142,7 +140,8 @@ fn a_hang_and_a_fault_cost_their_program_alone() {
         let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", trouble)], &arguments), 1);
         assert!(text.contains(outcome), "{text}");
         let capture = read(&folder.join("t.jsonl"));
-        // The stand-in counts launches in each process: the second program of the first, of four.
+        // The stand-in counts launches per process. The second program of each process fails: programs 2 and
+        // 4.
         let answered = |n: usize| matches!(capture.records[n].outcome, ProgramOutcome::Outputs(_));
         assert_eq!((0..4).map(answered).collect::<Vec<_>>(), [true, false, true, false], "{text}");
         assert!(capture.end.is_some());
@@ -193,7 +192,7 @@ fn an_old_driver_and_little_memory_fail_program_by_program() {
             .iter()
             .all(|r| matches!(&r.outcome, ProgramOutcome::Skipped(why) if why.ends_with("this is sm_52")))
     );
-    // Names its GPU, leaves its mode alone.
+    // The kit reports the GPU and does not change its MIG mode.
     let folder = folder("mig");
     let only = ["--only", "order of lanes", "--out", "m.jsonl"];
     let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", "mig")], &only), 0);
@@ -201,7 +200,7 @@ fn an_old_driver_and_little_memory_fail_program_by_program() {
     assert!(read(&folder.join("m.jsonl")).header.device.mig);
 }
 
-/// A GPU that is too old for every program.
+/// Runs the kit on a GPU that is too old for every selected program.
 fn folder_of_old_gpu() -> PathBuf {
     let folder = folder("old-gpu");
     let arguments = ["--only", "limit of mbarrier.try_wait", "--out", "g.jsonl"];
@@ -257,7 +256,7 @@ fn a_run_that_is_cut_off_leaves_what_it_has() {
     let capture = read(&file);
     assert!(capture.records.len() >= 2 && capture.end.is_none(), "{} records", capture.records.len());
     assert!(replayed(&capture).agrees());
-    // Cut in the middle of a line.
+    // Cut the file in the middle of a line.
     let bytes = fs::read(&file).unwrap();
     let cut = Capture::read(&bytes[..bytes.len() - bytes.len() / 5]).unwrap();
     assert!(!cut.records.is_empty() && cut.end.is_none());
@@ -275,7 +274,7 @@ fn a_file_is_not_overwritten_and_a_damaged_one_is_named() {
 
     let mut flipped = whole.clone();
     let second = flipped.iter().position(|b| *b == b'\n').unwrap() + 1;
-    // A letter in a field of the second line.
+    // Change one letter in the second line.
     flipped[second + 200] ^= 1;
     assert!(matches!(error(&flipped), CaptureError::Damaged { line: 2, .. }), "{}", error(&flipped));
     let twice = [whole.clone(), whole.clone()].concat();
@@ -320,11 +319,11 @@ fn the_machine_code_is_kept_as_text_where_a_disassembler_is_at_hand() {
     let bin = folder.join("bin");
     fs::create_dir(&bin).unwrap();
     let tool = bin.join("nvdisasm");
-    // Prints how it was called, and what the file begins with.
+    // The fake tool prints its first argument and the first line of the file.
     fs::write(&tool, "#!/bin/sh\nread -r line < \"$2\"; echo \"$1 $line\"\n").unwrap();
     fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
     assert!(matches!(code("with.jsonl", &bin), Some(Code::Sass(text)) if text.starts_with("-c ")));
-    // One that fails, as an old one does for new code, is as good as none.
+    // If the disassembler fails, as an old one does for new code, the kit stores the ELF file.
     fs::write(&tool, "#!/bin/sh\nexit 1\n").unwrap();
     assert!(matches!(code("failing.jsonl", &bin), Some(Code::Cubin(_))));
 }

@@ -1,5 +1,6 @@
-//! The C ABI of the driver, as far as it is used: entry points, numbers and layouts. Source: [CUDA] driver API; sizes
-//! and offsets were compared with those that a C compiler gives for the vendor's header of release 13.5.
+//! The part of the driver's C ABI that this crate uses: entry points, numbers and layouts. Source: [CUDA]
+//! driver API. Sizes and offsets were compared with the vendor's header of release 13.5, as a C compiler lays
+//! it out.
 
 use crate::DriverError;
 use libloading::Library;
@@ -8,12 +9,12 @@ use std::ffi::{c_char, c_void};
 use std::mem::offset_of;
 use std::sync::Mutex;
 
-/// `CUresult`.
+/// Result code of a call (`CUresult`).
 pub(crate) type Status = u32;
 /// `CUcontext`, `CUmodule`, `CUfunction`, `CUlinkState` and `CUstream`.
 pub(crate) type Handle = *mut c_void;
 
-/// `CUlaunchConfig`.
+/// Layout of `CUlaunchConfig`.
 #[repr(C)]
 pub(crate) struct LaunchConfig {
     pub(crate) grid: [u32; 3],
@@ -24,7 +25,7 @@ pub(crate) struct LaunchConfig {
     pub(crate) count: u32,
 }
 
-/// `CUlaunchAttribute` with the value that a cluster has; all values take 64 bytes.
+/// `CUlaunchAttribute` with the value for the cluster size. The union of all values takes 64 bytes.
 #[repr(C, align(8))]
 pub(crate) struct LaunchAttribute {
     pub(crate) id: u32,
@@ -44,19 +45,19 @@ const _: () = {
 
 pub(crate) const LAUNCH_ATTRIBUTE_CLUSTER: u32 = 4;
 
-/// `CU_LAUNCH_PARAM_*`: what follows in the list of extra launch parameters.
+/// Tags in the list of extra launch parameters (`CU_LAUNCH_PARAM_*`).
 pub(crate) const PARAM_END: usize = 0;
 pub(crate) const PARAM_BUFFER: usize = 1;
 pub(crate) const PARAM_BUFFER_BYTES: usize = 2;
 
-/// `CUjit_option`.
+/// Linker options (values of `CUjit_option`).
 pub(crate) const JIT_ERROR_LOG: u32 = 5;
 pub(crate) const JIT_ERROR_LOG_BYTES: u32 = 6;
 
-/// `CUjitInputType`.
+/// Linker input type (value of `CUjitInputType`).
 pub(crate) const JIT_INPUT_PTX: u32 = 1;
 
-/// `CUfunction_attribute`.
+/// Function attributes (values of `CUfunction_attribute`).
 pub(crate) const FUNCTION_DYNAMIC_SHARED: i32 = 8;
 pub(crate) const FUNCTION_ANY_CLUSTER: i32 = 14;
 
@@ -69,14 +70,16 @@ macro_rules! functions {
         pub(crate) struct Api {
             $( pub(crate) $field: unsafe extern "C" fn($($argument),*) -> Status, )*
             $( pub(crate) $maybe: Option<unsafe extern "C" fn($($of),*) -> Status>, )*
-            /// Why nothing goes on, by number of the device.
+            /// Error that made the context unusable, by device number.
             pub(crate) lost: Mutex<BTreeMap<i32, DriverError>>,
         }
 
         impl Api {
-            /// The entry points of `library`, or the name of the first that it lacks.
+            /// Looks up all entry points in `library`. The error is the name of the first missing entry
+            /// point.
             pub(crate) fn load(library: &Library) -> Result<Self, &'static str> {
-                // SAFETY: the driver's ABI gives these symbols these types, and keeps it so: a change has another name.
+                // SAFETY: the driver's ABI fixes the types of these symbols. A changed function gets a new
+                // name.
                 unsafe {
                     Ok(Api {
                         $( $field: find(library, &[$symbol $(, $older)?]).ok_or($symbol)?, )*
@@ -89,12 +92,12 @@ macro_rules! functions {
     };
 }
 
-/// The first of these symbols that the library has.
+/// Looks up the first of these symbols that the library exports.
 ///
 /// # Safety
 /// The symbols have type `T`.
 unsafe fn find<T: Copy>(library: &Library, symbols: &[&str]) -> Option<T> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees the type.
     symbols.iter().find_map(|symbol| unsafe { library.get::<T>(symbol.as_bytes()) }.ok().map(|found| *found))
 }
 

@@ -1,4 +1,4 @@
-//! What the driver answers a call with.
+//! Result codes of driver calls.
 
 use crate::DriverError;
 use crate::abi::{Api, Status};
@@ -22,18 +22,18 @@ pub(crate) const NOT_READY: Status = 600;
 pub(crate) const NOT_PERMITTED: Status = 800;
 pub(crate) const SYSTEM_DRIVER_MISMATCH: Status = 803;
 
-/// Answers after which a context gives the same one to every call: errors of memory and links (214, 220, 226), what
-/// ends a kernel (700, 702, 710, 714 to 719, 721), and a context or a server that is gone (709, 810, 911).
+/// Codes after which a context returns the same error for every call: memory and link errors (214, 220, 226),
+/// kernel faults (700, 702, 710, 714 to 719, 721), and a lost context or server (709, 810, 911).
 const LOST: [Status; 17] =
     [214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 918];
 
-/// A `CUresult`, with its name and text as the driver has them.
+/// A `CUresult` with the driver's name and text for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverCode {
     pub number: u32,
-    /// Its name, such as `CUDA_ERROR_ILLEGAL_ADDRESS`; empty if the driver knows none.
+    /// Name such as `CUDA_ERROR_ILLEGAL_ADDRESS`. Empty if the driver has no name for the number.
     pub name: String,
-    /// What it means, in the driver's words; empty if the driver has none.
+    /// Description in the driver's words. Empty if the driver has none.
     pub text: String,
 }
 
@@ -46,7 +46,6 @@ impl fmt::Display for DriverCode {
 }
 
 impl Api {
-    /// An answer with its name and text.
     pub(crate) fn code(&self, number: Status) -> DriverCode {
         let ask = |function: unsafe extern "C" fn(Status, *mut *const c_char) -> Status| {
             let mut text = ptr::null();
@@ -60,7 +59,6 @@ impl Api {
         DriverCode { number, name: ask(self.error_name), text: ask(self.error_text) }
     }
 
-    /// What an answer to `call` means to the caller.
     pub(crate) fn check(&self, call: &'static str, status: Status) -> Result<(), DriverError> {
         match status {
             SUCCESS => Ok(()),

@@ -1,4 +1,4 @@
-//! PTX to machine code, by the driver's own compiler.
+//! Compiles PTX to machine code with the driver's own compiler.
 
 use crate::abi::{Handle, JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES, JIT_INPUT_PTX, Status};
 use crate::code;
@@ -7,37 +7,26 @@ use crate::{DeviceContext, DriverCode, DriverError};
 use std::ffi::c_void;
 use std::ptr;
 
-/// Bytes of the log; the driver cuts off what is more.
+/// Size of the log in bytes. The driver truncates longer logs.
 const LOG_BYTES: usize = 64 * 1024;
 
-/// Machine code as the driver made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cubin {
     bytes: Vec<u8>,
 }
 
-/// Why PTX did not become machine code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompileError {
-    /// The compiler refuses the text: its `.version` is newer than the driver, its `.target` is for other GPUs, or it is
-    /// no PTX.
+    /// The compiler refuses the text: its `.version` is newer than the driver, its `.target` does not fit the
+    /// GPU, or the text is not valid PTX.
     #[error("{why}{}", log_text(log))]
-    Refused {
-        /// What is wrong with the text.
-        why: String,
-        log: String,
-    },
-    /// The driver comes without its compiler, or it was turned off.
+    Refused { why: String, log: String },
     #[error(
         "the driver cannot compile PTX: {code}; install all of the driver, and unset CUDA_DISABLE_PTX_JIT"
     )]
     NoCompiler { code: DriverCode },
-    /// The text has a byte at which the driver would take it to end.
     #[error("byte {at} of the PTX is NUL; a module is plain text")]
-    Nul {
-        /// Index of the byte.
-        at: usize,
-    },
+    Nul { at: usize },
     #[error(transparent)]
     Driver(#[from] DriverError),
 }
@@ -47,14 +36,14 @@ fn log_text(log: &str) -> String {
 }
 
 impl Cubin {
-    /// The machine code, an ELF file.
+    /// Returns the machine code as an ELF file.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
 impl DeviceContext {
-    /// Machine code for the device, as the driver compiles it from a PTX module.
+    /// Compiles a PTX module for the device.
     ///
     /// # Errors
     /// [`CompileError`].
@@ -80,7 +69,7 @@ impl DeviceContext {
                     CompileError::NoCompiler { code: driver.api().code(status) }
                 }
                 other => match context.check(call, other) {
-                    // Whatever else it is called: with something in the log it is about the text.
+                    // With text in the log, any error code means that the PTX is wrong.
                     Err(DriverError::Call { .. }) if !linker.errors().is_empty() => refused(REFUSED),
                     Err(error) => error.into(),
                     Ok(()) => unreachable!("only refusals come here"),
@@ -92,12 +81,12 @@ impl DeviceContext {
 
 const REFUSED: &str = "the driver's compiler refuses this PTX";
 
-/// A link state, and what it writes to while it lives.
+/// Link state, with the buffers that the driver writes while the state exists.
 struct Linker<'c> {
     context: &'c Retained,
     state: Handle,
     errors: Box<[u8]>,
-    /// The driver keeps both lists, and writes sizes into the second.
+    /// The driver keeps pointers to both lists, and writes sizes into the second.
     _options: Box<[u32]>,
     _values: Box<[*mut c_void]>,
 }
@@ -109,22 +98,22 @@ impl<'c> Linker<'c> {
         let api = context.enter()?;
         let mut errors = vec![0; LOG_BYTES].into_boxed_slice();
         let mut options: Box<[u32]> = Box::new([JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES]);
-        // The end of the log stays zero, whatever the driver makes of the size.
+        // The last byte of the log stays zero, for any size that the driver writes.
         let bytes = ptr::without_provenance_mut(LOG_BYTES - 1);
         let mut values: Box<[*mut c_void]> = Box::new([errors.as_mut_ptr().cast(), bytes]);
         let (names, contents) = (options.as_mut_ptr(), values.as_mut_ptr());
         let count = options.len() as u32;
-        // SAFETY: names and contents are lists of `count` elements, the log of the size given; all live as long as the state.
+        // SAFETY: both lists have `count` elements and the log has the given size. All three live as long as
+        // the state.
         let make = |state| unsafe { (api.link_create)(count, names, contents, state) };
         let state = context.handle("cuLinkCreate_v2", make)?;
         Ok(Linker { context, state, errors, _options: options, _values: values })
     }
 
-    /// Compiles a text that ends with a zero byte.
     fn add(&mut self, text: &mut [u8]) -> Result<(), Refused> {
         let api = self.context.device.driver().api();
         let name = c"module.ptx".as_ptr();
-        // SAFETY: the text is as long as said, the name ends with a zero byte, and there are no options.
+        // SAFETY: the length of the text is correct, the name ends with a NUL byte, and there are no options.
         let status = unsafe {
             (api.link_add)(
                 self.state,
@@ -148,12 +137,12 @@ impl<'c> Linker<'c> {
         if status != code::SUCCESS {
             return Err(("cuLinkComplete", status));
         }
-        // SAFETY: the image has so many bytes, and lives as long as the state.
+        // SAFETY: the image has `bytes` bytes, and lives as long as the state.
         let image = unsafe { std::slice::from_raw_parts(image.cast::<u8>(), bytes) };
         Ok(Cubin { bytes: image.to_vec() })
     }
 
-    /// What the compiler has said: the text before the first zero byte.
+    /// Returns the compiler's log up to the first NUL byte.
     fn errors(&self) -> String {
         let end = self.errors.iter().position(|byte| *byte == 0).unwrap_or(self.errors.len());
         String::from_utf8_lossy(&self.errors[..end]).into_owned()
@@ -162,7 +151,7 @@ impl<'c> Linker<'c> {
 
 impl Drop for Linker<'_> {
     fn drop(&mut self) {
-        // SAFETY: made once, destroyed once; the image was copied.
+        // SAFETY: the state is created once and destroyed once. The image was copied.
         unsafe { (self.context.device.driver().api().link_destroy)(self.state) };
     }
 }

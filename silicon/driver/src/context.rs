@@ -1,14 +1,13 @@
-//! A context: where a process keeps what it has on a device.
-
 use crate::retained::Retained;
 use crate::{Device, DriverError};
 use std::rc::Rc;
 
-/// The primary context of a device. It stays on its thread.
+/// Primary context of a device. The context is bound to the thread that retained it.
 ///
-/// After [`GridError::TimedOut`](crate::GridError::TimedOut) or [`DriverError::ContextLost`] neither it nor another context of the process on the
-/// device is of further use: every call gives the same error without asking the driver, and dropping frees nothing,
-/// since that would wait for the kernel. The process has to end, and its end resets the device.
+/// After [`GridError::TimedOut`](crate::GridError::TimedOut) or [`DriverError::ContextLost`], no context of
+/// the process on the device is usable. Every call returns the same error without calling the driver.
+/// Dropping frees nothing, because freeing would wait for the kernel. The process must end; its end resets
+/// the device.
 #[derive(Clone, Debug)]
 pub struct DeviceContext {
     pub(crate) retained: Rc<Retained>,
@@ -25,10 +24,10 @@ impl DeviceContext {
         &self.retained.device
     }
 
-    /// Bytes of memory that are free.
+    /// Returns the free device memory in bytes.
     ///
     /// # Errors
-    /// As the driver says.
+    /// Errors of the driver.
     pub fn free_memory(&self) -> Result<usize, DriverError> {
         let api = self.retained.enter()?;
         let (mut free, mut total) = (0, 0);
@@ -37,11 +36,11 @@ impl DeviceContext {
         self.retained.check("cuMemGetInfo_v2", status).map(|()| free)
     }
 
-    /// When code comes to the device: `eager`, with its module, or `lazy`, when it is first needed; `None` where the
-    /// driver is too old to say.
+    /// Returns the time at which code is loaded to the device. `eager` means with its module, `lazy` means at
+    /// first use. `None` if the driver is too old to say.
     ///
     /// # Errors
-    /// As the driver says.
+    /// Errors of the driver.
     pub fn loading_mode(&self) -> Result<Option<&'static str>, DriverError> {
         let api = self.retained.enter()?;
         let Some(ask) = api.loading_mode else { return Ok(None) };

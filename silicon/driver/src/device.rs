@@ -1,32 +1,30 @@
-//! A GPU, and what it says of itself.
-
 use crate::{DeviceContext, Driver, DriverError};
 use std::ffi::c_char;
 
-/// What a device is asked by number: `CUdevice_attribute`.
+/// Numeric attribute of a device (`CUdevice_attribute`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceAttribute {
-    /// Highest clock of the cores in kHz.
+    /// Highest clock of the cores, in kHz.
     ClockRate = 13,
     Multiprocessors = 16,
-    /// Whether the system ends kernels that run for some seconds, as it does on a GPU with a display.
+    /// 1 if the system ends kernels that run for several seconds, as on a GPU with a display.
     KernelTimeout = 17,
-    /// Which processes may have a context: `CUcomputemode`.
+    /// Compute mode (`CUcomputemode`): which processes may create a context.
     ComputeMode = 20,
-    /// Highest clock of the memory in kHz.
+    /// Highest clock of the memory, in kHz.
     MemoryClockRate = 36,
-    /// Compute capability before the point.
+    /// Major number of the compute capability.
     Major = 75,
-    /// Compute capability behind the point.
+    /// Minor number of the compute capability.
     Minor = 76,
-    /// Whether grids of clusters can be launched.
+    /// 1 if grids of clusters can be launched.
     ClusterLaunch = 120,
 }
 
-/// Bytes of a device's name that are read, its end included.
+/// Size of the buffer for a device name, in bytes, with the NUL byte.
 const NAME_BYTES: usize = 256;
 
-/// `CUcomputemode`: no process may have a context, or one at a time.
+/// Compute modes (values of `CUcomputemode`): no process, or one process at a time, may have a context.
 pub(crate) const PROHIBITED: u32 = 2;
 pub(crate) const EXCLUSIVE_PROCESS: u32 = 3;
 
@@ -42,10 +40,10 @@ impl Device {
         Device { driver, number }
     }
 
-    /// Name of the product.
+    /// Returns the name of the product.
     ///
     /// # Errors
-    /// As the driver says; so for all that a device is asked.
+    /// Errors of the driver. The same holds for the other queries.
     pub fn name(&self) -> Result<String, DriverError> {
         let api = self.driver.api();
         let mut bytes = [0_u8; NAME_BYTES];
@@ -57,39 +55,40 @@ impl Device {
         Ok(String::from_utf8_lossy(&bytes[..end]).into_owned())
     }
 
-    /// What the driver answers about an attribute; 0 is no.
+    /// Returns the value of an attribute. 0 means no for an attribute that is a flag.
     ///
     /// # Errors
-    /// As [`Device::name`].
+    /// Same as for [`Device::name`].
     pub fn number_of(&self, attribute: DeviceAttribute) -> Result<u32, DriverError> {
         let api = self.driver.api();
         let mut value = 0;
         // SAFETY: the call writes one number.
         let status = unsafe { (api.device_attribute)(&raw mut value, attribute as i32, self.number) };
         match api.check("cuDeviceGetAttribute", status) {
-            // A driver older than clusters does not know the question.
+            // A driver from before clusters rejects this attribute.
             Err(DriverError::Call { .. }) if attribute == DeviceAttribute::ClusterLaunch => Ok(0),
             answer => answer.map(|()| u32::try_from(value).unwrap_or(0)),
         }
     }
 
-    /// Whether it is a MIG instance: a part of a GPU. Its name says so; there is no attribute for it.
+    /// True for a MIG instance, a part of a GPU. Decided by the name, because no attribute says so.
     ///
     /// # Errors
-    /// As [`Device::name`].
+    /// Same as for [`Device::name`].
     pub fn is_mig(&self) -> Result<bool, DriverError> {
         Ok(self.name()?.split_whitespace().any(|word| word == "MIG"))
     }
 
-    /// Its primary context, retained until the result and all that it made is dropped.
+    /// Retains the primary context. The context is released when the result and everything allocated from it
+    /// are dropped.
     ///
     /// # Errors
-    /// [`DriverError::InUse`], [`DriverError::OutOfMemory`], or as the driver says.
+    /// [`DriverError::InUse`], [`DriverError::OutOfMemory`], or other errors of the driver.
     pub fn context(&self) -> Result<DeviceContext, DriverError> {
         let mode = || self.number_of(DeviceAttribute::ComputeMode).ok();
         DeviceContext::retain(self).map_err(|error| match error {
             DriverError::InUse { .. } => DriverError::InUse { mode: mode() },
-            // Of a prohibited device not every driver says that it is not available.
+            // For a prohibited device, some drivers return another error than "not available".
             DriverError::Call { .. } if mode() == Some(PROHIBITED) => DriverError::InUse { mode: mode() },
             other => other,
         })

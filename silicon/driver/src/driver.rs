@@ -1,4 +1,4 @@
-//! The driver: found, loaded and started.
+//! Finds, loads and starts the driver.
 
 use crate::abi::{Api, Status};
 use crate::code;
@@ -8,15 +8,12 @@ use std::error::Error;
 use std::fmt;
 use std::path::Path;
 
-/// Names of the driver's library, in the order in which they are tried.
 const LIBRARIES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 
-/// Version of CUDA that a driver supports; `12.4` is major 12, minor 4.
+/// CUDA version that a driver supports. `12.4` has major number 12 and minor number 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DriverVersion {
-    /// Before the point.
     pub major: u32,
-    /// After the point.
     pub minor: u32,
 }
 
@@ -26,7 +23,8 @@ impl fmt::Display for DriverVersion {
     }
 }
 
-/// The CUDA driver, started. Its library stays loaded until the process ends, since threads of its own may run in it.
+/// The CUDA driver, initialized. The library stays loaded until the process ends, because the driver's own
+/// threads may run in it.
 #[derive(Clone, Debug)]
 pub struct Driver {
     api: &'static Api,
@@ -35,11 +33,13 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Loads and starts the driver: the library at `path`, or the one that the system's loader finds as `libcuda.so.1` or
-    /// `libcuda.so`. The library runs in this process, so `path` must name a driver that is trusted.
+    /// Loads and initializes the driver. `path` names the library; `None` lets the system's loader find
+    /// `libcuda.so.1` or `libcuda.so`. The library runs in this process, so `path` must name a trusted
+    /// driver.
     ///
     /// # Errors
-    /// [`DriverError::NotFound`], [`DriverError::EntryMissing`], or why the driver does not start: [`DriverError::Init`].
+    /// [`DriverError::NotFound`], [`DriverError::EntryMissing`], or [`DriverError::Init`] if the driver does
+    /// not start.
     pub fn open(path: Option<&Path>) -> Result<Driver, DriverError> {
         let names = match path {
             Some(path) => vec![path],
@@ -48,7 +48,8 @@ impl Driver {
         let mut tried = Vec::new();
         for name in names {
             let library = name.display().to_string();
-            // SAFETY: the driver's initializers set up its own state; that the file is a driver, the caller vouches for.
+            // SAFETY: the driver's initializers only set up the driver's own state. The caller guarantees
+            // that the file is a driver.
             match unsafe { Library::new(name) } {
                 Ok(loaded) => return Driver::start(loaded, library),
                 Err(error) => {
@@ -67,9 +68,9 @@ impl Driver {
             entry,
         })?;
         let api: &'static Api = Box::leak(Box::new(api));
-        // Entry points are called as long as the process runs.
+        // Never unload the library: entry points are called until the process ends.
         std::mem::forget(loaded);
-        // SAFETY: 0 is the only flag there is.
+        // SAFETY: 0 is the only valid flag.
         started(api, &library, unsafe { (api.init)(0) })?;
         let mut number = 0;
         // SAFETY: the call writes one number.
@@ -79,20 +80,18 @@ impl Driver {
         Ok(Driver { api, library, version })
     }
 
-    /// Name under which the library was found.
     pub fn library(&self) -> &str {
         &self.library
     }
 
-    /// Version of CUDA that the driver supports.
     pub fn version(&self) -> DriverVersion {
         self.version
     }
 
-    /// Every GPU that the driver shows.
+    /// Returns all visible GPUs.
     ///
     /// # Errors
-    /// As the driver says.
+    /// Errors of the driver.
     pub fn devices(&self) -> Result<Vec<Device>, DriverError> {
         let mut count = 0;
         // SAFETY: the call writes one number.
@@ -110,7 +109,7 @@ impl Driver {
         self.api
     }
 
-    /// An entry point that not every driver has.
+    /// Returns an entry point that is missing in some drivers, or an error.
     pub(crate) fn needed<T>(&self, entry: &'static str, found: Option<T>) -> Result<T, DriverError> {
         found.ok_or_else(|| DriverError::EntryMissing {
             library: self.library.clone(),
@@ -120,7 +119,6 @@ impl Driver {
     }
 }
 
-/// What the answer of `cuInit` means.
 fn started(api: &Api, library: &str, status: Status) -> Result<(), DriverError> {
     match status {
         code::SUCCESS => Ok(()),

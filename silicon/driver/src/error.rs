@@ -1,70 +1,59 @@
-//! What can go wrong, one variant for each thing the caller can do about it.
+//! Errors of the driver. Each variant calls for a different reaction of the caller.
 
 use crate::code;
 use crate::device::{EXCLUSIVE_PROCESS, PROHIBITED};
 use crate::{DriverCode, DriverVersion};
 
-/// Why the driver, a device or a context could not do what was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DriverError {
-    /// No library to load: install the driver, or name its library.
     #[error(
         "no CUDA driver found; install the NVIDIA driver, or name its library. Tried:{}",
         tried_text(tried)
     )]
     NotFound {
-        /// What was tried, and what the loader said.
+        /// Names that were tried, each with the loader's message.
         tried: Vec<(String, String)>,
     },
-    /// The library lacks an entry point: it is no CUDA driver, or one too old.
     #[error(
         "`{library}`{} has no entry point `{entry}`; a CUDA driver of version 11.8 or newer has it",
         version.map_or(String::new(), |version| format!(", a CUDA driver of version {version},"))
     )]
     EntryMissing {
         library: String,
-        /// Its version, where it says one.
+        /// Version of the driver. `None` if the library does not report one.
         version: Option<DriverVersion>,
         entry: &'static str,
     },
-    /// The driver does not start: there is no GPU, no right to use it, or the library is not the one that is running.
+    /// The driver does not start: no GPU, no permission, or a library that does not match the running driver.
     #[error("{}", init_text(library, code))]
     Init { library: String, code: DriverCode },
-    /// Another process has the device to itself, or it is closed to all.
+    /// Another process uses the device exclusively, or no process may use the device.
     #[error("the device is not available{}", in_use_text(*mode))]
     InUse {
-        /// Its compute mode (`CUcomputemode`), where it could be asked.
+        /// Compute mode (`CUcomputemode`) of the device. `None` if the query failed.
         mode: Option<u32>,
     },
-    /// Too little memory, of the device or of the host.
     #[error("out of memory in {call}{}", bytes.map_or(String::new(), |bytes| format!(", for {bytes} bytes")))]
     OutOfMemory {
         call: &'static str,
-        /// Bytes asked for, where they were.
+        /// Requested size in bytes. `None` if the call does not request a size.
         bytes: Option<usize>,
     },
-    /// The context is unusable, and so is every other one of this process on the device: the process has to end.
+    /// The context is unusable, like every other context of this process on the device. The process must end.
     #[error("{call}: {code}; the context is lost, start the process again")]
     ContextLost {
-        /// The entry point that said so first.
+        /// Entry point that first returned the error.
         call: &'static str,
         code: DriverCode,
     },
-    /// A kernel was left running ([`GridError::TimedOut`](crate::GridError::TimedOut)): the process has to end.
+    /// A kernel is still running after [`GridError::TimedOut`](crate::GridError::TimedOut). The process must
+    /// end.
     #[error("a kernel that exceeded its time limit is still running; start the process again")]
     KernelRunning,
-    /// A module has no such kernel.
     #[error("the module has no kernel `{name}`")]
     NoKernel { name: String },
-    /// Bytes to write have another length than the memory.
     #[error("{found} bytes for device memory of {expected} bytes; the lengths must be equal")]
-    MemoryLength {
-        /// Bytes of the memory.
-        expected: usize,
-        /// Bytes given.
-        found: usize,
-    },
-    /// The driver refuses a call.
+    MemoryLength { expected: usize, found: usize },
     #[error("{call}: {code}")]
     Call { call: &'static str, code: DriverCode },
 }
@@ -73,7 +62,6 @@ fn tried_text(tried: &[(String, String)]) -> String {
     tried.iter().map(|(name, reason)| format!("\n  {name}: {reason}")).collect()
 }
 
-/// What helps where a device of this compute mode is not available.
 fn in_use_text(mode: Option<u32>) -> &'static str {
     match mode {
         None => "",
@@ -86,7 +74,6 @@ fn in_use_text(mode: Option<u32>) -> &'static str {
     }
 }
 
-/// What the answer of `cuInit` means, and what helps.
 fn init_text(library: &str, code: &DriverCode) -> String {
     let (what, help) = match code.number {
         code::NO_DEVICE => (

@@ -1,4 +1,4 @@
-//! A kernel, launched and waited for.
+//! Launches a kernel and waits for its end.
 
 use crate::abi::{
     FUNCTION_ANY_CLUSTER, FUNCTION_DYNAMIC_SHARED, LAUNCH_ATTRIBUTE_CLUSTER, LaunchAttribute, LaunchConfig,
@@ -13,22 +13,21 @@ use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// CTAs of a cluster that every device with clusters can have; more must be asked for.
+/// Largest cluster, in CTAs, that every device with clusters supports. Larger clusters need an attribute.
 const PORTABLE_CLUSTER: u32 = 8;
 
-/// Shortest and longest pause between two questions whether a kernel has ended.
+/// Shortest and longest pause between two polls for the end of a kernel.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(2)];
 
-/// Size of a grid, and what its thread blocks get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GridLaunch {
     /// CTAs in x, y, z.
     pub grid: [u32; 3],
-    /// Threads of a CTA in x, y, z.
+    /// Threads per CTA in x, y, z.
     pub block: [u32; 3],
-    /// CTAs of a cluster in x, y, z; the grid is a multiple of it.
+    /// CTAs per cluster in x, y, z. The grid must be a multiple of the cluster.
     pub cluster: [u32; 3],
-    /// Bytes of dynamic shared memory of a CTA.
+    /// Dynamic shared memory per CTA, in bytes.
     pub dynamic_shared: u32,
 }
 
@@ -38,28 +37,24 @@ impl Default for GridLaunch {
     }
 }
 
-/// A parameter of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub enum GridArgument<'m> {
-    /// The address of memory: 8 bytes.
+    /// Address of device memory: 8 bytes.
     Memory(&'m DeviceMemory),
-    /// 4 bytes.
     U32(u32),
-    /// 8 bytes.
     U64(u64),
 }
 
-/// Why a grid did not run to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
-    /// The kernel runs on, and cannot be stopped: nothing of the context can be used or freed, and only the end of the
-    /// process resets the device.
+    /// The kernel still runs and cannot be stopped. Nothing of the context can be used or freed. Only the end
+    /// of the process resets the device.
     #[error("kernel `{kernel}` has not ended within {limit:?}; start the process again")]
     TimedOut { kernel: String, limit: Duration },
-    /// Kernel or memory of another context.
+    /// The kernel or a memory argument belongs to another context.
     #[error("{what} is of another context than the launch")]
     OtherContext {
-        /// What it is: the kernel, or which argument.
+        /// Object of the other context: the kernel, or an argument with its index.
         what: String,
     },
     #[error(transparent)]
@@ -70,7 +65,7 @@ impl DeviceContext {
     /// Runs a kernel to its end, or until `limit` has passed.
     ///
     /// # Errors
-    /// [`GridError::TimedOut`], [`DriverError::ContextLost`], or as the driver says.
+    /// [`GridError::TimedOut`], [`DriverError::ContextLost`], or other errors of the driver.
     pub fn launch(
         &self,
         kernel: &LoadedKernel,
@@ -90,7 +85,7 @@ impl DeviceContext {
         let (began, [mut pause, longest]) = (Instant::now(), PAUSES);
         loop {
             let api = context.device.driver().api();
-            // SAFETY: null is the stream that the kernel was launched in.
+            // SAFETY: null is the stream of the launch.
             match unsafe { (api.stream_query)(ptr::null_mut()) } {
                 code::NOT_READY if began.elapsed() < limit => {
                     thread::sleep(pause.min(limit.saturating_sub(began.elapsed())));
@@ -107,7 +102,6 @@ impl DeviceContext {
 }
 
 impl GridLaunch {
-    /// Launches, and does not wait.
     fn start(
         &self,
         context: &Retained,
@@ -123,7 +117,8 @@ impl GridLaunch {
         if self.dynamic_shared > 0 {
             set(FUNCTION_DYNAMIC_SHARED, self.dynamic_shared)?;
         }
-        // One buffer whose size is given: a kernel that has other parameters is refused, and no list is read past its end.
+        // Arguments are passed as one buffer with a size. The driver then refuses a kernel with other
+        // parameters, and never reads past the end of a list.
         let mut packed = packed(arguments);
         let mut bytes = packed.len();
         let buffer = packed.as_mut_ptr().cast::<c_void>();
@@ -134,7 +129,8 @@ impl GridLaunch {
         let ([gx, gy, gz], [bx, by, bz]) = (self.grid, self.block);
         let (stream, none) = (ptr::null_mut(), ptr::null_mut());
         if self.cluster == [1; 3] {
-            // SAFETY: the kernel's module is loaded; buffer and size live until the call returns, and are read by then.
+            // SAFETY: the kernel's module is loaded. Buffer and size live until the call returns, and the
+            // driver reads them before that.
             let status = unsafe {
                 (api.launch)(kernel.handle, gx, gy, gz, bx, by, bz, self.dynamic_shared, stream, none, extra)
             };
@@ -154,13 +150,13 @@ impl GridLaunch {
             attributes: &raw const attribute,
             count: 1,
         };
-        // SAFETY: as above; the attribute lives as long.
+        // SAFETY: as for `cuLaunchKernel`. The attribute also lives until the call returns.
         let status = unsafe { launch(&raw const config, kernel.handle, none, extra) };
         context.check("cuLaunchKernelEx", status)
     }
 }
 
-/// The parameters one after the other, each at a multiple of its size.
+/// Packs the arguments, each aligned to its size.
 fn packed(arguments: &[GridArgument<'_>]) -> Vec<u8> {
     let mut packed = Vec::new();
     for argument in arguments {

@@ -1,5 +1,5 @@
-//! Binding to the CUDA driver: finds `libcuda.so.1` at run time, has it compile PTX, launches kernels and reads what
-//! they wrote. Nothing of a CUDA toolkit is needed, neither to build nor to run.
+//! Binding to the CUDA driver. Loads `libcuda.so.1` at run time, compiles PTX with the driver, launches
+//! kernels and reads their output. Neither the build nor the run needs a CUDA toolkit.
 //!
 //! ```no_run
 //! use atoms_cuda::{Driver, GridArgument, GridLaunch};
@@ -20,8 +20,9 @@
 //! # }
 //! ```
 //!
-//! A kernel that does not end, or that faults, takes its context with it: see [`GridError::TimedOut`] and
-//! [`DriverError::ContextLost`]. A process can then only end, so what must go on belongs in another process.
+//! A kernel that hangs or faults makes its context unusable: see [`GridError::TimedOut`] and
+//! [`DriverError::ContextLost`]. The process must then end. Work that must continue belongs in another
+//! process.
 
 mod abi;
 mod code;

@@ -1,10 +1,8 @@
-//! Memory of the device.
-
 use crate::retained::Retained;
 use crate::{DeviceContext, DriverError};
 use std::rc::Rc;
 
-/// Memory of the device; freed when dropped.
+/// Allocation in device memory, freed when dropped.
 #[derive(Debug)]
 pub struct DeviceMemory {
     pub(crate) context: Rc<Retained>,
@@ -13,10 +11,10 @@ pub struct DeviceMemory {
 }
 
 impl DeviceContext {
-    /// Device memory, with whatever it held before.
+    /// Allocates device memory. The content is undefined.
     ///
     /// # Errors
-    /// [`DriverError::OutOfMemory`], or as the driver says, which allocates no 0 bytes.
+    /// [`DriverError::OutOfMemory`], or other errors of the driver. The driver refuses a size of 0.
     pub fn allocate(&self, bytes: usize) -> Result<DeviceMemory, DriverError> {
         let context = &self.retained;
         let api = context.enter()?;
@@ -32,33 +30,34 @@ impl DeviceContext {
 }
 
 impl DeviceMemory {
-    /// Address of its first byte, for kernels.
+    /// Returns the address of the first byte, for kernels.
     pub fn address(&self) -> u64 {
         self.address
     }
 
-    /// Sets all of it.
+    /// Writes the whole allocation.
     ///
     /// # Errors
-    /// [`DriverError::MemoryLength`] unless `content` is as long as the memory; else as the driver says.
+    /// [`DriverError::MemoryLength`] if `content` does not have the length of the allocation, or errors of
+    /// the driver.
     pub fn write(&self, content: &[u8]) -> Result<(), DriverError> {
         if content.len() != self.bytes {
             return Err(DriverError::MemoryLength { expected: self.bytes, found: content.len() });
         }
         let api = self.context.enter()?;
-        // SAFETY: both sides have so many bytes.
+        // SAFETY: source and destination both have `bytes` bytes.
         let status = unsafe { (api.memory_write)(self.address, content.as_ptr().cast(), self.bytes) };
         self.context.check("cuMemcpyHtoD_v2", status)
     }
 
-    /// All of it.
+    /// Reads the whole allocation.
     ///
     /// # Errors
-    /// As the driver says.
+    /// Errors of the driver.
     pub fn read(&self) -> Result<Vec<u8>, DriverError> {
         let api = self.context.enter()?;
         let mut content = vec![0; self.bytes];
-        // SAFETY: both sides have so many bytes.
+        // SAFETY: source and destination both have `bytes` bytes.
         let status = unsafe { (api.memory_read)(content.as_mut_ptr().cast(), self.address, self.bytes) };
         self.context.check("cuMemcpyDtoH_v2", status).map(|()| content)
     }
@@ -67,7 +66,7 @@ impl DeviceMemory {
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
         if let Ok(api) = self.context.enter() {
-            // SAFETY: allocated once, freed once; a refusal leaves nothing to do.
+            // SAFETY: the memory is allocated once and freed once. A refusal needs no reaction.
             unsafe { (api.memory_free)(self.address) };
         }
     }

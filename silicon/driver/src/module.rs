@@ -1,5 +1,3 @@
-//! Machine code on the device.
-
 use crate::abi::Handle;
 use crate::code;
 use crate::retained::Retained;
@@ -7,7 +5,7 @@ use crate::{Cubin, DeviceContext, DriverError};
 use std::ffi::CString;
 use std::rc::Rc;
 
-/// A module, loaded until it and its kernels are dropped.
+/// Loaded module. Unloaded when the module and all its kernels are dropped.
 #[derive(Clone, Debug)]
 pub struct LoadedModule {
     loaded: Rc<Loaded>,
@@ -19,7 +17,6 @@ struct Loaded {
     handle: Handle,
 }
 
-/// A kernel of a loaded module.
 #[derive(Clone, Debug)]
 pub struct LoadedKernel {
     name: String,
@@ -28,14 +25,14 @@ pub struct LoadedKernel {
 }
 
 impl DeviceContext {
-    /// Loads machine code.
+    /// Loads machine code onto the device.
     ///
     /// # Errors
-    /// As the driver says.
+    /// Errors of the driver.
     pub fn load(&self, cubin: &Cubin) -> Result<LoadedModule, DriverError> {
         let context = &self.retained;
         let api = context.enter()?;
-        // SAFETY: the image is one that the driver made, whole.
+        // SAFETY: the image is a complete image from the driver's compiler.
         let make = |handle| unsafe { (api.module_load)(handle, cubin.bytes().as_ptr().cast()) };
         let handle = context.handle("cuModuleLoadData", make)?;
         Ok(LoadedModule { loaded: Rc::new(Loaded { context: context.clone(), handle }) })
@@ -43,16 +40,16 @@ impl DeviceContext {
 }
 
 impl LoadedModule {
-    /// The kernel with this name.
+    /// Looks up a kernel by name.
     ///
     /// # Errors
-    /// [`DriverError::NoKernel`], or as the driver says.
+    /// [`DriverError::NoKernel`], or other errors of the driver.
     pub fn kernel(&self, name: &str) -> Result<LoadedKernel, DriverError> {
         let missing = || DriverError::NoKernel { name: name.into() };
         let text = CString::new(name).map_err(|_| missing())?;
         let context = &self.loaded.context;
         let api = context.enter()?;
-        // SAFETY: the module is loaded, and the name ends with a zero byte.
+        // SAFETY: the module is loaded, and the name ends with a NUL byte.
         let make = |handle| unsafe { (api.module_function)(handle, self.loaded.handle, text.as_ptr()) };
         let handle = context.handle("cuModuleGetFunction", make).map_err(|error| match error {
             DriverError::Call { code, .. } if code.number == code::NOT_FOUND => missing(),
@@ -75,7 +72,7 @@ impl LoadedKernel {
 impl Drop for Loaded {
     fn drop(&mut self) {
         if let Ok(api) = self.context.enter() {
-            // SAFETY: loaded once, unloaded once; a refusal leaves nothing to do.
+            // SAFETY: the module is loaded once and unloaded once. A refusal needs no reaction.
             unsafe { (api.module_unload)(self.handle) };
         }
     }

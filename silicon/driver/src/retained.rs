@@ -1,11 +1,9 @@
-//! The primary context of a device, retained.
-
 use crate::abi::{Api, Handle, Status};
 use crate::{Device, DriverError};
 use std::ptr;
 use std::sync::PoisonError;
 
-/// What must live as long as anything of the context.
+/// Reference that keeps the context alive for everything allocated in it.
 #[derive(Debug)]
 pub(crate) struct Retained {
     pub(crate) device: Device,
@@ -13,7 +11,7 @@ pub(crate) struct Retained {
 }
 
 impl Retained {
-    /// Retains the primary context of the device, which is not made current.
+    /// Retains the primary context of the device. Does not make it current.
     pub(crate) fn new(device: &Device) -> Result<Retained, DriverError> {
         sound(device)?;
         let api = device.driver().api();
@@ -24,15 +22,14 @@ impl Retained {
         Ok(Retained { device: device.clone(), handle })
     }
 
-    /// Makes the context current on this thread, if it can still be used.
+    /// Makes the context current on this thread. Fails if the context is lost.
     pub(crate) fn enter(&self) -> Result<&'static Api, DriverError> {
         sound(&self.device)?;
         let api = self.device.driver().api();
-        // SAFETY: the handle is that of a retained context.
+        // SAFETY: the handle belongs to a retained context.
         self.check("cuCtxSetCurrent", unsafe { (api.context_set_current)(self.handle) }).map(|()| api)
     }
 
-    /// What an answer to `call` means; remembers that the context is lost.
     pub(crate) fn check(&self, call: &'static str, status: Status) -> Result<(), DriverError> {
         let answer = self.device.driver().api().check(call, status);
         if let Err(error @ DriverError::ContextLost { .. }) = &answer {
@@ -41,13 +38,12 @@ impl Retained {
         answer
     }
 
-    /// From now on gives `error` to every call.
+    /// Makes every later call return `error`.
     pub(crate) fn lose(&self, error: DriverError) {
         let mut lost = self.device.driver().api().lost.lock().unwrap_or_else(PoisonError::into_inner);
         lost.entry(self.device.number()).or_insert(error);
     }
 
-    /// A handle that a call writes.
     pub(crate) fn handle(
         &self,
         call: &'static str,
@@ -59,7 +55,7 @@ impl Retained {
     }
 }
 
-/// Refuses a device on which a context was lost.
+/// Fails for a device on which a context was lost.
 fn sound(device: &Device) -> Result<(), DriverError> {
     let lost = device.driver().api().lost.lock().unwrap_or_else(PoisonError::into_inner);
     lost.get(&device.number()).map_or(Ok(()), |error| Err(error.clone()))
@@ -68,7 +64,8 @@ fn sound(device: &Device) -> Result<(), DriverError> {
 impl Drop for Retained {
     fn drop(&mut self) {
         if sound(&self.device).is_ok() {
-            // SAFETY: retained once, released once; nothing of the context is left. A refusal leaves nothing to do.
+            // SAFETY: the context is retained once and released once, and nothing of it is in use. A refusal
+            // needs no reaction.
             unsafe { (self.device.driver().api().context_release)(self.device.number()) };
         }
     }

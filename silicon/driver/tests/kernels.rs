@@ -1,4 +1,4 @@
-//! Kernels, from PTX to what they wrote, with the stand-in as the driver.
+//! Kernels from PTX to their output, with the stand-in driver.
 
 use crate::support;
 
@@ -10,7 +10,8 @@ use support::{alone, context, kernel, module, words};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Counts keys in shared memory: 64 threads a CTA, 32 bins, each key counts `step`; adds the low word of `more`.
+/// Histogram in shared memory: 64 threads per CTA, 32 bins. Each key counts `step`; the kernel also adds the
+/// low word of `more`.
 const COUNT: &str = "
 .version 6.3
 .target sm_75
@@ -98,7 +99,6 @@ fn histogram_on_12_0() {
     alone(&[("ATOMS_STANDIN_CC", "12.0")], counts);
 }
 
-/// As the system's driver: found by name.
 #[test]
 fn the_systems_driver_is_found() {
     let folder = tempfile::tempdir().unwrap();
@@ -162,7 +162,7 @@ fn clusters_and_dynamic_shared_memory_reach_the_kernel() {
         let alone = GridLaunch { cluster: [1; 3], ..launch };
         context.launch(&kernel, &alone, &[GridArgument::Memory(&out)], LIMIT).unwrap();
         assert_eq!(words(&out.read().unwrap())[..4], [0, 1, 1024, 0]);
-        // More CTAs than a cluster has on every device.
+        // 16 CTAs per cluster: more than every device supports.
         let many = GridLaunch { grid: [16, 1, 1], cluster: [16, 1, 1], dynamic_shared: 0, ..launch };
         let out = context.allocate(256).unwrap();
         context.launch(&kernel, &many, &[GridArgument::Memory(&out)], LIMIT).unwrap();
@@ -170,7 +170,7 @@ fn clusters_and_dynamic_shared_memory_reach_the_kernel() {
     });
 }
 
-/// All kernels of the corpus that compilers made for an architecture are taken.
+/// The driver accepts all compiled kernels of the corpus.
 #[test]
 fn compiled_modules_are_taken() {
     alone(&[], || {

@@ -1,4 +1,4 @@
-//! The CUDA driver binding, on the stand-in driver.
+//! Tests of the CUDA driver binding with the stand-in driver.
 
 mod kernels;
 mod support;

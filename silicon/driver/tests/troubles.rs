@@ -1,4 +1,4 @@
-//! What the driver, a device or a kernel can refuse, and that each is told apart.
+//! Error tests: each refusal of the driver, a device or a kernel gives its own error.
 
 use crate::support;
 
@@ -11,13 +11,12 @@ use support::{alone, context, driver, kernel, module, words};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// As [`alone`], with one trouble.
+/// Runs [`alone`] with one fault of the stand-in.
 #[track_caller]
 fn in_trouble(trouble: &str, rest: impl FnOnce()) {
     alone(&[("ATOMS_STANDIN_TROUBLE", trouble)], rest);
 }
 
-/// A kernel that stores 1.
 fn store() -> String {
     module("sm_75", ".param .u64 out", STORE)
 }
@@ -113,7 +112,7 @@ fn a_stub() {
     in_trouble("init=34", || assert!(open().unwrap_err().to_string().contains("is a stub for linking")));
 }
 
-/// With a code that has no name, too.
+/// An unknown code without a name also gives an `Init` error.
 #[test]
 fn no_start_for_another_reason() {
     in_trouble("init=12345", || {
@@ -195,7 +194,7 @@ fn texts_that_are_no_kernel() {
         let error = context.compile(&module("sm_75", "", "add.u32 %r1, %r2;")).unwrap_err();
         assert!(matches!(error, CompileError::Refused { .. }), "{error}");
         assert!(error.to_string().contains("line 6, column"), "{error}");
-        // One kernel that cannot be read is enough.
+        // One invalid kernel makes the whole module invalid.
         let two = store() + ".visible .entry l()\n{\n.reg .b32 %r<4>;\nmul.lo.s32 %r1, %r2;\n}\n";
         let error = context.compile(&two).unwrap_err();
         assert!(error.to_string().contains("mul.lo.s32 has at least 3"), "{error}");
@@ -259,13 +258,13 @@ fn calls_that_make_no_sense() {
         let foreign = other.allocate(8).unwrap();
         let error = context.launch(&kernel, &one, &[GridArgument::Memory(&foreign)], LIMIT).unwrap_err();
         assert_eq!(error, GridError::OtherContext { what: "argument 0".into() });
-        // Nothing of it has done harm.
+        // The refused launches did not change the context.
         context.launch(&kernel, &one, &out, LIMIT).unwrap();
         assert_eq!(words(&memory.read().unwrap())[0], 1);
     });
 }
 
-/// Launches a kernel that stores 1 as often as said, with the last answer.
+/// Launches a kernel that stores 1 `times` times, and returns the last result.
 fn launches(
     context: &atoms_cuda::DeviceContext,
     times: usize,
@@ -279,7 +278,7 @@ fn launches(
     Ok(memory.read()?)
 }
 
-/// What every call answers after a kernel was left running, without waiting for it.
+/// Checks that every call fails at once after a kernel was left running.
 #[track_caller]
 fn assert_given_up(context: &atoms_cuda::DeviceContext, error: &GridError, limit: Duration, began: Instant) {
     assert_eq!(*error, GridError::TimedOut { kernel: "k".into(), limit });
@@ -330,7 +329,7 @@ fn a_slow_kernel_past_its_limit() {
     });
 }
 
-/// After a fault every call gives the same answer.
+/// Checks that every call returns the same error after a fault.
 #[track_caller]
 fn assert_lost(context: &atoms_cuda::DeviceContext, error: &GridError, number: u32) {
     let GridError::Driver(lost @ DriverError::ContextLost { call: "cuStreamQuery", code }) = error else {

@@ -1,4 +1,4 @@
-//! Programs about mbarrier objects: sequences that PTX defines, drawn from a seed.
+//! Programs about mbarrier objects: random sequences whose behaviour PTX defines.
 
 use fastrand::Rng;
 
@@ -7,13 +7,13 @@ use crate::program::LANES;
 use crate::programs::draw::{DrawnCase, DrawnRequest, WORDS};
 use crate::programs::kernel::Spelled;
 
-/// Most that a count, and the magnitude of a tx-count, can be. Source: spec 6.1.
+/// Limit for a count, and for the magnitude of a tx-count. Source: spec 6.1.
 const MOST: i64 = (1 << 20) - 1;
 
-/// Objects of a case, at byte offsets 0 and 8.
+/// Number of objects per case, at byte offsets 0 and 8.
 const OBJECTS: usize = 2;
 
-/// An object as PTX describes it, for choosing operands that it defines.
+/// State of an object as PTX describes it. Used to draw only operands with defined behaviour.
 #[derive(Clone, Copy, Default)]
 struct Object {
     expected: i64,
@@ -23,7 +23,7 @@ struct Object {
 }
 
 impl Object {
-    /// Takes the arrivals of one request, `n` in all, of which `dropped` leave for good.
+    /// Applies the arrivals of one request: `n` in total, of which `dropped` also lower the expected count.
     fn arrive(&mut self, n: i64, dropped: i64) {
         self.expected -= dropped;
         self.pending -= n;
@@ -38,11 +38,12 @@ impl Object {
     }
 }
 
-/// A state that a lane holds: object and phase in which it was given.
+/// For each lane, the object and phase of the state that the lane holds.
 type LaneStates = [Option<(usize, u64)>; LANES];
 
-/// Instructions of a program: two objects are made, then `steps` more instructions, none for architectures later than
-/// `since`, then the objects are invalidated. With `remote` they come from the CTAs of a cluster.
+/// Draws the instructions of a program: initialize the objects, `steps` instructions that architecture
+/// `since` has, invalidate the objects. With `remote`, the lanes are in the CTAs of a cluster, and most
+/// instructions are from [`REMOTE`].
 pub fn sequence(rng: &mut Rng, since: u32, steps: usize, remote: bool) -> Vec<Spelled> {
     let named = |name: &str| BARRIERS.iter().find(|i| i.name == name);
     let mut sequence: Vec<Spelled> =
@@ -64,7 +65,7 @@ pub fn sequence(rng: &mut Rng, since: u32, steps: usize, remote: bool) -> Vec<Sp
         if instruction.operand == LaneOperands::State && state_of.is_none() {
             continue;
         }
-        // Near the CTA, an arrive from within a cluster program would race with nothing: a lane of the first CTA does it.
+        // An arrive on an object of another CTA gets an explicit order at cluster scope.
         let order =
             if name.ends_with(".remote") && name.contains("arrive") { ".release.cluster" } else { "" };
         if name.contains(".arrive") && !name.ends_with(".remote") {
@@ -72,12 +73,13 @@ pub fn sequence(rng: &mut Rng, since: u32, steps: usize, remote: bool) -> Vec<Sp
         }
         sequence.push(Spelled { instruction, order, state_of });
     }
-    // Afterwards the objects can be read.
+    // Memory can be read back only after the objects are invalidated.
     sequence.extend((0..OBJECTS).filter_map(|_| named("mbarrier.inval")).map(Spelled::plain));
     sequence
 }
 
-/// Draws operands for a sequence, such that PTX defines what happens. `ctas` share the lanes.
+/// Draws operands for a sequence such that PTX defines the behaviour. The lanes are distributed over `ctas`
+/// CTAs.
 pub fn case(rng: &mut Rng, sequence: &[Spelled], ctas: u32) -> DrawnCase {
     let mut objects = [Object::default(); OBJECTS];
     let mut states: Vec<LaneStates> = Vec::new();
@@ -116,7 +118,7 @@ struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// Lets `n` lanes take part, of those that the first CTA has if `near`.
+    /// Activates `n` random lanes. With `near`, only lanes of the first CTA.
     fn take(&mut self, n: usize, near: bool) {
         let mut lanes: Vec<usize> =
             (0..LANES).filter(|lane| !near || (*lane as u32).is_multiple_of(self.ctas)).collect();
@@ -128,7 +130,8 @@ impl Draw<'_> {
         if near { (LANES as u32).div_ceil(self.ctas).into() } else { LANES as i64 }
     }
 
-    /// How many of `most` lanes, and with which count each, such that they sum up to at most `room`.
+    /// Draws a number of lanes, at most `most`, and a count per lane. The sum is at most `room`. `None` if
+    /// there is no room.
     fn share(&mut self, most: i64, room: i64, counted: bool) -> Option<(i64, i64)> {
         if room < 1 {
             return None;
@@ -144,7 +147,7 @@ impl Draw<'_> {
         Some((lanes, each))
     }
 
-    /// Lanes that hold a state about which may be asked: of the current phase or of the one before.
+    /// Activates lanes whose state may be tested: a state of the current phase or of the phase before.
     fn wait_for(&mut self, states: &LaneStates, instruction: &TestInstruction) {
         for (lane, state) in states.iter().enumerate() {
             let near = (lane as u32).is_multiple_of(self.ctas);
@@ -178,7 +181,7 @@ impl Draw<'_> {
             let lanes = self.rng.usize(1..=most as usize);
             self.take(lanes, true);
             self.request.b = std::array::from_fn(|_| u128::from(self.rng.bool()));
-            // Of a hint, in nanoseconds.
+            // Time hint of a `try_wait`, in nanoseconds.
             self.request.c = [u128::from(self.rng.u32(1..2000)); LANES];
             return;
         }
@@ -206,16 +209,19 @@ impl Draw<'_> {
         *state = self.request.active.map(|active| active.then_some((self.number, phase)));
     }
 
-    /// How many lanes take part, with which operand each; nothing where PTX would leave open what happens.
+    /// Draws the number of active lanes and the operand of each. `None` if PTX would leave the behaviour
+    /// undefined.
     fn amount(&mut self, name: &str, most: i64) -> Option<(i64, i64)> {
         let Object { expected, pending, tx, .. } = *self.object;
         if name.contains("complete_tx") {
-            // Beyond zero only while arrivals are pending: else the phase would complete on the way.
+            // The tx-count may drop below zero only while arrivals are pending. Otherwise the phase would
+            // complete during the request.
             let room = if pending == 0 { tx } else { (tx + MOST / 2).min(4000) };
             return self.share(most, room, true);
         }
         if name.starts_with("mbarrier.expect_tx") {
-            // Nothing pending, and the sum may not pass zero: whether that completes the phase is asked elsewhere.
+            // With no arrival pending, the sum must stay below zero. An experiment tests if a sum of zero
+            // completes the phase.
             let room = if pending == 0 && tx < 0 { -tx - 1 } else { (MOST - tx).min(4000) };
             return self.share(most, room, true);
         }

@@ -1,17 +1,15 @@
-//! The program that carries out cases, however they were drawn.
+//! Builds the program that executes drawn cases.
 
 use crate::program::{ProgramLaunch, Reading, Spread, Steps, TestProgram};
 use crate::programs::draw;
 use crate::programs::kernel::{self, Spelled};
 
-/// What a program is called and asks.
 pub(crate) struct Asked<'a> {
     pub(crate) name: &'a str,
     pub(crate) asks: String,
     pub(crate) undefined: bool,
 }
 
-/// The program that carries out `cases` of the steps `spelled`, all in one launch.
 pub(crate) fn of_cases(
     Asked { name, asks, undefined }: Asked<'_>,
     clauses: &[&str],

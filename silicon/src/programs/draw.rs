@@ -1,4 +1,4 @@
-//! Inputs of cases, drawn from a seed.
+//! Random inputs of cases.
 
 use atoms_ops::{Op, Size};
 use fastrand::Rng;
@@ -9,32 +9,25 @@ use crate::program::{LANES, ProgramStep, Steps};
 use crate::value::Update;
 use crate::value::ValueType;
 
-/// Words of memory in a case: four rows of 32 banks.
+/// Words of memory per case: four rows of 32 banks.
 pub const WORDS: u32 = 128;
 
-/// How the addresses of a request are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// Each lane has a place of its own.
     Apart,
-    /// All lanes have the same.
     One,
-    /// Each lane has one of this many.
+    /// Each lane has one of this many places.
     Few(u32),
     OneBank,
     Any,
 }
 
-/// A request of a case.
 #[derive(Clone, Debug)]
 pub struct DrawnRequest {
-    /// By lane: whether it takes part.
     pub active: [bool; LANES],
-    /// By lane: byte offset.
+    /// Byte offset of each lane.
     pub offset: [u32; LANES],
-    /// By lane: Rb.
     pub b: [u128; LANES],
-    /// By lane: Rc.
     pub c: [u128; LANES],
 }
 
@@ -44,16 +37,13 @@ impl Default for DrawnRequest {
     }
 }
 
-/// Memory and requests of a case.
 pub struct DrawnCase {
-    /// Words of memory before the first request.
     pub memory: Vec<u32>,
-    /// One request for each step.
     pub requests: Vec<DrawnRequest>,
 }
 
 impl DrawnCase {
-    /// The bytes of a case as [`Steps`] lays them out.
+    /// Appends the bytes of the case in the layout of [`Steps`].
     pub fn pack(&self, steps: &[ProgramStep], into: &mut Vec<u8>) {
         into.extend(self.memory.iter().flat_map(|word| word.to_le_bytes()));
         for (request, step) in self.requests.iter().zip(steps) {
@@ -69,7 +59,6 @@ impl DrawnCase {
         }
     }
 
-    /// Reads back what [`DrawnCase::pack`] wrote.
     pub fn unpack(steps: &Steps, bytes: &[u8]) -> DrawnCase {
         let word = |at: usize| number(&bytes[at..at + 4]) as u32;
         let memory = (0..steps.words as usize).map(|w| word(4 * w)).collect();
@@ -88,8 +77,8 @@ impl DrawnCase {
     }
 }
 
-/// Draws a case in which every step is `instruction`. Contended floats are small integers, so that their sum does
-/// not depend on the order.
+/// Draws a case in which every step is `instruction`. Floats on shared addresses are small integers, so their
+/// sum does not depend on the order.
 pub fn case(rng: &mut Rng, instruction: &TestInstruction, steps: usize) -> DrawnCase {
     let patterns = [Pattern::Apart, Pattern::One, Pattern::Few(3), Pattern::OneBank, Pattern::Any];
     let pattern = patterns[rng.usize(..patterns.len())];
@@ -113,7 +102,7 @@ fn request(
     let one = rng.u32(..places);
     let mut own: Vec<u32> = (0..places).collect();
     rng.shuffle(&mut own);
-    // Places whose first word is in the bank of `one`.
+    // Places whose first word is in the same bank as the first word of place `one`.
     let in_bank = |place: &u32| (place * bytes / 4) % 32 == (one * bytes / 4) % 32;
     let banked: Vec<u32> = own.iter().copied().filter(in_bank).collect();
     let mut request = DrawnRequest {
@@ -150,7 +139,7 @@ fn mask(rng: &mut Rng) -> u32 {
 
 struct Values<'a> {
     instruction: &'a TestInstruction,
-    /// No two lanes meet: any float will do.
+    /// True if no two lanes share an address, so any float is allowed.
     alone: bool,
 }
 
@@ -175,7 +164,7 @@ impl Values<'_> {
         }
     }
 
-    /// Rb and Rc of a lane whose place holds `there` in the beginning.
+    /// Draws Rb and Rc of a lane whose place initially holds `there`.
     fn operands(&self, rng: &mut Rng, there: u128) -> (u128, u128) {
         if self.instruction.operand == LaneOperands::One {
             return (1, 0);
@@ -184,7 +173,8 @@ impl Values<'_> {
             Meaning::Loop { update: Update::Add, value } => (self.float(rng, value).into(), 0),
             Meaning::Unit { op: Op::Cas, .. } | Meaning::Loop { update: Update::Cas, .. } => {
                 let bits = 8 * self.instruction.bytes();
-                // Half of them compare with what is there, so that chains of stores come about.
+                // Half of the lanes compare with the initial value, so that chains of successful stores
+                // occur.
                 let b = if rng.bool() { there } else { edge(rng, bits) };
                 (b, if rng.bool() { there.wrapping_add(1) & low(bits) } else { edge(rng, bits) })
             }
@@ -194,7 +184,7 @@ impl Values<'_> {
     }
 }
 
-/// A value at which operations change their behaviour, or any.
+/// Draws a corner value (0, all ones, or next to the sign bit), a value below 8, or a random value.
 fn edge(rng: &mut Rng, bits: u32) -> u128 {
     let top = 1u128 << (bits - 1);
     let value = match rng.u32(..8) {

@@ -1,34 +1,30 @@
-//! PTX of programs that carry out steps.
+//! Generates the PTX of programs that execute steps.
 
 use std::fmt::Write;
 
 use crate::instruction::{LaneResult, Meaning, TestInstruction};
 use crate::program::{ENTRY, LANES, ProgramStep, Spread, Steps};
 
-/// The text of an instruction, with its qualifiers.
 pub struct Spelled {
     pub instruction: &'static TestInstruction,
-    /// `.relaxed.cta` and the like; may be empty.
+    /// Qualifiers such as `.relaxed.cta`; may be empty.
     pub order: &'static str,
-    /// The step whose state is its operand.
     pub state_of: Option<usize>,
 }
 
 impl Spelled {
-    /// Without qualifiers.
     pub fn plain(instruction: &'static TestInstruction) -> Spelled {
         Spelled { instruction, order: "", state_of: None }
     }
 
-    /// What a reader of the output must know of it.
     pub fn step(&self) -> ProgramStep {
         let TestInstruction { name, meaning, answer, .. } = *self.instruction;
         ProgramStep { instruction: name.into(), meaning, answer, state_of: self.state_of }
     }
 }
 
-/// A module for this architecture up to the body of its kernel, for clusters of `ctas`. It is of the oldest PTX that
-/// knows what is used, so that old drivers take it.
+/// Writes a module for this architecture up to the body of the kernel, for clusters of `ctas` CTAs. Uses the
+/// oldest PTX version that has all needed features, so that old drivers accept the module.
 pub(crate) fn head(since: u32, b128: bool, ctas: u32) -> String {
     let version = match since {
         _ if b128 => "8.3",
@@ -47,8 +43,9 @@ pub(crate) fn head(since: u32, b128: bool, ctas: u32) -> String {
     text
 }
 
-/// Instructions at which all threads of a CTA, or of a cluster of `ctas`, wait. Lanes that `try_wait` suspends run apart from the rest
-/// of their warp, and on an H200 the others pass a `bar.sync` without them: so the warp comes together first.
+/// Barrier for all threads of a CTA, or of a cluster of `ctas` CTAs. Lanes that `try_wait` suspends run apart
+/// from the rest of their warp. On an H200, the other lanes pass a `bar.sync` without them. Therefore the
+/// warp reconverges first.
 pub(crate) fn barrier(ctas: u32) -> &'static [&'static str] {
     match ctas {
         1 => &["bar.warp.sync 0xffffffff;", "bar.sync 0;"],
@@ -58,7 +55,6 @@ pub(crate) fn barrier(ctas: u32) -> &'static [&'static str] {
     }
 }
 
-/// The module that carries `steps` out; `spelled` are the same steps.
 pub fn of_steps(steps: &Steps, spelled: &[Spelled], since: u32) -> String {
     let b128 = spelled.iter().any(|s| s.instruction.bits == 128);
     let mut text = head(since, b128, steps.spread.ctas());
@@ -104,12 +100,10 @@ impl Kernel<'_> {
         self.text.push_str("}\n");
     }
 
-    /// Whether a later step takes the state that this one returns.
     fn keeps_state(&self, step: usize) -> bool {
         self.steps.steps.iter().any(|later| later.state_of == Some(step))
     }
 
-    /// Which lane, case and places in the buffers a thread has.
     fn set_up(&mut self) {
         self.line(&format!("ld.param.u64 %in, [{ENTRY}_param_0];"));
         self.line(&format!("ld.param.u64 %out, [{ENTRY}_param_1];"));
@@ -131,7 +125,7 @@ impl Kernel<'_> {
         self.line(own);
         self.line(&format!("rem.u32 %n, %lane, {groups};"));
         self.line("setp.eq.u32 %mine, %n, %group;");
-        // Memory is that of the first CTA.
+        // Only threads of the first CTA access memory directly.
         let first = match self.steps.spread {
             Spread::Warp | Spread::Warps(_) => "setp.eq.u32 %first, %lane, %lane;",
             Spread::Cluster(_) => "setp.eq.u32 %first, %group, 0;",
@@ -148,7 +142,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Each word once, by the threads of the first CTA; `lines` use `%word`, its offset in bytes.
+    /// Repeats `lines` until the threads of the first CTA have covered each word once. `%word` is the byte
+    /// offset of the word.
     fn each_word(&mut self, lines: &[&str]) {
         let words = self.steps.words;
         for from in (0..words).step_by(self.threads as usize) {
@@ -181,7 +176,7 @@ impl Kernel<'_> {
         let bits = spelled.instruction.bits;
         self.line("{");
         self.line(&format!(".reg .b{bits} %b, %c;"));
-        // A state has 64 bits, whatever its count has.
+        // A state has 64 bits, even if the count operand has 32.
         let wide = if spelled.instruction.name.starts_with("mbarrier.") { 64 } else { bits };
         self.line(&format!(".reg .b{wide} %d;"));
         self.line(&format!("mul.wide.u32 %offset, %lane, {record};"));
@@ -239,7 +234,7 @@ impl Kernel<'_> {
         self.line("}");
     }
 
-    /// Stores what a lane got, in `%d` of `wide` bits unless it is a count or a predicate.
+    /// Stores the result of a lane. The result is in `%d` of `wide` bits, except for a count or a predicate.
     fn answer(&mut self, instruction: &TestInstruction, wide: u32, bytes: usize, at: usize) {
         self.line(&format!("mul.wide.u32 %offset, %lane, {bytes};"));
         self.line("add.s64 %results, %out, %offset;");

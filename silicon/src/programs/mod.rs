@@ -1,4 +1,4 @@
-//! Programs of the capture kit: random ones, and those about one instruction, barriers or times.
+//! Programs of the capture kit: random cases, barrier sequences and timing.
 
 pub mod barrier;
 pub(crate) mod cases;

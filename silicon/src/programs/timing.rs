@@ -1,49 +1,47 @@
-//! Programs that read clocks: round trips and throughput over contention and warps.
+//! Programs that read clocks: latency and throughput for each contention and number of warps.
 
 use crate::program::{Clock, Contention, ENTRY, LANES, ProgramLaunch, Reading, TestProgram, Times};
 use crate::programs::kernel::{barrier, head};
 
-/// Readings of a launch; the first warms up.
+/// Samples per launch. The first one is a warm-up.
 const SAMPLES: u32 = 6;
 
-/// Words of shared memory: for each lane a row of banks, or two for values of 64 bits.
+/// Words of shared memory: one row of banks per lane, or two for 64-bit values.
 const WORDS: u32 = 2 * 32 * LANES as u32;
 
-/// Bytes of a thread's record in the input: offset, 1 if it takes part, operand in 32 bits, a zero.
+/// Size in bytes of a thread's input record: offset, 1 if active, 32-bit operand, a zero.
 const RECORD: usize = 16;
 
-/// How an instruction is repeated.
+/// Dependency between repeated instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repeated {
-    /// Each waits for the one before.
+    /// Each instruction depends on the one before.
     Latency,
-    /// Each into a register of its own.
+    /// Each instruction writes its own register.
     Throughput,
 }
 
 struct Timed {
-    /// As in a report: `atom.add.u32 latency`.
+    /// Name in reports: `atom.add.u32 latency`.
     name: &'static str,
     repeated: Repeated,
     since: u32,
-    /// Bits of the chained register `%r`.
+    /// Width of the chained register `%r`, in bits.
     bits: u32,
-    /// The text, which uses `%a` (address), `%b` (operand, 32 bits), `%w` (operand, 64 bits), `%z` (zero, which only the
-    /// input says) and `%r`, the chained register.
+    /// PTX text. Uses `%a` (address), `%b` (32-bit operand), `%w` (64-bit operand), `%z` and the chained
+    /// register `%r`. `%z` is a zero from the input, so the compiler cannot know its value.
     text: &'static str,
     clauses: &'static [&'static str],
     contentions: Contentions,
 }
 
-/// Over what an instruction is timed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Contentions {
-    /// Every way in which lanes can meet, in one warp.
     All,
-    /// Lanes on one word and apart.
+    /// Lanes on one word, and lanes on separate words.
     Words,
     Lane,
-    /// 1 to 32 warps.
+    /// All numbers of warps in [`WAYS`], from 1 to 32.
     Warps,
 }
 
@@ -119,11 +117,11 @@ pub fn programs() -> Vec<TestProgram> {
     programs
 }
 
-/// Lanes that meet, and warps that do the same.
+/// Numbers of lanes that compete, and numbers of warps that execute the same operations.
 pub(crate) const WAYS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
-/// Operations between two readings of the clock. What one takes is the difference of the two, divided by that of the
-/// counts: what the readings themselves take cancels out.
+/// Operations between two clock readings, one program for each. Time per operation is the difference of the
+/// two times, divided by the difference of the two counts. This cancels the cost of the clock readings.
 pub const OPERATIONS: [u32; 2] = [24, 72];
 
 impl Timed {
@@ -176,7 +174,6 @@ impl Timed {
         };
         launch(of, 1, |thread| {
             let lane = thread % LANES;
-            // A sum of zeros stays what it is, and so does the number of a lane under AND, OR and MIN.
             [offsets[lane], u32::from((lane as u32) < lanes), lane as u32 + 3]
         })
     }
@@ -213,7 +210,7 @@ impl Timed {
     }
 }
 
-/// Hints of `try_wait`, and how it is written with them.
+/// Time hints of `try_wait`, with their PTX operand.
 const TRY_WAITS: [(&str, &str); 4] = [
     ("no hint", ""),
     ("a hint of 1 us", ", 1000"),
@@ -221,7 +218,7 @@ const TRY_WAITS: [(&str, &str); 4] = [
     ("a hint of 10 ms", ", 10000000"),
 ];
 
-/// How long `try_wait` waits for a phase that does not complete.
+/// Measures the time limit of a `try_wait` on a phase that does not complete.
 fn try_wait_limit(hint: &str, operand: &str) -> TestProgram {
     let shape = Shape {
         registers: ".reg .b64 %r, %acc".into(),
@@ -253,7 +250,7 @@ fn try_wait_limit(hint: &str, operand: &str) -> TestProgram {
     )
 }
 
-/// Round trip to the shared memory of another CTA of the cluster.
+/// Measures the latency of the shared memory of another CTA of the cluster.
 fn remote(operations: u32) -> TestProgram {
     let name = "atom.shared::cluster.add.u32 latency";
     let shape = Shape {
@@ -284,7 +281,7 @@ fn remote(operations: u32) -> TestProgram {
     shape.program(format!("{name}, {operations} operations"), asks, &["7.5"], 90, launches.to_vec())
 }
 
-/// A launch whose input is a record of each thread: offset, whether it takes part, operand.
+/// Builds a launch from one input record per thread: offset, 1 if active, operand.
 fn launch(times: Times, cluster: u32, record: impl Fn(usize) -> [u32; 3]) -> ProgramLaunch {
     let threads = LANES * times.warps as usize;
     let input: Vec<u8> = (0..threads)
@@ -305,13 +302,13 @@ fn launch(times: Times, cluster: u32, record: impl Fn(usize) -> [u32; 3]) -> Pro
     }
 }
 
-/// What the kernels have in common: the readings of the clock around a body.
+/// Parts of a timing kernel around the clock readings.
 struct Shape {
     registers: String,
     set_up: Vec<String>,
     body: Vec<String>,
     results: Vec<String>,
-    /// Of `%acc`.
+    /// Width of `%acc`, in bits.
     bits: u32,
     clock: Clock,
     cluster: u32,
@@ -390,7 +387,7 @@ impl Shape {
         line(&format!("mov.u64 %end, {clock};"));
         self.results.iter().for_each(|l| line(&format!("{l};")));
         line("sub.s64 %end, %end, %start;");
-        // What no compiler can know never to happen keeps the results alive.
+        // A store under a condition that the compiler cannot prove false keeps the results alive.
         line(&format!("@%never st.global.b{} [%out], %acc;", self.bits));
         line("and.b32 %n, %thread, 31;");
         line("setp.eq.u32 %first, %n, 0;");

@@ -1,27 +1,27 @@
-//! How long programs take at most, by count: for a plan, before anything is run.
+//! Upper bound for the run time of programs, computed from counts before the run.
 
 use crate::program::{Reading, TestProgram};
 
-/// Milliseconds to compile a kernel; drivers take some tens for kernels of this size.
+/// Time to compile a kernel, in ms. Drivers need tens of ms for kernels of this size.
 const COMPILE_MS: u64 = 500;
 
-/// Milliseconds around a launch: memory, copies, the launch itself.
+/// Overhead of a launch in ms: memory, copies, the launch itself.
 const LAUNCH_MS: u64 = 20;
 
-/// Cycles of one operation with 32 lanes on one word, of one warp. The longest that was published, of a retry loop, is
-/// 5729, on a B300 (docs/silicon.md).
+/// Cycles of one operation of one warp with 32 lanes on one word. The longest published time is 5729 cycles,
+/// for a retry loop on a B300 (docs/silicon.md).
 const OPERATION_CYCLES: u64 = 8_000;
 
-/// Cycles of a step of a case: operands, instruction, memory read back.
+/// Cycles per step of a case: load operands, execute, read back memory.
 const STEP_CYCLES: u64 = 40_000;
 
-/// Cycles in a millisecond, of a slow GPU.
+/// Cycles per ms of a slow GPU.
 const CYCLES_PER_MS: u64 = 1_000_000;
 
-/// Milliseconds for which a `try_wait` without an end waits.
+/// Upper bound in ms for a `try_wait` on a phase that never completes.
 const TRY_WAIT_MS: u64 = 100;
 
-/// Seconds that the programs take at most.
+/// Upper bound for the run time of the programs, in seconds.
 pub fn seconds(programs: &[TestProgram]) -> u64 {
     let milliseconds: u64 = programs.iter().map(milliseconds).sum();
     milliseconds.div_ceil(1000)
@@ -30,7 +30,7 @@ pub fn seconds(programs: &[TestProgram]) -> u64 {
 fn milliseconds(program: &TestProgram) -> u64 {
     let launches = program.launches.iter().map(|launch| {
         let running = match &launch.reading {
-            // As if one multiprocessor carried out all cases, one after the other.
+            // Assumes that one multiprocessor executes all cases serially.
             Reading::Steps(steps) => {
                 u64::from(steps.cases) * steps.steps.len() as u64 * STEP_CYCLES / CYCLES_PER_MS
             }

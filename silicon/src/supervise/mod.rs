@@ -1,4 +1,4 @@
-//! Runs programs in a worker process, within their budget of time.
+//! Runs programs in a worker process, within a time budget.
 
 pub mod budget;
 pub mod supervisor;

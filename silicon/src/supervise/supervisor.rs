@@ -1,4 +1,4 @@
-//! Keeps a worker going until every program has its record, or the time is up.
+//! Restarts the worker until every program has a record or the time is up.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -8,49 +8,43 @@ use std::time::{Duration, Instant};
 use crate::capture::{self, CaptureEntry, CaptureHeader, End, ProgramOutcome, ProgramRecord};
 use crate::program::TestProgram;
 
-/// Longest that a worker may take to open the driver.
+/// Time limit for a worker to open the driver.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// Longest that compiling may take, and what is added for each launch.
+/// Time limit for compiling a program. The launch limit of each launch is added.
 const COMPILE_LIMIT: Duration = Duration::from_secs(60);
 
-/// Longest that is waited for what a worker that has ended said last.
+/// Time limit for reading the last messages of a worker that has ended.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Workers that may be lost one after the other before it is given up.
+/// Lost workers in a row after which the run stops.
 const MOST_LOST: u32 = 3;
 
-/// How far a run has come.
 #[derive(Clone, Copy, Debug)]
 pub struct CaptureProgress<'a> {
     pub done: usize,
-    /// The program that comes next.
     pub next: &'a str,
 }
 
-/// Why there is no capture.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureRunError {
-    /// A worker cannot be started.
     #[error("cannot start this program a second time")]
     Start(#[source] std::io::Error),
-    /// The worker ended before it had anything to say but this.
+    /// The worker ended before it wrote a header. Contains the worker's message.
     #[error("{0}")]
     Refused(String),
-    /// The file cannot be written.
     #[error("cannot write the capture")]
     Write(#[from] std::io::Error),
 }
 
-/// What came of the programs of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutcomeTally {
     pub answered: u64,
-    /// Programs that are not for this GPU.
+    /// Number of programs that this GPU cannot run.
     pub skipped: u64,
-    /// Name of each that failed, and why.
+    /// Name of each program that failed, with the reason.
     pub failed: Vec<(String, String)>,
-    /// Name of each that was still running, and for how long it had been.
+    /// Name of each program that was still running, with the elapsed time.
     pub timed_out: Vec<(String, String)>,
 }
 
@@ -68,7 +62,6 @@ impl OutcomeTally {
     }
 }
 
-/// A run: the first worker has told of its GPU.
 pub struct Supervisor<C> {
     command: C,
     launch_limit: Duration,
@@ -78,10 +71,11 @@ pub struct Supervisor<C> {
 }
 
 impl<C: Fn() -> Command> Supervisor<C> {
-    /// Starts a worker with `command`, which gives a launch up after `launch_limit`, and hears what GPU it has.
+    /// Starts a worker with `command` and reads its header. The worker abandons a launch after
+    /// `launch_limit`.
     ///
     /// # Errors
-    /// [`CaptureRunError`]; there is no driver, say.
+    /// [`CaptureRunError`], for example if there is no driver.
     pub fn start(command: C, launch_limit: Duration) -> Result<Supervisor<C>, CaptureRunError> {
         let started = Instant::now();
         let mut worker = Worker::start(&command)?;
@@ -89,16 +83,15 @@ impl<C: Fn() -> Command> Supervisor<C> {
         Ok(Supervisor { command, launch_limit, worker, header, started })
     }
 
-    /// What the worker said of its GPU.
     pub fn header(&self) -> &CaptureHeader {
         &self.header
     }
 
-    /// Runs `programs` and writes the capture as it goes. A program that is still running when `limit` has passed since
-    /// the start is given up without a record, and none follows.
+    /// Runs `programs` and writes each record when the program has ended. If a program is still running when
+    /// `limit` has passed since the start, the run stops. That program gets no record.
     ///
     /// # Errors
-    /// [`CaptureRunError`]; what has been written until then can be used.
+    /// [`CaptureRunError`]. The lines written until then remain usable.
     pub fn capture(
         mut self,
         programs: &[TestProgram],
@@ -153,12 +146,10 @@ impl<C: Fn() -> Command> Supervisor<C> {
     }
 }
 
-/// What came of a program.
 struct WorkerAnswer {
     record: ProgramRecord,
-    /// The record as the worker wrote it; `None` where it did not.
+    /// Record as the worker wrote it. `None` if the supervisor built the record.
     line: Option<String>,
-    /// The worker can go on.
     usable: bool,
 }
 
@@ -199,15 +190,14 @@ impl Worker {
         }
     }
 
-    /// What the worker said before it ended.
+    /// Returns the last messages of a worker, which this function ends.
     fn last_words(&mut self) -> String {
         self.end();
-        // Until the pipe ends, which it does with the process.
+        // The pipe closes when the process ends.
         let lines: Vec<String> = std::iter::from_fn(|| self.errors.recv_timeout(LAST_WORDS).ok()).collect();
         if lines.is_empty() { "the worker ended without a word".into() } else { lines.join("\n") }
     }
 
-    /// Has a program carried out, for which is waited until `limit`.
     fn ask(&mut self, number: usize, program: &TestProgram, limit: Duration) -> WorkerAnswer {
         let asked = Instant::now();
         let told = self
@@ -238,7 +228,7 @@ impl Worker {
         }
     }
 
-    /// Ends the process: only that resets a GPU on which a kernel hangs.
+    /// Ends the process. Only this resets a GPU on which a kernel hangs.
     fn end(&mut self) {
         self.input = None;
         let _ = self.child.kill();
@@ -252,7 +242,6 @@ impl Drop for Worker {
     }
 }
 
-/// Lines of a pipe, as they come.
 fn listen(pipe: Option<impl std::io::Read + Send + 'static>) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

@@ -1,6 +1,6 @@
-//! The process that talks to the driver. It is told numbers of programs on its standard input, one a line, and writes
-//! entries of a capture to its standard output. A kernel that hangs or faults takes its context with it, and with the
-//! context the process: [`supervisor`](crate::supervise::supervisor) then starts another.
+//! Process that calls the driver. It reads program numbers from standard input, one per line, and writes
+//! capture entries to standard output. A kernel that hangs or faults makes the context unusable, and with the
+//! context the process. Then [`supervisor`](crate::supervise::supervisor) starts another worker.
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -16,24 +16,21 @@ use crate::capture::{
 };
 use crate::program::{ENTRY, ProgramLaunch, TestProgram};
 
-/// Which GPU of which driver.
 #[derive(Clone, Debug)]
 pub struct WorkerTarget {
-    /// The driver's library, where it is not the system's.
+    /// Path of the driver's library. `None` for the library of the system.
     pub driver: Option<PathBuf>,
     pub device: usize,
-    /// Longest that a launch may take; the longest of the catalogue takes some tens of milliseconds.
+    /// Time limit for a launch. The longest launch of the catalogue takes tens of milliseconds.
     pub launch_limit: Duration,
 }
 
-/// Why no GPU could be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     #[error(transparent)]
     Driver(#[from] DriverError),
     #[error("there is no device {asked}; the driver has {}", count(*devices))]
     NoDevice { asked: usize, devices: usize },
-    /// The pipes to the supervisor.
     #[error("the process that started this one is gone")]
     Pipe(#[from] std::io::Error),
 }
@@ -45,7 +42,7 @@ fn count(devices: usize) -> String {
     }
 }
 
-/// Writes a header, then carries out what it is told until its input ends or the GPU is lost.
+/// Writes a header, then runs the requested programs until the input ends or the GPU is lost.
 ///
 /// # Errors
 /// [`WorkerError`].
@@ -103,7 +100,7 @@ fn described(device: &Device) -> Result<capture::DeviceRecord, DriverError> {
     })
 }
 
-/// Why a device cannot run a program, if so.
+/// Returns the reason why a device cannot run a program, or `None` if it can.
 fn unfit(program: &TestProgram, device: &capture::DeviceRecord) -> Option<String> {
     let clusters = program.launches.iter().any(|launch| launch.cluster > 1);
     if device.arch() < program.since {
@@ -161,13 +158,12 @@ fn run(
     program.launches.iter().map(one).collect()
 }
 
-/// A program on `PATH`.
 fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// What the disassembler prints; nothing where it fails, as an old one does for new code.
+/// Returns the output of the disassembler. `None` if it fails, as an old disassembler does for new code.
 fn disassembled(program: &Path, cubin: &Cubin) -> Option<String> {
     let file = std::env::temp_dir().join(format!("atoms-capture-{}.cubin", std::process::id()));
     std::fs::write(&file, cubin.bytes()).ok()?;

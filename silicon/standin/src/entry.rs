@@ -1,5 +1,5 @@
-//! The driver's entry points, as its C ABI has them. Written apart from the binding in `silicon/driver`, so that each
-//! is a check of the other. Source: [CUDA] driver API.
+//! The driver's entry points with their C ABI. Written independently of the binding in `silicon/driver`, so
+//! that each checks the other. Source: [CUDA] driver API.
 #![allow(non_snake_case, reason = "names are those of the driver")]
 
 use crate::launch::Extent;
@@ -16,7 +16,7 @@ use std::thread;
 
 type Handle = *mut c_void;
 
-/// `CUlaunchConfig`.
+/// Layout of `CUlaunchConfig`.
 #[repr(C)]
 pub(crate) struct LaunchConfig {
     grid: [u32; 3],
@@ -27,7 +27,7 @@ pub(crate) struct LaunchConfig {
     count: u32,
 }
 
-/// `CUlaunchAttribute`: its number, and 64 bytes for any value.
+/// `CUlaunchAttribute`: the attribute number, and 64 bytes for any value.
 #[repr(C)]
 pub(crate) struct LaunchAttribute {
     id: u32,
@@ -43,7 +43,7 @@ const _: () = {
 
 static STATE: LazyLock<Mutex<DriverState>> = LazyLock::new(Mutex::default);
 
-/// Answers a call. A panic ends here: it must not reach the caller's stack.
+/// Runs a call on the state. Catches panics, because a panic must not unwind into the caller's C stack.
 fn answer(call: impl FnOnce(&mut DriverState) -> Result<(), Refusal>) -> Status {
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,7 +51,7 @@ fn answer(call: impl FnOnce(&mut DriverState) -> Result<(), Refusal>) -> Status 
     }));
     let status = answered.unwrap_or(UNKNOWN);
     if status == FOREVER {
-        // Other threads go on: the state is free again.
+        // The state is unlocked, so other threads can continue.
         loop {
             thread::park();
         }
@@ -59,7 +59,7 @@ fn answer(call: impl FnOnce(&mut DriverState) -> Result<(), Refusal>) -> Status 
     status
 }
 
-/// Writes a result of a call.
+/// Stores a result through a pointer of the caller.
 ///
 /// # Safety
 /// `to` is null or can be written.
@@ -67,31 +67,31 @@ unsafe fn put<T>(to: *mut T, value: T) -> Result<(), Refusal> {
     if to.is_null() {
         return Err(INVALID_VALUE.into());
     }
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     unsafe { to.write(value) };
     Ok(())
 }
 
-/// Bytes that a caller passes.
+/// Borrows `count` bytes of the caller.
 ///
 /// # Safety
-/// `from` is null or has so many bytes.
+/// `from` is null or points to `count` bytes.
 unsafe fn bytes<'a>(from: *const c_void, count: usize) -> Result<&'a [u8], Refusal> {
     if from.is_null() {
         return Err(INVALID_VALUE.into());
     }
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     Ok(unsafe { std::slice::from_raw_parts(from.cast(), count) })
 }
 
-/// Writes a text and its end, as much as there is room for.
+/// Writes a text and a NUL byte, truncated to `room` bytes.
 ///
 /// # Safety
-/// `to` is null or has `room` bytes that can be written.
+/// `to` is null or points to `room` writable bytes.
 unsafe fn put_text(to: *mut c_char, room: usize, text: &str) {
     let Some(most) = room.checked_sub(1).filter(|_| !to.is_null()) else { return };
     let count = text.len().min(most);
-    // SAFETY: there is room for `count` bytes and the end.
+    // SAFETY: there is room for `count` bytes and the NUL byte.
     unsafe {
         ptr::copy_nonoverlapping(text.as_ptr(), to.cast(), count);
         to.add(count).write(0);
@@ -105,8 +105,8 @@ fn device(number: i32) -> Result<(), Refusal> {
 macro_rules! entries {
     ($( $name:ident($( $argument:ident: $ty:ty ),* $(,)?), |$state:ident| $body:block )*) => {
         $(
-            // SAFETY of the body: the caller keeps the contract of the driver's entry point of this name, whose pointers
-            // are null or point to what they are said to.
+            // SAFETY of the body: the caller fulfils the contract of the driver's entry point of this name.
+            // Each pointer is null or points to an object of the stated type.
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $name($( $argument: $ty ),*) -> Status {
                 answer(|$state| $body)
@@ -120,7 +120,7 @@ entries! {
         if flags == 0 { state.start() } else { Err(INVALID_VALUE.into()) }
     }
     cuDriverGetVersion(version: *mut i32), |_state| {
-        // SAFETY: see above; so everywhere.
+        // SAFETY: see the macro; the same holds for all entry points below.
         unsafe { put(version, state::environment()?.driver_version()) }
     }
     cuGetErrorName(status: Status, text: *mut *const c_char), |state| {
@@ -151,7 +151,8 @@ entries! {
         device(number)?;
         let (major, minor) = settings.capability;
         let found = match attribute {
-            // Clocks in kHz: of the core that a cycle of 556 ps gives, and of memory that takes no time.
+            // Clock rates in kHz. The core clock matches a cycle of 556 ps. The memory clock has no meaning,
+            // because memory takes no time.
             13 | 36 => 1_800_000,
             16 => 1,
             17 => 0,
@@ -181,7 +182,7 @@ entries! {
             match option {
                 5 => log.0 = value.expose_provenance(),
                 6 => log.1 = value.addr(),
-                // A log of what went well has nothing in it.
+                // The log of a successful compilation stays empty.
                 _ => {}
             }
         }
@@ -204,7 +205,7 @@ entries! {
         let text = std::str::from_utf8(text.strip_suffix(&[0]).unwrap_or(text)).map_err(|_| INVALID_VALUE)?;
         state.add(link.addr(), text).map_err(|((log, room), refusal)| {
             unsafe { put_text(ptr::with_exposed_provenance_mut(log), room, &refusal.reason) };
-            // What is in the log is not said again.
+            // The reason is in the log, so only the status is returned.
             refusal.status.into()
         })
     }
@@ -254,7 +255,7 @@ entries! {
         if to.is_null() {
             return Err(INVALID_VALUE.into());
         }
-        // The caller's bytes may have no values yet.
+        // The caller's buffer may be uninitialized, so read into a separate buffer first.
         let mut content = Vec::new();
         content.try_reserve_exact(count).map_err(|_| OUT_OF_MEMORY)?;
         content.resize(count, 0);
@@ -314,10 +315,10 @@ entries! {
     }
 }
 
-/// The parameters of a launch, packed: from a buffer among the extra parameters, or each from its place.
+/// Returns the packed parameters of a launch, from a buffer in `extra` or from the pointers in `params`.
 ///
 /// # Safety
-/// `extra` is null or a list as the driver takes it; `params` is null or has a pointer to each parameter.
+/// `extra` is null or a list in the driver's format. `params` is null or has a pointer to each parameter.
 unsafe fn arguments(
     state: &DriverState,
     function: Handle,
@@ -326,7 +327,7 @@ unsafe fn arguments(
 ) -> Result<Vec<u8>, Refusal> {
     if !extra.is_null() {
         let (mut buffer, mut count) = (ptr::null(), ptr::null());
-        // SAFETY: the list has a pointer behind each number, and ends with 0.
+        // SAFETY: in the list a pointer follows each number, and a 0 ends the list.
         unsafe {
             let mut at = extra;
             while !(*at).is_null() {
@@ -338,7 +339,7 @@ unsafe fn arguments(
                 at = at.add(2);
             }
         }
-        // SAFETY: the size is behind its pointer, and the buffer has that size.
+        // SAFETY: the size is valid, and the buffer has that size.
         return unsafe {
             let count = count.cast::<usize>().as_ref().ok_or(INVALID_VALUE)?;
             bytes(buffer, *count).map(<[u8]>::to_vec)
@@ -350,7 +351,7 @@ unsafe fn arguments(
             return Err(Refusal::new(INVALID_VALUE, "no parameters for a kernel that has some"));
         }
         packed.resize(offset, 0);
-        // SAFETY: the list has a pointer for each parameter, to as many bytes as that has.
+        // SAFETY: the list has one pointer per parameter, to as many bytes as the parameter has.
         packed.extend(unsafe { bytes(params.add(index).read(), count) }?);
     }
     Ok(packed)
@@ -366,7 +367,7 @@ mod tests {
         assert_eq!(answer(|_| Ok(())), SUCCESS);
     }
 
-    /// As the binding does not pass them: a list with a pointer to each.
+    /// Passes parameters as a list of pointers, which the binding never does.
     #[test]
     fn parameters_one_by_one() {
         const PTX: &CStr = c".version 8.0
@@ -390,7 +391,8 @@ mod tests {
         let (a, b) = (7_u8, 0x100_u32);
         let text = PTX.to_bytes_with_nul();
         let none = ptr::null();
-        // SAFETY: every pointer is to what the entry point reads or writes there, or is null where it may be.
+        // SAFETY: every pointer is null where allowed, or points to an object that the entry point may
+        // access.
         unsafe {
             ok(cuInit(0));
             ok(cuDevicePrimaryCtxRetain(&raw mut context, 0));

@@ -1,4 +1,4 @@
-//! A launch, carried out on the core and the model.
+//! Runs a launch on the core and the model.
 
 use crate::settings::Settings;
 use crate::status::{
@@ -11,34 +11,32 @@ use atoms_ops::Fault;
 use atoms_sm::{Element, KernelError, Launch, Param, ParamKind, RunError, SmConfig};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// CTAs of a cluster without the attribute that allows more, and with it.
+/// Largest cluster in CTAs, without and with the attribute for larger clusters.
 const CLUSTERS: [u64; 2] = [8, 16];
 
-/// Size of a grid as a call gives it.
 pub(crate) struct Extent {
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
     pub(crate) cluster: [u32; 3],
     pub(crate) shared_bytes: u32,
-    /// The kernel may be launched in clusters of more than 8 CTAs.
+    /// True if the kernel may be launched in clusters of more than 8 CTAs.
     pub(crate) any_cluster: bool,
 }
 
-/// How a kernel ended.
 pub(crate) enum Ending {
-    /// With these contents of the allocations that it was given.
+    /// The kernel finished. Holds address and new content of each allocation that the kernel received.
     Done(Vec<(u64, Vec<u8>)>),
     Never,
     Fault(Refusal),
 }
 
-/// Bytes of shared memory that a CTA can have.
+/// Shared memory available to a CTA, in bytes.
 pub(crate) fn shared_bytes(settings: &Settings) -> u32 {
     let Config { num_rows, num_banks, .. } = Config::default();
     num_rows * num_banks * 4 - settings.arch.shared_origin()
 }
 
-/// Runs `kernel` with the packed `arguments`, which may be addresses of `memory`.
+/// Runs `kernel` with the packed `arguments`, which may contain addresses of `memory`.
 pub(crate) fn run(
     kernel: &Kernel,
     extent: &Extent,
@@ -103,17 +101,15 @@ impl Extent {
     }
 }
 
-/// Bytes that the parameters take.
 pub(crate) fn parameter_bytes(kernel: &Kernel) -> usize {
     kernel.params.iter().flatten().last().map_or(0, |last| (last.offset + last.bytes) as usize)
 }
 
-/// The bytes of a parameter; the list is long enough for all.
+/// Bytes of a parameter. `arguments` must be long enough for all parameters.
 fn bytes<'a>(declared: &KernelParam, arguments: &'a [u8]) -> &'a [u8] {
     &arguments[declared.offset as usize..][..declared.bytes as usize]
 }
 
-/// The value of a parameter of up to 8 bytes.
 fn word(declared: &KernelParam, arguments: &[u8]) -> u64 {
     bytes(declared, arguments).iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
@@ -142,7 +138,7 @@ fn parameter(
                 _ => scalar(Element::U64),
             }
         }
-        // As far as its offset tells; no parameter is aligned to more.
+        // The alignment is derived from the offset, up to 16 bytes. No parameter has a larger alignment.
         _ => {
             let align = 16_u32.min(1 << declared.offset.trailing_zeros().min(4));
             ParamKind::Array { element: Element::U8, bytes: bytes(declared, arguments).to_vec(), align }
@@ -151,7 +147,7 @@ fn parameter(
     Ok(Param { name: declared.name.clone(), kind })
 }
 
-/// How a kernel ends that does not run to its end, or why it is not started.
+/// Converts an error of the core to the end of the kernel, or to a refusal of the launch.
 fn ending(error: &KernelError) -> Result<Ending, Refusal> {
     let status = match error {
         KernelError::Unsupported { .. } => return Err(Refusal::new(NOT_SUPPORTED, error.to_string())),

@@ -1,17 +1,16 @@
-//! What passes for machine code: a marker, and the PTX behind it.
+//! Image format of the stand-in: a marker followed by the PTX.
 
 use crate::settings::Settings;
 use crate::status::{INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, Refusal, UNSUPPORTED_PTX_VERSION};
 use atoms_isa::ptx::Module;
 use atoms_isa::{Arch, Program};
 
-/// First bytes of an image.
 const MARKER: &[u8] = b"ATOMS stand-in image\n";
 
-/// Newest PTX of CUDA 10.1.
+/// Newest PTX version of CUDA 10.1.
 const OLD_DRIVER_PTX: (u16, u16) = (6, 4);
 
-/// An image of a module, which ends with a zero byte; what is wrong with the module is in the refusal.
+/// Compiles a module to an image that ends with a NUL byte. The refusal contains the error of the module.
 pub(crate) fn compile(text: &str, settings: &Settings) -> Result<Vec<u8>, Refusal> {
     if let Some(status) = settings.link {
         return Err(status.into());
@@ -20,7 +19,6 @@ pub(crate) fn compile(text: &str, settings: &Settings) -> Result<Vec<u8>, Refusa
     Ok([MARKER, text.as_bytes(), &[0]].concat())
 }
 
-/// The module of an image without its last byte.
 pub(crate) fn load(image: &[u8], settings: &Settings) -> Result<Program, Refusal> {
     let text = image.strip_prefix(MARKER).and_then(|text| std::str::from_utf8(text).ok());
     program(text.ok_or(INVALID_IMAGE)?, settings)
@@ -49,8 +47,8 @@ fn program(text: &str, settings: &Settings) -> Result<Program, Refusal> {
     if unread.is_empty() && lacking.is_empty() { Ok(program) } else { Err(refused(&(unread + &lacking))) }
 }
 
-/// The architecture that code for `target` is made for on `device`: that of the device, with the letter of a
-/// target for it alone. `None` if code for `target` does not run there. Source: [PTX] .target.
+/// Architecture to compile code for `target` on `device`: that of the device, or `target` with its letter if
+/// both have the same number. `None` if code for `target` does not run on `device`. Source: [PTX] .target.
 fn suited(target: Arch, device: Arch) -> Option<Arch> {
     let name = target.to_string();
     let (target_number, number) = (target.number(), device.number());

@@ -1,10 +1,10 @@
-//! What the environment asks the stand-in to be.
+//! Settings of the stand-in, from environment variables.
 
 use crate::status::{INVALID_VALUE, NO_DEVICE, Refusal, Status};
 use atoms_isa::Arch;
 use std::time::Duration;
 
-/// Which device it is, and what goes wrong; see the crate's page.
+/// Properties and faults of the device; see the crate documentation.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) capability: (u32, u32),
@@ -12,7 +12,7 @@ pub(crate) struct Settings {
     pub(crate) init: Option<Status>,
     pub(crate) old_driver: bool,
     pub(crate) link: Option<Status>,
-    /// `CUcomputemode`.
+    /// Value of the compute mode (`CUcomputemode`).
     pub(crate) compute_mode: i32,
     pub(crate) mig: bool,
     pub(crate) out_of_memory: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Settings {
 const CAPABILITY: &str = "9.0";
 
 impl Settings {
-    /// From the values of `ATOMS_STANDIN_CC` and `ATOMS_STANDIN_TROUBLE`, where they are set.
+    /// Reads the values of `ATOMS_STANDIN_CC` and `ATOMS_STANDIN_TROUBLE`. `None` means not set.
     pub(crate) fn read(capability: Option<&str>, troubles: Option<&str>) -> Result<Settings, Refusal> {
         let (capability, arch) = device(capability.unwrap_or(CAPABILITY))?;
         let mut settings = Settings {
@@ -81,7 +81,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Version of CUDA, as `cuDriverGetVersion` writes it.
+    /// CUDA version in the encoding of `cuDriverGetVersion`.
     pub(crate) fn driver_version(&self) -> i32 {
         if self.old_driver { 10010 } else { 13000 }
     }
@@ -91,7 +91,6 @@ impl Settings {
     }
 }
 
-/// Compute capability `major.minor`, and the architecture that has it.
 fn device(capability: &str) -> Result<((u32, u32), Arch), Refusal> {
     let read = || {
         let (major, minor) = capability.split_once('.')?;

@@ -1,5 +1,3 @@
-//! What the driver and its one device hold.
-
 use crate::launch::{self, Ending, Extent};
 use crate::ptx;
 use crate::settings::Settings;
@@ -15,28 +13,27 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-/// Handle of the one context.
 pub(crate) const CONTEXT: usize = 1;
 
-/// Bytes of memory of the device.
+/// Size of the device memory, in bytes.
 pub(crate) const MEMORY_BYTES: usize = 1 << 30;
 
-/// Address of the first allocation, and what all are multiples of.
+/// Address of the first allocation, and alignment of all allocations.
 const FIRST_ADDRESS: u64 = 0x7f_0000_0000;
 const ALIGNMENT: u64 = 512;
 
-/// What memory holds that was not written: no zeros.
+/// Value of bytes that were never written. Not zero, to expose reads of uninitialized memory.
 const UNWRITTEN: u8 = 0xa5;
 
-/// Answered inside where a call must wait for a kernel that never ends.
+/// Internal status: the call must wait for a kernel that never ends.
 pub(crate) const FOREVER: Status = Status::MAX;
 
 thread_local! {
-    /// The context is current on this thread.
+    /// True if the context is current on this thread.
     static CURRENT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Where the log of a link goes: address and bytes.
+/// Address and size of the caller's log buffer of a link.
 pub(crate) type Log = (usize, usize);
 
 #[derive(Default)]
@@ -49,17 +46,15 @@ pub(crate) struct Link {
 struct Function {
     module: usize,
     program: Arc<Program>,
-    /// Index of the kernel in it.
     kernel: usize,
     any_cluster: bool,
 }
 
-/// The kernel launched last.
 #[derive(Default)]
 enum Running {
     #[default]
     Nothing,
-    /// Until then, and until a first question whether it has ended; then with this error.
+    /// Runs until `end`, and at least until the first poll. Then ends with the error `fault`.
     Until {
         end: Instant,
         asked: bool,
@@ -68,23 +63,21 @@ enum Running {
     Forever,
 }
 
-/// What the driver and its one device hold.
 #[derive(Default)]
 pub(crate) struct DriverState {
     settings: Option<Settings>,
     retained: u32,
-    /// What every call is answered with after a fault.
+    /// Error for every call after a fault.
     lost: Option<Status>,
     running: Running,
     memory: BTreeMap<u64, Vec<u8>>,
     links: BTreeMap<usize, Link>,
     modules: BTreeMap<usize, Arc<Program>>,
     functions: BTreeMap<usize, Function>,
-    /// Handles given out besides the context.
     handles: usize,
     launches: u64,
     reads: u64,
-    /// Reasons of refusals, which stand in for the text of their status.
+    /// Reasons of refusals, which replace the text of their status.
     reasons: BTreeMap<Status, &'static CStr>,
 }
 
@@ -104,12 +97,12 @@ impl DriverState {
         self.settings.as_ref().ok_or(NOT_INITIALIZED.into())
     }
 
-    /// Keeps the reason of a refusal; its status.
+    /// Stores the reason of a refusal, and returns its status.
     pub(crate) fn explain(&mut self, refusal: Refusal) -> Status {
         if let Ok(text) = CString::new(refusal.reason).map_err(drop)
             && !text.is_empty()
         {
-            // Callers keep the text: there is no call that gives it back.
+            // Leak the text: callers keep the pointer, and no call returns it.
             self.reasons.insert(refusal.status, Box::leak(text.into_boxed_c_str()));
         }
         refusal.status
@@ -152,7 +145,7 @@ impl DriverState {
         Ok(())
     }
 
-    /// Refuses unless a context is current and can be used.
+    /// Fails unless a usable context is current.
     fn context(&self) -> Result<&Settings, Refusal> {
         let settings = self.settings()?;
         self.unfaulted()?;
@@ -163,7 +156,7 @@ impl DriverState {
         self.lost.map_or(Ok(()), |status| Err(status.into()))
     }
 
-    /// Refuses unless a context can be used, and waits until the kernel launched last has ended.
+    /// Fails unless a usable context is current. Then waits until the last launched kernel has ended.
     fn settle(&mut self) -> Result<(), Refusal> {
         self.context()?;
         self.wait()
@@ -180,7 +173,6 @@ impl DriverState {
         }
     }
 
-    /// The kernel launched last has ended.
     fn end(&mut self) -> Result<(), Refusal> {
         if let Running::Until { fault, .. } = std::mem::take(&mut self.running) {
             self.lost = fault;
@@ -188,7 +180,8 @@ impl DriverState {
         self.unfaulted()
     }
 
-    /// Whether the kernel launched last has ended. The first answer is that it has not.
+    /// Succeeds if the last launched kernel has ended. The first poll after a launch always says that it is
+    /// running.
     pub(crate) fn query(&mut self) -> Result<(), Refusal> {
         self.context()?;
         match &mut self.running {
@@ -214,7 +207,7 @@ impl DriverState {
         Ok(handle)
     }
 
-    /// Compiles a text for a link; where its log goes if that fails.
+    /// Compiles a text for a link. The error holds the log buffer for the message.
     pub(crate) fn add(&mut self, link: usize, text: &str) -> Result<(), (Log, Refusal)> {
         let settings = self.context().map_err(|refusal| (Log::default(), refusal))?;
         let image = ptx::compile(text, settings);
@@ -223,7 +216,7 @@ impl DriverState {
         Ok(())
     }
 
-    /// Address and bytes of the image of a link, which stays where it is while the link is there.
+    /// Address and size of the image of a link. The address stays valid while the link exists.
     pub(crate) fn complete(&self, link: usize) -> Result<(*const u8, usize), Refusal> {
         self.context()?;
         let image = &self.links.get(&link).ok_or(INVALID_HANDLE)?.image;
@@ -286,7 +279,7 @@ impl DriverState {
         if bytes == 0 {
             return Err(INVALID_VALUE.into());
         }
-        // Behind all others, with room between them.
+        // Place the allocation after all others, with a gap between them.
         let end = self.memory.last_key_value().map_or(0, |(start, content)| start + content.len() as u64);
         let address = (end + ALIGNMENT).next_multiple_of(ALIGNMENT).max(FIRST_ADDRESS);
         self.memory.insert(address, vec![UNWRITTEN; bytes]);
@@ -307,7 +300,6 @@ impl DriverState {
         MEMORY_BYTES - self.memory.values().map(Vec::len).sum::<usize>()
     }
 
-    /// Memory that a copy goes to or comes from.
     fn span(&mut self, address: u64, bytes: usize) -> Result<&mut [u8], Refusal> {
         self.settle()?;
         let (start, content) = self.memory.range_mut(..=address).next_back().ok_or(INVALID_VALUE)?;
@@ -332,7 +324,6 @@ impl DriverState {
         Ok(())
     }
 
-    /// Offset and bytes of each parameter of a kernel.
     pub(crate) fn parameters(&self, function: usize) -> Result<Vec<(usize, usize)>, Refusal> {
         let function = self.functions.get(&function).ok_or(INVALID_HANDLE)?;
         let params = function.program.kernels[function.kernel].params.iter().flatten();
@@ -379,7 +370,6 @@ impl DriverState {
     }
 }
 
-/// The settings of this process.
 pub(crate) fn environment() -> Result<Settings, Refusal> {
     let variable = |name| std::env::var(name).ok();
     Settings::read(variable("ATOMS_STANDIN_CC").as_deref(), variable("ATOMS_STANDIN_TROUBLE").as_deref())

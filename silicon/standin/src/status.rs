@@ -1,8 +1,8 @@
-//! What calls are answered with.
+//! Result codes and refusals of the stand-in.
 
 use std::ffi::CStr;
 
-/// `CUresult`.
+/// Result code of a call (`CUresult`).
 pub(crate) type Status = u32;
 
 macro_rules! statuses {
@@ -48,16 +48,15 @@ statuses! {
     UNKNOWN 999 c"CUDA_ERROR_UNKNOWN" c"unknown error";
 }
 
-/// Name and text of an answer.
 pub(crate) fn known(status: Status) -> Option<(&'static CStr, &'static CStr)> {
     ALL.iter().find(|(number, ..)| *number == status).map(|(_, name, text)| (*name, *text))
 }
 
-/// An answer other than success, with more about it than its text.
+/// Error of a call, with an optional reason beyond the text of the code.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: Status,
-    /// Empty if its text says it all.
+    /// Reason. Empty if the text of the code is enough.
     pub(crate) reason: String,
 }
 

@@ -1,12 +1,12 @@
-//! Atomics on global memory, one lane at a time.
+//! Atomics on global memory, computed lane by lane.
 
 use super::float::float;
 use atoms_isa::{FloatMode, FloatOp, FloatType, GlobalOp, MinMax, WideOp};
 use atoms_model::alu::{AluIn, alu};
 use atoms_ops::{Op, Size};
 
-/// The new value of a word, from the old one (spec 3); `None` leaves it alone. Values of more than 32 bits are
-/// exchanged and compared alone, or added up by a [`WideOp`].
+/// Returns the new value of a word, or `None` if the operation does not store (spec 3). Values wider than 32
+/// bits support only exchange, compare and [`WideOp`].
 pub(crate) fn apply(op: GlobalOp, size: Size, old: u128, b: u128, c: u128) -> Option<u128> {
     match op {
         GlobalOp::Load => None,
@@ -21,7 +21,8 @@ pub(crate) fn apply(op: GlobalOp, size: Size, old: u128, b: u128, c: u128) -> Op
     }
 }
 
-/// The new value, where the shared-memory unit has no such operation. Vectors of floats are computed word by word.
+/// Computes operations that the shared-memory unit does not have. Float vectors are computed element by
+/// element.
 fn wide(op: WideOp, size: Size, old: u128, b: u128) -> u128 {
     let (old64, b64) = (old as u64, b as u64);
     let of_floats = |op: FloatOp, ty: FloatType, flush: bool, min: bool| {

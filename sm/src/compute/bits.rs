@@ -21,7 +21,8 @@ pub(super) fn funnel(left: bool, ty: Type, high: bool, wrap: bool, [a, by, c]: [
     if high { (shifted >> 32) as u32 } else { shifted as u32 }
 }
 
-/// Position of a one of `mask`: the `offset`th from `base` up, or down if negative; `base` itself for 0.
+/// Finds the `offset`th one bit of `mask`, counted upwards from bit `base`, or downwards if `offset` is
+/// negative. For 0, tests bit `base` itself.
 pub(super) fn find_nth(mask: u32, base: u32, offset: i32) -> u32 {
     let is = |at: i64| (0..32).contains(&at) && mask >> at & 1 != 0;
     let (step, nth) = if offset < 0 { (-1, offset.unsigned_abs()) } else { (1, offset as u32) };
@@ -42,13 +43,11 @@ pub(super) fn find_nth(mask: u32, base: u32, offset: i32) -> u32 {
     u32::MAX
 }
 
-/// `count` ones from bit `first` up.
 pub(super) fn mask(wrap: bool, first: u32, count: u32) -> u32 {
     let [first, count] = if wrap { [first & 31, count & 31] } else { [first, count.min(32)] };
     (ones(count) as u32).checked_shl(first).unwrap_or(0)
 }
 
-/// The low `count` bits of a word, extended.
 pub(super) fn extend(signed: bool, count: u32, word: u32) -> u32 {
     match count {
         0 => 0,
@@ -60,7 +59,7 @@ pub(super) fn extend(signed: bool, count: u32, word: u32) -> u32 {
     }
 }
 
-/// Bytes of `{c, a}`.
+/// PRMT: selects bytes of `{c, a}`.
 pub(super) fn permute(mode: PermuteMode, a: u32, selector: u32, c: u32) -> u32 {
     let bytes = (u64::from(c) << 32 | u64::from(a)).to_le_bytes();
     let by_mode = |number: u32| bytes[(number & 7) as usize];
@@ -81,7 +80,7 @@ pub(super) fn permute(mode: PermuteMode, a: u32, selector: u32, c: u32) -> u32 {
     u32::from_le_bytes([0, 1, 2, 3].map(pick))
 }
 
-/// Sum of products.
+/// IDP: dot product of packed integers.
 pub(super) fn dot(pieces: DotPieces, [signed_a, signed_b]: [bool; 2], a: u32, b: u32) -> u32 {
     let piece = |word: u32, bits: u32, at: u32, signed: bool| extend(signed, bits, word >> (bits * at));
     let products = |bits: u32, count: u32, first: u32| {

@@ -1,11 +1,10 @@
-//! Conversions between integers and floats, and among each. Source: [PTX] cvt.
+//! Conversions between integer and float types. Source: [PTX] cvt.
 
 use super::format::{exact, flushed, limited, nan, round_of, rounded};
 use super::{int, ones};
 use atoms_isa::{ByteFloat, FloatMode, FloatType, Rounding, Type};
 use rustc_apfloat::{Float, ieee};
 
-/// An integer as a float.
 fn int_to_float(to: FloatType, round: Rounding, number: i128) -> u64 {
     fn of<F: Float>(round: Rounding, number: i128) -> u64 {
         F::from_i128_r(number, round_of(round)).value.to_bits() as u64
@@ -19,7 +18,6 @@ fn int_to_float(to: FloatType, round: Rounding, number: i128) -> u64 {
     }
 }
 
-/// A whole number.
 fn to_whole(round: Rounding, value: f64) -> f64 {
     match round {
         Rounding::Nearest => value.round_ties_even(),
@@ -29,17 +27,18 @@ fn to_whole(round: Rounding, value: f64) -> f64 {
     }
 }
 
-/// A float as an integer, limited to its range.
+/// Converts a float to an integer, saturated to the range of the type.
 fn float_to_int(to: Type, round: Rounding, nan_to_zero: bool, value: f64) -> u64 {
     if value.is_nan() {
         let zero = nan_to_zero || to.bits() < 32;
         return if zero { 0 } else { 1 << (to.bits() - 1) };
     }
-    // Rust's conversion limits to the range of i128, which holds those of all types.
+    // The cast saturates to the range of i128, which contains every target type.
     int::limited(to, to_whole(round, value) as i128) as u64
 }
 
-/// `a` as another type; a signed integer comes extended to all bits: registers may be wider than it.
+/// Converts `a` to another type. A signed result is sign-extended to 64 bits, because its register may be
+/// wider than the type.
 pub(super) fn convert(
     from: Type,
     to: Type,
@@ -48,7 +47,7 @@ pub(super) fn convert(
     nan_to_zero: bool,
     a: u64,
 ) -> u64 {
-    // Only binary32 is flushed.
+    // Only binary32 has a flush mode.
     let flush = |ty: FloatType, bits: u64| flushed(ty, mode.flush && ty == FloatType::F32, bits);
     let Some(float) = from.as_float() else {
         let number = int::number(from, a);
@@ -59,14 +58,14 @@ pub(super) fn convert(
         };
     };
     if (from, to, mode) == (Type::Bf16, Type::F32, FloatMode::PLAIN) && !integral {
-        // Compiled code of all architectures shifts, so that a NaN keeps its bits.
+        // Compiled code shifts on every architecture, so a NaN keeps its bits.
         return (a & 0xffff) << 16;
     }
     let value = exact(float, flush(float, a & ones(from.bits())));
     let Some(to) = to.as_float() else {
         return extended(to, float_to_int(to, mode.round, nan_to_zero, value));
     };
-    // Whole numbers that a rounding can give are exact in every format.
+    // Every format represents the rounded whole numbers exactly.
     let (value, round) = match integral {
         true => (to_whole(mode.round, value).copysign(value), Rounding::Nearest),
         false => (value, mode.round),
@@ -85,13 +84,14 @@ fn extended(ty: Type, bits: u64) -> u64 {
     if ty.signed() { ((bits << (64 - width)) as i64 >> (64 - width)) as u64 } else { bits & ones(width) }
 }
 
-/// Two binary32 as packed halves, `a` high.
+/// Packs two binary32 values as halves, `a` in the high half.
 pub(super) fn pack(half: FloatType, mode: FloatMode, a: u64, b: u64) -> u64 {
     let [high, low] = [a, b].map(|bits| convert(Type::F32, half.into(), mode, false, false, bits));
     high << 16 | low
 }
 
-/// Two values as bytes, `a` high, below the low half of `c`: `a` and `b` binary32, or both binary16 in `a`.
+/// Packs two values as bytes, `a` high, under the low half of `c`. `a` and `b` are binary32, or `a` holds two
+/// binary16.
 pub(super) fn pack_bytes(to: ByteFloat, from: FloatType, relu: bool, [a, b, c]: [u64; 3]) -> u64 {
     let values = if from == FloatType::F32 { [a, b] } else { [a >> 16, a] };
     let half = from.half().unwrap_or(from);
@@ -99,11 +99,11 @@ pub(super) fn pack_bytes(to: ByteFloat, from: FloatType, relu: bool, [a, b, c]: 
     (c & 0xffff) << 16 | high << 8 | low
 }
 
-/// Two bytes as packed binary16.
 pub(super) fn unpack_bytes(from: ByteFloat, relu: bool, a: u64) -> u64 {
     let mode = FloatMode { relu, ..FloatMode::PLAIN };
     let half = |byte: u64| {
-        // The bits of an e4m3, moved into a binary16, are its value times 2^-8: exponents are biased by 7 and by 15.
+        // The bits of an e4m3 value, shifted into a binary16, represent the value times 2^-8: the exponent
+        // bias is 7 in e4m3 and 15 in binary16.
         let bits = match from {
             ByteFloat::E5m2 => byte << 8,
             ByteFloat::E4m3 if byte & 0x7f == 0x7f => nan(FloatType::F16),
@@ -118,7 +118,7 @@ pub(super) fn unpack_bytes(from: ByteFloat, relu: bool, a: u64) -> u64 {
     half(a >> 8 & 0xff) << 16 | half(a & 0xff)
 }
 
-/// The nearest number of the format; of those beyond the greatest, the greatest.
+/// Rounds to the nearest value of the format, saturated to its largest finite value.
 fn byte_of(to: ByteFloat, relu: bool, value: f64) -> u64 {
     let (digits, least_exponent, greatest) = match to {
         ByteFloat::E4m3 => (3, -6, 0x7e),
@@ -133,12 +133,11 @@ fn byte_of(to: ByteFloat, relu: bool, value: f64) -> u64 {
     let magnitude = value.abs().min(65536.0);
     let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(least_exponent);
     let units = (magnitude * f64::from(digits - exponent).exp2()).round_ties_even();
-    // Each power of two takes as many codes as there are digits after the leading one.
+    // Each power of two covers 2^`digits` codes.
     let codes = units as u64 + (((exponent - least_exponent) as u64) << digits);
     codes.min(greatest) | u64::from(value.is_sign_negative()) << 7
 }
 
-/// A binary32 as a binary16, rounded towards zero.
 pub(super) fn to_half_toward_zero(bits: u64) -> u64 {
     let mode = FloatMode { round: Rounding::Zero, ..FloatMode::PLAIN };
     convert(Type::F32, Type::F16, mode, false, false, bits)

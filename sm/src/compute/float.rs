@@ -1,6 +1,8 @@
-//! Float arithmetic of every format and rounding, bit for bit: one NaN for each format, subnormals kept unless flushed.
+//! Bit-exact float arithmetic for every format and rounding mode. Each format has one NaN. Subnormals are
+//! kept unless the mode flushes them.
 //!
-//! The host rounds binary32 and binary64 to nearest even as IEEE asks; all else is done in software.
+//! The host computes binary32 and binary64 with round-to-nearest-even (IEEE 754). Everything else is computed
+//! in software.
 
 use super::format::{exact, flushed, limited, nan, one, round_of, rounded, sign_bit};
 use super::ones;
@@ -8,7 +10,8 @@ use atoms_isa::{FloatMode, FloatOp, FloatTest, FloatType, MinMax, MinMaxOf, Mufu
 use rustc_apfloat::{Float, ieee};
 use std::cmp::Ordering;
 
-/// The operation, in both parts of a packed type, or with `widen` on the low ones in binary32; `min` chooses.
+/// Applies `op`, to both elements of a packed type. `widen` computes the low elements in binary32. `min`
+/// selects minimum instead of maximum.
 pub(super) fn float(
     op: FloatOp,
     ty: FloatType,
@@ -19,7 +22,7 @@ pub(super) fn float(
 ) -> u64 {
     if let Some(half) = ty.half() {
         if widen {
-            // Every half is exact in binary32.
+            // Conversion from a half to binary32 is exact.
             let single = |v: u64| u64::from((exact(half, v) as f32).to_bits());
             return float(op, FloatType::F32, mode, false, operands.map(single), min);
         }
@@ -60,7 +63,7 @@ pub(super) fn float(
     limited(ty, mode, result)
 }
 
-/// Operations that each format rounds on its own.
+/// Operations with a rounding step per format.
 #[derive(Clone, Copy)]
 enum Arithmetic {
     Add,
@@ -102,7 +105,7 @@ fn arithmetic(op: Arithmetic, ty: FloatType, round: Rounding, operands: [u64; 3]
     bits.unwrap_or(nan(ty))
 }
 
-/// `None` for a NaN.
+/// Returns `None` for a NaN.
 fn software<F: Float>(op: Arithmetic, round: Rounding, operands: [u64; 3]) -> Option<u64> {
     let [a, b, c] = operands.map(|v| F::from_bits(v.into()));
     let round = round_of(round);
@@ -116,15 +119,15 @@ fn software<F: Float>(op: Arithmetic, round: Rounding, operands: [u64; 3]) -> Op
     (!result.value.is_nan()).then_some(result.value.to_bits() as u64)
 }
 
-/// Square root of any rounding, from the host's to nearest.
+/// Square root in any rounding mode, derived from the host's result in round-to-nearest.
 pub(super) fn sqrt(ty: FloatType, rounding: Rounding, a: u64) -> u64 {
     let x = exact(ty, a);
     let root = x.sqrt();
-    // The root of a number of 24 digits is no closer to another such than binary64 can tell.
+    // For 24-bit operands, binary64 is precise enough to decide the rounding of the root.
     if ty != FloatType::F64 || rounding == Rounding::Nearest || !root.is_normal() {
         return rounded(ty, rounding, root);
     }
-    // A power of four more keeps the residue of the least numbers exact.
+    // Scaling by a power of four keeps the residue of very small operands exact.
     let (x, scaled) =
         if x < 2.0_f64.powi(-900) { (x * 2.0_f64.powi(200), root * 2.0_f64.powi(100)) } else { (x, root) };
     let residue = scaled.mul_add(scaled, -x);
@@ -136,7 +139,7 @@ pub(super) fn sqrt(ty: FloatType, rounding: Rounding, a: u64) -> u64 {
     }
 }
 
-/// Minimum or maximum: a NaN loses against a number unless it is to win, and -0 is less than +0.
+/// Minimum or maximum. A NaN loses to a number unless the NaN mode says otherwise. -0 is less than +0.
 fn min_max(min: bool, how: MinMax, ty: FloatType, a: u64, b: u64) -> u64 {
     let sign = sign_bit(ty);
     let signs = (a ^ b) & sign;
@@ -154,7 +157,7 @@ fn min_max(min: bool, how: MinMax, ty: FloatType, a: u64, b: u64) -> u64 {
     if how.of == MinMaxOf::TwoMagnitudes { (chosen & !sign) | signs } else { chosen }
 }
 
-/// The order of two floats; none if one is a NaN.
+/// Compares two floats. `None` if one is a NaN.
 pub(super) fn order(ty: FloatType, flush: bool, a: u64, b: u64) -> Option<Ordering> {
     let [a, b] = [a, b].map(|v| exact(ty, flushed(ty, flush, v & ones(ty.bits()))));
     a.partial_cmp(&b)
@@ -174,16 +177,17 @@ pub(super) fn test(test: FloatTest, ty: FloatType, a: u64) -> bool {
     }
 }
 
-/// True if the quotient of two binary32 may come out wrong, rounded, from a reciprocal, products and remainders:
-/// an operand is zero, subnormal, infinite or NaN, or something on the way would be subnormal or infinite.
+/// True if a binary32 quotient computed with reciprocal, products and remainders may be wrong. This is the
+/// case if an operand is zero, subnormal, infinite or NaN, or if an intermediate result would be subnormal or
+/// infinite.
 pub(super) fn division_is_hard(a: u32, b: u32) -> bool {
     let exponent = |bits: u32| (bits >> 23 & 0xff) as i32;
     let (ea, eb) = (exponent(a), exponent(b));
-    // The reciprocal is normal, the remainder too, and the quotient.
+    // These ranges keep the reciprocal, the remainder and the quotient normal.
     !(26..=253).contains(&ea) || !(1..=252).contains(&eb) || !(-125..=125).contains(&(ea - eb))
 }
 
-/// A function of the multi-function unit: of a binary32, or of the high word of a binary64.
+/// MUFU: function of a binary32, or of the high word of a binary64.
 pub(super) fn mufu(function: MufuFunction, bits: u32) -> u32 {
     let mode = FloatMode { flush: true, ..FloatMode::PLAIN };
     let single = |op: FloatOp| float(op, FloatType::F32, mode, false, [bits.into(), 0, 0], false) as u32;
@@ -193,7 +197,7 @@ pub(super) fn mufu(function: MufuFunction, bits: u32) -> u32 {
         flushed(FloatType::F32, true, value) as u32
     };
     match function {
-        // Divided in its own format: rounded once.
+        // One division in the format of the operand, so the result is rounded once.
         MufuFunction::Rcp => single(FloatOp::Rcp),
         MufuFunction::Rsq => single(FloatOp::Rsqrt),
         MufuFunction::Sqrt => single(FloatOp::Sqrt),
@@ -201,7 +205,7 @@ pub(super) fn mufu(function: MufuFunction, bits: u32) -> u32 {
         MufuFunction::Lg2 => single(FloatOp::Lg2),
         MufuFunction::Sin => of_turns(f64::sin),
         MufuFunction::Cos => of_turns(f64::cos),
-        // `tanh.approx.f32` keeps subnormals, and is this function alone.
+        // `tanh.approx.f32` compiles to this function alone, and keeps subnormals.
         MufuFunction::Tanh => {
             float(FloatOp::Tanh, FloatType::F32, FloatMode::PLAIN, false, [bits.into(), 0, 0], false) as u32
         }
@@ -210,8 +214,8 @@ pub(super) fn mufu(function: MufuFunction, bits: u32) -> u32 {
     }
 }
 
-/// Computes a function of a binary64 whose low word is zero, and gives the high word of the result. Flushes
-/// subnormals: `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` are this function alone.
+/// Computes a function of a binary64 whose low word is zero, and returns the high word of the result. Flushes
+/// subnormals, because `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` compile to this function alone.
 fn of_high_word(op: FloatOp, bits: u32) -> u32 {
     let whole = flushed(FloatType::F64, true, u64::from(bits) << 32);
     let result = float(op, FloatType::F64, FloatMode::PLAIN, false, [whole, 0, 0], false);

@@ -1,11 +1,11 @@
-//! Formats of floats: their values, and how a value is brought into one.
+//! Float formats: conversion from and to exact values.
 
 use super::ones;
 use atoms_isa::{FloatMode, FloatType, Rounding, Type};
 use rustc_apfloat::{Float, FloatConvert, Round, ieee};
 
-/// The only NaN that arithmetic gives in a format. Source: [PTX] floating-point instructions; of binary64 chosen, x86's
-/// and PTX's default NaN.
+/// Canonical NaN of a format, the only NaN that arithmetic returns. Source: [PTX] floating-point
+/// instructions. For binary64 chosen: the default NaN of x86 and PTX.
 pub(super) fn nan(ty: FloatType) -> u64 {
     match ty {
         FloatType::F64 => 0x7ff8_0000_0000_0000,
@@ -14,7 +14,6 @@ pub(super) fn nan(ty: FloatType) -> u64 {
     }
 }
 
-/// The rounding as the software arithmetic names it.
 pub(super) fn round_of(round: Rounding) -> Round {
     match round {
         Rounding::Nearest => Round::NearestTiesToEven,
@@ -28,7 +27,6 @@ pub(super) fn sign_bit(ty: FloatType) -> u64 {
     1 << (ty.bits() - 1)
 }
 
-/// 1.0 in this type.
 pub(super) fn one(ty: FloatType) -> u64 {
     match ty {
         FloatType::F64 => 1.0_f64.to_bits(),
@@ -38,7 +36,7 @@ pub(super) fn one(ty: FloatType) -> u64 {
     }
 }
 
-/// Gives the value of a comparison: 1.0 or all ones if it holds, otherwise 0.
+/// Value of a comparison result: 1.0 or all ones for true, 0 for false.
 pub(super) fn truth(to: Type, holds: bool) -> u64 {
     match (holds, to.as_float()) {
         (false, _) => 0,
@@ -47,7 +45,7 @@ pub(super) fn truth(to: Type, holds: bool) -> u64 {
     }
 }
 
-/// A subnormal becomes zero of its sign, if asked.
+/// Replaces a subnormal by a zero of the same sign, if `wanted`.
 pub(super) fn flushed(ty: FloatType, wanted: bool, bits: u64) -> u64 {
     let digits = match ty {
         FloatType::F64 => 52,
@@ -60,7 +58,7 @@ pub(super) fn flushed(ty: FloatType, wanted: bool, bits: u64) -> u64 {
     if wanted && subnormal { bits & sign } else { bits }
 }
 
-/// Flushes and limits a result as asked.
+/// Applies flush, saturation and relu of the mode.
 pub(super) fn limited(ty: FloatType, mode: FloatMode, bits: u64) -> u64 {
     let mut bits = flushed(ty, mode.flush, bits);
     if !mode.saturate && !mode.relu {
@@ -77,7 +75,6 @@ pub(super) fn limited(ty: FloatType, mode: FloatMode, bits: u64) -> u64 {
     if mode.relu && (number < 0.0 || bits == sign_bit(ty)) { 0 } else { bits }
 }
 
-/// The value of a float, exactly.
 pub(super) fn exact(ty: FloatType, bits: u64) -> f64 {
     fn widen<F: FloatConvert<ieee::Double>>(bits: u64) -> f64 {
         let mut exact = false;
@@ -91,7 +88,7 @@ pub(super) fn exact(ty: FloatType, bits: u64) -> f64 {
     }
 }
 
-/// A value in a format: the one NaN that it has, or rounded.
+/// Rounds a value to a format. A NaN becomes the canonical NaN.
 pub(super) fn rounded(ty: FloatType, round: Rounding, value: f64) -> u64 {
     fn narrow<F: Float>(round: Rounding, value: f64) -> u64
     where

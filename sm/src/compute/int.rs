@@ -4,7 +4,6 @@ use super::computed::Computed;
 use super::ones;
 use atoms_isa::{IntOp, ProductPart, Type};
 
-/// The integer of this type in the low bits.
 #[inline(always)]
 pub(super) fn number(ty: Type, bits: u64) -> i128 {
     let shift = 128 - ty.bits().min(64);
@@ -12,7 +11,6 @@ pub(super) fn number(ty: Type, bits: u64) -> i128 {
     if ty.signed() { wide >> shift } else { ((wide as u128) >> shift) as i128 }
 }
 
-/// The nearest integer in the range of a type.
 pub(super) fn limited(ty: Type, number: i128) -> i128 {
     let bits = ty.bits().min(64);
     let (least, most) =
@@ -20,7 +18,7 @@ pub(super) fn limited(ty: Type, number: i128) -> i128 {
     number.clamp(least, most)
 }
 
-/// Result of an operation, in the low bits of it; a wide product has twice as many.
+/// Computes an operation; the result is in the low bits. A wide product has twice the width of the type.
 #[inline(always)]
 pub(super) fn int(
     op: IntOp,
@@ -36,7 +34,6 @@ pub(super) fn int(
     }
 }
 
-/// Each part of a word by itself.
 fn in_parts(op: IntOp, part: Type, limits: [bool; 2], operands: [u64; 4], p: [bool; 3]) -> Computed {
     let each = |at: usize| {
         let operands = operands.map(|v| v >> at & ones(part.bits()));
@@ -100,7 +97,8 @@ fn single(
         IntOp::Mad24(part) => low(number(ty, product24(ty, part, a, b)) + z),
         IntOp::AbsDiff => low((x - y).abs()),
         IntOp::Sad | IntOp::SadParts => low((x - y).abs() + z),
-        // Division by zero is unspecified; all ones, and the dividend, as the machine's sequences give. [CHOSEN]
+        // PTX leaves division by zero undefined. All ones and the dividend, as compiled code returns.
+        // [CHOSEN]
         IntOp::Div => low(x.checked_div(y).unwrap_or(-1)),
         IntOp::Rem => low(x.checked_rem(y).unwrap_or(x)),
         IntOp::Abs => low(x.abs()),
@@ -143,7 +141,6 @@ fn single(
     Computed::value(value)
 }
 
-/// The sum with carries in and out.
 #[inline(always)]
 fn add3(width: u32, [a, b, c]: [u64; 3], p: [bool; 3], carries: u64) -> Computed {
     let more = carries + u64::from(p[0]) + u64::from(p[1]);
@@ -155,7 +152,7 @@ fn add3(width: u32, [a, b, c]: [u64; 3], p: [bool; 3], carries: u64) -> Computed
     Computed { value: sum as u64, preds: [sum >> width >= 1, sum >> width >= 2] }
 }
 
-/// Low 128 bits of the product: of 64-bit integers all of them.
+/// Low 128 bits of the product. For 64-bit operands this is the full product.
 fn product(x: i128, y: i128) -> u128 {
     (x as u128).wrapping_mul(y as u128)
 }
@@ -168,7 +165,7 @@ fn of_product(part: ProductPart, width: u32, product: u128) -> u64 {
     }
 }
 
-/// Of the 48-bit product of 24-bit integers the low 32 bits, or the high ones.
+/// Low or high 32 bits of the 48-bit product of 24-bit integers.
 fn product24(ty: Type, part: ProductPart, a: u64, b: u64) -> u64 {
     let narrow = |v: u64| {
         let bits = i128::from(v & 0xff_ffff);

@@ -7,9 +7,9 @@ use crate::memory::{in_window, to_generic};
 use atoms_isa::{BoolOp, Compare, ComparePart, ComputeOp, FloatCompare, FloatType, Type};
 use std::cmp::Ordering;
 
-/// One lane. `carries` is the number of negated operands of an operation with carries.
+/// Computes one lane. `carries` is the number of negated operands of an operation with carries.
 ///
-/// Put in place wherever it is called, so that a constant operation leaves its own arm alone.
+/// Always inlined, so that a constant `op` leaves only its own match arm.
 #[inline(always)]
 pub(super) fn compute(op: ComputeOp, [a, b, c, d]: [u64; 4], p: [bool; 3], carries: u64) -> Computed {
     let (a32, b32, c32) = (a as u32, b as u32, c as u32);
@@ -144,21 +144,21 @@ fn compared(
         None => Some(int::number(ty, a).cmp(&int::number(ty, b))),
     };
     let always = matches!(how.compare, Compare::False | Compare::True);
-    // High words alike: the low words decide.
+    // If the high words are equal, the comparison of the low words decides.
     let low_decides = part == ComparePart::High && !always && order == Some(Ordering::Equal);
     let holds = if low_decides { p[1] } else { compare(how, order) };
     let preds = [with(holds), with(!holds)];
     Computed { value: result.map_or(preds[0].into(), |to| truth(to, preds[0])), preds }
 }
 
-/// A comparison, from the order of its operands; there is none if one is a NaN.
+/// Evaluates a comparison. `order` is `None` if an operand is a NaN.
 #[inline(always)]
 fn compare(how: FloatCompare, order: Option<Ordering>) -> bool {
     let Some(order) = order else {
         return how.unordered;
     };
     match how.compare {
-        // `.NAN` holds for no order.
+        // `.NAN` is false for every ordered pair.
         Compare::False => false,
         Compare::Lt => order.is_lt(),
         Compare::Eq => order.is_eq(),

@@ -1,48 +1,42 @@
-//! Instructions by which the lanes of a warp look at each other.
+//! Instructions that exchange data between the lanes of a warp.
 
 use crate::memory::ConstantBank;
 use crate::warp::{LANES, Row, View, Warp, lanes, select};
 use atoms_isa::{FloatRedux, PredSource, ReduxOp, Reg, ShuffleMode, VoteMode, WarpOp};
 use std::cmp::Ordering;
 
-/// The NaN that results are. Source: [PTX].
+/// NaN result of REDUX. Source: [PTX].
 const NAN: u32 = 0x7fff_ffff;
 
-/// Threads of one split that carry out an instruction together with others.
+/// Threads of one split that execute a collective instruction together with other splits.
 pub(crate) struct Part {
     pub(crate) op: WarpOp,
-    /// Register in which each thread takes a result that the warp has once; RZ if there is none.
+    /// Register for a result that the warp has only once; every thread gets a copy. RZ if there is none.
     pub(crate) spread: Reg,
-    /// Index of the split.
     pub(crate) index: usize,
-    /// The threads.
     pub(crate) mask: u32,
-    /// Index of the instruction.
     pub(crate) pc: u32,
 }
 
-/// Inputs of an instruction, by lane.
 struct Brought {
     low: Row,
     high: Row,
-    /// Lane or distance of a shuffle, and its clamp and segments.
+    /// Source lane or distance of a shuffle (`by`), and its clamp and segment mask (`control`).
     by: Row,
     control: Row,
-    /// Lanes in which the predicate holds.
     holds: u32,
 }
 
-/// Results of an instruction.
 struct Given {
     values: Row,
     preds: u32,
     uniform: u32,
-    /// Lanes that read a lane which takes no part.
+    /// Active lanes that read an inactive lane.
     foreign: u32,
 }
 
-/// Carries out the instruction for split `index`, in the lanes of `mask`. Gives the lanes that read a lane which
-/// takes no part: what PTX leaves undefined.
+/// Executes the instruction for split `index` in the lanes of `mask`. Returns the lanes that read an inactive
+/// lane, which PTX leaves undefined.
 pub(crate) fn execute(
     op: &WarpOp,
     warp: &mut Warp,
@@ -53,10 +47,10 @@ pub(crate) fn execute(
     execute_together(&[Part { op: *op, spread: Reg::RZ, index, mask, pc: 0 }], warp, constants)
 }
 
-/// As [`execute`], for threads of several splits together. Each has an instruction of its own, and they differ in
-/// operands alone.
+/// Executes one instruction for threads of several splits together. Each split has its own copy of the
+/// instruction; the copies differ only in their operands. Returns the lanes that read an inactive lane.
 pub(crate) fn execute_together(parts: &[Part], warp: &mut Warp, constants: &ConstantBank) -> u32 {
-    // Of lanes that take no part, a shuffle finds what its register holds.
+    // A shuffle from an inactive lane returns the register content of that lane.
     let low = match parts.first() {
         Some(Part { op: WarpOp::Shuffle { src, .. }, index, .. }) => *warp.view(*index, constants).reg(*src),
         _ => [0; LANES],
@@ -136,7 +130,7 @@ impl Given {
     }
 }
 
-/// What the instruction gives the lanes of `mask`, of which there is one.
+/// Computes the results for the lanes of `mask`. At least one lane must be active.
 fn result(op: &WarpOp, brought: &Brought, mask: u32) -> Given {
     let Brought { low, high, by, control, holds } = brought;
     let mut given = Given { values: *low, preds: 0, uniform: 0, foreign: 0 };
@@ -158,7 +152,7 @@ fn result(op: &WarpOp, brought: &Brought, mask: u32) -> Given {
         WarpOp::Redux { op, .. } => {
             let combined = lanes(mask).map(|lane| low[lane]).reduce(|a, b| combine(op, a, b)).unwrap_or(0);
             given.uniform = match op {
-                // What a lane brings alone is taken like the others.
+                // Combine a single lane with itself, so that it gets the same treatment as several lanes.
                 ReduxOp::MinF(_) | ReduxOp::MaxF(_) => combine(op, combined, combined),
                 _ => combined,
             };
@@ -192,7 +186,7 @@ fn result(op: &WarpOp, brought: &Brought, mask: u32) -> Given {
     given
 }
 
-/// All ones if the vote carries.
+/// Returns all ones if the vote passes.
 fn verdict(mode: VoteMode, ballot: u32, mask: u32) -> u32 {
     let carries = match mode {
         VoteMode::All => ballot == mask,
@@ -202,7 +196,7 @@ fn verdict(mode: VoteMode, ballot: u32, mask: u32) -> u32 {
     if carries { !0 } else { 0 }
 }
 
-/// Lane to read, and whether it is in range. Source: [PTX] shfl, of which this is the machine form.
+/// Source lane of a shuffle, and true if it is in range. Source: [PTX] shfl, in its machine form.
 fn source_lane(mode: ShuffleMode, lane: u32, by: u32, control: u32) -> (usize, bool) {
     let by = by & 0x1f;
     let (clamp, segment) = (control & 0x1f, control >> 8 & 0x1f);
@@ -234,7 +228,7 @@ fn combine(op: ReduxOp, a: u32, b: u32) -> u32 {
     }
 }
 
-/// The one of two binary32 values that is `first` by the other. Source: [PTX] redux.sync.
+/// Selects the binary32 value that orders `first` against the other. Source: [PTX] redux.sync.
 fn combine_floats(how: FloatRedux, a: u32, b: u32, first: fn(Ordering) -> bool) -> u32 {
     let taken = |bits: u32| f32::from_bits(if how.absolute { bits & 0x7fff_ffff } else { bits });
     let (x, y) = (taken(a), taken(b));

@@ -1,7 +1,7 @@
-//! Instructions that compute: operands in, registers and predicates out.
+//! Arithmetic instructions: operands in, registers and predicates out.
 //!
-//! Approximate functions (`rcp.approx`, `sin.approx`, ...) give the result rounded to nearest. [CHOSEN: the
-//! GPU's are within a few units in the last place of it]
+//! Approximate functions (`rcp.approx`, `sin.approx`, ...) return the exact result rounded to nearest.
+//! [CHOSEN: a GPU is within a few units in the last place]
 
 pub(crate) mod atomic;
 mod bits;
@@ -25,21 +25,19 @@ use atoms_isa::{
 use computed::Computed;
 use lane::compute;
 
-/// Bits of a value of this type, from the lowest.
 const fn ones(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// Meaning of the modifiers of an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Modifiers {
-    /// Two's complement.
+    /// Two's complement negation and absolute value.
     Int,
-    /// As [`Modifiers::Int`], but a negation is an inversion plus one carry (see [`IntOp::Add3`]).
+    /// Negation is an inversion; the carry input adds the missing one (see [`IntOp::Add3`]).
     Carry,
-    /// Two's complement, in each part of so many bits.
+    /// Two's complement negation in each element of this many bits.
     Parts(u32),
-    /// These bits are signs.
+    /// Floats: these bits are the signs.
     Signs(u64),
 }
 
@@ -89,7 +87,7 @@ impl Modifiers {
     }
 }
 
-/// An operand after its modifiers, in each of the first so many lanes.
+/// Loads an operand for lanes 0 to `COUNT - 1` and applies its modifiers.
 fn load<const COUNT: usize>(view: &View<'_>, source: &Source, modifiers: Modifiers) -> [u64; COUNT] {
     let mut values = if source.wide { view.pairs(source) } else { view.words(source).map(u64::from) };
     match source.half {
@@ -131,17 +129,17 @@ fn load<const COUNT: usize>(view: &View<'_>, source: &Source, modifiers: Modifie
     })
 }
 
-/// Operands after their modifiers, per lane: all of them, or the first alone.
+/// Operands after their modifiers. `COUNT` is 32 for vector instructions and 1 for uniform ones.
 struct Operands<'a, const COUNT: usize> {
     a: &'a [u64; COUNT],
     b: &'a [u64; COUNT],
     c: &'a [u64; COUNT],
     p: [u32; 3],
-    /// Negated operands of an operation with carries.
+    /// Number of negated operands of an operation with carries.
     carries: u64,
 }
 
-/// Results per lane, as words.
+/// Results per lane, split into 32-bit words.
 struct Results<const COUNT: usize> {
     low: [u32; COUNT],
     high: [u32; COUNT],
@@ -149,8 +147,8 @@ struct Results<const COUNT: usize> {
 }
 
 impl<const COUNT: usize> Operands<'_, COUNT> {
-    /// All lanes, whether they take part or not: where the operation is a constant of the caller, no
-    /// lane has to ask which it is.
+    /// Computes all lanes, active or not. With a constant `op`, the compiler removes the dispatch from the
+    /// loop.
     #[inline(always)]
     fn each(&self, op: ComputeOp) -> Results<COUNT> {
         let mut results = Results { low: [0; COUNT], high: [0; COUNT], preds: [0; 2] };
@@ -160,7 +158,6 @@ impl<const COUNT: usize> Operands<'_, COUNT> {
         results
     }
 
-    /// As [`Operands::each`] without predicate results.
     #[inline(always)]
     fn values(&self, op: ComputeOp) -> Results<COUNT> {
         let mut results = Results { low: [0; COUNT], high: [0; COUNT], preds: [0; 2] };
@@ -174,7 +171,7 @@ impl<const COUNT: usize> Operands<'_, COUNT> {
         results
     }
 
-    /// The lanes of `mask`, with the fourth operand.
+    /// Computes only the lanes of `mask`, and supports the fourth operand.
     #[inline(never)]
     fn of_any(&self, op: ComputeOp, mask: u32, d: &[u64; COUNT]) -> Results<COUNT> {
         let mut results = Results { low: [0; COUNT], high: [0; COUNT], preds: [0; 2] };
@@ -196,7 +193,8 @@ impl<const COUNT: usize> Operands<'_, COUNT> {
         }
     }
 
-    /// An operation that loops are made of, known where the lanes are gone through; `None` if it is none of them.
+    /// Fast path for frequent operations: each has a loop of its own with a constant `op`. `None` for all
+    /// other operations.
     fn common(&self, op: ComputeOp, preds: bool) -> Option<Results<COUNT>> {
         const fn word(op: IntOp) -> ComputeOp {
             ComputeOp::int(op, Type::U32)
@@ -268,7 +266,6 @@ impl<const COUNT: usize> Operands<'_, COUNT> {
     }
 }
 
-/// What the instruction gives the lanes of `mask`, which are among the first so many.
 fn results<const COUNT: usize>(compute: &Compute, view: &View<'_>, mask: u32) -> Results<COUNT> {
     let modifiers = Modifiers::of(compute.op);
     let [a, b, c, d] = &compute.sources;
@@ -284,7 +281,6 @@ fn results<const COUNT: usize>(compute: &Compute, view: &View<'_>, mask: u32) ->
     common.unwrap_or_else(|| operands.of_any(compute.op, mask, &load(view, d, modifiers)))
 }
 
-/// Carries out the instruction for split `index`, in the lanes of `mask`.
 pub(crate) fn execute(compute: &Compute, warp: &mut Warp, index: usize, mask: u32, constants: &ConstantBank) {
     if mask == 0 {
         return;

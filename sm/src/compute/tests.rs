@@ -1,4 +1,4 @@
-//! Arithmetic against the host's, and against itself.
+//! Compares arithmetic with the host's, and with algebraic identities.
 
 use super::convert::{convert, pack, pack_bytes, unpack_bytes};
 use super::float::{division_is_hard, float, mufu, sqrt};
@@ -13,12 +13,12 @@ use proptest::prelude::*;
 use rustc_apfloat::ieee::{self, Double, Single};
 use rustc_apfloat::{Float, FloatConvert};
 
-/// Bits near the places where rounding, overflow and underflow change.
+/// Values near the points at which rounding, overflow and underflow change.
 fn single() -> impl Strategy<Value = u32> {
     let special = [0, 1, 0x007f_ffff, 0x0080_0000, 0x3f80_0000, 0x7f7f_ffff, 0x7f80_0000, 0x7fc0_0000];
     let near = (prop::sample::select(special.to_vec()), any::<bool>(), 0..3_u32)
         .prop_map(|(bits, sign, add)| (bits + add) | u32::from(sign) << 31);
-    // Operands of like size, so that sums cancel and round.
+    // Operands of similar magnitude, so that sums cancel and round.
     let like = (0x3f00_0000..0x4080_0000_u32, any::<bool>()).prop_map(|(b, s)| b | u32::from(s) << 31);
     prop_oneof![near, like, any::<u32>()]
 }
@@ -51,7 +51,7 @@ fn f32_of(op: FloatOp, mode: FloatMode, operands: [f32; 3]) -> f32 {
     f32::from_bits(of(op, FloatType::F32, mode, operands.map(|v| v.to_bits().into())) as u32)
 }
 
-/// The interval that a directed rounding leaves: results of binary64 are closer than those of binary32.
+/// Checks a directed rounding against a binary64 result, which is more precise than binary32.
 fn directed(round: Rounding, exact: f64, result: f32) -> bool {
     let result = f64::from(result);
     match round {
@@ -73,7 +73,7 @@ fn least(op: IntOp, ty: Type, operands: [u64; 4]) -> u64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// The host's arithmetic is IEEE's, checked against arithmetic in software.
+    /// Host arithmetic equals software IEEE arithmetic.
     #[test]
     fn binary32(a in single(), b in single(), c in single()) {
         let reference = |value: Single| if value.is_nan() { nan(FloatType::F32) } else { value.to_bits() as u64 };
@@ -87,8 +87,8 @@ proptest! {
         prop_assert_eq!(result(FloatOp::Fma), reference(x.mul_add_r(y, z, round).value));
     }
 
-    /// The product of two binary32 is exact in binary64: a directed rounding keeps to its side of it, and is
-    /// a neighbour of what rounding to nearest gives.
+    /// The product of two binary32 values is exact in binary64. A directed rounding must be on its side of
+    /// the product, and adjacent to the result in round-to-nearest.
     #[test]
     fn directed_roundings(a in single(), b in single()) {
         let [fa, fb] = [a, b].map(f32::from_bits);
@@ -132,8 +132,8 @@ proptest! {
         }
     }
 
-    /// Where the short sequence is let go its way, it gives the quotient: reciprocal, one step of it, quotient,
-    /// remainder, correction; as compiled code does.
+    /// If `division_is_hard` is false, the short sequence of compiled code gives the quotient: reciprocal,
+    /// one Newton step, quotient, remainder, correction.
     #[test]
     fn short_division(a in prop_oneof![single(), 0x0d00_0000_u32..0x7f00_0000], b in prop_oneof![single(), 0x0100_0000_u32..0x7e00_0000]) {
         if division_is_hard(a, b) {
@@ -167,7 +167,7 @@ proptest! {
         }
     }
 
-    /// The sum of two halves is exact in binary64: rounding it once is right.
+    /// The sum of two halves is exact in binary64, so one rounding gives the reference.
     #[test]
     fn binary16(a in half(), b in half()) {
         let element = Element::F16;
@@ -180,7 +180,7 @@ proptest! {
         }
     }
 
-    /// The same of bfloat16 where the host's binary32 is exact enough: whole numbers.
+    /// Same for bfloat16, with integers, for which the host's binary32 is exact.
     #[test]
     fn bfloat16(a in -100_i16..100, b in -100_i16..100) {
         let bits = |value: i16| u64::from((f32::from(value)).to_bits() >> 16);
@@ -188,7 +188,7 @@ proptest! {
         prop_assert_eq!(f32::from_bits((sum as u32) << 16), f32::from(a + b));
     }
 
-    /// `.F32` gives what binary32 gives of the low halves.
+    /// `.F32` gives the binary32 result of the low halves.
     #[test]
     fn in_binary32(a in half(), b in half()) {
         let value = |bits: u16| Element::F16.to_float(bits.into()) as f32;
@@ -198,7 +198,8 @@ proptest! {
         prop_assert!(sum == expected.to_bits() || expected.is_nan());
     }
 
-    /// A directed root squared lies on its side of the number, and its neighbour on the other.
+    /// The square of a root rounded in a direction is on that side of the operand; the square of its
+    /// neighbour is on the other side.
     #[test]
     fn directed_roots(bits in 1..0x7ff0_0000_0000_0000_u64) {
         let wide = |bits: u64| -> ieee::Quad { Double::from_bits(bits.into()).convert(&mut false).value };
@@ -211,7 +212,7 @@ proptest! {
         prop_assert!(up == down || up == down + 1);
     }
 
-    /// As the host converts, which rounds to nearest and limits.
+    /// The host's casts also round to nearest and saturate.
     #[test]
     fn as_the_host(bits in any::<u64>(), value in any::<f32>(), double in any::<f64>()) {
         let of = |from, to, bits| convert(from, to, FloatMode::PLAIN, false, false, bits);
@@ -236,7 +237,8 @@ proptest! {
         }
     }
 
-    /// Up means: the least float that is not below; down the other way.
+    /// Rounding up gives the smallest float that is not below the value, rounding down the largest that is
+    /// not above.
     #[test]
     fn rounding_up_and_down(value in any::<u32>()) {
         let of = |round| {
@@ -249,7 +251,6 @@ proptest! {
         prop_assert_eq!(of(Rounding::Zero), down);
     }
 
-    /// A binary32 packed to a half is the nearest one.
     #[test]
     fn halves(a in -70000.0_f32..70000.0, b in -1.0e-4_f32..1.0e-4) {
         let [high, low] = [a, b].map(|v| u64::from(v.to_bits()));
@@ -276,7 +277,6 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Against the host's integers.
     #[test]
     fn integers(a in any::<u64>(), b in any::<u64>(), c in any::<u64>(), by in 0..200_u32) {
         use ProductPart::{High, Low, Wide};
@@ -304,7 +304,7 @@ proptest! {
         prop_assert_eq!(saturated, word(sa.saturating_add(sb)));
     }
 
-    /// A sum of two words is their sum in one of twice the width.
+    /// A sum with carry of two words equals the sum in twice the width.
     #[test]
     fn carries_go_on(a in any::<u64>(), b in any::<u64>(), c in any::<u64>(), d in any::<u64>()) {
         let [high, low] = [(a, c), (b, d)].map(|(a, b)| [a, b, 0, 0]);
@@ -318,7 +318,6 @@ proptest! {
         }
     }
 
-    /// A field put in and taken out again is as it was.
     #[test]
     fn fields(a in any::<u64>(), b in any::<u64>(), first in 0..64_u64, count in 0..65_u64) {
         let put = plain(IntOp::Bfi, Type::B64, [a, b, first, count]);
@@ -330,7 +329,7 @@ proptest! {
     }
 }
 
-/// Computes the magnitude of a byte from its fields. A NaN has none.
+/// Decodes the magnitude of a byte format from its fields. `None` for a NaN.
 fn magnitude(format: ByteFloat, code: u64) -> Option<f64> {
     let (digits, bias) = if format == ByteFloat::E4m3 { (3, 7) } else { (2, 15) };
     let exponent = (code >> digits) as i32;
@@ -343,7 +342,7 @@ fn magnitude(format: ByteFloat, code: u64) -> Option<f64> {
     }
 }
 
-/// Finds the nearest finite byte among all; of two the even one.
+/// Finds the nearest finite byte value by exhaustive search. Ties go to the even code.
 fn nearest_byte(format: ByteFloat, value: f64) -> u64 {
     if value.is_nan() {
         return 0x7f;
@@ -383,7 +382,6 @@ fn every_half_becomes_the_nearest_byte() {
     }
 }
 
-/// Around the middle between any two neighbours, a binary32 goes to the right one.
 #[test]
 fn singles_around_every_middle_become_the_nearest_byte() {
     for (format, code) in BYTES.into_iter().flat_map(|format| (0..0x7e).map(move |code| (format, code))) {

@@ -1,4 +1,4 @@
-//! Instructions that start asynchronous copies, and what comes back from the cluster port.
+//! Instructions that start asynchronous copies, and responses of the cluster port.
 
 use super::Core;
 use super::issue::{At, ExecError, addresses};
@@ -11,26 +11,23 @@ use atoms_isa::{
 };
 use atoms_ops::{Fault, Op, Size};
 
-/// Bytes of one write of a block copy, and what its addresses are multiples of. Source: [PTX] cp.async.bulk.
+/// Bytes per write of a block copy, and alignment of its addresses. Source: [PTX] cp.async.bulk.
 const BULK_STEP: u32 = 16;
 
-/// A copy of a block to shared memory.
 pub(super) struct Block {
-    /// Memory of the source and of the destination.
     pub(super) way: BulkWay,
     pub(super) reduction: Option<Reduction>,
-    /// Address of the destination, and of the mbarrier object.
+    /// Destination address (`to`), and address of the mbarrier object (`barrier`).
     pub(super) to: u32,
     pub(super) barrier: u32,
-    /// Address of the source.
     pub(super) from: u64,
     pub(super) bytes: u32,
-    /// One bit for each CTA of the cluster that gets a copy, in place of the CTA that `to` and `barrier` name.
+    /// One bit per rank for a multicast copy. These ranks replace the CTA in `to` and `barrier`.
     pub(super) ranks: Option<u32>,
 }
 
 impl Core<'_> {
-    /// LDGSTS.
+    /// LDGSTS: asynchronous copy per thread.
     pub(super) fn thread_copy(&mut self, at: At, warp: &Warp, copy: &ThreadCopy) -> Result<(), ExecError> {
         let At { slot, index, mask, pc } = at;
         let view = warp.view(index, &self.constants);
@@ -61,7 +58,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// ARRIVES.LDGSTSBAR: one operation for each thread.
+    /// ARRIVES.LDGSTSBAR: one asynchronous arrival per thread.
     pub(super) fn copy_arrival(
         &mut self,
         at: At,
@@ -78,7 +75,7 @@ impl Core<'_> {
             };
             let at = self.own_place(warp.cta_slot, address, 8, 8).map_err(failed)?;
             if arrival.op == Op::MbarArriveSm80 {
-                // A later poll of it waits.
+                // A later load of the object is a wait.
                 self.objects.insert((warp.cta_slot, address));
             }
             let asker = Asker { slot: warp.cta_slot, warp: slot, lane: lane as u32, pc };
@@ -88,7 +85,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// UBLKCP and UBLKRED: once for the warp.
+    /// UBLKCP and UBLKRED: one copy per warp.
     pub(super) fn bulk_copy(&mut self, at: At, warp: &Warp, copy: &BulkCopy) -> Result<(), ExecError> {
         let At { slot, index, mask, pc } = at;
         if mask == 0 {
@@ -135,7 +132,6 @@ impl Core<'_> {
         self.copy_block(at, warp, &block)
     }
 
-    /// Copies a block to shared memory, once for the lanes of `at`.
     pub(super) fn copy_block(&mut self, at: At, warp: &Warp, block: &Block) -> Result<(), ExecError> {
         let At { slot, mask, pc, .. } = at;
         let Block { to, barrier, from, bytes, .. } = *block;
@@ -158,12 +154,12 @@ impl Core<'_> {
         let (action, size) = match block.reduction {
             None => (Action::Each(Op::Store), Size::B128),
             Some(Reduction { op: GlobalOp::Atomic(op), size }) => (Action::Each(op), size),
-            // Of those that the unit has not, 64-bit addition alone.
+            // 64-bit addition is the only supported operation that the unit does not have.
             Some(Reduction { size, .. }) => (Action::Add64 { old: None }, size),
         };
         let mut targets = vec![(to, barrier)];
         if let Some(ranks) = block.ranks {
-            // The rank takes the place of the one in the address (spec 1.4).
+            // The rank replaces the rank in the address (spec 1.4).
             let in_cta = |address: u32, rank: usize| address & 0xff_ffff | (rank as u32) << 24;
             targets = lanes(ranks).map(|rank| (in_cta(to, rank), in_cta(barrier, rank))).collect();
         }
@@ -181,7 +177,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// STAS and REDAS.
+    /// STAS and REDAS: asynchronous stores and reductions to the cluster.
     pub(super) fn async_access(
         &mut self,
         at: At,
@@ -219,7 +215,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// The place of an access in the CTA's own allocation, where no other is allowed.
+    /// Resolves an access that must be in the CTA's own allocation.
     fn own_place(
         &self,
         slot: usize,
@@ -233,7 +229,8 @@ impl Core<'_> {
         self.place_of(slot, address, bytes, alignment)
     }
 
-    /// The place of an access that a thread of the CTA in `own` makes: all of it is in an allocation, and aligned.
+    /// Resolves an access of a thread of CTA `own`. Fails unless the access is aligned and inside an
+    /// allocation.
     fn place_of(&self, own: usize, address: u32, bytes: u32, alignment: u32) -> Result<SharedPlace, String> {
         let place = self.resolve(own, address)?;
         if !address.is_multiple_of(alignment) {
@@ -248,10 +245,10 @@ impl Core<'_> {
         Ok(place)
     }
 
-    /// Takes in what the cluster port has answered, or a posted request that it has taken.
+    /// Handles a response of the cluster port, or the acceptance of a posted request.
     pub(super) fn cluster_answered(&mut self, answer: &Answer) -> Result<(), KernelError> {
         let transfer = &answer.transfer;
-        // What flushes is misaligned on purpose.
+        // The load of a flush is misaligned on purpose.
         if answer.fault != Fault::None && transfer.reply != Reply::Flushed {
             return Err(match transfer.origin {
                 Origin::Lane { warp, lane, pc } => KernelError::Fault {
@@ -300,7 +297,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// Lets the threads of a warp go on that wait for fewer groups of copies than are left.
+    /// Wakes the threads of a warp that wait for copy groups, if no more groups are pending than they allow.
     fn let_waiters_go(&mut self, slot: Option<usize>) {
         let Some((slot, warp)) = slot.and_then(|slot| Some((slot, self.warps[slot].as_deref_mut()?))) else {
             return;
@@ -314,7 +311,6 @@ impl Core<'_> {
         }
     }
 
-    /// The error of a copy that failed on its way.
     pub(super) fn copy_failed(&self, number: u64, message: String) -> KernelError {
         let Some(copy) = self.copies.copy(number) else {
             return KernelError::Access { what: "copy", message, lane: 0, place: self.place(usize::MAX, 0) };

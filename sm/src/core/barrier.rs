@@ -1,4 +1,4 @@
-//! Work on mbarrier objects, here and in other CTAs of the cluster, and waiting for their phases.
+//! Operations on mbarrier objects in any CTA of the cluster, and waits for their phases.
 
 use super::Core;
 use super::cta::Stage;
@@ -12,12 +12,13 @@ use atoms_ops::{Op, Size};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Most cycles that a try-wait or a sleep holds up a warp whose threads are not all together: the others
-/// may be the ones waited for. [CHOSEN: PTX lets the system choose the limit]
+/// Limit in cycles for a try-wait or a sleep in a diverged warp: other threads of the warp may have to
+/// complete the phase. [CHOSEN: PTX leaves the limit to the implementation]
 const OTHERS_TURN_CYCLES: u32 = 32;
 
 impl Core<'_> {
-    /// Lanes whose address is in the own CTA go to the unit in one request, the others one by one.
+    /// Sends lanes with an address in the own CTA to the unit as one request, and the other lanes to the
+    /// cluster port one by one.
     pub(super) fn barrier_access(
         &mut self,
         at: At,
@@ -27,7 +28,7 @@ impl Core<'_> {
         let At { slot, index, mask: active, pc } = at;
         let mask = match access.path {
             Path::Vector => active,
-            // Once per warp; its operands are the same in all lanes.
+            // One lane represents the warp: its operands are uniform.
             Path::Uniform => active & active.wrapping_neg(),
         };
         if mask == 0 {
@@ -68,7 +69,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// Keeps which objects of sm_80 to sm_89 there are, and which threads look at them, for messages.
+    /// For messages: records the mbarrier objects of sm_80 to sm_89, and the threads that load them.
     pub(super) fn note_object(&mut self, warp: &mut Warp, request: &Request) {
         let slot = warp.cta_slot;
         if request.op == Op::MbarArriveSm80 {
@@ -87,7 +88,7 @@ impl Core<'_> {
         }
     }
 
-    /// The place that a thread of the CTA in `own` names by this address (spec 1.4).
+    /// Resolves a shared address of a thread of CTA `own` (spec 1.4).
     pub(super) fn resolve(&self, own: usize, address: u32) -> Result<SharedPlace, String> {
         let rank = address >> 24;
         let Some(cta) = self.ctas[own].as_ref() else {
@@ -115,9 +116,9 @@ impl Core<'_> {
         Ok(SharedPlace { slot, address })
     }
 
-    /// NANOSLEEP. With `.SYNCS` it ends early when the phase is complete that the lowest active thread's
-    /// last try-wait asked about: the compiler's code puts it behind a try-wait that failed, as the
-    /// limit in nanoseconds (spec 6.10). [CHOSEN: of several lanes the lowest one's hint and object count]
+    /// NANOSLEEP. With `.SYNCS`, the sleep ends early when the phase of the lowest active thread's last
+    /// try-wait completes. Compilers put it after a failed try-wait to implement the time limit in
+    /// nanoseconds (spec 6.10). [CHOSEN: hint and object of the lowest lane count for all lanes]
     pub(super) fn sleep(&mut self, at: At, warp: &mut Warp, nanoseconds: Source, watch: bool) {
         let At { slot, index, mask, pc } = at;
         let lowest = mask.trailing_zeros() as usize;
@@ -135,7 +136,7 @@ impl Core<'_> {
                 let request = Request::bare(op, Size::U64, 1 << lowest, pc, warp.cta_slot, address, operands);
                 self.ask(slot, warp, request);
             } else if apart {
-                // The others of the warp go on meanwhile.
+                // Only these threads sleep. Other splits of the warp keep running.
                 warp.splits[index].wait = Wait::Until(self.cycle + u64::from(cycles) + 1);
             } else {
                 warp.busy = Busy::Until(self.cycle + u64::from(cycles) + 1);
@@ -144,14 +145,13 @@ impl Core<'_> {
         warp.pass_turn();
     }
 
-    /// Lets the threads at the cluster's barrier go on if all have arrived.
     pub(super) fn release_cluster_barrier(&mut self, cluster: u32) {
         let mine = self.ctas.iter().flatten().filter(|c| c.cluster == cluster);
         let slots: Vec<usize> = mine.flat_map(|c| c.warps.iter().copied()).collect();
         let warps = |slot: &usize| self.warps[*slot].as_deref();
         let arrived = slots.iter().filter_map(warps).any(|w| w.live & w.at_cluster != 0);
         let complete = slots.iter().filter_map(warps).all(|w| w.live & !w.at_cluster == 0);
-        // Warps of a cluster start together, so that none is left out.
+        // All warps of a cluster start together, so all of them are counted.
         if !arrived || !complete {
             return;
         }
@@ -163,7 +163,7 @@ impl Core<'_> {
         }
     }
 
-    /// What the lanes of `mask` have asked for and not got, for messages; `word` reads memory.
+    /// For messages: describes the mbarrier objects that the lanes of `mask` wait for. `word` reads memory.
     pub(super) fn open_questions(
         &self,
         warp: &Warp,
@@ -177,7 +177,6 @@ impl Core<'_> {
             let bits = self.read_object(warp.cta_slot, address, word)?;
             let separator = if text.is_empty() { "" } else { "; " };
             let state = if self.kernel.arch.number() < 90 { sm_80_object(bits) } else { object(bits) };
-            // Writing to a string cannot fail.
             let _ = write!(text, "{separator}for mbarrier {address:#010x}: {state}");
         }
         (!text.is_empty()).then_some(text)
@@ -195,7 +194,7 @@ impl Core<'_> {
     }
 }
 
-/// Keeps what the lanes ask about, for a sleep and for messages.
+/// Records the object and parity of each lane's wait, for sleeps and for messages.
 fn note_question(warp: &mut Warp, request: &Request) {
     let asked = &mut warp.asked;
     for lane in lanes(request.mask) {
@@ -208,7 +207,6 @@ fn note_question(warp: &mut Warp, request: &Request) {
     }
 }
 
-/// The fields of an object, and what is missing.
 fn object(bits: u64) -> String {
     let object = MbarObject::decode(bits);
     let mut missing = Vec::new();
@@ -222,7 +220,7 @@ fn object(bits: u64) -> String {
     format!("{object}; {missing} outstanding")
 }
 
-/// The same for the two words of sm_80 to sm_89 (spec 6.2.1).
+/// Describes the two words of an object of sm_80 to sm_89 (spec 6.2.1).
 fn sm_80_object(bits: u64) -> String {
     let (low, high) = (bits as u32, (bits >> 32) as u32);
     let expected = 0x4000_0000_u32.wrapping_sub(low);

@@ -1,5 +1,3 @@
-//! Instructions that direct threads.
-
 use super::Core;
 use super::issue::{At, ExecError, Then};
 use crate::compute::lanes::{Part, execute_together};
@@ -9,7 +7,7 @@ use atoms_isa::{
     BlockBarrier, BranchCondition, Collective, Control, DRIVER_CODE, JumpBase, Operation, SyncWay,
 };
 
-/// The lanes of `mask` by their words in `row`: word, lanes.
+/// Groups the lanes of `mask` by their words in `row`. Yields word and lanes.
 fn groups(mask: u32, row: &Row) -> impl Iterator<Item = (u32, u32)> {
     let mut rest = mask;
     std::iter::from_fn(move || {
@@ -20,7 +18,7 @@ fn groups(mask: u32, row: &Row) -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
-/// Sends threads of a split elsewhere; the others stay.
+/// Moves `threads` of a split to `target`; the other threads stay in the split.
 fn go(warp: &mut Warp, index: usize, threads: u32, target: u32) {
     if threads == warp.splits[index].mask {
         warp.splits[index].pc = target;
@@ -29,11 +27,11 @@ fn go(warp: &mut Warp, index: usize, threads: u32, target: u32) {
     }
 }
 
-/// Bytes of an instruction: what code addresses are multiples of.
+/// Size and alignment of an instruction in bytes.
 const INSTRUCTION_BYTES: u32 = 16;
 
-/// Instructions of a warp after which threads that wait at [`Control::Reconverge`] go on without the others. [CHOSEN:
-/// enough for a loop of some length, little beside a lock that is held meanwhile]
+/// Instructions of a warp after which threads at [`Control::Reconverge`] continue without the missing
+/// threads. [CHOSEN: long enough for a typical loop, short compared with a lock held meanwhile]
 const MEET_LIMIT: u32 = 1024;
 
 impl Core<'_> {
@@ -84,7 +82,7 @@ impl Core<'_> {
             }
             Control::Reconverge { barrier } => {
                 let split = &mut warp.splits[index];
-                // Lanes that the guard leaves out do not wait.
+                // If the guard excludes lanes, there is no limit.
                 split.limit = Some(MEET_LIMIT).filter(|_| mask == split.mask);
                 self.wait(warp, index, mask, Wait::Convergence(barrier.0 & 15));
             }
@@ -133,7 +131,7 @@ impl Core<'_> {
                 return Ok(Then::Barriers);
             }
             Control::ClusterWait => {
-                // Threads that have not arrived, or arrived in a phase that is complete, do not wait.
+                // Threads that have not arrived, or whose phase is complete, do not wait.
                 self.wait(warp, index, mask & warp.at_cluster, Wait::Cluster);
             }
             Control::ReturnPcToReg { dst, high } => {
@@ -150,7 +148,7 @@ impl Core<'_> {
         Ok(Then::Nothing)
     }
 
-    /// Lets the threads of `mask` wait; others of the split go on.
+    /// Makes the threads of `mask` wait. The other threads of the split continue.
     fn wait(&self, warp: &mut Warp, index: usize, mask: u32, wait: Wait) {
         if mask == 0 {
             return;
@@ -167,14 +165,14 @@ impl Core<'_> {
         warp.converge();
     }
 
-    /// Lets the threads of `mask` wait at a convergence barrier. Threads that go together may have come from
-    /// different regions, and then each wait for those of its own.
+    /// Makes the threads of `mask` wait at a convergence barrier. The threads of a split may belong to
+    /// different regions, so each waits only for the threads of its own region.
     fn wait_converging(&self, warp: &mut Warp, index: usize, mask: u32, barrier: u8) {
         let noted = warp.barriers[usize::from(barrier)];
         self.wait_apart(warp, index, mask, &noted, |_| Wait::Convergence(barrier));
     }
 
-    /// Lets the threads of `mask` wait, those apart from each other whose words in `row` differ.
+    /// Makes the threads of `mask` wait, as one split per distinct word in `row`.
     fn wait_apart(&self, warp: &mut Warp, index: usize, mask: u32, row: &Row, wait: impl Fn(u32) -> Wait) {
         let mut groups = groups(mask, row).peekable();
         while let Some((word, group)) = groups.next() {
@@ -189,10 +187,10 @@ impl Core<'_> {
         }
     }
 
-    /// Lets the threads of `mask` wait for those that their words in `row` name, each for those of its own mask.
+    /// Makes each thread of `mask` wait for the threads in its mask, which is its word in `row`.
     ///
-    /// What PTX leaves undefined ends the run: a thread that its own mask leaves out, and threads that name each
-    /// other and do not do the same.
+    /// Two cases that PTX leaves undefined end the run: a thread that is missing in its own mask, and threads
+    /// that name each other but wait with different masks or at different instructions.
     pub(super) fn wait_for_members(
         &self,
         at: At,
@@ -230,7 +228,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// An instruction that the threads of a mask carry out together: waits for them.
+    /// Executes an instruction that all threads of a mask execute together. Waits until they have arrived.
     pub(super) fn collective(
         &mut self,
         at: At,
@@ -245,13 +243,13 @@ impl Core<'_> {
         let kind = self.kernel.source[pc as usize].mnemonic;
         self.wait_for_members(at, warp, &row, |mask| Wait::Collective { mask, kind })?;
         let here = |wait: Wait| matches!(wait, Wait::Collective { .. });
-        // They wait at the instruction, not behind it.
+        // The threads wait before the instruction, not after it.
         warp.splits.iter_mut().filter(|s| s.mask & mask != 0 && here(s.wait)).for_each(|s| s.pc = pc);
         self.carry_out_collectives(warp);
         Ok(())
     }
 
-    /// Carries out the instructions for which all threads are there that their masks name.
+    /// Executes every collective instruction for which all threads in the mask have arrived.
     fn carry_out_collectives(&mut self, warp: &mut Warp) {
         let mut met = 0;
         loop {
@@ -280,7 +278,6 @@ impl Core<'_> {
         }
     }
 
-    /// Lanes that take a branch.
     fn taken(&self, warp: &Warp, index: usize, mask: u32, condition: BranchCondition) -> u32 {
         let all = warp.splits[index].mask;
         let lowest = 1 << (all.trailing_zeros() % 32);
@@ -296,14 +293,16 @@ impl Core<'_> {
                 if threads.invert {
                     row = row.map(|word| !word);
                 }
-                // The guard says which threads are in order; the others go where these go.
+                // The threads that the guard selects are together. The operand names further threads; a live
+                // one that the guard does not select is apart. All threads of the split take the same
+                // direction.
                 let apart = row[all.trailing_zeros() as usize % LANES] & warp.live & !mask != 0;
                 together(mask != 0 && apart == matches!(condition, BranchCondition::Apart(_)))
             }
         }
     }
 
-    /// Threads go where their registers say, together as far as that is the same place.
+    /// Jumps to register addresses. Threads with the same address stay together.
     fn jump(&mut self, at: At, warp: &mut Warp, base: JumpBase, offset: i32) -> Result<(), ExecError> {
         let At { index, mask, .. } = at;
         let view = warp.view(index, &self.constants);
@@ -322,7 +321,6 @@ impl Core<'_> {
         self.go_to_addresses(At { mask: code, ..at }, warp, &addresses)
     }
 
-    /// Threads go to addresses in the kernel.
     pub(super) fn go_to_addresses(&self, at: At, warp: &mut Warp, addresses: &Row) -> Result<(), ExecError> {
         let At { index, mask, pc, .. } = at;
         for (address, group) in groups(mask, addresses) {
@@ -342,7 +340,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// BAR, in the lanes of `mask`, of which there is one.
+    /// BAR in the lanes of `mask`. At least one lane must be active.
     fn block_barrier(&mut self, at: At, warp: &mut Warp, block: &BlockBarrier) -> Result<Then, ExecError> {
         let At { index, mask, pc, .. } = at;
         let view = warp.view(index, &self.constants);

@@ -1,22 +1,20 @@
-//! A CTA on the core: its warps, and the barriers among them.
-
 use super::warp_slots::Slots;
 use crate::warp::{Split, Wait, Warp, lanes};
 use atoms_isa::BarrierVote;
 
-/// Threads expected at a block barrier by `BAR.ARV` and the forms that name a count.
+/// State of a block barrier, apart from the threads that wait at it.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Barrier {
-    /// Threads that arrived without waiting.
+    /// Threads that arrived without waiting (`BAR.ARV`).
     pub(crate) arrived: u32,
-    /// Threads expected; all that live where there is none.
+    /// Number of threads expected. `None` for all live threads of the CTA.
     pub(crate) expected: Option<u32>,
-    /// How a predicate is combined; threads that arrived with one, and those in which it holds.
+    /// Vote: combination, number of threads that arrived with a predicate, number of true predicates.
     votes: Option<(BarrierVote, u32, u32)>,
 }
 
 impl Barrier {
-    /// Threads arrive with a predicate, which holds in so many of them.
+    /// Adds `threads` arrivals with a predicate, of which `holding` are true.
     pub(crate) fn vote(&mut self, vote: BarrierVote, holding: u32, threads: u32) {
         let (_, all, held) = self.votes.unwrap_or((vote, 0, 0));
         self.votes = Some((vote, all + threads, held + holding));
@@ -33,40 +31,32 @@ impl Barrier {
     }
 }
 
-/// Stage of the life of a CTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The CTA waits for its allocation, or for those of its cluster.
+    /// The CTA waits for its own allocation, or for those of the rest of its cluster.
     Starting {
-        /// The CTA itself has its allocation.
         granted: bool,
     },
-    /// The warps run.
     Running,
-    /// All threads have ended; copies may still need the allocation.
+    /// All threads have ended, but copies may still need the allocation.
     Ending,
-    /// The allocation is being released.
     Released,
 }
 
-/// A CTA on the core.
 pub(crate) struct Cta {
     /// Number in the grid, x first.
     pub(crate) number: u32,
     /// Index in the grid: x, y, z.
     pub(crate) index: [u32; 3],
-    /// Slots of its warps.
     pub(crate) warps: Vec<usize>,
     pub(crate) barriers: [Barrier; 16],
     pub(crate) state: Stage,
-    /// Number of its cluster in the grid.
     pub(crate) cluster: u32,
-    /// Position in its cluster, x first.
+    /// Rank in its cluster, x first.
     pub(crate) rank: u32,
 }
 
 impl Cta {
-    /// Lets the threads at every barrier go on for which all have arrived.
     pub(super) fn release_barriers(&mut self, warps: &mut Slots) {
         let at_barrier = |split: &Split| match split.wait {
             Wait::Block(id) if split.mask != 0 => 1 << id,
@@ -82,7 +72,8 @@ impl Cta {
             };
             let complete = match barrier.expected {
                 None => own(warps, &|w| (w.live & !w.waiting(waits)).count_ones()) <= barrier.arrived,
-                // A warp all of whose live threads wait counts whole, as the hardware counts warps.
+                // If all live threads of a warp wait, the warp counts as 32 threads, because the hardware
+                // counts warps.
                 Some(expected) => {
                     let threads = |w: &Warp| match w.waiting(waits) {
                         all if all == w.live && all != 0 => 32,

@@ -5,7 +5,6 @@ use crate::error::{InstructionPlace, WarpStanding};
 use crate::warp::{Wait, Warp};
 
 impl Core<'_> {
-    /// Place of an instruction of a warp, for messages.
     pub(super) fn place(&self, slot: usize, pc: u32) -> InstructionPlace {
         let warp = self.warps.get(slot).and_then(Option::as_deref);
         let cta = warp.and_then(|w| self.ctas.get(w.cta_slot)).and_then(Option::as_ref);
@@ -19,7 +18,8 @@ impl Core<'_> {
         }
     }
 
-    /// True if threads wait to converge with others of their warp that go on, and may not go on alone: before sm_70.
+    /// True if threads wait to reconverge with running threads of their warp and may not continue alone. Only
+    /// before sm_70.
     pub(super) fn held_back(&self) -> bool {
         let held = |warp: &Warp| {
             let converging = warp.splits.iter().any(|s| matches!(s.wait, Wait::Convergence(_)));
@@ -28,12 +28,11 @@ impl Core<'_> {
         self.warps.iter().flatten().any(|warp| !warp.independent && held(warp))
     }
 
-    /// Positions of all threads.
     pub(super) fn standing(&self, word: &dyn Fn(u32, u32) -> u32) -> Vec<WarpStanding> {
         let each = self.warps.iter().enumerate().filter_map(|(slot, w)| Some((slot, w.as_deref()?)));
         each.flat_map(|(slot, warp)| {
             warp.splits.iter().map(move |split| {
-                // A request belongs to the instruction that made it.
+                // Report the instruction that made the pending request.
                 let request = self.requests[slot].as_ref().filter(|r| split.mask & r.mask != 0);
                 let pc = request.map_or(split.pc, |r| r.pc);
                 let place = self.place(slot, pc);

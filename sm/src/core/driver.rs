@@ -1,7 +1,8 @@
-//! Functions of the driver that code calls: `assert`, `printf`, and block copies of sm_120 to other CTAs of the cluster.
+//! Driver functions that code calls: `assert`, `printf`, and block copies of sm_120 to other CTAs of the
+//! cluster.
 //!
-//! Source: listings, and the declarations that `ptxas` 13.5 contains. Arguments are in registers from R4 on, each at a
-//! multiple of its size. R20 holds the address to return to.
+//! Source: listings, and the declarations that `ptxas` 13.5 contains. Arguments are in registers from R4,
+//! each aligned to its size. R20 holds the return address.
 
 use super::Core;
 use super::async_copy::Block;
@@ -9,13 +10,12 @@ use super::issue::{At, ExecError};
 use crate::warp::{LANES, Row, Warp, lanes};
 use atoms_isa::{BulkWay, Reg};
 
-/// Most bytes of a text that code passes.
+/// Longest string in bytes that code may pass.
 const MOST_TEXT: u64 = 1 << 10;
 
-/// Most formats of `printf` that a run reports.
+/// Limit for the number of distinct `printf` formats in the report.
 const MOST_FORMATS: usize = 64;
 
-/// Functions that are carried out.
 const KNOWN: [&str; 4] = [
     "__assertfail",
     "vprintf",
@@ -24,7 +24,6 @@ const KNOWN: [&str; 4] = [
 ];
 
 impl Core<'_> {
-    /// Carries out a call in the lanes of `at`, which then return.
     pub(super) fn call_driver(&mut self, at: At, warp: &mut Warp, function: u32) -> Result<(), ExecError> {
         let At { index, mask, pc, .. } = at;
         let name = self.kernel.driver_functions.get(function as usize).map_or("", String::as_str);
@@ -79,7 +78,6 @@ impl Core<'_> {
         self.go_to_addresses(at, warp, &back)
     }
 
-    /// The text at an address of global memory, which a zero ends.
     fn text_at(&mut self, address: u64) -> String {
         let bytes = (0..MOST_TEXT).map_while(|i| {
             let byte = self.global.load(address.wrapping_add(i), 1).unwrap_or(0) as u8;
@@ -89,7 +87,6 @@ impl Core<'_> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// One thread has called `printf`.
     fn note_printed(&mut self, format: String) {
         let printed = &mut self.statistics.printed;
         match printed.iter().position(|(known, _)| *known == format) {

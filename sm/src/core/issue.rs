@@ -1,4 +1,4 @@
-//! Issuing one instruction of one warp.
+//! Issues one instruction of one warp.
 
 use super::Core;
 use super::cta::Stage;
@@ -14,40 +14,36 @@ use atoms_isa::{
 };
 use atoms_ops::{Op, Size};
 
-/// True if later instructions may publish earlier ones to other threads.
+/// True for instructions that can publish earlier accesses to other threads.
 fn orders(operation: &Operation) -> bool {
     matches!(operation, Operation::Control(Control::Fence | Control::ClusterArrive | Control::Block(_)))
 }
 
-/// The threads that carry an instruction out.
 #[derive(Clone, Copy)]
 pub(super) struct At {
     pub(super) slot: usize,
-    /// Index of the split.
     pub(super) index: usize,
-    /// Lanes that take part, after the guard.
+    /// Active lanes, after the guard.
     pub(super) mask: u32,
-    /// Index of the instruction.
     pub(super) pc: u32,
 }
 
-/// What has to be looked at once the warp is back in its place.
+/// Follow-up after an instruction, done when the warp is back in its slot.
 #[derive(PartialEq, Eq)]
 pub(super) enum Then {
     Nothing,
-    /// Threads arrived at a barrier, or ended.
+    /// Threads arrived at a barrier or ended, so barriers must be checked.
     Barriers,
 }
 
 impl Core<'_> {
-    /// Issues the next instruction of the warp in `slot`, which is ready.
     pub(super) fn issue(&mut self, slot: usize) -> Result<(), KernelError> {
         let Some(mut warp) = self.warps[slot].take() else { return Ok(()) };
         let result = self.step(slot, &mut warp);
         let cta_slot = warp.cta_slot;
         self.warps[slot] = Some(warp);
         match result {
-            // Messages name the warp, which is only now back in its place.
+            // The message needs the warp's data, and the warp has just returned to its slot.
             Err(ExecError { pc, at }) => Err(at(self.place(slot, pc))),
             Ok(Then::Nothing) => Ok(()),
             Ok(Then::Barriers) => {
@@ -57,7 +53,7 @@ impl Core<'_> {
         }
     }
 
-    /// Releases barriers that are complete, and the CTA if all its threads have ended.
+    /// Releases complete barriers, and starts to end the CTA if all its threads have ended.
     fn barrier_event(&mut self, cta_slot: usize) {
         let Some(cta) = self.ctas[cta_slot].as_mut() else { return };
         cta.release_barriers(&mut self.warps);
@@ -149,9 +145,10 @@ impl Core<'_> {
         Ok(Then::Nothing)
     }
 
-    /// Has the warp wait until what it posted to other CTAs is done: for the answer to a load at `place`, where
-    /// it posted last, which stands behind all of it. The load is misaligned: it is answered in its turn, and
-    /// touches no memory, in which there may be an mbarrier object (spec 6.9).
+    /// Makes the warp wait for its posted requests to other CTAs. A load at `place`, the target of the last
+    /// posted request, follows them in order, so its response shows that they are done. The load is
+    /// misaligned: the unit answers it in order without reading memory, which may hold an mbarrier object
+    /// (spec 6.9).
     fn flush(&mut self, at: At, warp: &mut Warp, place: SharedPlace) {
         let place = SharedPlace { address: place.address | 1, ..place };
         let origin = Origin::Lane { warp: at.slot, lane: at.mask.trailing_zeros(), pc: at.pc };
@@ -170,7 +167,6 @@ impl Core<'_> {
         self.tell(&CoreEvent::Issue(threads, pc, &source.text));
     }
 
-    /// Queues a request; the warp waits for its answer.
     pub(super) fn ask(&mut self, slot: usize, warp: &mut Warp, mut request: Request) {
         if request.skip_empty(self.geometry.lanes) {
             self.tell_reserved(request.pc, request.mask, |lane| request.address.sum(lane));
@@ -190,7 +186,8 @@ impl Core<'_> {
             Grain::Words(count) => (count, None),
         };
         let by_lane = matches!(access.address.index, ConstIndex::Reg(_));
-        // Of all lanes before the first is written: an index may be among the destinations.
+        // Read the indices of all lanes before writing the first result: an index register may be a
+        // destination.
         let first = view.const_offset(access.address, 0);
         let offsets: Row = match by_lane {
             true => std::array::from_fn(|lane| view.const_offset(access.address, lane)),
@@ -214,7 +211,7 @@ impl Core<'_> {
     }
 }
 
-/// An error of an instruction whose place is not yet written out.
+/// Error of an instruction. The place is filled in later.
 pub(super) struct ExecError {
     pc: u32,
     at: Box<dyn FnOnce(InstructionPlace) -> KernelError>,
@@ -225,7 +222,7 @@ impl ExecError {
         ExecError { pc, at: Box::new(at) }
     }
 
-    /// An access, of those that [`KernelError::Access`] names, that cannot be done.
+    /// Failed access; `what` is a kind that [`KernelError::Access`] names.
     pub(super) fn access(what: &'static str, pc: u32, lane: u32, message: String) -> ExecError {
         ExecError::new(pc, move |place| KernelError::Access { what, message, lane, place })
     }
@@ -235,17 +232,15 @@ impl ExecError {
     }
 }
 
-/// True if a generic address names shared memory.
 pub(super) fn in_shared_window(address: u64) -> bool {
     (address >> 32) as u32 == SHARED_WINDOW_HIGH
 }
 
-/// Rank of the CTA whose shared memory a generic address names (spec 1.4).
+/// Rank of the CTA that owns a generic shared address (spec 1.4).
 pub(super) fn rank_of(address: u64) -> u32 {
     address as u32 >> 24
 }
 
-/// 64-bit address of each lane.
 pub(super) fn addresses(view: &View<'_>, address: &GlobalAddress) -> [u64; LANES] {
     let uniform = address.ur.map_or(0, |ur| view.uniform().pair(ur));
     let rest = uniform.wrapping_add(i64::from(address.imm) as u64);
@@ -259,7 +254,6 @@ pub(super) fn addresses(view: &View<'_>, address: &GlobalAddress) -> [u64; LANES
     }
 }
 
-/// A loaded value, extended to its registers as its size says.
 pub(super) fn extend(size: Size, bits: u128) -> u128 {
     match size {
         Size::U8 => bits & 0xff,

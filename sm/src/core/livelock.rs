@@ -1,16 +1,15 @@
-//! Finding threads that wait for ever.
+//! Livelock detection for whole runs.
 //!
-//! A warp that comes back to an instruction with the same registers, predicates and splits, while nothing
-//! changed that it could see in between, will come back to it again, and so on. When every warp does that or
-//! waits at a barrier, and nothing is on its way, nothing will ever change. Only then is a run given up early:
-//! a loop that counts, or looks at the clock, never comes back to the same state.
+//! A warp repeats itself if it returns to an instruction with the same registers, predicates and splits, and
+//! nothing visible to it has changed meanwhile. If every warp repeats itself or waits at a barrier, and
+//! nothing is in flight, nothing can change any more. Only then does the run stop early. A loop that counts
+//! or reads the clock never returns to the same state, so it is not a livelock.
 
 use crate::warp::{Busy, Wait, Warp};
 
-/// Returns to the instruction watched after which a warp is no longer looked at: its loop changes registers.
+/// Visits of the watched instruction after which a warp is no longer watched: its loop changes registers.
 const MOST_VISITS: u32 = 64;
 
-/// A warp's state at some instruction, to see whether it comes back.
 struct Snapshot {
     pc: u32,
     state: Box<Warp>,
@@ -22,18 +21,17 @@ enum Watch {
     #[default]
     Unseen,
     Watched(Snapshot),
-    /// The warp came back to the same state.
+    /// The warp returned to the same state.
     Repeats,
-    /// The warp comes back in another state each time.
+    /// The warp returned with a different state each time.
     Changes,
 }
 
 /// Watches warps since the last change that another thread could see.
 pub(crate) struct LivelockWatch {
-    /// Cycles before warps are looked at: looking takes time, and most runs never need it.
+    /// Cycles without a change before warps are watched. Watching takes time, and most runs never need it.
     limit: u64,
     since: u64,
-    /// By warp slot.
     watches: Vec<Watch>,
 }
 
@@ -42,7 +40,6 @@ impl LivelockWatch {
         LivelockWatch { limit, since: 0, watches: (0..warps).map(|_| Watch::Unseen).collect() }
     }
 
-    /// Notes a change that another thread could see.
     pub(crate) fn change(&mut self, cycle: u64) {
         if self.long(cycle) {
             self.watches.fill_with(Watch::default);
@@ -50,17 +47,17 @@ impl LivelockWatch {
         self.since = cycle;
     }
 
-    /// True if nothing has changed for so long that warps are watched.
+    /// True if nothing has changed for more than `limit` cycles, so warps are watched.
     pub(crate) fn long(&self, cycle: u64) -> bool {
         cycle - self.since > self.limit
     }
 
-    /// Cycles since the last change.
     pub(crate) fn cycles(&self, cycle: u64) -> u64 {
         cycle - self.since
     }
 
-    /// The warp in `slot` is about to issue; `true` if it has just been found to repeat itself.
+    /// Checks the warp in `slot` before it issues. Returns `true` if the warp has just been found to repeat
+    /// itself.
     pub(crate) fn visit(&mut self, slot: usize, warp: &Warp) -> bool {
         let Some(split) = warp.splits.get(warp.current) else { return false };
         let take = |visits| {
@@ -81,7 +78,7 @@ impl LivelockWatch {
                 if visits >= MOST_VISITS {
                     *watch = Watch::Changes;
                 } else if visits.is_power_of_two() {
-                    // The state it comes back to may be a later one.
+                    // Take a new snapshot: the repeating state may start only after the old one.
                     *watch = take(visits);
                 }
             }
@@ -90,7 +87,7 @@ impl LivelockWatch {
         false
     }
 
-    /// True if the warp in `slot` can only repeat what it did since the last change.
+    /// True if the warp in `slot` is blocked, or repeats itself since the last change.
     pub(crate) fn is_livelocked(&self, slot: usize, warp: &Warp) -> bool {
         let goes_on = |s: &crate::warp::Split| matches!(s.wait, Wait::Ready | Wait::Until(_));
         let blocked = warp.busy == Busy::No && !warp.splits.iter().any(goes_on);

@@ -1,4 +1,4 @@
-//! Global and generic memory, and the memory that each thread has to itself.
+//! Accesses to global, generic and local memory.
 
 use super::Core;
 use super::issue::{At, ExecError, addresses, extend, in_shared_window, rank_of};
@@ -10,12 +10,12 @@ use crate::warp::{Busy, LANES, Warp, lanes, select};
 use atoms_isa::{GlobalAccess, GlobalOp, LocalAccess, Space, WideOp};
 use atoms_ops::{Op, Size};
 
-/// Most words that the threads of a warp may have to themselves, each. [CHOSEN: 64 KiB]
+/// Limit in words for the local memory of one thread. [CHOSEN: 64 KiB]
 const MOST_LOCAL_WORDS: usize = 1 << 14;
 
 impl Core<'_> {
-    /// Global lanes are done at once, lane by lane; lanes in the CTA's own part of the shared window go to the unit
-    /// in one request, those in another CTA's to its cluster port one by one.
+    /// Executes global lanes immediately, one by one. Lanes in the CTA's own shared window go to the unit as
+    /// one request. Lanes in the window of another CTA go to the cluster port one by one.
     pub(super) fn global_access(
         &mut self,
         at: At,
@@ -144,7 +144,7 @@ impl Core<'_> {
                     Reply::Add64 { dst, .. } => Reply::Add64 { operand: b[lane] as u64, dst },
                     reply => reply,
                 };
-                // The warp waits for it: a fence behind it must not pass it.
+                // The warp waits for this request, because a later fence must not pass it.
                 let red = false;
                 let origin = Origin::Lane { warp: slot, lane: lane as u32, pc };
                 let (b, c) = (b[lane], c[lane]);
@@ -168,7 +168,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// LDL and STL.
+    /// LDL and STL: local memory.
     pub(super) fn local_access(
         &self,
         at: At,
@@ -195,8 +195,8 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// Goes on with what a lane asked of another CTA: writes its result, or takes the next step. `true` if
-    /// that was the last.
+    /// Continues a lane's request to another CTA: writes the result, or starts the next step. Returns `true`
+    /// if the request is finished.
     pub(super) fn lane_answered(&mut self, answer: &crate::port::Answer) -> bool {
         let transfer = &answer.transfer;
         let Origin::Lane { warp: slot, lane, .. } = transfer.origin else { return true };
@@ -227,7 +227,6 @@ impl Core<'_> {
     }
 }
 
-/// Words that an access to a thread's own memory touches: each one's number, and how far its bits are shifted.
 fn local_words(address: u32, size: Size) -> Result<(impl Iterator<Item = (u32, u32)>, u32), String> {
     let bytes = size.bytes();
     if !address.is_multiple_of(bytes) {

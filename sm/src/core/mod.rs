@@ -1,4 +1,4 @@
-//! The core, cycle by cycle: lets warps issue, and carries requests to the port and back.
+//! The core, cycle by cycle: issues instructions, sends requests to the port and handles responses.
 
 mod async_copy;
 mod barrier;
@@ -33,14 +33,14 @@ use livelock::LivelockWatch;
 use std::collections::BTreeSet;
 use warp_slots::Slots;
 
-/// Runs a kernel to its end, against the memory behind `port`.
+/// Runs a kernel to its end on the memory behind `port`.
 ///
-/// The port's shared memory need not be cleared, but no CTA slot may have an allocation; at the end none
-/// has one again.
+/// The shared memory need not be cleared. No CTA slot may have an allocation before the run, and none has one
+/// after it.
 ///
 /// # Errors
-/// [`RunError::Port`] as it came from the port; [`RunError::Kernel`] if the kernel cannot be run, or
-/// did something it must not.
+/// [`RunError::Port`] for an error of the port. [`RunError::Kernel`] if the kernel cannot run, or makes an
+/// error.
 pub fn run<P: MemoryPort>(
     kernel: &Kernel,
     launch: &Launch,
@@ -50,10 +50,10 @@ pub fn run<P: MemoryPort>(
     run_observed(kernel, launch, port, config, &mut ())
 }
 
-/// As [`run`], with an observer.
+/// Same as [`run`], with an observer.
 ///
 /// # Errors
-/// As [`run`].
+/// Same as [`run`].
 pub fn run_observed<P: MemoryPort>(
     kernel: &Kernel,
     launch: &Launch,
@@ -66,7 +66,7 @@ pub fn run_observed<P: MemoryPort>(
     while !core.finished() {
         let offered = core.offered;
         core.before_clock(&|row, bank| port.word(row, bank))?;
-        // Once for each request, however long it stands at the port.
+        // Only once per request, even if the port does not accept it for several cycles.
         if offered != core.offered
             && let Some(origin) = core.origin()
         {
@@ -77,7 +77,6 @@ pub fn run_observed<P: MemoryPort>(
     Ok(core.report())
 }
 
-/// Size of what is behind the port.
 #[derive(Clone, Copy)]
 struct Geometry {
     lanes: u32,
@@ -106,35 +105,33 @@ struct Core<'a> {
     config: SmConfig,
     geometry: Geometry,
     observer: &'a mut dyn Observer,
-    /// The observer wants to know of accesses.
+    /// True if the observer wants memory events.
     watched: bool,
     constants: ConstantBank,
     global: GlobalMemory,
     inputs: Box<In>,
     table: AllocationTable,
-    /// By slot of the CTA table.
     ctas: Vec<Option<Cta>>,
-    /// By warp slot, which is the tag of its requests.
+    /// Warp in each slot. The slot number is the tag of the warp's requests.
     warps: Slots,
-    /// By warp slot.
     requests: Vec<Option<Box<Request>>>,
-    /// Slots whose request waits to be offered, one bit each.
+    /// Bit mask of the warp slots with a request that waits for the port.
     waiting: u64,
-    /// Warp whose request is offered.
     offered: Option<usize>,
-    /// Warp after which the search for the next request starts.
+    /// Warp slot after which the round-robin search starts.
     request_turn: usize,
-    /// Per scheduler, the warp that issued last.
+    /// Warp slot that issued last, per scheduler.
     turns: Vec<Option<usize>>,
-    /// A CTA has ended since the last attempt to start one.
+    /// True if a CTA has ended since the last attempt to start one.
     vacated: bool,
-    /// Bytes of a CTA's allocation, and the rows that hold them.
+    /// Size of a CTA's allocation in bytes, and in rows.
     allocation: (u32, u32),
     reserved: ReservedShared,
     cluster_port: ClusterPort,
     copies: CopyEngine,
     livelock: LivelockWatch,
-    /// Of sm_80 to sm_89, whose objects are waited for by plain loads: slot and offset of those arrived at.
+    /// CTA slot and offset of each mbarrier object of sm_80 to sm_89. Code waits for such objects with plain
+    /// loads.
     objects: BTreeSet<(usize, u32)>,
     next_cluster: u32,
     cycle: u64,
@@ -144,10 +141,11 @@ struct Core<'a> {
     profile: Profile,
 }
 
-/// Most warps: what the tag can tell apart.
+/// Number of distinct tags, and so the limit for warps.
 const TAGS: u32 = 64;
 
-/// Bytes of static shared memory where neither text nor launch say, if the cluster's CTAs can all have as many. Source: [PTX], the most a CTA may declare.
+/// Static shared memory in bytes if neither the kernel nor the launch states it, limited to the CTA's share.
+/// Source: [PTX], the most a CTA may declare.
 const DEFAULT_SHARED: u64 = 48 * 1024;
 
 fn too_large(message: String, help: String) -> KernelError {
@@ -169,10 +167,11 @@ impl<'a> Core<'a> {
         let used = support::reads_reserved_shared(kernel);
         let reserved_bytes = u64::from(ReservedShared::new(kernel.arch, used, 0).bytes.end);
         let fixed = reserved_bytes + u64::from(launch.dynamic_shared);
-        // All CTAs of a cluster are there at once, each on rows of its own.
+        // All CTAs of a cluster are resident together, each on its own rows.
         let share = u64::from(geometry.rows / launch.cluster_ctas().max(1)) * u64::from(row_bytes);
         let undeclared = DEFAULT_SHARED.min(share.saturating_sub(fixed));
-        // What the text declares is there; a launch may ask for more, which code that is given addresses needs.
+        // The kernel gets at least its declared size. The launch may ask for more, for code that receives
+        // addresses.
         let bytes = fixed + kernel.shared.max(launch.shared).map_or(undeclared, u64::from);
         let reserved = ReservedShared::new(kernel.arch, used, bytes - reserved_bytes);
         let bytes = bytes.max(reserved.bytes.end.into());
@@ -183,7 +182,7 @@ impl<'a> Core<'a> {
                     .into(),
             ));
         }
-        // A CTA without shared memory gets a word: every CTA has a slot, and a slot has an allocation.
+        // Every slot needs a nonempty allocation, so a CTA without shared memory gets one word.
         let bytes = (bytes as u32).max(4);
         let max_warps = config.max_warps.clamp(1, TAGS);
         let warps = launch.threads().div_ceil(32);
@@ -246,7 +245,7 @@ impl<'a> Core<'a> {
         all_started && self.ctas.iter().all(Option::is_none) && self.table.idle()
     }
 
-    /// Issues instructions and sets the inputs of this cycle; `word` reads memory, for messages.
+    /// Issues instructions and drives the inputs of this cycle. `word` reads memory, for messages.
     fn before_clock(&mut self, word: &dyn Fn(u32, u32) -> u32) -> Result<(), KernelError> {
         if self.cycle >= self.budget {
             let warps = self.standing(word);
@@ -292,25 +291,24 @@ impl<'a> Core<'a> {
         offered.map_err(|(number, message)| self.copy_failed(number, message))
     }
 
-    /// Looks at a warp that is about to issue, if nothing has changed for long; `true` if it is found to
-    /// repeat itself.
+    /// If nothing has changed for long, checks the warp that is about to issue. Returns `true` if the warp is
+    /// found to repeat itself.
     fn look(&mut self, slot: usize) -> bool {
         if !self.livelock.long(self.cycle) {
             return false;
         }
         let Some(warp) = self.warps[slot].as_deref_mut() else { return false };
-        // The split whose turn it is is the one that issues.
+        // `turn` selects the split that issues.
         warp.turn(self.cycle);
         self.livelock.visit(slot, warp)
     }
 
-    /// No thread is left that could change anything.
     fn is_livelocked(&self) -> bool {
         let mut warps = self.warps.iter().enumerate().filter_map(|(slot, w)| Some((slot, w.as_deref()?)));
         warps.all(|(slot, warp)| self.livelock.is_livelocked(slot, warp))
     }
 
-    /// True if no change is on its way.
+    /// True if no warp can issue and nothing is in flight.
     fn is_deadlocked(&mut self) -> bool {
         self.warps.stand_still(self.cycle)
             && self.table.idle()
@@ -320,10 +318,9 @@ impl<'a> Core<'a> {
             && !self.finished()
     }
 
-    /// Offers the next request to the port.
     fn offer(&mut self) {
         if self.offered.is_none() && self.waiting != 0 {
-            // The first after the turn, else the first of all.
+            // Round robin: the first slot after the last turn, else the first of all.
             let after = self.waiting & (!1_u64).unbounded_shl(self.request_turn as u32);
             let slots = if after != 0 { after } else { self.waiting };
             let slot = slots.trailing_zeros() as usize;
@@ -332,11 +329,10 @@ impl<'a> Core<'a> {
                 request.drive(&mut self.inputs, self.geometry.lanes, slot as u8);
             }
         }
-        // What it says stands there until it is taken.
+        // The request inputs stay stable until the port accepts the request.
         self.inputs.req_valid = u8::from(self.offered.is_some());
     }
 
-    /// Origin of the request that is offered.
     fn origin(&self) -> Option<RequestOrigin<'_>> {
         let slot = self.offered?;
         let pc = self.requests[slot].as_ref()?.pc;
@@ -346,7 +342,6 @@ impl<'a> Core<'a> {
         Some(RequestOrigin { cta, warp: warp.number, pc, line: source.line, text: &source.text })
     }
 
-    /// Takes in the outputs of this cycle.
     fn after_clock(&mut self, outputs: &atoms_model::port::Out) -> Result<(), KernelError> {
         if self.inputs.req_valid != 0
             && outputs.req_ready != 0
@@ -433,7 +428,7 @@ impl<'a> Core<'a> {
         Ok(())
     }
 
-    /// The piece of a request that was in flight is done, in so many passes, with this predicate and these results.
+    /// Finishes the piece of a request in flight. `holds` are the lanes whose predicate is true.
     fn end_piece(&mut self, slot: usize, holds: u32, passes: u32, results: Option<&[u128]>) {
         let lanes = self.geometry.lanes;
         let (Some(request), Some(warp)) = (self.requests[slot].as_mut(), self.warps.warp_mut(slot)) else {
@@ -458,7 +453,6 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Takes in the wake-up of a request that was suspended.
     fn woken(&mut self, outputs: &atoms_model::port::Out) -> Result<(), KernelError> {
         let slot = usize::from(outputs.wake_tag);
         let waits = |r: &Request| r.in_flight && r.op == Op::MbarTryWait;

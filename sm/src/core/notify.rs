@@ -1,4 +1,4 @@
-//! Telling an observer of accesses, where it wants to know.
+//! Reports accesses to an observer that watches memory.
 
 use super::Core;
 use super::cta::Cta;
@@ -11,7 +11,7 @@ use crate::warp::{LANES, Warp, select};
 use atoms_isa::{GlobalAccess, GlobalOp};
 use atoms_ops::Op;
 
-/// Bits of a shared address that are the offset in the allocation (spec 1.4).
+/// Mask of the offset in a shared address (spec 1.4).
 const OFFSET: u32 = 0xff_ffff;
 
 fn as_global(op: Op) -> GlobalOp {
@@ -22,13 +22,13 @@ fn as_global(op: Op) -> GlobalOp {
     }
 }
 
-/// The lanes that were together when the request was made.
+/// Lanes that were together when the request was made.
 fn together(warp: &Warp, mask: u32) -> u32 {
     warp.splits.iter().map(|s| s.mask).find(|together| together & mask != 0).unwrap_or(mask)
 }
 
-/// A piece of a warp's request has been answered; `at` is the cycle and the lanes of the port, `answer` the piece and
-/// its predicates.
+/// Reports the response to a piece of a request. `at` is the cycle and the number of port lanes. `answer` is
+/// the piece and its predicates.
 pub(super) fn answered(
     observer: &mut dyn Observer,
     at: (u64, u32),
@@ -62,7 +62,6 @@ impl Core<'_> {
         self.observer.observe(self.cycle, event);
     }
 
-    /// Lanes of a split, as an observer is told of them.
     pub(super) fn threads(&self, warp: &Warp, index: usize, mask: u32) -> Threads {
         let cta = self.cta_number(warp.cta_slot);
         Threads { cta, warp: warp.number, together: warp.splits[index].mask, mask }
@@ -81,17 +80,15 @@ impl Core<'_> {
         }
     }
 
-    /// Shuffles read, in these lanes, lanes that take no part.
     pub(super) fn tell_foreign(&mut self, pc: u32, mask: u32) {
         if mask != 0 {
             self.tell(&CoreEvent::ForeignLane(pc, mask));
         }
     }
 
-    /// Lanes access shared memory of their cluster at these addresses.
     pub(super) fn tell_reserved(&mut self, pc: u32, mask: u32, address: impl Fn(usize) -> u32) {
         let end = self.reserved.forbidden_end();
-        // Of all lanes at once: a request is common, such an address is not.
+        // Test all lanes first: requests are frequent, such addresses are rare.
         let below = |all, lane| all | u32::from(address(lane) & OFFSET < end) << lane;
         let forbidden = if end == 0 { 0 } else { (0..LANES).fold(0, below) & mask };
         if forbidden != 0 {
@@ -105,13 +102,11 @@ impl Core<'_> {
         }
     }
 
-    /// Threads arrive at a block barrier.
     pub(super) fn tell_barrier(&mut self, at: At, warp: &Warp, id: u32, waits: bool) {
         let threads = self.threads(warp, at.index, at.mask);
         self.tell(&CoreEvent::BlockBarrier(threads, id, waits));
     }
 
-    /// Lanes have accessed global memory.
     pub(super) fn tell_global(
         &mut self,
         at: At,
@@ -139,7 +134,7 @@ impl Core<'_> {
         self.tell(&CoreEvent::Accessed(access));
     }
 
-    /// A lane asks for a copy, or without a payload for an arrival after its copies.
+    /// Reports the start of a copy. Without `payload`: an arrival after earlier copies.
     pub(super) fn tell_copy(&mut self, number: u64, asker: Asker, payload: Option<&Payload>, counted: bool) {
         if let Some(p) = payload {
             self.tell_reserved(asker.pc, 1 << asker.lane, |_| p.to.address);
@@ -184,14 +179,14 @@ impl Core<'_> {
         }));
     }
 
-    /// Number in its CTA of the warp that asks; while it issues, it is not in its place.
+    /// Number of the requesting warp in its CTA. A warp that is issuing is not in its slot, so the number
+    /// comes from the CTA.
     fn asking_warp(&self, asker: Asker) -> u32 {
         let cta = self.ctas.get(asker.slot).and_then(Option::as_ref);
         let at = cta.and_then(|c| c.warps.iter().position(|slot| *slot == asker.warp));
         at.unwrap_or(0) as u32
     }
 
-    /// The cluster port has answered.
     pub(super) fn tell_cluster(&mut self, answer: &Answer) {
         let transfer = &answer.transfer;
         let owner = self.cta_number(transfer.place.slot);
@@ -215,7 +210,7 @@ impl Core<'_> {
                     size: transfer.size,
                     addresses: &[u64::from(address); LANES],
                     operand: &[transfer.b; LANES],
-                    // Others but a compare-and-store always store.
+                    // Only a failed compare-and-store does not store.
                     stored: if compares && !answer.stored { 0 } else { mask },
                 };
                 self.observer.observe(self.cycle, &CoreEvent::Accessed(access));

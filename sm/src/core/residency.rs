@@ -1,4 +1,5 @@
-//! Which CTAs are on the core: clusters start together, and a CTA goes when nothing needs its allocation.
+//! Starts and releases CTAs. The CTAs of a cluster start together. A CTA stays until nothing needs its
+//! allocation.
 
 use super::cta::{Barrier, Cta, Stage};
 use super::{Core, Geometry, too_large};
@@ -7,10 +8,10 @@ use crate::launch::Launch;
 use crate::warp::Warp;
 use atoms_isa::Arch;
 
-/// The first architecture with clusters (spec 1.4).
+/// First architecture with clusters (spec 1.4).
 const FIRST_CLUSTERS: u16 = 90;
 
-/// Checks that the CTAs fit that have to be there at once: those of a cluster, or of a cooperative grid.
+/// Checks that all CTAs that must be resident together fit: those of a cluster, or of a cooperative grid.
 pub(super) fn check_together(
     arch: Arch,
     launch: &Launch,
@@ -48,7 +49,7 @@ pub(super) fn check_together(
 }
 
 impl Core<'_> {
-    /// Starts clusters as slots, rows and warps are free: all CTAs of one together.
+    /// Starts clusters while slots, rows and warps are free. All CTAs of a cluster start together.
     pub(super) fn start_clusters(&mut self) {
         let needed = self.launch.threads().div_ceil(32) as usize;
         let size = self.launch.cluster_ctas();
@@ -77,13 +78,12 @@ impl Core<'_> {
         }
     }
 
-    /// Warp slots that no CTA has.
     fn free_warps(&self) -> impl Iterator<Item = usize> {
         let taken = |slot: &usize| self.ctas.iter().flatten().any(|c| c.warps.contains(slot));
         (0..self.warps.len()).filter(move |slot| !taken(slot))
     }
 
-    /// A CTA has its allocation: starts the warps of its cluster if it was the last of it.
+    /// Handles a granted allocation. Starts the warps of the cluster if it was the last one missing.
     pub(super) fn granted(&mut self, slot: usize) {
         let Some(cta) = self.ctas[slot].as_mut() else { return };
         cta.state = Stage::Starting { granted: true };
@@ -96,7 +96,7 @@ impl Core<'_> {
         }
     }
 
-    /// Takes their allocations away from CTAs whose threads have ended, once nothing on its way needs them.
+    /// Releases the allocation of each ended CTA, once nothing in flight needs it.
     pub(super) fn release_ended(&mut self) {
         for (slot, cta) in self.ctas.iter_mut().enumerate() {
             let Some(cta) = cta.as_mut().filter(|c| c.state == Stage::Ending) else { continue };

@@ -1,11 +1,11 @@
-//! Special registers, and predicates as bits of a register.
+//! Special registers, and moves between predicates and a register.
 
 use super::Core;
 use crate::memory::{ConstantBank, SHARED_WINDOW_HIGH};
 use crate::warp::{LANES, Row, Warp, select};
 use atoms_isa::{Path, Pred, PredSource, PredicateMove, Reg, SpecialRegister, UReg};
 
-/// Predicates that such a move can name: P0 to P6.
+/// Number of predicates that P2R and R2P can move: P0 to P6.
 const PREDICATES: u8 = 7;
 
 impl Core<'_> {
@@ -98,7 +98,7 @@ impl Core<'_> {
     }
 }
 
-/// P2R and R2P, in the lanes of `mask`; their uniform forms once, if there are any.
+/// P2R and R2P in the lanes of `mask`. The uniform forms execute once, if a lane is active.
 pub(super) fn moved_predicates(
     warp: &mut Warp,
     index: usize,

@@ -1,34 +1,32 @@
-//! The warps on the core, by slot, and from which cycle on each can issue.
+//! Warps on the core by slot, with the first cycle in which each can issue.
 
 use crate::warp::{Busy, Warp};
 use std::ops::{Deref, Index, IndexMut};
 
-/// A warp, where there is one.
 pub(super) type Slot = Option<Box<Warp>>;
 
-/// Warps by slot, of which there are at most 64.
+/// Warps by slot, at most 64.
 ///
-/// A warp that can issue is searched for several times in every cycle, so that what the search asks for is kept
-/// beside the warps. Borrowing a warp mutably makes it stale.
+/// The search for a ready warp runs several times per cycle, so its inputs are cached beside the warps. A
+/// mutable borrow of a warp marks its cache entry as stale.
 pub(super) struct Slots {
     warps: Vec<Slot>,
-    /// Per scheduler, its slots.
     own: Vec<u64>,
-    /// First cycle in which an instruction can be issued; the end of time where something else must happen
-    /// first.
+    /// First cycle in which the warp can issue. `u64::MAX` if another event must happen first.
     due: Vec<u64>,
-    /// Slots whose `due` has come, those whose `due` will, and the first cycle in which that of one does.
+    /// Slots whose `due` has been reached (`ready`), slots with a later `due` (`later`), and the earliest
+    /// `due` of those (`next`).
     ready: u64,
     later: u64,
     next: u64,
-    /// Slots whose warp can issue some time, or waits for an answer.
+    /// Slots whose warp will be able to issue, or waits for a response.
     moving: u64,
-    /// Slots of which all that is to be found again.
+    /// Slots whose cache entries must be recomputed.
     stale: u64,
 }
 
 impl Slots {
-    /// `count` slots without a warp, dealt out to the schedulers in turn.
+    /// Makes `count` empty slots, assigned to the schedulers round robin.
     pub(super) fn new(count: usize, schedulers: usize) -> Slots {
         let own = |first| (first..count).step_by(schedulers).fold(0, |own, slot| own | 1 << slot);
         Slots {
@@ -43,7 +41,8 @@ impl Slots {
         }
     }
 
-    /// The first slot after `last`, in a circle over those of `scheduler`, whose warp can issue. Cycles come in order.
+    /// Returns the next ready slot of `scheduler` after `last`, round robin. `cycle` must not decrease
+    /// between calls.
     pub(super) fn next_due(&mut self, scheduler: usize, last: Option<usize>, cycle: u64) -> Option<usize> {
         if self.stale != 0 {
             self.refresh(cycle);
@@ -59,13 +58,13 @@ impl Slots {
         (slots != 0).then(|| slots.trailing_zeros() as usize)
     }
 
-    /// No warp can issue, ever, and none waits for an answer.
+    /// True if no warp can ever issue again, and none waits for a response.
     pub(super) fn stand_still(&mut self, cycle: u64) -> bool {
         self.refresh(cycle);
         self.moving == 0
     }
 
-    /// The warp in a slot, if there is such a slot and one is in it.
+    /// Returns the warp in a slot; `None` if the slot is empty or does not exist.
     pub(super) fn warp_mut(&mut self, slot: usize) -> Option<&mut Warp> {
         let warp = self.warps.get_mut(slot)?.as_deref_mut()?;
         self.stale |= 1 << slot;
@@ -86,7 +85,7 @@ impl Slots {
         }
     }
 
-    /// Notes of a slot whether its `due` has come or will.
+    /// Puts a slot into `ready` or `later`, by its `due`.
     fn sort(&mut self, slot: usize, cycle: u64) {
         let due = self.due[slot];
         if due <= cycle {
@@ -98,7 +97,6 @@ impl Slots {
     }
 }
 
-/// Slots of a set, in order.
 fn slots(set: u64) -> impl Iterator<Item = usize> {
     let mut rest = set;
     std::iter::from_fn(move || {

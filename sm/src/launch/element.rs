@@ -1,8 +1,5 @@
-//! Element types of parameters and buffers.
-
 use rustc_apfloat::{Float, FloatConvert, Round, ieee};
 
-/// Type of a scalar parameter, or of the elements of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     U8,
@@ -13,18 +10,14 @@ pub enum Element {
     S32,
     U64,
     S64,
-    /// IEEE binary16.
     F16,
-    /// bfloat16.
     Bf16,
-    /// IEEE binary32.
     F32,
-    /// IEEE binary64.
     F64,
 }
 
 impl Element {
-    /// Every type, its name in a launch file and the bytes of one element, in order of declaration.
+    /// All types in order of declaration, with name in a launch file and size in bytes.
     pub const ALL: [(Element, &'static str, usize); 12] = [
         (Element::U8, "u8", 1),
         (Element::S8, "s8", 1),
@@ -40,22 +33,18 @@ impl Element {
         (Element::F64, "f64", 8),
     ];
 
-    /// Name in a launch file.
     pub const fn name(self) -> &'static str {
         Element::ALL[self as usize].1
     }
 
-    /// The type with this name.
     pub fn from_name(name: &str) -> Option<Element> {
         Element::ALL.into_iter().find(|(_, known, _)| *known == name).map(|(element, ..)| element)
     }
 
-    /// Bytes of one element.
     pub const fn bytes(self) -> usize {
         Element::ALL[self as usize].2
     }
 
-    /// True if elements are floats.
     pub const fn float(self) -> bool {
         matches!(self, Element::F16 | Element::Bf16 | Element::F32 | Element::F64)
     }
@@ -64,7 +53,7 @@ impl Element {
         matches!(self, Element::S8 | Element::S16 | Element::S32 | Element::S64)
     }
 
-    /// Smallest and largest integer; for floats, the range in which all integers are exact.
+    /// Smallest and largest integer. For floats: the range in which all integers are exact.
     pub fn range(self) -> (i128, i128) {
         let bits = 8 * self.bytes() as u32;
         match self {
@@ -77,7 +66,7 @@ impl Element {
         }
     }
 
-    /// Bits of an integer value, wrapped to the type, or rounded to nearest even if it is a float.
+    /// Converts an integer to bits. Integer types wrap; floats round to nearest even.
     pub fn from_int(self, value: i128) -> u64 {
         match self {
             Element::F16 | Element::Bf16 | Element::F32 | Element::F64 => self.from_float(value as f64),
@@ -85,7 +74,7 @@ impl Element {
         }
     }
 
-    /// Bits of a float value, rounded to nearest even; integers are cut off towards zero.
+    /// Converts a float to bits. Floats round to nearest even; integer types truncate towards zero.
     pub fn from_float(self, value: f64) -> u64 {
         match self {
             Element::F16 => narrow::<ieee::Half>(value),
@@ -96,7 +85,7 @@ impl Element {
         }
     }
 
-    /// The value of these bits as an integer; `None` for floats.
+    /// Returns the integer value of the bits. `None` for floats.
     pub fn to_int(self, bits: u64) -> Option<i128> {
         if self.float() {
             return None;
@@ -106,7 +95,6 @@ impl Element {
         Some(if self.signed() { wide >> shift } else { ((wide as u128) >> shift) as i128 })
     }
 
-    /// The value of these bits as a float.
     pub fn to_float(self, bits: u64) -> f64 {
         match self {
             Element::F16 => widen::<ieee::Half>(bits),
@@ -117,7 +105,6 @@ impl Element {
         }
     }
 
-    /// The value of these bits as text.
     pub fn show(self, bits: u64) -> String {
         match self.to_int(bits) {
             Some(value) => value.to_string(),
@@ -125,13 +112,12 @@ impl Element {
         }
     }
 
-    /// Element `index` of little-endian `bytes`.
     pub fn read(self, bytes: &[u8], index: usize) -> u64 {
         let at = index * self.bytes();
         bytes[at..at + self.bytes()].iter().rev().fold(0, |acc, b| acc << 8 | u64::from(*b))
     }
 
-    /// Order of two elements: by value, and where those are equal or no numbers by their bits.
+    /// Orders two elements by value. Equal values and NaNs are ordered by their bits.
     pub fn compare(self, a: u64, b: u64) -> std::cmp::Ordering {
         let values = match (self.to_int(a), self.to_int(b)) {
             (Some(a), Some(b)) => a.cmp(&b),
@@ -140,12 +126,11 @@ impl Element {
         values.then(a.cmp(&b))
     }
 
-    /// Appends an element to little-endian `bytes`.
     pub fn push(self, bytes: &mut Vec<u8>, bits: u64) {
         bytes.extend_from_slice(&bits.to_le_bytes()[..self.bytes()]);
     }
 
-    /// Distance of two floats of this type, in units in the last place; `None` if either is a NaN.
+    /// Distance of two floats in units in the last place. `None` if either is a NaN.
     pub fn ulps(self, a: u64, b: u64) -> Option<u64> {
         let sign = 1_u64 << (8 * self.bytes() - 1);
         let order = |bits: u64| {
@@ -161,7 +146,7 @@ impl Element {
     }
 }
 
-/// Bits of a float of 16 bits, rounded to nearest even.
+/// Rounds to a 16-bit float, to nearest even.
 fn narrow<F: Float>(value: f64) -> u64
 where
     ieee::Double: FloatConvert<F>,
@@ -169,7 +154,6 @@ where
     convert::<_, F>(ieee::Double::from_bits(u128::from(value.to_bits()))).to_bits() as u64
 }
 
-/// Value of a float of 16 bits.
 fn widen<F: Float + FloatConvert<ieee::Double>>(bits: u64) -> f64 {
     f64::from_bits(convert::<_, ieee::Double>(F::from_bits(u128::from(bits & 0xffff))).to_bits() as u64)
 }
@@ -182,7 +166,7 @@ fn convert<A: FloatConvert<B>, B: Float>(value: A) -> B {
 mod tests {
     use super::*;
 
-    /// Value, its bits, what they say: ties go to even.
+    /// Rows: value, bits, value of these bits. Ties round to even.
     #[test]
     fn floats_of_16_bits() {
         for (element, value, bits, back) in [

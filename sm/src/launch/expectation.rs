@@ -1,66 +1,53 @@
-//! Expected content of buffers at the end of a run.
-
 use super::element::Element;
 use serde::Deserialize;
 use std::collections::HashMap;
 
-/// Expected content of a buffer at the end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
-    /// The elements from the first on, little-endian; a shorter expectation leaves the rest open.
+    /// Expected elements, little-endian. Elements beyond them are not compared.
     pub bytes: Vec<u8>,
-    /// Units in the last place by which floats may differ.
+    /// Allowed difference of floats, in units in the last place.
     pub ulps: u64,
-    /// In which order the elements are expected.
     pub order: Order,
-    /// Numbers of the elements that are not compared, in ascending order.
+    /// Indices of the elements that are not compared, in ascending order.
     pub open: Vec<usize>,
 }
 
-/// In which order elements are expected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// In the one given.
     #[default]
     Given,
-    /// In any: each value as often as it is given.
+    /// In any order. Each value must occur as often as expected.
     Any,
-    /// In any, and each value however often: the same set of values.
+    /// In any order, and each value any number of times (comparison as sets).
     Set,
 }
 
-/// Result of the comparison of a buffer with its expectation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// No expectation was stated.
     Open,
     Met {
         compared: usize,
     },
-    /// Not as expected.
     Differs {
-        /// First element that differs.
+        /// Index of the first different element.
         index: usize,
         expected: String,
         found: String,
         differing: usize,
         compared: usize,
     },
-    /// Expected in any order, and not the same values.
     OtherValues {
-        /// The first value that is missing, if one is.
         missing: Option<String>,
-        /// The first value found that is not expected, or not so often.
+        /// First value that is unexpected, or occurs too often.
         surplus: Option<String>,
-        /// Values missing.
         lacking: usize,
         compared: usize,
     },
 }
 
 impl Expectation {
-    /// Compares a buffer with what was expected of it.
     pub(crate) fn judge(&self, element: Element, found: &[u8]) -> Outcome {
         let expected = self.bytes.len() / element.bytes();
         if self.order != Order::Given {
@@ -85,7 +72,6 @@ impl Expectation {
         }
     }
 
-    /// Compares a buffer with values expected in any order.
     fn judge_values(&self, element: Element, found: &[u8], compared: usize) -> Outcome {
         let mut missing: HashMap<u64, i64> = HashMap::new();
         for (bytes, step) in [(&self.bytes[..], 1), (found, -1)] {

@@ -1,4 +1,4 @@
-//! The launch file: what a kernel is started with and what should come out.
+//! Launch file: grid, parameters and expected results of a kernel.
 
 mod element;
 mod error;
@@ -20,48 +20,48 @@ use read::RawParam;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// What a kernel is started with; of the default, grid, block and cluster are still to be given.
+/// Launch of a kernel. In the default value, grid, block and cluster are zero and must be set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Launch {
     pub kernel: String,
-    /// Architecture, where the launch insists on one.
+    /// Required architecture. `None` accepts any.
     pub arch: Option<Arch>,
     /// CTAs in x, y, z.
     pub grid: [u32; 3],
-    /// Threads of a CTA in x, y, z.
+    /// Threads per CTA in x, y, z.
     pub block: [u32; 3],
-    /// CTAs of a cluster in x, y, z; the grid is a multiple of it.
+    /// CTAs per cluster in x, y, z. The grid must be a multiple of the cluster.
     pub cluster: [u32; 3],
-    /// All CTAs of the grid are there at once, and may wait for each other.
+    /// True if all CTAs of the grid must be resident together, because they may wait for each other.
     pub cooperative: bool,
-    /// Bytes of static shared memory of a CTA. A listing of code alone does not say them; where the launch file does
-    /// not either, a CTA gets 48 KiB, the most it may declare, or its share of all there is.
+    /// Static shared memory per CTA in bytes. A listing of code alone does not state this size. If the launch
+    /// file does not either, a CTA gets 48 KiB, the most it may declare, or its share of the memory.
     pub shared: Option<u32>,
-    /// Bytes of shared memory of a CTA after the static ones.
+    /// Dynamic shared memory per CTA, in bytes. It follows the static memory.
     pub dynamic_shared: u32,
-    /// Cycles after which the run is given up.
+    /// Limit for the run, in cycles.
     pub cycle_budget: Option<u64>,
-    /// Parameters, in order of declaration.
     pub params: Vec<Param>,
-    /// Buffers that are no parameters: those point to them.
+    /// Buffers that are not parameters, but the target of pointers in parameters.
     pub pointed_to: Vec<Param>,
-    /// Files that parameters and expectations were read from.
+    /// Files from which parameters and expectations were read.
     pub files: Vec<PathBuf>,
 }
 
-/// Bytes of parameters a kernel may have. Source: [PTX] kernel function parameters.
+/// Limit for the size of all parameters, in bytes. Source: [PTX] kernel function parameters.
 const MOST_PARAM_BYTES: u32 = 32764;
 
-/// Threads of a CTA.
+/// Limit for threads per CTA.
 const MOST_THREADS: u64 = 1024;
 
-/// CTAs of a grid in one direction, and threads of a CTA. Source: [PTX] %nctaid.
+/// Limit for CTAs and threads in one direction. Source: [PTX] %nctaid.
 const MOST_IN_ONE_DIRECTION: u32 = (1 << 31) - 1;
 
-/// CTAs of a grid that are carried out: each takes some hundred cycles, so that even these take days.
+/// Limit for CTAs per grid. Each takes hundreds of cycles, so a grid of this size takes days.
 const MOST_CTAS: u64 = 1 << 24;
 
-/// CTAs a cluster may have, with the launch attribute that allows the larger sizes. Source: [PTX] cluster dimensions.
+/// Limit for CTAs per cluster, with the launch attribute for large clusters. Source: [PTX] cluster
+/// dimensions.
 const MOST_CLUSTER_CTAS: u64 = 16;
 
 #[derive(Deserialize)]
@@ -79,13 +79,12 @@ struct RawLaunch {
     cycle_budget: Option<u64>,
     #[serde(default)]
     param: Vec<RawParam>,
-    /// Buffers that are no parameters.
     #[serde(default)]
     buffer: Vec<RawParam>,
 }
 
 impl Launch {
-    /// Reads a launch file; files it names are relative to it.
+    /// Reads a launch file. Paths in it are relative to its folder.
     ///
     /// # Errors
     /// [`LaunchError::Read`], [`LaunchError::Syntax`] or [`LaunchError::Value`].
@@ -96,8 +95,7 @@ impl Launch {
         Launch::from_toml(&path.display().to_string(), &text, folder)
     }
 
-    /// Reads the text of a launch file; `name` is for messages, files it names are relative to
-    /// `folder`.
+    /// Parses the text of a launch file. `name` is for messages. Paths in the file are relative to `folder`.
     ///
     /// # Errors
     /// [`LaunchError::Read`], [`LaunchError::Syntax`] or [`LaunchError::Value`].
@@ -150,7 +148,7 @@ impl Launch {
         Ok(launch)
     }
 
-    /// The kernel of `program` that this launch is for.
+    /// Finds the kernel of this launch in `program`.
     ///
     /// # Errors
     /// [`LaunchError::Unread`] or [`LaunchError::Unfit`].
@@ -173,11 +171,11 @@ impl Launch {
         })
     }
 
-    /// The launch as the kernel asks for it: what the text says about threads and clusters is checked, and
-    /// used where the launch names no cluster.
+    /// Checks the launch against the thread and cluster directives of the kernel, and takes the cluster from
+    /// the kernel if the launch sets none.
     ///
     /// # Errors
-    /// [`LaunchError::Value`] where the launch differs from what the kernel requires.
+    /// [`LaunchError::Value`] if the launch differs from the directives.
     pub(crate) fn fitted(&self, kernel: &Kernel) -> Result<Launch, LaunchError> {
         let Directives { max_threads, threads, cluster } = kernel.directives;
         let mut launch = self.clone();
@@ -205,17 +203,14 @@ impl Launch {
         Ok(launch)
     }
 
-    /// Threads of a CTA.
     pub fn threads(&self) -> u32 {
         self.block.iter().product()
     }
 
-    /// CTAs of the grid.
     pub fn ctas(&self) -> u32 {
         self.grid.iter().product()
     }
 
-    /// CTAs of a cluster.
     pub fn cluster_ctas(&self) -> u32 {
         self.cluster.iter().product()
     }
@@ -235,7 +230,8 @@ impl Launch {
         Ok(())
     }
 
-    /// Index in the grid of the CTA with this rank in this cluster, and its number; both count x first.
+    /// Returns index and number in the grid of the CTA with `rank` in `cluster`. Ranks and numbers count x
+    /// first.
     pub(crate) fn cta_of(&self, cluster: u32, rank: u32) -> ([u32; 3], u32) {
         let [x, y, _] = self.grid;
         let [cx, cy, _] = self.cluster;
@@ -248,12 +244,12 @@ impl Launch {
         (index, ix + x * (iy + y * iz))
     }
 
-    /// Byte offset of each parameter from the first: aligned, in order.
+    /// Byte offset of each aligned parameter from the first one, in order.
     pub fn param_offsets(&self) -> Vec<u32> {
         param::place(&self.params, 0).map(|(at, _)| at).collect()
     }
 
-    /// Checks that every parameter byte that the kernel reads at a fixed offset is given.
+    /// Checks that the launch sets every parameter byte that the kernel reads at a fixed offset.
     pub(crate) fn check_params(
         &self,
         kernel: &Kernel,
@@ -289,14 +285,13 @@ impl Launch {
         Ok(())
     }
 
-    /// All buffers: parameters and fields first, then those that are only pointed to.
+    /// All buffers: first parameters and fields, then those that are only targets of pointers.
     pub fn buffers(&self) -> impl Iterator<Item = &Param> {
         let leaves = param::leaves(&self.params, 0).into_iter().map(|(_, param)| param);
         leaves.chain(&self.pointed_to).filter(|p| matches!(p.kind, ParamKind::Buffer { .. }))
     }
 }
 
-/// Names that formulas may use besides parameters.
 fn scalars(grid: [u32; 3], block: [u32; 3], cluster: [u32; 3]) -> [(&'static str, u64); 11] {
     let [[gx, gy, gz], [bx, by, bz], [cx, cy, cz]] = [grid, block, cluster].map(|of| of.map(u64::from));
     [
@@ -314,12 +309,10 @@ fn scalars(grid: [u32; 3], block: [u32; 3], cluster: [u32; 3]) -> [(&'static str
     ]
 }
 
-/// Everything in x, y and z; as many as can be told, if it is more.
 fn product(extent: [u32; 3]) -> u64 {
     extent.into_iter().map(u64::from).fold(1, u64::saturating_mul)
 }
 
-/// A number, or up to three of them.
 fn extent(at: &str, value: &toml::Value) -> Result<[u32; 3], LaunchError> {
     let wrong = |message: String| {
         let help = format!("write a number from 1 to {MOST_IN_ONE_DIRECTION}, or [x, y, z]");

@@ -1,50 +1,46 @@
-//! Parameters of a kernel.
-
 use super::element::Element;
 use super::expectation::Expectation;
 
-/// Most bytes that a place is a multiple of. Source: [PTX] .align of a parameter.
+/// Largest alignment in bytes. Source: [PTX] .align of a parameter.
 pub(crate) const MOST_ALIGN: u32 = 128;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {
-    /// Name: of a buffer, for expectations and reports; else for messages.
+    /// Name. Expectations and reports identify buffers by it; for other parameters it is only used in
+    /// messages.
     pub name: String,
     pub kind: ParamKind,
 }
 
-/// Kind of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParamKind {
     Scalar {
         element: Element,
         bits: u64,
     },
-    /// The address of a buffer in global memory.
+    /// Address of a buffer in global memory.
     Buffer {
         element: Element,
-        /// Content at the start, little-endian.
+        /// Content at the start of the run, little-endian.
         bytes: Vec<u8>,
         expect: Option<Expectation>,
     },
-    /// Elements, one after the other.
     Array {
         element: Element,
-        /// The elements, little-endian.
         bytes: Vec<u8>,
-        /// Bytes that its place is a multiple of.
+        /// Alignment of the array in bytes.
         align: u32,
     },
-    /// Fields, each naturally aligned.
+    /// Structure with naturally aligned fields.
     Struct {
         fields: Vec<Param>,
-        /// Bytes that its place and its size are multiples of.
+        /// Alignment in bytes, which also divides the size.
         align: u32,
     },
 }
 
 impl Param {
-    /// Bytes that the parameter itself takes.
+    /// Size of the parameter in bytes; 8 for a buffer.
     pub fn bytes(&self) -> u32 {
         match &self.kind {
             ParamKind::Scalar { element, .. } => element.bytes() as u32,
@@ -57,7 +53,6 @@ impl Param {
         }
     }
 
-    /// Bytes that its place is a multiple of.
     pub fn alignment(&self) -> u32 {
         match &self.kind {
             ParamKind::Scalar { .. } | ParamKind::Buffer { .. } => self.bytes(),
@@ -66,13 +61,13 @@ impl Param {
     }
 }
 
-/// Address of the first byte of buffer `index`. Each has 4 GiB of addresses to itself, and starts just below a
-/// multiple of 2^32, so that code which drops the carry into the high word is found out.
+/// Address of buffer `index`. Each buffer has its own 4 GiB range and starts just below a multiple of 2^32.
+/// This exposes code that drops the carry into the high word.
 pub(crate) fn buffer_address(index: usize) -> u64 {
     ((0x10 + index as u64) << 32) | 0xffff_fe00
 }
 
-/// First byte of each parameter, the first one from `base` on, which is aligned for all of them.
+/// Offset of each parameter, if the first one starts at `base`. `base` must be aligned for all of them.
 pub(crate) fn place(params: &[Param], base: u32) -> impl Iterator<Item = (u32, &Param)> {
     let mut next = 0_u32;
     params.iter().map(move |param| {
@@ -82,7 +77,7 @@ pub(crate) fn place(params: &[Param], base: u32) -> impl Iterator<Item = (u32, &
     })
 }
 
-/// Parameters and fields that are no structures themselves, and the first byte of each.
+/// Flattens structures: parameters and fields that are not structures, with their offsets.
 pub(crate) fn leaves(params: &[Param], base: u32) -> Vec<(u32, &Param)> {
     let each = place(params, base).flat_map(|(at, param)| match &param.kind {
         ParamKind::Struct { fields, .. } => leaves(fields, at),
@@ -91,7 +86,6 @@ pub(crate) fn leaves(params: &[Param], base: u32) -> Vec<(u32, &Param)> {
     each.collect()
 }
 
-/// The parameter or field with this name.
 pub(crate) fn find<'p>(params: &'p [Param], name: &str) -> Option<&'p Param> {
     params.iter().find_map(|param| match &param.kind {
         _ if param.name == name => Some(param),

@@ -1,4 +1,4 @@
-//! Constant banks: 0 holds what the launch passes to the kernel, the others what the compiler put beside the code.
+//! Constant banks. Bank 0 holds the launch parameters and environment; the compiler fills the other banks.
 
 use super::ReservedShared;
 use super::global::{CONSTANTS, GRID_WORKSPACE, windows};
@@ -6,23 +6,21 @@ use crate::launch::{self, Launch, ParamKind};
 use atoms_isa::{Arch, ClusterOffsets, CompiledBank};
 use std::collections::BTreeMap;
 
-/// Bytes of a bank; addresses beyond wrap.
+/// Size of a bank in bytes. Larger offsets wrap.
 const BYTES: usize = 1 << 16;
 
-/// The banks that there are, one behind the other.
 const BANKS: usize = 5;
 
-/// All constant banks.
 pub(crate) struct ConstantBank {
-    /// By bank and offset.
+    /// Contents of all banks, one after the other.
     bytes: Vec<u8>,
 }
 
 impl ConstantBank {
-    /// Block and grid size, stack pointer, shared window and parameters, by the architecture's
-    /// calling convention. `shared` is the size of a CTA's allocation, `reserved` is the system's part of it,
-    /// `bases` are the addresses of the buffers, in order
-    /// of parameters; `compiled` are the other banks, by number.
+    /// Fills bank 0 according to the calling convention of the architecture: block and grid size, stack
+    /// pointer, shared window and parameters. `shared` is the size of a CTA's allocation, and `reserved` is
+    /// the system's part of it. `bases` are the addresses of the buffers, in the order of parameters.
+    /// `compiled` holds the other banks by number.
     pub(crate) fn new(
         arch: Arch,
         launch: &Launch,
@@ -50,7 +48,7 @@ impl ConstantBank {
         if let Some(at) = arch.constant_window_offset() {
             bank.set(at, &CONSTANTS.start.to_le_bytes());
         }
-        // The thread's stack grows downwards from here, in memory of its own.
+        // The stack of a thread grows downwards from here, in its local memory.
         bank.set(arch.stack_offset(), &0x00ff_f000_u32.to_le_bytes());
         bank.set(arch.dynamic_shared_offset(), &launch.dynamic_shared.to_le_bytes());
         if let Some(at) = arch.reserved_shared_offset() {
@@ -81,7 +79,8 @@ impl ConstantBank {
         bank
     }
 
-    /// The cluster's shape. Code divides by it with float reciprocals that are no less than the exact ones.
+    /// Sets the shape of the cluster. Code divides by the shape with float reciprocals, which must not be
+    /// below the exact values.
     fn set_cluster(&mut self, at: ClusterOffsets, launch: &Launch) {
         self.set(at.explicit, &u32::from(launch.cluster_ctas() > 1).to_le_bytes());
         self.set(at.ctas, &launch.cluster_ctas().to_le_bytes());
@@ -105,19 +104,17 @@ impl ConstantBank {
         self.bytes[offset as usize % self.bytes.len()]
     }
 
-    /// Where an offset in a bank is met here.
     pub(crate) fn place(bank: u8, offset: u32) -> u32 {
         u32::from(bank) * BYTES as u32 + offset % BYTES as u32
     }
 
-    /// One 32-bit word.
     pub(crate) fn word(&self, offset: u32) -> u32 {
         let whole = self.bytes.get(offset as usize..).and_then(<[u8]>::first_chunk);
         let wrapping = || [0, 1, 2, 3].map(|i| self.byte(offset.wrapping_add(i)));
         u32::from_le_bytes(whole.copied().unwrap_or_else(wrapping))
     }
 
-    /// Two words, the lower first.
+    /// Two words, the low word first.
     pub(crate) fn pair(&self, offset: u32) -> u64 {
         u64::from(self.word(offset)) | u64::from(self.word(offset.wrapping_add(4))) << 32
     }

@@ -1,21 +1,21 @@
-//! Global memory: named buffers at fixed addresses.
+//! Global memory: buffers at fixed addresses.
 
 use crate::launch::{Launch, ParamKind, buffer_address};
 use atoms_isa::{Arch, ModuleVariable, Window};
 
-/// High word of generic addresses of shared memory; no buffer reaches there.
+/// High word of generic addresses of shared memory. No buffer has such an address.
 pub(crate) const SHARED_WINDOW_HIGH: u32 = 0x7f00;
 
-/// High word of generic addresses of a thread's own memory.
+/// High word of generic addresses of local memory.
 pub(crate) const LOCAL_WINDOW_HIGH: u32 = 0x7e00;
 
-/// Bits of an address in a window of code before sm_60, and the numbers of the windows of shared memory and of a thread's
-/// own. [CHOSEN: the numbers]
+/// Width of the offset in a window for code before sm_60, and numbers of the windows of shared and local
+/// memory. [CHOSEN: the numbers]
 const LOW_WINDOW_BITS: u32 = 24;
 const LOW_SHARED: u64 = 1;
 const LOW_LOCAL: u64 = 2;
 
-/// Generic addresses of the windows of shared memory and of a thread's own, for code of an architecture.
+/// Generic start addresses of the windows of shared and local memory.
 pub(crate) fn windows(arch: Arch) -> [u64; 2] {
     match arch.low_windows() {
         true => [LOW_SHARED, LOW_LOCAL].map(|number| number << LOW_WINDOW_BITS),
@@ -23,7 +23,7 @@ pub(crate) fn windows(arch: Arch) -> [u64; 2] {
     }
 }
 
-/// A generic address of an architecture as later ones have it.
+/// Converts a generic address of code before sm_60 to the form of later architectures.
 pub(crate) fn generic(arch: Arch, address: u64) -> u64 {
     let inside = address & ((1 << LOW_WINDOW_BITS) - 1);
     match address >> LOW_WINDOW_BITS {
@@ -36,15 +36,14 @@ pub(crate) fn generic(arch: Arch, address: u64) -> u64 {
 /// High word of generic addresses of constant bank 0, for pointers to kernel parameters.
 pub(crate) const PARAM_WINDOW_HIGH: u32 = 0x7d00;
 
-/// Addresses of the constants of a PTX module.
 pub(crate) const CONSTANTS: std::ops::Range<u64> = atoms_isa::ptx::CONSTANTS;
 
-/// Address and bytes of what the driver gives a cooperative grid: the size of it, and the word that the grid's
-/// barrier counts in. [CHOSEN: the place]
+/// Address and size of the driver's workspace for a cooperative grid: its size in bytes, and the counter word
+/// of the grid's barrier. [CHOSEN: the address]
 pub(crate) const GRID_WORKSPACE: u64 = 0x7c00_0000_0000;
 const GRID_WORKSPACE_BYTES: u32 = 8;
 
-/// True if a generic address names this memory; `rank` is that of the own CTA.
+/// True if a generic address is in this window. `rank` is the rank of the own CTA.
 pub(crate) fn in_window(window: Window, address: u64, rank: u32) -> bool {
     let high = (address >> 32) as u32;
     match window {
@@ -60,7 +59,6 @@ pub(crate) fn in_window(window: Window, address: u64, rank: u32) -> bool {
     }
 }
 
-/// The address of a memory as a generic one.
 pub(crate) fn to_generic(window: Window, address: u64) -> u64 {
     let of = |high: u32| u64::from(high) << 32 | address & 0xffff_ffff;
     match window {
@@ -83,15 +81,15 @@ struct Region {
     constant: bool,
 }
 
-/// All buffers of a launch.
 pub(crate) struct GlobalMemory {
     regions: Vec<Region>,
-    /// Buffer of the last access: most often the next access is there, too.
+    /// Buffer of the last access. Most accesses go to the same buffer as the one before.
     recent: usize,
 }
 
 impl GlobalMemory {
-    /// Buffers in the order of [`Launch::buffers`], then variables that come with the code; and the address of each buffer.
+    /// Places the buffers in the order of [`Launch::buffers`], then the module variables. Also returns the
+    /// addresses of the buffers.
     pub(crate) fn new(launch: &Launch, variables: &[ModuleVariable]) -> (GlobalMemory, Vec<u64>) {
         let mut regions = Vec::new();
         for param in launch.buffers() {
@@ -117,12 +115,12 @@ impl GlobalMemory {
         (GlobalMemory { regions, recent: 0 }, bases)
     }
 
-    /// Address and content of the buffers, in the order of [`Launch::buffers`].
+    /// Addresses and contents of the buffers, in the order of [`Launch::buffers`].
     pub(crate) fn into_contents(self) -> Vec<(u64, Vec<u8>)> {
         self.regions.into_iter().map(|r| (r.base, r.bytes)).collect()
     }
 
-    /// The bytes at an address, of which there is a power of two, and whether they are constant.
+    /// Finds the bytes at an address, and returns true if they are constant. `bytes` is a power of two.
     fn find(&mut self, address: u64, bytes: usize) -> Result<(&mut [u8], bool), String> {
         if address & (bytes as u64 - 1) != 0 {
             return Err(misaligned(address, bytes));
@@ -140,7 +138,7 @@ impl GlobalMemory {
         Ok((&mut region.bytes[offset..offset + bytes], region.constant))
     }
 
-    /// Whether all of a block of bytes is in one buffer, at an address that is a multiple of `alignment`.
+    /// Checks that a block is inside one buffer, and that its address is a multiple of `alignment`.
     pub(crate) fn check(&self, address: u64, bytes: u64, alignment: u64) -> Result<(), String> {
         if !address.is_multiple_of(alignment) {
             return Err(format!("global address {address:#x} is not a multiple of {alignment}"));

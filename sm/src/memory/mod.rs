@@ -1,4 +1,4 @@
-//! Global memory and constants, and places in shared memory.
+//! Global memory, constant banks, and addresses in shared memory.
 
 mod constant;
 mod global;

@@ -3,27 +3,26 @@
 use atoms_isa::Arch;
 use std::ops::Range;
 
-/// Bytes from the first reserved byte to the second part. [CHOSEN: the driver says]
+/// Offset of the second part from the first reserved byte. [CHOSEN: the driver decides]
 const SECOND: u32 = 0x100;
 
-/// Reserved bytes lie behind the CTA's own at a multiple of this, so that accesses of every size are aligned there. [CHOSEN]
+/// Alignment of reserved bytes after the CTA's own bytes, so that accesses of every size are aligned.
+/// [CHOSEN]
 const ALIGNMENT: u64 = 16;
 
-/// The reserved part of a CTA's allocation.
 #[derive(Clone, Debug)]
 pub(crate) struct ReservedShared {
-    /// Offsets in the allocation; empty before sm_80.
+    /// Offsets in the allocation; empty if there is no reserved part.
     pub(crate) bytes: Range<u32>,
-    /// The kernel reads where they are. Otherwise, an access to them is a mistake.
+    /// True if the kernel reads the offset of the reserved bytes. If false, an access to them is an error.
     pub(crate) used: bool,
-    /// Bytes from the first one to the first part.
+    /// Offset of the first part from the first reserved byte.
     first: u32,
 }
 
 impl ReservedShared {
-    /// The reserved part of an allocation whose own bytes end at `end`; `used` as in [`ReservedShared::used`]. Where
-    /// the reserved bytes lie behind the own ones, they are left out unless the kernel uses them: an access past the
-    /// end then stays out of range.
+    /// Reserved part of an allocation whose own bytes end at `end`. Reserved bytes after the own bytes exist
+    /// only if `used`, so that an access past the end stays out of range.
     pub(crate) fn new(arch: Arch, used: bool, end: u64) -> ReservedShared {
         let bytes = match (arch.shared_origin(), used) {
             (0, false) => 0..0,
@@ -36,17 +35,16 @@ impl ReservedShared {
         ReservedShared { bytes, used, first: arch.reserved_shared_first() }
     }
 
-    /// Offset of the first part.
     pub(crate) fn first(&self) -> u32 {
         self.bytes.start + self.first
     }
 
-    /// Offset of the second part.
     pub(crate) fn second(&self) -> u32 {
         self.bytes.start + SECOND
     }
 
-    /// Offsets below this one are not for the kernel: it does not read where the reserved bytes are.
+    /// Offsets below this value are forbidden, because the kernel does not read the offset of the reserved
+    /// bytes.
     pub(crate) fn forbidden_end(&self) -> u32 {
         if self.used { 0 } else { self.bytes.end }
     }

@@ -1,9 +1,9 @@
-//! The unit's cluster port: one word at a time, for what comes from other CTAs of the cluster and from
+//! The unit's cluster port: one word at a time, for requests from other CTAs of the cluster and from
 //! asynchronous copies (spec 6.7, 7.5).
 //!
-//! Posted requests, those that want no result, get no response (spec 4.7): they are over for the core when
-//! the port takes them. The unit carries out the requests of the port in their order, so a request behind
-//! them that does get a response says that they are done: that is what a fence waits for.
+//! Posted requests need no result and get no response (spec 4.7). For the core, they end when the port
+//! accepts them. The unit executes the requests of the port in order. So the response to a later request
+//! shows that earlier posted requests are done. A fence waits for such a response.
 
 use super::copy::CopyEngine;
 use super::transfer::{Answer, Transfer};
@@ -13,40 +13,39 @@ use atoms_model::port::{In, Out};
 use atoms_ops::Fault;
 use std::collections::VecDeque;
 
-/// The core's side of the cluster port.
 #[derive(Default)]
 pub(crate) struct ClusterPort {
     lanes: VecDeque<Transfer>,
     offered: Option<Transfer>,
-    /// Taken and not answered; answers come in this order, between them those of posted requests that
-    /// fault.
+    /// Accepted requests without a response yet. Responses come in this order. Faults of posted requests may
+    /// come in between.
     in_flight: VecDeque<(u8, Transfer)>,
-    /// The last posted requests taken, by tag: the port holds far fewer.
+    /// The last accepted posted requests with their tags. The port holds far fewer requests than there are
+    /// tags.
     posted: VecDeque<(u8, Transfer)>,
     tag: u8,
-    /// The last one offered was a lane's.
+    /// True if the last offered request was a lane's.
     lane_was_last: bool,
 }
 
 impl ClusterPort {
-    /// Queues a lane's request.
     pub(crate) fn ask(&mut self, transfer: Transfer) {
         self.lanes.push_back(transfer);
     }
 
-    /// Nothing is queued, offered or in flight; posted requests may be inside the unit.
+    /// True if nothing is queued, offered or in flight. Posted requests may still be inside the unit.
     pub(crate) fn idle(&self) -> bool {
         self.lanes.is_empty() && self.offered.is_none() && self.in_flight.is_empty()
     }
 
-    /// True if a request to the allocation of `slot` has not been answered, or if it is posted, not been taken.
-    /// The unit keeps the allocation while a posted request is inside (spec 1.3).
+    /// True if a request to the allocation of `slot` is not finished. A posted request is finished when it is
+    /// accepted: the unit keeps the allocation while the request is inside (spec 1.3).
     pub(crate) fn uses(&self, slot: usize) -> bool {
         let flying = self.in_flight.iter().map(|(_, t)| t);
         self.lanes.iter().chain(&self.offered).chain(flying).any(|t| t.place.slot == slot)
     }
 
-    /// Offers the next request: of a lane and of a copy in turn, where both have one.
+    /// Offers the next request. Lanes and copies alternate if both have requests.
     pub(crate) fn drive(
         &mut self,
         inputs: &mut In,
@@ -75,13 +74,14 @@ impl ClusterPort {
         Ok(())
     }
 
-    /// The request that the port has taken, if it has.
+    /// Returns the request that the port accepts in this cycle, if any.
     pub(crate) fn taken(&mut self, inputs: &In, outputs: &Out) -> Option<Transfer> {
         if inputs.cl_valid == 0 || outputs.cl_ready == 0 {
             return None;
         }
         let transfer = self.offered.take()?;
-        // The tag has 6 bits, and the port holds far fewer requests: the oldest has left when its tag comes again.
+        // The tag has 6 bits, and the port holds far fewer requests. So when a tag comes again, the old
+        // request with this tag has left.
         if self.posted.front().is_some_and(|(tag, _)| *tag == self.tag) {
             self.posted.pop_front();
         }
@@ -91,7 +91,6 @@ impl ClusterPort {
         Some(transfer)
     }
 
-    /// The request that is answered in this cycle.
     pub(crate) fn answered(&mut self, outputs: &Out) -> Result<Option<Answer>, KernelError> {
         if outputs.cl_rsp_valid == 0 {
             return Ok(None);
@@ -151,7 +150,7 @@ mod tests {
             port.taken(&inputs, &outputs).unwrap();
         }
         outputs.cl_rsp_valid = 1;
-        // A posted request that faults is answered; one that does not is not.
+        // A posted request gets a response only if it faults.
         outputs.cl_rsp_tag = 3;
         assert!(matches!(port.answered(&outputs), Err(KernelError::StrayResponse { tag: 3 })));
         outputs.cl_rsp_fault = Fault::OutOfRange as u8;

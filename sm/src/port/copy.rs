@@ -1,11 +1,11 @@
-//! Asynchronous copies: they go on while the threads that asked for them do, end out of order, and tell an
-//! mbarrier object when their data is there.
+//! Asynchronous copies. They run in parallel with the threads that started them, complete out of order, and
+//! signal an mbarrier object when their data has arrived.
 //!
-//! A copy waits for its latency, then reads its source and writes shared memory through the cluster port,
-//! 16 bytes at most at a time, in turn with other copies. Its completion goes out on the same port behind
-//! its writes, and the port's requests are carried out in order, so that no thread learns of data that is not
-//! there yet. Writes of such a copy are posted (spec 4.7); a thread that waits for a copy itself waits for
-//! the responses of its writes.
+//! A copy waits for its latency. Then it reads its source and writes shared memory through the cluster port,
+//! in turn with other copies. One write has at most 16 bytes. The completion follows the writes on the same
+//! port. The port executes requests in order, so a thread never sees a completion before the data. Writes of
+//! such a copy are posted (spec 4.7). If a thread waits for the copy directly, the copy waits for the
+//! responses of its writes instead.
 
 use super::transfer::{Answer, Origin, Transfer};
 use crate::compute::atomic;
@@ -18,28 +18,27 @@ use atoms_ops::{Op, Size};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Source of the data.
 #[derive(Clone, Copy)]
 pub(crate) enum Data {
-    /// Global memory, from this address on; zeros after so many bytes.
-    Global { from: u64, bytes: u32 },
-    /// Shared memory, from this place on.
+    /// `bytes` bytes of global memory at address `from`, followed by zeros.
+    Global {
+        from: u64,
+        bytes: u32,
+    },
     Shared(SharedPlace),
-    /// The instruction itself.
     Given(u128),
 }
 
-/// Use of the data.
 #[derive(Clone, Copy)]
 pub(crate) enum Action {
     /// [`Op::Store`], or an atomic of the unit.
     Each(Op),
-    /// The data in shared memory is loaded, and stored in global memory from this address on, or worked into it; of
-    /// each 16 bytes those are stored whose bit is set.
+    /// Loads from shared memory, then stores to global memory at `to`, or reduces into it. In each group of
+    /// 16 bytes, only bytes with a set bit in `written` are stored.
     ToGlobal { to: u64, reduction: Option<Reduction>, written: u16 },
-    /// 64-bit addition: load and compare-and-store, until that has stored (spec 7.1).
+    /// 64-bit addition: load and compare-and-store, repeated until the store succeeds (spec 7.1).
     Add64 {
-        /// The sum is formed on this; loaded first.
+        /// Value before the addition. `None` until it has been loaded.
         old: Option<u64>,
     },
 }
@@ -54,18 +53,16 @@ impl std::fmt::Display for Action {
     }
 }
 
-/// The data part of a copy.
 #[derive(Clone, Copy)]
 pub(crate) struct Payload {
     pub(crate) data: Data,
     pub(crate) to: SharedPlace,
     pub(crate) bytes: u32,
     pub(crate) action: Action,
-    /// Size of each access.
     pub(crate) size: Size,
 }
 
-/// Operation on an mbarrier object when the data is there.
+/// Operation on an mbarrier object after the data has arrived.
 #[derive(Clone, Copy)]
 pub(crate) struct Completion {
     pub(crate) op: Op,
@@ -73,7 +70,7 @@ pub(crate) struct Completion {
     pub(crate) b: u64,
 }
 
-/// The lane that asked, for messages, and the slot of its CTA.
+/// Lane that started the copy, for messages, and the slot of its CTA.
 #[derive(Clone, Copy)]
 pub(crate) struct Asker {
     pub(crate) slot: usize,
@@ -82,22 +79,21 @@ pub(crate) struct Asker {
     pub(crate) pc: u32,
 }
 
-/// One copy on its way.
 pub(crate) struct Copy {
     pub(crate) asker: Asker,
     payload: Option<Payload>,
     completion: Option<Completion>,
-    /// True if the thread counts it among those it can wait for.
+    /// True if the thread can wait for the copy itself.
     counted: bool,
-    /// Bytes whose writes are handed to the port, and those whose writes are answered or posted.
+    /// Bytes whose writes were handed to the port (`sent`), and bytes whose writes were answered or posted
+    /// (`written`).
     sent: u32,
     written: u32,
-    /// Data that was loaded from shared memory and is to be stored.
+    /// Data loaded from shared memory and not stored yet.
     held: Option<u128>,
 }
 
 impl Copy {
-    /// Describes the copy, for messages.
     pub(crate) fn describe(&self) -> String {
         match (&self.payload, &self.completion) {
             (Some(Payload { data: Data::Global { from, bytes }, to, .. }), _) => {
@@ -122,7 +118,6 @@ impl Copy {
         self.payload.map_or(0, |p| p.bytes)
     }
 
-    /// Slots whose allocations it needs.
     fn slots(&self) -> impl Iterator<Item = usize> {
         let to = self.payload.map(|p| p.to.slot);
         let from = self.payload.and_then(|p| match p.data {
@@ -133,22 +128,23 @@ impl Copy {
     }
 }
 
-/// Step of a thread for which an arrival has to wait.
+/// Entry in the list of a thread's copies, group ends and arrivals.
 enum ArrivalStep {
-    /// A copy; done or not.
-    Copy { number: u64, done: bool },
-    /// An arrival that waits for the copies before it.
+    Copy {
+        number: u64,
+        done: bool,
+    },
+    /// Arrival that waits for the copies before it.
     Arrival(u64),
-    /// The end of a group of copies.
     End,
 }
 
-/// Copies by number. They end nearly in the order of their start.
+/// Copies by number. They end roughly in the order of their start.
 #[derive(Default)]
 struct Numbered {
-    /// Number of the first of `copies`.
+    /// Number of the first entry of `copies`.
     first: u64,
-    /// `None` of those that have ended.
+    /// `None` for copies that have ended.
     copies: VecDeque<Option<Copy>>,
 }
 
@@ -170,7 +166,6 @@ impl Numbered {
         self.copies.get_mut(at)?.as_mut()
     }
 
-    /// Gives the number of this copy.
     fn add(&mut self, copy: Copy) -> u64 {
         self.copies.push_back(Some(copy));
         self.first + self.copies.len() as u64 - 1
@@ -187,18 +182,17 @@ impl Numbered {
     }
 }
 
-/// All copies on their way.
 pub(crate) struct CopyEngine {
     latency: [u32; 2],
     random: SplitMix64,
     copies: Numbered,
-    /// Cycle and number of those that wait for their latency.
+    /// Cycle and number of the copies that wait for their latency.
     due: BinaryHeap<Reverse<(u64, u64)>>,
-    /// Numbers of those with something to hand to the port, in turn.
+    /// Numbers of the copies with a request for the port, round robin.
     active: VecDeque<u64>,
-    /// By warp slot and lane, as [`thread`] numbers them.
+    /// Steps of each thread, by the index that [`thread`] returns.
     threads: Vec<VecDeque<ArrivalStep>>,
-    /// Copies that need the allocation of each slot.
+    /// For each slot, the number of copies that need its allocation.
     users: Vec<u32>,
 }
 
@@ -216,22 +210,19 @@ impl CopyEngine {
         }
     }
 
-    /// No copy is on its way.
     pub(crate) fn idle(&self) -> bool {
         self.copies.is_empty()
     }
 
-    /// True if a copy needs the allocation of `slot`, or a thread of it waits for one.
+    /// True if a copy or a pending arrival needs the allocation of `slot`.
     pub(crate) fn uses(&self, slot: usize) -> bool {
         self.users.get(slot).is_some_and(|users| *users > 0)
     }
 
-    /// The copy with this number.
     pub(crate) fn copy(&self, number: u64) -> Option<&Copy> {
         self.copies.get(number)
     }
 
-    /// Steps of a thread.
     fn steps(&mut self, at: (usize, u32)) -> &mut VecDeque<ArrivalStep> {
         let at = thread(at);
         if at >= self.threads.len() {
@@ -240,7 +231,7 @@ impl CopyEngine {
         &mut self.threads[at]
     }
 
-    /// Starts a copy that ends in a completion; gives its number.
+    /// Starts a copy that ends with a completion. Returns its number.
     pub(crate) fn start(
         &mut self,
         cycle: u64,
@@ -253,7 +244,7 @@ impl CopyEngine {
         number
     }
 
-    /// Starts a copy that the thread's next arrival waits for; gives its number.
+    /// Starts a copy for which later arrivals and group waits of the thread wait. Returns its number.
     pub(crate) fn start_counted(&mut self, cycle: u64, asker: Asker, payload: Payload) -> u64 {
         let number = self.add(asker, Some(payload), None, true);
         self.steps((asker.warp, asker.lane)).push_back(ArrivalStep::Copy { number, done: false });
@@ -261,7 +252,7 @@ impl CopyEngine {
         number
     }
 
-    /// Has `completion` done when the thread's earlier copies are; gives its number.
+    /// Starts an arrival that waits for the thread's earlier copies. Returns its number.
     pub(crate) fn arrive(&mut self, asker: Asker, completion: Completion) -> u64 {
         let number = self.add(asker, None, Some(completion), false);
         let thread = (asker.warp, asker.lane);
@@ -270,16 +261,16 @@ impl CopyEngine {
         number
     }
 
-    /// Makes what the thread copies since the last time a group.
+    /// Groups the copies that the thread has started since the last group.
     pub(crate) fn end_group(&mut self, thread: (usize, u32)) {
         let steps = self.steps(thread);
-        // Of a thread with nothing on its way the group is done.
+        // A thread without pending copies has nothing to wait for.
         if !steps.is_empty() {
             steps.push_back(ArrivalStep::End);
         }
     }
 
-    /// Groups of the thread that are on their way, or were ended after one that is.
+    /// Groups of the thread that are pending, or were ended after a pending one.
     pub(crate) fn groups(&self, at: (usize, u32)) -> usize {
         let steps = self.threads.get(thread(at));
         steps.map_or(0, |steps| steps.iter().filter(|step| matches!(step, ArrivalStep::End)).count())
@@ -307,12 +298,11 @@ impl CopyEngine {
 
     fn wait_for_latency(&mut self, cycle: u64, number: u64) {
         let [least, most] = self.latency.map(i128::from);
-        // Between two u32: fits.
+        // The value lies between two u32 values, so it fits.
         let latency = self.random.between(least, most) as u64;
         self.due.push(Reverse((cycle + latency, number)));
     }
 
-    /// Makes the copies active whose latency has passed.
     pub(crate) fn clock(&mut self, cycle: u64) {
         while let Some(Reverse((due, number))) = self.due.peek().copied()
             && due <= cycle
@@ -322,15 +312,14 @@ impl CopyEngine {
         }
     }
 
-    /// A copy has something to hand to the port.
     pub(crate) fn has_request(&self) -> bool {
         !self.active.is_empty()
     }
 
-    /// The next request for the cluster port.
+    /// Returns the next request for the cluster port.
     ///
     /// # Errors
-    /// Number of the copy whose source cannot be read, and why.
+    /// Number of the copy whose source cannot be read, and the reason.
     pub(crate) fn next_request(
         &mut self,
         global: &mut GlobalMemory,
@@ -354,7 +343,7 @@ impl CopyEngine {
                     None => {
                         let address = place.address.wrapping_add(copy.sent);
                         let place = SharedPlace { address, ..place };
-                        // What is loaded has no sign.
+                        // Load without sign extension.
                         let size = if payload.size == Size::S32 { Size::U32 } else { payload.size };
                         let load = Transfer::posted(Op::Load, size, place, origin);
                         return Ok(Some(Transfer { red: false, ..load }));
@@ -375,12 +364,13 @@ impl CopyEngine {
             };
             copy.sent += step;
             if let Action::Add64 { .. } = payload.action {
-                // The next piece has its turn when this one is stored.
+                // The next piece follows when this one has been stored.
                 return Ok(Some(transfer));
             }
             copy.held = None;
             if copy.sent < payload.bytes {
-                // A piece from shared memory is loaded when the one before is on its way.
+                // Continue with the next piece. A piece from shared memory is loaded only after the one
+                // before has been sent.
                 self.active.push_back(number);
             }
             return Ok(Some(transfer));
@@ -392,10 +382,11 @@ impl CopyEngine {
         }))
     }
 
-    /// A request of the copy has been answered, or is posted and taken. Gives the bytes copied if that ends it.
+    /// Handles the response to a request of a copy, or the acceptance of a posted one. Returns the number of
+    /// bytes copied if the copy has ended.
     ///
     /// # Errors
-    /// Why data could not be stored in global memory.
+    /// Reason why data could not be stored to global memory.
     pub(crate) fn answered(
         &mut self,
         number: u64,
@@ -465,7 +456,8 @@ impl CopyEngine {
         Ok(Some(bytes))
     }
 
-    /// Strikes the copies of a thread that are done, and lets the arrivals go that wait for no other.
+    /// Removes finished steps from the front of a thread's list, and activates arrivals with no earlier copy
+    /// pending.
     fn go_on(&mut self, at: (usize, u32)) {
         let Some(steps) = self.threads.get_mut(thread(at)) else { return };
         while let Some(ArrivalStep::Copy { done: true, .. } | ArrivalStep::Arrival(_) | ArrivalStep::End) =
@@ -478,12 +470,11 @@ impl CopyEngine {
     }
 }
 
-/// Number of a thread of this warp slot and lane.
 fn thread((warp, lane): (usize, u32)) -> usize {
     MAX_LANES * warp + lane as usize
 }
 
-/// Works the elements of a piece into global memory, one after the other.
+/// Reduces the elements of a piece into global memory, one by one.
 fn reduce(
     global: &mut GlobalMemory,
     to: u64,
@@ -502,7 +493,7 @@ fn reduce(
     Ok(())
 }
 
-/// Bytes of global memory, with zeros after them.
+/// Reads `bytes` bytes of global memory, followed by zeros up to `of` bytes.
 fn read(global: &mut GlobalMemory, from: u64, bytes: u32, of: u32) -> Result<u128, String> {
     if bytes == of {
         return global.load(from, of as usize);

@@ -1,44 +1,44 @@
-//! Allocates rows of the banks to CTA slots, and writes the allocations to the unit.
+//! Allocates rows of the banks to CTA slots, and writes the allocations to the unit's CTA table.
 
 use atoms_model::port::{In, Out};
 use std::collections::VecDeque;
 
-/// Allocation of a CTA.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allocation {
-    /// First row in every bank.
+    /// First row, the same in every bank.
     pub(crate) base: u32,
-    /// Rows.
     pub(crate) rows: u32,
-    /// Bytes of it that the CTA may touch.
+    /// Bytes that the CTA may access.
     pub(crate) bytes: u32,
-    /// Rank of the CTA in its cluster.
     pub(crate) rank: u32,
 }
 
 #[derive(Clone, Copy)]
 struct Write {
     slot: usize,
-    /// `None` takes the allocation away.
+    /// New allocation. `None` releases the slot.
     allocation: Option<Allocation>,
 }
 
-/// Result of a write.
 pub(crate) enum Verdict {
-    /// The slot has its allocation.
-    Granted { slot: usize },
-    /// The unit refused it.
-    Refused { slot: usize, allocation: Allocation },
-    /// The allocation is taken away, and its rows are free.
-    Released { slot: usize },
+    Granted {
+        slot: usize,
+    },
+    Refused {
+        slot: usize,
+        allocation: Allocation,
+    },
+    /// The allocation is released, and its rows are free.
+    Released {
+        slot: usize,
+    },
 }
 
-/// The core's side of the unit's CTA table.
 pub(crate) struct AllocationTable {
     rows: u32,
     allocations: Vec<Option<Allocation>>,
     writes: VecDeque<Write>,
-    /// Taken in the cycle before; its verdict comes now.
+    /// Write accepted in the previous cycle. The unit reports the result in this cycle.
     taken: Option<Write>,
 }
 
@@ -52,12 +52,11 @@ impl AllocationTable {
         }
     }
 
-    /// True if no write is on its way.
     pub(crate) fn idle(&self) -> bool {
         self.writes.is_empty() && self.taken.is_none()
     }
 
-    /// Gives a free slot the first rows that fit, if there are any.
+    /// Allocates the first gap with enough rows to a free slot. Returns the slot, or `None` if nothing fits.
     pub(crate) fn allocate(&mut self, rows: u32, bytes: u32, rank: u32) -> Option<usize> {
         let slot = self.allocations.iter().position(Option::is_none)?;
         let (base, _) = self.gaps().find(|(_, free)| *free >= rows)?;
@@ -74,7 +73,7 @@ impl AllocationTable {
         room.min(free_slots)
     }
 
-    /// Rows that no CTA has: the first of each run, and how many they are.
+    /// Free row ranges: first row, number of rows.
     fn gaps(&self) -> impl Iterator<Item = (u32, u32)> {
         let mut used: Vec<_> = self.allocations.iter().flatten().map(|p| (p.base, p.base + p.rows)).collect();
         used.sort_unstable();
@@ -86,7 +85,6 @@ impl AllocationTable {
         })
     }
 
-    /// Takes a slot's allocation away.
     pub(crate) fn release(&mut self, slot: usize) {
         self.writes.push_back(Write { slot, allocation: None });
     }
@@ -127,7 +125,6 @@ impl AllocationTable {
         self.allocation(slot).map_or(0, |p| p.bytes)
     }
 
-    /// The allocation of a slot.
     pub(crate) fn allocation(&self, slot: usize) -> Option<Allocation> {
         self.allocations.get(slot).copied().flatten()
     }

@@ -1,4 +1,4 @@
-//! A warp's request to the unit, from the instruction to the answer.
+//! Request of a warp to the unit, from the instruction to the response.
 
 use crate::compute::atomic;
 use crate::warp::{LANES, Row, View, Warp, high_words, lanes};
@@ -10,61 +10,55 @@ use atoms_model::diagnosis::{OBJECT_INIT, OBJECT_LOAD};
 use atoms_model::port::{In, Out};
 use atoms_ops::{Op, ResultKind, Size};
 
-/// A request, in as many pieces as the port needs: one, if it has the lanes of a warp.
+/// Request, split into pieces of as many lanes as the port has. One piece if the port has 32 lanes.
 pub(crate) struct Request {
     pub(crate) op: Op,
     pub(crate) size: Size,
     pub(crate) mask: u32,
-    /// Index of the instruction.
     pub(crate) pc: u32,
     pub(crate) red: bool,
     pub(crate) slot: u8,
     pub(crate) address: Address,
-    // Boxed: a request is moved several times until it waits for the port.
+    // Boxed because a request is moved several times before it waits for the port.
     pub(crate) operands: Box<RequestOperands>,
     pub(crate) dst: Reg,
-    /// A pair, for what the warp has once.
+    /// Pair of uniform registers, for a result that the warp has only once.
     pub(crate) uniform_dst: UReg,
     pub(crate) pred_dst: Option<Pred>,
-    /// A predicate that holds in no lane afterwards.
+    /// Predicate to clear in all lanes.
     pub(crate) cleared: Option<Pred>,
-    /// Piece offered or in flight.
+    /// Index of the piece that is offered or in flight.
     pub(crate) piece: u32,
-    /// Taken by the port, and not answered.
+    /// True if the port has accepted the piece and not answered it.
     pub(crate) in_flight: bool,
-    /// Lanes that stored, so far.
+    /// Lanes that have stored so far.
     pub(crate) stored: u32,
-    /// The rest of a fill.
     pub(crate) fill: FillRest,
 }
 
-/// Words of 64 bits that a fill has yet to ask for.
+/// Part of a fill that has not been requested yet, in 64-bit words.
 #[derive(Default)]
 pub(crate) struct FillRest {
     words: u32,
-    /// Address of the first.
     address: u32,
-    /// Lanes that share them.
+    /// Lanes that share the words.
     lanes: u32,
 }
 
-/// Operands B and C of each lane.
 pub(crate) struct RequestOperands {
     pub(crate) b: [u128; LANES],
     pub(crate) c: [u128; LANES],
 }
 
 impl RequestOperands {
-    /// Operands of an operation that has none.
     pub(crate) const NONE: RequestOperands = RequestOperands { b: [0; LANES], c: [0; LANES] };
 
-    /// From these registers.
     pub(crate) fn gather(view: &View<'_>, rb: Reg, rc: Reg, size: Size) -> RequestOperands {
         RequestOperands { b: gather(view, rb, size), c: gather(view, rc, size) }
     }
 }
 
-/// The parts of an address, as the port adds them up.
+/// Parts of an address, which the port adds.
 pub(crate) struct Address {
     pub(crate) ra: Row,
     pub(crate) scale: u8,
@@ -74,7 +68,6 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// The parts that an instruction names.
     pub(crate) fn of(text: &SharedAddress, view: &View<'_>) -> Address {
         Address {
             ra: *view.reg(text.ra),
@@ -85,12 +78,12 @@ impl Address {
         }
     }
 
-    /// One of which each lane has the whole.
+    /// Address that is complete in each lane.
     pub(crate) fn plain(ra: Row) -> Address {
         Address { ra, scale: 0, ur: 0, imm: 0, absolute: false }
     }
 
-    /// The sum, as the port forms it (spec 2.1, 2.2).
+    /// Sum as the port computes it (spec 2.1, 2.2).
     pub(crate) fn sum(&self, lane: usize) -> u32 {
         if self.absolute {
             return self.ur.wrapping_add(self.imm);
@@ -100,7 +93,7 @@ impl Address {
     }
 }
 
-/// One to four registers of a lane as one value.
+/// Reads one to four registers of each lane as one value.
 pub(crate) fn gather(view: &View<'_>, reg: Reg, size: Size) -> [u128; LANES] {
     let mut values = [0; LANES];
     if reg.is_zero() {
@@ -124,7 +117,7 @@ pub(crate) fn scatter(warp: &mut Warp, dst: Reg, size: Size, mask: u32, values: 
 }
 
 impl Request {
-    /// The request of an ATOMS, LDS or STS.
+    /// Request of an ATOMS, LDS or STS.
     pub(crate) fn new(access: &SharedAccess, view: &View<'_>, mask: u32, pc: u32, slot: usize) -> Request {
         let (dst, pred_dst) = match access.result {
             SharedResult::None => (Reg::RZ, None),
@@ -141,7 +134,6 @@ impl Request {
         Request { red, dst, pred_dst, ..bare }
     }
 
-    /// The request of an operation without a result.
     pub(crate) fn bare(
         op: Op,
         size: Size,
@@ -171,7 +163,7 @@ impl Request {
         }
     }
 
-    /// The first request of an UMEMSETS. Others follow it, until all words are stored.
+    /// First request of an UMEMSETS. Further requests follow until all words are stored.
     pub(crate) fn fill(fill: &SharedFill, view: &View<'_>, mask: u32, pc: u32, slot: usize) -> Request {
         let lowest = mask.trailing_zeros() as usize % LANES;
         let words = view.row(&fill.words)[lowest];
@@ -183,7 +175,7 @@ impl Request {
         request
     }
 
-    /// Takes the next words of a fill, one for each lane.
+    /// Takes the next words of a fill, one per lane.
     fn next_words(&mut self) {
         (self.mask, self.piece) = (0, 0);
         for lane in lanes(self.fill.lanes).take(self.fill.words as usize) {
@@ -194,7 +186,8 @@ impl Request {
         }
     }
 
-    /// The request of a SYNCS, by the lanes of `mask`: those of `active`, or one for all of them.
+    /// Request of a SYNCS for the lanes of `mask`: all lanes of `active`, or one lane that acts for all of
+    /// them.
     pub(crate) fn on_barrier(
         access: &BarrierAccess,
         view: &View<'_>,
@@ -223,12 +216,13 @@ impl Request {
         Request { red, dst, uniform_dst, pred_dst, cleared: access.reported, ..bare }
     }
 
-    /// Lanes of the current piece, in lane 0 and up.
+    /// Lanes of the current piece, shifted to lane 0.
     pub(crate) fn piece_mask(&self, port_lanes: u32) -> u32 {
         self.mask >> (self.piece * port_lanes) & (u32::MAX >> (32 - port_lanes))
     }
 
-    /// Goes to the first piece from this one on that has lanes; `false` if there is none.
+    /// Moves to the next piece that has lanes, starting with the current one. Returns `false` if there is
+    /// none.
     pub(crate) fn skip_empty(&mut self, port_lanes: u32) -> bool {
         while self.piece * port_lanes < 32 {
             if self.piece_mask(port_lanes) != 0 {
@@ -258,7 +252,7 @@ impl Request {
         inputs.req_c[..count].copy_from_slice(&self.operands.c[first..first + count]);
     }
 
-    /// True if a word changed with the current piece, as far as the answer to it tells: where it does not, `true`.
+    /// True if the current piece may have changed a word. If the response does not tell, returns `true`.
     pub(crate) fn changed(&self, outputs: &Out, port_lanes: u32) -> bool {
         if self.op.only_reads() {
             return false;
@@ -276,8 +270,8 @@ impl Request {
         })
     }
 
-    /// Takes the answer to the current piece: the lanes in which the predicate holds, and what each gets, which a wake-up
-    /// does not say. `true` if it was the last.
+    /// Handles the response to the current piece. `holds` are the lanes whose predicate is true. `results` is
+    /// `None` for a wake-up. Returns `true` if this was the last piece.
     pub(crate) fn answer(
         &mut self,
         holds: u32,
@@ -292,7 +286,7 @@ impl Request {
             let mut values = [0; LANES];
             lanes(mask).for_each(|lane| values[lane] = results[lane - first as usize]);
             if self.op.row().result == ResultKind::MergedArrival {
-                // A low word names lanes as the port counts them, from the first of the piece on.
+                // A low word is a mask of port lanes, relative to the first lane of the piece.
                 lanes(mask).for_each(|lane| {
                     let low = values[lane] as u32;
                     values[lane] ^= u128::from(low) ^ u128::from(low << first);

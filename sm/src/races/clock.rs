@@ -1,28 +1,28 @@
-//! Vector clocks: what of each thread has happened before.
+//! Vector clocks for the happens-before order.
 
 use crate::warp::LANES;
 use std::rc::Rc;
 
-/// A row: the threads of a warp, or the copies it has asked for.
+/// Row of a clock: the threads of a warp, or the copies that they have started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Row(pub(super) u64);
 
-/// For each thread, up to which time of its own what it did is known to have happened; 0 where nothing is.
+/// Vector clock: for each thread, the latest time of that thread known to have happened before; 0 if none.
 ///
-/// Rows are kept in order. Clocks are copied often and changed seldom: threads that met at a barrier share one.
+/// Rows are sorted. Clocks are copied often and changed rarely, so threads that met at a barrier share one
+/// copy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock {
     rows: Rc<Vec<(Row, [u32; LANES])>>,
 }
 
 impl Clock {
-    /// The time known of a lane.
     pub(super) fn get(&self, row: Row, lane: u8) -> u32 {
         let found = self.rows.binary_search_by_key(&row, |(row, _)| *row);
         found.map_or(0, |at| self.rows[at].1[usize::from(lane) % LANES])
     }
 
-    /// Raises the time known of the lanes of `mask`.
+    /// Raises the time of the lanes of `mask` to at least `time`.
     pub(super) fn raise(&mut self, row: Row, mask: u32, time: u32) {
         let rows = Rc::make_mut(&mut self.rows);
         let at = match rows.binary_search_by_key(&row, |(row, _)| *row) {
@@ -39,7 +39,7 @@ impl Clock {
         }
     }
 
-    /// True if all that `other` knows is known.
+    /// True if this clock is at least `other` in every component.
     fn covers(&self, other: &Clock) -> bool {
         let mut own = self.rows.iter();
         other.rows.iter().all(|(row, times)| {
@@ -48,7 +48,7 @@ impl Clock {
         })
     }
 
-    /// Takes over what `other` knows.
+    /// Takes the maximum with `other` in every component.
     pub(super) fn join(&mut self, other: &Clock) {
         if Rc::ptr_eq(&self.rows, &other.rows) || self.covers(other) {
             return;
@@ -59,7 +59,7 @@ impl Clock {
         }
         let rows = Rc::make_mut(&mut self.rows);
         rows.extend_from_slice(&other.rows);
-        // Two runs that are in order: merged in one go.
+        // Stable sort merges two sorted runs in linear time.
         rows.sort_by_key(|(row, _)| *row);
         rows.dedup_by(|(row, times), (kept, known)| {
             let same = row == kept;

@@ -1,4 +1,4 @@
-//! The detector: what has happened before what, and which accesses met without.
+//! Race detector: tracks the happens-before order, and finds unordered conflicting accesses.
 
 use super::clock::{Clock, Row};
 use super::finding::{Findings, Party, RaceKind, Site, Strength};
@@ -11,26 +11,26 @@ use atoms_isa::{Scope, Semantics};
 use atoms_ops::Op;
 use std::collections::HashMap;
 
-/// What an access counts as.
+/// Memory-order classification of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rule {
     pub(super) strength: Strength,
-    /// It acquires at once, in this scope; else a fence after it does.
+    /// Scope of an immediate acquire. `None` if only a later fence acquires.
     pub(super) acquire: Option<Scope>,
-    /// It releases what came before it, itself included, in this scope; else a fence before it does.
+    /// Scope of an immediate release, which includes the access itself. `None` if only an earlier fence
+    /// releases.
     pub(super) release: Option<Scope>,
-    /// A fence right before it releases it as well: the two are what a compiler makes of one release.
+    /// True if a fence directly before the access also releases the access: compilers emit this pair for one
+    /// release.
     pub(super) fenced: bool,
-    /// Words of a load that nothing looks at, by bit.
+    /// Bit mask of loaded words whose value no instruction uses.
     pub(super) unused: u8,
 }
 
 impl Rule {
-    /// A plain access.
     pub(super) const WEAK: Rule =
         Rule { strength: Strength::Weak, acquire: None, release: None, fenced: false, unused: 0 };
 
-    /// How far what it hands over or takes goes.
     fn scope(self) -> Scope {
         match self.strength {
             Strength::Strong(Some(scope)) => scope,
@@ -39,20 +39,19 @@ impl Rule {
     }
 }
 
-/// An access of some lanes.
 pub(super) struct Touch<'a> {
     pub(super) threads: Threads,
     pub(super) pc: u32,
     pub(super) cycle: u64,
     pub(super) memory: Memory,
-    /// By lane; of shared memory, in the CTA's allocation.
+    /// Byte address of each lane. For shared memory: the offset in the CTA's allocation.
     pub(super) addresses: &'a [u64; 32],
     pub(super) bytes: u32,
-    /// Lanes that have learnt what the word held.
+    /// Lanes that have read the word.
     pub(super) reads: u32,
     /// Lanes that have written.
     pub(super) writes: u32,
-    /// By lane, what a plain store has written.
+    /// Value that each lane has written. Only for plain stores.
     pub(super) values: Option<&'a [u128; 32]>,
     pub(super) rule: Rule,
 }
@@ -61,24 +60,24 @@ struct Cta {
     site: Site,
     warps: Vec<Warp>,
     barriers: HashMap<Barrier, BarrierPhase>,
-    /// What threads knew that have ended.
     exited: Clock,
 }
 
 #[derive(Default)]
 pub(super) struct Engine {
     ctas: HashMap<u32, Cta>,
-    /// By number of the cluster.
+    /// Cluster barrier of each cluster, by number.
     clusters: HashMap<u32, BarrierPhase>,
-    /// What completions release, by number of the copy.
+    /// Release of each copy's completion, by number of the copy.
     copies: HashMap<u64, Release>,
     shadow: Shadow,
     sync: Sync,
     pub(super) findings: Findings,
 }
 
-/// Rows of a warp: its threads; copies that its threads wait for all at once; others; what the former write to global
-/// memory, for which it is not enough that they have read.
+/// Row of a warp. `which` is 0 for the threads, 1 for copies with a group wait, 2 for other copies. 3 is for
+/// writes of copies of kind 1 to global memory, for which a wait until the source has been read is not
+/// enough.
 fn row(cta: u32, warp: u32, which: u64) -> Row {
     Row((u64::from(cta) << 12 | u64::from(warp & 0xfff)) << 2 | which)
 }
@@ -94,7 +93,6 @@ fn words(address: u64, bytes: u32) -> impl Iterator<Item = (u64, u8)> {
     })
 }
 
-/// Where the threads are, their warp, and the strand that they go on in.
 fn find(ctas: &mut HashMap<u32, Cta>, threads: Threads) -> Option<(Site, &mut Warp, usize)> {
     let cta = ctas.get_mut(&threads.cta)?;
     let warp = cta.warps.get_mut(threads.warp as usize)?;
@@ -103,7 +101,6 @@ fn find(ctas: &mut HashMap<u32, Cta>, threads: Threads) -> Option<(Site, &mut Wa
 }
 
 impl Engine {
-    /// A CTA starts; `threads` are those of each warp.
     pub(super) fn start(&mut self, cta: u32, cluster: u32, threads: &[u32]) {
         let warps = threads.iter().enumerate();
         let warps = warps.map(|(warp, mask)| Warp::new(row(cta, warp as u32, 0), *mask)).collect();
@@ -112,7 +109,6 @@ impl Engine {
         self.ctas.insert(cta, state);
     }
 
-    /// A CTA has gone, and its shared memory with it.
     pub(super) fn end(&mut self, cta: u32) {
         if let Some(state) = self.ctas.remove(&cta)
             && !self.ctas.values().any(|c| c.site.cluster == state.site.cluster)
@@ -123,7 +119,7 @@ impl Engine {
         self.sync.end(cta);
     }
 
-    /// Threads go on together: those that waited have met.
+    /// Threads continue together, so the barriers at which they waited are complete.
     pub(super) fn issue(&mut self, threads: Threads) {
         let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
         let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
@@ -131,7 +127,8 @@ impl Engine {
         let Some(strand) = warp.strand(at).filter(|s| !s.waits.is_empty()) else { return };
         let mut clock = std::mem::take(&mut strand.clock);
         for Waits { at, generation } in std::mem::take(&mut strand.waits) {
-            // Threads that have ended count as arrived, in their own warp as gone.
+            // Ended threads count as arrived at block and cluster barriers. Barriers of the warp do not count
+            // them.
             let (phase, ended) = match at {
                 Barrier::Block(_) => (cta.barriers.entry(at).or_default(), &cta.exited),
                 Barrier::Cluster => (self.clusters.entry(cta.site.cluster).or_default(), &cta.exited),
@@ -144,7 +141,6 @@ impl Engine {
         }
     }
 
-    /// Threads arrive at a block barrier, or at a WARPSYNC.
     pub(super) fn arrive(&mut self, threads: Threads, barrier: Barrier, waits: bool) {
         let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
         let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
@@ -162,7 +158,7 @@ impl Engine {
         }
     }
 
-    /// Threads arrive at the cluster's barrier; without `release`, what a fence covers is all that they bring.
+    /// Threads arrive at the cluster barrier. Without `release`, they release only what their fences cover.
     pub(super) fn cluster_arrive(&mut self, threads: Threads, release: bool) {
         let Some((site, warp, at)) = find(&mut self.ctas, threads) else { return };
         let mut clock = if release { warp.release(at) } else { Clock::default() };
@@ -175,7 +171,6 @@ impl Engine {
         strand.at_cluster = Some(phase.arrive(&clock));
     }
 
-    /// Threads wait at the cluster's barrier.
     pub(super) fn cluster_wait(&mut self, threads: Threads) {
         let Some((site, warp, at)) = find(&mut self.ctas, threads) else { return };
         let phase = self.clusters.entry(site.cluster).or_default();
@@ -184,7 +179,6 @@ impl Engine {
         strand.waits.push(Waits { at: Barrier::Cluster, generation });
     }
 
-    /// Threads pass a fence.
     pub(super) fn fence(&mut self, threads: Threads, semantics: Semantics, scope: Scope) {
         let Some((site, warp, at)) = find(&mut self.ctas, threads) else { return };
         if semantics.acquires()
@@ -197,7 +191,6 @@ impl Engine {
         }
     }
 
-    /// Threads end.
     pub(super) fn exit(&mut self, threads: Threads) {
         let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
         let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
@@ -209,7 +202,7 @@ impl Engine {
         }
     }
 
-    /// Lanes access memory, and what is released through it is handed over.
+    /// Lanes access memory: checks for races, then applies acquire and release.
     pub(super) fn access(&mut self, touch: &Touch<'_>) {
         self.conflicts(touch);
         let fences = self.fences(touch);
@@ -240,13 +233,13 @@ impl Engine {
         }
     }
 
-    /// Lanes make words mbarrier objects; the access itself is told of by [`Engine::access`].
+    /// Lanes initialize mbarrier objects. [`Engine::access`] handles the store itself.
     pub(super) fn init(&mut self, memory: Memory, address: u64, bits: u64) {
         self.sync.init(SyncPlace { memory, word: address / 4 }, bits);
     }
 
-    /// A lane has worked on an mbarrier object with the count `b`, or was told that the phase of the parity in its bit 31
-    /// is complete.
+    /// A lane has executed an operation on an mbarrier object. `b` is the count, or for a wait the parity in
+    /// bit 31.
     pub(super) fn object(&mut self, touch: &Touch<'_>, lane: usize, op: Op, b: u64) {
         let Some((site, warp, at)) = find(&mut self.ctas, touch.threads) else { return };
         let place = SyncPlace { memory: touch.memory, word: touch.addresses[lane & 31] / 4 };
@@ -260,7 +253,8 @@ impl Engine {
         self.sync.arrive(place, op, b, releases.into_iter());
     }
 
-    /// A thread asks for a copy. What it reads and writes counts from here on until a thread has waited for its end.
+    /// A thread starts a copy. Its accesses can race from now on until a thread has waited for the end of the
+    /// copy.
     pub(super) fn copy(&mut self, cycle: u64, copy: &CopyStart, to: (Memory, u64)) {
         let asker = copy.lane as u8;
         let Some(cta) = self.ctas.get_mut(&copy.cta) else { return };
@@ -273,7 +267,7 @@ impl Engine {
         let (row, lane) = if copy.counted {
             (row(copy.cta, copy.warp, 1), asker)
         } else {
-            // Copies end out of order: those of one thread take lanes in turn.
+            // These copies complete out of order, so copies of one thread use the lanes of the row in turn.
             (row(copy.cta, copy.warp, 2), (time % 32) as u8)
         };
         let who = Accessor { row, together: 0, clock: &clock };
@@ -313,7 +307,7 @@ impl Engine {
         }
     }
 
-    /// What threads have asked for since the last time is a group of each of them.
+    /// Groups the copies that each thread has started since its last group.
     pub(super) fn end_group(&mut self, threads: Threads) {
         let Some((_, warp, _)) = find(&mut self.ctas, threads) else { return };
         let asked = warp.copies;
@@ -322,7 +316,8 @@ impl Engine {
         }
     }
 
-    /// Threads wait until no more than so many of their last groups are on their way, or have yet to `read`.
+    /// Threads wait until at most `most` of their last groups are pending. With `read`, a group counts as
+    /// done when its source has been read.
     pub(super) fn wait_groups(&mut self, threads: Threads, most: u32, read: bool) {
         let [copies, written] = [1, 3].map(|which| row(threads.cta, threads.warp, which));
         let Some((_, warp, at)) = find(&mut self.ctas, threads) else { return };
@@ -339,7 +334,8 @@ impl Engine {
         }
     }
 
-    /// A thread asks for an arrival after all its earlier counted copies; what it did before is released with it.
+    /// A thread requests an arrival after its earlier counted copies. The arrival also releases the thread's
+    /// earlier accesses.
     pub(super) fn copy_arrival(&mut self, start: &CopyStart) {
         let CopyStart { number, cta, warp, .. } = *start;
         let lane = start.lane as u8;
@@ -351,17 +347,18 @@ impl Engine {
         self.copies.insert(number, Release { scope: Scope::Sys, site: state.site, clock });
     }
 
-    /// A copy has ended, or an arrival been made: its completion has been done on an object.
+    /// The completion of a copy or of an arrival has been executed on an mbarrier object.
     pub(super) fn completed(&mut self, done: &CopyDone) {
         let CopyDone { number, cta, op, b, .. } = *done;
         let (memory, address) = (Memory::Shared(cta), u64::from(done.address));
-        // The data is there for any thread that may wait at the object, wherever the thread is that asked.
+        // The data is visible to every thread that waits at the object, so the release takes the site of the
+        // object's CTA.
         let site = self.ctas.get(&cta).map(|cta| cta.site);
         let release = self.copies.remove(&number);
         let release = release.map(|release| Release { site: site.unwrap_or(release.site), ..release });
         let place = SyncPlace { memory, word: address / 4 };
         if op == Op::MbarArriveSm80 {
-            // Objects of two words are waited for by loads of the high one.
+            // Code waits for two-word objects by loading the high word.
             let high = SyncPlace { word: place.word + 1, ..place };
             self.sync.write(high, true, release.into_iter());
         } else {
@@ -369,7 +366,8 @@ impl Engine {
         }
     }
 
-    /// The fences that threads have passed which now access memory. Behind a plain access they are not the last thing.
+    /// Returns the fences that the accessing threads have passed. After a plain access, a fence no longer
+    /// counts as directly before the next write.
     fn fences(&mut self, touch: &Touch<'_>) -> Vec<Fence> {
         let Some((_, warp, at)) = find(&mut self.ctas, touch.threads) else { return Vec::new() };
         let Some(strand) = warp.strand(at) else { return Vec::new() };
@@ -402,7 +400,7 @@ impl Engine {
         }
     }
 
-    /// Lanes access memory, looked at for conflicts alone.
+    /// Checks accesses for races, without acquire or release.
     pub(super) fn conflicts(&mut self, touch: &Touch<'_>) {
         let Threads { warp: number, together, mask, .. } = touch.threads;
         let Some((Site { cta, cluster }, warp, at)) = find(&mut self.ctas, touch.threads) else { return };

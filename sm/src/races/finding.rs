@@ -1,23 +1,18 @@
-//! Races that were found.
-
 use crate::observer::Memory;
 use atoms_isa::Scope;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What is wrong with two accesses to one word, at least one of which writes, that nothing orders.
+/// Kind of race: two unordered accesses to one word, at least one of which writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RaceKind {
-    /// Both are atomic, and the scope of one does not include the other (spec 7.4).
+    /// Both accesses are atomic, but the scope of one does not include the other thread (spec 7.4).
     Scope,
-    /// One is a plain access, the other atomic.
     PlainAndAtomic,
-    /// Both are plain.
     Plain,
 }
 
 impl RaceKind {
-    /// Name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             RaceKind::Scope => "scope",
@@ -37,27 +32,25 @@ impl fmt::Display for RaceKind {
     }
 }
 
-/// Atomicity of an access to other accesses.
+/// Atomicity of an access with respect to other accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strength {
-    /// The access is not atomic.
     Weak,
-    /// A store of which the text does not say: machine code has one for plain and for volatile ones. Plain to all but
-    /// loads that are taken for atomic.
+    /// Shared store in machine code, which does not distinguish plain and volatile stores. Treated as plain,
+    /// except against [`Strength::Taken`] loads.
     Unsaid,
-    /// A load of which the text does not say, taken for atomic by what is done with its value.
+    /// Load in machine code that is treated as atomic because of the use of its value.
     Taken,
-    /// To those of its scope; to all where the text does not say.
+    /// Atomic for threads in this scope; for all threads if the code states no scope.
     Strong(Option<Scope>),
 }
 
 impl Strength {
-    /// True if the access is atomic.
     pub fn is_atomic(self) -> bool {
         self.scope().is_some()
     }
 
-    /// To which scope it is atomic, if it is: to all where the text does not say.
+    /// Scope in which the access is atomic. `None` if plain; `Some(None)` if the code states no scope.
     pub(super) fn scope(self) -> Option<Option<Scope>> {
         match self {
             Strength::Weak | Strength::Unsaid => None,
@@ -67,7 +60,7 @@ impl Strength {
     }
 }
 
-/// A thread as scopes see it.
+/// Position of a thread with respect to scopes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Site {
     pub(super) cta: u32,
@@ -75,7 +68,7 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// True if `scope` around this thread includes the other.
+    /// True if `scope` around this thread includes `other`.
     pub(super) fn reaches(self, scope: Scope, other: Site) -> bool {
         match scope {
             Scope::Cta => self.cta == other.cta,
@@ -85,52 +78,43 @@ impl Site {
     }
 }
 
-/// One of the two accesses of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Party {
-    /// Index of the instruction in the kernel.
     pub pc: u32,
-    /// Number of the CTA in the grid.
     pub cta: u32,
-    /// Number of its cluster in the grid.
     pub cluster: u32,
-    /// Number of the warp in the CTA.
     pub warp: u32,
-    /// The lane; of a block copy, the one that asked for it.
+    /// Lane. For a block copy: the lane that started the copy.
     pub lane: u8,
     pub cycle: u64,
-    /// A copy, which goes on while the thread that asked for it does.
+    /// True for an asynchronous copy, which runs in parallel with the thread that started it.
     pub copy: bool,
-    /// True if it writes.
     pub writes: bool,
-    /// Atomicity of the access, and the threads to which it is atomic.
+    /// Atomicity of the access, and the scope in which it is atomic.
     pub strength: Strength,
 }
 
 impl Party {
-    /// Place of the thread, as scopes see it.
     pub(super) fn site(&self) -> Site {
         Site { cta: self.cta, cluster: self.cluster }
     }
 }
 
-/// A race between two instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub kind: RaceKind,
-    /// The earlier access of the first time.
+    /// Earlier access of the first occurrence.
     pub first: Party,
-    /// The later one.
     pub second: Party,
     pub memory: Memory,
-    /// Byte address of the word; of shared memory, in the CTA's allocation.
+    /// Byte address of the word. For shared memory: the offset in the CTA's allocation.
     pub address: u64,
-    /// Number of times that this was found, word by word.
+    /// Number of occurrences, counted per word.
     pub count: u64,
 }
 
 impl Finding {
-    /// What would work for these two, by how far apart they are.
+    /// Advice to fix the race, depending on the scope that both threads share.
     pub fn advice(&self) -> String {
         let Finding { kind, first, second, .. } = self;
         if (first.copy || second.copy) && *kind != RaceKind::Scope {
@@ -154,7 +138,6 @@ impl Finding {
     }
 }
 
-/// Findings by kind and pair of instructions.
 #[derive(Default)]
 pub(super) struct Findings {
     found: BTreeMap<(RaceKind, u32, u32), Finding>,

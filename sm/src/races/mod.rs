@@ -1,13 +1,12 @@
-//! Which accesses of a run met though nothing orders them, and which atomics are not atomic to each other
-//! (spec 7.4).
+//! Race detector: finds conflicting accesses without an order between them, and atomics that are not atomic
+//! to each other (spec 7.4).
 //!
-//! [`Races`] looks on while a kernel runs. For each thread it keeps, as a vector clock, what is known to have
-//! happened before (`engine.rs`); for each word, the accesses that a later one may conflict with (`shadow.rs`).
-//! What an instruction counts as is decided in `rules`, what is handed over through memory in `sync.rs`.
-//! Threads of a warp that are together are in order with each other: machine code leaves no trace of a
-//! `__syncwarp` there.
+//! [`Races`] observes a run. For each thread, a vector clock holds the events known to have happened before
+//! (`engine.rs`). For each word, shadow memory holds the accesses that a later access may conflict with
+//! (`shadow.rs`). `rules` classifies instructions; `sync.rs` handles synchronization through memory. Threads
+//! of a split are ordered with each other, because `__syncwarp` leaves no trace in machine code there.
 //!
-//! A finding holds for all runs in which the same was handed over; another run may find more.
+//! A finding is valid for every run with the same synchronization. Another run may have more findings.
 
 mod clock;
 mod engine;
@@ -31,29 +30,27 @@ use atoms_ops::{Op, OpClass, ResultKind};
 use engine::{Engine, Rule, Touch};
 use warp::Barrier;
 
-/// Looks on while a kernel runs, and finds races.
 pub struct Races<'k> {
     kernel: &'k Kernel,
     text: Text,
-    /// By instruction.
     rules: Vec<Rule>,
     engine: Engine,
 }
 
 impl<'k> Races<'k> {
-    /// A detector for a kernel that has not run yet.
     pub fn new(kernel: &'k Kernel, text: Text) -> Self {
         Races { kernel, text, rules: rules::of(kernel, text), engine: Engine::default() }
     }
 
-    /// What was found: each pair of instructions once for each kind, in order of kind and place.
+    /// Findings, one per kind and pair of instructions, in this order.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.engine.findings.iter()
     }
 }
 
 impl Races<'_> {
-    /// Each 8 bytes that a plain store fills may be meant as an mbarrier object: compilers make them so, too.
+    /// Records each 8 bytes of a plain store as a possible mbarrier object, because compilers may initialize
+    /// objects with plain stores.
     fn stored(&mut self, access: &Access<'_>) {
         for lane in lanes(access.threads.mask) {
             let (address, bits) = (access.addresses[lane], access.operand[lane]);
@@ -119,7 +116,7 @@ impl Races<'_> {
             }
             Control::ClusterWait => self.engine.cluster_wait(threads),
             Control::EndGroup => self.engine.end_group(threads),
-            // A thread that has to wait does so before anything else.
+            // A waiting thread executes nothing before its wait ends, so the wait may be recorded at issue.
             Control::WaitGroups { most, read } => self.engine.wait_groups(threads, *most, *read),
             Control::Fence => {
                 if let Some(ordering) = ordering {
@@ -134,7 +131,7 @@ impl Races<'_> {
         let mask = access.threads.mask;
         let instruction = self.kernel.instructions.get(access.pc as usize);
         if instruction.is_some_and(|i| matches!(i.operation, Operation::Control(Control::Sleep { .. }))) {
-            // It only watches, for itself.
+            // A sleep reads the object only for itself.
             return;
         }
         let rule = self.rules.get(access.pc as usize).copied().unwrap_or(Rule::WEAK);
@@ -147,7 +144,7 @@ impl Races<'_> {
             GlobalOp::Store => (0, mask),
             GlobalOp::Wide(_) => (mask, mask),
             GlobalOp::Atomic(op) => match (op.row().class, op.row().result) {
-                // A zero says nothing about the word (spec 5.3).
+                // A result of 0 tells nothing about the word (spec 5.3).
                 (OpClass::Compare, ResultKind::Flag) => (access.stored, access.stored),
                 (OpClass::Compare, _) => (mask, access.stored),
                 (OpClass::Barrier, ResultKind::Predicate) => (access.stored, 0),
@@ -166,7 +163,7 @@ impl Races<'_> {
             values: (access.op == GlobalOp::Store).then_some(access.operand),
             rule,
         };
-        // Objects of two words are worked on as plain ones are.
+        // Two-word objects are handled like plain words.
         let Some(op) = op.filter(|op| op.is_mbarrier() && *op != Op::MbarArriveSm80) else {
             self.engine.access(&touch);
             if access.op == GlobalOp::Store && access.memory != Memory::Global {

@@ -1,4 +1,4 @@
-//! Shadow memory: for each word, the accesses that a later one may conflict with.
+//! Shadow memory: for each word, the accesses that a later access may conflict with.
 
 use super::clock::{Clock, Row};
 use super::finding::{Party, RaceKind, Strength};
@@ -6,28 +6,26 @@ use crate::observer::Memory;
 use atoms_isa::Scope;
 use std::collections::HashMap;
 
-/// Accesses kept of one word; of more that are all unordered, the oldest is forgotten.
+/// Limit for accesses kept per word. If more are unordered, the oldest one is dropped.
 const MOST: usize = 64;
 
-/// An access as it is kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
     pub(super) party: Party,
     pub(super) row: Row,
-    /// In the row; of a block copy, not the lane that asked.
+    /// Lane in the row. For a block copy, this is not the lane that started the copy.
     pub(super) lane: u8,
-    /// In the row's own time.
     pub(super) time: u32,
-    /// Bytes of the word.
+    /// Bit mask of the accessed bytes of the word.
     pub(super) bytes: u8,
-    /// What a plain store has written there, where that is known.
+    /// Value that a plain store has written, if known.
     pub(super) value: Option<u32>,
 }
 
-/// A thread that accesses, and what it knows: threads of one warp that are together are in order with each other.
+/// Accessing thread with its clock. Threads of a split are ordered with each other.
 pub(super) struct Accessor<'c> {
     pub(super) row: Row,
-    /// Lanes of the row that are in order with it.
+    /// Lanes of the row that are ordered with the thread.
     pub(super) together: u32,
     pub(super) clock: &'c Clock,
 }
@@ -40,12 +38,11 @@ impl Accessor<'_> {
     }
 }
 
-/// True if the scope of one includes the other.
 fn includes(scope: Option<Scope>, one: &Party, other: &Party) -> bool {
     scope.is_none_or(|scope| one.site().reaches(scope, other.site()))
 }
 
-/// Why two accesses that nothing orders must not meet, if they must not.
+/// Kind of race between two unordered accesses. `None` if they do not conflict.
 fn conflict(one: &Party, other: &Party) -> Option<RaceKind> {
     if !one.writes && !other.writes {
         return None;
@@ -55,7 +52,7 @@ fn conflict(one: &Party, other: &Party) -> Option<RaceKind> {
             (!includes(a, one, other) || !includes(b, other, one)).then_some(RaceKind::Scope)
         }
         (None, None) => Some(RaceKind::Plain),
-        // A word that a loop waits for is one that is stored to say so.
+        // A polled word is a flag, so a store to it counts as volatile.
         _ => match (one.strength, other.strength) {
             (Strength::Unsaid, Strength::Taken) | (Strength::Taken, Strength::Unsaid) => None,
             _ => Some(RaceKind::PlainAndAtomic),
@@ -63,7 +60,7 @@ fn conflict(one: &Party, other: &Party) -> Option<RaceKind> {
     }
 }
 
-/// True if whatever conflicts with `old` conflicts with `new` as well, so that `old` need not be kept.
+/// True if every access that conflicts with `old` also conflicts with `new`, so that `old` can be dropped.
 fn stands_for(new: &Party, old: &Party) -> bool {
     let writes = new.writes || !old.writes;
     match (new.strength, old.strength) {
@@ -81,16 +78,15 @@ struct Cell {
     records: Vec<Record>,
 }
 
-/// All words accessed so far.
 #[derive(Default)]
 pub(super) struct Shadow {
     global: HashMap<u64, Cell>,
-    /// By number of the CTA and word.
+    /// Words of shared memory, by number of the CTA.
     shared: HashMap<u32, Vec<Cell>>,
 }
 
 impl Shadow {
-    /// Takes in an access to one word, and tells of each earlier one that it must not meet.
+    /// Records an access to one word, and reports each earlier access that conflicts with it.
     pub(super) fn access(
         &mut self,
         memory: Memory,
@@ -115,7 +111,7 @@ impl Shadow {
         cell.records.retain(|old| {
             let overlap = old.bytes & record.bytes != 0;
             let ordered = who.comes_after(old);
-            // Which of them comes first makes no difference.
+            // If both store the same value, their order makes no difference.
             let same = old.value.is_some() && old.value == record.value && old.bytes == record.bytes;
             if overlap
                 && !ordered
@@ -132,7 +128,6 @@ impl Shadow {
         cell.records.push(record);
     }
 
-    /// The shared memory of a CTA is no longer there.
     pub(super) fn end(&mut self, cta: u32) {
         self.shared.remove(&cta);
     }

@@ -1,8 +1,7 @@
-//! What one thread hands to another through memory: releases, acquires, and phases of mbarrier objects.
+//! Synchronization through memory: releases, acquires, and phases of mbarrier objects.
 //!
-//! Source: [PTX] memory consistency model, release and acquire patterns. A release is handed over along a chain of
-//! atomics on its word, and counts for those alone whose scope includes the releasing thread and who are in its
-//! scope.
+//! Source: [PTX] memory consistency model, release and acquire patterns. A release is passed on along a chain
+//! of atomics on its word. It applies only between threads that are in the scope of each other.
 
 use super::clock::Clock;
 use super::finding::Site;
@@ -12,7 +11,7 @@ use atoms_model::mbarrier;
 use atoms_ops::Op;
 use std::collections::HashMap;
 
-/// A release, and the threads to which it applies.
+/// Release, with the scope and the clock of the releasing thread.
 #[derive(Clone, Debug)]
 pub(super) struct Release {
     pub(super) scope: Scope,
@@ -20,7 +19,6 @@ pub(super) struct Release {
     pub(super) clock: Clock,
 }
 
-/// Adds to what has been released.
 pub(super) fn merge(releases: &mut Vec<Release>, new: Release) {
     match releases.iter_mut().find(|r| r.scope == new.scope && r.site == new.site) {
         Some(same) => same.clock.join(&new.clock),
@@ -35,14 +33,13 @@ pub(super) struct SyncPlace {
     pub(super) word: u64,
 }
 
-/// An mbarrier object, and what was released in each phase.
+/// mbarrier object, with the releases of each phase.
 #[derive(Default)]
 struct Object {
-    /// Content in memory.
     bits: u64,
-    /// In the present phase.
+    /// Releases of the current phase.
     filling: Vec<Release>,
-    /// Up to the end of the last phase of each parity.
+    /// Releases up to the end of the last phase of each parity.
     complete: [Vec<Release>; 2],
 }
 
@@ -63,7 +60,6 @@ impl Object {
     }
 }
 
-/// Everything released through memory.
 #[derive(Default)]
 pub(super) struct Sync {
     words: HashMap<SyncPlace, Vec<Release>>,
@@ -71,12 +67,12 @@ pub(super) struct Sync {
 }
 
 impl Sync {
-    /// Releases that a read of a word acquires.
     pub(super) fn read(&self, place: SyncPlace) -> &[Release] {
         self.words.get(&place).map_or(&[], Vec::as_slice)
     }
 
-    /// An atomic has written a word; one that has read it as well goes on with what others have released.
+    /// Records an atomic write of a word. If the atomic also reads, the releases already at the word stay
+    /// valid.
     pub(super) fn write(&mut self, place: SyncPlace, reads: bool, releases: impl Iterator<Item = Release>) {
         let mut releases = releases.peekable();
         if releases.peek().is_none() && !self.words.contains_key(&place) {
@@ -89,12 +85,10 @@ impl Sync {
         releases.for_each(|release| merge(word, release));
     }
 
-    /// A word has become an mbarrier object.
     pub(super) fn init(&mut self, place: SyncPlace, bits: u64) {
         self.objects.insert(place, Object { bits, ..Object::default() });
     }
 
-    /// An operation has been done on an mbarrier object.
     pub(super) fn arrive(
         &mut self,
         place: SyncPlace,
@@ -107,16 +101,16 @@ impl Sync {
         object.apply(op, b);
     }
 
-    /// What a thread learns that was told that the phase of this parity is complete.
+    /// Releases that a thread acquires when it learns that the phase with this parity is complete.
     pub(super) fn phase(&self, place: SyncPlace, odd: bool) -> impl Iterator<Item = &Release> {
         let object = self.objects.get(&place);
         let complete = object.map(|o| &o.complete[usize::from(odd)]);
-        // What ended the phase may be on its way to us still, by the other port.
+        // The operation that completed the phase may be reported later, through the other port. So releases
+        // of the current phase count too, if it has this parity.
         let filling = object.filter(|o| o.odd() == odd).map(|o| &o.filling);
         complete.into_iter().chain(filling).flatten()
     }
 
-    /// The shared memory of a CTA is no longer there.
     pub(super) fn end(&mut self, cta: u32) {
         let stays = |place: &SyncPlace| place.memory != Memory::Shared(cta);
         self.words.retain(|place, _| stays(place));

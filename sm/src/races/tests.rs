@@ -1,4 +1,4 @@
-//! Litmus tests of the detector alone: which thread did what in which order, and what is to be found.
+//! Litmus tests of the detector: steps of threads in a given order, and the races expected.
 
 use super::engine::{Engine, Rule, Touch};
 use super::finding::{RaceKind, Strength};
@@ -7,32 +7,32 @@ use crate::observer::{Memory, Threads};
 use atoms_isa::{Scope, Semantics};
 use atoms_ops::Op;
 
-/// Data, and the word by which the threads agree.
+/// Data word, and the flag by which threads synchronize.
 const DATA: u64 = 0x100;
 const FLAG: u64 = 0x200;
 
-/// One step of one thread. CTAs 0 and 1 are a cluster, CTA 2 is alone; warps 0 and 1 of each have one thread.
+/// Step of one thread. CTAs 0 and 1 form a cluster, CTA 2 is alone. Warps 0 and 1 of each CTA have one
+/// thread.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Read(u64),
     Write(u64),
-    /// An atomic load, store or exchange.
+    /// Atomic load, store or exchange.
     Load(u64, Semantics, Scope),
     Store(u64, Semantics, Scope),
     Exch(u64, Semantics, Scope),
     Fence(Semantics, Scope),
-    /// As machine code has it in shared memory: a store that may be volatile, a load taken for atomic, an atomic.
+    /// Shared accesses in machine code: possibly volatile store, load treated as atomic, atomic.
     Sts(u64),
     Taken(u64),
     Atoms(u64),
-    /// Arrive at block barrier 0 and wait there; what follows shows that all have.
+    /// Arrive at block barrier 0 and wait. The next step of the thread implies that all threads have arrived.
     Block,
     ClusterArrive,
     ClusterWait,
-    /// Work on the mbarrier object at this address.
     Init(u64, u64),
     Arrive(u64),
-    /// It was told that the phase of this parity is complete.
+    /// The thread learns that the phase with this parity is complete.
     Waited(u64, bool),
     Exit,
 }
@@ -52,7 +52,7 @@ fn strong(semantics: Semantics, scope: Scope) -> Rule {
     }
 }
 
-/// Carries out the steps, each by warp `.1` of CTA `.0`, and gives the kinds found.
+/// Executes the steps and returns the kinds of races. A step is (CTA, warp, step).
 fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<RaceKind> {
     let mut engine = Engine::default();
     [(0, 0), (1, 0), (2, 1)].into_iter().for_each(|(cta, cluster)| engine.start(cta, cluster, &[1, 1]));
@@ -124,7 +124,7 @@ fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<RaceKind> {
     engine.findings.iter().map(|f| f.kind).collect()
 }
 
-/// A row: its rule, the steps, what is found.
+/// Test case: name of the rule, steps, expected races.
 type Row<'a> = (&'a str, &'a [(u32, u32, Step)], &'a [RaceKind]);
 
 fn check(memory: Memory, rows: &[Row<'_>]) {
@@ -343,7 +343,7 @@ fn barriers_order_those_who_meet() {
     ]);
 }
 
-/// The word that init makes for this many arrivals (spec 6.2).
+/// Word that init writes for this number of arrivals (spec 6.2).
 fn object(count: u64) -> u64 {
     let field = (1 << 20) - count;
     field << 1 | field << 43
@@ -365,7 +365,7 @@ fn phases_of_an_mbarrier_object_hand_over_what_was_done_in_them() {
     let late =
         with(&[(0, 0, Arrive(bar)), (0, 0, Write(DATA)), (0, 1, Waited(bar, false)), (0, 1, Read(DATA))]);
     assert_eq!(late, [RaceKind::Plain]);
-    // Thread 0 has arrived in the next phase already; thread 1 was told of the first alone.
+    // Thread 0 has already arrived in the next phase, but thread 1 has only learned of the first one.
     let next = with(&[
         (0, 0, Arrive(bar)),
         (0, 0, Write(DATA)),
@@ -396,7 +396,7 @@ fn threads_of_a_warp_are_in_order_while_they_are_together() {
             rule: Rule::WEAK,
         });
     };
-    // Lane 0 writes, lane 1 reads: together, apart, and together again.
+    // Lane 0 writes and lane 1 reads: together, apart, and together again.
     for (first, second, races) in [(0b11, 0b11, 0), (0b01, 0b10, 1)] {
         let mut engine = Engine::default();
         engine.start(0, 0, &[0b11]);
@@ -405,7 +405,7 @@ fn threads_of_a_warp_are_in_order_while_they_are_together() {
         assert_eq!(engine.findings.iter().count(), races, "{first:#b} {second:#b}");
         touch(&mut engine, 2, 0b11, 0b01, 0);
         touch(&mut engine, 3, 0b01, 0b01, 0);
-        // Lane 1 knows what lane 0 did before they parted, not what it did since.
+        // Lane 1 knows the accesses of lane 0 before they diverged, but not the later ones.
         touch(&mut engine, 4, 0b10, 0b10, 0b10);
         assert_eq!(engine.findings.iter().filter(|f| f.second.pc == 4).count(), 1);
         assert!(engine.findings.iter().all(|f| f.first.pc != 2));

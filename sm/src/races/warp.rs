@@ -1,4 +1,4 @@
-//! Threads of a warp, and where they meet others.
+//! Threads of a warp, and the barriers at which they wait.
 
 use super::clock::{Clock, Row};
 use super::finding::Site;
@@ -6,41 +6,38 @@ use super::sync::{Release, merge};
 use crate::warp::LANES;
 use atoms_isa::Scope;
 
-/// Releases by fences that are kept of a strand; those before them are narrower or older.
+/// Limit for releasing fences kept per strand. Older fences are dropped.
 const FENCES: usize = 8;
 
-/// A fence that a strand has passed, and what its release covers.
+/// Fence that a strand has passed, with the clock that it releases.
 #[derive(Clone, Debug)]
 pub(super) struct Fence {
     pub(super) mask: u32,
-    /// Threads whose accesses since are atomic, all of them.
+    /// Threads whose accesses since the fence were all atomic.
     pub(super) last: u32,
     pub(super) scope: Scope,
     pub(super) clock: Clock,
 }
 
-/// What a strand has read of, without an acquire so far: the scope of the read, and the release.
+/// Release that a strand has read but not acquired yet, with the scope of the read.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
     scope: Scope,
     release: Release,
 }
 
-/// Where a strand waits, and for which phase there.
+/// Barrier at which a strand waits, and its phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waits {
     pub(super) at: Barrier,
     pub(super) generation: u32,
 }
 
-/// Barrier at which threads wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Barrier {
-    /// A block barrier.
     Block(u32),
-    /// The cluster's barrier.
     Cluster,
-    /// WARPSYNC.
+    /// WARPSYNC, or a collective instruction.
     Warp,
 }
 
@@ -69,32 +66,31 @@ impl BarrierPhase {
         &self.done
     }
 
-    /// Returns the current phase.
     pub(super) fn generation(&self) -> u32 {
         self.generation
     }
 }
 
-/// Threads of a warp that are together: each instruction finds them in order with each other.
+/// Threads of a warp that run together. Each instruction orders them with each other.
 #[derive(Clone, Default)]
 pub(super) struct Strand {
     pub(super) mask: u32,
-    /// What it knows of others; of its own threads, all is known.
+    /// Clock for other threads. The strand's own threads are ordered anyway.
     pub(super) clock: Clock,
     pub(super) fences: Vec<Fence>,
     open: Vec<Open>,
     pub(super) waits: Vec<Waits>,
-    /// The phase at the cluster's barrier that it has arrived for.
+    /// Phase of the cluster barrier at which the strand has arrived.
     pub(super) at_cluster: Option<u32>,
 }
 
 impl Strand {
-    /// Learns what has been released, at once.
+    /// Acquires a release immediately.
     pub(super) fn learn(&mut self, clock: &Clock) {
         self.clock.join(clock);
     }
 
-    /// Keeps what it has read of until a fence.
+    /// Keeps a release that was read until a fence acquires it.
     pub(super) fn keep(&mut self, scope: Scope, release: &Release) {
         let same = |o: &&mut Open| {
             o.scope == scope && o.release.scope == release.scope && o.release.site == release.site
@@ -105,7 +101,7 @@ impl Strand {
         }
     }
 
-    /// Passes a fence that acquires: learns what it has read of in its scope.
+    /// Passes an acquiring fence: acquires the kept releases in its scope.
     pub(super) fn acquire(&mut self, scope: Scope, site: Site) {
         let clock = &mut self.clock;
         self.open.retain(|Open { release, .. }| {
@@ -132,13 +128,12 @@ impl Strand {
 
 pub(super) struct Warp {
     pub(super) row: Row,
-    /// Its own time: goes on whenever another may learn how far it has come.
+    /// Time of the warp. Increases whenever another thread may learn the current time.
     pub(super) time: u32,
     strands: Vec<Strand>,
     pub(super) sync: BarrierPhase,
-    /// Copies asked for so far.
     pub(super) copies: u32,
-    /// By lane, for each group of copies not waited for, how many had been asked for at its end.
+    /// For each lane and pending group: the value of `copies` at the end of the group.
     pub(super) groups: [Vec<u32>; LANES],
 }
 
@@ -155,12 +150,11 @@ impl Warp {
         }
     }
 
-    /// Threads that have not ended.
     pub(super) fn live(&self) -> u32 {
         self.strands.iter().fold(0, |mask, s| mask | s.mask)
     }
 
-    /// The strand of the threads in `mask`, which go on together from here.
+    /// Index of the strand with exactly the threads of `mask`, which run together from now on.
     pub(super) fn together(&mut self, mask: u32) -> usize {
         if let Some(at) = self.strands.iter().position(|s| s.mask == mask) {
             return at;
@@ -173,7 +167,7 @@ impl Warp {
                 joined.absorb(Strand { clock: clock.clone(), ..strand.clone() });
             }
             if strand.mask & !mask != 0 {
-                // Threads that part know what they did together.
+                // Threads that leave know the events of the time in which they were together.
                 if inside != 0 {
                     strand.clock = clock;
                 }
@@ -187,7 +181,6 @@ impl Warp {
         self.strands.len() - 1
     }
 
-    /// The strand that a thread is in.
     pub(super) fn together_with(&self, lane: u8) -> usize {
         self.strands.iter().position(|s| s.mask >> (lane & 31) & 1 != 0).unwrap_or(self.strands.len())
     }
@@ -196,7 +189,7 @@ impl Warp {
         self.strands.get_mut(at)
     }
 
-    /// All that a strand knows, what it did itself included.
+    /// Clock of a strand, including its own accesses.
     pub(super) fn snapshot(&self, at: usize) -> Clock {
         let Some(strand) = self.strands.get(at) else { return Clock::default() };
         let mut clock = strand.clock.clone();
@@ -208,25 +201,25 @@ impl Warp {
         (0..self.strands.len()).map(|at| self.snapshot(at)).collect()
     }
 
-    /// As [`Warp::snapshot`]; what the strand does from here on is not in it.
+    /// Same as [`Warp::snapshot`]; later accesses of the strand are not included.
     pub(super) fn release(&mut self, at: usize) -> Clock {
         let clock = self.snapshot(at);
         self.time += 1;
         clock
     }
 
-    /// Now, in its own time; what comes from here on is later.
+    /// Returns the current time of the warp, and advances it.
     pub(super) fn tick(&mut self) -> (Row, u32) {
         let now = (self.row, self.time);
         self.time += 1;
         now
     }
 
-    /// The threads of `mask` pass a fence that releases.
     pub(super) fn fence(&mut self, at: usize, mask: u32, scope: Scope) {
         let clock = self.release(at);
         let Some(strand) = self.strands.get_mut(at) else { return };
-        // What a narrower fence of the same threads covered, this one does.
+        // This fence covers everything that earlier fences of the same threads in a narrower or equal scope
+        // covered.
         strand.fences.retain(|f| f.scope > scope || f.mask & !mask != 0);
         if strand.fences.len() == FENCES {
             strand.fences.remove(0);
@@ -234,7 +227,8 @@ impl Warp {
         strand.fences.push(Fence { mask, last: mask, scope, clock });
     }
 
-    /// The threads of `mask` end; gives what they knew. Those that go on know what all of them did together.
+    /// Ends the threads of `mask`, and returns their clock. The remaining threads of the strand know the same
+    /// events.
     pub(super) fn exit(&mut self, at: usize, mask: u32) -> Clock {
         let clock = self.release(at);
         if let Some(strand) = self.strands.get_mut(at) {
@@ -246,8 +240,8 @@ impl Warp {
     }
 }
 
-/// What a write to a word releases for the threads of `mask`: what their fences covered, as far as the scope of the
-/// write goes, the write `itself` with a fence right before it, and `own`, if the write itself releases.
+/// Releases of a write by the threads of `mask`: the clocks of their fences, limited to the scope of the
+/// write. `itself` adds the write to a fence directly before it. `own` is the release of the write itself.
 pub(super) fn released(
     fences: &[Fence],
     mask: u32,

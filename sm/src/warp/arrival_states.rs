@@ -1,31 +1,31 @@
-//! States of mbarrier arrivals in registers: a pending count may be taken only from one that a noComplete
-//! arrival gave (spec 6.3, 6.9).
+//! Tracks states of mbarrier arrivals in registers. A pending count may be taken only from the state of a
+//! noComplete arrival (spec 6.3, 6.9).
 //!
-//! `mbarrier.pending_count` is no access to memory, so the unit cannot see it: compilers take the count
-//! out of the state's high word with a shift or a mask.
+//! `mbarrier.pending_count` does not access memory, so the unit cannot see it. Compilers extract the count
+//! from the state's high word with a shift or a mask.
 
 use super::registers::{LANES, Row, View, select};
 use atoms_isa::{Compute, ComputeOp, Reg, Source, Value};
 use atoms_ops::Op;
 
-/// States kept for each warp, the newest.
+/// Number of most recent states kept per warp.
 const KEPT: usize = 16;
 
-/// Where the pending count begins in a state's high word, sm_90 and later.
+/// First bit of the pending count in the high word of a state, sm_90 and later.
 const COUNT_SHIFT: i64 = 11;
 
-/// Bits of the pending count in a state's high word, sm_80 to sm_89.
+/// Mask of the pending count in the high word of a state, sm_80 to sm_89.
 const COUNT_MASK_SM80: u32 = 0x7fff_ffff;
 
-/// High words of states that arrivals other than noComplete have given, by the registers that hold them.
+/// High words of states from arrivals other than noComplete, with the registers that hold them.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct States {
     kept: Vec<(Reg, u32, Row)>,
 }
 
 impl States {
-    /// Notes that the lanes of `mask` were given results of `op`, high words in `high`, into the pair at
-    /// `dst`: states, or what takes the place of some.
+    /// Records results of `op` in the register pair at `dst` for the lanes of `mask`. `high` are the high
+    /// words. Results of other operations replace recorded states.
     pub(crate) fn note(&mut self, op: Op, dst: Reg, mask: u32, high: &Row) {
         let plain = matches!(
             op,
@@ -56,21 +56,21 @@ impl States {
         self.kept.push((register, mask, *high));
     }
 
-    /// Lanes of `mask` in which `compute` takes a pending count out of such a state.
+    /// Lanes of `mask` in which `compute` takes a pending count from a recorded state.
     pub(crate) fn misused(&self, compute: &Compute, view: &View<'_>, mask: u32) -> u32 {
         if self.kept.is_empty() {
             return 0;
         }
         let Some(register) = counted(compute) else { return 0 };
         let row = view.reg(register);
-        // A register that holds another word by now was written since.
+        // A register with a different value was overwritten, so it no longer holds the state.
         let same = |high: &Row, held: u32| select(mask & held, |lane| row[*lane] == high[*lane]);
         let of_register = self.kept.iter().filter(|(reg, ..)| *reg == register);
         of_register.fold(0, |misused, (_, held, high)| misused | same(high, *held))
     }
 }
 
-/// The register whose pending count an instruction takes, if that is what it does.
+/// Register from which an instruction extracts a pending count. `None` for other instructions.
 fn counted(compute: &Compute) -> Option<Reg> {
     let reg = |source: &Source| match source.value {
         Value::Reg(reg) if !reg.is_zero() => Some(reg),
@@ -86,7 +86,6 @@ fn counted(compute: &Compute) -> Option<Reg> {
     }
 }
 
-/// High words of 64-bit results.
 pub(crate) fn high_words(values: &[u128; LANES]) -> Row {
     std::array::from_fn(|lane| (values[lane] >> 32) as u32)
 }

@@ -1,9 +1,9 @@
-//! A warp: registers, and threads that are together or apart.
+//! A warp: registers, and splits of threads that run together.
 //!
-//! Threads that are at the same place and go on together form a *split*. A divergent branch makes two
-//! of one; splits become one again where the code says so: at BSYNC, WARPSYNC and block barriers.
-//! Another split gets its turn when the current one waits, at YIELD, and at every taken backward
-//! branch, so that a retry loop in one split cannot keep the others from running.
+//! A *split* is a set of threads at the same instruction. A divergent branch makes two splits of one. Splits
+//! join where the code says so: at BSYNC, WARPSYNC and block barriers. The turn passes to another split when
+//! the current one waits, at YIELD, and at every taken backward branch. So a retry loop in one split cannot
+//! block the others.
 
 mod arrival_states;
 mod registers;
@@ -19,51 +19,51 @@ use std::collections::BTreeMap;
 /// Weight of a YIELD, which compilers put into loops that wait for another thread.
 pub(crate) const YIELD_WEIGHT: u32 = 16;
 
-/// Weight after which threads no longer wait to converge. [CHOSEN]
+/// Weight after which threads no longer wait to reconverge. [CHOSEN]
 const ROUNDS_LIMIT: u32 = 512;
 
-/// After so many turns one split is passed over. Splits and warps that repeat their loops in step could else find a
-/// lock taken for ever, each time by another one that had just looked. [CHOSEN: a prime]
+/// Every `UNEVEN` turns, one split is skipped. Otherwise splits and warps whose loops run in lockstep could
+/// always find a lock taken by another one that has just checked it. [CHOSEN: a prime]
 const UNEVEN: u32 = 61;
 
-/// Event for which a split waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// Nothing.
     Ready,
-    /// This cycle.
     Until(u64),
-    /// The threads noted in this convergence barrier.
+    /// Waits for the threads recorded in this convergence barrier.
     Convergence(u8),
-    /// The threads of this mask, at WARPSYNC with the same mask.
-    WarpSync { mask: u32, sync: Sync },
-    /// The threads of this mask, at the same kind of instruction with the same mask, to carry it out together.
+    /// Waits for the threads of this mask, at WARPSYNC with the same mask.
+    WarpSync {
+        mask: u32,
+        sync: Sync,
+    },
+    /// Waits for the threads of this mask, at the same collective instruction with the same mask.
     Collective {
         mask: u32,
-        /// Number of its mnemonic, which has all qualifiers of it.
+        /// Number of the mnemonic, including all qualifiers.
         kind: u32,
     },
-    /// The block's other threads, at this barrier.
+    /// Waits for the other threads of the CTA, at this block barrier.
     Block(u8),
-    /// The cluster's other threads.
+    /// Waits for the other threads of the cluster.
     Cluster,
-    /// Copies: no more than so many groups may be left.
+    /// Waits until at most this many groups of copies are pending.
     Groups(u32),
 }
 
 /// Way in which threads continue after WARPSYNC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sync {
-    /// Together with other groups that are at the same place.
+    /// Join other groups at the same instruction.
     Plain,
-    /// By themselves.
+    /// Only the threads of the mask, not joined with others.
     Exclusive,
-    /// By themselves, and from one place.
+    /// Like `Exclusive`, but all threads continue at one common instruction.
     Collective,
 }
 
 impl Wait {
-    /// The mask that a thread gives which waits for the threads of a mask.
+    /// Mask of the threads for which a thread waits. `None` for waits without a mask.
     pub(crate) fn members(self) -> Option<u32> {
         match self {
             Wait::WarpSync { mask, .. } | Wait::Collective { mask, .. } => Some(mask),
@@ -76,7 +76,7 @@ impl Wait {
         }
     }
 
-    /// True if threads that wait in these ways wait for each other.
+    /// True if threads with these two waits wait for each other.
     pub(crate) fn meets(self, other: Wait) -> bool {
         match (self, other) {
             (Wait::WarpSync { mask: a, sync: x }, Wait::WarpSync { mask: b, sync: y }) => {
@@ -87,86 +87,82 @@ impl Wait {
     }
 }
 
-/// Threads that go on together.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Split {
     pub(crate) mask: u32,
-    /// Index of the next instruction.
     pub(crate) pc: u32,
     pub(crate) wait: Wait,
-    /// Instructions of the warp after which a split that waits to converge goes on all the same; not
-    /// where there is no such limit.
+    /// Number of further instructions of the warp after which a split stops waiting to reconverge. `None` if
+    /// there is no limit.
     pub(crate) limit: Option<u32>,
-    // Boxed: splits change places whenever threads meet.
+    // Boxed because splits are moved whenever threads meet.
     pub(crate) uniform: Box<Uniform>,
 }
 
-/// Event for which a whole warp waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Busy {
-    /// Nothing.
     No,
-    /// A cycle.
     Until(u64),
-    /// The answer to its requests.
+    /// Waits for the responses to the warp's requests.
     Request,
 }
 
-/// The phase that each lane asked about last, by SYNCS.PHASECHK.
+/// Last phase that each lane tested with SYNCS.PHASECHK.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Asked {
-    /// Address of the object.
+    /// Address of the mbarrier object, per lane.
     pub(crate) address: Row,
-    /// Lanes that asked about the odd phase.
+    /// Lanes that tested the odd phase.
     pub(crate) parity: u32,
-    /// Lanes whose last question with `.TRYWAIT` this was; a sleep is meant for its object.
+    /// Lanes whose last test had `.TRYWAIT`. A sleep refers to the object of this test.
     pub(crate) tried: u32,
-    /// Lanes that were told it is not complete.
+    /// Lanes whose phase was not complete.
     pub(crate) open: u32,
 }
 
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Warp {
-    /// Slot of its CTA.
     pub(crate) cta_slot: usize,
-    /// Number in its CTA.
+    /// Number of the warp in its CTA.
     pub(crate) number: u32,
     pub(crate) registers: Registers,
-    /// Threads noted in each convergence barrier, as each thread sees it.
+    /// Threads recorded in each convergence barrier, from the view of each thread.
     pub(crate) barriers: [Row; 16],
     pub(crate) splits: Vec<Split>,
-    /// Index of the split whose turn it is.
+    /// Index of the split that has the turn.
     pub(crate) current: usize,
-    /// Turns passed on.
+    /// Number of times that the turn was passed on.
     pub(crate) turns: u32,
-    /// True if threads that wait to converge go on alone in the end: from sm_70 on.
+    /// True if threads stop waiting to reconverge after a while (independent thread scheduling). From sm_70
+    /// on.
     pub(crate) independent: bool,
     /// Threads that have not ended.
     pub(crate) live: u32,
     pub(crate) busy: Busy,
-    /// Where it posted last to another CTA's object, since it last waited for what it posted.
+    /// Target of the last posted request to another CTA. `None` if the warp has waited for its posted
+    /// requests since.
     pub(crate) posted: Option<SharedPlace>,
-    /// Requests at the cluster port that the warp waits for: until they are answered, or taken if they are
-    /// posted.
+    /// Number of cluster-port requests for which the warp waits: until the response, or until acceptance for
+    /// posted requests.
     pub(crate) remote: u32,
-    /// Threads that have arrived at the cluster's barrier in its present phase.
+    /// Threads that have arrived at the cluster barrier in its current phase.
     pub(crate) at_cluster: u32,
-    /// Halves of the return program counter, low first.
+    /// Low and high words of the return program counter.
     pub(crate) return_pc: [Row; 2],
     /// Instruction at which each thread continues after its collective region.
     pub(crate) resume: Row,
     pub(crate) asked: Asked,
     pub(crate) states: States,
-    /// How long threads have waited at a convergence barrier while others went round a loop.
+    /// Weighted number of loop iterations of other threads since threads wait to reconverge.
     pub(crate) rounds: u32,
-    /// Result of the last block barrier with a vote, by thread.
+    /// Result of the last block barrier with a vote, per thread.
     pub(crate) vote: Row,
-    /// Memory that each thread has to itself, by number of the word.
+    /// Local memory of each thread, by word number.
     pub(crate) local: BTreeMap<u32, Row>,
 }
 
 impl Warp {
-    /// A warp whose lanes of `mask` start at the first instruction.
+    /// Makes a warp whose lanes of `mask` start at the first instruction.
     pub(crate) fn new(kernel: &Kernel, cta_slot: usize, number: u32, mask: u32) -> Warp {
         let split = Split { mask, pc: 0, wait: Wait::Ready, limit: None, uniform: Box::new(Uniform::new()) };
         Warp {
@@ -193,8 +189,7 @@ impl Warp {
         }
     }
 
-    /// The first cycle in which an instruction can be issued; the end of time if something else must happen
-    /// first.
+    /// First cycle in which the warp can issue. `u64::MAX` if another event must happen first.
     pub(crate) fn due(&self) -> u64 {
         let due = |split: &Split| match split.wait {
             Wait::Ready => Some(0),
@@ -214,14 +209,14 @@ impl Warp {
         }
     }
 
-    /// The request of the warp is answered in full.
+    /// Ends the wait for the request, unless cluster-port requests are pending.
     pub(crate) fn end_request(&mut self) {
         if self.remote == 0 {
             self.busy = Busy::No;
         }
     }
 
-    /// The split whose turn it is in this cycle; passes the turn on if that one waits.
+    /// Returns the split that has the turn in this cycle. If that split waits, passes the turn on.
     pub(crate) fn turn(&mut self, cycle: u64) -> Option<usize> {
         let count = self.splits.len();
         let can = |wait: Wait| match wait {
@@ -234,14 +229,13 @@ impl Warp {
         Some(next)
     }
 
-    /// Passes the turn on.
     pub(crate) fn pass_turn(&mut self) {
         self.turns = self.turns.wrapping_add(1);
         let step = if self.turns.is_multiple_of(UNEVEN) { 2 } else { 1 };
         self.current = (self.current + step) % self.splits.len().max(1);
     }
 
-    /// Parts the lanes of `mask` from split `index`; they go on at `pc`. The turn stays where it is.
+    /// Moves the lanes of `mask` from split `index` to a new split at `pc`. The turn does not change.
     pub(crate) fn part(&mut self, index: usize, mask: u32, pc: u32) {
         let split = &mut self.splits[index];
         split.mask &= !mask;
@@ -249,7 +243,6 @@ impl Warp {
         self.splits.push(Split { mask, pc, wait: Wait::Ready, limit: None, uniform });
     }
 
-    /// Ends the threads of `mask` of split `index`.
     pub(crate) fn exit(&mut self, index: usize, mask: u32) {
         self.live &= !mask;
         self.splits[index].mask &= !mask;
@@ -259,14 +252,13 @@ impl Warp {
         }
     }
 
-    /// Threads that wait for what `which` says.
     pub(crate) fn waiting(&self, which: impl Fn(Wait) -> bool) -> u32 {
         self.splits.iter().filter(|s| which(s.wait)).fold(0, |mask, s| mask | s.mask)
     }
 
-    /// Lets every waiting split go on for which all threads it waits for are there.
+    /// Releases every waiting split for which all awaited threads have arrived.
     pub(crate) fn converge(&mut self) {
-        // Each turn makes at least one waiting split ready.
+        // Terminates because each iteration makes at least one waiting split ready.
         while let Some((together, wait)) = self.splits.iter().find_map(|s| self.complete(s)) {
             match wait {
                 Wait::Convergence(barrier) => {
@@ -282,7 +274,7 @@ impl Warp {
                 | Wait::Groups(_) => {}
             }
         }
-        // No thread is left that could bring the others here.
+        // No running thread is left that could arrive.
         let goes_on =
             |s: &Split| matches!(s.wait, Wait::Ready | Wait::Until(_)) || self.all_there(s).is_some();
         if !self.splits.iter().any(goes_on) {
@@ -291,7 +283,7 @@ impl Warp {
         }
     }
 
-    /// Lets the threads go on that have met at WARPSYNC.
+    /// Releases the threads that have met at WARPSYNC.
     fn release(&mut self, together: u32, wait: Wait, sync: Sync) {
         match sync {
             Sync::Plain => {
@@ -312,13 +304,13 @@ impl Warp {
         }
     }
 
-    /// The threads that a split waits for by their mask, if all of them that live wait likewise.
+    /// Returns the threads that a split waits for, if all live ones wait with the same mask and instruction.
     pub(crate) fn all_there(&self, split: &Split) -> Option<u32> {
         let needed = split.wait.members()? & self.live;
         (needed & !self.waiting(|w| w.meets(split.wait)) == 0).then_some(needed)
     }
 
-    /// An instruction of the warp is about to issue: waits that have a limit come nearer to it.
+    /// Decrements the limits of waiting splits. Called before each instruction of the warp.
     pub(crate) fn count_down(&mut self) {
         if self.splits.len() == 1 {
             return;
@@ -333,7 +325,7 @@ impl Warp {
         }
     }
 
-    /// Lets splits go on whose limit has passed; their threads are not waited for any longer.
+    /// Releases the splits whose limit is used up. Other threads no longer wait for theirs.
     fn end_waits(&mut self) {
         for index in 0..self.splits.len() {
             let split = &mut self.splits[index];
@@ -348,9 +340,9 @@ impl Warp {
         }
     }
 
-    /// Threads went round a loop, or yielded in one. Those that wait for them at a convergence barrier may hold what
-    /// they loop for: after a while these go on without them, as every thread is promised to make progress from sm_70 on
-    /// ([PTX] forward progress; where the GPU lets them go is chosen).
+    /// Records loop iterations or yields of threads. Threads that wait to reconverge with them may hold a
+    /// lock for which the loop waits. So after a while the waiting threads continue alone: from sm_70 on,
+    /// every thread makes progress ([PTX] forward progress; the point at which they continue is chosen).
     pub(crate) fn went_round(&mut self, weight: u32) {
         let waits = |s: &Split| matches!(s.wait, Wait::Convergence(_));
         if !self.independent || !self.splits.iter().any(waits) {
@@ -371,11 +363,12 @@ impl Warp {
             }
             self.join(going, |w| w == wait);
         }
-        // A thread that waits elsewhere may have waited for them.
+        // A thread that waits elsewhere may have waited for these threads.
         self.converge();
     }
 
-    /// The threads that go on together with a waiting split, if all that it waits for are there.
+    /// Returns the threads that continue with a waiting split, and the wait, if all awaited threads have
+    /// arrived.
     fn complete(&self, split: &Split) -> Option<(u32, Wait)> {
         match split.wait {
             Wait::Convergence(barrier) => {
@@ -394,14 +387,14 @@ impl Warp {
         }
     }
 
-    /// Makes the splits within `mask` that wait for what `which` says ready, and those of them that
-    /// are at the same place one. The split that arrived last comes first.
+    /// Makes the splits in `mask` whose wait satisfies `which` ready, and merges those at the same
+    /// instruction. The split that arrived last comes first.
     pub(crate) fn join(&mut self, mask: u32, which: impl Fn(Wait) -> bool) {
         let current = self.splits.get(self.current).map(|s| s.mask);
         let mut joined: Vec<Split> = Vec::new();
         let mut rest = Vec::new();
-        // The current split is the one that arrived last; the others keep the order of their turns, so that none
-        // is left out while others meet and part.
+        // The current split arrived last. The others keep the order of their turns, so that none starves
+        // while others meet and diverge.
         let last = self.current.min(self.splits.len());
         self.splits.rotate_left(last);
         for mut split in self.splits.drain(..) {
@@ -422,17 +415,17 @@ impl Warp {
         self.current = self.splits.iter().position(holds).unwrap_or(0);
     }
 
-    /// Registers and constants that the instruction of split `index` reads.
+    /// Registers and constants as the instruction of split `index` sees them.
     pub(crate) fn view<'a>(&'a self, index: usize, constants: &'a ConstantBank) -> View<'a> {
         View::new(&self.registers, &self.splits[index].uniform, constants)
     }
 
-    /// Index of the split that has the lowest lane of `mask`.
+    /// Index of the split that contains the lowest lane of `mask`.
     pub(crate) fn split_of(&self, mask: u32) -> Option<usize> {
         self.splits.iter().position(|split| split.mask & mask & mask.wrapping_neg() != 0)
     }
 
-    /// Writes a predicate in the lanes of `mask`; a uniform one takes the lowest of them.
+    /// Writes a predicate in the lanes of `mask`. A uniform predicate takes the value of the lowest lane.
     pub(crate) fn set_pred(&mut self, index: usize, pred: Pred, mask: u32, values: u32) {
         match pred {
             Pred::Uniform(7) => {}

@@ -3,15 +3,12 @@
 use crate::memory::ConstantBank;
 use atoms_isa::{ConstAddress, ConstIndex, Kernel, Pred, PredSource, Reg, Source, UReg, Value};
 
-/// Threads of a warp.
 pub(crate) const LANES: usize = 32;
 
-/// One value per lane.
 pub(crate) type Row = [u32; LANES];
 
 static ZEROS: Row = [0; LANES];
 
-/// Lanes of a mask, in order.
 pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     let mut rest = mask;
     std::iter::from_fn(move || {
@@ -21,16 +18,14 @@ pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The lanes of a mask for which something holds.
 pub(crate) fn select(mask: u32, holds: impl FnMut(&usize) -> bool) -> u32 {
     lanes(mask).filter(holds).fold(0, |selected, lane| selected | 1 << lane)
 }
 
-/// Registers and predicates of the threads.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Registers {
     rows: Vec<Row>,
-    /// One mask of lanes per predicate.
+    /// Lane mask of each predicate.
     preds: Vec<u32>,
 }
 
@@ -43,11 +38,10 @@ impl Registers {
     }
 
     pub(crate) fn row(&self, reg: Reg) -> &Row {
-        // RZ is beyond any file.
+        // RZ is beyond the end of every register file.
         self.rows.get(usize::from(reg.0)).unwrap_or(&ZEROS)
     }
 
-    /// Writes the lanes of `mask`.
     pub(crate) fn set(&mut self, reg: Reg, mask: u32, values: &Row) {
         let Some(row) = self.rows.get_mut(usize::from(reg.0)) else { return };
         if mask == u32::MAX {
@@ -57,20 +51,18 @@ impl Registers {
         }
     }
 
-    /// Writes a predicate in the lanes of `mask`.
     pub(crate) fn set_pred(&mut self, number: u16, mask: u32, values: u32) {
-        // PT is beyond any file.
+        // PT is beyond the end of every predicate file.
         if let Some(bits) = self.preds.get_mut(usize::from(number)) {
             *bits = (*bits & !mask) | (values & mask);
         }
     }
 }
 
-/// Registers and predicates of a split: the warp's, as its threads see them.
+/// Uniform registers and predicates of a split.
 ///
-/// Splits have a file each, copied when they part, so that code of one split between a uniform
-/// instruction and its use is not disturbed by another. [CHOSEN; when splits join, the file of the one
-/// that arrived last stays.]
+/// Each split has its own copy, made at divergence, so that another split cannot change a uniform register
+/// between its write and its use. [CHOSEN: when splits join, the copy of the split that arrived last stays]
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Uniform {
     regs: [u32; 256],
@@ -98,7 +90,6 @@ impl Uniform {
     }
 }
 
-/// Registers and constants that an instruction reads.
 pub(crate) struct View<'a> {
     registers: &'a Registers,
     uniform: &'a Uniform,
@@ -114,7 +105,6 @@ impl<'a> View<'a> {
         View { registers, uniform, constants }
     }
 
-    /// Lanes in which a predicate holds.
     pub(crate) fn pred(&self, source: PredSource) -> u32 {
         let mask = match source.pred {
             Pred::Thread(number) => self.registers.preds.get(usize::from(number)).copied().unwrap_or(!0),
@@ -124,7 +114,6 @@ impl<'a> View<'a> {
         if source.negate { !mask } else { mask }
     }
 
-    /// Place of a constant, per lane.
     pub(crate) fn const_offset(&self, address: ConstAddress, lane: usize) -> u32 {
         let index = match address.index {
             ConstIndex::None => 0,
@@ -134,7 +123,7 @@ impl<'a> View<'a> {
         ConstantBank::place(address.bank, index.wrapping_add(address.offset))
     }
 
-    /// The 32 bits of an operand in each of the first so many lanes, before its modifiers.
+    /// Reads a 32-bit operand in lanes 0 to `COUNT - 1`, before its modifiers.
     pub(crate) fn words<const COUNT: usize>(&self, source: &Source) -> [u32; COUNT] {
         match source.value {
             Value::Reg(reg) => {
@@ -154,12 +143,12 @@ impl<'a> View<'a> {
         }
     }
 
-    /// As [`View::words`], of all lanes.
+    /// Same as [`View::words`], for all lanes.
     pub(crate) fn row(&self, source: &Source) -> Row {
         self.words(source)
     }
 
-    /// As [`View::words`], the 64 bits of an operand.
+    /// Same as [`View::words`], for a 64-bit operand.
     pub(crate) fn pairs<const COUNT: usize>(&self, source: &Source) -> [u64; COUNT] {
         match source.value {
             Value::Reg(reg) => {
@@ -179,12 +168,10 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The registers of the warp.
     pub(crate) fn uniform(&self) -> &Uniform {
         self.uniform
     }
 
-    /// A register of the threads.
     pub(crate) fn reg(&self, reg: Reg) -> &Row {
         self.registers.row(reg)
     }

@@ -1,11 +1,11 @@
-//! Coverage of the table of `docs/sass.md` by listings: each form and each modifier stands in a listing of
+//! Coverage of the table of `docs/sass.md`: each form and each modifier occurs in a listing of
 //! `tests/kernels`, or in a list of exceptions with the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
-/// Reason, and forms or modifiers that no listing contains: `MNEMONIC.MODIFIER`, or a form without its operands.
+/// Reason, and forms or modifiers without a listing: `MNEMONIC.MODIFIER`, or a form without its operands.
 #[rustfmt::skip]
 const EXCEPTIONS: &[(&str, &str)] = &[
     (
@@ -78,10 +78,9 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Sets of modifiers that listings show together, by mnemonic.
+/// Combinations of modifiers in listings, by mnemonic.
 type Shown = BTreeMap<String, BTreeSet<BTreeSet<String>>>;
 
-/// Paths of the listings below a folder.
 fn listings(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -95,7 +94,7 @@ fn listings(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Gives mnemonic and modifiers of a line such as `/*0010*/ @!P0 FADD.FTZ R1, R2, R3 ;`.
+/// Parses mnemonic and modifiers of a line such as `/*0010*/ @!P0 FADD.FTZ R1, R2, R3 ;`.
 fn instruction(line: &str) -> Option<(&str, BTreeSet<String>)> {
     let (offset, rest) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
     let rest = rest.trim_start().trim_start_matches('{').trim_start();
@@ -106,7 +105,6 @@ fn instruction(line: &str) -> Option<(&str, BTreeSet<String>)> {
     offset.bytes().all(|b| b.is_ascii_hexdigit()).then_some((mnemonic, modifiers))
 }
 
-/// Reads the listings for sm_70 and later.
 fn shown() -> Shown {
     let mut shown = Shown::new();
     for path in listings(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels")) {
@@ -121,7 +119,7 @@ fn shown() -> Shown {
     shown
 }
 
-/// Gives forms without operands and modifiers with their mnemonic, from the table of the page.
+/// Reads the table of the page: forms without operands, and modifiers with their mnemonic.
 fn table() -> BTreeSet<String> {
     let page = read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/sass.md")).unwrap();
     let mut names = BTreeSet::new();
@@ -139,7 +137,6 @@ fn table() -> BTreeSet<String> {
     names
 }
 
-/// True if a listing shows the mnemonic with these modifiers, and perhaps more.
 fn is_shown(shown: &Shown, name: &str) -> bool {
     let mut parts = name.split('.');
     let sets = parts.next().and_then(|mnemonic| shown.get(mnemonic));

@@ -1,5 +1,6 @@
-//! Forms of instructions, as PTX and as machine code: both run with the same inputs and must store the same bits.
-//! `tests/kernels/forms` holds the sources, their listings, and the script that rebuilds the listings.
+//! Differential test of instruction forms: PTX and compiled machine code run with the same inputs and must
+//! store the same bits. `tests/kernels/forms` holds the sources, their listings, and the script that rebuilds
+//! the listings.
 
 mod coverage;
 
@@ -11,20 +12,17 @@ use functional::{FunctionalPort, Shape};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Sets of scalar parameters for which a kernel runs.
 const SETS: usize = 48;
 
-/// Bytes of scalar parameters after the eight words of a set.
+/// Values of further scalar parameters, after the eight words of a set.
 const MORE: &[u8] = &[0x17, 0xf2, 0x86, 0xa0, 0x35, 0x91, 0x7a, 0xc3];
 
-/// Most words that a message names.
 const SHOWN: usize = 24;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels/forms")
 }
 
-/// Names of the files of the folder that end in `suffix`, sorted.
 fn files(suffix: &str) -> Vec<String> {
     let names = std::fs::read_dir(folder()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<_> = names.filter(|name| name.ends_with(suffix)).collect();
@@ -43,7 +41,7 @@ fn report(program: &Program, launch: &Launch, file: &str) -> Result<RunReport, S
     run(kernel, launch, &mut port, &SmConfig::default()).map_err(|e| format!("{file}: {e}"))
 }
 
-/// Names each word in which some threads differ, with the first of these threads and the statement that stores it.
+/// Lists each word that differs, with the first differing threads and the statement that stores the word.
 fn differences(ptx: &Buffer, code: &Buffer, threads: usize, source: &str) -> Option<String> {
     let (element, bytes) = (ptx.element, ptx.element.bytes());
     let words = (ptx.bytes.len() / bytes / threads).max(1);
@@ -66,7 +64,7 @@ fn differences(ptx: &Buffer, code: &Buffer, threads: usize, source: &str) -> Opt
     (!by_word.is_empty()).then(|| format!("{} words differ:{}", by_word.len(), shown.collect::<String>()))
 }
 
-/// Gives the launches of a source: one, or one for each set of scalar parameters, taken from the words of `in.bin`.
+/// Launches of a source: one, or one per set of scalar parameters. The sets are words of `in.bin`.
 fn launches(launch: Launch) -> Vec<Launch> {
     if !launch.params.iter().any(|param| matches!(param.kind, ParamKind::Scalar { .. })) {
         return vec![launch];
@@ -85,7 +83,7 @@ fn launches(launch: Launch) -> Vec<Launch> {
     sets.collect()
 }
 
-/// Compares a source with one of its listings, and says what differs in the first launch that differs.
+/// Compares a source with one of its listings. The error describes the first launch that differs.
 fn compare(source: &str, listing: &str, launches: &[Launch]) -> Result<(), String> {
     let arch = listing.strip_prefix(source).unwrap().trim_start_matches('.').split('-').next().unwrap();
     let arch = Arch::from_name(arch).unwrap_or_else(|| panic!("{listing}: no such architecture"));

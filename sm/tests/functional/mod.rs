@@ -1,12 +1,11 @@
-//! A memory port for tests: one request at a time, worked off lane by lane by the tables of spec 3 and 6.3,
-//! answered after a few cycles, with ready withdrawn at random. Shares no code with model or RTL.
+//! Memory port for tests. It executes one request at a time, lane by lane, according to the tables of spec 3
+//! and 6.3. It answers after a few cycles and withdraws ready at random. Shares no code with model or RTL.
 
 use atoms_model::port::{In, Out};
 use atoms_ops::{Fault, Op, ResultKind, Size, legal};
 use atoms_sm::MemoryPort;
 use std::convert::Infallible;
 
-/// How the port is built.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) lanes: u32,
@@ -22,11 +21,10 @@ impl Default for Shape {
     }
 }
 
-/// A try-wait that has not been answered.
 struct Waiter {
     tag: u8,
     mask: u32,
-    /// Byte of memory that holds the parity, and the parity asked about.
+    /// Address of the byte that holds the parity (`at`), and parity of the awaited phase (`odd`).
     at: usize,
     odd: bool,
     limit: u32,
@@ -36,7 +34,7 @@ pub(crate) struct FunctionalPort {
     shape: Shape,
     random: u64,
     memory: Vec<u8>,
-    /// Base in bytes, size in bytes and rank.
+    /// Allocation of each slot: base in bytes, size in bytes, rank.
     parts: Vec<Option<(u32, u32, u8)>>,
     pending: Option<(u32, Box<Out>)>,
     cluster_pending: Option<(u32, Box<Out>)>,
@@ -52,7 +50,7 @@ impl FunctionalPort {
         FunctionalPort {
             shape,
             random: shape.seed,
-            // What was there before must not matter.
+            // Nonzero initial content, because kernels must not depend on it.
             memory: (0..bytes).map(|i| (i * 37 + 11) as u8).collect(),
             parts: vec![None; shape.slots as usize],
             pending: None,
@@ -64,7 +62,6 @@ impl FunctionalPort {
         }
     }
 
-    /// No slot has a part.
     pub(crate) fn clean(&self) -> bool {
         self.parts.iter().all(Option::is_none)
     }
@@ -86,11 +83,11 @@ impl FunctionalPort {
         self.memory[at..at + bytes].iter().rev().fold(0, |acc, b| acc << 8 | u128::from(*b))
     }
 
-    /// One step of an object in memory, whose fields are negated counts (spec 6.2, 6.3).
+    /// Executes an operation on an object in memory, whose fields are negated counts (spec 6.2, 6.3).
     fn barrier(&mut self, op: Op, at: usize, b: u64) -> u64 {
         let old = self.load(at, 8) as u64;
         if op == Op::MbarArriveSm80 {
-            // The carry out of the count turns the phase.
+            // The carry out of the count toggles the phase.
             let (low, mut high) = (old as u32, ((old >> 32) as u32).wrapping_add(1));
             if high & 0x7fff_ffff == 0 {
                 high |= low.wrapping_add(0x4000_0000) & 0x7fff_ffff;
@@ -127,7 +124,7 @@ impl FunctionalPort {
         old
     }
 
-    /// A request of the cluster port, as one of lane 0 whose address is an offset.
+    /// Serves a request of the cluster port like a request of lane 0 with the offset as address.
     fn serve_cluster(&mut self, i: &In) -> Out {
         assert!(Op::from_code(i.cl_op).is_some_and(|op| op.cluster_legal(i.cl_red == 1)));
         let rank = self.parts[usize::from(i.cl_slot)].map_or(0, |p| p.2);
@@ -148,7 +145,7 @@ impl FunctionalPort {
         }
     }
 
-    /// Puts a try-wait of one object to sleep whose phase is not complete.
+    /// Suspends a try-wait if all lanes wait for one object and its phase is not complete.
     fn falls_asleep(&mut self, i: &In, response: &Out) -> bool {
         let lanes: Vec<usize> = (0..32).filter(|l| i.req_mask >> l & 1 != 0).collect();
         let same = lanes.iter().all(|l| Self::address(i, *l) == Self::address(i, lanes[0]));
@@ -164,7 +161,7 @@ impl FunctionalPort {
         true
     }
 
-    /// Wakes one waiter whose phase is complete or whose limit has passed.
+    /// Wakes one waiter whose phase is complete or whose limit has expired.
     fn wake(&mut self, out: &mut Out) {
         self.waiters.iter_mut().for_each(|s| s.limit = s.limit.saturating_sub(1));
         let complete = |s: &Waiter, memory: &[u8]| (memory[s.at] >> 7 != 0) != s.odd;
@@ -203,7 +200,7 @@ impl FunctionalPort {
         }
         let mut banks_taken = 0_u64;
         let mut depth = vec![0_u8; self.shape.banks as usize];
-        // The lowest lane's store stays.
+        // The store of the lowest lane wins.
         let mut lanes = lanes;
         if op == Op::Store {
             lanes.reverse();
@@ -334,7 +331,7 @@ impl MemoryPort for FunctionalPort {
         assert_eq!(i.wake_ready, 1);
         self.wake(&mut out);
         out.cta_reject = std::mem::take(&mut self.reject);
-        // An offered request stays as it is until it is taken.
+        // An offered request must stay stable until the port accepts it.
         if let Some(offered) = self.offered.take() {
             assert_eq!(i.req_valid, 1, "a request was withdrawn");
             assert_eq!(

@@ -5,12 +5,11 @@ use atoms_isa::{Arch, Program};
 use atoms_sm::{Launch, SmConfig, run};
 use std::path::Path;
 
-/// Runs `lines` in one thread with R2 to R5 and P0 set, and gives R8, R9, P1 and P2.
+/// Runs `lines` in one thread with R2 to R5 and P0 set. Returns R8, R9, P1 and P2.
 pub(crate) fn outcome(lines: &str, r: [u32; 4], p0: u32) -> [u32; 4] {
     outcome_on("sm_80", lines, r, p0)
 }
 
-/// The same on an architecture.
 pub(crate) fn outcome_on(arch: &str, lines: &str, r: [u32; 4], p0: u32) -> [u32; 4] {
     let [a, b, c, d] = [0, 8, 16, 24].map(|at| Arch::from_name(arch).unwrap().param_base() + at);
     let text = format!(

@@ -1,14 +1,12 @@
-//! Values of formulas.
-
 use super::FormulaError;
 use super::operator::{Fold, Function};
 use super::tree::{Node, Part};
 use super::value::Value;
 
-/// Parts looked at before a formula is given up: some seconds of work.
+/// Limit for evaluated nodes per formula: several seconds of work.
 const MOST_WORK: u64 = 100_000_000;
 
-/// Variables, and how much has been done.
+/// Local variables, and the number of nodes evaluated so far.
 pub(super) struct Work {
     locals: Vec<i128>,
     done: u64,
@@ -21,7 +19,6 @@ impl Work {
         Work { locals: vec![0; locals.max(1)], done: 0 }
     }
 
-    /// The value for element `index`.
     pub(super) fn element(&mut self, root: &Node<'_>, index: usize) -> Outcome {
         if let Some(local) = self.locals.first_mut() {
             *local = index as i128;
@@ -84,7 +81,7 @@ impl Work {
             };
             result = Some(computed.map_err(|(message, help)| wrong(node, message, help))?);
         }
-        // A call has at least one argument.
+        // The parser guarantees at least one argument.
         Ok(result.unwrap_or(Value::Int(0)))
     }
 

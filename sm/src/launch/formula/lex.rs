@@ -1,33 +1,28 @@
-//! The words of a formula.
-
 use super::FormulaError;
 use std::ops::Range;
 
-/// One word and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token<'t> {
     pub(super) kind: Kind<'t>,
     pub(super) range: Range<usize>,
 }
 
-/// A word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind<'t> {
     Int(i128),
     Float(f64),
     Name(&'t str),
-    /// An operator or a bracket.
     Mark(&'static str),
     End,
 }
 
-/// Longest first, so that `<<` is not `<` twice.
+/// Longer operators first, so that `<<` is not read as two `<`.
 const MARKS: [&str; 29] = [
     "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "..", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!",
     "<", ">", "?", ":", "(", ")", "[", "]", ",", "=",
 ];
 
-/// All words, and one for the end.
+/// Splits a formula into tokens, and adds an end token.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, FormulaError> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -58,7 +53,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, FormulaError> {
     Ok(tokens)
 }
 
-/// A name may have parts, as `grid.x` has.
+/// Reads a name, which may have two parts, as in `grid.x`.
 fn name(rest: &str) -> (Kind<'_>, usize) {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut end = rest.find(|c| !word(c)).unwrap_or(rest.len());
@@ -89,7 +84,7 @@ fn number(rest: &str, at: usize) -> Result<(Kind<'_>, usize), FormulaError> {
     };
     let mut end = digits(0);
     let mut float = false;
-    // `0..n` is a range, `0.5` a float.
+    // `0..n` is a range, but `0.5` is a float.
     if rest[end..].starts_with('.') && rest[end + 1..].starts_with(|c: char| c.is_ascii_digit()) {
         float = true;
         end = digits(end + 1);

@@ -1,10 +1,11 @@
-//! Formulas: what an element of a buffer should be, from what the launch passes.
+//! Formulas for the expected elements of a buffer, computed from the values of the launch.
 //!
-//! Integers are exact (128 bits, beyond which is an error); floats are binary64. A type's name as a function
-//! (`u32(x)`) wraps or rounds to it, as storing into the buffer does at the end. Errors name the place in the text.
+//! Integers have 128 bits; an overflow is an error. Floats are binary64. The name of a type used as a
+//! function (`u32(x)`) wraps or rounds to that type, as the store into the buffer does at the end. Errors
+//! have a position in the text.
 //!
-//! A parser of our own rather than a crate of expressions: those at hand compute in binary64 or 64-bit integers,
-//! without wrapping, and know no reductions.
+//! This is an own parser, because available expression crates compute in binary64 or 64-bit integers without
+//! wrapping, and have no reductions.
 
 mod eval;
 mod lex;
@@ -20,10 +21,9 @@ use super::element::Element;
 use super::param::{self, Param, ParamKind};
 use std::ops::Range;
 
-/// Error in a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FormulaError {
-    /// Bytes of the text.
+    /// Byte range in the text.
     pub(crate) range: Range<usize>,
     pub(crate) message: String,
     pub(crate) help: String,
@@ -35,10 +35,9 @@ impl FormulaError {
     }
 }
 
-/// Names that a formula may use.
 pub(crate) struct Names<'a> {
     pub(crate) params: &'a [Param],
-    /// Further scalars, such as `grid.x`.
+    /// Other scalars, such as `grid.x`.
     pub(crate) scalars: &'a [(&'static str, u64)],
 }
 
@@ -67,7 +66,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Elements 0 to `count` of a buffer of type `element`, as bits.
+/// Evaluates elements 0 to `count - 1` of a buffer of type `element`, as bits.
 pub(crate) fn elements(
     text: &str,
     element: Element,

@@ -1,33 +1,30 @@
-//! Operators, functions and reductions of formulas.
-
 use super::value::Value;
 use crate::launch::element::Element;
 use std::cmp::Ordering;
 
-/// Error and help.
+/// Error message, and help.
 type Wrong = (String, &'static str);
 
 type Computed = Result<Value, Wrong>;
 
 type OfTwo = fn(Value, Value) -> Computed;
 
-/// An operator or a function.
 #[derive(Clone, Copy)]
 pub(super) enum Function {
     Of(fn(Value) -> Computed),
-    /// Of any number of values: the first and the second, then what that gave and the third, and so on.
+    /// Function of any number of values: folds them from the left with a function of two.
     OfAll(OfTwo),
-    /// The type of a buffer's element.
     As(Element),
 }
 
-/// An operator between two values, and how tightly it binds.
+/// Binary operator, its precedence, and its function.
 type Binary = (&'static str, u8, Option<OfTwo>);
 
-/// A reduction: its name, what it gives of an empty range, and how a value is added to what there is.
+/// Reduction: name, value for an empty range, and function that adds a value.
 pub(super) struct Fold(pub(super) &'static str, pub(super) Option<i128>, pub(super) OfTwo);
 
-/// Operators between two values by how tightly they bind, as in C. `||` and `&&` look at the second only if need be.
+/// Binary operators with their precedence, as in C. `||` and `&&` have no function, because they evaluate the
+/// second operand only if needed.
 pub(super) const BINARY: [Binary; 18] = [
     ("||", 1, None),
     ("&&", 2, None),
@@ -69,7 +66,7 @@ pub(super) const FUNCTIONS: [(&str, Function); 4] = [
 const NO_BITS: (&str, &str) =
     ("a float has no bits to work on", "make it an integer: `u32(x)` cuts off towards zero");
 
-/// An operation on numbers of either kind: on floats as soon as one is a float.
+/// Computes on integers, or on floats if an operand is a float.
 fn numbers(
     a: Value,
     b: Value,
@@ -82,7 +79,7 @@ fn numbers(
     }
 }
 
-/// An operation that floats do not have.
+/// Computes on integers only; a float operand is an error.
 fn bits(a: Value, b: Value, int: fn(i128, i128) -> Result<i128, Wrong>) -> Computed {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => int(a, b).map(Value::Int),

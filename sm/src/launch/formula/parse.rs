@@ -1,4 +1,4 @@
-//! From words to a tree whose names are resolved.
+//! Parser: from tokens to a tree with resolved names.
 
 use super::lex::{Kind, Token, tokens};
 use super::operator::{BINARY, FOLDS, FUNCTIONS, Fold, Function, invert, negate};
@@ -9,10 +9,9 @@ use crate::launch::element::Element;
 use atoms_isa::nearest;
 use std::ops::Range;
 
-/// Depth of a formula: deeper ones are slips, and would exhaust the stack.
+/// Limit for the nesting depth. Deeper formulas are mistakes, and would exhaust the stack.
 const DEEPEST: usize = 100;
 
-/// Reads a formula.
 pub(super) fn parse<'a>(text: &str, names: &Names<'a>) -> Result<Formula<'a>, FormulaError> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, at: 0, names, locals: vec!["i".into()], most: 1, depth: 0 };
@@ -44,14 +43,14 @@ fn show(kind: Kind<'_>) -> String {
     }
 }
 
-/// What would work instead of a name that is none.
+/// Help for an unknown name: the most similar known one.
 fn instead<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> String {
     format!("the nearest is `{}`", nearest(name, known).unwrap_or_default())
 }
 
 impl<'t, 'a> Parser<'t, '_, 'a> {
     fn peek(&self) -> &'t Token<'t> {
-        // The last is the end of the text.
+        // The last token is the end token.
         &self.tokens[self.at.min(self.tokens.len() - 1)]
     }
 
@@ -89,7 +88,7 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
         Ok(())
     }
 
-    /// `a ? b : c`, or less.
+    /// Parses `a ? b : c`, or an expression of higher precedence.
     fn choice(&mut self) -> Result<Node<'a>, FormulaError> {
         let from = self.peek().range.start;
         self.deeper()?;
@@ -216,7 +215,7 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
         self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(0, |t| t.range.end)
     }
 
-    /// `len(buffer)`, the bracket open.
+    /// Parses `len(buffer)`, after the opening bracket.
     fn length(&mut self, range: Range<usize>) -> Result<Node<'a>, FormulaError> {
         let token = self.next();
         let found = match token.kind {
@@ -232,7 +231,7 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
         Ok(self.node(range.start, Part::Constant(Value::Int(count as i128))))
     }
 
-    /// `sum(j in a..b: body)`, from `j` on.
+    /// Parses `sum(j in a..b: body)`, from `j` on.
     fn fold(
         &mut self,
         fold: &'static Fold,

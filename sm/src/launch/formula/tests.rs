@@ -1,5 +1,3 @@
-//! Formulas by rows: what they give, and what is wrong with them.
-
 use super::{FormulaError, Names, elements};
 use crate::launch::element::Element;
 use crate::launch::param::{Param, ParamKind};
@@ -117,7 +115,7 @@ fn work_and_depth_have_an_end() {
 }
 
 proptest! {
-    /// Any text is a formula or an error within it, never a panic.
+    /// Any text gives a formula or an error with a range in the text, but never a panic.
     #[test]
     fn any_text_is_read(text in "[in0-9jf+*/%&|^~!<>?:()\\[\\],. usmc=-]{0,40}|\\PC{0,20}") {
         if let Err(error) = run(&text, Element::U32, 2) {
@@ -125,7 +123,7 @@ proptest! {
         }
     }
 
-    /// The host's arithmetic on 64 bits agrees, where it does not overflow.
+    /// Values agree with 64-bit arithmetic of the host, if that does not overflow.
     #[test]
     fn integers_agree_with_the_host(a in -1000_i64..1000, b in -1000_i64..1000, c in 1_i64..20) {
         let text = format!("({a}) * ({b}) + ({a}) % {c} - (({b}) >> 2) / {c} ^ ({a} & {b})");

@@ -1,17 +1,15 @@
-//! A formula as a tree whose names are resolved.
-
 use super::operator::{Fold, Function};
 use super::value::Value;
 use crate::launch::element::Element;
 use std::ops::Range;
 
-/// A formula, and how many variables it has besides `i`.
+/// Formula, and the number of local variables besides `i`.
 pub(super) struct Formula<'a> {
     pub(super) root: Node<'a>,
     pub(super) locals: usize,
 }
 
-/// A part of a formula, and where it stands.
+/// Node of the tree, with its byte range in the text.
 pub(super) struct Node<'a> {
     pub(super) part: Part<'a>,
     pub(super) range: Range<usize>,
@@ -19,12 +17,11 @@ pub(super) struct Node<'a> {
 
 pub(super) enum Part<'a> {
     Constant(Value),
-    /// Variable by number; 0 is `i`.
+    /// Local variable by number; 0 is `i`.
     Local(usize),
     Element(Element, &'a [u8], Box<Node<'a>>),
     Choice(Box<[Node<'a>; 3]>),
-    /// Of at least one value.
     Call(Function, Vec<Node<'a>>),
-    /// Over a variable from one bound up to, not including, another.
+    /// Reduction over a local variable, from a lower bound up to, but not including, an upper bound.
     Fold(&'static Fold, usize, Box<[Node<'a>; 3]>),
 }

@@ -1,8 +1,5 @@
-//! Values of formulas and of their parts.
-
 use crate::launch::element::Element;
 
-/// A value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value {
     Int(i128),
@@ -10,13 +7,12 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The value of an element's bits.
     pub(super) fn of(element: Element, bits: u64) -> Value {
         element.to_int(bits).map_or_else(|| Value::Float(element.to_float(bits)), Value::Int)
     }
 
-    /// Bits of an element: integers wrap, floats are rounded to nearest even, and cut off towards zero where the
-    /// element is an integer.
+    /// Converts to the bits of an element. Integers wrap. Floats round to nearest even, or truncate towards
+    /// zero for integer elements.
     pub(super) fn store(self, element: Element) -> u64 {
         match self {
             Value::Int(value) => element.from_int(value),

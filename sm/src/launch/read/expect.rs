@@ -1,5 +1,3 @@
-//! Expectations of a launch file.
-
 use super::number::{self, Number};
 use crate::launch::element::Element;
 use crate::launch::error::LaunchError;
@@ -9,7 +7,6 @@ use crate::launch::param::{self, Param, ParamKind};
 use serde::Deserialize;
 use std::path::Path;
 
-/// An expectation as the launch file has it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawExpect {
@@ -30,7 +27,7 @@ pub(crate) struct RawExpect {
     open: Option<RawOpen>,
 }
 
-/// Elements that are left open: their numbers, or a formula that is not 0 for them.
+/// Elements that are not compared: their indices, or a formula that is nonzero for them.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum RawOpen {
@@ -38,19 +35,17 @@ enum RawOpen {
     Formula(String),
 }
 
-/// Word in a list of values for an element that is left open.
+/// Word that marks an element as not compared in a list of values.
 const OPEN: &str = "open";
 
 const HELP: &str = "write `values`, `file`, `histogram_of` with `bins`, `sum_of` with `bins` and perhaps `by`, `copy_of` with \
                     perhaps `xor`, or `formula` with perhaps `count`; `ulps` and `open` go with the order given";
 
 impl RawExpect {
-    /// The file that it names.
     pub(crate) fn file(&self) -> Option<&String> {
         self.file.as_ref()
     }
 
-    /// The expectation for the parameter of this name, computed from the buffers at the start.
     pub(crate) fn resolve(
         self,
         params: &[Param],
@@ -145,7 +140,7 @@ impl RawExpect {
         Ok(Expectation { bytes, ulps: self.ulps, order: self.order, open })
     }
 
-    /// Numbers of the elements that are left open, of so many.
+    /// Indices of the elements that are not compared, below `elements`.
     fn left_open(&self, elements: usize, names: &Names<'_>, name: &str) -> Result<Vec<usize>, LaunchError> {
         let at = format!("{name}.expect.open");
         let mut open = match &self.open {
@@ -166,7 +161,7 @@ impl RawExpect {
         Ok(open)
     }
 
-    /// What a formula gives for the elements of the buffer, or the first `count` of them.
+    /// Evaluates a formula for all elements of the buffer, or for the first `count` of them.
     fn computed(
         &self,
         text: &str,
@@ -222,8 +217,8 @@ fn index_of(name: &str, of: &str, kind: Element, data: &[u8]) -> Result<Vec<i128
     })
 }
 
-/// What the buffer holds at the start, plus one term for each index, modulo the bins. Floats are summed in
-/// binary64, which is exact for integer-valued terms.
+/// Adds one term per index, modulo the number of bins, to the initial content. Floats are summed in binary64,
+/// which is exact for integer-valued terms.
 fn accumulate(
     element: Element,
     start: &[u8],

@@ -1,5 +1,3 @@
-//! Parameters of a launch file.
-
 mod expect;
 mod number;
 mod pointer;
@@ -16,7 +14,6 @@ use serde::Deserialize;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// A parameter as the launch file has it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawParam {
@@ -35,7 +32,6 @@ pub(crate) struct RawParam {
 }
 
 impl RawParam {
-    /// Files that it names.
     pub(crate) fn files(&self) -> Vec<&String> {
         let fields = self.fields.iter().flatten().flat_map(RawParam::files);
         self.file.iter().chain(self.expect.iter().filter_map(RawExpect::file)).chain(fields).collect()
@@ -51,10 +47,11 @@ struct RawRandom {
     max: Option<Number>,
 }
 
-/// Most elements of a buffer: 64 Mi, so that a slip in a launch file does not fill the machine.
+/// Limit for elements of a buffer (64 Mi), so that a typing error does not fill the memory.
 const MOST_ELEMENTS: usize = 1 << 26;
 
-/// Reads all parameters, and the `buffers` that those point to; expectations see all buffers, and `scalars` besides.
+/// Reads all parameters, and the `buffers` to which they point. Expectations may use all buffers and
+/// `scalars`.
 pub(crate) fn read_all(
     mut raw: Vec<RawParam>,
     buffers: Vec<RawParam>,
@@ -82,12 +79,10 @@ pub(crate) fn read_all(
     Ok((params, pointed_to))
 }
 
-/// Name of a parameter or buffer that has no other.
 fn unnamed(index: usize) -> String {
     format!("param {index}")
 }
 
-/// Says of the buffer with this name what it should hold at the end.
 fn expect(params: &mut [Param], name: &str, expectation: &Expectation) {
     for param in params {
         match &mut param.kind {
@@ -98,16 +93,14 @@ fn expect(params: &mut [Param], name: &str, expectation: &Expectation) {
     }
 }
 
-/// State while parameters are read.
 struct Reading<'a> {
     folder: &'a Path,
     names: HashSet<String>,
-    /// Expectations of buffers, by name.
     expectations: Vec<(String, RawExpect)>,
 }
 
 impl Reading<'_> {
-    /// Reads a parameter or a field, which has the name `unnamed` if it has no other.
+    /// Reads a parameter or a field. `unnamed` is its default name.
     fn param(&mut self, mut raw: RawParam, unnamed: String) -> Result<Param, LaunchError> {
         let name = raw.name.take().unwrap_or(unnamed);
         if !self.names.insert(name.clone()) {

@@ -1,5 +1,3 @@
-//! Values as a launch file has them, and their bits.
-
 use crate::launch::element::Element;
 use crate::launch::error::LaunchError;
 use serde::Deserialize;
@@ -7,7 +5,7 @@ use serde::de::{Deserializer, Visitor};
 use std::fmt;
 use std::path::Path;
 
-/// A value as a launch file has it: an integer, beyond those of TOML too; a float; or text such as "0xffff".
+/// Value in a launch file: an integer, also beyond TOML's range; a float; or text such as "0xffff".
 #[derive(Clone, Debug)]
 pub(crate) enum Number {
     Integer(i128),
@@ -16,7 +14,6 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// The integer that it is.
     pub(super) fn integer(&self) -> Option<i128> {
         match self {
             Number::Integer(value) => Some(*value),
@@ -67,7 +64,6 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// Bits of one value.
 pub(super) fn bits(name: &str, element: Element, value: &Number) -> Result<u64, LaunchError> {
     let (low, high) = element.range();
     let found = match value {
@@ -83,7 +79,6 @@ pub(super) fn bits(name: &str, element: Element, value: &Number) -> Result<u64, 
     }
 }
 
-/// Packs values of one type.
 pub(super) fn pack(name: &str, element: Element, values: &[Number]) -> Result<Vec<u8>, LaunchError> {
     let mut bytes = Vec::with_capacity(values.len() * element.bytes());
     for value in values {
@@ -92,7 +87,6 @@ pub(super) fn pack(name: &str, element: Element, values: &[Number]) -> Result<Ve
     Ok(bytes)
 }
 
-/// Reads a file of little-endian elements.
 pub(super) fn read_buffer(name: &str, element: Element, path: &Path) -> Result<Vec<u8>, LaunchError> {
     let bytes = std::fs::read(path).map_err(|source| LaunchError::Read { path: path.into(), source })?;
     if bytes.len() % element.bytes() != 0 {

@@ -1,4 +1,4 @@
-//! Pointers to buffers, which a launch file writes `"&name"`, or `"&name[3]"` for an element.
+//! Pointers to buffers. A launch file writes them as `"&name"`, or `"&name[3]"` for an element.
 
 use super::number::Number;
 use super::{RawParam, unnamed};
@@ -7,7 +7,7 @@ use crate::launch::error::LaunchError;
 use crate::launch::param::buffer_address;
 use std::collections::HashMap;
 
-/// Address of each buffer, and bytes of its elements, by name.
+/// For each buffer name: address, and size of an element in bytes.
 pub(super) struct Pointers {
     buffers: HashMap<String, (u64, u64)>,
 }
@@ -31,7 +31,7 @@ impl Pointers {
         }
     }
 
-    /// Puts addresses in place of the pointers that `raw` holds or expects.
+    /// Replaces the pointers in the values and expectations of `raw` by addresses.
     pub(super) fn resolve(&self, raw: &mut RawParam, unnamed: &str) -> Result<(), LaunchError> {
         let name = raw.name.clone().unwrap_or_else(|| unnamed.into());
         let own =
@@ -55,7 +55,6 @@ impl Pointers {
         Ok(())
     }
 
-    /// The address that `name` or `name[3]` stands for.
     fn address(&self, pointer: &str) -> Option<u64> {
         if let Some((address, _)) = self.buffers.get(pointer) {
             return Some(*address);

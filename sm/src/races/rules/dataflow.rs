@@ -1,4 +1,4 @@
-//! Registers that instructions read and write, and the instructions that may follow another.
+//! Data flow: registers that instructions read and write, and successors of instructions.
 
 use atoms_isa::{
     AddressBase, BranchCondition, Collective, Compute, Control, GlobalAccess, GlobalAddress, GlobalOp,
@@ -8,10 +8,9 @@ use atoms_isa::{
 use atoms_ops::Op;
 use std::collections::BTreeSet;
 
-/// Instructions looked at from one access on.
+/// Limit for the number of instructions examined from one access.
 pub(super) const FAR: usize = 256;
 
-/// Registers and predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Name {
     Reg(u16),
@@ -20,7 +19,6 @@ pub(super) enum Name {
     UniformPred(u8),
 }
 
-/// Names that are read, and names that are written.
 pub(super) type FromTo = (Vec<Name>, Vec<Name>);
 
 pub(super) fn pred(pred: Pred) -> Name {
@@ -30,7 +28,6 @@ pub(super) fn pred(pred: Pred) -> Name {
     }
 }
 
-/// Address of an access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Address {
     Shared(SharedAddress),
@@ -55,12 +52,11 @@ impl Address {
     }
 }
 
-/// The registers that so many bytes take from `first` on.
+/// Registers for `bytes` bytes, starting with `first`.
 pub(super) fn group(first: Reg, bytes: u32) -> Vec<Name> {
     (0..bytes.div_ceil(4) as u8).map(|word| Name::Reg(first.plus(word).0)).collect()
 }
 
-/// Address and results of a load.
 pub(super) fn load(instruction: &Instruction) -> Option<(Address, Vec<Name>)> {
     match &instruction.operation {
         Operation::Shared(SharedAccess {
@@ -77,7 +73,7 @@ pub(super) fn load(instruction: &Instruction) -> Option<(Address, Vec<Name>)> {
     }
 }
 
-/// Address of a compare-and-store, and the register it compares with.
+/// Address of a compare-and-store, and the register with the compare value.
 pub(super) fn comparer(instruction: &Instruction) -> Option<(Address, Reg)> {
     let compares = |op: Op| matches!(op, Op::Cas | Op::Cast | Op::CastSpin);
     match &instruction.operation {
@@ -89,7 +85,6 @@ pub(super) fn comparer(instruction: &Instruction) -> Option<(Address, Reg)> {
     }
 }
 
-/// Instructions that may follow.
 pub(super) fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
     let Some(instruction) = kernel.instructions.get(pc) else { return Vec::new() };
     let always = instruction.guard == PredSource::TRUE;
@@ -115,7 +110,6 @@ pub(super) fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
     next
 }
 
-/// The registers that an operand names.
 pub(super) fn source(source: &Source) -> Vec<Name> {
     let words: u8 = if source.wide { 2 } else { 1 };
     match source.value {
@@ -125,7 +119,6 @@ pub(super) fn source(source: &Source) -> Vec<Name> {
     }
 }
 
-/// Names that a computing instruction reads and writes.
 pub(super) fn computed(compute: &Compute) -> FromTo {
     let mut reads: Vec<Name> = compute.sources.iter().flat_map(source).collect();
     reads.extend(compute.p.iter().map(|p| pred(p.pred)));
@@ -141,7 +134,8 @@ fn result(path: Path, dst: u16, wide: bool) -> Vec<Name> {
     }
 }
 
-/// What an instruction that computes reads and writes; of others, what they write for certain.
+/// Names read and written by an arithmetic instruction. For other instructions: only the names that are
+/// always written.
 pub(super) fn effect(instruction: &Instruction) -> FromTo {
     match &instruction.operation {
         Operation::Compute(compute) => computed(compute),
@@ -157,7 +151,6 @@ pub(super) fn effect(instruction: &Instruction) -> FromTo {
     }
 }
 
-/// Names that an instruction across lanes reads and writes.
 fn among_lanes(op: &WarpOp) -> (Vec<Name>, Vec<Name>) {
     match op {
         WarpOp::Vote { dst, pred_dst, src, .. } => {
@@ -181,12 +174,13 @@ fn among_lanes(op: &WarpOp) -> (Vec<Name>, Vec<Name>) {
     }
 }
 
-/// A name that reads as the same value everywhere: RZ, URZ, PT, UPT.
+/// True for a name with a constant value: RZ, URZ, PT, UPT.
 pub(super) fn is_constant(name: &Name) -> bool {
     matches!(name, Name::Reg(u16::MAX) | Name::Pred(u16::MAX) | Name::Uniform(u8::MAX) | Name::UniformPred(7))
 }
 
-/// The instructions that may come after `pc` with `passes` all the way, those at the far end included.
+/// Instructions reachable from `pc` through instructions that satisfy `passes`. Includes the first
+/// instruction after such a path.
 pub(super) fn reach(kernel: &Kernel, pc: usize, passes: impl Fn(&Instruction) -> bool) -> BTreeSet<usize> {
     let mut seen = BTreeSet::new();
     let mut open = next(kernel, pc);

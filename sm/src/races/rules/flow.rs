@@ -1,4 +1,4 @@
-//! What the code around an access shows of its meaning.
+//! Infers the memory order of an access from the code around it.
 
 use super::dataflow::{Address, FAR, Name, comparer, effect, is_constant, load, no_barrier, pred, reach};
 use super::value_flow;
@@ -8,7 +8,7 @@ use atoms_isa::{
 use atoms_ops::Op;
 use std::collections::BTreeSet;
 
-/// All that may depend on `names` by way of the instructions at `places`.
+/// Names that may depend on `names` through the instructions at `places`.
 fn dependent(kernel: &Kernel, places: &BTreeSet<usize>, names: Vec<Name>) -> BTreeSet<Name> {
     let mut known: BTreeSet<Name> = names.into_iter().collect();
     loop {
@@ -27,22 +27,22 @@ fn dependent(kernel: &Kernel, places: &BTreeSet<usize>, names: Vec<Name>) -> BTr
     }
 }
 
-/// True if no other thread learns of the instruction, nor does it wait for one.
+/// True if the instruction neither communicates with other threads nor waits for them.
 fn quiet(instruction: &Instruction) -> bool {
-    // `@!PT LDS RZ, [RZ]`: a compiler's filler.
+    // `@!PT LDS RZ, [RZ]` is padding that compilers insert.
     instruction.guard == PredSource::FALSE
         || matches!(instruction.operation.effect(), Effect::Own | Effect::Time)
 }
 
-/// True if a load is all that a loop repeats, at one address, until its value ends the loop; or the first turn of such a
-/// loop, which the compiler has put before it.
+/// True for the load of a polling loop: the loop only repeats this load at one address until the value ends
+/// it. Also true for the first iteration, if the compiler has peeled it off.
 pub(super) fn polls(kernel: &Kernel, pc: usize) -> bool {
     repeats(kernel, pc) || first_turn(kernel, pc)
 }
 
 fn first_turn(kernel: &Kernel, pc: usize) -> bool {
     let Some((address, _)) = kernel.instructions.get(pc).and_then(load) else { return false };
-    // The compiler may have put the end of the thread there, where the value is right at once.
+    // If the first value already ends the loop, the path may contain the end of the thread.
     let passes = |i: &Instruction| quiet(i) || matches!(i.operation, Operation::Control(Control::Exit));
     let ahead = reach(kernel, pc, passes);
     let again = |at: &usize| {
@@ -92,14 +92,16 @@ fn repeats(kernel: &Kernel, pc: usize) -> bool {
     still && circle.iter().any(decides)
 }
 
-/// What must not change for an address to stay; compilers form uniform ones anew in each turn.
+/// Address registers that must not change in a polling loop. Uniform registers are left out, because
+/// compilers recompute them in each iteration.
 fn uniform_ignored(address: Address) -> Vec<Name> {
     address.names().into_iter().filter(|name| matches!(name, Name::Reg(_))).collect()
 }
 
-/// True if a load is part of an atomic that the compiler took apart: a compare-and-store compares with what was computed
-/// of its value at the same address, or with parts of the value; or it is one of the two words of an mbarrier object of sm_70
-/// to sm_75, and goes into an atomic on the other.
+/// True if a load is part of an atomic that the compiler split. Either a compare-and-store at the same
+/// address compares with a value computed from the load, or any compare-and-store compares with parts of the
+/// loaded value. Or the load reads one of the two words of an mbarrier object of sm_70 to sm_75, and its
+/// value goes into an atomic on the other word.
 pub(super) fn part_of_atomic(kernel: &Kernel, pc: usize) -> bool {
     let Some((address, results)) = kernel.instructions.get(pc).and_then(load) else { return false };
     let ahead = reach(kernel, pc, no_barrier);
@@ -118,7 +120,7 @@ pub(super) fn part_of_atomic(kernel: &Kernel, pc: usize) -> bool {
         })
 }
 
-/// True if a store stands right behind a fence that releases: no other access lies between.
+/// True if a releasing fence precedes the store, with no other access in between.
 pub(super) fn behind_fence(kernel: &Kernel, pc: usize) -> bool {
     for instruction in kernel.instructions.iter().take(pc).rev().take(FAR) {
         match &instruction.operation {

@@ -1,16 +1,18 @@
-//! What each instruction counts as: plain or atomic, and what it orders.
+//! Classification of instructions: plain or atomic, and acquire or release.
 //!
-//! PTX says so in words. Machine code does for global and generic accesses and for fences (`.STRONG.GPU`, `MEMBAR`), and
-//! has no word for it in LDS, STS, ATOMS and SYNCS. There:
-//! - the accesses of a thread to shared memory are done in order, so that whatever reads acquires in its CTA with
-//!   no instruction of its own; nor do compilers write one;
-//! - a release is a fence before a write, except at mbarrier objects; an atomic behind it is released with it;
-//! - a load that a loop does nothing but repeat until its value is right is meant to be atomic;
-//! - so is a load whose value a compare-and-store compares with: it is part of an atomic that the compiler took
-//!   apart (spec 7.1), in the scope that the whole has;
-//! - so is a load whose value was tested against the one that a compare-and-store compares with, which confirms it;
-//! - a store right behind a fence is meant to be a release; others may be volatile, which matters where a load meant to
-//!   be atomic reads them.
+//! PTX states the order explicitly. Machine code states it for global and generic accesses and for fences
+//! (`.STRONG.GPU`, `MEMBAR`), but not for LDS, STS, ATOMS and SYNCS. For these:
+//! - Accesses of a thread to shared memory execute in order. So every read acquires in its CTA, and compilers
+//!     emit no instruction for that.
+//! - A release is a fence before a write, except at mbarrier objects. The fence also releases an atomic
+//!     directly after it.
+//! - A load counts as atomic if a loop only repeats it until the value is right.
+//! - A load counts as atomic if a compare-and-store compares with its value: it is part of an atomic that the
+//!     compiler split (spec 7.1), and has the scope of the whole.
+//! - A load counts as atomic if its value was tested against the compare value of a compare-and-store, which
+//!     confirms the load.
+//! - A store directly after a fence counts as a release. Other stores may be volatile; this matters only if
+//!     an atomic load reads them.
 
 mod dataflow;
 mod flow;
@@ -21,26 +23,25 @@ use super::finding::Strength;
 use atoms_isa::{GlobalOp, Instruction, Kernel, Operation, Ordering, Scope, Semantics};
 use atoms_ops::Op;
 
-/// Where a kernel's text comes from, and so what it says of order.
+/// Source of the kernel's code, which decides how much it states about memory order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Text {
-    /// Machine code, which leaves much out.
+    /// Machine code, which states little about memory order.
     #[default]
     Machine,
-    /// PTX: what is not said has the default that PTX gives it.
+    /// PTX. Missing qualifiers have the default values of PTX.
     Ptx,
 }
 
-/// What an operation does to memory, as far as order is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Act {
     Load,
     Store,
-    /// An atomic, or work on an mbarrier object that neither arrives nor waits.
+    /// Atomic, or an operation on an mbarrier object that neither arrives nor waits.
     Atomic,
-    /// A compare-and-store of a loop that a compiler makes of one atomic: it says of no scope but its own.
+    /// Compare-and-store in the loop that a compiler emits for one atomic. The stated scope need not be that
+    /// of the atomic, so it is ignored.
     Loop,
-    /// Makes an object, or ends it.
     Object,
     Arrive,
     Wait,
@@ -62,7 +63,7 @@ fn act(op: Op) -> Act {
     }
 }
 
-/// What an instruction does, and whether its memory is shared memory for certain.
+/// Kind of memory operation of an instruction, and true if its memory is certainly shared memory.
 fn acts(instruction: &Instruction) -> Option<(Act, bool)> {
     match &instruction.operation {
         Operation::Shared(access) => Some((act(access.op), true)),
@@ -82,7 +83,7 @@ fn acts(instruction: &Instruction) -> Option<(Act, bool)> {
     }
 }
 
-/// The rule of every instruction of a kernel; [`Rule::WEAK`] for those that access nothing.
+/// Rule of every instruction of a kernel. [`Rule::WEAK`] for instructions without a memory access.
 pub(super) fn of(kernel: &Kernel, text: Text) -> Vec<Rule> {
     let rule = |(pc, instruction): (usize, &Instruction)| {
         acts(instruction).map_or(Rule::WEAK, |(act, shared)| {
@@ -101,7 +102,6 @@ pub(super) fn of(kernel: &Kernel, text: Text) -> Vec<Rule> {
     kernel.instructions.iter().enumerate().map(rule).collect()
 }
 
-/// Rule that PTX states.
 fn stated(Ordering { semantics, scope }: Ordering) -> Rule {
     let strength = match semantics {
         Semantics::Weak => Strength::Weak,
@@ -111,8 +111,8 @@ fn stated(Ordering { semantics, scope }: Ordering) -> Rule {
     Rule { strength, acquire, release, ..Rule::WEAK }
 }
 
-/// What PTX means where it says nothing. Source: [PTX] atom (relaxed, .gpu), mbarrier.arrive (release, .cta),
-/// mbarrier.test_wait (acquire, .cta), ld and st (weak).
+/// Default of PTX for missing qualifiers. Source: [PTX] atom (relaxed, .gpu), mbarrier.arrive (release,
+/// .cta), mbarrier.test_wait (acquire, .cta), ld and st (weak).
 fn unstated(act: Act) -> Rule {
     let say = |semantics, scope| stated(Ordering { semantics, scope });
     match act {

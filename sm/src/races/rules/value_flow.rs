@@ -1,4 +1,4 @@
-//! What becomes of the value that a load gave.
+//! Tracks the use of loaded values.
 
 use super::dataflow::{
     Address, FAR, FromTo, Name, comparer, computed, effect, group, is_constant, load, next, no_barrier, pred,
@@ -10,8 +10,8 @@ use atoms_isa::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// True if a compare-and-store confirms what a load gave: it compares with a value that this was tested against on the
-/// way there.
+/// True if a compare-and-store confirms a load: it compares with a value against which the loaded value was
+/// tested before.
 pub(super) fn confirmed(kernel: &Kernel, pc: usize) -> bool {
     let Some((_, results)) = kernel.instructions.get(pc).and_then(load) else { return false };
     if !reach(kernel, pc, no_barrier)
@@ -31,7 +31,7 @@ pub(super) fn confirmed(kernel: &Kernel, pc: usize) -> bool {
     })
 }
 
-/// True if a compare-and-store behind `pc` compares with one of these, or with parts of it.
+/// True if a compare-and-store after `pc` compares with one of these names, or with parts of it.
 pub(super) fn compared(kernel: &Kernel, pc: usize, names: Vec<Name>) -> bool {
     follow(kernel, pc, names, moved).iter().any(|(at, parts)| {
         let with = kernel.instructions.get(*at).and_then(comparer);
@@ -39,7 +39,7 @@ pub(super) fn compared(kernel: &Kernel, pc: usize, names: Vec<Name>) -> bool {
     })
 }
 
-/// True if a branch behind `pc` is taken by what depends on these.
+/// True if a branch after `pc` depends on these names.
 fn decides(kernel: &Kernel, pc: usize, names: Vec<Name>) -> bool {
     follow(kernel, pc, names, computes).iter().any(|(at, known)| {
         kernel.instructions.get(*at).is_some_and(|i| {
@@ -49,8 +49,8 @@ fn decides(kernel: &Kernel, pc: usize, names: Vec<Name>) -> bool {
     })
 }
 
-/// Before each instruction that may come after `pc`, with no block barrier in between: the registers that hold what came
-/// from `names` there, as `step` brings it from registers to registers.
+/// For each instruction reachable from `pc` without a block barrier in between: the names that hold values
+/// derived from `names`. `step` tells how an instruction passes values on.
 fn follow(
     kernel: &Kernel,
     pc: usize,
@@ -86,7 +86,8 @@ fn follow(
     states
 }
 
-/// The registers that `names` were computed from in the straight code before `pc`, and still hold it; they included.
+/// Returns `names`, and the registers from which straight-line code before `pc` computed them, if these still
+/// hold their value.
 fn origins(kernel: &Kernel, pc: usize, mut names: Vec<Name>) -> Vec<Name> {
     let mut changed: BTreeSet<Name> = BTreeSet::new();
     for instruction in kernel.instructions.iter().take(pc).rev().take(FAR) {
@@ -102,13 +103,12 @@ fn origins(kernel: &Kernel, pc: usize, mut names: Vec<Name>) -> Vec<Name> {
     names
 }
 
-/// The registers named as operands of an instruction that computes.
 fn operands(instruction: &Instruction) -> Vec<Name> {
     let Operation::Compute(compute) = &instruction.operation else { return Vec::new() };
     compute.sources.iter().flat_map(source).filter(|name| !is_constant(name)).collect()
 }
 
-/// What an instruction computes from what: registers and predicates.
+/// Names read and written by an arithmetic instruction, with its guard and without constants.
 fn computes(instruction: &Instruction) -> Option<FromTo> {
     let Operation::Compute(compute) = &instruction.operation else { return None };
     let (mut from, to) = computed(compute);
@@ -117,7 +117,7 @@ fn computes(instruction: &Instruction) -> Option<FromTo> {
     Some((from, to))
 }
 
-/// From where to where an instruction brings a value, or parts of one, and computes nothing else.
+/// Source and destination registers of an instruction that only moves a value or parts of it.
 fn moved(instruction: &Instruction) -> Option<FromTo> {
     let Operation::Compute(compute) = &instruction.operation else { return None };
     let zero = |source: &Source| matches!(source.value, Value::Reg(reg) if reg.is_zero());
@@ -129,7 +129,7 @@ fn moved(instruction: &Instruction) -> Option<FromTo> {
         | ComputeOp::Permute(_)
         | ComputeOp::Int { op: IntOp::MinMax, .. }
         | ComputeOp::Lop3 { .. } => true,
-        // `IMAD.MOV d, RZ, RZ, c`
+        // Move in the form `IMAD.MOV d, RZ, RZ, c`.
         ComputeOp::Int { op: IntOp::Mad(ProductPart::Low), .. } => compute.sources[..2].iter().any(zero),
         _ => false,
     };
@@ -137,7 +137,7 @@ fn moved(instruction: &Instruction) -> Option<FromTo> {
     moves.then(|| (operands(instruction), computed(compute).1.into_iter().filter(registers).collect()))
 }
 
-/// Words of a load of several, by bit, that nothing looks at.
+/// Bit mask of the words of a vector load whose values no instruction uses.
 pub(super) fn unused(kernel: &Kernel, pc: usize) -> u8 {
     let Some((_, results)) = kernel.instructions.get(pc).and_then(load) else { return 0 };
     let unread = |(_, name): &(usize, &Name)| !read_ahead(kernel, pc, **name);
@@ -145,7 +145,7 @@ pub(super) fn unused(kernel: &Kernel, pc: usize) -> u8 {
     words.filter(unread).fold(0, |mask, (word, _)| mask | 1 << word)
 }
 
-/// True if the value in a register may be read before another one is there.
+/// True if the value in a register may be read before it is overwritten.
 fn read_ahead(kernel: &Kernel, pc: usize, name: Name) -> bool {
     let mut seen = BTreeSet::new();
     let mut open = next(kernel, pc);
@@ -164,7 +164,7 @@ fn read_ahead(kernel: &Kernel, pc: usize, name: Name) -> bool {
     false
 }
 
-/// All registers that an instruction may read; `None` where that is not known.
+/// Registers that an instruction may read. `None` if unknown.
 fn reads(instruction: &Instruction) -> Option<Vec<Name>> {
     let all = |address: Address, operands: [Reg; 2], bytes: u32| {
         address.names().into_iter().chain(operands.into_iter().flat_map(|reg| group(reg, bytes))).collect()

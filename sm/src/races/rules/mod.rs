@@ -3,16 +3,16 @@
 //! PTX states the order explicitly. Machine code states it for global and generic accesses and for fences
 //! (`.STRONG.GPU`, `MEMBAR`), but not for LDS, STS, ATOMS and SYNCS. For these:
 //! - Accesses of a thread to shared memory execute in order. So every read acquires in its CTA, and compilers
-//!     emit no instruction for that.
+//!   emit no instruction for that.
 //! - A release is a fence before a write, except at mbarrier objects. The fence also releases an atomic
-//!     directly after it.
+//!   directly after it.
 //! - A load counts as atomic if a loop only repeats it until the value is right.
 //! - A load counts as atomic if a compare-and-store compares with its value: it is part of an atomic that the
-//!     compiler split (spec 7.1), and has the scope of the whole.
+//!   compiler split (spec 7.1), and has the scope of the whole.
 //! - A load counts as atomic if its value was tested against the compare value of a compare-and-store, which
-//!     confirms the load.
+//!   confirms the load.
 //! - A store directly after a fence counts as a release. Other stores may be volatile; this matters only if
-//!     an atomic load reads them.
+//!   an atomic load reads them.
 
 mod dataflow;
 mod flow;

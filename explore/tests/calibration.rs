@@ -189,7 +189,7 @@ fn tables_that_cannot_be_used_say_why() {
         ("workload,metric,value,sourse\n", "column `sourse` is unknown; "),
         ("workload,metric,value\n", "there is no measurement in it; "),
         ("workload,metric,value\ncontend,latency,44\ncontent,latency,44\n", "line 3: no workload `content`; there are contend, "),
-        ("workload,metric,value\ncontend op=nand,latency,44\n", "line 2: `op` is `nand`: expected add, "),
+        ("workload,metric,value\ncontend op=nand,latency,44\n", "line 2: `op` must be one of add, "),
         ("workload,metric,value\ncontend op,latency,44\n", "line 2: `op`: expected NAME=VALUE, such as op=cas"),
         ("workload,metric,value\ncontend op=cas op=add,latency,44\n", "line 2: `op` is given twice, as cas and as add; leave one out"),
         ("workload,metric,value\nhistogram s=2,latency,44\n", "line 2: `s` of workload histogram has no effect: set `spread=zipf`, or leave out `s`"),

@@ -250,7 +250,7 @@ fn the_report_says_what_was_found() {
     let plan = plan(SWEEP);
     let report = report_of(&plan, &rtl, &measured);
     let findings = report.write(&out).expect("it is written");
-    assert!(findings[0].starts_with("uniform is best where num banks is 4: up to "), "{findings:?}");
+    assert!(findings[0].starts_with("uniform is best at num banks 4: up to "), "{findings:?}");
     let page = std::fs::read_to_string(out.join(file::PAGE)).expect("a page");
     assert!(page.contains(&findings[0]) && !page.contains("<script") && !page.contains(" src="), "{page}");
     assert!(page.contains("0</b> of 6 points certified"), "what is not certified says so");
@@ -568,7 +568,7 @@ fn a_search_certifies_its_front() {
     };
     let findings = report.write(&store).expect("it is written");
     let said =
-        format!("{} of {} points are on the front: from ", best.iter().filter(|b| **b).count(), best.len());
+        format!("{} of {} points are Pareto-optimal: from ", best.iter().filter(|b| **b).count(), best.len());
     assert!(findings[0].starts_with(&said), "{findings:?}");
     let svg = std::fs::read_to_string(store.join("throughput-area.svg")).expect("a plot");
     assert_eq!(svg.matches("href=\"#point-").count(), best.len(), "every point once");

@@ -257,10 +257,10 @@ fn thinking_and_computing_take_time() {
 fn what_cannot_be_is_said_before_anything_runs() {
     #[rustfmt::skip]
     let cases = [
-        ("default", "accumulate",  "warps=0",                "`warps` is `0`: expected 1 to 64"),
-        ("default", "accumulate",  "method=casp",            "`method` is `casp`: expected cas, cast, cast.spin, add"),
+        ("default", "accumulate",  "warps=0",                "`warps` must be a whole number from 1 to 64, not `0`"),
+        ("default", "accumulate",  "method=casp",            "`method` must be one of cas, cast, cast.spin, add, not `casp`"),
         ("default", "accumulate",  "method=add,of=u64",      "method=add adds words of 32 bits; have `of` f32 or f16x2"),
-        ("default", "histogram",   "s=nan",                  "`s` is `nan`: expected 0 to 4, a number"),
+        ("default", "histogram",   "s=nan",                  "`s` must be a number from 0 to 4, not `nan`"),
         ("default", "histogram",   "colour=red",             "workload histogram has no parameter `colour`; it has bins, spread, s, run, method, copies, padding, warps, lanes, units, think, compute"),
         ("default", "histogram",   "spread=image,s=2",       "`s` of workload histogram has no effect: set `spread=zipf`, or leave out `s`"),
         ("default", "histogram",   "padding=0",              "`padding` of workload histogram has no effect: set `copies` to 2 or more, or leave out `padding`"),

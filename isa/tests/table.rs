@@ -155,13 +155,12 @@ fn takes_anything(name: &str) -> bool {
 fn page() -> String {
     let mut page = String::from(
         "# Machine code that runs\n\n\
-         Which instructions of listings (sm_70 and later; for earlier ones see listings.md) the core carries out. This page is written by\n\
-         `cargo regenerate`, which asks the decoder; do not edit it.\n\n\
-         Of each mnemonic the forms are given, and the modifiers that are taken with them, alone or together;\n\
-         those of memory order and caches (`.E .STRONG .GPU .CONSTANT .EF`) are taken where memory is accessed and\n\
-         not listed. Another modifier, like a mnemonic of the second list, is reported before anything runs, with\n\
-         all others of its kind.\n\n\
-         | mnemonic | what it does | forms | further modifiers |\n|---|---|---|---|\n",
+         Instructions of listings that the core executes, from sm_70 on ([listings](listings.md) has the earlier ones). For\n\
+         authors of kernels. `cargo regenerate` writes this page from the decoder; do not edit it.\n\n\
+         A row has the forms of a mnemonic and the modifiers that they accept, alone or together. Modifiers of memory order and\n\
+         caches (`.E .STRONG .GPU .CONSTANT .EF`) are accepted on all memory accesses and not listed. Any other modifier, and\n\
+         each mnemonic of the list at the end, is reported before the run.\n\n\
+         | mnemonic | effect | forms | other modifiers |\n|---|---|---|---|\n",
     );
     for row in MNEMONICS.iter() {
         let forms: Vec<_> =
@@ -181,11 +180,11 @@ fn page() -> String {
     let _ = writeln!(
         page,
         "\nATOMS, LDS and STS exist with the operations and sizes of the operation table (spec 3), SYNCS, ATOMS.ARRIVE and\n\
-         ARRIVES with the forms of spec 6.8. Code addresses (CALL, RET, BRX, LEPC) are byte offsets in the kernel, 16 for\n\
-         each instruction, and need a listing whose offsets are those."
+         ARRIVES with the forms of spec 6.8. Code addresses (CALL, RET, BRX, LEPC) are byte offsets in the kernel:\n\
+         16 bytes for each instruction, as the offsets of the listing must say."
     );
     let _ = writeln!(page, "\nSpecial registers: {}.", special.join(", "));
-    let _ = writeln!(page, "\nKnown by name only: {}.", NAMED_MNEMONICS.join(", "));
+    let _ = writeln!(page, "\nNot executed, only known by name: {}.", NAMED_MNEMONICS.join(", "));
     page
 }
 

@@ -148,7 +148,7 @@ pub(crate) fn findings(measured: &[Measured], plot: &PlotFile, figure: &Figure) 
         let lines: Vec<RankedLine> = lines(measured, plot, figure).into_iter().filter_map(of_line).collect();
         match &lines[..] {
             [(_, points)] => span(points, &words(&plot.x), figure).into_iter().collect(),
-            several => leaders(several, &words(&plot.x)),
+            several => leaders(several, figure, plot),
         }
     })
 }
@@ -189,28 +189,35 @@ impl<'l> FirstRank<'l> {
     }
 }
 
-fn leaders(lines: &[RankedLine], x: &str) -> Vec<String> {
+fn leaders(lines: &[RankedLine], figure: &Figure, plot: &PlotFile) -> Vec<String> {
+    let x = &words(&plot.x);
     let values = lines.first().map_or(&[][..], |(_, points)| &points[..]);
     let ranks: Vec<_> = values.iter().filter_map(|point| FirstRank::of(lines, point.0)).collect();
     let mut said = Vec::new();
     for run in ranks.chunk_by(|a, b| a.lines == b.lines) {
         let (from, to) = (run[0].x, run[run.len() - 1].x);
         let range = match run.len() == ranks.len() {
-            true => format!("whatever {x} is"),
-            false if from == to => format!("where {x} is {from}"),
-            false => format!("where {x} is {from} to {to}"),
+            true => format!("for every value of {x}"),
+            false if from == to => format!("at {x} {from}"),
+            false => format!("for {x} {from} to {to}"),
         };
         if let [leader] = run[0].lines[..] {
             let most = run.iter().max_by(|a, b| a.lead.0.total_cmp(&b.lead.0)).unwrap_or(&run[0]);
-            let (FirstRank { x, .. }, (ratio, next)) = (most, most.lead);
-            said.push(format!("{leader} is best {range}: up to {ratio:.2} times the next, {next}, at {x}."));
+            let (FirstRank { x: at, .. }, (ratio, next)) = (most, most.lead);
+            said.push(format!(
+                "{leader} is best {range}: up to {ratio:.2} times the next, {next}, at {x} {at}."
+            ));
         } else {
             let error = run.iter().map(|rank| rank.error).fold(0.0, f64::max);
-            let names = match run[0].lines.len() == lines.len() {
-                true => "All have the same rank".to_string(),
-                false => format!("{} share the first rank", run[0].lines.join(" and ")),
-            };
-            said.push(format!("{names} {range}: {}.", equal(error)));
+            let (figure, equal) = (words(figure.name), equal(error));
+            said.push(match run[0].lines.len() == lines.len() {
+                true => {
+                    let by =
+                        plot.by.as_ref().map_or("lines".to_string(), |by| format!("values of {}", words(by)));
+                    format!("{figure} is the same for all {by}, {range} ({equal}).")
+                }
+                false => format!("{} have the best {figure} {range} ({equal}).", run[0].lines.join(" and ")),
+            });
         }
     }
     said
@@ -218,9 +225,9 @@ fn leaders(lines: &[RankedLine], x: &str) -> Vec<String> {
 
 fn equal(error: f64) -> String {
     if error <= LEAST_ERROR {
-        format!("equal within {:.1} %", 200.0 * LEAST_ERROR)
+        format!("within {:.1} %", 200.0 * LEAST_ERROR)
     } else if error.is_finite() {
-        format!("equal within the error of +-{:.0} %", 100.0 * error)
+        format!("within the error of +-{:.0} %", 100.0 * error)
     } else {
         "the error is unknown".to_string()
     }
@@ -238,17 +245,14 @@ fn span(points: &[(f64, FigureValue)], x: &str, figure: &Figure) -> Option<Strin
     let first: Vec<_> = points.iter().filter(|point| !best.1.leads(&point.1)).collect();
     let error = first.iter().map(|point| point.1.error).fold(0.0, f64::max);
     if first.len() == points.len() {
-        return Some(format!(
-            "The best {name}, {most}, has the same rank whatever {x} is: {}.",
-            equal(error)
-        ));
+        return Some(format!("{name} is the same for every value of {x} ({}).", equal(error)));
     }
     let ratio = best.1.value / worst.1.value;
     let ratio = if best.1.more_is_better { ratio } else { 1.0 / ratio };
-    let among = if first.len() > 1 { format!(" ({})", equal(error)) } else { String::new() };
+    let among = if first.len() > 1 { format!(" (equal {})", equal(error)) } else { String::new() };
     let first: Vec<_> = first.iter().map(|point| point.0.to_string()).collect();
     Some(format!(
-        "The best {name}, {most}, is where {x} is {}{among}: {ratio:.2} times as good as where it is {}, {least}.",
+        "The best {name}, {most}, is at {x} {}{among}: {ratio:.2} times as good as at {x} {}, {least}.",
         first.join(" or "),
         worst.0
     ))
@@ -279,15 +283,15 @@ fn front_finding(shown: &[&Measured], x: &Figure, y: &Figure, fitted: bool) -> O
     let of = shown.iter().filter(|one| one.outcome.is_ok() && one.is_fitted(&[x, y]) == fitted).count();
     let others = match within_error.len() {
         0 => String::new(),
-        1 => " 1 more has the same rank within the error.".to_string(),
-        more => format!(" {more} more have the same rank within the error."),
+        1 => " 1 more point is equal within the error.".to_string(),
+        more => format!(" {more} more points are equal within the error."),
     };
     match best[..] {
         [_] if of == 1 => None,
         [] => None,
         [only] => Some(format!("One of {of} points is best in both: {}.{others}", said(only))),
         [first, .., last] => Some(format!(
-            "{} of {of} points are on the front: from {} to {}.{others}",
+            "{} of {of} points are Pareto-optimal: from {} to {}.{others}",
             best.len(),
             said(first),
             said(last)
@@ -368,15 +372,18 @@ mod tests {
         assert_eq!(
             findings(&points, &by_method, area),
             [
-                "Measured points: spin is best whatever lanes is: up to 1.11 times the next, cas, at 1.",
-                "Fitted points: All have the same rank where lanes is 2: equal within the error of +-5 %.",
-                "Fitted points: spin is best where lanes is 4: up to 1.33 times the next, cas, at 4.",
+                "Measured points: spin is best for every value of lanes: up to 1.11 times the next, cas, at lanes 1.",
+                "Fitted points: area is the same for all values of method, at lanes 2 (within the error of +-5 %).",
+                "Fitted points: spin is best at lanes 4: up to 1.33 times the next, cas, at lanes 4.",
             ]
         );
         let unknown = with_area("cas", 4, 100, 400.0, Some(f64::INFINITY));
         let points = [fitted("spin", 4, 30.0), unknown];
         let said = findings(&points, &by_method, area);
-        assert_eq!(said, ["All have the same rank whatever lanes is: the error is unknown."]);
+        assert_eq!(
+            said,
+            ["area is the same for all values of method, for every value of lanes (the error is unknown)."]
+        );
     }
 
     #[test]
@@ -388,7 +395,7 @@ mod tests {
         assert_eq!(
             findings(&points, &along, area),
             [
-                "The best area, 10, is where lanes is 1 or 2 (equal within the error of +-4 %): 2.00 times as good as where it is 4, 20."
+                "The best area, 10, is at lanes 1 or 2 (equal within the error of +-4 %): 2.00 times as good as at lanes 4, 20."
             ]
         );
     }
@@ -404,8 +411,8 @@ mod tests {
             with_area("cas", 4, 200, 12.0, Some(0.05)),
             with_area("cas", 8, 100, 30.0, Some(0.05)),
         ];
-        let fitted = "2 of 4 points are on the front: from 5000 units of work per 1,000 cycles at area 10 (lanes 1) to 10 k units \
-                      of work per 1,000 cycles at area 30 (lanes 8). 1 more has the same rank within the error.";
+        let fitted = "2 of 4 points are Pareto-optimal: from 5000 units of work per 1,000 cycles at area 10 (lanes 1) to 10 k units \
+                      of work per 1,000 cycles at area 30 (lanes 8). 1 more point is equal within the error.";
         assert_eq!(front_findings(&points, &by_area, area, rate), [fitted]);
         // Measured points are better than all fitted points, but ranked separately.
         points.push(with_area("spin", 1, 50, 5.0, None));
@@ -435,30 +442,32 @@ mod tests {
             PlotFile { only: [("method".to_string(), "cas".into())].into_iter().collect(), ..alone.clone() };
         let cycles = Figure::named("cycles").expect("a figure");
         let expected = [
-            "All have the same rank where lanes is 1: equal within 0.5 %.",
-            "cas is best where lanes is 2: up to 1.10 times the next, spin, at 2.",
-            "spin is best where lanes is 4 to 16: up to 4.00 times the next, cas, at 16.",
+            "cycles is the same for all values of method, at lanes 1 (within 0.5 %).",
+            "cas is best at lanes 2: up to 1.10 times the next, spin, at lanes 2.",
+            "spin is best for lanes 4 to 16: up to 4.00 times the next, cas, at lanes 16.",
         ];
         assert_eq!(findings(&points, &by_method, cycles), expected);
-        assert_eq!(findings(&points, &alone, cycles), expected);
+        let said = findings(&points, &alone, cycles);
+        assert_eq!(said[0], "cycles is the same for all lines, at lanes 1 (within 0.5 %).");
+        assert_eq!(said[1..], expected[1..]);
         let said = findings(&points, &cas, cycles);
         assert_eq!(
             said,
             [
-                "The best cycles, 100, is where lanes is 1 or 2 (equal within 0.5 %): 8.00 times as good as where it is 16, 800."
+                "The best cycles, 100, is at lanes 1 or 2 (equal within 0.5 %): 8.00 times as good as at lanes 16, 800."
             ]
         );
         let rate = Figure::named("throughput").expect("a figure");
         assert_eq!(
             findings(&points, &cas, rate),
             [
-                "The best throughput, 10 k, is where lanes is 1 or 2 (equal within 0.5 %): 8.00 times as good as where it is 16, 1250."
+                "The best throughput, 10 k, is at lanes 1 or 2 (equal within 0.5 %): 8.00 times as good as at lanes 16, 1250."
             ]
         );
         let same = findings(&points[..3], &cas, cycles);
-        assert_eq!(same, ["The best cycles, 100, has the same rank whatever lanes is: equal within 0.5 %."]);
+        assert_eq!(same, ["cycles is the same for every value of lanes (within 0.5 %)."]);
         let all = findings(&points[4..], &by_method, cycles);
-        assert_eq!(all, ["spin is best whatever lanes is: up to 4.00 times the next, cas, at 16."]);
+        assert_eq!(all, ["spin is best for every value of lanes: up to 4.00 times the next, cas, at lanes 16."]);
         let retries = Figure::named("retries_per_success").expect("a figure");
         assert!(findings(&points, &by_method, retries).is_empty(), "no point has the figure");
     }

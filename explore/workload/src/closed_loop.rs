@@ -32,10 +32,10 @@ pub struct PortCounts {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GivenUp {
-    #[error("no unit of work was done for {quiet} cycles, at cycle {cycle}:{}", standing(warps))]
+    #[error("no unit of work completed for {quiet} cycles, at cycle {cycle}:{}", standing(warps))]
     Stuck { quiet: u64, cycle: u64, warps: Vec<String> },
     #[error(
-        "not done after {cycles} cycles, {units} units of work; give it more, or less to do:{}",
+        "stopped after {cycles} cycles with {units} units of work; raise --until or reduce units:{}",
         standing(warps)
     )]
     Limit { cycles: u64, units: u64, warps: Vec<String> },
@@ -45,7 +45,7 @@ pub enum GivenUp {
         "a request ended with `{found}` at {address:#x}, in cycle {cycle}, and with `{recorded}` in the recording"
     )]
     OtherFault { found: &'static str, recorded: &'static str, address: u32, cycle: u64 },
-    #[error("an answer with tag {tag} came, and no request with that tag is inside, in cycle {cycle}")]
+    #[error("a response with tag {tag} came in cycle {cycle}, but no request with that tag is in flight")]
     Stray { tag: u8, cycle: u64 },
 }
 
@@ -313,7 +313,7 @@ mod tests {
         let mut stimulus = ClosedLoop::new(Box::new(program), 3, pacing, 1, &config);
         run(&mut stimulus, config, |_, _| {});
         let said = stimulus.given_up().expect("nothing can be done").to_string();
-        let expected = "no unit of work was done for 1001 cycles, at cycle 1001:\
+        let expected = "no unit of work completed for 1001 cycles, at cycle 1001:\
             \n  warp 0: lanes 0x3 wait, for lock 0 at 0x0, which no warp holds\
             \n  warp 1: lanes 0x3 wait, for lock 0 at 0x0, which no warp holds\
             \n  warp 2: lanes 0x3 wait, for lock 0 at 0x0, which no warp holds";

@@ -155,9 +155,9 @@ impl Generated {
             Some(true) => Ok(()),
             Some(false) => {
                 let parameter = parameters().find(|parameter| parameter.name == name);
-                let (name, kind) =
-                    parameter.map_or(("", String::new()), |found| (found.name, found.kind.to_string()));
-                Err(WorkloadError::Value(name, text.to_string(), kind))
+                let (name, expected) =
+                    parameter.map_or(("", String::new()), |found| (found.name, found.kind.expected()));
+                Err(WorkloadError::Value(name, text.to_string(), expected))
             }
             None => {
                 let known = parameters().map(|parameter| parameter.name).collect();

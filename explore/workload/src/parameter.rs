@@ -14,6 +14,17 @@ pub enum WorkloadParameterKind {
     Choice(&'static [&'static str]),
 }
 
+impl WorkloadParameterKind {
+    /// Returns the permitted values as part of a message.
+    pub(crate) fn expected(self) -> String {
+        match self {
+            WorkloadParameterKind::Whole(low, high) => format!("a whole number from {low} to {high}"),
+            WorkloadParameterKind::Real(low, high) => format!("a number from {low} to {high}"),
+            WorkloadParameterKind::Choice(names) => format!("one of {}", names.join(", ")),
+        }
+    }
+}
+
 impl fmt::Display for WorkloadParameterKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -124,7 +124,7 @@ pub enum WorkloadError {
     Unknown(String, Vec<&'static str>),
     #[error("workload {0} has no parameter `{1}`; it has {known}", known = .2.join(", "))]
     NoParameter(&'static str, String, Vec<&'static str>),
-    #[error("`{0}` is `{1}`: expected {2}")]
+    #[error("`{0}` must be {2}, not `{1}`")]
     Value(&'static str, String, String),
     #[error("`{parameter}` of workload {workload} has no effect: {change}, or leave out `{parameter}`")]
     NoEffect { workload: &'static str, parameter: &'static str, change: &'static str },

@@ -133,12 +133,20 @@ pub(super) fn headline(summary: &Summary) -> String {
         reasons.push(format!("{} skipped", count(totals.skipped)));
     }
     if !summary.complete {
-        reasons.push("not all of the plan was run".into());
+        reasons.push("the plan was not run to its end".into());
     }
     if let Some(gate) = gate.filter(|gate| !gate.passed) {
-        reasons.push(format!("the coverage gate misses {}", count(gate.missing.len() as u64)));
+        reasons.push(format!("{} below the coverage gate", missing(gate)));
     }
     format!("{}  {}", verdict.name(), reasons.join("; "))
+}
+
+/// Returns the number of bins and lines that the coverage gate misses, as text.
+pub(super) fn missing(gate: &Gate) -> String {
+    match gate.missing.len() as u64 {
+        1 => "1 bin or line is".to_string(),
+        many => format!("{} bins or lines are", count(many)),
+    }
 }
 
 /// Returns bucket indices, grouped by equal suspect line, in the order of the first bucket of each group.
@@ -168,7 +176,7 @@ fn full(out: &mut String, number: usize, bucket: &Bucket) {
         line(out, 5, &format!("... {} more", counted((lines.len() - TEXT_LINES) as u64, "line")));
     }
     let mut facts = vec![bucket.status.name().to_string()];
-    facts.extend(bucket.key.what().map(|what| format!("differs {what}")));
+    facts.extend(bucket.key.what().map(|what| format!("first mismatch: {what}")));
     facts.extend(bucket.key.op.map(|op| format!("operation {op}")));
     facts.push(format!("in {}", some(&bucket.configs)));
     facts.push(format!("first in {}", bucket.first_name));
@@ -291,11 +299,7 @@ fn gate(out: &mut String, gate: &Gate) {
         list(out, &gate.missing);
     }
     if !gate.stale.is_empty() {
-        line(
-            out,
-            0,
-            &format!("waivers     {} to be taken out, hit or not there:", count(gate.stale.len() as u64)),
-        );
+        line(out, 0, &format!("waivers     {} obsolete, hit or unknown:", count(gate.stale.len() as u64)));
         list(out, &gate.stale);
     }
 }

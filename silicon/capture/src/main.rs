@@ -22,45 +22,44 @@ use clap::Parser;
 use humantime::format_rfc3339_seconds;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Ask a GPU how it carries out atomics on shared memory, and keep what it answers.
+/// Run test programs for shared-memory atomics on a GPU and store the answers.
 ///
-/// Runs some hundred small kernels through the GPU's driver; no CUDA toolkit is needed. The file that it writes is
-/// judged with `atoms silicon report FILE`, on any machine.
+/// Needs only the GPU's driver. Check the file on any machine with `atoms silicon report FILE`.
 #[derive(Parser)]
 #[command(
     version,
-    after_help = "Exit status: 0 every program for this GPU answered, 1 some did not, 2 none did."
+    after_help = "Exit status: 0 every program for this GPU answered, 1 some failed, 2 none answered."
 )]
 struct Args {
-    /// File to write; must not exist yet [default: capture-GPU-DATE.jsonl]
-    #[arg(long, value_name = "FILE")]
+    /// New file to write [default: capture-GPU-DATE.jsonl]
+    #[arg(long = "output", alias = "out", value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Take no more than this many minutes
+    /// Time limit in minutes
     #[arg(long, value_name = "M", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=1440))]
     minutes: u64,
 
-    /// Number of the GPU, as the driver counts
+    /// Number of the GPU in the driver
     #[arg(long, value_name = "N", default_value_t = 0)]
     device: usize,
 
-    /// Seed from which operands are drawn
+    /// Seed of the operands
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
-    /// Run only programs whose name contains this; may be given more than once
-    #[arg(long, value_name = "TEXT")]
+    /// Run only programs whose name contains TEXT; repeatable
+    #[arg(long = "match", alias = "only", value_name = "TEXT")]
     only: Vec<String>,
 
-    /// Give a launch up after this many seconds, and go on with the next program
+    /// Time limit of a launch in seconds; the next program then runs
     #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
     launch_seconds: u64,
 
-    /// List the programs and what each asks, and run none
+    /// List the programs without running them
     #[arg(long)]
     dry_run: bool,
 
-    /// Library of the driver, where it is not the system's
+    /// Library of the driver [default: of the system]
     #[arg(long, value_name = "PATH")]
     driver: Option<PathBuf>,
 

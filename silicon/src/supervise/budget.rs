@@ -9,7 +9,7 @@ const COMPILE_MS: u64 = 500;
 const LAUNCH_MS: u64 = 20;
 
 /// Cycles of one operation of one warp with 32 lanes on one word. The longest published time is 5729 cycles,
-/// for a retry loop on a B300 (docs/silicon.md).
+/// for a retry loop on a B300 (explore/data/silicon.csv).
 const OPERATION_CYCLES: u64 = 8_000;
 
 /// Cycles per step of a case: load operands, execute, read back memory.

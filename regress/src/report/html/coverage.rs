@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 
 use super::super::figures::{count, counted, percent};
-use super::super::text::worst_first;
+use super::super::text::{missing, worst_first};
 use super::bar;
 use crate::coverage::summary::{FunctionalCoverage, Gate, GroupCoverage, WaivedPlaces};
 
@@ -87,18 +87,18 @@ fn group(at: usize, group: &GroupCoverage) -> Markup {
 fn gate(gate: &Gate) -> Markup {
     html! {
         @if gate.passed {
-            p.gate { span.good { "✓ The gate lets it through." } }
+            p.gate { span.good { "✓ Coverage is at or above the gate." } }
         } @else {
             details.gate {
                 summary {
-                    span.bad { "✗ The gate misses " (count(gate.missing.len() as u64)) } ": neither hit nor waived"
+                    span.bad { "✗ " (missing(gate)) " below the coverage gate" } ": neither hit nor waived"
                 }
                 (names(&gate.missing))
             }
         }
         @if !gate.stale.is_empty() {
             details.gate {
-                summary { span.warn { "! " (counted(gate.stale.len() as u64, "waiver")) } " to be taken out: hit all the same, or not there" }
+                summary { span.warn { "! " (counted(gate.stale.len() as u64, "waiver")) } " obsolete: hit, or unknown" }
                 (names(&gate.stale))
             }
         }

@@ -46,7 +46,7 @@ fn article(at: usize, bucket: &Bucket) -> Markup {
             }
             dl.facts {
                 @if bucket.status != Status::Failed { (fact("ended", bucket.status.name())) }
-                @if let Some(what) = bucket.key.what() { div { dt { "differs" } dd { code { (what) } } } }
+                @if let Some(what) = bucket.key.what() { div { dt { "first mismatch" } dd { code { (what) } } } }
                 @if let Some(op) = bucket.key.op { div { dt { "operation" } dd { code { (op) } } } }
                 (fact(if bucket.configs.len() == 1 { "configuration" } else { "configurations" }, &bucket.configs.join(", ")))
                 div { dt { "first" } dd { code { (bucket.first_name) } " (test " (count(bucket.first)) ")" } }

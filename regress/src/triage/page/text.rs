@@ -81,8 +81,8 @@ impl Report<'_> {
             ("ran", self.run()),
             ("found", format!("in cycle {} as `{}`", record.cycle, record.raw)),
             ("small case", self.size()),
-            ("suspect", record.suspect.clone().unwrap_or_else(|| "none named".to_string())),
-            ("broken", self.clause().unwrap_or("no clause named").to_string()),
+            ("suspect", record.suspect.clone().unwrap_or_else(|| "none identified".to_string())),
+            ("spec clause", self.clause().unwrap_or("none identified").to_string()),
             ("config", format!("{}: {}", record.config, self.parameters())),
             ("rtl", format!("{rtl}, built with Verilator {}", record.verilator)),
             ("wave", self.wave()),
@@ -173,9 +173,9 @@ impl Report<'_> {
                 format!("{}, {}{memory}", count(requests, "request"), count(lanes, "lane"))
             }
             None if self.failed.signature.kind.is_dut_failure() => {
-                "none found: the failure needs more of its history".to_string()
+                "could not be minimized; use the repeat command below".to_string()
             }
-            None => "none looked for: only the run itself can show it".to_string(),
+            None => "not minimized: only the full run shows the failure".to_string(),
         }
     }
 

@@ -21,7 +21,7 @@ mod value_flow;
 use super::engine::Rule;
 use super::finding::Strength;
 use atoms_isa::{GlobalOp, Instruction, Kernel, Operation, Ordering, Scope, Semantics};
-use atoms_ops::Op;
+use atoms_ops::{MbarOp, Op, OpClass, OpKind, WordOp};
 
 /// Source of the kernel's code, which decides how much it states about memory order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,18 +48,20 @@ enum Act {
 }
 
 fn act(op: Op) -> Act {
-    match op {
-        Op::Load => Act::Load,
-        Op::Store => Act::Store,
-        Op::Cast | Op::CastSpin => Act::Loop,
-        Op::MbarInit | Op::MbarInval => Act::Object,
-        Op::MbarTestWait | Op::MbarTryWait => Act::Wait,
-        Op::MbarExpectTx | Op::MbarCompleteTx | Op::MbarArriveSm80 => Act::Atomic,
-        Op::MbarArrive | Op::MbarArriveCount | Op::MbarArriveExpectTx => Act::Arrive,
-        Op::MbarArriveDrop | Op::MbarArriveDropCount | Op::MbarArriveDropExpectTx => Act::Arrive,
-        Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete => Act::Arrive,
-        Op::Add | Op::Min | Op::Max | Op::Inc | Op::Dec | Op::Exch | Op::Cas | Op::PopcInc => Act::Atomic,
-        Op::And | Op::Or | Op::Xor => Act::Atomic,
+    match op.kind() {
+        OpKind::Word(WordOp::Cast | WordOp::CastSpin) => Act::Loop,
+        OpKind::Word(_) => match op.row().class {
+            OpClass::Load => Act::Load,
+            OpClass::Store => Act::Store,
+            OpClass::Update | OpClass::Compare | OpClass::Barrier => Act::Atomic,
+        },
+        OpKind::Mbar(MbarOp::Init | MbarOp::Inval) => Act::Object,
+        OpKind::Mbar(MbarOp::TestWait | MbarOp::TryWait) => Act::Wait,
+        OpKind::Mbar(MbarOp::ExpectTx | MbarOp::CompleteTx | MbarOp::ArriveSm80) => Act::Atomic,
+        OpKind::Mbar(MbarOp::Arrive | MbarOp::ArriveCount | MbarOp::ArriveExpectTx) => Act::Arrive,
+        OpKind::Mbar(MbarOp::ArriveDrop | MbarOp::ArriveDropCount) => Act::Arrive,
+        OpKind::Mbar(MbarOp::ArriveDropExpectTx) => Act::Arrive,
+        OpKind::Mbar(MbarOp::ArriveNoComplete | MbarOp::ArriveDropNoComplete) => Act::Arrive,
     }
 }
 

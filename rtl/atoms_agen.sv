@@ -7,42 +7,44 @@ module atoms_agen
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
-  /// Operand isolation: low keeps the adders quiet, and the outputs mean nothing.
+  /// Operand isolation: 0 keeps the adders from toggling, and makes the outputs meaningless.
   input  logic                 en_i,
-  /// The request; every lane's fields of it.
+  /// Fields of the request that all its lanes share.
   input  req_meta_t            meta_i,
-  /// Register Ra per lane.
+  /// Register Ra per lane, before scaling.
   input  addr_t [NumLanes-1:0] ra_i,
-  /// The request came through the cluster port: the address is an offset inside the allocation already,
-  /// without a rank in its top byte (spec 6.7, 7.5).
+  /// 1 if the request came through the cluster port. Its address is already an offset inside the allocation,
+  /// without a rank in the top byte (spec 6.7, 7.5).
   input  logic                 offset_i,
-  /// The allocation of the request's slot.
+  /// Allocation of the request's CTA slot.
   input  allocation_t          allocation_i,
-  /// Where the access of each lane begins.
+  /// Bank address at which each lane's access begins. Meaningless for inactive lanes, and for all lanes after
+  /// a fault.
   output bank_addrs_t          bank_addr_o,
-  /// Why no lane may touch memory, if so.
+  /// Reason why no lane may touch memory; FaultNone if all may.
   output fault_e               fault_o,
-  /// The lowest lane that faults; 0 without a fault.
+  /// Lowest faulting lane; 0 without a fault.
   output logic [4:0]           fault_lane_o,
-  /// Its address; 0 without a fault.
+  /// Address of the lowest faulting lane; 0 without a fault.
   output addr_t                fault_addr_o
 );
-  logic [31:0] base;    // what all lanes add: uniform register and immediate
-  logic [4:0]  bytes;   // of the access
-  logic [2:0]  shift;   // log2 of the factor on Ra
-  logic        room;        // an access fits the allocation somewhere
-  logic [24:0] last_start;  // and this is the last offset at which it begins
+  logic [31:0] base;    // common to all lanes: uniform register plus immediate
+  logic [4:0]  bytes;   // bytes of the access
+  logic [2:0]  shift;   // log2 of the scale factor on Ra
+  logic        room;        // the allocation is large enough for one access
+  logic [24:0] last_start;  // last offset at which an access may begin, given `room`
 
   always_comb begin
     base  = meta_i.ur + {meta_i.absolute ? 8'h0 : {8{meta_i.imm[23]}}, meta_i.imm};
     bytes = 5'd1 << meta_i.size[2:0];
     shift = (meta_i.scale inside {3'd2, 3'd3, 3'd4}) ? meta_i.scale : 3'd0;
-    // Once for all lanes and beside the addition of their addresses, not behind it in every lane.
+    // Computed once for all lanes, in parallel with the address adders. A check of the end address would
+    // follow the adder of each lane.
     room       = allocation_i.valid && (25'(bytes) <= allocation_i.size);
     last_start = allocation_i.size - 25'(bytes);
   end
 
-  /// Bank addresses of all lanes, and the lanes whose address is misaligned or out of range.
+  /// Computes the bank addresses of all lanes, and the lanes whose address is misaligned or out of range.
   function automatic void locate(output bank_addrs_t bank_addr, output lane_mask_t misaligned,
                                  output lane_mask_t outside, input addrs_t addrs,
                                  input logic [4:0] width, input logic offset,
@@ -67,14 +69,14 @@ module atoms_agen
     if (!fits) outside = '1;
   endfunction
 
-  /// A lane that faults, and what is told of it.
   typedef struct packed {
     lane_t lane;
     addr_t addr;
     logic  misaligned;
   } faulty_t;
 
-  /// The lowest lane of a mask, pairwise, as deep as log2(NumLanes); lane 0 means nothing in an empty one.
+  /// Returns the lowest lane of a mask: a tree of depth log2(NumLanes). The result is meaningless for an
+  /// empty mask.
   function automatic faulty_t lowest(lane_mask_t mask, addrs_t addrs, lane_mask_t misaligned);
     /*verilator no_inline_task*/
     faulty_t    lane [NumLanes];
@@ -92,7 +94,6 @@ module atoms_agen
     lowest = lane[0];
   endfunction
 
-  /// Addresses of all lanes.
   function automatic void add(output addrs_t addrs, input addrs_t ra, input logic [2:0] scale,
                               input logic absolute, input addr_t common);
     /*verilator no_inline_task*/

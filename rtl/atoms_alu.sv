@@ -1,40 +1,39 @@
 `include "atoms_assert.svh"
 
-/// Combinational read-modify-write kernels, one a bank, all on the operation of one pass.
+/// Combinational read-modify-write kernels, one per bank, all for the operation of one pass.
 /// Mirror: `model/src/alu.rs`, same arm order.
 ///
-/// Holds no state. `atoms_pipe` hands it the youngest value of each word, and keeps every other
-/// writer off the word until `new_o` is written. Wider operations only move and compare, so a word
-/// each is enough: `hit_i` joins the comparisons of their words. The mbarrier operations, which
-/// work on pairs of words, get a kernel of their own beside this one.
+/// The module has no state. `atoms_pipe` supplies the youngest value of each word, and lets no other pass
+/// write the word until `new_o` is written. Wider operations only move and compare, so that one kernel per
+/// word is enough: `hit_i` combines the comparisons of all words. The mbarrier operations work on pairs of
+/// words, and have their own kernel.
 ///
-/// The choice of the operation stands outside the loop over the banks, so that a simulator makes it
-/// once; hardware is the same either way.
+/// The case on the operation is outside the loop over the banks, so that a simulator evaluates it once. The
+/// hardware is the same either way.
 module atoms_alu
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
-  /// Operation of the pass (spec 3).
+  /// Operation of the pass (spec 3), on plain memory.
   input  op_e                   op_i,
-  /// MIN and MAX order as two's complement.
+  /// 1 if MIN and MAX compare as two's complement.
   input  logic                  signed_i,
-  /// Banks of the pass; the others keep quiet, and `new_o` means nothing there.
+  /// Banks of the pass. For all other banks `new_o` is meaningless and `write_o` is 0.
   input  bank_mask_t            valid_i,
-  /// Word read from the bank.
+  /// Word read, per bank; the youngest value.
   input  words_t                old_i,
-  /// Operand B: addend, bound or new value; what the lanes come to where they are joined.
+  /// Operand B: addend, bound or new value. For coalesced lanes, their merged operand.
   input  words_t                b_i,
-  /// Operand C: the new value of CAS and CAST; the bits stored by a store.
+  /// Operand C: the new value of CAS and CAST. For a store, the mask of the bits stored.
   input  words_t                c_i,
-  /// Every word of the access equals its operand B.
+  /// 1 if every word of the access equals the same word of operand B.
   input  bank_mask_t            hit_i,
-  /// Word to write.
+  /// Word to write, per bank.
   output words_t                new_o,
-  /// Banks that must be written.
+  /// Banks that must be written; a subset of `valid_i`.
   output bank_mask_t            write_o
 );
-  /// What each word becomes.
   function automatic void work(output words_t result, input op_e op, input logic is_signed,
                                input words_t old, input words_t b, input words_t c);
     /*verilator no_inline_task*/
@@ -75,7 +74,7 @@ module atoms_alu
       OpStore:
         for (int unsigned i = 0; i < NumBanks; i++)
           result[i] = (old[i] & ~c[i]) | (b[i] & c[i]);
-      default: ;  // loads; nothing else is issued (spec 3.3)
+      default: ;  // loads; no other operation gets here (spec 3.3)
     endcase
   endfunction
 

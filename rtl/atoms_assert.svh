@@ -1,6 +1,6 @@
-// Assertions and situations, checked and counted while simulating. Immediate assertions only: every
-// simulator takes them, and the formal reader too. They are not part of the design, so that coverage
-// of its lines leaves them out.
+// Assertion and cover macros, for simulation and formal only. They use immediate assertions, which every
+// simulator and the formal reader accept. Line coverage excludes them, because they are not part of the
+// design.
 `ifndef ATOMS_ASSERT_SVH
 `define ATOMS_ASSERT_SVH
 
@@ -9,7 +9,7 @@
   `define ATOMS_ASSERT_COMB(Name, Cond)
   `define ATOMS_ASSERT_STATIC(Name, Cond)
 `else
-  /// `Cond` holds at every clock edge out of reset.
+  /// Asserts `Cond` at every clock edge outside reset.
   `define ATOMS_ASSERT(Name, Cond) \
     /*verilator coverage_off*/ \
     always_ff @(posedge clk_i) begin \
@@ -19,10 +19,10 @@
     end \
     /*verilator coverage_on*/
 `ifdef ATOMS_WOVEN
-  // What is altered on trial breaks it in reset, too, where no run could go on.
+  // In a build with schemata, mutants break these assertions even in reset, so that no run could continue.
   `define ATOMS_ASSERT_COMB(Name, Cond)
 `else
-  /// `Cond` holds whenever signals have settled: for a module without clock.
+  /// Asserts `Cond` whenever the signals have settled, for a module without a clock.
   `define ATOMS_ASSERT_COMB(Name, Cond) \
     /*verilator coverage_off*/ \
     always_comb begin \
@@ -30,7 +30,7 @@
     end \
     /*verilator coverage_on*/
 `endif
-  /// `Cond`, of constants, holds for the configuration that is elaborated.
+  /// Asserts `Cond`, a constant expression, for the elaborated configuration.
   `define ATOMS_ASSERT_STATIC(Name, Cond) \
     if (!(Cond)) begin : Name \
       $error("assertion failed: %s", `"Name`"); \
@@ -38,9 +38,8 @@
 `endif
 
 `ifdef ATOMS_COVERAGE
-  /// Counts the clock edges out of reset at which `Cond` holds: a situation that must be reached.
-  /// It is a signal first: in a clocked process, Verilator 5.006 may use the result of a function
-  /// before it has called it.
+  /// Counts the clock edges outside reset at which `Cond` holds. The condition is assigned to a signal first:
+  /// in a clocked process, Verilator 5.006 may use a function result before it calls the function.
   `define ATOMS_COVER(Name, Cond) \
     /*verilator coverage_off*/ \
     logic Name``Holds; \

@@ -1,32 +1,32 @@
 `include "atoms_assert.svh"
 
-/// Responses of the cluster port, and the room for them. Mirror: `model/src/cluster_rsp.rs`.
+/// Queue of cluster responses, and the room reserved for them. Mirror: `model/src/cluster_rsp.rs`.
 ///
-/// Room is reserved when a request that owes a response leaves its queue, so that every response
-/// finds its place: one that is not taken holds up requests that owe one, and nothing else.
+/// Room is reserved when a request that owes a response leaves its queue. Every response therefore fits. A
+/// response that is not accepted holds back only requests that owe a response.
 module atoms_cluster_rsp
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
 (
   /// Clock: registers change at its rising edge.
   input  logic         clk_i,
-  /// Synchronous, active low.
+  /// Synchronous reset, active low. Empties the queue and forgets the owed responses.
   input  logic         rst_ni,
-  /// There is room for one more response than is owed. A function of registers alone.
+  /// 1 if one more response than the owed ones fits. Depends on registers only.
   output logic         room_o,
-  /// A request that owes a response goes to issue. Only with `room_o`.
+  /// A request that owes a response goes to issue. Allowed only with `room_o`.
   input  logic         reserve_i,
-  /// A request that owes a response has been carried out: this is its response.
+  /// A request that owes a response finishes in this cycle.
   input  logic         valid_i,
-  /// That response; counts with `valid_i`.
+  /// Response of the finished request; meaningful with `valid_i`.
   input  cluster_rsp_t rsp_i,
-  /// The oldest response.
+  /// `rsp_o` holds the oldest response.
   output logic         valid_o,
-  /// The requester takes it at the coming edge.
+  /// The requester accepts the response at the next clock edge.
   input  logic         ready_i,
-  /// It, stable until it is taken.
+  /// Oldest response, stable until it is accepted.
   output cluster_rsp_t rsp_o,
-  /// Responses owed or here.
+  /// Number of responses owed: those reserved at issue and not yet accepted.
   output logic [7:0]   owed_o
 );
   typedef logic [$clog2(ClusterResponses)-1:0]   place_of_rsp_t;
@@ -38,8 +38,8 @@ module atoms_cluster_rsp
 
   cluster_rsp_t  entry_q [ClusterResponses];
   place_of_rsp_t head_q, head_d, tail_q, tail_d;
-  count_t        held_q, held_d;   // responses here
-  count_t        owed_q, owed_d;   // and those, and those to come
+  count_t        held_q, held_d;   // responses in the queue
+  count_t        owed_q, owed_d;   // those, and the reserved ones
   logic          pop;
 
   assign valid_o = held_q != '0;

@@ -1,10 +1,10 @@
 `include "atoms_assert.svh"
 
-/// Collects the results of a request's passes, and answers. Mirror: `model/src/collect.rs`.
+/// Collects the results of a request's passes and drives the response. Mirror: `model/src/collect.rs`.
 ///
-/// The register of the warp response is also where results gather: the next warp request cannot
-/// write here before the response is taken, and holds the pipeline until then. Responses of the
-/// cluster port have room in `atoms_cluster_rsp` before their requests are issued, and hold nothing.
+/// Results are collected in the register of the warp response. The next warp request cannot write this
+/// register before the response is accepted, and stalls the pipeline until then. Cluster responses have room
+/// reserved in `atoms_cluster_rsp` before their requests are issued, and never stall.
 module atoms_collect
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -12,55 +12,55 @@ module atoms_collect
 (
   /// Clock: registers change at its rising edge.
   input  logic                         clk_i,
-  /// Synchronous, active low.
+  /// Synchronous reset, active low. Drops the warp response.
   input  logic                         rst_ni,
-  /// The pass in the last stage of the pipeline.
+  /// Pass in the last stage of the pipeline.
   input  pass_t                          pass_i,
-  /// Words of its banks before the operation.
+  /// Word before the operation, per bank of the pass.
   input  words_t                         old_i,
-  /// Banks whose whole access compared equal.
+  /// Banks of accesses whose comparison succeeded in every word.
   input  bank_mask_t                     hit_i,
-  /// Where its lanes' accesses begin.
+  /// Bank address at which each lane's access begins.
   input  bank_addrs_t                    bank_addr_i,
-  /// It is a MBAR.TRY_WAIT at one object.
+  /// 1 if the pass is an MBAR.TRY_WAIT whose lanes all test one object.
   input  logic                         one_object_i,
-  /// First bank of that object.
+  /// First bank of the tested object; meaningful with `one_object_i`.
   input  bank_t                        object_bank_i,
-  /// Its row.
+  /// Row of the tested object; meaningful with `one_object_i`.
   input  row_t                         object_row_i,
-  /// Cycles to wait at most, as the request gave them; 0 for TryWaitLimit.
+  /// Timeout in cycles as the request gave it; 0 means TryWaitLimit.
   input  word_t                        object_limit_i,
-  /// The pass cannot be taken: an older response is in its way.
+  /// The pass must stall, because the previous warp response is not accepted.
   output logic                         stall_o,
-  /// The table of waiters has a free place.
+  /// The waiter table has a free entry.
   input  logic                         free_i,
-  /// The pass is a request that is suspended there.
+  /// The request of the pass is suspended at the next clock edge.
   output logic                         suspend_o,
-  /// What is kept of it; counts with `suspend_o`.
+  /// Entry for the waiter table; meaningful with `suspend_o`.
   output waiter_t                      waiter_o,
-  /// Cycles until it is answered all the same; not 0.
+  /// Cycles until the timeout; not 0.
   output logic [31:0]                  limit_o,
-  /// A warp response stands at the port.
+  /// 1 if a warp response is offered.
   output logic                         rsp_valid_o,
-  /// The requester takes it at the coming edge.
+  /// The requester accepts the warp response at the next clock edge.
   input  logic                         rsp_ready_i,
-  /// Results, a lane each; 0 for lanes that took no part.
+  /// Result per lane; 0 for inactive lanes, and for all lanes after a fault.
   output wide_t      [NumLanes-1:0]    rsp_rd_o,
   /// Lanes whose compare-and-store stored, or whose phase is complete.
   output lane_mask_t                   rsp_pred_o,
-  /// Tag of the request.
+  /// Tag of the answered request.
   output tag_t                         rsp_tag_o,
-  /// Why it touched no memory, if so.
+  /// Reason why the request touched no memory.
   output fault_e                       rsp_fault_o,
-  /// The lowest lane that faulted.
+  /// Lowest faulting lane; 0 without a fault.
   output logic [4:0]                   rsp_fault_lane_o,
-  /// Its address.
+  /// Address of the lowest faulting lane; 0 without a fault.
   output addr_t                        rsp_fault_addr_o,
-  /// Passes that served lanes; 0 under a fault.
+  /// Passes of the request; 0 after a fault or without active lanes.
   output passes_t                      rsp_passes_o,
-  /// A cluster request that owes a response is carried out in this cycle.
+  /// A cluster request that owes a response finishes in this cycle.
   output logic                         cl_valid_o,
-  /// Its response; counts with `cl_valid_o`.
+  /// Response of the finished cluster request; meaningful with `cl_valid_o`.
   output cluster_rsp_t                 cl_rsp_o
 );
   logic                  rsp_valid_q, rsp_valid_d;
@@ -72,10 +72,8 @@ module atoms_collect
   addr_t                 fault_addr_q;
   passes_t               passes_q;
 
-  // Lanes whose compare-and-store stored, or whose phase is complete.
   lane_mask_t stored;
 
-  /// Lanes whose bank is in a mask.
   function automatic lane_mask_t lanes_of(bank_mask_t banks, bank_addrs_t bank_addrs);
     /*verilator no_inline_task*/
     bank_addr_t bank_addr;
@@ -86,7 +84,7 @@ module atoms_collect
     end
   endfunction
 
-  /// Banks whose object is in its odd phase, by the first bank of each.
+  /// Returns the banks of objects in an odd phase, by the first bank of each object.
   function automatic bank_mask_t odd_phases(words_t old);
     /*verilator no_inline_task*/
     odd_phases = '0;
@@ -105,7 +103,7 @@ module atoms_collect
     end
   end
 
-  // A request is suspended if all its lanes ask about one object's phase, and that is not complete.
+  // A request is suspended if all its lanes test one object whose phase is not complete.
   logic suspends;
   assign suspends = pass_i.valid && pass_i.first && pass_i.last && one_object_i && (stored == '0)
                      && free_i;
@@ -114,7 +112,7 @@ module atoms_collect
                        slot: pass_i.slot, tag: pass_i.tag};
   assign limit_o = (object_limit_i == '0) ? TryWaitLimit : object_limit_i;
 
-  /// Puts what the lanes in `served` read into the results.
+  /// Writes the memory values of the lanes in `served` to their results, extended as the size requires.
   function automatic void put(output wides_t rd, input wides_t so_far, input lane_mask_t served,
                               input size_e size, input words_t old, input bank_addrs_t bank_addrs);
     /*verilator no_inline_task*/
@@ -152,7 +150,8 @@ module atoms_collect
     end
   endfunction
 
-  /// Puts the low word of a state in its place: 0, or of a noComplete arrival the lanes that arrived together, each alone.
+  /// Writes the low word of a returned state. This is 0, except for a noComplete arrive: there it is the mask
+  /// of the lanes that arrived together, which is the lane alone.
   function automatic void put_low(output wides_t rd, input wides_t objects,
                                   input lane_mask_t served, input logic alone);
     /*verilator no_inline_task*/
@@ -162,7 +161,6 @@ module atoms_collect
     end
   endfunction
 
-  /// Puts 1 into the results of the lanes in `mask`.
   function automatic void put_ones(output wides_t rd, input wides_t so_far, input lane_mask_t mask);
     /*verilator no_inline_task*/
     rd = so_far;
@@ -187,14 +185,14 @@ module atoms_collect
           put(rd_d, so_far, pass_i.served, pass_i.size, old_i, bank_addr_i);
           put_low(rd_d, rd_d, pass_i.served, kind == ResultMergedArrival);
         end
-        default: ;  // nothing, or a predicate
+        default: ;  // no result, or a predicate
       endcase
     end
   end
 
   assign stall_o = pass_i.valid && !pass_i.cluster && rsp_valid_q && !rsp_ready_i;
 
-  logic gathers;  // the pass leaves its results in the register
+  logic gathers;  // the pass writes the response register
   assign gathers     = pass_i.valid && !pass_i.cluster && !stall_o && !suspends;
   assign rsp_valid_d = (gathers && pass_i.last) || (rsp_valid_q && !rsp_ready_i);
 
@@ -221,7 +219,7 @@ module atoms_collect
   assign rsp_fault_addr_o    = fault_addr_q;
   assign rsp_passes_o        = passes_q;
 
-  // A cluster request is one lane and one pass, so that its response is whole at once.
+  // A cluster request has one lane and one pass, so that its response is complete at once.
   assign cl_valid_o = pass_i.valid && pass_i.cluster
                       && owes_response(pass_i.op, pass_i.red, pass_i.fault);
   assign cl_rsp_o   = '{rd: rd_d[0], pred: stored[0], tag: pass_i.tag, fault: pass_i.fault,

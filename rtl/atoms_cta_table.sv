@@ -2,65 +2,66 @@
 
 /// The allocation of shared memory that each CTA slot owns. Mirror: `model/src/cta_table.rs`.
 ///
-/// Isolation rests on two rules kept here (spec 1.3): parts of different slots never share a row,
-/// and an allocation never changes while a request of its slot is inside the unit.
+/// The table enforces the two rules of isolation (spec 1.3). Allocations of different slots never share a
+/// row, and an allocation never changes while a request of its slot is in flight.
 module atoms_cta_table
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
 (
   /// Clock: registers change at its rising edge.
   input  logic        clk_i,
-  /// Synchronous, active low. Takes all allocations away.
+  /// Synchronous reset, active low. Removes all allocations.
   input  logic        rst_ni,
-  /// A write of one slot is offered.
+  /// A table write is offered.
   input  logic        valid_i,
-  /// A write of `slot_i` is taken: no request of that slot is inside.
+  /// 1 if a write of `slot_i` is accepted: no request of that slot is in flight.
   output logic        ready_o,
-  /// Slot that is written.
+  /// CTA slot to write.
   input  slot_t       slot_i,
-  /// 1 gives the slot an allocation, 0 takes it away.
+  /// 1 gives the slot an allocation, 0 removes it.
   input  logic        enable_i,
-  /// First row.
+  /// First row of the allocation.
   input  logic [15:0] base_i,
-  /// Bytes.
+  /// Size of the allocation in bytes.
   input  logic [24:0] size_i,
-  /// Rank in the cluster.
+  /// Rank of the CTA in its cluster.
   input  logic [7:0]  rank_i,
-  /// The write of the cycle before was refused, and left the slot without an allocation.
+  /// The write accepted in the previous cycle was refused, and left the slot without an allocation.
   output logic        reject_o,
   /// A warp request enters the unit.
   input  logic        warp_enter_i,
-  /// Its slot.
+  /// CTA slot of that warp request.
   input  slot_t       warp_slot_i,
   /// A cluster request enters the unit.
   input  logic        cluster_enter_i,
-  /// Its slot.
+  /// CTA slot of that cluster request.
   input  slot_t       cluster_slot_i,
-  /// A request has done its last access, whether it owes a response or not.
+  /// A request has made its last access and leaves the pipeline. It may still owe a response.
   input  logic        leave_i,
-  /// Its slot.
+  /// CTA slot of that request.
   input  slot_t       leave_slot_i,
-  /// A suspended request is woken.
+  /// The wake-up or timeout of a suspended request moves to the wake-up port.
   input  logic        woken_i,
-  /// Its slot.
+  /// CTA slot of that suspended request.
   input  slot_t       woken_slot_i,
-  /// Slot looked up.
+  /// CTA slot to look up.
   input  slot_t       lookup_i,
-  /// Its allocation; not valid for a slot that does not exist.
+  /// Allocation of slot `lookup_i`; not valid for a slot that does not exist.
   output allocation_t allocation_o
 );
   localparam int unsigned SlotBits = NumCtaSlots > 1 ? $clog2(NumCtaSlots) : 1;
   localparam int unsigned RowBytesLog2 = BankBits + 2;
-  /// Requests of one slot inside: both queues, issue, every pipeline stage, and those suspended.
+  /// Maximum number of requests of one slot in flight: both queues, issue, every pipeline stage, and the
+  /// waiters.
   localparam int unsigned MaxInside = QueueDepth + ClusterQueueDepth + RmwLatency + 2 + NumWaiters;
   localparam int unsigned InsideBits = $clog2(MaxInside + 1);
   typedef logic [SlotBits-1:0]   index_t;
   typedef logic [InsideBits-1:0] inside_t;
-  /// Row numbers with room for any size, even one beyond the memory.
+  /// Row number, wide enough for allocations that extend beyond the memory.
   typedef logic [24:0]           rows_t;
 
   logic    [NumCtaSlots-1:0] valid_q;
-  allocation_t               allocation_q [NumCtaSlots];  // means nothing without `valid_q`
+  allocation_t               allocation_q [NumCtaSlots];  // meaningless without `valid_q`
   inside_t [NumCtaSlots-1:0] inside_q, inside_d;
   logic    reject_q;
 
@@ -68,7 +69,6 @@ module atoms_cta_table
     exists = 32'(slot) < NumCtaSlots;
   endfunction
 
-  /// First row behind an allocation.
   function automatic rows_t end_row(logic [15:0] base, logic [24:0] size);
     logic [24:0] whole;
     whole   = size >> RowBytesLog2;
@@ -94,7 +94,7 @@ module atoms_cta_table
     if (leave_i && exists(leave_slot_i)) begin
       inside_d[index_t'(leave_slot_i)] = inside_d[index_t'(leave_slot_i)] - inside_t'(1);
     end
-    // What is suspended has touched memory, so its slot exists.
+    // A suspended request has touched memory, so its slot exists.
     if (woken_i) begin
       inside_d[index_t'(woken_slot_i)] = inside_d[index_t'(woken_slot_i)] - inside_t'(1);
     end

@@ -2,33 +2,33 @@
 
 /// First-in first-out queue. Mirror: `model/src/fifo.rs`.
 ///
-/// What is pushed in one cycle can be seen at the head in the next. `ready_o` depends on registers
-/// alone, so that no path runs from one port's inputs to another's outputs.
+/// An entry pushed in one cycle is visible at the head in the next cycle. `ready_o` depends on registers
+/// only, so that no combinational path connects the inputs of one port to the outputs of the other.
 module atoms_fifo #(
-  /// Entry.
+  /// Type of an entry.
   parameter type         T     = logic,
-  /// Entries it holds, at least 1.
+  /// Number of entries, at least 1.
   parameter int unsigned Depth = 2,
-  /// Bits of the fill count.
+  /// Width of the fill count in bits.
   localparam int unsigned CountBits = $clog2(Depth + 1)
 ) (
   /// Clock: registers change at its rising edge.
   input  logic                 clk_i,
-  /// Synchronous, active low. Empties the queue.
+  /// Synchronous reset, active low. Empties the queue.
   input  logic                 rst_ni,
-  /// An entry is offered.
+  /// 1 if `data_i` is offered.
   input  logic                 valid_i,
-  /// An offered entry is taken.
+  /// 1 if the queue accepts an entry. Depends on registers only.
   output logic                 ready_o,
-  /// The entry offered.
+  /// Entry offered; meaningful with `valid_i`.
   input  T                     data_i,
-  /// There is a head.
+  /// 1 if the queue is not empty.
   output logic                 valid_o,
   /// Oldest entry; meaningless without `valid_o`.
   output T                     data_o,
-  /// Drops the head. Only with `valid_o`.
+  /// Removes the oldest entry. Allowed only with `valid_o`.
   input  logic                 pop_i,
-  /// Entries held.
+  /// Number of entries in the queue.
   output logic [CountBits-1:0] count_o
 );
   localparam int unsigned PtrBits = Depth > 1 ? $clog2(Depth) : 1;

@@ -1,42 +1,43 @@
 `include "atoms_assert.svh"
 
-/// Groups waiting lanes by bank and picks what one pass serves (spec 4, 5). Combinational.
+/// Groups waiting lanes by bank and selects the lanes that one pass serves (spec 4, 5). Combinational.
 /// Mirror: `model/src/grouper.rs`.
 ///
-/// Lanes are walked one after the other against the order of the winner policy; each takes its
-/// bank, so that the first in that order keeps it. No lane has to look whether its bank is still
-/// free: that keeps the logic shallow, and the walk simulates many times faster than a matrix of
-/// requests per bank (docs/microarchitecture.md).
+/// The lanes are walked in reverse order of the winner policy, and each lane takes its bank. The first lane
+/// of the policy comes last and keeps the bank. No lane has to check if its bank is free, which keeps the
+/// logic shallow. The walk also simulates many times faster than a matrix of requests per bank
+/// (docs/microarchitecture.md).
 module atoms_grouper
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
-  /// Lanes that wait. None keeps the unit quiet.
+  /// Lanes that wait for a pass. With no lane the outputs are 0, and nothing toggles.
   input  lane_mask_t pending_i,
-  /// Operation of the request.
+  /// Operation of the request at issue.
   input  op_e        op_i,
-  /// Lanes of one address join their winner.
+  /// 1 if lanes of one address share the pass of their winner.
   input  logic       coalesce_i,
-  /// Place of each lane's access. Its bank is that of the first word; for 64 and 128 bits thereby
-  /// its pair or quad (spec 4.4).
+  /// Bank address of each lane's access. The bank is that of the first word, so that a 64-bit or 128-bit
+  /// access is grouped by its pair or quad of banks (spec 4.4).
   input  bank_addrs_t bank_addr_i,
-  /// First lane in the rotating order.
+  /// First lane in the order of the rotating winner policy.
   input  lane_t      rotate_i,
-  /// Priority lane of each bank: CAST.SPIN selects the lane if the lane waits there (spec 5.4).
+  /// Priority lane of each bank. CAST.SPIN selects this lane if it waits on the bank (spec 5.4).
   input  lanes_t     priority_lane_i,
   /// Lanes that get their result from this pass.
   output lane_mask_t served_o,
-  /// Lanes that perform their operation: all served, but for CAST.SPIN one of each group.
+  /// Lanes that perform their operation: all served lanes. For CAST.SPIN, one lane of each group.
   output lane_mask_t win_o,
-  /// Banks taken, by the bank of the first word.
+  /// Banks of the pass, by the first word of each access.
   output bank_mask_t taken_o,
-  /// Winner of each bank taken; elsewhere 0. Of joined stores the lowest lane wins, since its value stays (spec 3.5).
+  /// Winner of each bank in `taken_o`; elsewhere 0. For coalesced stores the lowest lane wins, since its
+  /// value stays in memory (spec 3.5).
   output lanes_t     lane_o,
-  /// Row of that winner's access; elsewhere it means nothing.
+  /// Row of the winner's access, per bank in `taken_o`; elsewhere meaningless.
   output rows_t      row_o
 );
-  /// Winners of all banks: the lane and the row of each, and the lanes that win.
+  /// Finds the winners of all banks: lane and row per bank, and the mask of the winning lanes.
   function automatic void walk(output bank_mask_t taken, output lanes_t lane, output rows_t row,
                                output lane_mask_t win, input lane_mask_t pending,
                                input bank_addrs_t bank_addrs, input lane_t rotate, input logic spin,
@@ -45,7 +46,7 @@ module atoms_grouper
     lane_t             l;
     bank_addr_t        bank_addr;
     lane_t             winner [2*NumBanks];
-    logic [BankBits:0] slot;  // lanes that do not wait take what is no bank
+    logic [BankBits:0] slot;  // the upper half collects lanes that do not wait
     for (int unsigned b = 0; b < NumBanks; b++) winner[b] = '0;
     for (int unsigned i = 0; i < NumLanes; i++) begin
       l = (WinnerPolicy == PolicyHighest)  ? lane_t'(i)
@@ -76,7 +77,8 @@ module atoms_grouper
     end
   endfunction
 
-  /// Lanes that wait for the row that their bank works on; the lowest of each bank, if asked for.
+  /// Finds the lanes that wait for the row that their bank works on. If `lowest`, also the lowest such lane
+  /// of each bank.
   function automatic void coalesce_rows(output lane_mask_t served, output lanes_t lane,
                                     input lane_mask_t pending, input bank_addrs_t bank_addrs,
                                     input rows_t row, input lanes_t winner, input logic lowest);

@@ -1,6 +1,6 @@
 `include "atoms_assert.svh"
 
-/// The request being worked off: takes one from the queues, and makes its passes, one a cycle.
+/// The request at issue: takes a request from the queues and makes its passes, one per cycle.
 /// Mirror: `model/src/issue.rs`.
 module atoms_issue
   import atoms_cfg_pkg::*;
@@ -9,60 +9,60 @@ module atoms_issue
 (
   /// Clock: registers change at its rising edge.
   input  logic         clk_i,
-  /// Synchronous, active low.
+  /// Synchronous reset, active low. Drops the request at issue.
   input  logic         rst_ni,
-  /// The pipeline moves; low freezes everything here.
+  /// The pipeline moves. 0 freezes all registers of this module except the operand buffer's.
   input  logic         advance_i,
-  /// The warp queue has a head.
+  /// The warp queue is not empty.
   input  logic         warp_valid_i,
-  /// That request.
+  /// Oldest request of the warp queue.
   input  warp_req_t    warp_i,
-  /// It is taken at the coming edge.
+  /// The warp request moves to issue at the next clock edge.
   output logic         warp_pop_o,
-  /// A warp request enters the queue.
+  /// A warp request enters the warp queue.
   input  logic         warp_enter_i,
-  /// Its operands B, a lane each.
+  /// Operand B of the entering request, per lane.
   input  wide_t [NumLanes-1:0] warp_enter_b_i,
-  /// Its operands C, a lane each.
+  /// Operand C of the entering request, per lane.
   input  wide_t [NumLanes-1:0] warp_enter_c_i,
-  /// The cluster queue has a head.
+  /// The cluster queue is not empty.
   input  logic         cluster_valid_i,
-  /// That request.
+  /// Oldest request of the cluster queue.
   input  cluster_req_t cluster_i,
-  /// It is taken at the coming edge.
+  /// The cluster request moves to issue at the next clock edge.
   output logic         cluster_pop_o,
-  /// There is room for a cluster response.
+  /// The cluster response queue has room for one more response.
   input  logic         cluster_room_i,
-  /// The cluster request taken owes one.
+  /// The cluster request that moves to issue owes a response.
   output logic         cluster_owes_o,
-  /// Slot of the request that could be taken.
+  /// CTA slot of the request that may move to issue.
   output slot_t        lookup_o,
-  /// Allocation of that slot.
+  /// Allocation of slot `lookup_o`.
   input  allocation_t  allocation_i,
-  /// The pass below needs a word that is yet to be written.
+  /// The pass at issue needs a word that an older pass has yet to write.
   input  logic         hazard_i,
-  /// The next pass; `pass_o.valid` says that it leaves when `advance_i` is high.
+  /// Next pass. If `pass_o.valid` and `advance_i` are 1, the pass leaves at the next clock edge.
   output pass_t                        pass_o,
-  /// Banks it works on: every word of every access.
+  /// Banks that the pass uses: every word of every access.
   output bank_mask_t                   bank_valid_o,
-  /// Row of each of these banks.
+  /// Row per used bank.
   output rows_t                        row_o,
-  /// Winner of each of these banks.
+  /// Winner per used bank.
   output lanes_t                       lane_o,
-  /// Operand B of each of these banks.
+  /// Operand B per used bank.
   output words_t                       b_o,
-  /// Operand C of each of these banks.
+  /// Operand C per used bank; for a store, the mask of the bits stored.
   output words_t                       c_o,
-  /// Where the request's lanes' accesses begin.
+  /// Bank address at which each lane's access begins.
   output bank_addrs_t                  bank_addr_o,
-  /// A request is at issue.
+  /// 1 if a request is at issue.
   output logic         valid_o,
-  /// Lanes of it that still wait.
+  /// Lanes of the request at issue that wait for a pass.
   output lane_mask_t   pending_o,
-  /// First lane in the rotating order.
+  /// First lane in the order of the rotating winner policy.
   output lane_t        rotate_o
 );
-  // Registers: the request, and how far it has come.
+  // Registers: the request, and its progress.
   logic       valid_q, valid_d, first_q, first_d, cluster_q, red_q;
   op_e        op_q;
   size_e      size_q;
@@ -76,7 +76,6 @@ module atoms_issue
   lane_t      rotate_q, rotate_d;
   bank_addrs_t bank_addr_q;
 
-  // The pass that could leave now.
   logic       coalesce, last, fire, spins, spin_fire;
   lane_mask_t served, win, asked;
   bank_mask_t taken;
@@ -162,18 +161,18 @@ module atoms_issue
   assign pending_o   = pending_q;
   assign rotate_o    = rotate_q;
 
-  // The request that could come next: the ports take turns when both wait.
+  // The next request: the ports take turns if both queues have one.
   logic      look, load, take_cluster, cluster_may;
   req_meta_t meta;
   bank_addrs_t bank_addr_d;
   fault_e     fault_d;
   logic [4:0] fault_lane_d;
   addr_t      fault_addr_d;
-  logic       turn_q, turn_d;  // the warp queue's turn: the last request came from the cluster queue
-  logic       no_room, no_room_q, no_room_d;  // the posted request at the head faults, with no room to say so
+  logic       turn_q, turn_d;  // 1 if the last request came from the cluster queue: next is the warp queue
+  logic       no_room, no_room_q, no_room_d;  // the posted request at the head faults, and its response has no room
 
-  // Without room for its response a request waits in its queue, and warp requests go by. Whether a
-  // posted one owes a response is known when its address is: it costs one cycle to find out.
+  // Without room for its response a cluster request waits in its queue, and warp requests overtake it. A
+  // posted request owes a response only if its address faults. The address check costs one cycle.
   assign cluster_may    = cluster_valid_i
                           && (cluster_room_i || (posted(cluster_i.op, cluster_i.red) && !no_room_q));
   assign take_cluster   = cluster_may && !(warp_valid_i && turn_q);
@@ -187,7 +186,7 @@ module atoms_issue
   always_comb begin
     meta = warp_i.meta;
     if (take_cluster) begin
-      // One lane, lane 0, with the offset for an absolute address.
+      // A cluster request acts as a warp request of lane 0 alone, with the offset as an absolute address.
       meta = '{mask: lane_mask_t'(1), ur: '0, imm: cluster_i.addr, slot: cluster_i.slot,
                tag: cluster_i.tag, scale: '0, absolute: 1'b1, red: cluster_i.red,
                size: cluster_i.size, op: cluster_i.op};
@@ -207,7 +206,7 @@ module atoms_issue
     .fault_addr_o(fault_addr_d)
   );
 
-  // How far the request at issue comes, or where the next one begins.
+  // Progress of the request at issue, or start of the next one.
   always_comb begin
     valid_d   = load || (valid_q && !(fire && last));
     first_d   = load || (first_q && !fire);

@@ -1,12 +1,12 @@
 `include "atoms_assert.svh"
 
-/// Combinational mbarrier kernels, one a pair of banks, all on the operation of one pass (spec 6).
+/// Combinational mbarrier kernels, one per pair of banks, all for the operation of one pass (spec 6).
 /// Mirror: `model/src/mbarrier.rs`.
 ///
-/// Holds no state. `atoms_pipe` hands it the youngest value of each word, as it does to `atoms_alu`,
-/// so that a phase is completed in the step that brings its last arrival or transaction, whichever
-/// port that comes from (spec 6.4). Counts wrap in their fields where PTX leaves them undefined
-/// (spec 6.9).
+/// The module has no state. `atoms_pipe` supplies the youngest value of each word, as for `atoms_alu`. The
+/// operation that performs the last arrival or transaction therefore completes the phase, whichever port it
+/// comes from (spec 6.4). Counts wrap at the width of their fields where PTX leaves them undefined (spec
+/// 6.9).
 module atoms_mbar
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -14,31 +14,30 @@ module atoms_mbar
 (
   /// Operation of the pass (spec 6).
   input  op_e        op_i,
-  /// Banks of the pass, in pairs; none if it is for the one-word kernels.
+  /// Banks of the pass, in pairs; 0 if the operation is not an mbarrier operation.
   input  bank_mask_t valid_i,
-  /// Words read from the banks.
+  /// Word read, per bank; the youngest value.
   input  words_t     old_i,
-  /// Operand B; for operations without one, how many lanes arrive together.
+  /// Operand B. For operations without an operand, the number of lanes that arrive together.
   input  words_t     b_i,
-  /// Words that the one-word kernels make of the pass, if it is for them.
+  /// Words from `atoms_alu`, passed on if the operation is not an mbarrier operation.
   input  words_t     word_i,
-  /// Banks that they write.
+  /// Banks that `atoms_alu` writes.
   input  bank_mask_t word_write_i,
-  /// Words to write.
+  /// Word to write, per bank.
   output words_t     new_o,
   /// Banks that must be written.
   output bank_mask_t write_o,
-  /// First banks of the objects that complete a phase.
+  /// First banks of the objects that complete a phase in this pass.
   output bank_mask_t completed_o
 );
-  /// Transactions, arrivals and expected arrivals that one lane brings.
+  /// Transactions, arrivals and dropped expected arrivals of one lane.
   typedef struct packed {
     logic [20:0] tx;
     logic [19:0] arrive;
     logic [19:0] drop;
   } change_t;
 
-  /// What a lane with operand B brings.
   function automatic change_t change(op_e op, logic [20:0] b);
     change = '{default: '0};
     unique case (op)
@@ -62,8 +61,8 @@ module atoms_mbar
     endcase
   endfunction
 
-  /// The object after a change; bit 64 says that it completed the phase. Counts are negated, so
-  /// what is brought is added and what is expected taken away.
+  /// Returns the object after a change. Bit 64 is 1 if the change completed the phase. Counts are negated, so
+  /// that arrivals are added and expected transactions subtracted.
   function automatic logic [64:0] apply(mbar_t object, change_t by);
     mbar_t after;
     logic  completed;
@@ -79,7 +78,8 @@ module atoms_mbar
     apply = {completed, after};
   endfunction
 
-  /// Arrives once at an object of two words (spec 6.2.1): the high word counts up into its phase.
+  /// Performs one arrival at an object of two words (spec 6.2.1). The high word counts up, and its carry
+  /// flips the phase in bit 31.
   function automatic logic [64:0] arrive_sm80(word_t low, word_t high);
     word_t next;
     logic  completed;
@@ -89,7 +89,6 @@ module atoms_mbar
     arrive_sm80 = {completed, next, low};
   endfunction
 
-  /// All objects of the pass.
   function automatic void work(output words_t result, output bank_mask_t completed, input op_e op,
                                input bank_mask_t valid, input words_t old, input words_t b);
     /*verilator no_inline_task*/

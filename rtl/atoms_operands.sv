@@ -1,11 +1,11 @@
 `include "atoms_assert.svh"
 
-/// Operand buffer and crossbar: keeps the lanes' operands while their request waits and is worked
-/// off, brings those of one pass to its banks, and combines those of joined lanes.
+/// Operand buffer and crossbar. The module keeps the lanes' operands from entry of a request until its last
+/// pass. It routes the operands of one pass to the banks, and merges those of coalesced lanes.
 /// Mirror: `model/src/operands.rs`.
 ///
-/// Operands are written once, when their request enters, and read in place: moving them along with
-/// the request would cost two more copies of 8 Kbit.
+/// Operands are written once, when their request enters, and read in place. Moving them along with the
+/// request would cost two more copies of 8 Kbit.
 module atoms_operands
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -13,59 +13,59 @@ module atoms_operands
 (
   /// Clock: registers change at its rising edge.
   input  logic       clk_i,
-  /// Synchronous, active low.
+  /// Synchronous reset, active low. Empties the buffer.
   input  logic       rst_ni,
-  /// A warp request enters the queue.
+  /// A warp request enters the warp queue.
   input  logic       enter_i,
-  /// Its operands B, a lane each.
+  /// Operand B of the entering request, per lane.
   input  wide_t [NumLanes-1:0] enter_b_i,
-  /// Its operands C, a lane each.
+  /// Operand C of the entering request, per lane.
   input  wide_t [NumLanes-1:0] enter_c_i,
-  /// The oldest request of the warp queue goes to issue; the one there before has left.
+  /// The oldest warp request moves to issue. The request that was at issue has left.
   input  logic       take_warp_i,
-  /// A cluster request goes to issue.
+  /// A cluster request moves to issue.
   input  logic       take_cluster_i,
-  /// Its operand B, which becomes that of lane 0.
+  /// Operand B of that cluster request, used for lane 0.
   input  wide_t      cluster_b_i,
-  /// Its operand C, likewise.
+  /// Operand C of that cluster request, used for lane 0.
   input  wide_t      cluster_c_i,
 
-  /// The request at issue came through the cluster port.
+  /// 1 if the request at issue came through the cluster port.
   input  logic       cluster_i,
   /// Operation of the request at issue.
   input  op_e        op_i,
-  /// Its size.
+  /// Size of the request at issue.
   input  size_e      size_i,
-  /// Lanes of one address join their winner.
+  /// 1 if lanes of one address share the pass of their winner.
   input  logic       coalesce_i,
   /// Lanes that the pass serves.
   input  lane_mask_t served_i,
-  /// Banks it takes, by the first word of each access.
+  /// Banks of the pass, by the first word of each access.
   input  bank_mask_t taken_i,
-  /// Winner of each bank taken; elsewhere 0.
+  /// Winner of each bank in `taken_i`; elsewhere 0.
   input  lanes_t     lane_i,
-  /// Row of each bank taken.
+  /// Row of each bank in `taken_i`.
   input  rows_t      row_i,
-  /// The request's lanes.
+  /// Bank address at which each lane's access begins.
   input  bank_addrs_t bank_addr_i,
-  /// Banks the pass works on: every word of every access.
+  /// Banks that the pass uses: every word of every access.
   output bank_mask_t bank_valid_o,
-  /// Row of each bank that the pass works on; elsewhere it means nothing.
+  /// Row per used bank; elsewhere meaningless.
   output rows_t      row_o,
-  /// Winner of each of these banks; elsewhere 0.
+  /// Winner per used bank; elsewhere 0.
   output lanes_t     lane_o,
-  /// Operand B of each of these banks; means nothing elsewhere or where the operation has none. For arrivals
-  /// without operand, how many lanes arrive.
+  /// Operand B per used bank; elsewhere meaningless, and also for operations without operand B. For POPC.INC
+  /// and for arrivals without an operand, the number of lanes.
   output words_t     b_o,
-  /// Operand C, likewise. For a store, the mask of the bits stored.
+  /// Operand C per used bank; elsewhere meaningless. For a store, the mask of the bits stored.
   output words_t     c_o,
-  /// Lanes that ask about the odd phase of an mbarrier object.
+  /// Lanes that test the odd phase of an mbarrier object; 0 for other operations.
   output lane_mask_t asked_o
 );
-  /// Requests whose operands are kept: those that wait, and the one at issue.
+  /// Number of requests whose operands are kept: those in the queue, and the one at issue.
   localparam int unsigned Entries = QueueDepth + 1;
   typedef logic [$clog2(Entries)-1:0]           entry_t;
-  /// Word `w` of lane `l` is number `MaxWords * l + w`.
+  /// Word `w` of lane `l` has the index `MaxWords * l + w`.
   typedef logic [$clog2(MaxWords*NumLanes)-1:0] word_index_t;
   typedef word_t [MaxWords*NumLanes-1:0]        operands_t;
   typedef lane_mask_t [NumBanks-1:0]            bank_lanes_t;
@@ -105,7 +105,7 @@ module atoms_operands
     end
   end
 
-  /// Two operands of one address as one (MergeRed).
+  /// Merges two operands of one address into one (MergeRed).
   function automatic word_t combine(op_e op, size_e size, word_t a, word_t b);
     unique case (op)
       OpMin:   combine = ((size == SizeS32) ? $signed(b) < $signed(a) : b < a) ? b : a;
@@ -118,18 +118,17 @@ module atoms_operands
   endfunction
 
   logic [1:0] last;
-  logic       together;  // joined accesses of one word, whose operands come together
+  logic       together;  // coalesced accesses of one word, whose operands are merged
   assign last     = last_word(size_i);
   assign together = coalesce_i && (last == 2'd0);
 
-  /// What lanes bring to one word: for a store its bits, and which; for merged lanes their operands
-  /// as one.
+  /// Merged operands of some lanes for one word. For a store, the stored bits and their mask.
   typedef struct packed {
     word_t mask;
     word_t value;
   } part_t;
 
-  /// Joins two parts; of stores of one byte the earlier lane's stays.
+  /// Merges two parts. If two stores write the same byte, the earlier lane wins.
   function automatic part_t joined(op_e op, size_e size, part_t earlier, part_t later);
     joined = later;
     if (op == OpStore) begin
@@ -140,7 +139,6 @@ module atoms_operands
     end
   endfunction
 
-  /// Lanes that each bank serves.
   function automatic void lanes_of_banks(output bank_lanes_t lanes, input lane_mask_t served,
                                          input bank_addrs_t bank_addrs);
     /*verilator no_inline_task*/
@@ -152,14 +150,14 @@ module atoms_operands
     end
   endfunction
 
-  /// What the lanes of each bank come to together, pairwise, as deep as log2(NumLanes).
+  /// Merges the operands of the lanes of each bank: a tree of depth log2(NumLanes).
   function automatic void gather(output words_t value, output words_t mask, input op_e op,
                                  input size_e size, input bank_lanes_t lanes, input lanes_t lane,
                                  input bank_addrs_t bank_addrs, input operands_t operands);
     /*verilator no_inline_task*/
     part_t      own  [NumLanes];
     part_t      part [NumLanes];
-    lane_mask_t some;                   // parts that some lane brings
+    lane_mask_t some;                   // parts that hold an operand
     word_t      full;
     logic [4:0] shift;
     bank_addr_t bank_addr;
@@ -188,13 +186,12 @@ module atoms_operands
     end
   endfunction
 
-  /// How many lanes each bank serves.
   function automatic void count(output words_t number, input bank_lanes_t lanes);
     /*verilator no_inline_task*/
     for (int unsigned i = 0; i < NumBanks; i++) number[i] = word_t'($countones(lanes[i]));
   endfunction
 
-  /// Lanes that ask about the odd phase: bit 31 of operand B (spec 6.8).
+  /// Returns the lanes that test the odd phase: bit 31 of operand B (spec 6.8).
   function automatic lane_mask_t odd(operands_t operands);
     /*verilator no_inline_task*/
     word_t word;
@@ -205,7 +202,7 @@ module atoms_operands
     end
   endfunction
 
-  /// Spreads the winners over all words of their accesses; `wide` is the last word of one.
+  /// Copies each winner to all banks of its access. `wide` is the number of words of an access minus one.
   function automatic void spread(output bank_mask_t valid, output rows_t row, output lanes_t lane,
                                  input bank_mask_t taken, input rows_t first_row,
                                  input lanes_t first_lane, input logic [1:0] wide);
@@ -220,7 +217,7 @@ module atoms_operands
     end
   endfunction
 
-  /// One operand of each bank's winner.
+  /// Reads one operand of each bank's winner.
   function automatic void fetch(output words_t words, input operands_t operands,
                                 input lanes_t lane, input logic [1:0] wide);
     /*verilator no_inline_task*/

@@ -3,13 +3,13 @@
 /// Read-modify-write pipeline: reads the banks, applies the kernels, writes back.
 /// Mirror: `model/src/pipe.rs`.
 ///
-/// Stage 0 reads the banks, stage RmwLatency applies the kernels and writes. A word that an older
-/// pass has written since the read is forwarded, or, without Forwarding, `hazard_o` holds the
-/// younger pass back until it can be read.
+/// Stage 0 reads the banks; stage RmwLatency applies the kernels and writes. A word that an older pass has
+/// written since the read is forwarded. Without Forwarding, `hazard_o` holds the younger pass back until the
+/// word can be read.
 ///
-/// Passes do not move from register to register: each stays in one entry of a ring while the place
-/// of stage 0 moves on, so that a stage costs storage but no copying. Behind the last stage come
-/// the entries of the passes whose writes may have to be forwarded.
+/// Passes do not move between registers. Each pass stays in one entry of a ring, and the index of stage 0
+/// advances. A stage thus costs storage but no copying. After the last stage, the ring keeps the passes whose
+/// writes may have to be forwarded.
 module atoms_pipe
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -17,69 +17,69 @@ module atoms_pipe
 (
   /// Clock: registers change at its rising edge.
   input  logic       clk_i,
-  /// Synchronous, active low.
+  /// Synchronous reset, active low. Empties all stages.
   input  logic       rst_ni,
-  /// The pipeline moves.
+  /// The pipeline moves at the next clock edge; 0 freezes every stage.
   input  logic       advance_i,
-  /// The pass at issue; enters when valid.
+  /// Pass at issue; enters the pipeline if valid.
   input  pass_t                          pass_i,
-  /// Banks it works on.
+  /// Banks that the pass at issue uses.
   input  bank_mask_t                     bank_valid_i,
-  /// Row of each of these banks.
+  /// Row per bank in `bank_valid_i`.
   input  rows_t                          row_i,
-  /// Operand B of each of these banks.
+  /// Operand B per bank in `bank_valid_i`.
   input  words_t                         b_i,
-  /// Operand C of each of these banks.
+  /// Operand C per bank in `bank_valid_i`.
   input  words_t                         c_i,
-  /// Where its request's lanes' accesses begin.
+  /// Bank address at which each lane's access begins, for the pass at issue.
   input  bank_addrs_t                    bank_addr_i,
-  /// The pass at issue needs a word that is yet to be written.
+  /// The pass at issue needs a word that an older pass has yet to write. Always 0 with Forwarding.
   output logic       hazard_o,
-  /// Banks to read; for `advance_i` to gate.
+  /// Banks to read. The caller must gate these with `advance_i`.
   output bank_mask_t                     re_o,
-  /// Row to read of each.
+  /// Row to read, per bank in `re_o`.
   output rows_t                          raddr_o,
-  /// Words read at the last edge at which the pipeline moved.
+  /// Words read at the last clock edge at which the pipeline moved.
   input  words_t                         rdata_i,
-  /// Banks to write; for `advance_i` to gate.
+  /// Banks to write. The caller must gate these with `advance_i`.
   output bank_mask_t                     we_o,
-  /// Row of the pass in the last stage, in each of its banks.
+  /// Row of the pass in the last stage, per bank that it uses.
   output rows_t                          waddr_o,
-  /// Word to write to each.
+  /// Word to write, per bank in `we_o`.
   output words_t                         wdata_o,
-  /// The pass in the last stage.
+  /// Pass in the last stage; `pass_o.valid` is 0 if the stage is empty.
   output pass_t                          pass_o,
-  /// Words of its banks before the operation.
+  /// Word before the operation, per bank of the pass in the last stage.
   output words_t                         old_o,
-  /// Banks whose whole access compared equal.
+  /// Banks of accesses whose comparison succeeded in every word.
   output bank_mask_t                     hit_o,
-  /// First banks of the mbarrier objects that complete a phase in it.
+  /// First banks of the mbarrier objects that complete a phase in the last stage.
   output bank_mask_t                     completed_o,
-  /// It is a MBAR.TRY_WAIT at one object.
+  /// 1 if the pass in the last stage is an MBAR.TRY_WAIT whose lanes all test one object.
   output logic                           one_object_o,
-  /// First bank of that object.
+  /// First bank of the tested object; meaningful with `one_object_o`.
   output bank_t                          object_bank_o,
-  /// Its row.
+  /// Row of the tested object; meaningful with `one_object_o`.
   output row_t                           object_row_o,
-  /// Cycles to wait at most, as the request gave them; 0 for TryWaitLimit.
+  /// Timeout in cycles as the request gave it; 0 means TryWaitLimit.
   output word_t                          object_limit_o,
-  /// Where its lanes' accesses begin.
+  /// Bank address at which each lane's access begins, for the pass in the last stage.
   output bank_addrs_t                    bank_addr_o,
-  /// Stages that hold a pass.
+  /// Stages that hold a pass. Bit 0 reads the banks, bit RmwLatency writes them.
   output logic       [RmwLatency:0]      valid_o
 );
   localparam int unsigned Last = RmwLatency;
-  /// Stages, and the passes behind them whose writes are forwarded.
+  /// Entries of the ring: one per stage, and one per older pass whose writes are forwarded.
   localparam int unsigned Entries = Forwarding ? 2 * Last + 1 : Last + 1;
   typedef logic [$clog2(Entries)-1:0] entry_t;
 
-  /// The entry `back` cycles older than `entry`.
+  /// Returns the entry that was filled `back` cycles before `entry`.
   function automatic entry_t older(entry_t entry, int unsigned back);
     older = (32'(entry) >= back) ? entry - entry_t'(back)
                                  : entry_t'(32'(entry) + Entries - back);
   endfunction
 
-  logic       [Last:0]            valid_q;   // by stage
+  logic       [Last:0]            valid_q;   // one bit per stage
   entry_t                         stage0_q;  // entry of stage 0
   pass_t                          pass_q      [Entries];
   bank_mask_t                     bank_q      [Entries];
@@ -88,7 +88,7 @@ module atoms_pipe
   words_t                         c_q         [Entries];
   bank_addrs_t                    bank_addr_q [Entries];
 
-  entry_t next0, last;  // entry of the pass that enters, and of the last stage
+  entry_t next0, last;  // entry of the pass that enters, and entry of the last stage
   logic   last_valid;
   assign next0      = (stage0_q == entry_t'(Entries - 1)) ? '0 : stage0_q + entry_t'(1);
   assign last       = older(stage0_q, Last);
@@ -117,11 +117,10 @@ module atoms_pipe
 
   assign valid_o = valid_q;
 
-  // Read.
   assign re_o    = valid_q[0] ? bank_q[stage0_q] : '0;
   assign raddr_o = row_q[stage0_q];
 
-  // Words read, on their way to the last stage.
+  // Words read, delayed until their pass reaches the last stage.
   words_t read;
   if (RmwLatency == 1) begin : g_at_once
     assign read = rdata_i;
@@ -133,13 +132,13 @@ module atoms_pipe
     assign read = read_q[last];
   end
 
-  // The word each bank works on: the youngest there is.
+  // The youngest value of each word that the last stage works on.
   words_t     old, alu_word, new_word;
   bank_mask_t working, alu_write, write, completed;
   assign working = last_valid ? bank_q[last] : '0;
 
 `ifdef ATOMS_COVERAGE
-  /// Banks in which two passes work on one row.
+  /// Returns the banks in which two passes use the same row.
   function automatic bank_mask_t same_rows(rows_t row, rows_t row_other);
     /*verilator no_inline_task*/
     /*verilator coverage_block_off*/
@@ -151,7 +150,7 @@ module atoms_pipe
 `endif
 
   if (Forwarding) begin : g_forward
-    // Writes of the last RmwLatency cycles, youngest first: those that a read may have missed.
+    // Writes of the last RmwLatency cycles, youngest first. A read may have missed these writes.
     typedef bank_mask_t [Last-1:0] written_t;
     written_t   written_q;
     words_t     word_written_q [Entries];
@@ -163,7 +162,7 @@ module atoms_pipe
       end
       if (advance_i && (write != '0)) word_written_q[last] <= new_word;
     end
-    /// The younger of two words, for every bank.
+    /// Selects the younger of two words, for every bank.
     function automatic void forward(output words_t youngest, input words_t word,
                                     input words_t word_written, input bank_mask_t written,
                                     input rows_t row, input rows_t row_written);
@@ -187,7 +186,7 @@ module atoms_pipe
     assign hazard_o = 1'b0;
 `ifdef ATOMS_COVERAGE
     /*verilator coverage_off*/
-    bank_mask_t met [Last];   // banks whose word was written that many cycles ago, less one
+    bank_mask_t met [Last];   // banks whose word was written s + 1 cycles ago
     bank_mask_t forwarded, superseded;
     always_comb begin
       for (int unsigned s = 0; s < Last; s++) begin
@@ -212,7 +211,7 @@ module atoms_pipe
     `ATOMS_COVER(ForwardsWhileStalled, (forwarded != '0) && !advance_i)
   end else begin : g_hold
     assign old = read;
-    /// Whether two passes meet in a word.
+    /// Returns 1 if two passes use the same word.
     function automatic logic meet(bank_mask_t banks, rows_t row, rows_t row_other);
       /*verilator no_inline_task*/
       bank_mask_t same;
@@ -246,12 +245,13 @@ module atoms_pipe
     `ATOMS_COVER(HazardHoldsMbarrier, hazard_o && is_mbarrier(pass_i.op))
   end
 
-  // Modify: comparisons joined over the words of an access, then the kernels.
+  // Modify: combine the comparisons of all words of an access, then apply the kernels.
   pass_t      pass;
   bank_mask_t hit;
   assign pass = pass_q[last];
 
-  /// Banks whose whole access compares equal; `wide` is the last word of one.
+  /// Returns the banks of accesses that compare equal in every word. `wide` is the number of words of an
+  /// access minus one.
   function automatic bank_mask_t compare(words_t word, words_t b, logic [1:0] wide);
     /*verilator no_inline_task*/
     bank_mask_t equal, pair, quad;
@@ -304,7 +304,6 @@ module atoms_pipe
     .completed_o (completed)
   );
 
-  // Write.
   assign we_o    = write;
   assign waddr_o = row_q[last];
   assign wdata_o = new_word;
@@ -326,7 +325,7 @@ module atoms_pipe
     object_row_o   = '0;
     object_limit_o = '0;
     if ((pass.op == OpMbarTryWait) && (working != '0)) begin
-      // Two banks: one is left without the lowest, none without the next.
+      // Two banks are left: the mask is empty after removing its lowest bit twice.
       rest         = working & (working - bank_mask_t'(1));
       one_object_o = (rest & (rest - bank_mask_t'(1))) == '0;
       for (int unsigned b = 0; b < NumBanks; b += 2) if (working[b]) object_bank_o = bank_t'(b);
@@ -339,7 +338,7 @@ module atoms_pipe
 
 `ifndef SYNTHESIS
   /*verilator coverage_off*/
-  // What the steps of objects keep, seen from outside the kernels that carry them out (spec 6.4).
+  // Invariants of mbarrier operations, checked outside the kernels that perform them (spec 6.4).
   logic nothing_left, phase_kept;
 
   function automatic void judge(output logic left_nothing, output logic kept_phase, input op_e op,
@@ -354,7 +353,7 @@ module atoms_pipe
       is  = {after_step[b+1], after_step[b]};
       if (complete[b] && (op != OpMbarArriveSm80)) begin
         if (is.tx != '0) left_nothing = 1'b0;
-        // Arrivals beyond the completion may follow in the same step.
+        // An MBAR.ARRIVE may hold further arrivals after the completion.
         if ((op != OpMbarArrive) && (is.pending != is.expected)) left_nothing = 1'b0;
       end
       if (written[b] && !complete[b] && (op != OpMbarInit) && (is.phase != was.phase)) begin
@@ -385,7 +384,8 @@ module atoms_pipe
   `ATOMS_COVER(CompletesSeveralPhases, $countones(completed) > 1)
 `ifdef ATOMS_COVERAGE
   /*verilator coverage_off*/
-  // Stages with a pass to an object whose phase is completed now, and with one that waits for that.
+  // Stages whose pass uses an object that completes its phase now, and those of them that hold an
+  // MBAR.TRY_WAIT.
   logic [Last-1:0] follows, waits;
   always_comb begin
     automatic entry_t entry;

@@ -1,21 +1,21 @@
-/// Types and the rules that several modules share.
+/// Types and rules that several modules share.
 ///
-/// Functions that loop over all lanes or banks stand in the modules that use them and carry
-/// `verilator no_inline_task`: Verilator then makes a C++ function of each, whose loops a compiler
-/// turns into vector code. That halves the time of a simulated cycle; no other tool sees it. Masks
-/// are put together with shifts there, since a bit written by its number would stay scalar.
+/// Functions that loop over all lanes or banks are defined in the modules that use them, with
+/// `verilator no_inline_task`. Verilator then makes each a C++ function, whose loops a compiler can vectorize.
+/// This halves the simulation time per cycle; other tools ignore the comment. These functions build masks
+/// with shifts, because a write of one indexed bit would prevent vectorization.
 package atoms_pkg;
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
 
   /// Bits in a shared-memory word; a bank is one word wide (spec 1.2).
   parameter int unsigned WordBits = 32;
-  /// Words in the widest access.
+  /// Words in the widest access (128 bits).
   parameter int unsigned MaxWords = 4;
-  /// Requests that wait at the cluster port.
+  /// Entries of the cluster port's request queue.
   parameter int unsigned ClusterQueueDepth = 2;
-  /// Responses of the cluster port that there is room for: as many as are owed when a request that
-  /// owes one is taken in every cycle, and its response in the cycle in which it is valid.
+  /// Capacity for cluster responses. Large enough to accept a request that owes a response in every cycle, if
+  /// each response is accepted in the cycle in which it becomes valid.
   parameter int unsigned ClusterResponses = RmwLatency + 4;
 
   parameter int unsigned LaneBits = $clog2(NumLanes);
@@ -27,12 +27,12 @@ package atoms_pkg;
   parameter int unsigned PolicyRotating = 2;
 
   typedef logic [WordBits-1:0]               word_t;
-  /// Operand or result of one lane; word 0 at the lowest address.
+  /// Operand or result of one lane; word 0 has the lowest address.
   typedef logic [MaxWords-1:0][WordBits-1:0] wide_t;
   typedef logic [LaneBits-1:0]               lane_t;
   typedef logic [BankBits-1:0]               bank_t;
-  /// Row of a bank, below NumRows. A whole word, so that arrays of rows are arrays of words, which
-  /// simulators move many at a time; hardware drops the bits that are always zero.
+  /// Row of a bank, below NumRows. A whole word, so that an array of rows is an array of words, which
+  /// simulators process several at a time. Synthesis removes the upper bits, which are always zero.
   typedef logic [WordBits-1:0]               row_t;
   typedef logic [NumLanes-1:0]               lane_mask_t;
   typedef logic [NumBanks-1:0]               bank_mask_t;
@@ -42,27 +42,27 @@ package atoms_pkg;
   /// Passes of one request: 0 to NumLanes.
   typedef logic [5:0]                        passes_t;
 
-  /// What a request says once for all its lanes.
+  /// Fields of a request that all its lanes share.
   typedef struct packed {
-    lane_mask_t  mask;      // lanes that take part (spec 2.6)
+    lane_mask_t  mask;      // active lanes (spec 2.6)
     addr_t       ur;        // uniform register of the address
     logic [23:0] imm;       // immediate of the address
-    slot_t       slot;      // CTA slot
-    tag_t        tag;       // given back with the response
+    slot_t       slot;
+    tag_t        tag;       // returned with the response
     logic [2:0]  scale;     // log2 of the factor on Ra: 0, 2, 3 or 4 (spec 2.2)
-    logic        absolute;  // Ra does not count, the immediate is zero-extended (spec 2.1)
-    logic        red;       // no result wanted
+    logic        absolute;  // Ra is ignored, the immediate is zero-extended (spec 2.1)
+    logic        red;       // no result is wanted
     size_e       size;
     op_e         op;
   } req_meta_t;
 
-  /// A warp request as it waits in the queue; its operands wait in `atoms_operands`.
+  /// Warp request in the queue. Its operands are in `atoms_operands`.
   typedef struct packed {
     req_meta_t                meta;
     addr_t     [NumLanes-1:0] ra;
   } warp_req_t;
 
-  /// A cluster request as it waits in the queue: one lane, one offset.
+  /// Cluster request in the queue: one lane, addressed by an offset in bytes.
   typedef struct packed {
     logic [23:0] addr;
     slot_t       slot;
@@ -74,22 +74,22 @@ package atoms_pkg;
     wide_t       b;
   } cluster_req_t;
 
-  /// The allocation of shared memory that a CTA slot owns.
+  /// Allocation of shared memory that a CTA slot owns.
   typedef struct packed {
     logic [24:0] size;   // bytes
-    logic [15:0] base;   // first row, in every bank
+    logic [15:0] base;   // first row, the same in every bank
     logic [7:0]  rank;   // rank of the CTA in its cluster
     logic        valid;
   } allocation_t;
 
-  /// Bank address: where a lane's access begins. A whole word, as `row_t` is.
+  /// Bank address at which a lane's access begins. A whole word, as for `row_t`.
   typedef struct packed {
     logic [15:0] row;
     logic [7:0]  bank;      // bank of the first word
-    logic [7:0]  in_word;   // byte inside that word
+    logic [7:0]  in_word;   // byte within that word
   } bank_addr_t;
 
-  // One of each for every lane or bank.
+  // Arrays with one element per lane or per bank.
   typedef bank_addr_t [NumLanes-1:0] bank_addrs_t;
   typedef addr_t  [NumLanes-1:0] addrs_t;
   typedef wide_t  [NumLanes-1:0] wides_t;
@@ -97,25 +97,26 @@ package atoms_pkg;
   typedef row_t   [NumBanks-1:0] rows_t;
   typedef lane_t                 lanes_t [NumBanks];
 
-  /// Counter of one bank that gives the priority lane of CAST.SPIN (spec 5.4). One number, `step` at the low end.
+  /// Counter of one bank for the priority lane of CAST.SPIN (spec 5.4). The fields form one number, with
+  /// `step` at the low end.
   typedef struct packed {
-    lane_t                       lane;   // priority lane while `hold` is high
-    logic                        hold;   // low: the priority lane is `step` modulo NumLanes
+    lane_t                       lane;   // priority lane if `hold` is 1
+    logic                        hold;   // if 0, the priority lane is `step` modulo NumLanes
     logic [$clog2(SpinHold)-1:0] step;
   } spin_turn_t;
   typedef spin_turn_t            spin_turns_t [NumBanks];
 
-  /// An mbarrier object, sm_90 and later (spec 6.2): counts are kept negated.
+  /// mbarrier object, sm_90 and later (spec 6.2). Counts are stored negated.
   typedef struct packed {
-    logic        phase;      // parity
-    logic [19:0] pending;    // -arrivals that the phase still waits for
+    logic        phase;      // parity of the phase
+    logic [19:0] pending;    // minus the arrivals that the phase still waits for
     logic        lock;       // 0 at rest
-    logic [20:0] tx;         // -transactions that the phase still waits for
-    logic [19:0] expected;   // -arrivals expected in every phase
-    logic        version;    // of the layout: 0
+    logic [20:0] tx;         // minus the transactions that the phase still waits for
+    logic [19:0] expected;   // minus the arrivals expected in every phase
+    logic        version;    // layout version: 0
   } mbar_t;
 
-  /// A response of the cluster port.
+  /// Response of the cluster port, as it waits in `atoms_cluster_rsp`.
   typedef struct packed {
     wide_t  rd;
     logic   pred;
@@ -124,24 +125,23 @@ package atoms_pkg;
     addr_t  fault_addr;
   } cluster_rsp_t;
 
-  /// A request that is suspended in MBAR.TRY_WAIT.
   typedef struct packed {
-    lane_mask_t  mask;       // lanes that take part
-    row_t        row;        // of the object
+    lane_mask_t  mask;       // active lanes
+    row_t        row;        // row of the object
     bank_t       bank;       // first bank of the object
     slot_t       slot;
     tag_t        tag;
   } waiter_t;
 
-  /// What a pass carries through the pipeline besides its words.
+  /// Data of a pass that moves through the pipeline beside the words.
   typedef struct packed {
     lane_mask_t  served;      // lanes that get their result from this pass
     lane_mask_t  win;         // lanes that perform their operation; fewer only for CAST.SPIN
-    lane_mask_t  asked;       // lanes that ask about the odd phase of an mbarrier object
+    lane_mask_t  asked;       // lanes that test the odd phase of an mbarrier object
     addr_t       fault_addr;
     logic [4:0]  fault_lane;
     fault_e      fault;
-    passes_t     passes;      // passes of the request up to and with this one
+    passes_t     passes;      // passes of the request so far, including this one
     slot_t       slot;
     tag_t        tag;
     logic        first;       // first pass of its request
@@ -153,28 +153,28 @@ package atoms_pkg;
     logic        valid;
   } pass_t;
 
-  /// Whether a cluster request is posted (spec 4.7): neither a result nor a predicate is wanted.
+  /// Returns 1 for a posted cluster request, which wants neither a result nor a predicate (spec 4.7).
   function automatic logic posted(op_e op, logic red);
     posted = red && !compares(op);
   endfunction
 
-  /// Whether a cluster request owes a response: a posted one only to say that it faults.
+  /// Returns 1 if a cluster request owes a response. A posted request owes one only after a fault.
   function automatic logic owes_response(op_e op, logic red, fault_e fault);
     owes_response = !posted(op, red) || (fault != FaultNone);
   endfunction
 
-  /// The object after `lanes` arrivals, one at a time; bit 64 says that a phase was completed. Only
-  /// with MergeArrive do several arrive in one pass.
+  /// Returns the object after `lanes` arrivals, one by one. Bit 64 is 1 if a phase was completed. Only with
+  /// MergeArrive can one pass hold several arrivals.
   ///
-  /// The first p arrivals complete the phase, and every further e complete another one, where p
-  /// arrivals were pending and e are expected; zero stands for 2^20, which no warp reaches. Less than
-  /// a warp is left after the first p, so e is taken off 2^k times at once, for every k that fits a
-  /// lane number: what stays is the arrivals of the last phase. Counts are negated, so that a carry
-  /// out of an addition says that as many have arrived, and the sum is the rest.
+  /// Let p be the pending and e the expected arrivals; a field of zero means 2^20, more than a warp has. The
+  /// first p arrivals complete the phase, and every further e arrivals complete another phase. After the
+  /// first p, fewer than a warp of arrivals remain. The loop therefore subtracts e * 2^k at once, for every k
+  /// below LaneBits, largest first. The rest is the number of arrivals in the last phase. Counts are negated:
+  /// the carry of an addition means that enough lanes have arrived, and the sum is the new rest.
   function automatic logic [64:0] arrive_each(mbar_t object, logic [5:0] lanes);
     logic [20:0]       sum;       // pending, still negated, and its carry
     logic [LaneBits:0] left;      // likewise of expected
-    lane_t             rest;      // arrivals after the completions so far
+    lane_t             rest;      // arrivals left after the completions so far
     logic              fits, completed, few;
     mbar_t             after;
     sum       = {1'b0, object.pending} + 21'(lanes);
@@ -189,7 +189,7 @@ package atoms_pkg;
     end
     after = object;
     if (completed) begin
-      after.phase   = !object.phase ^ fits;   // the last step makes the number of them odd
+      after.phase   = !object.phase ^ fits;   // `fits` of the last iteration: an odd number of further completions
       after.pending = object.expected + 20'(rest);
     end else begin
       after.pending = sum[19:0];
@@ -197,7 +197,8 @@ package atoms_pkg;
     arrive_each = {completed, after};
   endfunction
 
-  /// Words an access covers, less one: also the mask of its word number in a bank number.
+  /// Returns the number of words of an access minus one. Also the mask of the word number within a bank
+  /// number.
   function automatic logic [1:0] last_word(size_e size);
     unique case (size)
       SizeB128: last_word = 2'd3;

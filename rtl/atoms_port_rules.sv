@@ -1,9 +1,10 @@
 `include "atoms_assert.svh"
 
-/// What the unit relies on at its ports (spec 4.8), checked in simulation; nothing of it is synthesized.
+/// Rules that the unit relies on at its ports (spec 4.8). They are checked in simulation and not synthesized.
 ///
-/// An offer is compared where it is taken, with what it was in its first cycle: the operands of a warp are
-/// more than a thousand bytes, too much to compare in every cycle that an offer waits.
+/// The payload of a warp request is compared only when the request is accepted, with its value in the first
+/// cycle. The operands of a warp exceed a thousand bytes, too much to compare in every cycle of a waiting
+/// request.
 module atoms_port_rules
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -11,49 +12,49 @@ module atoms_port_rules
 (
   /// Clock: registers change at its rising edge.
   input logic         clk_i,
-  /// Synchronous, active low.
+  /// Synchronous reset, active low. Forgets all requests.
   input logic         rst_ni,
 
   /// A warp request is offered.
   input logic         req_valid_i,
-  /// It is taken.
+  /// The unit is ready to accept the warp request.
   input logic         req_ready_i,
-  /// All of it but B and C.
+  /// Warp request without operands B and C.
   input warp_req_t    req_i,
-  /// Its operands B, a lane each.
+  /// Operand B of the warp request, per lane.
   input wides_t       req_b_i,
-  /// Its operands C, a lane each.
+  /// Operand C of the warp request, per lane.
   input wides_t       req_c_i,
 
   /// A cluster request is offered.
   input logic         cl_valid_i,
-  /// It is taken.
+  /// The unit is ready to accept the cluster request.
   input logic         cl_ready_i,
-  /// All of it.
+  /// Cluster request with its operands.
   input cluster_req_t cl_i,
 
-  /// A write of the CTA table is offered.
+  /// A CTA table write is offered.
   input logic         cta_valid_i,
-  /// It is taken.
+  /// The unit is ready to accept the table write.
   input logic         cta_ready_i,
-  /// Slot that it writes.
+  /// CTA slot to write.
   input slot_t        cta_slot_i,
-  /// 1 gives the slot an allocation, 0 takes it away.
+  /// 1 gives the slot an allocation, 0 removes it.
   input logic         cta_enable_i,
-  /// First row.
+  /// First row of the allocation.
   input logic [15:0]  cta_base_i,
-  /// Bytes.
+  /// Size of the allocation in bytes.
   input logic [24:0]  cta_size_i,
-  /// Rank in the cluster.
+  /// Rank of the CTA in its cluster.
   input logic [7:0]   cta_rank_i,
 
-  /// A warp request is answered at the response port.
+  /// The response port answers a warp request in this cycle.
   input logic         rsp_taken_i,
-  /// Its tag.
+  /// Tag of the request answered at the response port.
   input tag_t         rsp_tag_i,
-  /// A warp request is answered at the wake-up port.
+  /// The wake-up port answers a warp request in this cycle.
   input logic         wake_taken_i,
-  /// Its tag.
+  /// Tag of the request answered at the wake-up port.
   input tag_t         wake_tag_i
 );
 `ifndef SYNTHESIS
@@ -69,16 +70,18 @@ module atoms_port_rules
   } cta_write_t;
 
   logic         req_waits_q, cl_waits_q, cta_waits_q;
-  /// Arrays of one, of which a simulator copies what is written; wide registers it copies in every cycle.
+  /// One-element arrays: a simulator copies them only when they are written. It copies wide registers in
+  /// every cycle.
   warp_req_t    req_q [1];
   wides_t       req_b_q [1], req_c_q [1];
   cluster_req_t cl_q;
   cta_write_t   cta, cta_q;
   logic         req_taken;
   tag_t         tag;
-  /// Warp requests of each tag that came in, and that left at either port; the differences stay small.
+  /// Warp requests of each tag that were accepted, and that were answered at each port. The counters may
+  /// wrap; their differences stay small.
   count_t       entered_q [Tags], answered_q [Tags], woken_q [Tags];
-  /// The last request of the tag is a MBAR.TRY_WAIT.
+  /// The last request of the tag is an MBAR.TRY_WAIT.
   logic         waits_q [Tags];
   count_t       present;
 
@@ -86,7 +89,7 @@ module atoms_port_rules
   assign req_taken = req_valid_i && req_ready_i;
 
   assign tag       = req_i.meta.tag;
-  // What leaves at this clock edge has left.
+  // A request that is answered at this clock edge is no longer in flight.
   assign present   = entered_q[tag] - answered_q[tag] - woken_q[tag]
                      - count_t'(rsp_taken_i && (rsp_tag_i == tag)) - count_t'(wake_taken_i && (wake_tag_i == tag));
 

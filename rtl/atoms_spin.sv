@@ -2,30 +2,29 @@
 
 /// Priority lane of CAST.SPIN on each bank (spec 5.4). Mirror: `model/src/spin.rs`.
 ///
-/// A counter a bank, moved by the CAST.SPIN passes on it and by nothing else. SpinHold of them go from
-/// lane to lane, which ends a loop of one warp soon; the next SpinHold stay with one lane, which no
-/// period of requests can avoid, whichever the warps and however many CAST.SPINs their loops have
-/// (docs/microarchitecture.md).
+/// Each bank has a counter, which advances with every CAST.SPIN pass on the bank. During SpinHold passes
+/// priority moves from lane to lane, which soon ends a loop of a single warp. During the next SpinHold passes
+/// priority stays at one lane. No periodic pattern of requests can avoid that lane, for any warps and any
+/// number of CAST.SPINs in their loops (docs/microarchitecture.md).
 module atoms_spin
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
 (
   /// Clock: registers change at its rising edge.
   input  logic       clk_i,
-  /// Synchronous, active low. Lane 0 is the priority lane of every bank.
+  /// Synchronous reset, active low. Makes lane 0 the priority lane of every bank.
   input  logic       rst_ni,
-  /// The request at issue, or the last one there, is a CAST.SPIN. Low keeps the output at zero.
+  /// The request at issue, or the last one that was there, is a CAST.SPIN. 0 keeps the output at zero.
   input  logic       en_i,
-  /// Its pass leaves issue.
+  /// The CAST.SPIN pass leaves issue at the next clock edge.
   input  logic       fire_i,
-  /// Banks of that pass, by the bank of the first word.
+  /// Banks of the CAST.SPIN pass, by the first word of each access.
   input  bank_mask_t taken_i,
-  /// Priority lane of each bank. The lane need not wait on the bank.
+  /// Priority lane of each bank. This lane need not wait on the bank.
   output lanes_t     priority_lane_o
 );
   spin_turns_t turn_q, turn_d;
 
-  /// Priority lane of each bank, from the counter of the bank.
   function automatic void prioritize(output lanes_t priority_lane, input spin_turns_t turn);
     /*verilator no_inline_task*/
     for (int unsigned b = 0; b < NumBanks; b++) begin
@@ -33,7 +32,6 @@ module atoms_spin
     end
   endfunction
 
-  /// The counters after a pass on these banks.
   function automatic void move(output spin_turns_t after, input spin_turns_t turn,
                                input bank_mask_t taken);
     /*verilator no_inline_task*/

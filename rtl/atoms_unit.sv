@@ -2,8 +2,9 @@
 
 /// The shared-memory atomic unit. Mirror: `model/src/unit.rs`.
 ///
-/// Warp requests and cluster requests wait in a queue each, are worked off in passes, and are
-/// answered in order, one response per request; a posted cluster request has none (spec 4.7). docs/microarchitecture.md has the pipeline.
+/// Warp requests and cluster requests wait in one queue each, run in passes, and get one response per
+/// request. Responses are in order, except wake-ups. A posted cluster request gets no response (spec 4.7).
+/// docs/microarchitecture.md describes the pipeline.
 module atoms_unit
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -11,179 +12,179 @@ module atoms_unit
 (
   /// Clock: registers change at its rising edge.
   input  logic clk_i,
-  /// Synchronous, active low. The banks keep their content.
+  /// Synchronous reset, active low. The banks keep their content.
   input  logic rst_ni,
 
   /// Warp port: one instruction of one warp is offered.
   input  logic                      req_valid_i,
-  /// It is taken at the coming edge.
+  /// Warp port: ready. Depends on registers only.
   output logic                      req_ready_o,
-  /// Operation, as `op_e`.
+  /// Operation code, as `op_e`; may be illegal.
   input  logic [4:0]                req_op_i,
-  /// Size, as `size_e`.
+  /// Size code, as `size_e`; may be illegal.
   input  logic [3:0]                req_size_i,
-  /// No result wanted: Rd is RZ.
+  /// 1 if Rd is RZ: no result is wanted.
   input  logic                      req_red_i,
-  /// Absolute address: Ra does not count, the immediate is zero-extended.
+  /// 1 for the absolute form: Ra is ignored and the immediate is zero-extended.
   input  logic                      req_absolute_i,
-  /// log2 of the factor on Ra: 0, 2, 3 or 4.
+  /// log2 of the scale factor on Ra: 0, 2, 3 or 4; other codes act as 0.
   input  logic [2:0]                req_scale_i,
-  /// Given back with the response.
+  /// Request tag; the response returns it.
   input  tag_t                      req_tag_i,
-  /// Slot of its CTA.
+  /// CTA slot of the warp.
   input  slot_t                     req_slot_i,
-  /// Lanes that take part.
+  /// Active lanes, after the guard.
   input  lane_mask_t                req_mask_i,
   /// Immediate of the address, in bytes.
   input  logic [23:0]               req_imm_i,
   /// Uniform register of the address, in bytes.
   input  addr_t                     req_ur_i,
-  /// Register Ra, a lane each.
+  /// Register Ra per lane, before scaling.
   input  addr_t      [NumLanes-1:0] req_ra_i,
-  /// Operand B, a lane each.
+  /// Operand B per lane; word 0 has the lowest address.
   input  wide_t      [NumLanes-1:0] req_b_i,
-  /// Operand C, a lane each.
+  /// Operand C per lane; word 0 has the lowest address.
   input  wide_t      [NumLanes-1:0] req_c_i,
 
-  /// Response port of the warp port: the oldest response.
+  /// Response port: a warp response is offered.
   output logic                      rsp_valid_o,
-  /// It is taken at the coming edge.
+  /// Response port: the requester accepts the response at the next clock edge.
   input  logic                      rsp_ready_i,
   /// Tag of the request.
   output tag_t                      rsp_tag_o,
-  /// Results, a lane each.
+  /// Result per lane; 0 for inactive lanes, and for all lanes after a fault.
   output wide_t      [NumLanes-1:0] rsp_rd_o,
   /// Lanes whose compare-and-store stored, or whose phase is complete.
   output lane_mask_t                rsp_pred_o,
-  /// Why it touched no memory, as `fault_e`.
+  /// Reason why the request touched no memory, as `fault_e`.
   output logic [1:0]                rsp_fault_o,
-  /// The lowest lane that faulted.
+  /// Lowest faulting lane; 0 without a fault.
   output logic [4:0]                rsp_fault_lane_o,
-  /// Its address.
+  /// Address of the lowest faulting lane; 0 without a fault.
   output addr_t                     rsp_fault_addr_o,
-  /// Passes that served lanes; 0 under a fault.
+  /// Passes of the request; 0 after a fault or without active lanes.
   output passes_t                   rsp_passes_o,
 
-  /// Cluster port: one object at a time, by its offset in the owner's allocation.
+  /// Cluster port: a request of one lane is offered, addressed by its offset in the owner's allocation.
   input  logic                      cl_valid_i,
-  /// It is taken at the coming edge.
+  /// Cluster port: ready. Depends on registers only.
   output logic                      cl_ready_o,
-  /// Operation, as `op_e`.
+  /// Operation code, as `op_e`; may be illegal.
   input  logic [4:0]                cl_op_i,
-  /// Size, as `size_e`.
+  /// Size code, as `size_e`; may be illegal.
   input  logic [3:0]                cl_size_i,
-  /// No result wanted: posted, with no response unless it faults, but for compare-and-stores (spec 4.7).
+  /// 1 if no result is wanted. Such a request is posted, except a compare-and-store: without a fault it gets
+  /// no response (spec 4.7).
   input  logic                      cl_red_i,
-  /// Given back with the response.
+  /// Request tag; the response returns it.
   input  tag_t                      cl_tag_i,
-  /// Slot of the owner.
+  /// CTA slot of the owner.
   input  slot_t                     cl_slot_i,
   /// Offset in the owner's allocation, in bytes.
   input  logic [23:0]               cl_addr_i,
-  /// Operand B.
+  /// Operand B of the request.
   input  wide_t                     cl_b_i,
-  /// Operand C.
+  /// Operand C of the request.
   input  wide_t                     cl_c_i,
 
-  /// Response port of the cluster port: the oldest response.
+  /// Cluster response port: a response is offered.
   output logic                      cl_rsp_valid_o,
-  /// It is taken at the coming edge.
+  /// Cluster response port: the requester accepts the response at the next clock edge.
   input  logic                      cl_rsp_ready_i,
   /// Tag of the request.
   output tag_t                      cl_rsp_tag_o,
-  /// Result.
+  /// Result of the request; 0 after a fault.
   output wide_t                     cl_rsp_rd_o,
-  /// The compare-and-store stored, or the phase is complete.
+  /// 1 if the compare-and-store stored.
   output logic                      cl_rsp_pred_o,
-  /// Why it touched no memory, as `fault_e`.
+  /// Reason why the request touched no memory, as `fault_e`.
   output logic [1:0]                cl_rsp_fault_o,
-  /// The address that faulted.
+  /// Faulting address; 0 without a fault.
   output addr_t                     cl_rsp_fault_addr_o,
 
-  /// Wake-up port: answers a MBAR.TRY_WAIT that was suspended, in place of the response port.
+  /// Wake-up port: a wake-up is offered. It answers a suspended MBAR.TRY_WAIT, instead of a warp response.
   output logic                      wake_valid_o,
-  /// It is taken at the coming edge.
+  /// Wake-up port: the requester accepts the wake-up at the next clock edge.
   input  logic                      wake_ready_i,
   /// Tag of the request.
   output tag_t                      wake_tag_o,
-  /// Lanes whose phase is complete: all that took part or, when the limit has passed, none.
+  /// Lanes whose phase is complete: all active lanes, or no lane after a timeout.
   output lane_mask_t                wake_pred_o,
 
-  /// CTA table: which allocation of shared memory a slot owns.
+  /// CTA table: a write of one slot's allocation is offered.
   input  logic                      cta_valid_i,
-  /// The write is taken at the coming edge.
+  /// CTA table: ready. High if no request of slot `cta_slot_i` is in flight.
   output logic                      cta_ready_o,
-  /// Slot that is written.
+  /// CTA slot to write.
   input  slot_t                     cta_slot_i,
-  /// 1 gives the slot an allocation, 0 takes it away.
+  /// 1 gives the slot an allocation, 0 removes it.
   input  logic                      cta_enable_i,
   /// First row of the allocation.
   input  logic [15:0]               cta_base_i,
-  /// Bytes of the allocation.
+  /// Size of the allocation in bytes.
   input  logic [24:0]               cta_size_i,
   /// Rank of the CTA in its cluster.
   input  logic [7:0]                cta_rank_i,
-  /// The write of the cycle before was refused.
+  /// The write accepted in the previous cycle was refused, and left the slot without an allocation.
   output logic                      cta_reject_o
 `ifdef ATOMS_PROBE
   ,
-  /// Probe, of this cycle and for simulation: banks written at the coming edge.
+  /// Probe (internal signals of this cycle, for simulation only): banks written at the next clock edge.
   output bank_mask_t                probe_wr_en_o,
-  /// Banks of the pass that enters the pipeline.
+  /// Banks of the pass at issue, if the pass can leave.
   output bank_mask_t                probe_win_valid_o,
-  /// First banks of the objects that complete a phase.
+  /// First banks of the objects that complete a phase at the next clock edge.
   output bank_mask_t                probe_completed_o,
-  /// Words that the last stage would write; elsewhere 0.
+  /// Word that the last stage writes, per bank; elsewhere 0.
   output word_t      [NumBanks-1:0] probe_wr_data_o,
-  /// Lanes that the pass at issue serves.
+  /// Lanes that the pass at issue serves, if the pass can leave.
   output lane_mask_t                probe_pass_served_o,
-  /// Lanes of the request at issue that still wait.
+  /// Lanes of the request at issue that wait for a pass.
   output lane_mask_t                probe_issue_pending_o,
-  /// Places of the table of waiters whose request is suspended.
+  /// Entries of the waiter table that hold a suspended request.
   output logic [31:0]               probe_wait_suspended_o,
-  /// Places that wait for the wake-up port.
+  /// Entries of the waiter table that are woken or timed out, and not yet answered.
   output logic [31:0]               probe_wait_ready_o,
-  /// Rows of the words in `probe_wr_data_o`; elsewhere 0.
+  /// Row of the word in `probe_wr_data_o`; elsewhere 0.
   output logic [NumBanks-1:0][15:0] probe_wr_row_o,
   /// Stages of the pipeline that hold a pass.
   output logic [15:0]               probe_pipe_valid_o,
-  /// Operation at issue, as `op_e`.
+  /// Operation code of the request at issue; 0 without a request.
   output logic [7:0]                probe_issue_op_o,
-  /// Tag at issue.
+  /// Tag of the request at issue; 0 without a request.
   output logic [7:0]                probe_issue_tag_o,
-  /// Winner of each bank of the pass that enters; elsewhere 0.
+  /// Winner per bank of the pass at issue, if the pass can leave; elsewhere 0.
   output logic [NumBanks-1:0][7:0]  probe_win_lane_o,
   /// Requests in the warp queue.
   output logic [7:0]                probe_queue_count_o,
   /// Requests in the cluster queue.
   output logic [7:0]                probe_cl_count_o,
-  /// A request is at issue.
+  /// 1 if a request is at issue.
   output logic                      probe_issue_valid_o,
-  /// It came through the cluster port.
+  /// 1 if the request at issue came through the cluster port.
   output logic                      probe_issue_cluster_o,
-  /// A pass enters the pipeline at the coming edge.
+  /// A pass enters the pipeline at the next clock edge.
   output logic                      probe_pass_fire_o,
-  /// The pass at issue is the last of its request.
+  /// 1 if the pass at issue is the last pass of its request.
   output logic                      probe_pass_last_o,
-  /// Number of the pass at issue, from 0.
+  /// Number of the pass at issue within its request, from 0.
   output logic [7:0]                probe_pass_index_o,
-  /// The pass at issue is held back.
+  /// The pass at issue waits for a word that an older pass has yet to write.
   output logic                      probe_hazard_o,
-  /// The pipeline stands still.
+  /// The pipeline stalls because a response is not accepted.
   output logic                      probe_stall_o,
-  /// First lane in the rotating order.
+  /// First lane in the order of the rotating winner policy.
   output logic [7:0]                probe_rotate_o,
-  /// A request is suspended.
+  /// The request in the last stage is suspended at the next clock edge.
   output logic                      probe_wait_enter_o,
-  /// The pass in the last stage is of a cluster request.
+  /// A cluster request finishes in this cycle.
   output logic                      probe_cl_done_o,
-  /// It owes a response.
+  /// The finished cluster request owes a response.
   output logic                      probe_cl_owes_o,
-  /// Cluster responses owed or here.
+  /// Number of cluster responses owed: those reserved at issue and not yet accepted.
   output logic [7:0]                probe_cl_owed_o
 `endif
 );
-  // Queues.
   warp_req_t    warp_in, warp_head;
   cluster_req_t cluster_in, cluster_head;
   logic         warp_valid, warp_pop, cluster_valid, cluster_pop;
@@ -210,7 +211,6 @@ module atoms_unit
     .valid_o(cluster_valid), .data_o(cluster_head), .pop_i(cluster_pop), .count_o(cluster_count)
   );
 
-  // The request at issue, and its pass.
   logic                           advance, stall, hazard, issue_valid;
   logic                           cluster_room, cluster_owes;
   slot_t                          lookup;
@@ -238,7 +238,6 @@ module atoms_unit
     .valid_o(issue_valid), .pending_o(issue_pending), .rotate_o(issue_rotate)
   );
 
-  // Pipeline and banks.
   bank_mask_t                     re, we, hit;
   rows_t                          raddr, waddr;
   words_t                         rdata, wdata;
@@ -272,7 +271,6 @@ module atoms_unit
     );
   end
 
-  // Results.
   fault_e       rsp_fault;
   logic         cluster_rsp_valid;
   cluster_rsp_t cluster_rsp, cl_rsp;
@@ -371,7 +369,7 @@ module atoms_unit
   typedef logic [NumBanks/2-1:0][1:0][15:0] rows16_t;
   typedef logic [NumBanks/4-1:0][3:0][7:0]  lanes8_t;
 
-  /// Words, and rows as the port has them, zero where a bank is not in the mask.
+  /// Masks the written words and rows with the written banks, and packs the rows as the port needs them.
   function automatic void mask_writes(output words_t data_masked, output rows16_t row_masked,
                                       input bank_mask_t mask, input words_t data,
                                       input rows_t row);
@@ -382,7 +380,6 @@ module atoms_unit
     end
   endfunction
 
-  /// Lanes as the port has them.
   function automatic void pack_lanes(output lanes8_t packed_lanes, input lanes_t lane);
     /*verilator no_inline_task*/
     for (int unsigned b = 0; b < NumBanks / 4; b++) begin

@@ -1,47 +1,47 @@
 `include "atoms_assert.svh"
 
-/// Requests suspended in MBAR.TRY_WAIT until their phase is complete or their limit has passed.
+/// Table of the requests suspended in MBAR.TRY_WAIT, until wake-up or timeout.
 /// Mirror: `model/src/waiters.rs`.
 ///
-/// A request is suspended in the cycle in which its pass looks at the object in the last stage of
-/// the pipeline, and only there can an object change: no completion falls between looking and
-/// suspending. A place is taken until its wake-up stands at the port, so that no wake-up is lost
-/// however long the port is held up.
+/// A request is suspended in the same cycle in which its pass tests the object in the last stage. Objects
+/// change only in that stage, so no completion can fall between the test and the suspension. An entry stays
+/// occupied until its wake-up moves to the port. No wake-up is therefore lost, however long the port is
+/// blocked.
 module atoms_waiters
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
 (
   /// Clock: registers change at its rising edge.
   input  logic       clk_i,
-  /// Synchronous, active low.
+  /// Synchronous reset, active low. Empties the table.
   input  logic       rst_ni,
-  /// A request is suspended; only while `free_o`.
+  /// A request is suspended. Allowed only with `free_o`.
   input  logic       enter_i,
-  /// That request.
+  /// Request that is suspended; meaningful with `enter_i`.
   input  waiter_t    waiter_i,
-  /// Cycles until it is answered all the same; not 0.
+  /// Cycles until the timeout of that request; not 0.
   input  logic [31:0] limit_i,
-  /// A place is free.
+  /// 1 if the table has a free entry.
   output logic       free_o,
-  /// First banks of the objects that complete a phase.
+  /// First banks of the objects that complete a phase at the next clock edge.
   input  bank_mask_t completed_i,
-  /// Rows of all banks of the pass that completes them.
+  /// Row per bank of the pass in the last stage, which completes these objects.
   input  rows_t      row_i,
-  /// A wake-up stands at the port.
+  /// 1 if a wake-up is offered.
   output logic       wake_valid_o,
-  /// The requester takes it at the coming edge.
+  /// The requester accepts the wake-up at the next clock edge.
   input  logic       wake_ready_i,
-  /// Tag of the request.
+  /// Tag of the answered request.
   output tag_t       wake_tag_o,
-  /// Lanes whose phase is complete: all that took part or, when the limit has passed, none.
+  /// Lanes whose phase is complete: all active lanes, or no lane after a timeout.
   output lane_mask_t wake_pred_o,
-  /// A wake-up goes to the port: its request is inside no longer.
+  /// A wake-up moves to the port; its request is no longer in flight.
   output logic       leave_o,
-  /// Slot of that request.
+  /// CTA slot of the request whose wake-up moves to the port.
   output slot_t      leave_slot_o,
-  /// Places whose request is suspended.
+  /// Entries that hold a suspended request.
   output logic [NumWaiters-1:0] suspended_o,
-  /// Places that wait for the port.
+  /// Entries that are woken or timed out, and not yet answered.
   output logic [NumWaiters-1:0] ready_o
 );
   localparam int unsigned PlaceBits = NumWaiters > 1 ? $clog2(NumWaiters) : 1;
@@ -51,7 +51,7 @@ module atoms_waiters
   places_mask_t suspended_q, woken_q, expired_q, suspended_d, woken_d, expired_d;
   waiter_t      waiter_q [NumWaiters];
   logic [NumWaiters-1:0][31:0] left_q, left_d;   // cycles left to wait
-  index_t       last_q;                   // place answered last
+  index_t       last_q;                   // entry answered last
   logic         wake_valid_q, wake_valid_d;
   tag_t         wake_tag_q;
   lane_mask_t   wake_pred_q;
@@ -61,7 +61,7 @@ module atoms_waiters
   assign taken  = suspended_q | ready;
   assign free_o = taken != '1;
 
-  // The lowest free place, and the next to be answered behind the last one, in a circle.
+  // The lowest free entry, and the next entry to answer: round robin, starting after the last one.
   index_t vacant, next;
   logic   answer;
   always_comb begin
@@ -84,7 +84,7 @@ module atoms_waiters
     end
   end
 
-  // Completion and limit in one cycle: completion counts, and there is one answer.
+  // If completion and timeout coincide, completion wins: the request gets one answer.
   always_comb begin
     wakes   = '0;
     expires = '0;
@@ -145,7 +145,7 @@ module atoms_waiters
   assign ready_o      = ready;
 
 `ifndef SYNTHESIS
-  // A limit of 0 never gets here, so a count of 0 was missed.
+  // The limit is at least 1 and a request times out at 1, so a count of 0 is an error.
   logic overdue;
   /*verilator coverage_off*/
   always_comb begin
@@ -166,7 +166,7 @@ module atoms_waiters
 
 `ifdef ATOMS_COVERAGE
   /*verilator coverage_off*/
-  logic in_time;   // a request is woken whose limit passes in the same cycle
+  logic in_time;   // a request is woken in the cycle of its timeout
   always_comb begin
     in_time = 1'b0;
     for (int unsigned p = 0; p < NumWaiters; p++) begin

@@ -8,33 +8,30 @@ use crate::cta_table::Allocation;
 use crate::lanes::{FirstWords, lanes};
 use crate::port::MAX_LANES;
 
-/// What a request says once for all its lanes; fields as in `req_meta_t`.
+/// Fields of a request that all its lanes share, as in `req_meta_t`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Meta {
-    /// Lanes that take part (spec 2.6).
+    /// Active lanes (spec 2.6).
     pub(crate) mask: u32,
-    /// Uniform register of the address.
     pub(crate) ur: u32,
-    /// 24-bit immediate of the address.
     pub(crate) imm: u32,
-    /// CTA slot.
     pub(crate) slot: u8,
-    /// Given back with the response.
+    /// Warp tag; the response returns it.
     pub(crate) tag: u8,
-    /// log2 of the factor on Ra: 0, 2, 3 or 4; other codes count as 0.
+    /// log2 of the scale factor on Ra: 0, 2, 3 or 4; other codes act as 0.
     pub(crate) scale: u8,
-    /// Ra does not count, the immediate is zero-extended.
+    /// Ra is ignored, and the immediate is zero-extended.
     pub(crate) absolute: bool,
-    /// No result wanted.
+    /// No result is wanted.
     pub(crate) red: bool,
-    /// Size code, legal or not.
+    /// Size code; may be illegal.
     pub(crate) size: u8,
-    /// Operation code, legal or not.
+    /// Operation code; may be illegal.
     pub(crate) op: u8,
 }
 
 impl Meta {
-    /// Its fields as those of `req_meta_t`.
+    /// Shows each field under its name in `req_meta_t`.
     pub(crate) fn fields(&self, see: &mut impl FnMut(&str, u128)) {
         let Meta { mask, ur, imm, slot, tag, scale, absolute, red, size, op } = *self;
         see("mask", mask.into());
@@ -50,23 +47,21 @@ impl Meta {
     }
 }
 
-/// Bank address of each lane's access: where it begins.
+/// Bank address at which each lane's access begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BankAddrs {
-    /// Bank and byte of the first word.
     pub(crate) first: FirstWords,
-    /// Row of the access.
     pub(crate) row: [u16; MAX_LANES],
 }
 
-/// Why no lane may touch memory: kind, lowest such lane, its address.
+/// Fault, lowest faulting lane and its address; `None` if every active lane may touch memory.
 pub(crate) type Faulty = Option<(Fault, u8, u32)>;
 
-/// Forms and checks the addresses of the lanes in `meta.mask`; the bank addresses of the others, and of
-/// all under a fault, mean nothing.
+/// Forms and checks the addresses of the lanes in `meta.mask`. The bank addresses of all other lanes are
+/// meaningless, and so are all bank addresses after a fault.
 ///
-/// With `offset` the request came through the cluster port: the address is an offset inside the
-/// allocation already, without a rank in its top byte. Source: spec 1.2 to 1.4, 2.1 to 2.6, 6.7.
+/// `offset` is true for a request from the cluster port. Its address is already an offset inside the
+/// allocation, without a rank in the top byte. Source: spec 1.2 to 1.4, 2.1 to 2.6, 6.7.
 pub(crate) fn agen(
     config: &Config,
     meta: &Meta,
@@ -95,7 +90,8 @@ pub(crate) fn agen(
 
     let bank_bits = config.num_banks.trailing_zeros();
     let hash_mask = if config.bank_hash { config.num_banks / 4 - 1 } else { 0 };
-    // For every lane of the configuration, in the mask or not, and without a branch: the compiler makes vectors of it.
+    // Compute every lane of the configuration, active or not, without a branch: the compiler vectorizes the
+    // loop.
     let mut faulty = false;
     for lane in 0..(config.num_lanes as usize).min(MAX_LANES) {
         let addr = address(lane);

@@ -2,23 +2,23 @@
 
 use atoms_ops::{Op, OpKind, WordOp};
 
-/// Kernel inputs; fields are the ports without `_i`.
+/// Inputs of the kernel. A field has the name of its RTL port without `_i`.
 #[derive(Clone, Copy, Debug)]
 pub struct AluIn {
-    /// MIN and MAX order as two's complement.
+    /// MIN and MAX compare as two's complement.
     pub signed: bool,
     /// Word read from the bank.
     pub old: u32,
-    /// Operand B: addend, bound or new value; what coalesced lanes come to together.
+    /// Operand B: addend, bound or new value. For coalesced lanes, their merged operand.
     pub b: u32,
-    /// Operand C: the new value of CAS and CAST; the bits stored by a store.
+    /// Operand C: the new value of CAS and CAST. For a store, the mask of the bits stored.
     pub c: u32,
-    /// Every word of the access equals its operand B.
+    /// Every word of the access equals the same word of operand B.
     pub hit: bool,
 }
 
-/// Applies `op` to `i.old`: the word to write, if any. `None` for mbarrier objects, which are pairs of words
-/// ([`mbarrier`](crate::mbarrier)).
+/// Applies `op` to `i.old`. Returns the word to write; `None` if nothing is written. Also `None` for
+/// operations on mbarrier objects, which are pairs of words ([`mbarrier`](crate::mbarrier)).
 ///
 /// Cannot fail: every operation is defined for every word, modulo 2^32. Source: spec 3.
 #[inline(always)] // the pipeline calls it with a constant `op` in a loop over the banks

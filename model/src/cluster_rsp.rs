@@ -1,31 +1,28 @@
-//! Responses of the cluster port, and the room for them. Mirror of `rtl/atoms_cluster_rsp.sv`.
+//! Queue of cluster responses, and the room reserved for them. Mirror of `rtl/atoms_cluster_rsp.sv`.
 
 use crate::config::Config;
 use crate::port::{In, Out};
 use crate::registers::{SeeRegister, words};
 
-/// Room in the largest configuration.
+/// Capacity of the queue in the largest configuration.
 const MAX_RESPONSES: usize = 12;
 
 /// A response of the cluster port; fields as in `cluster_rsp_t`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClusterRsp {
-    /// Rd.
     pub(crate) rd: u128,
-    /// A compare-and-store stored.
+    /// True if a compare-and-store stored.
     pub(crate) pred: bool,
-    /// Tag of the request.
     pub(crate) tag: u8,
-    /// Fault code.
     pub(crate) fault: u8,
-    /// The faulting address.
+    /// Faulting address; 0 without a fault.
     pub(crate) fault_addr: u32,
 }
 
-/// Registers: a queue, and the responses owed.
+/// Registers: the queue, and the number of responses owed.
 ///
-/// The ports show the place of the oldest response whether it holds one or not, so the places are those
-/// of the hardware.
+/// The ports show the oldest entry even if the queue is empty. The model therefore keeps the hardware's
+/// entries and pointers.
 #[derive(Clone, Debug)]
 pub(crate) struct ClusterResponses {
     entry: [ClusterRsp; MAX_RESPONSES],
@@ -37,7 +34,6 @@ pub(crate) struct ClusterResponses {
 }
 
 impl ClusterResponses {
-    /// None, with the room that a configuration has.
     pub(crate) fn new(config: &Config) -> Self {
         let depth = config.cluster_responses() as usize;
         ClusterResponses {
@@ -50,18 +46,18 @@ impl ClusterResponses {
         }
     }
 
-    /// There is room for one more response than is owed.
+    /// True if one more response than the owed ones fits.
     pub(crate) fn room(&self) -> bool {
         self.owed != self.depth
     }
 
-    /// Responses owed or here.
+    /// Number of responses owed: those reserved at issue and not yet accepted.
     pub(crate) fn owed(&self) -> usize {
         self.owed
     }
 
-    /// Clock edge: a request that owes a response goes to issue if `reserve`, `done` is the response of
-    /// one that was carried out, and the oldest goes if it is taken.
+    /// Clock edge. `reserve` reserves room for a request that goes to issue and owes a response. `done` is
+    /// the response of a finished request. The oldest response is removed if it is accepted.
     #[inline]
     pub(crate) fn tick(&mut self, reserve: bool, done: Option<ClusterRsp>, out: &mut Out, i: &In) {
         let after = |at: usize| if at + 1 == self.depth { 0 } else { at + 1 };
@@ -94,7 +90,6 @@ impl ClusterResponses {
         out.cl_rsp_fault_addr = oldest.fault_addr;
     }
 
-    /// Its registers.
     pub(crate) fn registers(&self, see: &mut impl SeeRegister) {
         let ClusterResponses { entry, depth, head, tail, held, owed } = self;
         for (place, rsp) in entry.iter().enumerate().take(*depth) {
@@ -117,7 +112,6 @@ impl ClusterResponses {
         }
     }
 
-    /// Reset: no response is here or owed.
     pub(crate) fn reset(&mut self, out: &mut Out) {
         (self.head, self.tail, self.held, self.owed) = (0, 0, 0, 0);
         self.show(out);

@@ -1,6 +1,6 @@
-//! Collects the results of a request's passes, and answers. Mirror of `rtl/atoms_collect.sv`.
+//! Collects the results of a request's passes and drives the response. Mirror of `rtl/atoms_collect.sv`.
 //!
-//! The registers of the warp response are the response fields of [`Out`] themselves.
+//! The registers of the warp response are the response fields of [`Out`].
 
 use atoms_ops::{Op, ResultKind, Size};
 
@@ -14,15 +14,15 @@ use crate::port::{In, MAX_BANKS, MAX_LANES, Out};
 use crate::registers::{SeeRegister, words};
 use crate::waiters::Waiter;
 
-/// The pass cannot be taken: an older response is in its way.
+/// True if the pass in the last stage must stall because the previous response is not accepted.
 pub(crate) fn stall(pass: &Pass, out: &Out, i: &In) -> bool {
     i.rsp_ready == 0 && out.rsp_valid == 1 && pass.valid && !pass.cluster
 }
 
-/// The pass in the last stage is a request that is suspended, if the table of waiters has a free place: all
-/// its lanes ask about one object's phase, and that is not complete. `work` is what it brought to its
-/// banks.
-#[inline] // nearly always the first test is all there is
+/// Returns the waiter if the request in the last stage must be suspended, given a free entry in the table.
+/// All lanes of the request must test one object, whose phase is not complete. `work` is the bank work of the
+/// pass.
+#[inline] // usually the first test returns
 pub(crate) fn waiter(config: &Config, pass: &Pass, effect: &Effect, work: &BankWork) -> Option<Waiter> {
     if !matches!(pass.kind, Some((Op::MbarTryWait, _))) {
         return None;
@@ -44,9 +44,9 @@ pub(crate) fn waiter(config: &Config, pass: &Pass, effect: &Effect, work: &BankW
     })
 }
 
-/// Clock edge: drops the warp response that is taken, and takes the pass in the last stage, if it is
-/// valid, does not stall, and is not suspended. `first` are bank and byte of each lane's first word.
-/// Gives the response of a cluster request that owes one.
+/// Clock edge: removes the accepted warp response, then collects the pass in the last stage. `withheld`
+/// passes (stalled or suspended) are not collected. `first` holds bank and byte of each lane's first word.
+/// Returns the response of a cluster request that owes one.
 pub(crate) fn tick(
     pass: &Pass,
     withheld: bool,
@@ -90,7 +90,6 @@ fn cluster_rsp(pass: &Pass, effect: &Effect, first: &FirstWords) -> ClusterRsp {
     }
 }
 
-/// Its registers, which are the outputs.
 pub(crate) fn registers(config: &Config, out: &Out, see: &mut impl SeeRegister) {
     see.see(format_args!("u_collect.rsp_valid_q"), Some(out.rsp_valid.into()));
     let results = &out.rsp_rd[..config.num_lanes as usize];
@@ -109,9 +108,9 @@ pub(crate) fn registers(config: &Config, out: &Out, see: &mut impl SeeRegister) 
     see.see(format_args!("u_collect.passes_q"), Some(out.rsp_passes.into()));
 }
 
-/// Puts the results of the lanes served into `rd`; gives the lanes whose compare-and-store
-/// stored, or whose phase is complete.
-#[inline(always)] // once per pass of warp requests
+/// Writes the results of the served lanes to `rd`. Returns the lanes whose compare-and-store stored, or whose
+/// phase is complete.
+#[inline(always)] // runs once per pass of warp requests
 fn results(pass: &Pass, effect: &Effect, first: &FirstWords, rd: &mut [u128; MAX_LANES]) -> u32 {
     let Some((op, size)) = pass.kind else { return 0 };
     let mut stored = 0;
@@ -142,7 +141,7 @@ fn results(pass: &Pass, effect: &Effect, first: &FirstWords, rd: &mut [u128; MAX
             }
         }
         kind @ (ResultKind::State | ResultKind::MergedArrival) => {
-            // No lane of a noComplete arrive arrives together with another one here.
+            // A noComplete arrive never shares a pass with another lane, so its lane mask has one bit.
             let alone = u128::from(kind == ResultKind::MergedArrival);
             for lane in lanes(pass.served) {
                 rd[lane] = u128::from(effect.old[first.bank(lane) | 1]) << 32 | alone << lane;

@@ -1,18 +1,18 @@
-//! The parameters of a configuration: one list, from which the RTL's package, `atoms config show`
-//! and the readers of `rtl/configs.toml` and of points are derived.
+//! The parameters of a configuration as one list. The RTL package, `atoms config show`, and the readers of
+//! `rtl/configs.toml` and of design points are derived from this list.
 
 use std::fmt;
 
 use crate::port::{MAX_BANKS, MAX_LANES};
 
-/// Which lane of a bank's group goes first (spec 4.2).
+/// Order in which the lanes of a bank's group win (spec 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WinnerPolicy {
-    /// The lowest waiting lane.
+    /// Lowest waiting lane first.
     Lowest = 0,
-    /// The highest waiting lane.
+    /// Highest waiting lane first.
     Highest = 1,
-    /// The first waiting lane from a start that moves on by one with every request.
+    /// First waiting lane from a start lane, which advances by one with every request.
     Rotating = 2,
 }
 
@@ -45,22 +45,24 @@ pub struct Config {
     pub queue_depth: u32,
     /// Clock edges from reading a bank to writing it: 1 to 8.
     pub rmw_latency: u32,
-    /// Forward words on their way to a bank; without it a pass that would need one is held back.
+    /// Forward words that the pipeline has yet to write. Without forwarding, a pass that needs such a word is
+    /// held back.
     pub forwarding: bool,
-    /// Which lane of a bank's group goes first.
+    /// Order in which the lanes of a bank's group win.
     pub winner_policy: WinnerPolicy,
-    /// CAST.SPIN requests to a group that give priority to one lane. As many requests in between give priority to
-    /// one lane after the other (spec 5.4). From `num_lanes` to 4096, a power of two.
+    /// CAST.SPIN requests to a group during which one lane keeps priority. Between two such periods, priority
+    /// moves to the next lane with every request, for as many requests (spec 5.4). From `num_lanes` to 4096,
+    /// a power of two.
     pub spin_hold: u32,
-    /// Merge lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.
+    /// Merge the lanes of one address for ADD, MIN, MAX, AND, OR and XOR if no result is wanted.
     pub merge_red: bool,
-    /// Merge lanes that arrive once at one mbarrier object.
+    /// Merge lanes that each arrive once at the same mbarrier object.
     pub merge_arrive: bool,
     /// Requests that can be suspended in MBAR.TRY_WAIT at once: 1 to 32.
     pub num_waiters: u32,
-    /// Cycles after which a suspended request is answered, where it names no limit (spec 6.10).
+    /// Timeout of a suspended request in cycles, used if the request has no limit of its own (spec 6.10).
     pub try_wait_limit: u32,
-    /// Swizzle the banks: bits of the row are added (XOR) to the bank number above a quad.
+    /// Swizzle the banks: XOR bits of the row into the bank number above a quad.
     pub bank_hash: bool,
 }
 
@@ -85,18 +87,18 @@ impl Default for Config {
     }
 }
 
-/// How a parameter is written, and what it may be.
+/// Format and range of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterKind {
-    /// A whole number from the first to the second; a power of two where the third says so.
+    /// Integer from the first to the second number. If the third value is true, a power of two.
     Number(u32, u32, bool),
-    /// Yes or no.
+    /// Boolean: `true` or `false`.
     Flag,
-    /// One of these names, by code.
+    /// One of these names; the value is the index of the name.
     Choice(&'static [&'static str]),
 }
 
-/// What would be allowed: `4 to 64, a power of two`.
+/// Shows the allowed values, such as `4 to 64, a power of two`.
 impl fmt::Display for ParameterKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -109,28 +111,28 @@ impl fmt::Display for ParameterKind {
     }
 }
 
-/// One parameter.
+/// Name, range and accessors of one parameter.
 #[derive(Debug)]
 pub struct Parameter {
     /// Name in `rtl/configs.toml` and in [`Config`].
     pub name: &'static str,
-    /// Name in `rtl/atoms_cfg_pkg.sv`.
+    /// Name in the RTL package `rtl/atoms_cfg_pkg.sv`.
     pub rtl_name: &'static str,
-    /// What it may be.
+    /// Format and range of the values.
     pub kind: ParameterKind,
-    /// What it is, in one line.
+    /// One-line description, also used in the RTL package.
     pub summary: &'static str,
-    /// Its value, as a number.
+    /// Reads the parameter as a number.
     pub get: fn(&Config) -> u32,
-    /// Sets it from a number that `kind` allows.
+    /// Sets the parameter from a number that `kind` allows.
     pub set: fn(&mut Config, u32),
 }
 
 impl Parameter {
-    /// The number that `text` stands for: `64`, `true` or `rotating`, as the parameter's kind says.
+    /// Parses a value such as `64`, `true` or `rotating`, by the parameter's kind.
     ///
     /// # Errors
-    /// A value that the parameter does not allow, and what it allows.
+    /// The parameter does not allow the value; the message lists the allowed values.
     pub fn parse(&self, text: &str) -> Result<u32, ConfigError> {
         let number = match self.kind {
             ParameterKind::Number(..) => text.parse().ok(),
@@ -140,12 +142,12 @@ impl Parameter {
         number.filter(|number| self.allows(*number)).ok_or_else(|| self.refusal(text))
     }
 
-    /// Its value in `config`, as [`Parameter::parse`] reads it.
+    /// Value in `config` as text that [`Parameter::parse`] accepts.
     pub fn text(&self, config: &Config) -> String {
         self.text_of((self.get)(config))
     }
 
-    /// A number that it allows, as [`Parameter::parse`] reads it.
+    /// Formats an allowed number as text that [`Parameter::parse`] accepts.
     pub fn text_of(&self, number: u32) -> String {
         match self.kind {
             ParameterKind::Number(..) => number.to_string(),
@@ -156,7 +158,7 @@ impl Parameter {
         }
     }
 
-    /// Whether it may be this number, whatever the other parameters are.
+    /// True if the number is in range. Does not check against other parameters.
     fn allows(&self, number: u32) -> bool {
         match self.kind {
             ParameterKind::Number(low, high, power) => {
@@ -196,7 +198,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter { name: "bank_hash",     rtl_name: "BankHash",     kind: ParameterKind::Flag, summary: "1 swizzles the banks: bits of the row are added (XOR) to the bank number above a quad.", get: |c| u32::from(c.bank_hash), set: |c, v| c.bank_hash = v != 0 },
 ];
 
-/// Why a set of parameters is no configuration: which is wrong, what was found, and what would work.
+/// Reason why a configuration is invalid: the parameter, the value found, and the allowed values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError(String);
 
@@ -209,10 +211,10 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl Config {
-    /// Checks every parameter, and those that depend on each other.
+    /// Checks the range of every parameter, and the rules between parameters.
     ///
     /// # Errors
-    /// The first value that its parameter or another one does not allow, with the rule.
+    /// The first value that breaks a range or a rule.
     pub fn check(&self) -> Result<(), ConfigError> {
         for p in PARAMETERS {
             let found = (p.get)(self);
@@ -229,28 +231,29 @@ impl Config {
         Ok(())
     }
 
-    /// Bytes of shared memory.
+    /// Bytes of shared memory: 16 MiB at most.
     pub fn bytes(&self) -> u64 {
         4 * u64::from(self.num_banks) * u64::from(self.num_rows)
     }
 
-    /// Bytes of one row, over all banks; allocations start at multiples of it.
+    /// Bytes of one row over all banks. Allocations start at multiples of this size.
     pub fn row_bytes(&self) -> u32 {
         4 * self.num_banks
     }
 
-    /// Mask with a bit for every lane.
+    /// Mask with one bit set for every lane.
     pub fn lane_mask(&self) -> u32 {
         u32::MAX >> (32 - self.num_lanes)
     }
 
-    /// Responses of the cluster port that there is room for (spec 4.7); `ClusterResponses` in `atoms_pkg`.
+    /// Number of responses that the cluster port can hold or owe (spec 4.7); `ClusterResponses` in
+    /// `atoms_pkg`.
     pub fn cluster_responses(&self) -> u32 {
         self.rmw_latency + 4
     }
 
-    /// The text of `atoms_cfg_pkg.sv` for this configuration. No name is in it, so that what is built depends on the
-    /// parameters alone, whatever they are called.
+    /// Text of `atoms_cfg_pkg.sv` for this configuration. The text leaves out the configuration's name, so
+    /// that builds with the same parameters are identical.
     pub fn rtl_package(&self) -> String {
         let mut text = "// Generated from a configuration of rtl/configs.toml: edit that file, not this one.\n\
              /// The parameters of one configuration. In rtl/ are those of `default`; every build writes its own.\n\

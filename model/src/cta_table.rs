@@ -6,35 +6,29 @@ use crate::registers::SeeRegister;
 /// The allocation of one slot; fields as in `allocation_t`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Allocation {
-    /// Bytes.
+    /// Size of the allocation in bytes.
     pub(crate) size: u32,
-    /// First row, in every bank.
+    /// First row; the same in every bank.
     pub(crate) base: u16,
-    /// Rank of the CTA in its cluster.
     pub(crate) rank: u8,
-    /// The slot has an allocation.
     pub(crate) valid: bool,
 }
 
 impl Allocation {
-    /// First row behind the allocation.
     fn end_row(&self, row_bytes: u32) -> u32 {
         u32::from(self.base) + self.size.div_ceil(row_bytes)
     }
 }
 
-/// A write of one slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Write {
-    /// Slot written.
     pub(crate) slot: u8,
-    /// Gives the slot an allocation, or takes it away.
+    /// True to give the slot an allocation, false to remove it.
     pub(crate) enable: bool,
-    /// The allocation, without its `valid`.
+    /// The new allocation; its `valid` is ignored.
     pub(crate) allocation: Allocation,
 }
 
-/// Registers of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CtaTable {
     allocation: [Allocation; 16],
@@ -43,24 +37,23 @@ pub(crate) struct CtaTable {
 }
 
 impl CtaTable {
-    /// The allocation of `slot`; not valid for a slot that does not exist.
+    /// Allocation of `slot`; not valid if the slot does not exist.
     pub(crate) fn allocation(&self, slot: u8) -> Allocation {
-        // Slots beyond the configuration's never get one.
+        // Slots beyond the configured number never get an allocation.
         self.allocation[usize::from(slot & 15)]
     }
 
-    /// A write of `slot` is taken: no request of that slot is inside.
+    /// True if a write of `slot` can be accepted: no request of that slot is in flight.
     pub(crate) fn ready(&self, config: &Config, slot: u8) -> bool {
         u32::from(slot) >= config.num_cta_slots || self.inside[usize::from(slot)] == 0
     }
 
-    /// The write of the cycle before was refused.
     pub(crate) fn reject(&self) -> bool {
         self.reject
     }
 
-    /// Clock edge: at most one write, and the slots of the requests that enter and leave, from the pipeline and
-    /// from the table of waiters.
+    /// Clock edge: performs at most one write, and counts the requests that enter and leave each slot.
+    /// `leave` holds the slots of a request that leaves the pipeline and of one that leaves the waiter table.
     #[inline]
     pub(crate) fn tick(
         &mut self,
@@ -85,7 +78,7 @@ impl CtaTable {
         leave.into_iter().for_each(|slot| count(slot, -1));
     }
 
-    #[inline(never)] // seldom called, from what runs in every cycle
+    #[inline(never)] // rarely called, from a function that runs every cycle
     fn write(&mut self, config: &Config, write: Write) {
         let exists = u32::from(write.slot) < config.num_cta_slots;
         let mut written = Allocation { valid: true, ..write.allocation };
@@ -108,7 +101,6 @@ impl CtaTable {
         }
     }
 
-    /// Its registers.
     pub(crate) fn registers(&self, config: &Config, see: &mut impl SeeRegister) {
         let CtaTable { allocation, inside, reject } = self;
         let slots = config.num_cta_slots as usize;
@@ -129,7 +121,6 @@ impl CtaTable {
         see.see(format_args!("u_cta_table.reject_q"), Some((*reject).into()));
     }
 
-    /// Reset: no slot has an allocation, no request is inside.
     pub(crate) fn reset(&mut self) {
         *self = CtaTable::default();
     }

@@ -1,17 +1,19 @@
-//! Names what programs do to mbarrier objects that PTX leaves undefined (spec 6.9).
+//! Diagnoses of mbarrier use that PTX leaves undefined (spec 6.9).
 //!
-//! A [`Watch`] sees every pass that the pipeline finishes, and keeps what memory does not tell: which
-//! words are live objects, how many phases they have been through, which states they handed out. It
-//! changes nothing: fields wrap in the model as they do in the RTL, watched or not.
+//! A [`Watch`] checks every pass that leaves the pipeline. It tracks state that memory does not hold: which
+//! words are live objects, how many phases each has completed, and which states it returned. The watch never
+//! changes the unit: fields wrap in the model as they do in the RTL.
 //!
-//! An object begins with `MBAR.INIT`. Compilers for sm_100 make it with a plain store instead, and a
-//! harness may load memory, so a word of init's form ([`init_fault`]) that has not been worked on becomes
-//! an object with the first mbarrier operation on it. It ends with `MBAR.INVAL`, with a plain write
-//! (which is named), and silently with its CTA's part. After an end only `MBAR.INIT` or a plain write
-//! opens the place again: a word that merely stayed behind is no new object.
+//! An object begins with `MBAR.INIT`. Compilers for sm_100 use a plain store instead, and a harness may load
+//! memory. A word of init's form ([`init_fault`]) that no operation has used yet therefore becomes an object
+//! at its first mbarrier operation.
 //!
-//! Objects of sm_80 (spec 6.2.1) are worked on by plain accesses too, so they have no life to keep; a
-//! `MBAR.ARRIVE.SM80` is judged by the two words it finds.
+//! An object ends with `MBAR.INVAL`, with a plain write (which is reported), or silently with its CTA's
+//! allocation. After that, only `MBAR.INIT` or a plain write can start a new object there. A word that merely
+//! remained in memory is not a new object.
+//!
+//! Objects of sm_80 (spec 6.2.1) are also changed by plain accesses, so the watch cannot track their life. It
+//! checks each `MBAR.ARRIVE.SM80` by the two words that the operation finds.
 
 mod watch;
 
@@ -24,116 +26,117 @@ use atoms_ops::{Op, Size};
 
 use crate::mbarrier::MbarObject;
 
-/// One use of an mbarrier object that PTX leaves undefined, by one lane.
+/// One use of an mbarrier object by one lane that PTX leaves undefined.
 ///
-/// Displayed in two lines: what was done, by which request and against which clause; what was found there, and
-/// what the program probably meant to do.
+/// `Display` prints two lines. The first line has the use, the request and the clause. The second line has
+/// the word found there, and advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// Cycle in which the operation was carried out, from 0.
+    /// Cycle in which the operation was performed, from 0.
     pub cycle: u64,
-    /// Cycle in which its request was taken at the port. A port takes one request a cycle, so this
-    /// and [`Diagnosis::cluster`] tell which it was.
+    /// Cycle in which the port accepted the request. A port accepts one request per cycle, so this field and
+    /// [`Diagnosis::cluster`] identify the request.
     pub taken: u64,
     /// Tag of the request.
     pub tag: u8,
-    /// CTA slot.
+    /// CTA slot of the request.
     pub slot: u8,
-    /// The request came through the cluster port; its lane is then 0.
+    /// True if the request came through the cluster port; `lane` is then 0.
     pub cluster: bool,
-    /// Lane of the request.
+    /// Lane that performed the operation.
     pub lane: u8,
-    /// Address as the lane formed it, with the rank of the CTA that owns it in the top byte.
+    /// Address as the lane formed it. The top byte is the rank of the CTA that owns the allocation.
     pub address: u32,
-    /// Operation.
+    /// Operation of the request.
     pub op: Op,
     /// Size of the access.
     pub size: Size,
-    /// Operand B of mbarrier operations that read one; else 0.
+    /// Operand B of mbarrier operations that read one, else 0. Exception: if a plain store repeats an init
+    /// that no operation has used yet, the word stored.
     pub operand: u64,
-    /// The object's word before the operation.
+    /// Word of the object before the operation.
     pub word: u64,
-    /// What is undefined about it.
+    /// Rule that the use breaks.
     pub kind: DiagnosisKind,
 }
 
-/// What is undefined about the use of an object.
+/// Rule of PTX that a use of an mbarrier object breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiagnosisKind {
     /// An mbarrier operation on a word that is not a live object.
     ///
-    /// With how the object that was there ended, and in which cycle, if there was one.
+    /// Holds the end and the end cycle of the object that was there before, if there was one.
     NotLive(Option<(ObjectEnd, u64)>),
-    /// Init over a live object, by `MBAR.INIT` or by a plain store of an init word.
+    /// An init over a live object, by `MBAR.INIT` or by a plain store of an init word.
     InitOverLive,
     /// A plain access to a live object.
     PlainAccess(Touched),
-    /// `MBAR.INIT` of a word that init does not make.
+    /// An `MBAR.INIT` with a word that no valid init writes.
     InitWord(InitFault),
     /// An arrive or drop count outside 1 .. 2^20-1.
     Count,
-    /// A transaction count beyond 2^20-1.
+    /// A transaction count above 2^20-1.
     TxOperand,
-    /// The tx-count leaves -(2^20-1) .. 2^20-1, and comes to this.
+    /// The tx-count leaves the range -(2^20-1) .. 2^20-1. Holds the resulting count.
     TxRange(i64),
-    /// So many arrivals are dropped, more than are expected.
+    /// More arrivals are dropped than are expected. Holds the number dropped.
     DropBeyondExpected(u32),
-    /// So many arrivals, more than are pending.
+    /// More arrivals than are pending. Holds the number of arrivals.
     ArriveBeyondPending(u32),
     /// A noComplete arrive completes the phase.
     NoCompleteCompletes,
     /// A lane arrives after another lane of its request completed the phase.
     ArriveAcrossPhases,
-    /// A wait for a phase older than the one before the current one, by a state of that phase: so many phases old.
+    /// A wait with the state of a phase older than the previous phase. Holds the age in phases.
     StalePhase(u64),
-    /// A wait with a state that this object never gave.
+    /// A wait with a state that this object never returned.
     ForeignState,
-    /// The first arrive of a phase although no wait has seen the one before complete.
+    /// The first arrival of a phase, although no wait has seen the previous phase complete.
     ArriveUnwaited,
-    /// Two words of sm_80 whose counts are none that init and arrives leave there.
+    /// An object of two words (sm_80) with counts that no init and arrivals produce.
     CountSm80,
 }
 
-/// How an object ended.
+/// Event that ended an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectEnd {
-    /// By `MBAR.INVAL`.
+    /// An `MBAR.INVAL` on the object.
     Invalidated,
-    /// By a plain write.
+    /// A plain write to the object's word.
     Overwritten,
-    /// By a write of its slot's entry in the CTA table, or by reset.
+    /// A write of the slot's entry in the CTA table, or a reset.
     PartTaken,
 }
 
-/// Which words of an object a plain access touches.
+/// Words of an object that a plain access touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touched {
-    /// Both.
+    /// The low word and the high word.
     Both,
-    /// The low one: expected count, and part of the tx-count.
+    /// The low word: expected count, and part of the tx-count.
     Low,
-    /// The high one: pending count, phase, and part of the tx-count.
+    /// The high word: pending count, phase, and part of the tx-count.
     High,
 }
 
-/// Why a word is not one that init makes (spec 6.1, 6.2).
+/// Reason why a word is not a valid init word (spec 6.1, 6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitFault {
-    /// Bit 0 is set: no layout known here.
+    /// Bit 0 is set: an unknown layout.
     Layout,
-    /// The lock is set.
+    /// The lock bit is set.
     Locked,
-    /// The phase is not 0.
+    /// The phase bit is 1.
     Phase,
     /// The tx-count is not 0.
     Tx,
-    /// Expected and pending count differ.
+    /// Expected count and pending count differ.
     CountsDiffer,
-    /// The count is 0, or 2^20 and more: the fields are 20 bits wide.
+    /// The count is 0, or does not fit its 20-bit field.
     NoCount,
 }
 
-/// Why `word` is not one that init makes; `None` if it is.
+/// Reason why `word` is not a valid init word; `None` if the word is valid.
 pub fn init_fault(word: u64) -> Option<InitFault> {
     let object = MbarObject::decode(word);
     [
@@ -149,7 +152,7 @@ pub fn init_fault(word: u64) -> Option<InitFault> {
 }
 
 impl DiagnosisKind {
-    /// Name in counts and reports, without what the kind carries.
+    /// Name in counts and reports, without the values that the kind holds.
     pub const fn name(self) -> &'static str {
         self.name_and_clause().0
     }
@@ -178,12 +181,12 @@ impl DiagnosisKind {
 }
 
 impl Diagnosis {
-    /// The clause that leaves it undefined, such as `spec 6.1, 6.9`.
+    /// Clause that leaves the use undefined, such as `spec 6.1, 6.9`.
     pub fn clause(&self) -> &'static str {
         self.kind.name_and_clause().1
     }
 
-    /// What was done, in one sentence without a full stop.
+    /// Description of the use: one sentence without a full stop.
     pub fn what(&self) -> String {
         let op = self.op;
         match self.kind {
@@ -247,14 +250,14 @@ impl Diagnosis {
         }
     }
 
-    /// Whose request it was: lane, tag, slot, address, cycle.
+    /// Source of the use: lane or cluster port, address, tag, slot, cycle.
     pub fn site(&self) -> String {
         let Diagnosis { cycle, tag, slot, lane, address, .. } = self;
         let who = if self.cluster { "cluster request".to_string() } else { format!("lane {lane}") };
         format!("{who} at {address:#010x}, tag {tag}, slot {slot}, cycle {cycle}")
     }
 
-    /// What stood there before.
+    /// Description of the word found before the operation.
     pub fn found(&self) -> String {
         match self.kind {
             DiagnosisKind::NotLive(ended) => {
@@ -271,7 +274,7 @@ impl Diagnosis {
                 }
             }
             _ if self.op == Op::MbarArriveSm80 => TwoWords::decode(self.word).to_string(),
-            // A store of two words, which layout 0 does not have.
+            // A store of two words, which is not a valid word of layout 0.
             DiagnosisKind::InitOverLive if self.operand != 0 && init_fault(self.operand).is_some() => {
                 TwoWords::decode(self.word).to_string()
             }
@@ -280,7 +283,7 @@ impl Diagnosis {
         }
     }
 
-    /// What the program probably meant to do.
+    /// Advice: the probable intent of the program.
     pub fn advice(&self) -> &'static str {
         match self.kind {
             DiagnosisKind::NotLive(Some((ObjectEnd::Overwritten, _))) => {
@@ -327,7 +330,7 @@ impl fmt::Display for Diagnosis {
     }
 }
 
-/// An object of sm_80 to sm_89 (spec 6.2.1).
+/// Decoded object of sm_80 to sm_89 (spec 6.2.1).
 struct TwoWords {
     phase: bool,
     expected: u32,
@@ -348,7 +351,7 @@ impl TwoWords {
 impl fmt::Display for TwoWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let TwoWords { phase, expected, pending } = self;
-        // The expected count is dropped by plain atomics, below zero too.
+        // Plain atomics decrement the expected count, also below zero.
         let expected = *expected as i32;
         write!(f, "phase parity {}, {pending} of {expected} arrivals pending, two words", u8::from(*phase))
     }

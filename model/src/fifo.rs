@@ -2,48 +2,44 @@
 
 use crate::registers::{EntryFields, SeeRegister};
 
-/// Registers of one queue. What is pushed in one cycle can be seen at the head in the next.
+/// Registers of one queue. An entry pushed in one cycle is visible at the head in the next cycle.
 ///
-/// One entry more than the depth, so that the entry last dropped stays readable until the next one
-/// is: in the hardware `atoms_operands` keeps the operands of the request at issue in this way.
+/// The array has one entry more than the queue's depth, so that the popped entry stays readable until the
+/// next pop. This matches `atoms_operands`, which keeps the operands of the request at issue in the same way.
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo<T> {
     entry: Vec<T>,
     head: usize,
     tail: usize,
     count: usize,
-    /// Place of the head in the hardware, which has one entry less.
+    /// Index of the head in the hardware, whose array has one entry less.
     place: usize,
 }
 
 impl<T: Default + Clone> Fifo<T> {
-    /// An empty queue of `depth` entries.
     pub(crate) fn new(depth: usize) -> Self {
         Fifo { entry: vec![T::default(); depth + 1], head: 0, tail: 0, count: 0, place: 0 }
     }
 
-    /// An offered entry is taken.
     pub(crate) fn ready(&self) -> bool {
         self.count + 1 != self.entry.len()
     }
 
-    /// Entries held.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Oldest entry; meaningless while the count is 0.
+    /// Oldest entry; meaningless if the queue is empty.
     pub(crate) fn head(&self) -> &T {
         &self.entry[self.head]
     }
 
-    /// The entry last dropped.
     pub(crate) fn taken(&self) -> &T {
         &self.entry[if self.head == 0 { self.entry.len() - 1 } else { self.head - 1 }]
     }
 
-    /// Clock edge: drops the head if `pop`, and gives the place of a new entry to `push` if there
-    /// is one, for it to be filled.
+    /// Clock edge: pops the head if `pop`. Calls `push`, if present, with the slot of the new entry, to fill
+    /// it in place.
     pub(crate) fn tick(&mut self, pop: bool, push: Option<impl FnOnce(&mut T)>) {
         let entries = self.entry.len();
         let after = |at: usize| if at + 1 == entries { 0 } else { at + 1 };
@@ -59,24 +55,23 @@ impl<T: Default + Clone> Fifo<T> {
         }
     }
 
-    /// Reset: forgets every entry.
     pub(crate) fn reset(&mut self) {
         (self.head, self.tail, self.count, self.place) = (0, 0, 0, 0);
     }
 
-    /// Place in `entry` of the oldest, of the next to come, and of those held or still readable.
+    /// Returns the index of the head, the index of the next entry to push, and all entries with their
+    /// indices.
     pub(crate) fn places(&self) -> (usize, usize, impl Iterator<Item = (usize, &T)>) {
         (self.head, self.tail, self.entry.iter().enumerate())
     }
 
-    /// The entry at this place of `entry` is held.
     pub(crate) fn holds(&self, at: usize) -> bool {
         (at + self.entry.len() - self.head) % self.entry.len() < self.count
     }
 }
 
 impl<T: EntryFields> Fifo<T> {
-    /// Its registers as the instance `at`.
+    /// Shows the registers under the instance path `at`.
     pub(crate) fn registers(&self, at: &str, lanes: usize, see: &mut impl SeeRegister) {
         let Fifo { entry, head, tail: _, count, place } = self;
         let depth = entry.len() - 1;

@@ -1,8 +1,8 @@
-//! Groups waiting lanes by bank and picks what each pass serves (spec 4, 5). Twin of
+//! Groups waiting lanes by bank and selects the lanes that each pass serves (spec 4, 5). Twin of
 //! `rtl/atoms_grouper.sv`.
 //!
-//! The hardware walks the waiting lanes once a pass. Which lanes a pass serves depends on nothing that happens between
-//! the passes of a request, so this makes all of them when the request comes.
+//! The hardware walks the waiting lanes once per pass. The model makes all passes when the request is loaded:
+//! nothing that happens between the passes of a request changes the lanes that they serve.
 
 use std::hint::select_unpredictable;
 
@@ -12,40 +12,38 @@ use crate::lanes::{lanes, lanes_downwards};
 use crate::port::{MAX_BANKS, MAX_LANES};
 use crate::spin::SpinTurns;
 
-/// Fate of the lanes of one bank that do not win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConflictPolicy {
-    /// They wait for a later pass.
+    /// Losers wait for a later pass.
     Replay,
-    /// They fail at once: CAST.SPIN (spec 5.1).
+    /// Losers fail at once: CAST.SPIN (spec 5.1).
     Fail,
-    /// Lanes of the winner's address are served with it: loads, POPC.INC, merged operations and stores. Of coalesced stores
-    /// the lowest lane counts as the winner, since its value stays (spec 3.5).
+    /// Lanes of the winner's address are served together with the winner: loads, POPC.INC, merged operations
+    /// and stores. For coalesced stores the lowest lane counts as the winner, since its value stays in memory
+    /// (spec 3.5).
     Coalesce,
 }
 
-/// The passes of one request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schedule {
-    /// Per pass: lanes that get their result from it.
+    /// For each pass, the lanes that get their result from it.
     pub(crate) served: [u32; MAX_LANES],
-    /// Per pass: of the lanes served, the one the walk met first on each bank.
+    /// For each pass, the served lane of each bank that the walk reached first.
     pub(crate) first: [u32; MAX_LANES],
-    /// Number of passes.
     pub(crate) passes: usize,
 }
 
 impl Schedule {
-    /// No pass.
     pub(crate) const EMPTY: Schedule = Schedule { served: [0; MAX_LANES], first: [0; MAX_LANES], passes: 0 };
 }
 
 /// Makes the passes for the lanes in `pending`.
 ///
-/// Where lanes meet is as good as random to a processor: but for loops, no branch depends on it.
+/// Bank conflicts are as unpredictable as random data for the host's branch predictor. Only loops branch on
+/// them.
 ///
-/// `rotate` is the first lane in the rotating order; `spin` says which lane CAST.SPIN selects on a bank if it
-/// waits there (spec 5.4).
+/// `rotate` is the first lane in the rotating order. `spin` gives the lane that CAST.SPIN selects on a bank
+/// if that lane waits there (spec 5.4).
 pub(crate) fn grouper(
     config: &Config,
     pending: u32,
@@ -63,7 +61,7 @@ pub(crate) fn grouper(
             walk(config, pending, rotate, |lane| group.meet(lane, bank_of(lane)));
             schedule.served[0] = group.first;
             schedule.passes = usize::from(pending != 0);
-            // Of the others, the n-th on a bank is served by the n-th pass.
+            // After the winners, pass n (from 1) serves the n-th waiting lane of each bank.
             let mut met = [1u8; MAX_BANKS];
             walk(config, pending & !group.first, rotate, |lane| {
                 let count = &mut met[bank_of(lane)];
@@ -106,12 +104,10 @@ pub(crate) fn grouper(
     }
 }
 
-/// What a walk met.
 #[derive(Default)]
 struct Group {
-    /// Banks.
     met: u64,
-    /// The lane first met on each.
+    /// The first lane that the walk reached on each bank.
     first: u32,
 }
 

@@ -1,5 +1,5 @@
-//! The request being worked off: takes one from the queues, and makes its passes, one a cycle.
-//! Twin of `rtl/atoms_issue.sv`.
+//! The request at issue: takes a request from the queues and makes its passes, one per cycle. Twin of
+//! `rtl/atoms_issue.sv`.
 
 use std::fmt;
 use std::slice::from_ref;
@@ -17,27 +17,22 @@ use crate::port::{MAX_BANKS, MAX_LANES};
 use crate::registers::{EntryFields, SeeRegister, words};
 use crate::spin::SpinTurns;
 
-/// A warp request as it waits in the queue; fields as in `warp_req_t`.
+/// Warp request in the queue; fields as in `warp_req_t`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WarpReq {
-    /// What it says once for all its lanes.
     pub(crate) meta: Meta,
-    /// Register Ra per lane.
+    /// Register Ra per lane, before scaling.
     pub(crate) ra: [u32; MAX_LANES],
-    /// Operand B per lane.
     pub(crate) b: [u128; MAX_LANES],
-    /// Operand C per lane.
     pub(crate) c: [u128; MAX_LANES],
 }
 
-/// A cluster request as it waits in the queue; fields as in `cluster_req_t`.
+/// Cluster request in the queue; fields as in `cluster_req_t`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClusterReq {
-    /// As for one lane, lane 0, with the offset for an absolute address.
+    /// The request as a warp request of lane 0 alone, with the offset as an absolute address.
     pub(crate) meta: Meta,
-    /// Operand B.
     pub(crate) b: u128,
-    /// Operand C.
     pub(crate) c: u128,
 }
 
@@ -68,26 +63,26 @@ impl EntryFields for ClusterReq {
     }
 }
 
-/// What a pass carries through the pipeline besides its words; fields as in `pass_t`.
+/// Data of a pass that moves through the pipeline beside the words; fields as in `pass_t`.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass {
     /// Lanes that get their result from this pass.
     pub served: u32,
     /// Lanes that perform their operation; fewer only for CAST.SPIN.
     pub win: u32,
-    /// For MBAR.TEST_WAIT and MBAR.TRY_WAIT: lanes that ask about the odd phase.
+    /// Lanes that test the odd phase, for MBAR.TEST_WAIT and MBAR.TRY_WAIT; else 0.
     pub asked: u32,
-    /// Address of the first faulting lane.
+    /// Address of the lowest faulting lane; 0 without a fault.
     pub fault_addr: u32,
-    /// First faulting lane.
+    /// Lowest faulting lane; 0 without a fault.
     pub fault_lane: u8,
-    /// Why the request touches no memory.
+    /// Reason why the request touches no memory.
     pub fault: Fault,
-    /// Passes of the request up to and with this one.
+    /// Number of passes of the request so far, including this one.
     pub passes: u8,
-    /// CTA slot.
+    /// CTA slot of the request.
     pub slot: u8,
-    /// Given back with the response.
+    /// Request tag; the response returns it.
     pub tag: u8,
     /// First pass of its request.
     pub first: bool,
@@ -95,25 +90,25 @@ pub struct Pass {
     pub last: bool,
     /// The request came through the cluster port.
     pub cluster: bool,
-    /// No result wanted.
+    /// The request wants no result.
     pub red: bool,
-    /// Posted, if it came through the cluster port. In the RTL, a function of `red` and the operation.
+    /// The request is posted, if it came through the cluster port. The RTL derives this from `red` and the
+    /// operation.
     pub posted: bool,
-    /// Operation and size; none for an illegal pair, which serves no lane.
+    /// Operation and size. `None` if a code is undefined; such a request serves no lane.
     pub kind: Option<(Op, Size)>,
-    /// There is a pass.
+    /// The pass exists. If false, all other fields are meaningless.
     pub valid: bool,
 }
 
 impl Pass {
-    /// The request came through the cluster port and owes a response: a posted one only to say that it
-    /// faults.
+    /// True if the request came through the cluster port and owes a response. A posted request owes a
+    /// response only after a fault.
     pub(crate) fn owes_response(&self) -> bool {
         let posted = self.posted && self.fault == Fault::None;
         self.cluster && !posted
     }
 
-    /// No pass.
     pub(crate) const NONE: Pass = Pass {
         served: 0,
         win: 0,
@@ -134,12 +129,12 @@ impl Pass {
     };
 }
 
-/// Whether a cluster request is posted (spec 4.7): neither a result nor a predicate is wanted. `op` is a code.
+/// True for a posted cluster request, which wants neither a result nor a predicate (spec 4.7). `op` is a port
+/// code.
 pub(crate) fn posted(op: u8, red: bool) -> bool {
     red && !Op::from_code(op).is_some_and(Op::compares)
 }
 
-/// Registers of issue, and the pass that could leave now.
 #[derive(Clone, Debug)]
 pub(crate) struct Issue {
     valid: bool,
@@ -151,15 +146,14 @@ pub(crate) struct Issue {
     spin: SpinTurns,
     conflict_policy: ConflictPolicy,
     bank_addrs: BankAddrs,
-    // All passes of the request, and the one at hand: functions of the registers above, made once
-    // when they change.
+    // All passes of the request, and the next one. Both are functions of the registers above, and are
+    // computed only when these change.
     schedule: Schedule,
     pass: Pass,
     work: Box<BankWork>,
 }
 
 impl Issue {
-    /// Empty.
     pub(crate) fn new() -> Self {
         Issue {
             valid: false,
@@ -177,56 +171,50 @@ impl Issue {
         }
     }
 
-    /// A request is here.
     pub(crate) fn valid(&self) -> bool {
         self.valid
     }
 
-    /// Passes that the request here takes in all: one even where no lane waits.
+    /// Total passes of the request at issue. One pass even if no lane waits.
     pub(crate) fn passes(&self) -> u32 {
         self.schedule.passes.max(1) as u32
     }
 
-    /// Operation code of the request here.
     pub(crate) fn op_code(&self) -> u8 {
         self.op_code
     }
 
-    /// Lanes that still wait.
     pub(crate) fn pending(&self) -> u32 {
         self.pending
     }
 
-    /// First lane in the rotating order.
     pub(crate) fn rotate(&self) -> u32 {
         self.rotate
     }
 
-    /// The pass that leaves next, if there is a request.
+    /// Next pass; meaningless without a request.
     pub(crate) fn pass(&self) -> &Pass {
         &self.pass
     }
 
-    /// What it brings to the banks.
     pub(crate) fn work(&self) -> &BankWork {
         &self.work
     }
 
-    /// Where the accesses of the request's lanes begin.
     pub(crate) fn bank_addrs(&self) -> &BankAddrs {
         &self.bank_addrs
     }
 
-    /// Hands the bank work of the pass over for that of an old one, which is then written over.
+    /// Swaps the bank work of the pass with that of an old pass, which is then overwritten. Avoids a copy.
     pub(crate) fn exchange_work(&mut self, old: &mut Box<BankWork>) {
         std::mem::swap(&mut self.work, old);
     }
 
-    /// Which queue the next request comes from: the ports take turns when both wait. `fire` says that the
-    /// pass leaves at this edge, `room` that there is room for a cluster response.
+    /// Selects the queue of the next request; the ports take turns if both have a request. `fire` means that
+    /// the current pass leaves at this edge, `room` that the cluster response queue has room.
     ///
-    /// Without room for its response a request waits in its queue, and warp requests go by. Whether a
-    /// posted one owes a response is known when its address is: it costs one cycle to find out.
+    /// Without room for its response a cluster request waits in its queue, and warp requests overtake it. A
+    /// posted request owes a response only if its address faults. The address check costs one cycle.
     pub(crate) fn load(
         &mut self,
         config: &Config,
@@ -254,7 +242,6 @@ impl Issue {
         Some(Source::Cluster)
     }
 
-    /// Clock edge while the pipeline moves.
     pub(crate) fn tick(
         &mut self,
         config: &Config,
@@ -297,7 +284,7 @@ impl Issue {
         self.make_pass(request);
     }
 
-    /// A request comes; with `offset` through the cluster port, for lane 0.
+    /// Loads a request. `offset` is true for a request of the cluster port, which uses lane 0.
     fn take(&mut self, config: &Config, meta: &Meta, ra: &[u32; MAX_LANES], offset: bool, table: &CtaTable) {
         let faulty = agen(config, meta, ra, offset, table.allocation(meta.slot), &mut self.bank_addrs);
         self.valid = true;
@@ -338,7 +325,6 @@ impl Issue {
         );
     }
 
-    /// The next pass of the request here.
     fn make_pass(&mut self, lanes: Operands<'_>) {
         let pass = &mut self.pass;
         match pass.kind {
@@ -365,7 +351,8 @@ impl Issue {
         pass.last = self.pending & !pass.served == 0;
     }
 
-    /// Its registers, with those of `atoms_spin` and `atoms_operands`, whose entries are those of the warp queue.
+    /// Shows the registers, including those of `atoms_spin` and `atoms_operands`. The operand entries are
+    /// part of the warp queue's entries here.
     pub(crate) fn registers(&self, config: &Config, warp: &Fifo<WarpReq>, see: &mut impl SeeRegister) {
         let Issue {
             valid,
@@ -393,7 +380,7 @@ impl Issue {
         request("fault_lane", pass.fault_lane.into());
         request("fault_addr", pass.fault_addr.into());
         request("passes", u128::from(pass.passes) - u128::from(*valid && *pending != 0));
-        // Of an illegal pair the size is not kept.
+        // `kind` is `None` for an undefined code, so the size code is unknown then.
         let size = pass.kind.filter(|_| *valid).map(|(_, size)| size as u128);
         see.see(format_args!("u_issue.size_q"), size);
         see.see(format_args!("u_issue.valid_q"), Some((*valid).into()));
@@ -442,22 +429,18 @@ impl Issue {
         see.see(format_args!("u_issue.u_operands.work_q"), at_issue.then_some(taken as u128));
     }
 
-    /// Reset: no request, and the rotating order starts at lane 0.
     pub(crate) fn reset(&mut self) {
         *self = Issue::new();
     }
 }
 
-/// A queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// The warp queue.
     Warp,
-    /// The cluster queue.
     Cluster,
 }
 
-/// Bank work as the probe shows it: banks that do nothing read as zero.
+/// Copies the winners of the banks in `valid`; all other banks are zero, as in the probe.
 pub(crate) fn show_winners(work: &BankWork, valid: u64, lane: &mut [u8; MAX_BANKS]) {
     *lane = [0; MAX_BANKS];
     for bank in banks(valid) {

@@ -1,5 +1,5 @@
-//! Lanes and banks that a mask names. Their numbers are bounded here, so that no index needs to be checked or cut off
-//! where it is used.
+//! Iterators over the lanes and banks of a mask. They bound each number, so that the compiler needs no index
+//! check where the number is used.
 
 use crate::port::{MAX_BANKS, MAX_LANES};
 
@@ -39,7 +39,8 @@ pub fn banks(mut mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// First words of the banks of a mask that covers whole accesses of `words` words, ascending.
+/// First banks of the accesses in a mask, ascending. The mask covers whole, aligned accesses of `words`
+/// words.
 #[inline(always)]
 pub fn accesses(mut mask: u64, words: usize) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -51,7 +52,7 @@ pub fn accesses(mut mask: u64, words: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Bank and byte of the first word of each lane's access.
+/// Bank of the first word of each lane's access, and byte within that word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstWords {
     bank: [u8; MAX_LANES],
@@ -59,22 +60,18 @@ pub(crate) struct FirstWords {
 }
 
 impl FirstWords {
-    /// Bank 0 for all lanes.
     pub(crate) const NONE: FirstWords = FirstWords { bank: [0; MAX_LANES], byte: [0; MAX_LANES] };
 
-    /// Bank of a lane's first word.
     #[inline(always)]
     pub(crate) fn bank(&self, lane: usize) -> usize {
         usize::from(self.bank[lane]) & (MAX_BANKS - 1)
     }
 
-    /// Byte of a lane's access inside its first word.
     #[inline(always)]
     pub(crate) fn byte(&self, lane: usize) -> u8 {
         self.byte[lane]
     }
 
-    /// Sets the first word of a lane.
     #[inline(always)]
     pub(crate) fn set(&mut self, lane: usize, bank: u32, byte: u32) {
         self.bank[lane] = bank as u8;

@@ -1,6 +1,6 @@
 //! Bit- and cycle-accurate model of the shared-memory atomic unit, one module per RTL module.
 //!
-//! Pure: no files, no printing, no clock but the one the caller ticks.
+//! The model is pure: it uses no files and no printing, and time advances only when the caller calls `tick`.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

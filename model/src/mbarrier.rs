@@ -1,45 +1,43 @@
-//! mbarrier objects: their fields, and what each operation does to them (spec 6). Mirror of
-//! `rtl/atoms_mbar.sv`.
+//! mbarrier objects: their fields, and the effect of each operation (spec 6). Mirror of `rtl/atoms_mbar.sv`.
 //!
-//! The hardware works on the negated counts as they stand in memory, and takes lanes that arrive
-//! together in one step. This decodes the counts, works on them as numbers, and lets lanes arrive one
-//! after the other.
+//! The hardware works on the negated counts in memory, and performs simultaneous arrivals in one step. The
+//! model decodes the counts to plain numbers and performs arrivals one by one.
 
 use std::fmt;
 
 use atoms_ops::{MbarOp, Op, OpKind};
 
-/// Largest count of arrivals, and of transactions either way (spec 6.1).
+/// Largest count of arrivals, and largest absolute tx-count (spec 6.1).
 pub const MAX_COUNT: u32 = (1 << 20) - 1;
 
 const COUNT_MASK: u32 = (1 << 20) - 1;
 const TX_MASK: u32 = (1 << 21) - 1;
 
-/// Fields of a 64-bit object, sm_90 and later (spec 6.2).
+/// Decoded fields of a 64-bit object, sm_90 and later (spec 6.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MbarObject {
     /// Parity of the phase.
     pub phase: bool,
     /// Arrivals expected in every phase, modulo 2^20.
     pub expected: u32,
-    /// Arrivals that the phase still waits for, modulo 2^20.
+    /// Arrivals that the current phase still waits for, modulo 2^20.
     pub pending: u32,
-    /// Transactions that the phase still waits for, as two's complement of 21 bits.
+    /// Transactions that the current phase still waits for, as two's complement of 21 bits.
     pub tx: i32,
-    /// Bit 42; 0 at rest.
+    /// Lock in bit 42; 0 at rest.
     pub lock: bool,
-    /// Bit 0: layout version; 0 is the one this unit knows.
+    /// Layout version in bit 0; this unit supports version 0 only.
     pub version: bool,
 }
 
 impl MbarObject {
-    /// The object that `mbarrier.init` makes; `count` modulo 2^20.
+    /// Object after `mbarrier.init`; `count` is taken modulo 2^20.
     pub fn init(count: u32) -> Self {
         let count = count & COUNT_MASK;
         MbarObject { expected: count, pending: count, ..MbarObject::default() }
     }
 
-    /// Fields of a word.
+    /// Decodes the 64-bit word of an object.
     pub fn decode(word: u64) -> Self {
         let negated = |shift: u32, mask: u32| ((word >> shift) as u32).wrapping_neg() & mask;
         let tx = negated(21, TX_MASK);
@@ -47,14 +45,14 @@ impl MbarObject {
             phase: word >> 63 != 0,
             expected: negated(1, COUNT_MASK),
             pending: negated(43, COUNT_MASK),
-            // Sign of 21 bits.
+            // Extends the sign of 21 bits.
             tx: ((tx << 11) as i32) >> 11,
             lock: word >> 42 & 1 != 0,
             version: word & 1 != 0,
         }
     }
 
-    /// The word with these fields.
+    /// Encodes the object as a 64-bit word.
     pub fn encode(self) -> u64 {
         let negated = |count: u32, mask: u32| u64::from(count.wrapping_neg() & mask);
         u64::from(self.version)
@@ -65,9 +63,10 @@ impl MbarObject {
             | u64::from(self.phase) << 63
     }
 
-    /// Applies a change, and completes the phase if that was all (spec 6.4).
+    /// Applies a change. Returns true, after completing the phase, if no arrival and no transaction is left
+    /// (spec 6.4).
     fn apply(&mut self, change: Change) -> bool {
-        // Sign of 21 bits.
+        // Extends the sign of 21 bits.
         self.tx = (self.tx.wrapping_add(change.tx as i32) << 11) >> 11;
         self.expected = self.expected.wrapping_sub(change.drop) & COUNT_MASK;
         self.pending = self.pending.wrapping_sub(change.arrive) & COUNT_MASK;
@@ -98,7 +97,8 @@ impl fmt::Display for MbarObject {
     }
 }
 
-/// Transactions, arrivals and expected arrivals that one lane brings, as large as it says; fields as in `change_t`.
+/// Transactions, arrivals and dropped expected arrivals of one lane, not yet reduced to field widths; as in
+/// `change_t`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change {
     pub(crate) tx: i64,
@@ -107,7 +107,8 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// What a lane with operand B brings; operations without one arrive `b` times. `None` for those that count nothing.
+    /// Change by a lane with operand B. Operations without an operand arrive `b` times. `None` for operations
+    /// that count nothing.
     pub(crate) fn of(op: Op, b: u32) -> Option<Change> {
         let OpKind::Mbar(op) = op.kind() else { return None };
         let none = Change { tx: 0, arrive: 0, drop: 0 };
@@ -128,20 +129,20 @@ impl Change {
     }
 }
 
-/// What one operation does to an object.
+/// Effect of one operation on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectStep {
-    /// The word afterwards; `None` if the operation only looks.
+    /// Word after the operation; `None` if the operation does not write.
     pub new: Option<u64>,
-    /// The phase was completed.
+    /// True if the operation completed the phase.
     pub completed: bool,
 }
 
-/// Applies `op` to `word`; `b` is operand B, for operations without one the number of lanes that
+/// Applies `op` to `word`. `b` is operand B; for operations without an operand, the number of lanes that
 /// arrive together.
 ///
-/// Cannot fail: counts wrap in the width of their fields, also where PTX leaves them undefined
-/// (spec 6.9). Operations that are not for mbarrier objects change nothing.
+/// Cannot fail: counts wrap at the width of their fields, even where PTX leaves the result undefined (spec
+/// 6.9). Operations on plain memory change nothing.
 pub fn step(op: Op, word: u64, b: u64) -> ObjectStep {
     if op == Op::MbarInit {
         return ObjectStep { new: Some(b), completed: false };
@@ -160,8 +161,8 @@ pub fn step(op: Op, word: u64, b: u64) -> ObjectStep {
     ObjectStep { new: Some(object.encode()), completed }
 }
 
-/// Arrives once at an object of two words: offset 0 holds 2^30 - expected, offset 4 holds
-/// 2^31 - pending below the phase (spec 6.2.1).
+/// Arrives once at an object of two words. Offset 0 holds 2^30 - expected; offset 4 holds 2^31 - pending in
+/// bits 30:0 and the phase in bit 31 (spec 6.2.1).
 fn step_sm80(word: u64) -> ObjectStep {
     const HALF: u32 = 1 << 31;
     let (low, high) = (word as u32, (word >> 32) as u32);
@@ -178,7 +179,8 @@ fn step_sm80(word: u64) -> ObjectStep {
 mod tests {
     use super::*;
 
-    /// Counts and words of `mbarrier.init`, as assemblers emit and devices hold them (spec 6.2).
+    /// Counts, and the words that `mbarrier.init` makes of them in assembler output and on devices (spec
+    /// 6.2).
     const INIT: [(u32, u64); 7] = [
         (1, 0x7fff_f800_001f_fffe),
         (3, 0x7fff_e800_001f_fffa),
@@ -211,7 +213,7 @@ mod tests {
 
     #[test]
     fn two_words_count_as_sm_80_does() {
-        // init(2), and after one arrival and after two.
+        // The object after init(2), after one arrival and after two arrivals.
         let init = 0x7fff_fffe_3fff_fffe;
         let one = step(Op::MbarArriveSm80, init, 1);
         assert_eq!(one, ObjectStep { new: Some(0x7fff_ffff_3fff_fffe), completed: false });

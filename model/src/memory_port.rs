@@ -1,66 +1,65 @@
-//! What stands in front of shared memory, as a core sees it.
+//! Interface between a core and shared memory.
 
 use crate::config::Config;
 use crate::port::{In, Out};
 use crate::unit::Unit;
 use std::convert::Infallible;
 
-/// The instruction that makes a warp request, for waves and messages.
+/// Instruction that issues a warp request, for waves and messages.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestOrigin<'a> {
-    /// Number of the CTA in the grid.
+    /// Index of the CTA in the grid.
     pub cta: u32,
-    /// Number of the warp in the CTA.
+    /// Index of the warp in the CTA.
     pub warp: u32,
     /// Index of the instruction in the kernel.
     pub pc: u32,
     /// Line of the instruction in the kernel's text, from 1.
     pub line: u32,
-    /// The instruction as written there.
+    /// Text of the instruction in the kernel.
     pub text: &'a str,
 }
 
-/// The unit's ports, one clock at a time. Handed over already reset.
+/// The unit's ports, advanced one clock at a time. The implementation is already reset.
 ///
-/// Handshakes as documented at [`In`] and [`Out`]: a request is taken in a cycle in which valid and
-/// ready are both high, and every request taken is answered once, under its tag.
+/// The handshakes are those of [`In`] and [`Out`]. A request is accepted in a cycle in which valid and ready
+/// are both high. Every accepted request is answered exactly once, under its tag.
 pub trait MemoryPort {
-    /// What the port itself can report, a disagreement of two sides for one. Comes out of
-    /// the run unchanged.
+    /// Error that ends a run, such as a mismatch of RTL and model. The run returns the error unchanged.
     type Error: std::error::Error + Send + Sync + 'static;
 
     /// Lanes of a request: a power of two up to 32.
     fn lanes(&self) -> u32;
-    /// Words of one bank.
+    /// Rows: words per bank.
     fn rows(&self) -> u32;
-    /// Banks; a row of all of them has 4 bytes per bank.
+    /// Number of banks; a row has 4 bytes per bank.
     fn banks(&self) -> u32;
-    /// Slots of the CTA table.
+    /// Number of slots in the CTA table.
     fn cta_slots(&self) -> u32;
 
-    /// Drives `inputs` for one clock and gives the outputs of that clock, before its edge.
+    /// Drives `inputs` for one clock. Returns the outputs of that clock, before its edge.
     ///
     /// # Errors
-    /// Whatever the port has to report; the run ends with it.
+    /// Any error of the implementation; the run ends with this error.
     fn cycle(&mut self, inputs: &In) -> Result<&Out, Self::Error>;
 
-    /// Names the origin of the warp request that is offered from the next call of [`MemoryPort::cycle`] on, until it is
-    /// taken. A port that shows nothing ignores it.
+    /// Sets the origin of the warp request that is offered from the next [`MemoryPort::cycle`] on, until it
+    /// is accepted. The default implementation ignores the origin.
     fn offer_from(&mut self, _origin: &RequestOrigin<'_>) {}
 
-    /// The word at byte address `4 * (row * banks + bank)` of shared memory, for messages: as of the last
-    /// clock, and wherever a bank hash has put it ([`word_index`]).
+    /// Reads the word at byte address `4 * (row * banks + bank)` of shared memory after the last clock, for
+    /// messages. The bank hash is undone ([`word_index`]).
     fn word(&self, row: u32, bank: u32) -> u32;
 }
 
-/// Index in [`crate::Unit::memory`] of the word that addresses count as `bank` of `row`: the inverse of
-/// the bank hash (spec 1.2).
+/// Index in [`crate::Unit::memory`] of the word whose address selects `bank` of `row` before the bank hash
+/// (spec 1.2).
 pub fn word_index(config: &Config, row: u32, bank: u32) -> usize {
     let hash = if config.bank_hash { (row & (config.num_banks / 4 - 1)) << 2 } else { 0 };
     row as usize * config.num_banks as usize + (bank ^ hash) as usize
 }
 
-/// The model alone, which has nothing to report.
+/// The model alone, which reports no errors.
 impl MemoryPort for Unit {
     type Error = Infallible;
 
@@ -95,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// A core sees words where it has put them, wherever the hash puts those.
+    /// A core reads each word at the address it wrote, with the bank hash on.
     #[test]
     fn a_unit_is_a_port() {
         let config = Config {

@@ -1,5 +1,5 @@
-//! Brings the lanes' operands to the banks of one pass, and combines those of coalesced lanes.
-//! Twin of `rtl/atoms_operands.sv`.
+//! Routes the lanes' operands to the banks of one pass, and merges the operands of coalesced lanes. Twin of
+//! `rtl/atoms_operands.sv`.
 
 use atoms_ops::{Op, Size};
 
@@ -8,23 +8,20 @@ use crate::alu::{AluIn, alu};
 use crate::lanes::{banks, lanes, lanes_downwards};
 use crate::port::MAX_BANKS;
 
-/// What a pass brings to its banks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BankWork {
-    /// Banks the pass works on: every word of every access.
+    /// Banks that the pass uses: every word of every access.
     pub(crate) valid: u64,
-    /// Row per bank; meaningless where the pass does nothing, as are the next three.
+    /// Row per bank. Meaningless for unused banks, as are all fields below.
     pub(crate) row: [u16; MAX_BANKS],
-    /// Winning lane per bank.
     pub(crate) lane: [u8; MAX_BANKS],
-    /// Operand B per bank, or what the coalesced lanes come to together.
+    /// Operand B per bank; for coalesced lanes, their merged operand.
     pub(crate) b: [u32; MAX_BANKS],
     /// Operand C per bank; for a store, the mask of the bits stored.
     pub(crate) c: [u32; MAX_BANKS],
 }
 
 impl BankWork {
-    /// No work for any bank.
     pub(crate) const NONE: BankWork = BankWork {
         valid: 0,
         row: [0; MAX_BANKS],
@@ -34,7 +31,7 @@ impl BankWork {
     };
 }
 
-/// Words an access covers, less one: also the mask of its word number in a bank number.
+/// Words of an access minus one. Also the mask of the word number within a bank number.
 pub(crate) fn last_word(size: Size) -> usize {
     match size {
         Size::B128 => 3,
@@ -43,18 +40,16 @@ pub(crate) fn last_word(size: Size) -> usize {
     }
 }
 
-/// Where the lanes' operands are; of a cluster request there is one lane.
+/// The lanes' operands. A cluster request has one lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operands<'a> {
-    /// Operand B per lane.
     pub(crate) b: &'a [u128],
-    /// Operand C per lane.
     pub(crate) c: &'a [u128],
 }
 
-/// Fills `work` for a pass that serves the lanes in `served`; of each bank, `first` has the lane that
-/// the grouper met first. `coalesce` says that lanes of one address go together.
-#[allow(clippy::too_many_arguments)] // the ports of the RTL module
+/// Fills `work` for a pass that serves the lanes in `served`. `first` has, for each bank, the lane that the
+/// grouper reached first. `coalesce` is true if lanes of one address share the pass.
+#[allow(clippy::too_many_arguments)] // one argument for each port of the RTL module
 pub(crate) fn operands(
     op: Op,
     size: Size,
@@ -67,7 +62,7 @@ pub(crate) fn operands(
 ) {
     let last = last_word(size);
     work.valid = 0;
-    // Of coalesced stores the lowest lane wins, so all of them are brought, the lowest last.
+    // For coalesced stores the lowest lane wins. Write the operands of all lanes, the lowest last.
     for lane in lanes_downwards(if op == Op::Store { served } else { first }) {
         let bank = bank_addrs.first.bank(lane);
         if last == 0 {
@@ -97,13 +92,13 @@ pub(crate) fn operands(
     }
 }
 
-/// For operations that count lanes, operand B of an access is how many take part.
+/// Sets operand B of each access to its number of lanes, for operations that count lanes.
 fn count(served: u32, bank_addrs: &BankAddrs, work: &mut BankWork) {
     banks(work.valid).for_each(|bank| work.b[bank] = 0);
     lanes(served).for_each(|lane| work.b[bank_addrs.first.bank(lane)] += 1);
 }
 
-/// What the lanes of one bank come to together, for coalesced accesses of one word.
+/// Merges the operands of the lanes of each bank, for coalesced accesses of one word.
 fn gather(op: Op, size: Size, served: u32, bank_addrs: &BankAddrs, b: &[u128], work: &mut BankWork) {
     let full = u32::MAX >> (32 - 8 * size.bytes());
     let mut seen = 0u64;
@@ -118,7 +113,8 @@ fn gather(op: Op, size: Size, served: u32, bank_addrs: &BankAddrs, b: &[u128], w
             work.b[bank] = (sum & !(full << shift)) | ((b & full) << shift);
             work.c[bank] = mask | (full << shift);
         } else {
-            // Two operands as one (MergeRed): the operation with the first of them in the place of the word.
+            // Merge two operands (MergeRed): apply the operation with the first operand in place of the
+            // memory word.
             let word = AluIn { signed: size.signed(), old: sum, b, c: 0, hit: false };
             work.b[bank] = if first { b } else { alu(op, word).unwrap_or(b) };
         }

@@ -1,10 +1,8 @@
-//! Read-modify-write pipeline: reads the banks, applies the kernel, writes back. Twin of
-//! `rtl/atoms_pipe.sv`.
+//! Read-modify-write pipeline: reads the banks, applies the kernel, writes back. Twin of `rtl/atoms_pipe.sv`.
 //!
-//! One shortcut on purpose: the word a pass works on is read from memory in its last stage. By
-//! then every older pass has written, so this is the youngest value there is, which the hardware
-//! must put together from an earlier read and its forwarding registers, or keep clean by holding
-//! passes back. A defect there cannot be mirrored by accident.
+//! One deliberate difference: the model reads memory in the last stage. Every older pass has written by then,
+//! so the model always reads the youngest value. The hardware must combine an earlier read with its
+//! forwarding registers, or hold passes back. A defect there therefore cannot appear in the model too.
 
 use atoms_ops::{Op, OpClass, Size, for_each_op};
 
@@ -18,45 +16,40 @@ use crate::operands::{BankWork, last_word};
 use crate::port::MAX_BANKS;
 use crate::registers::SeeRegister;
 
-/// One stage: a pass, its bank work, and where its lanes' words are.
 #[derive(Clone, Debug)]
 struct Stage {
     pass: Pass,
-    // Boxed, so that it changes hands with issue instead of being copied.
+    // Boxed, so that issue and pipeline swap a pointer instead of copying the work.
     work: Box<BankWork>,
     first: FirstWords,
 }
 
-/// What the last stage does this cycle.
 #[derive(Clone, Debug)]
 pub(crate) struct Effect {
-    /// Words before the operation, per bank the pass works on.
+    /// Word before the operation, per used bank.
     pub(crate) old: [u32; MAX_BANKS],
-    /// Banks whose word belongs to an access whose comparison held.
+    /// Banks of accesses whose comparison succeeded.
     pub(crate) hit: u64,
     /// First banks of the mbarrier objects that complete a phase.
     pub(crate) completed: u64,
-    /// Banks written.
     pub(crate) write: u64,
-    /// Word written, per bank written.
+    /// Word written, per written bank.
     pub(crate) new: [u32; MAX_BANKS],
 }
 
-/// Registers of the pipeline, and what its last stage does with them.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipe {
-    // A ring, so that stages need not be copied: stage s is at (last + 1 + s) modulo its length.
+    // A ring, so that no stage is copied: stage s is at index (last + 1 + s) modulo the length.
     ring: Vec<Stage>,
-    /// Place of the last stage.
+    /// Index of the last stage in the ring.
     last: usize,
     valid: u16,
-    /// A bit for each stage.
+    /// Mask with one bit per stage.
     stages: u16,
     effect: Effect,
 }
 
 impl Pipe {
-    /// Empty.
     pub(crate) fn new(config: &Config) -> Self {
         let stage = Stage { pass: Pass::NONE, work: Box::new(BankWork::NONE), first: FirstWords::NONE };
         Pipe {
@@ -77,32 +70,31 @@ impl Pipe {
         &self.ring[self.last]
     }
 
-    /// Stages that hold a pass; bit 0 reads the banks, the highest one writes them.
+    /// Stages that hold a pass. Bit 0 reads the banks, the highest bit writes them.
     pub(crate) fn valid(&self) -> u16 {
         self.valid
     }
 
-    /// The pass in the last stage; not valid when there is none.
+    /// Pass in the last stage; its `valid` is false if the stage is empty.
     pub(crate) fn pass(&self) -> &Pass {
         &self.last().pass
     }
 
-    /// What the pass in the last stage brought to its banks.
     pub(crate) fn work(&self) -> &BankWork {
         &self.last().work
     }
 
-    /// Bank and byte of the first word of every lane of the pass in the last stage.
     pub(crate) fn first_words(&self) -> &FirstWords {
         &self.last().first
     }
 
-    /// What the last stage does; see [`Pipe::evaluate`].
+    /// Effect of the last stage, computed by [`Pipe::evaluate`].
     pub(crate) fn effect(&self) -> &Effect {
         &self.effect
     }
 
-    /// Without forwarding: the pass at issue needs a word that is yet to be written.
+    /// True if the pass at issue needs a word that an older pass has yet to write. Always false with
+    /// forwarding.
     pub(crate) fn hazard(&self, config: &Config, work: &BankWork) -> bool {
         if config.forwarding {
             return false;
@@ -114,7 +106,6 @@ impl Pipe {
         })
     }
 
-    /// Finds out what the pass in the last stage does to `memory`.
     pub(crate) fn evaluate(&mut self, memory: &Banks) {
         let stage = &self.ring[self.last];
         let effect = &mut self.effect;
@@ -128,8 +119,8 @@ impl Pipe {
         for_each_op!(op => kernel(size, &stage.work, memory, effect));
     }
 
-    /// Clock edge while the pipeline moves: writes what was evaluated, and moves every stage on.
-    /// `enter` is issue, if its pass comes.
+    /// Clock edge, only if the pipeline moves: writes the words of `effect` and advances every stage. `enter`
+    /// is issue if its pass enters the pipeline.
     pub(crate) fn tick(&mut self, memory: &mut Banks, enter: Option<&mut Issue>) {
         let length = self.ring.len();
         let stage = &mut self.ring[self.last];
@@ -137,7 +128,7 @@ impl Pipe {
             memory.write(bank, stage.work.row[bank], self.effect.new[bank]);
         }
         self.effect.write = 0;
-        // The place of the pass that left becomes stage 0.
+        // The ring entry of the pass that left becomes stage 0.
         self.last = if self.last == 0 { length - 1 } else { self.last - 1 };
         self.valid = self.valid << 1 & self.stages;
         match enter {
@@ -151,14 +142,13 @@ impl Pipe {
         }
     }
 
-    /// The register that it shares with the hardware; see
+    /// Shows the one register that the RTL has too; see
     /// [`WITHOUT_COUNTERPART`](crate::registers::WITHOUT_COUNTERPART).
     pub(crate) fn registers(&self, see: &mut impl SeeRegister) {
         let Pipe { ring: _, last: _, valid, stages: _, effect: _ } = self;
         see.see(format_args!("u_pipe.valid_q"), Some((*valid).into()));
     }
 
-    /// Reset: no pass.
     pub(crate) fn reset(&mut self) {
         for stage in &mut self.ring {
             stage.pass = Pass::NONE;
@@ -169,8 +159,8 @@ impl Pipe {
     }
 }
 
-/// The kernel that the operation's class needs.
-#[inline(always)] // once per operation, with the operation a constant: the choice is made once and not per bank
+/// Calls the kernel for the class of the operation.
+#[inline(always)] // `op` is a constant in each copy: the class is selected once, not per bank
 fn kernel(op: Op, size: Size, work: &BankWork, memory: &Banks, effect: &mut Effect) {
     match op.row().class {
         OpClass::Update | OpClass::Load | OpClass::Store => one_word(op, size.signed(), work, memory, effect),
@@ -179,7 +169,7 @@ fn kernel(op: Op, size: Size, work: &BankWork, memory: &Banks, effect: &mut Effe
     }
 }
 
-#[inline(always)] // as `kernel`
+#[inline(always)] // for the same reason as `kernel`
 fn one_word(op: Op, signed: bool, work: &BankWork, memory: &Banks, effect: &mut Effect) {
     for bank in banks(work.valid) {
         let old = memory.read(bank, work.row[bank]);
@@ -191,7 +181,6 @@ fn one_word(op: Op, signed: bool, work: &BankWork, memory: &Banks, effect: &mut 
     }
 }
 
-/// mbarrier objects, on pairs of banks.
 fn objects(op: Op, work: &BankWork, memory: &Banks, effect: &mut Effect) {
     for low in accesses(work.valid, 2) {
         let high = low | 1;

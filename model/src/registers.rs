@@ -1,21 +1,22 @@
-//! The registers of the model by the names of the RTL's: for waves, and to find the first one that differs.
+//! Access to the model's registers by their RTL names, for waves and to find the first register that differs.
 //!
-//! A struct is shown by its fields, and a word of several by its words, as simulators show them. Every `registers` takes
-//! its struct apart without a rest, so that a new register does not compile until it is shown or left out here.
+//! A struct is shown field by field, and a wide value word by word, as simulators show them. Every
+//! `registers` function destructures its struct completely. A new register therefore does not compile until
+//! it is shown or left out here.
 
 use std::fmt::Arguments;
 
-/// Sees each register, or each part of one, in an order that never changes.
+/// Visitor of the registers. The order of the calls never changes.
 ///
-/// A type, not a trait object: a wave of what is inside sees two thousand in each cycle, by their places alone, and
-/// then no path is put together.
+/// The trait is generic, not a trait object: a wave of the unit's inside visits 2,000 registers per cycle.
+/// Such a visitor counts positions, and never formats a path.
 pub trait SeeRegister {
-    /// A register: its path below the unit, such as `u_issue.op_q`, and its value; `None` while it means nothing, and the
-    /// hardware may hold anything.
+    /// Visits a register: its path below the unit, such as `u_issue.op_q`, and its value. `None` means that
+    /// the value is meaningless and that the hardware may hold any value.
     fn see(&mut self, path: Arguments<'_>, value: Option<u128>);
 
-    /// The next `count` registers hold `operands`, or mean nothing unless `held`. Where that was so before, they are
-    /// left out.
+    /// Returns true to skip the next `count` registers. They hold `operands`, or meaningless values if `held`
+    /// is false. A visitor may skip them if nothing has changed since its last visit.
     fn leaves_out(&mut self, _count: usize, _operands: &[u128], _held: bool) -> bool {
         false
     }
@@ -27,7 +28,8 @@ impl<See: FnMut(Arguments<'_>, Option<u128>)> SeeRegister for See {
     }
 }
 
-/// Registers of the RTL that have no counterpart in the model: the instance below the unit, its registers, and why.
+/// RTL registers without a counterpart in the model: the instance below the unit, its registers, and the
+/// reason.
 pub const WITHOUT_COUNTERPART: &[(&str, &[&str], &str)] = &[
     (
         "u_pipe",
@@ -48,13 +50,13 @@ pub const WITHOUT_COUNTERPART: &[(&str, &[&str], &str)] = &[
     ("g_bank", &["mem_q"], "compared as a whole, through the binding"),
 ];
 
-/// The words of a number of 128 bits, the lowest first.
+/// Splits a 128-bit value into its words, lowest first, with their indices.
 pub(crate) fn words(value: u128) -> impl Iterator<Item = (usize, u128)> {
     (0..4).map(move |word| (word, value >> (32 * word) & 0xffff_ffff))
 }
 
-/// An entry of a queue as its fields.
 pub(crate) trait EntryFields {
-    /// Sees each field, in an order that never changes; `lanes` are those of the configuration.
+    /// Visits each field, in an order that never changes. `lanes` is the number of lanes of the
+    /// configuration.
     fn fields(&self, lanes: usize, see: &mut impl FnMut(Arguments<'_>, u128));
 }

@@ -4,35 +4,38 @@ use crate::config::Config;
 use crate::port::MAX_BANKS;
 use crate::registers::SeeRegister;
 
-/// The counters, one a bank: from the low end `step`, `hold` and `lane`, as in `spin_turn_t`.
+/// One counter per bank. From the low end a counter has the fields `step`, `hold` and `lane`, as in
+/// `spin_turn_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpinTurns {
     turn: [u32; MAX_BANKS],
 }
 
 impl SpinTurns {
-    /// After reset.
+    /// Counters after reset: all zero.
     pub const RESET: SpinTurns = SpinTurns { turn: [0; MAX_BANKS] };
 
-    /// Whether the counter of `bank` holds one lane; otherwise it goes from lane to lane.
+    /// True while the counter of `bank` keeps priority at one lane. Otherwise priority moves with every
+    /// request.
     pub fn holds(&self, config: &Config, bank: usize) -> bool {
         self.turn[bank & (MAX_BANKS - 1)] & config.spin_hold != 0
     }
 
-    /// Priority lane of `bank`. The lane need not wait on the bank.
+    /// Priority lane of `bank`. This lane need not wait on the bank.
     pub fn priority_lane(&self, config: &Config, bank: usize) -> usize {
         let turn = self.turn[bank & (MAX_BANKS - 1)];
         let lane = if self.holds(config, bank) { turn / (2 * config.spin_hold) } else { turn };
         (lane & (config.num_lanes - 1)) as usize
     }
 
-    /// A CAST.SPIN pass on `bank`, by that of the first word, leaves issue.
+    /// Advances the counter of `bank` when a CAST.SPIN pass leaves issue. `bank` is the bank of the first
+    /// word.
     pub fn fire(&mut self, config: &Config, bank: usize) {
         let turn = &mut self.turn[bank & (MAX_BANKS - 1)];
         *turn = (*turn + 1) & (2 * config.spin_hold * config.num_lanes - 1);
     }
 
-    /// Its registers, a counter by the fields of `spin_turn_t`.
+    /// Shows each counter by the fields of `spin_turn_t`.
     pub(crate) fn registers(&self, config: &Config, see: &mut impl SeeRegister) {
         let SpinTurns { turn } = self;
         for (bank, turn) in turn.iter().enumerate().take(config.num_banks as usize) {
@@ -53,10 +56,10 @@ impl SpinTurns {
 mod tests {
     use super::*;
 
-    /// Small shapes: lanes and `spin_hold`.
+    /// Small configurations: lanes and `spin_hold`.
     const SHAPES: [(u32, u32); 7] = [(2, 2), (2, 4), (4, 4), (4, 8), (8, 8), (8, 16), (16, 16)];
 
-    /// Priority lanes in one turn of the counter.
+    /// Priority lanes over one full period of the counter.
     fn priority_lanes(num_lanes: u32, spin_hold: u32) -> Vec<usize> {
         let config = Config { num_lanes, spin_hold, ..Config::default() };
         let mut spin = SpinTurns::RESET;
@@ -76,7 +79,7 @@ mod tests {
         assert_eq!(priority_lanes(4, 4)[..16], [0, 1, 2, 3, 0, 0, 0, 0, 0, 1, 2, 3, 1, 1, 1, 1]);
     }
 
-    /// Most requests until a lane that asks in each has priority, over every start.
+    /// Maximum number of requests until a lane that competes in each request has priority, over every start.
     #[test]
     fn a_lane_that_always_asks_has_priority_within_the_first_bound() {
         for (num_lanes, spin_hold) in SHAPES {
@@ -93,17 +96,18 @@ mod tests {
         }
     }
 
-    /// Most requests until a lane has priority as it asks, counted from one in which it asks, where it chooses
-    /// when to ask, and only must not stay away `spin_hold` times in succession. Every way of asking is tried:
-    /// from the last start backwards, over twice the bound.
+    /// Bound for a lane that chooses when to compete, but never stays away for `spin_hold` requests in a row.
+    /// Counts requests from one in which the lane competes until it competes with priority. The test tries
+    /// every choice, backwards from the last start, over twice the bound.
     #[test]
     fn a_lane_that_asks_now_and_then_has_priority_within_the_second_bound() {
         for (num_lanes, spin_hold) in SHAPES {
             let lanes = priority_lanes(num_lanes, spin_hold);
             let bound = lanes.len();
             for lane in 0..num_lanes as usize {
-                // longest[n]: it asked in request n and had no priority; requests from there to the one in
-                // which it is, the latter counted. A bound that does not hold would reach the end of the table.
+                // longest[n]: the lane competed in request n without priority. The entry counts the requests
+                // from n to the one in which the lane has priority, including the latter. If the bound were
+                // wrong, the count would reach the end of the table.
                 let end = 4 * bound;
                 let mut longest = vec![0usize; end + spin_hold as usize + 1];
                 for at in (0..end).rev() {

@@ -18,7 +18,8 @@ use crate::waiters::{Waiter, Waiters};
 /// Requests that wait at the cluster port; `ClusterQueueDepth` in `atoms_pkg`.
 const CLUSTER_QUEUE_DEPTH: usize = 2;
 
-/// The unit: [`Unit::evaluate`] gives the outputs of a cycle, [`Unit::tick`] ends it.
+/// The unit. [`Unit::evaluate`] computes the outputs of a cycle; [`Unit::tick`] is the clock edge that ends
+/// it.
 #[derive(Clone, Debug)]
 pub struct Unit {
     config: Config,
@@ -34,14 +35,14 @@ pub struct Unit {
     hazard: bool,
     stall: bool,
     waiter: Option<Waiter>,
-    /// Outputs of the cycle last run by [`Unit::clock`].
+    /// Outputs of the last cycle run by [`Unit::clock`].
     clocked: Out,
-    // Boxed: a unit that is not watched carries a pointer.
+    // Boxed, so that an unwatched unit carries only a pointer.
     watch: Option<Box<Watch>>,
 }
 
 impl Unit {
-    /// A unit after reset, with a memory of zeros.
+    /// Creates a unit in its reset state, with zeroed memory.
     ///
     /// `config` must have passed [`Config::check`].
     pub fn new(config: Config) -> Self {
@@ -64,46 +65,45 @@ impl Unit {
         }
     }
 
-    /// The configuration.
+    /// Configuration that the unit was created with.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Memory: word `row * num_banks + bank`.
+    /// Memory as one array: word `row * num_banks + bank`.
     pub fn memory(&self) -> &[u32] {
         self.banks.words()
     }
 
-    /// Memory, to be set by a harness.
+    /// Memory as in [`Unit::memory`], for a harness that sets words.
     pub fn memory_mut(&mut self) -> &mut [u32] {
         self.banks.words_mut()
     }
 
-    /// From now on names every use of an mbarrier object that PTX leaves undefined (spec 6.9), starting
-    /// afresh if it did before. Changes nothing else.
+    /// Starts a new [`Watch`], which reports every use of an mbarrier object that PTX leaves undefined (spec
+    /// 6.9). The watch changes nothing else.
     ///
-    /// To be called before requests come: a live object whose first use went unseen is taken for what
-    /// its word looks like.
+    /// Call this before the first request. For an object that already exists, the watch knows only its word.
     pub fn watch(&mut self) {
         self.watch = Some(Box::new(Watch::new(&self.config)));
     }
 
-    /// Names nothing any more.
+    /// Stops and drops the watch.
     pub fn unwatch(&mut self) {
         self.watch = None;
     }
 
-    /// What was named since [`Unit::watch`]; `None` without it.
+    /// Watch started by [`Unit::watch`]; `None` if the unit is not watched.
     pub fn watched(&self) -> Option<&Watch> {
         self.watch.as_deref()
     }
 
-    /// Passes that the request at issue takes in all; `None` without one.
+    /// Total passes of the request at issue; `None` if there is none.
     pub fn passes_at_issue(&self) -> Option<u32> {
         self.issue.valid().then(|| self.issue.passes())
     }
 
-    /// The combinational half of a cycle: the outputs, given the registers and `i`.
+    /// Computes the outputs of a cycle from the registers and `i`. Changes no register.
     pub fn evaluate(&mut self, i: &In) -> &Out {
         self.pipe.evaluate(&self.banks);
         self.hazard = self.issue.valid() && self.pipe.hazard(&self.config, self.issue.work());
@@ -117,14 +117,14 @@ impl Unit {
         &self.out
     }
 
-    /// One cycle: the outputs, given the registers and `i`, and the clock edge that ends it.
+    /// Runs one cycle: computes the outputs from the registers and `i`, then performs the clock edge.
     pub fn clock(&mut self, i: &In) -> &Out {
         self.clocked = *self.evaluate(i);
         self.tick(i);
         &self.clocked
     }
 
-    /// The probe of the cycle last evaluated.
+    /// Fills in the probe of the cycle last evaluated.
     pub fn probe(&self, probe: &mut Probe) {
         let issue = &self.issue;
         let (pass, work) = (issue.pass(), issue.work());
@@ -168,7 +168,7 @@ impl Unit {
         probe.rotate = issue.rotate() as u8;
     }
 
-    /// Shows every register, as it is before the clock edge of the cycle last evaluated. Memory is not among them:
+    /// Shows every register before the clock edge of the cycle last evaluated. Memory is not included; see
     /// [`Unit::memory`].
     pub fn registers(&self, see: &mut impl SeeRegister) {
         let Unit {
@@ -199,12 +199,12 @@ impl Unit {
         collect::registers(config, out, see);
     }
 
-    /// The pass in the last stage of the pipeline, which writes the banks.
+    /// Pass in the last stage of the pipeline, which writes the banks; `None` if the stage is empty.
     pub fn last_pass(&self) -> Option<&Pass> {
         Some(self.pipe.pass()).filter(|pass| pass.valid)
     }
 
-    /// The clock edge that ends the cycle evaluated with `i`.
+    /// Performs the clock edge that ends the cycle evaluated with the same `i`.
     pub fn tick(&mut self, i: &In) {
         if i.rst_n == 0 {
             self.reset();
@@ -244,8 +244,7 @@ impl Unit {
         self.tick_queues(i, load, [leave, woken]);
     }
 
-    /// Shows the cycle evaluated to the watch.
-    #[inline(never)] // out of the way of a unit that is not watched
+    #[inline(never)] // keeps the code out of the path of an unwatched unit
     fn show_watch(&mut self, i: &In) {
         let Some(watch) = &mut self.watch else { return };
         let pass = self.pipe.pass();
@@ -323,7 +322,7 @@ impl Unit {
         );
     }
 
-    /// What a clock edge with `rst_n` low does: memory keeps its content.
+    /// Performs a clock edge with `rst_n` low. Memory keeps its content.
     pub fn reset(&mut self) {
         self.warp_queue.reset();
         self.cluster_queue.reset();
@@ -346,7 +345,8 @@ mod tests {
 
     use super::*;
 
-    /// Lanes on one bank take a pass for each row, whether those of one row share it or not; no lanes take one.
+    /// Lanes on one bank need one pass per row, with and without coalescing. A request without lanes needs
+    /// one pass.
     #[test]
     fn what_is_at_issue_and_in_the_last_stage() {
         let cases = [(3, 3), (1, 1), (0, 1)].map(|case| [Op::Store, Op::Exch].map(|op| (op, case)));

@@ -1,43 +1,36 @@
-//! Requests suspended in MBAR.TRY_WAIT until their phase is complete or their limit has passed.
-//! Mirror of `rtl/atoms_waiters.sv`.
+//! Table of the requests suspended in MBAR.TRY_WAIT, until wake-up or timeout. Mirror of
+//! `rtl/atoms_waiters.sv`.
 
 use crate::config::Config;
 use crate::lanes::lanes;
 use crate::port::{In, Out};
 use crate::registers::SeeRegister;
 
-/// A request that is suspended.
+/// Suspended request; fields as in `waiter_t`, with the cycles left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waiter {
-    /// Given back with the wake-up.
+    /// Request tag; the wake-up returns it.
     pub(crate) tag: u8,
-    /// CTA slot.
     pub(crate) slot: u8,
-    /// Lanes that take part.
     pub(crate) mask: u32,
-    /// First bank of the object.
     pub(crate) bank: u8,
-    /// Row of the object.
     pub(crate) row: u16,
-    /// Cycles until it is answered all the same.
+    /// Cycles until the timeout.
     pub(crate) limit: u32,
 }
 
-/// Registers of the table.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiters {
     places: Vec<Waiter>,
-    /// Places whose request is suspended.
+    /// Entries that hold a suspended request.
     suspended: u32,
-    /// Places whose request is woken, and those out of time; not yet answered.
+    /// Entries that are woken or timed out (`expired`), and not yet answered.
     woken: u32,
     expired: u32,
-    /// Place answered last.
     last: u32,
 }
 
 impl Waiters {
-    /// No request is suspended.
     pub(crate) fn new(config: &Config) -> Self {
         Waiters {
             places: vec![Waiter::default(); config.num_waiters as usize],
@@ -48,7 +41,6 @@ impl Waiters {
         }
     }
 
-    /// There is a free place.
     pub(crate) fn free(&self) -> bool {
         let taken = self.suspended | self.woken | self.expired;
         (taken.count_ones() as usize) < self.places.len()
@@ -59,26 +51,25 @@ impl Waiters {
         (0..self.places.len()).find(|place| taken >> place & 1 == 0)
     }
 
-    /// A request is suspended at the object with this first bank and row.
+    /// True if a request is suspended at the object with this first bank and row.
     pub(crate) fn waits_at(&self, bank: u8, row: u16) -> bool {
         let here =
             |(place, s): (usize, &Waiter)| self.suspended >> place & 1 != 0 && (s.bank, s.row) == (bank, row);
         self.places.iter().enumerate().any(here)
     }
 
-    /// Places whose request is suspended.
     pub(crate) fn suspended(&self) -> u32 {
         self.suspended
     }
 
-    /// Places whose request waits for the wake-up port.
+    /// Entries that wait for the wake-up port.
     pub(crate) fn ready(&self) -> u32 {
         self.woken | self.expired
     }
 
-    /// Clock edge: suspends `enter`, and wakes those whose object, by first bank and row, is
-    /// `completed`. Gives the slot of the request whose wake-up goes to the port.
-    #[inline] // of an empty table the first test is all there is
+    /// Clock edge: suspends `enter`, and wakes the waiters of each object for which `completed` (first bank,
+    /// row) is true. Returns the slot of the request whose wake-up moves to the port.
+    #[inline] // for an empty table the first test returns
     pub(crate) fn tick(
         &mut self,
         enter: Option<&Waiter>,
@@ -117,7 +108,7 @@ impl Waiters {
         for place in lanes(self.suspended) {
             let waiter = &mut self.places[place];
             waiter.limit -= 1;
-            // Completion and limit in one cycle: completion counts.
+            // If completion and timeout coincide, completion wins.
             if completed(waiter.bank, waiter.row) {
                 self.woken |= 1 << place;
             } else if waiter.limit == 0 {
@@ -134,14 +125,14 @@ impl Waiters {
         leave
     }
 
-    /// The first place to be answered behind the one answered last, in a circle.
+    /// Next entry to answer: round robin, starting after the entry answered last.
     fn next(&self) -> usize {
         let ready = self.ready();
         let behind = ready & !((2u64 << self.last) - 1) as u32;
         (if behind != 0 { behind } else { ready }).trailing_zeros() as usize
     }
 
-    /// Its registers; those of the port are in `out`.
+    /// Shows the registers. The registers of the wake-up port are fields of `out`.
     pub(crate) fn registers(&self, out: &Out, see: &mut impl SeeRegister) {
         let Waiters { places, suspended, woken, expired, last } = self;
         see.see(format_args!("u_waiters.suspended_q"), Some((*suspended).into()));
@@ -169,7 +160,6 @@ impl Waiters {
         see.see(format_args!("u_waiters.wake_pred_q"), Some(out.wake_pred.into()));
     }
 
-    /// Reset: no request is suspended.
     pub(crate) fn reset(&mut self) {
         self.suspended = 0;
         self.woken = 0;

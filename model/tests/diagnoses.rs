@@ -1,4 +1,4 @@
-//! What PTX leaves undefined about mbarrier objects is named, and nothing else is (spec 6.9).
+//! Every mbarrier use that PTX leaves undefined is diagnosed, and no other use is (spec 6.9).
 
 use atoms_model::config::WinnerPolicy;
 use atoms_model::diagnosis::{KEPT, OBJECT_INIT, OBJECT_LOAD};
@@ -14,13 +14,13 @@ fn init(count: u32) -> u128 {
     u128::from(MbarObject::init(count).encode())
 }
 
-/// A unit that is watched, whose slot 0 has all of memory but the last row, which is slot 1's.
+/// A watched unit. Slot 0 owns all of memory except the last row, which slot 1 owns.
 struct Bench {
     unit: Unit,
     inputs: Box<In>,
 }
 
-/// What a request was answered with.
+/// Response to a request; zero if the request is still suspended.
 #[derive(Default)]
 struct Answer {
     rd: [u128; MAX_LANES],
@@ -28,7 +28,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// The high word of the state that `lane` got.
+    /// High word of the state returned to `lane`.
     fn state(&self, lane: usize) -> u128 {
         self.rd[lane] >> 32
     }
@@ -64,7 +64,7 @@ impl Bench {
         self.unit.tick(&self.inputs);
     }
 
-    /// A request of the lanes of `mask`, run to its answer or to its sleep.
+    /// Runs a request of the lanes in `mask` until its response, or until it is suspended.
     fn warp(
         &mut self,
         op: Op,
@@ -97,12 +97,12 @@ impl Bench {
         Answer::default()
     }
 
-    /// Lane 0 on an object at 0x40, or whatever is there.
+    /// Runs an operation of lane 0 at address 0x40.
     fn mbar(&mut self, op: Op, b: u128) -> Answer {
         self.warp(op, Size::U64, 1, |_| 0x40, |_| b)
     }
 
-    /// An object at 0x40.
+    /// A bench with an object at 0x40.
     fn object(count: u32) -> Self {
         let mut bench = Bench::new();
         bench.mbar(Op::MbarInit, init(count));
@@ -124,7 +124,7 @@ impl Bench {
         }
     }
 
-    /// Everything named so far, without the cycles.
+    /// All diagnoses so far, without cycle numbers.
     fn named(&self) -> Vec<String> {
         let watch = self.unit.watched().expect("the unit is watched");
         assert_eq!(watch.total(), watch.diagnoses().len() as u64);
@@ -138,7 +138,7 @@ impl Bench {
     }
 }
 
-/// Cycles depend on the pipeline's depth, which is not the matter here.
+/// Removes cycle numbers, which depend on the depth of the pipeline.
 fn without_cycles(text: &str) -> String {
     let mut allocations = text.split("cycle ");
     let mut out = allocations.next().unwrap_or_default().to_string();
@@ -178,14 +178,14 @@ MBAR.INVAL on a word that is not a live mbarrier object: lane 0 at 0x00000040, t
 fn an_object_ends_with_its_allocation() {
     let mut bench = Bench::object(1);
     bench.give_allocation(0, 0, 8);
-    // The word of init is still there.
+    // Memory still holds the word of the init.
     bench.mbar(Op::MbarArrive, 0);
     bench.names(&["\
 MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
   found object of an earlier CTA, gone in cycle N; init it first, and let every thread wait until that is done"]);
 }
 
-/// A wait that lasted until the limit has not seen the phase complete.
+/// A wait that times out has not seen the phase complete.
 #[test]
 fn a_sleep_that_ran_out_is_no_wait() {
     let mut bench = Bench::object(1);
@@ -200,7 +200,7 @@ fn a_sleep_that_ran_out_is_no_wait() {
     assert!(bench.named()[0].starts_with("MBAR.ARRIVE in a phase whose predecessor was not waited for"));
 }
 
-/// The last count that there is, an expect_tx before a wait, and a state that no arrive returned.
+/// Largest legal count, an expect_tx before a wait, and a state that no arrival returned.
 #[test]
 fn limits_of_steps() {
     let mut bench = Bench::object(MAX_COUNT);
@@ -216,7 +216,8 @@ fn limits_of_steps() {
     assert!(bench.named()[0].starts_with("MBAR.TEST_WAIT asks with state"));
 }
 
-/// A suspended wait that is woken counts as a wait, also behind one that is suspended at another object.
+/// The wake-up of a suspended wait counts as a wait, even if another wait was suspended first at another
+/// object.
 #[test]
 fn the_second_suspended_wait_is_woken() {
     let mut bench = Bench::object(1);
@@ -229,7 +230,7 @@ fn the_second_suspended_wait_is_woken() {
     bench.names(&[]);
 }
 
-/// The first request of the next CTA may be a plain store that makes an object where one was.
+/// The first request of the next CTA may be a plain store that makes an object where an old one was.
 #[test]
 fn the_next_cta_makes_its_own_object() {
     let mut bench = Bench::object(1);
@@ -258,7 +259,7 @@ fn an_object_ends_with_reset() {
     assert_eq!(bench.named().len(), 1);
 }
 
-/// Requests inside are gone with a reset; its cycles count.
+/// A reset drops the requests in flight. The cycles of the reset are counted.
 #[test]
 fn a_reset_forgets_what_is_inside() {
     let mut bench = Bench::new();
@@ -278,12 +279,14 @@ fn a_reset_forgets_what_is_inside() {
     bench.mbar(Op::MbarArrive, 0);
     // Two table writes, the load, three cycles of reset and a table write come first.
     assert_eq!(bench.unit.watched().expect("the unit is watched").diagnoses()[0].taken, 7);
-    // Had the load been kept, the arrive would have been taken for it, and this plain load for the arrive.
+    // If the reset kept the load, the watch would take the arrive for the load, and the next load for the
+    // arrive.
     bench.warp(Op::Load, Size::U64, 1, |_| 0x80, |_| 0);
     assert_eq!(bench.named().len(), 1, "{:?}", bench.named());
 }
 
-/// One object, and a read of every word: those of the object are named, where they are.
+/// One object, and a read of every word: only reads of the object's words are diagnosed, at the right
+/// address.
 #[test]
 fn two_words_of_memory_are_an_object() {
     for bank_hash in [false, true] {
@@ -303,7 +306,7 @@ fn two_words_of_memory_are_an_object() {
     }
 }
 
-/// A store of half an object makes none, whatever is there then.
+/// A store of half an object makes no object, for any resulting word.
 #[test]
 fn half_an_init_is_a_plain_store() {
     let mut bench = Bench::object(1);
@@ -316,7 +319,7 @@ fn half_an_init_is_a_plain_store() {
     );
 }
 
-/// Both halves of an object overwritten by one request: it has ended once.
+/// One request overwrites both halves of an object; the object ends once.
 #[test]
 fn two_lanes_overwrite_one_object() {
     let mut bench = Bench::object(1);
@@ -327,7 +330,8 @@ fn two_lanes_overwrite_one_object() {
     assert!(named[2].contains("found object overwritten in cycle N, now 0x0000000700000007"), "{named:?}");
 }
 
-/// What a load of an object found is said; what init could have left may be one that a harness made.
+/// A diagnosed load of an object reports the word found. A word of init's form counts as an object of a
+/// harness.
 #[test]
 fn a_load_of_what_nobody_made_an_object() {
     let mut bench = Bench::new();
@@ -344,7 +348,7 @@ fn a_load_of_what_nobody_made_an_object() {
     );
 }
 
-/// Counts of two words end at 2^20 - 1.
+/// Counts of two-word objects are at most 2^20 - 1.
 #[test]
 fn counts_of_two_words_have_a_limit() {
     for (pending, named) in [(MAX_COUNT, 0), (MAX_COUNT + 1, 1), (MAX_COUNT + 2, 1)] {
@@ -376,8 +380,8 @@ fn init_by_every_lane() {
     assert!(named[1].starts_with("MBAR.INIT over a live mbarrier object: lane 2 at"), "{}", named[1]);
 }
 
-/// A store of an init word makes an object as MBAR.INIT does: a second one is named, also by the next request, unless
-/// the object has ended or its allocation has.
+/// A store of an init word makes an object as MBAR.INIT does. A second such store is diagnosed, even if it is
+/// the next request, unless the object or its allocation has ended.
 #[test]
 fn init_twice_by_stores() {
     let store = |bench: &mut Bench, at: u32| bench.warp(Op::Store, Size::U64, 1, |_| at, |_| init(3));
@@ -397,7 +401,8 @@ fn init_twice_by_stores() {
     assert!(named[1].starts_with("STS.b128 of an init word over a live mbarrier object"), "{}", named[1]);
 }
 
-/// A store of a two-word object is an init only if the store says so. The operations of right code are not named.
+/// A store of a two-word object is an init only with the mark. The operations of correct code are not
+/// diagnosed.
 #[test]
 fn init_twice_of_two_words() {
     let store = |bench: &mut Bench, at: u32, c: u128| {
@@ -410,7 +415,6 @@ fn init_twice_of_two_words() {
     store(&mut bench, 0x48, OBJECT_INIT);
     bench.warp(Op::MbarArriveSm80, Size::U64, 1, |_| 0x40, |_| 0);
     bench.warp(Op::Load, Size::U64, 1, |_| 0x40, |_| 0);
-    // A plain store ends an object.
     store(&mut bench, 0x40, 0);
     store(&mut bench, 0x40, OBJECT_INIT);
     bench.give_allocation(0, 0, 8);
@@ -456,7 +460,7 @@ LDS.b128 touches a live mbarrier object: lane 3 at 0x00000040, tag 5, slot 0, cy
     ]);
 }
 
-/// SYNCS.LD reads an object as one: that is wrong where there is none.
+/// SYNCS.LD reads a whole object. The load is diagnosed if no object exists there.
 #[test]
 fn loads_of_objects() {
     let mut bench = Bench::object(1);
@@ -479,7 +483,7 @@ LDS on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, s
 #[test]
 fn a_plain_write_ends_a_live_object() {
     let mut bench = Bench::object(4);
-    // Every lane of the request that overwrites is named, pass by pass.
+    // Every lane of the overwriting request is diagnosed, in each pass.
     bench.warp(Op::Add, Size::U32, 0b101, |_| 0x44, |_| 1);
     bench.warp(Op::Store, Size::U32, 1, |_| 0x40, |_| 1);
     bench.mbar(Op::MbarArrive, 0);
@@ -593,7 +597,7 @@ MBAR.ARRIVE_DROP_COUNT drops 3 of 2 expected arrivals: lane 0 at 0x00000040, tag
 
 #[test]
 fn arrivals_beyond_pending() {
-    // The transaction keeps the phase from completing.
+    // The pending transaction keeps the phase from completing.
     let mut bench = Bench::object(1);
     bench.mbar(Op::MbarArriveExpectTx, 16);
     bench.mbar(Op::MbarArrive, 0);
@@ -624,7 +628,7 @@ fn lanes_of_one_request_that_arrive_across_phases() {
     bench.names(&["\
 MBAR.ARRIVE after another lane of the same request completed the phase: lane 2 at 0x00000040, tag 5, slot 0, cycle N (spec 6.6, 6.9)
   found phase parity 1, 2 of 2 arrivals pending, tx-count 0; init with as many arrivals as one request brings; on an H200 such a launch fails (docs/silicon.md)"]);
-    // As many as are pending, in one request and in two.
+    // Exactly the pending arrivals, in one request and in two.
     let mut bench = Bench::object(2);
     bench.warp(Op::MbarArrive, Size::U64, 0b0011, |_| 0x40, |_| 0);
     bench.mbar(Op::MbarTestWait, 0);
@@ -643,7 +647,8 @@ fn stale_phases_and_foreign_states() {
         states.push(state);
     }
     bench.names(&[]);
-    // The state of phase 0 is that of phase 2, the one before the current phase 3; that of phase 1 is stale.
+    // In phase 3, the state of phase 0 equals that of phase 2, the previous phase. The state of phase 1 is
+    // stale.
     bench.mbar(Op::MbarTestWait, states[0]);
     bench.names(&[]);
     bench.mbar(Op::MbarTestWait, states[1]);
@@ -689,7 +694,7 @@ fn two_words_of_sm_80() {
     };
     bench.mbar(Op::MbarArriveSm80, 0);
     store(&mut bench, SM80_INIT_2);
-    // All drop: no arrival is expected any more.
+    // All threads drop, so no arrival is expected any more.
     for _ in 0..2 {
         bench.warp(Op::PopcInc, Size::U32, 1, |_| 0x40, |_| 0);
         bench.mbar(Op::MbarArriveSm80, 0);
@@ -730,7 +735,7 @@ MBAR.ARRIVE on a word that is not a live mbarrier object: cluster request at 0x0
     ]);
 }
 
-/// The same diagnoses, lane for lane, whether lanes that arrive together take one pass or several.
+/// The diagnoses of each lane are the same whether simultaneous arrivals take one pass or several.
 #[test]
 fn merged_arrivals_are_judged_one_by_one() {
     let run = |merge_arrive, transactions: u128| {
@@ -739,7 +744,7 @@ fn merged_arrivals_are_judged_one_by_one() {
         bench.mbar(Op::MbarExpectTx, transactions);
         let states = bench.warp(Op::MbarArrive, Size::U64, 0b1101_0001, |_| 0x40, |_| 0);
         if transactions > 0 {
-            // Whatever it was, every lane got a state of this object.
+            // In every case, each lane got a state of this object.
             bench.warp(
                 Op::MbarTestWait,
                 Size::U64,
@@ -757,7 +762,7 @@ fn merged_arrivals_are_judged_one_by_one() {
 MBAR.ARRIVE arrives once with 0 arrivals pending: lane 6 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
   found phase parity 0, 0 of 2 arrivals pending, tx-count 16; init with all arrivals of a phase, and wait between two phases; the pending count wraps here"]
     );
-    // Four arrivals, two of them in a second phase.
+    // Four arrivals, of which two fall in a second phase.
     let named = run(true, 0);
     assert_eq!(named, run(false, 0));
     let starts: Vec<_> = named.iter().map(|text| &text[..text.find(',').unwrap_or(0)]).collect();
@@ -770,17 +775,17 @@ MBAR.ARRIVE arrives once with 0 arrivals pending: lane 6 at 0x00000040, tag 5, s
     );
 }
 
-/// Programs as PTX wants them, with every operation, merged and not, swizzled and not.
+/// Correct PTX programs with every operation cause no diagnosis, with and without merging and bank hash.
 #[test]
 fn right_programs_are_not_named() {
     for (merge_arrive, bank_hash) in [(false, false), (true, false), (false, true), (true, true)] {
         let config = Config { merge_arrive, bank_hash, ..Config::default() };
         let mut bench = Bench::with(config);
-        // Far enough in for the hash to matter.
+        // The row must be large enough for the hash to change the bank.
         let at = |_| 0x1248;
         let all = u32::MAX;
 
-        // Three phases of all lanes, waits by state, by parity, sleeping and not.
+        // Three phases of all lanes, with waits by state and by parity, suspended and not.
         bench.warp(Op::MbarInit, Size::U64, 1, at, |_| init(32));
         let states = bench.warp(Op::MbarArrive, Size::U64, all, at, |_| 0);
         let state = |lane: u32| states.state(lane as usize);
@@ -788,7 +793,7 @@ fn right_programs_are_not_named() {
         bench.warp(Op::MbarArriveNoComplete, Size::U64, all >> 1, at, |_| 1);
         bench.warp(Op::MbarTryWait, Size::U64, all >> 1, at, |_| 1 << 31);
         bench.warp(Op::MbarArrive, Size::U64, 1 << 31, at, |_| 0);
-        // The waiters have waited.
+        // All threads have waited for the phase.
         bench.warp(Op::MbarArriveDrop, Size::U64, all >> 16 << 16, at, |_| 0);
         bench.warp(Op::MbarArriveDropNoComplete, Size::U64, 1, at, |_| 4);
         bench.warp(Op::MbarArriveDropCount, Size::U64, 1, at, |_| 12);
@@ -796,7 +801,7 @@ fn right_programs_are_not_named() {
         // No arrival is left.
         bench.warp(Op::MbarInval, Size::U64, 1, at, |_| 0);
 
-        // The bytes serve another purpose, and then an object again, made by a store.
+        // The bytes are used as data, and then for an object again, made by a store.
         bench.warp(Op::Store, Size::U32, all, |lane| 0x1200 + 4 * lane, |_| 7);
         bench.warp(Op::Add, Size::U32, all, |lane| 0x1200 + 4 * lane, |_| 7);
         bench.warp(Op::Store, Size::B128, 1, |_| 0x1240, |_| init(1) << 64 | init(2));
@@ -809,11 +814,11 @@ fn right_programs_are_not_named() {
         bench.warp(Op::MbarArriveDropExpectTx, Size::U64, 1, at, |_| 0);
         assert_eq!(bench.warp(Op::MbarTestWait, Size::U64, 1, at, |_| 1 << 31).pred, 1);
         bench.warp(Op::MbarInval, Size::U64, 1, at, |_| 0);
-        // The other half of the wide store, and its neighbours, which are plain.
+        // The other half of the wide store is an object too; its neighbours are plain words.
         bench.warp(Op::MbarArriveCount, Size::U64, 1, |_| 0x1240, |_| 2);
         bench.warp(Op::Load, Size::U32, 0b11, |lane| 0x123c + 12 * lane, |_| 0);
 
-        // sm_80.
+        // An object of two words (sm_80).
         bench.warp(Op::Store, Size::U64, 1, |_| 0x80, |_| u128::from(SM80_INIT_2));
         for _ in 0..3 {
             bench.warp(Op::MbarArriveSm80, Size::U64, 0b11, |_| 0x80, |_| 0);
@@ -844,7 +849,7 @@ fn diagnoses_beyond_those_kept_are_counted() {
     assert_eq!(watch.total(), 1280);
 }
 
-/// The two clocks by which a diagnosis is found again: when its request came, and when it was worked off.
+/// A diagnosis has two cycles: when the port accepted the request, and when the operation was performed.
 #[test]
 fn a_diagnosis_tells_its_request() {
     let mut bench = Bench::new();
@@ -854,7 +859,7 @@ fn a_diagnosis_tells_its_request() {
     bench.mbar(Op::MbarArrive, 0);
     let watch = bench.unit.watched().expect("the unit is watched");
     let found = watch.diagnoses()[0];
-    // Two table writes and ten empty cycles; then port, queue, issue and the pipeline.
+    // Two table writes and ten idle cycles; then port, queue, issue and the pipeline.
     let latency = u64::from(Config::default().rmw_latency);
     assert_eq!((found.taken, found.cycle), (12, 12 + 3 + latency));
     let mut bench = Bench::new();
@@ -866,7 +871,7 @@ fn a_diagnosis_tells_its_request() {
     assert_eq!((watch.diagnoses()[0].taken, watch.diagnoses()[0].cycle), (12, 12 + 3 + latency));
 }
 
-/// What stands at the port of the CTA table without being a write ends no object.
+/// The inputs of the CTA table end no object without `cta_valid`.
 #[test]
 fn a_table_write_that_is_none() {
     let mut bench = Bench::object(1);
@@ -883,7 +888,7 @@ fn a_unit_that_is_no_longer_watched_names_nothing() {
     assert!(bench.unit.watched().is_none());
 }
 
-/// Whatever comes, right or wrong: a unit that is watched does what one that is not does.
+/// A watched unit behaves like an unwatched one, for correct and incorrect requests.
 #[test]
 fn watching_changes_nothing() {
     let small = Config { num_lanes: 4, num_banks: 8, num_rows: 16, num_cta_slots: 2, ..Config::default() };
@@ -907,7 +912,7 @@ fn watching_changes_nothing() {
             i.rsp_ready = u8::from(random(4) != 0);
             i.cl_rsp_ready = u8::from(random(4) != 0);
             i.wake_ready = u8::from(random(4) != 0);
-            // An allocation changes only while its slot is quiet.
+            // Write the table only while the slot is quiet.
             let quiet = cycle % 256 < 64;
             i.cta_valid = u8::from(quiet && random(8) == 0);
             i.cta_enable = u8::from(random(4) != 0);

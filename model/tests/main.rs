@@ -1,4 +1,4 @@
-//! The model beside the RTL package, and its diagnoses.
+//! Tests of the diagnoses, of the mirrored RTL and of the parameter package.
 
 mod diagnoses;
 mod mirrors;

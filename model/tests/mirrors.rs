@@ -1,8 +1,8 @@
-//! Where a module and its mirror choose by operation or by fault, they have the same arms in the same order.
+//! A module and its mirror list operations and faults in the same arms, in the same order.
 
 use std::path::PathBuf;
 
-/// A file of the checkout, from `head` on.
+/// Text of a file of the checkout, starting at `head`.
 fn text_from(path: &str, head: &str) -> String {
     let place = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
     let text = std::fs::read_to_string(place).unwrap_or_else(|e| panic!("{path}: {e}"));
@@ -10,13 +10,13 @@ fn text_from(path: &str, head: &str) -> String {
     text[at..].to_string()
 }
 
-/// Words behind `prefix` in a text, in their order.
+/// Capitalized words after each `prefix` in a text, in order.
 fn words(text: &str, prefix: &str) -> Vec<String> {
     let name = |rest: &str| rest.chars().take_while(char::is_ascii_alphanumeric).collect::<String>();
     text.split(prefix).skip(1).map(name).filter(|name| name.starts_with(char::is_uppercase)).collect()
 }
 
-/// Operations of each arm of the first `unique case` behind `head`, by the part of their names after `prefix`.
+/// Operation names in each arm of the first `unique case` after `head`, without `prefix`.
 fn rtl_arms(path: &str, head: &str, prefix: &str) -> Vec<Vec<String>> {
     let text = text_from(path, head);
     let case = text.split_once("unique case (op)").expect("a choice by operation").1;
@@ -35,8 +35,8 @@ fn rtl_arms(path: &str, head: &str, prefix: &str) -> Vec<Vec<String>> {
     arms
 }
 
-/// Operations of each arm of the first `match` on an operation of this enum behind `head`. Arms in succession with the same
-/// operations, told apart by a condition, count as one.
+/// Operation names in each arm of the first `match` after `head`. Successive arms with the same operations,
+/// which differ only in their conditions, count as one.
 fn model_arms(path: &str, head: &str, of: &str) -> Vec<Vec<String>> {
     let text = text_from(path, head);
     let arms = text.split_once("match op {").expect("a choice by operation").1;
@@ -56,7 +56,7 @@ fn model_arms(path: &str, head: &str, of: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Arms that the hardware leaves to its default are named by the model, at the end.
+/// Compares the arms. Operations that the RTL leaves to its default must be listed in the model, at the end.
 fn compare(rtl: (&str, &str, &str), model: (&str, &str, &str), mbarrier: bool) {
     let (rtl, model) = (rtl_arms(rtl.0, rtl.1, rtl.2), model_arms(model.0, model.1, model.2));
     assert!(rtl.len() > 3, "{rtl:?}");

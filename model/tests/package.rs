@@ -1,4 +1,4 @@
-//! The committed package of parameters.
+//! The committed package of parameters is up to date.
 
 use atoms_model::Config;
 use expect_test::expect_file;

@@ -1,13 +1,14 @@
-//! What is generated from the operation table: the package of the RTL, and the table in `docs/spec.md`.
+//! Text generated from the operation table: the operation package of the RTL, and the table in
+//! `docs/spec.md`.
 
 use std::fmt::Write as _;
 
 use crate::{ClusterUse, Coalescing, Fault, OPS, Op, OpRow, Operands, ResultKind, Size};
 
-/// Columns of a line of RTL.
+/// Maximum line length of the generated RTL, in columns.
 const WIDTH: usize = 100;
 
-/// An enum of port codes: its values with their codes.
+/// Appends an enum of port codes.
 fn rtl_enum(text: &mut String, doc: &str, ty: &str, bits: u32, values: &[(&str, u8)]) {
     let widest = values.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let values: Vec<_> =
@@ -16,7 +17,8 @@ fn rtl_enum(text: &mut String, doc: &str, ty: &str, bits: u32, values: &[(&str, 
     let _ = write!(text, "{}\n  }} {ty};\n", values.join(",\n"));
 }
 
-/// Names separated by commas, in lines of at most [`WIDTH`] columns that begin at `indent`; `end` follows the last.
+/// Joins names with commas, in lines of at most [`WIDTH`] columns that begin at `indent`. `end` follows the
+/// last name.
 fn rtl_names(names: &[&str], indent: usize, end: &str) -> String {
     let mut lines = vec![" ".repeat(indent)];
     for (at, name) in names.iter().enumerate() {
@@ -31,7 +33,8 @@ fn rtl_names(names: &[&str], indent: usize, end: &str) -> String {
     lines.join("\n")
 }
 
-/// A function of an operation that is `value` for the operations of each arm, and `default` for all others.
+/// Appends a function of an operation. It returns `value` for the operations of each arm, and `default` for
+/// all others.
 fn rtl_case(text: &mut String, doc: &[&str], head: &str, arms: &[(String, Vec<Op>)], default: &str) {
     let name = head.split([' ', '(']).nth(1).unwrap_or(head);
     text.push('\n');
@@ -46,12 +49,12 @@ fn rtl_case(text: &mut String, doc: &[&str], head: &str, arms: &[(String, Vec<Op
     let _ = write!(text, "      default: {name} = {default};\n    endcase\n  endfunction\n");
 }
 
-/// The operations whose row is so, in order of code.
+/// Operations whose row fulfils `wanted`, in order of code.
 fn ops_with(wanted: impl Fn(&OpRow) -> bool) -> Vec<Op> {
     OPS.iter().filter(|row| wanted(row)).map(|row| row.op).collect()
 }
 
-/// Operations as an `inside` names them: three and more of successive codes as a range.
+/// Formats operations for an `inside` expression. Three or more successive codes become a range.
 fn rtl_ranges(ops: &[Op]) -> String {
     let runs = ops.chunk_by(|a, b| *a as u8 + 1 == *b as u8).map(|run| match run {
         [first, .., last] if run.len() > 2 => format!("[{}:{}]", first.rtl_name(), last.rtl_name()),
@@ -60,13 +63,14 @@ fn rtl_ranges(ops: &[Op]) -> String {
     runs.collect::<Vec<_>>().join(", ")
 }
 
-/// Kinds of results, in order of their codes in the RTL, which has no result as its default.
+/// Kinds of results, in order of their codes in the RTL. The first kind is the default of the generated
+/// function.
 const RESULTS: [ResultKind; 6] = {
     use ResultKind::{Flag, MergedArrival, Nothing, Old, Predicate, State};
     [Nothing, Old, Flag, MergedArrival, Predicate, State]
 };
 
-/// The text of `rtl/atoms_op_pkg.sv`.
+/// Text of `rtl/atoms_op_pkg.sv`.
 pub fn rtl_package() -> String {
     let mut text = String::from(
         "// Generated from the operation table, ops/src/lib.rs: edit that file, not this one.\n\
@@ -149,7 +153,7 @@ pub fn rtl_package() -> String {
     text + "endpackage : atoms_op_pkg\n"
 }
 
-/// The operation table of `docs/spec.md`.
+/// Operation table for `docs/spec.md`, in Markdown.
 pub fn spec_table() -> String {
     let mut table = String::from(
         "| code | operation | effect on M | operands | Rd | sizes |\n\
@@ -170,7 +174,7 @@ pub fn spec_table() -> String {
             ResultKind::Predicate => "predicate",
         };
         let sizes: Vec<_> = row.sizes.iter().map(|size| size.name()).collect();
-        // A bar would end the cell, in a code span too.
+        // A bar ends a table cell even inside a code span.
         let effect = row.effect.replace('|', "\\|");
         let (code, sizes) = (row.op as u8, sizes.join(" "));
         let _ = writeln!(table, "| {code} | {} | {effect} | {operands} | {result} | {sizes} |", row.name);
@@ -178,7 +182,8 @@ pub fn spec_table() -> String {
     table
 }
 
-/// The text of `docs/spec.md`, of which `page` is a version, with the table as it is now; `None` without its markers.
+/// Replaces the operation table in `page`, the text of `docs/spec.md`. Returns `None` if the markers are
+/// missing.
 pub fn with_spec_table(page: &str) -> Option<String> {
     const BEGIN: &str = "<!-- operations: generated from ops/src/lib.rs -->\n";
     const END: &str = "<!-- end -->";

@@ -1,8 +1,9 @@
-//! The operation table of the unit, once: everything that only restates it is derived from [`OPS`].
+//! The operation table of the unit, [`OPS`]: the single source of names, codes, legal sizes and properties.
 //!
-//! Names, codes, legal sizes and what an operation is of live in a crate of their own so that the serial oracle can
-//! name an operation without the model coming within its reach. From the table come `rtl/atoms_op_pkg.sv`
-//! ([`rtl_package`]) and the table in `docs/spec.md` ([`spec_table`]), both committed; tests compare.
+//! The table is a crate of its own, so that the serial oracle can name an operation without access to the
+//! model.
+//! Two committed texts are derived from the table: `rtl/atoms_op_pkg.sv` ([`rtl_package`]) and the table in
+//! `docs/spec.md` ([`spec_table`]). Tests check that both are up to date.
 //!
 //! Source of names and sizes: spec 3.
 
@@ -15,7 +16,7 @@ use std::fmt;
 
 pub use generated::{rtl_package, spec_table, with_spec_table};
 
-/// An enum whose discriminants are codes on a port, with the name of each value.
+/// Defines an enum whose discriminants are codes on a port, with the name of each value.
 macro_rules! codes {
     ($(#[$doc:meta])* $type:ident { $( $(#[$value_doc:meta])* $value:ident = $code:literal, $name:literal; )* }) => {
         $(#[$doc])*
@@ -27,7 +28,7 @@ macro_rules! codes {
             /// Every value, in order of code.
             pub const ALL: [$type; [$($code),*].len()] = [$($type::$value),*];
 
-            /// Name as in traces, in reports and on the command line.
+            /// Name in traces, in reports and on the command line.
             pub const fn name(self) -> &'static str {
                 match self { $($type::$value => $name,)* }
             }
@@ -37,12 +38,12 @@ macro_rules! codes {
                 match self { $($type::$value => concat!(stringify!($type), stringify!($value)),)* }
             }
 
-            /// The value with this port code, if there is one.
+            /// Value with this port code; `None` if the code is undefined.
             pub const fn from_code(code: u8) -> Option<$type> {
                 match code { $($code => Some($type::$value),)* _ => None }
             }
 
-            /// The value with this name.
+            /// Value with this name; `None` if no value has the name.
             pub fn from_name(name: &str) -> Option<$type> {
                 match name { $($name => Some($type::$value),)* _ => None }
             }
@@ -74,41 +75,41 @@ codes! {
         S8 = 8, "s8";
         /// Two bytes; a load extends their sign.
         S16 = 9, "s16";
-        /// Four bytes, signed.
+        /// Four bytes, signed: MIN and MAX compare as two's complement.
         S32 = 10, "s32";
     }
 }
 
 impl Size {
-    /// Bytes in memory: 1, 2, 4, 8 or 16.
+    /// Bytes that an access covers in memory: 1, 2, 4, 8 or 16.
     pub const fn bytes(self) -> u32 {
         1 << (self as u8 & 7)
     }
 
-    /// Whether ordering and extension treat the value as two's complement.
+    /// True if comparison and extension treat the value as two's complement.
     pub const fn signed(self) -> bool {
         self as u8 & 8 != 0
     }
 }
 
 codes! {
-    /// Why a request touched no memory. The discriminant is the code on the response port (`fault_e`).
+    /// Reason why a request touched no memory. The discriminant is the code on the response port (`fault_e`).
     Fault {
-        /// No fault.
+        /// The request touched memory without a fault, or had no active lane.
         None = 0, "none";
-        /// No such operation, or not of this size (spec 3.3).
+        /// Undefined operation, or a size that the operation does not have (spec 3.3).
         Illegal = 1, "illegal instruction";
-        /// An address that is no multiple of the access size (spec 2.4).
+        /// Address that is not a multiple of the access size (spec 2.4).
         Misaligned = 2, "misaligned address";
-        /// An access not wholly inside the CTA's allocation (spec 2.4, 1.4).
+        /// Access that is not wholly inside the CTA's allocation (spec 2.4, 1.4).
         OutOfRange = 3, "address out of range";
     }
 }
 
-/// What kind of access an operation is.
+/// Kind of access that an operation makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpClass {
-    /// Writes what it makes of the word and its operand.
+    /// Read-modify-write: writes a function of the word and operand B.
     Update,
     /// Writes operand C if the word equals operand B.
     Compare,
@@ -116,107 +117,108 @@ pub enum OpClass {
     Load,
     /// A plain store (spec 3.5).
     Store,
-    /// Works on an mbarrier object (spec 6).
+    /// Operation on an mbarrier object (spec 6).
     Barrier,
 }
 
-/// How many data operands an operation reads besides the address.
+/// Number of data operands that an operation reads besides the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operands {
-    /// None: loads and POPC.INC.
+    /// No operand: loads, POPC.INC, and mbarrier operations such as MBAR.ARRIVE.
     None,
-    /// Rb.
+    /// One operand, in register Rb.
     B,
-    /// Rb, the value compared against, and Rc, the new value.
+    /// Two operands: Rb and Rc. A compare-and-store compares with Rb and writes Rc.
     BC,
 }
 
-/// What a lane gets back.
+/// Result that an operation returns to each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultKind {
-    /// Nothing; Rd reads as zero.
+    /// No result; Rd reads as zero.
     Nothing,
-    /// The memory value before the operation, extended to the register as the size says.
+    /// The memory value before the operation, extended to the register by the rule of its size.
     Old,
     /// 1 if the lane stored, else 0, in the full width of Rd (spec 3.2).
     Flag,
-    /// Low word: 0; high word: that of the mbarrier object before the lane arrived (spec 6.6).
+    /// Low word: 0. High word: high word of the mbarrier object before the lane arrived (spec 6.6).
     State,
-    /// Low word: the lanes that arrived together; high word: that of the object before they did. The
-    /// compiler's code puts the lane's own state together from the two (spec 6.8, `.TMASK`).
+    /// Low word: mask of the lanes that arrived together. High word: high word of the object before these
+    /// arrivals. The compiler's code computes the lane's own state from both words (spec 6.8, `.TMASK`).
     MergedArrival,
-    /// A predicate: the phase asked about is complete (spec 6.5). Rd reads as zero.
+    /// A predicate: 1 if the requested phase is complete (spec 6.5). Rd reads as zero.
     Predicate,
 }
 
-/// What an operation can do to memory.
+/// Effect of an operation on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryEffect {
-    /// Memory stays as it is.
+    /// Memory never changes.
     Reads,
     /// Memory may be written.
     Writes,
 }
 
-/// Whether lanes of one address are served by one pass (spec 4.3).
+/// Condition under which one pass serves all lanes of one address (spec 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coalescing {
-    /// One lane a pass.
+    /// One lane per pass.
     Never,
-    /// All of them.
+    /// All lanes of one address share a pass.
     Always,
-    /// All of them where the configuration merges reductions and the request wants no result.
+    /// Lanes share a pass if the configuration has `merge_red` and the request wants no result.
     MergeRed,
-    /// All of them where the configuration merges arrivals.
+    /// Lanes share a pass if the configuration has `merge_arrive`.
     MergeArrive,
 }
 
-/// Whether the cluster port carries an operation (spec 6.7, 7.5).
+/// Condition under which the cluster port accepts an operation (spec 6.7, 7.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterUse {
-    /// It does.
+    /// Legal with and without a result.
     Any,
-    /// Only without a result: the object of another CTA gives none.
+    /// Legal only without a result: an mbarrier object of another CTA returns none.
     NoResult,
-    /// It does not.
+    /// Illegal on the cluster port.
     Never,
 }
 
 /// One row of the operation table.
 #[derive(Clone, Copy, Debug)]
 pub struct OpRow {
-    /// The operation.
+    /// Operation that the row describes.
     pub op: Op,
     /// Name as in traces, on the command line and, after `ATOMS.`, in machine code text.
     pub name: &'static str,
-    /// Sizes it exists in; any other is an illegal instruction (spec 3.3).
+    /// Legal sizes; any other size is an illegal instruction (spec 3.3).
     pub sizes: &'static [Size],
-    /// What kind of access it is.
+    /// Kind of access that the operation makes.
     pub class: OpClass,
-    /// Data operands it reads.
+    /// Data operands that the operation reads.
     pub operands: Operands,
-    /// What a lane gets back.
+    /// Result that the operation returns to each lane.
     pub result: ResultKind,
-    /// What it can do to memory.
+    /// Effect of the operation on memory.
     pub memory: MemoryEffect,
-    /// Whether lanes of one address are served by one pass.
+    /// Condition under which one pass serves all lanes of one address.
     pub coalescing: Coalescing,
-    /// Whether the cluster port carries it.
+    /// Condition under which the cluster port accepts the operation.
     pub cluster: ClusterUse,
-    /// Effect on the memory word, for help and documentation.
+    /// Effect on the memory word `M`, as text for help and documentation.
     pub effect: &'static str,
 }
 
-/// An operation as what it works on, with the operations on that alone: a `match` over one of them lists no others.
+/// Operation split by the kind of memory that it works on. A `match` over one kind need not list the other
+/// kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpKind {
-    /// On a word, a pair or a quad of plain memory.
+    /// Operation on a word, a pair or a quad of plain memory.
     Word(WordOp),
-    /// On an mbarrier object (spec 6).
+    /// Operation on an mbarrier object (spec 6).
     Mbar(MbarOp),
 }
 
-/// The enum of the operations and their table, from one row each.
+/// Defines the enum of the operations and their table, from one row per operation.
 macro_rules! operations {
     ($dollar:tt
         Word { $( $(#[$word_doc:meta])* $word_op:ident = $word_code:literal, $word_name:literal, $word_row:tt; )* }
@@ -225,30 +227,30 @@ macro_rules! operations {
         codes! {
             /// Operation on shared memory. The discriminant is the code on the request port (`op_e`).
             ///
-            /// Append, never renumber: traces store the name, waves the code. Codes from 16 on are the mbarrier
-            /// operations of spec 6; 15 and 31 are free.
+            /// Append new codes and never renumber: traces store the name, waves store the code. Codes from
+            /// 16 on are the mbarrier operations of spec 6; 15 and 31 are free.
             Op {
                 $( $(#[$word_doc])* $word_op = $word_code, $word_name; )*
                 $( $(#[$mbar_doc])* $mbar_op = $mbar_code, $mbar_name; )*
             }
         }
 
-        /// Operation on plain memory.
+        /// Operation on plain memory, without the mbarrier operations.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum WordOp { $( $(#[$word_doc])* $word_op, )* }
 
-        /// Operation on an mbarrier object.
+        /// Operation on an mbarrier object, without the operations on plain memory.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum MbarOp { $( $(#[$mbar_doc])* $mbar, )* }
 
         /// The operation table, in order of code.
         ///
-        /// Sizes are the union of what the machine reference lists and what the toolchain emits
-        /// (spec 3, both columns), so that code of every architecture runs.
+        /// Sizes are the union of those in the machine reference and those that the toolchain emits (spec 3,
+        /// both columns), so that code for every architecture runs.
         pub const OPS: &[OpRow] = &[$(*Op::$word_op.row(),)* $(*Op::$mbar_op.row()),*];
 
-        /// Calls a function with the operation in front of the other arguments, as a constant in each arm, so that what
-        /// depends on the operation is chosen once: `for_each_op!(op => run(a, b))`.
+        /// Calls a function with the operation as first argument: `for_each_op!(op => run(a, b))`. The
+        /// operation is a constant in each arm, so code that depends on it is selected once per call.
         #[macro_export]
         macro_rules! for_each_op {
             ($dollar value:expr => $dollar run:ident($dollar($dollar arg:expr),*)) => {
@@ -260,7 +262,7 @@ macro_rules! operations {
         }
 
         impl Op {
-            /// This operation's row of [`OPS`].
+            /// Row of this operation in [`OPS`].
             #[inline]
             pub const fn row(self) -> &'static OpRow {
                 match self {
@@ -269,7 +271,7 @@ macro_rules! operations {
                 }
             }
 
-            /// The operation among those on plain memory, or among those on mbarrier objects.
+            /// The operation as a [`WordOp`] or as an [`MbarOp`].
             #[inline]
             pub const fn kind(self) -> OpKind {
                 match self {
@@ -281,7 +283,7 @@ macro_rules! operations {
     };
 }
 
-/// One row of [`OPS`] from the columns in parentheses.
+/// Builds one row of [`OPS`] from the columns in parentheses.
 macro_rules! row {
     ($op:ident, ([$($size:ident)*], $class:ident, $operands:ident, $result:ident, $memory:ident, $coalescing:ident,
         $cluster:ident, $effect:literal)) => {
@@ -302,15 +304,15 @@ macro_rules! row {
     };
 }
 
-// Each row: name, code, name in text, then the columns of `OpRow`: sizes, class, operands, result, memory, coalescing, cluster,
-// effect. Rows of mbarrier operations also give the name in `MbarOp`.
+// Each row: name, code, name in text, then the columns of `OpRow`: sizes, class, operands, result, memory,
+// coalescing, cluster, effect. Rows of mbarrier operations also give the name in `MbarOp`.
 operations! { $
     Word {
         /// `M + Rb`, modulo 2^32.
         Add = 0, "ADD", ([U32 S32], Update, B, Old, Writes, MergeRed, Any, "M + Rb");
-        /// The lesser of `M` and `Rb`, by the signedness of the size.
+        /// Minimum of `M` and `Rb`, by the signedness of the size.
         Min = 1, "MIN", ([U32 S32], Update, B, Old, Writes, MergeRed, Any, "min(M, Rb)");
-        /// The greater of `M` and `Rb`, by the signedness of the size.
+        /// Maximum of `M` and `Rb`, by the signedness of the size.
         Max = 2, "MAX", ([U32 S32], Update, B, Old, Writes, MergeRed, Any, "max(M, Rb)");
         /// `M >= Rb ? 0 : M + 1`.
         Inc = 3, "INC", ([U32], Update, B, Old, Writes, Never, Any, "M >= Rb ? 0 : M + 1");
@@ -324,13 +326,14 @@ operations! { $
         Xor = 7, "XOR", ([U32 S32], Update, B, Old, Writes, MergeRed, Any, "M ^ Rb");
         /// Replaces `M` by `Rb`.
         Exch = 8, "EXCH", ([U32 S32 U64 B128], Update, B, Old, Writes, Never, Any, "Rb");
-        /// `M == Rb ? Rc : M`; gives `M`.
+        /// `M == Rb ? Rc : M`; returns `M`.
         Cas = 9, "CAS", ([U32 S32 U64 B128], Compare, BC, Old, Writes, Never, Any, "M == Rb ? Rc : M");
-        /// `M == Rb ? Rc : M`; gives whether it stored.
+        /// `M == Rb ? Rc : M`; returns 1 if the lane stored, else 0.
         Cast = 10, "CAST", ([U32 S32 U64], Compare, BC, Flag, Writes, Never, Any, "M == Rb ? Rc : M");
-        /// Compares and stores as [`Op::Cast`] for one selected lane of each bank group. The others fail at once (spec 5).
+        /// Compares and stores as [`Op::Cast`] for one selected lane of each bank group. All other lanes fail
+        /// at once (spec 5).
         CastSpin = 11, "CAST.SPIN", ([U32 S32 U64], Compare, BC, Flag, Writes, Never, Any, "as CAST for one lane of each bank group");
-        /// `M` + number of active lanes at this address; gives nothing.
+        /// `M` + number of active lanes at this address; returns no result.
         PopcInc = 12, "POPC.INC", ([U32], Update, None, Nothing, Writes, Always, Any, "M + active lanes at this address");
         /// Plain load (spec 3.5).
         Load = 13, "LDS", ([U8 U16 U32 U64 B128 S8 S16], Load, None, Old, Reads, Always, Any, "M");
@@ -338,67 +341,69 @@ operations! { $
         Store = 14, "STS", ([U8 U16 U32 U64 B128], Store, B, Nothing, Writes, Always, Any, "Rb");
     }
     Mbar {
-        /// Makes the word an mbarrier object: writes `Rb`, the word that software put together
+        /// Makes the word an mbarrier object: writes `Rb`, the object's initial word, which software computes
         /// (`SYNCS.EXCH.64`).
         MbarInit Init = 16, "MBAR.INIT", ([U64], Barrier, B, Old, Writes, Never, Never, "Rb");
-        /// The object ceases to be one; the word stays (`SYNCS.CCTL.IV`).
+        /// Ends the object's life; its word in memory does not change (`SYNCS.CCTL.IV`).
         MbarInval Inval = 17, "MBAR.INVAL", ([U64], Barrier, None, Nothing, Reads, Never, Never, "M");
-        /// tx-count += `Rb`, then completion (`SYNCS.ARRIVE.TRANS64.A0TR`, and `.A0T1` with 1).
+        /// Adds `Rb` to the tx-count, then checks for completion (`SYNCS.ARRIVE.TRANS64.A0TR`, and `.A0T1`
+        /// with 1).
         MbarExpectTx ExpectTx = 18, "MBAR.EXPECT_TX", ([U64], Barrier, B, Nothing, Writes, Never, NoResult, "tx += Rb; complete?");
-        /// tx-count -= `Rb`, then completion (`.A0TX`).
+        /// Subtracts `Rb` from the tx-count, then checks for completion (`.A0TX`).
         MbarCompleteTx CompleteTx = 19, "MBAR.COMPLETE_TX", ([U64], Barrier, B, Nothing, Writes, Never, NoResult, "tx -= Rb; complete?");
-        /// Takes one arrival off the pending count (`.A1T0`).
+        /// Subtracts one arrival from the pending count (`.A1T0`).
         MbarArrive Arrive = 20, "MBAR.ARRIVE", ([U64], Barrier, None, State, Writes, MergeArrive, NoResult, "pending -= 1; complete?");
         /// Arrives `Rb` times (`.ART0`).
         MbarArriveCount ArriveCount = 21, "MBAR.ARRIVE_COUNT", ([U64], Barrier, B, State, Writes, Never, NoResult, "pending -= Rb; complete?");
-        /// tx-count += `Rb`, then arrives once (no suffix).
+        /// Adds `Rb` to the tx-count, then arrives once (no suffix).
         MbarArriveExpectTx ArriveExpectTx = 22, "MBAR.ARRIVE.EXPECT_TX", ([U64], Barrier, B, State, Writes, Never, NoResult, "tx += Rb; pending -= 1; complete?");
         /// Arrives `Rb` times, which must not complete the phase (`.TMASK.ART0`).
         MbarArriveNoComplete ArriveNoComplete = 23, "MBAR.ARRIVE.NO_COMPLETE", ([U64], Barrier, B, MergedArrival, Writes, Never, Never, "pending -= Rb; complete?");
-        /// expected -= 1, then arrives once (`.OPTOUT.A1T0`).
+        /// Subtracts 1 from the expected count, then arrives once (`.OPTOUT.A1T0`).
         MbarArriveDrop ArriveDrop = 24, "MBAR.ARRIVE_DROP", ([U64], Barrier, None, State, Writes, Never, NoResult, "expected -= 1; pending -= 1; complete?");
-        /// expected -= `Rb`, then arrives `Rb` times (`.OPTOUT.ART0`).
+        /// Subtracts `Rb` from the expected count, then arrives `Rb` times (`.OPTOUT.ART0`).
         MbarArriveDropCount ArriveDropCount = 25, "MBAR.ARRIVE_DROP_COUNT", ([U64], Barrier, B, State, Writes, Never, NoResult, "expected -= Rb; pending -= Rb; complete?");
-        /// tx-count += `Rb`, expected -= 1, then arrives once (`.OPTOUT`).
+        /// Adds `Rb` to the tx-count, subtracts 1 from the expected count, then arrives once (`.OPTOUT`).
         MbarArriveDropExpectTx ArriveDropExpectTx = 26, "MBAR.ARRIVE_DROP.EXPECT_TX", ([U64], Barrier, B, State, Writes, Never, NoResult, "tx += Rb; expected -= 1; pending -= 1; complete?");
         /// Drops and arrives as [`Op::MbarArriveDropCount`]; must not complete the phase (`.TMASK.OPTOUT.ART0`).
         MbarArriveDropNoComplete ArriveDropNoComplete = 27, "MBAR.ARRIVE_DROP.NO_COMPLETE", ([U64], Barrier, B, MergedArrival, Writes, Never, Never, "expected -= Rb; pending -= Rb; complete?");
-        /// Asks if the phase of the parity in bit 31 of `Rb` is complete (`SYNCS.PHASECHK.TRANS64`).
+        /// Tests if the phase with the parity in bit 31 of `Rb` is complete (`SYNCS.PHASECHK.TRANS64`).
         MbarTestWait TestWait = 28, "MBAR.TEST_WAIT", ([U64], Barrier, B, Predicate, Reads, Always, Never, "M");
-        /// Asks as [`Op::MbarTestWait`]. The request may be suspended until the phase is complete (`.TRYWAIT`).
+        /// Tests a phase like [`Op::MbarTestWait`]. The unit may suspend the request until the phase is
+        /// complete (`.TRYWAIT`).
         MbarTryWait TryWait = 29, "MBAR.TRY_WAIT", ([U64], Barrier, BC, Predicate, Reads, Always, Never, "M");
-        /// Arrives once at an object of two 32-bit words, as sm_80 to sm_89 keep it (spec 6.2.1,
+        /// Arrives once at an object of two 32-bit words, the layout of sm_80 to sm_89 (spec 6.2.1,
         /// `ATOMS.ARRIVE.64`).
         MbarArriveSm80 ArriveSm80 = 30, "MBAR.ARRIVE.SM80", ([U64], Barrier, None, Old, Writes, Never, NoResult, "pending -= 1; complete? (two words)");
     }
 }
 
 impl Op {
-    /// Whether it works on an mbarrier object (spec 6).
+    /// True for operations on mbarrier objects (spec 6).
     #[inline]
     pub const fn is_mbarrier(self) -> bool {
         matches!(self.kind(), OpKind::Mbar(_))
     }
 
-    /// Whether it only looks: memory stays as it is.
+    /// True if the operation never changes memory.
     #[inline]
     pub const fn only_reads(self) -> bool {
         matches!(self.row().memory, MemoryEffect::Reads)
     }
 
-    /// Whether it stores only where a comparison holds, and says so in a predicate (spec 3.2).
+    /// True for compare-and-stores, which report in a predicate if they stored (spec 3.2).
     #[inline]
     pub const fn compares(self) -> bool {
         matches!(self.row().class, OpClass::Compare)
     }
 
-    /// Whether it asks whether a phase of an mbarrier object is complete (spec 6.5).
+    /// True if the operation tests if a phase of an mbarrier object is complete (spec 6.5).
     #[inline]
     pub const fn asks_phase(self) -> bool {
         matches!(self.row().result, ResultKind::Predicate)
     }
 
-    /// Whether each lane arrives once at an mbarrier object, without an operand that says how often.
+    /// True if each lane arrives exactly once at an mbarrier object, without an operand that holds a count.
     #[inline]
     pub const fn arrives_once(self) -> bool {
         matches!(
@@ -407,8 +412,8 @@ impl Op {
         )
     }
 
-    /// Whether the cluster port carries it, `red` without a result (spec 6.7). Operations on plain memory all go there
-    /// (spec 7.5).
+    /// True if the cluster port accepts the operation; `red` means that no result is wanted (spec 6.7). Every
+    /// operation on plain memory is legal there (spec 7.5).
     #[inline]
     pub const fn cluster_legal(self, red: bool) -> bool {
         match self.row().cluster {
@@ -418,8 +423,8 @@ impl Op {
         }
     }
 
-    /// Whether lanes of one address go in one pass, their operands merged or their result shared; `red` without a
-    /// result.
+    /// True if one pass serves all lanes of one address, which merge their operands or share their result.
+    /// `red` means that no result is wanted.
     #[inline]
     pub const fn coalesces(self, red: bool, merge_red: bool, merge_arrive: bool) -> bool {
         match self.row().coalescing {
@@ -431,13 +436,13 @@ impl Op {
     }
 }
 
-/// The instruction with these port codes of operation and size, if there is one (spec 3.3).
+/// Operation and size of these port codes; `None` for an illegal instruction (spec 3.3).
 #[inline]
 pub fn instruction(op: u8, size: u8) -> Option<(Op, Size)> {
     Op::from_code(op).zip(Size::from_code(size)).filter(|(op, size)| op.row().sizes.contains(size))
 }
 
-/// Whether operation and size, as port codes, are an instruction (spec 3.3).
+/// True if the port codes of operation and size are a legal instruction (spec 3.3).
 #[inline]
 pub fn legal(op: u8, size: u8) -> bool {
     instruction(op, size).is_some()

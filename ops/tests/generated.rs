@@ -1,4 +1,4 @@
-//! What is generated from the operation table and committed is up to date.
+//! The committed texts that are generated from the operation table are up to date.
 
 use expect_test::expect_file;
 

@@ -1,4 +1,4 @@
-//! Which bytes each lane names, and whether it may (spec 1.4, 2).
+//! Resolves the bytes that each lane accesses, and checks that the access is legal (spec 1.4, 2).
 
 use atoms_ops::{Fault, Op, Size};
 
@@ -6,20 +6,16 @@ use crate::kernel::{instruction, reaches_the_cluster};
 use crate::lanes::lanes_of;
 use crate::request::{Allocation, FaultReport, Geometry, MAX_LANES, SerialRequest};
 
-/// A request without fault, its addresses resolved.
 pub(crate) struct Access {
-    /// The operation.
     pub(crate) op: Op,
-    /// The size.
     pub(crate) size: Size,
-    /// Active lanes that exist.
     pub(crate) lanes: u32,
-    /// Address of each active lane as formed.
+    /// Address of each active lane, as formed.
     pub(crate) addr: [u32; MAX_LANES],
-    /// Index of the first memory word each active lane names.
+    /// Index of the first memory word that each active lane accesses.
     pub(crate) word: [u32; MAX_LANES],
-    /// Lanes with the same key are explained together: those at one word, or, for CAST.SPIN, in one
-    /// bank or pair of banks, by the bank of the first word (spec 5.1).
+    /// Lanes with the same key are explained together. These are the lanes at one word. For CAST.SPIN they
+    /// are the lanes in one bank or pair of banks, by the bank of the first word (spec 5.1).
     pub(crate) key: [u32; MAX_LANES],
 }
 
@@ -37,7 +33,6 @@ pub(crate) fn address(req: &SerialRequest, lane: usize) -> u32 {
     scaled.wrapping_add(req.ur).wrapping_add(sign_extended)
 }
 
-/// Index of the first memory word of an access, or why there is none.
 fn first_word(
     geometry: &Geometry,
     allocation: Option<&Allocation>,
@@ -52,15 +47,15 @@ fn first_word(
     if rank != u32::from(allocation.rank) || offset + bytes > allocation.size_bytes {
         return Err(Fault::OutOfRange);
     }
-    // An allocation that reaches beyond the memory is the driver's mistake; what lies there cannot be named.
+    // An allocation beyond the end of memory is an error of the driver. Its missing part cannot be accessed.
     let word = u64::from(allocation.base_row) * u64::from(geometry.banks) + u64::from(offset / 4);
     let words = u64::from(bytes.div_ceil(4));
     if word + words > u64::from(geometry.words()) { Err(Fault::OutOfRange) } else { Ok(word as u32) }
 }
 
-/// Resolves every active lane, or gives the report that the unit owes: the lowest lane at fault.
+/// Resolves all active lanes, or returns the fault that the unit must report, for the lowest faulting lane.
 ///
-/// `Ok(None)`: no lane is active, so nothing happens, whatever the codes say (spec 2.6).
+/// Returns `Ok(None)` if no lane is active. Such a request has no effect, even with illegal codes (spec 2.6).
 pub(crate) fn resolve(
     geometry: &Geometry,
     allocation: Option<&Allocation>,

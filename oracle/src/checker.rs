@@ -1,4 +1,4 @@
-//! The memory image, and the verdict on one request after the other.
+//! Judges requests one by one against an image of memory.
 
 use std::collections::BTreeSet;
 
@@ -17,36 +17,37 @@ use crate::rejection::{Rejection, operation};
 use crate::request::{Allocation, FaultReport, Geometry, RequestTiming, Response, SerialRequest};
 use crate::waits::Waits;
 
-/// Bit of an entry of `Checker::listed` whose word some lane accounts for.
+/// Bit of an entry of `Checker::listed`, set if some lane accounts for the word.
 const ACCOUNTED: u32 = 1 << 31;
 
-/// The serial oracle over one memory: takes requests in order and accepts what some order of their
-/// lanes explains.
+/// Serial oracle over one memory. Takes requests in order, and accepts each that some order of its lanes
+/// explains.
 ///
-/// Memory begins as zeros and without allocations.
+/// Memory starts as zeros, without allocations.
 #[derive(Clone, Debug)]
 pub struct Checker {
     geometry: Geometry,
     allocations: Vec<Option<Allocation>>,
     memory: Memory,
-    /// For each word, 1 + its place in the list of words written, during a request that has one.
+    /// For each word, 1 + its index in the list of written words, or 0. Nonzero only while a request with
+    /// such a list is judged.
     listed: Vec<u32>,
-    /// For [`Units::of`].
+    /// Scratch buffer of [`Units::of`], all zero between calls.
     lanes_of_key: Vec<u32>,
     waits: Waits,
     fairness: Fairness,
     merging: Merging,
     goes_first: Option<GoesFirst>,
-    /// Requests worked off since reset, up to the one that is judged; `waits` counts those that were suspended.
+    /// Number of requests since reset, including the one being judged. Suspended requests are counted in
+    /// `waits` instead.
     worked_off: u64,
-    /// Of the request judged last.
     passes: u32,
 }
 
 impl Checker {
-    /// A checker over zeroed memory in which no slot has an allocation.
+    /// Creates a checker with zeroed memory and no allocations.
     ///
-    /// Lanes beyond 32 and words beyond [`MAX_WORDS`](crate::MAX_WORDS) do not exist.
+    /// Ignores lanes beyond 32 and words beyond [`MAX_WORDS`](crate::MAX_WORDS).
     pub fn new(geometry: Geometry) -> Self {
         Checker {
             geometry,
@@ -63,87 +64,89 @@ impl Checker {
         }
     }
 
-    /// Sets the limit of waits that name none (spec 6.10). Until then, theirs is not judged.
+    /// Sets the limit, in cycles, of waits without a limit of their own (spec 6.10). Without this call, their
+    /// timeouts are not judged.
     pub fn set_try_wait_limit(&mut self, cycles: u64) {
         self.waits.set_default_limit(cycles);
     }
 
-    /// Sets for how many requests CAST.SPIN gives priority to one lane, by which its selection is judged from now on
-    /// (spec 5.4). Until then, it is not.
+    /// Sets the number of requests for which CAST.SPIN keeps priority at one lane (spec 5.4). Without this
+    /// call, the selected lane is not judged.
     pub fn set_spin_hold(&mut self, requests: u32) {
         self.fairness.set_spin_hold(requests.into(), self.geometry.lanes);
     }
 
-    /// Sets what the unit merges: [`Checker::passes`] counts by it, and merged arrivals have an order of their own.
+    /// Sets the operations that the unit merges. This determines [`Checker::passes`], and the order of merged
+    /// arrivals.
     pub fn set_merging(&mut self, merging: Merging) {
         self.merging = merging;
     }
 
-    /// Sets which lane goes first, by which the order of lanes is judged from now on (spec 4.2, 6.11). The unit comes
-    /// from reset, and the checker is told of every request. Until then, any order will do.
+    /// Sets the winner policy; from now on the order of lanes is judged (spec 4.2, 6.11). The unit must have
+    /// just been reset, and the checker must see every request. Without this call, any order is accepted.
     pub fn set_goes_first(&mut self, policy: GoesFirst) {
         self.goes_first = Some(policy);
         self.waits.set_goes_first(policy);
     }
 
-    /// Judges when waits end by the cycle, from now on (spec 6.12): of our unit, whose suspensions are told
-    /// ([`Checker::suspend`]), and whose policy and merging are set.
+    /// Judges the exact cycle in which each wait ends, from now on (spec 6.12). Requires calls of
+    /// [`Checker::suspend`], and the winner policy and merging of this project's unit.
     pub fn set_timed(&mut self) {
         self.waits.set_timed();
     }
 
-    /// The shape it was made for.
+    /// Shape of the memory and of a warp, as passed to [`Checker::new`].
     pub fn geometry(&self) -> Geometry {
         self.geometry
     }
 
-    /// Gives a slot of the CTA table an allocation, or takes it away.
+    /// Gives a slot of the CTA table an allocation; `None` removes the allocation.
     pub fn set_allocation(&mut self, slot: u8, allocation: Option<Allocation>) {
         self.allocations[usize::from(slot)] = allocation;
     }
 
-    /// The allocation of a slot.
+    /// Current allocation of a slot, if any.
     pub fn allocation(&self, slot: u8) -> Option<Allocation> {
         self.allocations[usize::from(slot)]
     }
 
-    /// The memory image by word index, physical byte address / 4.
+    /// Memory image. The index of a word is its physical byte address / 4.
     ///
-    /// A word with several [`Checker::possible`] values shows one of them.
+    /// For a word with several [`Checker::possible`] values, shows one of them.
     pub fn memory(&self) -> &[u32] {
         self.memory.words()
     }
 
-    /// The word as in [`Checker::memory`]; 0 beyond it.
+    /// Word of [`Checker::memory`]; 0 beyond the memory.
     pub fn word(&self, index: u32) -> u32 {
         self.memory.word(index)
     }
 
-    /// Every value the word can have, ascending. More than one only after requests whose memory was
-    /// not seen.
+    /// All possible values of the word, ascending. Several only after requests with unknown written words.
     pub fn possible(&self, index: u32) -> Vec<u32> {
         self.memory.possible(index)
     }
 
-    /// Sets a word, as the test bench or a recording's start does; nothing beyond the memory.
+    /// Sets a word from outside the unit, as a test bench or the start of a recording does. Ignores words
+    /// beyond the memory.
     pub fn set_word(&mut self, index: u32, value: u32) {
         self.memory.set(index, value);
     }
 
-    /// Judges one request and takes over what it left.
+    /// Judges one request and applies its effect to memory.
     ///
-    /// `after` lists every word written during the request with its value afterwards, as seen at the
-    /// ports of the banks; a word not listed kept its value. A word that a lane names may be listed
-    /// unchanged, any other word may not be listed. If a word is listed twice the last entry counts.
-    /// `None`: what was left is not known, and the checker follows every possibility.
+    /// `after` lists every word written during the request with its final value, as seen at the ports of the
+    /// banks. A word that is not listed did not change. A word that a lane names may be listed unchanged; no
+    /// other word may be listed. If a word is listed twice, the last entry counts. With `None`, the written
+    /// words are unknown, and the checker follows every possibility.
     ///
-    /// A posted cluster request has no response, `None`, unless it faults (spec 4.7).
+    /// For a posted cluster request without a fault, `resp` is `None` (spec 4.7).
     ///
     /// # Errors
-    /// A [`Rejection`]: no order of the lanes explains the observation, or
-    /// none, as [`Rejection::is_undecided`] says. The memory then holds `after`, if it was given, so that checking can
-    /// go on; without it, memory is as before the request for the words not yet explained, and later
-    /// verdicts mean nothing.
+    /// A [`Rejection`]: no order of the lanes explains the observation, or the checker cannot decide
+    /// ([`Rejection::is_undecided`]). With `after`, memory then holds the listed values, and checking can
+    /// continue. Without `after`, words not yet explained keep their old values, and later verdicts are
+    /// meaningless.
     pub fn request<'a>(
         &mut self,
         req: &SerialRequest,
@@ -153,7 +156,7 @@ impl Checker {
         self.request_to(&self.resolve(req), req, resp.into(), after)
     }
 
-    /// As [`Checker::request`], with what its addresses come to.
+    /// Judges a request whose addresses are resolved already. Otherwise as [`Checker::request`].
     fn request_to(
         &mut self,
         resolved: &Result<Option<Access>, FaultReport>,
@@ -186,8 +189,8 @@ impl Checker {
         verdict
     }
 
-    /// The warp port accepted a request, number `number` in order of acceptance. Only MBAR.TRY_WAIT,
-    /// which may be suspended, is taken note of.
+    /// Records that the warp port accepted request `number` (in order of acceptance). Only MBAR.TRY_WAIT is
+    /// recorded, because only it may be suspended.
     pub fn accept(&mut self, number: u64, cycle: u64, req: &SerialRequest) {
         if req.op != Op::MbarTryWait as u8 {
             return;
@@ -197,11 +200,12 @@ impl Checker {
         self.waits.accept(number, cycle, req, &self.geometry, access, &self.memory);
     }
 
-    /// As [`Checker::request`], for a request among others that are suspended: older ones of the warp port that
-    /// have no answer yet do from now on.
+    /// Judges one request as [`Checker::request`] does, if other requests may be suspended. Older unanswered
+    /// waits of the warp port are then known to be suspended.
     ///
     /// # Errors
-    /// As [`Checker::request`], and when this was the last request that could have explained an earlier wake-up.
+    /// The errors of [`Checker::request`]. Also an earlier wake-up that only this request could have
+    /// explained.
     pub fn request_at<'a>(
         &mut self,
         moment: &RequestTiming,
@@ -221,20 +225,21 @@ impl Checker {
         verdict.and(woken)
     }
 
-    /// Request `number` of the warp port was suspended in this cycle, after all requests told before.
+    /// Records that request `number` of the warp port was suspended in this cycle, after all requests judged
+    /// so far.
     ///
     /// # Errors
-    /// A [`Rejection`]: nothing of that number waits, or its phase was complete.
+    /// A [`Rejection`]: no wait has this number, or its phase was complete.
     pub fn suspend(&mut self, number: u64, cycle: u64) -> Result<(), Rejection> {
         let order = self.order(self.worked_off);
         self.waits.suspend(number, cycle, order, &self.memory)
     }
 
-    /// Order of lanes in the next request, if a policy is set. `worked_off` requests were judged before it; suspended ones
-    /// are added here.
+    /// Order of lanes in the next request, if a policy is set. `worked_off` is the number of requests before
+    /// it, without the suspended ones.
     fn order(&self, worked_off: u64) -> Option<Order> {
-        // Exact where it matters: the answer to a warp request tells of each wait before it whether it is
-        // suspended, and a cluster request has one lane.
+        // The count is exact when needed. The answer to a warp request shows for each earlier wait if it is
+        // suspended, and a cluster request has only one lane.
         let before = worked_off + self.waits.suspended();
         self.goes_first?.order(Some((before % u64::from(self.geometry.lanes.clamp(1, 32))) as u32))
     }
@@ -242,37 +247,37 @@ impl Checker {
     /// Judges a wake-up of request `number` of the warp port, with its predicates.
     ///
     /// # Errors
-    /// A [`Rejection`]: nothing of that number waits, it gave up before its limit or although its phase
-    /// was complete, or not all lanes are told the same. A wake-up whose reason is not seen yet is
-    /// judged later.
+    /// A [`Rejection`]: no wait has this number, the timeout was early, the phase was complete at the
+    /// timeout, or lanes got different predicates. A wake-up without a known reason is judged later.
     pub fn wake(&mut self, number: u64, pred: u32, cycle: u64) -> Result<(), Rejection> {
         self.waits.wake(number, pred, cycle, &self.memory)
     }
 
-    /// Whether [`Checker::quiet`] can find anything.
+    /// True if [`Checker::quiet`] has waits or wake-ups to judge.
     pub fn is_waiting(&self) -> bool {
         !self.waits.is_empty()
     }
 
-    /// In the cycles `from` to `to` no wake-up was offered, and no answer of either port stood untaken.
+    /// Records that in the cycles `from` to `to` no wake-up was offered and no port held an unaccepted
+    /// answer.
     ///
     /// # Errors
-    /// When a wait should have been woken within them; also when one was woken too early, where they are so many that
-    /// no answer can be outstanding.
+    /// A wait that must have been woken in these cycles. Also a wake-up without a reason, if the
+    /// quiet cycles show that no outstanding answer can explain it.
     pub fn quiet(&mut self, from: u64, to: u64) -> Result<(), Rejection> {
         self.waits.quiet(from, to, &self.memory)
     }
 
-    /// The unit was reset, with `dropped` inside, which get no answer. No slot has an allocation then, no wait is left,
-    /// and memory keeps its content. `written` lists the words that were seen written for requests
-    /// without an answer, with their values.
+    /// Applies a reset of the unit. The requests `dropped` were in flight and get no answer. Allocations and
+    /// waits are dropped; memory keeps its content. `written` lists the words written for requests without an
+    /// answer, with their values.
     ///
-    /// The unit works off one request after the other, so at most one of those dropped was carried out in part.
-    /// Which of its lanes came about is not judged, only that nothing else was written. Waits of which it
-    /// is not certain that they should have been woken count as rightly suspended.
+    /// The unit works on one request at a time, so at most one dropped request wrote some words. The values
+    /// are not judged, only that no other words were written. A wait that possibly should have been woken
+    /// counts as correctly suspended.
     ///
     /// # Errors
-    /// When no request dropped accounts for all that was written.
+    /// No dropped request accounts for all words written.
     pub fn reset(&mut self, dropped: &[SerialRequest], written: &[(u32, u32)]) -> Result<(), Rejection> {
         let verdict = self.lost(dropped, written);
         self.waits.reset();
@@ -282,18 +287,19 @@ impl Checker {
         verdict
     }
 
-    /// Takes over what was written for requests whose response a reset dropped: `written` belongs to one of them.
-    /// Values are not judged. The requests count for the order of lanes and for the priority lanes of those behind them.
+    /// Applies the writes of requests whose response was dropped by a reset: `written` belongs to one of
+    /// them. The values are not judged. The requests count for the order of lanes and the priority lanes of
+    /// later requests.
     ///
     /// # Errors
-    /// When none of them accounts for all that was written.
+    /// None of the requests accounts for all words written.
     pub fn lost(&mut self, requests: &[SerialRequest], written: &[(u32, u32)]) -> Result<(), Rejection> {
         self.worked_off += requests.len() as u64;
         for request in requests.iter().filter(|request| request.op == Op::CastSpin as u8) {
             let Some(access) = self.resolve(request).ok().flatten() else { continue };
             let groups: BTreeSet<u32> = lanes_of(access.lanes).map(|lane| access.key[lane]).collect();
             for group in groups {
-                // Which lane was selected is not known, so none was certainly passed over.
+                // The selected lane is unknown, so no lane was certainly passed over.
                 let _ = self.fairness.request(group, 0);
             }
         }
@@ -318,27 +324,27 @@ impl Checker {
         verdict
     }
 
-    /// Judges what is still without an answer when nothing is left to be answered.
+    /// Judges the waits that are unanswered at the end of a run.
     ///
     /// # Errors
-    /// The oldest wait that got none, or one that was woken too early.
+    /// The oldest unanswered wait, or a wake-up without a reason.
     pub fn finish_waits(&self) -> Result<(), Rejection> {
         self.waits.finish(&self.memory)
     }
 
-    /// The verdict on a request that got no answer and is no wait.
+    /// Rejection of a request other than a wait that got no answer.
     pub fn never_answered(&self, req: &SerialRequest) -> Rejection {
         let lanes = req.mask & self.geometry.lane_mask();
         let addr = access::address(req, lanes.trailing_zeros() as usize & 31);
         Rejection::never_answered(req.op, lanes, addr, None)
     }
 
-    /// Whether the request must be given a response (spec 4.7): all are, but for a posted one without a fault.
+    /// True if the request must get a response: every request except a posted one without a fault (spec 4.7).
     pub fn owes_response(&self, req: &SerialRequest) -> bool {
         !req.is_posted() || self.resolve(req).is_err()
     }
 
-    /// Passes that the request judged last takes: 0 under a fault and without active lanes (spec 4.3).
+    /// Expected passes of the last request judged: 0 after a fault or without active lanes (spec 4.3).
     pub fn passes(&self) -> u32 {
         self.passes
     }
@@ -347,27 +353,25 @@ impl Checker {
         access::resolve(&self.geometry, self.allocations[usize::from(req.slot)].as_ref(), req)
     }
 
-    /// Judges the whole memory after the last request; `final_words` gives a word by its index.
+    /// Judges the whole memory after the last request. `final_words` returns the word of an index.
     ///
     /// # Errors
-    /// The lowest word that holds something else than what was left, or,
-    /// of words with several possible values, one of those that hold no possible combination.
+    /// The lowest word with a wrong value. If the words are only wrong in combination, one of these words.
     pub fn finish(&self, final_words: impl Fn(u32) -> u32) -> Result<(), Rejection> {
         self.compare((0..self.geometry.words()).map(|word| (word, final_words(word))))?;
         self.judge_regions(|word| Some(final_words(word)))
     }
 
-    /// As [`Checker::finish`] for the words listed only.
+    /// Judges the listed words as [`Checker::finish`] does.
     ///
     /// # Errors
-    /// As [`Checker::finish`].
+    /// The errors of [`Checker::finish`].
     pub fn finish_words(&self, final_words: &[(u32, u32)]) -> Result<(), Rejection> {
         self.compare(final_words.iter().copied())?;
         let listed: std::collections::HashMap<u32, u32> = final_words.iter().copied().collect();
         self.judge_regions(|word| listed.get(&word).copied())
     }
 
-    /// Compares words that are known with what the requests left.
     fn compare(&self, mut final_words: impl Iterator<Item = (u32, u32)>) -> Result<(), Rejection> {
         let wrong = |&(word, got): &(u32, u32)| got != self.word(word) && self.memory.is_known(word);
         let found = final_words.find(wrong);
@@ -381,7 +385,7 @@ impl Checker {
             if region.worlds.iter().find(fits).is_some() {
                 continue;
             }
-            // Name a word whose value is impossible alone, if there is one.
+            // Report a word whose value alone is impossible, if there is one.
             let wrong = |&column: &usize| {
                 seen[column].is_some_and(|s| region.worlds.iter().all(|world| world[column] != s))
             };
@@ -553,13 +557,12 @@ impl Checker {
         }
     }
 
-    /// The value with which a word is listed as written.
     fn written(&self, word: u32, after: &[(u32, u32)]) -> Option<u32> {
         let listed = self.listed[word as usize] & !ACCOUNTED;
         (listed != 0).then(|| after[listed as usize - 1].1)
     }
 
-    /// As [`Checker::explain_unit`] where the words before, or those left, have several possible values.
+    /// Judges a unit like [`Checker::explain_unit`] if words before or after have several possible values.
     fn judge_unit_in_every_world(
         &mut self,
         case: &Case<'_>,
@@ -598,7 +601,7 @@ impl Checker {
                         leave(&left);
                     }
                 }
-                // What might explain it must not be struck out.
+                // A combination of values that may explain the request must be kept.
                 Err(rejection) if rejection.is_undecided() => return Err(rejection),
                 Err(rejection) => objection = objection.or(Some(rejection)),
             }

@@ -1,65 +1,62 @@
-//! CAST.SPIN selects every lane that keeps asking (spec 5.4).
+//! Checks that CAST.SPIN eventually selects every lane that keeps competing (spec 5.4).
 //!
-//! A recording does not show the selected lane of a group, but often lanes that were not: a lane beside one that stored,
-//! and a lane that got 0 although its comparison would have matched. How often that happens to a lane in
-//! requests to one group is counted, and held against the two bounds of the clause. Where every request since reset is
-//! known, so is the priority lane.
+//! A recording does not show the selected lane of a group. It often shows lanes that were not selected: a
+//! lane next to one that stored, or a lane that got 0 although its comparison would have matched. The check
+//! counts such requests per lane and group, and compares the counts with the two bounds of the clause. If
+//! every request since reset is known, the priority lane is known too.
 
 use std::collections::HashMap;
 
 use crate::lanes::lanes_of;
 use crate::request::MAX_LANES;
 
-/// What is certain of every group of banks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fairness {
-    /// `SpinHold` and the number of lanes; without them nothing is judged.
+    /// `SpinHold` and the number of lanes. `None`: fairness is not judged.
     shape: Option<(u64, u64)>,
     groups: HashMap<u32, Group>,
 }
 
-/// One group, named by the bank of its first word.
+/// One group, identified by the bank of its first word.
 #[derive(Clone, Debug)]
 struct Group {
-    /// CAST.SPIN requests to it.
     requests: u64,
     lanes: [Passed; MAX_LANES],
 }
 
-/// Requests to the group, counted from 1, in which a lane asked and was certainly not selected.
+/// Requests to the group in which a lane competed and was certainly not selected, numbered from 1.
 #[derive(Clone, Copy, Debug, Default)]
 struct Passed {
-    /// The last of them; 0 before there is one.
+    /// The last such request; 0 if there is none.
     last: u64,
-    /// The first of those that directly follow each other up to `last`.
+    /// Start of the unbroken series of such requests that ends with `last`.
     in_each_since: u64,
-    /// The first of those up to `last` between which no `SpinHold` successive requests lie.
+    /// Start of the series up to `last` in which fewer than `SpinHold` requests lie between two such
+    /// requests.
     now_and_then_since: u64,
 }
 
-/// A lane that a bound says was selected, and was not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unfair {
     pub(crate) lane: u8,
-    /// Successive requests to the group, from the first in which the lane asked to the last.
+    /// Number of successive requests to the group, from the first to the last in which the lane competed.
     pub(crate) requests: u64,
-    /// Whether it asked in each of them; if not, in at least one of any `SpinHold`.
+    /// True if the lane competed in each of them. False if it competed in at least one of any `SpinHold`.
     pub(crate) in_each: bool,
     pub(crate) spin_hold: u64,
 }
 
 impl Fairness {
-    /// Judges from now on.
     pub(crate) fn set_spin_hold(&mut self, spin_hold: u64, lanes: u32) {
         self.shape = Some((spin_hold, lanes.into()));
     }
 
-    /// The unit was reset: every group starts anew.
     pub(crate) fn reset(&mut self) {
         self.groups.clear();
     }
 
-    /// Priority lane of a group in the next request to the group, if all requests before were told.
+    /// Priority lane of a group in the next request to the group. Requires that every request since reset was
+    /// recorded.
     pub(crate) fn priority_lane(&self, group: u32) -> Option<u64> {
         let (spin_hold, lanes) = self.shape?;
         let requests = self.groups.get(&group).map_or(0, |group| group.requests);
@@ -71,7 +68,7 @@ impl Fairness {
         })
     }
 
-    /// Takes note of a request to a group in which the lanes of `passed` were certainly not selected.
+    /// Records a request to a group in which the lanes of `passed` were certainly not selected.
     pub(crate) fn request(&mut self, group: u32, passed: u32) -> Result<(), Unfair> {
         let Some((spin_hold, lanes)) = self.shape else { return Ok(()) };
         let new = || Group { requests: 0, lanes: [Passed::default(); MAX_LANES] };
@@ -96,7 +93,7 @@ impl Fairness {
                 verdict = verdict.and(Err(unfair(asked.now_and_then_since, false)));
             }
             if verdict.is_err() {
-                // What is rejected is not rejected again with the next request.
+                // Do not reject the same lane again with the next request.
                 asked.last = 0;
             }
         }
@@ -108,7 +105,7 @@ impl Fairness {
 mod tests {
     use super::*;
 
-    /// Shows the requests' masks of lanes not selected; the number of the one rejected.
+    /// Applies requests, given by the masks of passed lanes. Returns the number of the first rejected one.
     fn rejected(passed: impl IntoIterator<Item = u32>) -> Option<(usize, Unfair)> {
         let mut fairness = Fairness::default();
         fairness.set_spin_hold(4, 4);

@@ -9,12 +9,12 @@ use crate::lanes::{Lanes, lanes_of};
 use crate::rejection::Rejection;
 use crate::request::{Response, SerialRequest};
 
-/// Lanes of these with anything but zeros in the response.
+/// Mask of those `lanes` that have a result or a predicate in the response.
 pub(crate) fn lanes_given_something(resp: &Response, lanes: u32) -> u32 {
     lanes_of(lanes).fold(resp.pred & lanes, |mask, lane| mask | u32::from(resp.rd[lane] != 0) << lane)
 }
 
-/// Memory was written by a request that writes none, and why it does not.
+/// Rejects a write by a request that must not write; `why` says why not.
 pub(crate) fn must_not_write(
     after: Option<&[(u32, u32)]>,
     clause: &'static str,
@@ -27,7 +27,7 @@ pub(crate) fn must_not_write(
     Err(Rejection::new(clause, "write", what))
 }
 
-/// Results and predicates where the operation gives some, and flags that are flags.
+/// Checks that results and predicates exist only where the operation returns them, and that flags are 0 or 1.
 pub(crate) fn check_what_is_given(
     op: Op,
     req: &SerialRequest,

@@ -1,19 +1,18 @@
-//! What an operation does to the value in memory and gives back (spec 3, 6.3), and which sizes it
-//! exists in.
+//! Effect of each operation on memory, its result (spec 3, 6.3), and its legal sizes.
 
 use atoms_ops::{MbarOp, Op, OpKind, Size, WordOp};
 
 use crate::mbarrier;
 
-/// Operation and size behind two port codes, if they are an instruction (spec 3, both columns of
-/// sizes; spec 3.5 for the plain accesses).
+/// Operation and size of two port codes; `None` for an illegal instruction (spec 3, both columns of sizes;
+/// spec 3.5 for plain accesses).
 pub(crate) fn instruction(op: u8, size: u8) -> Option<(Op, Size)> {
     let (op, size) = (Op::from_code(op)?, Size::from_code(size)?);
     rules(op).0.contains(&size).then_some((op, size))
 }
 
-/// Whether an operation exists on memory of another CTA of the cluster; `red`: without a result
-/// (spec 6.7; spec 7.5 for those on plain memory).
+/// True if an operation is legal on memory of another CTA of the cluster. `red` means that no result is
+/// wanted (spec 6.7; spec 7.5 for plain memory).
 pub(crate) fn reaches_the_cluster(op: Op, red: bool) -> bool {
     match rules(op).1 {
         Reach::Cluster => true,
@@ -22,29 +21,26 @@ pub(crate) fn reaches_the_cluster(op: Op, red: bool) -> bool {
     }
 }
 
-/// How far an operation reaches.
 enum Reach {
     Cluster,
     ClusterWithoutResult,
     Cta,
 }
 
-/// What the lanes of an operation get back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gives {
-    /// Nothing.
+    /// No result and no predicate.
     Nothing,
-    /// The value before.
     Old,
-    /// The value before, and a predicate: whether it stored.
+    /// Value before the operation, and a predicate: 1 if the lane stored.
     OldAndStored,
-    /// Whether it stored, in Rd and as a predicate.
+    /// 1 if the lane stored, in Rd and as a predicate.
     Stored,
-    /// The high word of the object before, in its place (spec 6.6).
+    /// High word of the object before the arrival, in the high word of Rd (spec 6.6).
     State,
-    /// Which lanes went together, and the high word before they did (spec 6.8).
+    /// Mask of the lanes that arrived together, and the high word before these arrivals (spec 6.8).
     Merged,
-    /// A predicate: the phase asked about is complete (spec 6.5).
+    /// Predicate: 1 if the tested phase is complete (spec 6.5).
     Complete,
 }
 
@@ -54,34 +50,34 @@ impl Gives {
     }
 }
 
-/// What several lanes at one place come to, and so which question an observation of them answers.
+/// Combined effect of several lanes at one place. Determines how their observation is explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Together {
-    /// Nothing: each loads its bytes.
+    /// No effect on memory: each lane loads its bytes.
     Load,
-    /// The bytes of the lowest lane that names them.
+    /// Each byte comes from the lowest lane that stores it.
     Store,
-    /// One more for each lane.
+    /// The count goes up by one per lane.
     Count,
-    /// The same in every order.
+    /// Every order leaves the same value.
     Commute,
-    /// The operand of the last one.
+    /// The operand of the last lane is left.
     Replace,
-    /// Steps up to a limit that each lane names.
+    /// Steps up to a limit, which each lane has of its own.
     CountUp,
-    /// Steps down from a limit that each lane names.
+    /// Steps down from a limit, which each lane has of its own.
     CountDown,
-    /// Each stores if it finds what it compares with.
+    /// Each lane stores if it finds the value that it compares with.
     Compare,
     /// One lane of the bank group is selected (spec 5).
     Select,
-    /// Nothing.
+    /// No effect on memory, and no result.
     Nothing,
-    /// A question about the phase of an object (spec 6.5).
+    /// Each lane tests the phase of an object (spec 6.5).
     Wait,
-    /// Steps of the counts of an object (spec 6.3), the same in every order.
+    /// Each lane changes the counts of an object (spec 6.3).
     Arrive,
-    /// Steps of an object of sm_80 (spec 6.2.1), the same in every order.
+    /// Each lane arrives at an object of sm_80 (spec 6.2.1). Every order leaves the same object.
     ArriveSm80,
 }
 
@@ -91,7 +87,7 @@ impl Together {
     }
 }
 
-/// Whether the order in which lanes with these operands are worked off makes no difference to memory.
+/// True if the order of lanes never changes the final memory, for any operands.
 pub fn lanes_commute(op: Op) -> bool {
     match Together::of(op) {
         Together::Load | Together::Nothing | Together::Wait => true,
@@ -101,9 +97,10 @@ pub fn lanes_commute(op: Op) -> bool {
     }
 }
 
-/// The sizes that an operation exists in, how far it reaches, what it gives, and what several lanes come to.
+/// Legal sizes, ports, result and combined effect of an operation.
 ///
-/// Written down a second time on purpose: the table in `atoms_ops` is what the other two voices use.
+/// Deliberately repeats the table in `atoms_ops`, which RTL and model use. The oracle must be independent of
+/// it.
 fn rules(op: Op) -> (&'static [Size], Reach, Gives, Together) {
     use Reach::{Cluster, ClusterWithoutResult, Cta};
     use Size::{B128, S8, S16, S32, U8, U16, U32, U64};
@@ -136,7 +133,6 @@ fn rules(op: Op) -> (&'static [Size], Reach, Gives, Together) {
     }
 }
 
-/// The bits of a value of this size.
 pub(crate) fn value_mask(size: Size) -> u128 {
     match size {
         Size::U8 | Size::S8 => 0xff,
@@ -147,9 +143,9 @@ pub(crate) fn value_mask(size: Size) -> u128 {
     }
 }
 
-/// The value that one lane alone leaves where `m` was (spec 3, 6.3).
+/// Value after the operation of a single lane on the value `m` (spec 3, 6.3).
 ///
-/// `m`, `b` and `c` are within [`value_mask`]. POPC.INC counts each lane as one.
+/// `m`, `b` and `c` must fit [`value_mask`]. POPC.INC counts each lane as one.
 pub(crate) fn leaves(op: Op, size: Size, m: u128, b: u128, c: u128) -> u128 {
     let signed = size == Size::S32;
     let lesser = |x: u128, y: u128| if signed { (x as u32 as i32) < (y as u32 as i32) } else { x < y };
@@ -177,7 +173,7 @@ pub(crate) fn leaves(op: Op, size: Size, m: u128, b: u128, c: u128) -> u128 {
     }
 }
 
-/// A loaded value as it stands in Rd: sub-word loads are extended to 32 bits (spec 3.5).
+/// Extends a loaded value for Rd: sub-word loads are extended to 32 bits (spec 3.5).
 pub(crate) fn loaded(size: Size, m: u128) -> u128 {
     match size {
         Size::S8 => u128::from(m as u8 as i8 as i32 as u32),
@@ -190,7 +186,7 @@ pub(crate) fn loaded(size: Size, m: u128) -> u128 {
 mod tests {
     use super::*;
 
-    /// Lanes of arrivals have an order of their own ([`crate::mbarrier::arrivals`]).
+    /// Arrivals are excluded: they have their own orders ([`crate::mbarrier::arrivals`]).
     #[test]
     fn operations_commute_where_two_lanes_leave_the_same_either_way() {
         for row in atoms_ops::OPS.iter().filter(|row| !row.op.is_mbarrier()) {

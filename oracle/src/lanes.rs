@@ -1,4 +1,4 @@
-//! Sets of lanes.
+//! Iteration and printing of lane sets.
 
 use std::fmt;
 

@@ -1,30 +1,32 @@
-//! The serial oracle: is there a one-at-a-time order of the lanes that explains what was observed?
+//! The serial oracle: checks if some one-at-a-time order of the lanes explains an observation.
 //!
-//! [`Checker`] holds the memory before a request. Given the request, the response and, where an
-//! observer of the banks saw them, the words written, it accepts exactly what *some* order of the
-//! lanes explains (spec 4.5; spec 5 for CAST.SPIN) and otherwise says which lanes contradict which
-//! clause.
-//! Of a unit whose policy is known, [`Checker::set_goes_first`], only the one order that it promises will do
-//! (`explain/follow.rs`, spec 4.2).
+//! [`Checker`] holds the memory before a request. It gets the request, the response and, if the banks were
+//! observed, the words written. It accepts exactly the observations that *some* order of the lanes explains
+//! (spec 4.5; spec 5 for CAST.SPIN). Otherwise it reports the lanes and the clause that they break.
+//! For a unit with a known winner policy ([`Checker::set_goes_first`]) only the order of that policy is
+//! accepted (`explain/follow.rs`, spec 4.2).
 //!
-//! This is the third voice beside the hardware and its mirrored model. It shares no code with them
-//! and knows nothing of pipelines: of banks only what spec 5.1 says, and how many passes a request takes
+//! The oracle is independent of the hardware and of its mirrored model. It shares no code with them and has
+//! no pipeline. Of banks it knows only the groups of spec 5.1 and the number of passes of a request
 //! (`passes.rs`, spec 4.3).
 //!
-//! Hardly any search is needed. A lane that gives the old value is an edge from the value it got to the
-//! value it left, so an order exists exactly if those edges form one Eulerian trail from the value
-//! before (`explain/trail.rs`). Lanes without results either commute, or leave one of their operands, or count
-//! up and down under a limit, where an order exists exactly if the limits cover certain slots
+//! The oracle needs almost no search. A lane that returns the old value is an edge from the value that it got
+//! to the value that it left. An order exists exactly if these edges form an Eulerian trail that starts at
+//! the value before (`explain/trail.rs`).
+//! Lanes without results fall into three kinds: they commute, they leave one of their operands, or they count
+//! up and down under a limit. For the last kind an order exists exactly if the limits cover certain slots
 //! (`explain/counting.rs`). All of this is polynomial in the number of lanes.
 //!
-//! CAST.SPIN may select any lane of a bank group, but must be fair; that is judged over many requests
-//! (`fairness.rs`, spec 5.4). Our unit has one right lane in each request, since policy and hold are known.
+//! CAST.SPIN may select any lane of a bank group, but must be fair. Fairness is judged over many requests
+//! (`fairness.rs`, spec 5.4). For this project's unit the policy and `spin_hold` are known, so that each
+//! request has exactly one correct lane.
 //!
-//! An mbarrier object is two words with operations of their own (`mbarrier.rs`, spec 6). Arrivals that
-//! give the state form a trail like the others. For those that do not, only the moments matter at which
-//! a phase completes, and the one search there is goes through these (`mbarrier/arrivals.rs`), up to a
-//! bound. [`Checker::accept`], [`Checker::wake`] and [`Checker::quiet`] judge the waits that are suspended through
-//! other requests (`waits.rs`): woken too early, too late or never; of our unit, by the cycle ([`Checker::set_timed`], spec 6.12).
+//! An mbarrier object is two words with operations of their own (`mbarrier.rs`, spec 6). Arrivals that return
+//! the state form a trail too. For other arrivals only the points at which a phase completes matter. The only
+//! search of the oracle covers these points, up to a bound (`mbarrier/arrivals.rs`).
+//! [`Checker::accept`], [`Checker::wake`] and [`Checker::quiet`] judge suspended waits across other requests
+//! (`waits.rs`): woken too early, too late or never. For this project's unit the exact cycle is judged
+//! ([`Checker::set_timed`], spec 6.12).
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

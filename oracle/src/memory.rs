@@ -1,56 +1,55 @@
-//! Memory whose words are not all known: the combinations of values that earlier requests can have left.
+//! Memory with partly unknown words: the combinations of values that earlier requests may have left.
 //!
-//! Lanes that give no results may leave any of several values, and a recording need not show the
-//! memory after each request. Words whose values hang together form a region with a list of the
-//! combinations still possible; regions are independent of each other. Results that a later request
-//! gives strike combinations out, and a word left with one value is known again.
+//! Lanes without results may leave one of several values, and a recording need not show memory after each
+//! request. Words with dependent values form a region. A region lists all combinations of values that are
+//! still possible. Regions are independent of each other. Results of later requests exclude combinations. A
+//! word with one remaining value is known again.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::rejection::Rejection;
 
-/// Most combinations of values that the checker follows for words that hang together.
+/// Maximum number of combinations of values that the checker follows per group of dependent words.
 pub const MAX_WORLDS: usize = 4096;
 
-/// Words that hang together.
+/// Words with dependent values.
 #[derive(Clone, Debug)]
 pub(crate) struct Region {
-    /// Word indices, ascending.
+    /// Indices of the words, ascending.
     pub(crate) words: Vec<u32>,
-    /// Values in the order of `words`, one list for each combination still possible.
+    /// One entry per combination still possible: the values in the order of `words`.
     pub(crate) worlds: Vec<Vec<u32>>,
 }
 
-/// The memory image by word index, physical byte address / 4.
+/// Memory image. The index of a word is its physical byte address / 4.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
-    /// A word that is not known shows one of its values.
+    /// Value of each word. For an unknown word, one of its possible values.
     words: Vec<u32>,
-    /// The region of each word that is not known.
+    /// Region of each unknown word.
     region_of: HashMap<u32, u32>,
-    /// Ordered, so that of several rejections the same one is found each time.
+    /// Ordered map, so that the reported rejection is deterministic.
     regions: BTreeMap<u32, Region>,
     next: u32,
 }
 
 impl Memory {
-    /// So many words, all zero.
     pub(crate) fn new(words: u32) -> Self {
         let words = vec![0; words as usize];
         Memory { words, region_of: HashMap::new(), regions: BTreeMap::new(), next: 0 }
     }
 
-    /// Every word.
     pub(crate) fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// The word; 0 beyond the memory.
+    /// Value of a word; 0 beyond the memory.
     pub(crate) fn word(&self, word: u32) -> u32 {
         self.words.get(word as usize).copied().unwrap_or(0)
     }
 
-    /// Sets a word, which is known then; nothing beyond the memory. Those it hung together with keep what they had.
+    /// Sets a word, which is then known. Ignores words beyond the memory. All other words of its region keep
+    /// their possible values.
     pub(crate) fn set(&mut self, word: u32, value: u32) {
         if !self.is_known(word)
             && let Some(mut region) = self.region_of.get(&word).and_then(|id| self.regions.get(id)).cloned()
@@ -64,12 +63,11 @@ impl Memory {
         }
     }
 
-    /// Whether the word has one possible value.
     pub(crate) fn is_known(&self, word: u32) -> bool {
         self.regions.is_empty() || !self.region_of.contains_key(&word)
     }
 
-    /// The values that the word can have, in no order, and some of them more than once.
+    /// Possible values of the word, unordered and with duplicates.
     pub(crate) fn values(&self, word: u32) -> impl Iterator<Item = u32> {
         let region = self.region_of.get(&word).and_then(|id| self.regions.get(id));
         let column = region.and_then(|region| region.words.iter().position(|&w| w == word)).unwrap_or(0);
@@ -78,7 +76,6 @@ impl Memory {
         known.into_iter().chain(worlds.iter().map(move |world| world[column]))
     }
 
-    /// The values that the word can have, ascending.
     pub(crate) fn possible(&self, word: u32) -> Vec<u32> {
         let mut values: Vec<u32> = self.values(word).collect();
         values.sort_unstable();
@@ -86,14 +83,13 @@ impl Memory {
         values
     }
 
-    /// All regions, in order of age.
     pub(crate) fn regions(&self) -> impl Iterator<Item = &Region> {
         self.regions.values()
     }
 
-    /// Joins every region that one of `words` is in, and the words that are known, into one region.
+    /// Combines `words` and all their regions into one region.
     ///
-    /// The regions joined stay until [`Memory::put`] replaces them.
+    /// The old regions stay until [`Memory::put`] replaces them.
     pub(crate) fn joined(&self, words: &[u32]) -> Result<Region, Rejection> {
         let mut ids: Vec<u32> = words.iter().filter_map(|w| self.region_of.get(w)).copied().collect();
         ids.sort_unstable();
@@ -114,8 +110,7 @@ impl Memory {
         Ok(joined)
     }
 
-    /// Replaces every region that shares a word with this one by this one; words with one value
-    /// become known.
+    /// Replaces every region that shares a word with `region`. Words with a single value become known.
     pub(crate) fn put(&mut self, mut region: Region) {
         for word in &region.words {
             if let Some(id) = self.region_of.remove(word) {
@@ -144,7 +139,6 @@ impl Memory {
     }
 }
 
-/// The rejection that is no verdict.
 pub(crate) fn too_many(word: u32) -> Rejection {
     Rejection::undecided(format_args!(
         "at word {word} (byte {:#x}) more than {MAX_WORLDS} combinations of values are possible; record the words written \

@@ -1,36 +1,36 @@
-//! The order in which the lanes at one word go (spec 4.2).
+//! Order of the lanes at one word (spec 4.2).
 //!
-//! All of them are in one bank group, and wherever two go one after the other it is the order of that group. So the
-//! groups need not be known: the lanes of a word go as they would if they were alone.
+//! All lanes at one word are in one bank group, so they run in the order of that group. Other lanes of the
+//! group do not change the order between them. The groups therefore need not be known.
 
 use atoms_ops::Op;
 
 use crate::kernel::Together;
 
-/// Which lane of a bank's group goes first (spec 4.2).
+/// Winner policy: the order in which the lanes of a bank's group win (spec 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoesFirst {
-    /// The lowest that waits.
+    /// Lowest waiting lane first.
     Lowest,
-    /// The highest that waits.
+    /// Highest waiting lane first.
     Highest,
-    /// The next one from a start lane on, which moves up with each request.
+    /// First waiting lane from a start lane, which advances by one with each request.
     Rotating,
 }
 
-/// The order in which the lanes of one request go, wherever two name the same word.
+/// Order of any two lanes of one request that access the same word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Upwards from this lane and around.
+    /// Ascending from this lane, with wrap-around.
     UpFrom(u32),
-    /// Downwards.
+    /// Descending from the highest lane.
     Down,
-    /// Upwards, all in one step: merged arrivals (spec 6.11).
+    /// Ascending, all lanes in one step: merged arrivals (spec 6.11).
     Merged,
 }
 
 impl GoesFirst {
-    /// The order of a request: under rotation that from the lane `start`, if it is known.
+    /// Order of a request. `start` is the start of the rotation; without it a rotating policy returns `None`.
     pub(crate) fn order(self, start: Option<u32>) -> Option<Order> {
         match self {
             GoesFirst::Lowest => Some(Order::UpFrom(0)),
@@ -40,19 +40,19 @@ impl GoesFirst {
     }
 }
 
-/// Whether results or memory depend on the order of lanes at one word.
+/// True if results or memory depend on the order of lanes at one word.
 pub(crate) fn matters(op: Op) -> bool {
     match Together::of(op) {
         Together::Commute | Together::Replace | Together::CountUp | Together::CountDown => true,
         Together::Compare | Together::Arrive | Together::ArriveSm80 => true,
-        // The lowest lane's store stays whichever goes first (spec 3.5), and CAST.SPIN is judged by 5.4.
+        // The lowest lane's store stays in every order (spec 3.5). CAST.SPIN is judged by spec 5.4.
         Together::Load | Together::Store | Together::Count | Together::Select => false,
         Together::Nothing | Together::Wait => false,
     }
 }
 
 impl Order {
-    /// These lanes in the order.
+    /// The lanes of a mask, in this order.
     pub(crate) fn of_lanes(self, lanes: u32) -> impl Iterator<Item = usize> {
         let mut rest = lanes;
         std::iter::from_fn(move || {

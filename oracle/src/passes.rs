@@ -1,4 +1,5 @@
-//! How many passes a request takes (spec 4.1, 4.3, 4.4, 5.2): counted from its addresses, whatever order the lanes go in.
+//! Number of passes of a request (spec 4.1, 4.3, 4.4, 5.2). The number depends on the addresses, not on the
+//! order of lanes.
 
 use atoms_ops::Op;
 
@@ -6,17 +7,16 @@ use crate::access::Access;
 use crate::explain::case::Units;
 use crate::request::Geometry;
 
-/// Which operations the unit was built to merge (spec 4.1, 6.11).
+/// Operations that the unit is configured to merge (spec 4.1, 6.11).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Merging {
-    /// ADD, MIN, MAX, AND, OR and XOR without a result.
+    /// True if ADD, MIN, MAX, AND, OR and XOR without a result merge.
     pub red: bool,
-    /// MBAR.ARRIVE.
+    /// True if lanes of MBAR.ARRIVE merge.
     pub arrive: bool,
 }
 
 impl Merging {
-    /// Whether lanes of one address go together.
     fn joins(self, op: Op, red: bool) -> bool {
         match op {
             Op::PopcInc | Op::Load | Op::Store | Op::MbarTestWait | Op::MbarTryWait => true,
@@ -27,7 +27,7 @@ impl Merging {
     }
 }
 
-/// Passes of a request without a fault, whose lanes at one word are a set of `units`.
+/// Number of passes of a request without a fault. `units` holds the sets of lanes at one word.
 pub(crate) fn passes(
     geometry: &Geometry,
     merging: Merging,
@@ -40,7 +40,7 @@ pub(crate) fn passes(
     }
     let joins = merging.joins(access.op, red);
     let words = access.size.bytes().div_ceil(4);
-    // By group of banks.
+    // Number of passes for each group of banks.
     let mut asked = vec![0; geometry.banks as usize];
     for lanes in units.sets() {
         let word = access.word[lanes.trailing_zeros() as usize & 31];

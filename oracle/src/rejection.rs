@@ -1,4 +1,4 @@
-//! Why no order of the lanes explains what was observed.
+//! Reasons why no order of the lanes explains an observation.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use atoms_ops::Op;
 use crate::lanes::Lanes;
 use crate::mbarrier::ObjectWord;
 
-/// A verdict against the observation, or, as [`Rejection::is_undecided`] says, none.
+/// Verdict against an observation, or no verdict ([`Rejection::is_undecided`]).
 ///
-/// Its message names the lanes, the address as the lane formed it, the values, and the clause.
+/// The message contains the lanes, the address as the lane formed it, the values, and the clause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Rejection {
@@ -19,18 +19,18 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    /// `what` was found against `clause`; for `about` see [`Rejection::about`].
+    /// Creates a verdict: `what` was observed and breaks `clause`. For `about` see [`Rejection::about`].
     pub(crate) fn new(clause: &'static str, about: &'static str, what: impl fmt::Display) -> Self {
         Rejection { clause, about, message: format!("{what} ({clause})") }
     }
 
-    /// No verdict: the question was too large.
+    /// Creates a rejection without a verdict, because the check was too large.
     pub(crate) fn undecided(why: impl fmt::Display) -> Self {
         Rejection { clause: "", about: "", message: format!("undecided: {why}") }
     }
 
-    /// Of `possible` values, or combinations of values of several words, none explains the request; `instance` is what
-    /// speaks against one of them.
+    /// Rejects a request that none of `possible` values, or combinations of values, explains. `instance` is
+    /// the rejection for one of them.
     pub(crate) fn of_all(possible: usize, instance: Rejection) -> Self {
         let message = format!(
             "none of the {possible} values that earlier requests can have left explains this one; for instance: {instance}"
@@ -38,7 +38,7 @@ impl Rejection {
         Rejection { message, ..instance }
     }
 
-    /// A word was written that no active lane names; it may lie beyond the memory.
+    /// Rejects a write to a word that no active lane accesses. The word may lie beyond the memory.
     pub(crate) fn stray_write(word: u32, before: u32, got: u32) -> Self {
         let byte = u64::from(word) * 4;
         let what = format_args!(
@@ -47,7 +47,8 @@ impl Rejection {
         Rejection::new("spec 2.4", "write", what)
     }
 
-    /// The memory at the end is not what the requests left: one of `possible` combinations of values.
+    /// Rejects a final memory that differs from what the requests left, given `possible` combinations of
+    /// values.
     pub(crate) fn wrong_end(word: u32, expected: u32, possible: usize, got: u32) -> Self {
         let (byte, example) = (u64::from(word) * 4, if possible == 1 { "" } else { "for example " });
         let what = format_args!(
@@ -56,7 +57,7 @@ impl Rejection {
         Rejection::new("spec 4.6", "memory", what)
     }
 
-    /// A value was returned that no order puts there.
+    /// Rejects a result that no order can produce.
     pub(crate) fn never_there(lanes: u32, addr: u32, got: u128, before: u128) -> Self {
         let what = format_args!(
             "{} got {got:#x} from {addr:#x}, which never held it: it held {before:#x} before the request and no lane \
@@ -66,7 +67,7 @@ impl Rejection {
         Rejection::new("spec 4.5", "rd", what)
     }
 
-    /// A request got no answer at all; `waits_for` is the parity of the phase that it waits for, and the object.
+    /// Rejects a request without an answer. `waits_for` is the parity that the request tests, and the object.
     pub(crate) fn never_answered(op: u8, lanes: u32, addr: u32, waits_for: Option<(u8, ObjectWord)>) -> Self {
         let (clause, waits) = match waits_for {
             Some((parity, object)) => (
@@ -83,24 +84,23 @@ impl Rejection {
         )
     }
 
-    /// The clause of the specification that is broken, `spec 4.5`; empty where there is no verdict.
+    /// Clause of the specification that is broken, such as `spec 4.5`; empty without a verdict.
     pub fn clause(&self) -> &'static str {
         self.clause
     }
 
-    /// What of the observation it is about, in a word: `rd`, `pred`, `fault`, `memory`, `write`, `object`,
-    /// `order`, `wait`, `answer`; empty where there is no verdict.
+    /// Part of the observation that is wrong: `rd`, `pred`, `fault`, `memory`, `write`, `object`, `order`,
+    /// `wait` or `answer`; empty without a verdict.
     pub fn about(&self) -> &'static str {
         self.about
     }
 
-    /// Whether this is no verdict at all: the question was too large, not the observation wrong.
+    /// True if this is no verdict: the check was too large, and the observation may be right.
     pub fn is_undecided(&self) -> bool {
         self.about.is_empty()
     }
 }
 
-/// `never`, `once`, `3 times`.
 pub(crate) fn times(number: u32) -> String {
     match number {
         0 => "never".to_string(),
@@ -109,7 +109,7 @@ pub(crate) fn times(number: u32) -> String {
     }
 }
 
-/// Name of an operation, or its code.
+/// Name of an operation; for an undefined code, the code.
 pub(crate) fn operation(code: u8) -> String {
     Op::from_code(code).map_or_else(|| format!("operation {code}"), |op| op.to_string())
 }

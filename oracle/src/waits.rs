@@ -1,14 +1,15 @@
-//! Suspended requests: MBAR.TRY_WAIT suspended until a phase completes or a limit passes (spec 6.3).
+//! Judges suspended requests: MBAR.TRY_WAIT suspended until a phase completes or a limit passes (spec 6.3).
 //!
-//! A suspended request gets no response but one wake-up, while others are answered. What happened
-//! meanwhile is known only from the answers of those others, so there is doubt about moments: a wait is
-//! worked off at some time between the older and the younger requests of its port, and what an answer
-//! shows has happened some cycles before. Where the doubt matters, the verdict is in favour.
+//! A suspended request gets no response but one wake-up, while other requests are answered. Only the answers
+//! of these other requests show what happened meanwhile, so exact times are unknown. A wait runs at some time
+//! between the older and the younger requests of its port, and an answer shows events that happened some
+//! cycles before. Any doubt counts in favour of the unit.
 //!
-//! Two things are kept apart for each wait. That its phase *may* have been complete at some moment
-//! excuses a wake-up. That it *must* find or have found its phase complete obliges to one.
+//! Each wait has two separate facts. If its phase *may* have been complete at some time, a wake-up is
+//! allowed. If the wait *must* find or have found its phase complete, a wake-up is required.
 //!
-//! Recordings of our unit say in which cycle each wait was suspended. Its end is then judged by the cycle (spec 6.12).
+//! Recordings of this project's unit contain the cycle of each suspension. For these, the exact end cycle is
+//! judged (spec 6.12).
 
 use std::fmt;
 
@@ -22,58 +23,56 @@ use crate::order::{GoesFirst, Order};
 use crate::rejection::Rejection;
 use crate::request::{Geometry, MAX_LANES, RequestTiming, SerialRequest};
 
-/// Quiet cycles that may pass between the reason for a wake-up and the wake-up.
+/// Maximum number of quiet cycles between the reason for a wake-up and the wake-up.
 pub const WAKE_CYCLES: u64 = 4;
 
-/// Quiet cycles without any answer in which every request that was accepted is worked off. The
-/// longest takes 32 passes, each of which may wait for the pipeline to run empty.
+/// Number of quiet cycles without any answer after which every accepted request has run. The longest request
+/// takes 32 passes, each of which may wait until the pipeline is empty.
 pub const WORK_OFF_CYCLES: u64 = 4096;
 
-/// Cycles of our unit from the one in which a wait is due to the one in which its wake-up is offered (spec 6.12).
+/// Cycles from the cycle in which a wait is due to the offer of its wake-up, in this project's unit (spec
+/// 6.12).
 const DUE_CYCLES: u64 = 2;
 
-/// An object and the phase of it that a wait asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct PhaseQuery {
-    /// First word of the object.
     word: u32,
-    /// Its address as the lanes formed it.
+    /// Address of the object as the lanes formed it.
     addr: u32,
     parity: u8,
 }
 
-/// A wait without an answer.
 #[derive(Clone, Debug)]
 struct Waiter {
     number: u64,
     accepted: u64,
     lanes: u32,
-    /// `None`: it faults, or its lanes ask different questions, and it may not be suspended.
+    /// `None` if the wait faults or its lanes test different phases. Such a wait must not be suspended.
     question: Option<PhaseQuery>,
-    /// Rc of each lane.
     c: [u32; MAX_LANES],
-    /// Shortest and longest limit of a lane that may go first (spec 6.10), in cycles, if they are known.
+    /// Shortest and longest limit, in cycles, of the lanes that may win (spec 6.10). `None` if a limit is
+    /// unknown.
     limit: Option<(u64, u64)>,
-    /// By which cycle it is known to be suspended.
+    /// Cycle by which the wait is known to be suspended.
     suspended: Option<u64>,
-    /// By which cycle its phase is known to be complete, so that it must be told.
+    /// Cycle by which the phase is known to be complete, so that a wake-up is required.
     complete: Option<u64>,
-    /// Its phase may have been complete at some moment.
+    /// True if the phase may have been complete at some time.
     was_complete: bool,
-    /// Cycle in which it was suspended, where cycles are judged (spec 6.12).
+    /// Cycle of the suspension, if exact cycles are judged (spec 6.12).
     since: Option<u64>,
-    /// Cycle of the first completion after that, where it is known exactly.
+    /// Cycle of the first completion after the suspension, if known exactly.
     completed: Option<u64>,
 }
 
 impl Waiter {
-    /// Last cycle of the longest limit, where cycles are judged.
+    /// Last cycle of the longest limit, if exact cycles are judged.
     fn end(&self) -> Option<u64> {
         self.since.map(|since| self.limit.map_or(u64::MAX, |(_, limit)| since.saturating_add(limit)))
     }
 }
 
-/// A wake-up whose reason has yet to be seen: the answer that shows it may come later.
+/// Wake-up without a known reason. A later answer may show the reason.
 #[derive(Clone, Debug)]
 struct Claim {
     number: u64,
@@ -82,21 +81,20 @@ struct Claim {
     cycle: u64,
 }
 
-/// Every wait in flight.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waits {
     default_limit: Option<u64>,
     goes_first: Option<GoesFirst>,
-    /// Cycles are judged (spec 6.12).
+    /// True if exact cycles are judged (spec 6.12).
     timed: bool,
     waiters: Vec<Waiter>,
     claims: Vec<Claim>,
-    /// What the waiters ask about, then what the claims do, before the request that is judged, as far as it is known.
+    /// Objects tested by `waiters` and then by `claims`, before the request being judged. `None` if the words
+    /// are unknown.
     before: Vec<Option<ObjectWord>>,
     last_answer: u64,
-    /// First and last cycle of the quiet ones up to now.
+    /// First and last of the latest run of quiet cycles.
     quiet: Option<(u64, u64)>,
-    /// Waits since reset that are known to have been suspended.
     suspended: u64,
 }
 
@@ -105,21 +103,20 @@ fn object(memory: &Memory, question: PhaseQuery) -> ObjectWord {
     ObjectWord { word: u64::from(high) << 32 | u64::from(low), layout: ObjectLayout::Sm90 }
 }
 
-/// Whether the phase may be, and whether it must be complete.
+/// Two flags: the phase may be complete, and the phase must be complete.
 fn complete(memory: &Memory, question: PhaseQuery) -> (bool, bool) {
     let all = || memory.values(question.word + 1);
     let is = |high: u32| mbarrier::is_complete(u64::from(high) << 32, question.parity);
     (all().any(is), all().all(is))
 }
 
-/// What a request did to the object of a wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// Nothing that a wait could be for.
+    /// The request completed no tested phase.
     None,
-    /// It completed the phase asked about.
+    /// The request completed the tested phase.
     Completed,
-    /// It wrote there, and what the object went through is not known.
+    /// The request wrote the object, and may have completed the tested phase.
     Unclear,
 }
 
@@ -136,23 +133,20 @@ impl Waits {
         self.timed = true;
     }
 
-    /// A reset: every wait is dropped, and what was left to prove with it.
     pub(crate) fn reset(&mut self) {
         let Waits { default_limit, goes_first, timed, .. } = *self;
         *self = Waits { default_limit, goes_first, timed, ..Waits::default() };
     }
 
-    /// Waits since reset that are known to have been suspended, woken or not.
+    /// Number of waits since reset that are known to have been suspended, including those already woken.
     pub(crate) fn suspended(&self) -> u64 {
         self.suspended
     }
 
-    /// Whether nothing waits and nothing is left to prove.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiters.is_empty() && self.claims.is_empty()
     }
 
-    /// A wait was accepted; `access` is what it resolves to.
     pub(crate) fn accept(
         &mut self,
         number: u64,
@@ -173,7 +167,7 @@ impl Waits {
             let same = |q: PhaseQuery| (q.word, q.parity) == (first.word, first.parity);
             lanes_of(lanes).all(|lane| same(asks(lane))).then_some(first)
         });
-        // How far rotation has got when the wait is worked off is not known.
+        // The start of the rotation when the wait runs is unknown.
         let first = self.goes_first.and_then(|policy| policy.order(None)?.of_lanes(lanes).next());
         let c = req.c.map(|c| c as u32);
         let limit = limit_of(first.map_or(lanes, |lane| 1 << lane), &c, self.default_limit);
@@ -193,10 +187,11 @@ impl Waits {
         });
     }
 
-    /// A wait was suspended in this cycle, with its lanes in this order; every request carried out before has been judged.
+    /// Records that a wait was suspended in this cycle, with its lanes in this order. Every request that ran
+    /// before has been judged.
     ///
     /// # Errors
-    /// When it must not be suspended.
+    /// The wait must not be suspended.
     pub(crate) fn suspend(
         &mut self,
         number: u64,
@@ -209,7 +204,7 @@ impl Waits {
         let Some(waiter) = self.waiters.iter_mut().find(|waiter| waiter.number == number) else {
             return Err(no_such_wait("suspension", number, cycle));
         };
-        // A wake-up of what must not be suspended is rejected in any case.
+        // A wake-up of such a wait is rejected in any case.
         let Some(question) = waiter.question else { return Ok(()) };
         let (may, must) = complete(memory, question);
         if must {
@@ -228,8 +223,8 @@ impl Waits {
         Ok(())
     }
 
-    /// A request is answered: a wait that is no longer one, and older ones that are suspended. To be told
-    /// before what the request did, which comes after them.
+    /// Records that a request was answered: the request stops waiting, and older ones of its port are
+    /// suspended. The caller must call this before it applies the effect of the request.
     pub(crate) fn answered(&mut self, moment: &RequestTiming, cluster: bool) {
         self.last_answer = self.last_answer.max(moment.answered);
         if !cluster {
@@ -246,7 +241,6 @@ impl Waits {
         }
     }
 
-    /// A request is about to be judged: notes the objects asked about as they are before it.
     pub(crate) fn note_objects(&mut self, memory: &Memory) {
         let waiting = self.waiters.iter().map(|waiter| waiter.question);
         let claimed = self.claims.iter().map(|claim| Some(claim.question));
@@ -258,11 +252,11 @@ impl Waits {
         self.before.extend(objects);
     }
 
-    /// The request was judged, and `memory` is what it left of the objects noted before it; `at_once`: in one pass, so
-    /// in the cycle before its answer.
+    /// Applies the effect of a judged request, by comparing `memory` with the saved objects. `at_once` is
+    /// true if the request had one pass, which is then in the cycle before the answer.
     ///
     /// # Errors
-    /// When the reason for a wake-up can no longer come.
+    /// A wake-up whose reason can no longer come.
     pub(crate) fn happened(
         &mut self,
         moment: &RequestTiming,
@@ -285,10 +279,11 @@ impl Waits {
             waiter.was_complete |= may || effect != Effect::None;
             let older = !req.cluster && moment.number < waiter.number;
             waiter.complete = match waiter.suspended {
-                // Whatever comes later, it has been completed while it was suspended.
+                // The phase completed during the suspension, whatever comes later.
                 Some(_) if effect == Effect::Completed => waiter.complete.or(Some(moment.answered)),
                 Some(_) => waiter.complete,
-                // It will be worked off after this request, or, if that came from the cluster, perhaps.
+                // The wait runs after this request. If the request came from the cluster port, this is not
+                // certain.
                 None if !must => None,
                 None if older || effect == Effect::Completed => waiter.complete.or(Some(moment.answered)),
                 None => waiter.complete,
@@ -308,7 +303,7 @@ impl Waits {
         self.close_claims(moment.oldest_unanswered, memory)
     }
 
-    /// A claim falls when every request accepted before the wake-up has been seen.
+    /// Rejects a claim once every request that was accepted before the wake-up has been judged.
     fn close_claims(&mut self, oldest_unanswered: Option<u64>, memory: &Memory) -> Result<(), Rejection> {
         let closed = |claim: &Claim| oldest_unanswered.is_none_or(|accepted| accepted > claim.cycle);
         let Some(place) = self.claims.iter().position(closed) else { return Ok(()) };
@@ -321,7 +316,6 @@ impl Waits {
         Err(wrong_wait("spec 6.3", number, lanes, why))
     }
 
-    /// A wake-up appeared.
     pub(crate) fn wake(
         &mut self,
         number: u64,
@@ -376,7 +370,7 @@ impl Waits {
         }
         let Some((limit, _)) = waiter.limit else { return Ok(()) };
         let waited = cycle.saturating_sub(waiter.accepted);
-        // The answer that shows a completion appears a cycle later.
+        // The answer that shows a completion appears one cycle later.
         let ends = waiter.end().map_or(waiter.accepted + limit, |end| end.saturating_add(2));
         if waited < limit {
             let why = format_args!(
@@ -397,7 +391,7 @@ impl Waits {
         }
     }
 
-    /// In these cycles no wake-up was offered, and no answer stood untaken.
+    /// Records that in these cycles no wake-up was offered and no answer was left unaccepted.
     pub(crate) fn quiet(&mut self, from: u64, to: u64, memory: &Memory) -> Result<(), Rejection> {
         let begin = match self.quiet {
             Some((begin, last)) if last + 1 >= from => begin,
@@ -451,7 +445,7 @@ impl Waits {
         if to > idle { self.close_claims(None, memory) } else { Ok(()) }
     }
 
-    /// Nothing is left to be answered: the oldest wait that was not is the verdict.
+    /// Judges the end of a run, when no more answers come: rejects the oldest unanswered wait.
     pub(crate) fn finish(&self, memory: &Memory) -> Result<(), Rejection> {
         self.clone().close_claims(None, memory)?;
         let Some(waiter) = self.waiters.iter().min_by_key(|waiter| waiter.number) else { return Ok(()) };
@@ -461,7 +455,7 @@ impl Waits {
     }
 }
 
-/// Shortest and longest limit of these lanes, with Rc in `c`, if they are known.
+/// Shortest and longest limit of these lanes, with Rc in `c`; `None` if a limit is unknown.
 fn limit_of(lanes: u32, c: &[u32; MAX_LANES], default: Option<u64>) -> Option<(u64, u64)> {
     let limits = lanes_of(lanes).map(|lane| match c[lane] {
         0 => default,
@@ -473,7 +467,6 @@ fn limit_of(lanes: u32, c: &[u32; MAX_LANES], default: Option<u64>) -> Option<(u
         .flatten()
 }
 
-/// A `what` names a wait that is none.
 fn no_such_wait(what: &str, number: u64, cycle: u64) -> Rejection {
     let what = format_args!(
         "a {what} in cycle {cycle} names wait {number}, which is no MBAR.TRY_WAIT without an answer"
@@ -481,12 +474,11 @@ fn no_such_wait(what: &str, number: u64, cycle: u64) -> Rejection {
     Rejection::new("spec 6.3", "wait", what)
 }
 
-/// A wait ended as it must not, or not when it must.
 fn wrong_wait(clause: &'static str, number: u64, lanes: u32, why: fmt::Arguments<'_>) -> Rejection {
     Rejection::new(clause, "wait", format_args!("wait {number} of {} {why}", Lanes(lanes)))
 }
 
-/// What a request without fault did to the object that a wait asks about.
+/// Determines the effect of a request without a fault on the object that a wait tests.
 fn effect(
     req: &SerialRequest,
     access: &Access,
@@ -517,7 +509,7 @@ fn effect(
         let Fields { pending, phase, .. } = Fields::of(u64::from(high) << 32);
         (pending, phase) == (sum.pending, before.phase)
     };
-    // Several phases in one request can add up to nothing.
+    // Several phases in one request can cancel out.
     let hidden = steps.len() > 1 && mbarrier::may_complete(&before, steps.into_iter());
     if !hidden && high().all(as_without) {
         Effect::None

@@ -1,4 +1,4 @@
-//! Whatever a serial machine does, in whichever order of lanes, the checker accepts.
+//! The checker accepts every behaviour of a serial machine, in any order of lanes.
 
 use crate::serial;
 
@@ -13,7 +13,7 @@ fn geometry() -> impl Strategy<Value = Geometry> {
         .prop_map(|(banks, xor_hash, lanes)| Geometry { lanes, banks, rows: 1024 / banks, xor_hash })
 }
 
-/// A request, an order of its lanes, and which noComplete arrivals go together.
+/// A request, an order of its lanes, and the mask of noComplete arrivals that arrive together.
 type Turn = (SerialRequest, Vec<usize>, u32);
 
 fn sequence(fault: u32) -> impl Strategy<Value = Vec<Turn>> {
@@ -21,7 +21,7 @@ fn sequence(fault: u32) -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec((request(ALLOCATION, 32, fault), order, any::<u32>()), 1..6)
 }
 
-/// Words from word 16 of the allocation on.
+/// Contents of memory from word 16 of the allocation on.
 fn words() -> impl Strategy<Value = Vec<u32>> {
     (prop::collection::vec(0u32..4, 0..8), objects()).prop_map(|(mut words, objects)| {
         for (at, object) in objects {
@@ -43,7 +43,7 @@ fn begin(geometry: Geometry, words: &[u32]) -> (Machine, Checker) {
     (machine, checker)
 }
 
-/// Runs a sequence; `see(i)` says whether the words written by request `i` are shown.
+/// Runs a sequence. `see(i)` is true if the words written by request `i` are shown to the checker.
 fn accepts(
     geometry: Geometry,
     words: &[u32],
@@ -71,19 +71,19 @@ fn accepts(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
-    /// Every order is accepted when the words written are seen.
+    /// Every order is accepted if the written words are shown.
     #[test]
     fn a_serial_machine_is_accepted(g in geometry(), w in words(), s in sequence(0)) {
         accepts(g, &w, &s, |_| true)?;
     }
 
-    /// Faults are reported as the specification says, and touch nothing.
+    /// Correct faults are accepted; they touch no memory.
     #[test]
     fn its_faults_are_accepted(g in geometry(), w in words(), s in sequence(5)) {
         accepts(g, &w, &s, |_| true)?;
     }
 
-    /// Nor is anything rejected that was not seen, or seen now and then.
+    /// Correct requests are accepted if their written words are shown rarely or never.
     #[test]
     fn memory_need_not_be_seen(
         g in geometry(), w in words(), s in sequence(0), seen in any::<u8>(),

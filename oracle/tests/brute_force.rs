@@ -1,4 +1,5 @@
-//! The verdict is the one that trying every order gives, for few lanes and spoilt observations alike.
+//! The verdict equals that of a check which tries every order, for few lanes and for correct and corrupted
+//! observations.
 
 use crate::serial;
 
@@ -15,14 +16,14 @@ fn geometry(xor_hash: bool) -> Geometry {
     Geometry { lanes: 6, banks: 32, rows: 4, xor_hash }
 }
 
-/// One way to spoil an observation: the lane or word to change, and what to.
+/// A corruption of an observation: the lane or word to change, and the new value.
 #[derive(Clone, Debug)]
 enum Spoil {
     Nothing,
     Rd(usize, u128),
     SwapRd(usize, usize),
     Pred(usize),
-    /// Predicate and Rd together, as a wrong CAST would.
+    /// Changes predicate and Rd together, as a wrong CAST would.
     Flag(usize),
     Word(usize, u32),
 }
@@ -49,7 +50,7 @@ impl Spoil {
                 resp.pred ^= 1 << lane;
                 resp.rd[lane] = u128::from(resp.pred >> lane & 1);
             }
-            // Words 16 to 27 are those that most requests name.
+            // Most requests access words 16 to 27.
             Spoil::Word(word, value) => words[16 + word] = value,
         }
     }
@@ -75,7 +76,7 @@ fn start() -> impl Strategy<Value = Vec<u32>> {
     })
 }
 
-/// The orders of a request's lanes, each with every way in which noComplete arrivals go together.
+/// All orders of a request's lanes, each with all ways in which noComplete arrivals can arrive together.
 fn turns(req: &SerialRequest, geometry: &Geometry) -> Vec<(Vec<usize>, u32)> {
     let merges = !req.red && Op::from_code(req.op).is_some_and(serial::gives_state);
     let lanes = active(req, geometry);
@@ -86,7 +87,7 @@ fn turns(req: &SerialRequest, geometry: &Geometry) -> Vec<(Vec<usize>, u32)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6000))]
 
-    /// One request of up to six lanes with its memory seen.
+    /// One request of up to six lanes, with its written words shown.
     #[test]
     fn one_request_is_judged_as_by_all_orders(
         xor_hash in any::<bool>(), before in start(), req in request(ALLOCATION, 6, 0),
@@ -115,13 +116,13 @@ proptest! {
             .collect();
         let verdict = checker.request(&req, &resp, Some(&changed));
         prop_assert_eq!(verdict.is_ok(), explained, "{:?}", verdict);
-        // Accepted or not, checking goes on from what was seen.
+        // After any verdict, checking continues from the observed memory.
         prop_assert_eq!(checker.memory(), &after[..]);
     }
 }
 
-/// A request is acceptable from a set of memories if some order from some of them gives its response;
-/// the memories those orders leave are the next set.
+/// A request is correct from a set of memories if some order from some memory gives its response. The
+/// memories after these orders are the next set.
 fn follow(
     memories: &BTreeSet<Vec<u32>>,
     geometry: Geometry,
@@ -144,7 +145,7 @@ fn follow(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
-    /// Several requests whose memory is not seen, one of them spoilt, and the memory at the end.
+    /// Several requests without their written words, one of them corrupted, and the final memory.
     #[test]
     fn unseen_requests_are_judged_as_by_all_orders(
         before in start(),

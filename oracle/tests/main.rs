@@ -1,4 +1,4 @@
-//! The oracle: what it accepts and what it rejects.
+//! Tests of the oracle: accepted and rejected observations.
 
 mod acceptance;
 mod brute_force;

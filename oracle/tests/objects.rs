@@ -1,5 +1,4 @@
-//! Mbarrier objects: what is accepted of full warps, and each way to be wrong with the sentence that
-//! says so.
+//! Mbarrier objects: accepted observations of full warps, and the message for each kind of error.
 
 use crate::serial;
 
@@ -32,7 +31,8 @@ fn after(word: u64) -> [(u32, u32); 2] {
     [(16, word as u32), (17, (word >> 32) as u32)]
 }
 
-/// A red request of these Rb, one lane each from lane 0 up, and the verdict on what it left.
+/// Verdict on a request without results. Each lane from lane 0 on has one of these Rb; `left` is the final
+/// object.
 fn verdict(op: Op, before: u64, operands: &[u128], left: u64) -> String {
     let lanes: Vec<_> = operands.iter().copied().enumerate().collect();
     let req = request(op, true, &lanes);
@@ -57,7 +57,7 @@ struct Row {
 
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    // Fields are (expected, pending, tx, phase).
+    // Objects are given as (expected, pending, tx, phase).
     Row { rule: "phase advanced twice", op: Op::MbarArrive,
         before: (1, 1, 0, 0), operands: &[0], left: (1, 1, 0, 0),
         says: "MBAR.ARRIVE of lane 0 found 0x40 at phase 0, expected 1, pending 1, tx 0 (0x7ffff800001ffffe) and left phase 0, expected 1, pending 1, tx 0 (0x7ffff800001ffffe), where every order leaves phase 1, expected 1, pending 1, tx 0 (0xfffff800001ffffe): the parity is not that of the phases completed (spec 6.4)" },
@@ -107,7 +107,8 @@ fn every_row_is_rejected_in_its_words() {
 
 #[test]
 fn fields_of_another_width_run_into_the_lock_and_the_pending_count() {
-    // tx 1 less 2 borrows from bit 42 where the tx-count has 22 bits, from pending where it has 23.
+    // tx 1 minus 2 would borrow from bit 42 if the tx-count had 22 bits, and from the pending count if it had
+    // 23 bits.
     let before = object(1, 5, 1, 0);
     let lock = object(1, 5, -1, 0) | 1 << 42;
     assert_eq!(
@@ -123,7 +124,7 @@ fn fields_of_another_width_run_into_the_lock_and_the_pending_count() {
     let expected = object(2, 5, 1, 0);
     let said = verdict(Op::MbarArriveCount, before, &[0], expected);
     assert!(said.ends_with("the expected count is wrong (spec 6.3)"), "{said}");
-    // A count of 20 bits and one of 21 bits are what is taken off.
+    // A lane subtracts a count of 20 bits, or a tx-count of 21 bits.
     assert_eq!(verdict(Op::MbarArriveCount, before, &[1 << 20 | 1], object(1, 4, 1, 0)), "accepted");
     assert_eq!(verdict(Op::MbarCompleteTx, before, &[1 << 21 | 2], object(1, 5, -1, 0)), "accepted");
     assert_eq!(verdict(Op::MbarCompleteTx, before, &[1 << 20], object(1, 5, 1 - (1 << 20), 0)), "accepted");
@@ -142,7 +143,6 @@ fn states_are_those_of_some_order() {
     };
     let state = |word: u64| word >> 32 << 32;
     let two_left = object(3, 2, 0, 0);
-    // One after the other, and both in one step.
     assert_eq!(say(&[(3, state(two_left)), (7, state(before))], object(3, 1, 0, 0)), "accepted");
     assert_eq!(say(&[(3, state(before)), (7, state(before))], object(3, 1, 0, 0)), "accepted");
     assert_eq!(
@@ -180,7 +180,7 @@ fn the_lane_that_is_wrong_is_named() {
     };
     let wide = says(Op::MbarArrive, &[(3, (before >> 32 << 32).into()), (5, 1 << 64)]);
     assert!(wide.starts_with("lane 5 got 0x10000000000000000 from 0x40: the low word"), "{wide}");
-    // What lanes that arrive alone get: the high word, and themselves.
+    // Results of lanes that arrive alone: the high word, and the lane's own bit.
     let alone = |lane: usize, state: u64| (lane, u128::from(state >> 32 << 32 | 1 << lane));
     let never = object(7, 20, 0, 0);
     let stuck = says(
@@ -192,7 +192,7 @@ fn the_lane_that_is_wrong_is_named() {
 
 #[test]
 fn a_full_warp_of_states_passes_through_completions() {
-    let step = 13; // not in order of lanes
+    let step = 13; // visits the lanes out of order
     for (expected, pending) in [(32, 32), (32, 40), (40, 20), (5, 3), (1, 1), (7, 31)] {
         for op in [Op::MbarArrive, Op::MbarArriveDrop, Op::MbarArriveExpectTx, Op::MbarArriveCount] {
             let lanes: Vec<_> = (0..32).map(|lane| (lane, if lane % 3 == 0 { 2 } else { 0 })).collect();
@@ -225,7 +225,7 @@ fn lanes_that_arrive_together_say_so() {
         verdict.map_or_else(|rejection| rejection.to_string(), |()| "accepted".to_owned())
     };
     let three_done = object(32, 26, 0, 0);
-    // All together; one before the other two; one by one.
+    // All lanes together, then one lane before the other two, then all one by one.
     assert_eq!(say(&[(0, high(32) | 7), (1, high(32) | 7), (2, high(32) | 7)], three_done), "accepted");
     assert_eq!(say(&[(0, high(30) | 5), (1, high(32) | 2), (2, high(30) | 5)], three_done), "accepted");
     assert_eq!(say(&[(0, high(30) | 1), (1, high(28) | 2), (2, high(32) | 4)], three_done), "accepted");
@@ -252,7 +252,7 @@ fn lanes_that_arrive_together_say_so() {
 fn waits_are_told_how_the_object_stands() {
     let object = object(2, 1, 0, 1);
     let say = |op: Op, red: bool, pred: u32, rd: u128| {
-        // Lane 0 asks for parity 0, which is complete, lane 1 for parity 1.
+        // Lane 0 tests parity 0, which is complete; lane 1 tests parity 1.
         let mut resp = Response { pred, ..Response::default() };
         resp.rd[0] = rd;
         let verdict =
@@ -312,7 +312,7 @@ fn objects_of_sm_80_are_two_words() {
     assert!(said.ends_with("the pending count is wrong (spec 6.2.1)"), "{said}");
     let said = run(init_sm80(3, 0), 1, init_sm80(3, 0) + (1 << 32) - 1);
     assert!(said.ends_with("the expected count is wrong (spec 6.2.1)"), "{said}");
-    // The state is the whole word before, and the carry passes on nothing else.
+    // The state is the whole word before the arrival. The carry changes only the phase.
     let mut resp = Response::default();
     (resp.rd[0], resp.rd[1]) = ((init_sm80(2, 1) + (1 << 32)).into(), init_sm80(2, 1).into());
     let req = request(Op::MbarArriveSm80, false, &[(0, 0), (1, 0)]);
@@ -369,12 +369,12 @@ fn different_counts_leave_what_no_order_leaves() {
     );
 }
 
-/// Even counts, of which no sum is odd: but each set of lanes is a state of its own.
+/// Even counts, so that no sum is odd. Each set of lanes is still a separate state of the search.
 fn even_counts() -> Vec<u128> {
     (1..19).map(|bit| 1 << bit).collect()
 }
 
-/// An object that they lead through too many states, and one that they do not leave.
+/// An object for which the search visits too many states, and a result that no order leaves.
 fn too_many_states() -> [u64; 2] {
     [object(3, (1 << 18) + 1, 0, 0), object(3, (1 << 18) + 1 + 3 - ((1 << 19) - 2), 0, 1)]
 }
@@ -389,7 +389,7 @@ fn too_many_orders_are_no_verdict() {
         "undecided: lanes 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 and 17 at 0x40 pass through more than \
          65536 states of the object; let fewer counts differ"
     );
-    // What some lane leads to is found all the same.
+    // An end that one of the first orders reaches is accepted all the same.
     let left = object(3, (1 << 18) + 1 - sum, 0, 0);
     assert_eq!(verdict(Op::MbarArriveCount, before, &counts, left), "accepted");
 }
@@ -408,11 +408,12 @@ fn one_order_is_followed_however_many_there_are() {
     assert!(verdict.as_ref().is_err_and(|rejection| !rejection.is_undecided()), "{verdict:?}");
 }
 
-/// What one of the values before explains does not rule out another, of which it is not known.
+/// The word has two possible values. The verdict is undecided if the check of one value is, even if the other
+/// value explains the observation.
 #[test]
 fn what_is_undecided_of_one_value_is_undecided() {
     let [before, left] = too_many_states();
-    // From here they lead to `left`: the phase is over already.
+    // From this object they do lead to `left`, because the phase is already over.
     let explains = object(3, (1 << 18) + 4, 0, 1);
     let verdict = |values: [u64; 2]| {
         let mut checker = checker(0);

@@ -1,4 +1,5 @@
-//! Which lane of a word goes first (spec 4.2, 6.10, 6.11), of four lanes; orders are worked out by hand.
+//! Order of the lanes at one word (spec 4.2, 6.10, 6.11), for four lanes. The expected orders are computed by
+//! hand.
 
 use crate::serial;
 
@@ -12,7 +13,7 @@ const GEOMETRY: Geometry = Geometry { lanes: 4, banks: 4, rows: 64, xor_hash: fa
 /// Byte 0x40 of the allocation is word 16 of memory.
 const ALLOCATION: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
 
-/// A checker of a unit with this policy, and with no other.
+/// A checker of a unit with this policy; `None` accepts any order.
 fn checker(policy: impl Into<Option<GoesFirst>>) -> Checker {
     let mut checker = Checker::new(GEOMETRY);
     checker.set_allocation(0, Some(ALLOCATION));
@@ -24,7 +25,7 @@ fn request(op: Op, size: Size, mask: u32) -> SerialRequest {
     SerialRequest { op: op as u8, size: size as u8, mask, ra: [0x40; 32], ..SerialRequest::default() }
 }
 
-/// What is said of lanes that exchange word 16 for 10 more than their number, in this order.
+/// Verdict on lanes that exchange word 16 in this order. Each lane writes its number plus 10.
 fn exchange(checker: &mut Checker, order: &[usize]) -> String {
     let mask = order.iter().fold(0, |mask, lane| mask | 1 << lane);
     let (mut req, mut resp) = (request(Op::Exch, Size::U32, mask), Response::default());
@@ -38,7 +39,6 @@ fn exchange(checker: &mut Checker, order: &[usize]) -> String {
     verdict.map_or_else(|rejection| rejection.to_string(), |()| "accepted".to_owned())
 }
 
-/// All orders of lanes 0, 1 and 3.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 3], [0, 3, 1], [1, 0, 3], [1, 3, 0], [3, 0, 1], [3, 1, 0]];
 
 #[test]
@@ -110,7 +110,8 @@ fn what_no_order_explains_is_said_as_without_a_policy() {
     );
 }
 
-/// Arrivals that name the lanes that arrived together: here each arrives alone (spec 6.6, 6.8).
+/// NoComplete arrivals return the mask of lanes that arrived together: here each lane arrives alone (spec
+/// 6.6, 6.8).
 #[test]
 fn arrivals_without_completion_come_in_order() {
     let arrive = |policy: Option<GoesFirst>, pending: [i64; 2]| {
@@ -133,7 +134,7 @@ fn arrivals_without_completion_come_in_order() {
     assert!(said.starts_with("lane 0 got 0x"), "{said}");
 }
 
-/// Every request moves the start of rotation on, whatever becomes of it, and reset takes it back.
+/// Every request advances the start of the rotation, whatever its result. A reset sets it to lane 0.
 #[test]
 fn rotation_moves_with_every_request() {
     let mut checker = checker(GoesFirst::Rotating);
@@ -173,7 +174,8 @@ fn rotation_moves_with_every_request() {
     assert_eq!(start(&checker), Some(0));
 }
 
-/// Two lanes arrive at an object that expects three: the states that they get, lane 0's first.
+/// Two lanes arrive at an object that expects three arrivals. `states` holds the returned states, lane 0
+/// first.
 fn arrive(merging: bool, policy: GoesFirst, states: [u64; 2]) -> Result<(), String> {
     let mut checker = checker(policy);
     checker.set_merging(Merging { red: false, arrive: merging });

@@ -1,4 +1,4 @@
-//! How many passes a request takes (spec 4.1, 4.3, 4.4, 5.2), of four lanes over eight banks.
+//! Number of passes of a request (spec 4.1, 4.3, 4.4, 5.2), for four lanes and eight banks.
 
 use atoms_ops::{Op, Size};
 use atoms_oracle::{Allocation, Checker, Geometry, Merging, Response, SerialRequest};
@@ -55,7 +55,7 @@ fn passes(geometry: Geometry, merging: Merging, req: &SerialRequest) -> u32 {
     let mut checker = Checker::new(geometry);
     checker.set_allocation(0, Some(ALLOCATION));
     checker.set_merging(merging);
-    // Whether the answer is right makes no difference.
+    // The number of passes does not depend on the verdict.
     let _ = checker.request(req, &Response::default(), None);
     checker.passes()
 }

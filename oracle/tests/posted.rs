@@ -1,4 +1,4 @@
-//! Posted requests: those of the cluster port that want no result have no response (spec 4.7).
+//! Posted requests: cluster requests that want no result get no response (spec 4.7).
 
 use atoms_ops::{Fault, Op, Size};
 use atoms_oracle::{Allocation, Checker, Geometry, Response, SerialRequest};

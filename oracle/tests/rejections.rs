@@ -1,4 +1,4 @@
-//! Each row is one way to be wrong, and the sentence that says so.
+//! Each row is one kind of error, and its message.
 
 use atoms_ops::{Fault, Op, Size};
 use atoms_oracle::{Allocation, Checker, Geometry, Response, SerialRequest};
@@ -7,7 +7,7 @@ const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 64, xor_hash: 
 /// Byte 0x40 of the allocation is word 16 of memory.
 const ALLOCATION: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
 
-/// What a row is about: lane, address, Rb, Rc, and Rd and predicate of the response.
+/// One lane of a row: lane, address, Rb, Rc, and Rd and predicate of the response.
 type Lane = (usize, u32, u128, u128, u128, u32);
 
 struct Row {
@@ -15,7 +15,7 @@ struct Row {
     op: Op,
     size: Size,
     red: bool,
-    /// Words of memory before.
+    /// Words of memory before the request: (index, value).
     before: &'static [(u32, u32)],
     lanes: &'static [Lane],
     fault: (Fault, u8, u32),
@@ -227,7 +227,7 @@ fn without_an_answer_the_lanes_that_there_are_are_named() {
     assert_eq!(says, "ADD of lane 2 at 0x40 was never answered (spec 4.6)");
 }
 
-/// What is illegal only for an object in another block's memory has a clause of its own.
+/// Operations that are illegal only on objects of another CTA are rejected by a clause of their own.
 #[test]
 fn an_illegal_instruction_is_told_by_its_clause() {
     let clause = |op: Op, size: Size, cluster: bool| {
@@ -267,7 +267,8 @@ fn checking_goes_on_from_what_was_seen() {
     assert_eq!(says, "at the end word 16 (byte 0x40) holds 0xc; the requests left 0xb (spec 4.6)");
 }
 
-/// Two lanes exchange without results and unseen: what byte 0x40 then holds is one of these.
+/// Two lanes exchange without results, and the written words are not shown. Byte 0x40 then holds one of these
+/// values.
 fn one_of(size: Size, values: [u128; 2]) -> Checker {
     let mut checker = checker();
     let mut req = SerialRequest {
@@ -322,7 +323,7 @@ fn a_word_that_is_set_leaves_the_one_it_hung_together_with() {
     assert_eq!([16, 17].map(|word| checker.possible(word)), [vec![7, 8], vec![5]]);
 }
 
-/// A word that cannot hold what it holds is named before one that only does not go with another.
+/// A word with an impossible value is reported before a word that is only wrong in combination with another.
 #[test]
 fn at_the_end_the_word_that_is_wrong_is_named() {
     let says = |words: [u32; 2]| {
@@ -337,7 +338,7 @@ fn at_the_end_the_word_that_is_wrong_is_named() {
 
 #[test]
 fn beyond_the_limit_there_is_no_verdict() {
-    // Four words with 32 values each, then one access to all of them together.
+    // Four words with 32 possible values each, then one access to all of them.
     let mut checker = checker();
     for word in 0..4 {
         let mut req = SerialRequest {
@@ -386,8 +387,8 @@ fn bad_shapes_are_no_reason_to_panic() {
     }
 }
 
-/// One request of two lanes at two words of bank 16, both of which hold what is compared against; lane `stored`
-/// stores, or none.
+/// One request of two lanes at two words of bank 16. Both words hold the compared value. Lane `stored`
+/// stores; `None`: no lane stores.
 fn spin(checker: &mut Checker, stored: Option<usize>) -> Result<(), atoms_oracle::Rejection> {
     let mut req = SerialRequest {
         op: Op::CastSpin as u8,
@@ -396,7 +397,7 @@ fn spin(checker: &mut Checker, stored: Option<usize>) -> Result<(), atoms_oracle
         ..SerialRequest::default()
     };
     (req.ra[2], req.ra[5]) = (0x40, 0xc0);
-    // Lane 5 fails whether it is selected or not, where no lane stores.
+    // If no lane stores, lane 5 compares with another value: it fails even if it is selected.
     req.b[5] = u128::from(stored.is_none());
     let mut resp = Response::default();
     if let Some(lane) = stored {
@@ -405,7 +406,7 @@ fn spin(checker: &mut Checker, stored: Option<usize>) -> Result<(), atoms_oracle
     checker.request(&req, &resp, Some(&[]))
 }
 
-/// Of two warps that take turns, each could be the one whose lane is never selected.
+/// Two warps take turns. Each of them could be the one whose lane is never selected.
 #[test]
 fn lanes_selected_in_every_other_request_only() {
     let mut checker = Checker::new(GEOMETRY);
@@ -436,7 +437,8 @@ fn a_lane_that_is_never_selected() {
     assert!(rejection.to_string().starts_with("lane 2 at 0x40 was not selected in 64 "), "{rejection}");
 }
 
-/// Where no lane stores, those whose compare matches were not selected; of the others it is not known.
+/// If no lane stores, the lanes with a matching comparison were not selected. For all other lanes this is
+/// unknown.
 #[test]
 fn lanes_that_would_have_stored_are_passed_over() {
     let fails = |compared: u128| {
@@ -463,7 +465,7 @@ fn a_group_has_up_to_64_words() {
     checker.set_allocation(0, Some(Allocation { base_row: 0, size_bytes: 1 << 12, rank: 0 }));
     let (op, size) = (Op::CastSpin as u8, Size::U64 as u8);
     let mut req = SerialRequest { op, size, mask: u32::MAX, ..SerialRequest::default() };
-    // A doubleword of each of 32 rows.
+    // Each lane accesses a doubleword in a row of its own.
     req.ra = std::array::from_fn(|lane| lane as u32 * 128);
     req.c = [9; 32];
     let mut resp = Response { pred: 1 << 31, ..Response::default() };

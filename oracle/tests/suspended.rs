@@ -1,5 +1,5 @@
-//! A unit that puts waits to sleep as it should is accepted, whatever comes when; and one that forgets,
-//! wakes at random or cuts limits short is not.
+//! A unit that suspends waits correctly is accepted for any timing. A unit that loses waiters, wakes them at
+//! random or cuts limits short is rejected.
 
 use crate::serial;
 
@@ -15,7 +15,7 @@ const GEOMETRY: Geometry = Geometry { lanes: 4, banks: 32, rows: 4, xor_hash: fa
 const ALLOCATION: Allocation = Allocation { base_row: 0, size_bytes: 512, rank: 0 };
 const LIMIT: u64 = 60;
 
-/// One way to treat waiters wrongly, done once in a run.
+/// An error in the treatment of waiters, made once per run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Nothing,
@@ -57,12 +57,12 @@ struct Unit {
     clusters: VecDeque<Taken>,
     numbers: [u64; 2],
     latency: u64,
-    /// In order of working off.
     answers: VecDeque<Answer>,
     answer_stands: bool,
     waiters: Vec<Waiter>,
     wake_stands: Option<u64>,
-    /// Accepted and not answered, nor known to sleep, as an observer of the ports sees it.
+    /// For each port, requests that are accepted, unanswered, and not known to be suspended, as an observer
+    /// of the ports sees them.
     unanswered: [VecDeque<(u64, u64)>; 2],
 }
 
@@ -136,7 +136,6 @@ impl Unit {
         }
     }
 
-    /// Performs the next request of one of the queues.
     fn work_off(&mut self) {
         let cluster = self.warps.is_empty() || !self.clusters.is_empty() && self.chance(50);
         let queue = if cluster { &mut self.clusters } else { &mut self.warps };
@@ -164,7 +163,7 @@ impl Unit {
         self.answers.push_back(Answer { due: self.cycle + self.latency, number, req, resp, after });
     }
 
-    /// Whether a wait is put to sleep, as most are that may be.
+    /// True if a wait is suspended; most waits that may be suspended are.
     fn suspends(&mut self, number: u64, accepted: u64, req: &SerialRequest, order: &[usize]) -> bool {
         let (word, parity) = (req.ra[order[0]] / 4, (req.b[0] >> 31) as u32);
         let one = order.iter().all(|&lane| req.ra[lane] / 4 == word);
@@ -266,7 +265,6 @@ impl Unit {
         Ok(())
     }
 
-    /// Runs until all is answered.
     fn run(&mut self) -> Result<(), Rejection> {
         for _ in 0..400 {
             self.step(true)?;
@@ -278,7 +276,7 @@ impl Unit {
     }
 }
 
-/// Of 300 runs, how many did wrong and how many of these were rejected.
+/// Number of runs with an error among 300 runs, and number of these that were rejected.
 fn found(fault: Fault) -> (u32, u32) {
     let (mut wrong, mut rejected) = (0, 0);
     for seed in 0..300u64 {
@@ -307,7 +305,7 @@ fn one_that_does_not_is_rejected() {
     for fault in [Fault::Forget, Fault::WakeUntimely, Fault::GiveUpEarly, Fault::GiveUpInstead] {
         let (wrong, rejected) = found(fault);
         assert!(wrong > 20, "{fault:?} {wrong}");
-        // A phase that may have been complete for a moment is no reason to object.
+        // A wake-up is accepted if the phase may have been complete for a moment.
         let excused = if fault == Fault::WakeUntimely { wrong / 10 } else { 0 };
         assert!(rejected + excused >= wrong, "{fault:?} {rejected} of {wrong}");
     }

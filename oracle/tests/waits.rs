@@ -1,4 +1,4 @@
-//! Waits that sleep: what is accepted, and each way to be woken wrongly with the sentence that says so.
+//! Suspended waits: accepted observations, and the message for each kind of wrong wake-up.
 
 use crate::serial;
 
@@ -12,7 +12,7 @@ use serial::{heard, object};
 const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 64, xor_hash: false };
 const ALLOCATION: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
 
-/// A checker with an object at byte 0x40, and the requests of a warp port counted.
+/// A checker with an object at byte 0x40. Counts the requests of the warp port.
 struct Bench {
     checker: Checker,
     object: u64,
@@ -27,7 +27,6 @@ fn wait(lanes: u32, parity: u128, limit: u128) -> SerialRequest {
 }
 
 impl Bench {
-    /// The object expects `expected` arrivals in phase 0.
     fn new(expected: i64) -> Self {
         let mut checker = Checker::new(GEOMETRY);
         checker.set_allocation(0, Some(ALLOCATION));
@@ -38,7 +37,7 @@ impl Bench {
         Bench { checker, object, number: 0 }
     }
 
-    /// A wait of lanes 0 and 1 for phase 0 is accepted; its number.
+    /// Accepts a wait of lanes 0 and 1 for phase 0, and returns its number.
     fn waits(&mut self, cycle: u64, limit: u128) -> u64 {
         self.accepts(cycle, &wait(3, 0, limit))
     }
@@ -49,7 +48,7 @@ impl Bench {
         self.number - 1
     }
 
-    /// One lane arrives in a request that is the next of the port.
+    /// Performs one arrival by a lane, as the next request of the port.
     fn arrives(&mut self, cycle: u64) -> Result<(), Rejection> {
         let number = self.number;
         self.number += 1;
@@ -126,7 +125,7 @@ fn woken_too_early() {
     let expected = "wait 0 of lanes 0 and 1 was woken in cycle 20, too early: it asks 0x40 for the phase of parity 0, \
                     which was never complete; the object is phase 0, expected 3, pending 2, tx 0 (0x7ffff000001ffffa) \
                     (spec 6.3)";
-    // Seen when every request accepted before is answered ...
+    // The wake-up is judged when every request accepted before it is answered ...
     let mut bench = Bench::new(3);
     let number = bench.waits(10, 0);
     bench.checker.wake(number, 3, 20).unwrap();
@@ -137,7 +136,7 @@ fn woken_too_early() {
     assert_eq!(says(bench.checker.finish_waits()), expected, "at the end");
     let said = says(bench.arrives_as(2, true, 30, Some(21)));
     assert_eq!(said, expected.replace("pending 2", "pending 1").replace("0x7ffff000", "0x7ffff800"));
-    // ... and not explained by what happens then.
+    // ... and later events do not explain it.
     let mut bench = Bench::new(2);
     let number = bench.waits(10, 0);
     bench.checker.wake(number, 3, 20).unwrap();
@@ -173,13 +172,14 @@ fn a_busy_port_excuses_a_late_wake_up() {
 
 #[test]
 fn a_wait_not_worked_off_yet_is_no_sleeper() {
-    // An older request completes the phase: the wait will find it so, and has time to.
+    // An older request completes the phase. The wait will find the phase complete, and there is still time
+    // for its wake-up.
     let mut bench = Bench::new(1);
     bench.number = 1;
     let number = bench.waits(10, 0);
     bench.arrives_as(0, false, 20, None).unwrap();
     assert_eq!(bench.checker.quiet(21, 60), Ok(()));
-    // But when a younger one is answered, it must have been, or sleeps without cause.
+    // Once a younger request is answered, the wait must have been answered, or is suspended without a reason.
     bench.arrives_as(2, false, 70, None).unwrap();
     assert_eq!(bench.checker.quiet(71, 74), Ok(()), "the cluster's are not counted");
     let said = says(bench.checker.quiet(75, 80));
@@ -210,7 +210,7 @@ fn gave_up_too_early() {
         says(bench.checker.wake(default, 0, 111)),
         "wait 1 of lanes 0 and 1 at 0x40 gave up too early, 100 cycles after it was accepted; its limit is 1000 (spec 6.10)"
     );
-    // Of different limits, any may count.
+    // With different limits, any of them may apply.
     let mut req = wait(3, 0, 500);
     req.c[1] = 50;
     let either = bench.accepts(20, &req);
@@ -234,7 +234,8 @@ fn a_lost_wake_up() {
     assert_eq!(bench.checker.wake(number, 0, 112), Ok(()), "the limit passed at the same time");
 }
 
-/// An expect_tx that brings the tx-count to 0 with nothing pending completes the phase (spec 6.4): who waits is woken.
+/// An expect_tx that makes the tx-count 0, with no arrival pending, completes the phase (spec 6.4) and wakes
+/// the waiter.
 #[test]
 fn an_expect_tx_completes_a_wait() {
     let expects = |bench: &mut Bench, cycle: u64| {
@@ -345,7 +346,7 @@ fn never_answered() {
 
 #[test]
 fn several_phases_in_one_request_excuse_a_wake_up() {
-    // Two lanes complete two phases: the parity is as before.
+    // Two lanes complete two phases, so that the parity is as before.
     let mut bench = Bench::new(1);
     let number = bench.waits(10, 0);
     let (op, size) = (Op::MbarArrive as u8, Size::U64 as u8);
@@ -358,7 +359,7 @@ fn several_phases_in_one_request_excuse_a_wake_up() {
     assert_eq!(bench.checker.wake(number, 3, 25), Ok(()));
     assert!(!bench.checker.is_waiting());
 
-    // Of 2^19 arrivals each, too, and the pending count is what it would be without a completion.
+    // Two lanes arrive 2^19 times each. The pending count is the same as without a completion.
     let mut bench = Bench::new(1 << 19);
     let number = bench.waits(10, 0);
     let req = SerialRequest { op: Op::MbarArriveCount as u8, b: [1 << 19; 32], ..req };

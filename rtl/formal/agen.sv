@@ -1,10 +1,12 @@
-/// Every address of a request that touches memory lies in the allocation of its CTA, aligned, and where the specification
-/// puts it (spec 1.2, 1.3, 2.1 to 2.4, 3.3, 6.7); of one that does not, the lowest lane at fault is named, and why.
+/// Every address of a request that touches memory lies in the allocation of its CTA, is aligned, and maps to
+/// the specified bank and row (spec 1.2, 1.3, 2.1 to 2.4, 3.3, 6.7). For a faulting request, the lowest
+/// faulting lane and the fault are reported.
 ///
-/// Written again on addresses wider than they can become, with products where `atoms_agen` has shifts.
+/// The specification is written independently of `atoms_agen`, with wider addresses, and with products
+/// instead of shifts.
 ///
-/// Holes: that the allocation is that of the request's CTA is `cta_table`'s; that operations keep to the words of their
-/// address is `atoms_operands`'.
+/// Limits: `cta_table` proves that the allocation is that of the request's CTA. `issue` proves
+/// that operations use only the words of their lanes' accesses.
 module agen_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -15,7 +17,7 @@ module agen_proof
   input addr_t [NumLanes-1:0] ra,
   input logic                 offset,
   input allocation_t          allocation,
-  /// Any lane.
+  /// Any lane of the request.
   input lane_t                at
 );
   bank_addrs_t bank_addr;
@@ -25,7 +27,7 @@ module agen_proof
   atoms_agen dut (.en_i(1'b1), .meta_i(meta), .ra_i(ra), .offset_i(offset), .allocation_i(allocation),
                   .bank_addr_o(bank_addr), .fault_o(fault), .fault_lane_o(fault_lane), .fault_addr_o(fault_addr));
 
-  /// Whether an access may begin here.
+  /// True if an access of this size may begin at this address.
   function automatic logic aligned(size_e size, addr_t where);
     case (size)
       SizeU8, SizeS8:   aligned = 1'b1;
@@ -36,7 +38,7 @@ module agen_proof
     endcase
   endfunction
 
-  /// The effective address of a lane, modulo 2^32.
+  /// Effective address of a lane, modulo 2^32.
   function automatic addr_t address(req_meta_t of, addr_t register);
     logic [63:0] scaled, immediate;
     case (of.scale)
@@ -51,7 +53,7 @@ module agen_proof
     address = addr_t'(scaled + (64'(of.ur) + immediate));
   endfunction
 
-  /// Why a lane may not touch memory.
+  /// Reason why a lane may not touch memory.
   function automatic fault_e why(req_meta_t of, addr_t where, logic inner, allocation_t part);
     logic [63:0] start, width;
     start = 64'(where[23:0]);
@@ -63,7 +65,7 @@ module agen_proof
     else                                                                           why = FaultNone;
   endfunction
 
-  logic [63:0] word, row, bank;  // of memory: a row has all banks
+  logic [63:0] word, row, bank;  // word number, row and bank in memory; a row spans all banks
   bank_addr_t  place;
   addr_t       where;
   fault_e      reason;
@@ -82,7 +84,7 @@ module agen_proof
       NoFaultMissed:      assert (reason == FaultNone);
       RowMatchesAddress:  assert (64'(place.row) == (row & 64'hffff));
       ByteMatchesAddress: assert (place.in_word == 8'(where[1:0]));
-      // With a hash, the bank above a quad is swizzled by the row, which is its own inverse.
+      // With a bank hash, the row swizzles the bank above a quad; this mapping is its own inverse.
       BankMatchesAddress: assert (64'(place.bank) == (BankHash ? bank ^ (row % (NumBanks / 4)) * 4 : bank));
     end
     if (fault == FaultNone) FaultFieldsZeroWithoutFault: assert ((fault_lane == '0) && (fault_addr == '0));

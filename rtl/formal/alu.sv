@@ -1,7 +1,9 @@
-/// What each operation on one word leaves (spec 3), written again without looking at `atoms_alu`: sums one bit wider,
-/// order by the borrow of a difference, INC and DEC by whether their result lies in range.
+/// Result of each operation on one word (spec 3). The specification is written independently of `atoms_alu`:
+/// sums are one bit wider, comparisons use the borrow of a difference, and INC and DEC test if their result
+/// is in range.
 ///
-/// Holes: that words of wider accesses are joined (`hit_i`), and what operand a bank gets, is not stated here.
+/// Limits: the combined comparison of wider accesses (`hit_i`) and the routing of operands to banks are
+/// proved elsewhere.
 module alu_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -11,7 +13,7 @@ module alu_proof
   input logic       is_signed,
   input bank_mask_t valid, hit,
   input words_t     old, b, c,
-  /// Any bank.
+  /// Any bank of the pass.
   input bank_t      at
 );
   words_t     after;
@@ -20,7 +22,7 @@ module alu_proof
                  .new_o(after), .write_o(write));
 
   word_t       m, rb, rc;
-  logic [32:0] difference;  // of M and Rb, with a bit more for order
+  logic [32:0] difference;  // M - Rb, with one more bit for the borrow
   logic        less;        // M < Rb
   assign m          = old[at];
   assign rb         = b[at];
@@ -50,7 +52,7 @@ module alu_proof
       end
       OpStore:          for (int i = 0; i < 32; i++) expected[i] = rc[i] ? rb[i] : m[i];
       OpLoad:           ;
-      default:          known = 1'b0;  // not for this kernel, or no operation
+      default:          known = 1'b0;  // an mbarrier operation, or an undefined code
     endcase
   end
 

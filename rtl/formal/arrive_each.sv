@@ -1,15 +1,15 @@
-/// Lanes that arrive together leave what they leave one after the other (spec 6.3, 6.4, 6.11): for every
-/// object and every number of lanes, `arrive_each` of one lane more is one more arrival.
-/// Together with no lane changing nothing, it is so for all of a warp.
+/// Simultaneous arrivals give the same result as successive arrivals (spec 6.3, 6.4, 6.11). For every object
+/// and every number of lanes, `arrive_each` of n + 1 lanes equals `arrive_each` of n lanes followed by one
+/// arrival. As zero lanes change nothing, the equality holds for a whole warp.
 ///
-/// Holes: which lanes are counted is `issue`'s; that they count in the object is `mbar`'s with MergeArrive.
+/// Limits: `issue` proves which lanes are counted. With MergeArrive, `mbar` applies the count to the object.
 module arrive_each_proof
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
   import spec_pkg::*;
 (
   input mbar_t object,
-  /// Lanes that have arrived: fewer than a warp.
+  /// Number of lanes that have arrived: fewer than a warp.
   input lane_t lanes
 );
   logic [64:0] none, some, more, once;

@@ -1,9 +1,9 @@
-/// A response of the cluster port finds its place and comes to the port once, unaltered, in order, however long those before
-/// it are not taken (spec 4.7); as many are owed as room has been reserved for and that are not taken yet. By induction over
-/// one clock.
+/// Each response of the cluster port fits the queue, and reaches the port once, unmodified and in order,
+/// however long earlier responses are not accepted (spec 4.7). The number owed equals the reserved responses
+/// that are not yet accepted. Proved by induction over one clock.
 ///
-/// Holes: room is reserved only where there is some, and for every response that comes, which is `issue`'s and `collect`'s.
-/// Of five responses.
+/// Limits: `issue` proves that room is reserved only if there is some, and `collect` that each response has
+/// reserved room. The proof uses five responses.
 module cluster_rsp_proof
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
@@ -14,7 +14,7 @@ module cluster_rsp_proof
   input logic         valid_i,
   input cluster_rsp_t rsp_i,
   input logic         ready_i,
-  /// The response that comes is the one.
+  /// The arriving response is the tracked one.
   input logic         this_i
 );
   localparam int unsigned Places = ClusterResponses;
@@ -25,7 +25,7 @@ module cluster_rsp_proof
 
   logic         was_reset = 1'b0, tracked = 1'b0;
   cluster_rsp_t response;
-  logic [7:0]   coming, here, ahead;   // room reserved for; responses here, and those in front of it
+  logic [7:0]   coming, here, ahead;   // reserved; in the queue; in the queue before the tracked one
   logic         taken;
   assign taken = valid_o && ready_i;
   always_ff @(posedge clk_i) begin
@@ -50,7 +50,7 @@ module cluster_rsp_proof
     end
   end
 
-  /// Place of the response so many behind the head.
+  /// Index of the entry that is `further` places after the head.
   function automatic logic [7:0] place(logic [7:0] head, logic [7:0] further);
     place = (head + further >= 8'(Places)) ? head + further - 8'(Places) : head + further;
   endfunction

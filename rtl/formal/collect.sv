@@ -1,12 +1,18 @@
-/// A warp request whose passes have come is answered once: it is suspended if all its lanes ask about one object whose phase
-/// is complete for none and there is a free place, else its response stands at the port until it is taken (spec 4.6, 6.3). The
-/// response has the request's tag and, of every lane, what the pass that served it read, in the width of the access, after the
-/// arrivals of lanes before it in that pass, and 0 where none did (spec 2.6, 3, 3.2, 3.5, 6.5, 6.6, 6.11). A request of the cluster
-/// port is answered in the cycle of its pass if it owes a response, and never holds anything up; a warp request is held up by a
-/// response that is not taken, and by nothing else (spec 4.7). By induction over one clock, for any lane.
+/// Each warp request gets one answer after its last pass. Proved by induction over one clock, for any lane.
 ///
-/// Holes: that passes come in whole requests, one after the other, is `issue`'s and `pipe`'s; that operation and size are
-/// legal and accesses aligned is `agen`'s; which words compare equal, and what is one object, is `pipe`'s.
+/// A request is suspended if all its lanes test one object whose phase is complete for no lane, and a table
+/// entry is free. Every other request gets a response, which stays at the port until it is accepted (spec
+/// 4.6, 6.3).
+///
+/// The response has the request's tag. Each lane gets the value that its pass read, in the width of the
+/// access, after the arrivals of earlier lanes of the pass. A lane without a pass gets 0 (spec 2.6, 3, 3.2,
+/// 3.5, 6.5, 6.6, 6.11).
+///
+/// A cluster request that owes a response gets it in the cycle of its pass, and never stalls. A warp request
+/// stalls only while a response is not accepted (spec 4.7).
+///
+/// Limits: `issue` and `pipe` prove that the passes of a request are consecutive and complete. `agen` proves
+/// legal operations and aligned accesses. `pipe` proves the comparisons and the detection of one object.
 module collect_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -25,7 +31,7 @@ module collect_proof
   input word_t       object_limit_i,
   input logic        free_i,
   input logic        rsp_ready_i,
-  /// Any lane.
+  /// Tracked lane: any lane.
   input lane_t       any_lane_i
 );
   logic                 stall_o, suspend_o, rsp_valid_o, cl_valid_o;
@@ -41,7 +47,7 @@ module collect_proof
   cluster_rsp_t         cl_rsp_o;
   atoms_collect dut (.*);
 
-  /// Words that a lane reads: bytes from the first byte of its access; of an object that it arrives at, the high word.
+  /// Words that a lane reads, from the first byte of its access. For an arrival, the high word of the object.
   function automatic wide_t reads(pass_t pass, lane_t lane, words_t old, bank_mask_t hit, bank_addrs_t bank_addr);
     word_t      word;
     logic       stored;
@@ -76,7 +82,7 @@ module collect_proof
     end
   endfunction
 
-  /// Whether a lane has stored, or its phase is complete.
+  /// True if the lane stored, or if its phase is complete.
   function automatic logic holds(pass_t pass, lane_t lane, words_t old, bank_mask_t hit, bank_addr_t where);
     case (pass.op)
       OpCas, OpCast, OpCastSpin:     holds = pass.win[lane] && hit[bank_t'(where.bank)];
@@ -85,12 +91,12 @@ module collect_proof
     endcase
   endfunction
 
-  // The request whose passes come, and the response.
+  // The request that is being collected (`open`), and the offered response (`stands`).
   logic       was_reset = 1'b0, open = 1'b0, stands = 1'b0;
   lane_t      lane;
   tag_t       open_tag;
-  pass_t      final_pass;   // of the response
-  wide_t      rd;           // of the lane
+  pass_t      final_pass;   // last pass of the response
+  wide_t      rd;           // result of the tracked lane
   logic       pred;
   logic       comes, waits, some_holds;
   wide_t      now_rd;
@@ -125,13 +131,13 @@ module collect_proof
     end
   end
 
-  // Lanes that a pass of the open request has served.
+  // Lanes that the passes of the open request have served.
   lane_mask_t served;
   always_ff @(posedge clk_i) if (comes) served <= (pass_i.first ? '0 : served) | pass_i.served;
 
   always_comb begin
     assume (was_reset || !rst_ni);
-    // Passes come in whole requests, and serve each lane once.
+    // The passes of a request are consecutive, and serve each lane once.
     if (pass_i.valid) begin
       if (pass_i.cluster) assume (pass_i.first && pass_i.last && ((pass_i.served & ~lane_mask_t'(1)) == '0));
       else begin
@@ -146,9 +152,7 @@ module collect_proof
     end
     if (one_object_i) assume ((pass_i.op == OpMbarTryWait) && !pass_i.cluster && (pass_i.fault == FaultNone));
     if (was_reset) begin
-      // Held up by a response that is not taken, and by nothing else.
       StallOnlyByUntakenResponse: assert (stall_o == (pass_i.valid && !pass_i.cluster && rsp_valid_o && !rsp_ready_i));
-      // Answered once, at one of the ports.
       SuspendMatchesSpec: assert (suspend_o == waits);
       ResponseValidUntilTaken: assert (rsp_valid_o == stands);
       if (suspend_o) begin
@@ -163,10 +167,9 @@ module collect_proof
                                             && (rsp_fault_addr_o == final_pass.fault_addr) && (rsp_passes_o == final_pass.passes));
         ResponseOnlyAfterLastPass: assert (!open);
       end
-      // As long as it gathers, and then at the port.
+      // The result is right during collection, and then at the port.
       if (open || stands) LaneResultMatchesPasses: assert ((rsp_rd_o[lane] == rd) && (rsp_pred_o[lane] == pred));
       if (open && !served[lane]) UnservedLaneHasZeroResult: assert ((rd == '0) && !pred);
-      // The cluster port.
       ClusterResponseIffOwed:
         assert (cl_valid_o == (pass_i.valid && pass_i.cluster && is_answered(pass_i.op, pass_i.red, pass_i.fault)));
       if (cl_valid_o) begin

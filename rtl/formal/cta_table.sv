@@ -1,11 +1,15 @@
-/// Allocations of two CTAs never share a row, and lie in memory, whatever is written to the table and in whatever order. A
-/// write is refused if it breaks one of these rules and never else; a slot looks up what it was given last, and is written only
-/// while none of its requests is inside (spec 1.3). By induction over one clock.
+/// Allocations of two CTAs never share a row, and lie in memory, after any sequence of table writes. Proved
+/// by induction over one clock.
 ///
-/// Refusals are stated for four slots at most: with sixteen, the solver finds no end in two minutes.
+/// A write is refused only if it breaks one of these rules. A lookup returns the last allocation of the slot.
+/// A slot is written only while none of its requests is in flight (spec 1.3).
 ///
-/// Holes: who leaves or wakes was inside, and no more are inside than the unit has room for, which `atoms_unit` sees to; that
-/// a request looks up its own slot is `issue`'s. The pair of slots is any, of sixteen.
+/// The refusal is specified here for up to four slots only: for sixteen slots the solver does not finish in
+/// two minutes.
+///
+/// Limits: `atoms_unit` ensures that only requests in flight leave or wake, and that at most `Room` requests
+/// are in flight. `issue` proves that a request looks up its own slot. The proof covers any two of sixteen
+/// slots.
 module cta_table_proof
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
@@ -20,13 +24,13 @@ module cta_table_proof
   input logic [7:0]  rank_i,
   input logic        warp_enter_i, cluster_enter_i, leave_i, woken_i,
   input slot_t       warp_slot_i, cluster_slot_i, leave_slot_i, woken_slot_i, lookup_i,
-  /// Any two slots.
+  /// Any two slots; tracked from the first cycle on.
   input logic [$clog2(NumCtaSlots)-1:0] one_i, other_i
 );
   localparam int unsigned SlotBits = $clog2(NumCtaSlots);
   localparam int unsigned RowBytes = NumBanks * 4;
 
-  /// Requests that can be inside: in both queues, at issue, in the pipeline and suspended.
+  /// Maximum number of requests in flight: in both queues, at issue, in the pipeline and suspended.
   localparam int unsigned Room = QueueDepth + ClusterQueueDepth + 1 + (RmwLatency + 1) + NumWaiters;
 
   logic        ready, reject;
@@ -34,7 +38,7 @@ module cta_table_proof
   atoms_cta_table dut (.ready_o(ready), .reject_o(reject), .allocation_o(allocation), .*);
 
   logic                was_reset = 1'b0;
-  logic [SlotBits-1:0] one, other;   // chosen once
+  logic [SlotBits-1:0] one, other;   // chosen in the first cycle
   always_ff @(posedge clk_i) begin
     was_reset <= was_reset || !rst_ni;
     if (!was_reset) begin
@@ -43,7 +47,8 @@ module cta_table_proof
     end
   end
 
-  /// First byte of an allocation in memory, and the first byte behind it. A row that is begun is its own.
+  /// First byte of an allocation in memory, and first byte after it. A row that is partly used belongs to the
+  /// allocation.
   function automatic logic [31:0] begins(allocation_t part);
     begins = 32'(part.base) * RowBytes;
   endfunction
@@ -51,7 +56,8 @@ module cta_table_proof
     ends = begins(part) + 32'(part.size);
   endfunction
 
-  /// True if a slot may not have this allocation: not a slot, not in memory, or between rows of another slot's.
+  /// True if a slot may not have this allocation. The slot does not exist, the allocation exceeds the memory,
+  /// or it shares a row with another slot.
   function automatic logic refuses(slot_t slot, allocation_t part);
     refuses = (32'(slot) >= NumCtaSlots) || (ends(part) > NumRows * RowBytes);
     for (int unsigned s = 0; s < NumCtaSlots; s++)
@@ -59,7 +65,8 @@ module cta_table_proof
           && (ends(dut.allocation_q[s]) > begins(part))) refuses = 1'b1;
   endfunction
 
-  // What is offered, and what the two slots have: copies, so that the solver compares two allocations and not two of all.
+  // The offered allocation, and copies of those of the two slots. With copies the solver compares two
+  // allocations, not two of all slots.
   allocation_t offered, given, a, b;
   logic        taken, refused, was_refused;
   assign offered = '{size: size_i, base: base_i, rank: rank_i, valid: 1'b1};
@@ -76,7 +83,6 @@ module cta_table_proof
     end
   end
 
-  // Requests of `one` inside.
   logic [7:0] residents, enters, leaves;
   assign enters = 8'(warp_enter_i && (warp_slot_i == slot_t'(one))) + 8'(cluster_enter_i && (cluster_slot_i == slot_t'(one)));
   assign leaves = 8'(leave_i && (leave_slot_i == slot_t'(one))) + 8'(woken_i && (woken_slot_i == slot_t'(one)));

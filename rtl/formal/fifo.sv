@@ -1,14 +1,15 @@
-/// FIFO order: each entry leaves once, unmodified, after all earlier entries and before all later ones. Proved by induction
-/// over one clock.
+/// FIFO order: each entry leaves once, unmodified, after all earlier entries and before all later ones.
+/// Proved by induction over one clock.
 ///
-/// Limits: a queue of three entries of eight bits. That a requester takes the entry it was shown is not a property of the queue.
+/// Limits: a queue of three entries of eight bits. A requester must accept the entry that it is shown; this is
+/// not a property of the queue.
 module fifo_proof (
   input logic       clk_i,
   input logic       rst_ni,
   input logic       valid_i,
   input logic [7:0] data_i,
   input logic       pop_i,
-  /// The entry that is offered is the one.
+  /// The offered entry is the tracked one.
   input logic       this_i
 );
   localparam int unsigned Depth = 3;
@@ -19,7 +20,7 @@ module fifo_proof (
 
   logic       was_reset = 1'b0, tracked = 1'b0;
   logic [7:0] entry;
-  logic [1:0] ahead;   // entries in front of it
+  logic [1:0] ahead;   // entries before the tracked one
   always_ff @(posedge clk_i) begin
     was_reset <= was_reset || !rst_ni;
     if (!rst_ni) tracked <= 1'b0;
@@ -35,7 +36,7 @@ module fifo_proof (
     end
   end
 
-  /// Place of the entry so many behind the head.
+  /// Index of the entry that is `further` places after the head.
   function automatic logic [1:0] place(logic [1:0] head, logic [1:0] further);
     logic [2:0] sum;
     sum   = 3'(head) + 3'(further);

@@ -1,9 +1,11 @@
-/// A pass serves at most one lane on each bank, or lanes that are joined; it serves some lane as long as one waits, so that
-/// every lane is served within as many passes as there are lanes (spec 4.1 to 4.3). Joined lanes are those in the row of the
-/// first lane of their bank; of joined stores the lowest lane is the winner (spec 3.5). CAST.SPIN serves every lane, and
-/// selects exactly one of each bank (spec 5.1 to 5.3).
+/// A pass serves at most one lane on each bank, except coalesced lanes. A pass serves some lane while lanes
+/// wait, so that NumLanes passes serve every lane (spec 4.1 to 4.3).
 ///
-/// Holes: that a lane once served waits no more is `issue`'s; fairness of the priority lane is `spin`'s.
+/// Coalesced lanes are those in the row of the first lane of their bank. For coalesced stores the lowest lane
+/// is the winner (spec 3.5). CAST.SPIN serves every lane and selects exactly one lane on each bank (spec 5.1
+/// to 5.3).
+///
+/// Limits: `issue` proves that a served lane waits no more, and `spin` the fairness of the priority lane.
 module grouper_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -15,9 +17,9 @@ module grouper_proof
   input bank_addrs_t bank_addr,
   input lane_t       rotate,
   input lanes_t      priority_lane,
-  /// Any two lanes.
+  /// Any two lanes of the request.
   input lane_t       one, other,
-  /// Any bank.
+  /// Any bank of the unit.
   input bank_t       any_bank
 );
   lane_mask_t served, win;
@@ -40,7 +42,7 @@ module grouper_proof
   assign wished         = priority_lane[bank];
   assign priority_waits = pending[wished] && (bank_t'(bank_addr[wished].bank) == bank);
 
-  /// Place of a lane in the order of the winner policy: the first goes first.
+  /// Position of a lane in the order of the winner policy: position 0 wins first.
   function automatic lane_t turn(lane_t number);
     case (WinnerPolicy)
       PolicyHighest:  turn = lane_t'(NumLanes - 1) - number;
@@ -49,7 +51,8 @@ module grouper_proof
     endcase
   endfunction
 
-  // A lane that is served on the bank is as early in that order, and a lane waits for the other bank.
+  // `early`: a lane at or before `one` in that order is served on its bank. `asked`: a lane waits for
+  // `any_bank`.
   logic early, asked;
   always_comb begin
     early = 1'b0;

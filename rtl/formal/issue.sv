@@ -1,14 +1,22 @@
-/// A request that leaves its queue is worked off before another one is taken, in passes that carry its tag and what else it
-/// names; every lane is served in one pass, and a request without lanes or under a fault has one that serves none (spec 2.4,
-/// 2.6, 4.1, 4.6). A pass works on words of the accesses of its lanes and on no others, and on all words of those that win (spec
-/// 1.3, 4.4), with the operands that came with the request: each word with its own, a store with each byte of the lowest lane
-/// that stores it, an arrival or POPC.INC with the number of lanes, lanes that merge with their operands as one (spec 3, 3.5, 4.1,
-/// 6.5, 6.11). There is a pass in every cycle in which none is held back, so that n lanes leave in n such
-/// cycles at most; the head of a queue is taken within NumLanes + 3 of them, and within 2 * NumLanes + 1 at the cluster port
-/// where there is room for its response. By induction over one clock.
+/// Issue makes the right passes of each request. Proved by induction over one clock.
 ///
-/// Holes: that the accesses lie in the allocation is `agen`'s; which of the lanes goes first is `grouper`'s. How long a pass
-/// is held back is `pipe`'s; the queues are `fifo`'s: here they are a number of requests, and their heads are any.
+/// Order: a request that leaves its queue finishes before the next one is taken. Its passes carry its tag and
+/// other fields. Every lane is served in exactly one pass. A request without lanes or with a fault has one
+/// pass, which serves no lane (spec 2.4, 2.6, 4.1, 4.6).
+///
+/// Words: a pass uses only words of its lanes' accesses, and all words of the accesses that win (spec 1.3,
+/// 4.4).
+///
+/// Operands: each word gets the operand that came with the request (spec 3, 3.5, 4.1, 6.5, 6.11). Each stored
+/// byte comes from the lowest lane that stores it. An arrival or POPC.INC gets the number of lanes. Merged
+/// lanes get their combined operands.
+///
+/// Progress: a pass leaves in every cycle without hazard and stall, so that n lanes need at most n such
+/// cycles. The head of a queue is taken within NumLanes + 3 such cycles. At the cluster port the bound is 2 *
+/// NumLanes + 1, given room for the response.
+///
+/// Limits: `agen` proves that the accesses lie in the allocation, `grouper` the order of the lanes, `pipe`
+/// the length of a hazard, and `fifo` the queues. Here a queue is only a count, and its head is any request.
 module issue_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -26,11 +34,11 @@ module issue_proof
   input logic                 cluster_room_i,
   input allocation_t          allocation_i,
   input logic                 hazard_i,
-  /// The warp request that enters is the one.
+  /// The entering warp request is the tracked one.
   input logic                 this_i,
-  /// Any word of an operand of any lane.
+  /// Tracked word of the operands: any word of any lane.
   input logic [LaneBits+1:0]  any_word_i,
-  /// Any lane, any bank, and any byte of its word.
+  /// Any lane, any bank, and any byte of the bank's word.
   input lane_t                any_lane,
   input bank_t                bank,
   input logic [1:0]           any_byte
@@ -49,11 +57,11 @@ module issue_proof
   lane_t       rotate_o;
   atoms_issue dut (.*);
 
-  // The warp queue: how many wait.
+  // Number of requests in the warp queue.
   logic [7:0] count;
   assign warp_valid_i = count != '0;
 
-  // The request at issue, as it was taken.
+  // The request at issue, as it was when taken.
   logic        was_reset = 1'b0, here;
   logic        cluster, red;
   op_e         op;
@@ -63,10 +71,10 @@ module issue_proof
   fault_e      fault;
   logic [4:0]  fault_lane;
   addr_t       fault_addr;
-  lane_t       rotate;    // requests worked off
+  lane_t       rotate;    // number of finished requests
   bank_addrs_t bank_addr;
   lane_mask_t  left;      // lanes that no pass has served
-  passes_t     passes;    // that have served some
+  passes_t     passes;    // passes that have served lanes
   logic        begun;     // a pass has left
   logic        pop, leaves;
   assign pop    = warp_pop_o || cluster_pop_o;
@@ -105,12 +113,12 @@ module issue_proof
     end
   end
 
-  // One word of the operands of one request.
+  // One word of the operands of one tracked request.
   typedef logic [$clog2(Entries)-1:0] entry_t;
-  logic                tracked, taken;   // it waits; it is at issue
-  logic [7:0]          ahead;            // requests in front of it
+  logic                tracked, taken;   // the request is queued; the request is at issue
+  logic [7:0]          ahead;            // older requests in the queue
   logic [LaneBits+1:0] which;
-  word_t               b, c, other_b;    // and word 0 of the other lane's, of two
+  word_t               b, c, other_b;    // `other_b`: word 0 of operand B of the other lane, in a pair
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       tracked <= 1'b0;
@@ -133,7 +141,8 @@ module issue_proof
     end else if (taken && leaves && pass_o.last) taken <= 1'b0;
   end
 
-  // Likewise of a cluster request, which is lane 0; and of the request at issue, if its word is the one.
+  // The tracked word of a cluster request, which uses lane 0. Then the tracked word of the request at issue,
+  // if `known`.
   logic [1:0] cluster_which;
   word_t      cluster_b, cluster_c, its_b, its_c;
   logic       known;
@@ -149,7 +158,7 @@ module issue_proof
   assign its_b                = cluster ? cluster_b : b;
   assign its_c                = cluster ? cluster_c : c;
 
-  /// Operands of two lanes as one (MergeRed).
+  /// Merges the operands of two lanes (MergeRed).
   function automatic word_t merged(op_e op, size_e size, word_t x, word_t y);
     logic less;
     less = (size == SizeS32) ? $signed(x) < $signed(y) : x < y;
@@ -163,7 +172,7 @@ module issue_proof
     endcase
   endfunction
 
-  /// The entry so many behind another.
+  /// Entry that is `further` places after `entry`.
   function automatic entry_t behind(entry_t entry, logic [7:0] further);
     behind = (8'(entry) + further >= 8'(Entries)) ? entry_t'(8'(entry) + further - 8'(Entries)) : entry_t'(8'(entry) + further);
   endfunction
@@ -171,7 +180,7 @@ module issue_proof
   assign next  = dut.u_operands.next_q;
   assign of_it = taken ? dut.u_operands.work_q : behind(next, ahead);
 
-  // Cycles in which a pass could leave, since the head of a queue waits.
+  // Cycles in which a pass could leave, counted while the head of a queue waits.
   logic       moves;
   logic [7:0] warp_waits, cluster_waits, rest, before_warp, before_cluster;
   assign moves          = advance_i && !hazard_i;
@@ -185,13 +194,14 @@ module issue_proof
     else                                                                 cluster_waits <= cluster_waits + 8'(moves);
   end
 
-  bank_t first, wide;    // of the access of the winner on the bank, and its words less one
+  bank_t first, wide;    // first bank of the winner's access, and its number of words minus one
   lane_t winner;
   assign wide   = bank_t'(last_of(size));
   assign first  = bank & ~wide;
   assign winner = lane_o[bank];
 
-  // Lanes of the pass whose access begins on the bank, and the last of them that has the byte of its word.
+  // Number of the pass's lanes whose access begins on the bank, and the lowest of them whose access covers
+  // the byte.
   logic [5:0] number;
   logic       has_byte, merges;
   lane_t      of_byte;
@@ -216,7 +226,7 @@ module issue_proof
     assume (was_reset || !rst_ni);
     assume (!warp_enter_i || (count < 8'(QueueDepth)));
     if (was_reset) begin
-      // Requests are taken one after the other, from queues that have one.
+      // Requests are taken one by one, and only from queues that are not empty.
       OneRequestTakenPerCycle: assert (!(warp_pop_o && cluster_pop_o) && (!pop || advance_i));
       PopNeedsQueuedRequest: assert ((!warp_pop_o || warp_valid_i) && (!cluster_pop_o || cluster_valid_i));
       PopOnlyAfterLastPass: assert (!pop || !here || (leaves && pass_o.last));
@@ -245,7 +255,6 @@ module issue_proof
         ClusterRequestsTakeOnePass: assert (!cluster || (pass_o.first && pass_o.last));
         FaultedRequestServesNoLane: assert ((fault == FaultNone) || (left == '0));
         if (left != '0) ServedRequestIsLegal: assert (is_instruction(op, size) && (!cluster || cluster_has(op, red)));
-        // One pass for each lane at most.
         PassesBoundedByLanes: assert (32'(passes) + 32'($countones(left)) <= NumLanes);
         if (bank_valid_o[bank]) begin
           BankWinnerIsServed: assert (pass_o.served[winner]);
@@ -259,11 +268,9 @@ module issue_proof
           UnjoinedBankHasOneWinner: assert (joins(op, red) || (winner == any_lane));
         end
       end
-      // Heads of the queues are taken in time.
       WarpHeadTakenInTime: assert (!warp_valid_i || (32'(warp_waits) + 32'(before_warp) <= NumLanes + 3));
       ClusterHeadTakenInTime:
         assert (!cluster_valid_i || !cluster_room_i || (32'(cluster_waits) + 32'(before_cluster) <= 2 * NumLanes + 1));
-      // Each word has its own operands.
       if (known && bank_valid_o[bank] && (winner == its_lane) && ((2'(bank) & 2'(wide)) == its_word)) begin
         if (!(op inside {OpPopcInc, OpLoad, OpMbarInval, OpMbarArrive, OpMbarArriveDrop, OpMbarArriveSm80, OpMbarTestWait,
                          OpMbarTryWait}) && !((op == OpStore) && (wide == '0)))
@@ -282,7 +289,6 @@ module issue_proof
       end
       if (known && !cluster && (its_word == '0) && pass_o.served[its_lane] && (op inside {OpMbarTestWait, OpMbarTryWait}))
         AskedPhaseMatchesOperand: assert (pass_o.asked[its_lane] == its_b[31]);
-      // Operands are those that came with the request.
       if (taken) OperandEntryMatchesRequest: assert (here && !cluster && (of_it == dut.u_operands.work_q));
       if (tracked || taken)
         WarpOperandsKept: assert ((dut.u_operands.b_q[of_it][which] == b) && (dut.u_operands.c_q[of_it][which] == c)
@@ -290,7 +296,7 @@ module issue_proof
     end
   end
 
-  // What induction needs.
+  // Invariants that the induction needs.
   always_comb begin
     if (was_reset) begin
       if (here && cluster)

@@ -1,10 +1,11 @@
-/// What each operation on an mbarrier object leaves (spec 6.2 to 6.4), written again on counts that are positive, as the
-/// specification has them, and on the two-word object of sm_80 (spec 6.2.1).
+/// Result of each operation on an mbarrier object (spec 6.2 to 6.4), and on the two-word object of sm_80
+/// (spec 6.2.1). The specification uses positive counts, not the negated ones of the RTL.
 ///
-/// Of a pass for the one-word kernels, their words and banks go through unaltered.
+/// For an operation on plain memory, the words and banks of `atoms_alu` pass through unmodified.
 ///
-/// Holes: several arrivals in one step (MergeArrive), for which `arrive_each` states the function; which lanes come to which object. What PTX leaves
-/// undefined (spec 6.9) wraps here, too: counts are taken modulo the width of their field, and a noComplete that completes does.
+/// Limits: `arrive_each` proves simultaneous arrivals (MergeArrive). The routing of lanes to objects is
+/// proved elsewhere. Cases that PTX leaves undefined (spec 6.9) wrap here too: counts are taken modulo the
+/// width of their field, and a noComplete arrive may complete the phase.
 module mbar_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -14,7 +15,7 @@ module mbar_proof
   input op_e        op,
   input bank_mask_t valid,
   input words_t     old, b,
-  /// Words of the one-word kernels, and the banks that they write.
+  /// Words from `atoms_alu`, and the banks that it writes.
   input words_t     word,
   input bank_mask_t word_write,
   /// Any pair of banks.
@@ -40,7 +41,6 @@ module mbar_proof
   assign bytes = b[low][20:0];
 
   always_comb begin
-    // Fields are kept negated.
     pending    = 20'd0 - was[62:43];
     tx         = 21'd0 - was[41:21];
     expected   = 20'd0 - was[20:1];
@@ -49,7 +49,7 @@ module mbar_proof
     expected80 = 31'h4000_0000 - was[30:0];
     complete   = 1'b0;
     known      = 1'b1;
-    // Steps in the order of spec 6.3.
+    // The steps are in the order of spec 6.3.
     case (op)
       OpMbarExpectTx, OpMbarArriveExpectTx, OpMbarArriveDropExpectTx: tx = tx + bytes;
       OpMbarCompleteTx: tx = tx - bytes;
@@ -67,7 +67,7 @@ module mbar_proof
       OpMbarArriveSm80: pending80 = pending80 - 1;
       default: ;
     endcase
-    // Spec 6.4.
+    // Completion of the phase (spec 6.4).
     case (op)
       OpMbarExpectTx, OpMbarCompleteTx, OpMbarArrive, OpMbarArriveCount, OpMbarArriveNoComplete, OpMbarArriveExpectTx,
       OpMbarArriveDrop, OpMbarArriveDropCount, OpMbarArriveDropNoComplete, OpMbarArriveDropExpectTx:

@@ -1,15 +1,17 @@
-/// A pass works on the value that was written last to each of its words, however closely the passes to a word follow each
-/// other and whenever the pipeline stands still (spec 4.5): with Forwarding, and without it where `hazard_o` is obeyed. It comes to
-/// the last stage as it entered, once and in order, RmwLatency + 1 steps of the pipeline later; it reads its own words
-/// and writes no other (spec 1.3). `hazard_o` holds a pass back for RmwLatency steps at most. Words compare equal if all words
-/// of their access do (spec 3, 4.4), and a MBAR.TRY_WAIT is known by the one object that it asks about (spec 6.3). By
-/// induction over one clock.
+/// Each pass works on the last value written to each of its words, for any distance between the passes to a
+/// word and for any stalls (spec 4.5). Proved by induction over one clock, with Forwarding, and without it if
+/// no pass enters during `hazard_o`.
 ///
-/// The word is any word of a memory of `atoms_bank`, connected as in `atoms_unit`; the pass is any pass.
+/// The proof also covers the following. Each pass reaches the last stage unmodified, once and in order, after
+/// RmwLatency + 1 steps. It reads and writes only its own words (spec 1.3). `hazard_o` holds a pass back for
+/// at most RmwLatency steps. A comparison succeeds if all words of the access are equal (spec 3, 4.4). An
+/// MBAR.TRY_WAIT at one object is detected with the object's bank and row (spec 6.3).
 ///
-/// Holes: rows lie in the memory, which is `agen`'s and `cta_table`'s; the banks of an mbarrier operation are pairs, and without
-/// Forwarding no pass enters that `hazard_o` holds back: both are `issue`'s. What an operation makes of the word is
-/// `alu`'s and `mbar`'s: only operations that move an operand to the word say here what is written.
+/// The proof tracks any word of a memory of `atoms_bank`, connected as in `atoms_unit`, and any pass.
+///
+/// Limits: `agen` and `cta_table` prove that rows lie in the memory. `issue` proves that the banks of an
+/// mbarrier operation are pairs, and that no pass enters during `hazard_o`. `alu` and `mbar` prove the
+/// results of operations. Here the written value is checked only for operations that move an operand.
 module pipe_proof
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -24,12 +26,12 @@ module pipe_proof
   input rows_t       row_i,
   input words_t      b_i, c_i,
   input bank_addrs_t bank_addr_i,
-  /// The pass that enters is the one.
+  /// The entering pass is the tracked one.
   input logic        this_i,
-  /// Any word: its bank and its row.
+  /// Tracked word: any bank and any row.
   input bank_t       any_bank_i,
   input row_t        any_row_i,
-  /// Any lane.
+  /// Tracked lane: any lane.
   input lane_t       any_lane_i
 );
   localparam int unsigned Last = RmwLatency;
@@ -48,10 +50,10 @@ module pipe_proof
   logic       [Last:0] valid_o;
   atoms_pipe dut (.*);
 
-  bank_t  bank;   // of the word
-  row_t   row;    // of the word
+  bank_t  bank;   // bank of the tracked word
+  row_t   row;    // row of the tracked word
   lane_t  lane;
-  words_t stored; // memory, in its row
+  words_t stored; // words of all banks in that row
   for (genvar b = 0; b < NumBanks; b++) begin : g_bank
     atoms_bank u_bank (
       .clk_i,
@@ -61,7 +63,7 @@ module pipe_proof
     assign stored[b] = u_bank.mem_q[was_reset ? row[$clog2(NumRows)-1:0] : any_row_i[$clog2(NumRows)-1:0]];
   end
 
-  // The word: what was written last, and what that was so many steps ago.
+  // Value of the tracked word: `was[s]` is the value s steps ago.
   logic           was_reset = 1'b0;
   word_t [Last:0] was;
   word_t          value, next_value;
@@ -78,17 +80,17 @@ module pipe_proof
     else if (advance_i)   was <= {was[Last-1:0], next_value};
   end
 
-  // The pass, as it entered, and where it is.
+  // The tracked pass as it entered, and its stage.
   logic  [Last:0] entered;   // stages that hold a pass
-  logic  [Last:0] stage;     // that of this one
+  logic  [Last:0] stage;     // stage of the tracked pass
   pass_t          pass;
-  logic           works;     // on the bank
-  row_t           its_row;   // there
-  bank_mask_t     banks;     // all that it works on
+  logic           works;     // the pass uses the tracked bank
+  row_t           its_row;   // row of the pass in the tracked bank
+  bank_mask_t     banks;     // all banks of the pass
   words_t         b, c;
-  bank_addr_t     bank_addr; // of the lane
+  bank_addr_t     bank_addr; // bank address of the tracked lane
   logic           taken;
-  logic [$clog2(Entries)-1:0] kept;   // its entry
+  logic [$clog2(Entries)-1:0] kept;   // entry of the tracked pass
   assign works = banks[bank];
   assign taken = advance_i && pass_i.valid && this_i && (stage[Last-1:0] == '0);
   always_ff @(posedge clk_i) begin
@@ -110,14 +112,14 @@ module pipe_proof
     end
   end
 
-  // The entry of the pass in each stage, and of those behind the last one.
+  // Entry of the pass in each stage, and of the passes after the last stage.
   typedef logic [$clog2(Entries)-1:0] entry_t;
   entry_t [Entries-1:0] at;
   for (genvar s = 0; s < Entries; s++) begin : g_at
     assign at[s] = (dut.stage0_q >= entry_t'(s)) ? dut.stage0_q - entry_t'(s) : dut.stage0_q + entry_t'(Entries - s);
   end
 
-  // What they hold of the bank of the word: its row, whether their pass works on it, and the word as it was read.
+  // For each entry: its pass has the tracked row, its pass uses the tracked word, and the word as read.
   logic  [Entries-1:0] on_row, on_word;
   word_t [Last:0]      read;
   always_comb begin
@@ -131,7 +133,8 @@ module pipe_proof
     assign read[s] = dut.g_waiting.read_q[at[s]][bank];
   end
 
-  // Whether the access that the bank is of compares equal, and what is written where that needs no arithmetic.
+  // Result of the comparison of the access that covers the bank, and the value written by operations without
+  // arithmetic.
   logic [1:0] wide;
   logic       equal;
   word_t      moved;
@@ -155,12 +158,9 @@ module pipe_proof
 
   always_comb begin
     if (was_reset) begin
-      // The pass in the last stage works on what was written last.
       if (stage[Last] && works && (its_row == row)) OldValueIsLastWritten: assert (old_o[bank] == value);
       MemoryHoldsLastValue: assert ((row < NumRows) && (stored[bank] == value));
-      // Passes neither vanish nor appear.
       StageValidMatchesPasses: assert ((valid_o == entered) && (pass_o.valid == entered[Last]) && ((stage & ~entered) == '0));
-      // The pass is where it should be, as it was.
       if (stage[Last]) begin
         LastStagePassMatchesEntered: assert ((pass_o == pass) && (bank_addr_o[lane] == bank_addr));
         WritesOnlyPassWords:         assert ((works || !we_o[bank]) && (waddr_o[bank] == its_row));
@@ -183,7 +183,7 @@ module pipe_proof
     end
   end
 
-  // What induction needs, of every stage.
+  // Invariants of every stage that the induction needs.
   always_comb begin
     if (was_reset) begin
       StagePointerWithinEntries: assert (32'(dut.stage0_q) < Entries);
@@ -204,7 +204,7 @@ module pipe_proof
         StageRowsLieInMemory:  assert (!dut.bank_q[at[s]][bank] || (dut.row_q[at[s]][bank] < NumRows));
         MbarrierBanksArePairs: assert (!on_object(dut.pass_q[at[s]].op)
                                        || ((dut.bank_q[at[s]] & FirstOfPair) == ((dut.bank_q[at[s]] >> 1) & FirstOfPair)));
-        // It was read as it was then.
+        // The word was read with its value at that time.
         if ((s != 0) && on_word[s]) ReadWordMatchesHistory: assert (read[s] == was[s]);
       end
     end
@@ -222,7 +222,7 @@ module pipe_proof
       end
     end
   end else begin : g_hold
-    logic [3:0] waits;   // steps since a pass entered
+    logic [3:0] waits;   // steps since the last pass entered
     always_ff @(posedge clk_i) begin
       if (!rst_ni)                          waits <= '0;
       else if (advance_i && pass_i.valid)   waits <= '0;

@@ -1,23 +1,22 @@
-/// Rules of the specification that several proofs need, written from its sections 3, 4.1, 4.7 and 6. The functions of the
-/// same rules in the RTL are not used, since a proof cannot find a defect in a function that it calls itself.
+/// Rules of the specification that several proofs need (spec 3, 4.1, 4.7 and 6). They do not call the RTL
+/// functions of the same rules, because a proof cannot find a defect in a function that it uses itself.
 package spec_pkg;
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 
-  /// True if the operation works on an mbarrier object.
   function automatic logic on_object(op_e op);
     on_object = op inside {OpMbarInit, OpMbarInval, OpMbarExpectTx, OpMbarCompleteTx, OpMbarArrive, OpMbarArriveCount,
                            OpMbarArriveExpectTx, OpMbarArriveNoComplete, OpMbarArriveDrop, OpMbarArriveDropCount,
                            OpMbarArriveDropExpectTx, OpMbarArriveDropNoComplete, OpMbarTestWait, OpMbarTryWait, OpMbarArriveSm80};
   endfunction
 
-  /// True if the operation compares and stores.
   function automatic logic is_compare(op_e op);
     is_compare = op inside {OpCas, OpCast, OpCastSpin};
   endfunction
 
-  /// True if the pair is an instruction. The specification lists sizes by operation, this function operations by size.
+  /// True for a legal pair of operation and size. The specification lists sizes by operation, this function
+  /// lists operations by size.
   function automatic logic is_instruction(op_e op, size_e size);
     case (size)
       SizeU8, SizeU16: is_instruction = op inside {OpLoad, OpStore};
@@ -31,19 +30,20 @@ package spec_pkg;
     endcase
   endfunction
 
-  /// True if the cluster port has the instruction: on objects arrivals and transaction counts, without a result.
+  /// True if the cluster port accepts the instruction. For objects these are arrivals and transaction counts,
+  /// without a result.
   function automatic logic cluster_has(op_e op, logic red);
     cluster_has = !on_object(op)
                   || (red && (op inside {OpMbarExpectTx, OpMbarCompleteTx, OpMbarArrive, OpMbarArriveCount, OpMbarArriveExpectTx,
                                          OpMbarArriveDrop, OpMbarArriveDropCount, OpMbarArriveDropExpectTx, OpMbarArriveSm80}));
   endfunction
 
-  /// True if a cluster request is answered: with a result or a predicate, or with its fault.
+  /// True if a cluster request gets a response: for a result, a predicate or a fault.
   function automatic logic is_answered(op_e op, logic red, fault_e fault);
     is_answered = !red || is_compare(op) || (fault != FaultNone);
   endfunction
 
-  /// True if lanes of one address are served as one access.
+  /// True if lanes of one address share one access.
   function automatic logic joins(op_e op, logic red);
     case (op)
       OpPopcInc, OpLoad, OpStore, OpMbarTestWait, OpMbarTryWait: joins = 1'b1;
@@ -53,7 +53,7 @@ package spec_pkg;
     endcase
   endfunction
 
-  /// Object after one more arrival; bit 64 says that it completed the phase.
+  /// Object after one more arrival. Bit 64 is 1 if the arrival completed the phase.
   function automatic logic [64:0] arrive_once(mbar_t was);
     mbar_t after;
     logic  completed;
@@ -67,7 +67,6 @@ package spec_pkg;
     arrive_once = {completed, after};
   endfunction
 
-  /// Bytes of an access.
   function automatic logic [4:0] bytes(size_e size);
     case (size)
       SizeU8, SizeS8:   bytes = 5'd1;
@@ -78,7 +77,7 @@ package spec_pkg;
     endcase
   endfunction
 
-  /// Number of the last word of an access, also the mask of the word number in a bank number.
+  /// Number of words of an access minus one. Also the mask of the word number within a bank number.
   function automatic logic [1:0] last_of(size_e size);
     last_of = (size == SizeB128) ? 2'd3 : (size == SizeU64) ? 2'd1 : 2'd0;
   endfunction

@@ -1,10 +1,12 @@
-/// The priority lane of each bank is the one that the specification computes from the number of CAST.SPIN passes on the bank
-/// since reset, and no other pass moves it. A lane that asks in every pass has priority in one of the first SpinHold + NumLanes, and
-/// a lane that asks at least once in any SpinHold passes has priority in one of the first 2 * SpinHold * NumLanes (spec 5.4).
-/// By induction over one clock, for any bank and any lane.
+/// The priority lane of each bank is the one that the specification computes from the number of CAST.SPIN
+/// passes on the bank since reset (spec 5.4). Proved by induction over one clock, for any bank and any lane.
 ///
-/// Holes: that a priority lane which waits is selected is `grouper`'s; that only CAST.SPIN passes are counted is
-/// `PriorityMovesOnSpinOnly`.
+/// No other pass moves the priority lane. A lane that competes in every pass has priority in one of the first
+/// SpinHold + NumLanes passes. A lane that competes at least once in any SpinHold passes has priority in one
+/// of the first 2 * SpinHold * NumLanes passes.
+///
+/// Limits: `grouper` proves that a waiting priority lane is selected. The assertion `PriorityMovesOnSpinOnly`
+/// checks that only CAST.SPIN passes are counted.
 module spin_proof
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
@@ -14,9 +16,9 @@ module spin_proof
   input logic       en_i,
   input logic       fire_i,
   input bank_mask_t taken_i,
-  /// The lane asks for a word of the bank in this pass.
+  /// The tracked lane competes for a word of the tracked bank in this pass.
   input logic       asks_i,
-  /// Any bank and any lane.
+  /// Tracked bank and lane: any bank and any lane.
   input bank_t      any_bank_i,
   input lane_t      any_lane_i
 );
@@ -28,9 +30,9 @@ module spin_proof
   bank_t       bank;
   logic [15:0] lane;
   logic [15:0] count;      // passes on the bank, modulo the period
-  logic [15:0] unlucky;    // successive passes in which the lane asked and had no priority
-  logic [15:0] since;      // passes since it asked first and has not been selected
-  logic [15:0] silent;     // successive passes in which it did not ask
+  logic [15:0] unlucky;    // successive passes in which the lane competed without priority
+  logic [15:0] since;      // passes since the lane first competed without being selected
+  logic [15:0] silent;     // successive passes in which the lane did not compete
   logic        passes, prioritized, selected;
   assign passes      = fire_i && taken_i[bank];
   assign prioritized = 16'(priority_lane_o[bank]) == lane;
@@ -55,13 +57,14 @@ module spin_proof
     end
   end
 
-  // Passes until the lane has priority, none if it has priority now: at its turn among all, or as soon as a lane has been held.
+  // Passes until the lane has priority; 0 if it has priority now. Priority comes at its turn among all lanes,
+  // or when priority stays at this lane.
   logic [15:0] step, to_turn, to_priority, begins, to_end;
   logic        holds;
   always_comb begin
     step        = count % Hold;
     holds       = (count / Hold) % 2 == 1;
-    begins      = 2 * Hold * lane + Hold;    // count at which the lane is held
+    begins      = 2 * Hold * lane + Hold;    // count at which priority starts to stay at this lane
     to_turn     = (lane + Lanes - count % Lanes) % Lanes;
     to_priority = holds ? ((count / (2 * Hold) == lane) ? '0 : Hold - step + lane)
                         : (step + to_turn < Hold)       ? to_turn
@@ -73,7 +76,7 @@ module spin_proof
   always_comb begin
     assume (was_reset || !rst_ni);
     assume (!fire_i || en_i);
-    // Of any successive passes, as many as a lane is held, the lane asks in one once it has asked.
+    // Once the lane has competed, it competes at least once in any `Hold` successive passes.
     if (passes && (since != '0)) assume (asks_i || (silent + 1 < Hold));
     if (was_reset) begin
       if (en_i) PriorityLaneMatchesCount:
@@ -83,7 +86,7 @@ module spin_proof
     end
   end
 
-  // What induction needs.
+  // Invariants that the induction needs.
   always_comb begin
     if (was_reset) begin
       TurnMatchesPassCount:          assert ((16'(dut.turn_q[bank]) == count) && (count < Period) && (lane < Lanes));

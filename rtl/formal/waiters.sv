@@ -1,11 +1,15 @@
-/// Any one suspended request is answered exactly once: with its lanes if its object completed a phase in one of the cycles
-/// that it may wait, the last included, else with none, after exactly as many; its wake-up stands at the port until it is
-/// taken, and every answer that goes to another brings its turn closer (spec 6.10). There is a free place as long as fewer
-/// requests are in the table than it has places (spec 6.3), and an answer in every cycle in which a request is ready and the
-/// port is free. By induction over one clock.
+/// Each suspended request is answered exactly once. Proved by induction over one clock.
 ///
-/// Holes: that an object which completes is shown to `atoms_waiters` in that cycle, and that a request does not suspend
-/// itself where its phase is complete already, is `atoms_pipe`'s and `atoms_collect`'s.
+/// The answer has all lanes of the request if its object completes a phase within the limit, including the
+/// last cycle. Otherwise the answer has no lane and comes after exactly the limit. A wake-up stays at the
+/// port until it is accepted. Every answer to another request brings the turn of a ready request closer (spec
+/// 6.10).
+///
+/// An entry is free while the table holds fewer requests than entries (spec 6.3). An answer leaves in every
+/// cycle in which a request is ready and the port is free.
+///
+/// Limits: `atoms_pipe` must report each completion in its cycle. `atoms_collect` must not suspend a request
+/// whose phase is already complete. Both are proved elsewhere.
 module waiters_proof
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
@@ -18,7 +22,7 @@ module waiters_proof
   input bank_mask_t  completed_i,
   input rows_t       row_i,
   input logic        wake_ready_i,
-  /// The request that enters is the one.
+  /// The entering request is the tracked one.
   input logic        this_i
 );
   localparam int unsigned PlaceBits = $clog2(NumWaiters);
@@ -34,8 +38,8 @@ module waiters_proof
   typedef enum logic [2:0] { Unseen, Waits, Complete, TimedOut, AtPort, Answered } state_t;
   state_t      state = Unseen;
   waiter_t     request;
-  logic [31:0] left;      // cycles that it may still wait
-  lane_mask_t  answer;    // what it is to be told
+  logic [31:0] left;      // cycles until the timeout
+  lane_mask_t  answer;    // expected lanes of the answer
   place_t      place;
   logic        was_reset = 1'b0;
 
@@ -43,7 +47,6 @@ module waiters_proof
   assign completes   = completed_i[request.bank] && (row_i[request.bank] == request.row);
   assign is_answered = leave_o && (dut.next == place);
 
-  // Requests in the table; a wake-up stands at the port.
   logic [7:0] held;
   logic       stands;
   always_ff @(posedge clk_i) begin
@@ -79,7 +82,7 @@ module waiters_proof
     end
   end
 
-  /// Answers to others before that of `place`, if all are ready.
+  /// Number of answers to other requests before that of `place`, if all entries are ready.
   function automatic place_t behind(place_t last);
     behind = place - last - 1'b1;
   endfunction
@@ -93,7 +96,7 @@ module waiters_proof
     if (was_reset) begin
       TakenPlacesMatchCount:   assert ((8'($countones(dut.taken)) == held) && (free_o == (held < 8'(NumWaiters))));
       WakeUpAndLeaveMatchSpec: assert ((wake_valid_o == stands) && (leave_o == ((ready_o != '0) && (!stands || wake_ready_i))));
-      // In the table as long as it is to be, and as what.
+      // The tracked request is in the table while it waits, in the right state.
       if (state == Waits) begin
         WaitingRequestIsSuspended: assert (suspended_o[place] && !ready_o[place]);
         CyclesLeftMatchLimit:      assert ((dut.left_q[place] == left) && (left != '0));
@@ -103,9 +106,7 @@ module waiters_proof
       if ((state == Waits) || ready) WaiterMatchesRequest: assert (dut.waiter_q[place] == request);
       if (state == Complete) CompletedAnswerHasAllLanes: assert (answer == request.mask);
       if (state == TimedOut) TimeoutAnswerHasNoLane:     assert (answer == '0);
-      // At the port, until it is taken.
       if (state == AtPort) WakeUpStableUntilTaken: assert (wake_valid_o && (wake_tag_o == request.tag) && (wake_pred_o == answer));
-      // Its place is not given to another request.
       if (((state == Waits) || ready) && enter_i) OccupiedPlaceNotReused: assert (dut.vacant != place);
       if (ready && leave_o && !is_answered) AnswerTurnComesCloser: assert (behind(dut.next) < behind(dut.last_q));
       if (ready && is_answered) LeaveSlotMatchesRequest: assert (leave_slot_o == request.slot);

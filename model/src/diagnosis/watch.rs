@@ -1,4 +1,4 @@
-//! The shadow of memory in which objects live, and what judges each use of them.
+//! Tracks the live mbarrier objects in memory, and checks each use of them.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -16,40 +16,39 @@ use crate::pipe::Effect;
 use crate::port::{In, MAX_BANKS, MAX_LANES};
 use crate::waiters::Waiters;
 
-/// Diagnoses that a [`Watch`] keeps; further ones are counted only.
+/// Maximum number of diagnoses that a [`Watch`] keeps; further diagnoses are only counted.
 pub const KEPT: usize = 1000;
 
-/// Operand B of a load that reads an object as a whole (SYNCS.LD), so that it is told from a plain access: the unit
-/// does not look at operands of loads.
+/// Operand B that marks a load as a read of a whole object (SYNCS.LD), not a plain access. The unit ignores
+/// the operands of loads.
 pub const OBJECT_LOAD: u128 = 0x6d62_6172_7269_6572 << 64;
 
-/// Operand C of a store that makes objects of two words (spec 6.2.1), so that it is told from a plain store: the unit does
-/// not look at operand C of stores.
+/// Operand C that marks a store as the init of two-word objects (spec 6.2.1), not a plain store. The unit
+/// ignores operand C of stores.
 pub const OBJECT_INIT: u128 = OBJECT_LOAD | 1;
 
-/// In place of a request's number, for what none did.
+/// Request number of an end that no request caused.
 const NO_REQUEST: u64 = u64::MAX;
 
-/// What is known of the word pair at one place.
+/// State of a word pair that is or was an object.
 #[derive(Clone, Debug)]
 enum KnownPair {
     Live(Life),
     Ended { how: ObjectEnd, cycle: u64, request: u64 },
 }
 
-/// What memory does not tell about a live object.
+/// State of a live object that memory does not hold.
 #[derive(Clone, Debug)]
 struct Life {
     slot: u8,
-    /// Phases completed.
     phase: u64,
-    /// A wait has seen the phase before complete; there is none before the first.
+    /// True if a wait has seen the previous phase complete. Also true before the first phase.
     waited: bool,
-    /// Request that completed a phase last.
+    /// Request that last completed a phase.
     completed_by: Option<u64>,
-    /// Cycle in which waiters were woken last.
+    /// Cycle in which waiters were last woken.
     woken: Option<u64>,
-    /// High words of the states handed out, with the last phase each was handed out in.
+    /// High words of the states returned, each with the latest phase that returned it.
     states: HashMap<u32, u64>,
 }
 
@@ -59,15 +58,15 @@ impl Life {
     }
 }
 
-/// A request between the port and its last pass.
+/// A request from the port to its last pass.
 #[derive(Clone, Copy, Debug)]
 struct Taken {
     cycle: u64,
-    /// For waits, operand B per lane: coalesced lanes bring only one to the banks.
+    /// For waits, operand B per lane. Coalesced lanes bring only one operand B to the banks.
     asked: [u32; MAX_LANES],
-    /// A load of objects: [`OBJECT_LOAD`].
+    /// True for a load marked with [`OBJECT_LOAD`].
     of_objects: bool,
-    /// A store that makes objects of two words: [`OBJECT_INIT`].
+    /// True for a store marked with [`OBJECT_INIT`].
     makes_objects: bool,
 }
 
@@ -78,71 +77,70 @@ impl Taken {
     }
 }
 
-/// What the unit does in the cycle at hand.
+/// State of the unit in the current cycle.
 pub(crate) struct Seen<'a> {
     pub(crate) config: &'a Config,
-    /// The pass in the last stage, if it moves on.
+    /// Pass in the last stage; `None` if the stage is empty or stalls.
     pub(crate) pass: Option<&'a Pass>,
     pub(crate) effect: &'a Effect,
     pub(crate) work: &'a BankWork,
     pub(crate) first: &'a FirstWords,
-    /// Memory before the pass.
+    /// Memory before the pass writes.
     pub(crate) banks: &'a Banks,
-    /// The allocation of the pass's slot.
+    /// Allocation of the pass's CTA slot.
     pub(crate) allocation: Allocation,
-    /// The requests suspended.
     pub(crate) waiters: &'a Waiters,
 }
 
-/// What the unit takes from its ports in the cycle at hand.
+/// Transfers at the unit's input ports in the current cycle.
 pub(crate) struct Enters {
     pub(crate) warp: bool,
     pub(crate) cluster: bool,
     pub(crate) table_write: bool,
 }
 
-/// Names every undefined use of an mbarrier object; see [`crate::Unit::watch`].
+/// Record of every undefined use of an mbarrier object; see [`crate::Unit::watch`].
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     cycle: u64,
-    /// Requests worked off.
+    /// Number of requests that left the pipeline.
     request: u64,
     warps: VecDeque<Taken>,
     clusters: VecDeque<Taken>,
-    /// By the number of the word pair in memory.
+    /// Objects by the number of their word pair in memory.
     places: HashMap<u32, KnownPair>,
-    /// A bit per word pair: whether `places` has it. Plain accesses look here first.
+    /// One bit per word pair, set if `places` has the pair. A fast filter for plain accesses.
     known: Vec<u64>,
-    /// Slots of word pairs that a plain store made an object, by the number of the pair, until `places` has the pair. The
-    /// word may be data: nothing is named but a second store of that kind.
+    /// Word pairs to which a plain store wrote an init word, with their CTA slots. An entry lasts until
+    /// `places` has the pair. The word may be data, so only a second init store is reported.
     stored: BTreeMap<u32, u8>,
     kept: Vec<Diagnosis>,
     counts: BTreeMap<&'static str, u64>,
 }
 
 impl Watch {
-    /// Sees nothing yet. Objects that exist already are taken for what their words look like.
+    /// Starts without known objects. An object that already exists is recognized by its word alone.
     pub(crate) fn new(config: &Config) -> Self {
         let pairs = config.num_banks * config.num_rows / 2;
         Watch { known: vec![0; pairs.div_ceil(64) as usize], ..Watch::default() }
     }
 
-    /// The first [`KEPT`] diagnoses, in the order of the operations, and of the lanes of each.
+    /// The first [`KEPT`] diagnoses, in the order of the operations and of the lanes of each operation.
     pub fn diagnoses(&self) -> &[Diagnosis] {
         &self.kept
     }
 
-    /// How many there were of each kind ([`DiagnosisKind::name`]), also of those not kept.
+    /// Number of diagnoses of each kind ([`DiagnosisKind::name`]), including those not kept.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.counts.iter().map(|(name, count)| (*name, *count))
     }
 
-    /// How many there were in all.
+    /// Total number of diagnoses, including those not kept.
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
     }
 
-    /// Sees one cycle, before its clock edge.
+    /// Checks one cycle, before its clock edge.
     pub(crate) fn see(&mut self, seen: &Seen<'_>, enters: Enters, i: &In) {
         if let Some(pass) = seen.pass {
             self.pass(pass, seen);
@@ -165,7 +163,7 @@ impl Watch {
         self.cycle += 1;
     }
 
-    /// A cycle of reset: nothing is inside, and no slot has an allocation.
+    /// Handles a cycle of reset: drops all requests in flight and ends all allocations.
     pub(crate) fn reset(&mut self) {
         self.warps.clear();
         self.clusters.clear();
@@ -173,13 +171,13 @@ impl Watch {
         self.cycle += 1;
     }
 
-    /// The allocation of `slot`, or of all, is another one or none now.
+    /// Handles the end of the allocation of `slot`, or of all allocations for `None`.
     fn end_allocation(&mut self, slot: Option<u8>) {
         let cycle = self.cycle;
         self.stored.retain(|_, of| slot.is_some_and(|slot| slot != *of));
         for place in self.places.values_mut() {
             if matches!(place, KnownPair::Live(life) if slot.is_none_or(|slot| slot == life.slot)) {
-                // No request ended it: the next one may make an object here.
+                // No request ended the object, so the next request may make one here.
                 *place = KnownPair::Ended { how: ObjectEnd::PartTaken, cycle, request: NO_REQUEST };
             }
         }
@@ -187,7 +185,7 @@ impl Watch {
 
     fn pass(&mut self, pass: &Pass, seen: &Seen<'_>) {
         let queue = if pass.cluster { &self.clusters } else { &self.warps };
-        // A request taken before the watch began is not in the queue.
+        // The queue lacks a request that was accepted before the watch started.
         let taken = queue.front().copied().unwrap_or(Taken::at(self.cycle));
         if let Some((op, size)) = pass.kind
             && pass.served != 0
@@ -209,11 +207,12 @@ impl Watch {
         }
     }
 
-    /// mbarrier operations of the lanes served; those on one object one after the other.
+    /// Checks the mbarrier operations of the served lanes. Operations on one object run one after the other.
     fn objects(&mut self, op: Op, size: Size, pass: &Pass, seen: &Seen<'_>, taken: &Taken) {
         let mut words = [0u64; MAX_BANKS];
         let mut met = 0u64;
-        // What the lane before asked, of which object, and what is undefined about it: a warp that polls asks 32 times.
+        // Object, operand and result of the previous lane's wait. A polling warp makes the same wait 32
+        // times.
         let mut before = None;
         for access in accesses(op, size, pass, seen) {
             let low = access.bank & !1;
@@ -247,9 +246,9 @@ impl Watch {
         }
     }
 
-    /// Carries out `o` on the pair at `at`: gives the word afterwards, and what is undefined about it.
+    /// Performs `o` on word pair number `at`. Returns the word afterwards, and the rules broken.
     fn operate(&mut self, at: u32, o: &Operation) -> (u64, [Option<DiagnosisKind>; 2]) {
-        // Operations without an operand arrive once.
+        // An operation without an operand arrives once.
         let operand = if o.op.row().operands == Operands::None { 1 } else { o.operand };
         let step = mbarrier::step(o.op, o.word, operand);
         let after = step.new.unwrap_or(o.word);
@@ -293,7 +292,7 @@ impl Watch {
         }
     }
 
-    /// Loads of objects by the lanes served.
+    /// Checks the loads of whole objects (SYNCS.LD) by the served lanes.
     fn loads(&mut self, op: Op, size: Size, pass: &Pass, seen: &Seen<'_>, taken: &Taken) {
         for access in accesses(op, size, pass, seen) {
             let low = access.bank & !1;
@@ -309,10 +308,10 @@ impl Watch {
         }
     }
 
-    /// Plain accesses of the lanes served.
+    /// Checks the plain accesses of the served lanes.
     fn plain(&mut self, op: Op, size: Size, pass: &Pass, seen: &Seen<'_>, taken: &Taken) {
         let last = last_word(size);
-        // All lanes see what was there before the pass.
+        // Apply writes only after the loop: every lane must see the objects as they were before the pass.
         let mut overwritten = Vec::new();
         for access in accesses(op, size, pass, seen) {
             for low in (access.bank & !1..=access.bank + last).step_by(2) {
@@ -335,7 +334,7 @@ impl Watch {
                 if writes {
                     overwritten.push((at, init));
                 }
-                // The lanes of the request that overwrites are all named, later requests are not.
+                // Report every lane of the request that overwrites the object, but no later request.
                 let named = match self.places.get(&at) {
                     Some(KnownPair::Live(_)) => true,
                     Some(KnownPair::Ended { how: ObjectEnd::Overwritten, request, .. }) => {
@@ -351,7 +350,7 @@ impl Watch {
                         _ => DiagnosisKind::PlainAccess(Touched::Both),
                     };
                     let word = pair_at(seen.banks, low, access.row);
-                    // Of an access that covers two objects, the address of the one touched.
+                    // If the access covers two objects, report the address of the one touched.
                     let access = Access { bank: access.bank.max(low), ..access };
                     self.report(pass, seen, taken, &access, Diagnosed { operand: 0, word, kind });
                 }
@@ -362,7 +361,7 @@ impl Watch {
         }
     }
 
-    /// A plain write has gone to the pair at `at`; `init` says that it left an init word.
+    /// Handles a plain write to word pair number `at`. `init` is true if the pair now holds an init word.
     fn overwrite(&mut self, at: u32, init: bool, slot: u8) {
         let (cycle, request) = (self.cycle, self.request);
         match self.places.get(&at) {
@@ -384,7 +383,7 @@ impl Watch {
         }
     }
 
-    /// Whether `places` has the pair.
+    /// True if `places` has the pair.
     fn is_known(&self, at: u32) -> bool {
         self.known.get(at as usize / 64).is_some_and(|bits| bits >> (at % 64) & 1 != 0)
     }
@@ -423,7 +422,6 @@ impl Watch {
     }
 }
 
-/// One lane's operation on an object.
 struct Operation {
     op: Op,
     operand: u64,
@@ -431,49 +429,48 @@ struct Operation {
     slot: u8,
     red: bool,
     cycle: u64,
-    /// Number of its request.
     request: u64,
-    /// A request is suspended at the object.
+    /// True if a request is suspended at the object.
     waited_for: bool,
 }
 
-/// What a diagnosis says beyond the access.
+/// Fields of a diagnosis beside those of the access.
 struct Diagnosed {
     operand: u64,
     word: u64,
     kind: DiagnosisKind,
 }
 
-/// One lane's access.
+/// Access of one lane.
 #[derive(Clone, Copy)]
 struct Access {
     op: Op,
     size: Size,
     lane: usize,
-    /// Of its first word.
+    /// Bank of the first word.
     bank: usize,
     row: u16,
     byte: u32,
 }
 
 impl Access {
-    /// Number, in memory, of the word pair whose low word is in bank `low`.
+    /// Number in memory of the word pair whose low word is in bank `low`.
     fn pair(&self, config: &Config, low: usize) -> u32 {
         (u32::from(self.row) * config.num_banks + low as u32) / 2
     }
 
-    /// Offset inside the CTA's allocation: what the address generator made bank and row of.
+    /// Offset inside the CTA's allocation. Inverts the mapping of the address generator.
     fn offset(&self, config: &Config, allocation: Allocation) -> u32 {
         let row = u32::from(self.row);
-        // The hash is its own inverse.
+        // The bank hash is its own inverse.
         let swizzle = if config.bank_hash { (row & (config.num_banks / 4 - 1)) << 2 } else { 0 };
         let word = (row - u32::from(allocation.base)) * config.num_banks + (self.bank as u32 ^ swizzle);
         4 * word + self.byte
     }
 }
 
-/// The accesses that a pass performs, in order of lanes: CAST.SPIN fails for some lanes it serves
-/// without a look at their words.
+/// Accesses that a pass performs, in order of lanes. Excludes lanes for which CAST.SPIN fails without reading
+/// their words.
 fn accesses<'a>(op: Op, size: Size, pass: &Pass, seen: &'a Seen<'_>) -> impl Iterator<Item = Access> + 'a {
     lanes(pass.win).map(move |lane| {
         let bank = seen.first.bank(lane);
@@ -481,7 +478,8 @@ fn accesses<'a>(op: Op, size: Size, pass: &Pass, seen: &'a Seen<'_>) -> impl Ite
     })
 }
 
-/// True if a pass may make an object: a store of an init word, or one that says so. Most stores are neither.
+/// True if a pass may make an object: a store of an init word, or a store with the mark. Most stores are
+/// neither.
 fn makes_object(op: Op, size: Size, seen: &Seen<'_>, taken: &Taken) -> bool {
     let is_init =
         |low: usize| seen.effect.write >> low & 1 != 0 && init_fault(pair(&seen.effect.new, low)).is_none();
@@ -489,22 +487,22 @@ fn makes_object(op: Op, size: Size, seen: &Seen<'_>, taken: &Taken) -> bool {
     wide_store && (taken.makes_objects || (0..MAX_BANKS).step_by(2).any(is_init))
 }
 
-/// Two words of memory as one; `low` is even.
+/// Reads two words of memory as one; `low` is even.
 fn pair_at(banks: &Banks, low: usize, row: u16) -> u64 {
     u64::from(banks.read(low | 1, row)) << 32 | u64::from(banks.read(low, row))
 }
 
-/// Two words as one; `low` is even.
+/// Combines two words into one; `low` is even.
 fn pair(words: &[u32; MAX_BANKS], low: usize) -> u64 {
     u64::from(words[low | 1]) << 32 | u64::from(words[low])
 }
 
-/// What is undefined about a wait on a live object.
+/// Rule that a wait on a live object breaks, if any.
 fn judge_wait(life: &mut Life, o: &Operation) -> Option<DiagnosisKind> {
     let asked = o.operand as u32;
     let complete = o.word >> 63 != u64::from(asked >> 31);
     life.waited |= complete;
-    // parity << 31: which of two phases that is, cannot be told.
+    // This is a wait by parity (parity << 31), which fits every second phase: nothing to check.
     if asked << 1 == 0 {
         return None;
     }
@@ -515,13 +513,13 @@ fn judge_wait(life: &mut Life, o: &Operation) -> Option<DiagnosisKind> {
     }
 }
 
-/// What is undefined about any other operation on a live object, in the order in which it would go
-/// wrong; one finding leads to the next, so the first is enough.
+/// First rule that any other operation on a live object breaks, if any. One broken rule usually causes the
+/// next, so only the first is reported.
 fn judge_step(life: &mut Life, o: &Operation, step: &mbarrier::ObjectStep) -> Option<DiagnosisKind> {
     let Operation { op, word, .. } = *o;
     let count = o.operand as u32;
     let before = MbarObject::decode(word);
-    // Operations without an operand arrive once.
+    // An operation without an operand arrives once.
     let once = op.row().operands == Operands::None;
     let change = Change::of(op, if once { 1 } else { count })?;
     let tx = i64::from(before.tx) + change.tx;
@@ -543,7 +541,7 @@ fn judge_step(life: &mut Life, o: &Operation, step: &mbarrier::ObjectStep) -> Op
     } else if change.arrive > 0 && life.completed_by == Some(o.request) {
         Some(DiagnosisKind::ArriveAcrossPhases)
     } else if change.arrive > 0 && !life.waited {
-        // Once a phase.
+        // Report once per phase.
         life.waited = true;
         Some(DiagnosisKind::ArriveUnwaited)
     } else {
@@ -555,7 +553,7 @@ fn judge_step(life: &mut Life, o: &Operation, step: &mbarrier::ObjectStep) -> Op
     if step.completed {
         life.phase += 1;
         life.completed_by = Some(o.request);
-        // Of several completions in one cycle the first wakes all waiters.
+        // If several phases complete in one cycle, the first completion wakes all waiters.
         life.waited = o.waited_for && life.woken != Some(o.cycle);
         if life.waited {
             life.woken = Some(o.cycle);

@@ -1,4 +1,4 @@
-//! Verdict on a whole recording.
+//! Judges a whole recording.
 
 use std::io::BufRead;
 
@@ -7,30 +7,30 @@ use atoms_oracle::{Checker, Merging};
 
 use crate::{DeclaredUnit, Exchange, RecordingError, TraceEvent, TraceReader};
 
-/// What an accepted trace consisted of.
+/// Totals of an accepted trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct TraceSummary {
-    /// Lines, blank ones and the header included.
+    /// Lines of the file, including blank lines and the header.
     pub lines: u64,
-    /// Requests.
+    /// Requests of both ports.
     pub requests: u64,
-    /// Active lanes of all requests together.
+    /// Sum of active lanes over all requests.
     pub lanes: u64,
-    /// Requests that rightly ended with a fault.
+    /// Requests that correctly ended with a fault.
     pub faults: u64,
-    /// Requests whose memory afterwards was not recorded.
+    /// Requests whose written words were not recorded.
     pub unseen: u64,
-    /// Wake-ups of suspended requests.
+    /// Wake-ups of suspended requests, including timeouts.
     pub wakes: u64,
-    /// Words of memory that were compared with what the requests left.
+    /// Words of memory that were compared with the oracle's memory.
     pub final_words: u64,
 }
 
-/// Judges a whole trace, in memory that does not grow with its length.
+/// Judges a whole trace. The memory used does not grow with the length of the trace.
 ///
 /// # Errors
-/// [`RecordingError::Rejected`] with the first line that nothing explains; every other variant means that
-/// no verdict was reached.
+/// [`RecordingError::Rejected`] with the first line that no order explains. Every other variant means that no
+/// verdict was reached.
 pub fn check_trace<R: BufRead>(reader: R) -> Result<TraceSummary, RecordingError> {
     let mut trace = TraceReader::new(reader)?;
     let header = *trace.header();

@@ -4,23 +4,23 @@ use std::io;
 
 use atoms_oracle::Rejection;
 
-/// Why a trace could not be judged, or the verdict against it.
+/// Verdict against a trace, or reason why the trace could not be judged.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
-    /// The line could not be read at all.
+    /// Reading the line failed.
     #[error("line {line}: cannot read the trace")]
     Read {
         /// Number of the line, from 1.
         line: u64,
-        /// What the reader said.
+        /// Error of the underlying reader.
         source: io::Error,
     },
-    /// The line is not in the format; the message says what would be.
+    /// The line breaks the format.
     #[error("line {line}: {problem}")]
     Malformed {
         /// Number of the line, from 1.
         line: u64,
-        /// What is wrong with it and what would work.
+        /// Problem in the line, with the expected form.
         problem: String,
     },
     /// The verdict: no order of the lanes explains this line.
@@ -28,21 +28,21 @@ pub enum RecordingError {
     Rejected {
         /// Number of the line, from 1.
         line: u64,
-        /// What speaks against it.
+        /// Reason for the verdict.
         rejection: Box<Rejection>,
     },
-    /// No verdict: see [`Rejection::is_undecided`].
+    /// No verdict ([`Rejection::is_undecided`]).
     #[error("line {line}: {rejection}")]
     Undecided {
         /// Number of the line, from 1.
         line: u64,
-        /// What was too large.
+        /// Reason why the check was too large.
         rejection: Box<Rejection>,
     },
 }
 
 impl RecordingError {
-    /// Whether the trace was judged and found wrong, as opposed to not judged.
+    /// True if the trace was judged and rejected. False if it could not be judged.
     pub fn is_verdict(&self) -> bool {
         matches!(self, RecordingError::Rejected { .. })
     }

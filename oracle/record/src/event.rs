@@ -1,4 +1,4 @@
-//! Events of a recording, and its header.
+//! Events and header of a recording.
 
 use atoms_oracle::{Allocation, Geometry, GoesFirst, RequestTiming, Response, SerialRequest};
 
@@ -7,101 +7,105 @@ use atoms_oracle::{Allocation, Geometry, GoesFirst, RequestTiming, Response, Ser
 pub enum TraceEvent {
     /// A slot of the CTA table gets an allocation or loses it.
     Allocation {
-        /// The slot.
+        /// CTA slot that changes.
         slot: u8,
-        /// Its allocation from now on.
+        /// Allocation from now on; `None` removes it.
         allocation: Option<Allocation>,
     },
-    /// Words of memory set from outside: (index, value).
+    /// Words of memory that were set from outside the unit: (index, value).
     Init(Vec<(u32, u32)>),
-    /// A request and what came of it.
+    /// A request with its response.
     Request(Box<Exchange>),
-    /// A request that may be suspended was accepted, as [`atoms_oracle::Checker::accept`] takes it.
+    /// The acceptance of a request that may be suspended, for [`atoms_oracle::Checker::accept`].
     Wait {
-        /// Number on the warp port.
+        /// Number of the request on the warp port, in order of acceptance.
         number: u64,
-        /// Cycle of acceptance.
+        /// Cycle in which the port accepted the request.
         accepted: u64,
-        /// The request.
+        /// The accepted request itself.
         request: Box<SerialRequest>,
     },
-    /// A suspension, as for [`atoms_oracle::Checker::suspend`].
+    /// A suspension, for [`atoms_oracle::Checker::suspend`].
     Suspended {
-        /// Number of the request.
+        /// Number of the suspended request.
         number: u64,
         /// Cycle in which it was suspended.
         cycle: u64,
     },
-    /// A wake-up, as for [`atoms_oracle::Checker::wake`].
+    /// A wake-up, for [`atoms_oracle::Checker::wake`].
     Wake {
-        /// Number of the request.
+        /// Number of the woken request.
         number: u64,
-        /// Its predicates.
+        /// Predicates of the wake-up, one bit per lane.
         pred: u32,
-        /// Cycle in which it appeared.
+        /// Cycle in which the wake-up appeared.
         cycle: u64,
     },
-    /// Cycles without a wake-up, as for [`atoms_oracle::Checker::quiet`].
+    /// Cycles without a wake-up, for [`atoms_oracle::Checker::quiet`].
     Quiet {
-        /// The first.
+        /// First quiet cycle.
         from: u64,
-        /// The last.
+        /// Last quiet cycle, inclusive.
         to: u64,
     },
-    /// A request that was carried out, and whose response the next reset dropped, as for [`atoms_oracle::Checker::lost`].
+    /// A request that ran, but whose response the next reset dropped, for [`atoms_oracle::Checker::lost`].
     Lost {
-        /// The request.
+        /// The request without a response.
         request: Box<SerialRequest>,
-        /// Words written for it, and their values afterwards.
+        /// Words written for the request: (index, final value).
         written: Vec<(u32, u32)>,
     },
-    /// A reset, as for [`atoms_oracle::Checker::reset`].
+    /// A reset, for [`atoms_oracle::Checker::reset`].
     Reset {
-        /// Requests without an answer.
+        /// Requests in flight, which get no answer.
         dropped: Vec<SerialRequest>,
-        /// Words written for them, and their values afterwards.
+        /// Words written for these requests: (index, final value).
         written: Vec<(u32, u32)>,
     },
-    /// Nothing is left to be answered.
+    /// The end of a run: no more answers come.
     End,
-    /// Words of memory as found at this point: (index, value).
+    /// Words of memory found at this point: (index, value).
     Final(Vec<(u32, u32)>),
 }
 
-/// A request, its response, and the words written, if they were recorded.
+/// A request, its response, and the words written if they were recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// The request.
+    /// The request as accepted at its port.
     pub request: SerialRequest,
-    /// The response; none for a posted request without a fault (spec 4.7).
+    /// The response; `None` for a posted request without a fault (spec 4.7).
     pub response: Option<Response>,
-    /// Words written and their values afterwards, as for [`atoms_oracle::Checker::request`].
+    /// Words written: (index, final value), for [`atoms_oracle::Checker::request`]. `None` if they were not
+    /// recorded.
     pub after: Option<Vec<(u32, u32)>>,
-    /// When, as for [`atoms_oracle::Checker::request_at`]; needed only while a wait is open.
+    /// Times for [`atoms_oracle::Checker::request_at`]; needed only while a wait is unanswered.
     pub moment: Option<RequestTiming>,
-    /// Cycle in which its port accepted it, for a replay.
+    /// Cycle in which the port accepted the request, for a replay.
     pub accepted: Option<u64>,
 }
 
-/// What the first line says.
+/// Contents of the first line of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceHeader {
     /// Shape of the warp and of the memory.
     pub geometry: Geometry,
-    /// Limit, in cycles, of waits that name none, if they are to be judged (spec 6.10).
+    /// Limit, in cycles, of waits without a limit of their own (spec 6.10). `None`: their timeouts are not
+    /// judged.
     pub try_wait_limit: Option<u64>,
-    /// Number of CAST.SPIN requests for which one lane has priority, if that is to be judged (spec 5.4).
+    /// Number of CAST.SPIN requests for which one lane keeps priority (spec 5.4). `None`: the selected lane
+    /// is not judged.
     pub spin_hold: Option<u32>,
-    /// The unit recorded, if it is one of ours.
+    /// Options of the recorded unit, if the unit is this project's.
     pub unit: Option<DeclaredUnit>,
 }
 
-/// Declares that the unit recorded is one of ours, from reset on and with every request: its order of lanes is judged
-/// (spec 4.2, 6.11), the selection of CAST.SPIN (spec 5.4), and the cycles in which waits end (spec 6.12).
+/// Declares that the recorded unit is this project's, and that the recording has every request since reset.
+/// Then the order of lanes is judged (spec 4.2, 6.11), the selection of CAST.SPIN (spec 5.4), and the cycles
+/// in which waits end (spec 6.12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeclaredUnit {
-    /// The lane that goes first.
+    /// Policy that determines which lane wins first.
     #[serde(with = "PolicyName")]
     pub winner_policy: GoesFirst,
     /// True if operations without a result merge.
@@ -112,7 +116,6 @@ pub struct DeclaredUnit {
     pub merge_arrive: bool,
 }
 
-/// Names of [`GoesFirst`] in a header.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(remote = "GoesFirst", rename_all = "lowercase")]
 enum PolicyName {

@@ -1,7 +1,7 @@
-//! Recorded traces: JSON lines, read one at a time, written as they happen.
+//! Recorded traces as JSON lines, read and written line by line.
 //!
-//! `docs/trace-format.md` describes the format. [`check_trace`] judges a whole
-//! recording; [`TraceReader`] reads one and [`TraceWriter`] writes one.
+//! `docs/trace-format.md` describes the format. [`check_trace`] judges a whole recording; [`TraceReader`]
+//! reads one and [`TraceWriter`] writes one.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -20,5 +20,5 @@ pub use event::{DeclaredUnit, Exchange, TraceEvent, TraceHeader};
 pub use reader::{MAX_LINE_BYTES, TraceReader};
 pub use writer::TraceWriter;
 
-/// Version of the format that is written, and the only one read.
+/// Version of the format that is written. The reader accepts only this version.
 pub const TRACE_VERSION: u32 = 1;

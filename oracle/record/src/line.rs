@@ -1,4 +1,4 @@
-//! A line of a trace as it stands, and what it says.
+//! Conversion between the fields of a trace line and events.
 
 use atoms_ops::{Fault, Op, Size};
 use atoms_oracle::{Allocation, Geometry, MAX_LANES, MAX_WORDS, RequestTiming, Response, SerialRequest};
@@ -9,7 +9,7 @@ use crate::{DeclaredUnit, Exchange, TRACE_VERSION, TraceEvent, TraceHeader};
 
 pub(crate) const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":512}"#;
 
-/// What a line can be about, by its field, and the fields that may stand beside it.
+/// Kinds of lines, each named by its main field, and the other fields that are allowed.
 const KINDS: &[(&str, &[&str])] = &[
     ("atoms_trace", &["lanes", "banks", "rows", "xor_hash", "try_wait_limit", "spin_hold", "unit"]),
     ("allocation", &[]),
@@ -25,9 +25,9 @@ const KINDS: &[(&str, &[&str])] = &[
     ("final", &[]),
 ];
 
-/// An object with fields that must be there, and others that are left out where they say nothing.
+/// An object with required fields, and optional fields that are omitted if they have their default value.
 trait Object {
-    /// Names of the latter that are there.
+    /// Names of the optional fields that are present.
     fn given(&self) -> Vec<&'static str>;
 }
 
@@ -136,7 +136,6 @@ object! { LaneResult { lane: Count<u32>;
     pred: Count<u8>,
 } }
 
-/// Only what is not zero is written.
 fn unless_zero<T: Default + PartialEq, const HEX: bool>(value: T) -> Option<Number<T, HEX>> {
     (value != T::default()).then_some(Number(value))
 }
@@ -146,7 +145,7 @@ fn pairs(words: &[(u32, u32)]) -> Vec<Pair> {
 }
 
 impl Line {
-    /// The event, with requests cut down to the lanes of `lane_mask`.
+    /// Converts an event, and drops lanes that are not in `lane_mask` from requests.
     pub(crate) fn of(event: &TraceEvent, lane_mask: u32) -> Line {
         let empty = Line::default();
         match event {
@@ -245,7 +244,7 @@ impl AllocationLine {
 }
 
 impl RequestLine {
-    /// The request, with the lanes of `lane_mask` alone.
+    /// Converts a request, without the lanes that are not in `lane_mask`.
     fn of(req: &SerialRequest, lane_mask: u32) -> RequestLine {
         let operands = |lane: usize| LaneOperands {
             lane: Number(lane as u32),
@@ -272,7 +271,7 @@ impl RequestLine {
         }
     }
 
-    /// The request, for a warp of so many lanes.
+    /// Converts the line to a request of a warp with `lanes` lanes.
     fn request(&self, lanes: u32) -> Result<SerialRequest, String> {
         if self.lanes.is_none() && self.mask.is_none() {
             return Err("the request has neither `lanes` nor a `mask`: which lanes are active?".to_owned());
@@ -325,7 +324,7 @@ impl ResponseLine {
         }
     }
 
-    /// The response to a request of these active lanes.
+    /// Converts the line to a response of a request with these active lanes.
     fn response(&self, active: u32) -> Result<Response, String> {
         let fault = match &self.fault {
             None => 0,
@@ -341,10 +340,11 @@ impl ResponseLine {
         };
         fill(&mut resp.rd, &self.rd, "rd")?;
         if let Some(PerLane::Every(_)) = self.rd {
-            // "Every lane" means every active one: no others get results.
+            // A result for "every lane" applies to active lanes only: other lanes get no results.
             (0..MAX_LANES).filter(|lane| active >> lane & 1 == 0).for_each(|lane| resp.rd[lane] = 0);
         }
-        // A recording may show results in lanes that do not exist; that is a finding, not bad form.
+        // Accept results in lanes that do not exist: they are for the oracle to reject, and not an error of
+        // format.
         for result in self.lanes.iter().flatten() {
             let lane = lane(result.lane, MAX_LANES as u32)?;
             resp.rd[lane] = result.rd.map_or(resp.rd[lane], |rd| rd.0);
@@ -390,7 +390,6 @@ fn lane(lane: Count<u32>, lanes: u32) -> Result<usize, String> {
     (lane < lanes).then_some(lane as usize).ok_or_else(expected)
 }
 
-/// Spreads what is given over the lanes.
 fn fill<T: TryFrom<u128>>(
     to: &mut [T; MAX_LANES],
     from: &Option<PerLane>,
@@ -412,7 +411,7 @@ fn fill<T: TryFrom<u128>>(
 }
 
 impl Line {
-    /// What the line is about; `None` for a note.
+    /// Name of the line's main field; `None` for a note.
     fn kind(&self) -> Result<Option<&'static str>, String> {
         let given: Vec<_> = self.given().into_iter().filter(|field| *field != "note").collect();
         let mut kinds = KINDS.iter().filter(|(kind, _)| given.contains(kind));
@@ -464,7 +463,7 @@ impl Line {
         Ok(TraceHeader { geometry, try_wait_limit, spin_hold, unit: self.unit })
     }
 
-    /// What a line after the header says; `None` for a note.
+    /// Converts a line after the header; `None` for a note.
     pub(crate) fn event(self, geometry: &Geometry) -> Result<Option<TraceEvent>, String> {
         let Some(kind) = self.kind()? else { return Ok(None) };
         let missing = |field: &str| format!("the `{kind}` has no `{field}`");

@@ -1,27 +1,26 @@
-//! How numbers and names stand in a trace.
+//! Format of numbers and names in a trace.
 
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// A JSON integer, or a string with a decimal or `0x` number. Written in decimal where it counts something, and from
-/// ten up in hexadecimal (`HEX`) where it is an address or a pattern.
+/// A JSON integer, or a string with a decimal or `0x` number. Counts are written in decimal. Addresses and
+/// bit patterns (`HEX`) of ten or more are written in hexadecimal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Number<T, const HEX: bool>(pub(crate) T);
 
-/// An address or a pattern of bits.
+/// An address or a bit pattern.
 pub(crate) type Hex<T> = Number<T, true>;
-/// A number of something.
+/// A count of something, written in decimal.
 pub(crate) type Count<T> = Number<T, false>;
-/// The index of a word and its value.
 pub(crate) type Pair = (Count<u32>, Hex<u32>);
 
-/// 24 bits, read with or without a sign.
+/// A 24-bit immediate, read with or without a sign.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Immediate(pub(crate) u32);
 
-/// A numeric code, which need not have a name, or a name.
+/// A numeric code, which may be undefined, or a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NameOrCode {
     Name(String),
@@ -36,14 +35,13 @@ pub(crate) enum PerLane {
     Each(Vec<Hex<u128>>),
 }
 
-/// Sign and magnitude.
 struct Literal {
     negative: bool,
     magnitude: u128,
 }
 
 impl Literal {
-    /// `None` if the text is no number.
+    /// Returns `None` if the text is not a number.
     fn parse(text: &str) -> Option<Literal> {
         let text = text.replace('_', "");
         let (digits, negative) = text.strip_prefix('-').map_or((&*text, false), |rest| (rest, true));
@@ -60,7 +58,7 @@ impl fmt::Display for Literal {
     }
 }
 
-/// Reads a number, or gives back the text that is none.
+/// Reads a number, or returns the text if it is not a number.
 struct LiteralOrText;
 
 impl Visitor<'_> for LiteralOrText {
@@ -87,7 +85,6 @@ impl Visitor<'_> for LiteralOrText {
     }
 }
 
-/// The number at hand if `take` accepts it.
 fn number<'de, D: Deserializer<'de>, T>(
     deserializer: D,
     expected: fmt::Arguments<'_>,

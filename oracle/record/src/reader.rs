@@ -1,4 +1,4 @@
-//! Reads a recording.
+//! Reader of a recording, line by line.
 
 use std::io::{BufRead, Read as _};
 
@@ -7,7 +7,8 @@ use atoms_oracle::Geometry;
 use crate::line::{HEADER, Line};
 use crate::{RecordingError, TraceEvent, TraceHeader};
 
-/// Longest line read. A longer one is no trace, and must not take all memory to find that out.
+/// Maximum length of a line in bytes. A longer line is not a trace, and reading it whole could exhaust
+/// memory.
 pub const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// Reads a trace line by line.
@@ -20,10 +21,10 @@ pub struct TraceReader<R> {
 }
 
 impl<R: BufRead> TraceReader<R> {
-    /// Reads the header.
+    /// Creates a reader and reads the header.
     ///
     /// # Errors
-    /// [`RecordingError::Read`], or [`RecordingError::Malformed`] if the first line is no header.
+    /// [`RecordingError::Read`], or [`RecordingError::Malformed`] if the first line is not a header.
     pub fn new(reader: R) -> Result<Self, RecordingError> {
         let geometry = Geometry { lanes: 0, banks: 0, rows: 0, xor_hash: false };
         let header = TraceHeader { geometry, try_wait_limit: None, spin_hold: None, unit: None };
@@ -36,12 +37,12 @@ impl<R: BufRead> TraceReader<R> {
         Ok(trace)
     }
 
-    /// What the header says.
+    /// Header of the trace, read by [`TraceReader::new`].
     pub fn header(&self) -> &TraceHeader {
         &self.header
     }
 
-    /// The next event and the number of its line, from 1; `None` at the end.
+    /// Returns the next event with its line number, from 1. Returns `None` at the end of the trace.
     ///
     /// # Errors
     /// [`RecordingError::Read`] or [`RecordingError::Malformed`].
@@ -55,7 +56,6 @@ impl<R: BufRead> TraceReader<R> {
         Ok(None)
     }
 
-    /// The next line that is not blank.
     fn next_line(&mut self) -> Result<Option<Line>, RecordingError> {
         loop {
             self.text.clear();
@@ -90,7 +90,7 @@ impl<R: BufRead> Iterator for TraceReader<R> {
     }
 }
 
-/// The parser's message; its line number is always 1 and would mislead beside ours.
+/// Message of the JSON parser without its line number, which is always 1.
 fn in_this_line(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or(&text);

@@ -1,11 +1,11 @@
-//! Writes a recording.
+//! Writer of a recording, line by line.
 
 use std::io::{self, Write};
 
 use crate::line::Line;
 use crate::{TraceEvent, TraceHeader};
 
-/// Writes a trace as it happens. Errors are those of the writer.
+/// Writes a trace event by event. Its errors are those of the underlying writer.
 #[derive(Debug)]
 pub struct TraceWriter<W: Write> {
     writer: W,
@@ -13,20 +13,19 @@ pub struct TraceWriter<W: Write> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Writes the header.
+    /// Creates a writer and writes the header.
     pub fn new(writer: W, header: &TraceHeader) -> io::Result<Self> {
         let mut trace = TraceWriter { writer, lane_mask: header.geometry.lane_mask() };
         trace.line(&header.into())?;
         Ok(trace)
     }
 
-    /// Records an event. Only what is not zero is written, and of the lanes that do not exist nothing but their
-    /// results.
+    /// Writes an event. Omits zeros, and everything but results of lanes that do not exist.
     pub fn write(&mut self, event: &TraceEvent) -> io::Result<()> {
         self.line(&Line::of(event, self.lane_mask))
     }
 
-    /// Flushes and gives the writer back.
+    /// Flushes and returns the underlying writer.
     pub fn into_inner(mut self) -> io::Result<W> {
         self.writer.flush()?;
         Ok(self.writer)

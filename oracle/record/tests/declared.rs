@@ -1,13 +1,15 @@
-//! Recordings that declare our unit are judged by its order of lanes and its cycles (spec 4.2, 5.4, 6.12); others are not.
+//! The order of lanes and exact cycles are judged only in recordings that declare this project's unit (spec
+//! 4.2, 5.4, 6.12).
 
 use std::io::Cursor;
 
 use atoms_record::check_trace;
 
-/// Four lanes and four banks, with the limit 1000 and a `spin_hold` of 4.
+/// Header fields: four lanes and four banks, with a limit of 1000 cycles and a `spin_hold` of 4.
 const SHAPE: &str = r#""atoms_trace":1,"lanes":4,"banks":4,"rows":64,"try_wait_limit":1000,"spin_hold":4"#;
 
-/// The message about a recording of these lines, `accepted` where it is right. `policy` declares our unit.
+/// Message about a recording of these lines; `accepted` if there is none. `policy` declares this project's
+/// unit.
 fn judged(policy: Option<&str>, lines: &[String]) -> String {
     let unit = policy.map_or(String::new(), |policy| format!(r#","unit":{{"winner_policy":"{policy}"}}"#));
     let allocation = r#"{"allocation":{"slot":0,"base_row":0,"size_bytes":1024}}"#;
@@ -15,7 +17,8 @@ fn judged(policy: Option<&str>, lines: &[String]) -> String {
     check_trace(Cursor::new(text)).map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
 }
 
-/// A wait of `lanes`, with its limit for all or for each of them, that is accepted in cycle 40 and suspended in cycle 45.
+/// A wait of `lanes`, accepted in cycle 40 and suspended in cycle 45. `limit` is one limit, or a list with
+/// one per lane.
 fn suspended(lanes: u32, limit: &str) -> Vec<String> {
     [
         // The object at byte 0x80 expects one arrival.
@@ -28,7 +31,7 @@ fn suspended(lanes: u32, limit: &str) -> Vec<String> {
     .to_vec()
 }
 
-/// The one arrival, carried out in this cycle, which completes the phase.
+/// The only arrival, performed in this cycle; it completes the phase.
 fn arrives(cycle: u64) -> String {
     let answered = cycle + 1;
     format!(
@@ -44,7 +47,7 @@ fn quiet(from: u64, to: u64) -> String {
     format!(r#"{{"quiet":[{from},{to}]}}"#)
 }
 
-/// A wait with a limit of 10 cycles, of which cycle 55 is the last, and what follows it.
+/// Ends of a wait with a limit of 10 cycles, whose last cycle is 55.
 #[rustfmt::skip]
 #[test]
 fn a_wait_ends_in_its_cycle() {
@@ -82,13 +85,13 @@ fn limits_have_32_bits() {
         let expected = format!("too early: its limit ends in cycle {}, and", 45 + limit);
         assert!(said.contains(&expected) && said.ends_with("(spec 6.12)"), "{limit}: {said}");
     }
-    // The limit of the configuration.
+    // The request uses the limit of the configuration.
     let lines = |cycle| suspended(1, "0").into_iter().chain([wakes(0, cycle)]).collect::<Vec<_>>();
     assert_eq!(judged(Some("lowest"), &lines(1047)), "accepted");
     assert!(judged(Some("lowest"), &lines(1046)).contains("its limit ends in cycle 1045"));
 }
 
-/// The limit of the lane that goes first counts (spec 6.10): lane 0 has 10 cycles, lane 1 has 20.
+/// The limit of the lane that wins first applies (spec 6.10): lane 0 has 10 cycles, lane 1 has 20.
 #[test]
 fn rotation_says_which_limit_counts() {
     let load = r#"{"request":{"op":"LDS","size":"u32","mask":1,"ra":4},"response":{},"after":[]}"#.to_owned();
@@ -114,7 +117,8 @@ fn what_must_not_be_suspended_is_found() {
     assert_eq!(judged(Some("lowest"), &none), says);
 }
 
-/// A CAST.SPIN of `lanes` on word 0, which holds `old`; those of `matching` compare with it. The lane that stores, if any.
+/// A CAST.SPIN of `lanes` on word 0, which holds `old`. The lanes of `matching` compare with this value.
+/// `stores` is the lane that stores, if any.
 fn spin(lanes: &[u32], matching: &[u32], old: u32, stores: Option<u32>) -> String {
     let asks: Vec<String> = lanes
         .iter()
@@ -131,7 +135,8 @@ fn spin(lanes: &[u32], matching: &[u32], old: u32, stores: Option<u32>) -> Strin
     )
 }
 
-/// Priority lane of a group in each of its requests after reset, of four lanes with a `spin_hold` of 4 (spec 5.4).
+/// Priority lanes of a group in successive requests after reset, for four lanes and a `spin_hold` of 4 (spec
+/// 5.4).
 const PRIORITY_LANES: [u32; 36] = [
     0, 1, 2, 3, 0, 0, 0, 0, 0, 1, 2, 3, 1, 1, 1, 1, 0, 1, 2, 3, 2, 2, 2, 2, 0, 1, 2, 3, 3, 3, 3, 3, 0, 1, 2,
     3,
@@ -152,7 +157,7 @@ fn the_priority_lane_is_selected() {
             "line {line}: lane {lane} reports a store in bank group 0, where lane {right} at 0x0 is selected (spec 5.4)"
         );
         assert_eq!(judged(Some("lowest"), &lines(&selected)), says);
-        // Of four requests that give priority to one lane, the bounds need one.
+        // While priority stays at one lane, the bounds require that lane in one of four requests.
         if wrong % 8 >= 4 {
             assert_eq!(judged(None, &lines(&selected[..=wrong])), "accepted", "request {wrong}");
         }
@@ -167,7 +172,7 @@ fn the_policy_selects_where_the_priority_lane_does_not_ask() {
             assert_eq!(said == "accepted", lane == selected, "{policy}, lane {lane}: {said}");
         }
     }
-    // Rotation begins at lane 2 after two requests of another bank, which move no counter of bank 0.
+    // Rotation starts at lane 2 after two requests on another bank, which do not move the counter of bank 0.
     let other = spin(&[0], &[], 0, None).replace(r#""lane":0,"#, r#""lane":0,"ra":4,"#);
     for lane in [1, 2, 3] {
         let lines = [other.clone(), other.clone(), spin(&[1, 2, 3], &[1, 2, 3], 0, Some(lane))];
@@ -176,7 +181,7 @@ fn the_policy_selects_where_the_priority_lane_does_not_ask() {
     }
 }
 
-/// The selected lane alone compares (spec 5.1, 5.3): the others fail, whatever their words hold.
+/// Only the selected lane compares (spec 5.1, 5.3). All other lanes fail, for any value in memory.
 #[test]
 fn what_is_not_selected_fails_fast() {
     let right = spin(&[0, 1, 2], &[1, 2], 0, None);
@@ -213,7 +218,7 @@ fn only_requests_to_the_group_move_its_counter() {
     assert!(judged(Some("lowest"), &behind(1)).starts_with("line 6: lane 1 reports"));
 }
 
-/// A request whose response a reset dropped has moved the counter, too: it was carried out (spec 5.4).
+/// A request whose response was dropped by a reset has moved the counter too, because it ran (spec 5.4).
 #[test]
 fn a_request_without_a_response_moves_the_counter() {
     let all = [0, 1, 2, 3];
@@ -228,7 +233,7 @@ fn a_request_without_a_response_moves_the_counter() {
     }
 }
 
-/// The order of lanes is judged in a recording too (spec 4.2, 6.11).
+/// The order of lanes is judged in recordings too (spec 4.2, 6.11).
 #[test]
 fn lanes_of_one_word_go_in_the_declared_order() {
     let exchange = |first: u32| {

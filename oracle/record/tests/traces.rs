@@ -1,4 +1,4 @@
-//! The trace format: the documented example, round trips, and what bad lines are told.
+//! The trace format: the documented example, round trips, and messages for bad lines.
 
 use std::io::{BufReader, Cursor, Read, repeat};
 
@@ -16,7 +16,7 @@ const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/trace-fo
 const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":512}"#;
 const ALLOCATION: Allocation = Allocation { base_row: 0, size_bytes: 512, rank: 0 };
 
-/// The example of this number in the document, from 1.
+/// Example number `number` of the document, from 1.
 fn example_of(number: usize) -> String {
     let document = std::fs::read_to_string(DOCUMENT).unwrap();
     document.split("```jsonl\n").nth(number).unwrap().split("```").next().unwrap().to_owned()
@@ -102,7 +102,7 @@ fn the_documented_wait_is_accepted_and_any_change_to_it_found() {
     );
 }
 
-/// What a reset leaves behind is judged as far as it is certain.
+/// Effects of a reset are judged only if they are certain.
 #[test]
 fn the_documented_reset_is_accepted_and_what_it_cannot_leave_is_found() {
     let text = example_of(3);
@@ -110,12 +110,12 @@ fn the_documented_reset_is_accepted_and_what_it_cannot_leave_is_found() {
     assert_eq!((summary.requests, summary.wakes), (2, 0));
     #[rustfmt::skip]
     let changes = [
-        // No request dropped names the word; none of them alone names both.
+        // No single dropped request accesses all written words.
         (r#""after":[[0,1]]"#, r#""after":[[2,1]]"#,       6, "word 2"),
         (r#""after":[[0,1]]"#, r#""after":[[0,1],[1,1]]"#, 6, "word 0"),
-        // One that only looks writes nothing.
+        // A request that only reads writes nothing.
         (r#"{"op":"ADD","size":"u32","b":1,"mask":3}"#, r#"{"op":"LDS","size":"u32","mask":3}"#, 6, "word 0"),
-        // Memory stays as it was, and the allocations do not.
+        // A reset keeps memory, but drops allocations.
         (r#""response":{"rd":1}"#, r#""response":{}"#,     8, "0x1"),
         ("{\"allocation\":{\"slot\":0,\"base_row\":0,\"size_bytes\":4096}}\n{\"request\":{\"op\":\"LDS\"", "{\"request\":{\"op\":\"LDS\"", 7, "address out of range"),
     ];
@@ -124,7 +124,7 @@ fn the_documented_reset_is_accepted_and_what_it_cannot_leave_is_found() {
         let message = check(&text.replace(from, to)).unwrap_err().to_string();
         assert!(message.starts_with(&format!("line {line}: ")) && message.contains(says), "{message}");
     }
-    // Without the reset the wait would have been forgotten.
+    // Without the reset, the wait is still in flight.
     let kept: String =
         text.lines().filter(|line| !line.contains("reset")).map(|line| format!("{line}\n")).collect();
     let message = check(&kept.replace(
@@ -171,7 +171,7 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("half an allocation",              r#"H {"allocation":{"slot":1,"base_row":0}}"#,         "line 2: the allocation has no `size_bytes`; a slot without one is `\"unassigned\":true`"),
 ];
 
-/// What a response may leave out, say of all lanes at once, and take back for one.
+/// A response may omit zeros, set all lanes at once, and override single lanes.
 #[test]
 fn a_response_may_be_short() {
     let lines = [
@@ -188,7 +188,7 @@ fn a_response_may_be_short() {
     check(&text).unwrap();
 }
 
-/// Addresses and operands are written in hexadecimal, what is counted is not.
+/// Addresses and operands are written in hexadecimal, counts in decimal.
 #[test]
 fn lanes_and_words_are_written_as_decimal_numbers() {
     let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash: false };
@@ -265,7 +265,7 @@ fn recordings_of_older_versions_are_read() {
 }
 
 proptest! {
-    /// What is written reads back as it was, sense or nonsense.
+    /// Written events read back unchanged, even meaningless ones.
     #[test]
     fn a_trace_reads_back_as_written(
         req in request(ALLOCATION, 32, 30), resp in response(), slot in any::<u8>(), ur in any::<u32>(),
@@ -278,7 +278,7 @@ proptest! {
         let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash };
         let mut req = req;
         (req.slot, req.ur) = (slot, ur);
-        // Operands of lanes that take no part are not recorded.
+        // Operands of inactive lanes are not recorded.
         for lane in (0..32).filter(|lane| req.mask >> lane & 1 == 0) {
             (req.ra[lane], req.b[lane], req.c[lane]) = (0, 0, 0);
         }
@@ -317,7 +317,7 @@ proptest! {
         prop_assert_eq!(&read[..], &events);
     }
 
-    /// A recorded serial machine is accepted from its file.
+    /// The recording of a correct serial machine is accepted from its file.
     #[test]
     fn a_recorded_machine_is_accepted(
         requests in prop::collection::vec((request(ALLOCATION, 32, 3), any::<bool>()), 1..6),
@@ -344,7 +344,7 @@ proptest! {
         }
     }
 
-    /// No text makes the reader panic.
+    /// No input makes the reader panic.
     #[test]
     fn arbitrary_lines_are_survived(line in r#"[{}\[\]":,a-z0-9_. -]{0,60}"#) {
         let _ = check(&format!("{HEADER}\n{line}\n"));

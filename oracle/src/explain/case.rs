@@ -1,4 +1,4 @@
-//! A request and its answer, and the lanes of it that are explained together.
+//! A request with its answer, and the groups of its lanes that are explained together.
 
 use atoms_ops::Op;
 
@@ -7,29 +7,26 @@ use crate::lanes::lanes_of;
 use crate::order::Order;
 use crate::request::{MAX_LANES, Response, SerialRequest};
 
-/// Most words that lanes explained together can name: 32 lanes of 64 bits each in one bank group.
+/// Maximum number of words that one group of lanes can access: 32 lanes of 64 bits each in one bank group.
 pub(crate) const UNIT_WORDS: usize = 2 * MAX_LANES;
 
-/// A request without fault and the answer to it.
 pub(crate) struct Case<'a> {
     pub(crate) access: &'a Access,
     pub(crate) req: &'a SerialRequest,
     pub(crate) resp: &'a Response,
-    /// The order in which its lanes must go, if it is known and makes a difference.
+    /// Required order of the lanes, if known and relevant.
     pub(crate) order: Option<Order>,
 }
 
-/// Lanes that are explained together, and the words they name.
 pub(crate) struct LaneGroup {
-    /// The lanes.
     pub(crate) lanes: u32,
-    /// Words in use of `words`.
+    /// Number of used entries of `words`.
     pub(crate) count: usize,
-    /// Indices of the words, each once.
+    /// Indices of the words, each listed once.
     pub(crate) words: [u32; UNIT_WORDS],
-    /// Where in `words` each lane's first word stands; its others follow.
+    /// Index in `words` of each lane's first word; the lane's other words follow.
     pub(crate) at: [u8; MAX_LANES],
-    /// The lane that CAST.SPIN must select, if it is known (spec 5.4).
+    /// Lane that CAST.SPIN must select, if known (spec 5.4).
     pub(crate) selected: Option<usize>,
 }
 
@@ -38,7 +35,7 @@ impl LaneGroup {
         LaneGroup { lanes: 0, count: 0, words: [0; UNIT_WORDS], at: [0; MAX_LANES], selected: None }
     }
 
-    /// Makes this the unit of these lanes, which have one key.
+    /// Sets this group to `lanes`, which all have the same key.
     pub(crate) fn gather(&mut self, access: &Access, lanes: u32) {
         let words_each = words_each(access);
         let first = access.word[lanes.trailing_zeros() as usize & 31];
@@ -64,14 +61,14 @@ impl LaneGroup {
     }
 }
 
-/// The lanes of an access that are explained together: one set for each key, by their lowest lanes.
+/// Groups of an access: one mask of lanes per key, ordered by the lowest lane.
 pub(crate) struct Units {
     sets: [u32; MAX_LANES],
     count: usize,
 }
 
 impl Units {
-    /// `lanes_of_key` has a place for every key, and holds zeros before and after.
+    /// `lanes_of_key` has an entry for every key, all zero before and after the call.
     pub(crate) fn of(access: &Access, lanes_of_key: &mut [u32]) -> Self {
         for lane in lanes_of(access.lanes) {
             lanes_of_key[access.key[lane] as usize] |= 1 << lane;
@@ -92,14 +89,11 @@ impl Units {
     }
 }
 
-/// Values of the words of a unit, in their order, and room for those of the next one: to clear it takes longer than to
-/// judge a unit.
+/// Values of the words of a group, in the order of its words. The buffers are reused without clearing,
+/// because clearing takes longer than judging a group.
 pub(crate) struct Values {
-    /// Before the request.
     pub(crate) before: [u32; UNIT_WORDS],
-    /// Afterwards, as they were seen.
     pub(crate) seen: [u32; UNIT_WORDS],
-    /// Afterwards, as the lanes leave them.
     pub(crate) left: [u32; UNIT_WORDS],
 }
 
@@ -109,11 +103,10 @@ impl Values {
     }
 }
 
-/// What the lanes of a unit leave.
 pub(crate) enum Final {
-    /// The words in the buffer given.
+    /// The lanes leave the words in the given buffer.
     Words,
-    /// One of the values in the list given, in the unit's first words.
+    /// The lanes leave one of the values in the given list, in the first words of the group.
     OneOf,
 }
 
@@ -121,15 +114,15 @@ pub(crate) fn words_each(access: &Access) -> usize {
     access.size.bytes().div_ceil(4) as usize
 }
 
-/// The value that words hold, the low word first.
+/// Combines words into one value, low word first.
 pub(crate) fn join(words: &[u32]) -> u128 {
     if let [word] = *words {
-        return word.into(); // most have no more, and to shift 128 bits takes long
+        return word.into(); // the usual case, and much faster than a 128-bit shift
     }
     words.iter().rev().fold(0, |value, &word| value << 32 | u128::from(word))
 }
 
-/// Puts a value into words, the low word first.
+/// Splits a value into words, low word first.
 pub(crate) fn split(value: u128, words: &mut [u32]) {
     if let [word] = words {
         *word = value as u32;

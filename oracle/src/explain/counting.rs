@@ -1,24 +1,25 @@
-//! Orders of INC and DEC lanes that give no results: which values can they leave?
+//! Orders of INC and DEC lanes without results: the values that they can leave.
 //!
-//! INC and DEC under different limits do not commute, and 32 lanes have too many orders to try. But
-//! what an order leaves depends on few things. It falls into *runs*: an INC run counts up from 0 (the
-//! first one from the value before) until a lane wraps to 0; a DEC run counts down from the limit of
-//! the lane that reloaded it (the first one from the value before) to 0. Only the length of the
-//! last run shows in the end. In a run, the lane at position `i` only needs a limit above (INC) or
-//! not below (DEC) the value it meets, its *slot*. Slots ask for nested sets of lanes, so lanes can
-//! fill them exactly if, both sorted, each lane fits its slot.
+//! INC and DEC with different limits do not commute, and 32 lanes have too many orders to try. But the final
+//! value depends on few properties of an order. An order consists of *runs*. An INC run counts up from 0
+//! until a lane wraps to 0. A DEC run counts down to 0 from the limit of the lane that reloaded it. The first
+//! run of either kind starts from the value before the request. Only the length of the last run determines
+//! the final value.
 //!
-//! Besides, each run needs one lane with a small limit: the one that wraps (INC, at or below the value
-//! it meets), or the one that ties the run to reach exactly 0 (DEC, equal to its slot). Two lanes can
-//! always trade places so that the smallest limits do this, and runs of lengths as equal as
-//! that allows leave the least demanding slots. What remains is to try the numbers of runs and the
-//! lengths of the first and the last.
+//! In a run, the lane at position `i` meets a known value, its *slot*. The lane only needs a limit above its
+//! slot (INC) or not below it (DEC). The sets of lanes that fit two slots are nested. Lanes can therefore
+//! fill the slots exactly if each lane fits its slot after both are sorted.
 //!
-//! The tests below compare both with every order of few lanes, exhaustively.
+//! Each run also needs one lane with a small limit. For INC this lane wraps: its limit is at or below the
+//! value that it meets. For DEC it ties the run to end at exactly 0: its limit equals its slot. Lanes can
+//! always trade places so that the smallest limits do this. Runs of nearly equal lengths then leave the
+//! easiest slots. What remains is to try all numbers of runs, and all lengths of the first and the last run.
+//!
+//! The tests below compare INC and DEC with every order of a few lanes.
 
 use crate::request::MAX_LANES;
 
-/// Slots of up to 32 lanes; 64 bits since a slot above every limit is still a number.
+/// Slots of up to 32 lanes. 64 bits wide, so that a slot can exceed every 32-bit limit.
 struct Slots {
     count: usize,
     slot: [u64; MAX_LANES],
@@ -29,7 +30,6 @@ impl Slots {
         Slots { count: 0, slot: [0; MAX_LANES] }
     }
 
-    /// Adds `length` slots from `bottom` upwards.
     fn run(&mut self, bottom: u64, length: usize) {
         for i in 0..length {
             self.slot[self.count] = bottom + i as u64;
@@ -37,14 +37,14 @@ impl Slots {
         }
     }
 
-    /// The slots in ascending order.
     fn sorted(&mut self) -> &[u64] {
         self.slot[..self.count].sort_unstable();
         &self.slot[..self.count]
     }
 }
 
-/// Lengths of runs, as equal as their ascending lower bounds allow, that add up to `total`.
+/// Distributes `total` over runs as evenly as the ascending lower bounds allow. Returns the lengths and the
+/// number of runs.
 fn spread(lower: impl Iterator<Item = u64>, total: usize) -> Option<([usize; MAX_LANES], usize)> {
     let mut lengths = [0; MAX_LANES];
     let (mut runs, mut sum) = (0, 0);
@@ -60,7 +60,7 @@ fn spread(lower: impl Iterator<Item = u64>, total: usize) -> Option<([usize; MAX
         return (total == 0).then_some((lengths, 0));
     }
     while sum < total {
-        // Ascending lengths: raise the last of the smallest, and they stay ascending.
+        // Keep the lengths ascending: increment the last of the smallest.
         let smallest = lengths[0];
         let last = lengths[..runs].partition_point(|&l| l == smallest) - 1;
         lengths[last] += 1;
@@ -69,7 +69,7 @@ fn spread(lower: impl Iterator<Item = u64>, total: usize) -> Option<([usize; MAX
     Some((lengths, runs))
 }
 
-/// Whether some order of INC lanes with these ascending limits leads from `start` to `end`.
+/// True if some order of INC lanes with these ascending limits leads from `start` to `end`.
 pub(crate) fn inc_reaches(start: u32, limits: &[u32], end: u32) -> bool {
     let n = limits.len();
     let (start, end) = (u64::from(start), u64::from(end));
@@ -78,13 +78,13 @@ pub(crate) fn inc_reaches(start: u32, limits: &[u32], end: u32) -> bool {
         return true;
     }
     if end >= n as u64 {
-        return false; // after a wrap only the lanes that follow it count
+        return false; // after a wrap, only the lanes after it count
     }
     let last = end as usize;
     for later_runs in 0..n - last {
         let climbing = &limits[later_runs + 1..];
         for first in 0..n - last - later_runs {
-            // The first run is long already when it begins: it takes the greatest limit that it can.
+            // The first run has a fixed length, so it takes the largest limit that still wraps.
             let peak = start + first as u64;
             let wrapping = &limits[..=later_runs];
             let fitting = wrapping.partition_point(|&b| u64::from(b) <= peak);
@@ -108,17 +108,17 @@ pub(crate) fn inc_reaches(start: u32, limits: &[u32], end: u32) -> bool {
     false
 }
 
-/// Whether some order of DEC lanes with these ascending limits leads from `start` to `end`.
+/// True if some order of DEC lanes with these ascending limits leads from `start` to `end`.
 ///
-/// Above 0 a lane leaves the lesser of its limit and the value less one, so a lane that meets a value
-/// beyond its limit is not a run of its own: it only lets the run skip values.
+/// Above 0 a lane leaves the smaller of its limit and the value minus one. A lane that meets a value above
+/// its limit therefore does not start a new run; the run only skips values.
 pub(crate) fn dec_reaches(start: u32, limits: &[u32], end: u32) -> bool {
     let n = limits.len();
     let (start, end) = (u64::from(start), u64::from(end));
     let holds = |slots: &mut Slots| slots.sorted().iter().zip(limits).all(|(&s, &b)| s <= u64::from(b));
     let ties = |b: u32, bottom: u64, length: usize| (bottom..bottom + length as u64).contains(&u64::from(b));
 
-    // One run, never reloaded.
+    // A single run without a reload.
     let top = end + n as u64;
     if start >= top && (start == top || limits.iter().any(|&b| ties(b, end, n))) {
         let mut slots = Slots::new();
@@ -128,7 +128,7 @@ pub(crate) fn dec_reaches(start: u32, limits: &[u32], end: u32) -> bool {
         }
     }
 
-    // A first run to 0, full runs to 0, a last run to `end`.
+    // A first run to 0, then full runs to 0, then a last run to `end`.
     for first in 0..n.min(usize::try_from(start).unwrap_or(usize::MAX).saturating_add(1)) {
         let first_ties_itself = start == first as u64;
         if !first_ties_itself && limits[0] as usize >= first {
@@ -143,7 +143,8 @@ pub(crate) fn dec_reaches(start: u32, limits: &[u32], end: u32) -> bool {
                 let total = n - first - last;
                 for full_runs in usize::from(total != 0)..=total {
                     let tying = full_runs + usize::from(!first_ties_itself);
-                    // As above: the first run's length is given, so it takes the greatest that it can.
+                    // The first run has a fixed length, so it takes the largest limit that ties it, as for
+                    // INC.
                     let own = if first_ties_itself {
                         None
                     } else {
@@ -155,7 +156,8 @@ pub(crate) fn dec_reaches(start: u32, limits: &[u32], end: u32) -> bool {
                     let others = (0..tying).filter(|&i| Some(i) != own);
                     let Some((lengths, runs)) = spread(others.map(|i| u64::from(without(i)) + 1), total)
                     else {
-                        // More runs only add lower bounds; but the first run may then find its lane.
+                        // More runs only add lower bounds, but the first run may then find a lane that ties
+                        // it.
                         continue;
                     };
                     let mut slots = Slots::new();
@@ -174,18 +176,16 @@ pub(crate) fn dec_reaches(start: u32, limits: &[u32], end: u32) -> bool {
     false
 }
 
-/// Every value that some order of INC lanes leaves.
 pub(crate) fn inc_ends(start: u32, limits: &[u32]) -> Vec<u128> {
     let n = limits.len() as u32;
-    // Either all lanes count from the start, or those behind the last wrap do from 0.
+    // Either all lanes count up from `start`, or those after the last wrap count up from 0.
     let all = (0..n).chain(start.checked_add(n));
     all.filter(|&end| inc_reaches(start, limits, end)).map(u128::from).collect()
 }
 
-/// Every value that some order of DEC lanes leaves.
 pub(crate) fn dec_ends(start: u32, limits: &[u32]) -> Vec<u128> {
     let n = limits.len() as u32;
-    // A run that skips ends its way in steps of one, from the start or from some limit.
+    // After its last skip, a run goes down in steps of one, from `start` or from some limit.
     let mut ends: Vec<u32> =
         limits.iter().flat_map(|&b| (0..n).filter_map(move |steps| b.checked_sub(steps))).collect();
     ends.extend(start.checked_sub(n));
@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// Every value that some order leaves, subset by subset of the lanes.
+    /// All values that orders leave, computed for one subset of lanes after another.
     fn serial_ends(start: u32, limits: &[u32], step: fn(u32, u32) -> u32) -> Vec<u128> {
         let mut ends = vec![BTreeSet::new(); 1 << limits.len()];
         ends[0].insert(start);
@@ -221,7 +221,6 @@ mod tests {
         if m == 0 || m > b { b } else { m - 1 }
     }
 
-    /// All ascending lists of `n` limits up to `max`.
     fn limit_lists(n: usize, max: u32) -> Vec<Vec<u32>> {
         let mut lists = vec![vec![]];
         for _ in 0..n {
@@ -257,7 +256,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Larger than can be enumerated, with limits spread and bunched.
+        /// More lanes than every order can be listed for, with spread and clustered limits.
         #[test]
         fn both_agree_with_every_order_of_up_to_eleven_lanes(
             start in 0u32..16,

@@ -1,5 +1,5 @@
-//! One word and the lanes that name it, where their order is known (spec 4.2): each result is the one that the order
-//! gives, and so is the value left.
+//! Explains the lanes at one word whose order is known (spec 4.2): results and final value must be those of
+//! the order.
 
 use crate::explain::case::{Case, LaneGroup, join, split};
 use crate::kernel::{Gives, leaves, value_mask};
@@ -7,7 +7,8 @@ use crate::lanes::Lanes;
 use crate::order::Order;
 use crate::rejection::Rejection;
 
-/// Holds what was seen of a word against the order of its lanes, and gives what they leave there.
+/// Checks the observation of a word against the order of its lanes. Writes the value that the lanes leave to
+/// `left`.
 pub(crate) fn follow(
     order: Order,
     case: &Case<'_>,
@@ -24,7 +25,7 @@ pub(crate) fn follow(
         let (b, c, addr) = (req.b[lane] & mask, req.c[lane] & mask, access.addr[lane]);
         let rd = match gives {
             Gives::Old | Gives::OldAndStored if !req.red => Some(value),
-            // Each arrives in a step of its own, or all in one (spec 6.6, 6.11).
+            // Each lane arrives in a step of its own, or all lanes in one step (spec 6.6, 6.11).
             Gives::State if !req.red && order == Order::Merged => Some(old >> 32 << 32),
             Gives::State if !req.red => Some(value >> 32 << 32),
             Gives::Merged if !req.red => Some(value >> 32 << 32 | 1 << lane),

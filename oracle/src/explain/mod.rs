@@ -1,4 +1,4 @@
-//! One word, or one bank group of CAST.SPIN, of one request: do its lanes explain what was seen?
+//! Explains the observation of one word, or of one bank group of CAST.SPIN, in one request.
 
 pub(crate) mod case;
 pub(crate) mod counting;
@@ -15,10 +15,10 @@ use crate::lanes::{Lanes, lanes_of};
 use crate::rejection::{Rejection, times};
 use crate::request::MAX_LANES;
 
-/// Explains a unit from the words `before` it.
+/// Explains a group from the words `before`.
 ///
-/// With `seen`, the words after the request, they too are explained, and the answer is always
-/// [`Final::Words`]. Without, the lanes may leave any of several values, unless their order is known.
+/// With `seen`, the words after the request, these must be explained too, and the result is always
+/// [`Final::Words`]. Without `seen`, the lanes may leave one of several values, unless their order is known.
 pub(crate) fn explain(
     case: &Case<'_>,
     unit: &LaneGroup,
@@ -31,7 +31,7 @@ pub(crate) fn explain(
         return explain_in_any_order(case, unit, before, seen, left, choices);
     };
     follow(order, case, unit, before, seen, left).map(|()| Final::Words).map_err(|out_of_order| {
-        // What no order explains is wrong in a simpler way.
+        // If no order explains the observation, report the simpler error.
         match explain_in_any_order(case, unit, before, seen, left, choices) {
             Err(rejection) if !rejection.is_undecided() => rejection,
             _ => out_of_order,
@@ -39,7 +39,7 @@ pub(crate) fn explain(
     })
 }
 
-/// As [`explain`] where every order will do.
+/// Explains a group as [`explain`] does, but accepts any order.
 fn explain_in_any_order(
     case: &Case<'_>,
     unit: &LaneGroup,
@@ -72,7 +72,7 @@ fn explain_in_any_order(
             old
         }
         Together::Store => {
-            // The lowest lane's store stays (spec 3.5).
+            // The lowest lane's store stays in memory (spec 3.5).
             let (mut stored, mut value) = (0, old);
             for lane in lanes_of(unit.lanes) {
                 let shift = if size.bytes() < 4 { (access.addr[lane] % 4) * 8 } else { 0 };
@@ -134,7 +134,7 @@ fn explain_in_any_order(
     Ok(Final::Words)
 }
 
-/// Lanes that give the old value: the one value they leave, if an order explains theirs.
+/// Explains lanes that return the old value. Returns the single value that they leave.
 fn explain_values(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, Rejection> {
     let Case { access, req, resp, .. } = case;
     let (op, size) = (access.op, access.size);
@@ -152,7 +152,7 @@ fn explain_values(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, 
                 return Err(Rejection::new("spec 3", "pred", what));
             }
         }
-        // A value wider than the size was never there; it needs no image of its own.
+        // No lane leaves a value wider than the size, so such a result can be reduced to the size here.
         edges.push(lane, got, leaves(op, size, got & mask, b, c));
     }
     let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
@@ -169,7 +169,6 @@ fn explain_values(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, 
     })
 }
 
-/// Lanes whose values explain each other and depend on nothing.
 fn closed_circle(lanes: u32, addr: u32, before: u128) -> Rejection {
     let what = format_args!(
         "{} explain each other's values at {addr:#x}, but no order leads there from {before:#x}, the value before the \
@@ -179,7 +178,8 @@ fn closed_circle(lanes: u32, addr: u32, before: u128) -> Rejection {
     Rejection::new("spec 4.5", "rd", what)
 }
 
-/// The value left is none that the lanes can leave; `expected` is the one that every order leaves, if there is one.
+/// Rejects a final value that the lanes cannot leave. `expected` is the value that every order leaves, if
+/// there is one.
 fn wrong_final(lanes: u32, addr: u32, before: u128, expected: Option<u128>, got: u128) -> Rejection {
     let left = match expected {
         Some(value) => format!("but every order of {} leaves {value:#x}", Lanes(lanes)),
@@ -189,10 +189,10 @@ fn wrong_final(lanes: u32, addr: u32, before: u128, expected: Option<u128>, got:
     Rejection::new("spec 4.5", "memory", what)
 }
 
-/// Lanes that give only whether they stored: the one value they leave, if an order explains that.
+/// Explains lanes that return only a flag: 1 if they stored. Returns the single value that they leave.
 ///
-/// Those that stored replaced their own Rb, so they form a trail as above. The others need one moment
-/// at which another value than their Rb stood there, and every trail passes the same values.
+/// Lanes that stored replaced their own Rb, so they form a trail. Every other lane needs one time at which
+/// memory held a value other than its Rb. All trails pass through the same values.
 fn explain_flags(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, Rejection> {
     let Case { access, req, resp, .. } = case;
     let mask = value_mask(access.size);
@@ -223,7 +223,7 @@ fn explain_flags(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, R
     Ok(end)
 }
 
-/// CAST.SPIN: one lane of the group is selected, the others fail without a store (spec 5).
+/// Explains CAST.SPIN: one lane of the group is selected, all others fail without a store (spec 5).
 fn explain_spin(
     case: &Case<'_>,
     unit: &LaneGroup,
@@ -277,8 +277,8 @@ fn explain_spin(
     Ok(())
 }
 
-/// CAST.SPIN whose answer some selection explains: the lanes of the group that were certainly not selected
-/// (spec 5.4), where `known` says of which words `before` is the only possible value.
+/// Returns the lanes of a CAST.SPIN group that were certainly not selected (spec 5.4). Some selection must
+/// explain the answer. `known` is true for words whose value in `before` is certain.
 pub(crate) fn passed_over(
     case: &Case<'_>,
     unit: &LaneGroup,
@@ -298,7 +298,7 @@ pub(crate) fn passed_over(
     lanes_of(unit.lanes).filter(matches).fold(0, |mask, lane| mask | 1 << lane)
 }
 
-/// CAST.SPIN: the words seen afterwards are those left, at each address of the group.
+/// Compares the words seen after a CAST.SPIN with those left, at each address of the group.
 fn compare_spin(
     case: &Case<'_>,
     unit: &LaneGroup,
@@ -322,7 +322,6 @@ fn compare_spin(
     Ok(())
 }
 
-/// Rb of the unit's lanes, ascending.
 fn sorted_limits(case: &Case<'_>, unit: &LaneGroup) -> ([u32; MAX_LANES], usize) {
     let mut limits = [0; MAX_LANES];
     let mut count = 0;
@@ -334,14 +333,14 @@ fn sorted_limits(case: &Case<'_>, unit: &LaneGroup) -> ([u32; MAX_LANES], usize)
     (limits, count)
 }
 
-/// Operations that depend on the order, without results: whether some order leaves `end`.
+/// True if some order leaves `end`, for operations without results that depend on the order.
 fn may_leave(case: &Case<'_>, unit: &LaneGroup, how: Together, old: u128, end: u128) -> bool {
     let Case { access, req, .. } = case;
     let (op, size, mask) = (access.op, access.size, value_mask(access.size));
     if how == Together::Replace {
         return lanes_of(unit.lanes).any(|lane| req.b[lane] & mask == end);
     }
-    // The order that hardware most likely took is worth one try.
+    // Try the order that hardware most likely used.
     if lanes_of(unit.lanes).fold(old, |value, lane| leaves(op, size, value, req.b[lane] & mask, 0)) == end {
         return true;
     }
@@ -350,7 +349,7 @@ fn may_leave(case: &Case<'_>, unit: &LaneGroup, how: Together, old: u128, end: u
     reaches(old as u32, &limits[..count], end as u32)
 }
 
-/// Operations that depend on the order, without results: every value that some order leaves.
+/// Lists all values that orders leave, for operations without results that depend on the order.
 fn list_ends(case: &Case<'_>, unit: &LaneGroup, how: Together, old: u128, ends: &mut Vec<u128>) {
     if how == Together::Replace {
         let mask = value_mask(case.access.size);

@@ -1,7 +1,8 @@
-//! One mbarrier object of one request: do its lanes explain what was seen?
+//! Explains the observation of one mbarrier object in one request.
 //!
-//! `explain.rs` calls it for the operations of spec 6. Arrivals at objects of sm_80 give the whole object before them, and
-//! walk an Eulerian trail of objects; the others are searched for (`mbarrier/arrivals.rs`).
+//! `explain.rs` calls this module for the operations of spec 6. Arrivals at objects of sm_80 return the whole
+//! object before them, and form an Eulerian trail of objects. All other arrivals need the search in
+//! `mbarrier/arrivals.rs`.
 
 use atoms_ops::Op;
 
@@ -13,7 +14,7 @@ use crate::mbarrier::arrivals::{self, Arrivals, End, NoOrder};
 use crate::mbarrier::{self, Fields, LaneStep, ObjectLayout, ObjectWord, wrong_with};
 use crate::rejection::{Rejection, times};
 
-/// Lanes that wait: each one's predicate says how the object stands (spec 6.5).
+/// Checks the waits of some lanes: each predicate must match the phase of the object (spec 6.5).
 pub(crate) fn explain_waits(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<(), Rejection> {
     let Case { access, req, resp, .. } = case;
     let object = ObjectWord { word: old as u64, layout: ObjectLayout::Sm90 };
@@ -31,8 +32,8 @@ pub(crate) fn explain_waits(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Res
     Ok(())
 }
 
-/// Lanes that arrive at an object of sm_80 and give it as it was before: the one object they leave, if an order explains
-/// theirs.
+/// Explains lanes that arrive at an object of sm_80, which return the object before them. Returns the single
+/// object that they leave.
 pub(crate) fn explain_sm80(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, Rejection> {
     let Case { access, req, resp, .. } = case;
     let (op, size) = (access.op, access.size);
@@ -74,7 +75,7 @@ pub(crate) fn explain_sm80(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Resu
     })
 }
 
-/// Takes over the one object that every order leaves.
+/// Writes the single object that every order leaves to the words of the group, after checking `seen`.
 pub(crate) fn leave_object(
     case: &Case<'_>,
     unit: &LaneGroup,
@@ -115,7 +116,6 @@ fn wrong_object(
     Rejection::new(clause, "object", what)
 }
 
-/// The lanes of a unit as steps.
 fn arrivals_of(case: &Case<'_>, unit: &LaneGroup) -> Arrivals {
     let mut arrivals = Arrivals::new();
     for lane in lanes_of(unit.lanes) {
@@ -126,7 +126,8 @@ fn arrivals_of(case: &Case<'_>, unit: &LaneGroup) -> Arrivals {
     arrivals
 }
 
-/// As [`arrivals_of`] where lanes say which of them went together, and what they found (spec 6.8).
+/// Steps as in [`arrivals_of`], for lanes that return which lanes arrived together and what they found (spec
+/// 6.8).
 fn arrivals_together(case: &Case<'_>, unit: &LaneGroup) -> Result<Arrivals, Rejection> {
     let Case { access, req, resp, .. } = case;
     let mut arrivals = Arrivals::new();
@@ -152,7 +153,7 @@ fn arrivals_together(case: &Case<'_>, unit: &LaneGroup) -> Result<Arrivals, Reje
     Ok(arrivals)
 }
 
-/// The lanes of a unit as steps, each with the state that it got (spec 6.6).
+/// Steps of the lanes of a group, each with its returned state (spec 6.6).
 fn arrivals_with_states(case: &Case<'_>, unit: &LaneGroup) -> Result<Arrivals, Rejection> {
     let Case { access, req, resp, .. } = case;
     let mut arrivals = Arrivals::new();
@@ -170,7 +171,7 @@ fn arrivals_with_states(case: &Case<'_>, unit: &LaneGroup) -> Result<Arrivals, R
     Ok(arrivals)
 }
 
-/// Lanes that take counts off an object.
+/// Explains lanes that subtract counts from an object.
 pub(crate) fn explain_arrivals(
     case: &Case<'_>,
     unit: &LaneGroup,

@@ -1,15 +1,14 @@
-//! An order of lanes that each got one value and left another.
+//! Order of lanes that each got one value and left another.
 //!
-//! Such a lane is an edge from the value it got to the value it left. Lanes one at a time, from the
-//! value before the request on, walk a trail that uses every edge once: an Eulerian trail. Whether
-//! there is one follows from counting and connectedness alone, and its end is the same for every
-//! order, so equal operands and duplicate values, the hard cases of a search, cost nothing here.
+//! Such a lane is an edge from the value it got to the value it left. An order of the lanes is a trail that
+//! starts at the value before the request and uses every edge once: an Eulerian trail. Counting and
+//! connectedness decide if a trail exists, and its end is the same for every order. Equal operands and
+//! duplicate values, which are hard cases for a search, therefore cost nothing.
 
 use crate::lanes::{Lanes, lanes_of};
 use crate::rejection::times;
 use crate::request::MAX_LANES;
 
-/// Up to 32 lanes at one address.
 pub(crate) struct Edges {
     count: usize,
     lane: [u8; MAX_LANES],
@@ -17,12 +16,11 @@ pub(crate) struct Edges {
     left: [u128; MAX_LANES],
 }
 
-/// Why no order exists.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoTrail {
-    /// These lanes got `value`, which stood there only `stood` times.
+    /// These lanes got `value`, which memory held only `stood` times.
     Short { lanes: u32, value: u128, stood: u32 },
-    /// These lanes are out of reach from the start.
+    /// These lanes are unreachable from the start.
     Apart { lanes: u32 },
 }
 
@@ -31,7 +29,7 @@ impl Edges {
         Edges { count: 0, lane: [0; MAX_LANES], got: [0; MAX_LANES], left: [0; MAX_LANES] }
     }
 
-    /// Adds a lane; at most 32 of them.
+    /// Adds a lane; the caller adds at most 32.
     pub(crate) fn push(&mut self, lane: usize, got: u128, left: u128) {
         self.lane[self.count] = lane as u8;
         self.got[self.count] = got;
@@ -39,15 +37,15 @@ impl Edges {
         self.count += 1;
     }
 
-    /// Whether some value other than `start` stands there at some time, given that a trail exists.
+    /// True if memory holds a value other than `start` at some time, given that a trail exists.
     pub(crate) fn moves_off(&self, start: u128) -> bool {
         self.left[..self.count].iter().any(|&left| left != start)
     }
 
-    /// The value that every order of the lanes from `start` on leaves, if there is an order.
+    /// Value after every order of the lanes from `start` on. Fails if there is no order.
     pub(crate) fn end(&self, start: u128) -> Result<u128, NoTrail> {
-        // Hardware mostly serves lanes in ascending order, perhaps rotated. Following the first lane
-        // after the last one served then finds an order at once; when it gets stuck, count.
+        // Hardware usually serves lanes in ascending order, perhaps rotated. Following the next lane that
+        // fits then finds an order at once. If this fails, fall back to counting.
         let mut at = start;
         let mut rest = if self.count == 32 { u32::MAX } else { (1 << self.count) - 1 };
         let mut above = u32::MAX;
@@ -64,7 +62,7 @@ impl Edges {
         Ok(at)
     }
 
-    /// As [`Edges::end`], by counting how often each value came to stand there and was got.
+    /// Computes [`Edges::end`] by counting how often each value was produced and how often it was got.
     #[cold]
     fn count_end(&self, start: u128) -> Result<u128, NoTrail> {
         let mut values = Values::new();
@@ -76,7 +74,8 @@ impl Edges {
             values.stood[to] += 1;
             values.join(from, to);
         }
-        // A value that stood there too rarely says more than one that never did.
+        // Report a value that was produced too rarely rather than one that was never produced: it is the better
+        // hint.
         let short = |v: &usize| values.got[*v] > values.stood[*v];
         let named = (0..values.count).filter(short).max_by_key(|&v| (values.stood[v], std::cmp::Reverse(v)));
         if let Some(v) = named {
@@ -92,7 +91,7 @@ impl Edges {
         if apart != 0 {
             return Err(NoTrail::Apart { lanes: apart });
         }
-        // One value more came to stand there than was got: exactly one is left over.
+        // Exactly one value was produced once more than it was got.
         let end = (0..values.count).find(|&v| values.stood[v] > values.got[v]).unwrap_or(origin);
         Ok(values.value[end])
     }
@@ -102,12 +101,13 @@ impl Edges {
     }
 }
 
-/// Whether some order of lanes at one address, each of which got one value and left another, leads from the value
-/// `before` to `after`. For updates that are no operation of the unit, such as a retry loop's; `lanes` are lane, value
-/// got, value left, at most 32 of them.
+/// Checks that some order of lanes at one address leads from the value `before` to `after`. Each lane got one
+/// value and left another.
+/// For updates that are not an operation of the unit, such as a retry loop. `lanes` holds lane, value got and
+/// value left, at most 32 entries.
 ///
 /// # Errors
-/// Says which lanes no order explains.
+/// The lanes that no order explains.
 pub fn order_exists(before: u128, lanes: &[(usize, u128, u128)], after: u128) -> Result<(), String> {
     let mut edges = Edges::new();
     for (lane, got, left) in lanes.iter().take(MAX_LANES) {
@@ -126,7 +126,7 @@ pub fn order_exists(before: u128, lanes: &[(usize, u128, u128)], after: u128) ->
     }
 }
 
-/// The distinct values of a set of edges, joined where an edge connects them.
+/// Distinct values of a set of edges, as a union-find structure over the edges.
 struct Values {
     count: usize,
     value: [u128; 2 * MAX_LANES + 1],

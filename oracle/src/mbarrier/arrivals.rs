@@ -1,15 +1,16 @@
-//! Orders of mbarrier lanes: what can they leave, and does one explain the states that they got?
+//! Orders of the lanes at one mbarrier object: possible results, and the check that some order explains the
+//! observed states.
 //!
-//! Lanes take counts off one object (spec 6.3), and all that their order can matter for is at
-//! which moments nothing is left, so that the phase completes (spec 6.4). Equal steps are
-//! interchangeable, and once no phase can complete any more the rest is a sum. So a search over *which
-//! lanes are done*, the lowest lane of equal ones first, that stops where only sums are left, walks
-//! straight to the end wherever all steps are equal or no phase completes, and is short for the
-//! few different counts of a warp. Beyond [`MAX_STATES`] states of different counts around completions
-//! it gives up, which is no verdict.
+//! Lanes subtract counts from one object (spec 6.3). Their order matters only at points at which no count is
+//! left, so that the phase completes (spec 6.4). Equal steps are interchangeable, and once no more phase can
+//! complete the rest is a sum.
 //!
-//! Lanes that got a state found the object as its high word says, each at its turn or all that arrived in one step before
-//! the first of them (spec 6.6).
+//! The search is over the set of lanes that are *done*, with the lowest of equal lanes first. It stops when
+//! only sums are left. It needs no backtracking if all steps are equal or no phase completes, and is short
+//! for the few different counts of a warp. Beyond [`MAX_STATES`] states it gives up without a verdict.
+//!
+//! A lane that returned a state found the object with this high word. Either each lane arrived at its turn,
+//! or all lanes that arrived in one step found the object as before the first of them (spec 6.6).
 
 use std::collections::HashSet;
 
@@ -17,38 +18,35 @@ use crate::lanes::lanes_of;
 use crate::mbarrier::{Fields, LaneStep, may_complete};
 use crate::request::MAX_LANES;
 
-/// Most states that the search visits for the lanes of one object.
+/// Maximum number of states that the search visits for the lanes of one object.
 pub const MAX_STATES: usize = 1 << 16;
 
-/// Lanes at one object, in ascending order.
+/// Lanes at one object, in ascending order. A lane is named by its index here.
 pub(crate) struct Arrivals {
     count: usize,
     step: [LaneStep; MAX_LANES],
-    /// The lanes, counted as here, that went together with each one.
+    /// For each lane, the mask of the lanes that arrived together with it.
     together: [u32; MAX_LANES],
-    /// High word of the object before those lanes, where it was given.
+    /// High word of the object before these lanes, if it was returned.
     high: [Option<u32>; MAX_LANES],
-    /// Lanes that may have arrived in one step with others that found the same high word.
+    /// Mask of lanes that may have arrived in one step with others that found the same high word.
     may_join: u32,
 }
 
-/// State of a search.
 #[derive(Clone, Copy)]
 struct Reached {
     done: u32,
     object: Fields,
-    /// High word that the lanes of the last step found.
+    /// High word found by the lanes of the last step.
     found: Option<u32>,
 }
 
-/// Pending count and phase at the end; the rest of the object is the same after every order.
+/// Pending count and phase at the end. The rest of the object is the same after every order.
 pub(crate) type End = (u32, u32);
 
-/// Why an order was not found.
 pub(crate) enum NoOrder {
-    /// There is none. Some order of all lanes but these gets by without them.
+    /// No order exists. Some order of all lanes except these works.
     Stuck(u32),
-    /// The search was given up.
     TooMany,
 }
 
@@ -64,22 +62,22 @@ impl Arrivals {
         }
     }
 
-    /// Adds a lane; at most 32 of them.
+    /// Adds a lane; the caller adds at most 32.
     pub(crate) fn push(&mut self, step: LaneStep) {
         self.step[self.count] = step;
         self.together[self.count] = 1 << self.count;
         self.count += 1;
     }
 
-    /// As [`Arrivals::push`] for one of several lanes that went one right after the other, when the
-    /// high word of the object was `high`. `together` counts lanes in order of pushing.
+    /// Adds one of several lanes that arrived directly after each other, when the high word of the object was
+    /// `high`. `together` is the mask of these lanes, in order of pushing.
     pub(crate) fn push_together(&mut self, step: LaneStep, together: u32, high: u32) {
         self.push(step);
         self.together[self.count - 1] = together;
         self.high[self.count - 1] = Some(high);
     }
 
-    /// Adds a lane whose state has the high word `high`.
+    /// Adds a lane that returned a state with the high word `high`.
     pub(crate) fn push_state(&mut self, step: LaneStep, high: u32) {
         self.may_join |= 1 << self.count;
         self.push_together(step, 1 << self.count, high);
@@ -93,7 +91,6 @@ impl Arrivals {
         lanes_of(lanes).map(|i| self.step[i])
     }
 
-    /// Whether trading places with lane `j` changes nothing.
     fn alike(&self, i: usize, j: usize) -> bool {
         let alone = |i: usize| self.together[i] == 1 << i;
         self.step[i] == self.step[j]
@@ -101,7 +98,7 @@ impl Arrivals {
             && (self.together[i] == self.together[j] || alone(i) && alone(j))
     }
 
-    /// The object after the lanes in an order beginning with the lane at `first`.
+    /// Object after all lanes, in rotated order from the lane `first`.
     fn turn(&self, start: Fields, first: usize) -> Fields {
         let mut object = start;
         for i in (first..self.count).chain(0..first) {
@@ -110,12 +107,11 @@ impl Arrivals {
         object
     }
 
-    /// The object after the lanes in ascending order.
     pub(crate) fn ascending(&self, start: Fields) -> Fields {
         self.turn(start, 0)
     }
 
-    /// The object that every order leaves where none completes a phase.
+    /// Object after every order in which no phase completes.
     pub(crate) fn sum(&self, start: Fields) -> Fields {
         let mut object = start;
         for step in self.steps(self.all()) {
@@ -124,15 +120,14 @@ impl Arrivals {
         object
     }
 
-    /// Whether every order leaves the same.
     pub(crate) fn order_is_nothing(&self, start: &Fields) -> bool {
         (1..self.count).all(|i| self.step[i] == self.step[0]) || !may_complete(start, self.steps(self.all()))
     }
 
-    /// Whether some order leaves `goal`.
+    /// Checks that some order leaves `goal`.
     ///
-    /// The orders that hardware most likely took, ascending from some lane on or as the high words lead,
-    /// are tried first.
+    /// First tries the orders that hardware most likely used: rotated ascending orders, or the order that the
+    /// high words show.
     pub(crate) fn reaches(&self, start: Fields, goal: End) -> Result<(), NoOrder> {
         if self.is_constrained() {
             if self.walk(start).is_some_and(|object| (object.pending, object.phase) == goal) {
@@ -162,7 +157,6 @@ impl Arrivals {
         if found { Ok(()) } else { Err(NoOrder::Stuck(0)) }
     }
 
-    /// Every end that some order has.
     pub(crate) fn ends(&self, start: Fields) -> Result<Vec<End>, NoOrder> {
         let mut ends = Vec::new();
         let one = self.order_is_nothing(&start);
@@ -175,15 +169,16 @@ impl Arrivals {
         Ok(ends)
     }
 
-    /// What must hold of an end whatever the order: it saves most searches for an order there is not.
+    /// Necessary condition on an end, for every order. Avoids most searches that would fail.
     fn is_plausible(&self, start: Fields, (pending, phase): End) -> bool {
         let sum = self.sum(start);
-        // The last lane would have completed the phase, and then pending is what is expected.
+        // Otherwise the last lane would have completed the phase, and set the pending count to the expected
+        // count.
         if (pending, sum.tx) == (0, 0) && sum.expected != 0 && self.count != 0 {
             return false;
         }
-        // Each phase adds the expected count of its moment. A drop takes both counts off alike, so
-        // that they are equal from the first completion on.
+        // Each phase adds the expected count at its time. A drop subtracts the same number from both counts,
+        // so that they are equal from the first completion on.
         let drops = self.step[..self.count].iter().any(|step| step.dropped != 0);
         (0..=self.count as u32).any(|phases| {
             let added = match (phases, drops) {
@@ -204,20 +199,20 @@ impl Arrivals {
         self.high[i].is_none_or(|high| u64::from(high) == object.word() >> 32)
     }
 
-    /// True if lane `i` can go on with the step of the lanes that found this high word.
+    /// True if lane `i` can join the step of lanes that found this high word.
     fn joins(&self, i: usize, found: Option<u32>) -> bool {
         self.may_join >> i & 1 != 0 && self.high[i] == found
     }
 
-    /// The lanes that can come after those `done`: the rest of those that went together with one of
-    /// them, and then true, or else all others.
+    /// Lanes that can follow those in `done`. If a group that arrived together is unfinished: the rest of
+    /// this group, and true. Otherwise all other lanes, and false.
     fn next(&self, done: u32) -> (u32, bool) {
         let begun = lanes_of(done).find(|&i| self.together[i] & !done != 0);
         begun.map_or((self.all() & !done, false), |i| (self.together[i] & !done, true))
     }
 
-    /// The object after the order in which the lowest lane that fits comes next, or else the lowest that joins, if that
-    /// ends.
+    /// Tries one order: next is the lowest lane that fits, else the lowest that can join. Returns the final
+    /// object, or `None` if no lane can follow.
     fn walk(&self, start: Fields) -> Option<Fields> {
         let (mut done, mut object, mut found) = (0u32, start, None);
         while done != self.all() {
@@ -231,7 +226,7 @@ impl Arrivals {
         Some(object)
     }
 
-    /// Walks every order, as far as they differ, and shows the end of each until `seen` is content.
+    /// Searches all orders that differ, and calls `seen` with each end until `seen` returns true.
     fn search(&self, start: Fields, mut seen: impl FnMut(End) -> bool) -> Result<(), NoOrder> {
         let all = self.all();
         let constrained = self.is_constrained();
@@ -272,7 +267,7 @@ impl Arrivals {
             if visited.len() > MAX_STATES {
                 return Err(NoOrder::TooMany);
             }
-            // The lowest lane first.
+            // Visit the lowest lane first.
             open[candidates..].reverse();
         }
         if ended { Ok(()) } else { Err(NoOrder::Stuck(all & !furthest)) }
@@ -293,7 +288,7 @@ mod tests {
         arrivals
     }
 
-    /// Every end, lane subset by lane subset.
+    /// All ends, computed for one subset of lanes after another.
     fn serial_ends(arrivals: &Arrivals, start: Fields) -> Vec<End> {
         let mut after = vec![BTreeSet::new(); 1 << arrivals.count];
         after[0].insert(start.word());
@@ -360,7 +355,7 @@ mod tests {
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(600))]
 
-        /// More lanes, and values at which the fields wrap.
+        /// More lanes, and values at which fields wrap.
         #[test]
         fn more_lanes_are_judged_as_by_every_order(
             op in proptest::sample::select(OPS.to_vec()),
@@ -379,13 +374,14 @@ mod tests {
         let start = Fields { kept: 0, expected: 7, tx: 0, pending: 9, phase: 0 };
         let high = (start.word() >> 32) as u32;
         let step = |b| LaneStep::of(Op::MbarArriveCount, b).unwrap();
-        // The second lane fits nowhere.
+        // The second lane fits in no order.
         let mut one = Arrivals::new();
         one.push(step(1));
         one.push_together(step(2), 0b010, !high);
         one.push(step(4));
         assert!(matches!(one.reaches(start, (2, 0)), Err(NoOrder::Stuck(0b010))));
-        // Each of the two takes from the other what it must find: the one in the order that comes first is not named.
+        // Each lane needs the object as before the other one. The lane that the search places first is not
+        // reported.
         let mut either = Arrivals::new();
         either.push_together(step(1), 0b01, high);
         either.push_together(step(2), 0b10, high);
@@ -394,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_search_that_takes_too_long_is_given_up() {
-        // Every set of lanes has a sum of its own, and nearly each could complete the phase.
+        // Every set of lanes has a different sum, and almost every set could complete the phase.
         let counts: Vec<u32> = (0..18).map(|lane| 1 << lane).collect();
         let start = Fields { kept: 0, expected: 1, tx: 0, pending: 1 << 17, phase: 0 };
         let many = arrivals(Op::MbarArriveCount, &counts);
@@ -408,10 +404,10 @@ mod tests {
         let all = arrivals(Op::MbarArriveCount, &counts);
         let object = all.ascending(start);
         assert!(all.reaches(start, (object.pending, object.phase)).is_ok());
-        // The counts of no phases fit this, but the last lane would have completed one.
+        // Without a completion the counts fit, but the last lane would have completed a phase.
         let silent = Fields { pending: counts.iter().sum(), ..start };
         assert!(matches!(all.reaches(silent, (0, 0)), Err(NoOrder::Stuck(_))));
-        // A phase that completes with every arrival.
+        // A phase completes with every arrival.
         let ones = arrivals(Op::MbarArrive, &[0; 32]);
         assert_eq!(ones.ends(Fields { expected: 1, pending: 1, ..start }).ok(), Some(vec![(1, 0)]));
     }

@@ -1,4 +1,4 @@
-//! The mbarrier object: its fields, and what one lane does to them (spec 6).
+//! The mbarrier object: its fields, and the effect of one lane on them (spec 6).
 
 pub(crate) mod arrivals;
 
@@ -7,41 +7,36 @@ use std::fmt;
 
 use atoms_ops::{MbarOp, Op, OpKind};
 
-/// Bits of the expected and of the pending count.
 const COUNT: u32 = (1 << 20) - 1;
-/// Bits of the tx-count.
 const TX: u32 = (1 << 21) - 1;
 /// Bits that no operation changes: the layout version and the lock (spec 6.2).
 const KEPT: u64 = 1 | 1 << 42;
-/// Bits of a pending count of sm_80, which share their word with the phase.
+/// Mask of a pending count of sm_80, whose word also holds the phase.
 const SM80: u32 = 0x7fff_ffff;
 
-/// Which of the two layouts a word is read in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ObjectLayout {
-    /// sm_90 and later (spec 6.2).
+    /// One 64-bit word, sm_90 and later (spec 6.2).
     Sm90,
     /// sm_80 to sm_89, two 32-bit words (spec 6.2.1).
     Sm80,
 }
 
 impl ObjectLayout {
-    /// The layout that an operation works on.
     pub(crate) fn of(op: Op) -> Self {
         if op == Op::MbarArriveSm80 { ObjectLayout::Sm80 } else { ObjectLayout::Sm90 }
     }
 }
 
-/// A word as an mbarrier object; prints its fields.
+/// A word that is decoded as an mbarrier object. `Display` prints its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ObjectWord {
     pub(crate) word: u64,
-    /// How to read it.
     pub(crate) layout: ObjectLayout,
 }
 
 impl ObjectWord {
-    /// Its fields; an object of sm_80 has no tx-count.
+    /// Decodes the fields. An object of sm_80 has no tx-count.
     pub(crate) fn fields(self) -> Fields {
         let (low, high) = (self.word as u32, (self.word >> 32) as u32);
         match self.layout {
@@ -75,8 +70,8 @@ impl fmt::Display for ObjectWord {
     }
 }
 
-/// Which clause is broken by an object that was left, and how: it is `got`, where `sum` would be left without any
-/// completion and `expected` is, if order does not matter.
+/// Determines the clause that a wrong object breaks, and the reason. `got` was left. Without a completion,
+/// the result would be `sum`. `expected` is the correct result if the order does not matter.
 pub(crate) fn wrong_with(
     before: ObjectWord,
     got: ObjectWord,
@@ -114,23 +109,22 @@ pub(crate) fn wrong_with(
     (if layout == ObjectLayout::Sm80 { "spec 6.2.1" } else { clause }, wrong)
 }
 
-/// The fields of an object of sm_90 and later, as numbers and not as they are encoded.
+/// Decoded fields of an object, sm_90 and later: plain numbers, not negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fields {
-    /// The bits that no operation changes, in their places.
+    /// Bits that no operation changes, at their positions in the word.
     pub(crate) kept: u64,
-    /// Modulo 2^20.
+    /// Expected arrivals per phase, modulo 2^20.
     pub(crate) expected: u32,
-    /// Modulo 2^21.
+    /// Pending transactions, modulo 2^21.
     pub(crate) tx: u32,
-    /// Modulo 2^20.
+    /// Pending arrivals, modulo 2^20.
     pub(crate) pending: u32,
-    /// The parity: 0 or 1.
+    /// Parity of the phase: 0 or 1.
     pub(crate) phase: u32,
 }
 
 impl Fields {
-    /// Takes a word apart (spec 6.2).
     pub(crate) fn of(word: u64) -> Self {
         Fields {
             kept: word & KEPT,
@@ -141,7 +135,6 @@ impl Fields {
         }
     }
 
-    /// Puts the word together.
     pub(crate) fn word(self) -> u64 {
         let field = |value: u32, mask: u32| u64::from(value.wrapping_neg() & mask);
         self.kept
@@ -151,32 +144,28 @@ impl Fields {
             | u64::from(self.phase) << 63
     }
 
-    /// The tx-count with its sign.
     pub(crate) fn signed_tx(self) -> i32 {
         if self.tx > TX / 2 { self.tx as i32 - (1 << 21) } else { self.tx as i32 }
     }
 
-    /// Whether nothing is left to wait for (spec 6.4).
+    /// True if no arrival and no transaction is pending, so that the phase completes (spec 6.4).
     pub(crate) fn nothing_left(self) -> bool {
         self.pending == 0 && self.tx == 0
     }
 }
 
-/// Counts that one lane takes off an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LaneStep {
-    /// Taken off the pending count.
     pub(crate) arrivals: u32,
-    /// Taken off the expected count.
     pub(crate) dropped: u32,
-    /// Put on the tx-count, or taken off it.
+    /// Number added to or subtracted from the tx-count.
     pub(crate) tx: u32,
-    /// Whether `tx` is put on.
+    /// True if `tx` is added.
     pub(crate) raises: bool,
 }
 
 impl LaneStep {
-    /// The step of a lane with this Rb; `None` for operations that are none.
+    /// Step of a lane with this Rb; `None` for operations without a step.
     pub(crate) fn of(op: Op, b: u32) -> Option<LaneStep> {
         let OpKind::Mbar(op) = op.kind() else { return None };
         let none = LaneStep { arrivals: 0, dropped: 0, tx: 0, raises: false };
@@ -199,7 +188,7 @@ impl LaneStep {
         Some(step)
     }
 
-    /// Takes the counts off, and completes no phase.
+    /// Subtracts the counts, without completing a phase.
     pub(crate) fn count(self, object: &mut Fields) {
         let tx = if self.raises { self.tx } else { self.tx.wrapping_neg() };
         object.tx = object.tx.wrapping_add(tx) & TX;
@@ -207,7 +196,7 @@ impl LaneStep {
         object.pending = object.pending.wrapping_sub(self.arrivals) & COUNT;
     }
 
-    /// Does the step; gives true if a phase completed (spec 6.4).
+    /// Performs the step. Returns true if a phase completed (spec 6.4).
     pub(crate) fn perform(self, object: &mut Fields) -> bool {
         self.count(object);
         let completed = object.nothing_left();
@@ -219,8 +208,8 @@ impl LaneStep {
     }
 }
 
-/// Whether counting down from `from`, or up to 0 where `raises`, modulo a mask + 1, can come to 0 in
-/// steps that add up to `sum`. Errs on the side of yes.
+/// True if a count can become 0 in steps that add up to `sum`. The count starts at `from` and goes down, or
+/// up if `raises`, modulo `mask` + 1. May return true wrongly, but never false wrongly.
 fn reaches_zero(from: u32, raises: bool, mask: u32, sum: u64, a_step_of_none: bool) -> bool {
     let distance = if raises { from.wrapping_neg() & mask } else { from };
     match distance {
@@ -229,7 +218,8 @@ fn reaches_zero(from: u32, raises: bool, mask: u32, sum: u64, a_step_of_none: bo
     }
 }
 
-/// Whether a phase can complete in one of these steps, in whichever order. Errs on the side of yes.
+/// True if a phase can complete in one of these steps, in some order. May return true wrongly, but never
+/// false wrongly.
 pub(crate) fn may_complete(object: &Fields, steps: impl Iterator<Item = LaneStep>) -> bool {
     let (mut arrivals, mut tx) = (0, 0);
     let (mut no_arrival, mut no_tx, mut raises) = (false, false, false);
@@ -244,7 +234,7 @@ pub(crate) fn may_complete(object: &Fields, steps: impl Iterator<Item = LaneStep
         && reaches_zero(object.tx, raises, TX, tx, no_tx)
 }
 
-/// What a lane with this Rb leaves of an object (spec 6.3).
+/// Object after the operation of a lane with this Rb (spec 6.3).
 pub(crate) fn leaves(op: Op, word: u64, b: u32) -> u64 {
     if op == Op::MbarArriveSm80 {
         return arrive_sm80(word);
@@ -256,7 +246,7 @@ pub(crate) fn leaves(op: Op, word: u64, b: u32) -> u64 {
     object.word()
 }
 
-/// Arrives once at an object of sm_80: the count runs up to 2^31 (spec 6.2.1).
+/// Performs one arrival at an object of sm_80. The count goes up to 2^31 (spec 6.2.1).
 fn arrive_sm80(word: u64) -> u64 {
     let (low, high) = (word as u32, (word >> 32) as u32);
     let (mut phase, mut count) = (high & !SM80, (high & SM80) + 1);
@@ -267,12 +257,12 @@ fn arrive_sm80(word: u64) -> u64 {
     u64::from(phase | count) << 32 | u64::from(low)
 }
 
-/// The parity of a wait: bit 31 of its Rb (spec 6.8).
+/// Parity that a wait tests: bit 31 of its Rb (spec 6.8).
 pub(crate) fn parity_asked(b: u128) -> u8 {
     (b >> 31 & 1) as u8
 }
 
-/// Whether the phase of this parity is complete (spec 6.5).
+/// True if the phase of this parity is complete (spec 6.5).
 pub(crate) fn is_complete(word: u64, parity: u8) -> bool {
     word >> 63 != u64::from(parity)
 }
@@ -291,7 +281,7 @@ mod tests {
 
     type WordCase = (&'static str, u64, &'static [(Op, u32)], u64);
 
-    /// Source: spec 6.2, the words of init and of objects read from devices.
+    /// Words after init and operations. Source: spec 6.2, words of init and of objects read from devices.
     #[rustfmt::skip]
     const WORDS: &[WordCase] = &[
         // rule                        init        operations                              word
@@ -329,7 +319,7 @@ mod tests {
         }
     }
 
-    /// Source: spec 6.2.1.
+    /// Words of sm_80 after init and arrivals. Source: spec 6.2.1.
     #[rustfmt::skip]
     const SM80_WORDS: &[(&str, u64, u32, u64)] = &[
         // rule                       init       arrivals word
@@ -395,7 +385,7 @@ mod tests {
 
     #[test]
     fn what_may_complete_is_never_missed() {
-        // Every object and pair of steps of few values, both orders.
+        // All pairs of steps and objects with a few values, in both orders.
         let values = [0, 1, 2, COUNT - 1, COUNT, TX];
         let ops = [Op::MbarCompleteTx, Op::MbarArriveCount, Op::MbarArriveExpectTx, Op::MbarArriveDropCount];
         for (op, pending, tx) in

@@ -1,5 +1,5 @@
-//! A plain serial machine: bytes, one lane after the other, in the order it is told. It shares nothing
-//! with the crate but the types of its interface, and decides nothing: it only does.
+//! A plain serial machine: it works on bytes, one lane after another, in the given order. It shares only the
+//! interface types with the crate, and takes no decisions of its own.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use atoms_ops::{Fault, Op, Size};
 use atoms_oracle::{Allocation, Geometry, Response, SerialRequest};
 use proptest::prelude::*;
 
-/// Memory, and the one allocation that every request of these tests belongs to.
+/// Memory, and the single allocation that all requests of these tests use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Machine {
     pub(crate) geometry: Geometry,
@@ -15,7 +15,7 @@ pub(crate) struct Machine {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What a unit lets be heard of this response: nothing of a posted request without a fault (spec 4.7).
+/// Response as a unit shows it; `None` for a posted request without a fault (spec 4.7).
 pub(crate) fn heard<'a>(req: &SerialRequest, resp: &'a Response) -> Option<&'a Response> {
     (!req.is_posted() || resp.fault != Fault::None).then_some(resp)
 }
@@ -41,14 +41,15 @@ impl Machine {
         u128::from_le_bytes(wide)
     }
 
-    /// Does the request, its lanes in this order; of each bank group CAST.SPIN selects the first.
-    /// Gives the response and the words that were written.
+    /// Runs the request with its lanes in this order. CAST.SPIN selects the first lane of each bank group.
+    /// Returns the response and the words written.
     pub(crate) fn run(&mut self, req: &SerialRequest, order: &[usize]) -> (Response, BTreeSet<u32>) {
         self.run_merged(req, order, 0)
     }
 
-    /// Does the request like [`Machine::run`]. An arrival that gives a state, at a place of the order with a bit in `merged`,
-    /// goes together with the one before it at the same object, if there is one.
+    /// Runs the request like [`Machine::run`]. `merged` has one bit for each position of the order. An
+    /// arrival at such a position that returns a state arrives together with the previous one at the same
+    /// object, if there is one.
     pub(crate) fn run_merged(
         &mut self,
         req: &SerialRequest,
@@ -89,9 +90,9 @@ impl Machine {
             (self.allocation.base_row * self.geometry.banks * 4 + formed(req, lane) % (1 << 24)) as usize
         };
         let mut groups_served = BTreeSet::new();
-        // Lanes, and the high word before the first of them, in order of age.
+        // Address, mask of the lanes, and high word before the first lane, for each step of arrivals, oldest
+        // first.
         let mut arrived: Vec<(usize, u32, u128)> = Vec::new();
-        // The lowest lane's store stays.
         let highest_first: Vec<usize> = lowest_first.iter().rev().copied().collect();
         let order = if op == Op::Store { &highest_first } else { order };
         for (turn, &lane) in order.iter().enumerate() {
@@ -196,23 +197,21 @@ impl Machine {
     }
 }
 
-/// True if lanes get a state (spec 6.6).
 pub(crate) fn gives_state(op: Op) -> bool {
     (Op::MbarArrive..=Op::MbarArriveDropNoComplete).contains(&op)
 }
 
-/// An object from its fields (spec 6.2).
 pub(crate) fn object(expected: i64, pending: i64, tx: i64, phase: u64) -> u64 {
     let negative = |value: i64, bits: u32| (-value).rem_euclid(1 << bits) as u64;
     negative(expected, 20) << 1 | negative(tx, 21) << 21 | negative(pending, 20) << 43 | phase << 63
 }
 
-/// One lane at an object (spec 6.3, 6.4, 6.2.1).
+/// Object after the operation of one lane (spec 6.3, 6.4, 6.2.1).
 fn object_after(op: Op, word: u64, b: u32) -> u64 {
     if op == Op::MbarArriveSm80 {
         let (low, mut high) = (word as u32, ((word >> 32) as u32).wrapping_add(1));
         if high << 1 == 0 {
-            // The carry has turned the phase already.
+            // The carry has already flipped the phase.
             high |= low.wrapping_sub(0x4000_0000) & 0x7fff_ffff;
         }
         return u64::from(high) << 32 | u64::from(low);
@@ -260,12 +259,10 @@ fn formed(req: &SerialRequest, lane: usize) -> u32 {
     (ra + i64::from(req.ur) + imm) as u32
 }
 
-/// Active lanes, ascending.
 pub(crate) fn active(req: &SerialRequest, geometry: &Geometry) -> Vec<usize> {
     (0..geometry.lanes as usize).filter(|lane| req.mask >> lane & 1 == 1).collect()
 }
 
-/// Every order of the lanes.
 pub(crate) fn orders(lanes: &[usize]) -> Vec<Vec<usize>> {
     if lanes.is_empty() {
         return vec![vec![]];
@@ -278,7 +275,7 @@ pub(crate) fn orders(lanes: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// Spec 3 and 3.5, row by row.
+/// Legal operations and sizes of spec 3 and 3.5, row by row.
 #[rustfmt::skip]
 pub(crate) const LEGAL: &[(Op, Size)] = &[
     (Op::Add, Size::U32), (Op::Add, Size::S32), (Op::Min, Size::U32), (Op::Min, Size::S32),
@@ -302,7 +299,7 @@ pub(crate) const LEGAL: &[(Op, Size)] = &[
     (Op::MbarArriveSm80, Size::U64),
 ];
 
-/// Spec 6.7: what other CTAs of the cluster may do to an object, if they want no result.
+/// Operations that are legal on an object of another CTA, without a result (spec 6.7).
 const REMOTE: [Op; 9] = [
     Op::MbarExpectTx,
     Op::MbarCompleteTx,
@@ -315,7 +312,7 @@ const REMOTE: [Op; 9] = [
     Op::MbarArriveSm80,
 ];
 
-/// Mbarrier objects around a completion, and where requests look for them: pairs of words from 0 up.
+/// Mbarrier objects shortly before or after a completion, at the word pairs that requests use, from 0 on.
 pub(crate) fn objects() -> impl Strategy<Value = Vec<(usize, u64)>> {
     let counts = (0i64..5, 0i64..6, prop::sample::select(vec![0i64, 0, 0, 1, 2, 5, -1, -3]));
     let word = (counts, 0u64..2, prop::sample::select(vec![0u64, 0, 0, 1, 1 << 42]), any::<bool>()).prop_map(
@@ -331,7 +328,7 @@ pub(crate) fn objects() -> impl Strategy<Value = Vec<(usize, u64)>> {
     prop::collection::vec((prop::sample::select(vec![0usize, 2, 4, 32]), word), 0..5)
 }
 
-/// Values at which operations change behaviour, mostly few small ones, so that lanes collide.
+/// Values at which operations change behaviour. Mostly a few small values, so that lanes collide.
 pub(crate) fn value() -> impl Strategy<Value = u128> {
     prop_oneof![
         12 => 0u128..4,
@@ -344,8 +341,8 @@ pub(crate) fn value() -> impl Strategy<Value = u128> {
     ]
 }
 
-/// Requests of up to `lanes` active lanes of which many meet at one address or in one bank; `fault` in
-/// a hundred addresses, sizes or operations are broken.
+/// Requests of up to `lanes` active lanes, many of them at one address or in one bank. `fault` percent of
+/// addresses, sizes or operations are illegal.
 pub(crate) fn request(
     allocation: Allocation,
     lanes: usize,
@@ -407,7 +404,7 @@ pub(crate) fn request(
                         let sign_extended = ((imm << 8) as i32 >> 8) as u32;
                         let sum = (rank + offset % (1 << 24)).wrapping_sub(sign_extended);
                         let shift = if (2..=4).contains(&scale) { scale } else { 0 };
-                        // What scaling cannot express, UR adds.
+                        // UR adds the part that scaling cannot express.
                         req.ur = sum & ((1 << shift) - 1) | rank;
                         req.ra[lane] = sum.wrapping_sub(req.ur) >> shift;
                     }

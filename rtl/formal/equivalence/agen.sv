@@ -1,5 +1,5 @@
-/// What counts of the ports of `atoms_agen`, at two of them: everything while it is enabled, of the places those of lanes
-/// that take part where none faults.
+/// Comparison of two instances of `atoms_agen` at their relevant ports. All ports are relevant while the
+/// module is enabled, except bank addresses of inactive lanes and of faulting requests.
 module agen_alike
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -15,9 +15,9 @@ module agen_alike
   input  fault_e               fault[2],
   input  logic [4:0]           fault_lane[2],
   input  addr_t                fault_addr[2],
-  /// They are given the same.
+  /// True if the relevant inputs of both are equal.
   output logic                 given,
-  /// They drive the same; what may touch memory is legal, and aligned to its size.
+  /// True if the relevant outputs of both are equal, and accesses to memory are legal and aligned.
   output logic                 driven
 );
   always_comb begin
@@ -36,7 +36,7 @@ module agen_alike
   end
 endmodule : agen_alike
 
-/// An altered `atoms_agen` cannot be told from the RTL's.
+/// A mutant of `atoms_agen` is equivalent to the original.
 module agen_equivalence
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;

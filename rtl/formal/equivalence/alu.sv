@@ -1,5 +1,6 @@
-/// What counts of the ports of `atoms_alu`, at two of them: the operation; of the banks it works on, the word before, operand B not
-/// of a load, operand C of what stores it, the comparison of what compares; words that are written.
+/// Comparison of two instances of `atoms_alu` at their relevant ports: the operation, and the words written.
+/// Per bank of the pass: the old word, operand B except for loads, operand C for operations that store it,
+/// and `hit` for comparisons.
 module alu_alike
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -12,9 +13,9 @@ module alu_alike
   input  bank_mask_t hit[2],
   input  words_t     after[2],
   input  bank_mask_t write[2],
-  /// They are given the same.
+  /// True if the relevant inputs of both are equal.
   output logic       given,
-  /// They drive the same, and write no other bank.
+  /// True if the relevant outputs of both are equal, and only banks of the pass are written.
   output logic       driven
 );
   always_comb begin
@@ -33,7 +34,7 @@ module alu_alike
   end
 endmodule : alu_alike
 
-/// An altered `atoms_alu` cannot be told from the RTL's.
+/// A mutant of `atoms_alu` is equivalent to the original.
 module alu_equivalence
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;

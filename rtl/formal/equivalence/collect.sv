@@ -1,7 +1,7 @@
-/// An altered `atoms_collect` cannot be told from the RTL's.
+/// A mutant of `atoms_collect` is equivalent to the original.
 ///
-/// What counts of its ports: of a pass, everything while it is valid (`counts_pkg`); places of the lanes served, words of their
-/// accesses, comparisons of what compares; the object, if it is one; a response, where it is valid.
+/// Relevant ports: every field of a valid pass (`counts_pkg`); bank addresses of served lanes, words of their
+/// accesses, and `hit` for comparisons; the object if `one_object_i`; a valid response.
 module collect_equivalence
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -10,7 +10,7 @@ module collect_equivalence
 (
   input logic        clk_i,
   input logic        rst_ni,
-  // What each of the two is given, where it counts the same.
+  // Inputs of both instances; they may differ where they are irrelevant.
   input pass_t       pass_i[2],
   input words_t      old_i[2],
   input bank_mask_t  hit_i[2],
@@ -57,7 +57,7 @@ module collect_equivalence
   end
   always_comb assume (was_reset || !rst_ni);
 
-  // Alike at the input.
+  // Assume equal relevant inputs.
   always_comb begin
     assume (pass_i[0].valid == pass_i[1].valid);
     assume (!one_object_i || (pass_i[0].valid && (pass_i[0].op == OpMbarTryWait)));
@@ -67,11 +67,11 @@ module collect_equivalence
     end
     if (pass_i[0].valid) begin
       assume (counting(pass_i[0]) == counting(pass_i[1]));
-      // What touches memory is an instruction; a cluster request is one pass of lane 0.
+      // Only legal instructions touch memory. A cluster request is one pass of lane 0.
       assume ((pass_i[0].served == '0) || legal(pass_i[0].op, pass_i[0].size));
       assume (!compares(pass_i[0].op) || ((pass_i[0].win & ~pass_i[0].served) == '0));
       assume (!pass_i[0].cluster || ((pass_i[0].served <= lane_mask_t'(1)) && pass_i[0].first && pass_i[0].last));
-      // Arrivals that do not merge come one to an object (`grouper`).
+      // Without MergeArrive, a pass has at most one arrival per object (`grouper`).
       for (int unsigned l = 0; l < NumLanes; l++) begin
         for (int unsigned m = 0; m < l; m++) begin
           if ((pass_i[0].op == OpMbarArrive) && !MergeArrive && pass_i[0].served[l] && pass_i[0].served[m])
@@ -90,12 +90,12 @@ module collect_equivalence
     end
   end
 
-  // Alike at the output, and in the registers.
+  // Relevant outputs and registers are equal.
   logic alike;
   assign alike = (rd[0] == rd[1]) && (pred[0] == pred[1]) && (tag[0] == tag[1]) && (fault[0] == fault[1])
                  && (fault_lane[0] == fault_lane[1]) && (fault_addr[0] == fault_addr[1]) && (passes[0] == passes[1]);
   always_comb begin
-    // They begin with the same in what is not reset.
+    // Registers without reset start with equal values.
     assume (begun || alike);
     assert (!begun || alike);
     if (was_reset) begin

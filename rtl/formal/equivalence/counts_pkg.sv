@@ -1,27 +1,28 @@
-/// What counts of the values that modules hand on; the rest may be anything.
+/// Relevant parts of the values that modules exchange; all other parts may differ.
 package counts_pkg;
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
   import atoms_pkg::*;
 
-  /// Whether operand B counts.
+  /// True if operand B is relevant.
   function automatic logic takes_b(op_e op);
     takes_b = op != OpLoad;
   endfunction
 
-  /// Whether operand C counts.
+  /// True if operand C is relevant.
   function automatic logic takes_c(op_e op);
     takes_c = reads_c(op) || (op == OpStore);
   endfunction
 
-  /// A pass with zeros in what does not count: lanes that win unless it compares, and that ask unless it can.
+  /// Sets irrelevant fields of a pass to zero: `win` unless the operation compares, `asked` unless it tests a
+  /// phase.
   function automatic pass_t counting(pass_t pass);
     counting       = pass;
     counting.win   = compares(pass.op) ? pass.win : '0;
     counting.asked = asks_phase(pass.op) ? pass.asked & pass.served : '0;
   endfunction
 
-  /// Words of the access of a lane, as banks; the first is aligned.
+  /// Banks of the words of a lane's access; the first is aligned.
   function automatic bank_mask_t words_of(bank_addr_t bank_addr, size_e size);
     words_of = '0;
     for (int unsigned w = 0; w < MaxWords; w++) begin
@@ -29,8 +30,8 @@ package counts_pkg;
     end
   endfunction
 
-  /// Whether a pass works on these banks: all words of the accesses of the lanes it serves, whole accesses, objects for the
-  /// operations on them; and whether the lanes that perform their operation are served.
+  /// True if a pass uses exactly these banks: all words of the accesses of its served lanes, and word pairs
+  /// for mbarrier operations. The lanes that perform their operation must be served.
   function automatic logic works_on(pass_t pass, bank_addrs_t bank_addr, bank_mask_t banks);
     works_on = ((banks == '0) || !is_mbarrier(pass.op) || (pass.size == SizeU64))
                && (!compares(pass.op) || ((pass.win & ~pass.served) == '0));

@@ -1,5 +1,6 @@
-/// What counts of the ports of `atoms_grouper`, at two of them: places of the lanes that wait; priority lanes of CAST.SPIN, of
-/// that operation alone; lanes that win, of operations that compare; rows of banks taken.
+/// Comparison of two instances of `atoms_grouper` at their relevant ports: bank addresses of waiting lanes,
+/// and priority lanes for CAST.SPIN only. Relevant outputs include `win` for comparisons only, and the rows
+/// of taken banks.
 module grouper_alike
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -16,9 +17,10 @@ module grouper_alike
   input  bank_mask_t  taken[2],
   input  lanes_t      lane[2],
   input  rows_t       row[2],
-  /// They are given the same.
+  /// True if the relevant inputs of both are equal.
   output logic        given,
-  /// They drive the same; lanes that win are served, lanes served wait, and their banks are taken.
+  /// True if the relevant outputs of both are equal. Winning lanes must be served, served lanes must wait,
+  /// and their banks must be taken.
   output logic        driven
 );
   always_comb begin
@@ -36,13 +38,13 @@ module grouper_alike
     for (int unsigned b = 0; b < NumBanks; b++) begin
       if ((pending[0] != '0) && (op[0] == OpCastSpin)) given = given && (priority_lane[0][b] == priority_lane[1][b]);
       driven = driven && (lane[0][b] == lane[1][b]) && (!taken[0][b] || (row[0][b] == row[1][b]));
-      // A bank is taken by a lane that is served there.
+      // The winner of a taken bank is a lane that is served there.
       driven = driven && (!taken[0][b] || (served[0][lane[0][b]] && (bank_t'(bank_addr[0][lane[0][b]].bank) == bank_t'(b))));
     end
   end
 endmodule : grouper_alike
 
-/// An altered `atoms_grouper` cannot be told from the RTL's.
+/// A mutant of `atoms_grouper` is equivalent to the original.
 module grouper_equivalence
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;

@@ -1,9 +1,10 @@
-/// An altered `atoms_issue` cannot be told from the RTL's. Of the modules in it, what their own files state is assumed: they are
-/// cut out.
+/// A mutant of `atoms_issue` is equivalent to the original. Its submodules are cut out: the proof assumes
+/// what their own files prove.
 ///
-/// What counts of its ports: everything of a request that enters or is taken; a hazard while a request is at issue. What it drives:
-/// everything of such a request (`counts_pkg`), but places of the lanes that wait only, and for the banks that its pass works on
-/// rows and operands, operand B not of a load, operand C of those operations that read it.
+/// Relevant inputs: every field of a request that enters or is taken; a hazard while a request is at issue.
+///
+/// Relevant outputs: every field of the pass (`counts_pkg`), and bank addresses of waiting lanes. For the
+/// banks of the pass also rows, operand B except for loads, and operand C for operations that read it.
 module issue_equivalence
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -21,7 +22,7 @@ module issue_equivalence
   input cluster_req_t         cluster_i,
   input logic                 cluster_room_i,
   input allocation_t          allocation_i,
-  // What each of the two is given, where it counts the same.
+  // Inputs of both instances; they may differ where they are irrelevant.
   input logic                 hazard_i[2]
 );
   logic        warp_pop[2], cluster_pop[2], cluster_owes[2], valid[2];
@@ -49,7 +50,6 @@ module issue_equivalence
     .rotate_o(rotate[1])
   );
 
-  // What is cut out.
   logic agen_given, agen_driven, grouper_given, grouper_driven, spin_given, spin_driven, operands_given, operands_driven;
   agen_alike u_agen_alike (
     .en('{gold.look, gate.look}), .meta('{gold.meta, gate.meta}), .ra('{warp_i.ra, warp_i.ra}),
@@ -89,19 +89,19 @@ module issue_equivalence
     assume (!grouper_given || grouper_driven);
     assume (!operands_given || operands_driven);
     if (was_reset) begin
-      // The priority lanes come from registers: what counts is what was given in earlier cycles.
+      // The priority lanes come from registers, so the inputs of earlier cycles are relevant.
       assume (spin_driven);
       if (rst_ni) assert (spin_given && operands_given);
     end
   end
 
-  // Alike at the input. Until a cluster request is taken, there is room for the response of one.
+  // Assume equal relevant inputs. Until a cluster request is taken, there is room for one cluster response.
   always_comb begin
     if (was_reset) assume (popped || cluster_room_i);
     if (valid[0]) assume (hazard_i[0] == hazard_i[1]);
   end
 
-  // Alike at the output, and in the registers.
+  // Relevant outputs and registers are equal.
   always_comb begin
     if (was_reset) begin
       assert ((warp_pop[0] == warp_pop[1]) && (cluster_pop[0] == cluster_pop[1]) && (cluster_owes[0] == cluster_owes[1])

@@ -1,5 +1,5 @@
-/// What counts of the ports of `atoms_mbar`, at two of them: of the pairs of banks it works on, objects and operands; words from the
-/// ALU that are to be written; words that are written.
+/// Comparison of two instances of `atoms_mbar` at their relevant ports: objects and operands of the bank
+/// pairs of the pass, words that the ALU writes, and the words written.
 module mbar_alike
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -11,9 +11,9 @@ module mbar_alike
   input  bank_mask_t word_write[2],
   input  words_t     after[2],
   input  bank_mask_t write[2], completed[2],
-  /// They are given the same.
+  /// True if the relevant inputs of both are equal.
   output logic       given,
-  /// They drive the same, and write no other bank.
+  /// True if the relevant outputs of both are equal, and only banks of the pass or of the ALU are written.
   output logic       driven
 );
   localparam bank_mask_t FirstOfPair = {NumBanks/2{2'b01}};
@@ -31,7 +31,7 @@ module mbar_alike
   end
 endmodule : mbar_alike
 
-/// An altered `atoms_mbar` cannot be told from the RTL's.
+/// A mutant of `atoms_mbar` is equivalent to the original.
 module mbar_equivalence
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;

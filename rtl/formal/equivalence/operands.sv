@@ -1,6 +1,9 @@
-/// What counts of the ports of `atoms_operands`, at two of them: operands of requests that enter; of a pass that takes banks,
-/// everything, but winners and rows of those banks only and places of the lanes served. What it drives for the banks that the
-/// pass works on: operand B not of a load, operand C of those operations that read it; lanes that ask, of those that can.
+/// Comparison of two instances of `atoms_operands` at their relevant ports.
+///
+/// Relevant inputs: operands of requests that enter; for a pass, all inputs, but only winners and rows of
+/// taken banks, and bank addresses of served lanes. Relevant outputs for the banks of the pass: operand B
+/// except for loads, operand C for operations that read it. `asked` is relevant for operations that test a
+/// phase.
 module operands_alike
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -25,9 +28,9 @@ module operands_alike
   input  lanes_t               lane_out[2],
   input  words_t               b[2], c[2],
   input  lane_mask_t           asked[2],
-  /// They are given the same.
+  /// True if the relevant inputs of both are equal.
   output logic                 given,
-  /// They drive the same, if they were given the same ever since reset.
+  /// True if the relevant outputs of both are equal, given equal inputs since reset.
   output logic                 driven
 );
   logic [1:0] last;
@@ -39,7 +42,7 @@ module operands_alike
     if (taken[0] != '0) begin
       given = given && (cluster[0] == cluster[1]) && (op[0] == op[1]) && (size[0] == size[1])
               && (coalesce[0] == coalesce[1]) && (served[0] == served[1]) && legal(op[0], size[0])
-              // Of the cluster port is one lane; it asks for no phase.
+              // A cluster request has one lane, and tests no phase.
               && (!cluster[0] || ((served[0] == lane_mask_t'(1)) && !asks_phase(op[0])));
     end
     for (int unsigned l = 0; l < NumLanes; l++) begin
@@ -64,7 +67,7 @@ module operands_alike
   end
 endmodule : operands_alike
 
-/// An altered `atoms_operands` cannot be told from the RTL's.
+/// A mutant of `atoms_operands` is equivalent to the original.
 module operands_equivalence
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -110,7 +113,7 @@ module operands_equivalence
     .b_o(b[1]), .c_o(c[1]), .asked_o(asked[1])
   );
   operands_alike alike (.*);
-  // One operation decides: without lanes that take part there is nothing to join.
+  // Both operations are equal if the pass has lanes. Without lanes `coalesce` has no effect.
   assign coalesce[0] = coalesces(op[0], red);
   assign coalesce[1] = coalesces(op[1], red);
 
@@ -124,13 +127,12 @@ module operands_equivalence
   always_comb begin
     stored = (gold.cluster_b_q == gate.cluster_b_q) && (gold.cluster_c_q == gate.cluster_c_q) && (gold.tail_q == gate.tail_q);
     for (int unsigned e = 0; e < Entries; e++) stored = stored && (gold.b_q[e] == gate.b_q[e]) && (gold.c_q[e] == gate.c_q[e]);
-    // They begin alike.
     assume (begun || stored);
     assert (!begun || stored);
     assume (was_reset || !rst_ni);
     assume (given);
     if (was_reset) begin
-      // A pass of the warp queue follows a request that was taken from it.
+      // A pass of the warp queue follows a request that was taken from the queue.
       if ((taken[0] != '0) && !cluster[0]) assume (worked);
       assert (driven);
       assert ((gold.next_q == gate.next_q) && (!worked || (gold.work_q == gate.work_q)));

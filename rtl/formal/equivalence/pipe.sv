@@ -1,9 +1,9 @@
-/// An altered `atoms_pipe` cannot be told from the RTL's. Of `atoms_alu` and `atoms_mbar` in it, what their own files state is
-/// assumed: they are cut out.
+/// A mutant of `atoms_pipe` is equivalent to the original. `atoms_alu` and `atoms_mbar` are cut out: the
+/// proof assumes what their own files prove.
 ///
-/// What counts of its ports: of the pass at issue, everything (`counts_pkg`); rows and operands of the banks it works on, operand
-/// B not of a load, operand C of those operations that read it, places of the lanes that it serves. Of words read, those of banks
-/// that the pass in stage 1 reads. Likewise of what it drives.
+/// Relevant inputs of the pass at issue: every field (`counts_pkg`), and bank addresses of served lanes. For
+/// its banks also rows, operand B except for loads, and operand C for operations that read it. Words read are
+/// relevant for the banks of the pass in stage 1. The same holds for the outputs.
 module pipe_equivalence
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -13,9 +13,9 @@ module pipe_equivalence
   input logic        clk_i,
   input logic        rst_ni,
   input logic        advance_i,
-  // A request is at issue: its pass may be held back, and is not valid then.
+  // A request is at issue. During a hazard its pass is not valid.
   input logic        issue_i,
-  // What each of the two is given, where it counts the same.
+  // Inputs of both instances; they may differ where they are irrelevant.
   input pass_t       pass_i[2],
   input bank_mask_t  bank_valid_i,
   input rows_t       row_i[2],
@@ -25,7 +25,7 @@ module pipe_equivalence
   input logic [$clog2(Forwarding ? 2*RmwLatency+1 : RmwLatency+1)-1:0] entry,
   input bank_t                           bank,
   input lane_t                           lane,
-  // Proved one after the other.
+  // Selects the lemma; the lemmas are proved one after the other.
   output logic [5:0] lemma
 );
   localparam int unsigned Last = RmwLatency;
@@ -60,17 +60,16 @@ module pipe_equivalence
     .bank_addr_o(bank_addr[1]), .valid_o(valid[1])
   );
 
-  // Stage of each entry, counted on behind the last one.
+  // Stage of each entry; the numbers continue after the last stage.
   logic [7:0] stage[Entries];
   for (genvar e = 0; e < Entries; e++) begin : g_stage
     assign stage[e] = (gold.stage0_q >= entry_t'(e)) ? 8'(gold.stage0_q) - 8'(e) : 8'(gold.stage0_q) + 8'(Entries - e);
   end
 
-  // From registers that are alike, or by reset, to such.
+  // The proof goes from registers with equal relevant values, or from reset, to such registers.
   logic begun = 1'b0, alike;
   always_ff @(posedge clk_i) begun <= 1'b1;
 
-  // What is cut out.
   logic alu_given, alu_driven, mbar_given, mbar_driven;
   alu_alike u_alu_alike (
     .op('{gold.pass.op, gate.pass.op}), .is_signed('{gold.pass.size == SizeS32, gate.pass.size == SizeS32}),
@@ -91,7 +90,7 @@ module pipe_equivalence
     assume (begun || !mbar_given || mbar_driven);
   end
 
-  // Alike at the input.
+  // Assume equal relevant inputs.
   always_comb if (!begun) begin
     assume ((pass_i[0].valid == pass_i[1].valid) && (issue_i || !pass_i[0].valid));
     if (issue_i) begin
@@ -113,7 +112,7 @@ module pipe_equivalence
     end
   end
 
-  // Alike at the output: of each bank and lane, and of the rest.
+  // Relevant outputs are equal: per bank, per lane, and the rest.
   bank_mask_t drive_old, drive_write, drive_bank;
   lane_mask_t drive_lane;
   logic       drive;
@@ -134,7 +133,7 @@ module pipe_equivalence
     end
   end
 
-  // Alike in what counts of their registers: of each entry, bank and lane, and of the rest.
+  // Relevant registers are equal: per entry, per bank, per lane, and the rest.
   logic [Entries-1:0] hold_pass;
   bank_mask_t         hold_bank[Entries], hold_written[Entries];
   lane_mask_t         hold_lane[Entries];
@@ -174,7 +173,8 @@ module pipe_equivalence
       always_comb begin
         written = '1;
         for (int unsigned s = 0; s < Last; s++) begin
-          // Written so many cycles ago. Nothing reads it where no pass is in a later stage: what comes after is too late.
+          // Written s + 1 steps ago. Irrelevant if stages s + 1 and later are empty: younger passes read the
+          // banks after the write.
           for (int unsigned b = 0; b < NumBanks; b++) begin
             if ((stage[e] == 8'(Last + 1 + s)) && ((valid[0] >> (s + 1)) != '0))
               written[b] = (gold.g_forward.written_q[s][b] == gate.g_forward.written_q[s][b])

@@ -1,4 +1,5 @@
-/// What counts of the ports of `atoms_spin`, at two of them: banks of a pass that leaves; the priority lanes, while it is enabled.
+/// Comparison of two instances of `atoms_spin` at their relevant ports: banks of a pass that leaves, and the
+/// priority lanes while `en_i`.
 module spin_alike
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
@@ -6,9 +7,9 @@ module spin_alike
   input  logic       en[2], fire[2],
   input  bank_mask_t taken[2],
   input  lanes_t     priority_lane[2],
-  /// They are given the same.
+  /// True if the relevant inputs of both are equal.
   output logic       given,
-  /// They drive the same, if they were given the same ever since reset.
+  /// True if the relevant outputs of both are equal, given equal inputs since reset.
   output logic       driven
 );
   always_comb begin
@@ -20,7 +21,7 @@ module spin_alike
   end
 endmodule : spin_alike
 
-/// An altered `atoms_spin` cannot be told from the RTL's.
+/// A mutant of `atoms_spin` is equivalent to the original.
 module spin_equivalence
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;

@@ -1,7 +1,7 @@
-/// An altered `atoms_waiters` cannot be told from the RTL's.
+/// A mutant of `atoms_waiters` is equivalent to the original.
 ///
-/// What counts of its ports: a request that enters, rows of objects that complete; the slot of a request that leaves; a wake-up that
-/// stands at the port. Of its registers: what is known of places that are taken, and the limit of requests that are suspended.
+/// Relevant ports: a request that enters, rows of objects that complete, the slot of a request that leaves,
+/// an offered wake-up. Relevant registers: the occupied entries, and the limits of suspended requests.
 module waiters_equivalence
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
@@ -9,7 +9,7 @@ module waiters_equivalence
   input logic        clk_i,
   input logic        rst_ni,
   input logic        enter_i,
-  // What each of the two is given, where it counts the same.
+  // Inputs of both instances; they may differ where they are irrelevant.
   input waiter_t     waiter_i[2],
   input logic [31:0] limit_i[2],
   input bank_mask_t  completed_i,
@@ -36,7 +36,7 @@ module waiters_equivalence
   always_ff @(posedge clk_i) was_reset <= was_reset || !rst_ni;
   always_comb begin
     assume (was_reset || !rst_ni);
-    // A request enters where a place is free.
+    // A request enters only if an entry is free.
     if (enter_i) assume (free[0] && (waiter_i[0] == waiter_i[1]) && (limit_i[0] == limit_i[1]));
     for (int unsigned b = 0; b < NumBanks; b++) begin
       if (completed_i[b]) assume (row_i[0][b] == row_i[1][b]);

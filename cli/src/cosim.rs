@@ -1,4 +1,4 @@
-//! `atoms cosim`: random requests through RTL, model and oracle.
+//! `atoms cosim`: runs random requests through RTL, model and oracle.
 
 use std::path::Path;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use crate::output::interrupt;
 use crate::output::progress::{bar, grouped};
 use crate::output::{out, outln, print_json, print_lines};
 
-/// Bounds of minimizing: about 20 seconds in the configuration `default`.
+/// Limits for minimizing, about 20 seconds in the configuration `default`.
 const EFFORT: Effort = Effort { cycles: 5_000_000, time: Duration::from_secs(60) };
 
 pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
@@ -71,7 +71,6 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
     }
 }
 
-/// The random run that is asked for.
 pub(crate) fn campaign(args: &RandomArgs, config: NamedConfig) -> Result<Campaign, CliError> {
     Ok(Campaign {
         config,
@@ -82,12 +81,10 @@ pub(crate) fn campaign(args: &RandomArgs, config: NamedConfig) -> Result<Campaig
     })
 }
 
-/// What to do when lockstep fails.
 fn on_fail(args: &CosimArgs) -> OnFail {
     args.on_fail.unwrap_or(OnFail::Shrink)
 }
 
-/// Names the files that describe a failure.
 fn failure_files(campaign: &Campaign) -> FailureFiles {
     FailureFiles::of(campaign, &Environment::from_process().target)
 }
@@ -96,12 +93,10 @@ pub(crate) fn profile_file(args: &RandomArgs) -> Option<&Path> {
     args.profile.as_deref().filter(|profile| is_file(profile)).map(Path::new)
 }
 
-/// Whether a profile is a file, and not one of those with names.
 fn is_file(profile: &str) -> bool {
     profile.ends_with(".toml")
 }
 
-/// The profile named, or in a file; with the operations named in place of its own.
 fn profile(args: &RandomArgs) -> Result<Profile, CliError> {
     let profile = match args.profile.as_deref() {
         None => Profile::default(),
@@ -114,7 +109,8 @@ fn profile(args: &RandomArgs) -> Result<Profile, CliError> {
     Ok(profile.with_ops(&ops(&args.ops)?))
 }
 
-/// The operations named, in any case; a name that others begin with, before a dot, names them all.
+/// Returns the named operations, ignoring case. `MBAR` and other prefixes select all operations that start with
+/// the prefix and a dot.
 pub(crate) fn ops(names: &[String]) -> Result<Vec<Op>, CliError> {
     let mut ops = Vec::new();
     for name in names {
@@ -197,7 +193,6 @@ fn agreed(
     Ok(Verdict::Agree)
 }
 
-/// One line that runs into the same failure.
 fn repeat_line(args: &CosimArgs, campaign: &Campaign, cycle: u64) -> String {
     let mut line = format!(
         "atoms cosim --config {} --seed {} --requests {} --until {}",
@@ -252,7 +247,6 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
     Ok(Verdict::Disagree)
 }
 
-/// What the oracle says of the RTL alone.
 fn opinion(args: &CosimArgs, config: &NamedConfig, case: &Case) -> Option<String> {
     if args.no_oracle {
         return None;
@@ -290,7 +284,6 @@ fn print_failure(
     Ok(())
 }
 
-/// A case in a file.
 pub(crate) fn case(path: &Path) -> Result<Case, CliError> {
     let text = std::fs::read_to_string(path).map_err(CliError::reading(path))?;
     serde_json::from_str(&text).map_err(|error| message!("`{}`: {error}", path.display()))
@@ -360,7 +353,7 @@ pub(crate) struct CosimFailureResult<'r> {
     cycle: u64,
     report: &'r str,
     repeat: &'r str,
-    /// The minimized case.
+    /// Minimized case, or null if minimization found none.
     case: Option<&'r Case>,
     rtl: Option<&'r RtlIdentity>,
 }

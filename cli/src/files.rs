@@ -1,5 +1,4 @@
-//! Files that a command reads and writes: what it writes overwrites nothing that it reads, and nothing else
-//! that it writes. Checked before anything runs.
+//! Checks before a run that no output of a command overwrites an input or another output.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -9,26 +8,24 @@ use std::path::{Path, PathBuf};
 
 use crate::output::error::{CliError, message};
 
-/// What a command reads and writes.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     inputs: Vec<Named>,
     outputs: Vec<Named>,
 }
 
-/// A file or a folder, and what it is to the command.
 #[derive(Debug)]
 struct Named {
-    /// As a message says it: `the launch file`, `--record`.
+    /// Role as in a message: `the launch file`, `--record`.
     what: String,
     path: PathBuf,
     place: OutputPlace,
 }
 
-/// Where a path leads, however it is written.
+/// Target of a path, independent of its spelling.
 #[derive(Debug, PartialEq, Eq)]
 enum OutputPlace {
-    /// A file by its device and number: the same through symbolic and hard links.
+    /// Existing file. Device and number are equal for all symbolic and hard links to it.
     File {
         device: u64,
         number: u64,
@@ -36,32 +33,30 @@ enum OutputPlace {
     },
     Folder(PathBuf),
     New(PathBuf),
-    /// A device or a pipe, which nothing overwrites.
+    /// Device or pipe, which has no content to overwrite.
     Stream,
 }
 
 impl Files {
-    /// A file or a folder that is read.
     pub(crate) fn reads(&mut self, what: impl Into<String>, path: &Path) -> &mut Self {
         self.inputs.push(Named::new(what, path));
         self
     }
 
-    /// A file or a folder that is written.
     pub(crate) fn writes(&mut self, what: impl Into<String>, path: &Path) -> &mut Self {
         self.outputs.push(Named::new(what, path));
         self
     }
 
-    /// A wave that is written, with the viewer's file beside it.
+    /// Adds a wave and its GTKWave save file as outputs.
     pub(crate) fn writes_wave(&mut self, what: &str, path: &Path) -> &mut Self {
         self.writes(what, path).writes(format!("the viewer's file of {what}"), &path.with_extension("gtkw"))
     }
 
-    /// Checks that every output can be written without a loss.
+    /// Checks that no output overwrites another file.
     ///
     /// # Errors
-    /// The first output that would overwrite something, with what.
+    /// Names the first output that would overwrite a file, and that file.
     pub(crate) fn check(&self) -> Result<(), CliError> {
         let stdout = Named::stdout();
         let outputs: Vec<_> = self.outputs.iter().chain(&stdout).collect();
@@ -87,7 +82,6 @@ impl Named {
         Named { what: what.into(), path: path.to_path_buf(), place: OutputPlace::of(path) }
     }
 
-    /// Stdout, where it is a file.
     fn stdout() -> Option<Named> {
         let file = fs::File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
         let metadata = file.metadata().ok().filter(Metadata::is_file)?;
@@ -117,7 +111,7 @@ impl Named {
     }
 }
 
-/// Whether a file below a folder has this device and number: it may be linked there under another name.
+/// True if a file below the folder has this device and number, possibly as a hard link with another name.
 fn holds(folder: &Path, file: (u64, u64)) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| match entry.metadata() {
@@ -142,9 +136,9 @@ impl OutputPlace {
     }
 }
 
-/// Where a symbolic link leads, though nothing is there yet.
+/// Follows symbolic links, also to a target that does not exist.
 fn target(path: &Path) -> PathBuf {
-    // As many as Linux follows.
+    // Limit of Linux for symbolic links in a path.
     const MOST_LINKS: usize = 40;
     let mut path = path.to_path_buf();
     for _ in 0..MOST_LINKS {
@@ -154,7 +148,7 @@ fn target(path: &Path) -> PathBuf {
     path
 }
 
-/// The one way to write a path, of which the end may not exist yet.
+/// Returns the absolute path without links. The end of the path need not exist.
 fn whole(path: &Path) -> PathBuf {
     if let Ok(path) = path.canonicalize() {
         return path;

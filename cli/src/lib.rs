@@ -1,7 +1,7 @@
-//! The command line of ATOMS.
+//! Command line of ATOMS.
 //!
-//! Results go to stdout, diagnostics and progress to stderr. Exit status: 0 they agree, 1 they
-//! disagree, 2 the run was not possible, 130 interrupted.
+//! Results go to stdout, diagnostics and progress to stderr. Exit status: 0 agreement, 1 disagreement, 2
+//! could not run, 130 interrupted.
 
 #![forbid(unsafe_code)]
 
@@ -34,15 +34,14 @@ use args::{Cli, Command};
 use atoms_cosim::embedded::{self, Files};
 use output::error::{CliError, Verdict};
 
-/// The RTL of the checkout that this was built from.
+/// RTL of the checkout that this binary was built from.
 const RTL: Files = &include!(concat!(env!("OUT_DIR"), "/rtl_files.rs"));
 
-/// Does what the arguments of this process ask for.
 pub fn main() -> ExitCode {
     embedded::carry(RTL);
     let outcome = match Cli::try_parse() {
         Ok(cli) => answer(cli.command),
-        // Help and version are results; a usage error is a question that cannot be asked.
+        // Help and version are results. A usage error means that the command could not run.
         Err(error) if error.use_stderr() => {
             let _ = error.print();
             Ok(Verdict::NotAsked)
@@ -56,7 +55,7 @@ pub fn main() -> ExitCode {
 }
 
 fn answer(command: Command) -> Result<Verdict, CliError> {
-    // A regression has worker processes, and tells them.
+    // A regression installs its own handler, because it must stop its worker processes.
     if !matches!(command, Command::Regress(_)) {
         output::interrupt::watch()?;
     }

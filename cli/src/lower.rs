@@ -1,4 +1,4 @@
-//! `atoms lower`: the machine code of PTX instructions and of compiler builtins.
+//! `atoms lower`: machine code of PTX instructions and of compiler builtins.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -15,14 +15,13 @@ use crate::args::LowerArgs;
 use crate::output::error::{CliError, Verdict, message};
 use crate::output::{out, outln, print_json};
 
-/// Architectures asked about where none is named: those of each generation whose code can be run.
+/// Default architectures: one or more of each generation whose code can run.
 const USUAL: &[&str] = &["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"];
 
-/// All that lowering tells apart.
+/// All architectures with different lowering.
 const ALL: &[&str] =
     &["sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_107", "sm_120"];
 
-/// The number of the first of them.
 const FIRST: u16 = 50;
 
 pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
@@ -39,7 +38,7 @@ pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
     let arches = arches(args, whole.then_some(module.target))?;
     let used = match (args.unused, whole) {
         (true, _) => Some(false),
-        // Whether the result of a loose instruction is read cannot be known.
+        // In a snippet it is unknown if the result of an instruction is read.
         (false, false) => Some(true),
         (false, true) => None,
     };
@@ -58,7 +57,7 @@ pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
     Ok(if refused { Verdict::Disagree } else { Verdict::Agree })
 }
 
-/// Name and text of what is asked about; CUDA C is compiled for the first architecture named.
+/// Returns name and text of the PTX. CUDA C is compiled for the first named architecture.
 fn source(ptx: &str, arches: &[String]) -> Result<(String, String), CliError> {
     if ptx == "-" {
         let mut text = String::new();
@@ -66,7 +65,7 @@ fn source(ptx: &str, arches: &[String]) -> Result<(String, String), CliError> {
         return Ok(("standard input".into(), text));
     }
     let path = Path::new(ptx);
-    // An instruction has blanks in it; a file whose name has some is a file all the same.
+    // An argument with blanks is an instruction, unless a file has that name.
     if path.is_file() || !ptx.contains(char::is_whitespace) {
         let first = arches.first().and_then(|name| Arch::from_name(name));
         let text = source::read(path, first, Wanted::Ptx)?;
@@ -75,7 +74,7 @@ fn source(ptx: &str, arches: &[String]) -> Result<(String, String), CliError> {
     Ok(("the instruction".into(), ptx.into()))
 }
 
-/// The module, or one around loose instructions.
+/// Parses a module, or puts a module around a snippet.
 fn module<'t>(name: &str, text: &'t str, whole: bool) -> Result<Module<'t>, CliError> {
     let wrong = |error| CliError::Listing(Box::new(error));
     if whole {

@@ -1,4 +1,4 @@
-//! RTL, configuration and setup that the arguments of a command name.
+//! RTL, configuration and setup of a command, from its arguments.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -17,22 +17,21 @@ use crate::output::interrupt;
 use crate::output::note;
 use crate::output::progress::build_step;
 
-/// What every command reads that has to do with RTL.
 pub(crate) fn files() -> Files {
     let mut files = Files::default();
     files.reads("the RTL", &rtl_dir());
     files
 }
 
-/// The configuration called `name`.
 pub(crate) fn config(name: &str) -> Result<NamedConfig, CliError> {
     Ok(configs::named(&rtl_dir(), name)?)
 }
 
-/// RTL of a configuration, for waves of this depth, built if need be.
+/// Loads or builds the RTL of a configuration, for waves of this depth.
 pub(crate) fn library(config: &NamedConfig, depth: Depth) -> Result<Library, CliError> {
     let dir = rtl_dir();
-    // Before it is read to be built: a file that changes in between is rather seen as another version.
+    // Hash before the build, because a file that changes in between must not count as the version that was
+    // built.
     let identity = RtlIdentity::of(&dir)?;
     let library = rtl::library(&dir, config, depth.variant(), &mut build_step)
         .map_err(|error| CliError::about(&config.name, error))?;
@@ -42,12 +41,11 @@ pub(crate) fn library(config: &NamedConfig, depth: Depth) -> Result<Library, Cli
 
 static USED: OnceLock<RtlIdentity> = OnceLock::new();
 
-/// The RTL that this process runs, for a report; `None` where it runs none.
+/// Returns the RTL that this process ran, for a report. None if it ran no RTL.
 pub(crate) fn rtl_used() -> Option<&'static RtlIdentity> {
     USED.get()
 }
 
-/// Gives the configuration of a run, and the implementation that `--on` names.
 pub(crate) fn setup<'a>(
     config: &'a NamedConfig,
     args: &'a MachineArgs,
@@ -76,7 +74,6 @@ pub(crate) fn setup<'a>(
     })
 }
 
-/// Adds the wave and the recording to what a command writes.
 pub(crate) fn outputs(args: &MachineArgs, files: &mut Files) {
     if let Some(path) = &args.trace {
         files.writes_wave("--trace", path);
@@ -86,7 +83,6 @@ pub(crate) fn outputs(args: &MachineArgs, files: &mut Files) {
     }
 }
 
-/// Gives a line for the report on the RTL and on each file.
 pub(crate) fn lines(files: &RunFiles, cycles: u64) -> Vec<String> {
     let mut lines: Vec<_> = rtl_used().map(|rtl| format!("rtl        {rtl}")).into_iter().collect();
     if let Some((path, shown)) = &files.wave {
@@ -102,7 +98,7 @@ pub(crate) fn lines(files: &RunFiles, cycles: u64) -> Vec<String> {
     lines
 }
 
-/// `path` as it is typed in a command line, relative to the current folder if it is below it.
+/// Quotes a path for a shell, relative to the current folder if the path is below it.
 pub(crate) fn shell(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let text = path.strip_prefix(&here).unwrap_or(path).display().to_string();

@@ -1,6 +1,7 @@
-//! The program `atoms`.
+//! Entry point of the program `atoms`.
 //!
-//! All of it is the library, which cargo compiles beside the crates that it uses: a program waits for them.
+//! All code is in the library. Cargo compiles the library in parallel with its users, but a binary waits for
+//! its libraries.
 
 #![forbid(unsafe_code)]
 

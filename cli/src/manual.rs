@@ -1,4 +1,4 @@
-//! `atoms completions` and `atoms man`: what a shell and `man` know of the commands.
+//! `atoms completions` and `atoms man`: shell completions and manual pages.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(crate) fn completions(shell: Shell) -> Result<Verdict, CliError> {
     Ok(Verdict::Agree)
 }
 
-/// The page of `atoms` on stdout, or those of all commands in a folder.
+/// Prints the page of `atoms`, or writes the pages of all commands to a folder.
 pub(crate) fn man(folder: Option<&Path>) -> Result<Verdict, CliError> {
     if let Some(folder) = folder {
         std::fs::create_dir_all(folder).map_err(CliError::writing(folder))?;

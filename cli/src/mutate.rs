@@ -1,4 +1,4 @@
-//! `atoms mutate`: plants small defects in the RTL, and names those that no run notices.
+//! `atoms mutate`: runs RTL mutants and lists the survivors.
 
 use std::path::{Path, PathBuf};
 
@@ -15,9 +15,9 @@ use crate::output::error::{CliError, Verdict, message};
 use crate::output::progress::build_step;
 use crate::output::{note, out, print_json};
 
-/// In the folder beside that of the RTL.
+/// Path in the parent folder of the RTL folder.
 const CORPUS: &str = "tests/regress/corpus.json";
-/// In the folder of the RTL.
+/// Path in the RTL folder.
 const EXPLAINED: &str = "formal/mutants.toml";
 
 pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
@@ -68,7 +68,7 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
         every_stage: false,
     };
     let (mut fates, tallies) = evaluate(how, &chosen, &mut build_step, &mut done)?;
-    // After only some stages most of the mutants that are left are no survivors.
+    // Without all stages, most remaining mutants are not survivors.
     if args.stages.is_none() {
         let scratch = Environment::from_process().target.join("mutants");
         lint_survivors(&rtl_dir, &chosen, &mut fates, &explained, &scratch, threads)?;
@@ -85,7 +85,7 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
     Ok(if report.is_as_listed() { Verdict::Agree } else { Verdict::Disagree })
 }
 
-/// Gives the corpus whose episodes are the last stage; none without a checkout.
+/// Returns the corpus for the last stage. None if the option is missing and there is no checkout.
 fn corpus(args: &MutateArgs, rtl_dir: &Path) -> Option<PathBuf> {
     let beside = rtl_dir.parent().map(|root| root.join(CORPUS)).filter(|path| path.is_file());
     args.corpus.clone().or(beside)

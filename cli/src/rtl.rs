@@ -1,4 +1,4 @@
-//! `atoms rtl`: builds, lints, and cleans the cache.
+//! `atoms rtl`: builds and lints RTL, and cleans the cache.
 
 use std::time::Duration;
 
@@ -60,7 +60,6 @@ fn entries(number: usize, bytes: u64) -> String {
     format!("{number} {noun}, {:.1} MB", bytes as f64 / 1e6)
 }
 
-/// The configurations named, or all of them.
 fn chosen(points: &PointsArgs) -> Result<Vec<NamedConfig>, CliError> {
     let names = points.names();
     if names.is_empty() {

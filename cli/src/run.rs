@@ -1,4 +1,4 @@
-//! `atoms run`: a kernel on the unit.
+//! `atoms run`: runs a kernel on the unit.
 
 use std::path::{Path, PathBuf};
 
@@ -72,7 +72,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     report.report(run)
 }
 
-/// Prints a launch file to begin with.
 fn begin(name: &str, program: &Program) -> Result<Verdict, CliError> {
     let Some(kernel) = program.kernels.first() else {
         return Err(message!("{name}: there is no kernel in it"));
@@ -91,7 +90,6 @@ fn begin(name: &str, program: &Program) -> Result<Verdict, CliError> {
     Ok(Verdict::Agree)
 }
 
-/// `NAME=FILE` pairs.
 fn dumps(args: &[String]) -> Result<Vec<(String, PathBuf)>, CliError> {
     let pair = |arg: &String| match arg.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
@@ -100,23 +98,20 @@ fn dumps(args: &[String]) -> Result<Vec<(String, PathBuf)>, CliError> {
     args.iter().map(pair).collect()
 }
 
-/// Arguments of the command, and what they name.
 struct Report<'a> {
     args: &'a RunArgs,
-    /// Where the launch file is.
     path: &'a Path,
     level: Level,
-    /// As in [`Program`].
+    /// See the field of the same name in [`Program`].
     forward_of: Option<Arch>,
     config: &'a NamedConfig,
     dumps: &'a [(String, PathBuf)],
 }
 
 impl Report<'_> {
-    /// Prints the result of a run, and gives the verdict.
     fn report(&self, run: KernelRun<'_>) -> Result<Verdict, CliError> {
         let lines = machine::lines(&run.files, run.tally.cycles);
-        // JSON includes undefined uses and races, but only a report is JSON.
+        // JSON reports include undefined uses and races, but an error is not printed as JSON.
         let is_report = match &run.outcome {
             Ok(_) => true,
             Err(RunError::Port(failure)) => failure.is_finding(),

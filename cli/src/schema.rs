@@ -1,4 +1,4 @@
-//! Schemas of what `--json` prints, derived from the types of the results and committed in `docs/schema/`.
+//! Schemas of the `--json` results, derived from the result types and compared with `docs/schema/`.
 
 use atoms_builtin::{BuiltinResult, LoweredResult};
 use atoms_explore::cost::{ModuleCost, UnitCost};
@@ -31,7 +31,7 @@ struct WaveHead {
     tick: String,
 }
 
-/// Command and the types of its results, of which it prints one; for a list, the types of its elements.
+/// Lists each command with its result types. For a list result, these are the element types.
 macro_rules! schemas {
     ($($command:literal: $($result:ty),+;)*) => {
         [$(($command, {

@@ -1,4 +1,4 @@
-//! `atoms silicon`: what a GPU answered, judged and compared.
+//! `atoms silicon`: checks and compares captures of GPUs.
 
 use std::fs::File;
 use std::io::Read;
@@ -48,7 +48,6 @@ fn read(path: &Path, file: impl Read) -> Result<Capture, CliError> {
     Ok(capture)
 }
 
-/// `atoms check` of a capture: the oracle alone.
 pub(crate) fn check(path: &Path, file: impl Read, json: bool) -> Result<Verdict, CliError> {
     let report = report::judge(&read(path, file)?);
     if json {
@@ -188,7 +187,6 @@ fn print(report: &CaptureReport, args: &SiliconReportArgs) -> Result<(), CliErro
     timing(report, args.timings)
 }
 
-/// A text in lines of at most 80 columns, the further ones set in deeper.
 fn wrapped(text: &str, indent: &str) -> Result<(), CliError> {
     let deeper = format!("{indent}  ");
     let options = textwrap::Options::new(80).initial_indent(indent).subsequent_indent(&deeper);

@@ -1,5 +1,4 @@
-//! `atoms regress` on a real Slurm, with tasks that are killed: what comes out is what one process
-//! comes to, byte for byte.
+//! `atoms regress` on a real Slurm with killed tasks gives the same results as one process, byte for byte.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +14,7 @@ const LONG: Duration = Duration::from_secs(60);
 fn regress(cluster: &Cluster, rtl: &Path, args: &[&str]) -> Command {
     let (variable, value) = cluster.variable();
     let mut command = Command::new(env!("CARGO_BIN_EXE_atoms"));
-    // Slurm hands the environment on to the tasks.
+    // Slurm passes the environment to the tasks.
     command.arg("regress").args(args).env(variable, value).env("ATOMS_RTL", rtl).stdin(Stdio::null());
     command
 }
@@ -25,7 +24,7 @@ fn words(output: &Output) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Processes of a shard that is at a test: that which Slurm started, and that which runs the tests.
+/// Returns two processes of a shard that is running a test: the task of Slurm and the worker.
 fn processes_of(cluster: &Cluster, out: &Path, shard: u32) -> Option<(u32, u32)> {
     let work = format!("/shards/.{shard}.work.");
     let out_name = out.display();
@@ -44,14 +43,12 @@ fn processes_of(cluster: &Cluster, out: &Path, shard: u32) -> Option<(u32, u32)>
     desks.any(|desk| desk.contains(" test ")).then_some((task, worker))
 }
 
-/// Array job and task of a shard that runs.
 fn task(cluster: &Cluster, shard: u32) -> String {
     let text = cluster.command("squeue", &["-h", "-r", "-t", "RUNNING", "-o", "%F_%K"]);
     let task = text.lines().find(|id| id.ends_with(&format!("_{shard}")));
     task.unwrap_or_else(|| panic!("shard {shard} does not run: {text}")).to_string()
 }
 
-/// How the waiting process ends, and what it says.
 fn end_of(mut waiting: Tree) -> (Option<i32>, String) {
     let begun = Instant::now();
     while waiting.try_wait().expect("it was started").is_none() {
@@ -87,13 +84,14 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
     assert!(words(&refused).contains("has a budget of wall time"), "{}", words(&refused));
 
     let args = [plan, "--profile", "all", "--executor", "slurm", "--shards", "8"];
-    // Asked to end, a worker finishes the test it is at and one more; a shard has twice as many at least.
+    // A worker that must end finishes its test and one more. Each shard has at least twice as many tests.
     let args =
         [&args[..], &["--cpus-per-task", "1", "--settle", "0.5", "--force", "--out", out_name]].concat();
     let mut command = regress(&cluster, &rtl, &args);
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     let waiting = Tree::start(command);
-    // Three nodes: 0 to 2 run, and a shard may take half a second: what is seen at a test stands still.
+    // With three nodes, shards 0 to 2 run. A shard may take only half a second, so each one is stopped as
+    // soon as it runs a test.
     let mut seen = [None; 3];
     cluster.until("three shards are at a test", LONG, || {
         for (shard, seen) in (0..).zip(&mut seen).filter(|(_, seen)| seen.is_none()) {
@@ -106,7 +104,7 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
         seen.iter().all(Option::is_some)
     });
     let [_, Some((of_1, _)), Some((of_2, worker))] = seen else { unreachable!("all are seen") };
-    // One is killed by its user, one by the machine; of one dies what runs tests.
+    // Shard 0 is cancelled by its user, shard 1 loses all processes, and shard 2 only its worker.
     cluster.command("scancel", &["--signal=KILL", &task(&cluster, 0)]);
     assert!(processes::signal_group(of_1, Signal::KILL), "it stands still");
     assert!(processes::signal(worker, Signal::KILL), "it stands still");
@@ -141,7 +139,7 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
     assert_eq!(cluster.end(), []);
 }
 
-/// Tasks measure the points; the process that waits finds all of them, and writes the report.
+/// Tasks measure the points. The waiting process finds all of them and writes the report.
 #[test]
 #[ignore = "nightly: starts Slurm"]
 fn a_sweep_is_dealt_out_to_tasks() {

@@ -1,11 +1,11 @@
-//! The command line as a user sees it: stdout, stderr and exit status, against the files in `cmd/`.
+//! Tests stdout, stderr and exit status of commands against the files in `cmd/`.
 //!
-//! `TRYCMD=overwrite cargo test -p atoms-cli command_line::` writes them anew; read the
-//! difference before committing it.
+//! `TRYCMD=overwrite cargo test -p atoms-cli command_line::` rewrites the files. Read the difference before
+//! committing it.
 
 #[test]
 fn commands_print_what_they_should() {
-    // What the first build of the RTL says on its way is not what is tested here.
+    // Builds the RTL first, because the output of the first build is not part of the tests.
     for name in ["default", "small", "tiny", "small,num_banks=8,winner_policy=rotating"] {
         let built = std::process::Command::new(env!("CARGO_BIN_EXE_atoms"))
             .args(["rtl", "build", "--config", name])
@@ -16,7 +16,8 @@ fn commands_print_what_they_should() {
     trycmd::TestCases::new().default_bin_path(env!("CARGO_BIN_EXE_atoms")).case("tests/cmd/*.trycmd");
 }
 
-/// PTX is PTX by what it says, whatever its file is called: the same races are found, and it can be measured.
+/// PTX is recognized by its content, for any file name. The races are the same, and the kernel can be
+/// measured.
 #[test]
 fn ptx_needs_no_ending() {
     let plain = std::env::temp_dir().join(format!("atoms-racy-{}", std::process::id()));
@@ -47,7 +48,7 @@ fn ptx_needs_no_ending() {
     assert!(measured.status.success(), "{}", String::from_utf8_lossy(&measured.stderr));
 }
 
-/// Each figure of waves is measured, the files are complete, and what they are compared with is read from them.
+/// Every figure of waves is measured. The files are complete, and the comparison reads them back.
 #[test]
 #[ignore = "nightly: writes and reads large waves"]
 fn waves_are_measured() {
@@ -65,7 +66,7 @@ fn waves_are_measured() {
     assert!(all.iter().all(|value| value.as_f64().is_some_and(|value| value > 0.0)), "{report}");
 }
 
-/// `atoms explore cost` without the tools says what is missing, what installs it, and what needs none of them.
+/// Without the tools, `atoms explore cost` names the tool, its package, and the option that needs no tools.
 #[test]
 fn cost_without_tools_says_what_to_install() {
     let cost = |arguments: &[&str]| {
@@ -93,7 +94,8 @@ fn cost_without_tools_says_what_to_install() {
     }
 }
 
-/// What the stand-in for a GPU took is what our unit takes: 6 cycles beside passes, 1 for each.
+/// Calibration with the capture of the stand-in returns the constants of the unit: 6 cycles per request and 1
+/// per pass.
 #[test]
 fn constants_of_a_capture_are_those_of_what_answered() {
     let atoms = |arguments: &[&str]| {
@@ -118,7 +120,7 @@ fn constants_of_a_capture_are_those_of_what_answered() {
     assert_eq!(constants, [("atom", 6.0), ("pass", 1.0)]);
 }
 
-/// The changes of a wave are counted by code that is optimized, as this binary is not.
+/// Counting the changes of a wave runs in optimized code, although this test binary is not optimized.
 #[test]
 fn a_wave_is_counted_as_fast_as_it_is_read() {
     let mut text = "$timescale 1 ns $end $var wire 1 ! a $end $enddefinitions $end\n".to_owned();

@@ -1,4 +1,4 @@
-//! The binary away from the checkout that it was built in: the RTL it then takes, and where it puts things.
+//! The binary outside its checkout: which RTL it uses, and where it puts files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,6 @@ fn checkout() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in a checkout").to_path_buf()
 }
 
-/// A folder for one test, empty, outside every checkout.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -28,7 +27,7 @@ impl Folder {
         folder
     }
 
-    /// Tools and libraries of this checkout, as if they were those of `store`: nothing is built twice.
+    /// Links tools and libraries of this checkout into `store`, so that nothing is built twice.
     fn lend(&self, store: &str) -> PathBuf {
         let store = self.make(store);
         let env = Environment::from_process();
@@ -38,7 +37,7 @@ impl Folder {
         store
     }
 
-    /// A checkout with this one's RTL, of which `default` says other things about itself.
+    /// Copies this checkout's RTL to a checkout in which `default` has another description.
     fn other_checkout(&self) -> PathBuf {
         let rtl = self.make("other/rtl");
         for entry in fs::read_dir(checkout().join("rtl")).expect("the RTL") {

@@ -1,11 +1,10 @@
-//! Object files and CUDA C as kernels: by tools on PATH, which here are scripts that say how they were called.
+//! Object files and CUDA C as kernels. The tools on PATH are scripts that record their arguments.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder of this test's own.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("kernel_text").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -13,7 +12,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// An executable that notes its arguments, one a line, in a file beside it, and goes on with `then`.
+/// Writes an executable that saves its arguments to `NAME.called`, one per line, and then runs `then`.
 fn tool(folder: &Path, name: &str, then: &str) {
     let path = folder.join(name);
     let text = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.called\"\n{then}\n");
@@ -21,7 +20,6 @@ fn tool(folder: &Path, name: &str, then: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be started");
 }
 
-/// Exit status, stdout and stderr of `atoms` in a folder.
 fn atoms(folder: &Path, path: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_atoms"));
     let output =
@@ -30,7 +28,7 @@ fn atoms(folder: &Path, path: &str, arguments: &[&str]) -> (Option<i32>, String,
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// The head of an object file for a machine of this number.
+/// Returns the start of an ELF file for the machine with this number.
 fn object(machine: u16) -> Vec<u8> {
     let mut bytes = b"\x7fELF".to_vec();
     bytes.resize(18, 0);
@@ -74,7 +72,7 @@ fn tools_are_called_without_a_shell_and_never_from_the_working_folder() {
     let name = "-k $(touch x); 'q'.cubin";
     fs::write(here.join(name), object(190)).unwrap();
     let path = format!(":.:{}:{}", here.display(), tools.display());
-    // Tools of the same name in the working folder, which PATH names in every way.
+    // These tools in the working folder must not run, although PATH names the folder in several ways.
     tool(&here, "nvdisasm", "exit 1");
     tool(&here, "nvcc", "exit 1");
     let (status, out, error) = atoms(&here, &path, &["run", &format!("./{name}")]);

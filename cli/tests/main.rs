@@ -1,7 +1,7 @@
-//! The binary `atoms`, run as its users run it.
+//! Tests that run the binary `atoms`.
 
 #[path = "../src/args/mod.rs"]
-#[allow(dead_code)] // the commands read the fields; here only the definition counts
+#[allow(dead_code)] // these tests only use the definition; the commands read the fields
 mod args;
 mod command_line;
 mod elsewhere;

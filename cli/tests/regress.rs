@@ -1,5 +1,4 @@
-//! `atoms regress` as its users meet it: a bug that comes back as one bucket, processes that die, runs that
-//! are interrupted, and input that is wrong.
+//! `atoms regress` as a user runs it: planted bugs, dying processes, interrupted runs and invalid input.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +16,6 @@ use atoms_stimulus::configs;
 use atoms_verilated::Variant;
 use serde_json::{Value, json};
 
-/// A folder with a plan and a copy of the RTL.
 struct Bench(PathBuf);
 
 impl Bench {
@@ -37,7 +35,7 @@ impl Bench {
         Bench(folder)
     }
 
-    /// Plants a bug at a text that stands once in a file of the RTL.
+    /// Plants a bug by replacing a text that occurs once in a file of the RTL.
     fn plant(&self, file: &str, find: &str, replace: &str) -> &Self {
         let path = self.0.join("rtl").join(file);
         let text = fs::read_to_string(&path).expect("a source");
@@ -59,7 +57,7 @@ impl Bench {
         command
     }
 
-    /// What a random run with RTL and model in step finds, and its wave.
+    /// Runs random requests in step on RTL and model. Returns the failure and its wave.
     fn in_step(&self, config: &str, seed: u64, requests: u64) -> (String, Vec<u8>) {
         let rtl = self.0.join("rtl");
         let config = configs::named(&rtl, config).expect("a configuration");
@@ -87,7 +85,7 @@ impl Bench {
         serde_json::from_str(&text).expect("JSON")
     }
 
-    /// What must not depend on machines and interruptions: all files but times and pages with times.
+    /// Returns the files that must not depend on machine or interruptions: all except files with times.
     fn lasting(&self, out: &str) -> BTreeMap<String, Vec<u8>> {
         let out = self.0.join(out);
         let mut found = BTreeMap::new();
@@ -143,8 +141,8 @@ requests = 400
 steer = true
 "#;
 
-/// The bug is in one line of the RTL; it shows in many tests of two configurations, and comes back as one
-/// bucket, with a case of a few requests, the same on every machine.
+/// A bug in one line of the RTL fails many tests in two configurations. All failures are one bucket with a
+/// case of a few requests, and the result is the same on every machine.
 #[test]
 fn a_planted_bug_is_one_bucket() {
     let bench = Bench::new("bug", PLAN);
@@ -162,7 +160,7 @@ fn a_planted_bug_is_one_bucket() {
     let failed = bucket["tests"].as_u64().expect("a number of tests");
     assert!(failed > 2, "{bucket}");
     assert!(words(&output).contains("mismatch probe.wr_data ATOMS.INC"), "{}", words(&output));
-    // The line that repeats it does.
+    // The bundle reproduces the failure.
     let bundle = format!("one/{}", bucket["bundle"].as_str().expect("a bundle"));
     assert!(words(&output).contains(&format!("atoms repro {bundle}")), "{}", words(&output));
     let replay = bench.run(&["repro", &bundle]);
@@ -170,7 +168,7 @@ fn a_planted_bug_is_one_bucket() {
     let replay = bench.run(&["repro", "one"]);
     assert_eq!(replay.status.code(), Some(2), "{}", words(&replay));
     assert!(words(&replay).contains("its bundles are the folders in `one/failures`"), "{}", words(&replay));
-    // What it covered is told, and that its tests failed.
+    // `atoms cover` prints the coverage, and reports that tests failed.
     let cover = bench.run(&["cover", "one"]);
     assert_eq!(cover.status.code(), Some(1), "{}", words(&cover));
     assert!(
@@ -184,7 +182,7 @@ fn a_planted_bug_is_one_bucket() {
     assert_same(&bench.lasting("one"), &bench.lasting("two"));
 }
 
-/// A run with causes names the altered line as the likeliest cause.
+/// A run with causes names the changed line as the most likely cause.
 #[test]
 #[ignore = "nightly: builds RTL with a bug and all mutants of it"]
 fn a_bucket_names_its_likeliest_cause() {
@@ -198,7 +196,7 @@ fn a_bucket_names_its_likeliest_cause() {
     assert!(words(&output).contains("suspect atoms_alu.sv:"), "{}", words(&output));
 }
 
-/// A point's name is all that a failure carries of it, and each way to repeat the failure leads to the point.
+/// A failure records a point only by its name. Each way to repeat the failure finds the point again.
 #[test]
 #[ignore = "nightly: builds RTL with a bug of its own"]
 fn a_failure_of_a_point_is_repeated() {
@@ -238,8 +236,8 @@ fn a_failure_of_a_point_is_repeated() {
     found(&["wave", "at", smaller.last().expect("a case"), "--output", "at.vcd"], "found      in cycle");
 }
 
-/// C++ that ends the process, or never gives it back, does not end the run: each such test is recorded with its
-/// own status, its bucket names the way and has a bundle, and the tests beside it pass.
+/// A process that crashes or hangs does not end the run. Each such test has its own status and a bucket with
+/// a bundle, and the other tests pass.
 #[test]
 #[ignore = "nightly: builds RTL with a bug of its own"]
 fn a_test_that_ends_or_holds_the_process_is_recorded() {
@@ -294,13 +292,12 @@ fn a_test_that_ends_or_holds_the_process_is_recorded() {
 const LONGER: &str = "seed = 5\n[[random]]\nname = \"search\"\nconfigs = [\"tiny\", \"small\"]\nseries = 24\n\
                       episodes = 4\nrequests = 4000\nsteer = true\n";
 
-/// Starts a run and waits until it has some results.
 fn started(bench: &Bench, out: &str) -> Tree {
     let mut command = bench.command(&["regress", "plan.toml", "--out", out, "--jobs", "2"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = Tree::start(command);
     let results = bench.0.join(out).join("running");
-    // On a machine that never built RTL, Verilator is installed first.
+    // On a new machine, the run first installs Verilator.
     let deadline = Instant::now() + Duration::from_secs(20 * 60);
     while !results.is_dir() {
         assert!(Instant::now() < deadline, "no test was begun within twenty minutes");
@@ -313,17 +310,15 @@ fn started(bench: &Bench, out: &str) -> Tree {
     child
 }
 
-/// Sends a signal to a process, which may have ended by itself meanwhile.
 fn signal(process: u32, signal: Signal) {
     let _ = processes::signal(process, signal);
 }
 
-/// The process that runs the tests.
 fn worker_of(parent: u32) -> u32 {
     processes::descendants(parent).first().expect("it has a child").pid
 }
 
-/// However a run is cut off, going on gives what it would have given.
+/// A resumed run has the same results as an uninterrupted one, for every kind of interruption.
 #[test]
 #[ignore = "nightly: kills processes of long runs"]
 fn an_interrupted_run_goes_on() {
@@ -338,7 +333,7 @@ fn an_interrupted_run_goes_on() {
     assert!(words(&output).contains("atoms regress resume stopped"), "{}", words(&output));
     let part = bench.summary("stopped");
     assert_eq!(part["complete"], false);
-    // Beginning anew would throw away what is there.
+    // Starting again would discard the results, so it is refused.
     let again = bench.regress("stopped", "2");
     assert_eq!(again.status.code(), Some(2), "{}", words(&again));
     assert!(words(&again).contains("holds a run that was interrupted"), "{}", words(&again));
@@ -346,7 +341,7 @@ fn an_interrupted_run_goes_on() {
     assert_eq!(resumed.status.code(), Some(0), "{}", words(&resumed));
     assert_same(&bench.lasting("whole"), &bench.lasting("stopped"));
 
-    // Killed with both processes: what is on disk suffices.
+    // Both processes are killed. The files on disk are enough to resume.
     let child = started(&bench, "killed");
     let worker = worker_of(child.id());
     signal(child.id(), Signal::KILL);
@@ -356,21 +351,21 @@ fn an_interrupted_run_goes_on() {
     assert_eq!(resumed.status.code(), Some(0), "{}", words(&resumed));
     assert_same(&bench.lasting("whole"), &bench.lasting("killed"));
 
-    // The process that runs the tests is killed once, from outside: no test is to blame.
+    // Only the worker is killed, once and from outside. No test is blamed.
     let child = started(&bench, "shot");
     signal(worker_of(child.id()), Signal::KILL);
     let output = child.wait_with_output();
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
     assert_same(&bench.lasting("whole"), &bench.lasting("shot"));
 
-    // Results of two different RTLs do not belong together.
+    // A run must not combine results of two different RTL versions.
     bench.plant("atoms_alu.sv", "(old[i] >= b[i])", "(old[i] > b[i])");
     let other = bench.run(&["regress", "resume", "stopped"]);
     assert_eq!(other.status.code(), Some(2), "{}", words(&other));
     assert!(words(&other).contains("RTL: then"), "{}", words(&other));
 }
 
-/// However long a series is, its limit holds, and a second signal to end the run takes effect at once.
+/// The limit holds for a series of any length, and a second signal ends the run immediately.
 #[test]
 #[ignore = "nightly: kills processes of long runs"]
 fn a_long_series_can_be_ended() {
@@ -425,8 +420,8 @@ fn what_cannot_be_run_is_said() {
     assert!(bench.0.join("full/something").is_file(), "a foreign file stays");
 }
 
-/// A configuration chosen in place of the plan's may be too small for a kernel. The test is skipped then; in a
-/// configuration of the plan it is an error.
+/// A test is skipped if a configuration chosen on the command line is too small for its kernel. For a
+/// configuration of the plan, this is an error.
 #[test]
 fn kernels_that_do_not_fit_a_chosen_configuration_are_skipped() {
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests").join("kernels");
@@ -444,7 +439,7 @@ fn kernels_that_do_not_fit_a_chosen_configuration_are_skipped() {
     assert!(totals["passed"].as_u64() > Some(0) && totals["skipped"].as_u64() > Some(0), "{totals}");
     let headline = format!("PASSED  {} tests passed; {} skipped", totals["passed"], totals["skipped"]);
     assert!(words(&chosen).contains(&headline), "{}", words(&chosen));
-    // The report says which tools built the RTL, and of which commit it is.
+    // The report names the tools that built the RTL, and its commit.
     let timing = fs::read_to_string(bench.0.join("chosen/timing.json")).expect("times are written");
     let timing: Value = serde_json::from_str(&timing).expect("JSON");
     let said = |name: &str| timing["rtl"][name].as_str().unwrap_or_default().to_string();
@@ -457,7 +452,7 @@ fn kernels_that_do_not_fit_a_chosen_configuration_are_skipped() {
     assert_eq!(bench.summary("own")["totals"]["error"], totals["skipped"]);
 }
 
-/// Two runs cover at least what each covers; runs of two RTLs are not brought together.
+/// Two runs together cover at least as much as each alone. Runs of different RTL are not merged.
 #[test]
 #[ignore = "nightly: builds RTL with toggle coverage"]
 fn runs_are_covered_together() {
@@ -469,7 +464,7 @@ fn runs_are_covered_together() {
         assert_eq!(output.status.code(), Some(0), "{}", words(&output));
         hits.push(bench.summary(out)["coverage"]["hit"].as_u64().expect("a number"));
     }
-    // Each worker makes machines of its own, which is not to be seen in what was reached.
+    // The number of workers must not affect the coverage.
     let output = bench.run(&["regress", "plan.toml", "--out", "other", "--seed", "1", "--jobs", "2"]);
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
     assert_same(&bench.lasting("one"), &bench.lasting("other"));
@@ -500,8 +495,7 @@ fn runs_are_covered_together() {
     assert!(words(&output).contains("RTL: then"), "{}", words(&output));
 }
 
-/// However a run was ended before its first test was recorded, the same command begins it, and messages name what
-/// works.
+/// A run that ended before its first result can be started again, and messages name a command that works.
 #[test]
 fn a_run_without_a_result_blocks_nothing() {
     let plan = "[[random]]\nname = \"r\"\nconfigs = [\"tiny\"]\nseries = 2\nrequests = 40\n";
@@ -517,14 +511,14 @@ fn a_run_without_a_result_blocks_nothing() {
     let resumed = bench.run(&["regress", "resume", "out"]);
     assert!(words(&resumed).contains("the RTL of `tiny` cannot be had"), "{}", words(&resumed));
     fs::write(&alu, good).expect("a source");
-    // The RTL is another now; what the message names works.
+    // The RTL differs from that of the run. The message names the option to start again.
     let resumed = bench.run(&["regress", "resume", "out"]);
     assert_eq!(resumed.status.code(), Some(2), "{}", words(&resumed));
     assert!(words(&resumed).contains("`atoms regress --force`"), "{}", words(&resumed));
     let output = bench.regress("out", "1");
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
 
-    // Killed with the header written, and nothing else.
+    // State after a kill between the header and the other files.
     let out = bench.0.join("out");
     for name in ["checkpoint.json", "results.jsonl", "timing.jsonl"] {
         fs::remove_file(out.join(name)).expect("it is there");
@@ -538,7 +532,7 @@ fn a_run_without_a_result_blocks_nothing() {
     );
     let output = bench.regress("out", "1");
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
-    // Killed while the header was written.
+    // State after a kill during the write of the header.
     fs::remove_dir_all(&out).expect("it is there");
     fs::create_dir(&out).expect("a folder");
     fs::write(out.join(".run.json.123"), "{").expect("a draft");
@@ -546,7 +540,7 @@ fn a_run_without_a_result_blocks_nothing() {
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
 }
 
-/// Nothing that a run has started is left when it is killed, whatever the tests do.
+/// A killed run leaves no processes, even if its tests hang.
 #[test]
 #[ignore = "nightly: kills processes of long runs"]
 fn nothing_is_left_of_a_run_that_is_killed() {
@@ -555,7 +549,7 @@ fn nothing_is_left_of_a_run_that_is_killed() {
     let end = "endmodule : atoms_alu";
     let hang = "  always_comb if (valid_i != '0) $c(\"for (volatile int i = 0;;) i = 1;\");\n";
     bench.plant("atoms_alu.sv", end, &format!("{hang}{end}"));
-    // While tests hang: killed, and told to end twice.
+    // While tests hang, the run is killed, or told twice to end.
     for (out, signals) in [("killed", &[Signal::KILL][..]), ("told", &[Signal::INT, Signal::INT])] {
         let child = started(&bench, out);
         let all = processes::descendants(child.id());
@@ -574,7 +568,7 @@ fn nothing_is_left_of_a_run_that_is_killed() {
     }
 }
 
-/// Every line of the page and of the XML that says how to repeat a failure does so in the root of the checkout.
+/// Every command for repeating a failure, in the page and in the XML, works in the root of the checkout.
 #[test]
 fn lines_that_repeat_work_where_they_are_pasted() {
     let bench = Bench::new("paste $(touch pasted) 'x", PLAN);
@@ -599,7 +593,7 @@ fn lines_that_repeat_work_where_they_are_pasted() {
     lines.sort();
     lines.dedup();
     assert!(!lines.is_empty());
-    // `cargo atoms` is an alias of the checkout for this program.
+    // `cargo atoms` is an alias for this program in the checkout.
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("");
     let alias = fs::read_to_string(checkout.join(".cargo/config.toml")).expect("the checkout's");
     assert!(alias.contains("\natoms = \"run "), "{alias}");
@@ -613,7 +607,7 @@ fn lines_that_repeat_work_where_they_are_pasted() {
     fs::write(&cargo, script).expect("a program");
     let mode = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
     fs::set_permissions(&cargo, mode).expect("a mode");
-    // Where the target folder lies elsewhere, the program goes by its own name.
+    // If the target folder is elsewhere, commands use the plain name of the program.
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_atoms"), bin.join("atoms")).expect("a link");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     for line in &lines {
@@ -633,7 +627,7 @@ fn lines_that_repeat_work_where_they_are_pasted() {
     assert!(words(&output).contains("control characters"), "{}", words(&output));
 }
 
-/// Three defects, each in configurations of its own: the report says which parameter tells them apart.
+/// The report names the parameter that separates failing from passing configurations, for three bugs.
 #[test]
 #[ignore = "nightly: builds RTL with a bug of its own in many configurations"]
 fn parameters_that_separate_configurations_are_named() {
@@ -681,7 +675,7 @@ fn parameters_that_separate_configurations_are_named() {
     assert!(page.contains("Likely one cause") && page.contains("forwarding = true (3 of 3)"));
 }
 
-/// What stdout does not take is an error, and what was run is kept.
+/// If stdout cannot be written, the command fails but keeps the results of the run.
 #[test]
 fn results_are_kept_when_nothing_can_be_printed() {
     let plan = "[[random]]\nname = \"r\"\nconfigs = [\"tiny\"]\nseries = 2\nrequests = 40\n";
@@ -698,7 +692,7 @@ fn results_are_kept_when_nothing_can_be_printed() {
             bench.command(arguments).stdout(full()).stderr(Stdio::piped()).output().expect("it runs");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", words(&output));
         assert!(words(&output).contains("cannot write to stdout"), "{arguments:?}: {}", words(&output));
-        // A pipe that is closed.
+        // The same with a closed pipe.
         let mut child = bench
             .command(arguments)
             .args(if arguments[1] == "plan.toml" && arguments.len() == 4 { &["--force"][..] } else { &[] })
@@ -713,7 +707,8 @@ fn results_are_kept_when_nothing_can_be_printed() {
     assert_eq!(bench.summary("out")["totals"]["passed"], 2);
 }
 
-/// Late enough that RTL which follows on a thread of its own has taken snapshots: the run is repeated from one of them.
+/// RTL that follows on its own thread finds the same failure as RTL in step. The failure is late enough that
+/// the run repeats from a snapshot.
 #[test]
 #[ignore = "nightly: builds RTL with a bug of its own"]
 fn rtl_that_follows_finds_what_rtl_abreast_finds() {
@@ -726,7 +721,7 @@ fn rtl_that_follows_finds_what_rtl_abreast_finds() {
         let output = bench.run(&run);
         assert_eq!(output.status.code(), Some(1), "{}", words(&output));
         let files = ["vcd", "json"].map(|kind| failures.join(format!("small-73.{kind}")));
-        // `found in 167 attempts, 133161 cycles, 0.2 s`: the time differs from run to run.
+        // Removes the time from `found in 167 attempts, 133161 cycles, 0.2 s`.
         let text = words(&output);
         let untimed = |line: &str| match line.trim_start().strip_prefix("found in ") {
             Some(spent) => spent.rsplit_once(", ").map_or(spent, |(spent, _)| spent).to_string(),
@@ -740,7 +735,7 @@ fn rtl_that_follows_finds_what_rtl_abreast_finds() {
     assert!(cycle.is_some_and(|cycle: u64| cycle > 2 << 16), "plant the bug anew: {one}");
     assert_eq!(one, two);
     assert!(one_files == two_files, "wave or case differ");
-    // Without a case of its own, a run leaves none of an earlier failure beside its wave.
+    // A run without a minimized case removes the case of an earlier failure next to its wave.
     let run = ["cosim", "--config", "small", "--seed", "73", "--requests", "200000", "--on-fail", "trace"];
     assert_eq!(bench.run(&run).status.code(), Some(1));
     assert!(failures.join("small-73.vcd").exists() && !failures.join("small-73.json").exists());

@@ -1,4 +1,4 @@
-//! `atoms repro`: the RTL that runs, and the bundle of a bug that ends the process.
+//! `atoms repro`: choice of the RTL, and bundles of bugs that end the process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn repro(args: &[&str]) -> (Output, String) {
     (output, text)
 }
 
-/// A copy of the RTL whose simulation aborts as soon as a warp request is taken.
+/// Writes a copy of the RTL whose simulation aborts when it accepts a warp request.
 fn aborting() -> PathBuf {
     let folder = Environment::from_process().target.join("planted").join("abort");
     fs::create_dir_all(&folder).expect("a folder");
@@ -40,7 +40,6 @@ fn aborting() -> PathBuf {
     folder
 }
 
-/// A bundle of a run on `rtl_dir` that is recorded as a crash, in a folder called `name`.
 fn crashed(rtl_dir: &Path, name: &str) -> PathBuf {
     let named = configs::named(&atoms_cosim::embedded::rtl_dir(), "tiny").expect("a configuration");
     let library = rtl::library(rtl_dir, &named, Variant::Fast, &mut |_| {}).expect("it builds");
@@ -75,8 +74,8 @@ fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).expect("JSON")
 }
 
-/// RTL equal to that of the checkout runs. Other RTL needs `--trust`: without it the checkout's RTL runs, the output
-/// says so, and the status is 2.
+/// RTL equal to that of the checkout runs. Other RTL needs `--trust`. Without it the checkout's RTL runs, the
+/// output reports this, and the status is 2.
 #[test]
 fn altered_rtl_of_a_bundle_needs_trust() {
     let place = crashed(&rtl_dir(), "altered");
@@ -92,7 +91,7 @@ fn altered_rtl_of_a_bundle_needs_trust() {
         "{text}"
     );
 
-    // Any difference counts: this RTL would not even build.
+    // Every difference counts. This RTL does not even build.
     let path = place.join("rtl/atoms_unit.sv");
     let source = fs::read_to_string(&path).expect("a source");
     fs::write(&path, format!("{source}\nnot SystemVerilog\n")).expect("writes");
@@ -140,7 +139,7 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     assert!(text.contains("\"bundle_rtl_ran\":true"), "{text}");
     let signature = serde_json::json!({ "kind": "crash", "what": "signal 6" });
     assert_eq!(json(&text)["found"]["signature"], signature, "{text}");
-    // Without --trust it does not run: nothing crashes.
+    // Without `--trust`, the bundle's RTL does not run, so nothing crashes.
     let (output, text) = repro(&[&folder]);
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("--trust runs it") && text.contains("agree"), "{text}");
@@ -152,7 +151,6 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     let (output, text) = repro(&["no-such-bundle"]);
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("`no-such-bundle` is no folder"), "{text}");
-    // A changed digit is seen.
     let record = Path::new(&folder).join("bundle.json");
     let whole = fs::read_to_string(&record).expect("a record");
     assert!(whole.contains("\"cycle\": 0"), "{whole}");
@@ -177,7 +175,7 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     assert!(text.contains("failed to open") && text.contains("bundle.json"), "{text}");
 }
 
-/// A replay reads no file outside of the bundle.
+/// A replay reads no file outside the bundle.
 fn nothing_outside_is_read(bundle: &Path) {
     let place = bundle.with_file_name("changed $(touch substituted)");
     let copy = || {
@@ -199,7 +197,7 @@ fn nothing_outside_is_read(bundle: &Path) {
         assert_eq!(output.status.code(), Some(2), "{name}: {text}");
         assert!(text.contains(said), "{name}: {text}");
     }
-    // What leads out of a bundle is refused, trusted or not.
+    // A link out of the bundle is refused, also with `--trust`.
     copy();
     let link = place.join("rtl/atoms_alu.sv");
     fs::remove_file(&link).expect("it is there");
@@ -209,7 +207,7 @@ fn nothing_outside_is_read(bundle: &Path) {
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(text.contains("atoms_alu.sv") && text.contains("a bundle has no links"), "{text}");
     }
-    // A file that would not fit into memory is refused, not read.
+    // A file that is too large for memory is refused before reading.
     for name in ["original.json", "kernel/in.bin"] {
         copy();
         let path = place.join(name);

@@ -1,7 +1,7 @@
-//! Runs shards and merges them as `atoms regress shard` and `atoms regress merge` do, of tests that only
-//! take their time: milliseconds as in the text of the plan. `regress run OUT` does it in one process.
+//! Stand-in for `atoms regress shard` and `atoms regress merge`. Each test only sleeps for the number of
+//! milliseconds in the text of the plan. `regress run OUT` runs all tests in one process.
 
-#![allow(clippy::print_stderr)] // a program of its own, for people
+#![allow(clippy::print_stderr)] // prints errors to the user
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -18,7 +18,7 @@ use atoms_regress::whole_file::write_whole;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// What a test comes to: a number drawn from the seed, in its name.
+/// Returns the result of a test. Its name is a number that depends on the seed.
 fn test(manifest: &Manifest, index: u64) -> TestResult {
     let drawn = (index ^ manifest.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     TestResult {
@@ -37,7 +37,6 @@ fn bundle(index: u64) -> Option<String> {
     (index % 7 == 3).then(|| format!("bundle-{index}"))
 }
 
-/// A line about a test, with the name of its bundle if it has one.
 fn line(result: &TestResult) -> Result<String, serde_json::Error> {
     Ok(serde_json::to_string(result)? + &bundle(result.index).unwrap_or_default() + "\n")
 }

@@ -1,4 +1,4 @@
-//! A bench: one configuration's model, RTL and lockstep pair, to run a case on each.
+//! Runs a case on the model, the RTL and the lockstep pair of one configuration.
 
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::lockstep::Lockstep;
@@ -13,22 +13,17 @@ use atoms_stimulus::request::AllocationWrite;
 
 use crate::{lockstep_of, rtl_of};
 
-/// What a case came to.
+/// Answers to a case, with the outputs of each cycle that transfers one, and memory at the end.
 #[derive(Clone, Debug)]
 pub struct CaseAnswers {
-    /// The outputs with each warp response, in order.
     pub warps: Vec<Out>,
-    /// The outputs with each wake-up, in order.
     pub wakes: Vec<Out>,
-    /// The outputs with each cluster response, in order.
     pub clusters: Vec<Out>,
-    /// Writes of the CTA table that were refused.
     pub refused: u32,
-    /// Memory at the end: word `row * num_banks + bank`.
+    /// Memory at the end, indexed by `row * num_banks + bank`.
     pub memory: Vec<u32>,
 }
 
-/// A stimulus, and the answers to it.
 #[derive(Debug)]
 pub struct Listening<S> {
     stimulus: S,
@@ -39,7 +34,6 @@ pub struct Listening<S> {
 }
 
 impl<S> Listening<S> {
-    /// Listens to what `stimulus` is answered.
     pub fn new(stimulus: S) -> Self {
         Listening { stimulus, warps: Vec::new(), wakes: Vec::new(), clusters: Vec::new(), refused: 0 }
     }
@@ -69,16 +63,16 @@ impl<S: Stimulus> Stimulus for Listening<S> {
     }
 }
 
-/// Runs `case` from reset on a machine whose memory is `memory` first, with the oracle listening.
+/// Runs `case` from reset on a machine with the initial memory `memory`. The oracle checks all answers.
 ///
 /// # Errors
-/// [`Failure`]: RTL and model differ, an assertion of the RTL fails, or the oracle objects.
+/// [`Failure`]: RTL and model differ, an RTL assertion fails, or the oracle rejects an answer.
 pub fn run_case<M: Machine>(
     session: &mut Session<M>,
     case: &Case,
     memory: &[u32],
 ) -> Result<CaseAnswers, Failure> {
-    // All inputs zero are reset.
+    // `In::default()` is a reset cycle because all its inputs are zero.
     session.machine_mut().cycle(&In::default())?;
     session.machine_mut().load_memory(memory)?;
     session.restart(Some(Scoreboard::new(session.machine().config(), memory)));
@@ -89,7 +83,6 @@ pub fn run_case<M: Machine>(
     Ok(CaseAnswers { warps, wakes, clusters, refused, memory })
 }
 
-/// The three that a case is run on.
 pub struct Bench {
     named: NamedConfig,
     model: Session<ModelMachine>,
@@ -98,7 +91,6 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A bench for one configuration.
     pub fn new(named: NamedConfig) -> Self {
         let rtl = RtlMachine::new(rtl_of(&named), named.config).expect("the RTL comes out of reset");
         Bench {
@@ -109,15 +101,14 @@ impl Bench {
         }
     }
 
-    /// Its configuration.
     pub fn config(&self) -> &Config {
         &self.named.config
     }
 
-    /// Runs a case on each, the oracle listening to each, and gives `(which, what it came to)`.
+    /// Runs a case on each machine with the oracle. Returns the name of each machine and its answers.
     ///
     /// # Panics
-    /// When one of them does not run to its end; `rule` says what was being tried.
+    /// A machine fails. The message names `rule`, the rule under test.
     pub fn run(&mut self, rule: &str, case: &Case, memory: &[u32]) -> [(&'static str, CaseAnswers); 3] {
         let results = [
             ("model", run_case(&mut self.model, case, memory)),
@@ -125,7 +116,7 @@ impl Bench {
             ("pair", run_case(&mut self.lockstep, case, memory)),
         ];
         if results.iter().any(|(_, result)| result.is_err()) {
-            // A machine that has found something may have stopped itself: the next case gets new ones.
+            // A machine can be stopped after a failure, so the next case gets new machines.
             *self = Bench::new(self.named.clone());
         }
         results.map(|(on, result)| match result {
@@ -134,23 +125,20 @@ impl Bench {
         })
     }
 
-    /// The allocation that holds all of memory, for slot 0.
     pub fn whole(&self) -> AllocationWrite {
         whole(self.config())
     }
 
-    /// Number of the word at a byte address of physical memory.
     pub fn word(&self, addr: u32) -> usize {
         word(self.config(), addr)
     }
 }
 
-/// The allocation that holds all of memory, for slot 0.
 pub fn whole(config: &Config) -> AllocationWrite {
     AllocationWrite { slot: 0, enable: true, base: 0, size: config.bytes() as u32, rank: 0 }
 }
 
-/// Number of the word at a byte address of physical memory, `row * num_banks + bank`; spec 1.2.
+/// Returns the index of the word at a physical byte address: `row * num_banks + bank` (spec 1.2).
 pub fn word(config: &Config, addr: u32) -> usize {
     let (row, bank) = (addr / config.row_bytes(), addr / 4 % config.num_banks);
     let swizzle = if config.bank_hash { (row & (config.num_banks / 4 - 1)) << 2 } else { 0 };

@@ -1,7 +1,7 @@
-//! The bugs that tests plant in the RTL.
+//! Bugs that tests plant in the RTL.
 //!
-//! Where an assertion of the RTL would speak up first, it is taken out along with planting the bug,
-//! so that the others have to find it.
+//! If an RTL assertion would detect a bug first, the patch also removes the assertion. The other checks must
+//! then find the bug.
 
 use atoms_model::Config;
 use atoms_ops::Op;
@@ -12,23 +12,17 @@ use crate::config;
 use crate::draw::Mix;
 use crate::plant::{Patch, plant};
 
-/// A configuration that is quick to build and to run.
+/// Small configuration that exposes a bug, and the operations to draw.
 #[derive(Clone, Copy, Debug)]
 pub enum On {
-    /// `small`: held back instead of forwarded.
     Small,
-    /// `small`, with forwarding over three stages.
     Forwarding,
-    /// `small`, with lanes of one address merged.
     Merging,
-    /// `small`, with mbarrier operations only.
     Objects,
-    /// As [`On::Objects`], with arrivals of one address merged.
     MergingArrivals,
 }
 
 impl On {
-    /// The configuration.
     pub fn named(self) -> NamedConfig {
         let small = config("small");
         let like = |name: &str, config| NamedConfig { name: name.to_string(), config, ..small.clone() };
@@ -44,7 +38,6 @@ impl On {
         }
     }
 
-    /// What requests are drawn from.
     pub fn mix(self) -> Mix {
         match self {
             On::Small | On::Forwarding | On::Merging => Mix::All,
@@ -53,20 +46,16 @@ impl On {
     }
 }
 
-/// A planted bug.
 #[derive(Debug)]
 pub struct Bug {
-    /// Its name.
     pub name: &'static str,
-    /// Where it shows.
     pub on: On,
-    /// How it is planted.
     pub patches: &'static [Patch],
-    /// Fields of which the first difference is one.
+    /// Fields of which the first lockstep mismatch names one.
     pub shows_in: &'static [&'static str],
-    /// Operations of which one is in flight then; none where any may be.
+    /// Operations of which one is in flight at the mismatch. Empty if any operation may be.
     pub ops: &'static [Op],
-    /// Something the oracle's objection says.
+    /// Text in the objection of the oracle.
     pub objection: &'static str,
 }
 
@@ -76,14 +65,13 @@ macro_rules! patches {
     };
 }
 
-/// [`BUGS`], and `test_each_bug!`, which makes a test of each that calls a function with the bug. An attribute of a bug
-/// is put on its test. The first token is a `$`, which a macro that makes one cannot write otherwise.
+/// Defines [`BUGS`] and `test_each_bug!`, which generates one test per bug. An attribute of a bug applies to
+/// its test. The first token must be a `$`, because a nested macro cannot write it otherwise.
 macro_rules! bugs {
     ($dollar:tt $($(#[$attribute:meta])* $name:ident { $($field:tt)* })*) => {
-        /// Every planted bug.
         pub const BUGS: &[Bug] = &[$(Bug { name: stringify!($name), $($field)* }),*];
 
-        /// Makes a test of each bug of `BUGS` that calls `$run` with it.
+        /// Generates one test per bug of `BUGS`. The test calls `$run` with the bug.
         #[macro_export]
         macro_rules! test_each_bug {
             ($dollar run:path) => {
@@ -409,7 +397,7 @@ bugs! {
     a_bank_forgets_row_3 {
         on: On::Small,
         patches: patches!["atoms_bank.sv": "if (we_i) mem_q" => "if (we_i && (waddr_i != 16'd3)) mem_q"],
-        // No request reads the word again: only the whole memory at the end tells.
+        // No request reads the word again, so only the memory comparison at the end detects the bug.
         shows_in: &["memory"],
         ops: &[],
         objection: "(spec 4.6)",
@@ -417,18 +405,14 @@ bugs! {
 }
 
 impl Bug {
-    /// The bug of this name.
-    ///
     /// # Panics
-    /// When there is none.
+    /// No bug has this name.
     pub fn named(name: &str) -> &'static Bug {
         BUGS.iter().find(|bug| bug.name == name).unwrap_or_else(|| panic!("no bug is called `{name}`"))
     }
 
-    /// The RTL with the bug.
-    ///
     /// # Panics
-    /// As [`plant`].
+    /// See [`plant`].
     pub fn planted(&self) -> Library {
         plant(self.name, &self.on.named(), self.patches)
     }

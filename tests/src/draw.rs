@@ -1,5 +1,4 @@
-//! Cases drawn at random, so that they conflict, and so that they shrink: lanes to fewer lanes,
-//! requests to fewer requests, addresses, operands and pauses towards zero.
+//! Random test cases with frequent conflicts, which shrink to fewer lanes, fewer requests and smaller values.
 
 use atoms_cosim::case::{Case, Pauses};
 use atoms_model::Config;
@@ -9,22 +8,19 @@ use atoms_stimulus::request::{AllocationWrite, ClusterRequest, Lane, WarpRequest
 use proptest::prelude::*;
 use proptest::{bits, collection, sample};
 
-/// Values at which operations change behaviour.
 const CORNERS: [u32; 8] = [0, 1, 2, 3, i32::MAX as u32, i32::MIN as u32, u32::MAX - 1, u32::MAX];
 
-/// Most slots that are given allocations.
+/// Maximum number of CTA slots with an allocation.
 const SLOTS: u32 = 4;
 
-/// What requests are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
-    /// Every instruction, and now and then what is none.
+    /// All instructions, and occasionally illegal operation codes.
     All,
-    /// mbarrier operations, at few objects.
+    /// mbarrier operations on few objects.
     Objects,
 }
 
-/// A case for a configuration, of up to `requests` warp requests.
 pub fn case(name: &str, config: Config, requests: usize, mix: Mix) -> impl Strategy<Value = Case> + use<> {
     let name = name.to_string();
     let slots = config.num_cta_slots.min(SLOTS) as usize;
@@ -47,8 +43,8 @@ pub fn case(name: &str, config: Config, requests: usize, mix: Mix) -> impl Strat
     )
 }
 
-/// One of several by weight: its place; shrinks to the first. What lanes have is drawn by it: a union of strategies keeps
-/// a test runner for each of those that were not taken, and with 32 lanes half of a run went into copying them.
+/// Draws an index with these weights. The index shrinks to 0. A union of strategies would keep a test runner
+/// for each alternative. With 32 lanes, copying those runners took half of the run time.
 fn one_of<const N: usize>(weights: [u32; N]) -> impl Strategy<Value = usize> {
     (0..weights.iter().sum::<u32>()).prop_map(move |mut at| {
         let mut place = 0;
@@ -60,12 +56,11 @@ fn one_of<const N: usize>(weights: [u32; N]) -> impl Strategy<Value = usize> {
     })
 }
 
-/// A number below `end` from any number, in its order, so that it shrinks as that does.
+/// Scales `any` to a number below `end`. The order stays the same, so the result shrinks with `any`.
 fn below(end: u32, any: u32) -> u32 {
     ((u64::from(any) * u64::from(end)) >> 32) as u32
 }
 
-/// A small value, one at which operations change behaviour, or any.
 pub fn word() -> impl Strategy<Value = u32> {
     (one_of([4, 2, 1]), any::<u32>()).prop_map(|(kind, any)| match kind {
         0 => below(4, any),
@@ -74,7 +69,7 @@ pub fn word() -> impl Strategy<Value = u32> {
     })
 }
 
-/// An operand of any size; mostly the upper words are zero, so that compares match.
+/// Draws an operand of any size. The upper words are mostly zero, so that compares match.
 pub fn operand() -> impl Strategy<Value = u128> {
     let words = [word(), word(), word(), word()];
     (one_of([4, 3, 1, 1]), 0..3u32, 0..4u32, words).prop_map(|(kind, small, at, words)| match kind {
@@ -85,12 +80,12 @@ pub fn operand() -> impl Strategy<Value = u128> {
     })
 }
 
-/// Operand B of an mbarrier operation, of those with which phases are completed and fields overflow.
+/// Returns an operand B that completes phases or overflows fields, or None if `op` needs no special operand.
 fn mbarrier_operand(op: Op, pick: u32) -> Option<u128> {
     let most = mbarrier::MAX_COUNT;
     let of = |values: &[u32]| values[pick as usize % values.len()];
     Some(match op {
-        // One of the other layout, too, an arrival before its phase is complete.
+        // Object word of the two-word layout, one arrival before its phase completes.
         Op::MbarInit if pick == 6 => 0x7fff_ffff_3fff_ffff,
         Op::MbarInit => u128::from(MbarObject::init(of(&[1, 2, 3, 4, 32, most])).encode()),
         Op::MbarTestWait | Op::MbarTryWait => u128::from(of(&[0, 1 << 31])),
@@ -99,7 +94,7 @@ fn mbarrier_operand(op: Op, pick: u32) -> Option<u128> {
     })
 }
 
-/// Cycles in which a port stands still: mostly none, else some of 64.
+/// Draws the cycles of 64 in which each port pauses. Most ports never pause.
 pub fn pauses() -> impl Strategy<Value = Pauses> {
     let some = || prop_oneof![3 => Just(0), 1 => bits::u64::between(0, 64), 1 => Just(u64::MAX)];
     (some(), some(), some(), some(), some()).prop_map(|(warp, response, cluster, cluster_response, wake)| {
@@ -107,14 +102,14 @@ pub fn pauses() -> impl Strategy<Value = Pauses> {
     })
 }
 
-/// Rank, and bytes missing from the last row; the place comes from [`lay_out`].
+/// Draws the rank and the bytes missing from the last row. [`lay_out`] sets the base.
 fn allocation(config: &Config) -> impl Strategy<Value = AllocationWrite> + use<> {
     let rank = prop_oneof![4 => Just(0u8), 1 => any::<u8>()];
     let missing = prop_oneof![2 => Just(0), 1 => 0..config.row_bytes()];
     (rank, missing).prop_map(|(rank, size)| AllocationWrite { rank, size, ..AllocationWrite::default() })
 }
 
-/// Puts allocations side by side. `allocation.size` comes as the bytes missing from its last row.
+/// Places the allocations side by side. On entry, `size` is the number of bytes missing from the last row.
 fn lay_out(config: &Config, slot: u8, allocation: &mut AllocationWrite) {
     let slots = config.num_cta_slots.min(SLOTS);
     let share = (config.num_rows / slots).max(1);
@@ -126,7 +121,7 @@ fn lay_out(config: &Config, slot: u8, allocation: &mut AllocationWrite) {
     allocation.size = rows * config.row_bytes() - allocation.size;
 }
 
-/// A table write that is often refused, takes an allocation away, or names no slot.
+/// Draws a table write that is often refused, removes an allocation, or names an invalid slot.
 fn any_allocation(config: &Config) -> impl Strategy<Value = AllocationWrite> + use<> {
     let size = prop_oneof![0..8 * config.row_bytes(), 0..1u32 << 25];
     let base = prop_oneof![4 => 0..=(config.num_rows - 1) as u16, 1 => any::<u16>()];
@@ -134,26 +129,25 @@ fn any_allocation(config: &Config) -> impl Strategy<Value = AllocationWrite> + u
         .prop_map(|(slot, enable, base, size, rank)| AllocationWrite { slot, enable, base, size, rank })
 }
 
-/// Where a lane goes, in units of the access size from where its request starts.
+/// Address of a lane. Units have the access size, and offsets count from the start of the request.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// So many units on.
+    /// This many units after the start.
     Near(u32),
-    /// The same banks, so many rows on.
+    /// Same banks as the start, this many rows below.
     Below(u32),
-    /// The next unit if the request starts at an even one, and so many rows on: across a pair.
+    /// Crosses a pair if the request starts at an even unit: the next unit, this many rows below.
     Across(u32),
-    /// So many units before the end of the allocation.
     FromEnd(u32),
-    /// Anywhere in the allocation, by unit.
+    /// This unit of the allocation, modulo its size.
     Anywhere(u32),
-    /// So many bytes beside the start.
+    /// This many bytes after the start, mostly misaligned.
     Skewed(u32),
-    /// The first unit that is not wholly inside the allocation.
+    /// First unit that does not lie completely in the allocation.
     Behind,
-    /// The start, with another rank.
+    /// Address of the start with another rank.
     Foreign(u8),
-    /// This very address.
+    /// This address, mostly illegal.
     Wild(u32),
 }
 
@@ -174,7 +168,6 @@ fn place(wild: u32) -> impl Strategy<Value = Place> {
 }
 
 impl Place {
-    /// The address: offset and rank.
     fn address(self, config: &Config, allocation: &AllocationWrite, bytes: u32, start: u32) -> u32 {
         let units = (allocation.size / bytes).max(1);
         let row_units = (config.row_bytes() / bytes).max(1);
@@ -196,7 +189,7 @@ impl Place {
     }
 }
 
-/// Operation and size: an instruction, or now and then any two codes.
+/// Draws operation and size: mostly a legal instruction, occasionally two random codes.
 fn instruction(mix: Mix) -> impl Strategy<Value = (u8, u8)> {
     let rows = OPS.iter().flat_map(|row| row.sizes.iter().map(|size| (row.op as u8, *size as u8)));
     let legal: Vec<_> = rows.collect();
@@ -205,7 +198,7 @@ fn instruction(mix: Mix) -> impl Strategy<Value = (u8, u8)> {
         .flat_map(|op| [Size::U32, Size::U64].map(|size| (op as u8, size as u8)))
         .collect();
     let objects: Vec<_> = legal.iter().filter(|(op, _)| *op >= Op::MbarInit as u8).copied().collect();
-    // Waits and what ends them come often, or no waiter would be woken.
+    // Waits, and the operations that end them, are frequent so that wake-ups happen.
     let waits: Vec<_> =
         [Op::MbarInit, Op::MbarTryWait, Op::MbarArrive].map(|op| (op as u8, Size::U64 as u8)).into();
     let all = prop_oneof![20 => sample::select(legal), 5 => sample::select(contended), 4 => sample::select(waits.clone()), 1 => (0..32u8, 0..16u8)];
@@ -221,7 +214,6 @@ struct DrawnLane {
     place: Place,
     b: u128,
     c: u128,
-    /// Which operand an mbarrier operation has.
     pick: u32,
 }
 
@@ -232,15 +224,13 @@ fn lane(wild: u32) -> impl Strategy<Value = DrawnLane> {
 }
 
 impl DrawnLane {
-    /// Operands B and C for an operation code.
     fn operands(&self, op: u8) -> (u128, u128) {
         let b = Op::from_code(op).and_then(|op| mbarrier_operand(op, self.pick)).unwrap_or(self.b);
-        // A limit drawn from all numbers would outlast the test.
+        // The wait limit stays below 64 cycles. A random 32-bit limit would outlast the test.
         (b, if op == Op::MbarTryWait as u8 { self.c % 64 } else { self.c })
     }
 }
 
-/// A warp request before its addresses are formed.
 #[derive(Clone, Debug)]
 struct DrawnWarp {
     instruction: (u8, u8),
@@ -252,7 +242,7 @@ struct DrawnWarp {
     lanes: Vec<Option<DrawnLane>>,
 }
 
-/// What all lanes of a request add.
+/// Address terms common to all lanes of a request.
 #[derive(Clone, Copy, Debug)]
 struct Form {
     absolute: bool,
@@ -290,7 +280,7 @@ fn start(mix: Mix) -> impl Strategy<Value = u32> {
 }
 
 fn warp(config: &Config, mix: Mix) -> impl Strategy<Value = DrawnWarp> + use<> {
-    // A request with one lane astray does nothing else: about one in eight has one.
+    // One illegal lane faults the whole request, so only about one request in eight has an illegal lane.
     let wild = (16 / config.num_lanes).max(1);
     let some = || (proptest::bool::weighted(0.9), lane(wild)).prop_map(|(there, lane)| there.then_some(lane));
     let few = collection::vec(some(), 1..=config.num_lanes.min(4) as usize);
@@ -309,7 +299,7 @@ fn warp(config: &Config, mix: Mix) -> impl Strategy<Value = DrawnWarp> + use<> {
     )
 }
 
-/// Bytes of an access with this size code, legal or not.
+/// Returns the bytes of an access with this size code, and 4 for an illegal code.
 fn bytes_of(size: u8) -> u32 {
     Size::from_code(size).map_or(4, Size::bytes)
 }
@@ -325,7 +315,7 @@ impl DrawnWarp {
         let bytes = bytes_of(self.instruction.1);
         let mut form = self.form;
         if form.absolute {
-            // All lanes on one address, inside the allocation unless the first lane is astray.
+            // All lanes use one address, inside the allocation unless the first lane has an illegal place.
             let place = self.lanes.iter().flatten().next().map_or(Place::Near(0), |lane| lane.place);
             let address = place.address(config, &allocation, bytes, self.start);
             (form.imm, form.ur) = (address & 0xff_ffff, address & 0xff00_0000);
@@ -345,7 +335,7 @@ impl DrawnWarp {
             ur: form.ur,
             lanes: Vec::new(),
         };
-        // Lanes meet at one object, and ask for one parity, in most requests.
+        // In most mbarrier requests, all lanes use one object and ask for one parity.
         let mbarrier = Op::from_code(request.op).is_some_and(Op::is_mbarrier);
         let first = self.lanes.iter().flatten().next().filter(|_| mbarrier && !self.tag.is_multiple_of(4));
         for (l, drawn) in self.lanes.iter().enumerate() {
@@ -360,7 +350,7 @@ impl DrawnWarp {
                 None => drawn.clone(),
             };
             let address = drawn.place.address(config, &allocation, bytes, self.start);
-            // What scaling cannot reach is rounded: misaligned now and then, as it should be.
+            // The shift rounds addresses that scaling cannot reach, which causes some misaligned accesses.
             let ra = address.wrapping_sub(base) >> shift;
             request.mask |= u32::from(drawn.active) << l;
             let (b, c) = drawn.operands(request.op);

@@ -1,4 +1,4 @@
-//! The hunt for a case that fails: draws, judges, shrinks, and keeps what it found.
+//! Searches random cases for a failure, then shrinks and saves the failing case.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -17,12 +17,9 @@ use proptest::test_runner::{Config as Settings, RngSeed, TestCaseError, TestErro
 use crate::draw::{self, Mix};
 use crate::{generated, root};
 
-/// A machine that can be made from a library.
 pub trait Hunted: Machine + Sized {
-    /// A machine of `config` with RTL from `library`.
-    ///
     /// # Errors
-    /// [`Failure`] when it does not come out of reset.
+    /// [`Failure`] if the machine fails during reset.
     fn make(library: &Library, config: &NamedConfig) -> Result<Self, Failure>;
 }
 
@@ -38,7 +35,6 @@ impl Hunted for RtlMachine {
     }
 }
 
-/// Runs one case after the other on one machine, with the oracle listening.
 pub struct Judge<M: Hunted> {
     library: Library,
     named: NamedConfig,
@@ -47,24 +43,23 @@ pub struct Judge<M: Hunted> {
 }
 
 impl<M: Hunted> Judge<M> {
-    /// A judge of RTL from `library`, built for `named`.
     pub fn new(library: Library, named: NamedConfig) -> Self {
         let zeros = vec![0; (named.config.bytes() / 4) as usize];
         Judge { library, named, session: None, zeros }
     }
 
-    /// Runs `case` from reset and a memory of zeros to its end.
+    /// Runs `case` to its end, from reset and zero memory.
     ///
     /// # Errors
-    /// [`Failure`], a finding.
+    /// [`Failure`] of the case, or of the creation of the machine.
     pub fn judge(&mut self, case: &Case) -> Result<(), Failure> {
-        // A machine that has found something may have stopped itself: the next case gets a new one.
+        // A machine can be stopped after a failure, so the next case gets a new machine.
         let (mut session, fresh) = match self.session.take() {
             Some(session) => (session, false),
             None => (Session::new(M::make(&self.library, &self.named)?, None), true),
         };
         if !fresh {
-            // All inputs zero are reset.
+            // `In::default()` is a reset cycle because all its inputs are zero.
             session.machine_mut().cycle(&In::default())?;
             session.machine_mut().load_memory(&self.zeros)?;
         }
@@ -75,16 +70,11 @@ impl<M: Hunted> Judge<M> {
     }
 }
 
-/// A case that fails, as small as it could be made.
 #[derive(Debug)]
 pub struct Found {
-    /// The case.
     pub case: Case,
-    /// How it fails.
     pub failure: Failure,
-    /// Seed of the hunt.
     pub seed: u64,
-    /// File that holds the case.
     pub file: PathBuf,
 }
 
@@ -100,34 +90,31 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().and_then(|text| text.parse().ok())
 }
 
-/// Number of cases to draw: `PROPTEST_CASES` if it is set, else `cases` in the nightly tier and a quarter of them in the
-/// quick one.
+/// Returns `PROPTEST_CASES` if set, else `cases` in the nightly tier and a quarter of it in the quick tier.
 pub fn cases_or(cases: u32) -> u32 {
     let of_tier = if atoms_host::is_nightly() { cases } else { cases / 4 };
     number("PROPTEST_CASES").map_or(of_tier, |cases| cases as u32)
 }
 
-/// `PROPTEST_RNG_SEED` if it is set, else 1.
 pub fn seed() -> u64 {
     number("PROPTEST_RNG_SEED").unwrap_or(1)
 }
 
-/// Draws `cases` values, the same ones from the same seed, and shrinks one that fails in so many steps at most.
 pub fn settings(cases: u32, seed: u64, max_shrink_iters: u32) -> Settings {
     let rng_seed = RngSeed::Fixed(seed);
     Settings { cases, rng_seed, failure_persistence: None, max_shrink_iters, ..Settings::default() }
 }
 
-/// Draws up to `cases` cases of up to `requests` requests of `mix` for the judge's configuration; the first that
-/// fails is shrunk and kept as `failures/NAME.json`.
+/// Draws up to `cases` cases of up to `requests` requests of `mix` for the judge's configuration. Shrinks the
+/// first failing case and saves it as `failures/NAME.json`.
 ///
-/// The same seed, 1 unless `PROPTEST_RNG_SEED` says otherwise, draws the same cases.
+/// The default seed is 1; `PROPTEST_RNG_SEED` overrides it. Equal seeds draw equal cases.
 ///
 /// # Errors
-/// What was found.
+/// The failing case, after shrinking.
 ///
 /// # Panics
-/// When a case could not be judged at all.
+/// A case could not run, for a reason other than a finding.
 pub fn hunt<M: Hunted>(
     name: &str,
     judge: &mut Judge<M>,
@@ -152,7 +139,7 @@ pub fn hunt<M: Hunted>(
     let file = generated("failures").join(format!("{name}.json"));
     let text = serde_json::to_string_pretty(&case).expect("a case is plain data");
     std::fs::write(&file, text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    // Once more on a machine of its own, whose first cycle is cycle 0.
+    // Runs the case again on a new machine, so that cycles count from 0.
     let judge = judge.into_inner();
     judge.session = None;
     let failure = judge.judge(&case).expect_err("a failure that shrank repeats itself");

@@ -1,10 +1,9 @@
-//! Pipelines of producers and consumers on mbarrier objects: a stimulus whose warps and copies are
-//! little programs, the account of what their objects must come to, and the report of what every agent
-//! waits for when none goes on.
+//! Pipelines of producers and consumers on mbarrier objects. The stimulus runs a program for each warp and each copy.
+//! It predicts the final state of every object, and reports a deadlock with the event that each agent waits for.
 //!
-//! Every stage of a pipeline has an object `full`, on which producers arrive and consumers wait, and an
-//! object `empty` the other way round. What a right program does is known before it runs, whatever the
-//! delays: so every answer can be checked as it comes.
+//! Every stage of a pipeline has two objects. Producers arrive on `full` and consumers wait on it; for
+//! `empty` the roles are reversed. The results of a correct program do not depend on delays, so every answer
+//! is checked immediately.
 
 mod account;
 mod agent;
@@ -28,27 +27,20 @@ pub use design::{Design, Manner, Member, Mistake, NO_LIMIT, PipelineDesign, Prod
 use execution::Execution;
 use program::Program;
 
-/// What a right run came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PipelineOutcome {
-    /// Clock cycles.
     pub cycles: u64,
-    /// Phases completed, in order of objects.
     pub phases: Vec<u32>,
-    /// Memory at the end: word `row * num_banks + bank`.
+    /// Memory at the end, indexed by `row * num_banks + bank`.
     pub memory: Vec<u32>,
-    /// Requests by kind of event; see [`Events`].
     pub events: Events,
 }
 
-/// Why a run did not end well.
 #[derive(Debug)]
 pub enum PipelineFailure {
-    /// RTL, model or oracle object.
+    /// Mismatch of RTL and model, failed assertion, or objection of the oracle.
     Failure(Box<Failure>),
-    /// A law of pipelines is broken: what was seen.
     Broken(String),
-    /// No agent goes on.
     Deadlock(Deadlock),
 }
 
@@ -68,17 +60,17 @@ impl fmt::Display for PipelineFailure {
     }
 }
 
-/// Runs `design` on a machine after reset with a memory of zeros, and settles its account.
+/// Runs `design` on a machine after reset with zero memory, and checks the final state of the objects.
 ///
 /// # Errors
-/// [`PipelineFailure`]; a right program on a right unit has none.
+/// [`PipelineFailure`]; a correct design on a correct unit has none.
 pub fn run<M: Machine>(
     session: &mut Session<M>,
     design: &Design,
 ) -> Result<PipelineOutcome, PipelineFailure> {
     let config = *session.machine().config();
     let program = Program::new(&config, design);
-    // The longest request, pause and wait of every agent, one behind the other.
+    // Upper bound: the longest request, pause and wait of every agent, in sequence.
     let wait = config.try_wait_limit.min(NO_LIMIT) + program.longest_pause;
     let watchdog = 2000 + 300 * program.agents.len() as u64 + 4 * u64::from(wait);
     let mut execution = Execution::new(program, design.pauses);

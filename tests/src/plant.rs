@@ -1,4 +1,4 @@
-//! Bugs planted in the RTL, to see whether they are found.
+//! Plants bugs in the RTL to test that the checks find them.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -12,22 +12,19 @@ use atoms_verilated::{Library, Variant};
 
 use crate::generated;
 
-/// A change of one place in one file of `rtl/`.
 #[derive(Clone, Copy, Debug)]
 pub struct Patch {
-    /// The file.
     pub file: &'static str,
-    /// Text that stands there exactly once.
+    /// Text to replace. The text must occur exactly once in the file.
     pub find: &'static str,
-    /// What to put in its place.
     pub replace: &'static str,
 }
 
 impl Patch {
-    /// Where the text is changed: file, and lines of the changed text, from 1.
+    /// Returns the file and the range of changed lines, from 1.
     ///
     /// # Panics
-    /// When the file of the checkout cannot be read, or has no such text.
+    /// The file cannot be read, or does not contain the text.
     pub fn place(&self) -> (String, RangeInclusive<u64>) {
         let path = rtl_dir().join(self.file);
         let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -41,20 +38,19 @@ impl Patch {
     }
 }
 
-/// Builds a copy of the RTL with `patches` for `named`.
+/// Builds a patched copy of the RTL for `named`.
 ///
 /// # Panics
-/// As [`sources`]; also when the copy does not build.
+/// See [`sources`]; also if the copy does not build.
 pub fn plant(name: &str, named: &NamedConfig, patches: &[Patch]) -> Library {
     rtl::library(&sources(name, patches), named, Variant::Fast, &mut |_| {})
         .unwrap_or_else(|error| panic!("{name} does not build: {error}"))
 }
 
-/// A copy of the RTL's sources with `patches`.
+/// Writes a patched copy of the RTL sources and returns its folder.
 ///
 /// # Panics
-/// When a text to replace does not stand exactly once in its file: the RTL has changed, and the bug
-/// has to be planted anew.
+/// A text to replace does not occur exactly once in its file, because the RTL has changed.
 pub fn sources(name: &str, patches: &[Patch]) -> PathBuf {
     let folder = generated("planted").join(name);
     fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
@@ -80,7 +76,7 @@ pub fn sources(name: &str, patches: &[Patch]) -> PathBuf {
     folder
 }
 
-/// Writes a file unless it says so already: tests beside this one may be reading it.
+/// Writes a file unless its text is already the same, because parallel tests may be reading the file.
 fn put(path: &Path, text: &str) {
     if fs::read_to_string(path).is_ok_and(|there| there == text) {
         return;

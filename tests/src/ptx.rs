@@ -1,8 +1,6 @@
-//! Lines of PTX on mbarrier objects, made to run: what a line says, what it asks of the object, and a
-//! kernel around the machine code that it becomes.
+//! Runs single PTX lines on mbarrier objects: parses the line, generates cases, and builds a kernel.
 //!
-//! What is expected comes from the line and from \[PTX\] alone; the machine code only says in which
-//! registers its operands belong.
+//! Expected results come from the line and \[PTX\]. Only the registers of operands come from the machine code.
 
 pub mod barrier;
 pub mod bench;

@@ -1,4 +1,4 @@
-//! A small regression that fails in several ways, to be run whole and in parts.
+//! Small regression with several failures, run in one process or in shards.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,24 +8,22 @@ use crate::bugs::Bug;
 use crate::plant::{self, Patch};
 use crate::root;
 
-/// Bugs that random runs and a kernel find.
 const PLANTED: [&str; 3] =
     ["inc_counts_one_beyond_its_bound", "popc_inc_counts_one_lane", "bytes_are_stored_high_first"];
 
-/// RTL with several bugs.
+/// Writes a copy of the RTL with several bugs.
 ///
 /// # Panics
-/// As [`plant::sources`].
+/// See [`plant::sources`].
 pub fn rtl_with_bugs() -> PathBuf {
     let patches: Vec<Patch> = PLANTED.iter().flat_map(|name| Bug::named(name).patches).copied().collect();
     plant::sources("regression", &patches)
 }
 
-/// Writes a plan of long series that pass, and of steered series and kernels that do not; episodes have
-/// `requests` warp requests.
+/// Writes a plan with series and kernels that pass or fail. Each episode has `requests` warp requests.
 ///
 /// # Panics
-/// When it cannot be written.
+/// The plan cannot be written.
 pub fn plan(folder: &Path, requests: u64) -> PathBuf {
     let kernels = root().join("tests/kernels");
     let kernels = kernels.display();
@@ -77,7 +75,7 @@ steer = true
     path
 }
 
-/// What is not the same for every machine and executor, at the top of an output folder.
+/// Top-level entries of an output folder that depend on the machine or the executor.
 const OWN: &[&str] = &[
     "timing.json",
     "timing.jsonl",
@@ -90,10 +88,10 @@ const OWN: &[&str] = &[
     "slurm",
 ];
 
-/// The files of an output folder that must be the same however its tests were run, by their names in it.
+/// Returns the files of an output folder that must not depend on how the tests ran, by name.
 ///
 /// # Panics
-/// When one cannot be read.
+/// A file cannot be read.
 pub fn files(out: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![out.to_path_buf()];
@@ -115,10 +113,10 @@ pub fn files(out: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Sees that two output folders came to the same, byte for byte, and that it is worth comparing.
+/// Checks that two output folders have equal files, among them results and three bundles.
 ///
 /// # Panics
-/// When they did not.
+/// The folders differ, or lack one of these files.
 pub fn assert_same(whole: &Path, parts: &Path) {
     let (whole, parts) = (files(whole), files(parts));
     for needed in ["results.jsonl", "summary.json", "corpus.json"] {

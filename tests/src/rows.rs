@@ -1,12 +1,14 @@
-//! Tables of tests: one test per row, or one test that continues after a failing row.
+//! Table-driven tests: one test per row, or one test that continues after a failing row.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Makes a test of each row, `NAME` or `NAME(ARGUMENTS)`, that calls `$run` with the row's name and its arguments.
+/// Generates one test per row, `NAME` or `NAME(ARGUMENTS)`. The test calls `$run` with the name and the
+/// arguments.
 ///
-/// `mod NAME:` in front puts the tests into a module. `all LIST =>` makes a test that `LIST` has exactly these names in
-/// this order. An attribute of a row is put on its test, one of the module on the test of every row:
-/// `#[ignore = "nightly: REASON"]`.
+/// - `mod NAME:` in front puts the tests into a module.
+/// - `all LIST =>` adds a test that `LIST` contains exactly these names in this order.
+/// - An attribute of a row applies to its test, and an attribute of the module applies to all its tests:
+///   `#[ignore = "nightly: REASON"]`.
 #[macro_export]
 macro_rules! test_each {
     (@tests $of_all:tt all $all:expr => $run:path; $($(#[$own:meta])* $name:ident $(($($argument:expr),*))?)*) => {
@@ -43,8 +45,8 @@ macro_rules! test_each {
     };
 }
 
-/// Makes a test of each named configuration, in a module `$module`, that calls `$run` with its name. Four configurations
-/// are enough to reach every option of the unit; the tests of the others are nightly.
+/// Generates one test per named configuration in module `$module`. The test calls `$run` with the name. Four
+/// configurations reach every option of the unit, so the tests of the others are nightly.
 #[macro_export]
 macro_rules! test_each_configuration {
     ($module:ident: $run:path) => {
@@ -76,7 +78,7 @@ macro_rules! test_each_configuration {
     };
 }
 
-/// Rows of a table, `(VALUE, ...)` each, as structs: `rows! { TYPE { FIELD, ... } ROWS }` names the columns.
+/// Converts rows `(VALUE, ...)` to structs. `rows! { TYPE { FIELD, ... } ROWS }` names the columns.
 #[macro_export]
 macro_rules! rows {
     (@one $row:ident { $($field:ident),* } $($value:expr),*) => {
@@ -90,7 +92,7 @@ macro_rules! rows {
 /// Tests each row, and continues after a failing row.
 ///
 /// # Panics
-/// With the rules of the rows that fail; what is wrong with each is printed as it fails.
+/// Names the rules of all failing rows. The output above shows the reason for each.
 pub fn each_row<R>(rows: impl IntoIterator<Item = R>, rule: impl Fn(&R) -> &str, mut test: impl FnMut(&R)) {
     let mut fails = |row: &R| catch_unwind(AssertUnwindSafe(|| test(row))).is_err();
     let failing: Vec<_> = rows.into_iter().filter(|row| fails(row)).collect();

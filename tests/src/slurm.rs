@@ -1,6 +1,6 @@
-//! A cluster of one machine: munged, slurmctld and slurmds on loopback, in a folder of their own, without
-//! systemd, cgroups or an installed configuration. It ends with the value that stands for it, however the
-//! test ends; only processes that were started by it are ended.
+//! Slurm cluster on one machine: munged, slurmctld and slurmds on loopback, in a folder of their own. The
+//! cluster needs no systemd, cgroups or installed configuration. [`Cluster`] shuts the daemons down when it
+//! is dropped, also after a test failure. The shutdown only ends processes that the cluster started.
 
 use std::fs;
 use std::net::TcpListener;
@@ -12,17 +12,13 @@ use std::time::{Duration, Instant};
 use atoms_host::processes::{self, Process, Signal};
 use atoms_host::programs;
 
-/// A running cluster.
 #[derive(Debug)]
 pub struct Cluster {
     folder: PathBuf,
-    /// `PATH` with Slurm's daemons and commands.
     path: String,
-    /// In the order in which they were started.
     daemons: Vec<(&'static str, Child)>,
 }
 
-/// Ports of loopback that are free.
 fn free_ports(count: usize) -> Vec<u16> {
     let listeners: Vec<_> =
         (0..count).map(|_| TcpListener::bind("127.0.0.1:0").expect("loopback has a free port")).collect();
@@ -34,13 +30,13 @@ fn output_of(program: &str, args: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_string()
 }
 
-/// Whether a process was started by the cluster in `folder`, daemons too.
+/// Returns a filter for processes that the cluster in `folder` started, including daemons.
 fn of_cluster(folder: &Path) -> impl Fn(&Process) -> bool + use<> {
     let mark = format!("SLURM_CONF={}/slurm.conf", folder.display());
     move |process| process.environment.contains(&mark)
 }
 
-/// Processes of the cluster in `folder` that still run after it was shut down.
+/// Returns processes of the cluster in `folder` that still run after its shutdown.
 pub fn left(folder: &Path) -> Vec<Process> {
     processes::left(of_cluster(folder))
 }
@@ -48,13 +44,13 @@ pub fn left(folder: &Path) -> Vec<Process> {
 impl Cluster {
     /// Starts a cluster with `nodes` nodes of one processor each and arrays of at most `max_array` tasks.
     ///
-    /// `None` when Slurm is not installed and cannot be, and the test is to be skipped.
+    /// Returns None if Slurm is missing and cannot be installed. The caller then skips its test.
     ///
     /// # Panics
-    /// When it does not come up, with its logs.
+    /// The cluster does not start. The message contains the logs.
     pub fn start(name: &str, nodes: usize, max_array: u32) -> Option<Cluster> {
         let path = programs::SLURM.find()?;
-        // The names of sockets must fit into 108 bytes.
+        // Socket names are limited to 108 bytes.
         let base = fs::canonicalize(crate::generated("slurm")).expect("it was just made");
         let base = if base.as_os_str().len() < 70 { base } else { std::env::temp_dir() };
         let folder = base.join(format!("{name}.{}", std::process::id()));
@@ -94,11 +90,11 @@ impl Cluster {
              PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO\n"
         );
         fs::write(self.folder.join("slurm.conf"), text).expect("the configuration can be written");
-        // slurmd loads a cgroup plugin though nothing here uses cgroups. It looks for the version that is mounted at
-        // /sys/fs/cgroup and does not start where there is none; version 1 needs no mount to be loaded.
+        // slurmd loads a cgroup plugin although this cluster uses no cgroups. By default slurmd selects the
+        // version mounted at /sys/fs/cgroup, and fails if none is mounted. Version 1 loads without a mount.
         fs::write(self.folder.join("cgroup.conf"), "CgroupPlugin=cgroup/v1\n")
             .expect("the configuration can be written");
-        // A client that knows the key may submit; it lives as long as the cluster.
+        // Any client with the key can submit jobs. The key exists only as long as the cluster.
         let key = self.folder.join("munge/key");
         fs::write(
             &key,
@@ -143,7 +139,7 @@ impl Cluster {
     fn daemon(&mut self, program: &'static str, args: &[String]) {
         let log = fs::File::create(self.folder.join(format!("log/{program}.{}.out", self.daemons.len())))
             .expect("a log can be created");
-        // `setpriv`: it ends with this process too, should that be killed.
+        // `setpriv` ends the daemon if this process is killed.
         let child = Command::new("setpriv")
             .args(["--pdeathsig", "KILL", program])
             .args(args)
@@ -157,12 +153,11 @@ impl Cluster {
         self.daemons.push((program, child));
     }
 
-    /// Where `slurm.conf` and logs are.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The variable by which Slurm's commands find this cluster, and its value.
+    /// Returns the environment variable that directs Slurm commands to this cluster.
     pub fn variable(&self) -> (&'static str, PathBuf) {
         ("SLURM_CONF", self.folder.join("slurm.conf"))
     }
@@ -177,10 +172,10 @@ impl Cluster {
             .unwrap_or_else(|e| panic!("{program}: {e}"))
     }
 
-    /// What a command of Slurm prints.
+    /// Runs a Slurm command and returns its stdout.
     ///
     /// # Panics
-    /// When it fails.
+    /// The command fails.
     pub fn command(&self, program: &str, args: &[&str]) -> String {
         let output = self.try_command(program, args);
         let words = String::from_utf8_lossy(&output.stderr);
@@ -188,10 +183,10 @@ impl Cluster {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Waits until something is so.
+    /// Waits until `holds` returns true.
     ///
     /// # Panics
-    /// When it is not for longer than `limit`, with the logs.
+    /// The wait exceeds `limit`. The message contains the logs.
     pub fn until(&self, what: &str, limit: Duration, mut holds: impl FnMut() -> bool) {
         let begun = Instant::now();
         while !holds() {
@@ -201,7 +196,7 @@ impl Cluster {
         }
     }
 
-    /// Processes that this cluster started, other than its daemons: jobs and what watches over them.
+    /// Returns processes of the cluster other than daemons: jobs and their supervisors.
     pub fn processes(&self) -> Vec<Process> {
         let daemons: Vec<u32> = self.daemons.iter().map(|(_, child)| child.id()).collect();
         let mut found = processes::running(of_cluster(&self.folder));
@@ -209,7 +204,6 @@ impl Cluster {
         found
     }
 
-    /// The end of every log.
     fn logs(&self) -> String {
         let mut text = String::new();
         for entry in fs::read_dir(self.folder.join("log")).into_iter().flatten().flatten() {
@@ -222,7 +216,6 @@ impl Cluster {
         text
     }
 
-    /// Ends all that was started: jobs, then daemons in reverse.
     fn shut_down(&mut self) {
         if self.daemons.iter().any(|(name, _)| *name == "slurmctld") {
             let _ = self.try_command("scancel", &["--quiet", "--signal=KILL", "--state=RUNNING"]);
@@ -231,7 +224,7 @@ impl Cluster {
         for process in self.processes() {
             processes::signal(process.pid, Signal::KILL);
         }
-        // One after the other: the controller does not end well without munged.
+        // One at a time, because slurmctld does not shut down cleanly without munged.
         for (_, daemon) in self.daemons.iter_mut().rev() {
             processes::signal(daemon.id(), Signal::TERM);
             let begun = Instant::now();
@@ -247,7 +240,7 @@ impl Cluster {
         }
     }
 
-    /// Shuts it down; gives what could not be ended.
+    /// Shuts the cluster down and returns the processes that still run.
     pub fn end(mut self) -> Vec<Process> {
         self.shut_down();
         left(&self.folder)
@@ -257,7 +250,6 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         self.shut_down();
-        // The logs of a failure stay.
         if !std::thread::panicking() {
             let _ = fs::remove_dir_all(&self.folder);
         }

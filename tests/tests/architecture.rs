@@ -1,4 +1,4 @@
-//! What each crate may import, and what it must not do: the arrows of docs/ARCHITECTURE.md.
+//! Allowed imports and forbidden features of each crate, from docs/ARCHITECTURE.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use std::process::Command;
 use atoms_tests::{root, text_of};
 use serde_json::Value;
 
-/// The crates with `unsafe`: those that call foreign code, or are called by it.
+/// Crates with `unsafe`: those that call foreign code or are called by it.
 const UNSAFE: &[&str] = &["verilated", "cuda", "standin"];
 
-/// The crates that print: those of the programs.
+/// Crates that print: those of the programs.
 const PRINTS: &[&str] = &["cli", "capture"];
 
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
-/// Arrows of docs/ARCHITECTURE.md. A new one is a change of the design.
+/// Reads the arrows of docs/ARCHITECTURE.md. A new arrow is a design change.
 fn declared() -> Arrows {
     let text = text_of("docs/ARCHITECTURE.md");
     let section = text.split_once("\n## Arrows").expect("docs/ARCHITECTURE.md has a section `## Arrows`").1;
     let block = section.split("```").nth(1).expect("the section has a fenced block");
-    // The rest of the line of the fence names the language.
+    // The rest of the first line is the language of the fence.
     let lines = block.lines().skip(1).filter(|line| !line.trim().is_empty());
     lines
         .map(|line| {
@@ -32,12 +32,10 @@ fn declared() -> Arrows {
         .collect()
 }
 
-/// Name of one of our crates as in the table.
 fn short(name: &str) -> Option<&str> {
     name.strip_prefix("atoms-")
 }
 
-/// Packages of the workspace, as `cargo metadata` tells of them.
 fn packages() -> Vec<Value> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
@@ -85,7 +83,7 @@ fn crates_import_what_the_page_says() {
 #[test]
 fn arrows_run_one_way() {
     let mut arrows = declared();
-    // Take away the crates that import nothing that is left, until there are none.
+    // Repeatedly removes the crates that have no remaining imports.
     while !arrows.is_empty() {
         let free: Vec<_> =
             arrows.iter().filter(|(_, to)| to.is_empty()).map(|(name, _)| name.clone()).collect();
@@ -99,7 +97,6 @@ fn arrows_run_one_way() {
     }
 }
 
-/// Every `.rs` file of a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -116,7 +113,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Code of a file without its comments, with line numbers from 1.
+/// Returns the lines of a file without comments, with line numbers from 1.
 fn code(path: &Path) -> Vec<(usize, String)> {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let code = |line: &str| line.split("//").next().unwrap_or_default().to_string();
@@ -158,7 +155,7 @@ fn only_the_command_line_prints() {
     assert_eq!(printing, PRINTS.iter().map(ToString::to_string).collect(), "the programs print");
 }
 
-/// Terms of the column "absent on purpose" of docs/ARCHITECTURE.md, and words in a source that would contradict them.
+/// Terms of the column "absent on purpose" of docs/ARCHITECTURE.md, with words that contradict each.
 #[rustfmt::skip]
 const TERMS: &[(&str, &[&str])] = &[
     ("arguments",       &["clap"]),
@@ -210,17 +207,17 @@ fn crates_do_not_name_what_is_absent_on_purpose() {
     }
 }
 
-/// Folders that have a file for each module of the RTL, and files that are tables.
+/// Exceptions: folders with a file per RTL module, and files that are tables.
 const LARGE: &[&str] = &["model/src", "cosim/coverage/src/steer/focus.rs"];
 
-/// Product lines of a source: neither blank nor comment, before its tests.
+/// Counts the product lines of a source: neither blank nor comment, and before its tests.
 fn product_lines(path: &Path) -> usize {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let product = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
     product.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
 }
 
-/// Product lines of the command line: its subject is arguments and printing.
+/// Maximum of product lines in `cli/src`, which only handles arguments and printing.
 const COMMAND_LINE: usize = 5500;
 
 #[test]

@@ -1,7 +1,7 @@
-//! Whether the bundle of a failure names the line that is wrong, with bugs that were planted for other tests: most of them
-//! are no operator that the experiments try.
+//! The bundle of a failure names the wrong line. The bugs come from other tests; few of them match a mutation
+//! operator of the cause ranking.
 
-#![allow(clippy::print_stdout)] // what is said of each bug
+#![allow(clippy::print_stdout)] // progress of each bug
 
 use std::fs;
 
@@ -20,25 +20,21 @@ use atoms_tests::generated;
 use atoms_tests::hunt::Hunted;
 use serde_json::Value;
 
-/// Lines that the report lists.
 const LISTED: usize = 5;
-/// Lines around one that is listed which are read with it.
+/// Number of lines around a suspect line that a reader also sees.
 const IN_SIGHT: u64 = 3;
 
-/// What the bundle of a bug says of its cause.
 #[derive(Debug)]
 struct Said {
-    /// Place of the first line that is wrong in the list, from 1; where a line is missing, of one beside the gap.
+    /// Rank of the first wrong line, from 1. For a deleted line, a neighbouring line counts.
     place: Option<usize>,
-    /// A line that the report lists stands so close to one that is wrong that it is read with it.
+    /// True if a suspect line of the report is within [`IN_SIGHT`] lines of a wrong line.
     in_sight: bool,
-    /// First screen of the report.
     screen: String,
-    /// Line that the list begins with.
     first: String,
 }
 
-/// The bundle of a failure that random requests meet; `None` where they meet none.
+/// Bundles the failure that random requests find. Returns None if four runs find no failure.
 fn said(bug: &Bug) -> Option<Said> {
     let (named, library) = (bug.on.named(), bug.planted());
     let parent = generated("bundles").join("causes").join(bug.name);
@@ -86,7 +82,6 @@ fn said(bug: &Bug) -> Option<Said> {
     })
 }
 
-/// What is said of each of these bugs; the first screen of its bundle names the line that the list begins with.
 fn all(bugs: &[&Bug]) -> Vec<(&'static str, Option<Said>)> {
     let mut all = Vec::new();
     for bug in bugs {
@@ -105,7 +100,6 @@ fn all(bugs: &[&Bug]) -> Vec<(&'static str, Option<Said>)> {
     all
 }
 
-/// How many of these have the line among the first `within` of their list.
 fn named(all: &[(&str, Option<Said>)], within: usize) -> usize {
     all.iter().filter(|(_, said)| said.as_ref().and_then(|s| s.place).is_some_and(|at| at <= within)).count()
 }
@@ -117,7 +111,7 @@ fn the_first_screen_of_a_bundle_names_the_cause() {
     assert_eq!(named(&all, 1), 1, "{all:?}");
 }
 
-/// Every bug that a few thousand random requests meet.
+/// Ranks the causes of every bug that a few thousand random requests find.
 #[test]
 #[ignore = "nightly: half a minute for each of forty bugs"]
 fn the_first_screen_names_the_cause_of_most_bugs() {
@@ -128,7 +122,7 @@ fn the_first_screen_names_the_cause_of_most_bugs() {
     println!(
         "of {met} bugs, first {first}, in the first {LISTED} {listed}, {IN_SIGHT} lines from one of these {in_sight}"
     );
-    // docs/causes.md: half and four fifths, less two or three bugs that a change of the RTL may cost.
+    // docs/causes.md claims one half and four fifths. The limits allow two or three fewer bugs.
     assert!(met >= 33 && 20 * first >= 9 * met && 20 * listed >= 15 * met, "{first} and {listed} of {met}");
     assert!(10 * in_sight >= 9 * met, "{in_sight} of {met}");
 }

@@ -1,4 +1,4 @@
-//! How many of a series' runs count bins: all while something is left to find, few when nothing is.
+//! Number of runs in a series that count bins: all while bins are missing, few after all bins are hit.
 
 use std::fs;
 
@@ -8,10 +8,9 @@ use atoms_regress::run::session::{self, RunRequest};
 use atoms_regress::run::worker::{Runner, TestOutcome};
 use atoms_tests::generated;
 
-/// Runs of the series.
 const EPISODES: u64 = 10;
 
-/// The same stimulus either way; what is hit of the fewer runs is part of what is hit of all.
+/// Both runs use the same stimulus, so the bins of the shorter count are a subset of the others.
 #[test]
 fn a_series_counts_less_when_nothing_is_left_to_find() {
     let folder = generated("counting");

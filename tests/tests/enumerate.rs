@@ -1,29 +1,27 @@
-//! Every one-instruction case over small sets of values, in `tiny` and `small`, through RTL, model and
-//! oracle.
+//! Runs every one-instruction case over small sets of values through RTL, model and oracle.
 //!
-//! In `tiny` (2 lanes, 4 banks, 2 rows, forwarding), on all its 32 bytes:
-//! - *addresses*: every operation in every size, with and without Rd, every mask, every pair of byte
-//!   addresses from 0 to 35, misaligned and out of range included; for the comparing operations lane 1
-//!   expects what was there before, or what lane 0 leaves.
+//! `tiny` has 2 lanes, 4 banks, 2 rows and forwarding. The cases use all its 32 bytes:
+//! - *addresses*: every operation in every size, with and without Rd, every mask, and every pair of byte
+//!   addresses from 0 to 35, including misaligned and out of range. For compare operations, lane 1 expects
+//!   the initial value or the value that lane 0 leaves.
 //! - *codes*: every pair of operation and size codes, legal or not, with every mask.
-//! - *values*: every legal pair, with and without Rd, both lanes active, on every pair of aligned
-//!   addresses; for the comparing operations, bytes and halves on one word, on two words of one bank,
-//!   and on two banks; the words before, Rb and Rc of both lanes each take every value of
-//!   [`WORDS`], or its like for pairs and quads; for mbarrier operations the words before are those of
-//!   [`OBJECTS`], and Rb takes every value of [`COUNTS`].
+//! - *values*: every legal pair, with and without Rd, both lanes active, on every pair of aligned addresses.
+//!   Compare operations, bytes and halves use one word, two words of one bank, and two banks only. The
+//!   initial words, Rb and Rc of both lanes each take every value of [`WORDS`], or of [`PAIRS`] and [`QUADS`]
+//!   for wide accesses. For mbarrier operations, the initial words take every value of [`OBJECTS`], and Rb
+//!   every value of [`COUNTS`].
 //!
-//! In `small` (4 lanes, 4 banks, held back instead of forwarded, two CTAs): every legal pair, with and
-//! without Rd, every mask, and for each lane every address of five: two words of one bank, a word of
-//! another, a misaligned one, and one out of range; lanes that compare all expect zero, or each what
-//! the one before leaves; lanes that arrive meet objects with two arrivals pending.
+//! `small` has 4 lanes, 4 banks, stalls instead of forwarding, and two CTAs. The cases cover every legal
+//! pair, with and without Rd, and every mask. Each lane takes every address of five: two words of one bank, a
+//! word of another bank, a misaligned address and one out of range. Lanes that compare all expect zero, or
+//! each the value that the lane before leaves. Lanes that arrive use objects with two arrivals pending.
 //!
-//! That makes 5,433,800 instructions in `tiny` and 1,237,500 in `small`; both tests assert it. Each follows
-//! a store that sets its words, without a pause or a reset in between, so that the hazards of the
-//! pipeline are enumerated along with it.
+//! The tests assert the totals: 5,433,800 instructions in `tiny` and 1,237,500 in `small`. Before each instruction, a
+//! store sets its words. There is no pause or reset between instructions, so the cases also cover the pipeline hazards.
 //!
-//! Left out, since the product would take hours: every value of the comparing operations on every pair
-//! of addresses, wide operands beyond six values, and the upper words of operands that an access does
-//! not use. Immediates, UR and scales have their rows in `rows.rs`; sequences are for `random.rs`.
+//! Some combinations would take hours and are left out: all values of compare operations on all address
+//! pairs, wide operands beyond six values, and operand words that an access does not use. `rows.rs` tests
+//! immediates, UR and scales, and `random.rs` tests sequences.
 
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::session::Session;
@@ -36,13 +34,11 @@ use atoms_tests::{config, judged_lockstep_of};
 
 /// Values at which 32-bit operations change behaviour.
 const WORDS: [u128; 6] = [0, 1, 2, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
-/// Pairs that differ in one word, or in both.
 const PAIRS: [u128; 6] = [0, 1, 1 << 32, 1 << 32 | 1, 1 << 63, u64::MAX as u128];
-/// Quads that differ in one word, or in all.
 const QUADS: [u128; 6] = [0, 1, 1 << 32, 1 << 64, 1 << 96, u128::MAX];
 
-/// mbarrier objects a step from where they change: 1 and 2 arrivals pending, in either phase, with
-/// transactions outstanding, with none pending any more, and a word that is none.
+/// mbarrier objects one step before a change: 1 or 2 arrivals pending, both parities, transactions
+/// outstanding, no arrivals pending, and a word that is not an object.
 const OBJECTS: [u128; 6] = [
     0x7fff_f800_001f_fffe,
     0xffff_f000_001f_fffc,
@@ -51,16 +47,13 @@ const OBJECTS: [u128; 6] = [
     0x8000_0000_0020_0000,
     0x7fff_ffff_3fff_ffff,
 ];
-/// An object with two arrivals expected and pending.
 const TWO_PENDING: u128 = 0x7fff_f000_001f_fffc;
-/// Counts of arrivals and transactions: small ones, those that a field just holds, and just does not.
+/// Counts of arrivals and transactions: small counts, the maximum of a field, and counts beyond it.
 const COUNTS: [u128; 6] = [0, 1, 2, 0xf_ffff, 0x10_0001, 0xffff_ffff];
 
-/// What stands in every word before an instruction whose addresses are enumerated: bytes and halves
-/// of both signs, all different.
+/// Initial word of the *addresses* cases. Its bytes and halves have both signs and are all different.
 const BEFORE: u32 = 0x8f03_c142;
 
-/// One instruction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Step {
     op: u8,
@@ -71,7 +64,6 @@ struct Step {
     lanes: [Lane; 4],
 }
 
-/// Offers one instruction after the other, without a pause.
 struct Steps<'a> {
     allocations: Vec<AllocationWrite>,
     steps: std::slice::Iter<'a, Step>,
@@ -88,7 +80,7 @@ impl Stimulus for Steps<'_> {
             allocation.drive(i);
         } else if let Some(step) = self.steps.next() {
             i.req_valid = 1;
-            // Tells those inside apart, which is many fewer: some may be waiters.
+            // Distinguishes requests in flight, of which there are fewer than 64. Some may be waiters.
             i.req_tag = (self.steps.len() % 64) as u8;
             i.req_op = step.op;
             i.req_size = step.size;
@@ -108,7 +100,6 @@ impl Stimulus for Steps<'_> {
     }
 }
 
-/// RTL, model and oracle over one long run.
 struct Run {
     session: Session<Lockstep>,
     expected: u64,
@@ -134,38 +125,36 @@ impl Run {
     }
 }
 
-/// Every instruction.
 fn instructions() -> impl Iterator<Item = (Op, Size)> {
     OPS.iter().flat_map(|row| row.sizes.iter().map(|size| (row.op, *size)))
 }
 
-/// Whether it compares with Rb and may store Rc.
+/// True if the operation compares with Rb and can store Rc.
 fn compares(op: Op) -> bool {
     op.row().operands == Operands::BC && !op.is_mbarrier()
 }
 
-/// A value of an access's width that repeats a word.
+/// Returns a value of the access width that repeats `word`.
 fn repeat(word: u32, size: Size) -> u128 {
     let word = u128::from(word);
     let all = word | word << 32 | word << 64 | word << 96;
     all >> (128 - 8 * size.bytes())
 }
 
-/// Sets all 32 bytes of `tiny`.
 fn set_all(word: u32) -> Step {
     let lane = |ra| Lane { ra, b: repeat(word, Size::B128), c: 0 };
     let lanes = [lane(0), lane(16), Lane::default(), Lane::default()];
     Step { op: Op::Store as u8, size: Size::B128 as u8, red: true, mask: 3, lanes, ..Step::default() }
 }
 
-/// Byte addresses of `tiny`, and a word beyond them.
+/// Number of enumerated byte addresses: the 32 of `tiny` and one word beyond.
 const ADDRESSES: u32 = 36;
 
 fn addresses(op: Op, size: Size) -> Vec<Step> {
     let mut steps = Vec::new();
     let compares = compares(op);
     let before = repeat(BEFORE, size);
-    // An MBAR.TRY_WAIT waits until the limit of the configuration.
+    // Rc of MBAR.TRY_WAIT is its limit. 0 selects the limit of the configuration.
     let left = if op == Op::MbarTryWait { 0 } else { 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10 };
     let last = if op == Op::MbarTryWait { 0 } else { u128::MAX };
     let expectations: &[u128] = if compares { &[before, left] } else { &[0x7766_5544] };
@@ -207,12 +196,12 @@ fn values(op: Op, size: Size) -> Vec<Step> {
         Size::B128 => QUADS,
         Size::U8 | Size::U16 | Size::U32 | Size::S8 | Size::S16 | Size::S32 => WORDS,
     };
-    // The unit that holds the access: bytes and halves lie in a word.
+    // Unit that holds the access: the word for bytes and halves.
     let unit = size.bytes().max(4);
     let unit_size = if unit == 4 { Size::U32 } else { size };
     let compares = compares(op);
     let pairs: Vec<(u32, u32)> = if compares || size.bytes() < 4 {
-        // One unit; two of one bank; two of different banks, unless one fills a row.
+        // One unit, two units of one bank, and two of different banks unless a unit fills a row.
         let seconds: &[u32] = if unit == 16 { &[0, 16] } else { &[0, 16, 16 + unit] };
         seconds.iter().map(|&second| (0, second)).collect()
     } else {
@@ -223,13 +212,13 @@ fn values(op: Op, size: Size) -> Vec<Step> {
         Operands::None => (&set[..1], &set[..1]),
         Operands::B if op.is_mbarrier() && op != Op::MbarInit => (&COUNTS[..], &set[..1]),
         Operands::B => (&set[..], &set[..1]),
-        // The limits of a wait, which the oracle must not take for the configuration's.
+        // Parities and limits of a wait. The oracle must not replace these limits by the configuration's.
         Operands::BC if op == Op::MbarTryWait => (&[0, 1 << 31][..], &[0, 1, 5][..]),
         Operands::BC => (&set[..], &set[..]),
     };
     let mut steps = Vec::new();
     for (first, second) in pairs {
-        // On one unit there is one value before.
+        // Both addresses are one unit, so there is one initial value.
         let befores = if second == first { &set[..1] } else { &set[..] };
         for red in [false, true] {
             for &m0 in &set {
@@ -275,7 +264,7 @@ fn values(op: Op, size: Size) -> Vec<Step> {
     steps
 }
 
-/// Instructions enumerated in `tiny`, the stores before them not counted.
+/// Instructions enumerated in `tiny`, without the stores before them.
 const IN_TINY: u64 = 5_433_800;
 
 #[test]
@@ -291,15 +280,14 @@ fn every_instruction_in_tiny() {
     assert_eq!(run.expected, 2 * IN_TINY, "the page above says how many");
 }
 
-/// Bytes of an allocation of `small`.
 const ALLOCATION: u32 = 48;
 
 fn in_small(op: Op, size: Size) -> Vec<Step> {
     let bytes = size.bytes();
-    // Two units of one bank, one of another (for a quad: a third row), misaligned, out of range.
+    // Two units of one bank, one of another bank (a quad: of a third row), misaligned, out of range.
     let other = if bytes == 16 { 32 } else { bytes.max(4) };
     let addresses = [0, 16, other, 1, ALLOCATION];
-    // Objects with two arrivals pending, else zeros.
+    // Initial memory: objects with two arrivals pending, or zeros.
     let before = if op.is_mbarrier() { TWO_PENDING << 64 | TWO_PENDING } else { 0 };
     let waits = matches!(op, Op::MbarTestWait | Op::MbarTryWait);
     let set = |slot| Step {
@@ -312,7 +300,7 @@ fn in_small(op: Op, size: Size) -> Vec<Step> {
     };
     let mut steps = Vec::new();
     let compares = compares(op);
-    // All lanes compare with zero, or each with what the one before would leave.
+    // All lanes compare with zero, or each lane with the value that the lane before would leave.
     let chains: &[bool] = if compares { &[false, true] } else { &[true] };
     for red in [false, true] {
         for mask in 1..16 {
@@ -338,7 +326,7 @@ fn in_small(op: Op, size: Size) -> Vec<Step> {
     steps
 }
 
-/// Instructions enumerated in `small`, the stores before them not counted.
+/// Instructions enumerated in `small`, without the stores before them.
 const IN_SMALL: u64 = (46 + 2 * 10) * 2 * 15 * 625;
 
 #[test]

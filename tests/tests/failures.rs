@@ -1,4 +1,4 @@
-//! What failing tests leave behind, with bugs planted in the RTL: small cases, buckets, bundles.
+//! Minimized cases, buckets and bundles of failures, with bugs planted in the RTL.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,21 +33,18 @@ use atoms_tests::{config, generated, root, test_each_bug};
 use atoms_verilated::Library;
 use serde_json::json;
 
-/// Warp requests of a run.
 const REQUESTS: u64 = 3000;
 
-/// MAX gives the lower one.
 const MAX_IS_MIN: Patch = Patch { file: "atoms_alu.sv", find: "(b[i] > old[i])", replace: "(b[i] < old[i])" };
 
-/// INC counts one beyond its bound.
+/// Bug: INC counts one beyond its bound.
 const INC_TOO_FAR: Patch =
     Patch { file: "atoms_alu.sv", find: "(old[i] >= b[i])", replace: "(old[i] > b[i])" };
 
-/// ADD and POPC.INC give something else.
+/// Bug: ADD and POPC.INC return a wrong sum.
 const ADD_IS_WRONG: Patch =
     Patch { file: "atoms_alu.sv", find: "old[i] + b[i]", replace: "(old[i] + b[i]) ^ word_t'(4)" };
 
-/// A run that failed.
 struct Met {
     named: NamedConfig,
     library: Library,
@@ -60,7 +57,6 @@ fn session(library: &Library, named: &NamedConfig) -> Session<Lockstep> {
     Session::new(machine, Some(Scoreboard::new(&named.config, &[])))
 }
 
-/// Random requests from this seed on, until something is found.
 fn meet(library: &Library, named: &NamedConfig, ops: &[Op], seed: u64) -> Option<Met> {
     let (mut session, ()) = session(library, named).listened_by(Recorder::new(&named.config));
     let profile = Profile::of_ops(ops);
@@ -72,7 +68,6 @@ fn meet(library: &Library, named: &NamedConfig, ops: &[Op], seed: u64) -> Option
     Some(Met { named: named.clone(), library: library.clone(), episode, failed })
 }
 
-/// A failure of RTL with a bug, and the folder of that RTL.
 fn met_in_small() -> (Met, PathBuf) {
     let named = config("small");
     let library = plant("bundle", &named, &[INC_TOO_FAR]);
@@ -87,7 +82,6 @@ impl Met {
         minimize_recorded(&mut session, recorder, &self.named.name, &self.failed.signature, Effort::default())
     }
 
-    /// Writes the bundle; `rtl` is the folder that the bug was planted in.
     fn bundle(&self, index: u64, rtl: &Path, parent: &Path) -> Bucket {
         let context = BundleContext {
             test: "random/small/0",
@@ -104,32 +98,27 @@ impl Met {
     }
 }
 
-/// Replays a bundle on the RTL in a folder.
 fn replay(bundle: &Bundle, rtl_dir: &Path, wave: Option<&Path>) -> Replayed {
     let session = bundle.session(rtl_dir, Depth::Ports, &mut |_| {}).expect("it builds");
     bundle.replay(session, wave).expect("it is replayed")
 }
 
-/// Two runs failed alike.
 fn assert_same(a: &FailedRun, b: &FailedRun) {
     let say = |failed: &FailedRun| (failed.signature.to_string(), failed.failure.to_string(), failed.cycle);
     assert_eq!(say(a), say(b));
 }
 
-/// Name of the folder of a bundle.
 fn name_of(bucket: &Bucket) -> PathBuf {
     let bundle = bucket.bundle.as_deref().expect("a bundle");
     PathBuf::from(Path::new(bundle).file_name().expect("a name"))
 }
 
-/// An empty folder.
 fn empty(name: &str) -> PathBuf {
     let folder = generated("bundles").join(name);
     let _ = fs::remove_dir_all(&folder);
     folder
 }
 
-/// Every file below a folder, by its path there.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -147,13 +136,12 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Random runs meet the bug, and its failure becomes a case of few requests with little effort.
+/// Random runs find the bug, and its failure minimizes to a case of few requests in at most two seconds.
 fn leaves_a_small_case(bug: &Bug) {
     let named = bug.on.named();
     let library = bug.planted();
     let mut met_without = None;
-    // What a register holds from long ago may be more than the last requests bring back: then another run has
-    // to show the bug.
+    // A failure can depend on an old register value. Another seed must then show the bug.
     for seed in 9..=12 {
         let Some(met) = meet(&library, &named, &[], seed) else { continue };
         let start = Instant::now();
@@ -163,7 +151,7 @@ fn leaves_a_small_case(bug: &Bug) {
         };
         let took = start.elapsed();
         let requests = small.case.requests();
-        // Two that wait at an object, one that makes it and one that completes its phase.
+        // Two waiters at an object, its init, and the arrival that completes its phase.
         let enough = if bug.on.mix() == Mix::Objects { 4 } else { 3 };
         assert!(
             requests <= enough && took <= Duration::from_secs(2),
@@ -185,7 +173,7 @@ mod small_cases {
     test_each_bug! { leaves_a_small_case }
 }
 
-/// One bug in the kernel is one bucket, whatever configuration and seed; two bugs are two.
+/// One bug in the ALU is one bucket for every configuration and seed. Two bugs are two buckets.
 #[test]
 #[ignore = "nightly: builds RTL with two bugs in two configurations"]
 fn a_bug_is_a_bucket() {
@@ -200,7 +188,7 @@ fn a_bug_is_a_bucket() {
             [(&[Op::Max][..], 1), (&[Op::Max, Op::Load], 2), (&[Op::Inc], 3), (&[], 4), (&[], 5)]
         {
             let met = meet(&library, &named, ops, seed).expect("it is met");
-            // As a run does: only the first of each key is looked at more closely.
+            // As in a regression run, only the first failure of each raw signature is bundled.
             if !raws.contains(&met.failed.signature) {
                 let info = met.bundle(index, &rtl, &parent);
                 let key = info.key.to_string();
@@ -216,7 +204,7 @@ fn a_bug_is_a_bucket() {
     assert_eq!(fs::read_dir(&parent).expect("bundles").count(), 2, "one folder a bucket");
 }
 
-/// A bug that shows with any operation has a raw key for each, and is one bucket all the same.
+/// A bug that fails with every operation has several raw signatures, but one minimized signature.
 #[test]
 #[ignore = "nightly: builds RTL with a bug of its own"]
 fn a_bug_of_any_operation_is_one_bucket() {
@@ -272,7 +260,7 @@ fn a_bundle_is_the_same_again_and_repeats_its_failure() {
     for part in ["mismatch probe.wr_data ATOMS.INC", "random/small/0", "(spec", "ATOMS.INC.u32", "<- here"] {
         assert!(text.contains(part), "the report does not say `{part}`:\n{text}");
     }
-    // The save file opens where the report says that it differs, with both sides and their difference on top.
+    // The save file opens at the first difference, with both sides and the difference on top.
     let layout = String::from_utf8_lossy(&contents[0][Path::new("wave.gtkw")]).into_owned();
     let (cycle, place) = text
         .lines()
@@ -306,8 +294,8 @@ fn a_bundle_is_the_same_again_and_repeats_its_failure() {
     assert!(mended.found.is_none(), "{:?}", mended.found);
 }
 
-/// The page of the wave opens at the cycle of the failure, with both sides and their difference on top, as the save file
-/// of [`a_bundle_is_the_same_again_and_repeats_its_failure`] does.
+/// The wave page opens at the cycle of the failure, with the signals of both sides and their difference on
+/// top. [`a_bundle_is_the_same_again_and_repeats_its_failure`] checks the same for the save file.
 #[test]
 #[ignore = "nightly: starts a browser"]
 fn the_wave_page_of_a_bundle_opens_at_the_failure() {
@@ -330,7 +318,7 @@ fn the_wave_page_of_a_bundle_opens_at_the_failure() {
     assert_eq!(browser.errors, Vec::<String>::new());
 }
 
-/// Without a smaller case, the run itself is repeated.
+/// Without a minimized case, the bundle replays the whole run.
 #[test]
 fn a_failure_that_needs_its_history_is_repeated_with_it() {
     let (mut met, rtl) = met_in_small();
@@ -349,7 +337,7 @@ fn a_failure_that_needs_its_history_is_repeated_with_it() {
     assert!(replay(&read, &rtl_dir(), None).found.is_none());
 }
 
-/// A kernel leaves a case behind, too, and its files.
+/// The bundle of a kernel failure has a minimized case and the files of the kernel.
 #[test]
 #[ignore = "nightly: builds RTL with a bug of its own"]
 fn a_kernel_leaves_a_case() {
@@ -387,7 +375,7 @@ fn a_kernel_leaves_a_case() {
     println!("{info:?} in {:?}", start.elapsed());
     assert!(info.requests.is_some_and(|requests| requests <= 3), "{info:?}");
     assert!(info.key.to_string().starts_with("mismatch probe.wr_data ATOMS."), "{info:?}");
-    // The same without its case runs the kernel, from the files in the bundle.
+    // Without a recorder, the bundle has no case and replays the kernel from its files.
     failed.recorder = None;
     let info = bundle(&context, &failed, &empty("kernel-alone")).expect("the bundle is written");
     let read =
@@ -396,7 +384,7 @@ fn a_kernel_leaves_a_case() {
     assert_same(&again.found.expect("it fails"), &failed);
 }
 
-/// An earlier version wrote signatures as text. Its bundles are replayed, and their buckets recognized.
+/// Bundles of an earlier version have signatures as text. They replay, and their buckets are recognized.
 #[test]
 fn a_bundle_with_signatures_as_text_is_replayed() {
     let (met, rtl) = met_in_small();
@@ -431,7 +419,7 @@ fn what_is_no_bundle_is_refused() {
         Ok(_) => panic!("{what}: it reads"),
         Err(error) => error.to_string(),
     };
-    // As another program could have written it.
+    // Record with a valid checksum, as another program could write it.
     let forged = |from: &str, to: &str| {
         let text = String::from_utf8(opened(good.as_bytes()).expect("it is sealed")).expect("text");
         String::from_utf8(sealed(text.replace(from, to).into_bytes())).expect("text")

@@ -1,4 +1,4 @@
-//! The inside of RTL and model in waves, and in the search for the first register that differs.
+//! Internal signals of RTL and model in waves, and the search for the first register that differs.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ fn campaign(config_name: &str, requests: u64) -> Campaign {
     Campaign { config, profile, seed: 1, requests, until: u64::MAX }
 }
 
-/// A file for a wave, gone again when dropped.
+/// Path of a wave file. Dropping it removes the file.
 struct WavePath(PathBuf);
 
 impl WavePath {
@@ -53,7 +53,6 @@ impl Drop for WavePath {
     }
 }
 
-/// Each change of a signal: its time and its value.
 fn changes(wave: &mut Waveform, path: &[&str]) -> Vec<(u64, String)> {
     let hierarchy = wave.hierarchy();
     let (scopes, name) = path.split_at(path.len() - 1);
@@ -65,7 +64,7 @@ fn changes(wave: &mut Waveform, path: &[&str]) -> Vec<(u64, String)> {
     signal.iter_changes().map(|(at, value)| (times[at as usize], value.to_string())).collect()
 }
 
-/// Both writers have one time base: a register changes where the probe that shows it does.
+/// Registers and probes have the same time base: a register changes when its probe changes.
 #[test]
 fn what_is_inside_changes_with_the_ports() {
     let path = WavePath::new("time");
@@ -93,7 +92,7 @@ fn what_is_inside_changes_with_the_ports() {
     assert!(changes(&mut wave, &field).len() > 5, "a field of a queue's entry has a name of its own");
 }
 
-/// The wave of a window by a session that writes one from its start.
+/// Writes the wave of a window in a session that runs from reset, and returns its bytes.
 fn window_of_all(library: &Library, config_name: &str, window: Range<u64>, path: &WavePath) -> Vec<u8> {
     let mut machine = lockstep(library, config_name);
     if library.variant() == Variant::Wave {
@@ -135,12 +134,12 @@ fn a_window_outside_of_the_run_is_refused() {
     assert_eq!(excerpt.cycles, 40..50, "what there is");
 }
 
-/// With snapshots in the cache, the model runs alone up to one, and the wave has the same bytes. A damaged one is
-/// removed, and the run repeated.
+/// With snapshots in the cache, the model runs alone up to a snapshot, and the wave has the same bytes. A
+/// damaged snapshot is removed, and the run repeated.
 #[test]
 fn snapshots_shorten_the_way_and_change_nothing() {
     let library = library("tiny", &[], Variant::Wave);
-    // Not as any other run, nor as this one before: nothing of it is in the cache.
+    // A new seed per test run, so that the cache has no snapshot of it.
     let seed = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos() as u64);
     let rerun = Rerun::Random(Box::new(Campaign { seed, ..campaign("tiny", 80_000) }));
     let path = WavePath::new("snapshots");
@@ -163,7 +162,7 @@ fn snapshots_shorten_the_way_and_change_nothing() {
     let mut newest: Vec<_> = std::fs::read_dir(cache.root()).expect("a cache").flatten().collect();
     newest.retain(|entry| entry.file_name().to_string_lossy().starts_with("snapshot-"));
     newest.sort_by_key(|entry| std::cmp::Reverse(entry.metadata().and_then(|data| data.modified()).ok()));
-    // Those of this run are the newest: at 65,536, 131,072 and 196,608 cycles.
+    // The newest snapshots belong to this run, at 65,536, 131,072 and 196,608 cycles.
     for entry in &newest[..3] {
         std::fs::write(entry.path().join("state"), "no state").expect("it can be damaged");
     }
@@ -173,7 +172,7 @@ fn snapshots_shorten_the_way_and_change_nothing() {
     assert!(said.iter().all(|text| text.starts_with("discarded damaged snapshot")), "{said:?}");
 }
 
-/// Cycle in which the ports show a bug; none where only the memory at the end does.
+/// Returns the cycle in which the ports show a bug. Returns None if only the final memory shows it.
 fn shown_by_the_ports(library: &Library, campaign: &Campaign) -> Option<u64> {
     let mut session = Session::new(lockstep(library, &campaign.config.name), None);
     let failure = session.run(&mut campaign.stimulus(), u64::MAX, |_| {}).expect_err("it is found");
@@ -181,18 +180,18 @@ fn shown_by_the_ports(library: &Library, campaign: &Campaign) -> Option<u64> {
     (!failure.to_string().contains("memory")).then(|| session.machine().cycles())
 }
 
-/// The register that a bug begins in is named, with its cycle, before the ports show anything.
+/// The search finds the register where a bug starts, and its cycle, before the ports differ.
 #[test]
 #[ignore = "nightly: builds RTL with a bug and its signals"]
 fn the_first_register_that_differs_is_found() {
     #[rustfmt::skip]
     let bugs = [
-        // Counters of all banks move, not those of the banks of the pass alone.
+        // Bug: the counters of all banks move, not only those of the banks of the pass.
         (Patch { file: "atoms_spin.sv", find: "turn[b] + taken[b]", replace: "turn[b] + 1'b1" },
             "atoms_unit.u_issue.u_spin.turn_q[", "spin"),
         (Patch { file: "atoms_bank.sv", find: "if (we_i) mem_q", replace: "if (we_i && (waddr_i != 16'd3)) mem_q" },
             "atoms_unit.g_bank[", "bank"),
-        // The limit of a wait is one cycle short.
+        // Bug: the limit of a wait is one cycle short.
         (Patch { file: "atoms_waiters.sv", find: "left_d[vacant] = limit_i;", replace: "left_d[vacant] = limit_i - 32'd1;" },
             "atoms_unit.u_waiters.left_q[", "waiters"),
     ];
@@ -208,7 +207,7 @@ fn the_first_register_that_differs_is_found() {
         assert!(ports.is_none_or(|ports| found.cycle < ports), "{}: {ports:?}, {found}", patch.file);
         assert_eq!(found.module(), module);
         assert_ne!(found.rtl, found.model);
-        // It is the first: the cycle before it agrees, and the wave around it shows both values.
+        // The cycle before the difference agrees, and the wave around it shows both values.
         let path = WavePath::new(module);
         let window = found.cycle.saturating_sub(4)..found.cycle + 4;
         rerun.excerpt(&library, window, &path.0, Some(&found), &mut |_| {}).expect("it is written");
@@ -225,7 +224,7 @@ fn the_first_register_that_differs_is_found() {
     }
 }
 
-/// Without a bug, no register differs, and the run is over.
+/// Without a bug, the search finds no register and runs to the end.
 #[test]
 fn nothing_is_found_where_nothing_is_wrong() {
     let rerun = Rerun::Random(Box::new(campaign("small", 3000)));

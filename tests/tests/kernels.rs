@@ -1,7 +1,7 @@
-//! Compiled kernels through RTL and model in lockstep, with the oracle listening, to the right answer.
+//! Compiled kernels run through RTL and model in lockstep with the oracle, and give the expected results.
 //!
-//! The same kernels run on the model alone in `sm/tests/kernels.rs`; answers are checked there in more
-//! depth where a launch file cannot state them.
+//! `sm/tests/kernels.rs` runs the same kernels on the model alone. It also checks results that a launch file
+//! cannot express.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -15,7 +15,6 @@ use atoms_sm::{KernelError, Launch, RunError, RunReport, SmConfig, run};
 use atoms_tests::plant::{Patch, plant};
 use atoms_tests::{config, lockstep_of, root, test_each};
 
-/// Names of the files in a folder of the checkout.
 fn files(folder: &str) -> Vec<String> {
     std::fs::read_dir(root().join(folder))
         .expect("the folder is there")
@@ -23,7 +22,6 @@ fn files(folder: &str) -> Vec<String> {
         .collect()
 }
 
-/// Every kernel with a launch file.
 fn kernels(folder: &str) -> Vec<String> {
     let kernel = |name: &String| Some(name.strip_suffix(".launch.toml")?.to_string());
     let mut kernels: Vec<_> = files(folder).iter().filter_map(kernel).collect();
@@ -31,7 +29,7 @@ fn kernels(folder: &str) -> Vec<String> {
     kernels
 }
 
-/// What there is of a kernel: architecture and kind of text (`sm_80.sass`, `sm_80.ptx`).
+/// Returns the available texts of a kernel by architecture and kind (`sm_80.sass`, `sm_80.ptx`).
 fn texts(folder: &str, kernel: &str) -> Vec<String> {
     let text = |name: &String| {
         let text = name.strip_prefix(kernel)?.strip_prefix('.')?;
@@ -40,10 +38,9 @@ fn texts(folder: &str, kernel: &str) -> Vec<String> {
     files(folder).iter().filter_map(text).collect()
 }
 
-/// What a run came to.
 type Ran = Result<RunReport, Box<dyn Error>>;
 
-/// Runs a listing, with every answer and the whole memory at the end judged.
+/// Runs a listing. The oracle checks every answer, and all memory at the end.
 fn run_listing<M: Machine>(session: &mut Session<M>, path: &Path, launch: &Launch) -> Ran {
     let program = Program::read(&path.display().to_string(), &std::fs::read_to_string(path)?, None)?;
     let scoreboard = Scoreboard::new(session.machine().config(), &[]);
@@ -57,8 +54,8 @@ fn run_listing<M: Machine>(session: &mut Session<M>, path: &Path, launch: &Launc
     Ok(report)
 }
 
-/// As [`run_listing`] of a kernel with a launch file, which uses mbarrier objects as they are defined and meets
-/// every expectation that the file states.
+/// Runs a kernel with a launch file like [`run_listing`]. The kernel must not use mbarrier objects in an
+/// undefined way, and must meet every expectation of the file.
 fn run_kernel<M: Machine>(machine: M, folder: &str, kernel: &str, text: &str) -> Ran {
     let mut session = Session::new(machine, None);
     session.machine_mut().watch();
@@ -78,8 +75,8 @@ fn run_kernel<M: Machine>(machine: M, folder: &str, kernel: &str, text: &str) ->
     Ok(report)
 }
 
-/// The priority lane of CAST.SPIN never changes. RTL and model could share that defect; the oracle knows the lane that a
-/// kernel of the smoke regression needs.
+/// The oracle rejects a CAST.SPIN priority lane that never changes. RTL and model could share this bug, so
+/// the test runs the RTL alone. The kernel belongs to the smoke regression.
 #[test]
 #[ignore = "nightly: another bug of a kind"]
 fn a_priority_lane_that_never_changes_is_rejected_in_a_kernel() {
@@ -94,7 +91,6 @@ fn a_priority_lane_that_never_changes_is_rejected_in_a_kernel() {
     assert!(error.contains("so it must store (spec 5.4)"), "{error}");
 }
 
-/// Runs each of `rows`, those after one that fails too.
 fn all_pass<T>(rows: impl IntoIterator<Item = T>, run: impl Fn(&T) -> Result<(), Box<dyn Error>>)
 where
     T: std::fmt::Display,
@@ -104,8 +100,8 @@ where
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
-/// A test for each kernel with a launch file, which calls `$run` with its name and folder. Those of `corpus` are the
-/// larger collection: sources, what a compiler made of them, and the right answers.
+/// Generates one test per kernel with a launch file. The test calls `$run` with name and folder. `corpus` is
+/// the larger collection: sources, compiler output and expected results.
 macro_rules! test_each_kernel {
     ($(#[$of_all:meta])* $module:ident: $run:ident) => {
         mod $module {
@@ -139,7 +135,7 @@ macro_rules! test_each_kernel {
     };
 }
 
-/// Kernels whose launch file does not state what must come out.
+/// Kernels without expected results in their launch file.
 const OPEN: &[&str] = &["accum_half2", "cas_u16", "exch64_list", "spin_lock"];
 
 fn runs_in_lockstep(kernel: &str, folder: &str) {
@@ -156,9 +152,8 @@ fn runs_in_lockstep(kernel: &str, folder: &str) {
 
 test_each_kernel! { lockstep: runs_in_lockstep }
 
-/// The kernel whose operands are addresses: it works on an object that no instruction has made, so that no use of it
-/// is defined; the sides agree about it all the same, and the oracle with them. What it does to memory:
-/// `sm/tests/reach.rs`.
+/// Runs a kernel whose operands are addresses. No instruction inits its object, so every use is undefined.
+/// RTL, model and oracle must still agree. `sm/tests/reach.rs` checks the effect on memory.
 fn red_async_agrees(_: &str, file: &str) {
     let text = "kernel = \"redasync\"\ngrid = 1\nblock = 32\nshared = 512\n[[param]]\ntype = \"u32\"\nvalue = 0x480\n\
                 [[param]]\ntype = \"u32\"\nvalue = 0x400\n[[param]]\ntype = \"u32\"\nvalue = 3\n";
@@ -178,8 +173,8 @@ test_each! {
     sm_100a_ptx("redasync.sm_100a.ptx")
 }
 
-/// Every text of a kernel on the model with the oracle behind it, where a warp goes to the unit in several requests.
-/// What needs more than there is says one of `too_large`, and each is said.
+/// Runs every text of a kernel on the model with the oracle. With fewer lanes, a warp needs several requests.
+/// Texts that need too many resources must report exactly the errors `too_large`.
 fn runs_on_fewer_lanes(kernel: &str, folder: &str, on: &str, too_large: &[&str]) {
     let config = config(on).config;
     let refused = std::cell::RefCell::new(BTreeSet::new());
@@ -203,7 +198,7 @@ fn runs_on_half_the_lanes(kernel: &str, folder: &str) {
     const SLOTS: &[&str] = &["a cluster of 4 CTAs needs 4 CTA slots at once, and there are 3;"];
     let too_large: &[&str] = match [folder, kernel] {
         ["tests/kernels/corpus", "bulk_multicast" | "cluster_hist" | "cluster_token"] => SLOTS,
-        // Rows for this one would not help the others; from sm_90 on variables begin at 0x400.
+        // More rows would help only this kernel. From sm_90 on, variables start at 0x400.
         ["tests/kernels/corpus", "offsets"] => &[
             "a CTA needs 12656 bytes of shared memory, and there are 6144;",
             "a CTA needs 13680 bytes of shared memory, and there are 6144;",
@@ -221,7 +216,6 @@ fn runs_on_an_eighth_of_the_lanes(kernel: &str, folder: &str) {
 
 test_each_kernel! { #[ignore = "nightly: another configuration"] an_eighth_of_the_lanes: runs_on_an_eighth_of_the_lanes }
 
-/// Listings of `tests/kernels` in lockstep in another configuration.
 fn all_run_in(on: &str, listings: &[(&str, &str)]) {
     all_pass(listings.iter().map(|(kernel, text)| format!("{kernel}.{text}")), |listing| {
         let (kernel, text) = listing.split_once('.').expect("it was put together");
@@ -230,7 +224,7 @@ fn all_run_in(on: &str, listings: &[(&str, &str)]) {
     });
 }
 
-/// The kernels that every configuration must carry, on three generations.
+/// Runs the kernels that every configuration must support, for three generations.
 fn required_kernels_run(on: &str) {
     let kernels = ["hist_u32", "hist_u64", "accum_f32"];
     let texts = ["sm_75.sass", "sm_80.sass", "sm_90a.sass", "sm_80.ptx"];
@@ -253,7 +247,7 @@ test_each! {
     wide
 }
 
-/// Kernels that work on mbarrier objects, each on a generation that it was compiled for.
+/// Runs kernels with mbarrier objects, each for one generation that it was compiled for.
 fn kernels_with_mbarriers_run(on: &str) {
     let listings = [
         ("awbarrier", "sm_80.sass"),

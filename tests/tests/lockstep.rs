@@ -1,4 +1,4 @@
-//! Random stimulus through RTL, model and oracle, in every named configuration.
+//! Random stimulus runs through RTL, model and oracle in every named configuration.
 
 use atoms_cosim::machine::Machine;
 use atoms_coverage::steer::Steering;
@@ -11,7 +11,6 @@ use atoms_stimulus::request::{AllocationWrite, ClusterRequest, Lane, WarpRequest
 use atoms_stimulus::{Faults, Paces, Profile, RandomStimulus, Share};
 use atoms_tests::{config, judged_lockstep_of, test_each, test_each_configuration};
 
-/// Warp requests per configuration.
 const REQUESTS: u64 = 20_000;
 
 fn random_requests_agree(name: &str) {
@@ -25,7 +24,8 @@ fn random_requests_agree(name: &str) {
     assert!(tally.resets > 0 && tally.dropped < 50 * tally.resets, "{}: {tally:?}", named.name);
     assert!(tally.faults > REQUESTS / 100, "{}: faults are drawn", named.name);
     assert!(tally.faults < REQUESTS / 2, "{}: most requests do something", named.name);
-    // An answer that a reset takes back was judged; a cluster response that was held and is lost was not.
+    // A reset can take back an answer that the oracle has judged. A reset can also discard a held cluster
+    // response before the oracle judges it.
     let answers = tally.requests + tally.cluster_requests;
     let lost = u64::from(named.config.rmw_latency + 4) * tally.resets;
     let judged = answers - lost.min(answers)..=answers + 2 * tally.resets;
@@ -34,7 +34,7 @@ fn random_requests_agree(name: &str) {
 
 test_each_configuration! { random_requests: random_requests_agree }
 
-/// Runs a profile through RTL, model and oracle; gives what it hit.
+/// Runs a profile through RTL, model and oracle. Returns the bins that it hit.
 fn agree(named: &NamedConfig, profile: &Profile, what: &str, seed: u64, requests: u64) -> Map {
     let (mut session, ()) = judged_lockstep_of(named).listened_by(Sampler::new(&named.config));
     let mut stimulus = RandomStimulus::new(named.config, profile, seed, requests);
@@ -52,8 +52,8 @@ fn profile_agrees(name: &str) {
 
 test_each! { mod named_profiles: all Profile::NAMES => profile_agrees; default busy objects hazards faults pressure resets retry_loops }
 
-/// A write that names no slot is refused in the cycle in which a request of that slot is answered: the
-/// requests of such a slot never had an allocation.
+/// The unit refuses a table write for an invalid slot even in a cycle that answers a request of that slot.
+/// Such a request never has an allocation.
 #[test]
 fn a_slot_that_does_not_exist_never_has_an_allocation() {
     let storm = Profile {
@@ -65,7 +65,8 @@ fn a_slot_that_does_not_exist_never_has_an_allocation() {
     agree(&config("small"), &storm, "table writes", 1, 5000);
 }
 
-/// As many requests as there is room for, all of one slot; while they are inside, no write of the slot is taken (spec 1.3).
+/// The unit takes no table write of a slot while requests of that slot are in flight (spec 1.3). The test
+/// fills the unit with requests of one slot.
 fn a_full_unit_keeps_its_slot(name: &str) {
     let named = config(name);
     let Config { queue_depth, rmw_latency, num_waiters, .. } = named.config;
@@ -98,15 +99,15 @@ fn a_full_unit_keeps_its_slot(name: &str) {
     };
     allocation.drive(&mut i);
     clock(&mut i, 4, 0);
-    // Of each wait nothing is left but its place in the table.
+    // Each wait has left the pipeline and only occupies an entry of the table of waiters.
     assert_eq!(clock(&mut i, 2_000, num_waiters), num_waiters, "{name}");
     (i.rsp_ready, i.cl_rsp_ready, i.wake_ready) = (0, 0, 0);
     clock(&mut i, 100, u32::MAX);
     ClusterRequest { op: Op::Load as u8, size: Size::U32 as u8, ..ClusterRequest::default() }.drive(&mut i);
-    // A queue of one entry takes a request in every other cycle only, and every other stage is empty.
+    // A queue of one entry accepts a request only every other cycle, so every other pipeline stage is empty.
     let empty = if queue_depth == 1 { rmw_latency.div_ceil(2) } else { 0 };
     let most = queue_depth + 2 + 1 + (rmw_latency + 1 - empty) + num_waiters;
-    // One has left: it is answered, and its response not taken.
+    // One more request was accepted. It has left the pipeline, but its response is not taken.
     assert_eq!(clock(&mut i, 100, u32::MAX), most + 1, "{name}");
     AllocationWrite { base: 1, ..allocation }.drive(&mut i);
     clock(&mut i, 100, u32::MAX);

@@ -1,5 +1,5 @@
-//! mbarrier objects, one row a rule: what spec 6 says, worked out by hand, on the model, on the RTL, and
-//! on both in lockstep, with the oracle listening.
+//! One row per rule of spec 6 for mbarrier objects. The values are calculated by hand and run on the model,
+//! the RTL, and both in lockstep, with the oracle.
 
 use atoms_cosim::case::Case;
 use atoms_cosim::machine::Machine;
@@ -18,16 +18,14 @@ use Op::{
     MbarExpectTx, MbarInit, MbarInval, MbarTestWait, MbarTryWait, Store,
 };
 
-/// Address and Rb of a lane.
 type L = (u32, u64);
-/// Address and word of an object.
 type O = (u32, u64);
-/// Rd is RZ, or not.
+/// Values of `red`: true if Rd is RZ.
 const RZ: bool = true;
 const RD: bool = false;
 
-/// The word with these fields: phase parity, pending, tx-count, expected (spec 6.2). Written anew here,
-/// so that the rows do not lean on what they test.
+/// Returns the word with these fields (spec 6.2). The encoding is written again here so that the rows do not
+/// depend on the code under test.
 const fn word(phase: u64, pending: u64, tx: i64, expected: u64) -> u64 {
     let pending = (0x10_0000 - pending) & 0xf_ffff;
     let expected = (0x10_0000 - expected) & 0xf_ffff;
@@ -35,33 +33,29 @@ const fn word(phase: u64, pending: u64, tx: i64, expected: u64) -> u64 {
     phase << 63 | pending << 43 | tx << 21 | expected << 1
 }
 
-/// The two words of sm_80 with these fields (spec 6.2.1).
+/// Returns the two words of sm_80 with these fields (spec 6.2.1).
 const fn sm80(phase: u64, pending: u64, expected: u64) -> u64 {
     (phase << 31 | ((0x8000_0000 - pending) & 0x7fff_ffff)) << 32 | (0x4000_0000 - expected)
 }
 
-/// High word of an object, and the lane that arrived.
+/// Returns the high word of `object` with the mask of arriving lanes as low word.
 const fn together(object: u64, lanes: u64) -> u64 {
     object & 0xffff_ffff_0000_0000 | lanes
 }
 
-/// Parity 1 in the operand of a wait.
 const ODD: u64 = 1 << 31;
-/// Largest count.
 const MAX: u64 = 0xf_ffff;
 
-/// One request, and what it does to objects.
 struct Row {
     rule: &'static str,
     op: Op,
-    /// Whether Rd is RZ.
+    /// True if Rd is RZ.
     red: bool,
-    /// From lane 0.
+    /// Lanes from lane 0 on.
     lanes: &'static [L],
     before: &'static [O],
-    /// By lane.
     rd: &'static [u64],
-    /// Of all lanes.
+    /// Predicates as a lane mask.
     pred: u32,
     after: &'static [O],
     passes: u8,
@@ -127,7 +121,6 @@ const ROWS: &[Row] = rows! {
     ("sm_80: without Rd",                          MbarArriveSm80, RZ, &[(0, 0)],               &[(0, sm80(1, 2, 2))],       &[0],                          0, &[(0, sm80(1, 1, 2))],      1),
 };
 
-/// A request of an operation with these lanes.
 fn request(op: Op, red: bool, lanes: &[L]) -> WarpRequest {
     WarpRequest {
         op: op as u8,
@@ -139,14 +132,12 @@ fn request(op: Op, red: bool, lanes: &[L]) -> WarpRequest {
     }
 }
 
-/// The same with a limit of the wait in cycles, and a tag of its own.
 fn waiter(tag: u8, limit: u32, lanes: &[L]) -> WarpRequest {
     let mut request = WarpRequest { tag, ..request(MbarTryWait, RD, lanes) };
     request.lanes.iter_mut().for_each(|lane| lane.c = limit.into());
     request
 }
 
-/// Memory with these objects and zeros.
 fn memory(bench: &Bench, objects: &[O]) -> Vec<u32> {
     memory_of(bench.config(), objects)
 }
@@ -178,14 +169,15 @@ fn operations_do_what_their_rows_say(name: &str) {
             let &&Row { rule, op, red, lanes, before, rd, pred, after, passes } = row;
             let before = memory(&bench, before);
             let case = case(&bench, vec![request(op, red, lanes)], Vec::new());
-            // Lanes that arrive once at one object need one pass where they merge.
+            // Single arrivals at one object need one pass if the configuration merges them.
             let merges = bench.config().merge_arrive && op == MbarArrive && lanes.iter().all(|l| l.0 == 0);
             let passes = if merges { 1 } else { passes };
             for (side, observed) in bench.run(rule, &case, &before) {
                 let what = format!("{rule}, in {name}, on the {side}");
                 let answer = &observed.warps[0];
                 let found: Vec<u64> = answer.rsp_rd[..rd.len()].iter().map(|rd| *rd as u64).collect();
-                // Rows have the whole object before each lane; a state is its high word, and lanes that merge get one.
+                // Rows give the whole object. A state is its high word, and merged lanes all get the first
+                // one.
                 let state = |lane: usize| rd[if merges { 0 } else { lane }] >> 32 << 32;
                 let expected: Vec<u64> = match op.row().result {
                     ResultKind::State => (0..rd.len()).map(state).collect(),
@@ -221,7 +213,7 @@ fn every_mbarrier_operation_has_a_row() {
     }
 }
 
-/// Words of `mbarrier.init` by count, as assemblers put them together (spec 6.2).
+/// Words of `mbarrier.init` for each count, as assemblers emit them (spec 6.2).
 #[rustfmt::skip]
 const INIT: &[(u64, u64)] = &[
     (1,         0x7fff_f800_001f_fffe), (2,       0x7fff_f000_001f_fffc), (3,         0x7fff_e800_001f_fffa),
@@ -230,7 +222,7 @@ const INIT: &[(u64, u64)] = &[
     (524_288,   0x4000_0000_0010_0000), (1_048_575, 0x0000_0800_0000_0002),
 ];
 
-/// As [`INIT`] for sm_80 (spec 6.2.1).
+/// Words of sm_80 after init for each count, as assemblers emit them (spec 6.2.1).
 #[rustfmt::skip]
 const INIT_SM80: &[(u64, u64)] = &[
     (1,         0x7fff_ffff_3fff_ffff), (2,       0x7fff_fffe_3fff_fffe), (3,         0x7fff_fffd_3fff_fffd),
@@ -238,11 +230,10 @@ const INIT_SM80: &[(u64, u64)] = &[
     (1024,      0x7fff_fc00_3fff_fc00), (1_048_575, 0x7ff0_0001_3ff0_0001),
 ];
 
-/// What was done, to an object of how many arrivals, by which operations, and the word then.
+/// Description, arrivals of init, operations, and the resulting word.
 type Reading = (&'static str, u64, &'static [(Op, u64)], u64);
 
-/// Words read from devices: what was done to an object of so many arrivals, and what it then held
-/// (spec 6.2; readings others published of an sm_120 device).
+/// Words read from an sm_120 device after these operations, as published by others (spec 6.2).
 const READ: &[Reading] = &[
     ("init(1)", 1, &[], 0x7fff_f800_001f_fffe),
     ("init(3)", 3, &[], 0x7fff_e800_001f_fffa),
@@ -258,7 +249,7 @@ const READ: &[Reading] = &[
 #[test]
 fn memory_reads_as_that_of_a_device() {
     let mut bench = Bench::new(config("default"));
-    // As compilers put the word together for SYNCS.EXCH.64: two shifts of 2^20 - n.
+    // Compilers build the word for SYNCS.EXCH.64 from two shifts of 2^20 - n.
     let init = |count: u64| (0x10_0000 - count) << 1 | ((0x10_0000 - count) << 11 & 0xffff_ffff) << 32;
     let inits = INIT.iter().map(|&(count, word)| ("init", count, &[][..], word));
     for (what, count, steps, word) in inits.chain(READ.iter().copied()) {
@@ -270,7 +261,7 @@ fn memory_reads_as_that_of_a_device() {
         }
     }
     for &(count, word) in INIT_SM80 {
-        // Made by a plain store; as many arrivals later the phase is the other one.
+        // A plain store makes the object. After `count` arrivals its parity is inverted.
         let store = request(Store, RZ, &[(64, sm80(0, count, count))]);
         let arrive = |_| request(MbarArriveSm80, RZ, &[(64, 0)]);
         let complete = count <= 32;
@@ -284,13 +275,13 @@ fn memory_reads_as_that_of_a_device() {
     }
 }
 
-/// A waiter is answered once: by completion, or by the limit if that comes first.
+/// A waiter gets exactly one answer: the completion, or the limit if the limit comes first.
 fn race_to_one_answer(name: &str) {
     let mut bench = Bench::new(config(name));
     let before = memory(&bench, &[(0, word(0, 1, 0, 1))]);
     let mut answers = Vec::new();
     for limit in 1..40 {
-        // Looking takes time, and completes nothing.
+        // These tests delay the arrival and complete no phase.
         let mut warps = vec![request(MbarTestWait, RD, &[(0, 0)]); 12];
         warps.insert(0, waiter(1, limit, &[(0, 0), (0, 0)]));
         warps.push(request(MbarArrive, RZ, &[(0, 0)]));
@@ -319,7 +310,7 @@ test_each! {
     deep
 }
 
-/// What comes through the cluster port wakes as what comes from lanes does.
+/// Transactions through the cluster port wake waiters as those of lanes do.
 #[test]
 fn transactions_of_the_cluster_port_wake() {
     let mut bench = Bench::new(config("default"));
@@ -333,7 +324,7 @@ fn transactions_of_the_cluster_port_wake() {
         ..ClusterRequest::default()
     };
     let mut case = case(&bench, vec![waiter(9, 500, &[(0, 0)])], vec![complete(1, 48), complete(2, 16)]);
-    // The wait goes first.
+    // Delays the cluster requests behind the wait.
     case.pauses.cluster = 0xffff;
     for (side, observed) in bench.run("cluster", &case, &before) {
         let wakes: Vec<_> = observed.wakes.iter().map(|out| (out.wake_tag, out.wake_pred)).collect();
@@ -342,7 +333,7 @@ fn transactions_of_the_cluster_port_wake() {
     }
 }
 
-/// A full table answers at once (spec 6.3), and every waiter in it is woken.
+/// A wait that finds the table full is answered immediately (spec 6.3), and all waiters in it are woken.
 #[test]
 fn a_full_table_answers_at_once() {
     let mut bench = Bench::new(config("all_options"));
@@ -363,7 +354,7 @@ fn a_full_table_answers_at_once() {
     }
 }
 
-/// Cycles from the one in which the request enters the table of waiters to that of its wake-up.
+/// Returns the cycles from the entry of a request into the table of waiters to its wake-up.
 fn cycles_of_wait(name: &str, request: &WarpRequest, objects: &[O]) -> u64 {
     let named = config(name);
     let mut pair = lockstep_of(&named);
@@ -416,7 +407,7 @@ test_each! {
     all_options
 }
 
-/// Of lanes with several limits, that of the lane which goes first counts (spec 6.10).
+/// If lanes have different limits, the limit of the lane that is served first applies (spec 6.10).
 fn lane_that_goes_first_sets_the_limit(name: &str, limit: u64) {
     let objects = [(0, word(0, 1, 0, 1))];
     let mut request = waiter(0, 20, &[(0, 0), (0, 0), (0, 0)]);
@@ -434,7 +425,7 @@ test_each! {
     rotating(5)
 }
 
-/// A wait longer than anything else takes is no deadlock.
+/// A wait longer than any other activity is not reported as a deadlock.
 #[test]
 fn a_long_wait_is_no_deadlock() {
     let mut bench = Bench::new(config("small"));
@@ -446,14 +437,14 @@ fn a_long_wait_is_no_deadlock() {
     }
 }
 
-/// Reset forgets waiters and what is inside, in the middle of anything.
+/// A reset at any time clears waiters and requests in flight on both sides.
 fn leaves_both_sides_alike(name: &str) {
     let named = config(name);
     let mut pair = lockstep_of(&named);
     let mut resets_of_waiters = 0;
     for seed in 0..400 {
         let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), seed, u64::MAX);
-        // All inputs zero are reset.
+        // `In::default()` is a reset cycle because all its inputs are zero.
         let mut i = In::default();
         resets_of_waiters += u32::from(pair.probe().wait_suspended != 0);
         pair.cycle(&i).unwrap_or_else(|stop| panic!("{name}, seed {seed}: {stop}"));
@@ -476,12 +467,12 @@ test_each! {
     deep
 }
 
-/// Without a limit of its own a request waits until that of the configuration.
+/// A request with limit 0 waits for the limit of the configuration.
 fn default_limit_is_the_configurations(name: &str) {
     let mut bench = Bench::new(config(name));
     let before = memory(&bench, &[(0, word(0, 1, 0, 1))]);
     let limit = bench.config().try_wait_limit;
-    // The same case twice: the default, and the same number given.
+    // Compares limit 0 with the configured limit as an explicit value.
     let run = |bench: &mut Bench, limit| {
         let mut case = case(bench, vec![waiter(0, limit, &[(0, 0)])], Vec::new());
         case.config = name.to_string();
@@ -502,7 +493,7 @@ test_each! {
     short
 }
 
-/// An object of another CTA knows what needs no result, and only without one (spec 6.7).
+/// The cluster port accepts only operations that need no result, and only without Rd (spec 6.7).
 #[test]
 fn the_cluster_port_knows_what_needs_no_result() {
     let mut bench = Bench::new(config("small"));
@@ -531,7 +522,7 @@ fn the_cluster_port_knows_what_needs_no_result() {
             let fault = if red && known.contains(&row.op) { Fault::None } else { Fault::Illegal };
             for (side, observed) in bench.run(row.name, &case, &before) {
                 let faults: Vec<_> = observed.clusters.iter().map(|answer| answer.cl_rsp_fault).collect();
-                // Without a fault it is posted and has no response (spec 4.7).
+                // Without a fault the request is posted and has no response (spec 4.7).
                 let expected: &[u8] = if fault == Fault::None { &[] } else { &[fault as u8] };
                 assert_eq!(faults, expected, "{}, red {red}, on the {side}", row.name);
                 let touched = observed.memory != before;
@@ -541,7 +532,7 @@ fn the_cluster_port_knows_what_needs_no_result() {
     }
 }
 
-/// Objects stand on multiples of 8, inside the allocation, and have 64 bits.
+/// An object must have 64 bits, be aligned to 8 bytes, and lie inside the allocation.
 #[test]
 fn objects_elsewhere_are_faults() {
     let mut bench = Bench::new(config("small"));

@@ -1,8 +1,8 @@
-//! What instructions on mbarrier objects are lowered to: the machine code that a real assembler makes of them,
-//! and refusals where it refuses; and that it runs, in lockstep with the oracle listening, to the right result.
+//! Lowering of instructions on mbarrier objects. The code matches a real assembler, and lines that the
+//! assembler refuses are refused. The code runs in lockstep with the oracle, and gives the right results.
 //!
-//! `tests/vectors/lowering_sample.json` holds lines of PTX, each with the architectures on which an assembler
-//! says the same of it, and what that is [TOOLS]; those of kind `mbarrier` are compared here.
+//! `tests/vectors/lowering_sample.json` holds PTX lines. Each row has the architectures on which an assembler
+//! gives the same output, and that output [TOOLS]. These tests use the rows of kind `mbarrier`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -18,7 +18,6 @@ use atoms_tests::ptx::spelling::Spelling;
 use atoms_tests::test_each;
 use serde::Deserialize;
 
-/// One line of PTX, and what an assembler says of it on some architectures.
 #[derive(Deserialize)]
 struct Row {
     kind: String,
@@ -28,7 +27,6 @@ struct Row {
     said: Said,
 }
 
-/// The machine code, or why there is none.
 #[derive(Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 enum Said {
@@ -42,26 +40,22 @@ fn rows() -> Vec<Row> {
     rows.into_iter().filter(|row| row.kind == "mbarrier").collect()
 }
 
-/// Rows of one architecture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Count {
-    /// That an assembler takes.
     taken: usize,
-    /// Of these, such that the memory instructions and the loops are the same.
+    /// Accepted rows with the same memory instructions and loops.
     same: usize,
-    /// Such that their operands are the same too, but for the numbers of registers.
+    /// Accepted rows with the same operands too, except for register numbers.
     operands: usize,
-    /// Such that moves and address arithmetic are the same too.
+    /// Accepted rows with the same moves and address arithmetic too.
     full: usize,
-    /// That an assembler refuses.
     refused: usize,
-    /// Of these, such that they are refused here.
+    /// Refused rows that the lowering refuses too.
     agreed: usize,
-    /// Such that the reason is given in the same words.
+    /// Refused rows with the same error message.
     words: usize,
 }
 
-/// What every architecture has to reach.
 #[rustfmt::skip]
 const REACHED: [(&str, Count); 7] = [
     //                     taken      same        operands       full       refused       agreed       words
@@ -76,7 +70,7 @@ const REACHED: [(&str, Count); 7] = [
 
 const FROM_90: &[&str] = &["sm_90", "sm_100", "sm_107", "sm_120"];
 
-/// Beginnings of the lines that differ in moves and address arithmetic, on which architectures, and why.
+/// Lines that differ in moves and address arithmetic: start of the line, architectures, and reason.
 #[rustfmt::skip]
 const MOVES: &[(&str, &[&str], &str)] = &[
     ("mbarrier.init.shared.b64 [%a+8388608], %c;",  &["sm_90"],  "the far part of an offset is added by VIADD where the sum becomes uniform"),
@@ -174,7 +168,7 @@ fn lowered_code_is_that_of_an_assembler() {
     assert!(counts.is_empty(), "architectures that are not in the table: {counts:?}");
 }
 
-/// Architectures that run, and how many lines and cases are tried.
+/// Architectures that run, with the numbers of lines and cases.
 const RUNS: [(&str, usize, usize); 6] = [
     ("sm_80", 378, 1597),
     ("sm_89", 378, 1597),
@@ -184,7 +178,7 @@ const RUNS: [(&str, usize, usize); 6] = [
     ("sm_120", 2833, 19254),
 ];
 
-/// Runs every line of the sample and of the cross product that is lowered on an architecture, in every case.
+/// Runs every line of the sample and of the cross product that the architecture supports, in every case.
 fn every_lowered_line_runs(name: &str) {
     let (_, lines, cases) = RUNS.into_iter().find(|row| row.0 == name).expect("it is in the table");
     let sample = rows().into_iter().map(|row| row.ptx);
@@ -199,7 +193,7 @@ fn every_lowered_line_of_the_sample_runs_on_sm_90() {
     assert_eq!(lines, taken);
 }
 
-/// Runs those of the lines that are lowered on an architecture, in every case. Returns how many lines and cases ran.
+/// Runs the lines that lower on an architecture, in every case. Returns the numbers of lines and cases.
 fn run_lines(name: &str, lines: BTreeSet<String>) -> (usize, usize) {
     let arch = Arch::from_name(name).expect("an architecture");
     let counting = "mbarrier.arrive.shared.b64 %st,[%a]; mbarrier.pending_count.b64 %r1,%st;";
@@ -215,7 +209,7 @@ fn run_lines(name: &str, lines: BTreeSet<String>) -> (usize, usize) {
         let spelling = read(ptx);
         let body = lowered.body(&spelling);
         let cases = cases(&spelling, layout(arch));
-        // An arrival has to be left: for the phases after, or for this one where it must not complete.
+        // A drop or noComplete must leave an arrival, but the maximum count leaves none.
         let leaves = ptx.contains("arrive_drop") || ptx.contains(".noComplete");
         let undefined = leaves && ptx.ends_with(", 1048575;");
         assert!(!cases.is_empty() || undefined, "nothing is tried with `{ptx}`");

@@ -1,11 +1,12 @@
-//! Laws of mbarrier objects: pipelines drawn at random run to their end, through RTL, model and oracle,
-//! and what they bring to their objects is what these come to. Wrong programs deadlock, and a report
-//! says what each agent waits for.
+//! Properties of mbarrier objects, tested with random pipelines through RTL, model and oracle. A wrong program must end
+//! in a deadlock or a broken rule, and the deadlock report names the event that each agent waits for.
 //!
-//! What is checked of every right run, beyond lockstep and the oracle: phases, arrivals and transactions
-//! add up exactly; the parity advances by one with every phase, in memory and in the states handed out; no
-//! wait passes early or stays behind; waits by state and by parity agree; nothing is read before it was
-//! brought or overwritten before it was released; the model names no undefined use.
+//! Checks of every correct run, beyond lockstep and oracle:
+//! - phases, arrivals and transactions add up exactly;
+//! - the parity inverts with every phase, in memory and in returned states;
+//! - no wait passes too early or misses its phase, and waits by state and by parity agree;
+//! - no data is read before it is written, or overwritten before it is released;
+//! - the model reports no undefined use.
 
 use std::cell::RefCell;
 use std::time::Instant;
@@ -30,7 +31,7 @@ use proptest::collection;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-/// RTL and model of a configuration, with the oracle listening and the model watching.
+/// Lockstep session with the oracle, in which the model watches for undefined uses.
 struct Stand {
     session: Session<Lockstep>,
 }
@@ -51,7 +52,7 @@ impl Stand {
         run(&mut self.session, design)
     }
 
-    /// Of a right program the model has nothing to say.
+    /// Runs a correct program, of which the model must report no undefined use.
     fn run_right(&mut self, design: &Design) -> Result<PipelineOutcome, TestCaseError> {
         let outcome = self.run(design).map_err(|failure| TestCaseError::fail(failure.to_string()))?;
         let watch = self.session.machine().watched().expect("the model watches");
@@ -62,7 +63,7 @@ impl Stand {
     }
 }
 
-/// Draws `cases` values, the same ones for the same `PROPTEST_RNG_SEED`, and shrinks one that fails.
+/// Runs `law` on `cases` reproducible values, seeded by `PROPTEST_RNG_SEED`, and shrinks a failing value.
 fn for_all<S: Strategy>(cases: u32, strategy: &S, law: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let seed = seed();
     if let Err(found) = TestRunner::new(settings(cases, seed, 2000)).run(strategy, law) {
@@ -70,10 +71,10 @@ fn for_all<S: Strategy>(cases: u32, strategy: &S, law: impl Fn(S::Value) -> Resu
     }
 }
 
-/// Members of a crew.
+/// Maximum number of members in a crew.
 const CREW: usize = 4;
 
-/// What a whole crew may expect at once keeps the tx-count in its range (spec 6.1).
+/// Maximum bytes of one arrival, such that a whole crew keeps the tx-count in its range (spec 6.1).
 const MOST_BYTES: u32 = (1 << 20) / CREW as u32;
 
 fn manner() -> impl Strategy<Value = Manner> {
@@ -86,7 +87,6 @@ fn manner() -> impl Strategy<Value = Manner> {
     ]
 }
 
-/// Any way to wait.
 fn waiting() -> BoxedStrategy<Waiting> {
     prop_oneof![
         Just(Waiting::Poll),
@@ -118,7 +118,6 @@ fn pipeline(waiting: BoxedStrategy<Waiting>) -> impl Strategy<Value = PipelineDe
     })
 }
 
-/// Up to three pipelines that wait in a way of `waiting`.
 fn design(waiting: BoxedStrategy<Waiting>) -> impl Strategy<Value = Design> {
     (collection::vec(pipeline(waiting), 1..4), pauses(), any::<u64>())
         .prop_map(|(pipelines, pauses, seed)| Design { pipelines, pauses, seed, mistake: None })
@@ -143,8 +142,7 @@ test_each! {
     all_options(150)
 }
 
-/// A waiter without a limit that could pass is woken. Only where the table of waiters is full is a request turned
-/// away.
+/// Every waiter without a limit is woken. A request is turned away only if the table of waiters is full.
 fn every_waiter_is_woken(name: &str, cases: u32) {
     let stand = RefCell::new(Stand::new(name));
     let places = stand.borrow().config().num_waiters;
@@ -170,7 +168,7 @@ test_each! {
     all_options(50)
 }
 
-/// However short the limit, a warp that asks again gets through in the end.
+/// A warp that repeats its wait finally passes, even with very short limits.
 fn short_limits_end(name: &str) {
     let stand = RefCell::new(Stand::new(name));
     let timed_out = RefCell::new(0);
@@ -190,7 +188,7 @@ test_each! {
     all_options
 }
 
-/// What is drawn reaches what it is for.
+/// Every kind of event occurs in at least one sixth of the random pipelines.
 #[test]
 #[ignore = "nightly: another configuration"]
 fn pipelines_are_worth_running() {
@@ -207,7 +205,6 @@ fn pipelines_are_worth_running() {
     }
 }
 
-/// An event by its name.
 type Named = (&'static str, fn(&Events) -> u64);
 
 const EVENTS: [Named; 11] = [
@@ -224,8 +221,7 @@ const EVENTS: [Named; 11] = [
     ("arrivals that must not complete", |events| events.no_complete),
 ];
 
-/// Lanes that arrive together bring an object to the same as lanes one after the other: the same program
-/// leaves the same memory and the same number of phases.
+/// The same program gives the same memory and number of phases with merged and with separate arrivals.
 #[test]
 #[ignore = "nightly: another configuration"]
 fn merged_arrivals_come_to_the_same() {
@@ -239,10 +235,9 @@ fn merged_arrivals_come_to_the_same() {
     });
 }
 
-/// Objects that the arrivals of [`arrivals`] go to.
 const OBJECTS: u32 = 3;
 
-/// Arrivals of many lanes at few objects, by one warp: several phases by one request, too.
+/// Draws arrivals of many lanes at few objects, by one warp. One request may complete several phases.
 fn arrivals() -> impl Strategy<Value = Case> {
     let op = prop_oneof![
         6 => Just(Op::MbarArrive),
@@ -275,8 +270,7 @@ fn arrivals() -> impl Strategy<Value = Case> {
     })
 }
 
-/// One warp leaves the same memory, whether its lanes arrive together or one after the other; and each lane that arrives
-/// together gets the state that the first lane at its object gets.
+/// Merged arrivals leave the same memory, and each lane gets the state of the first lane at its object.
 #[test]
 #[ignore = "nightly: another configuration"]
 fn merged_arrivals_give_the_state_of_the_first() {
@@ -322,7 +316,7 @@ fn deadlocks(stand: &RefCell<Stand>, design: &Design) -> Result<Deadlock, TestCa
     }
 }
 
-/// What the consumers of the first pipeline miss at its first stage in the second visit.
+/// Describes the events that the consumers of the first pipeline miss at its first stage in the second visit.
 fn missing(deadlock: &Deadlock) -> Vec<String> {
     let at_fault = |awaits: &&Awaited| matches!(awaits, Awaited::Phase { object, phase: 1, .. } if object == "full[0.0]");
     let awaited = deadlock.blocked.iter().map(|agent| &agent.awaits).filter(at_fault);
@@ -366,11 +360,11 @@ fn reports_the_byte(name: &str) {
 
 test_each! { mod a_lost_byte: reports_the_byte; default small all_options }
 
-/// A producer that drops out and carries on is found at the latest when the account is settled.
+/// A producer that drops but continues is detected, at the latest by the check of the final counts.
 fn finds_the_drop(name: &str) {
     let stand = RefCell::new(Stand::new(name));
     for_all(15, &with_mistake(Mistake::DropsAndStays, (1..9u32).prop_map(Manner::Count)), |design| {
-        // What the unit makes of it is not in dispute.
+        // RTL, model and oracle must still agree.
         match stand.borrow_mut().run(&design) {
             Err(PipelineFailure::Deadlock(_) | PipelineFailure::Broken(_)) => Ok(()),
             Err(PipelineFailure::Failure(failure)) => Err(TestCaseError::fail(failure.to_string())),
@@ -398,7 +392,7 @@ fn one_stage(producer: Member, mistake: Mistake) -> Design {
     Design { pipelines: vec![pipeline], pauses: Pauses::default(), seed: 1, mistake: Some(mistake) }
 }
 
-/// The report, word for word.
+/// The report has exactly this text.
 #[test]
 fn the_report_says_what_each_agent_waits_for() {
     #[rustfmt::skip]
@@ -431,7 +425,7 @@ fn the_report_says_what_each_agent_waits_for() {
     }
 }
 
-/// Four producers and four consumers around four stages for a thousand phases each.
+/// Four producers and four consumers run 1000 phases of four stages in less than a minute.
 #[test]
 fn a_long_pipeline_runs_in_seconds() {
     let producer = |arrives| alone(arrives, Waiting::Suspend);

@@ -1,10 +1,10 @@
-//! Every legal way to write an operation on an mbarrier object in PTX, as the machine code it becomes on
-//! each architecture, through RTL and model in lockstep with the oracle listening, to the right result.
+//! Runs every legal spelling of an mbarrier operation in PTX, as the machine code of each architecture. RTL
+//! and model run in lockstep with the oracle, and give the right results.
 //!
-//! `tests/vectors/mbarrier_forms.json` holds the lines, each with the architectures on which an assembler
-//! makes the same machine code of it, and that code without the loads of parameters and padding [TOOLS].
-//! Operands in the lines: `%a` shared and `%ga` generic address of the object, `sm` a shared array, `%c`
-//! count, `%s` state, `%par` parity, `%h` hint in nanoseconds; `%st` and `%p1` are results.
+//! `tests/vectors/mbarrier_forms.json` holds PTX lines. Each row has the architectures on which an assembler
+//! gives the same machine code, and that code without parameter loads and padding [TOOLS]. Operands of the
+//! lines: `%a` shared and `%ga` generic address of the object, `sm` a shared array, `%c` count, `%s` state,
+//! `%par` parity, `%h` hint in nanoseconds. Results: `%st` and `%p1`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,14 +17,14 @@ use atoms_tests::ptx::spelling::{ROWS, SpelledOperation, SpelledReduction, Spell
 use atoms_tests::test_each;
 use serde::Deserialize;
 
-/// Architectures, and how many cases are tried on each.
+/// Architectures with their numbers of cases.
 const ARCHITECTURES: [(&str, usize); 6] =
     [("sm_80", 200), ("sm_89", 200), ("sm_90", 2172), ("sm_100", 2172), ("sm_107", 2172), ("sm_120", 2172)];
 
 use SpelledOperation::*;
 
-/// Lines of each operation that run, by architecture in the order of [`ARCHITECTURES`]. Before sm_90 there
-/// are no transactions, no try_wait, and counts only with noComplete.
+/// Number of lines that run for each operation, in the order of [`ARCHITECTURES`]. Before sm_90 there are no
+/// transactions and no try_wait, and only noComplete has counts.
 #[rustfmt::skip]
 const LINES: &[(SpelledOperation, [usize; 6])] = &[
     (Init,                           [ 7,  7,  7,  7,  7,  7]),
@@ -49,7 +49,6 @@ const LINES: &[(SpelledOperation, [usize; 6])] = &[
     (ReduceAsync(SpelledReduction::Dec),     [ 0,  0,  1,  1,  1,  1]),
 ];
 
-/// One line of PTX, and what it becomes on some architectures.
 #[derive(Deserialize)]
 struct Form {
     ptx: String,
@@ -62,7 +61,6 @@ fn forms() -> Vec<Form> {
     serde_json::from_str(text).expect("the rows are readable")
 }
 
-/// A line on one architecture.
 struct Line {
     ptx: String,
     spelling: Spelling,

@@ -1,4 +1,4 @@
-//! The whole memory at the end, and moments to come back to.
+//! Comparison of all memory at the end of a run, and checkpoints of a lockstep pair.
 
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::lockstep::Lockstep;
@@ -14,15 +14,14 @@ use atoms_tests::bugs::Bug;
 use atoms_tests::hunt::Hunted;
 use atoms_tests::{config, lockstep_of, rtl_of, test_each};
 
-/// A bank that forgets what it is told drives the same outputs and the same probe: the difference
-/// is named by bank and row when the memory is compared.
+/// Only the memory comparison finds a bank that loses a write, and names bank and row.
 #[test]
 fn memory_that_differs_is_found_at_the_end() {
     let named = config("small");
     let library = Bug::named("a_bank_forgets_row_3").planted();
     let pair = Lockstep::make(&library, &named).expect("the RTL comes out of reset");
     let mut session = Session::new(pair, None);
-    // Bank 2 of row 3.
+    // Address of bank 2 in row 3.
     let store = WarpRequest {
         op: Op::Store as u8,
         size: Size::U32 as u8,
@@ -39,7 +38,7 @@ fn memory_that_differs_is_found_at_the_end() {
     assert_eq!([only.rtl, only.model].map(|value| only.show(value)), ["0x00000000", "0x00000007"]);
 }
 
-/// The oracle keeps its own image: a word that changed without a request is found.
+/// The oracle keeps its own memory image, so it finds a word that changed without a request.
 #[test]
 fn a_word_that_no_request_wrote_is_found_at_the_end() {
     let named = config("small");
@@ -57,7 +56,6 @@ fn a_word_that_no_request_wrote_is_found_at_the_end() {
     assert!(text.starts_with("the oracle rejects the memory at the end: at the end word 13"), "{text}");
 }
 
-/// Runs `cycles` cycles, and gives what both sides drove in each.
 fn drive(pair: &mut Lockstep, stimulus: &mut RandomStimulus, i: &mut In, cycles: u32) -> Vec<(Out, Probe)> {
     let cycle = |_| {
         stimulus.drive(i);
@@ -69,8 +67,8 @@ fn drive(pair: &mut Lockstep, stimulus: &mut RandomStimulus, i: &mut In, cycles:
     (0..cycles).map(cycle).collect()
 }
 
-/// From a checkpoint on, the same inputs give the same outputs and probe bits in every cycle, and
-/// leave the same memory: in the machine saved, after it has gone on.
+/// After a restore, the same inputs give the same outputs and probe bits in every cycle, and the same memory.
+/// The machine had run on after the checkpoint.
 fn replays_bit_for_bit(name: &str) {
     let named = config(name);
     let mut pair = lockstep_of(&named);
@@ -96,7 +94,7 @@ fn replays_bit_for_bit(name: &str) {
 
 test_each! { mod a_checkpoint: replays_bit_for_bit; default small all_options }
 
-/// A checkpoint is of one configuration.
+/// A checkpoint belongs to one configuration.
 #[test]
 fn a_checkpoint_of_another_machine_is_refused() {
     let (mut small, mut tiny) = (lockstep_of(&config("small")), lockstep_of(&config("tiny")));

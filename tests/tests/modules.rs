@@ -1,4 +1,4 @@
-//! Inside the crates: modules import one way, and a public type's name stands for one thing.
+//! Inside each crate, modules import in one direction, and each public type name is unique in the workspace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,17 +8,15 @@ use atoms_tests::root;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemMod, UseTree, Visibility};
 
-/// A module's place in its crate: `["plan", "file"]`; empty for the root.
+/// Path of a module in its crate, such as `["plan", "file"]`. Empty for the root.
 type Module = Vec<String>;
 
-/// One source file of a crate.
 struct Source {
     path: PathBuf,
     module: Module,
     file: syn::File,
 }
 
-/// Crates of the workspace with the files of each, tests left out.
 fn crates() -> BTreeMap<String, Vec<Source>> {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the workspace has a manifest");
     let manifest: toml::Table = manifest.parse().expect("it is TOML");
@@ -60,7 +58,6 @@ fn is_test(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Collects what a file names by a path from the crate's root, from itself or from its parent.
 struct Imports {
     module: Module,
     found: Vec<Module>,
@@ -113,7 +110,7 @@ impl<'ast> Visit<'ast> for Imports {
     }
 }
 
-/// Of each folder, which of its modules import which: files and folders in it, with a file of each arrow.
+/// For each folder, the imports between its direct children, with one source file per import.
 type Arrows = BTreeMap<Module, BTreeMap<(String, String), PathBuf>>;
 
 fn arrows(sources: &[Source]) -> Arrows {
@@ -133,8 +130,8 @@ fn arrows(sources: &[Source]) -> Arrows {
     arrows
 }
 
-/// What is left of the arrows when modules that import nothing, or that nothing imports, are taken away, one after
-/// another.
+/// Returns the arrows that are part of a cycle or lie between cycles. The function repeatedly removes modules
+/// that import nothing or that nothing imports.
 fn circle(mut arrows: BTreeMap<(String, String), PathBuf>) -> BTreeMap<(String, String), PathBuf> {
     loop {
         let (importing, imported): (BTreeSet<_>, BTreeSet<_>) = arrows.keys().cloned().unzip();
@@ -160,7 +157,6 @@ fn modules_import_one_way() {
     assert!(circles.is_empty(), "modules that import each other in a circle:\n  {}", circles.join("\n  "));
 }
 
-/// Names of the public types that a list of items declares.
 fn types(items: &[Item], found: &mut Vec<String>) {
     for item in items {
         let (visibility, name) = match item {
@@ -200,7 +196,7 @@ fn a_public_type_has_a_name_of_its_own() {
     assert!(several.is_empty(), "public types that share a name:\n  {}", several.join("\n  "));
 }
 
-/// Two modules that import each other, and a third that only imports.
+/// The check finds two modules that import each other, and ignores modules outside the cycle.
 #[test]
 fn a_circle_is_found() {
     let arrow = |from: &str, to: &str| ((from.to_string(), to.to_string()), PathBuf::new());

@@ -1,11 +1,10 @@
-//! Lists of mutants of the oracle and the model that no test notices: each entry names a line that exists.
+//! Lists of mutants in the oracle and the model that no test detects. Each entry names an existing line.
 
 use atoms_host::root;
 
-/// Crates with a list.
 const CRATES: [&str; 3] = ["oracle", "oracle/record", "model"];
 
-/// Characters of a line that are compared: a key has the start of a long line.
+/// Number of compared characters of a line. A key only contains the start of a long line.
 const COMPARED: usize = 60;
 
 #[derive(serde::Deserialize)]
@@ -18,7 +17,7 @@ struct MissedMutants {
     mutants: Vec<String>,
 }
 
-/// File and line of a key such as `alu.rs: replace | with ^ in alu, in: old | new #2`.
+/// Returns file and line of a key such as `alu.rs: replace | with ^ in alu, in: old | new #2`.
 fn place(key: &str) -> (&str, &str) {
     let (file, rest) = key.split_once(": ").unwrap_or_else(|| panic!("`{key}` names no file"));
     let (_, line) = rest.split_once(", in: ").unwrap_or_else(|| panic!("`{key}` names no line"));

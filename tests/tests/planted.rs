@@ -1,5 +1,5 @@
-//! Bugs planted in the RTL, one at a time: random cases find each, lockstep says where it shows, and
-//! the oracle rejects it without the help of the model.
+//! Planted RTL bugs, one at a time. Random cases find each bug, lockstep reports the expected field, and the
+//! oracle alone rejects the RTL.
 
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Failure, RtlMachine};
@@ -14,13 +14,11 @@ use atoms_tests::plant::plant;
 use atoms_tests::{test_each, test_each_bug};
 use atoms_verilated::Library;
 
-/// Cases drawn before a bug counts as missed.
+/// Number of cases after which a bug counts as missed.
 const CASES: u32 = 100_000;
 
-/// Most warp requests of a case.
 const REQUESTS: usize = 6;
 
-/// The case in which a machine with the bug fails.
 fn found_on<M: Hunted>(name: &str, bug: &Bug, library: Library, named: NamedConfig) -> Box<Found> {
     let mut judge = Judge::<M>::new(library, named);
     match hunt(name, &mut judge, CASES, REQUESTS, bug.on.mix()) {
@@ -29,14 +27,14 @@ fn found_on<M: Hunted>(name: &str, bug: &Bug, library: Library, named: NamedConf
     }
 }
 
-/// What a mismatch must say: cycle, field, both values, the request in flight.
+/// Checks that a mismatch reports cycle, field, both values and the request in flight.
 fn check_report(bug: &Bug, mismatch: &Mismatch) {
     let first = mismatch.differences.first().expect("a difference is named");
     let field = first.signal.to_string();
     assert!(bug.shows_in.contains(&&*field), "first in {field}, not {:?}: {mismatch}", bug.shows_in);
     assert_ne!(first.rtl, first.model, "{mismatch}");
     assert_ne!(mismatch.cycle, 0, "nothing can differ in the first cycle: {mismatch}");
-    // The memory is compared when nothing is inside any more; a table write needs no request.
+    // Memory is compared after all requests have ended, and a table write needs no request.
     if !matches!(first.signal, ComparedSignal::Memory | ComparedSignal::Output(OutField::cta_reject)) {
         let wanted = |code| bug.ops.is_empty() || Op::from_code(code).is_some_and(|op| bug.ops.contains(&op));
         let warps = mismatch.in_flight.iter().map(|flight| flight.request.op);
@@ -59,7 +57,7 @@ fn is_found(bug: &Bug) {
     };
     check_report(bug, mismatch);
     let requests = found.case.warps.len() + found.case.clusters.len();
-    // Two that wait at an object, one that makes it and one that completes its phase.
+    // Two waiters at an object, its init, and the arrival that completes its phase.
     let enough = if bug.on.mix() == Mix::Objects { 4 } else { 3 };
     assert!(requests <= enough, "{requests} requests are left, which fewer would show:\n{found}");
     if bug.name.starts_with("spin") {
@@ -79,7 +77,7 @@ fn is_found(bug: &Bug) {
 
 test_each_bug! { is_found }
 
-/// The RTL without a planted bug passes what finds them.
+/// RTL without a bug passes the cases that find the bugs.
 fn nothing_is_found(name: &str, on: On) {
     let named = on.named();
     let library = plant(&format!("none-in-{}", named.name), &named, &[]);

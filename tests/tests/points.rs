@@ -1,5 +1,5 @@
-//! Points of the parameters that no configuration has: whatever `Config::check` allows, works. The model alone; RTL
-//! runs in the configurations of `rtl/configs.toml`.
+//! Random parameter points outside the named configurations. Every point that `Config::check` accepts runs on
+//! the model. RTL only runs in the configurations of `rtl/configs.toml`.
 
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::scoreboard::Scoreboard;
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
 
-/// Values of a parameter: the ends of its range, and small ones, at which more happens in a few requests.
+/// Draws an end of the parameter's range, or a small value, which causes more events per request.
 fn value(parameter: &'static Parameter) -> BoxedStrategy<u32> {
     match parameter.kind {
         ParameterKind::Number(low, high, _) => {
@@ -36,7 +36,7 @@ fn any_config() -> impl Strategy<Value = Config> {
     config.prop_filter("the parameters go together", |config| config.check().is_ok())
 }
 
-/// The stimulus ends, the oracle accepts what the model answers, and nothing is hit that no run should hit.
+/// The stimulus ends, the oracle accepts all answers, and the run hits no unreachable bin.
 fn runs(model: &Model, config: Config, profile: &str, seed: u64) -> Result<(), TestCaseError> {
     let profile = Profile::named(profile).expect("it is one of them");
     let scoreboard = Scoreboard::new(&config, &[]);

@@ -1,5 +1,5 @@
-//! What the unit relies on at its ports (spec 4.8): an offer stays as it is until it is taken, and warp requests
-//! inside have different tags. The RTL stops at the first clock edge that finds it otherwise, and says what.
+//! Rules for the inputs of the unit (spec 4.8): an offer stays unchanged until it is taken, and a wait has a tag that
+//! no other warp request in flight has. The RTL stops at the first clock edge after a violation, and names the rule.
 
 use atoms_cosim::follower::FollowerMode;
 use atoms_cosim::lockstep::Lockstep;
@@ -10,10 +10,8 @@ use atoms_stimulus::request::{AllocationWrite, ClusterRequest, Lane, WarpRequest
 use atoms_tests::bench::whole;
 use atoms_tests::{config, rtl_of};
 
-/// What is done to an offer that waits.
 type Change = fn(&mut In);
 
-/// An input port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Port {
     Warp,
@@ -21,7 +19,7 @@ enum Port {
     Table,
 }
 
-/// A unit whose answers are not taken, and its inputs.
+/// Unit that takes requests but whose responses are not taken.
 struct Bench {
     machine: Box<dyn Machine>,
     i: In,
@@ -35,7 +33,6 @@ impl Bench {
         Bench::of(Box::new(machine))
     }
 
-    /// The RTL follows the model.
     fn following() -> Bench {
         let named = config("small");
         let mut machine = Lockstep::new(rtl_of(&named), named.config).expect("the RTL comes out of reset");
@@ -62,7 +59,6 @@ impl Bench {
         self.tag += 1;
     }
 
-    /// The port's offer was not taken in the last cycle.
     fn offer_waits(&self, port: Port) -> bool {
         let (i, out) = (&self.i, self.machine.out());
         match port {
@@ -72,7 +68,6 @@ impl Bench {
         }
     }
 
-    /// A unit in which the port's offer has waited for two cycles.
     fn waiting(port: Port) -> Bench {
         Bench::new().waits(port)
     }
@@ -91,7 +86,7 @@ impl Bench {
                     ClusterRequest { op, size, ..ClusterRequest::default() }.drive(&mut bench.i);
                 }
                 Port::Cluster => {}
-                // While a request of the slot is inside.
+                // The write waits because a request of the slot is in flight.
                 Port::Table => {
                     bench.i.req_valid = 0;
                     AllocationWrite { slot: 0, ..AllocationWrite::default() }.drive(&mut bench.i);
@@ -103,7 +98,6 @@ impl Bench {
         bench
     }
 
-    /// Takes all answers until the offer is taken, or the unit stops.
     fn until_taken(&mut self, port: Port) -> Result<(), Failure> {
         (self.i.rsp_ready, self.i.cl_rsp_ready) = (1, 1);
         for _ in 0..200 {
@@ -171,7 +165,7 @@ fn an_offer_that_changes_is_found() {
         let found = bench.until_taken(Port::Warp);
         assert!(found.is_err(), "{what}");
         says(found, "WarpPayloadStableUntilReady");
-        // RTL that follows is given the offer once; that it changed, it must learn all the same.
+        // A following RTL receives the offer only once. It must still detect the change.
         let mut bench = Bench::following().waits(Port::Warp);
         change(&mut bench.i);
         let found = bench.until_taken(Port::Warp).and_then(|()| bench.machine.catch_up());
@@ -199,7 +193,7 @@ fn a_reset_lets_offers_change() {
         bench.clock().expect("nothing holds in reset");
         bench.i = In { rst_n: 1, ..In::default() };
         bench.clock().unwrap_or_else(|stop| panic!("{port:?}: {stop}"));
-        // The tags of what was inside are free again.
+        // The reset frees the tags of requests in flight.
         bench.tag = 0;
         bench.warp();
         (bench.i.req_op, bench.i.req_size) = (Op::MbarTryWait as u8, Size::U64 as u8);
@@ -207,7 +201,7 @@ fn a_reset_lets_offers_change() {
     }
 }
 
-/// A request of tag 0 after one of tag 0 that is inside, with one of the two a wait or neither.
+/// Sends two requests with tag 0, the second while the first is in flight.
 fn again(first: Op, second: Op) -> Result<(), Failure> {
     let mut bench = Bench::new();
     for op in [first, second] {
@@ -241,12 +235,13 @@ fn the_tag_of_a_wait_is_free_when_its_answer_is_taken() {
                 op: Op::MbarTryWait as u8,
                 size: Size::U64 as u8,
                 mask: 1,
-                // Of the phase that is under way, where it is to wait, for ten cycles; else of the one before.
+                // Parity 1 names the complete previous phase, which is answered immediately. Parity 0 names
+                // the current phase, so the request waits for its limit of ten cycles.
                 lanes: vec![Lane { ra: 0, b: u128::from(port == "response") << 31, c: 10 }],
                 ..WarpRequest::default()
             };
             wait.drive(&mut bench.i);
-            // From the second round on, in the cycle in which the answer of the round before is taken.
+            // From the second round on, this cycle also takes the answer of the previous round.
             bench.clock().unwrap_or_else(|stop| panic!("{port}, round {round}: {stop}"));
             (bench.i.req_valid, bench.i.rsp_ready, bench.i.wake_ready) = (0, 0, 0);
             let answered = |bench: &Bench| (bench.machine.out().rsp_valid, bench.machine.out().wake_valid);

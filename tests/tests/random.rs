@@ -1,8 +1,8 @@
-//! Random cases in every named configuration, each through RTL, model and oracle; what fails is
-//! shrunk, kept under `target/failures`, and printed with the line that repeats it.
+//! Random cases run through RTL, model and oracle in every named configuration. A failing case is shrunk,
+//! saved under `target/failures`, and printed with the command that repeats it.
 //!
-//! `lockstep.rs` runs long streams whose state builds up; here each case is short and starts from
-//! reset, so that it can shrink.
+//! Each case is short and starts from reset, so that it can shrink. `lockstep.rs` runs long streams that
+//! accumulate state.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,6 @@ use atoms_verilated::Variant;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
-/// Most warp requests of a case.
 const REQUESTS: usize = 6;
 
 fn agree(name: &str, cases: u32) {
@@ -61,8 +60,8 @@ test_each! {
     huge(200)
 }
 
-/// What is drawn reaches what it is for: every instruction, every fault, conflicts, compares that hit
-/// and that miss, cluster requests, table writes that are refused; and most requests do something.
+/// Random cases exercise every instruction and fault, bank conflicts, compares that succeed, cluster
+/// requests, waits, and refused table writes. More than 60 % of the requests have no fault.
 fn reaches_what_it_is_for(name: &str) {
     let named = config(name);
     let strategy = draw::case(name, named.config, REQUESTS, Mix::All);
@@ -76,7 +75,7 @@ fn reaches_what_it_is_for(name: &str) {
         let case = strategy.new_tree(&mut runner).expect("nothing is filtered").current();
         let observed = run_case(&mut session, &case, &zeros).unwrap_or_else(|f| panic!("{name}: {f}"));
         waiters += observed.wakes.len();
-        // A request that waits is answered out of order.
+        // Waiting requests are answered out of order.
         let in_order = if observed.wakes.is_empty() { &case.warps[..] } else { &[] };
         for (request, answer) in in_order.iter().zip(&observed.warps) {
             if legal(request.op, request.size) && answer.rsp_fault == 0 && answer.rsp_passes > 0 {

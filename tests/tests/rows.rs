@@ -1,9 +1,8 @@
-//! One row a rule: what each clause of the specification says, worked out by hand, on the model, on
-//! the RTL, and on both in lockstep, with the oracle listening.
+//! One row per rule of the specification. The values are calculated by hand and run on the model, the RTL,
+//! and both in lockstep, with the oracle.
 //!
-//! Tables, by what their rows have in common: operations (spec 1.1, 3, 3.5, 5.1 to 5.3), addresses (spec 2.1, 2.2), faults
-//! (spec 2.4, 2.6, 3.3, 1.4), allocations (spec 1.3, 1.4), passes (spec 4), order (spec 4.2), and the
-//! cluster port (spec 1.4, 7.5).
+//! The tables cover operations (spec 1.1, 3, 3.5, 5.1 to 5.3), addresses (spec 2.1, 2.2), faults (spec 2.4, 2.6, 3.3,
+//! 1.4), allocations (spec 1.3, 1.4), passes (spec 4), order (spec 4.2) and the cluster port (spec 1.4, 7.5).
 
 use atoms_cosim::case::Case;
 use atoms_ops::{Fault, Op, Size};
@@ -15,27 +14,26 @@ use atoms_tests::{config, rows, test_each};
 use Op::{Add, And, Cas, Cast, CastSpin, Dec, Exch, Inc, Load, Max, Min, Or, PopcInc, Store, Xor};
 use Size::{B128, S8, S16, S32, U8, U16, U32, U64};
 
-/// Address, Rb, Rc.
+/// Address, Rb and Rc of a lane.
 type L = (u32, u128, u128);
-/// Byte address of a word, and the word.
+/// Byte address and value of a word.
 type W = (u32, u32);
-/// Whether Rd is RZ.
+/// Values of `red`: true if Rd is RZ.
 const RZ: bool = true;
 const RD: bool = false;
 
-/// One request, and what it does. Words not named are zero before and after.
+/// Request and its effect. Words that a row does not name are zero before and after.
 struct OperationRow {
     rule: &'static str,
     op: Op,
     size: Size,
-    /// Whether Rd is RZ.
+    /// True if Rd is RZ.
     red: bool,
-    /// From lane 0.
+    /// Lanes from lane 0 on.
     lanes: &'static [L],
     before: &'static [W],
-    /// By lane.
     rd: &'static [u128],
-    /// Of all lanes.
+    /// Predicates as a lane mask.
     pred: u32,
     after: &'static [W],
     passes: u8,
@@ -44,7 +42,7 @@ struct OperationRow {
 const MAX: u32 = 0xffff_ffff;
 const TOP: u32 = 0x8000_0000;
 const MAXS: u32 = 0x7fff_ffff;
-/// Upper words of wide operands.
+/// Bit 0 of words 1 to 3 of a wide operand.
 const W1: u128 = 1 << 32;
 const W2: u128 = 1 << 64;
 const W3: u128 = 1 << 96;
@@ -206,7 +204,7 @@ fn memory_of(bench: &Bench, words: &[W]) -> Vec<u32> {
     memory
 }
 
-/// Compares memory word by word, so that a failure prints the word and not 12288 of them.
+/// Compares memory word by word, so that a failure prints one word instead of 12288.
 fn assert_memory(what: &str, got: &[u32], expected: &[u32]) {
     let differs = (0..got.len()).find(|&word| got[word] != expected[word]);
     if let Some(word) = differs {
@@ -245,7 +243,7 @@ fn operations_do_what_their_rows_say() {
     );
 }
 
-/// Every operation on plain memory has a row in each of its sizes; `mbarrier.rs` has the others.
+/// Every operation on plain memory has a row in each of its sizes. `mbarrier.rs` covers the other operations.
 #[test]
 fn every_operation_has_a_row_in_every_size() {
     for row in atoms_ops::OPS.iter().filter(|row| !row.op.is_mbarrier()) {
@@ -256,7 +254,7 @@ fn every_operation_has_a_row_in_every_size() {
     }
 }
 
-/// A word that names its own byte address.
+/// Returns memory in which each word contains its own byte address.
 fn named_words(bench: &Bench) -> Vec<u32> {
     let mut memory = vec![0; (bench.config().bytes() / 4) as usize];
     for addr in (0..bench.config().bytes() as u32).step_by(4) {
@@ -265,18 +263,14 @@ fn named_words(bench: &Bench) -> Vec<u32> {
     memory
 }
 
-/// How a lane forms its address.
 struct AddressRow {
     rule: &'static str,
     absolute: bool,
-    /// Code of the scale.
     scale: u8,
     imm: u32,
     ur: u32,
     ra: u32,
-    /// Of the allocation.
     rank: u8,
-    /// Of the word that is loaded.
     offset: u32,
 }
 
@@ -332,24 +326,18 @@ fn addresses_are_formed_as_their_rows_say() {
     );
 }
 
-/// A request to an allocation, and its fault.
 struct FaultRow {
     rule: &'static str,
-    /// Code of the operation.
     op: u8,
-    /// Code of the size.
     size: u8,
     mask: u32,
-    /// Of the allocation.
+    /// Size of the allocation.
     bytes: u32,
-    /// Of the allocation.
     rank: u8,
-    /// From lane 0.
+    /// Ra of each lane, from lane 0 on.
     ra: &'static [u32],
     fault: Fault,
-    /// The lane named.
     lane: u8,
-    /// The address named.
     addr: u32,
 }
 
@@ -454,21 +442,18 @@ fn a_fault_is_named_and_touches_nothing() {
     );
 }
 
-/// An STS after writes of the CTA table.
 struct AllocationRow {
     rule: &'static str,
-    /// Slot, enable, first row, bytes, rank.
+    /// Slot, enable, first row, bytes and rank of each write.
     writes: &'static [(u8, bool, u16, u32, u8)],
-    /// How many of them are.
     refused: u32,
-    /// Of the STS.
     slot: u8,
     addr: u32,
-    /// Physical byte address of the word it stores, or that it is out of range.
+    /// Physical byte address of the stored word. None if the STS is out of range.
     stored: Option<u32>,
 }
 
-/// In `small`: rows of 16 bytes, 8 of them, 2 slots.
+/// Rows for `small`, which has 8 rows of 16 bytes and 2 slots.
 const ALLOCATIONS: &[AllocationRow] = rows! {
     AllocationRow { rule, writes, refused, slot, addr, stored }
     // rule                                            writes                                                   refused slot addr stored
@@ -532,8 +517,8 @@ fn no_request_leaves_its_allocation() {
     );
 }
 
-/// However many bytes an allocation has in its last row, no other one begins there, nor ends where it begins; beside it,
-/// one does (spec 1.3).
+/// The last row of an allocation belongs to that allocation alone, for any number of bytes in it (spec 1.3).
+/// Another allocation may start or end in the neighbouring row only.
 #[test]
 fn a_last_row_belongs_to_one_allocation() {
     let mut bench = Bench::new(config("default"));
@@ -563,25 +548,21 @@ fn a_last_row_belongs_to_one_allocation() {
     }
 }
 
-/// How many passes a request takes.
 struct PassRow {
     rule: &'static str,
-    /// Name of the configuration.
     on: &'static str,
     op: Op,
     size: Size,
-    /// Whether Rd is RZ.
+    /// True if Rd is RZ.
     red: bool,
-    /// How many.
     lanes: u32,
-    /// Address of lane 0.
     from: u32,
-    /// From lane to lane.
+    /// Bytes from lane to lane.
     stride: u32,
     passes: u8,
 }
 
-/// Banks of addresses (spec 1.2), and the passes of their conflicts (spec 4.3, 4.4).
+/// Banks of addresses (spec 1.2), and passes of their conflicts (spec 4.3, 4.4).
 const PASSES: &[PassRow] = rows! {
     PassRow { rule, on, op, size, red, lanes, from, stride, passes }
     // rule                                          config     op        size  RZ  lanes from stride passes
@@ -652,7 +633,6 @@ fn passes_are_the_fullest_bank(name: &str) {
     );
 }
 
-/// Configurations that rows of [`PASSES`] name, in their order.
 fn configs_with_passes() -> Vec<&'static str> {
     let mut names: Vec<_> = PASSES.iter().map(|row| row.on).collect();
     names.dedup();
@@ -670,7 +650,7 @@ test_each! {
     merging
 }
 
-/// Three requests of lanes 0, 5 and 31 on one word: `orders` has the lanes of each in the order served (spec 4.2).
+/// Three requests access one word with lanes 0, 5 and 31. `orders` is the order of service (spec 4.2).
 fn lanes_are_served_in_order(name: &str, rule: &str, orders: [[u32; 3]; 3]) {
     let mut bench = Bench::new(config(name));
     let memory = memory_of(&bench, &[]);
@@ -694,7 +674,7 @@ fn lanes_are_served_in_order(name: &str, rule: &str, orders: [[u32; 3]; 3]) {
             }
         }
     }
-    // 5.4: after reset lane 0 has priority; where it does not ask, the lane that would go first is selected.
+    // 5.4: after reset, lane 0 has priority. Without a request of lane 0, the winner policy selects the lane.
     let without = WarpRequest { mask: spin.mask & !1, ..spin.clone() };
     let first = orders[0].into_iter().find(|lane| *lane != 0).expect("two other lanes ask");
     for (request, lane) in [(spin, 0), (without, first)] {
@@ -713,16 +693,13 @@ test_each! {
     rotating("rotating, one on a request", [[0, 5, 31], [5, 31, 0], [5, 31, 0]])
 }
 
-/// A request of the cluster port, and what it does. Words not named are zero before and after.
+/// Request of the cluster port and its effect. Words that a row does not name are zero before and after.
 struct ClusterRow {
     rule: &'static str,
-    /// Code of the operation.
     op: u8,
-    /// Code of the size.
     size: u8,
-    /// Whether Rd is RZ.
+    /// True if Rd is RZ.
     red: bool,
-    /// Offset in the allocation.
     addr: u32,
     b: u128,
     c: u128,

@@ -1,5 +1,4 @@
-//! Shards and their merge, one after the other in one process: what they come to is what a whole run
-//! comes to.
+//! Shards and their merge, in sequence in one process, give the same results as one whole run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +17,6 @@ use atoms_regress::run::worker::Context;
 use atoms_tests::generated;
 use atoms_tests::regression::{assert_same, plan, rtl_with_bugs};
 
-/// A folder of its own, empty.
 fn folder(name: &str) -> PathBuf {
     let folder = generated("shards").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -74,10 +72,9 @@ fn merged_shards_are_the_whole() {
         session::create(&out, &tests, &header, "slurm", false).expect("a new folder");
         let manifest = shard::cut(&out, &tests, &header, cut).expect("it can be cut");
         fs::create_dir_all(out.join("shards")).expect("a folder");
-        // What a task leaves that is killed.
         let dead = work_folder(&out, 2);
         shard::begin(&dead, &context, &header, manifest.shard(2).expect("there is one")).expect("a folder");
-        // In any order.
+        // Descending order, because shards may finish in any order.
         for number in (1..manifest.count()).rev() {
             assert_eq!(run_shard(&context, &header, &out, &manifest, number), Published::New);
         }
@@ -90,7 +87,7 @@ fn merged_shards_are_the_whole() {
         run_shard(&context, &header, &out, &manifest, 0);
         assert_eq!(run_shard(&context, &header, &out, &manifest, 0), Published::AlreadyThere);
 
-        // One that was cut short is named, and made anew.
+        // A truncated result is reported, and its shard must run again.
         let result = out.join("shards/3.result/records.jsonl");
         let bytes = fs::read(&result).expect("it is there");
         fs::write(&result, &bytes[..bytes.len() / 2]).expect("it can be cut");

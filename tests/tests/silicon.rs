@@ -1,5 +1,5 @@
-//! Captures in the repository: the oracle judges them, their programs run in lockstep, and nothing changes in what
-//! contradicts either.
+//! Captures in the repository. The oracle judges them, their programs run in lockstep, and the findings equal
+//! the committed ones.
 
 use expect_test::expect_file;
 use std::convert::Infallible;
@@ -44,7 +44,7 @@ fn findings(report: &CaptureReport) -> Value {
     })
 }
 
-/// Judges the captures whose folder is the stand-in's, or those of GPUs.
+/// Compares the findings with the committed ones, for the stand-in's captures or for those of GPUs.
 fn what_captures_say_is_what_is_known(standin: bool) {
     let folders: Vec<_> = folders().into_iter().filter(|f| f.ends_with("standin") == standin).collect();
     assert!(!folders.is_empty());
@@ -70,7 +70,7 @@ fn what_gpus_say_of_us_is_what_is_known() {
     what_captures_say_is_what_is_known(false);
 }
 
-/// Whatever a GPU is to be asked, RTL, model and oracle have answered before.
+/// Every program of the catalogue runs in lockstep with the oracle before a GPU runs it.
 #[test]
 #[ignore = "nightly: the model runs the same programs in the quick tier"]
 fn every_program_runs_in_lockstep() {

@@ -1,4 +1,4 @@
-//! Shards on a real Slurm: what happens when tasks are killed, requeued and duplicated.
+//! Shards on a real Slurm, with tasks that are killed, requeued and duplicated.
 
 use std::fs;
 use std::path::Path;
@@ -15,12 +15,11 @@ use atoms_tests::slurm::{Cluster, left};
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// The program that stands in for `atoms`, with tests that take their time.
+/// Stand-in for `atoms` with slow tests.
 fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_slow_shards"))
 }
 
-/// A manifest in a folder of its own.
 fn begin(out: &Path, shards: u32, tests: u64, test_ms: u64) -> Manifest {
     let manifest = Manifest {
         format: FORMAT,
@@ -40,7 +39,6 @@ fn regress(what: &str, out: &Path) -> std::process::Output {
     Command::new(program()).args(["regress", what]).arg(out).output().expect("it starts")
 }
 
-/// Names in a folder, hidden ones too.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder");
     let mut names: Vec<_> =
@@ -49,7 +47,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Shard, job with task, and state of each task that Slurm knows.
+/// Returns shard, task id and state of each task that Slurm knows.
 fn tasks(cluster: &Cluster) -> Vec<(u32, String, String)> {
     let text = cluster.command("squeue", &["-h", "-r", "-t", "all", "-o", "%F_%K|%T"]);
     let task = |line: &str| {
@@ -64,17 +62,16 @@ fn task(cluster: &Cluster, shard: u32) -> String {
     found.unwrap_or_else(|| panic!("shard {shard} does not run: {:?}", tasks(cluster))).1
 }
 
-/// The shards of a folder, with more arguments of `sbatch`.
+/// Returns the shards of a folder, to be submitted with `args` for `sbatch`.
 fn shards(cluster: &Cluster, out: &Path, args: &[&str]) -> SlurmShards {
     let (variable, value) = cluster.variable();
     let commands = SlurmCommands(vec![(variable.into(), value.into())]);
-    // A result is to be seen as soon as its task is over: this is one machine.
+    // On one machine, a result is visible as soon as its task ends.
     let settle = Duration::from_millis(500);
     let options = SlurmOptions { args: args.iter().map(ToString::to_string).collect(), settle };
     SlurmShards::new(commands, out, program(), options).expect("the folder can be written")
 }
 
-/// Results of the same tests from one process.
 fn single(cluster: &Cluster, tests: u64) -> String {
     let out = cluster.folder().join("single");
     begin(&out, 1, tests, 0);
@@ -96,7 +93,7 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
     let (submitted, _) = slurm.submit().expect("it takes them").expect("nothing is done");
     assert_eq!(submitted, (0..8).collect::<Vec<_>>());
 
-    // Four nodes: 0 to 3 run.
+    // With four nodes, shards 0 to 3 run.
     let place = fs::canonicalize(&out).expect("it is there").display().to_string();
     let process = |shard: u32| {
         let words = format!("regress shard {place} {shard} ");
@@ -107,7 +104,7 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
             .map(|process| process.pid)
     };
     cluster.until("the first four shards run", LONG, || (0..4).all(|shard| process(shard).is_some()));
-    // One is killed by its user, one by the machine, one is put back, one is run twice at once.
+    // Shard 0 is cancelled, the process of 1 is killed, 2 is requeued, and 3 runs three times at once.
     cluster.command("scancel", &["--signal=KILL", &task(&cluster, 0)]);
     let pid = process(1).expect("it runs");
     assert!(processes::signal(pid, Signal::KILL), "the shard runs");
@@ -116,13 +113,13 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
     let again =
         || Command::new(program()).args(["regress", "shard"]).arg(&out).arg("3").spawn().expect("it starts");
     let mut twice = [again(), again()];
-    // Slurm would wait for two minutes.
+    // Without this update, Slurm waits for two minutes.
     let soon = format!("JobId={requeued}");
     cluster.until("the requeued task can be hurried", LONG, || {
         tasks(&cluster).iter().any(|(_, id, state)| *id == requeued && state == "PENDING")
     });
     cluster.command("scontrol", &["update", &soon, "StartTime=now"]);
-    // One loses the end of its result.
+    // The result of shard 4 is truncated.
     let cut = out.join("shards/4.result/records.jsonl");
     cluster.until("shard 4 is done", LONG, || cut.exists());
     let whole = fs::read(&cut).expect("it is there");
@@ -148,7 +145,6 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
     assert!(words.contains("atoms regress resume"), "{words}");
     assert!(!out.join("results.jsonl").exists(), "nothing is merged in part");
 
-    // Another process resumes.
     drop(slurm);
     let slurm = shards(&cluster, &out, &[]);
     let (submitted, _) = slurm.submit().expect("it takes them").expect("three are missing");
@@ -167,7 +163,7 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
     assert_eq!(cluster.end(), []);
 }
 
-/// A process that ends while its job runs leaves the job to the next one. One that is interrupted cancels the job.
+/// A process waits for the job of an earlier process. An interrupted process cancels the job.
 #[test]
 #[ignore = "nightly: starts Slurm"]
 fn a_later_process_waits_for_the_job_of_an_earlier_one() {

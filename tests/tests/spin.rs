@@ -1,8 +1,8 @@
-//! CAST.SPIN is fair (spec 5.4): a lane that keeps asking is selected within the bounds, whichever lanes ask
-//! beside it, and retry loops end.
+//! CAST.SPIN is fair (spec 5.4): a lane that keeps asking is selected within the bounds, for any set of other
+//! lanes, and retry loops end.
 //!
-//! Where the selected lane is to be seen, every lane compares with what its word holds and stores the same: the
-//! one selected is the one that reports a store.
+//! To observe the selected lane, every lane compares with the current value of its word and stores the same
+//! value. The selected lane is then the one that reports a store.
 
 use std::path::Path;
 
@@ -27,14 +27,13 @@ use atoms_tests::plant::{Patch, plant};
 use atoms_tests::{config, lockstep_of, test_each, test_each_configuration};
 use atoms_verilated::Library;
 
-/// A request of `op` whose lanes of `mask` name words of bank 0, lane by lane in row 0 and 1.
+/// Returns a request of `op` for the lanes of `mask`. Even lanes access row 0 of bank 0, and odd lanes row 1.
 fn request(config: &Config, op: Op, size: Size, mask: u32) -> WarpRequest {
     let lane = |l: u32| Lane { ra: (l & 1) * config.row_bytes(), b: 0, c: 0 };
     let lanes = (0..config.num_lanes).map(lane).collect();
     WarpRequest { op: op as u8, size: size as u8, mask, lanes, ..WarpRequest::default() }
 }
 
-/// CAST.SPINs of these lanes.
 fn spins(config: &Config, masks: impl IntoIterator<Item = u32>) -> Vec<WarpRequest> {
     masks.into_iter().map(|mask| request(config, Op::CastSpin, Size::U32, mask)).collect()
 }
@@ -43,12 +42,12 @@ fn case(named: &NamedConfig, warps: Vec<WarpRequest>) -> Case {
     Case { config: named.name.clone(), allocations: vec![whole(&named.config)], warps, ..Case::default() }
 }
 
-/// Runs it with the oracle listening; for each CAST.SPIN the lanes that asked, and the one selected.
+/// Runs the case with the oracle. Returns the lanes that ask and the selected lane, for each CAST.SPIN.
 fn selected<M: Machine>(session: &mut Session<M>, case: &Case) -> Result<Vec<(u32, u32)>, Failure> {
     let words = (session.machine().config().bytes() / 4) as usize;
     let observed = run_case(session, case, &vec![0; words])?;
     let spins = case.warps.iter().zip(&observed.warps).filter(|(warp, _)| warp.op == Op::CastSpin as u8);
-    // Without a pass there was a fault, or no lane.
+    // A request without a pass had a fault or no lanes.
     Ok(spins
         .filter(|(_, out)| out.rsp_passes > 0)
         .map(|(warp, out)| {
@@ -61,12 +60,12 @@ fn selected<M: Machine>(session: &mut Session<M>, case: &Case) -> Result<Vec<(u3
         .collect())
 }
 
-/// Most successive requests from one in which a lane asks to that in which it is selected, the first and the last
-/// counted, where it asks in each; and where it never stays away for `spin_hold` of them. A run that the end
-/// cuts off counts as far as it goes.
+/// Returns two maxima for a lane: the longest row of requests until the lane is selected, if the lane asks in
+/// each of them, and if it asks at least once in `spin_hold` requests. Both ends count, and so does a row
+/// that the end of the run cuts off.
 fn longest(config: &Config, requests: &[(u32, u32)], lane: u32) -> (u32, u32) {
     let (mut in_each, mut now_and_then) = (0, 0);
-    // Requests since the first of a run, and since the lane asked last.
+    // Requests since the first one of the lane, requests in a row with it, and requests since its last one.
     let (mut run, mut row, mut away) = (0, 0, u32::MAX);
     for (asked, winner) in requests {
         (run, row) = (run + 1, row + 1);
@@ -91,7 +90,7 @@ fn bounds(config: &Config) -> (u32, u32) {
     (config.spin_hold + config.num_lanes, 2 * config.spin_hold * config.num_lanes)
 }
 
-/// Both bounds hold for every lane; gives the longest runs there were.
+/// Checks both bounds for every lane. Returns the longest rows.
 fn assert_fair(config: &Config, requests: &[(u32, u32)], what: &str) -> (u32, u32) {
     let (first, second) = bounds(config);
     (0..config.num_lanes).fold((0, 0), |worst, lane| {
@@ -112,7 +111,7 @@ fn with_policy(named: &NamedConfig, policy: &str) -> NamedConfig {
     NamedConfig { name: format!("{}-{policy}", named.name), config, ..named.clone() }
 }
 
-/// A test for each policy, which calls `$run` with its name.
+/// Generates one test per policy, which calls `$run` with its name.
 macro_rules! test_each_policy {
     ($module:ident: $run:ident) => {
         test_each! {
@@ -124,14 +123,14 @@ macro_rules! test_each_policy {
 
 #[test]
 fn the_priority_lane_goes_before_the_policy_if_it_asks() {
-    // From reset: step 0 to 3 gives priority to lanes 0 to 3, then lane 0 is held for four.
+    // After reset, steps 0 to 3 give priority to lanes 0 to 3. Then lane 0 is held for four requests.
     let asks = [0b1111, 0b1101, 0b1101, 0b0110, 0b1110, 0b1111, 0b1000, 0b1111, 0b1111];
     #[rustfmt::skip]
     const SELECTED: [(WinnerPolicy, [u32; 9]); 3] = [
         //                   priority lane 0  1  2  3  0  0  0  0  0
         (WinnerPolicy::Lowest,            [0, 0, 2, 1, 1, 0, 3, 0, 0]),
         (WinnerPolicy::Highest,           [0, 3, 2, 2, 3, 0, 3, 0, 0]),
-        // The start is lane 0, 1, 2, 3, 0, ...
+        // The rotating policy starts at lane 0, 1, 2, 3, 0, ...
         (WinnerPolicy::Rotating,          [0, 2, 2, 1, 1, 0, 3, 0, 0]),
     ];
     for (winner_policy, lanes) in SELECTED {
@@ -145,7 +144,7 @@ fn the_priority_lane_goes_before_the_policy_if_it_asks() {
     }
 }
 
-/// What does not move the counter of a group, and what does.
+/// Requests that move the counter of a group, and requests that do not.
 #[test]
 fn only_cast_spin_on_the_bank_moves_the_counter() {
     let named = config("small");
@@ -180,7 +179,7 @@ fn only_cast_spin_on_the_bank_moves_the_counter() {
     }
 }
 
-/// Every way in which two lanes can ask, eight times over, from every state of the counter.
+/// Tests every sequence of eight requests of two lanes, from every state of the counter.
 fn every_sequence_is_fair(policy: &str) {
     let named = with_policy(&config("tiny"), policy);
     let c = named.config;
@@ -202,8 +201,8 @@ fn every_sequence_is_fair(policy: &str) {
 
 test_each_policy! { the_bounds_hold_for_every_sequence_in_tiny: every_sequence_is_fair }
 
-/// Warps in turn and loops of several CAST.SPINs: one lane asks in every so many requests, all others in each.
-/// Sizes alternate as well.
+/// One lane asks in one of `period` requests, and all others in each. This is the pattern of several warps
+/// that take turns, or of loops with several CAST.SPINs. Sizes alternate too.
 fn every_period_is_fair(policy: &str) {
     let small = config("small");
     let eight = NamedConfig {
@@ -239,8 +238,7 @@ fn every_period_is_fair(policy: &str) {
 
 test_each_policy! { the_bounds_hold_for_every_period_of_requests: every_period_is_fair }
 
-/// Warps take turns, and all their lanes ask: each lane of each warp is selected within the bound, not only some
-/// warp's.
+/// Warps take turns, and all their lanes ask. Each lane of each warp is selected within the bound.
 fn every_thread_is_selected(policy: &str) {
     let named = with_policy(&config("small"), policy);
     let c = named.config;
@@ -271,7 +269,7 @@ fn loops<M: Machine>(session: &mut Session<M>, seed: u64, requests: u64) -> Resu
     Ok(loops)
 }
 
-/// Retry loops of several warps end, in RTL and model, with the oracle listening.
+/// Retry loops of several warps end in RTL and model, with the oracle.
 fn retry_loops_end(name: &str) {
     let named = config(name);
     let mut session = Session::new(lockstep_of(&named), None);
@@ -282,7 +280,7 @@ fn retry_loops_end(name: &str) {
 
 test_each_configuration! { random_retry_loops: retry_loops_end }
 
-/// Every policy, many seeds, on the model.
+/// Retry loops end on the model, for every policy and several seeds.
 fn retry_loops_end_on_the_model(policy: &str) {
     for named in ["tiny", "small", "all_options"].map(|name| with_policy(&config(name), policy)) {
         for seed in 0..4 {
@@ -296,17 +294,17 @@ fn retry_loops_end_on_the_model(policy: &str) {
 
 test_each_policy! { random_retry_loops_by_policy: retry_loops_end_on_the_model }
 
-/// Which way the word is handed on.
+/// Direction in which threads pass the word on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// From the last lane to lane 0.
+    /// From the last thread to thread 0.
     Down,
-    /// From lane 0 to the last.
+    /// From thread 0 to the last thread.
     Up,
 }
 
-/// A kernel of four threads, each with a word of its own in one bank. A thread's CAST.SPIN matches when its neighbour
-/// has stored and made it so; `beside` stands in the loop as well.
+/// Returns a kernel of four threads, each with its own word in one bank. The CAST.SPIN of a thread succeeds
+/// after its neighbour has stored. The loop also contains `beside`.
 fn handover(way: Way, beside: &str) -> String {
     let (first, last, next) = match way {
         Way::Down => (3, 0, "+0x380"),
@@ -338,11 +336,12 @@ fn handover(way: Way, beside: &str) -> String {
     )
 }
 
-/// Loops of one warp end within a budget, whichever the policy and whatever else they ask for: without a priority
-/// lane, the first of these never ends in `default`, the second neither in `rotating`.
+/// Loops of one warp end within a cycle budget, for every policy and additional instruction. Without a
+/// priority lane, the first loop never ends in `default`, and the second never ends in `rotating`.
 fn handovers_end(name: &str) {
-    // Four links. Alone in its loop, a CAST.SPIN is selected within 160 tries; beside another one to the same group,
-    // within 8192 requests, and links that share a turn of the counters share those.
+    // There are four links. A CAST.SPIN alone in its loop is selected within 160 requests. If the loop has
+    // another one of the same group, the bound is 8192 requests. Links with the same turn of the counters
+    // share these requests.
     let launch = "kernel = \"handover\"\ngrid = 1\nblock = 4\nshared = 512\ncycle_budget = 300000\n";
     let launch = Launch::from_toml("handover", launch, Path::new(".")).expect("a launch");
     let besides = [
@@ -378,7 +377,7 @@ test_each! {
     all_options
 }
 
-/// The oracle rejects what the RTL of `library` does, by the clause.
+/// Checks that the oracle rejects the RTL of `library` with clause 5.4.
 fn oracle_rejects(library: &Library, named: &NamedConfig, stimulus: &mut impl Stimulus, what: &str) {
     let rtl = RtlMachine::make(library, named).expect("it comes out of reset");
     let mut session = Session::new(rtl, Some(Scoreboard::new(&named.config, &[])));
@@ -391,16 +390,16 @@ fn oracle_rejects(library: &Library, named: &NamedConfig, stimulus: &mut impl St
     }
 }
 
-/// A bug in the selection is found by requests with `loads` loads behind each CAST.SPIN, and by random retry loops: the
-/// oracle alone rejects it, and lockstep names the lane that differs.
+/// Requests with `loads` loads behind each CAST.SPIN, and random retry loops, both find a selection bug. The
+/// oracle alone rejects the RTL, and lockstep names the lane that differs.
 fn unfair_selection_is_found(name: &str, patch: Patch, loads: usize) {
     let named = config("small");
     let c = &named.config;
-    // An assertion would speak up first.
+    // Removes the assertion that would detect the bug first.
     let silent =
         self::patch("atoms_spin.sv", "`ATOMS_ASSERT(PriorityMovesOnSpinOnly,", "`ATOMS_COVER(PriorityMoves,");
     let library = plant(name, &named, &[patch, silent]);
-    // Two warps take turns: lane 1 of the first asks where the counter, as it steps, gives priority to 0 and 2.
+    // Lane 1 asks only in requests at which the counter gives priority to lanes 0 and 2.
     let masks = (0..100).map(|at| if at % 2 == 0 { 0b0111 } else { 0b1101 });
     let one_in_two = name == "no_lane_is_held";
     let warps = masks.map(|mask| if one_in_two { mask } else { 0b1111 }).flat_map(|mask| {
@@ -433,7 +432,7 @@ test_each! {
     the_priority_lane_is_never_selected(patch("atoms_grouper.sv", "if (spin) begin", "if (1'b0) begin"), 0)
     #[ignore = "nightly: another bug of a kind"]
     the_counters_stand_still(patch("atoms_spin.sv", "else if (fire_i) begin", "else if (1'b0) begin"), 0)
-    // As many loads as bring the counter round to where it was.
+    // 31 loads return the counter to its old value.
     #[ignore = "nightly: another bug of a kind"]
     every_request_moves_the_counters(
         patch("atoms_issue.sv", "fire && advance_i && spins", "fire && advance_i"), 31)

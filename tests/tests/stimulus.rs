@@ -1,4 +1,4 @@
-//! What random stimulus must find within few requests, with the profile that is the default.
+//! Bugs that the default random profile must find within few requests.
 
 use atoms_cosim::campaign::{Campaign, Failed, SmallCase};
 use atoms_cosim::case::Case;
@@ -14,10 +14,8 @@ use atoms_tests::hunt::Hunted;
 use atoms_tests::plant::{Patch, plant};
 use atoms_verilated::Library;
 
-/// Warp requests of a run.
 const REQUESTS: u64 = 40_000;
 
-/// RTL of a configuration with a defect.
 struct Defect {
     name: &'static str,
     named: NamedConfig,
@@ -30,7 +28,6 @@ impl Defect {
         Defect { name, library: plant(name, &named, &[patch]), named }
     }
 
-    /// The failure of the run from a seed.
     fn found(&self, seed: u64) -> Box<Failed> {
         let machine = Lockstep::make(&self.library, &self.named).expect("the RTL comes out of reset");
         let campaign = Campaign {
@@ -47,7 +44,7 @@ impl Defect {
     }
 }
 
-/// A completion in the last cycle of a limit is lost, at one place of the table of waiters only.
+/// Finds a bug at one entry of the table of waiters: a completion in the last cycle of a limit is lost.
 #[test]
 #[ignore = "nightly: another bug of a kind"]
 fn a_race_that_is_lost_at_one_place() {
@@ -60,15 +57,15 @@ fn a_race_that_is_lost_at_one_place() {
     (1..=4).for_each(|seed| drop(defect.found(seed)));
 }
 
-/// A reset leaves waiters in the table; the small case has the reset.
+/// Finds waiters that survive a reset. The minimized case contains the reset.
 #[test]
 fn waiters_that_a_reset_leaves() {
     let patch = Patch { file: "atoms_waiters.sv", find: "      suspended_q  <= '0;\n", replace: "" };
     let defect = Defect::new("reset-leaves-waiters", "small", patch);
-    // Some waits need more history than is remembered.
+    // Some failures need more history than the recorder keeps.
     let small = (1..=8).find_map(|seed| defect.found(seed).small_case(None, Effort::default()).ok());
     let SmallCase { case, failure, .. } = small.expect("the last requests of some run show it too");
-    // One wait, and what keeps the port busy until it is in the table.
+    // The case needs one wait, and requests that keep the port busy until the wait is in the table.
     assert!(
         case.warps.len() == 1 && case.requests() <= 6 && case.changes.iter().any(|change| change.reset > 0),
         "{failure}: {case:#?}"
@@ -77,7 +74,6 @@ fn waiters_that_a_reset_leaves() {
     assert_eq!(serde_json::from_str::<Case>(&text).expect("it was written"), case);
 }
 
-/// The small case of a run fails from the start of a simulation of its own.
 fn leaves_a_case(name: &'static str, patch: Patch) -> Case {
     let defect = Defect::new(name, "small", patch);
     let small = defect.found(1).small_case(None, Effort::default());
@@ -87,7 +83,7 @@ fn leaves_a_case(name: &'static str, patch: Patch) -> Case {
     case
 }
 
-/// A reset keeps the counters of CAST.SPIN; the small case has the reset.
+/// Finds CAST.SPIN counters that survive a reset. The minimized case contains the reset.
 #[test]
 #[ignore = "nightly: another bug of a kind"]
 fn counters_that_a_reset_keeps() {
@@ -97,7 +93,8 @@ fn counters_that_a_reset_keeps() {
     assert!(case.requests() <= 4 && case.changes.iter().any(|change| change.reset > 0), "{case:#?}");
 }
 
-/// Results of the passes before the last one are lost: the first pass takes over what stands there, which no reset clears.
+/// The bug loses the results of all passes but the last, and the first pass keeps an old register that no
+/// reset clears. The minimized case must not depend on that old value.
 #[test]
 #[ignore = "nightly: another bug of a kind"]
 fn a_case_does_not_fail_by_what_another_left() {
@@ -109,7 +106,7 @@ fn a_case_does_not_fail_by_what_another_left() {
     assert_eq!(leaves_a_case("results-lost", patch).requests(), 1);
 }
 
-/// A write that is refused leaves an allocation.
+/// Finds a refused table write that leaves an allocation. The minimized case contains the write.
 #[test]
 #[ignore = "nightly: another bug of a kind"]
 fn a_case_has_writes_that_are_refused() {
@@ -118,7 +115,7 @@ fn a_case_has_writes_that_are_refused() {
     assert!(!leaves_a_case("refused-and-kept", patch).allocations.is_empty());
 }
 
-/// The unit does something though nothing is asked of it.
+/// Finds a unit that issues without a request. The minimized case is empty.
 #[test]
 #[ignore = "nightly: another bug of a kind"]
 fn a_case_may_have_no_request() {
@@ -130,7 +127,7 @@ fn a_case_may_have_no_request() {
     );
 }
 
-/// A limit that does not fit in 12 bits passes early.
+/// Finds a wait limit that is cut to 12 bits.
 #[test]
 #[ignore = "nightly: another bug of a kind"]
 fn a_limit_that_is_cut_off() {
@@ -142,7 +139,7 @@ fn a_limit_that_is_cut_off() {
     Defect::new("limit-of-12-bits", "small", patch).found(1);
 }
 
-/// Of the rank only the low four bits are kept.
+/// Finds a rank that is cut to its low four bits.
 #[test]
 #[ignore = "nightly: another bug of a kind"]
 fn a_rank_of_four_bits() {
@@ -154,8 +151,8 @@ fn a_rank_of_four_bits() {
     Defect::new("rank-of-4-bits", "small", patch).found(1);
 }
 
-/// A completion and a limit meet at every place, in the same cycle and in those beside it; and whatever else the
-/// profile is to reach by itself is reached.
+/// The default profile hits every reachable bin of these groups. `limit_race_place` has the completions that
+/// meet a limit, in the same cycle and in the cycles next to it, at every entry of the table.
 #[test]
 fn what_the_default_profile_reaches() {
     let config = config("default").config;

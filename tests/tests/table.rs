@@ -1,5 +1,5 @@
-//! The lists that exist once per language say the same: operations, sizes and faults, parameters,
-//! ports; and the legal pairs of operation and size are those of spec 3.
+//! Lists that exist once per language are equal: operations, sizes, faults, parameters and ports. The legal
+//! pairs of operation and size are those of spec 3.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use atoms_ops::{Fault, OPS, Size, legal};
 use atoms_oracle::{Allocation, Checker, Geometry, Rejection, Response, SerialRequest};
 use atoms_tests::{all_configs, text_of};
 
-/// Values of an enum of `rtl/atoms_op_pkg.sv`, in order of declaration, and the bits of its type.
+/// Returns the bits and the values of an enum in `rtl/atoms_op_pkg.sv`, in declaration order.
 fn rtl_enum(name: &str) -> (u32, Vec<(String, u32)>) {
     let text = text_of("rtl/atoms_op_pkg.sv");
     let (before, _) = text.split_once(&format!("}} {name};")).unwrap_or_else(|| panic!("no enum {name}"));
@@ -26,7 +26,6 @@ fn rtl_enum(name: &str) -> (u32, Vec<(String, u32)>) {
     (high + 1, body.lines().filter_map(value).collect())
 }
 
-/// `BitsOf` is the width of a field of the ports.
 fn bits_of(fields: &[Field], name: &str) -> u32 {
     match fields.iter().find(|field| field.name == name).map(|field| field.shape) {
         Some(Shape::Scalar(bits)) => bits,
@@ -55,8 +54,9 @@ fn fault_e_is_the_list_of_faults() {
     assert_eq!(rtl_enum("fault_e"), (bits_of(Out::FIELDS, "rsp_fault"), expected));
 }
 
-/// The oracle has a table of legal pairs of its own. It takes no other answer for an illegal pair, and no `illegal
-/// instruction` for a legal one. The proofs compare the RTL with a third table, in `rtl/formal/spec_pkg.sv`.
+/// The oracle has its own table of legal pairs. It must demand `illegal instruction` for every other pair,
+/// and reject it for a legal pair. The proofs compare the RTL with a third table, in
+/// `rtl/formal/spec_pkg.sv`.
 #[test]
 fn the_oracle_finds_the_same_pairs_legal() {
     let geometry = Geometry { lanes: 2, banks: 4, rows: 2, xor_hash: false };
@@ -97,7 +97,7 @@ fn parameters_have_the_names_of_the_list() {
     assert_eq!(declared, listed);
 }
 
-/// Every configuration is sound, says what it is for, and differs from every other.
+/// Every configuration is valid, has a description, and differs from all others.
 #[test]
 fn every_configuration_is_one() {
     let configs = all_configs();
@@ -109,7 +109,7 @@ fn every_configuration_is_one() {
     }
 }
 
-/// Every parameter is turned in some configuration: one that is not, does not exist.
+/// Every parameter differs from its default in some configuration. Otherwise no test would use it.
 #[test]
 fn every_parameter_is_turned_on() {
     let (configs, default) = (all_configs(), Config::default());
@@ -125,7 +125,6 @@ enum Direction {
     Out,
 }
 
-/// Ports of `atoms_unit`, in the order of its header.
 fn rtl_ports() -> BTreeMap<String, Direction> {
     let text = text_of("rtl/atoms_unit.sv");
     let header = text.split_once("module atoms_unit").expect("the module").1;
@@ -150,7 +149,6 @@ fn ports_are_the_fields_of_the_port_list() {
     let mut listed = BTreeMap::from([("clk_i".to_string(), Direction::In)]);
     let mut list = |name: String, direction| assert!(listed.insert(name, direction).is_none(), "twice");
     for field in In::FIELDS {
-        // The reset is active low.
         let name = if field.name == "rst_n" { "rst_ni".to_string() } else { format!("{}_i", field.name) };
         list(name, Direction::In);
     }
@@ -169,7 +167,7 @@ fn ports_are_the_fields_of_the_port_list() {
     }
 }
 
-/// A port is described where it is declared, and a module states something that must hold.
+/// Every port has a `///` comment in the line before it, and every module has an assertion.
 #[test]
 fn modules_describe_their_ports_and_assert() {
     for file in text_of("rtl/atoms.f").lines().filter(|line| line.ends_with(".sv")) {
@@ -197,7 +195,7 @@ fn the_fusesoc_core_lists_the_sources_of_the_file_list() {
     assert_eq!(sources(include_str!("../../rtl/atoms.core")), list);
 }
 
-/// The core's `lint` target runs Verilator with its options on its sources; FuseSoC puts the waivers first.
+/// Runs Verilator with the sources and options of the core's `lint` target, waivers first as FuseSoC does.
 #[test]
 fn the_fusesoc_core_lints_without_a_warning() {
     let core = text_of("rtl/atoms.core");

@@ -1,6 +1,6 @@
-//! Two units connected port to port: the remote operations of each go to the other's cluster port, and a
-//! requester takes responses only when it likes. What spec 4.7 guarantees keeps them from waiting for each
-//! other for ever: on the model, on the RTL, and on both in lockstep with the oracle.
+//! Two units connected port to port. Each sends its remote operations to the cluster port of the other, and a
+//! requester may delay taking responses. The guarantees of spec 4.7 exclude a deadlock. The tests run on the
+//! model, on the RTL, and on both in lockstep with the oracle.
 
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
@@ -15,36 +15,30 @@ use atoms_tests::plant::{Patch, plant};
 use atoms_tests::{bench, config, lockstep_of, rtl_of, test_each};
 use atoms_verilated::Rtl;
 
-/// Requests that each side makes of the other.
 const REMOTE: usize = 48;
 
-/// Cycles in which all of them are done, many times over.
+/// Limit in cycles, far above the time for all requests.
 const ENOUGH: u64 = 4_000;
 
-/// When a requester takes responses to its remote requests.
+/// Time at which a requester takes responses to its remote requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
-    /// Whenever one is valid.
     Always,
-    /// Only while it offers no request itself.
+    /// Only while the requester offers no request.
     WhileItOffersNone,
-    /// Only when all its requests have been accepted.
+    /// Only after all its requests have been accepted.
     AfterItsLast,
-    /// Only in the cycle after one that accepted a request of the other side.
+    /// Only in the cycle after this side accepted a request of the other side.
     AfterTheOtherIsServed,
 }
 
-/// What the remote requests are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Traffic {
-    /// Arrivals: all posted.
     Posted,
-    /// Posted ones, and between them as many that owe a response as there is room for: loads, and posted ones
-    /// that fault.
+    /// Posted requests, with as many loads and faulting posted requests as there is room for responses.
     WithinRoom,
-    /// Every other one owes a response.
+    /// Every second request has a response.
     Mixed,
-    /// Each owes one.
     Answered,
 }
 
@@ -72,14 +66,12 @@ impl Traffic {
     }
 }
 
-/// Whether the oracle listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Oracle {
     Listens,
     Off,
 }
 
-/// One unit and its requester.
 struct Side<M> {
     session: Session<M>,
     inputs: Box<In>,
@@ -87,7 +79,7 @@ struct Side<M> {
     accepted: usize,
     responses: usize,
     warps: usize,
-    /// The other side's request was accepted here in the cycle before.
+    /// True if this unit accepted a request of the other side in the previous cycle.
     served: bool,
 }
 
@@ -108,7 +100,7 @@ impl<M: Machine> Side<M> {
         bench::whole(&config).drive(&mut side.inputs);
         side.clock();
         side.inputs.cta_valid = 0;
-        // The object that the other side arrives at: more are expected than come.
+        // Object for the arrivals of the other side. It expects more arrivals than there are.
         let object = Lane { b: MbarObject::init(1000).encode().into(), ..Lane::default() };
         let (op, size) = (Op::MbarInit as u8, Size::U64 as u8);
         side.warp(&WarpRequest { op, size, mask: 1, lanes: vec![object], ..WarpRequest::default() });
@@ -123,7 +115,7 @@ impl<M: Machine> Side<M> {
         self.session.clock(&self.inputs).unwrap_or_else(|failure| panic!("{failure}"));
     }
 
-    /// Has a warp request taken at once.
+    /// Sends a warp request that the unit takes immediately.
     fn warp(&mut self, request: &WarpRequest) {
         request.drive(&mut self.inputs);
         self.clock();
@@ -139,7 +131,6 @@ impl<M: Machine> Side<M> {
     }
 }
 
-/// Runs both sides until all is done; the cycles it took, or how far they came.
 fn couple<M: Machine>(
     machines: [M; 2],
     oracle: Oracle,
@@ -166,7 +157,7 @@ fn couple<M: Machine>(
             let (left, right) = sides.split_at_mut(1);
             let (here, other) = if one == 0 { (&mut left[0], &right[0]) } else { (&mut right[0], &left[0]) };
             here.inputs.cl_valid = 0;
-            // With a pause after each, so that the requester offers nothing now and then.
+            // Pauses after each accepted request, so that the requester sometimes offers none.
             let pauses = takes == Takes::WhileItOffersNone && here.served;
             if let Some(request) = other.offers().filter(|_| !pauses) {
                 request.drive(&mut here.inputs);
@@ -199,7 +190,7 @@ fn couple<M: Machine>(
     Err(format!("after {ENOUGH} cycles: {}", far.join("; ")))
 }
 
-/// What comes to its end by spec 4.7.
+/// Combinations that end, as spec 4.7 guarantees.
 const ENDING: &[(Traffic, Takes)] = &[
     (Traffic::Posted, Takes::Always),
     (Traffic::Posted, Takes::WhileItOffersNone),
@@ -249,8 +240,8 @@ fn two_rtls_and_two_pairs_do_not_wait_for_each_other() {
     all_come_to_an_end("pair", || -> Lockstep { lockstep_of(&small) });
 }
 
-/// A requester that takes no response before its last request is accepted must not have more requests
-/// unanswered than there is room for: that is its side of spec 4.7.
+/// A requester that takes no responses before its last request is accepted must not have more unanswered
+/// requests than there is room for. That is the requester's part of spec 4.7.
 #[test]
 fn more_unanswered_requests_than_there_is_room_for_need_a_requester_that_takes_responses() {
     let config = config("small").config;
@@ -260,7 +251,7 @@ fn more_unanswered_requests_than_there_is_room_for_need_a_requester_that_takes_r
     }
 }
 
-/// The RTL with `patches`, alone: the oracle would object before anything waits.
+/// Runs RTL with `patches` without the oracle, which would object before the deadlock.
 fn planted(name: &str, patches: &[Patch], traffic: Traffic, takes: Takes) -> Result<u64, String> {
     let small = config("small");
     let library = plant(name, &small, patches);

@@ -1,5 +1,5 @@
-//! What a run makes of the unit: cases whose figures are worked out by hand, figures that must add up whatever is drawn,
-//! and the same figures from model, RTL and both.
+//! Usage report of a run: cases with figures calculated by hand, sums that hold for random runs, and equal
+//! figures from model, RTL and lockstep.
 
 use atoms_cosim::case::trials::run_case;
 use atoms_cosim::case::{Case, MemoryWord, Pauses};
@@ -16,7 +16,7 @@ use atoms_tests::bench::whole;
 use atoms_tests::{config, lockstep_of, rtl_of};
 use proptest::prelude::*;
 
-/// A request of these lanes: lane, address, operand B, operand C.
+/// Returns a request of these lanes: lane, address, operand B and operand C.
 fn request(op: Op, size: Size, lanes: &[(usize, u32, u128, u128)]) -> WarpRequest {
     let mut request = WarpRequest { op: op as u8, size: size as u8, ..WarpRequest::default() };
     for (lane, ra, b, c) in lanes {
@@ -27,7 +27,7 @@ fn request(op: Op, size: Size, lanes: &[(usize, u32, u128, u128)]) -> WarpReques
     request
 }
 
-/// What the model makes of a case, in a configuration in which slot 0 owns all of memory.
+/// Runs a case on the model, with slot 0 as owner of all memory, and returns its usage report.
 fn report(name: &str, case: Case) -> UsageReport {
     let named = config(name);
     let case = Case { config: name.to_string(), allocations: vec![whole(&named.config)], ..case };
@@ -37,7 +37,6 @@ fn report(name: &str, case: Case) -> UsageReport {
     session.listener().report()
 }
 
-/// The classes with cycles.
 fn stack(stack: &CycleStack) -> Vec<(CycleClass, u64)> {
     stack.iter().filter(|(_, cycles)| *cycles > 0).collect()
 }
@@ -46,8 +45,9 @@ fn counts(distribution: &Distribution) -> Vec<(u64, u64)> {
     distribution.counts().collect()
 }
 
-/// Four requests in `small`, where a pass is held until the words it needs are written, three cycles after the pass
-/// before it: A to four words; B, four passes on word 0, which A has as well; C, which reads it; D, which faults.
+/// Runs four requests in `small` and compares all figures. There a pass waits until the words it needs are
+/// written, three cycles after the pass before. A accesses four words. B has four passes on word 0, which A
+/// also accesses. C reads word 0. D faults.
 #[test]
 fn four_requests_come_to_what_was_worked_out_by_hand() {
     let row = [(0, 0, 1, 0), (1, 4, 1, 0), (2, 8, 1, 0), (3, 12, 1, 0)];
@@ -93,7 +93,8 @@ fn four_requests_come_to_what_was_worked_out_by_hand() {
     assert_eq!(found.throughput.bank_utilisation, 9.0 / (4.0 * 24.0));
 }
 
-/// The table "Back-pressure" of docs/microarchitecture.md, one cycle later: the first cycle writes the CTA table.
+/// Cycles with an untaken response count as stalls. The case is the table "Back-pressure" of
+/// docs/microarchitecture.md, one cycle later because the first cycle writes the CTA table.
 #[test]
 fn cycles_in_which_a_response_is_not_taken_are_stalls() {
     let lanes: Vec<_> = (0..32).map(|lane| (lane, 4 * lane as u32, 1, 0)).collect();
@@ -112,7 +113,8 @@ fn cycles_in_which_a_response_is_not_taken_are_stalls() {
     assert_eq!(counts(&found.warp.latency.total), [(10, 9)], "four more than in an empty unit");
 }
 
-/// Responses are taken in cycles 63, 127 and so on; six of them have room. Requests 7 and 8 wait for it.
+/// Cluster requests that wait for response space count as `NoRoom`. Responses are taken in cycles 63, 127 and
+/// so on, and there is room for six, so requests 7 and 8 wait.
 #[test]
 fn cluster_requests_without_room_are_told_from_an_empty_unit() {
     let load = ClusterRequest { op: Op::Load as u8, size: Size::U32 as u8, ..ClusterRequest::default() };
@@ -137,12 +139,12 @@ fn cluster_requests_without_room_are_told_from_an_empty_unit() {
         (8, 0, Some(62))
     );
     assert_eq!(counts(&found.cluster.latency.queueing), [(2, 6), (58, 1), (121, 1)]);
-    // Posted requests need no room.
+    // Posted requests need no response space.
     let found = behind_six_loads(&(0..8).map(|word| store(4 * word)).collect::<Vec<_>>());
     assert_eq!((found.stack.cycles(CycleClass::NoRoom), found.cluster.posted), (0, 8));
     assert_eq!(counts(&found.cluster.posted_latency.total), [(5, 8)]);
-    // One that faults owes a response after all. Its address is looked up in cycle 8, in which the last load leaves; it
-    // waits until a response is taken.
+    // A posted request that faults needs a response. Its address is checked in cycle 8, in which the last
+    // load leaves. The request then waits until a response is taken.
     let found = behind_six_loads(&[store(2)]);
     assert_eq!((found.cluster.faults, found.cluster.posted), (1, 0));
     assert_eq!(found.stack.cycles(CycleClass::NoRoom), 63 - 8);
@@ -160,7 +162,7 @@ fn retries(
     RetryUsage { op: op.name(), requests, retries, attempts, successes, not_selected, attempts_per_success }
 }
 
-/// The first request of each case is answered before the second is offered, in cycle 40.
+/// Runs a case in which the second request is offered in cycle 40, after the answer to the first.
 fn in_turn(warps: Vec<WarpRequest>) -> UsageReport {
     let pauses = Pauses { warp: (1 << 40) - 4, ..Pauses::default() };
     report("small", Case { warps, pauses, ..Case::default() })
@@ -169,7 +171,7 @@ fn in_turn(warps: Vec<WarpRequest>) -> UsageReport {
 #[test]
 fn a_retry_is_a_request_of_lanes_that_failed_at_the_same_place() {
     let all = |op| request(op, Size::U32, &[(0, 0, 0, 5), (1, 0, 0, 6), (2, 0, 0, 7), (3, 16, 0, 8)]);
-    // Of CAS lanes 0 and 3 store, of CAST.SPIN lane 0 alone: word 4 is on its bank.
+    // With CAS, lanes 0 and 3 store. With CAST.SPIN only lane 0 stores, because word 4 is on the same bank.
     let found = in_turn(vec![all(Op::Cas), request(Op::Cas, Size::U32, &[(1, 0, 5, 6), (2, 0, 5, 7)])]);
     assert_eq!(found.retries, [retries(Op::Cas, 2, 1, 6, 3, 0)]);
     assert_eq!((found.stack.cycles(CycleClass::Retry), found.stack.cycles(CycleClass::Conflict)), (1, 3 + 1));
@@ -188,7 +190,7 @@ fn a_retry_is_a_request_of_lanes_that_failed_at_the_same_place() {
     }
 }
 
-/// A wait of an incomplete phase: with a limit of n cycles its wake-up is valid n + 2 cycles after it was suspended.
+/// Suspended waits count separately. A limit of n cycles ends with a wake-up after n + 2 cycles.
 #[test]
 fn suspended_waits_are_counted_apart() {
     let object = MbarObject { pending: 1, expected: 1, ..MbarObject::default() }.encode();
@@ -201,7 +203,7 @@ fn suspended_waits_are_counted_apart() {
         report("small", Case { warps: vec![wait.clone()], memory: memory.clone(), ..Case::default() });
     assert_eq!((found.waits.suspended, counts(&found.waits.timed_out)), (1, vec![(11, 1)]));
     assert_eq!((found.warp.answered, found.warp.latency.total.count()), (1, 0));
-    // Suspended at the end of cycle 6, ready in cycle 16, answered in cycle 17.
+    // The wait is suspended at the end of cycle 6, ready in cycle 16, and answered in cycle 17.
     let expected = [
         (CycleClass::FirstPass, 1),
         (CycleClass::Fill, 2),
@@ -215,7 +217,6 @@ fn suspended_waits_are_counted_apart() {
     assert_eq!(found.retries, [retries(Op::MbarTryWait, 1, 0, 1, 1, 0)]);
 }
 
-/// What must add up, counted another way.
 #[derive(Debug, Default)]
 struct Plain {
     passes: u64,
@@ -308,7 +309,7 @@ proptest! {
     }
 }
 
-/// The same stimulus on model, RTL and both.
+/// Model, RTL and lockstep give equal reports for the same stimulus.
 #[test]
 fn model_and_rtl_give_the_same_report() {
     for name in ["small", "default"] {

@@ -1,4 +1,4 @@
-//! `docs/verification.md` says of each clause of the specification what stands behind it, from where it is cited.
+//! `docs/verification.md` lists the checks of each clause of the specification, from its citations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -10,10 +10,9 @@ use expect_test::expect_file;
 const BEGIN: &str = "<!-- begin: clauses -->\n";
 const END: &str = "<!-- end: clauses -->\n";
 
-/// What can stand behind a clause: the columns of the table.
+/// Kinds of checks: the columns of the table.
 const KINDS: [&str; 6] = ["proof", "assertion", "oracle", "bins", "tests", "silicon"];
 
-/// Names of what stands behind a clause, by column.
 type Behind = BTreeMap<&'static str, BTreeSet<String>>;
 
 fn root() -> PathBuf {
@@ -24,13 +23,12 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The table between `begin` and `end` of a page.
 fn block<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
     let (_, rest) = page.split_once(begin).unwrap_or_else(|| panic!("no {begin}"));
     rest.split_once(end).unwrap_or_else(|| panic!("no {end}")).0
 }
 
-/// Clauses in the order of the page, each with how its text begins; section 3 has a table without a number of its own.
+/// Returns the clauses in page order with the start of their text. Section 3 has an unnumbered table.
 fn clauses(page: &str) -> Vec<(String, String)> {
     let mut clauses = Vec::new();
     for paragraph in page.split("\n\n") {
@@ -50,14 +48,14 @@ fn clauses(page: &str) -> Vec<(String, String)> {
     clauses.into_iter().map(|(number, text)| (number, begins(text))).collect()
 }
 
-/// The number that a text starts with, such as `6.2.1`, and what follows it.
+/// Splits off the number at the start of a text, such as `6.2.1`.
 fn number(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number = text[..end].trim_end_matches('.');
     number.starts_with(|c: char| c.is_ascii_digit()).then(|| (number, &text[number.len()..]))
 }
 
-/// Numbers of a list such as `1.2, 1.3, 2.1 to 2.4 and 6.7`; of a range, its ends and what lies between.
+/// Returns the numbers of a list such as `1.2, 1.3, 2.1 to 2.4 and 6.7`, with the inside of ranges.
 fn listed(mut text: &str) -> Vec<String> {
     let mut numbers: Vec<String> = Vec::new();
     let mut range = false;
@@ -77,14 +75,13 @@ fn listed(mut text: &str) -> Vec<String> {
     numbers
 }
 
-/// Every clause or section that a text cites as `spec 4.5`, also over the end of a line of a comment.
+/// Returns every clause or section that a text cites as `spec 4.5`, also across comment lines.
 fn cited(text: &str) -> BTreeSet<String> {
     let lines = text.lines().map(|line| line.trim_start().trim_start_matches(['/', '!', '#', '*']).trim());
     let text = lines.collect::<Vec<_>>().join(" ");
     text.match_indices("spec ").flat_map(|(at, word)| listed(&text[at + word.len()..])).collect()
 }
 
-/// Files of the checkout that say what a clause is for.
 fn files() -> Vec<String> {
     let listed = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard"])
@@ -103,23 +100,23 @@ fn files() -> Vec<String> {
     names
 }
 
-/// The column that citations in a file belong to, with what it is called there and the text that counts.
+/// Returns the column for citations in a file, its name there, and the part of the text that counts.
 fn stands_behind<'a>(file: &str, text: &'a str) -> Option<(&'static str, String, &'a str)> {
     let path = Path::new(file);
     let stem = path.file_stem()?.to_str()?;
-    // A folder is called by its own name.
+    // A `mod.rs` is named after its folder.
     let stem = if stem == "mod" { path.parent()?.file_name()?.to_str()? } else { stem };
     let stem = stem.to_owned();
     if file.starts_with("rtl/formal/") && file.ends_with(".sv") {
         return Some(("proof", stem, text));
     }
-    // The fixture is the report of a regression that was made up.
+    // The fixture is the report of an invented regression.
     if !file.ends_with(".rs") || ["fixture", "verification"].contains(&stem.as_str()) {
         return None;
     }
     if let Some(at) = file.find("tests/").filter(|at| *at == 0 || file[..*at].ends_with('/')) {
         let of = file[..at].trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        // `tests/src` has what the tests plant and run, `tests/tests` the tests.
+        // `tests/src` holds support code, and `tests/tests` the tests.
         let is_test = at > 0 || file.starts_with("tests/tests/");
         let name = if of.is_empty() { stem } else { format!("{of}/{stem}") };
         return is_test.then_some(("tests", name, text));
@@ -132,7 +129,7 @@ fn stands_behind<'a>(file: &str, text: &'a str) -> Option<(&'static str, String,
     Some(("tests", format!("{of}/{stem}"), tests))
 }
 
-/// Items of a source, each with the comment above it: an item begins at the margin, after an empty line.
+/// Splits a source into items with their comments. An item starts at the margin after an empty line.
 fn items(text: &str) -> Vec<String> {
     let mut items = vec![String::new()];
     let mut after_empty = false;
@@ -148,7 +145,6 @@ fn items(text: &str) -> Vec<String> {
     items
 }
 
-/// True if an item has a test that is not ignored.
 fn has_quick_test(item: &str) -> bool {
     let begins =
         ["#[test]", "test_each! {", "test_each_configuration! {", "test_each_bug! {", "test_each_kernel! {"];
@@ -156,7 +152,6 @@ fn has_quick_test(item: &str) -> bool {
     tests.any(|(at, begin)| !item[at + begin.len()..].trim_start().starts_with("#[ignore"))
 }
 
-/// Names that an item defines.
 fn defined(item: &str) -> Vec<&str> {
     let words: Vec<&str> =
         item.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
@@ -164,7 +159,7 @@ fn defined(item: &str) -> Vec<&str> {
     words.windows(2).filter(|pair| keywords.contains(&pair[0])).map(|pair| pair[1]).collect()
 }
 
-/// Clauses that a quick test of a file cites: in its own text, in what it uses of the file, or in the file's head.
+/// Returns the clauses that quick tests cite: in their text, in items they use, and in the file header.
 fn cited_by_quick_tests(text: &str) -> BTreeSet<String> {
     let items = items(text);
     let uses = |user: &str, name: &str| {
@@ -174,7 +169,7 @@ fn cited_by_quick_tests(text: &str) -> BTreeSet<String> {
     };
     let mut quick: Vec<bool> = items.iter().map(|item| has_quick_test(item)).collect();
     quick[0] |= quick.iter().any(|quick| *quick);
-    // Until no further item is used by one that is reached.
+    // Marks items that quick items use, until there are no more.
     loop {
         let reached: Vec<usize> = (0..items.len())
             .filter(|&at| !quick[at])
@@ -194,7 +189,6 @@ fn cited_by_quick_tests(text: &str) -> BTreeSet<String> {
     items.iter().zip(quick).filter(|(_, quick)| *quick).flat_map(|(item, _)| cited(item)).collect()
 }
 
-/// Clauses that quick tests cite.
 fn quick_clauses() -> BTreeSet<String> {
     let mut clauses = BTreeSet::new();
     for file in files() {
@@ -206,8 +200,8 @@ fn quick_clauses() -> BTreeSet<String> {
     clauses
 }
 
-/// The first tier that tests a clause: a quick test, a proof, or a nightly test. Assertions, oracle and bins without a test
-/// of their own work in every simulation.
+/// Returns the first tier that tests a clause: a quick test, a proof, or a nightly test. Assertions, oracle
+/// and bins without a test count as quick, because they work in every simulation.
 fn tier(behind: &Behind, is_quick: bool) -> &'static str {
     match (is_quick, behind.contains_key("proof"), behind.contains_key("tests")) {
         (true, _, _) | (false, false, false) => "quick",
@@ -216,7 +210,6 @@ fn tier(behind: &Behind, is_quick: bool) -> &'static str {
     }
 }
 
-/// What stands behind each clause.
 fn behind() -> BTreeMap<String, Behind> {
     let mut behind: BTreeMap<String, Behind> = BTreeMap::new();
     let mut add = |clause: String, kind: &'static str, name: String| {
@@ -248,7 +241,7 @@ fn behind() -> BTreeMap<String, Behind> {
     behind
 }
 
-/// Assertions of the table in `docs/coverage.md`, with the clauses in brackets behind what they say.
+/// Returns the assertions in `docs/coverage.md`, with the clauses in parentheses at the end of each.
 fn assertions(page: &str) -> Vec<(String, Vec<String>)> {
     let table = block(page, "## Assertions", "## Bins");
     let mut found = Vec::new();
@@ -262,7 +255,6 @@ fn assertions(page: &str) -> Vec<(String, Vec<String>)> {
     found
 }
 
-/// A few names; of more, how many there are.
 fn names(of: Option<&BTreeSet<String>>) -> String {
     const SHOWN: usize = 3;
     let Some(of) = of else { return String::new() };

@@ -1,4 +1,4 @@
-//! What a wave of a session shows when it is read back.
+//! Waves of a session, read back from their files.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -27,7 +27,6 @@ use expect_test::expect_file;
 use serde_json::json;
 use wellen::simple::{Waveform, read};
 
-/// The wave of `tests/vectors/first_wave.json`.
 fn first_wave(name: &str) -> (PathBuf, Waveform) {
     let case: Case =
         serde_json::from_str(include_str!("../vectors/first_wave.json")).expect("the case is readable");
@@ -44,7 +43,6 @@ fn wave_of(name: &str, case: &Case) -> (PathBuf, Waveform) {
     (path, wave)
 }
 
-/// Every value of the signal at `path`, in order of time.
 fn values(wave: &mut Waveform, path: &[&str]) -> Vec<String> {
     let hierarchy = wave.hierarchy();
     let (scopes, name) = path.split_at(path.len() - 1);
@@ -76,7 +74,7 @@ fn operations_are_shown_by_name() {
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
 }
 
-/// A request's track tells its life, and the tracks of issue and stalls why it takes that long.
+/// The track of a request shows its states, and the tracks of issue and stalls the reasons for its latency.
 #[test]
 fn transactions_are_followed_from_port_to_answer() {
     let (path, mut wave) = first_wave("transactions");
@@ -94,7 +92,6 @@ fn transactions_are_followed_from_port_to_answer() {
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
 }
 
-/// The stages of a request, as `kind pass/passes at cycle`.
 fn stages(request: &WaveRequest) -> Vec<String> {
     let stage = |(time, of): &(u64, RequestTransaction)| {
         format!("{} {}/{} at {}", of.kind.name(), of.pass, of.passes, time / 10)
@@ -102,7 +99,7 @@ fn stages(request: &WaveRequest) -> Vec<String> {
     request.stages.iter().map(stage).collect()
 }
 
-/// Programs read fields: the same of VCD and FST.
+/// VCD and FST give programs the same transaction fields.
 #[test]
 fn transactions_are_read_from_their_fields() {
     let case: Case =
@@ -131,7 +128,7 @@ fn transactions_are_read_from_their_fields() {
         );
         assert_eq!(add.gone, Some(170), "{format}");
         assert_eq!(requests[3].gone, None, "its answer stands at the port as the wave ends");
-        // Without an answer in the window, a request is not retired.
+        // A request without an answer in the window is not retired.
         let konata: Vec<_> = requests.into_iter().map(PipelineRequest::from).collect();
         let ends: Vec<_> =
             konata.iter().map(|request| request.end.map(|(_, is_retired)| is_retired)).collect();
@@ -150,7 +147,7 @@ fn transactions_are_read_from_their_fields() {
     }
 }
 
-/// Random requests use tags again while earlier requests of the tag are inside, and more than one is suspended.
+/// Every request has fields, also if requests in flight share a tag or several are suspended.
 #[test]
 fn every_request_of_a_wave_has_fields() {
     let config = configs::named(&rtl_dir(), "small").expect("a configuration");
@@ -178,7 +175,7 @@ fn every_request_of_a_wave_has_fields() {
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
 }
 
-/// The wave of an earlier version opens, and its texts are shown, but nothing reads them.
+/// A wave of an earlier version opens and shows its texts, but the export refuses it.
 #[test]
 fn transactions_without_fields_are_not_exported() {
     let path = std::env::temp_dir().join(format!("atoms-earlier-{}.vcd", std::process::id()));
@@ -209,13 +206,11 @@ fn a_window_is_all_that_is_written() {
     let mut wave = read(&path).expect("the wave is readable");
     assert_eq!(wave.time_table().iter().copied().min(), Some(90));
     assert_eq!(wave.time_table().iter().copied().max(), Some(130));
-    // What began before the window is known in it.
     let add = values(&mut wave, &["atoms", "txn", "tag", "tag02", "text"]);
     assert_eq!(add[0], "#1_ADD.u32_pass_2_of_3,_slot_0_lanes_f_@0");
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
 }
 
-/// The value that each signal shows in each of these cycles, by name.
 fn sampled(path: &Path, cycles: Range<u64>) -> BTreeMap<String, Vec<String>> {
     let mut wave = read(path).expect("the wave is readable");
     let hierarchy = wave.hierarchy();
@@ -237,7 +232,7 @@ fn sampled(path: &Path, cycles: Range<u64>) -> BTreeMap<String, Vec<String>> {
     all
 }
 
-/// Requests that wait since long before the window, and objects that were stepped before it, are shown.
+/// A window shows requests that have waited since before the window, and objects that changed before it.
 #[test]
 fn a_window_equals_the_same_cycles_of_the_whole_wave() {
     let config = configs::named(&rtl_dir(), "small").expect("a configuration");
@@ -257,7 +252,7 @@ fn a_window_equals_the_same_cycles_of_the_whole_wave() {
     let [expected, found] = [&whole, &part].map(|path| sampled(path, window.clone()));
     assert_eq!(expected.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>());
     for (name, values) in &expected {
-        // Fields mean nothing while their track is idle.
+        // Field values are undefined while their track is idle.
         let (scope, _) = name.rsplit_once('.').expect("a signal has a scope");
         let state = ["text", "kind"].iter().find_map(|state| expected.get(&format!("{scope}.{state}")));
         for (at, value) in values.iter().enumerate() {
@@ -277,7 +272,7 @@ fn a_window_equals_the_same_cycles_of_the_whole_wave() {
     }
 }
 
-/// A request of a kernel names its warp, and the line of the kernel's text.
+/// A request of a kernel names its warp and the line of the kernel's text.
 #[test]
 fn a_request_names_the_instruction_that_made_it() {
     let path = std::env::temp_dir().join(format!("atoms-origin-{}.vcd", std::process::id()));

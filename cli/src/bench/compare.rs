@@ -1,4 +1,4 @@
-//! Compares a benchmark with the report of an earlier one, or with another build of this program in turns.
+//! Compares a benchmark with an earlier report, or with another build of this program in alternating rounds.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,23 +13,21 @@ use crate::output::error::{CliError, message};
 
 pub(super) struct Other {
     path: PathBuf,
-    /// True if it is a program, which measures one round for each round of this one; false for a report.
+    /// True if `path` is a program, which measures one round per round of this one. False if it is a report.
     is_program: bool,
     figures: Figures,
 }
 
 impl Other {
-    /// Opens the report or the program at `path`.
     pub(super) fn open(path: &Path) -> Result<Other, CliError> {
         let absolute = std::path::absolute(path).map_err(CliError::reading(path))?;
         let bytes = std::fs::read(path).map_err(CliError::reading(path))?;
-        // No JSON begins with these bytes.
+        // JSON cannot start with these bytes.
         let is_program = bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!");
         let figures = if is_program { Figures::default() } else { read(path, &bytes)? };
         Ok(Other { path: absolute, is_program, figures })
     }
 
-    /// Has it measure a round, unless it is a report.
     pub(super) fn round(&mut self, args: &BenchArgs) -> Result<(), CliError> {
         if self.is_program {
             self.figures.add(of_program(&self.path, args)?.0);
@@ -37,12 +35,11 @@ impl Other {
         Ok(())
     }
 
-    /// Each figure that both have.
     pub(super) fn compared(mut self, figures: &Figures) -> Result<Compared, CliError> {
         let both = figures.0.iter().filter_map(|figure| {
             let other = self.figures.0.iter_mut().find(|other| other.what == figure.what)?;
             if self.is_program {
-                // A round that was interrupted counts for neither.
+                // Ignores a round of the other side if this side's round was interrupted.
                 other.rounds.truncate(figure.rounds.len());
             }
             Some((figure.what.clone(), figure.faster_than(other)))
@@ -58,7 +55,6 @@ impl Other {
     }
 }
 
-/// The figures of what `atoms bench --json` printed.
 fn read(path: &Path, bytes: &[u8]) -> Result<Figures, CliError> {
     let value: Result<Value, _> = serde_json::from_slice(bytes);
     value.and_then(|mut value| serde_json::from_value(value["figures"].take())).map_err(|error| {
@@ -67,7 +63,6 @@ fn read(path: &Path, bytes: &[u8]) -> Result<Figures, CliError> {
     })
 }
 
-/// What another build of this program measures in a round.
 fn of_program(program: &Path, args: &BenchArgs) -> Result<Figures, CliError> {
     let output = Command::new(program).args(same(args)).output().map_err(CliError::reading(program))?;
     if !output.status.success() {
@@ -79,7 +74,6 @@ fn of_program(program: &Path, args: &BenchArgs) -> Result<Figures, CliError> {
     read(program, &output.stdout)
 }
 
-/// The arguments for one round of the same.
 fn same(args: &BenchArgs) -> Vec<OsString> {
     let BenchArgs { point, ops, kernel, launch, waves, rounds: _, seconds, compare: _, json: _ } = args;
     let mut same: Vec<OsString> = ["bench", "--json", "--rounds", "1", "--config"].map(OsString::from).into();

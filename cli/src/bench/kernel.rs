@@ -1,4 +1,4 @@
-//! `atoms bench --kernel`: what core and machine cost together.
+//! `atoms bench --kernel`: speed of core and machine together.
 
 use std::path::Path;
 
@@ -25,7 +25,6 @@ const MODEL: &str = "warp instructions on the model";
 const LOCKSTEP: &str = "in lockstep";
 const RATIOS: &[RatioOf] = &[RatioOf { what: "lockstep over model in time", over: MODEL, under: LOCKSTEP }];
 
-/// A kernel on the model alone and in lockstep, without the oracle.
 pub(super) fn of_kernel(
     args: &BenchArgs,
     config: &NamedConfig,
@@ -65,8 +64,8 @@ pub(super) fn of_kernel(
     })
 }
 
-/// Runs a kernel over and over for about `seconds` of processor time; gives warp instructions per second, the
-/// launch's setting up included, and what one run counted.
+/// Runs a kernel repeatedly for about `seconds` of processor time. Returns warp instructions per second,
+/// including the launch setup, and the statistics of one run.
 fn rate<M: Machine>(
     kernel: &Kernel,
     launch: &Launch,

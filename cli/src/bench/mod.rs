@@ -1,4 +1,4 @@
-//! `atoms bench`: measures the speed of RTL, model and lockstep on a mix of operations or on a kernel, and of waves.
+//! `atoms bench`: speed of RTL, model and lockstep on operations or on a kernel, and speed of waves.
 
 mod compare;
 mod kernel;
@@ -44,12 +44,11 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
 struct Subject<'a> {
     kind: &'a str,
     config: &'a NamedConfig,
-    /// More about it, if there is.
     about: String,
     ratios: &'a [RatioOf],
 }
 
-/// Measures round by round, in turns with what it is compared with, and prints the figures.
+/// Measures rounds, alternating with the other side of a comparison, and prints the figures.
 fn measure(
     args: &BenchArgs,
     subject: &Subject<'_>,
@@ -65,7 +64,7 @@ fn measure(
         }
         let measured = round(Limit { seconds: args.seconds, stop: interrupt::seen() })?;
         if interrupt::asked() {
-            // The round is not whole.
+            // The round is incomplete.
             break;
         }
         figures.add(measured);
@@ -83,7 +82,7 @@ fn measure(
     Ok(interrupt::or(Verdict::Agree))
 }
 
-/// How many times as fast each figure is as what it is compared with.
+/// Speed of each figure relative to the other side.
 type Compared = Vec<(String, BenchSpread)>;
 
 fn ratios(subject: &Subject<'_>, figures: &Figures) -> impl Iterator<Item = (&'static str, BenchSpread)> {
@@ -162,7 +161,7 @@ fn print(
     Ok(())
 }
 
-/// Median, lowest and highest in a unit; a rate in millions.
+/// Median, minimum and maximum in a unit. Rates are printed in millions.
 struct Amounts<'a>(BenchSpread, &'a str);
 
 impl fmt::Display for Amounts<'_> {

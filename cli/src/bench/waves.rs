@@ -1,4 +1,4 @@
-//! `atoms bench --waves`: how fast waves are written, compared and looked at again.
+//! `atoms bench --waves`: speed of writing, comparing and repeating waves.
 
 use std::path::Path;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use crate::args::BenchArgs;
 use crate::machine;
 use crate::output::error::{CliError, Verdict};
 
-/// The cycle looked at, and how many around it.
+/// Cycle in the centre of the window, and length of the window in cycles.
 const CYCLE: u64 = 1_000_000;
 const WINDOW: u64 = 64;
 
@@ -41,7 +41,7 @@ pub(super) fn of_waves(
         requests: CYCLE,
         until: u64::MAX,
     }));
-    // `atoms wave at` of a late cycle of a run, from the second time on.
+    // `atoms wave at` for a late cycle. The first call only fills the cache.
     let look = || {
         let start = Instant::now();
         let window = CYCLE - WINDOW / 2..CYCLE + WINDOW / 2;

@@ -1,4 +1,4 @@
-//! `atoms explore calibrate`: constants of GPUs, fitted to measurements of them.
+//! `atoms explore calibrate`: fits constants of GPUs to measurements.
 
 use std::fs::File;
 use std::path::Path;
@@ -61,7 +61,6 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Verdict, CliError> {
     Ok(Verdict::Agree)
 }
 
-/// Writes the constants of the one GPU.
 fn write(out: &Path, found: &[Calibration]) -> Result<(), CliError> {
     let [one] = found else {
         let gpus: Vec<_> = found.iter().map(|one| &one.gpu[..]).collect();
@@ -70,7 +69,7 @@ fn write(out: &Path, found: &[Calibration]) -> Result<(), CliError> {
     std::fs::write(out, one.profile().to_text()).map_err(CliError::writing(out))
 }
 
-/// The constants that `--gpu` names: a file of `atoms explore calibrate --out`, or a GPU with published figures.
+/// Loads the constants of `--gpu`: an output file of `atoms explore calibrate`, or published figures.
 pub(crate) fn profile(name: &str) -> Result<GpuProfile, CliError> {
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending == "toml") {

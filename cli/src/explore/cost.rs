@@ -1,4 +1,4 @@
-//! `atoms explore cost`: area and slowest path in standard cells.
+//! `atoms explore cost`: area and critical path in standard cells.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -56,7 +56,6 @@ fn mapped(args: &CostArgs, question: &CostQuestion<'_>) -> Result<UnitCost, CliE
     Ok(measured(question, &tools, goal(args))?)
 }
 
-/// The cost of a module of the user's.
 fn source(args: &CostArgs, last: &Path) -> Result<Verdict, CliError> {
     let top = last.file_stem().unwrap_or_default().to_string_lossy();
     let tools = chosen_tools(args)?;
@@ -86,12 +85,10 @@ fn chosen_tools(args: &CostArgs) -> Result<CostTools, CliError> {
     })
 }
 
-/// Yosys, OpenSTA and the cells.
 pub(super) fn tools(choice: &ToolChoice) -> Result<CostTools, CostError> {
     CostTools::find(&Environment::from_process(), choice, &mut |step| note!("cost: {step}"))
 }
 
-/// Maps and times a unit, and tells a terminal how far it is.
 pub(super) fn measured(
     question: &CostQuestion<'_>,
     tools: &CostTools,

@@ -1,4 +1,4 @@
-//! `atoms explore`: what the unit would cost and give if it were built otherwise.
+//! `atoms explore`: cost and performance of other parameters of the unit.
 
 pub(crate) mod calibrate;
 mod cost;

@@ -1,4 +1,4 @@
-//! `atoms explore run`: the measurement of one point.
+//! `atoms explore run`: measures one point.
 
 use std::path::Path;
 
@@ -67,10 +67,9 @@ pub(crate) fn run(args: &ExploreRunArgs) -> Result<Verdict, CliError> {
     }
 }
 
-/// A measurement, and the certificate of one in lockstep.
+/// Measurement, with a certificate if it ran in lockstep.
 type Measured = Result<(Measurement, Option<Certificate>), TrialError>;
 
-/// Measures, in lockstep with a certificate.
 fn on(args: &ExploreRunArgs, trial: &Trial<'_>) -> Result<Measured, CliError> {
     Ok(match args.on {
         On::Model => estimate(trial).map(|measurement| (measurement, None)),
@@ -87,7 +86,6 @@ fn on(args: &ExploreRunArgs, trial: &Trial<'_>) -> Result<Measured, CliError> {
     })
 }
 
-/// Predicts the time of a generated workload on a GPU.
 fn time(gpu: &str, trial: &Trial<'_>) -> Result<(GpuProfile, GpuTime), CliError> {
     let Workload::Generated(generated) = trial.workload else {
         return Err(message!("--gpu is for a generated workload"));
@@ -98,7 +96,6 @@ fn time(gpu: &str, trial: &Trial<'_>) -> Result<(GpuProfile, GpuTime), CliError>
     Ok((profile, time))
 }
 
-/// The workload that is named: a generated one, a trace or a kernel.
 fn workload(args: &ExploreRunArgs, files: &mut Files) -> Result<Workload, CliError> {
     let path = Path::new(&args.workload);
     let generated = GENERATED.iter().any(|kind| kind.name == args.workload);
@@ -163,7 +160,6 @@ pub(crate) struct FindingResult<'a> {
     rtl: Option<&'a RtlIdentity>,
 }
 
-/// A point without a measurement, and why.
 fn print_finding(args: &ExploreRunArgs, config: &NamedConfig, error: &TrialError) -> Result<(), CliError> {
     let mut repeat = format!(
         "atoms explore run {} --config {} --seed {} --on {}",

@@ -1,4 +1,4 @@
-//! `atoms explore sweep`: many points, a report of all of them.
+//! `atoms explore sweep`: measures many points and writes a report.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -148,7 +148,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
     Ok(verdict)
 }
 
-/// The tools of `cost = "mapped"`; without them figures are fitted, and that is said.
+/// Finds the tools for `cost = "mapped"`. Without the tools, prints a note, and the caller fits the figures.
 fn cost_tools() -> Result<Option<CostTools>, CliError> {
     match cost::tools(&ToolChoice::from_process()) {
         Ok(tools) => Ok(Some(tools)),
@@ -160,7 +160,7 @@ fn cost_tools() -> Result<Option<CostTools>, CliError> {
     }
 }
 
-/// Measures the points as tasks of an array job, which leave them in the store. Returns false if interrupted.
+/// Measures the points as tasks of an array job, which save them in the store. Returns false if interrupted.
 fn on_slurm(args: &SweepArgs, plan: &SweepFile, out: &Path) -> Result<bool, CliError> {
     if plan.search.is_some() {
         return Err(message!("a search is one process: leave out `--executor slurm`"));
@@ -182,14 +182,15 @@ fn on_slurm(args: &SweepArgs, plan: &SweepFile, out: &Path) -> Result<bool, CliE
         task += &format!(" --jobs {jobs}");
     }
     std::fs::create_dir_all(out)?;
-    // The points are looked for once the job has ended: there is no result to wait for.
+    // No settling time, because the points are only read after the job has ended.
     let options = SlurmOptions { args: args.slurm_arg.clone(), settle: Duration::ZERO };
     let job = ArrayJob::new(SlurmCommands::default(), options, (out, "slurm-%a.log"), &task, &task)?;
     if !job.is_live()? {
         let number = job.submit(&(1..=args.shards).collect::<Vec<_>>())?;
         note!("atoms: {} tasks submitted as {number}", args.shards);
     }
-    // A task fails for a point that comes to nothing, too; what is missing is measured here, and said.
+    // A task also fails for a point without a measurement. The caller then measures the missing points
+    // itself.
     let outcome = job.wait(interrupt::seen(), || Ok(false))?;
     if outcome == WaitOutcome::Cancelled {
         note!("atoms: interrupted, the job was cancelled; the same command takes what it has measured");
@@ -197,7 +198,7 @@ fn on_slurm(args: &SweepArgs, plan: &SweepFile, out: &Path) -> Result<bool, CliE
     Ok(outcome != WaitOutcome::Cancelled)
 }
 
-/// Measures a share of the points, which a run without `--shard` finds.
+/// Measures a shard of the points. A run without `--shard` finds the results in the store.
 fn measure_shard(
     run: &SweepRun<'_>,
     plan: &SweepFile,
@@ -226,7 +227,6 @@ fn measure_shard(
     Ok(if failed == 0 { Verdict::Agree } else { Verdict::Disagree })
 }
 
-/// Measures points; nothing where it was interrupted.
 fn swept(run: &SweepRun<'_>, found: SweepPoints) -> Result<Option<Searched>, CliError> {
     let bar = bar(found.points.len() as u64, "points");
     let measured = sweep(run, found.points, &mut |progress| match progress {
@@ -240,7 +240,6 @@ fn swept(run: &SweepRun<'_>, found: SweepPoints) -> Result<Option<Searched>, Cli
     }
 }
 
-/// Looks for the best points of a sweep.
 fn searched(
     run: &SweepRun<'_>,
     plan: &SweepFile,

@@ -1,4 +1,4 @@
-//! How a command ends.
+//! Verdict and error of a command.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -7,24 +7,22 @@ use std::process::ExitCode;
 
 use atoms_regress::report::summary::{Summary, Verdict as Regression};
 
-/// What a command found out.
+/// Outcome of a command, which determines its exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// They agree, and what was expected came out.
+    /// The sides agree, and the results are as expected.
     Agree,
-    /// They disagree, or something else came out.
+    /// The sides disagree, or a result is not as expected.
     Disagree,
-    /// The command could not run.
     NotAsked,
-    /// A signal ended it: what a shell says of a command that Ctrl-C ended.
+    /// A signal ended the command. The exit status is that of a shell for Ctrl-C.
     Interrupted,
 }
 
 impl Verdict {
-    /// Exit status of what a signal ended.
     pub(crate) const INTERRUPTED: i32 = 130;
 
-    /// As the first line of its report says.
+    /// Returns the verdict of a regression, as in the first line of its report.
     pub(crate) fn of_regression(summary: &Summary) -> Self {
         match summary.verdict() {
             Regression::Passed => Verdict::Agree,
@@ -44,15 +42,16 @@ impl From<Verdict> for ExitCode {
     }
 }
 
-/// Reason why a command could not run. It is no [`std::error::Error`], so that `?` makes one of any error.
+/// Reason why a command could not run. [`CliError`] does not implement [`std::error::Error`], so that `?` can
+/// convert any error.
 #[derive(Debug)]
 pub(crate) enum CliError {
-    /// A listing with problems, each shown in its place.
+    /// Problems in a listing, each shown at its line.
     Listing(Box<atoms_isa::TextError>),
-    /// The reader of stdout has ended, as `head` does. The exit status says so, and a message would be noise at the
-    /// end of every such pipeline.
+    /// The reader of stdout has closed its pipe, as `head` does. Only the exit status reports this, because a
+    /// message would appear in every such pipeline.
     ClosedPipe,
-    /// A message, and the cause of the error.
+    /// Message and the cause of the error.
     Message(String, Option<String>),
 }
 
@@ -63,22 +62,18 @@ impl<E: std::error::Error + 'static> From<E> for CliError {
 }
 
 impl CliError {
-    /// The message of a library's error, and its cause.
     pub(crate) fn of(error: &(impl std::error::Error + 'static)) -> CliError {
         CliError::Message(error.to_string(), error.source().map(ToString::to_string))
     }
 
-    /// For `map_err` on reading `path`.
     pub(crate) fn reading(path: &Path) -> impl FnOnce(io::Error) -> CliError + '_ {
         |cause| CliError::caused(format!("cannot read `{}`", path.display()), &cause)
     }
 
-    /// For `map_err` on writing `path`.
     pub(crate) fn writing(path: &Path) -> impl FnOnce(io::Error) -> CliError + '_ {
         |cause| CliError::caused(format!("cannot write `{}`", path.display()), &cause)
     }
 
-    /// For `map_err` on writing to stdout.
     pub(crate) fn stdout(cause: io::Error) -> CliError {
         match cause.kind() {
             ErrorKind::BrokenPipe => CliError::ClosedPipe,
@@ -86,24 +81,20 @@ impl CliError {
         }
     }
 
-    /// A message without a cause.
     pub(crate) fn message(text: impl fmt::Display) -> CliError {
         CliError::Message(text.to_string(), None)
     }
 
-    /// A message with the error that caused it.
     pub(crate) fn caused(text: impl fmt::Display, cause: &io::Error) -> CliError {
         CliError::Message(text.to_string(), Some(cause.to_string()))
     }
 
-    /// A library's error about the configuration `name`.
     pub(crate) fn about(name: &str, error: impl std::error::Error + 'static) -> CliError {
         let source = error.source().map(ToString::to_string);
         CliError::Message(format!("configuration {name}: {error}"), source)
     }
 }
 
-/// The [`CliError`] with a message, written as in `format!`.
 macro_rules! message {
     ($($text:tt)*) => { $crate::output::error::CliError::message(format_args!($($text)*)) };
 }

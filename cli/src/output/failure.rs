@@ -1,4 +1,4 @@
-//! How an error of a command reads.
+//! Printing of command errors.
 
 use std::process::ExitCode;
 
@@ -7,14 +7,13 @@ use miette::Diagnostic;
 use crate::output::error::{CliError, Verdict};
 use crate::output::{self, note};
 
-/// Prints the error and its causes; gives the exit status.
 pub(crate) fn report(error: &CliError) -> ExitCode {
     match error {
         CliError::Listing(listing) => show_listing(listing),
         CliError::ClosedPipe => {}
         CliError::Message(text, cause) => {
             note!("atoms: {text}");
-            // Some errors have their cause in their own words.
+            // The text of some errors already contains the cause.
             if let Some(cause) = cause.as_ref().filter(|cause| !text.contains(cause.trim())) {
                 note!("  because: {cause}");
             }
@@ -23,7 +22,7 @@ pub(crate) fn report(error: &CliError) -> ExitCode {
     Verdict::NotAsked.into()
 }
 
-/// A listing's problems under one line: each is shown in its place, and not told before that as well.
+/// Problems of a listing under one headline. The headline does not repeat the problems.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.headline())]
 struct Headed<'e>(&'e atoms_isa::TextError);
@@ -38,7 +37,6 @@ impl Diagnostic for Headed<'_> {
     }
 }
 
-/// Every problem of a listing with the line it is in.
 fn show_listing(listing: &atoms_isa::TextError) {
     let handler = miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::unicode_nocolor());
     let mut text = String::new();

@@ -1,18 +1,18 @@
-//! Ctrl-C: a command that keeps results ends soon and reports them, any other ends at once.
+//! Ctrl-C: a command that keeps results stops early and reports them, and others end immediately.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::output::error::{CliError, Verdict};
 
-/// Set by the first signal, for whatever runs to see.
+/// True after the first signal.
 static ASKED: AtomicBool = AtomicBool::new(false);
-/// Whether something runs that sees it.
+/// True if running code polls [`ASKED`].
 static SEEN: AtomicBool = AtomicBool::new(false);
 
-/// Answers Ctrl-C and a request to terminate from now on.
+/// Installs the handler for Ctrl-C and termination requests.
 ///
 /// # Errors
-/// When there is a handler already.
+/// A handler is already installed.
 pub(crate) fn watch() -> Result<(), CliError> {
     let asked = || {
         if ASKED.swap(true, Ordering::SeqCst) || !SEEN.load(Ordering::SeqCst) {
@@ -22,18 +22,17 @@ pub(crate) fn watch() -> Result<(), CliError> {
     Ok(ctrlc::set_handler(asked)?)
 }
 
-/// From now on the first signal only sets this, and the second one ends the process.
+/// Returns the flag that the first signal sets. After this call, only a second signal ends the process.
 pub(crate) fn seen() -> &'static AtomicBool {
     SEEN.store(true, Ordering::SeqCst);
     &ASKED
 }
 
-/// The verdict of a command, unless it was interrupted.
+/// Replaces the verdict by `Interrupted` after a signal.
 pub(crate) fn or(verdict: Verdict) -> Verdict {
     if asked() { Verdict::Interrupted } else { verdict }
 }
 
-/// Whether a signal has come.
 pub(crate) fn asked() -> bool {
     ASKED.load(Ordering::SeqCst)
 }

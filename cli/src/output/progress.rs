@@ -1,4 +1,4 @@
-//! Progress on stderr: lines for what a build does, a bar for what takes time, both for people.
+//! Progress on stderr: lines for build steps, and a bar for long operations.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::{diagnostic, note};
 
-/// Tells what a build is doing. On a terminal, each step in one line that the next one takes the place of, and
-/// nothing at the end; elsewhere only what is to be kept.
+/// Prints a build step. On a terminal each step replaces the previous one, and the end clears the line.
+/// Elsewhere only important steps are printed.
 pub(crate) fn build_step(step: &BuildStep) {
     match &step.step {
         Progress::Discarded { .. } | Progress::Warnings(_) | Progress::Installing { .. } => {
@@ -24,7 +24,7 @@ pub(crate) fn build_step(step: &BuildStep) {
     }
 }
 
-/// To the beginning of the line, and nothing behind.
+/// Returns to the start of the line and clears it.
 const CLEAR: &str = "\r\x1b[K";
 
 fn clear_line() {
@@ -33,7 +33,7 @@ fn clear_line() {
     }
 }
 
-/// A bar of `length` steps, on a terminal only.
+/// Returns a progress bar of `length` steps, hidden if stderr is not a terminal.
 pub(crate) fn bar(length: u64, what: &'static str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

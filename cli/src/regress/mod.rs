@@ -1,4 +1,4 @@
-//! `atoms regress`: the tests of a plan.
+//! `atoms regress`: runs the tests of a plan.
 
 pub(crate) mod repro;
 
@@ -41,7 +41,7 @@ pub(crate) fn regress(args: &RegressArgs) -> Result<Verdict, CliError> {
         Some(RegressCommand::Resume { out, workers, json, cluster }) => {
             let (tests, header) = again(out)?;
             let whole = Whole { out, workers, json: *json };
-            // Whether it was begun there, and not whether anything was submitted yet.
+            // The executor of the first start decides, even if no job was submitted yet.
             if store::checkpoint(out)?.timing.executor == SLURM {
                 let options = cluster.over(SlurmOptions::of(out)?);
                 return on_slurm(&whole, &prepare(tests)?, &header, options);
@@ -61,17 +61,16 @@ pub(crate) fn regress(args: &RegressArgs) -> Result<Verdict, CliError> {
     }
 }
 
-/// What was begun in an output folder.
+/// Reads the tests and header of an existing output folder.
 fn again(out: &Path) -> Result<(Tests, RunHeader), CliError> {
     Ok(RunRequest::again(out, rtl_dir())?)
 }
 
-/// Builds the RTL, where a person sees it; the process that runs the tests finds it in the cache.
+/// Builds the RTL with visible progress. The worker process then finds it in the cache.
 fn prepare(tests: Tests) -> Result<Context, CliError> {
     Ok(session::prepare(tests, &rtl_dir(), &mut build_step)?)
 }
 
-/// The plan that is meant where none is named.
 fn plan(args: &RegressArgs) -> Result<PathBuf, CliError> {
     if let Some(plan) = &args.plan {
         return Ok(plan.clone());
@@ -103,7 +102,7 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
     }
     let default = || Environment::from_process().target.join("regress").join(&tests.profile);
     let out = args.out.clone().unwrap_or_else(default);
-    // Reports and messages name it in lines to be pasted.
+    // Reports and messages contain the path in commands to paste.
     if out.to_string_lossy().chars().any(char::is_control) {
         let out = out.display().to_string();
         return Err(message!("--out: `{}` has control characters in it", out.escape_debug()));
@@ -125,7 +124,7 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
     }
 }
 
-/// Prints the tests, as many as there are for sure.
+/// Prints the tests. If a budget ends the run, prints only the fixed ones.
 fn list(tests: &Tests) -> Result<Verdict, CliError> {
     let most = tests.count().unwrap_or(u64::MAX);
     let mut index = 0;
@@ -142,7 +141,6 @@ fn list(tests: &Tests) -> Result<Verdict, CliError> {
     Ok(Verdict::Agree)
 }
 
-/// A whole run on this machine.
 struct Whole<'a> {
     out: &'a Path,
     workers: &'a Workers,
@@ -154,7 +152,7 @@ impl Whole<'_> {
         match supervised(self.out, self.workers, &[])? {
             Ended::ByItself => {}
             Ended::AtOnce => goes_on(self.out),
-            // It has said why.
+            // The worker has already printed the error.
             Ended::Failed => return Ok(Verdict::NotAsked),
         }
         let mut checkpoint = store::checkpoint(self.out)?;
@@ -163,7 +161,7 @@ impl Whole<'_> {
         self.report(&summary, &checkpoint.timing)
     }
 
-    /// The summary with bundles as they are typed here; it names them as seen from the output folder.
+    /// Converts bundle paths from relative to the output folder to relative to the current folder.
     fn as_seen_from_here(&self, summary: &Summary) -> Summary {
         let mut summary = summary.clone();
         for bucket in &mut summary.buckets {
@@ -175,7 +173,6 @@ impl Whole<'_> {
         summary
     }
 
-    /// Prints what it came to.
     fn report(&self, summary: &Summary, timing: &Timing) -> Result<Verdict, CliError> {
         let page = shell(&self.out.join("report.html"));
         let said = if self.json {
@@ -196,18 +193,17 @@ impl Whole<'_> {
     }
 }
 
-/// How the process that runs tests ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
-    /// When there was nothing left to do, or nothing more was to be begun.
+    /// No tests were left, or the run was told to start no more tests.
     ByItself,
-    /// In the middle of its tests, as it was told to.
+    /// A second signal ended the run during its tests.
     AtOnce,
-    /// It could not run them.
+    /// The worker could not run the tests.
     Failed,
 }
 
-/// Runs the tests that are left in `folder` in a process of its own, and goes on when it dies.
+/// Runs the remaining tests of `folder` in a worker process, and restarts the worker if it dies.
 fn supervised(folder: &Path, workers: &Workers, more: &[String]) -> Result<Ended, CliError> {
     let pipe = Arc::new(ControlPipe::default());
     let held = Arc::clone(&pipe);
@@ -241,7 +237,6 @@ fn supervised(folder: &Path, workers: &Workers, more: &[String]) -> Result<Ended
     })
 }
 
-/// Runs one shard, and publishes its result.
 fn run_shard(out: &Path, number: u32, workers: &Workers) -> Result<Verdict, CliError> {
     let (tests, header) = again(out)?;
     let manifest = Manifest::read(out)?;
@@ -272,10 +267,9 @@ fn run_shard(out: &Path, number: u32, workers: &Workers) -> Result<Verdict, CliE
     Ok(Verdict::Agree)
 }
 
-/// Name of the executor, in what is kept of a run.
 const SLURM: &str = "slurm";
 
-/// Submits the shards that have no result, waits for them, and merges.
+/// Submits the shards without a result, waits for them, and merges all results.
 fn on_slurm(
     whole: &Whole<'_>,
     context: &Context,
@@ -341,14 +335,14 @@ fn jobs(workers: &Workers) -> usize {
     workers.jobs.map_or_else(atoms_verilated::cores, |jobs| jobs as usize)
 }
 
-/// The process that runs tests: goes on from the checkpoint in `out`.
+/// Entry point of the worker process. Resumes from the checkpoint in `out`.
 fn worker(out: &Path, workers: &Workers, end: Option<u64>, records: bool) -> Result<Verdict, CliError> {
     let stop = Arc::new(AtomicBool::new(false));
-    // A terminal tells all its processes of Ctrl-C, and the one that started this one says what it means.
+    // A terminal sends Ctrl-C to all its processes. The parent process decides the reaction.
     let on_signal = Arc::clone(&stop);
     ctrlc::set_handler(move || on_signal.store(true, Ordering::SeqCst))?;
     let on_pull = Arc::clone(&stop);
-    // Before anything else: what builds RTL ends with the process that started it, too.
+    // Start listening first, so that also a build ends with the parent process.
     std::thread::spawn(move || listen(std::io::stdin().lock(), || on_pull.store(true, Ordering::SeqCst)));
     let context = prepare(again(out)?.0)?;
     let (store, checkpoint) = Store::reopen(out, records)?;
@@ -362,13 +356,12 @@ fn worker(out: &Path, workers: &Workers, end: Option<u64>, records: bool) -> Res
     Ok(Verdict::Agree)
 }
 
-/// Ends this process, which was interrupted, and says how to go on.
+/// Prints how to resume the interrupted run, and exits.
 fn goes_on(out: &Path) -> ! {
     note!("interrupted: `{} regress resume {}` goes on", report::command::program(), shell(out));
     std::process::exit(Verdict::INTERRUPTED);
 }
 
-/// A test whose process is suspected to die.
 fn run_alone(out: &Path, index: u64, bundle: bool) -> Result<Verdict, CliError> {
     std::thread::spawn(|| listen(std::io::stdin().lock(), || ()));
     let context = prepare(again(out)?.0)?;
@@ -412,11 +405,10 @@ fn show(bar: &ProgressBar, progress: &RunProgress) {
     bar.tick();
 }
 
-/// Length of a shard where nothing is said.
+/// Default length of a shard in minutes.
 const SHARD_MINUTES: f64 = 10.0;
 
 impl CutArgs {
-    /// How the run is cut.
     fn cut(&self) -> Cut {
         match self.shards {
             Some(shards) => Cut::Count(shards),
@@ -430,7 +422,7 @@ impl CutArgs {
 }
 
 impl ClusterArgs {
-    /// `options` with those that are given here.
+    /// Returns `options` with the arguments of this command added or replaced.
     fn over(&self, options: SlurmOptions) -> SlurmOptions {
         let SlurmOptions { mut args, settle } = options;
         let given = [
@@ -457,7 +449,7 @@ mod tests {
         cluster: ClusterArgs,
     }
 
-    /// `sbatch` takes the last of two options of one name.
+    /// Repeated options override earlier ones, because `sbatch` takes the last option of a name.
     #[test]
     fn options_given_again_override_and_others_stay() {
         let over = |arguments: &[&str], before: &SlurmOptions| {

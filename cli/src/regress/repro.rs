@@ -25,7 +25,7 @@ use crate::output::error::{CliError, Verdict, message};
 use crate::output::progress::{build_step, grouped};
 use crate::output::{outln, print_json};
 
-/// Replays in a process of its own: what the bundle is about may end it, or never end.
+/// Replays in a separate process, because the failure may be a crash or a hang.
 pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
     if let Some(folder) = &args.in_this_process {
         std::thread::spawn(|| listen(std::io::stdin().lock(), || ()));
@@ -77,7 +77,6 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
     Ok(rtl.verdict(verdict))
 }
 
-/// What is replayed, in words.
 pub(crate) fn what(bundle: &Bundle) -> String {
     match &bundle.case {
         Some(case) => {
@@ -88,19 +87,18 @@ pub(crate) fn what(bundle: &Bundle) -> String {
     }
 }
 
-/// RTL that a bundle is replayed on.
 pub(crate) struct BundleRtl {
     pub(crate) folder: PathBuf,
-    /// True if the bundle has the same RTL, by hash.
+    /// True if the RTL equals that of the bundle, by hash.
     pub(crate) is_of_bundle: bool,
-    /// True if the RTL of this checkout runs although it differs and `--here` was not given.
+    /// True if the checkout's RTL replaces the bundle's different RTL without `--here`.
     replaced: bool,
-    /// Hash of this checkout's RTL; `None` without a checkout, which `--trust` does not need.
+    /// Hash of this checkout's RTL. `None` without a checkout, which `--trust` does not need.
     here: Option<String>,
 }
 
 impl BundleRtl {
-    /// Decides which RTL runs: that of the bundle only if it equals this checkout's or `--trust` is given.
+    /// Chooses the RTL. The bundle's RTL runs only if it equals this checkout's or with `--trust`.
     pub(crate) fn choose(args: &BundleRtlArgs, bundle: &Bundle) -> Result<Self, CliError> {
         let folder = rtl_dir();
         let here = rtl::rtl_hash(&folder);
@@ -113,7 +111,6 @@ impl BundleRtl {
         Ok(BundleRtl { folder, is_of_bundle, replaced: !is_of_bundle && !args.here, here })
     }
 
-    /// Says which RTL runs, and which files of the bundle were changed.
     pub(crate) fn print(&self, bundle: &Bundle) -> Result<(), CliError> {
         if !bundle.rtl_is_its_own {
             outln!("  changed    the RTL in the bundle is no longer that of the failure")?;
@@ -138,7 +135,7 @@ impl BundleRtl {
         }
     }
 
-    /// `verdict` of a run, or `NotAsked` if this checkout's RTL ran in place of the bundle's.
+    /// Returns `verdict`, or `NotAsked` if this checkout's RTL replaced the bundle's.
     pub(crate) fn verdict(&self, verdict: Verdict) -> Verdict {
         match verdict {
             Verdict::Agree | Verdict::Disagree if self.replaced => Verdict::NotAsked,
@@ -159,7 +156,7 @@ pub(crate) struct ReproResult<'r> {
 
 #[derive(Serialize, JsonSchema)]
 struct ReplayedFailure {
-    /// The failure has the signature of the bundle.
+    /// True if the failure has the signature of the bundle.
     same: bool,
     signature: Signature,
     /// Absent if the process died.
@@ -179,7 +176,7 @@ fn print_result(
     Ok(verdict)
 }
 
-/// The process that replayed died.
+/// Reports that the replaying process died.
 fn died(args: &ReproArgs, bundle: &Bundle, rtl: &BundleRtl, death: Death) -> Result<Verdict, CliError> {
     let signature = Signature::of_death(death);
     let same = bundle.is_same(&signature);
@@ -198,7 +195,6 @@ fn died(args: &ReproArgs, bundle: &Bundle, rtl: &BundleRtl, death: Death) -> Res
     Ok(Verdict::Disagree)
 }
 
-/// Replays a bundle; `journal` is for the process that watches this one.
 fn replay(args: &ReproArgs, bundle: &Bundle, journal: &WorkerJournal) -> Result<Verdict, CliError> {
     let rtl = BundleRtl::choose(&args.rtl, bundle)?;
     let depth = if args.internals { Depth::Internals } else { Depth::Ports };
@@ -227,7 +223,6 @@ fn replay(args: &ReproArgs, bundle: &Bundle, journal: &WorkerJournal) -> Result<
     Ok(Verdict::Disagree)
 }
 
-/// Says what was found, and whether it is what the bundle is about.
 fn show(bundle: &Bundle, found: &FailedRun) -> Result<(), CliError> {
     if bundle.is_same(&found.signature) {
         outln!("  found      the same, in cycle {}", found.cycle)?;

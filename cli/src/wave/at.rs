@@ -1,4 +1,4 @@
-//! `atoms wave at`: the wave of the cycles around one, of a run that is repeated up to there.
+//! `atoms wave at`: repeats a run up to a cycle and writes the wave around that cycle.
 
 use std::ops::Range;
 use std::path::Path;
@@ -41,7 +41,6 @@ pub(crate) fn at(args: &WaveAtArgs) -> Result<Verdict, CliError> {
     Ok(rtl.map_or(verdict, |rtl| rtl.verdict(verdict)))
 }
 
-/// Runs and prints what was asked for.
 fn shown(
     args: &WaveAtArgs,
     rerun: &Rerun,
@@ -79,7 +78,7 @@ fn rerun(args: &WaveAtArgs) -> Result<Rerun, CliError> {
     Ok(Rerun::Case { case: Box::new(case), config })
 }
 
-/// RTL that a bundle is run on, which is printed unless JSON is asked for.
+/// Chooses the RTL for a bundle. Prints it unless the output is JSON.
 fn rtl_of_bundle(args: &WaveAtArgs, rerun: &Rerun) -> Result<Option<BundleRtl>, CliError> {
     let Rerun::Bundle(bundle) = rerun else { return Ok(None) };
     let rtl = BundleRtl::choose(&args.rtl, bundle)?;
@@ -91,7 +90,6 @@ fn rtl_of_bundle(args: &WaveAtArgs, rerun: &Rerun) -> Result<Option<BundleRtl>, 
     Ok(Some(rtl))
 }
 
-/// Cycles around one, so many.
 fn window(cycle: u64, cycles: u64) -> Range<u64> {
     let start = cycle.saturating_sub(cycles / 2);
     start..start.saturating_add(cycles)
@@ -133,7 +131,7 @@ fn first_internal(
         }
         outln!("no register differs in {} cycles", grouped(cycles))?;
         if let Ended::Failed(failed) = &ended {
-            // It begins in logic, not in a register.
+            // The failure starts in combinational logic, so no register differs.
             print(&excerpt(args, rerun, library, failed.cycle, None)?)?;
         }
         return Ok(verdict(&ended));

@@ -1,4 +1,4 @@
-//! `atoms wave cause`: the lines of the RTL that are the likeliest cause of a failure.
+//! `atoms wave cause`: the RTL lines that most likely cause a failure.
 
 use std::path::Path;
 
@@ -63,7 +63,6 @@ pub(crate) struct WaveCauseResult<'c> {
     bundle_rtl_ran: Option<bool>,
 }
 
-/// Prints the causes of the failure of a case. Without a case, the run did not fail.
 fn of_case(
     args: &WaveCauseArgs,
     schemata: &SchemataRtl,

@@ -1,4 +1,4 @@
-//! `atoms wave diff`: two waves held against each other.
+//! `atoms wave diff`: compares two waves.
 
 use atoms_wave_view::{
     DiffOptions, DiffSides, SignalPattern, SignalRename, WaveDiff, WaveFile, WaveNoteKind,
@@ -30,7 +30,7 @@ pub(crate) fn diff(args: &WaveDiffArgs) -> Result<Verdict, CliError> {
         ..DiffOptions::default()
     };
     if args.shift.is_some() || args.window.is_some() {
-        // Cycles are those of the first wave.
+        // Cycles on the command line refer to the first wave.
         let scale = scale(&left)?;
         options.shift = args.shift.map_or(Ok(0), |shift| shift.in_units(scale)).map_err(option("--shift"))?;
         options.window =

@@ -1,4 +1,4 @@
-//! `atoms wave export`: a wave as a timeline of other viewers.
+//! `atoms wave export`: converts a wave to the timeline formats of other viewers.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

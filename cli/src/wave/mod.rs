@@ -1,4 +1,4 @@
-//! `atoms wave`: what waves show.
+//! `atoms wave`: commands on wave files.
 
 pub(crate) mod at;
 pub(crate) mod cause;
@@ -31,23 +31,21 @@ pub(crate) fn wave(command: &WaveCommand) -> Result<Verdict, CliError> {
     }
 }
 
-/// What times of options mean in a file.
+/// Returns the time scale of option values for a file.
 fn scale(file: &WaveFile) -> Result<Scale, CliError> {
     let clock = file.clock()?;
     Ok(Scale { unit: file.unit(), period: clock.map(|clock| clock.period) })
 }
 
-/// An option's value that means nothing in a file.
+/// Returns a function for `map_err` that prefixes a problem with the option.
 fn option(name: &'static str) -> impl FnOnce(String) -> CliError {
     move |problem| message!("{name}: {problem}")
 }
 
-/// Prints what the format of a file does not allow.
 fn print_notes(file: &WaveFile, notes: &WaveNotes) {
     notes.iter().for_each(|note| note!("{}: {note}", file.path().display()));
 }
 
-/// Prints the notes about a file and where it ends early.
 fn print_extent(file: &WaveFile, extent: &WaveExtent) {
     print_notes(file, file.notes());
     print_notes(file, &extent.notes);

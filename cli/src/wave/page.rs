@@ -1,4 +1,4 @@
-//! `atoms wave page`: a wave as one HTML file.
+//! `atoms wave page`: writes a wave as one HTML file.
 
 use atoms_cosim::trace::NAMES;
 use atoms_wave_view::{WaveFile, WavePage};
@@ -26,7 +26,7 @@ pub(crate) fn page(args: &WavePageArgs) -> Result<Verdict, CliError> {
     let source = match &args.kernel {
         Some(kernel) => {
             let text = std::fs::read_to_string(kernel).map_err(CliError::reading(kernel))?;
-            // By its name alone: the page is shown elsewhere.
+            // File name without path, because the page may be viewed on another machine.
             Some((kernel.file_name().unwrap_or_default().to_string_lossy(), text))
         }
         None => None,

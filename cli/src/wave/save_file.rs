@@ -1,4 +1,4 @@
-//! The viewer's file beside a wave: which signals one looks at first, and where.
+//! GTKWave save file next to a wave: signals to show first, and the marker.
 
 use std::path::{Path, PathBuf};
 
@@ -7,12 +7,11 @@ use atoms_wave_write::{Fold, WaveView};
 
 use crate::output::error::CliError;
 
-/// What a save file shows.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct SaveFile {
-    /// Numbers of signals, in order; those of folded groups left out.
+    /// Indices of the signals, in order, without those of folded groups.
     pub(super) signals: Vec<usize>,
-    /// Where the marker stands, in time units.
+    /// Time of the marker in time units.
     pub(super) marker: Option<u64>,
 }
 
@@ -20,7 +19,6 @@ pub(super) fn path(wave: &Path) -> PathBuf {
     wave.with_extension("gtkw")
 }
 
-/// What the save file beside a wave says.
 pub(super) fn view(wave: &Path) -> Result<WaveView, CliError> {
     let path = path(wave);
     let text = std::fs::read(&path).map_err(CliError::reading(&path))?;
@@ -28,7 +26,7 @@ pub(super) fn view(wave: &Path) -> Result<WaveView, CliError> {
 }
 
 impl SaveFile {
-    /// Reads the save file beside a wave; what is not there, or not known, is left out.
+    /// Reads the save file next to a wave. Returns the default without one, and skips unknown signals.
     pub(super) fn beside(file: &WaveFile) -> Self {
         view(file.path()).map_or_else(|_| Self::default(), |view| Self::of(view, file))
     }

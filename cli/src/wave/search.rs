@@ -14,7 +14,7 @@ use crate::wave::{option, print_extent, scale};
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct QueryResult<'q> {
     query: &'q str,
-    /// `cycle` or `time`.
+    /// Unit of the ranges: `cycle` or `time`.
     unit: &'static str,
     count: u64,
     /// First and last of each range.

@@ -1,4 +1,4 @@
-//! The part of a wave that a command works on.
+//! Selection of a part of a wave.
 
 use atoms_wave_view::{Excerpt, SignalPattern, WaveFile};
 
@@ -6,7 +6,6 @@ use crate::args::wave::WaveSelection;
 use crate::output::error::{CliError, message};
 use crate::wave::{option, print_notes, scale};
 
-/// Reads the window and the signals that are chosen, all of them if none are.
 pub(super) fn excerpt(file: &WaveFile, chosen: &WaveSelection) -> Result<Excerpt, CliError> {
     let patterns: Vec<_> = chosen.signals.iter().map(|text| SignalPattern::new(text)).collect();
     let is_chosen = |at: &usize| {

@@ -1,4 +1,4 @@
-//! `atoms wave show`: part of a wave, in the terminal, as a picture, or for a document.
+//! `atoms wave show`: part of a wave in the terminal, as a picture, or as WaveJSON.
 
 use std::io::IsTerminal as _;
 use std::ops::Range;
@@ -16,14 +16,13 @@ use crate::output::{note, out, outln};
 use crate::wave::save_file::{self, SaveFile};
 use crate::wave::{option, print_notes, scale, search, transactions};
 
-/// Signals that are shown without being asked for.
 const LINES: usize = 24;
-/// Cycles that are shown without being asked for, and those of them in front of what they are shown for.
+/// Default number of cycles, and the number of those before the point of interest.
 const CYCLES: u64 = 16;
 const BEFORE: u64 = 2;
-/// Cycles that are drawn of one signal, which takes less than a second; of more signals accordingly fewer.
+/// Maximum number of cycles for one signal, drawn in less than a second. More signals reduce it.
 const MOST_CYCLES: u64 = 500_000;
-/// Columns where there is no terminal.
+/// Number of columns if stdout is not a terminal.
 const COLUMNS: usize = 80;
 
 pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
@@ -100,7 +99,7 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
     let style = TextStyle {
         width: columns.unwrap_or(COLUMNS).max(40),
         charset: if args.ascii { Charset::Ascii } else { Charset::Unicode },
-        // https://no-color.org: any text turns colours off.
+        // https://no-color.org: any non-empty value turns colours off.
         shades: if terminal && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty()) {
             Shades::Terminal
         } else {
@@ -108,7 +107,7 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
         },
     };
     show_text(&mut text, &excerpt, style)?;
-    // Unless a window was asked for, what fits beside each other.
+    // Without `--window`, shows only as many cycles as fit side by side.
     let shown = if args.window.is_none() {
         text.split("\n\n").next().unwrap_or(&text).trim_end()
     } else {
@@ -124,7 +123,6 @@ fn write(path: &Path, text: &mut String) -> Result<(), CliError> {
     outln!("{}", path.display())
 }
 
-/// Numbers of the signals to be shown, in order.
 fn signals(file: &WaveFile, args: &WaveShowArgs, save_file: &SaveFile) -> Result<Vec<usize>, CliError> {
     if args.signals.is_empty() {
         let mut all = save_file.signals.clone();
@@ -149,7 +147,7 @@ fn signals(file: &WaveFile, args: &WaveShowArgs, save_file: &SaveFile) -> Result
             }
         }
         if found.len() == before {
-            // The part of a name will do where it stands for one signal.
+            // A part of a name is enough if it identifies one signal.
             let signal = file.lookup(text);
             let signal = signal.map_err(|error| message!("--signals: {error}"))?;
             found.extend(Some(signal).filter(|signal| !found.contains(signal)));
@@ -158,7 +156,7 @@ fn signals(file: &WaveFile, args: &WaveShowArgs, save_file: &SaveFile) -> Result
     Ok(found)
 }
 
-/// Where to look: at the marker, or where something changes first.
+/// Returns the default window, around the marker or the first activity.
 fn window(
     file: &WaveFile,
     signals: &[usize],
@@ -178,7 +176,6 @@ fn window(
     }
 }
 
-/// How far a wave goes, in words.
 fn until(file: &WaveFile, period: Option<u64>) -> Result<String, CliError> {
     let times = file.count_changes()?.1.times;
     Ok(match (times, period) {

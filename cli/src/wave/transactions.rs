@@ -1,4 +1,4 @@
-//! `atoms wave show --transactions`: transactions with their fields, and other texts, by time.
+//! `atoms wave show --transactions`: transactions with their fields, and other texts, in time order.
 
 use std::collections::HashSet;
 
@@ -13,14 +13,13 @@ use crate::output::error::{CliError, Verdict, message};
 use crate::output::{outln, print_json};
 use crate::wave::{option, print_notes, scale};
 
-/// What a track says over some time.
 struct Entry<'e> {
     from: u64,
-    /// The last point in time not included.
+    /// End of the interval, exclusive.
     to: u64,
     track: &'e str,
     text: &'e str,
-    /// Fields of a transaction; none of a text signal that is no track.
+    /// Fields of a transaction. Empty for a text signal that is not a track.
     fields: Map<String, Value>,
 }
 
@@ -55,7 +54,7 @@ pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliE
             },
         ));
     }
-    // Those of the same scopes are the fields.
+    // Fields of a track are the signals in the same scope.
     let signals: Vec<usize> = (0..all.len()).filter(|at| scopes.contains(&all[*at].scopes)).collect();
     let window = match args.window {
         Some(window) => window.in_units(scale(file)?).map_err(option("--window"))?,
@@ -91,7 +90,8 @@ pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliE
     Ok(Verdict::Agree)
 }
 
-/// Transactions of all tracks, and values of other text signals, by time. `is_shown` is asked for the signal of a track.
+/// Returns the transactions of all tracks and the values of other text signals, in time order. `is_shown`
+/// receives the signal of a track.
 fn entries(excerpt: &Excerpt, is_shown: impl Fn(usize) -> bool) -> Vec<Entry<'_>> {
     let mut entries = Vec::new();
     let tracks = excerpt.tracks(&NAMES);
@@ -113,7 +113,7 @@ fn entries(excerpt: &Excerpt, is_shown: impl Fn(usize) -> bool) -> Vec<Entry<'_>
         }
         let ends = signal.changes.iter().skip(1).map(|(time, _)| *time).chain([excerpt.window.end]);
         for ((from, value), to) in signal.changes.iter().zip(ends) {
-            // `-` stands where nothing is.
+            // `-` marks an idle interval.
             if let WaveValue::Text(text) = value
                 && text != "-"
                 && !text.is_empty()

@@ -1,4 +1,4 @@
-//! What is made from the definition of the commands: help, completions, manual pages.
+//! Help, completions and manual pages, which are generated from the command definitions.
 
 use std::process::{Command, Stdio};
 
@@ -6,7 +6,6 @@ use clap::ValueEnum as _;
 
 use super::{atoms, commands, folder, words};
 
-/// Names of commands and options that are not hidden.
 fn names() -> Vec<(String, Vec<String>)> {
     let shown = commands()
         .into_iter()

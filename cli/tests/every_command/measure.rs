@@ -1,4 +1,4 @@
-//! `atoms bench --compare`: with an earlier report, and with another build of the program.
+//! `atoms bench --compare` with an earlier report and with another build of the program.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -35,7 +35,7 @@ fn bench_compares_with_a_report_and_with_a_program() {
         let times = |value: &Value| value["median"].as_f64().is_some_and(|times| times > 0.0);
         assert!(second["times_as_fast"].as_array().is_some_and(|rows| rows.iter().all(times)), "{second}");
     }
-    // A run that was twice as slow.
+    // Report of a much slower run.
     let mut slow = first.clone();
     for figure in slow["figures"].as_array_mut().expect("figures") {
         figure["rounds"] = serde_json::json!([1.0]);

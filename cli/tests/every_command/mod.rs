@@ -1,5 +1,5 @@
-//! What holds for every command, taken from the definition that help is derived from: a command or an option
-//! that is new and not covered here fails a test.
+//! Rules for every command, tested from the definition that also generates the help. A new command or option
+//! without a sample or entry here fails a test.
 
 mod help;
 mod measure;
@@ -18,7 +18,7 @@ use clap::CommandFactory;
 
 use crate::args;
 
-/// Every command that can be run, `config show` for one, with its definition.
+/// Returns every command that can run, such as `config show`, with its definition.
 fn commands() -> Vec<(String, clap::Command)> {
     fn gather(command: &clap::Command, path: &str, found: &mut Vec<(String, clap::Command)>) {
         let needs_more = command.is_subcommand_required_set() || command.is_arg_required_else_help_set();
@@ -38,7 +38,7 @@ fn commands() -> Vec<(String, clap::Command)> {
     found
 }
 
-/// A run of every command that writes results to stdout, in [`folder`].
+/// Sample arguments of every command that writes results to stdout, to be run in [`folder`].
 const SAMPLES: &[(&str, &[&str])] = &[
     ("run", &["racy.ptx", "--launch", "racy.toml", "--on", "model"]),
     ("cosim", &["--on", "model", "--requests", "200"]),
@@ -77,10 +77,8 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("rtl lint", &["--config", "tiny"]),
 ];
 
-/// Commands that write nothing to stdout.
 const SILENT: &[&str] = &["regress worker"];
 
-/// The arguments of the sample of a command.
 fn sample(command: &str) -> &'static [&'static str] {
     SAMPLES.iter().find(|(name, _)| *name == command).unwrap_or_else(|| panic!("no sample of {command}")).1
 }
@@ -94,7 +92,6 @@ fn every_command_has_a_sample() {
     assert_eq!(known, there, "give each command a row in `SAMPLES`, or in `SILENT`");
 }
 
-/// A sweep of four points.
 const SWEEP: &str = "about = \"Which queue?\"\nworkload = \"contend\"\nconfig = \"tiny\"\n[unit]\nqueue_depth = [1, 2]\n\
                      [with]\nwarps = [1, 2]\n";
 
@@ -109,8 +106,8 @@ series = 2
 requests = 300
 "#;
 
-/// A folder with an input of every command: a regression that found a defect, one that is cut into shards,
-/// and a bundle. Made once for all tests of this file.
+/// Returns a folder with inputs for every command: a regression that found a bug, a regression in shards, and
+/// a bundle. The folder is made once for all tests.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -137,7 +134,7 @@ fn folder() -> &'static Path {
         let failures = fs::read_dir(folder.join("done/failures")).expect("failures");
         let bundle = failures.flatten().map(|entry| entry.path()).find(|path| path.is_dir());
         fs::rename(bundle.expect("a bundle"), folder.join("bundle")).expect("it can be moved");
-        // There is no scheduler: the shards are cut, and run by hand.
+        // Without a scheduler, the command only creates the shards. The next command runs them.
         let cut = ["regress", "plan.toml", "--executor", "slurm", "--shards", "1", "--out", "cut"];
         let (code, text) = status(&cut);
         assert_eq!(code, Some(2), "{text}");
@@ -151,7 +148,7 @@ fn target() -> PathBuf {
     std::path::absolute(atoms_verilated::Environment::from_process().target).expect("a path")
 }
 
-/// `atoms` with these arguments in a folder, on RTL with defects, with no scheduler on the path.
+/// Returns `atoms` with these arguments in a folder, on RTL with bugs and with empty stdin.
 fn in_folder(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_atoms"));
     let rtl = atoms_tests::regression::rtl_with_bugs();
@@ -160,12 +157,11 @@ fn in_folder(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// `atoms COMMAND ARGUMENTS`, in [`folder`].
 fn atoms(command: &str, arguments: &[&str]) -> Command {
     let words: Vec<_> = command.split_whitespace().chain(arguments.iter().copied()).collect();
     let mut command = in_folder(folder(), &words);
     if matches!(words.first(), Some(&"bench" | &"mutate")) {
-        command.env_remove("ATOMS_RTL"); // they stop at a defect that is there
+        command.env_remove("ATOMS_RTL"); // bench and mutate refuse RTL with bugs
     }
     command
 }

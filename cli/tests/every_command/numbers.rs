@@ -1,4 +1,4 @@
-//! Numbers that mean nothing, and options that mean nothing together.
+//! Invalid numbers and contradicting options.
 
 use std::any::TypeId;
 
@@ -7,10 +7,10 @@ use clap::Parser as _;
 use super::{atoms, commands, sample, words};
 use crate::args::Cli;
 
-/// Options whose number may be 0.
+/// Options that accept 0.
 const MAY_BE_ZERO: &[&str] = &["seed", "settle", "shard", "end", "alone", "older", "cycle"];
 
-/// Values that no numeric option takes.
+/// Values that every numeric option rejects.
 const NEVER: &[&str] =
     &["-1", "-5", "-0.5", "", "x", "nan", "inf", "1e300", "99999999999999999999", "0x10", "1,000"];
 
@@ -32,7 +32,7 @@ fn every_number_has_a_range() {
             let zero = (!MAY_BE_ZERO.contains(&option.get_id().as_str())).then_some("0");
             let part = is_whole.then_some("1.5");
             for value in NEVER.iter().copied().chain(zero).chain(part) {
-                // In front of the sample, so that nothing else is wrong.
+                // The option precedes the sample, so that parsing fails at its value first.
                 let mut line = vec!["atoms"];
                 line.extend(name.split_whitespace());
                 let long = option.get_long().map(|long| format!("--{long}"));
@@ -53,7 +53,7 @@ fn every_number_has_a_range() {
     assert!(seen >= 15, "only {seen} numeric options were found");
 }
 
-/// What is said where options contradict each other, or one of them would be ignored.
+/// Contradicting or ignored options are refused with these messages.
 #[test]
 fn options_that_mean_nothing_together_are_refused() {
     let case: &[&str] = &["--case", "case.json"];
@@ -96,7 +96,7 @@ fn options_that_mean_nothing_together_are_refused() {
     }
 }
 
-/// What `--ops` names is issued, at both ports, and nothing else, though a share of the requests is illegal.
+/// Exactly the operations that `--ops` names are issued, at both ports, although some requests are illegal.
 #[test]
 fn exactly_the_named_operations_are_issued() {
     let lists: &[(&str, &[&str])] = &[
@@ -125,7 +125,7 @@ fn exactly_the_named_operations_are_issued() {
     }
 }
 
-/// Samples are what they are taken for, so that what is refused above is refused for its number alone.
+/// Every sample can be parsed, so the tests above fail only because of the number.
 #[test]
 fn samples_can_be_parsed() {
     for (name, _) in super::SAMPLES {

@@ -1,15 +1,15 @@
-//! Outputs that would overwrite an input, or each other: refused before anything runs.
+//! Outputs that would overwrite an input or each other are refused before anything runs.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::{atoms, commands, folder, words};
 
-/// What a command writes to a file or folder that the user names, with arguments behind which it can be named.
+/// Output of a command to a file or folder that the user names, with arguments that allow the output.
 struct Output {
     command: &'static str,
     option: &'static str,
-    /// In front of a path, where it is no argument of its own: `out=`.
+    /// Text in front of the path in the same argument, such as `out=`.
     prefix: &'static str,
     arguments: &'static [&'static str],
     /// Files that the command reads with these arguments.
@@ -47,7 +47,7 @@ const OUTPUTS: &[Output] = &[
     Output { command: "regress", option: "--out",    prefix: "",     arguments: &["run/plan.toml", "--force"], inputs: &["run", "rtl"] },
 ];
 
-/// Options that name a file or folder and are no outputs.
+/// Options that name an input file or folder.
 const READ: &[(&str, &str)] = &[
     ("run", "launch"),
     ("cosim", "profile"),
@@ -68,7 +68,7 @@ const READ: &[(&str, &str)] = &[
     ("wave cause", "profile"),
 ];
 
-/// Hidden options that only `atoms` itself gives, with folders that it has made.
+/// Hidden options that only `atoms` itself passes, with folders that it created.
 const INNER: &[(&str, &str)] = &[("repro", "in-this-process")];
 
 #[test]
@@ -92,7 +92,6 @@ fn every_option_with_a_file_is_known() {
     }
 }
 
-/// A folder for one test with every input, and the RTL.
 fn place(name: &str) -> std::path::PathBuf {
     let place = folder().join(name);
     let _ = fs::remove_dir_all(&place);
@@ -126,7 +125,6 @@ fn place(name: &str) -> std::path::PathBuf {
     place
 }
 
-/// Every file below a folder, links not followed, with what it holds.
 fn content(folder: &std::path::Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -166,7 +164,7 @@ fn no_output_overwrites_an_input() {
             let is_folder = place.join(input).is_dir();
             let mut paths = vec![input.to_string(), format!("./run/../{input}")];
             if is_folder {
-                // A file in it, one that is there and one that is not.
+                // Paths in the folder: an existing file and a new one.
                 let file =
                     fs::read_dir(place.join(input)).expect("a folder").flatten().map(|entry| entry.path());
                 let file = file.filter(|path| path.is_file()).min().expect("a file");
@@ -181,7 +179,7 @@ fn no_output_overwrites_an_input() {
                 fs::hard_link(place.join(input), place.join("hard")).expect("a link");
                 paths.extend(["soft".to_string(), "hard".to_string()]);
             }
-            // A folder is written as a whole; a file in it is none.
+            // An output folder is replaced as a whole, so files in it are not outputs.
             paths.retain(|path| *option != "--out" || path == input || path.starts_with("./"));
             for path in paths {
                 let mut line: Vec<_> = arguments.iter().map(ToString::to_string).collect();
@@ -190,7 +188,7 @@ fn no_output_overwrites_an_input() {
             }
         }
     }
-    // What is written beside a wave, over an input that is called like it.
+    // The save file of a wave must not overwrite an input of the same name.
     fs::rename(place.join("launch.toml"), place.join("launch.gtkw")).expect("it can be moved");
     let line = ["kernel.ptx", "--launch", "launch.gtkw", "--on", "model", "--trace", "launch.vcd"];
     refused(
@@ -226,7 +224,7 @@ fn no_output_overwrites_another() {
     }
     let twice = [RUN, &["--dump", "out=a.bin", "--dump", "out=a.bin"]].concat();
     refused(&place, "run", &twice.into_iter().map(String::from).collect::<Vec<_>>(), &["--dump out"]);
-    // What a failure would leave behind.
+    // The files of a possible failure must not be overwritten.
     let target = super::target();
     let wave = target.join("failures/default-7.vcd").display().to_string();
     refused(
@@ -237,7 +235,7 @@ fn no_output_overwrites_another() {
     );
 }
 
-/// Devices and pipes hold nothing that could be lost.
+/// Devices and pipes are allowed several times, because they have no content to lose.
 #[test]
 fn devices_are_no_files() {
     let place = place("devices");

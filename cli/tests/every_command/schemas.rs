@@ -8,7 +8,7 @@ use serde_json::{Deserializer, Value};
 use super::streams::{Samples, runs};
 use super::{atoms, words};
 
-/// The schema of a command. Every command below `regress` prints the result of a regression.
+/// Returns the schema of a command. Every command below `regress` prints the result of a regression.
 fn schema(command: &str) -> Value {
     let name = if command.starts_with("regress") { "regress".into() } else { command.replace(' ', "-") };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/schema/{name}.json"));

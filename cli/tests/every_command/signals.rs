@@ -1,4 +1,4 @@
-//! Ctrl-C, and what there is by then.
+//! Ctrl-C, and the results that commands keep or report then.
 
 use std::fs;
 use std::path::Path;
@@ -19,17 +19,16 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a process has a handler for SIGINT.
 fn listens(child: &Child) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> 1 & 1 == 1)
 }
 
-/// Starts a command that would run for hours, and interrupts it once `begun`.
+/// Starts a command that would run for hours, and interrupts it once `begun` returns true.
 fn interrupted(command: &str, arguments: &[&str], begun: impl Fn() -> bool) -> Output {
     let mut atoms = atoms(command, arguments);
-    // It would find the defects that are planted there, and end.
+    // The planted bugs would end the command early.
     atoms.env_remove("ATOMS_RTL");
     let mut child = atoms.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("atoms starts");
     until("it does not begin", || {
@@ -40,7 +39,7 @@ fn interrupted(command: &str, arguments: &[&str], begun: impl Fn() -> bool) -> O
     child.wait_with_output().expect("it has ended")
 }
 
-/// It changes memory in every turn, so that nothing but Ctrl-C ends it.
+/// Kernel that changes memory in every iteration, so the livelock check does not end it.
 const ENDLESS: &str = ".version 8.0
 .target sm_90
 .address_size 64
@@ -98,7 +97,7 @@ fn commands_that_keep_nothing_end_with_130() {
     let kernel = [seconds, &["--kernel", "racy.ptx", "--launch", "racy.toml"]].concat();
     for (command, arguments) in [("bench", seconds), ("bench", &kernel), ("check", &["-"])] {
         let mut atoms = atoms(command, arguments);
-        // Nothing ever comes from it.
+        // `atoms check -` waits for stdin, which never receives data.
         let mut child = atoms.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("atoms starts");
         until("it does not begin", || listens(&child));
         std::thread::sleep(Duration::from_millis(300));

@@ -7,12 +7,12 @@ use atoms_tests::test_each;
 
 use super::{SAMPLES, atoms, commands, folder, sample, words};
 
-/// A device that takes nothing: every write says that no space is left.
+/// Returns a device that refuses every write because no space is left.
 fn full() -> Stdio {
     File::options().write(true).open("/dev/full").expect("Linux has it").into()
 }
 
-/// Commands whose samples take more than a fifth of a second.
+/// Commands whose samples take more than 0.2 s.
 const SLOW: &[&str] = &[
     "mutate",
     "wave cause",
@@ -23,16 +23,14 @@ const SLOW: &[&str] = &[
     "explore sweep",
 ];
 
-/// Share of the samples that a test runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Samples {
-    /// All but those of [`SLOW`], and the help of every command.
+    /// All samples except [`SLOW`], and the help of every command.
     Quick,
-    /// Only the samples of [`SLOW`].
     Slow,
 }
 
-/// The sample of each command, as text and as JSON if it has that.
+/// Returns the sample of each command, as text and with `--json` if the command has it.
 pub(super) fn runs(samples: Samples) -> Vec<(String, Vec<&'static str>)> {
     let mut runs = Vec::new();
     if samples == Samples::Quick {
@@ -76,7 +74,7 @@ test_each! {
     slow(Samples::Slow)
 }
 
-/// `| head` ends before its input does. That is what was asked for: the status tells it, and nothing is printed.
+/// A closed pipe, as after `| head`, ends every command without a message. Only the exit status reports it.
 fn a_reader_that_has_ended_ends_every_command_quietly(_: &str, samples: Samples) {
     for (name, arguments) in runs(samples) {
         let (reader, writer) = std::io::pipe().expect("a pipe");
@@ -97,7 +95,7 @@ test_each! {
     slow(Samples::Slow)
 }
 
-/// What is on stderr, but for the time that a line ends with: `in 0.1 s`.
+/// Returns stderr without the times at the ends of lines, such as `in 0.1 s`.
 fn untimed(output: &Output) -> Vec<String> {
     let of_line = |line: &str| match line.rsplit_once(" in ") {
         Some((before, time)) if time.ends_with(" s") => before.to_string(),
@@ -129,7 +127,7 @@ test_each! {
     slow(Samples::Slow)
 }
 
-/// What a long run writes to disk is written before its report, and stays.
+/// A long run writes its files before its report, so they exist even if stdout fails.
 #[test]
 fn results_on_disk_outlive_stdout() {
     let cases: &[(&str, &[&str], &[&str])] = &[

@@ -1,4 +1,4 @@
-//! The pages of `docs/` as one book, and whether its links lead anywhere.
+//! Builds the pages of `docs/` as one book, and checks its links.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +10,6 @@ use mdbook_driver::MDBook;
 use mdbook_driver::config::Config;
 use mdbook_driver::errors::Error;
 
-/// The checkout that this was built in.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -18,7 +17,7 @@ pub fn root() -> PathBuf {
 /// Builds the book of the pages in `folder`, in the order of its `SUMMARY.md`, into `to`.
 ///
 /// # Errors
-/// What mdbook says: a page of `SUMMARY.md` that is not there, a folder that cannot be written.
+/// Error of mdbook: a page of `SUMMARY.md` is missing, or a folder cannot be written.
 pub fn build(folder: &Path, to: &Path) -> Result<(), Error> {
     let mut config = Config::default();
     config.book.title = Some("ATOMS".into());
@@ -28,16 +27,16 @@ pub fn build(folder: &Path, to: &Path) -> Result<(), Error> {
     MDBook::load_with_config(folder, config)?.build()
 }
 
-/// Values of an attribute in a page, `name="value"`.
 fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
     let start = format!(" {name}=\"");
     page.split(&start).skip(1).filter_map(|piece| piece.split('"').next()).collect()
 }
 
-/// Links of a built book to files or headings that are not there: `page: link`. Those to other sites are not tried.
+/// Returns links of a built book to missing files or headings, as `page: link`. Links to other sites are not
+/// checked.
 ///
 /// # Errors
-/// When a page cannot be read.
+/// A page cannot be read.
 pub fn dead_links(book: &Path) -> io::Result<Vec<String>> {
     let mut pages: BTreeMap<PathBuf, String> = BTreeMap::new();
     let mut files: BTreeSet<PathBuf> = BTreeSet::new();
@@ -67,7 +66,7 @@ pub fn dead_links(book: &Path) -> io::Result<Vec<String>> {
     Ok(dead)
 }
 
-/// Where a link of a page leads, without `..`.
+/// Resolves a link of a page to a path without `..`.
 fn joined(page: &Path, link: &str) -> PathBuf {
     let mut path = page.parent().unwrap_or(Path::new("")).to_path_buf();
     for part in link.split('/') {

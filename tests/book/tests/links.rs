@@ -1,4 +1,4 @@
-//! The book builds, has every page, and its links lead somewhere.
+//! The book builds, contains every page, and has no dead links.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn every_page_is_in_the_book() {
     }
 }
 
-/// A link to a page, and one to a heading, that are not there.
+/// The check finds a link to a missing page and a link to a missing heading.
 #[test]
 fn dead_links_are_found() {
     let source = tempfile::tempdir().unwrap();

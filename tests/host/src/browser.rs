@@ -1,7 +1,7 @@
-//! A real browser without a display, driven over its DevTools protocol.
+//! Real browser without a display, driven by its DevTools protocol.
 //!
-//! Of the protocol we need a dozen commands, one after the other: two pipes and JSON say them. What else
-//! there is to drive browsers brings an asynchronous runtime, or downloads browsers.
+//! The tests need a dozen commands of the protocol, in sequence, so two pipes and JSON are enough. Existing
+//! drivers need an asynchronous runtime or download browsers.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -17,22 +17,19 @@ use serde_json::{Value, json};
 use crate::processes::{self, Process, Signal};
 use crate::programs;
 
-/// How long a command may take on a machine that is busy with other things.
+/// Time limit of a command, generous for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A key that is held meanwhile, as the protocol calls it.
+/// Modifier key held during an event, with its code in the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// None is.
     Nothing = 0,
-    /// Ctrl is.
     Ctrl = 2,
-    /// Shift is.
     Shift = 8,
 }
 
-/// A page in a browser of its own. The browser and all of its processes end with it: when it is closed,
-/// when the test panics, and when the test process is killed, since the browser ends with its pipes.
+/// Page in a private browser. The browser and its processes end when this value is dropped, also after a
+/// panic. If the test process is killed, the browser ends because its pipes close.
 #[derive(Debug)]
 pub struct Browser {
     process: Child,
@@ -42,26 +39,24 @@ pub struct Browser {
     session: String,
     profile: PathBuf,
     sent: u64,
-    /// Errors of scripts and on the console.
     pub errors: Vec<String>,
-    /// Addresses that were asked for.
     pub requests: Vec<String>,
     loaded: bool,
 }
 
 impl Browser {
-    /// Starts a browser with a window of this size; `name` tells its profile from those of other tests.
-    /// `None` when there is no browser, and the test is to be skipped.
+    /// Starts a browser with a window of this size. `name` distinguishes its profile from those of other
+    /// tests. Returns None if no browser is available. The caller then skips its test.
     ///
-    /// Here and below, what a browser does not do or say is a panic.
+    /// This and the other methods panic if the browser fails or does not answer.
     ///
     /// # Panics
-    /// When the browser does not start.
+    /// The browser does not start.
     pub fn start(name: &str, width: u32, height: u32) -> Option<Browser> {
         let program = programs::BROWSER.find()?;
         let profile = programs::memory().join(format!("browser-{name}-{}", std::process::id()));
-        // A browser that is driven over pipes reads from 3 and writes to 4. It leads a group, since the
-        // command may be a script that starts the browser.
+        // The browser reads commands from descriptor 3 and writes answers to descriptor 4. The command may be
+        // a script that starts the browser, so it gets its own process group.
         let mut process = Command::new("sh")
             .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null", "sh", &program])
             .args([
@@ -83,7 +78,7 @@ impl Browser {
         let commands = process.stdin.take();
         let answers = BufReader::new(process.stdout.take().expect("stdout is piped"));
         let mut said = process.stderr.take().expect("stderr is piped");
-        // What it says must not fill the pipe.
+        // Drains stderr, because a full pipe would block the browser.
         let errors_of_process = std::thread::spawn(move || {
             let mut text = Vec::new();
             let _ = said.read_to_end(&mut text);
@@ -121,13 +116,11 @@ impl Browser {
         Some(browser)
     }
 
-    /// Size of the window.
     pub fn size(&mut self, width: u32, height: u32) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
     }
 
-    /// Opens a file, and waits until it is loaded.
     pub fn open(&mut self, file: &Path) {
         self.loaded = false;
         let answer = self.call("Page.navigate", json!({"url": format!("file://{}", file.display())}));
@@ -137,7 +130,7 @@ impl Browser {
         }
     }
 
-    /// The value of an expression; promises are waited for.
+    /// Evaluates an expression, and waits if its value is a promise.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let what = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let answer = self.call("Runtime.evaluate", what);
@@ -145,7 +138,6 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Scrolls an element into view and clicks into the middle of it, as a hand would.
     pub fn click(&mut self, selector: &str) {
         let selector = json!(selector);
         let place = self.evaluate(&format!(
@@ -161,7 +153,6 @@ impl Browser {
         }
     }
 
-    /// Presses the left button of the mouse at one place of the window and releases it at the last, by way of all.
     pub fn drag(&mut self, places: &[[f64; 2]], held: Held) {
         let event = |kind: &str, [x, y]: [f64; 2]| json!({"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1, "modifiers": held as u32});
         let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
@@ -172,25 +163,23 @@ impl Browser {
         self.call("Input.dispatchMouseEvent", event("mouseReleased", *last));
     }
 
-    /// Turns the wheel over a place of the window, by pixels downwards.
+    /// Turns the mouse wheel at a place in the window. `down` is in pixels.
     pub fn wheel(&mut self, [x, y]: [f64; 2], down: i32, held: Held) {
         let wheel = json!({"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": down, "modifiers": held as u32});
         self.call("Input.dispatchMouseEvent", wheel);
     }
 
-    /// Whether pages are to be light or dark: `light` or `dark`.
+    /// Sets the preferred colour scheme: `light` or `dark`.
     pub fn colours(&mut self, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 
-    /// Takes a picture of the window, as PNG.
     pub fn picture(&mut self) -> Vec<u8> {
         let answer = self.call("Page.captureScreenshot", json!({"format": "png"}));
         STANDARD.decode(answer["data"].as_str().expect("a picture")).expect("base64")
     }
 
-    /// Presses a key where the focus is.
     pub fn press(&mut self, key: &str, code: u32, text: &str) {
         let base = json!({"key": key, "code": key, "windowsVirtualKeyCode": code});
         for event in ["keyDown", "keyUp"] {
@@ -203,7 +192,6 @@ impl Browser {
         }
     }
 
-    /// A command and its answer.
     pub fn call(&mut self, method: &str, params: Value) -> Value {
         self.sent += 1;
         let id = self.sent;
@@ -224,7 +212,6 @@ impl Browser {
         }
     }
 
-    /// The next message; events are noted.
     fn read(&mut self) -> Value {
         let Ok(value) = self.answers.recv_timeout(PATIENCE) else {
             self.fail(&format!("no answer of the browser in {} s", PATIENCE.as_secs()));
@@ -247,7 +234,6 @@ impl Browser {
         value
     }
 
-    /// Ends the browser as its user would.
     fn close(&mut self) {
         self.session.clear();
         self.call("Browser.close", json!({}));
@@ -258,13 +244,12 @@ impl Browser {
         }
     }
 
-    /// Its processes: those of its group, and any that left the group but work with its profile.
+    /// Returns a filter for the browser's processes: by process group, or by profile in the arguments.
     pub fn is_own(&self) -> impl Fn(&Process) -> bool + use<> {
         let (group, profile) = (self.process.id(), self.profile.display().to_string());
         move |process| process.group == group || process.words.contains(&profile)
     }
 
-    /// Kills what there is of it, and gives what is left all the same.
     fn kill(&mut self) -> Vec<Process> {
         processes::signal_group(self.process.id(), Signal::KILL);
         for process in processes::running(self.is_own()) {
@@ -276,7 +261,6 @@ impl Browser {
         left
     }
 
-    /// Panics with what the browser said on stderr.
     fn fail(&mut self, what: &str) -> ! {
         self.kill();
         let said = self.errors_of_process.take().and_then(|thread| thread.join().ok());
@@ -328,14 +312,14 @@ mod tests {
         assert_eq!(processes::running(is_own), []);
     }
 
-    /// The browser goes away by itself when the process that drives it cannot end it.
+    /// The browser exits after its command pipe closes, as when the test process is killed.
     #[test]
     #[ignore = "nightly: starts a browser"]
     fn a_browser_ends_with_its_pipes() {
         let Some(mut browser) = Browser::start("pipes", 800, 600) else { return };
         drop(browser.commands.take());
         assert_eq!(processes::left(browser.is_own()), []);
-        // There is nothing to be closed.
+        // The browser has exited, so drop must not close it.
         browser.kill();
         std::mem::forget(browser);
     }

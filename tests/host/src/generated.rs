@@ -1,19 +1,16 @@
-//! The files that are generated and committed, each held by a test against what it comes from.
+//! Generated files in the repository. A test compares each one with its source.
 
-/// A test that compares generated files with the committed ones, or writes them when `UPDATE_EXPECT` is 1.
+/// Test that compares generated files with the committed ones, or rewrites them if `UPDATE_EXPECT` is 1.
 #[derive(Clone, Copy, Debug)]
 pub struct GeneratedBy {
-    /// The files, from the root of the checkout.
+    /// Paths relative to the root of the checkout.
     pub files: &'static [&'static str],
-    /// Folder of the test's package.
     pub folder: &'static str,
-    /// Its target, as arguments of `cargo test`.
     pub target: &'static [&'static str],
-    /// Its name.
     pub name: &'static str,
 }
 
-/// Every such test; one of `tests/host/tests` finds those that are missing here.
+/// All such tests. A test in `tests/host/tests` finds missing entries.
 #[rustfmt::skip]
 pub const TESTS: &[GeneratedBy] = &[
     GeneratedBy { files: &["rtl/atoms_cfg_pkg.sv"], folder: "model", target: &["--test", "integration"], name: "package::the_committed_package_is_that_of_default" },

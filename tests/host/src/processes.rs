@@ -1,4 +1,4 @@
-//! Processes that tests start: found, signalled, and ended with everything that they started themselves.
+//! Processes that tests start: finds and signals them, and ends them with their descendants.
 
 use std::ops::{Deref, DerefMut};
 use std::process::{Child, Command, Output};
@@ -7,28 +7,25 @@ use std::time::{Duration, Instant};
 pub use rustix::process::Signal;
 use rustix::process::{Pid, kill_process, kill_process_group};
 
-/// A process as `/proc` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
     pub pid: u32,
-    /// The process that started it, or that took it over.
+    /// Process that started this one, or adopted it.
     pub parent: u32,
-    /// Its process group.
     pub group: u32,
-    /// Its program and arguments, a space after each.
+    /// Program and arguments, each followed by a space.
     pub words: String,
-    /// Its environment as it began, `NAME=VALUE` each.
+    /// Environment at the start of the process, as `NAME=VALUE`.
     pub environment: Vec<String>,
 }
 
 impl Process {
-    /// `None` when it has ended. What belongs to another user has no environment.
+    /// Reads a process. Returns None if it has ended. A process of another user has an empty environment.
     pub fn read(pid: u32) -> Option<Process> {
         let file = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
         let stat = file("stat");
         let stat = String::from_utf8_lossy(&stat);
-        // Behind the name, in which there may be anything: state, parent, group.
+        // State, parent and group follow the name, which may itself contain `)`.
         let mut behind = stat.rsplit_once(')')?.1.split_whitespace();
         if matches!(behind.next()?, "Z" | "X") {
             return None;
@@ -42,14 +39,13 @@ impl Process {
     }
 }
 
-/// All processes of which `wanted` is true.
 pub fn running(wanted: impl Fn(&Process) -> bool) -> Vec<Process> {
     let entries = std::fs::read_dir("/proc").expect("this is Linux");
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     pids.filter_map(Process::read).filter(wanted).collect()
 }
 
-/// What is left of these after the moment that killed processes take to be gone.
+/// Returns the matching processes that still run after five seconds. Killed processes need time to disappear.
 pub fn left(wanted: impl Fn(&Process) -> bool) -> Vec<Process> {
     let begun = Instant::now();
     loop {
@@ -61,12 +57,12 @@ pub fn left(wanted: impl Fn(&Process) -> bool) -> Vec<Process> {
     }
 }
 
-/// Sends a signal to a process. False when it has ended, or belongs to another user.
+/// Sends a signal to a process. Returns false if the process has ended or belongs to another user.
 pub fn signal(pid: u32, signal: Signal) -> bool {
     number(pid).is_some_and(|pid| kill_process(pid, signal).is_ok())
 }
 
-/// Sends a signal to every process of a group. False when there is none left.
+/// Sends a signal to a process group. Returns false if no process of the group is left.
 pub fn signal_group(group: u32, signal: Signal) -> bool {
     number(group).is_some_and(|group| kill_process_group(group, signal).is_ok())
 }
@@ -75,7 +71,6 @@ fn number(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
-/// Processes that `pid` started, and those that they started.
 pub fn descendants(pid: u32) -> Vec<Process> {
     let all = running(|_| true);
     let mut found: Vec<Process> = Vec::new();
@@ -88,21 +83,18 @@ pub fn descendants(pid: u32) -> Vec<Process> {
     found
 }
 
-/// A child that ends with this value, together with all that it started.
+/// Child process that is killed on drop, together with its descendants.
 #[derive(Debug)]
 pub struct Tree(Option<Child>);
 
 impl Tree {
-    /// Starts a command.
-    ///
     /// # Panics
-    /// When it does not start.
+    /// The command does not start.
     pub fn start(mut command: Command) -> Tree {
         let name = command.get_program().display().to_string();
         Tree(Some(command.spawn().unwrap_or_else(|error| panic!("{name} does not start: {error}"))))
     }
 
-    /// Waits for its end, and gives its exit status and what it wrote to pipes.
     pub fn wait_with_output(mut self) -> Output {
         self.0.take().expect("only this takes it").wait_with_output().expect("its pipes can be read")
     }
@@ -140,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    /// A shell that starts another, which starts a program that would go on for a long time.
+    /// Returns a command for a shell that starts another shell, which starts a program that runs for 600 s.
     fn shells(mark: &str) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", "sh -c 'sleep 600 & wait' & wait"]).env("ATOMS_MARK", mark).stdin(Stdio::null());

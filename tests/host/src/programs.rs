@@ -1,6 +1,6 @@
 //! Programs that some tests need and a machine may lack: found, installed, or the test is skipped.
 //!
-//! A script of `.ci/` finds each, and installs it where it may; there is no second list of names here.
+//! A script in `.ci/` finds and installs each program, so this file lists no program names.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -9,39 +9,36 @@ use std::process::{Command, Stdio};
 
 use crate::root;
 
-/// Programs with a script of `.ci/` that installs them.
+/// Programs that a script in `.ci/` installs.
 ///
-/// `SCRIPT --find` prints where they are, or fails; `SCRIPT` alone installs them first if need be. Either
-/// explains a failure on stderr, and is bounded in time.
+/// `SCRIPT --find` prints the location of the programs, or fails. `SCRIPT` alone installs them first if
+/// needed. Both have a time limit and explain a failure on stderr.
 #[derive(Clone, Copy, Debug)]
 pub struct Programs {
-    /// What they are, for people.
     pub what: &'static str,
-    /// The script, from the root of the checkout.
     pub script: &'static str,
 }
 
-/// A Chromium that runs without a display; [`Programs::find`] gives its path.
+/// Chromium that runs without a display. [`Programs::find`] returns its path.
 pub const BROWSER: Programs = Programs { what: "a Chromium", script: ".ci/browser" };
 
-/// Slurm and munge; [`Programs::find`] gives a `PATH` on which all of their programs are.
+/// Slurm and munge. [`Programs::find`] returns a `PATH` that contains all their programs.
 pub const SLURM: Programs = Programs { what: "Slurm", script: ".ci/slurm" };
 
-/// OpenSTA, and the cells of Debian; [`Programs::find`] gives its path.
+/// OpenSTA and Debian's cell library. [`Programs::find`] returns its path.
 pub const CELLS: Programs = Programs { what: "OpenSTA and cells of osu018", script: ".ci/cells" };
 
-/// GTKWave, a display without a screen, and a program that takes pictures of it; [`Programs::find`] gives a `PATH` on which
-/// they are.
+/// GTKWave, a virtual display and a screenshot program. [`Programs::find`] returns a `PATH`.
 pub const GTKWAVE: Programs = Programs { what: "GTKWave and Xvfb", script: ".ci/gtkwave" };
 
 impl Programs {
-    /// What the script prints of programs that are there, or were installed now: one test process installs,
-    /// the others wait for it, and a failed attempt is not repeated in the same target folder.
+    /// Finds the programs, or installs them. Returns the output of the script. One test process installs, and
+    /// the others wait. A failed attempt is not repeated in the same target folder.
     ///
-    /// `None` when the calling test is to be skipped, which was then said on stderr.
+    /// Returns None if the caller must skip its test. A message on stderr then names the missing program.
     ///
     /// # Panics
-    /// Instead of skipping, when `CI` is set.
+    /// `CI` is set and a program is missing. With `CI`, no test is skipped.
     pub fn find(&self) -> Option<String> {
         let missing = match install(&root().join(self.script), &memory()) {
             Ok(answer) => return Some(answer),
@@ -54,20 +51,18 @@ impl Programs {
             std::env::var_os("CI").is_none(),
             "{text}; with CI set in the environment nothing is skipped"
         );
-        // The handle, not `eprintln!`, which the test harness shows for failed tests only.
+        // Writes to the handle because the test harness shows `eprintln!` only for failed tests.
         let _ = std::io::stderr().write_all(format!("skipped {text}\n").as_bytes());
         None
     }
 }
 
-/// The folder in which attempts are remembered, and of what programs leave: beside the folder of the running test
-/// binary.
+/// Returns the folder for failed attempts and files of programs, next to the folder of the test binary.
 pub(crate) fn memory() -> PathBuf {
     let program = std::env::current_exe().expect("Linux tells a process its program");
     program.ancestors().nth(2).expect("cargo puts tests two folders deep").join("programs")
 }
 
-/// What `script` prints once it has found its programs, or why it has not.
 fn install(script: &Path, memory: &Path) -> Result<String, String> {
     let find = || answer(Command::new(script).arg("--find"));
     if let Ok(found) = find() {
@@ -80,7 +75,7 @@ fn install(script: &Path, memory: &Path) -> Result<String, String> {
     lock.lock().map_err(cannot)?;
     let failed = memory.join(format!("{name}.failed"));
     if let Ok(before) = fs::read_to_string(&failed) {
-        // They may have been installed since.
+        // Another process may have installed the programs since.
         return find().map_err(|_| before);
     }
     answer(&mut Command::new(script)).inspect_err(|reason| {
@@ -88,7 +83,7 @@ fn install(script: &Path, memory: &Path) -> Result<String, String> {
     })
 }
 
-/// What a command prints, without the end of the line, or the last line of what it says of its failure.
+/// Runs a command. Returns its trimmed output, or the last line of stderr if the command fails.
 fn answer(command: &mut Command) -> Result<String, String> {
     let output = command.stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{}: {error}", command.get_program().display()))?;
@@ -105,11 +100,12 @@ mod tests {
 
     use super::*;
 
-    /// A script that appends its arguments to `calls` beside it, and what it printed.
+    /// Writes a script that appends its arguments to the file `calls` and then runs `body`.
     fn script(folder: &Path, body: &str) -> PathBuf {
         let script = folder.join("script");
         let text = format!("#!/bin/sh\ncd {}\necho \"call $*\" >> calls\n{body}\n", folder.display());
-        // By a process of its own: one that another test starts meanwhile would keep it open, and busy.
+        // A separate process writes the file. Otherwise a process started by another test could inherit the
+        // open file, and executing it would fail as busy.
         let write = "printf %s \"$1\" > \"$0\" && chmod +x \"$0\"";
         let written = Command::new("sh").args(["-c", write]).arg(&script).arg(text).status();
         assert!(written.expect("sh starts").success());
@@ -140,7 +136,7 @@ mod tests {
                 assert_eq!(thread.join().expect("no panic"), Ok("found".into()));
             }
         });
-        // A process that waited asks for an installation too, which finds that nothing is left to do.
+        // A process that waited may run the script again, which then finds the programs.
         assert!(!memory.join("script.failed").exists());
     }
 

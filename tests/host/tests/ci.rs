@@ -1,4 +1,4 @@
-//! The scripts of `.ci/` that others stand on.
+//! Scripts in `.ci/` that other scripts use.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,8 +14,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).trim_end().to_string()
 }
 
-/// Continuous integration runs what a reader of the README runs, with a `PATH` that helps no more than the
-/// reader's does.
+/// CI runs the commands of the README with a `PATH` that has no more than a reader's `PATH`.
 #[test]
 fn a_hidden_program_is_not_on_the_path_and_all_others_are() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -97,14 +96,14 @@ fn the_runner_notes_how_long_tests_take_and_keeps_their_status() {
     assert_eq!(failing.status.code(), Some(101), "{}", said(&failing));
 }
 
-/// For the test above, which runs it in a process of its own.
+/// Helper of the test above, which runs it in a separate process.
 #[test]
 fn passes_unless_told_otherwise() {
     assert!(std::env::var_os("ATOMS_TEST_FAILS").is_none(), "it was told to fail");
 }
 
-/// A program that acts as a test binary: two tests that are slow when they run alone, one that was slow beside the others
-/// only, and a process that it leaves if `LEAVES` is set.
+/// Fake test binary. Two of its tests are slow also when they run alone, and one is slow only among others.
+/// If `LEAVES` is set, it leaves a process behind.
 const HARNESS: &str = "#!/bin/bash
 case \"$*\" in
   *'--exact computes') timeout 1 sh -c 'while :; do :; done'; true ;;
@@ -119,7 +118,7 @@ case \"$*\" in
 esac
 ";
 
-/// `.ci/tests` in a checkout whose tests are [`HARNESS`], with limits of half a second and a second.
+/// Runs `.ci/tests` with [`HARNESS`] as only test binary and limits of 0.5 s processor time and 1 s.
 fn tests_of_tier(root: &Path, leaves: &str) -> Output {
     fs::create_dir_all(root.join(".ci")).expect("a folder");
     fs::create_dir_all(root.join("deps")).expect("a folder");

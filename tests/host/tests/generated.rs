@@ -1,11 +1,11 @@
-//! The list of generated files is complete, and names tests that exist.
+//! The list of generated files is complete, and names existing tests.
 
 use std::fs;
 
 use atoms_host::generated::{GeneratedBy, TESTS};
 use atoms_host::root;
 
-/// Files of the target that a test is in, relative to the checkout: one that begins with this.
+/// Returns the path prefix of the source files that can contain the test, relative to the checkout.
 fn sources(test: &GeneratedBy) -> String {
     let folder = test.folder;
     match test.target {
@@ -16,7 +16,6 @@ fn sources(test: &GeneratedBy) -> String {
     }
 }
 
-/// Every `.rs` file of the checkout, with its text.
 pub(crate) fn texts() -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root()];
@@ -43,14 +42,14 @@ fn every_test_that_holds_a_file_is_in_the_list() {
     }
 }
 
-/// A name that no test has would select none, and pass.
+/// Cargo passes if no test has the selected name, so every name of the list must exist.
 #[test]
 fn every_test_of_the_list_is_there() {
     let texts = texts();
     for test in TESTS {
         let function = format!("#[test]\nfn {}()", test.name.rsplit("::").next().unwrap());
         let mut own = texts.iter().filter(|(path, _)| path.starts_with(&sources(test)));
-        // Those inside a module are indented.
+        // Functions in a module are indented.
         let plain = |text: &str| text.lines().map(str::trim_start).collect::<Vec<_>>().join("\n");
         assert!(own.any(|(_, text)| plain(text).contains(&function)), "{test:?}");
         for file in test.files {

@@ -1,4 +1,4 @@
-//! Every test is quick or nightly: an ignored test is nightly.
+//! Every test runs in the quick or the nightly tier. An ignored test is nightly.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use atoms_host::root;
 
 use crate::generated::texts;
 
-/// The start of the reason of every ignored test.
+/// Prefix of the reason of every ignored test.
 const NIGHTLY: &str = "nightly: ";
 
 #[test]
@@ -14,7 +14,7 @@ fn every_ignored_test_is_nightly_and_says_why() {
     let ignore = concat!("#[", "ignore");
     for (path, text) in texts() {
         for (at, _) in text.match_indices(ignore) {
-            // In a literal or in a comment.
+            // The attribute occurs in a string or in a comment.
             if text[..at].ends_with(['"', '`']) {
                 continue;
             }
@@ -37,7 +37,7 @@ fn the_nightly_tier_runs_ignored_tests() {
     assert!(script("tests").contains("command += \" -- --include-ignored\""));
 }
 
-/// A file beside `tests/main.rs` that no `mod` names would not even be compiled.
+/// Cargo does not compile a file next to `tests/main.rs` without a `mod` for it.
 #[test]
 fn every_test_file_is_in_a_target() {
     let texts = texts();

@@ -1,4 +1,4 @@
-//! The account of what was brought to every object, and what the objects came to.
+//! Counts the arrivals and transactions of every object, and compares them with the object's state.
 
 use std::collections::HashMap;
 
@@ -7,62 +7,53 @@ use atoms_ops::Op;
 
 use super::place::{Place, Port};
 
-/// How often things happened, to see whether a run was worth it.
+/// Event counts that show what a run exercised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Events {
-    /// Waits answered with true.
     pub passed: u64,
-    /// Waits answered with true by a wake-up.
     pub woken: u64,
-    /// Waits answered with false by a wake-up.
+    /// Waits answered with false by a wake-up (timeout).
     pub timed_out: u64,
-    /// Tests and waits answered with false at once.
+    /// Tests and waits answered with false by an ordinary response.
     pub turned_away: u64,
-    /// Tests in which lanes asked by state and by parity.
+    /// Answered waits in which some lanes ask by state and others by parity.
     pub both_forms: u64,
-    /// States checked.
+    /// Requests whose returned states were checked.
     pub states: u64,
-    /// Loads checked.
     pub loads: u64,
-    /// Writes of an object that left its tx-count negative.
+    /// Object writes that left a negative tx-count.
     pub ahead: u64,
-    /// Arrivals through the cluster port.
     pub remote: u64,
-    /// Drops.
     pub drops: u64,
-    /// Arrivals that must not complete the phase.
     pub no_complete: u64,
 }
 
-/// One object's side of the account.
 #[derive(Clone, Debug)]
 pub(super) struct ObjectAccount {
     pub(super) name: String,
     pub(super) place: Place,
-    /// Arrivals of its first phase.
     pub(super) count: u32,
-    /// What it must come to: phases completed, and arrivals that the next one expects.
+    /// Expected end state: `phases` completed, and `left` arrivals expected in the next phase.
     phases: u32,
     left: u32,
-    /// What it came to.
+    /// Observed state: completed phases, and the word written last.
     pub(super) completed: u32,
     word: u64,
-    /// Arrivals that the current phase began with, and those of the phases before.
+    /// Arrivals expected at the start of the current phase, and the sum of those of earlier phases.
     begun_with: u32,
     used: u64,
-    /// What was brought.
+    /// Sums over all answered requests: arrivals, expected transactions and completed transactions.
     arrived: u64,
     expected_tx: u64,
     completed_tx: u64,
 }
 
 impl ObjectAccount {
-    /// The object as it was written last.
     pub(super) fn found(&self) -> MbarObject {
         MbarObject::decode(self.word)
     }
 
-    /// It has come to what it was brought, and to what the design says.
+    /// Checks the end state against the counted arrivals and transactions, and against the design.
     fn settle(&self) -> Result<(), String> {
         let found = self.found();
         let begun = i64::from(self.begun_with) - i64::from(found.pending);
@@ -76,18 +67,16 @@ impl ObjectAccount {
     }
 }
 
-/// The account of all objects.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     pub(super) objects: Vec<ObjectAccount>,
-    /// Objects by the number of their first word in memory.
+    /// Maps the number of an object's first word in memory to the object.
     by_word: HashMap<usize, usize>,
     pub(super) events: Events,
 }
 
 impl Account {
-    /// Opens the account of an object at `place` that expects `count` arrivals at first and `left` after `phases`
-    /// phases.
+    /// Adds an object that expects `count` arrivals in the first phase, and `left` after `phases` phases.
     pub(super) fn open(&mut self, name: String, place: Place, count: u32, phases: u32, left: u32) -> usize {
         self.objects.push(ObjectAccount {
             name,
@@ -106,17 +95,14 @@ impl Account {
         self.objects.len() - 1
     }
 
-    /// The object's first word in memory is word `at`.
     pub(super) fn place_at(&mut self, object: usize, at: usize) {
         self.by_word.insert(at, object);
     }
 
-    /// The object whose first word in memory is word `at`.
     pub(super) fn object_at(&self, at: usize) -> Option<usize> {
         self.by_word.get(&at).copied()
     }
 
-    /// Enters what one lane of a request brought to `place`.
     pub(super) fn book(&mut self, op: Op, port: Port, place: Place, b: u64) {
         let Some(object) = self.objects.iter_mut().find(|object| object.place == place) else { return };
         let (arrived, expected, completed) = match op {
@@ -143,10 +129,10 @@ impl Account {
         self.events.no_complete += is(op.name().ends_with("NO_COMPLETE"));
     }
 
-    /// Enters that an object was written, and whether that completed its phase.
+    /// Records a write of an object, and if that write completed a phase.
     ///
     /// # Errors
-    /// Its phase parity is not that of the phases completed.
+    /// The phase parity of the word differs from the number of completed phases.
     pub(super) fn written(&mut self, object: usize, word: u64, completes: bool) -> Result<(), String> {
         let object = &mut self.objects[object];
         object.word = word;
@@ -164,10 +150,8 @@ impl Account {
         Ok(())
     }
 
-    /// Every object has come to what it was brought, and to what the design says.
-    ///
     /// # Errors
-    /// The first that has not.
+    /// Description of the first object with a wrong end state.
     pub(super) fn settle(&self) -> Result<(), String> {
         self.objects.iter().try_for_each(ObjectAccount::settle)
     }

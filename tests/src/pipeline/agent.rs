@@ -1,4 +1,4 @@
-//! Agents: warps and copiers, each with a little program.
+//! Agents: warps and copiers, each with a program of steps.
 
 use atoms_ops::{Op, Size};
 
@@ -6,7 +6,6 @@ use super::design::Waiting;
 use super::dice::Dice;
 use super::place::{Place, Port};
 
-/// What one lane of a request accesses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LaneAccess {
     pub(super) lane: u32,
@@ -14,7 +13,6 @@ pub(super) struct LaneAccess {
     pub(super) b: u64,
 }
 
-/// One request, and what its answer must be.
 #[derive(Clone, Debug)]
 pub(super) struct Access {
     pub(super) port: Port,
@@ -25,37 +23,35 @@ pub(super) struct Access {
     pub(super) reply: Reply,
 }
 
-/// What an answer must be.
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
-    /// Anything but a fault.
+    /// Any answer without a fault.
     Any,
-    /// This value for every lane.
+    /// One value per lane.
     Values(Vec<u64>),
-    /// States of this phase of the object.
+    /// States that show this phase of the object.
     States { object: usize, phase: i64 },
 }
 
-/// A wait, repeated until it is answered with true.
+/// Wait that the agent repeats until the answer is true.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
     pub(super) object: usize,
-    /// From 0; the one before the first is complete from the beginning.
+    /// Number of the phase, from 0. Phase -1 is complete from the start.
     pub(super) phase: i64,
     pub(super) waits: Waiting,
     pub(super) lanes: u32,
     pub(super) asks: Asks,
 }
 
-/// How the lanes name the phase they ask about.
+/// Operand by which lanes name the phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asks {
     Parity,
-    /// Odd lanes by parity, even ones with the state of the agent's last arrival.
+    /// Odd lanes use the parity. Even lanes use the state of the agent's last arrival.
     Both,
 }
 
-/// A copy to be made by a copier that is free.
 #[derive(Clone, Debug)]
 pub(super) struct Copy {
     pub(super) object: usize,
@@ -64,7 +60,7 @@ pub(super) struct Copy {
 }
 
 impl Copy {
-    /// Stores, then completes the transactions, with pauses between.
+    /// Returns the stores, then the completion of the transactions, with a random pause before each.
     pub(super) fn steps(&self, object: Place, dice: &mut Dice) -> Vec<Step> {
         let access = |op, place, size, b| {
             let lanes = vec![LaneAccess { lane: 0, place, b }];
@@ -80,7 +76,6 @@ impl Copy {
     }
 }
 
-/// A step of an agent's program.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Pause(u32),
@@ -89,7 +84,6 @@ pub(super) enum Step {
     Copy(Copy),
 }
 
-/// A warp or a copier, and its program.
 #[derive(Clone, Debug)]
 pub(super) struct Agent {
     pub(super) name: String,
@@ -97,12 +91,12 @@ pub(super) struct Agent {
     pub(super) slot: u8,
     pub(super) steps: Vec<Step>,
     pub(super) at: usize,
-    /// Rests until this cycle.
     pub(super) until: u64,
-    /// Its request is offered or inside. Of a wait: the phase was complete when it was taken.
+    /// `asked`: the request of the agent is offered or in flight. `complete_when_taken`: the phase of a wait
+    /// was already complete when the unit accepted the wait.
     pub(super) asked: bool,
     pub(super) complete_when_taken: bool,
-    /// High word of the state of its last arrival.
+    /// High word of the state that the last arrival returned.
     pub(super) state: u32,
 }
 

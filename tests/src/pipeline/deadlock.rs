@@ -1,51 +1,37 @@
-//! The report of what every agent waits for when none goes on.
+//! Deadlock report: the event that each agent waits for.
 
 use std::fmt;
 
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::Op;
 
-/// What each agent waits for while none goes on.
 #[derive(Clone, Debug)]
 pub struct Deadlock {
-    /// Cycle of the report.
     pub cycle: u64,
-    /// Cycles since an agent went on.
+    /// Cycles since the last progress of any agent.
     pub idle_cycles: u64,
-    /// The agents that have not finished.
     pub blocked: Vec<BlockedAgent>,
 }
 
-/// One agent that does not go on.
 #[derive(Clone, Debug)]
 pub struct BlockedAgent {
-    /// Its role in the pipeline.
     pub agent: String,
-    /// Its tag.
     pub tag: u8,
-    /// Its CTA slot.
     pub slot: u8,
-    /// What it waits for.
     pub awaits: Awaited,
 }
 
-/// What an agent waits for.
 #[derive(Clone, Debug)]
 pub enum Awaited {
-    /// The completion of a phase.
     Phase {
-        /// The object's role in the pipeline.
         object: String,
-        /// Its address as the lane forms it.
         address: u32,
-        /// Number of the phase, from 0.
+        /// Number of the phase, counted from 0.
         phase: i64,
-        /// Phases completed.
         completed: u32,
-        /// The object as it is.
         found: MbarObject,
     },
-    /// An answer to a request of this operation, offered or taken.
+    /// Answer to a request of this operation. The unit may not have accepted the request yet.
     Answer(Op),
 }
 
@@ -72,7 +58,6 @@ impl fmt::Display for BlockedAgent {
 }
 
 impl Awaited {
-    /// What it would take for the wait to end.
     pub fn missing(&self) -> String {
         let Awaited::Phase { phase, completed, found, .. } = self else {
             return "answer missing".to_string();
@@ -100,7 +85,7 @@ impl Awaited {
     }
 }
 
-/// `1 arrival`, `2 arrivals`.
+/// Formats a count with its noun: `1 arrival`, `2 arrivals`.
 fn several(count: u32, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

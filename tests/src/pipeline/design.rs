@@ -1,103 +1,87 @@
-//! What is run: pipelines side by side, and the conditions they run under.
+//! Parameters of a pipeline run.
 
 use atoms_cosim::case::Pauses;
 
-/// A limit that no run lasts for.
+/// Wait limit in cycles that no run reaches.
 pub const NO_LIMIT: u32 = 1 << 30;
 
-/// What is run: pipelines side by side, and the conditions they run under.
+/// Pipelines that run concurrently, and the conditions of the run.
 #[derive(Clone, Debug)]
 pub struct Design {
-    /// The pipelines; pipeline `n` has its consumers in slot `n`, modulo the slots there are.
+    /// Pipelines. Pipeline `n` has its consumers in slot `n`, modulo the number of slots.
     pub pipelines: Vec<PipelineDesign>,
-    /// Back-pressure.
     pub pauses: Pauses,
-    /// Draws delays, which agent goes first, which lanes take part, and where objects and data lie.
+    /// Seed for delays, arbitration among agents, participating lanes, and places of objects and data.
     pub seed: u64,
-    /// What is wrong with the first pipeline, if anything is.
+    /// Deliberate error in the first pipeline. None for a correct design.
     pub mistake: Option<Mistake>,
 }
 
-/// Producers and consumers around a ring of stages.
 #[derive(Clone, Debug)]
 pub struct PipelineDesign {
-    /// Stages; fewer where memory does not hold so many.
+    /// Number of stages, reduced if memory is too small.
     pub stages: u32,
-    /// How often each stage is filled.
+    /// Number of times that each stage is filled.
     pub visits: u32,
-    /// Where the producers are.
     pub reach: ProducerReach,
-    /// All members meet at an object of their own at the beginning of every visit, and wait there with
-    /// the state of their own arrival. Only where all are in one CTA.
+    /// True if all members synchronize at a separate object before every visit, and wait there with the state
+    /// of their own arrival. Ignored if the members are in different CTAs.
     pub meets: bool,
-    /// Warps that fill stages; the first stays to the end.
+    /// Warps that fill stages. The first one stays to the end.
     pub producers: Vec<Member>,
-    /// Warps that empty stages; the first stays to the end.
+    /// Warps that empty stages. The first one stays to the end.
     pub consumers: Vec<Member>,
 }
 
-/// How a producer gets at the consumers' stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProducerReach {
-    /// It is in their CTA.
     Local,
-    /// It is in another CTA of the cluster, where it waits at objects of its own; data and arrivals
-    /// come through the cluster port, both ways.
+    /// Producers and their objects in another CTA. Data and arrivals use the cluster port in both directions.
     Remote,
 }
 
-/// One warp of a pipeline.
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
-    /// How it arrives.
     pub arrives: Manner,
-    /// How it waits.
     pub waits: Waiting,
-    /// It leaves, with arrive_drop, after so many visits to each stage, if that is before the end.
+    /// Number of visits after which the member leaves with arrive_drop, if the pipeline has more visits.
     pub leaves_after: u32,
-    /// It pauses for up to so many cycles between two steps.
     pub delay: u32,
 }
 
-/// How a member arrives at the end of its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// So many lanes arrive once each; no more than there are.
+    /// This many lanes arrive once each, limited to the lanes of a warp.
     Lanes(u32),
-    /// One lane arrives so many times.
     Count(u32),
-    /// One lane arrives and expects so many bytes, which a copy brings; a consumer just arrives.
+    /// One lane arrives and expects this many bytes from a copy. A consumer only arrives.
     ExpectTx(u32),
-    /// As [`Manner::ExpectTx`], in two steps.
+    /// Same as [`Manner::ExpectTx`], with separate requests for expect-tx and arrival.
     ExpectThenArrive(u32),
-    /// One lane arrives so many times without completing the phase, then once more.
+    /// One lane arrives with this count by noComplete, then arrives once more.
     NoComplete(u32),
 }
 
-/// How a member waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// It asks over and over.
+    /// test_wait, repeated until the phase is complete.
     Poll,
-    /// It is suspended until the limit of the configuration.
+    /// try_wait with the limit of the configuration.
     Suspend,
-    /// It is suspended for so many cycles at most.
+    /// try_wait with this limit in cycles.
     SuspendFor(u32),
 }
 
-/// What the first producer of the first pipeline does wrong at stage 0 of its second visit.
+/// Error of the first producer of the first pipeline at stage 0 of its second visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
-    /// It does not arrive.
     ForgetsArrival,
-    /// Its copy completes one byte less than it expects; nothing is wrong where it expects none.
+    /// The copy completes one byte less than expected. No effect if the producer expects no bytes.
     LosesByte,
-    /// It drops out and carries on.
     DropsAndStays,
 }
 
 impl Manner {
-    /// Arrivals in a phase, where a warp has so many lanes.
     pub(super) fn weight(self, lanes: u32) -> u32 {
         match self {
             Manner::Lanes(count) => count.min(lanes),

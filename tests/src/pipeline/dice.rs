@@ -1,6 +1,6 @@
-//! Random numbers for delays and places, the same from the same seed.
+//! Deterministic random numbers for delays and places.
 
-/// SplitMix64: the published generator, for delays that need no library.
+/// SplitMix64, the published generator. It needs no library.
 #[derive(Clone, Debug)]
 pub(super) struct Dice(pub(super) u64);
 
@@ -13,7 +13,7 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a number below `bound`. `bound` must not be 0.
     pub(super) fn below(&mut self, bound: u32) -> u32 {
         (self.roll() % u64::from(bound)) as u32
     }
@@ -22,7 +22,6 @@ impl Dice {
         self.below(times) == 0
     }
 
-    /// `count` of `lanes` lanes, in order.
     pub(super) fn lanes(&mut self, count: u32, lanes: u32) -> Vec<u32> {
         let mut all: Vec<_> = (0..lanes).collect();
         while all.len() > count as usize {

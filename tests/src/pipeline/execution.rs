@@ -1,4 +1,4 @@
-//! A program on the ports of a unit: what its agents ask, and whether they are answered as they must be.
+//! Drives a program through the ports of a unit, and checks all answers.
 
 use atoms_cosim::case::Pauses;
 use atoms_cosim::machine::Machine;
@@ -15,7 +15,6 @@ use super::design::Waiting;
 use super::place::Port;
 use super::program::Program;
 
-/// A program that drives the ports.
 #[derive(Debug)]
 pub(super) struct Execution {
     pub(super) program: Program,
@@ -23,7 +22,6 @@ pub(super) struct Execution {
     copies: Vec<Copy>,
     cycle: u64,
     last_progress: u64,
-    /// The law that was broken first.
     pub(super) broken: Option<String>,
 }
 
@@ -32,12 +30,10 @@ impl Execution {
         Execution { program, pauses, copies: Vec::new(), cycle: 0, last_progress: 0, broken: None }
     }
 
-    /// Cycles since an agent went on.
     pub(super) fn idle_cycles(&self) -> u64 {
         self.cycle - self.last_progress
     }
 
-    /// An agent that could put a request on `port`, drawn from all that could.
     fn next(&mut self, port: Port) -> Option<usize> {
         let setting_up =
             self.program.agents[..self.program.members_from].iter().any(|agent| !agent.finished());
@@ -56,7 +52,7 @@ impl Execution {
         if able.is_empty() { None } else { Some(able[self.program.dice.below(able.len() as u32) as usize]) }
     }
 
-    /// Takes every agent to its next request, or to its next rest.
+    /// Advances every agent to its next request or pause.
     fn advance(&mut self) {
         for index in 0..self.program.agents.len() {
             let agent = &mut self.program.agents[index];
@@ -141,7 +137,7 @@ impl Execution {
         .drive(i);
     }
 
-    /// The request of the agent was answered; `pred` and `rd` as on the port, and whether by a wake-up.
+    /// Handles the answer to an agent's request. `pred` and `rd` are the values at the port.
     fn answered(&mut self, tag: u8, pred: u32, rd: &[u128], by: Answer) -> Result<(), String> {
         let agent = &mut self.program.agents[usize::from(tag)];
         if !agent.asked {
@@ -217,10 +213,9 @@ impl Execution {
         Ok(())
     }
 
-    /// Sees what the cycle just run did to the objects.
     pub(super) fn watch_objects<M: Machine>(&mut self, config: &Config, session: &Session<M>) {
         let probe = session.machine().probe();
-        // Both words of an object are written together: the even banks tell.
+        // The unit writes both words of an object together, so the even banks show every write.
         let mut written = probe.wr_en & 0x5555_5555_5555_5555;
         while written != 0 {
             let bank = written.trailing_zeros();
@@ -235,7 +230,6 @@ impl Execution {
         }
     }
 
-    /// What each agent waits for.
     pub(super) fn deadlock(&self) -> Deadlock {
         let unfinished = self.program.agents.iter().filter(|agent| !agent.finished());
         let awaits = |agent: &Agent| match &agent.steps[agent.at] {
@@ -315,7 +309,7 @@ impl Stimulus for Execution {
             }
             laws.push(self.answered(out.cl_rsp_tag, 0, &[out.cl_rsp_rd], Answer::Response));
         }
-        // A posted request has no response: its agent goes on when it is taken.
+        // A posted request has no response. Its agent continues when the unit accepts the request.
         if i.cl_valid & out.cl_ready & i.cl_red == 1 {
             laws.push(self.answered(i.cl_tag, 0, &[0], Answer::Response));
         }
@@ -336,7 +330,6 @@ impl Stimulus for Execution {
     }
 }
 
-/// What an answer came as.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Response,

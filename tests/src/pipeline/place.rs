@@ -1,6 +1,6 @@
-//! Where objects and data are, and the ways there.
+//! Addresses of objects and data, and the ports to reach them.
 
-/// An address of a CTA.
+/// Address in the allocation of a CTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) slot: u8,
@@ -8,13 +8,12 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// As a lane of the CTA forms it; the rank is the slot.
+    /// Returns the address as a lane of the CTA computes it. The rank equals the slot.
     pub(super) fn address(self) -> u32 {
         u32::from(self.slot) << 24 | self.offset
     }
 }
 
-/// Through which port a request goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Port {
     Warp,
@@ -22,7 +21,7 @@ pub(super) enum Port {
 }
 
 impl Port {
-    /// From a CTA to a place.
+    /// Selects the port for an access from CTA `slot` to `place`.
     pub(super) fn from(slot: u8, place: Place) -> Self {
         if slot == place.slot { Port::Warp } else { Port::Cluster }
     }

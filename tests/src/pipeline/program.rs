@@ -1,4 +1,4 @@
-//! The program of a design: its agents, what each does, and where objects and data lie.
+//! Builds the program of a design: agents, their steps, and the places of objects and data.
 
 use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
@@ -12,21 +12,17 @@ use super::dice::Dice;
 use super::place::{Place, Port};
 use crate::bench::word;
 
-/// CTA slots that pipelines spread over.
 const SLOTS: u32 = 3;
 
-/// Copies on their way at once.
 const COPIERS: u8 = 3;
 
-/// The agents of a design, and the account of their objects.
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) lanes: u32,
     pub(super) dice: Dice,
     pub(super) allocations: Vec<AllocationWrite>,
-    /// Agents before this one init the objects; the others wait until that is done.
+    /// Index of the first member. The agents before it init the objects, and all others wait for them.
     pub(super) members_from: usize,
-    /// Agents from this one on make the copies.
     pub(super) copiers_from: usize,
     pub(super) agents: Vec<Agent>,
     pub(super) account: Account,
@@ -80,11 +76,11 @@ impl Program {
         program
     }
 
-    /// Has the object made by its slot's own warp: the cluster port knows no init.
+    /// Lets a warp of the object's slot init the object, because the cluster port has no init.
     fn init(&mut self, place: Place, count: u32) {
         let access_of = |lane| LaneAccess { lane, place, b: MbarObject::init(count).encode() };
         let lane = self.dice.below(self.lanes);
-        // Often several by one request.
+        // Often combines several inits in one request.
         let together = !self.dice.one_in(3);
         let steps = &mut self.agents[usize::from(place.slot)].steps;
         if together
@@ -114,7 +110,7 @@ impl Program {
         let mut producers = pipeline.producers.clone();
         producers.truncate(self.lanes as usize);
         let mut stages = pipeline.stages;
-        // A unit for each object and each producer's data.
+        // Each object and the data of each producer need one 8-byte unit.
         let fits = |stages: u32, producers: u32| {
             let data = stages * producers + u32::from(meets);
             let (room_here, room_there) = (free[here as usize].len(), free[there as usize].len());
@@ -130,7 +126,7 @@ impl Program {
             } else if producers.len() > 1 {
                 producers.pop();
             } else {
-                // The pipelines before it have taken all there is.
+                // Earlier pipelines use all memory.
                 return;
             }
         }
@@ -171,7 +167,6 @@ impl Program {
         }
     }
 
-    /// Opens the account of an object at which `crew` arrives.
     fn open(&mut self, name: String, place: Place, crew: &Crew, lanes: u32) -> usize {
         let weight = |member: &Member| member.arrives.weight(lanes);
         let count = crew.members.iter().map(weight).sum();
@@ -222,7 +217,7 @@ impl Program {
 
     fn consumer(&mut self, agent: &Agent, member: &Member, ring: &Ring, producers: &Crew) -> Vec<Step> {
         let arrives = match member.arrives {
-            // A consumer is brought nothing.
+            // A consumer has no copy, so it expects no bytes.
             Manner::ExpectTx(_) | Manner::ExpectThenArrive(_) => Manner::Count(1),
             arrives => arrives,
         };
@@ -233,7 +228,7 @@ impl Program {
             for stage in 0..ring.full.len() {
                 steps.push(self.pause(member));
                 steps.push(self.wait(ring.full[stage], visit.into(), member, Asks::Parity));
-                // Again at the end of the turn: no producer may fill a stage that is not released.
+                // The second load, at the end of the turn, detects a producer that fills a stage too early.
                 for _ in 0..2 {
                     steps.push(self.pause(member));
                     steps.push(self.load(ring, producers, visit, stage));
@@ -245,13 +240,12 @@ impl Program {
         steps
     }
 
-    /// All members begin a visit together.
     fn meet(&mut self, steps: &mut Vec<Step>, agent: &Agent, member: &Member, ring: &Ring, visit: u32) {
         let Some(meet) = ring.meet else { return };
         let once = Member { arrives: Manner::Lanes(1), ..*member };
         steps.push(self.pause(member));
         self.arrive(steps, agent, meet, visit, &once, Leaving::of(member, visit, ring));
-        // The state of that arrival is asked with.
+        // The wait uses the state that this arrival returns.
         if let Some(Step::Access(access)) = steps.last_mut() {
             access.red = false;
             access.reply = Reply::States { object: meet, phase: visit.into() };
@@ -261,7 +255,7 @@ impl Program {
 
     fn pause(&mut self, member: &Member) -> Step {
         self.longest_pause = self.longest_pause.max(member.delay);
-        // Mostly short, so that now and then an agent is late.
+        // Three of four pauses are short. The others make an agent late occasionally.
         let most = if self.dice.one_in(4) { member.delay } else { member.delay / 8 };
         Step::Pause(self.dice.below(most + 1))
     }
@@ -286,12 +280,12 @@ impl Program {
         let port = Port::from(agent.slot, place);
         let lane = if port == Port::Warp { self.dice.below(self.lanes) } else { 0 };
         let lanes = vec![LaneAccess { lane, place, b: value }];
-        // An arrival of another port may follow: a store at the cluster port is not posted.
+        // A store at the cluster port is not posted because an arrival through another port may follow.
         let red = port == Port::Warp;
         Step::Access(Access { port, op: Op::Store, size: Size::U64, red, lanes, reply: Reply::Any })
     }
 
-    /// Everything that the producers still there brought to a stage, each lane one producer's.
+    /// Loads the data of all remaining producers of a stage, one lane per producer.
     fn load(&mut self, ring: &Ring, producers: &Crew, visit: u32, stage: usize) -> Step {
         let (mut lanes, mut values) = (Vec::new(), Vec::new());
         for (index, member) in producers.members.iter().enumerate() {
@@ -304,7 +298,6 @@ impl Program {
         Step::Access(Access { port: Port::Warp, op: Op::Load, size: Size::U64, red: false, lanes, reply })
     }
 
-    /// Has `value` copied to `place`: whole, or word by word in either order.
     fn copy(
         &mut self,
         steps: &mut Vec<Step>,
@@ -327,7 +320,6 @@ impl Program {
         }
     }
 
-    /// Arrives for one phase of `object` in the manner of `member`.
     fn arrive(
         &mut self,
         steps: &mut Vec<Step>,
@@ -371,24 +363,22 @@ impl Program {
     }
 }
 
-/// Where the objects and data of a pipeline are.
 struct Ring {
     visits: u32,
     full: Vec<usize>,
     empty: Vec<usize>,
-    /// By stage and producer.
+    /// Indexed by stage, then producer.
     data: Vec<Vec<Place>>,
     meet: Option<usize>,
 }
 
-/// The members that arrive at an object.
 struct Crew {
     members: Vec<Member>,
     visits: u32,
 }
 
 impl Crew {
-    /// The first stays to the end: with no member left, nothing is expected and no phase begins.
+    /// Keeps the first member to the end. Without members, an object would expect no arrivals.
     fn new(members: &[Member], visits: u32) -> Self {
         let stay = |(index, member): (usize, &Member)| {
             let leaves_after = if index == 0 { visits } else { member.leaves_after.max(1) };
@@ -398,7 +388,6 @@ impl Crew {
     }
 }
 
-/// Whether a turn is a member's last at an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leaving {
     Stays,
@@ -412,7 +401,7 @@ impl Leaving {
     }
 }
 
-/// What a producer puts into a stage: never the same twice, in either word.
+/// Returns the data of a producer for a stage. Neither word occurs twice.
 fn contents(visit: u32, stage: usize, producer: usize) -> u64 {
     let word = (visit + 1) << 12 | (stage as u32) << 8 | producer as u32;
     u64::from(word) << 32 | u64::from(!word)

@@ -1,64 +1,58 @@
-//! An mbarrier object as \[PTX\] describes it, and the words it is kept in.
+//! Model of an mbarrier object after \[PTX\], and its words in memory.
 
-/// The largest of every count (spec 6.1).
+/// Maximum of each count of an object (spec 6.1).
 pub const LIMIT: i64 = (1 << 20) - 1;
 
-/// How objects are kept in memory.
+/// Layout of objects in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BarrierLayout {
-    /// sm_90 and later: fields of one word of 64 bits (spec 6.2).
+    /// sm_90 and later: fields of one 64-bit word (spec 6.2).
     Fields,
-    /// sm_80 to sm_89: two words of 32 bits, without tx-count (spec 6.2.1).
+    /// sm_80 to sm_89: two 32-bit words without tx-count (spec 6.2.1).
     TwoWords,
 }
 
-/// An object between two operations.
+/// State of an object between two operations.
 ///
-/// Steps that leave the ranges of spec 6.1 panic: they are undefined, and nothing is expected of them.
+/// An operation that leaves the ranges of spec 6.1 panics, because its result is undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barrier {
-    /// Parity of the current phase.
     pub phase: bool,
-    /// Arrivals expected in every phase.
+    /// Arrivals expected in each phase.
     pub expected: i64,
-    /// Arrivals still to come in this one.
+    /// Arrivals still missing in the current phase.
     pub pending: i64,
-    /// Transactions outstanding.
+    /// Transaction count of the current phase; negative if more completed than expected.
     pub tx: i64,
 }
 
 impl Barrier {
-    /// An object that init made.
     pub fn new(count: u32) -> Barrier {
         let count = i64::from(count);
         Barrier { phase: false, expected: count, pending: count, tx: 0 }.checked()
     }
 
-    /// expect-tx.
     pub fn expect_tx(&mut self, transactions: u32) {
         self.tx += i64::from(transactions);
         self.complete();
     }
 
-    /// complete-tx.
     pub fn complete_tx(&mut self, transactions: u32) {
         self.tx -= i64::from(transactions);
         self.complete();
     }
 
-    /// arrive-on.
     pub fn arrive(&mut self, count: u32) {
         self.pending -= i64::from(count);
         self.complete();
     }
 
-    /// Fewer arrivals in the phases to come.
+    /// Reduces the expected arrivals of later phases.
     pub fn drop_expected(&mut self, count: u32) {
         self.expected -= i64::from(count);
         *self = self.checked();
     }
 
-    /// One arrival more in this phase.
     pub fn increment(&mut self) {
         self.pending += 1;
         *self = self.checked();
@@ -80,7 +74,7 @@ impl Barrier {
         self
     }
 
-    /// The word, or both words, the first one low.
+    /// Returns the 64-bit word of the object. In the two-word layout, the low half is the first word.
     pub fn word(self, layout: BarrierLayout) -> u64 {
         let Barrier { phase, expected, pending, tx } = self;
         let field = |value: i64, bits: u32| (value as u64) & ((1 << bits) - 1);
@@ -95,7 +89,7 @@ impl Barrier {
         }
     }
 
-    /// Phase and pending count as the high word of a state holds them, at their places in it.
+    /// Returns the high word of a state with only phase and pending count set, at their bit positions.
     pub fn count_in_state(self, layout: BarrierLayout) -> u32 {
         let high = (self.word(layout) >> 32) as u32;
         match layout {
@@ -104,7 +98,7 @@ impl Barrier {
         }
     }
 
-    /// What of the high word of a state [`Barrier::count_in_state`] speaks of.
+    /// Returns the mask of the bits that [`Barrier::count_in_state`] returns.
     pub fn count_mask(layout: BarrierLayout) -> u32 {
         match layout {
             BarrierLayout::Fields => 0xffff_f800,
@@ -117,7 +111,7 @@ impl Barrier {
 mod tests {
     use super::*;
 
-    /// Words that assemblers make, and that others read from devices.
+    /// The model produces object words that assemblers emit and that others read from devices.
     #[test]
     fn words_are_those_of_devices() {
         let three = Barrier::new(3);

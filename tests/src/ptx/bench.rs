@@ -1,4 +1,4 @@
-//! Runs kernels around lines of PTX, and looks at what became of memory.
+//! Runs kernels around PTX lines and checks the contents of memory.
 
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
@@ -13,9 +13,8 @@ use super::kernel::{self, BarrierKernel, layout};
 use super::spelling::SpelledOperation;
 use crate::{config, judged_lockstep_of};
 
-/// What `cp.async.mbarrier.arrive` before sm_90 comes to where threads of a warp name different objects:
-/// compilers add the increments of all at the object of the highest, and the counts come out wrong, on devices
-/// as here.
+/// Returns the words after `cp.async.mbarrier.arrive` before sm_90 at different objects. Compilers add all
+/// increments at the object of the highest lane, so the counts are wrong, on devices and in this project.
 fn miscompiled(case: &PtxCase, layout: BarrierLayout) -> Vec<Vec<u64>> {
     let last = case.objects.len() - 1;
     let word = |(at, start): (usize, &PtxStart)| {
@@ -29,7 +28,7 @@ fn miscompiled(case: &PtxCase, layout: BarrierLayout) -> Vec<Vec<u64>> {
     vec![case.objects.iter().enumerate().map(word).collect()]
 }
 
-/// Lanes that took a pending count from a state that no noComplete arrive gave (spec 6.9).
+/// Mask of lanes that took a pending count from a state that no noComplete arrive returned (spec 6.9).
 struct Misused(u32);
 
 impl Observer for Misused {
@@ -40,7 +39,6 @@ impl Observer for Misused {
     }
 }
 
-/// What runs lines one after the other, on RTL and model in lockstep.
 pub struct PtxBench {
     configuration: String,
     session: Session<Lockstep>,
@@ -48,31 +46,29 @@ pub struct PtxBench {
 }
 
 impl PtxBench {
-    /// A bench of a configuration.
     pub fn new(name: &str) -> PtxBench {
         let mut session = judged_lockstep_of(&config(name));
         session.machine_mut().watch();
-        // Hints of milliseconds last long enough for an agent to arrive in between, and no longer.
+        // Caps hints of milliseconds. 3000 cycles are long enough for the late arrival.
         let core =
             SmConfig { longest_sleep_cycles: 3000, copy_latency_cycles: [20, 60], ..SmConfig::default() };
         PtxBench { configuration: name.to_string(), session, core }
     }
 
-    /// Requests and answers so far.
     pub fn tally(&self) -> Tally {
         self.session.tally()
     }
 
-    /// Runs a case, and judges what it came to.
+    /// Runs a case and checks the results.
     ///
     /// # Errors
-    /// What is wrong, with the listing that was run.
+    /// Description of the mismatch, with the listing.
     pub fn check(&mut self, kernel: &BarrierKernel<'_>) -> Result<(), String> {
         let BarrierKernel { arch, spelling, case, .. } = *kernel;
         let apart = case.objects.len() > 1;
         let wrong = arch.number() < 90 && spelling.operation == SpelledOperation::CopyArrive && apart;
         let result = match self.observe(kernel) {
-            // Nothing that happens after it could be believed.
+            // The session's state is not reliable after an error.
             Err(why) => {
                 *self = PtxBench::new(&self.configuration);
                 Err(why)
@@ -89,10 +85,8 @@ impl PtxBench {
         result.map_err(|why| format!("{}: {why}\n{}", case.what, kernel.listing()))
     }
 
-    /// Runs a case.
-    ///
     /// # Errors
-    /// What does not belong in any run.
+    /// The run failed, or broke a rule that holds for every case.
     fn observe(&mut self, kernel: &BarrierKernel<'_>) -> Result<PtxObserved, String> {
         let text = kernel.listing();
         let program = Program::parse("line.sass", &text).map_err(|e| e.to_string())?;
@@ -111,7 +105,8 @@ impl PtxBench {
         if let Some(diagnosis) = undefined.first() {
             return Err(format!("undefined: {diagnosis}"));
         }
-        // These lines take the count of a state that has none to give; the others, of noComplete states.
+        // PendingCount lines take the count of an ordinary state. Other lines must only use noComplete
+        // states.
         let takes = |agent: &Agent| {
             u32::from(kernel.spelling.operation == SpelledOperation::PendingCount) << agent.thread
         };
@@ -122,7 +117,7 @@ impl PtxBench {
                 misused.0
             ));
         }
-        // An arrival that is added and taken away leaves nothing to see.
+        // CopyArrive adds an arrival and takes it away, so memory does not show that it ran.
         let agents = kernel.case.agents.len() as u64;
         if kernel.spelling.operation == SpelledOperation::CopyArrive && clusters != agents {
             return Err(format!("{clusters} arrivals of {agents} came through the cluster port"));
@@ -134,7 +129,7 @@ impl PtxBench {
         Ok(PtxObserved { answers, words, data: self.data(kernel), at_once })
     }
 
-    /// A word of a CTA's allocation. Allocations are handed out in order of rank, from the first row on.
+    /// Returns a word of a CTA's allocation. Allocations start at row 0 and are in order of rank.
     fn word(&self, kernel: &BarrierKernel<'_>, cta: u32, offset: u32) -> u32 {
         let banks = self.session.banks();
         let rows = (kernel::SHARED + kernel.arch.shared_origin()).div_ceil(4 * banks);

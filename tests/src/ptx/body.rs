@@ -1,7 +1,6 @@
-//! The machine code of a line: which registers it reads before it writes them, and what belongs there.
+//! Analysis of a line's machine code: which registers are its inputs, and the operand in each.
 //!
-//! Listings of single lines leave out the loads of parameters, so what an input register holds is found
-//! by following it to where it is used.
+//! Listings of single lines omit parameter loads, so the analysis follows each input register to its use.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -10,12 +9,11 @@ use atoms_isa::Arch;
 
 use super::spelling::{SpelledOperation, SpelledReduction, Spelling};
 
-/// A register, of the thread or uniform.
+/// General register of a thread, or uniform register of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KernelRegister {
-    /// Of the warp.
     pub uniform: bool,
-    /// From 0; never that of the zero register.
+    /// Register number. The zero register has no [`KernelRegister`].
     pub number: u8,
 }
 
@@ -31,65 +29,58 @@ impl fmt::Display for KernelRegister {
     }
 }
 
-/// What an input register holds.
+/// Operand that an input register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RegisterRole {
-    /// Address of the object, or of the data of an asynchronous operation: `%a`, or the low word of `%ga`.
+    /// Address of the object or of the data of an asynchronous operation: `%a`, or the low word of `%ga`.
     Address,
-    /// High word of `%ga`.
+    /// Address, high word of `%ga`.
     AddressHigh,
-    /// Address of the object beside that of the data: `%r3`.
+    /// Address of the object, `%r3`, for an operation that also has a data address.
     Barrier,
-    /// Global address that is copied from, low word: `%ga`.
+    /// Global source address of a copy: low word of `%ga`.
     Source,
-    /// The same, high word.
+    /// Global source address of a copy: high word of `%ga`.
     SourceHigh,
-    /// Count of arrivals, of transactions, of bytes; data: `%c`.
+    /// Count of arrivals, transactions or bytes, or data: `%c`.
     Count,
     /// Rank of a CTA: `%c` of `mapa`.
     Rank,
-    /// `%s`, low word.
     State,
-    /// `%s`, high word.
     StateHigh,
-    /// `%par`
     Parity,
-    /// `%h`
     Hint,
 }
 
-/// The machine code of a line, understood.
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// What only sets aside the spare address `%r3`, which nothing here uses before sm_90.
+    /// Instructions that only set `%r3` to the spare address. These tests do not use `%r3` before sm_90.
     ///
-    /// In some rows the register gets the object's address later, from a load that the listing leaves
-    /// out, so these have to run before the inputs are set.
+    /// In some rows the register later gets the object's address from a load that the listing omits. So these
+    /// instructions must run before the inputs are set.
     pub spare: Vec<String>,
-    /// Everything else, labels included, in order.
     pub lines: Vec<String>,
-    /// Registers that are read before they are written.
+    /// Registers that the code reads before it writes them.
     pub inputs: BTreeMap<KernelRegister, RegisterRole>,
-    /// Low register of the pair that a state is in.
+    /// Low register of the pair that holds the resulting state.
     pub state: Option<KernelRegister>,
-    /// Register that is 1 if a phase is complete, else 0.
+    /// Register that is 1 if a phase is complete, and 0 if not.
     pub flag: Option<KernelRegister>,
-    /// Register that the last instruction writes.
+    /// Register that the last instruction with a destination writes.
     pub last: Option<KernelRegister>,
 }
 
-/// Where the content of a register comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
-    /// From an input, perhaps with a constant added.
+    /// Value of an input, possibly plus a constant.
     Input(KernelRegister),
-    /// From an input shifted left by 31.
+    /// Value of an input, shifted left by 31.
     Shifted(KernelRegister),
-    /// From elsewhere.
+    /// Any value other than these.
     Made,
 }
 
-/// Guard, mnemonic and operands.
+/// Instruction without its guard; `text` includes the guard.
 struct Instruction<'t> {
     text: &'t str,
     mnemonic: &'t str,
@@ -114,7 +105,6 @@ impl<'t> Instruction<'t> {
         self.mnemonic.split('.').skip(1).any(|m| m == modifier)
     }
 
-    /// Operands without the predicates that are written or read beside the registers.
     fn plain(&self) -> Vec<&'t str> {
         let predicate = |o: &&&str| {
             let name = o.trim_start_matches('!').trim_start_matches('U');
@@ -123,7 +113,6 @@ impl<'t> Instruction<'t> {
         self.operands.iter().filter(|o| !predicate(o)).copied().collect()
     }
 
-    /// Whether the first plain operand is written.
     fn writes(&self) -> bool {
         const NONE: [&str; 18] = [
             "STS",
@@ -149,12 +138,11 @@ impl<'t> Instruction<'t> {
         !asks && !NONE.iter().any(|name| self.is(name))
     }
 
-    /// Whether registers of 64 bits are pairs here.
     fn wide(&self) -> bool {
         self.has("64") || self.has("TRANS64")
     }
 
-    /// Puts the spare address in a register: `0x40`, also as the bits of a packed half.
+    /// True if the instruction loads the spare address `0x40`, also as the bits of a packed half.
     fn is_spare(&self) -> bool {
         let constant = self.operands.last().copied().unwrap_or("");
         match self.mnemonic {
@@ -165,7 +153,7 @@ impl<'t> Instruction<'t> {
     }
 }
 
-/// Registers in an operand, in order; the zero registers are none.
+/// Returns the registers in an operand, in order, without zero registers.
 fn registers(operand: &str) -> Vec<KernelRegister> {
     let names = operand.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let each = names.filter_map(|name| {
@@ -185,7 +173,6 @@ struct Flow {
 }
 
 impl Flow {
-    /// Where a register that is read comes from.
     fn read(&mut self, register: KernelRegister) -> Origin {
         let inputs = &mut self.inputs;
         *self.origins.entry(register).or_insert_with(|| {
@@ -194,12 +181,10 @@ impl Flow {
         })
     }
 
-    /// Where the one register of an operand comes from; [`Origin::Made`] if there is none.
     fn operand(&mut self, operand: &str) -> Origin {
         registers(operand).first().map_or(Origin::Made, |register| self.read(*register))
     }
 
-    /// Notes what an input is for.
     fn is(&mut self, origin: Origin, role: RegisterRole) -> Result<(), String> {
         let Origin::Input(register) = origin else { return Ok(()) };
         match self.inputs.insert(register, Some(role)) {
@@ -208,7 +193,7 @@ impl Flow {
         }
     }
 
-    /// Notes which register asks about which phase: a state's high word, or a parity that was shifted.
+    /// Records the register that selects a phase: the high word of a state, or a parity that was shifted.
     fn asks(&mut self, origin: Origin) -> Result<(), String> {
         match origin {
             Origin::Shifted(register) => self.is(Origin::Input(register), RegisterRole::Parity),
@@ -216,7 +201,6 @@ impl Flow {
         }
     }
 
-    /// Follows one instruction.
     fn step(&mut self, i: &Instruction<'_>, wide_data: bool) -> Result<(), String> {
         let plain = i.plain();
         let sources = if i.writes() { plain.get(1..).unwrap_or(&[]) } else { &plain };
@@ -239,7 +223,7 @@ impl Flow {
         Ok(())
     }
 
-    /// What the operands of memory accesses and waits are for.
+    /// Records the roles of the operands of memory accesses and waits.
     fn uses(&mut self, i: &Instruction<'_>, sources: &[&str], wide_data: bool) -> Result<(), String> {
         let address = sources.first().filter(|s| s.starts_with('[')).map(|s| registers(s));
         let register = address.and_then(|a| a.first().copied());
@@ -320,7 +304,6 @@ impl Flow {
         Ok(())
     }
 
-    /// Where what an instruction writes comes from.
     fn made(&mut self, i: &Instruction<'_>, sources: &[&str], origins: &[Origin]) -> Result<Origin, String> {
         let only = match origins {
             [only] => *only,
@@ -329,7 +312,6 @@ impl Flow {
         Ok(match i.mnemonic.split('.').next().unwrap_or("") {
             "MOV" | "UMOV" | "R2UR" => only,
             "IMAD" if sources.first() == Some(&"RZ") => only,
-            // Counts are kept negative: what is subtracted from a power of two is one.
             "IADD3" | "UIADD3" | "IADD"
                 if sources.iter().any(|s| s.starts_with("-R") || s.starts_with("-UR")) =>
             {
@@ -341,7 +323,7 @@ impl Flow {
                 Origin::Input(register) => Origin::Shifted(register),
                 other => other,
             },
-            // The size of a block copy, in units of 16 bytes.
+            // Size of a bulk copy, in units of 16 bytes.
             "SHF" if i.has("R") && sources.contains(&"0x4") => only,
             "PRMT" if sources.contains(&"0x5410") => only,
             "PRMT" if sources.contains(&"0x654") => {
@@ -355,11 +337,10 @@ impl Flow {
 }
 
 impl Body {
-    /// Follows the registers through the code of a line.
+    /// Analyzes the registers in the code of a line.
     ///
     /// # Errors
-    /// An input register whose purpose does not show, or that has two; inputs that are not the operands of
-    /// the line.
+    /// An input register has no role or two roles, or the inputs differ from the operands of the line.
     pub fn read(sass: &[String], arch: Arch, line: &Spelling) -> Result<Body, String> {
         let wide_data = line.operation == SpelledOperation::ReduceAsync(SpelledReduction::AddWide);
         let mut flow = Flow::default();
@@ -387,7 +368,7 @@ impl Body {
             let hands_out = i.has("ARRIVE") || ((i.is("ATOMS") || i.is("ATOM")) && i.has("ADD"));
             body.state = target.filter(|_| hands_out).or(body.state);
             body.flag = target.filter(|_| i.is("SEL") || i.is("USEL")).or(body.flag);
-            // What the warp has once goes to a register of each thread.
+            // A move copies the warp's uniform result to a register of each thread.
             let moved = i.plain().get(1).and_then(|o| registers(o).first().copied());
             let moved = moved.filter(|from| from.uniform && i.is("MOV"));
             if moved.is_some() && moved == body.state {
@@ -406,7 +387,7 @@ impl Body {
         Ok(body)
     }
 
-    /// The inputs are the operands that the line names, no more and no less.
+    /// Checks that the inputs are exactly the operands that the line names.
     fn check_operands(&self, line: &Spelling) -> Result<(), String> {
         let address = if line.generic() { "%ga" } else { "%a" };
         let name = |role: &RegisterRole| match role {
@@ -420,7 +401,7 @@ impl Body {
         };
         let found: BTreeSet<&str> = self.inputs.values().map(name).collect();
         let named: BTreeSet<&str> = line.operands.iter().map(String::as_str).collect();
-        // Before sm_90 an object ends without a trace.
+        // Before sm_90, inval produces no code.
         if found != named && !(line.operation == SpelledOperation::Inval && self.lines.is_empty()) {
             return Err(format!("operands {named:?}, but {found:?} are used"));
         }

@@ -1,123 +1,99 @@
-//! What is tried with a line: in which state the object is, which threads carry the line out, with which operands,
-//! and what may come of it.
+//! Test cases for a PTX line: object states, threads and operands, and the check of the result.
 
 use super::barrier::{Barrier, BarrierLayout, LIMIT};
 use super::spelling::{SpelledOperand, SpelledOperation, SpelledReduction, Spelling, Yields};
 
-/// One step of bringing an object into a state, carried out by one thread.
 #[derive(Clone, Copy, Debug)]
 pub enum PtxStep {
-    /// Arrive so many times at once; gives a state.
+    /// Arrives with this count in one operation. The arrival returns a state.
     Arrive(u32),
-    /// Expect so many transactions.
     ExpectTx(u32),
-    /// Complete so many transactions.
     CompleteTx(u32),
-    /// See the phase before the current one complete.
+    /// Waits for the phase before the current one, which is already complete.
     Wait,
 }
 
-/// An object when the line is carried out.
 #[derive(Clone, Debug, Default)]
 pub struct PtxStart {
-    /// Count of init; without one there is no object, but other bytes.
+    /// Count of the init operation. None if the place holds other bytes and no object.
     pub count: Option<u32>,
-    /// What was done to it since.
     pub steps: Vec<PtxStep>,
 }
 
-/// A thread that carries the line out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Agent {
-    /// Its CTA.
     pub cta: u32,
-    /// Its number in the CTA, which is its lane.
+    /// Number of the thread in its CTA. The number is also the lane.
     pub thread: u32,
-    /// CTA of the object.
     pub target: u32,
-    /// Which object there.
     pub object: usize,
-    /// `%c`, or the number in its place.
+    /// Value of `%c`, or of the immediate operand in its place.
     pub amount: u32,
-    /// `%s`
+    /// Value of the operand `%s`.
     pub state: u64,
-    /// Parity of the phase asked about, by `%par`, by a number or by the state.
+    /// Parity of the phase that a wait asks about, from `%par`, an immediate or a state.
     pub parity: u32,
-    /// `%h`
+    /// Value of `%h`: limit of the wait in nanoseconds.
     pub hint: u32,
 }
 
 impl Agent {
-    /// A word of what a block copy brings it.
+    /// Returns word `at` of the source of the agent's bulk copy.
     pub fn source(&self, at: usize) -> u32 {
         0x1111_0000 * (self.thread + 1) + 0x100 * self.cta + at as u32
     }
 }
 
-/// When another thread brings the last arrival of the phase that the agents wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Late {
     /// While try_wait is suspended.
     InTryWait,
-    /// After try_wait's own limit, before that of the hint.
+    /// After the limit of try_wait itself, but within the limit of the hint.
     InHint,
 }
 
-/// One run of a line.
 #[derive(Clone, Debug)]
 pub struct PtxCase {
-    /// What it is about.
     pub what: String,
-    /// CTAs, all of one cluster.
     pub ctas: u32,
-    /// The objects of every CTA.
+    /// Start states of the objects. Every CTA has the same ones.
     pub objects: Vec<PtxStart>,
-    /// The threads that carry the line out.
     pub agents: Vec<Agent>,
-    /// An arrival at object 0, by a thread of another warp.
+    /// Time of an arrival at object 0 by a thread of another warp. None for no such arrival.
     pub late: Option<Late>,
 }
 
-/// What the agents found, and what became of memory.
 #[derive(Clone, Debug)]
 pub struct PtxObserved {
-    /// Of each agent: the registers of the line's result.
     pub answers: Vec<PtxAnswer>,
-    /// `[cta][object]`
+    /// Object words, indexed `[cta][object]`.
     pub words: Vec<Vec<u64>>,
-    /// Of each agent: its data, where an asynchronous operation has some.
     pub data: Vec<Vec<u32>>,
-    /// The agents of a warp arrived in one operation, so that all have the state from before it.
+    /// True if the agents of a warp arrive in one operation, and so all get the state before it.
     pub at_once: bool,
 }
 
-/// Results of an agent; those that the line does not have are [`UNTOUCHED`].
+/// Results of an agent. A result that the line does not have is [`UNTOUCHED`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PtxAnswer {
-    /// State, low word.
     pub low: u32,
-    /// State, high word.
     pub high: u32,
-    /// 1 if the phase is complete.
+    /// Predicate result: 1 if the phase is complete. `check_layout` sets 1 if the layout matches.
     pub flag: u32,
-    /// Pending count.
     pub count: u32,
 }
 
-/// What stands where no result is stored.
 pub const UNTOUCHED: u32 = 0xcdcd_cdcd;
 
-/// Two words of every agent's data before an asynchronous operation; zeros follow.
+/// First two words of every agent's data before an asynchronous operation. The other words are zero.
 pub const DATA: [u32; 2] = [5, 5];
 
-/// Words of an agent's data.
 pub const DATA_WORDS: usize = 16;
 
-/// What a plain store leaves in the place of an object that is no more, or not yet.
+/// Value of a plain store to the place of an object before init or after inval.
 pub const OTHER_BYTES: u64 = 0x5a5a_1234_a5a5_4321;
 
 impl PtxStart {
-    /// The object, and the states that its arrivals gave.
     pub fn reached(&self, layout: BarrierLayout) -> (Option<Barrier>, Vec<u64>) {
         let mut states = Vec::new();
         let barrier = self.count.map(|count| {
@@ -139,14 +115,13 @@ impl PtxStart {
     }
 }
 
-/// A state worth trying an operation in.
 #[derive(Clone, Copy)]
 struct Try {
     what: &'static str,
     expected: u32,
     pending: u32,
     tx: i64,
-    /// In phase 1, not in phase 0.
+    /// True if the object is in phase 1, false for phase 0.
     later: bool,
 }
 
@@ -173,7 +148,7 @@ impl Try {
     }
 }
 
-/// States worth trying an operation in, for agents that bring these amounts to one object.
+/// Returns the object states for testing an operation that brings these amounts to one object.
 fn tries(operation: SpelledOperation, layout: BarrierLayout, amounts: &[u32]) -> Vec<Try> {
     use SpelledOperation::*;
     let (agents, total) = (amounts.len() as u32, amounts.iter().sum());
@@ -193,7 +168,7 @@ fn tries(operation: SpelledOperation, layout: BarrierLayout, amounts: &[u32]) ->
         tx: 0,
         later: false,
     };
-    // An agent that drops is not expected in the phases after; another is.
+    // A dropped agent is not expected in later phases. Two extra arrivals keep the count above zero.
     let expected = if dropped == 0 { arrivals } else { dropped + 2 };
     let ends = Try { what: "completes the phase", expected, pending: arrivals, ..stays };
     let held = Try { what: "is held by transactions", ..ends };
@@ -228,10 +203,10 @@ fn tries(operation: SpelledOperation, layout: BarrierLayout, amounts: &[u32]) ->
     tries.into_iter().filter(Try::possible).collect()
 }
 
-/// Threads that take part: one; several, with gaps, at one object; several, each at its own.
+/// Threads that execute the line, and true if each thread has its own object: one thread, several threads
+/// with gaps at one object, several threads at different objects.
 const CROWDS: [(&[u32], bool); 3] = [(&[0], false), (&[1, 4, 5, 7], false), (&[0, 2, 3, 9], true)];
 
-/// Everything that is tried with a line.
 pub fn cases(spelling: &Spelling, layout: BarrierLayout) -> Vec<PtxCase> {
     if spelling.operation.waits() {
         return waits(spelling, layout);
@@ -243,7 +218,7 @@ pub fn cases(spelling: &Spelling, layout: BarrierLayout) -> Vec<PtxCase> {
         }
         let amounts: Vec<u32> = (0..threads.len()).map(|n| amount(spelling, n)).collect();
         let tries = |amounts: &[u32]| tries(spelling.operation, layout, amounts);
-        // Of asynchronous operations, the state is the data.
+        // Asynchronous operations use `state` as data.
         let agent = |(n, (thread, amount)): (usize, (&u32, &u32))| Agent {
             thread: *thread,
             object: if apart { n } else { 0 },
@@ -258,9 +233,9 @@ pub fn cases(spelling: &Spelling, layout: BarrierLayout) -> Vec<PtxCase> {
         if spelling.operation == SpelledOperation::Init {
             add("makes an object", vec![PtxStart::default(); if apart { threads.len() } else { 1 }]);
         } else if apart && amounts.iter().any(|amount| tries(&[*amount]).is_empty()) {
-            // More arrivals than an object can expect, and one has to be left.
+            // The cases would need more arrivals than an object can expect.
         } else if apart {
-            // The objects are in different states at once, so that one case is enough.
+            // The objects are in different states, so one case covers several states.
             let start = |(n, amount): (usize, &u32)| {
                 let tries = tries(&[*amount]);
                 tries[n % tries.len()].start()
@@ -273,7 +248,7 @@ pub fn cases(spelling: &Spelling, layout: BarrierLayout) -> Vec<PtxCase> {
     cases
 }
 
-/// The case in one CTA, and with two CTAs that work on each other's objects, where the line can do that.
+/// Returns the case in one CTA, and in two CTAs that access each other's objects if the line can.
 fn places(
     spelling: &Spelling,
     layout: BarrierLayout,
@@ -294,19 +269,18 @@ fn places(
     cases
 }
 
-/// Whether so many threads may carry the line out together, each at its own object or all at one.
+/// True if `threads` threads can execute the line together, at one object or `apart`.
 fn fits(spelling: &Spelling, threads: usize, apart: bool) -> bool {
     let one_object = threads > 1 && !apart;
     let total: i64 = (0..threads).map(|n| i64::from(amount(spelling, n))).sum();
     match spelling.operation {
-        // One thread makes or ends an object.
+        // Only one thread may init or inval an object.
         SpelledOperation::Init | SpelledOperation::Inval if one_object => false,
         _ if one_object && total > LIMIT => false,
         _ => !(apart && spelling.symbol),
     }
 }
 
-/// What thread number `n` of those that take part brings: arrivals, transactions or bytes.
 fn amount(spelling: &Spelling, n: usize) -> u32 {
     use SpelledOperation::*;
     match (spelling.operation, spelling.operand) {
@@ -319,23 +293,21 @@ fn amount(spelling: &Spelling, n: usize) -> u32 {
         (ExpectTx | CompleteTx | ArriveExpectTx | ArriveDropExpectTx, SpelledOperand::KernelRegister) => {
             [64, 16, 4096, 16][n]
         }
-        // Some of a kind, since compilers take lanes of equal counts together.
+        // Some counts are equal because compilers combine lanes with equal counts.
         (_, SpelledOperand::KernelRegister) => [2, 3, 2, 1][n],
     }
 }
 
-/// Which phase an agent asks about.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Current,
     Before,
 }
 
-/// What is tried with a line that waits.
 struct PtxQuery<'a> {
     what: &'static str,
     threads: &'static [u32],
-    /// One object for all, or one for each.
+    /// One object for all threads, or one object per thread.
     starts: Vec<&'a PtxStart>,
     phases: &'static [Phase],
     late: Option<Late>,
@@ -376,7 +348,6 @@ fn waits(spelling: &Spelling, layout: BarrierLayout) -> Vec<PtxCase> {
     questions.iter().filter_map(|question| wait(spelling, layout, question)).collect()
 }
 
-/// The case of a question, if the line can ask it.
 fn wait(spelling: &Spelling, layout: BarrierLayout, question: &PtxQuery<'_>) -> Option<PtxCase> {
     let PtxQuery { what, threads, starts, phases, late } = question;
     let apart = starts.len() > 1;
@@ -398,7 +369,7 @@ fn wait(spelling: &Spelling, layout: BarrierLayout, question: &PtxQuery<'_>) -> 
         let (barrier, states) = starts[object].reached(layout);
         let current = barrier?.phase;
         let asked = if phases[n] == Phase::Current { current } else { !current };
-        // The state of an arrival in the phase asked about, another one for every thread.
+        // States of arrivals in the phase asked about. Threads use different states where there are several.
         let fitting: Vec<u64> = states.into_iter().filter(|state| (state >> 63 == 1) == asked).collect();
         let state = fitting.get(n % fitting.len().max(1)).copied();
         let parity = u32::from(asked);
@@ -414,13 +385,12 @@ fn wait(spelling: &Spelling, layout: BarrierLayout, question: &PtxQuery<'_>) -> 
     Some(PtxCase { what: (*what).into(), ctas: 1, objects, agents, late: *late })
 }
 
-/// Checks what was found against what \[PTX\] says may come of the case.
+/// Checks the observed results against the results that \[PTX\] allows.
 ///
-/// Threads are carried out one after the other, in an order that is not said: some order must explain all
-/// that was found (spec 4.5).
+/// The threads execute in an unspecified serial order, so one order must explain all results (spec 4.5).
 ///
 /// # Errors
-/// What was expected in the order of the threads' numbers, if no order does.
+/// No order explains the results. The message shows the results expected in thread order.
 pub fn judge(
     case: &PtxCase,
     spelling: &Spelling,
@@ -460,7 +430,6 @@ pub fn judge(
     Err(format!("{text}\n  objects found    {:x?}\n  objects expected {words:x?}", observed.words))
 }
 
-/// An agent's data after an asynchronous operation.
 fn data(operation: SpelledOperation, agent: &Agent) -> Vec<u32> {
     let mut words = vec![0; DATA_WORDS];
     words[..2].copy_from_slice(&DATA);
@@ -490,7 +459,7 @@ struct Judge<'a> {
     spelling: &'a Spelling,
     layout: BarrierLayout,
     observed: &'a PtxObserved,
-    /// `[cta][object]` before the line.
+    /// Objects before the line, indexed `[cta][object]`.
     start: Vec<Vec<Option<Barrier>>>,
 }
 
@@ -509,7 +478,8 @@ impl Judge<'_> {
         })
     }
 
-    /// Carries the line out for one agent; what is implementation-specific in a state is as found.
+    /// Executes the line for one agent. Takes implementation-specific bits of a state from the observed
+    /// result.
     fn answer(&self, agent: &Agent, place: &mut Option<Barrier>, at: usize) -> PtxAnswer {
         use SpelledOperation::*;
         let Agent { amount, .. } = *agent;
@@ -563,7 +533,7 @@ impl Judge<'_> {
                     answer.low = 0;
                 }
                 if self.spelling.operation == ArriveDrop && self.layout == BarrierLayout::TwoWords {
-                    // The drop is an instruction of its own: all lanes that take part drop before any arrives.
+                    // The drop is a separate instruction: all lanes drop before any lane arrives.
                     answer.low = self.observed.answers[at].low;
                 }
             }

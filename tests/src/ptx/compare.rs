@@ -1,34 +1,34 @@
-//! Lowered code beside what a real assembler makes of the same line.
+//! Comparison of lowered code with the output of a real assembler for the same line.
 //!
-//! In the listings of an assembler a line stands in a kernel that loads its operands and stores its results.
-//! Loads and stores are left out of the rows, but three things that are the kernel's remain: up to sm_89 the
-//! constant 0x40, which it keeps as a spare address; a predicate turned into a number to be stored (SEL, USEL,
-//! and the move after); and whatever moves an operand from where it was loaded to where it is wanted, or a result
-//! away. These last are what the lowered code cannot have in common with another kernel.
+//! An assembler's listing wraps the line in a kernel that loads operands and stores results. The rows omit
+//! these loads and stores. Three kinds of kernel code remain:
+//! - the constant 0x40, which the kernel keeps as a spare address up to sm_89;
+//! - conversion of a predicate to a number for the store (SEL, USEL and the following move);
+//! - moves of operands from load registers, and of results to store registers, which another kernel does not
+//!   share.
 
-/// How closely to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// Guard and mnemonic with modifiers, outside loops without moves and address arithmetic.
+    /// Guard and mnemonic with modifiers. Moves and address arithmetic count only in loops.
     Mnemonics,
-    /// The same with operands, but for the numbers of registers and predicates.
+    /// Same as `Mnemonics`, plus operands without register and predicate numbers.
     Operands,
-    /// Everything but what is the kernel's: mnemonics with modifiers, labels, branches.
+    /// All code except kernel code: mnemonics with modifiers, labels and branches.
     Full,
 }
 
-/// The code as it is compared: one text for each statement and label.
+/// Returns the code for a comparison: one text per instruction and label.
 ///
-/// Moves and address arithmetic are
-/// - `MOV`, `MOV.64`, `UMOV`, `IMAD.MOV.U32` and `IMAD.U32 R, RZ, RZ, UR`, which copy a register or set it to a
-///   constant; `HFMA2 R, -RZ, RZ, high, low`, which sets it to a constant; `PLOP3.LUT P, PT, PT, PT, UP`, which
-///   copies a predicate;
-/// - `S2UR UR, SR_CgaCtaId` and `ULEA` by 0x18, which make the address of a variable in the CTA's allocation;
-/// - `IADD3`, `IADD` and `VIADD` of a register and a constant that is not subtracted from: the part of an offset
-///   that an instruction cannot hold; and `IADD3` with `-c[0x0][0x18]`, which makes a shared address of a generic
-///   one.
+/// Moves and address arithmetic are:
+/// - `MOV`, `MOV.64`, `UMOV`, `IMAD.MOV.U32` and `IMAD.U32 R, RZ, RZ, UR`: copy a register or set a constant;
+/// - `HFMA2 R, -RZ, RZ, high, low`: set a constant;
+/// - `PLOP3.LUT P, PT, PT, PT, UP`: copy a predicate;
+/// - `S2UR UR, SR_CgaCtaId` and `ULEA` by 0x18: compute the address of a variable in the CTA's allocation;
+/// - `IADD3`, `IADD` and `VIADD` of a register and a constant, unless the register is subtracted: add the
+///   part of an offset that does not fit in an instruction;
+/// - `IADD3` with `-c[0x0][0x18]`: convert a generic address to a shared address.
 ///
-/// In a loop, from its label to the branch back, nothing is left out: there they are part of how lanes take turns.
+/// In a loop, all instructions count, because there they control how lanes take turns.
 pub fn seen(lines: &[String], view: View) -> Vec<String> {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let lines: Vec<&str> = lines.into_iter().filter(|line| !is_of_the_kernel(line)).collect();
@@ -51,7 +51,6 @@ pub fn seen(lines: &[String], view: View) -> Vec<String> {
     seen
 }
 
-/// `@P0 ` or `@!P0 `, and the rest.
 fn guard(line: &str) -> (&str, &str) {
     match line.starts_with('@').then(|| line.find(' ')).flatten() {
         Some(end) => line.split_at(end + 1),
@@ -59,7 +58,7 @@ fn guard(line: &str) -> (&str, &str) {
     }
 }
 
-/// The label that a branch goes to: the last operand, with or without quotes around it.
+/// Returns the label of a branch: the last operand, with or without quotes.
 fn label(operands: &str) -> Option<&str> {
     let last = operands.rsplit(' ').next()?;
     let name = last.trim_start_matches("`(").trim_end_matches(')');
@@ -67,7 +66,7 @@ fn label(operands: &str) -> Option<&str> {
     (!number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())).then_some(name)
 }
 
-/// Operands without the numbers of registers, predicates and convergence barriers.
+/// Removes the numbers of registers, predicates and convergence barriers.
 fn anonymous(operands: &str) -> String {
     let mut text = String::new();
     let mut word = String::new();
@@ -79,7 +78,7 @@ fn anonymous(operands: &str) -> String {
         let kind = word.trim_end_matches(|c: char| c.is_ascii_digit());
         text += if ["R", "UR", "P", "UP", "B"].contains(&kind) { kind } else { &word };
         word.clear();
-        // Quotes around labels.
+        // Labels may have quotes around them.
         if !matches!(c, '`' | '(' | ')' | '\n') {
             text.push(c);
         }
@@ -97,7 +96,6 @@ fn in_loop(lines: &[&str], at: usize) -> bool {
     })
 }
 
-/// What the kernel does for itself.
 fn is_of_the_kernel(line: &str) -> bool {
     let (mnemonic, operands) = line.split_once(' ').unwrap_or((line, ""));
     let constant = operands.split_once(", ").map_or("", |(_, rest)| rest);

@@ -1,5 +1,4 @@
-//! A kernel around the machine code of a line: objects brought into their states, operands put in their
-//! registers, results stored where they can be read.
+//! Kernel around the machine code of a line: prepares objects, loads operands, and stores results.
 
 use std::fmt::Write;
 
@@ -13,49 +12,38 @@ use super::case::{
 };
 use super::spelling::{SpelledOperation, Spelling, Yields};
 
-/// Name of the kernel.
 pub const NAME: &str = "line";
 
-/// Bytes of static shared memory.
 pub const SHARED: u32 = 1024;
 
-/// Threads that a CTA's place in the buffers is for: a warp of agents, and another one.
+/// Threads per CTA in the buffers: one warp of agents and one other warp.
 const THREADS: u32 = 64;
 
-/// Words of a thread's place in a buffer.
 const WORDS: u32 = 32;
 
-/// First register that the kernel has for itself; lines use lower ones.
+/// First register reserved for the kernel. Lines use lower registers.
 const FIRST_OWN: u8 = 20;
 
-/// How a line is run on one architecture.
 #[derive(Clone, Copy)]
 pub struct BarrierKernel<'a> {
-    /// The architecture.
     pub arch: Arch,
-    /// What the line says.
     pub spelling: &'a Spelling,
-    /// What it becomes.
     pub body: &'a Body,
-    /// What is tried with it.
     pub case: &'a PtxCase,
-    /// How the pending count is taken out of a state, to be done with the state of a noComplete arrive.
+    /// Code that extracts the pending count from the state of a noComplete arrive.
     pub tail: &'a Tail,
 }
 
-/// The code of `mbarrier.pending_count` alone.
 #[derive(Clone, Debug)]
 pub struct Tail {
-    /// The code.
     pub lines: Vec<String>,
-    /// Where it takes the high word of the state from.
+    /// Register of the state's high word.
     pub state: KernelRegister,
-    /// Where it leaves the count.
     pub count: KernelRegister,
 }
 
 impl Tail {
-    /// Of a line in which an arrive stands before it.
+    /// Extracts the tail of a line that contains an arrive before `pending_count`.
     pub fn of(body: &Body) -> Option<Tail> {
         let arrive = body.lines.iter().position(|line| line.contains("ARRIVE"))?;
         let low = body.state?;
@@ -64,14 +52,12 @@ impl Tail {
     }
 }
 
-/// Layout of the objects of an architecture.
 pub fn layout(arch: Arch) -> BarrierLayout {
     if arch.number() < 90 { BarrierLayout::TwoWords } else { BarrierLayout::Fields }
 }
 
-/// Words of an input: what the line's operands are, and what the kernel needs beside them.
+/// Words of a thread's input: the operands of the line, and values that the kernel needs.
 enum Input {
-    /// Address of the agent's object in its own CTA's allocation, for the kernel.
     Own,
     Address,
     Count,
@@ -81,27 +67,24 @@ enum Input {
     Hint,
     Rank,
     Barrier,
-    /// 0 nothing, 1 carries the line out, 2 arrives late.
+    /// Task of the thread: 0 none, 1 execute the line, 2 arrive late.
     Allocation,
-    /// Nanoseconds until then.
+    /// Nanoseconds before a late arrival.
     Delay,
-    /// First of the words that a block copy takes; they are on a multiple of 64 bytes.
+    /// First source word of a bulk copy, aligned to 64 bytes.
     Source = 16,
 }
 
 impl BarrierKernel<'_> {
-    /// Offset of an object in a CTA's allocation.
     pub fn object(&self, n: usize) -> u32 {
         let first = if self.spelling.symbol { self.spelling.offset } else { 0x40 };
         self.arch.shared_origin() + first + 8 * n as u32
     }
 
-    /// Offset of an agent's data.
     pub fn data(&self, agent: usize) -> u32 {
         self.arch.shared_origin() + 0x100 + 4 * DATA_WORDS as u32 * agent as u32
     }
 
-    /// The text, as a disassembler prints it.
     pub fn listing(&self) -> String {
         let mut text = Text(String::new());
         let number = self.arch.number();
@@ -136,7 +119,7 @@ impl BarrierKernel<'_> {
         text.lines(&self.body.lines);
         self.results(&mut text);
         if self.case.ctas > 1 {
-            // No thread leaves before the others are done with its objects.
+            // Threads wait here because others may still access the objects of their CTA.
             self.meet(&mut text);
         }
         text.line("EXIT");
@@ -151,7 +134,6 @@ impl BarrierKernel<'_> {
         text.0
     }
 
-    /// All threads of the cluster meet.
     fn meet(&self, text: &mut Text) {
         if self.case.ctas > 1 {
             text.line("UCGABAR_ARV");
@@ -161,7 +143,7 @@ impl BarrierKernel<'_> {
         }
     }
 
-    /// Thread 0 brings the objects into their states.
+    /// Emits the code with which thread 0 prepares the objects.
     fn set_up(&self, text: &mut Text) {
         for (n, start) in self.case.objects.iter().enumerate() {
             self.address(text, self.object(n));
@@ -178,7 +160,7 @@ impl BarrierKernel<'_> {
         }
     }
 
-    /// Puts the address of an offset in the CTA's allocation in R30.
+    /// Emits code that sets R30 to the address of an offset in the CTA's allocation.
     fn address(&self, text: &mut Text, offset: u32) {
         if layout(self.arch) == BarrierLayout::TwoWords {
             text.line(&format!("MOV R30, {offset:#x}"));
@@ -189,10 +171,9 @@ impl BarrierKernel<'_> {
         }
     }
 
-    /// Brings the object at R30 into a state.
     fn start(&self, text: &mut Text, start: &PtxStart) {
         let layout = layout(self.arch);
-        // What an earlier run left there could be just what an init has to write.
+        // Memory of an earlier run could already hold the word that init has to write.
         text.pair(34, OTHER_BYTES);
         text.line("STS.64 [R30], R34");
         let Some(count) = start.count else { return };
@@ -219,7 +200,7 @@ impl BarrierKernel<'_> {
             let phase = so_far.reached(layout).0.is_some_and(|barrier| barrier.phase);
             match (layout, *step) {
                 (BarrierLayout::TwoWords, PtxStep::Arrive(count)) => {
-                    // The last one alone completes a phase there.
+                    // In the two-word layout, only the last arrival completes a phase.
                     text.line(&format!("MOV R31, {:#x}", count - 1));
                     text.line("ATOMS.ADD RZ, [R30+0x4], R31");
                     text.line("ATOMS.ARRIVE.64 R34, [R30+URZ]");
@@ -248,7 +229,6 @@ impl BarrierKernel<'_> {
         }
     }
 
-    /// Puts the line's operands in its registers.
     fn operands(&self, text: &mut Text) {
         for (register, role) in &self.body.inputs {
             assert!(
@@ -260,7 +240,7 @@ impl BarrierKernel<'_> {
                 RegisterRole::Address => {
                     text.input(number, Input::Address);
                     if layout(self.arch) == BarrierLayout::TwoWords && self.spelling.generic() {
-                        // The offset that the line adds may have taken it below the window.
+                        // The line adds its offset later, so this value can be below the shared window.
                         text.line(&format!("LDC R27, c[0x0][{:#x}]", self.arch.shared_window_offset()));
                         text.line(&format!("SHF.R.S32.HI R28, RZ, 0x1f, R{number}"));
                         text.line(&format!("IADD3 R{number}, P6, R{number}, R27, RZ"));
@@ -274,7 +254,7 @@ impl BarrierKernel<'_> {
                 RegisterRole::Source => {
                     text.line(&format!("IADD3 R{number}, R22, {:#x}, RZ", 4 * Input::Source as u32));
                 }
-                // No carry: a thread's place in a buffer lies between two multiples of its size.
+                // No carry: a thread's buffer words never cross a multiple of their size.
                 RegisterRole::SourceHigh => text.line(&format!("MOV R{number}, R23")),
                 RegisterRole::Count if self.spelling.operation.asynchronous() && !self.copies() => {
                     text.input(number, Input::State);
@@ -294,7 +274,6 @@ impl BarrierKernel<'_> {
         self.spelling.operation == SpelledOperation::BulkCopy
     }
 
-    /// Stores the line's results, and makes use of them.
     fn results(&self, text: &mut Text) {
         let Body { state, flag, last, .. } = self.body;
         let missing = || panic!("the line's result is not found: {:?}", self.body);
@@ -315,14 +294,13 @@ impl BarrierKernel<'_> {
             Yields::Count => text.output(3, last.unwrap_or_else(missing).number),
         }
         if self.spelling.operation == SpelledOperation::Inval {
-            // Where an object is no more, a plain store is nothing special.
+            // Without an object, a plain store to its place is allowed.
             text.input(30, Input::Own);
             text.pair(34, OTHER_BYTES);
             text.line("STS.64 [R30], R34");
         }
     }
 
-    /// The start of the run.
     pub fn launch(&self) -> Launch {
         let words = (self.case.ctas * THREADS * WORDS) as usize;
         let mut inputs = vec![0_u32; words];
@@ -331,7 +309,7 @@ impl BarrierKernel<'_> {
             self.inputs(at, agent, &mut inputs[place..place + WORDS as usize]);
         }
         if let Some(late) = self.case.late {
-            // A cycle takes 0.556 ns, and the limit of try_wait is 1000 cycles.
+            // A cycle takes 0.556 ns. The limit of try_wait is 1000 cycles.
             let delay = if late == Late::InHint { 1000 } else { 100 };
             let place = index(&Agent { thread: 32, ..Agent::default() });
             inputs[place + Input::Allocation as usize] = 2;
@@ -366,7 +344,7 @@ impl BarrierKernel<'_> {
         set(Input::Allocation, 1);
         set(Input::Own, object);
         let named = if self.spelling.operation.asynchronous() { data } else { object };
-        // `mapa` puts the rank in the place of the thread's own.
+        // `mapa` replaces the thread's own rank with the target rank.
         let named = if self.spelling.mapped { named - rank(agent.target) + rank(agent.cta) } else { named };
         set(Input::Address, named.wrapping_sub(self.spelling.offset));
         set(Input::Barrier, object);
@@ -381,7 +359,6 @@ impl BarrierKernel<'_> {
         }
     }
 
-    /// What the agents stored.
     pub fn answers(&self, report: &RunReport) -> Vec<PtxAnswer> {
         let bytes = &report.buffer("out").expect("the kernel has this buffer").bytes;
         let word = |at: usize| {
@@ -396,12 +373,10 @@ impl BarrierKernel<'_> {
     }
 }
 
-/// First word of a thread's place in the buffers.
 fn index(agent: &Agent) -> usize {
     ((agent.cta * THREADS + agent.thread) * WORDS) as usize
 }
 
-/// A listing being written.
 struct Text(String);
 
 impl Text {
@@ -413,7 +388,7 @@ impl Text {
         self.raw(&format!("        {line} ;"));
     }
 
-    /// Code of a line, in which labels are `L0:` and `L0`.
+    /// Appends the code of a line. Labels in that code are written `L0:` and `L0`.
     fn lines(&mut self, lines: &[String]) {
         for line in lines {
             if line.ends_with(':') {
@@ -429,18 +404,15 @@ impl Text {
         }
     }
 
-    /// A constant in a pair of registers.
     fn pair(&mut self, register: u8, value: u64) {
         self.line(&format!("MOV R{register}, {:#x}", value as u32));
         self.line(&format!("MOV R{}, {:#x}", register + 1, value >> 32));
     }
 
-    /// Loads a word of the thread's inputs.
     fn input(&mut self, register: u8, input: Input) {
         self.line(&format!("LDG.E R{register}, [R22.64+{:#x}]", 4 * input as u32));
     }
 
-    /// Stores a word of the thread's results.
     fn output(&mut self, word: u32, register: u8) {
         self.line(&format!("STG.E [R24.64+{:#x}], R{register}", 4 * word));
     }

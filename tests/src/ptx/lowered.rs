@@ -1,4 +1,4 @@
-//! Lines of PTX as this project lowers them, made to run, and compared with what a real assembler makes of them.
+//! Runs PTX lines as this project lowers them.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,16 @@ use atoms_isa::ptx::{self, Function, Module, RegId, Symbol};
 use super::body::{Body, KernelRegister, RegisterRole};
 use super::spelling::{SpelledOperation, Spelling};
 
-/// A line lowered: its machine code, and where its operands are.
 pub struct LoweredCode<'t> {
-    /// Statements and labels.
     pub lines: Vec<String>,
     function: Function<'t>,
     frame: Frame,
 }
 
-/// Lowers a line, all of whose results are used.
+/// Lowers a line and treats all its results as used.
 ///
 /// # Errors
-/// Why the architecture does not have it.
+/// The architecture does not support the line.
 ///
 /// # Panics
 /// If the line cannot be parsed, or holds an instruction that is not lowered.
@@ -52,10 +50,10 @@ impl LoweredCode<'_> {
         Some(RegId(at as u32))
     }
 
-    /// The code in the form in which a kernel is put around it.
+    /// Returns the code in the form that [`super::kernel::BarrierKernel`] runs.
     ///
     /// # Panics
-    /// If it names more registers than the kernel leaves it.
+    /// The code uses more registers than the kernel reserves for the line.
     pub fn body(mut self, spelling: &Spelling) -> Body {
         let copies = spelling.operation == SpelledOperation::BulkCopy;
         let pair = if copies {
@@ -88,7 +86,7 @@ impl LoweredCode<'_> {
             let complete = self.frame.predicate(id);
             let flag = self.frame.scratch(1);
             self.lines.push(format!("SEL R{flag}, RZ, 0x1, !P{complete}"));
-            // Of objects of layout 0 nothing is ever reported: what is would show in other bits.
+            // A report never occurs for objects of layout 0. The extra bits of the flag would show one.
             if let Some(seen) = self.id("%p2").map(|id| self.frame.predicate(id)) {
                 let (sum, bit) = (flag, self.frame.scratch(1));
                 self.lines.insert(0, format!("PLOP3.LUT P{seen}, PT, PT, PT, PT, 0x80, 0x8"));

@@ -1,14 +1,14 @@
-//! Every way to write an operation on an mbarrier object: the cross product of instruction, ordering, scope,
-//! state space, operands and destination, legal or not, and the bases and offsets of addresses.
+//! All spellings of operations on mbarrier objects: the cross product of instruction, ordering, scope, state
+//! space, operands and destination, legal or not, plus address bases and offsets.
 
-/// State spaces, and the register that the address is in.
+/// State spaces, each with the address register.
 const SPACES: [(&str, &str); 4] =
     [("", "%ga"), (".shared", "%a"), (".shared::cta", "%a"), (".shared::cluster", "%a")];
 
-/// Orderings of arrivals; waits have `acquire` in place of `release`.
+/// Orderings of arrivals. Waits replace `release` by `acquire`.
 const ORDERS: [&str; 5] = ["", ".release.cta", ".release.cluster", ".relaxed.cta", ".relaxed.cluster"];
 
-/// Addresses besides that of a register alone, and what has to be said of their state space.
+/// State spaces with addresses other than a plain register.
 const ADDRESSES: [(&str, &str); 7] = [
     ("", "%ga+8"),
     (".shared", "%a+-8"),
@@ -19,7 +19,6 @@ const ADDRESSES: [(&str, &str); 7] = [
     (".shared::cta", "sm+512"),
 ];
 
-/// The lines.
 pub fn lines() -> Vec<String> {
     let mut lines = Vec::new();
     for (space, base) in SPACES {
@@ -82,7 +81,7 @@ fn one_order(lines: &mut Vec<String>, space: &str, base: &str, order: &str) {
     }
 }
 
-/// Waits for a phase of a type, with and without reports of failures.
+/// Adds waits for a phase type, with and without reports of failures.
 fn types_of_phases(line: &mut impl FnMut(String), kind: &str, modifiers: &str, base: &str, phase: &str) {
     for (verb, hint) in [("test_wait", ""), ("try_wait", ""), ("try_wait", ", 20")] {
         for results in ["%p1", "%p1|%p2", "%p1|_, %rep", "%p1|%p2, %rep"] {

@@ -1,60 +1,42 @@
-//! What a line of PTX says: the operation, how it names the object, and its operands.
+//! Parser of a PTX line: operation, address and operands.
 
-/// Operations on objects: the rows of spec 6.3, and the asynchronous ones that complete transactions.
+/// PTX operations on mbarrier objects: the rows of spec 6.3, and asynchronous operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SpelledOperation {
-    /// `mbarrier.init`
     Init,
-    /// `mbarrier.inval`
     Inval,
-    /// `mbarrier.expect_tx`
     ExpectTx,
-    /// `mbarrier.complete_tx`
     CompleteTx,
-    /// `mbarrier.arrive`
     Arrive,
-    /// `mbarrier.arrive.expect_tx`
     ArriveExpectTx,
-    /// `mbarrier.arrive.noComplete`
     ArriveNoComplete,
-    /// `mbarrier.arrive_drop`
     ArriveDrop,
-    /// `mbarrier.arrive_drop.expect_tx`
     ArriveDropExpectTx,
-    /// `mbarrier.arrive_drop.noComplete`
     ArriveDropNoComplete,
-    /// `mbarrier.test_wait`
     TestWait,
-    /// `mbarrier.try_wait`
     TryWait,
-    /// `mbarrier.pending_count`, of the state of an arrive before it
+    /// `mbarrier.pending_count` of the state that a preceding arrive returns.
     PendingCount,
-    /// `mbarrier.check_layout`: of layout 0, which objects here have, or 1
+    /// `mbarrier.check_layout` for layout 0 or 1. Objects in this project have layout 0.
     CheckLayout(u8),
-    /// `cp.async.mbarrier.arrive`
+    /// `cp.async.mbarrier.arrive`: adds an arrival to the phase before arriving.
     CopyArrive,
-    /// `cp.async.mbarrier.arrive.noinc`
+    /// `cp.async.mbarrier.arrive.noinc`: arrives without adding an arrival.
     CopyArriveNoinc,
-    /// `cp.async.bulk`
+    /// `cp.async.bulk`: copies from global memory.
     BulkCopy,
-    /// `st.async.v2.u32`
     StoreAsync,
-    /// `red.async`
     ReduceAsync(SpelledReduction),
 }
 
-/// What `red.async` does to the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SpelledReduction {
-    /// `.add.u32`, `.add.s32`
     Add,
-    /// `.add.u64`
     AddWide,
-    /// `.dec.u32`
     Dec,
 }
 
-/// The rows of spec 6.3.
+/// Operations of spec 6.3, in the order of its rows.
 pub const ROWS: [SpelledOperation; 15] = [
     SpelledOperation::Init,
     SpelledOperation::Inval,
@@ -74,7 +56,7 @@ pub const ROWS: [SpelledOperation; 15] = [
 ];
 
 impl SpelledOperation {
-    /// It works on data, and completes transactions at the object.
+    /// True if the operation accesses data and then completes transactions at the object.
     pub fn asynchronous(self) -> bool {
         matches!(
             self,
@@ -82,82 +64,62 @@ impl SpelledOperation {
         )
     }
 
-    /// It arrives and must not complete the phase.
     pub fn no_complete(self) -> bool {
         matches!(self, SpelledOperation::ArriveNoComplete | SpelledOperation::ArriveDropNoComplete)
     }
 
-    /// It asks whether a phase is complete.
+    /// True if the operation tests whether a phase is complete.
     pub fn waits(self) -> bool {
         matches!(self, SpelledOperation::TestWait | SpelledOperation::TryWait)
     }
 }
 
-/// Where a line's result goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yields {
-    /// Nowhere.
     Nothing,
-    /// `%st`: a state.
     State,
-    /// `%p1`: whether a phase is complete, or the layout is that asked about; `%p2` and `%rep`: nothing is reported.
+    /// Predicate `%p1`: the phase is complete, or the layout matches. `%p2` and `%rep` must report nothing.
     Predicate,
-    /// `%r1`: the pending count of a state.
     Count,
 }
 
-/// The state space that the object's address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpelledSpace {
-    /// `.shared`, `.shared::cta`
+    /// `.shared` or `.shared::cta`: memory of the own CTA.
     Own,
-    /// `.shared::cluster`
     Cluster,
-    /// None: a generic address.
     Generic,
 }
 
-/// An operand besides the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpelledOperand {
-    /// There is none.
     None,
-    /// A number.
     Given(u32),
-    /// `%c`, `%s`, `%par` or `%h`.
+    /// Register `%c`, `%s`, `%par` or `%h`.
     KernelRegister,
 }
 
-/// A line of PTX on an object.
 #[derive(Clone, Debug)]
 pub struct Spelling {
-    /// What is done.
     pub operation: SpelledOperation,
-    /// Where the result goes.
     pub yields: Yields,
-    /// State space of the address.
     pub space: SpelledSpace,
-    /// The address is that of a variable, not a register's.
+    /// True if the address is a variable, false if the address is a register.
     pub symbol: bool,
-    /// Bytes added to it.
     pub offset: u32,
-    /// `mapa` makes an address in another CTA of it first.
+    /// True if `mapa` first maps the address to another CTA.
     pub mapped: bool,
-    /// Count, state or parity.
     pub operand: SpelledOperand,
-    /// The wait names a phase by its parity, not by a state.
+    /// True if the wait names the phase by its parity, false if by a state.
     pub parity: bool,
-    /// How long to wait, in nanoseconds.
+    /// Limit of the wait in nanoseconds.
     pub hint: SpelledOperand,
-    /// Registers that the line reads, by name.
     pub operands: Vec<String>,
 }
 
 impl Spelling {
-    /// Reads a line.
-    ///
     /// # Errors
-    /// What is not understood.
+    /// The line is not in the subset of PTX that these tests use.
     pub fn parse(ptx: &str) -> Result<Spelling, String> {
         let mut statements: Vec<&str> = ptx.split(';').map(str::trim).filter(|s| !s.is_empty()).collect();
         let mapped = statements.first().is_some_and(|s| s.starts_with("mapa."));
@@ -216,12 +178,11 @@ impl Spelling {
         })
     }
 
-    /// The line's address is generic.
     pub fn generic(&self) -> bool {
         self.space == SpelledSpace::Generic
     }
 
-    /// The object may be another CTA's (spec 6.7).
+    /// True if the object may belong to another CTA (spec 6.7).
     pub fn reaches_others(&self) -> bool {
         let known = match self.operation {
             SpelledOperation::ExpectTx
@@ -266,7 +227,7 @@ fn operation(name: &str, parts: &[&str]) -> Option<SpelledOperation> {
     })
 }
 
-/// Operands between commas outside of brackets.
+/// Splits operands at the commas outside brackets and braces.
 fn operands(text: &str) -> Vec<&str> {
     let mut depth = 0;
     let parts = text.split(|c| {
@@ -276,14 +237,14 @@ fn operands(text: &str) -> Vec<&str> {
     parts.map(str::trim).collect()
 }
 
-/// Names of registers, `%` included.
+/// Returns register names, including `%`.
 fn registers(text: &str) -> Vec<&str> {
     let starts = text.match_indices('%').map(|(at, _)| &text[at..]);
     let end = |rest: &str| rest[1..].find(|c: char| !c.is_ascii_alphanumeric()).map_or(rest.len(), |n| n + 1);
     starts.map(|rest| &rest[..end(rest)]).collect()
 }
 
-/// Base and offset of `[base]`, `[base+16]`, `[base+-8]`.
+/// Returns base and offset of `[base]`, `[base+16]` or `[base+-8]`.
 fn address(text: &str) -> Option<(&str, u32)> {
     let inner = text.strip_prefix('[')?.strip_suffix(']')?;
     match inner.split_once('+') {

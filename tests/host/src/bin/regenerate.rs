@@ -1,6 +1,6 @@
-//! Writes every file of the checkout that is generated and committed, or, with `--check`, says which differ.
+//! Rewrites all generated files in the repository. With `--check`, only reports files that differ.
 //!
-//! A test holds each of them against what it is generated from ([`TESTS`]); told to update, it writes the file.
+//! Each file has a test ([`TESTS`]) that compares it with its source. With `UPDATE_EXPECT=1` the test writes the file.
 
 #![forbid(unsafe_code)]
 

@@ -2,7 +2,6 @@ use super::*;
 
 const HERE: Place = Place { slot: 0, offset: 8 };
 
-/// What is done to an object.
 #[derive(Clone, Copy, Debug)]
 enum Entry {
     Brought(Op, u64),
@@ -16,7 +15,7 @@ const fn object(phase: bool, pending: u32, tx: i32, expected: u32) -> MbarObject
     MbarObject { phase, expected, pending, tx, lock: false, version: false }
 }
 
-/// A phase of two arrivals and 16 bytes, then one of two arrivals of which one drops.
+/// History of a phase with two arrivals and 16 bytes, then a phase with two arrivals of which one drops.
 const RIGHT: &[Entry] = &[
     Brought(Op::MbarInit, 0),
     Written(object(false, 2, 0, 2)),
@@ -34,7 +33,7 @@ const RIGHT: &[Entry] = &[
     Completed(object(false, 1, 0, 1)),
 ];
 
-/// The account of an object of two arrivals that has two phases and one arrival left, with these entries.
+/// Replays `entries` for an object that starts with two arrivals, and ends after two phases with one arrival.
 fn account(entries: &[Entry]) -> Result<Account, String> {
     let mut account = Account::default();
     let object = account.open("full".into(), HERE, 2, 2, 1);
@@ -54,7 +53,7 @@ fn a_right_run_settles() {
     assert_eq!(events, Events { drops: 1, no_complete: 1, ..Events::default() });
 }
 
-/// Each entry that brings something or completes a phase is needed, and needed once.
+/// Each counted event must occur exactly once. The check detects a missing or repeated event.
 #[test]
 fn an_entry_that_is_missing_or_twice_is_found() {
     for at in 0..RIGHT.len() {

@@ -1,5 +1,5 @@
-//! A random run in lockstep, and what to do when it fails: the wave of the cycles before, and a
-//! small case that fails the same way.
+//! Random run in lockstep. A failure gives a wave of its last cycles, and a small case that fails the same
+//! way.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -21,28 +21,28 @@ use crate::scoreboard::{OracleViolation, Scoreboard};
 use crate::session::{Session, SessionCheckpoint, Tally};
 use crate::trace::Trace;
 
-/// Cycles shown before a failure: the longest pipeline, a full queue and a 32-pass request fit.
+/// Cycles in the wave before a failure. The longest pipeline, a full queue and a request with 32 passes fit.
 pub const CYCLES_SHOWN: u64 = 64;
 
-/// Cycles between checkpoints; one costs about 500 cycles, so less than 1 %.
+/// Cycles between checkpoints. A checkpoint costs about as much as 500 cycles, so less than 1 %.
 const CYCLES_BETWEEN_CHECKPOINTS: u64 = 1 << 16;
 
-/// What to run.
+/// Parameters of a random run.
 #[derive(Clone, Debug)]
 pub struct Campaign {
-    /// Configuration.
+    /// Configuration of RTL and model.
     pub config: NamedConfig,
-    /// What is drawn, and how often.
+    /// Kinds of stimulus and their weights.
     pub profile: Profile,
-    /// Seed: same seed, same run.
+    /// Seed of the stimulus. The same seed gives the same run.
     pub seed: u64,
-    /// Warp requests.
+    /// Number of warp requests to generate.
     pub requests: u64,
-    /// Cycles at most.
+    /// Cycle at which the run ends at the latest.
     pub until: u64,
 }
 
-/// A case that fails, as small as the work on it made it.
+/// A failing case, minimized as far as the effort allowed.
 #[derive(Debug)]
 pub struct SmallCase {
     /// Case that fails from the start of a simulation.
@@ -53,12 +53,12 @@ pub struct SmallCase {
     pub spent: Spent,
 }
 
-/// A run that failed, and the means to look closer.
+/// A run that failed, with the state that a wave or a small case needs.
 #[derive(Debug)]
 pub struct Failed {
-    /// What happened.
+    /// Failure that ended the run.
     pub failure: Failure,
-    /// Cycle in which it showed.
+    /// Cycle in which the failure was found.
     pub cycle: u64,
     session: Session<Lockstep>,
     checkpoints: VecDeque<(SessionCheckpoint, RandomStimulus)>,
@@ -67,20 +67,20 @@ pub struct Failed {
 }
 
 impl Campaign {
-    /// A scoreboard of a machine of this configuration after reset, with a memory of zeros.
+    /// Creates a scoreboard for the configuration, after reset with a memory of zeros.
     pub fn scoreboard(&self) -> Scoreboard {
         Scoreboard::new(&self.config.config, &[])
     }
 
-    /// The stimulus of this campaign.
+    /// Creates the stimulus of this campaign.
     pub fn stimulus(&self) -> RandomStimulus {
         RandomStimulus::new(self.config.config, &self.profile, self.seed, self.requests)
     }
 
-    /// Runs in lockstep until everything is answered, the cycle limit is reached, or it is interrupted.
+    /// Runs in lockstep until every request is answered, the cycle limit is reached, or an interrupt comes.
     ///
     /// # Errors
-    /// [`Failed`], from which [`Failed::write_trace`] and [`Failed::small_case`] go on.
+    /// [`Failed`]. Call [`Failed::write_trace`] and [`Failed::small_case`] on it.
     pub fn run<L: Listener>(
         &self,
         session: Session<Lockstep, L>,
@@ -127,14 +127,13 @@ impl Campaign {
 }
 
 impl Failed {
-    /// Replays the cycles before the failure from a checkpoint and writes their wave to `path`.
-    /// Gives the first cycle in the wave.
+    /// Replays the cycles before the failure and writes a wave to `path`. Returns the first cycle of the
+    /// wave.
     ///
     /// # Errors
-    /// [`Failure::Trace`] when the file cannot be written, [`Failure::Rtl`] when there is no
-    /// checkpoint to go back to.
+    /// [`Failure::Trace`] if the file cannot be written, [`Failure::NoCheckpoint`] if there is no checkpoint.
     pub fn write_trace(&mut self, path: &Path) -> Result<u64, Failure> {
-        // The trace follows from the earliest checkpoint on: requests taken long before the window are still inside.
+        // Follow the run from the oldest checkpoint on: old requests may still be inside in the window.
         let Some((checkpoint, stimulus)) = self.checkpoints.front() else {
             return Err(Failure::NoCheckpoint);
         };
@@ -148,7 +147,7 @@ impl Failed {
         let trace = Trace::create(path, self.session.machine(), Some(self.cycle))?;
         self.session.set_trace(Some(trace.starting_at(from)));
         while self.session.machine().cycles() <= self.cycle {
-            // It fails again in the end: that is why we are here.
+            // The replay ends with the same failure.
             if self.session.step(&mut stimulus).is_err() || stimulus.finished() && self.session.is_idle() {
                 break;
             }
@@ -159,11 +158,11 @@ impl Failed {
         Ok(from)
     }
 
-    /// A case of the last requests, from reset and a memory of zeros, that fails too, shrunk. The oracle listens if it is
-    /// given.
+    /// Finds and minimizes a case of the last requests that fails from reset. A given scoreboard checks it,
+    /// too.
     ///
     /// # Errors
-    /// The work done, if it found no case: the failure needs more of its history, or more work.
+    /// The work spent, if no case fails: the failure needs more history or more work.
     pub fn small_case(&mut self, scoreboard: Option<Scoreboard>, effort: Effort) -> Result<SmallCase, Spent> {
         self.session.set_scoreboard(scoreboard);
         self.session.machine_mut().look_away();
@@ -179,9 +178,10 @@ impl Failed {
     }
 }
 
-/// What the oracle objects to when the RTL runs `case` alone: lockstep stops where the two sides differ, and
-/// does not say which of them is wrong, nor by which clause. None where it accepts everything, and where
-/// `library` is not of a machine of `config`.
+/// Runs `case` on the RTL alone and returns the violation that the oracle finds. Lockstep only says that the
+/// two sides differ: the oracle says if the RTL is wrong, and by which clause.
+///
+/// `None` if the oracle accepts everything, or if `library` has another configuration than `config`.
 pub fn opinion_of_the_rtl(library: &Library, config: &Config, case: &Case) -> Option<Box<OracleViolation>> {
     let machine = RtlMachine::new(library.instantiate().ok()?, *config).ok()?;
     let mut session = Session::new(machine, Some(Scoreboard::new(config, &[])));

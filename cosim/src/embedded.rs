@@ -1,4 +1,4 @@
-//! Folder of the RTL, and RTL that a program carries inside itself for use outside a checkout.
+//! Folder of the RTL, and RTL that a program carries for use outside a checkout.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,21 @@ use std::sync::OnceLock;
 
 use atoms_verilated::{Environment, checkout, hash};
 
-/// Files by their path in `rtl/`, and their texts.
+/// Path in `rtl/` and text of each file.
 pub type Files = &'static [(&'static str, &'static str)];
 
 static FILES: OnceLock<Files> = OnceLock::new();
 
-/// Says which RTL this program carries. The first call counts.
+/// Sets the RTL that this program carries. Only the first call has an effect.
 pub fn carry(files: Files) {
     let _ = FILES.set(files);
 }
 
-/// Folder of the RTL in use: `ATOMS_RTL`; else `rtl/` of the checkout around the working folder; else where the
-/// RTL that the program carries is unpacked; else, in a program without, `rtl/` of the working folder. Absolute.
+/// Returns the absolute path of the RTL folder. The first of these applies:
+/// - `ATOMS_RTL`;
+/// - `rtl/` of the checkout around the working folder;
+/// - the folder with the unpacked RTL that the program carries;
+/// - `rtl/` of the working folder.
 pub fn rtl_dir() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     match std::env::var_os("ATOMS_RTL") {
@@ -26,7 +29,7 @@ pub fn rtl_dir() -> PathBuf {
             .map(|root| root.join("rtl"))
             .or_else(|| {
                 let folder = folder()?;
-                // Where it fails, a reader of the file says so: `configs.toml` comes last.
+                // A failure shows when `configs.toml` is read: that file is unpacked last.
                 let _ = unpack(FILES.get().copied().unwrap_or_default(), &folder);
                 Some(folder)
             })
@@ -34,14 +37,13 @@ pub fn rtl_dir() -> PathBuf {
     }
 }
 
-/// Where the carried RTL is unpacked: a folder in the cache, named after its content. `None` in a program that
-/// carries none.
+/// Returns the cache folder for the carried RTL, named after its hash. `None` if the program carries none.
 pub(crate) fn folder() -> Option<PathBuf> {
     let hash = hash(FILES.get()?.iter().flat_map(|(name, text)| [name, text]));
     Some(Environment::from_process().cache_dir().join(format!("rtl-{}", &hash[..16])))
 }
 
-/// Puts the files into `folder`, `configs.toml` last, unless they are there as they should be.
+/// Writes the files to `folder`, `configs.toml` last. Skips files that already have the right text.
 fn unpack(files: Files, folder: &Path) -> io::Result<()> {
     let mut files = files.to_vec();
     files.sort_by_key(|(name, _)| *name == "configs.toml");
@@ -51,7 +53,7 @@ fn unpack(files: Files, folder: &Path) -> io::Result<()> {
             continue;
         }
         fs_err::create_dir_all(path.parent().unwrap_or(folder))?;
-        // Whole or not at all: another process may be reading it, or unpacking too.
+        // Write and rename: another process may be reading or unpacking the same file.
         let part = path.with_extension(format!("part-{}", std::process::id()));
         fs_err::write(&part, text)?;
         fs_err::rename(&part, &path)?;
@@ -68,7 +70,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("atoms-unpack-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for temporary files");
         let files: Files = &[("configs.toml", "[small]"), ("lint/verilator.vlt", "`verilator_config")];
-        // A file where a folder should be.
+        // Put a file where a folder should be.
         std::fs::write(folder.join("lint"), "").expect("it can be written");
         unpack(files, &folder).expect_err("there is no place for the second file");
         assert!(!folder.join("configs.toml").exists());

@@ -1,9 +1,10 @@
-//! The RTL some cycles behind the model, on a thread of its own or on the same one.
+//! Runs the RTL some cycles behind the model, on its own thread or in turns with the model.
 //!
-//! The model leads: what it drives is all that the RTL has to be compared with. Where the two differ, the model and all
-//! that listens to it have gone on; so the run is repeated cycle by cycle, from a snapshot before the difference.
+//! The model leads: its outputs are all that the RTL is compared with. When the two differ, the model has
+//! already run further. The caller then repeats the run cycle by cycle, from a snapshot before the
+//! difference.
 //!
-//! On one thread it is faster than cycle by cycle too: what runs many cycles at a time keeps its code in the caches.
+//! Batches are faster than single cycles even on one thread: the code of one side stays in the caches.
 
 use std::collections::VecDeque;
 use std::thread::JoinHandle;
@@ -14,44 +15,40 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::inputs::{Inputs, LastCycle};
 
-/// Cycles that are handed over together: handing one over alone takes longer than to run it.
+/// Cycles handed over in one batch. Handing over a single cycle costs more than running it.
 const BATCH_CYCLES: usize = 64;
 
-/// Batches there are.
 const BATCHES: usize = 8;
 
-/// Batches that are given back together: the model, which is faster, sleeps until then, and to wake it takes as long as
-/// many cycles.
+/// Batches returned at once. The faster model sleeps until then, and waking it costs as much as many cycles.
 const GIVEN_BACK: usize = BATCHES / 2;
 
-/// Snapshots that are kept: behind the older one there are always enough cycles to show what led to a difference.
+/// Snapshots kept. With two, the older one is always early enough to show the cycles before a difference.
 const SNAPSHOTS: usize = 2;
 
-/// Cycles handed over together, with what the model drove and showed in each.
+/// Consecutive cycles, with outputs and probe of the model in each.
 #[derive(Debug)]
 struct Batch {
     inputs: Inputs,
-    // All there can be: a cycle is made in its place.
+    // Allocated at full length: the model writes each cycle in place.
     expected: Box<[LastCycle]>,
 }
 
-/// Where the RTL runs what the model leaves behind.
+/// Thread on which the RTL follows the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FollowerMode {
-    /// On the model's thread, in turns with it.
+    /// On the model's thread, in turns with the model.
     InTurns,
-    /// On a thread of its own: on two cores a run takes about as long as the RTL alone.
+    /// On a thread of its own. On two cores, a run then takes about as long as the RTL alone.
     OnItsOwnThread,
 }
 
-/// RTL that follows.
 #[derive(Debug)]
 pub(crate) struct Follower {
     filling: Batch,
-    /// The last cycle of the batch handed over last.
+    /// Last cycle of the batch handed over most recently.
     handed_over: LastCycle,
     place: FollowerThread,
-    /// Clocks of the RTL.
     snapshots_every: u64,
 }
 
@@ -61,13 +58,13 @@ enum FollowerThread {
     Thread { to_rtl: Sender<Batch>, used: Receiver<Batch>, thread: JoinHandle<FollowedRtl> },
 }
 
-/// RTL that has run every cycle, or all up to one in which it is not as the model.
+/// RTL that has run every cycle up to the first divergence, if there is one.
 #[derive(Debug)]
 pub(crate) struct FollowedRtl {
     pub(crate) rtl: Rtl,
-    /// Of the last cycles, the oldest first.
+    /// Snapshots of the last cycles, oldest first.
     pub(crate) snapshots: VecDeque<Snapshot>,
-    /// It differed, or stopped itself.
+    /// True if the RTL differed from the model or stopped.
     pub(crate) diverged: bool,
 }
 
@@ -81,8 +78,7 @@ impl Batch {
 }
 
 impl Follower {
-    /// `rtl` follows from where it is, behind the cycle `last`, and takes a snapshot, if it can, whenever so many of its
-    /// clocks are over.
+    /// Starts following after the cycle `last`, with snapshots every `snapshots_every` clocks if supported.
     pub(crate) fn start(rtl: Rtl, following: FollowerMode, last: LastCycle, snapshots_every: u64) -> Self {
         let mut caught = FollowedRtl { rtl, snapshots: VecDeque::new(), diverged: false };
         let place = match following {
@@ -91,7 +87,7 @@ impl Follower {
                 let (to_rtl, batches) = bounded(BATCHES);
                 let (to_model, used) = bounded(BATCHES);
                 for _ in 1..BATCHES {
-                    // There is room, and `used` is here.
+                    // The channel has room, and `used` keeps the channel open.
                     let _ = to_model.send(Batch::new());
                 }
                 let thread = std::thread::spawn(move || {
@@ -104,12 +100,11 @@ impl Follower {
         Follower { filling: Batch::new(), handed_over: last, place, snapshots_every }
     }
 
-    /// The place of the model's next cycle.
+    /// Returns the slot for the model's next cycle.
     pub(crate) fn next(&mut self) -> &mut LastCycle {
         &mut self.filling.expected[self.filling.inputs.cycles()]
     }
 
-    /// The model's last cycle.
     pub(crate) fn last(&self) -> &LastCycle {
         match self.filling.inputs.cycles() {
             0 => &self.handed_over,
@@ -117,7 +112,8 @@ impl Follower {
         }
     }
 
-    /// Hands over the cycle made in [`Follower::next`], with these inputs; gives whether the RTL is at work still.
+    /// Hands over the cycle in [`Follower::next`]. Returns false if the RTL has diverged or its thread has
+    /// ended.
     pub(crate) fn push(&mut self, input: &In) -> bool {
         let Batch { inputs, expected } = &mut self.filling;
         inputs.push(input, &expected[inputs.cycles()].out);
@@ -132,7 +128,6 @@ impl Follower {
                 agree
             }
             FollowerThread::Thread { to_rtl, used, .. } => {
-                // Without the thread, there is none to be had.
                 let Ok(mut next) = used.recv() else { return false };
                 next.inputs.clear();
                 to_rtl.send(std::mem::replace(&mut self.filling, next)).is_ok()
@@ -140,10 +135,10 @@ impl Follower {
         }
     }
 
-    /// Waits until the RTL has run all that was handed over.
+    /// Waits until the RTL has run every cycle that was handed over.
     ///
     /// # Errors
-    /// [`RtlError::Failed`] when its thread panicked.
+    /// [`RtlError::Failed`] if the thread of the RTL panicked.
     pub(crate) fn catch_up(self) -> Result<FollowedRtl, RtlError> {
         match self.place {
             FollowerThread::Here(mut caught) => {
@@ -151,7 +146,6 @@ impl Follower {
                 Ok(*caught)
             }
             FollowerThread::Thread { to_rtl, used, thread } => {
-                // A thread that has ended needs it no more.
                 let _ = to_rtl.send(self.filling);
                 drop((to_rtl, used));
                 thread.join().map_err(|_| RtlError::Failed("the thread of the RTL panicked".to_owned()))
@@ -161,7 +155,6 @@ impl Follower {
 }
 
 impl FollowedRtl {
-    /// Runs the cycles of a batch; gives whether the RTL does as the model.
     fn run(&mut self, batch: &Batch, snapshots_every: u64) -> bool {
         if self.diverged {
             return false;
@@ -185,7 +178,7 @@ impl FollowedRtl {
         !self.diverged
     }
 
-    /// Runs what comes, until nothing does, or the RTL does not do as the model.
+    /// Runs batches until the channel closes or the RTL diverges.
     fn follow(&mut self, snapshots_every: u64, batches: &Receiver<Batch>, used: &Sender<Batch>) {
         let mut run = Vec::with_capacity(GIVEN_BACK);
         for batch in batches {
@@ -194,7 +187,7 @@ impl FollowedRtl {
             }
             run.push(batch);
             if run.len() == GIVEN_BACK {
-                // The model may have ended.
+                // Ignore the error: the model may have ended.
                 run.drain(..).for_each(|batch| drop(used.send(batch)));
             }
         }

@@ -1,15 +1,17 @@
-//! Inputs of consecutive cycles. What a warp request brings for each lane is nearly all of them, and is kept once for a
-//! request: as they are, a few cycles would fill the processor's cache. An offer stays as it is until it is taken or a
-//! reset comes (spec 4.8): whether it did is looked at where the RTL does, when it is taken.
+//! Compact list of the inputs of consecutive cycles.
+//!
+//! Operands of the lanes are nearly all of the data. The list stores them once for each request: in full, a
+//! few cycles would fill the processor's cache. An offer does not change until it is taken or a reset comes
+//! (spec 4.8). The list checks for a change where the RTL does, when the offer is taken.
 
 use atoms_model::port::{In, InScalars, MAX_LANES, Out, Probe};
 
 /// Outputs and probe of a machine in its last cycle.
 #[derive(Clone, Debug, Default)]
 pub struct LastCycle {
-    /// Outputs.
+    /// Outputs before the clock edge.
     pub out: Out,
-    /// Probe.
+    /// Probe before the clock edge.
     pub probe: Probe,
     /// Number of cycles run.
     pub cycles: u64,
@@ -20,18 +22,17 @@ pub struct LastCycle {
 pub struct Inputs {
     cycles: Vec<Cycle>,
     lanes: Vec<Lanes>,
-    /// A warp request was offered in the last cycle, and stays.
+    /// True if the warp request of the last cycle was not taken, so that the offer stays.
     stays: bool,
 }
 
 #[derive(Debug)]
 struct Cycle {
     scalars: InScalars,
-    /// Another warp request is offered than in the cycle before, or taken than was offered.
+    /// True if the cycle has lanes of its own: a new offer, or operands that changed before it was taken.
     offers: bool,
 }
 
-/// What a warp request brings for each lane.
 #[derive(Debug)]
 struct Lanes {
     ra: [u32; MAX_LANES],
@@ -40,7 +41,7 @@ struct Lanes {
 }
 
 impl Inputs {
-    /// None, with room for those of so many cycles.
+    /// Creates an empty list with room for `cycles` cycles.
     pub fn with_capacity(cycles: usize) -> Self {
         Inputs { cycles: Vec::with_capacity(cycles), ..Inputs::default() }
     }
@@ -55,7 +56,7 @@ impl Inputs {
         self.lanes.len()
     }
 
-    /// Forgets all.
+    /// Removes all cycles from the list.
     pub fn clear(&mut self) {
         self.cycles.clear();
         self.lanes.clear();
@@ -74,7 +75,7 @@ impl Inputs {
         self.stays = i.req_valid != 0 && out.req_ready == 0 && i.rst_n != 0;
     }
 
-    /// Gives each cycle in turn, until one fails.
+    /// Calls `cycle` with the inputs of each cycle in order, until a call fails.
     pub fn play<E>(&self, mut cycle: impl FnMut(&In) -> Result<(), E>) -> Result<(), E> {
         let mut i = In::default();
         let mut lanes = self.lanes.iter();
@@ -93,8 +94,8 @@ impl Inputs {
 mod tests {
     use super::*;
 
-    /// Cycles come back as they were, with what an offer brings for its lanes, which is kept once: until it is taken, or a
-    /// reset comes; and as it is taken.
+    /// Checks that cycles are played back as pushed. The list stores the lanes of an offer once, until the
+    /// offer is taken or a reset comes. The lanes are stored again if they change before the offer is taken.
     #[test]
     fn cycles_come_back() {
         let (waits, taken, reset) = ((1, 0, 1), (1, 1, 1), (1, 0, 0));

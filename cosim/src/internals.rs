@@ -1,4 +1,4 @@
-//! The inside of a machine: every signal of the RTL, every register of the model, and which of them are the same.
+//! Signals of the RTL and registers of the model inside a machine, and the pairs that must be equal.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,17 +10,17 @@ use atoms_verilated::{DesignSignal, Rtl, RtlError, Variant};
 
 use crate::rtl::TOP;
 
-/// How much of each cycle a wave shows.
+/// Level of detail of a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// Ports, probe and transactions.
     Ports,
-    /// Every signal of the RTL and register of the model, too.
+    /// Also every signal of the RTL and every register of the model.
     Internals,
 }
 
 impl Depth {
-    /// The variant that the RTL must have been built as.
+    /// Returns the variant that the RTL must be built as.
     pub fn variant(self) -> Variant {
         match self {
             Depth::Ports => Variant::Fast,
@@ -29,16 +29,16 @@ impl Depth {
     }
 }
 
-/// Which cycles are looked into, and what for. It costs some eight times the time of the cycle.
+/// Cycles in which internals are read, and why. Reading takes about eight times as long as the cycle.
 #[derive(Clone, Debug)]
 pub enum RegisterAccess {
-    /// These cycles, for a wave.
+    /// Show the internals of these cycles in a wave.
     Show(Range<u64>),
-    /// To find the first register that differs: from cycle `from` on, one in `every`.
+    /// Find the first register that differs. One cycle in `every` is compared, from cycle `from` on.
     Compare {
-        /// First cycle.
+        /// First cycle to compare.
         from: u64,
-        /// From one to the next, at least 1.
+        /// Distance between compared cycles, at least 1.
         every: u64,
     },
 }
@@ -54,34 +54,34 @@ impl RegisterAccess {
     }
 }
 
-/// A register of the model, or a part of one, that the RTL has too.
+/// A register of the model, or a part of one, with a counterpart in the RTL.
 #[derive(Clone, Debug)]
 pub struct ModelRegister {
-    /// Path of both sides, from the top module on.
+    /// Path of the register on both sides, from the top module on.
     pub path: String,
-    /// Bits that it has in the RTL.
+    /// Width in the RTL, in bits.
     pub bits: u32,
-    /// Its place among [`Internals::signals`].
+    /// Index of the counterpart in [`Internals::signals`].
     pub signal: usize,
 }
 
-/// A register that differs though it means the same on both sides.
+/// A register with different values in RTL and model, although its meaning is the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterDifference {
-    /// Cycle before whose clock edge it differs.
+    /// Cycle in which the values differ, before its clock edge.
     pub cycle: u64,
-    /// Path of both sides, from the top module on.
+    /// Path of the register on both sides, from the top module on.
     pub path: String,
-    /// The RTL's value.
+    /// Value in the RTL.
     pub rtl: u128,
-    /// The model's.
+    /// Value in the model.
     pub model: u128,
-    /// How many others differ in the same cycle.
+    /// Number of other registers that differ in the same cycle.
     pub others: usize,
 }
 
 impl RegisterDifference {
-    /// The module that the register is in, without `atoms_`.
+    /// Returns the module of the register, without the prefix `atoms_`.
     pub fn module(&self) -> &str {
         match self.path.rsplit('.').find_map(|name| name.strip_prefix("u_")) {
             Some("warp_queue" | "cluster_queue") => "fifo",
@@ -105,33 +105,29 @@ impl fmt::Display for RegisterDifference {
     }
 }
 
-/// What is inside, in the cycle last looked into, before its clock edge.
+/// Internals of a machine in the cycle read last, before its clock edge.
 #[derive(Debug)]
 pub struct Internals {
     looking: RegisterAccess,
     signals: Vec<DesignSignal>,
-    /// The RTL's values by signal, where registers are compared.
+    /// Value of each signal of the RTL. Kept only if registers are compared.
     values: Vec<u128>,
     registers: Vec<ModelRegister>,
-    /// Place in `registers` of each register that the model shows.
+    /// Index in `registers` of each register that the model shows. `None` without a counterpart in the RTL.
     mapped: Vec<Option<usize>>,
     held: Vec<Option<u128>>,
-    /// Operands that many registers hold, in the order in which the model shows them, so as not to look at each of the
-    /// registers; `None` before they were seen, and while they mean nothing.
+    /// Last operands that many registers share, in the order of the model. Unchanged operands save reading
+    /// these registers. `None` before the first read, and while the operands are not valid.
     operands: Vec<Option<Vec<u128>>>,
-    /// Registers that changed on the model's side.
     moved: Vec<usize>,
-    /// Last cycle in which every register was compared, and none differed.
     agreed: Option<u64>,
-    /// What stopped the comparison.
     found: Option<RegisterDifference>,
 }
 
-/// One look at the registers of the model.
+/// One read of all registers of the model.
 struct Look<'a> {
     mapped: std::slice::Iter<'a, Option<usize>>,
     operands: &'a mut Vec<Option<Vec<u128>>>,
-    /// Of them, those that were seen.
     operands_seen: usize,
     held: &'a mut [Option<u128>],
     moved: &'a mut Vec<usize>,
@@ -164,7 +160,7 @@ impl SeeRegister for Look<'_> {
 }
 
 impl Internals {
-    /// Of an RTL, and of a model of the same configuration.
+    /// Opens the internals of `rtl` and of a model of the same configuration.
     ///
     /// # Errors
     /// [`RtlError::NoWaves`] unless the RTL was built as the wave variant.
@@ -192,47 +188,45 @@ impl Internals {
         Ok(Internals { looking, signals, values, registers, mapped, held, operands, moved, agreed, found })
     }
 
-    /// Looks into `cycle`.
     pub(crate) fn looks_at(&self, cycle: u64) -> bool {
         self.looking.at(cycle)
     }
 
-    /// Looks for a register that differs.
     pub(crate) fn compares(&self) -> bool {
         matches!(self.looking, RegisterAccess::Compare { .. })
     }
 
-    /// Every signal of the RTL.
+    /// Returns every signal of the RTL.
     pub fn signals(&self) -> &[DesignSignal] {
         &self.signals
     }
 
-    /// Registers of the model that the RTL has too.
+    /// Returns the registers of the model with a counterpart in the RTL.
     pub fn registers(&self) -> &[ModelRegister] {
         &self.registers
     }
 
-    /// The value of each, in the same order; `None` while it means nothing.
+    /// Returns the value of each of [`Internals::registers`]. `None` while the value is not valid.
     pub fn held(&self) -> &[Option<u128>] {
         &self.held
     }
 
-    /// Places of the registers that changed on the model's side since the cycle looked into before.
+    /// Returns the indices of the registers whose value in the model changed since the previous read.
     pub fn moved(&self) -> &[usize] {
         &self.moved
     }
 
-    /// Last cycle in which every register was compared, and none differed.
+    /// Returns the last cycle in which every register was compared and none differed.
     pub fn agreed(&self) -> Option<u64> {
         self.agreed
     }
 
-    /// What stopped the comparison.
+    /// Returns the first difference, if it ended the comparison.
     pub fn found(&self) -> Option<&RegisterDifference> {
         self.found.as_ref()
     }
 
-    /// Takes the model as it is before the clock edge; the RTL, too, if it compares.
+    /// Reads the registers of the model before the clock edge. If registers are compared, reads the RTL too.
     pub(crate) fn see(&mut self, rtl: &Rtl, model: Option<&Unit>) {
         if self.compares() {
             rtl.changes().iter().for_each(|change| self.values[change.signal] = change.value);
@@ -244,7 +238,7 @@ impl Internals {
         }
     }
 
-    /// The registers that differ, if it compares. `memory` is what [`memory_difference`] said before.
+    /// Returns the first register that differs. `memory` is the [`memory_difference`] before the cycle.
     pub(crate) fn compare(
         &mut self,
         cycle: u64,
@@ -267,7 +261,7 @@ impl Internals {
     }
 }
 
-/// The first word of memory that differs, as the register of its bank.
+/// Returns the first word of memory that differs, as a register of its bank.
 pub(crate) fn memory_difference(rtl: &Rtl, model: &Unit, cycle: u64) -> Option<RegisterDifference> {
     let banks = model.config().num_banks as usize;
     let words = rtl.read_memory();

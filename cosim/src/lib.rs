@@ -1,7 +1,6 @@
-//! Where RTL, model and oracle meet: configurations, stimulus, lockstep, mismatch reports,
-//! waves.
+//! Lockstep of RTL, model and oracle: cases, mismatch reports, waves and usage statistics.
 //!
-//! Knows nothing of argument parsing, terminals or instruction text.
+//! This crate knows nothing of argument parsing, terminals or instruction text.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

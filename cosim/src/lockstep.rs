@@ -1,4 +1,4 @@
-//! RTL and model on the same inputs, every output and every probe bit compared in every cycle.
+//! RTL and model on the same inputs. Every output and every probe bit is compared in every cycle.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -14,51 +14,50 @@ use crate::internals::{Internals, RegisterAccess, memory_difference};
 use crate::machine::{Failure, LastCycle, Machine};
 use crate::mismatch::{ComparedSignal, Difference, Mismatch, SignalElement, Subject, differences, subject};
 
-/// Cycles from one snapshot of the RTL to the next, where they are taken; one costs about 500 cycles, so less than 1 %.
+/// Cycles between snapshots of the RTL. A snapshot costs about as much as 500 cycles, so less than 1 %.
 pub const CYCLES_BETWEEN_SNAPSHOTS: u64 = 1 << 16;
 
-/// Snapshots that are kept: those of the last million cycles.
+/// Snapshots kept: those of the last million cycles.
 pub const SNAPSHOTS_KEPT: usize = 16;
 
-/// The thread of the RTL panicked, and took it along.
+/// Returns the error for RTL that is lost because its thread panicked.
 fn lost() -> Failure {
     RtlError::Failed("the RTL is lost".to_owned()).into()
 }
 
-/// What of a cycle the RTL does not do as the model: nothing, outputs and probe, or it stopped itself.
+/// Result of one cycle: outputs and probe of the RTL if they differ from the model's, or the reason of a
+/// stop.
 type Compared = Result<Option<Box<(Out, Probe)>>, RtlError>;
 
-/// Snapshots of the RTL along a run. The model needs none: alone it is five times as fast as both.
+/// Snapshots of the RTL along a run. The model needs none: alone it runs five times as fast as both sides.
 #[derive(Debug)]
 enum SnapshotMode {
-    /// They are taken.
     Record(VecDeque<Snapshot>),
-    /// The model runs alone up to this one, where the RTL joins it.
+    /// Snapshot at which the RTL joins. The model runs alone up to there.
     Replay(Snapshot),
 }
 
-/// RTL and model side by side.
+/// RTL and model in lockstep.
 #[derive(Debug)]
 pub struct Lockstep {
-    /// None while it follows.
+    /// `None` while the RTL follows the model.
     rtl: Option<Rtl>,
     follower: Option<Follower>,
-    /// It is to follow, here.
+    /// Mode in which the RTL follows the model from the next cycle on.
     following: Option<FollowerMode>,
     library: Library,
     model: Unit,
-    /// Of both sides; of the RTL where they differ.
+    /// Last cycle of both sides. If the sides differ, the values are those of the RTL.
     last: LastCycle,
-    /// What the model drove and showed in the cycle in which they differed.
     model_apart: Option<Box<(Out, Probe)>>,
-    /// The RTL after reset, where its variant can be saved.
+    /// Snapshot of the RTL after reset, if its variant supports snapshots.
     start: Option<Snapshot>,
     diverged: bool,
     internals: Option<Box<Internals>>,
     snapshot_mode: Option<SnapshotMode>,
 }
 
-/// Both sides at one moment, to come back to.
+/// State of RTL and model at one cycle, used to rewind.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     rtl: Snapshot,
@@ -67,17 +66,17 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Cycles run before it.
+    /// Returns the number of cycles run before the checkpoint.
     pub fn cycles(&self) -> u64 {
         self.cycles
     }
 }
 
 impl Lockstep {
-    /// `rtl`, built for `config`, and a model of it, both after reset with a memory of zeros.
+    /// Creates a lockstep of `rtl`, built for `config`, and a model, after reset with a memory of zeros.
     ///
     /// # Errors
-    /// [`Failure::Rtl`] when the RTL does not come out of reset.
+    /// [`Failure::Rtl`] if the RTL does not come out of reset.
     pub fn new(mut rtl: Rtl, config: Config) -> Result<Self, Failure> {
         rtl.reset()?;
         rtl.clear_memory();
@@ -97,18 +96,20 @@ impl Lockstep {
         })
     }
 
-    /// Starts over: reset, with a memory of zeros, cycle 0, nothing named. Also after a mismatch, and
-    /// after the RTL has stopped itself. What was covered goes on being counted, and by a new model of the
-    /// RTL: what a run covers depends on it alone, not on registers that the run before left behind.
+    /// Starts over from reset with a memory of zeros, at cycle 0. Also works after a mismatch or after the
+    /// RTL stopped. The record of [`Machine::watch`] is emptied.
+    ///
+    /// Coverage counts continue. RTL without snapshots is instantiated anew: its coverage then depends on the
+    /// run alone, not on registers that the previous run left behind.
     ///
     /// # Errors
-    /// [`Failure::Rtl`] when the simulation of the RTL is lost.
+    /// [`Failure::Rtl`] if the simulation of the RTL is lost.
     pub fn restart(&mut self) -> Result<(), Failure> {
         let watched = self.model.watched().is_some();
         self.fetch()?;
         let rtl = self.rtl.as_mut().ok_or_else(lost)?;
         if self.diverged || self.start.is_none() {
-            // A reset leaves registers that hold data as they were, and here they may differ.
+            // A reset does not clear data registers, which may differ here.
             match &self.start {
                 Some(start) => rtl.restore(start)?,
                 None => {
@@ -131,45 +132,44 @@ impl Lockstep {
         Ok(())
     }
 
-    /// The next restart sets all registers as they were at first, as it does after a mismatch.
+    /// Makes the next restart set all registers to their initial values, as after a mismatch.
     pub fn start_anew(&mut self) {
         self.diverged = true;
     }
 
-    /// What of the RTL was covered since [`Lockstep::new`], its reset included, or since
-    /// [`Lockstep::zero_coverage`].
+    /// Returns the RTL's coverage since [`Lockstep::new`], with its reset, or [`Lockstep::zero_coverage`].
     ///
     /// # Errors
-    /// [`RtlError::NoCoverage`] unless the RTL was built as a variant that counts.
+    /// [`RtlError::NoCoverage`] unless the RTL was built as a variant that counts coverage.
     pub fn coverage(&self) -> Result<Coverage, RtlError> {
-        // Where a run has ended, the RTL is here.
+        // At the end of a run the RTL no longer follows, so `rtl` is set.
         self.rtl.as_ref().map_or(Err(RtlError::NoCoverage), Rtl::coverage)
     }
 
-    /// Nothing is covered from here on. To be followed by [`Lockstep::restart`]: Verilator 5.006 counts
-    /// some processes only when a model is evaluated for the first time.
+    /// Sets all coverage counts to 0. Call [`Lockstep::restart`] next: Verilator 5.006 counts some processes
+    /// only in the first evaluation of a model.
     ///
     /// # Errors
-    /// As [`Lockstep::coverage`].
+    /// Same as [`Lockstep::coverage`].
     pub fn zero_coverage(&mut self) -> Result<(), RtlError> {
         self.rtl.as_mut().map_or(Err(RtlError::NoCoverage), Rtl::zero_coverage)
     }
 
-    /// Both sides as they are now.
+    /// Saves the state of both sides.
     ///
     /// # Errors
-    /// [`Failure::Rtl`] when the RTL has stopped itself, was built as a variant that cannot be saved, follows, or has
-    /// not joined yet.
+    /// [`Failure::Rtl`] if the RTL stopped, was built without snapshots, follows the model, or has not joined
+    /// yet.
     pub fn save(&mut self) -> Result<Checkpoint, Failure> {
         let alone = self.join()?;
         let rtl = self.rtl.as_mut().filter(|_| !alone).ok_or(RtlError::NoSnapshots)?;
         Ok(Checkpoint { rtl: rtl.save()?, model: Box::new(self.model.clone()), cycles: self.last.cycles })
     }
 
-    /// Goes back to a checkpoint of this machine.
+    /// Restores both sides from a checkpoint of this machine.
     ///
     /// # Errors
-    /// [`Failure::Rtl`] when it is another machine's.
+    /// [`Failure::Rtl`] if the checkpoint is of another machine.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Failure> {
         self.fetch()?;
         self.rtl.as_mut().ok_or_else(lost)?.restore(&checkpoint.rtl)?;
@@ -179,18 +179,20 @@ impl Lockstep {
         Ok(())
     }
 
-    /// Lets the RTL follow the model on its own thread from the next cycle, or run abreast of it again. Results stay the
-    /// same. RTL that follows reports a difference as [`Failure::FollowerDiverged`]; a run abreast then finds it. No effect
-    /// while registers of the RTL are compared or shown.
+    /// Makes the RTL follow the model from the next cycle on, or run in step with the model again. Results
+    /// stay the same.
+    ///
+    /// RTL that follows reports a difference as [`Failure::FollowerDiverged`]. A run in step then finds the
+    /// difference. This call has no effect while registers of the RTL are compared or shown.
     ///
     /// # Errors
-    /// [`Failure`] of what the RTL was still to run.
+    /// [`Failure`] in the cycles that the RTL had yet to run.
     pub fn set_following(&mut self, following: Option<FollowerMode>) -> Result<(), Failure> {
         self.following = following.filter(|_| self.internals.is_none());
         self.fetch()
     }
 
-    /// Has the RTL here again, if it followed.
+    /// Waits for RTL that follows, and takes it back.
     fn fetch(&mut self) -> Result<(), Failure> {
         let Some(follower) = self.follower.take() else { return Ok(()) };
         self.last.clone_from(follower.last());
@@ -203,12 +205,12 @@ impl Lockstep {
         Err(Failure::FollowerDiverged(snapshots.pop_front()))
     }
 
-    /// Takes snapshots of the RTL from now on, [`CYCLES_BETWEEN_SNAPSHOTS`] apart.
+    /// Takes snapshots of the RTL from now on, every [`CYCLES_BETWEEN_SNAPSHOTS`] cycles.
     pub fn take_snapshots(&mut self) {
         self.snapshot_mode = Some(SnapshotMode::Record(VecDeque::new()));
     }
 
-    /// The last snapshots taken, the oldest first.
+    /// Returns the last snapshots, oldest first.
     pub fn snapshots(&self) -> impl Iterator<Item = &Snapshot> {
         match &self.snapshot_mode {
             Some(SnapshotMode::Record(taken)) => Some(taken.iter()),
@@ -218,18 +220,18 @@ impl Lockstep {
         .flatten()
     }
 
-    /// The model runs alone up to a snapshot of the same run, in which the two agreed so far; there the RTL joins it, and
-    /// snapshots are taken. To be called after reset.
+    /// Runs the model alone up to a snapshot of the same run, where both sides agreed so far. There the RTL
+    /// joins, and snapshots are taken again. Call this after reset.
     pub fn join_at(&mut self, snapshot: Snapshot) {
         self.snapshot_mode = Some(SnapshotMode::Replay(snapshot));
     }
 
-    /// Clocks of the RTL after so many cycles of this: it was reset before the first.
+    /// Returns the clocks of the RTL after `cycles` cycles, with those of the reset before the first cycle.
     pub fn clocks(&self, cycles: u64) -> u64 {
         self.start.as_ref().map_or(0, Snapshot::cycle) + cycles
     }
 
-    /// Has the RTL join where it is to; gives whether the model runs this cycle alone.
+    /// Restores the RTL at the join point. Returns true if the model runs this cycle alone.
     fn join(&mut self) -> Result<bool, Failure> {
         let clocks = self.clocks(self.last.cycles);
         match &self.snapshot_mode {
@@ -243,7 +245,6 @@ impl Lockstep {
         }
     }
 
-    /// Takes a snapshot if one is due.
     fn take_snapshot(&mut self) -> Result<(), Failure> {
         if let (Some(SnapshotMode::Record(taken)), Some(rtl)) = (&mut self.snapshot_mode, &mut self.rtl)
             && self.last.cycles.is_multiple_of(CYCLES_BETWEEN_SNAPSHOTS)
@@ -257,7 +258,6 @@ impl Lockstep {
         Ok(())
     }
 
-    /// A cycle without the RTL.
     fn cycle_of_the_model(&mut self, i: &In) {
         self.last.out = *self.model.evaluate(i);
         self.model.probe(&mut self.last.probe);
@@ -265,10 +265,10 @@ impl Lockstep {
         self.last.cycles += 1;
     }
 
-    /// Looks inside from now on, as said.
+    /// Reads internals from now on, in the cycles that `looking` selects.
     ///
     /// # Errors
-    /// As [`Internals::open`].
+    /// Same as [`Internals::open`].
     pub fn look_inside(&mut self, looking: RegisterAccess) -> Result<(), Failure> {
         let rtl = self.rtl.as_mut().ok_or(RtlError::NoWaves)?;
         self.internals = Some(Box::new(Internals::open(rtl, Some(&self.model), looking)?));
@@ -276,12 +276,12 @@ impl Lockstep {
         Ok(())
     }
 
-    /// Looks inside no more.
+    /// Stops reading internals of both sides.
     pub fn look_away(&mut self) {
         self.internals = None;
     }
 
-    /// As [`Rtl::cycle_expecting`], in a cycle that is looked into.
+    /// Runs one cycle like [`Rtl::cycle_expecting`], and reads internals.
     #[cold]
     fn cycle_inside(&mut self, i: &In) -> Result<Compared, Failure> {
         let Self { rtl, model, last, internals, .. } = self;
@@ -302,12 +302,12 @@ impl Lockstep {
         }
     }
 
-    /// The library that the RTL is of.
+    /// Returns the library of the RTL.
     pub fn library(&self) -> &Library {
         &self.library
     }
 
-    /// The RTL drives and shows this in the cycle last run.
+    /// Records the first difference. The arguments are outputs and probe of the RTL in this cycle.
     #[cold]
     fn come_apart(&mut self, (out, probe): (Out, Probe)) {
         self.diverged = true;
@@ -316,7 +316,6 @@ impl Lockstep {
         self.model_apart = Some(Box::new(model));
     }
 
-    /// A mismatch in the outputs or the probe of this cycle.
     #[cold]
     fn mismatch(&self) -> Mismatch {
         let last = self.model.last_pass().map(|pass| Subject {
@@ -335,12 +334,12 @@ impl Lockstep {
         self.diverged
     }
 
-    /// The model.
+    /// Returns the reference model of this lockstep.
     pub fn model(&self) -> &Unit {
         &self.model
     }
 
-    /// The model's outputs and probe of the cycle last run; the RTL's are [`Machine::out`] and
+    /// Returns the model's outputs and probe in the last cycle; those of the RTL are [`Machine::out`] and
     /// [`Machine::probe`].
     pub fn model_side(&self) -> (&Out, &Probe) {
         let last = self.last();
@@ -393,7 +392,7 @@ impl Machine for Lockstep {
                 self.last.cycles += 1;
                 Ok(())
             }
-            // It explains more than the failed assertion that it may lead to in the same cycle.
+            // Report the mismatch first: it explains more than an assertion that fails in the same cycle.
             Ok(Some(found)) => {
                 self.come_apart(*found);
                 Err(Failure::Mismatch(Box::new(self.mismatch())))

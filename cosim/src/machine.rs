@@ -1,4 +1,4 @@
-//! What can stand behind the unit's ports: the model, the RTL, or both in lockstep.
+//! Implementations with the ports of the unit: the model, the RTL, or both in lockstep.
 
 use std::ops::Range;
 
@@ -16,36 +16,36 @@ use crate::scoreboard::OracleViolation;
 /// Reason why a run of a machine failed, from the comparison in lockstep to the report.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// RTL and model differ.
+    /// Outputs or probe of RTL and model differ.
     #[error("{0}")]
     Mismatch(Box<Mismatch>),
-    /// A register differs, and [`RegisterAccess::Compare`] was asked for.
+    /// A register differs. Only a run with [`RegisterAccess::Compare`] reports this.
     #[error("{0}")]
     Register(Box<RegisterDifference>),
-    /// The RTL stopped itself, with a failed assertion for instance, or cannot do what was asked.
+    /// The RTL stopped, for example at a failed assertion, or does not support the call.
     #[error(transparent)]
     Rtl(#[from] RtlError),
-    /// The RTL that follows the model diverged from it. A run with both abreast finds the difference: from this
-    /// snapshot of the RTL, or from reset.
+    /// RTL that follows the model diverged from it. To find the difference, repeat the run in step: from this
+    /// snapshot of the RTL, or from reset if there is none.
     #[error("RTL and model came apart; the run is to be repeated cycle by cycle")]
     FollowerDiverged(Option<Snapshot>),
     /// The oracle rejects what the unit did.
     #[error("{0}")]
     Oracle(Box<OracleViolation>),
-    /// An answer did not come, although every answer that did was taken.
+    /// An answer is overdue, although the driver took every answer that came.
     #[error("no progress: {waiting} requests unanswered for {cycles} cycles, at cycle {cycle}")]
     #[allow(missing_docs)] // fields as the message says
     Stuck { waiting: u64, cycles: u64, cycle: u64 },
-    /// The wall time given to the run is over, as was noticed in this cycle.
+    /// The wall-clock limit of the run passed. The run noticed it in this cycle.
     #[error("not done within its time, at cycle {0}")]
     OutOfTime(u64),
-    /// The run was told to end, as was noticed in this cycle.
+    /// The user or the caller interrupted the run. The run noticed it in this cycle.
     #[error("interrupted at cycle {0}")]
     Interrupted(u64),
-    /// There is no earlier state to replay from.
+    /// No checkpoint exists from which to replay.
     #[error("the run cannot be replayed: no checkpoint was taken")]
     NoCheckpoint,
-    /// The wave cannot be written.
+    /// Writing the wave failed.
     #[error(transparent)]
     Trace(#[from] WaveError),
 }
@@ -57,7 +57,7 @@ impl From<OracleViolation> for Failure {
 }
 
 impl Failure {
-    /// Returns true for a finding about the unit, false if the run says nothing about it.
+    /// Returns true for a finding about the unit. Returns false if the failure says nothing about the unit.
     pub fn is_finding(&self) -> bool {
         matches!(
             self,
@@ -77,101 +77,99 @@ impl Failure {
     }
 }
 
-/// Something with the ports of the unit, one call a clock.
+/// Implementation of the unit's ports. One call runs one clock.
 pub trait Machine {
-    /// Its configuration.
+    /// Returns the configuration of the unit.
     fn config(&self) -> &Config;
 
-    /// Runs one clock with inputs `i`; [`Machine::out`] and [`Machine::probe`] then give what it
-    /// drove before the clock edge.
+    /// Runs one clock. [`Machine::out`] and [`Machine::probe`] then return the values before the clock edge.
     ///
     /// # Errors
-    /// [`Failure`]; the machine is then of no further use.
+    /// [`Failure`]. The machine cannot continue the run after that.
     fn cycle(&mut self, i: &In) -> Result<(), Failure>;
 
-    /// Waits for what runs behind: afterwards all that [`Machine::cycle`] had to say has been said.
+    /// Waits for cycles in the background. Afterwards all their failures have been reported.
     ///
     /// # Errors
-    /// As [`Machine::cycle`].
+    /// Same as [`Machine::cycle`].
     fn catch_up(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// The cycle last run.
+    /// Returns the last cycle.
     fn last(&self) -> &LastCycle;
 
-    /// Outputs of the cycle last run.
+    /// Returns the outputs of the last cycle.
     fn out(&self) -> &Out {
         &self.last().out
     }
 
-    /// Probe of the cycle last run.
+    /// Returns the probe of the last cycle.
     fn probe(&self) -> &Probe {
         &self.last().probe
     }
 
-    /// Cycles run.
+    /// Returns the number of cycles run.
     fn cycles(&self) -> u64 {
         self.last().cycles
     }
 
-    /// Sets all of memory: word `row * num_banks + bank`.
+    /// Sets all of memory. The index of a word is `row * num_banks + bank`.
     ///
     /// # Errors
-    /// [`Failure::Rtl`] unless `words` has as many words as the memory.
+    /// [`Failure::Rtl`] unless `words` is as long as the memory.
     fn load_memory(&mut self, words: &[u32]) -> Result<(), Failure>;
 
-    /// All of memory, in the order of [`Machine::load_memory`].
+    /// Returns all of memory, in the order of [`Machine::load_memory`].
     ///
     /// # Errors
-    /// [`Failure::Mismatch`] when RTL and model differ.
+    /// [`Failure::Mismatch`] if the memories of RTL and model differ.
     fn read_memory(&mut self) -> Result<Vec<u32>, Failure>;
 
-    /// One word of memory by its index there, for messages; 0 where it cannot be read.
+    /// Returns the memory word at `index`, for messages. Returns 0 if the word cannot be read.
     fn word(&self, index: usize) -> u32;
 
-    /// From now on names every use of an mbarrier object that PTX leaves undefined (spec 6.9). It is
-    /// the model that names them: where there is none, nothing is.
+    /// Records every use of an mbarrier object that PTX leaves undefined (spec 6.9), from now on. The model
+    /// does this; a machine without a model records nothing.
     fn watch(&mut self) {}
 
-    /// From now on names nothing.
+    /// Stops recording uses of mbarrier objects.
     fn unwatch(&mut self) {}
 
-    /// What was named; `None` unless [`Machine::watch`] was called and there is a model.
+    /// Returns the recorded uses. `None` unless [`Machine::watch`] was called and there is a model.
     fn watched(&self) -> Option<&Watch> {
         None
     }
 
-    /// Names of its sides in waves, the RTL first.
+    /// Returns the names of the sides in waves, the RTL first.
     fn sides(&self) -> &'static [&'static str];
 
-    /// What the second side drove in the cycle last run, if that was not what [`Machine::out`] and
-    /// [`Machine::probe`] give.
+    /// Returns outputs and probe of the second side in the last cycle, if the sides diverged.
     fn other_side(&self) -> Option<(&Out, &Probe)> {
         None
     }
 
-    /// Passes that the request at issue takes in all, where a side has planned them: the RTL finds out as it goes.
+    /// Returns the number of passes of the request at issue, if a model has planned them: RTL does not.
     fn passes_at_issue(&self) -> Option<u32> {
         None
     }
 
-    /// From now on, what is inside goes into waves as well, in the cycles of `window`.
+    /// Adds internals to waves, in the cycles of `window`.
     ///
     /// # Errors
-    /// [`RtlError::NoWaves`] unless there is an RTL, built as the wave variant: the model's registers have the widths
-    /// of the RTL's.
+    /// [`RtlError::NoWaves`] unless there is RTL built as the wave variant. The RTL determines the widths of
+    /// the model's registers.
     fn show_inside(&mut self, _window: Range<u64>) -> Result<(), Failure> {
         Err(RtlError::NoWaves.into())
     }
 
-    /// The RTL, and what is inside, if it is looked at.
+    /// Returns the RTL and its internals, if internals are read.
     fn internals(&self) -> Option<(&Rtl, &Internals)> {
         None
     }
 }
 
-/// The model alone.
+/// The reference model alone.
 #[derive(Clone, Debug)]
 pub struct ModelMachine {
     unit: Unit,
@@ -179,12 +177,12 @@ pub struct ModelMachine {
 }
 
 impl ModelMachine {
-    /// A model after reset with a memory of zeros. `config` must have passed [`Config::check`].
+    /// Creates a model after reset with a memory of zeros. `config` must have passed [`Config::check`].
     pub fn new(config: Config) -> Self {
         ModelMachine { unit: Unit::new(config), last: LastCycle::default() }
     }
 
-    /// The model.
+    /// Returns the reference model of this machine.
     pub fn unit(&self) -> &Unit {
         &self.unit
     }
@@ -241,7 +239,7 @@ impl Machine for ModelMachine {
     }
 }
 
-/// The RTL alone.
+/// The RTL without a model.
 #[derive(Debug)]
 pub struct RtlMachine {
     rtl: Rtl,
@@ -251,26 +249,26 @@ pub struct RtlMachine {
 }
 
 impl RtlMachine {
-    /// `rtl`, built for `config`, after reset and with a memory of zeros.
+    /// Resets `rtl`, built for `config`, and sets its memory to zeros.
     ///
     /// # Errors
-    /// [`RtlError::Stopped`] when it does not come out of reset.
+    /// [`RtlError::Stopped`] if the RTL does not come out of reset.
     pub fn new(mut rtl: Rtl, config: Config) -> Result<Self, RtlError> {
         rtl.reset()?;
         rtl.clear_memory();
         Ok(RtlMachine { rtl, config, last: LastCycle::default(), internals: None })
     }
 
-    /// The RTL, to be set up for another run: cycles are counted from here.
+    /// Returns the RTL, to set it up for another run. The cycle count restarts at 0.
     pub fn set_up(&mut self) -> &mut Rtl {
         self.last = LastCycle::default();
         &mut self.rtl
     }
 
-    /// Looks inside from now on, as said.
+    /// Reads internals from now on, in the cycles that `looking` selects.
     ///
     /// # Errors
-    /// As [`Internals::open`].
+    /// Same as [`Internals::open`].
     pub fn look_inside(&mut self, looking: RegisterAccess) -> Result<(), Failure> {
         self.internals = Some(Box::new(Internals::open(&mut self.rtl, None, looking)?));
         Ok(())

@@ -1,4 +1,4 @@
-//! What lockstep found, as a result: the first cycle in which RTL and model differ.
+//! Mismatch report: the first cycle in which RTL and model differ.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use atoms_ops::{Fault, Op, Size};
 use atoms_monitor::{Cycle, InFlight};
 use atoms_stimulus::request::{ClusterRequest, WarpRequest};
 
-/// What lockstep compares.
+/// Signal, or the memory, that lockstep compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparedSignal {
-    /// An output port.
+    /// An output port of the unit.
     Output(OutField),
     /// A field of the probe.
     Probe(ProbeField),
@@ -19,7 +19,7 @@ pub enum ComparedSignal {
     Memory,
 }
 
-/// As in the port list, with `probe.` before the fields of the probe.
+/// Displays the name from the port list. Fields of the probe get the prefix `probe.`.
 impl fmt::Display for ComparedSignal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -30,18 +30,18 @@ impl fmt::Display for ComparedSignal {
     }
 }
 
-/// Which element of a signal that has several.
+/// Element of a signal that has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalElement {
-    /// That of a lane.
+    /// Element of one lane.
     Lane(usize),
-    /// That of a bank.
+    /// Element of one bank.
     Bank(usize),
-    /// A word of memory.
+    /// Word of the memory.
     Word {
-        /// Its bank.
+        /// Bank of the word.
         bank: usize,
-        /// Its row.
+        /// Row of the word.
         row: usize,
     },
 }
@@ -59,18 +59,18 @@ impl fmt::Display for SignalElement {
 /// One value that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Where.
+    /// Signal that differs, or the memory.
     pub signal: ComparedSignal,
-    /// Lane, bank or word, where the signal has one element of each.
+    /// Lane, bank or word. `None` for a signal with a single element.
     pub element: Option<SignalElement>,
-    /// What the RTL has.
+    /// Value in the RTL.
     pub rtl: u128,
-    /// What the model has.
+    /// Value in the model.
     pub model: u128,
 }
 
 impl Difference {
-    /// The place: `bank 3, probe.wr_data`.
+    /// Returns the place of the difference, for example `bank 3, probe.wr_data`.
     pub fn place(&self) -> String {
         match self.element {
             Some(element) => format!("{element}, {}", self.signal),
@@ -78,7 +78,7 @@ impl Difference {
         }
     }
 
-    /// One of the two values as the signal is best read.
+    /// Formats one of the two values in the radix of the signal.
     pub fn show(&self, value: u128) -> String {
         match self.signal {
             ComparedSignal::Output(field) => show(field.field(), value),
@@ -88,19 +88,19 @@ impl Difference {
     }
 }
 
-/// The request that a difference is about, as far as the unit says which one that is.
+/// The request that a difference is about, as far as the signals identify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// It came through the cluster port.
+    /// True for a cluster request.
     pub cluster: bool,
-    /// Its tag.
+    /// Tag of the request.
     pub tag: u8,
-    /// Its operation code, where the unit still knows it.
+    /// Operation code. `None` if the signals do not show it.
     pub op: Option<u8>,
 }
 
 impl Subject {
-    /// The request whose answer appears in a cycle.
+    /// Returns the request whose answer appears in a cycle.
     pub fn answered_in(cycle: &Cycle<'_>) -> Option<Subject> {
         let of = |cluster, tag| Subject { cluster, tag, op: None };
         let warp = cycle.warp_answer.as_ref().filter(|answer| answer.appears.is_some());
@@ -112,8 +112,8 @@ impl Subject {
     }
 }
 
-/// The request that a difference in `signal` is about: the one answered, the one at issue, or the one whose
-/// pass is in the last stage (`last`). None for what belongs to no request, such as queues and the table.
+/// Returns the request that a difference in `signal` is about: answered, at issue, or `last`, in the last
+/// stage. `None` for signals of no single request, such as queue levels.
 pub fn subject(
     signal: ComparedSignal,
     rtl: (&Out, &Probe),
@@ -121,7 +121,7 @@ pub fn subject(
     last: Option<Subject>,
 ) -> Option<Subject> {
     use {OutField as O, ProbeField as P};
-    // Whose side gives the answer that the other has not says whose answer it is.
+    // If only one side offers an answer, the tag of that answer identifies the request.
     let answered = |cluster, side: fn(&Out) -> (u8, u8)| match (side(model.0), side(rtl.0)) {
         ((1, tag), _) | (_, (1, tag)) => Some(Subject { cluster, tag, op: None }),
         _ => None,
@@ -181,29 +181,29 @@ pub fn subject(
     }
 }
 
-/// The first cycle in which RTL and model differ, and what led there.
+/// The first cycle in which RTL and model differ, with the requests inside at that time.
 #[derive(Clone, Debug)]
 pub struct Mismatch {
     /// Cycle since reset, from 0.
     pub cycle: u64,
     /// Every value that differs in that cycle, outputs first.
     pub differences: Vec<Difference>,
-    /// The request that the first of them is about.
+    /// Request that the first difference is about.
     pub subject: Option<Subject>,
     /// Warp requests inside the unit, oldest first.
     pub in_flight: Vec<InFlight<WarpRequest>>,
     /// Cluster requests inside the unit, oldest first.
     pub clusters_in_flight: Vec<InFlight<ClusterRequest>>,
-    /// Configuration.
+    /// Name of the configuration, or empty.
     pub config: String,
-    /// Wave of the cycles before, if one was written, and its first cycle.
+    /// Path and first cycle of the wave, if one was written.
     pub trace: Option<(String, u64)>,
-    /// One line that reproduces it.
+    /// Command line that reproduces the mismatch, or empty.
     pub repeat: String,
 }
 
 impl Mismatch {
-    /// A mismatch in `cycle` without its surroundings.
+    /// Creates a report without requests, configuration or wave.
     pub fn new(cycle: u64, differences: Vec<Difference>) -> Self {
         Mismatch {
             cycle,
@@ -217,7 +217,7 @@ impl Mismatch {
         }
     }
 
-    /// Adds the requests inside the unit, oldest first, and with them the operation of the one it is about.
+    /// Adds the requests inside the unit, oldest first, and the operation code of the subject.
     pub(crate) fn surround(
         &mut self,
         warps: Vec<InFlight<WarpRequest>>,
@@ -228,7 +228,7 @@ impl Mismatch {
         if let Some(subject) = &mut self.subject
             && subject.op.is_none()
         {
-            // Of several with this tag the oldest is answered first.
+            // If several requests have this tag, the oldest one is answered first.
             let tag = subject.tag;
             subject.op = if subject.cluster {
                 self.clusters_in_flight.iter().map(|f| &f.request).find(|r| r.tag == tag).map(|r| r.op)
@@ -239,7 +239,7 @@ impl Mismatch {
     }
 }
 
-/// Every value in which the two sides differ, outputs first.
+/// Returns every value in which RTL and model differ, outputs first.
 pub fn differences(rtl: (&Out, &Probe), model: (&Out, &Probe)) -> Vec<Difference> {
     let mut found = Vec::new();
     for &output in OutField::ALL {
@@ -282,7 +282,6 @@ fn compare(
     }
 }
 
-/// A value as the field is best read.
 fn show(field: &Field, value: u128) -> String {
     let code = u8::try_from(value).unwrap_or(u8::MAX);
     let name = match field.radix {
@@ -299,10 +298,10 @@ fn show(field: &Field, value: u128) -> String {
     }
 }
 
-/// Differences shown in full; a broken pipeline differs in hundreds.
+/// Differences shown in full. A broken pipeline can differ in hundreds of values.
 const SHOWN: usize = 4;
 
-/// Requests shown; those behind them have hardly done anything yet.
+/// Requests shown. Younger requests have hardly started.
 const REQUESTS_SHOWN: usize = 3;
 
 impl fmt::Display for Mismatch {

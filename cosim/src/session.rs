@@ -1,5 +1,4 @@
-//! A machine being driven, by a stimulus or by a core: counts, judges, traces, and keeps what a
-//! report needs.
+//! Session: a machine with its driver, checks, wave, counters and the data for reports.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,18 +16,18 @@ use crate::mismatch::Subject;
 use crate::scoreboard::Scoreboard;
 use crate::trace::Trace;
 
-/// What a run came to.
+/// Counters of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Tally {
-    /// Clock cycles.
+    /// Number of clock cycles.
     pub cycles: u64,
-    /// Warp requests answered.
+    /// Number of warp requests answered.
     pub requests: u64,
-    /// Of them, those suspended until a phase was complete, and until their limit had passed.
+    /// Suspended requests that a complete phase woke. Included in `requests`.
     pub wake_ups: u64,
-    /// See [`Tally::wake_ups`].
+    /// Suspended requests that timed out. Included in `requests`.
     pub time_outs: u64,
-    /// Phases of mbarrier objects completed.
+    /// Completed phases of mbarrier objects.
     pub phases: u64,
     /// Cluster requests carried out.
     pub cluster_requests: u64,
@@ -36,9 +35,9 @@ pub struct Tally {
     pub passes: u64,
     /// Warp requests answered with a fault.
     pub faults: u64,
-    /// Answers that the oracle judged.
+    /// Answers that the oracle checked.
     pub judged: u64,
-    /// Cycles of reset after the first one of the machine.
+    /// Reset cycles, except for the initial reset of the machine.
     pub resets: u64,
     /// Warp requests that a reset dropped.
     pub dropped: u64,
@@ -66,17 +65,16 @@ impl Tally {
     }
 }
 
-/// Ends a run in which requests get no answers.
+/// Fails a run in which requests get no answers.
 #[derive(Clone, Copy, Debug)]
 struct Watchdog {
-    /// Cycles without an answer after which the machine is stuck.
     cycles: u64,
-    /// Cycle of the last answer, or the last one in which none was due.
+    /// Cycle of the last answer, or the last cycle in which none was due.
     last_answer: u64,
 }
 
 impl Watchdog {
-    /// Sees a cycle, after which so many requests are inside.
+    /// Checks a cycle after which `inside` requests are inside.
     fn see(&mut self, cycle: &Cycle<'_>, inside: usize) -> Result<(), Failure> {
         let accepted =
             usize::from(cycle.warp_accepted.is_some()) + usize::from(cycle.cluster_accepted.is_some());
@@ -84,7 +82,7 @@ impl Watchdog {
             || cycle.warp_answer.as_ref().is_some_and(|answer| answer.taken)
             || cycle.cluster_answer.as_ref().is_some_and(|answer| answer.taken)
             || cycle.wake_up.as_ref().is_some_and(|wake_up| wake_up.taken);
-        // A suspended request is answered when its limit has passed, however long that is.
+        // Suspended requests do not count: their limits may be long.
         if answered || inside == accepted || inside <= cycle.suspended() as usize || cycle.reset.is_some() {
             self.last_answer = cycle.number;
         }
@@ -94,42 +92,40 @@ impl Watchdog {
     }
 }
 
-/// Cycles without an answer after which a run is stuck, unless said otherwise. The longest request takes one pass for each
-/// lane and waits for the pipeline between them, behind a full queue: a few thousand cycles.
+/// Default number of cycles without an answer after which a run is stuck. The longest request takes one pass
+/// for each lane and waits for the pipeline between passes, behind a full queue: a few thousand cycles.
 pub const WATCHDOG_CYCLES: u64 = 20_000;
 
-/// Cycles between looks at the clock, where there is a deadline: a few milliseconds.
+/// Cycles between checks of the deadline: a few milliseconds.
 const CYCLES_BETWEEN_DEADLINE_CHECKS: u64 = 1 << 12;
 
-/// A machine being driven, and observed by `L`.
+/// A machine that is driven, checked, and observed by `L`.
 #[derive(Debug)]
 pub struct Session<M, L = ()> {
     machine: M,
-    /// A checkpoint does not hold it.
+    /// Not part of a checkpoint.
     listener: L,
     bench: TestBench,
 }
 
-/// All of a session that does not depend on the types of its machine and its listener: what runs in every cycle is here, and
-/// compiled once.
+/// Parts of a session that do not depend on the types of machine and listener, compiled only once.
 #[derive(Debug)]
 struct TestBench {
     scoreboard: Option<Scoreboard>,
     trace: Option<Trace>,
     deadline: Option<Instant>,
     interrupt: Option<&'static AtomicBool>,
-    /// Cycles after which a run is over.
     end: u64,
-    /// Cycles since the last look at the clock, over all runs: many short ones take their time too.
+    /// Cycles since the last check of the deadline, over all runs: many short runs take their time too.
     cycles_since_deadline_check: u64,
     monitor: Monitor,
     watchdog: Watchdog,
-    // Taken out for the length of a step only, since the step needs the rest of the session too.
+    // `None` only during a step, which needs the rest of the session too.
     inputs: Option<Box<In>>,
     tally: Tally,
 }
 
-/// A session in lockstep at one moment, to come back to. The oracle does not come along.
+/// State of a lockstep session at one cycle, used to rewind. The oracle is not included.
 #[derive(Clone, Debug)]
 pub struct SessionCheckpoint {
     machine: Checkpoint,
@@ -139,17 +135,17 @@ pub struct SessionCheckpoint {
 }
 
 impl SessionCheckpoint {
-    /// Cycles run before it.
+    /// Returns the number of cycles run before the checkpoint.
     pub fn cycles(&self) -> u64 {
         self.machine.cycles()
     }
 }
 
 impl<L: Listener> Session<Lockstep, L> {
-    /// The session as it is now.
+    /// Saves the state of the session, without the oracle.
     ///
     /// # Errors
-    /// [`Failure::Rtl`] when the RTL has stopped itself.
+    /// Same as [`Lockstep::save`].
     pub fn save(&mut self) -> Result<SessionCheckpoint, Failure> {
         Ok(SessionCheckpoint {
             machine: self.machine.save()?,
@@ -159,10 +155,10 @@ impl<L: Listener> Session<Lockstep, L> {
         })
     }
 
-    /// Goes back to a checkpoint of this session, and on without the oracle.
+    /// Restores a checkpoint of this session. The session continues without the oracle.
     ///
     /// # Errors
-    /// [`Failure::Rtl`] when it is another machine's.
+    /// [`Failure::Rtl`] if the checkpoint is of another machine.
     pub fn restore(&mut self, checkpoint: &SessionCheckpoint) -> Result<(), Failure> {
         self.machine.restore(&checkpoint.machine)?;
         self.bench.scoreboard = None;
@@ -172,10 +168,10 @@ impl<L: Listener> Session<Lockstep, L> {
         Ok(())
     }
 
-    /// Starts over: machine, oracle and counts as after reset, with a memory of zeros.
+    /// Starts over: machine, oracle and counters are as after reset, with a memory of zeros.
     ///
     /// # Errors
-    /// [`Failure::Rtl`] when the simulation of the RTL is lost.
+    /// [`Failure::Rtl`] if the simulation of the RTL is lost.
     pub fn restart_machine(&mut self) -> Result<(), Failure> {
         self.machine.restart()?;
         let scoreboard = self.bench.scoreboard.is_some();
@@ -185,7 +181,7 @@ impl<L: Listener> Session<Lockstep, L> {
 }
 
 impl<M: Machine> Session<M> {
-    /// A session on a machine after reset, with the oracle at the ports if it is enabled.
+    /// Creates a session on a machine after reset. A scoreboard enables the oracle at the ports.
     pub fn new(machine: M, scoreboard: Option<Scoreboard>) -> Self {
         let bench = TestBench {
             monitor: Monitor::new(machine.config()),
@@ -204,68 +200,68 @@ impl<M: Machine> Session<M> {
 }
 
 impl<M: Machine, L: Listener> Session<M, L> {
-    /// The session with another listener, and the one that it had.
+    /// Replaces the listener. Returns the session and the previous listener.
     pub fn listened_by<N: Listener>(self, listener: N) -> (Session<M, N>, L) {
         let Session { machine, listener: before, bench } = self;
         (Session { machine, listener, bench }, before)
     }
 
-    /// The machine.
+    /// Returns the machine of this session.
     pub fn machine(&self) -> &M {
         &self.machine
     }
 
-    /// The machine, to set it up.
+    /// Returns the machine, to set it up.
     pub fn machine_mut(&mut self) -> &mut M {
         &mut self.machine
     }
 
-    /// The listener.
+    /// Returns the listener of this session.
     pub fn listener(&mut self) -> &mut L {
         &mut self.listener
     }
 
-    /// The oracle at the ports, if it is enabled.
+    /// Returns the scoreboard, if the oracle is enabled.
     pub fn scoreboard(&mut self) -> Option<&mut Scoreboard> {
         self.bench.scoreboard.as_mut()
     }
 
-    /// Enables the oracle, or disables it.
+    /// Enables or disables the oracle.
     pub fn set_scoreboard(&mut self, scoreboard: Option<Scoreboard>) {
         self.bench.scoreboard = scoreboard;
     }
 
-    /// Cycles from now on go to this wave, or to none.
+    /// Writes the cycles from now on to this wave, or to none.
     pub fn set_trace(&mut self, trace: Option<Trace>) {
         self.bench.trace = trace;
     }
 
-    /// The wave being written, if one is.
+    /// Returns the wave that is being written, if any.
     pub fn trace(&self) -> Option<&Trace> {
         self.bench.trace.as_ref()
     }
 
-    /// The wave being written, if one is; it ends here.
+    /// Returns the wave that is being written, if any, and stops writing to it.
     pub fn take_trace(&mut self) -> Option<Trace> {
         self.bench.trace.take()
     }
 
-    /// When a run is given up, if it ever is.
+    /// Sets the time at which a run fails with [`Failure::OutOfTime`], or removes the deadline.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.bench.deadline = deadline;
     }
 
-    /// A run is interrupted when it has this many cycles.
+    /// Sets the number of cycles after which a run is interrupted.
     pub fn set_end(&mut self, cycles: u64) {
         self.bench.end = cycles;
     }
 
-    /// A run ends soon after this is set.
+    /// Sets the flag that interrupts a run. The run ends soon after the flag becomes true.
     pub fn set_interrupt(&mut self, interrupt: &'static AtomicBool) {
         self.bench.interrupt = Some(interrupt);
     }
 
-    /// Starts over with a machine that has: nothing is in flight, nothing is counted.
+    /// Starts over on a machine that was reset: nothing is in flight, and the counters are 0.
     pub fn restart(&mut self, scoreboard: Option<Scoreboard>) {
         self.bench.inputs = Some(Box::default());
         self.bench.scoreboard = scoreboard;
@@ -275,12 +271,12 @@ impl<M: Machine, L: Listener> Session<M, L> {
         self.listener.restart();
     }
 
-    /// From now on the machine is stuck after this many cycles without an answer.
+    /// Sets the number of cycles without an answer after which a run is stuck.
     pub fn set_watchdog(&mut self, cycles: u64) {
         self.bench.watchdog.cycles = cycles;
     }
 
-    /// What the run came to so far.
+    /// Returns the counters of the run so far.
     pub fn tally(&self) -> Tally {
         self.bench.tally()
     }
@@ -288,7 +284,7 @@ impl<M: Machine, L: Listener> Session<M, L> {
     /// Runs one cycle with inputs from `stimulus`.
     ///
     /// # Errors
-    /// [`Failure`], with the requests in flight in a mismatch.
+    /// [`Failure`]. A mismatch includes the requests in flight.
     pub fn step(&mut self, stimulus: &mut impl Stimulus) -> Result<(), Failure> {
         self.bench.step(&mut self.machine, &mut self.listener, stimulus)
     }
@@ -296,25 +292,25 @@ impl<M: Machine, L: Listener> Session<M, L> {
     /// Runs one cycle with inputs `i`.
     ///
     /// # Errors
-    /// [`Failure`], with the requests in flight in a mismatch.
+    /// [`Failure`]. A mismatch includes the requests in flight.
     pub fn clock(&mut self, i: &In) -> Result<(), Failure> {
         self.bench.clock(&mut self.machine, &mut self.listener, i)
     }
 
-    /// Completes what the scoreboard records, if it does: see [`Scoreboard::finish_recording`].
+    /// Completes the recording of the scoreboard, if there is one: see [`Scoreboard::finish_recording`].
     ///
     /// # Errors
-    /// When the recording could not be written.
+    /// The first I/O error of the recording.
     pub fn finish_recording(&mut self) -> io::Result<()> {
         let TestBench { scoreboard, monitor, .. } = &mut self.bench;
         scoreboard.as_mut().map_or(Ok(()), |scoreboard| scoreboard.finish_recording(monitor))
     }
 
-    /// Runs until the stimulus has finished and everything is answered, until `limit` cycles, or until it
-    /// is interrupted. Then the memory at the end is compared and judged.
+    /// Runs until the stimulus has finished and every request is answered, until `limit` cycles, or until an
+    /// interrupt. Checks memory at the end, if no request is inside.
     ///
     /// # Errors
-    /// [`Failure`].
+    /// [`Failure`] of the run.
     pub fn run(
         &mut self,
         stimulus: &mut impl Stimulus,
@@ -324,23 +320,23 @@ impl<M: Machine, L: Listener> Session<M, L> {
         self.bench.run(&mut self.machine, &mut self.listener, stimulus, limit, &mut progress)
     }
 
-    /// The end of a run: waits for what runs behind and, where nothing is inside, has the memory judged.
+    /// Ends a run: waits for cycles in the background and, if no request is inside, checks memory.
     ///
     /// # Errors
-    /// [`Failure`].
+    /// [`Failure`] of these cycles or of the memory.
     pub fn settle_up(&mut self) -> Result<(), Failure> {
         self.bench.settle_up(&mut self.machine)
     }
 
-    /// Compares the whole memory of both sides, and has it judged. Only while nothing is inside.
+    /// Compares the memories of both sides and lets the oracle check them. No request may be inside.
     ///
     /// # Errors
-    /// [`Failure`] with the first word that differs, or that is not what was left there.
+    /// [`Failure`] with the first word that differs or that the oracle rejects.
     pub fn judge_memory(&mut self) -> Result<(), Failure> {
         self.bench.judge_memory(&mut self.machine)
     }
 
-    /// Nothing is offered and nothing is inside.
+    /// Returns true if no request is offered or inside.
     pub fn is_idle(&self) -> bool {
         self.bench.is_idle()
     }
@@ -377,7 +373,7 @@ impl TestBench {
     ) -> Result<(), Failure> {
         let outcome = self.clock_and_judge(machine, listener, i);
         if outcome.is_err() {
-            // What is found here may be the consequence of a difference in an earlier cycle.
+            // The failure may be the consequence of a difference in an earlier cycle.
             machine.catch_up()?;
         }
         outcome
@@ -458,7 +454,6 @@ impl TestBench {
         self.monitor.inside() == 0 && !self.inputs.as_deref().is_some_and(offered)
     }
 
-    /// Ends a run of so many cycles that is out of time, or interrupted.
     fn look_at_the_clock(&mut self, cycles: u64) -> Result<(), Failure> {
         let cycle = cycles - 1;
         if cycles >= self.end {

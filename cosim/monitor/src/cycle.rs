@@ -1,18 +1,18 @@
-//! A cycle as transactions and states.
+//! Transactions and states of one cycle.
 
 use std::sync::Arc;
 
 use atoms_model::port::{In, MAX_BANKS, MAX_LANES, Out, Probe};
 use atoms_stimulus::request::{AllocationWrite, ClusterRequest, WarpRequest};
 
-/// A request that its port accepted, and that may be inside the unit.
+/// A request that its port accepted and that may still be inside the unit.
 #[derive(Debug)]
 pub struct InFlight<R> {
-    /// Number of the request, counted from 0 in the order in which its port accepted them, over resets too.
+    /// Number of the request, counted from 0 per port in order of acceptance, also across resets.
     pub number: u64,
     /// Cycle in which the port accepted it.
     pub taken_at: u64,
-    /// The request.
+    /// Operation, addresses and operands, as sampled at the port.
     pub request: Arc<R>,
 }
 
@@ -22,87 +22,87 @@ impl<R> Clone for InFlight<R> {
     }
 }
 
-/// What happened in a cycle, in this order. Something written in the cycle in which an answer appears belongs to
-/// a later request.
+/// Transactions of one cycle, in the order in which they take effect. A word written in the cycle in which an
+/// answer appears belongs to a later request.
 ///
-/// In a cycle of reset answers appear, and nothing else happens but the reset.
+/// In a reset cycle, only `allocation_settled`, the answers and `reset` can be set.
 #[derive(Debug)]
 pub struct Cycle<'a> {
-    /// Its number, from 0.
+    /// Number of the cycle, from 0.
     pub number: u64,
-    /// What became of the write of the CTA table that was accepted in the cycle before.
+    /// Result of the CTA table write that was accepted in the previous cycle.
     pub allocation_settled: Option<AllocationSettled>,
-    /// The response at the warp port.
+    /// Response offered at the warp port.
     pub warp_answer: Option<WarpAnswer<'a>>,
-    /// The response at the cluster port.
+    /// Response offered at the cluster port.
     pub cluster_answer: Option<ClusterAnswer>,
-    /// The cluster request whose response is taken.
+    /// Cluster request whose response the driver takes in this cycle.
     pub cluster_taken: Option<InFlight<ClusterRequest>>,
-    /// The wake-up at its port.
+    /// Wake-up offered at the wake-up port.
     pub wake_up: Option<WakeUp>,
-    /// It is a cycle of reset.
+    /// Requests that the reset drops. `None` unless this is a reset cycle.
     pub reset: Option<Dropped>,
-    /// A pass that is issued.
+    /// Pass issued in this cycle.
     pub pass_issued: Option<PassIssued>,
-    /// The pass in the last stage of the pipeline.
+    /// Pass in the last stage of the pipeline.
     pub last_stage: Option<LastStage>,
-    /// A cluster request is carried out.
+    /// Cluster request that is carried out in this cycle.
     pub cluster_done: Option<ClusterDone>,
-    /// A write of the CTA table is accepted.
+    /// CTA table write accepted in this cycle.
     pub allocation: Option<AllocationWrite>,
-    /// The warp request accepted.
+    /// Warp request accepted in this cycle.
     pub warp_accepted: Option<InFlight<WarpRequest>>,
-    /// The cluster request accepted.
+    /// Cluster request accepted in this cycle.
     pub cluster_accepted: Option<InFlight<ClusterRequest>>,
     pub(crate) pins: (&'a In, &'a Out, &'a Probe),
     pub(crate) banks_written: u64,
     pub(crate) at_issue: Option<(u64, bool)>,
 }
 
-/// What the driver of the ports offers, and what it would take.
+/// Valid and ready signals that the driver of the ports sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Driven {
-    /// A warp request is offered.
+    /// True if the driver offers a warp request.
     pub warp: bool,
-    /// A cluster request is offered.
+    /// True if the driver offers a cluster request.
     pub cluster: bool,
-    /// A write of the CTA table is offered.
+    /// True if the driver offers a CTA table write.
     pub allocation: bool,
-    /// A warp response would be taken.
+    /// True if the driver is ready for a warp response.
     pub takes_response: bool,
-    /// A cluster response would be taken.
+    /// True if the driver is ready for a cluster response.
     pub takes_cluster_response: bool,
-    /// A wake-up would be taken.
+    /// True if the driver is ready for a wake-up.
     pub takes_wake_up: bool,
 }
 
-/// What became of a write of the CTA table.
+/// Result of a CTA table write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocationSettled {
-    /// Slot written.
+    /// CTA slot of the write.
     pub slot: u8,
-    /// The write was refused: the slot has no allocation.
+    /// True if the unit rejected the write. The slot then has no allocation.
     pub rejected: bool,
 }
 
 /// A response of the warp port.
 #[derive(Debug)]
 pub struct WarpAnswer<'a> {
-    /// Of the first cycle in which it is there: the request.
+    /// Request that the response answers. Set only in the first cycle of the response.
     pub appears: Option<Appearance>,
-    /// It is taken, unless the cycle is one of reset.
+    /// True if the driver is ready. A handshake in a reset cycle does not count.
     pub taken: bool,
-    /// Tag.
+    /// Tag of the response.
     pub tag: u8,
-    /// Rd per lane.
+    /// Value of Rd for each lane.
     pub rd: &'a [u128; MAX_LANES],
-    /// Predicate, a bit per lane.
+    /// Predicate, one bit per lane.
     pub pred: u32,
-    /// Fault code.
+    /// Fault code, 0 without a fault.
     pub fault: u8,
-    /// Lowest faulting lane.
+    /// Lowest lane that faults.
     pub fault_lane: u8,
-    /// Its address.
+    /// Faulting address of that lane.
     pub fault_addr: u32,
     /// Passes that the request took.
     pub passes: u8,
@@ -111,186 +111,185 @@ pub struct WarpAnswer<'a> {
 /// A response of the cluster port.
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterAnswer {
-    /// It was not there in the cycle before, or another one was.
+    /// True in the first cycle of this response.
     pub appears: bool,
-    /// It is taken, unless the cycle is one of reset.
+    /// True if the driver is ready. A handshake in a reset cycle does not count.
     pub taken: bool,
-    /// Tag.
+    /// Tag of the response.
     pub tag: u8,
-    /// Rd.
+    /// Value of Rd for the single lane.
     pub rd: u128,
-    /// Predicate.
+    /// Predicate of the single lane.
     pub pred: bool,
-    /// Fault code.
+    /// Fault code, 0 without a fault.
     pub fault: u8,
-    /// The faulting offset.
+    /// Faulting offset in the allocation.
     pub fault_addr: u32,
 }
 
-/// The answer to a request that was suspended.
+/// A wake-up: the answer to a suspended request.
 #[derive(Debug)]
 pub struct WakeUp {
-    /// Of the first cycle in which it is there: the request.
+    /// Request that the wake-up answers. Set only in the first cycle of the wake-up.
     pub appears: Option<Appearance>,
-    /// It is taken, unless the cycle is one of reset.
+    /// True if the driver is ready. A handshake in a reset cycle does not count.
     pub taken: bool,
-    /// Tag.
+    /// Tag of the suspended request.
     pub tag: u8,
-    /// Lanes whose phase is complete; none when the limit has passed.
+    /// Mask of the lanes whose phase is complete. 0 after a timeout.
     pub pred: u32,
 }
 
-/// Which warp request an answer belongs to.
+/// First cycle of an answer: the warp request that it belongs to.
 #[derive(Clone, Debug)]
 pub struct Appearance {
-    /// The request, if it can be told.
+    /// The request, or the reason why no single request matches.
     pub request: Result<InFlight<WarpRequest>, Unmatched>,
-    /// Cycle in which the oldest request of either port was accepted that is still without an answer and not
-    /// known to be suspended.
+    /// Acceptance cycle of the oldest unanswered request of either port, except those known to be suspended.
     pub oldest_unanswered: Option<u64>,
 }
 
-/// Why an answer cannot be given to a request.
+/// Reason why no request matches an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unmatched {
     /// No request waits for such an answer.
     NoRequest,
-    /// The request that is answered next has this tag, which is another.
+    /// The request to be answered next has another tag, given here.
     OtherTag(u8),
-    /// Several requests with this tag wait, one of them a MBAR.TRY_WAIT.
+    /// Several waiting requests have this tag, and one of them is an MBAR.TRY_WAIT.
     Ambiguous,
 }
 
-/// A pass that leaves issue for the pipeline.
+/// A pass that moves from issue into the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassIssued {
-    /// It is one of a cluster request.
+    /// True for a pass of a cluster request.
     pub cluster: bool,
     /// Number of the request on its port.
     pub number: u64,
-    /// Number of the pass within the request, from 0.
+    /// Number of the pass in its request, from 0.
     pub index: u8,
-    /// Lanes that it serves.
+    /// Mask of the lanes that the pass serves.
     pub lanes: u32,
-    /// It is the last of the request.
+    /// True for the last pass of the request.
     pub last: bool,
-    /// Banks that it works on; none under a fault.
+    /// Mask of the banks that the pass accesses. 0 if the request faults.
     pub banks: u64,
-    /// First lane in the order of the rotating winner policy.
+    /// First lane in the order of the rotating winner policy (spec 4.2).
     pub first_lane: u8,
-    /// Number of the pass among all of both ports.
+    /// Number of the pass among all passes of both ports.
     pub serial: u64,
 }
 
 /// A pass in the last stage of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastStage {
-    /// As it was issued.
+    /// The pass, with the values of its issue.
     pub pass: PassIssued,
-    /// It is carried out; if not, the response before it is not taken.
+    /// True if the pass is carried out. False if the pipeline stalls on a response that is not taken.
     pub done: bool,
-    /// Its request is suspended.
+    /// True if the pass suspends its request.
     pub suspends: bool,
-    /// Its request came through the cluster port and owes a response.
+    /// True if the pass belongs to a cluster request that owes a response.
     pub owes: bool,
 }
 
-/// Issue and pipeline in a cycle.
+/// State of issue and pipeline in one cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pipeline {
-    /// The request at issue.
+    /// Request at issue, if there is one.
     pub at_issue: Option<AtIssue>,
-    /// Its pass waits for a word that the pipeline has yet to write.
+    /// True if a hazard holds the pass back: it needs a word that the pipeline has yet to write.
     pub held_back: bool,
-    /// Stages that hold a pass, the first in bit 0.
+    /// Pipeline stages that hold a pass. Bit 0 is the first stage.
     pub stages: u16,
-    /// The pipeline stands still.
+    /// True if the pipeline stalls.
     pub stalled: bool,
 }
 
 /// The request at issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtIssue {
-    /// It came through the cluster port.
+    /// True for a cluster request.
     pub cluster: bool,
     /// Number of the request on its port.
     pub number: u64,
-    /// It was not at issue in the cycle before.
+    /// True in the first cycle at issue.
     pub arrives: bool,
-    /// Lanes that wait for a pass.
+    /// Mask of the lanes that still wait for a pass.
     pub pending: u32,
-    /// Operation code.
+    /// Operation code of the request.
     pub op: u8,
-    /// Tag.
+    /// Tag of the request.
     pub tag: u8,
 }
 
-/// The queue of a port.
+/// State of the queue of one port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueState {
-    /// Requests in it.
+    /// Number of requests in the queue.
     pub level: u8,
-    /// A request is offered and not accepted.
+    /// True if a request is offered and not accepted.
     pub refuses: bool,
 }
 
-/// Places of the table of waiters, a bit each.
+/// Entries of the waiter table, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaiterPlaces {
-    /// Their request is suspended.
+    /// Waiters that are still suspended.
     pub suspended: u32,
-    /// Their request is woken or out of time, and not yet answered.
+    /// Waiters that are woken or timed out, and not yet answered.
     pub ready: u32,
 }
 
-/// The write ports of the banks.
+/// Write ports of the banks in one cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct BankPorts<'a> {
-    /// Banks written at the end of the cycle, unless it is one of reset.
+    /// Mask of the banks written at the end of the cycle, unless it is a reset cycle.
     pub written: u64,
-    /// First banks of the mbarrier objects that complete a phase then.
+    /// First bank of each mbarrier object that completes a phase at the end of the cycle.
     pub completed: u64,
-    /// Row of each bank.
+    /// Row written in each bank.
     pub rows: &'a [u16; MAX_BANKS],
-    /// The new word of each bank.
+    /// New word for each bank.
     pub values: &'a [u32; MAX_BANKS],
 }
 
-/// A cluster request that is carried out.
+/// A cluster request that is carried out in this cycle.
 #[derive(Clone, Debug)]
 pub struct ClusterDone {
-    /// The request; none if none is inside.
+    /// The request. `None` if the monitor knows of no cluster request inside.
     pub request: Option<InFlight<ClusterRequest>>,
-    /// It owes a response, as the unit sees it.
+    /// True if the request owes a response, according to the probe.
     pub owes: bool,
-    /// As in [`Appearance::oldest_unanswered`].
+    /// Same meaning as [`Appearance::oldest_unanswered`].
     pub oldest_unanswered: Option<u64>,
 }
 
-/// What a reset finds inside, oldest first but for those known to be suspended, which are first.
+/// Requests that a reset drops. Those known to be suspended come first; the rest is oldest first.
 #[derive(Debug)]
 pub struct Dropped {
     /// Warp requests without an answer.
     pub warps: Vec<InFlight<WarpRequest>>,
-    /// Cluster requests not carried out.
+    /// Cluster requests that are not carried out.
     pub clusters: Vec<InFlight<ClusterRequest>>,
-    /// Answers to warp requests that nothing has taken.
+    /// Number of warp answers that were offered and not taken.
     pub answers: u64,
 }
 
-/// A word that a bank is written.
+/// One word written to a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BankWrite {
-    /// Row.
+    /// Row of the word.
     pub row: u32,
-    /// Bank.
+    /// Bank of the word.
     pub bank: u32,
-    /// The new value.
+    /// New value of the word.
     pub value: u32,
 }
 
 impl<'a> Cycle<'a> {
-    /// What the driver does.
+    /// Returns the valid and ready signals of the driver.
     #[inline]
     pub fn driven(&self) -> Driven {
         let (i, ..) = self.pins;
@@ -304,7 +303,7 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// Issue and pipeline.
+    /// Returns the state of issue and pipeline.
     #[inline]
     pub fn pipeline(&self) -> Pipeline {
         let (.., probe) = self.pins;
@@ -323,7 +322,7 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// The queues of the warp port and of the cluster port.
+    /// Returns the queue of the warp port, then that of the cluster port.
     #[inline]
     pub fn queues(&self) -> [QueueState; 2] {
         let (i, out, probe) = self.pins;
@@ -334,33 +333,33 @@ impl<'a> Cycle<'a> {
         ]
     }
 
-    /// Responses that the cluster port owes, from issue until they are taken.
+    /// Returns the number of responses that the cluster port owes, from issue until they are taken.
     #[inline]
     pub fn cluster_responses_owed(&self) -> u8 {
         self.pins.2.cl_owed
     }
 
-    /// The write of the CTA table that is offered, accepted or not.
+    /// Returns the CTA table write that the driver offers, accepted or not.
     #[inline]
     pub fn allocation_offered(&self) -> Option<AllocationWrite> {
         let (i, ..) = self.pins;
         (i.cta_valid == 1).then(|| AllocationWrite::sample(i))
     }
 
-    /// The table of waiters.
+    /// Returns the waiter table.
     #[inline]
     pub fn waiters(&self) -> WaiterPlaces {
         let (.., probe) = self.pins;
         WaiterPlaces { suspended: probe.wait_suspended, ready: probe.wait_ready }
     }
 
-    /// The lane that works on each bank of the pass issued.
+    /// Returns the winner of each bank in the issued pass.
     #[inline]
     pub fn winners(&self) -> &'a [u8; MAX_BANKS] {
         &self.pins.2.win_lane
     }
 
-    /// What the banks are about to be written.
+    /// Returns the write ports of the banks.
     #[inline]
     pub fn bank_ports(&self) -> BankPorts<'a> {
         let (.., probe) = self.pins;
@@ -372,13 +371,13 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// Phases of mbarrier objects completed.
+    /// Returns the number of mbarrier phases that complete in this cycle.
     #[inline]
     pub fn phases_completed(&self) -> u32 {
         self.count(self.pins.2.completed)
     }
 
-    /// Requests suspended, and neither woken nor out of time.
+    /// Returns the number of waiters that are neither woken nor timed out.
     #[inline]
     pub fn suspended(&self) -> u32 {
         self.count(self.pins.2.wait_suspended.into())
@@ -386,11 +385,10 @@ impl<'a> Cycle<'a> {
 
     #[inline]
     fn count(&self, set: u64) -> u32 {
-        // Mostly there is nothing to count.
         if set == 0 || self.reset.is_some() { 0 } else { set.count_ones() }
     }
 
-    /// Words written at its end, by bank.
+    /// Returns the words written at the end of the cycle, ordered by bank.
     #[inline]
     pub fn writes(&self) -> impl Iterator<Item = BankWrite> + '_ {
         let (mut banks, (.., probe)) = (self.banks_written, self.pins);

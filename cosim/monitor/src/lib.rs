@@ -1,15 +1,15 @@
-//! Turns what the pins and the probe of a machine show into transactions, one [`Cycle`] after the other.
+//! Turns the pins and the probe of a machine into transactions, one [`Cycle`] at a time.
 //!
-//! Whatever follows a machine looks at cycles: it needs to know neither handshakes nor which request an answer
-//! belongs to. A request gets a number when its port accepts it, and keeps it.
+//! A [`Listener`] sees cycles. It need not know handshakes, nor match answers to requests. A request gets a
+//! number when its port accepts it, and keeps that number.
 //!
-//! A warp request is done in the cycle before its answer appears; a cluster request when the probe says so, since
-//! a posted one has no response (spec 4.7) and the response of another one may have to wait for those before it.
-//! So what the banks were seen to be written between two of these belongs to the second.
+//! A warp request is done in the cycle before its answer appears. A cluster request is done when the probe
+//! says so: a posted request has no response (spec 4.7), and other responses may wait for earlier ones. Bank
+//! writes between two such points therefore belong to the second request.
 //!
-//! Which warp request an answer belongs to follows from the ports alone. The unit answers in order; only a
-//! MBAR.TRY_WAIT can be overtaken: suspended, it is answered by a wake-up instead. So where an answer belongs to a
-//! younger request, those before it must all be such, and be suspended.
+//! The ports alone determine which warp request an answer belongs to. The unit answers in order, with one
+//! exception: a suspended MBAR.TRY_WAIT is answered later, by a wake-up. If an answer belongs to a younger
+//! request, all older ones are suspended MBAR.TRY_WAITs.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -32,49 +32,48 @@ pub use cycle::{
 };
 pub use listener::Listener;
 
-/// Follows a machine from reset on.
+/// Monitor of the ports and the probe of one machine, from reset on.
 #[derive(Clone, Debug, Default)]
 pub struct Monitor {
     /// Stage of the pipeline that writes the banks.
     last_stage: u32,
-    /// Requests without an answer, but for those overtaken by an answer.
+    /// Warp requests without an answer. Requests that a younger one overtook are in `overtaken`.
     warps: VecDeque<InFlight<WarpRequest>>,
     overtaken: Vec<InFlight<WarpRequest>>,
-    /// The request whose response stands at its port, and the one whose wake-up does.
+    /// Warp request whose response is offered. `woken` is the one whose wake-up is offered.
     answered: Option<InFlight<WarpRequest>>,
     woken: Option<InFlight<WarpRequest>>,
-    /// Cluster requests not carried out, and those that owe a response as the unit sees it.
+    /// Cluster requests that are not carried out. `owing` has those that were, and owe a response.
     clusters: VecDeque<InFlight<ClusterRequest>>,
     owing: VecDeque<InFlight<ClusterRequest>>,
-    /// Requests accepted by each port, and of them those that came to issue.
+    /// Requests accepted by each port. `issued` counts those that reached issue.
     accepted: [u64; 2],
     issued: [u64; 2],
-    /// Number of the request at issue.
     at_issue: Option<u64>,
-    /// Passes issued, and of them those in the pipeline.
+    /// Passes issued so far. `passes` has those still in the pipeline.
     passes_issued: u64,
     passes: VecDeque<PassIssued>,
-    /// Ports at which an answer stands that has appeared.
+    /// Ports with an answer that the monitor has already reported as appeared.
     standing: u8,
-    /// Slot of the write of the CTA table that was accepted in the cycle before.
+    /// CTA slot of the table write accepted in the previous cycle.
     allocation: Option<u8>,
 }
 
-/// Ports in [`Monitor::standing`].
+/// Bits of the ports in [`Monitor::standing`].
 const RESPONSE: u8 = 1;
 const WAKE_UP: u8 = 1 << 1;
 const CLUSTER_RESPONSE: u8 = 1 << 2;
 
 impl Monitor {
-    /// For a machine of `config`.
+    /// Creates a monitor for a machine of `config`.
     pub fn new(config: &Config) -> Self {
         Monitor { last_stage: config.rmw_latency, ..Monitor::default() }
     }
 
-    /// The transactions of cycle `number`, in which `i` was driven in and `out` and `probe` out.
+    /// Returns the transactions of cycle `number`, with inputs `i`, outputs `out` and probe `probe`.
     #[inline]
     pub fn cycle<'a>(&mut self, number: u64, i: &'a In, out: &'a Out, probe: &'a Probe) -> Cycle<'a> {
-        // Made where the caller keeps it: moved, it would be 600 bytes to copy in every cycle.
+        // Build the cycle where the caller keeps it. A move would copy 600 bytes in every cycle.
         let mut cycle = Cycle {
             number,
             allocation_settled: None,
@@ -97,7 +96,6 @@ impl Monitor {
         cycle
     }
 
-    /// Finds what happens in a cycle.
     #[inline(never)]
     fn follow(&mut self, cycle: &mut Cycle<'_>) {
         let (number, (i, out, probe)) = (cycle.number, cycle.pins);
@@ -159,13 +157,14 @@ impl Monitor {
         }
     }
 
-    /// Requests that were accepted, and whose answer has not been taken if they get one.
+    /// Returns the number of requests inside the unit. A request leaves when its answer is taken; a posted
+    /// cluster request leaves when it is carried out.
     pub fn inside(&self) -> usize {
         let answered = usize::from(self.answered.is_some()) + usize::from(self.woken.is_some());
         self.warps.len() + self.overtaken.len() + answered + self.clusters.len() + self.owing.len()
     }
 
-    /// The warp requests of [`Monitor::inside`], oldest first.
+    /// Returns the warp requests of [`Monitor::inside`], oldest first.
     pub fn warps(&self) -> Vec<InFlight<WarpRequest>> {
         let answered = self.answered.iter().chain(&self.woken);
         let mut inside: Vec<_> = answered.chain(&self.overtaken).chain(&self.warps).cloned().collect();
@@ -173,27 +172,27 @@ impl Monitor {
         inside
     }
 
-    /// The cluster requests of [`Monitor::inside`], oldest first.
+    /// Returns the cluster requests of [`Monitor::inside`], oldest first.
     pub fn clusters(&self) -> Vec<InFlight<ClusterRequest>> {
         self.owing.iter().chain(&self.clusters).cloned().collect()
     }
 
-    /// The oldest warp request without an answer that is not known to be suspended.
+    /// Returns the oldest warp request without an answer. Requests known to be suspended do not count.
     pub fn unanswered_warp(&self) -> Option<&InFlight<WarpRequest>> {
         self.warps.front()
     }
 
-    /// The oldest cluster request that is not carried out.
+    /// Returns the oldest cluster request that is not carried out.
     pub fn waiting_cluster(&self) -> Option<&InFlight<ClusterRequest>> {
         self.clusters.front()
     }
 
-    /// Every warp request has its answer, and every cluster request is carried out.
+    /// Returns true if every warp request has its answer and every cluster request is carried out.
     pub fn all_done(&self) -> bool {
         self.warps.is_empty() && self.overtaken.is_empty() && self.clusters.is_empty()
     }
 
-    /// Removes requests whose answer is taken, and returns the one of the cluster port.
+    /// Removes the requests whose answer is taken. Returns the one of the cluster port.
     fn take(&mut self, i: &In) -> Option<InFlight<ClusterRequest>> {
         let ready = i.rsp_ready | i.wake_ready << 1 | i.cl_rsp_ready << 2;
         let taken = ready & self.standing;
@@ -210,7 +209,7 @@ impl Monitor {
         self.owing.pop_front().or_else(|| self.clusters.pop_front())
     }
 
-    /// An answer stands at a port; whether it was not there before.
+    /// Marks that an answer is offered at `port`. Returns true if this is its first cycle.
     fn appears(&mut self, port: u8) -> bool {
         let appears = self.standing & port == 0;
         self.standing |= port;
@@ -222,7 +221,7 @@ impl Monitor {
         InFlight { number: self.accepted[port] - 1, taken_at, request: Arc::new(request) }
     }
 
-    /// Number of the request at issue, and whether it was not there before.
+    /// Returns the number of the request at issue, and true if this is its first cycle there.
     fn at_issue(&mut self, probe: &Probe) -> Option<(u64, bool)> {
         if probe.issue_valid == 0 {
             self.at_issue = None;
@@ -237,7 +236,6 @@ impl Monitor {
         Some((number, arrives))
     }
 
-    /// A pass of the request at issue leaves it.
     fn pass_issued(&mut self, probe: &Probe) -> Option<PassIssued> {
         let number = self.at_issue?;
         let last = probe.pass_last == 1;
@@ -303,7 +301,7 @@ impl Monitor {
         }
     }
 
-    /// Nothing is taken or written in a cycle of reset, and what is inside gets no answer.
+    /// Drops all requests. In a reset cycle nothing is taken or written, and no later answer follows.
     fn reset(&mut self) -> Dropped {
         let answers = u64::from(self.answered.is_some()) + u64::from(self.woken.is_some());
         let warps = self.overtaken.drain(..).chain(self.warps.drain(..)).collect();
@@ -313,7 +311,7 @@ impl Monitor {
         Dropped { warps, clusters, answers }
     }
 
-    /// The warp request that a response with this tag belongs to; those before it are suspended.
+    /// Finds the warp request that a response with this tag answers. All older requests are suspended.
     fn warp_of(&mut self, tag: u8) -> Result<InFlight<WarpRequest>, Unmatched> {
         let older = |waiting: &&InFlight<WarpRequest>| waits(waiting) && waiting.request.tag != tag;
         let overtaken = self.warps.iter().take_while(older).count();
@@ -322,7 +320,7 @@ impl Monitor {
             return Err(Unmatched::OtherTag(answered.request.tag));
         }
         if waits(answered) {
-            // If it is suspended, the answer might be a younger one's.
+            // If this wait is suspended, the response may belong to a younger request with the same tag.
             let mut younger = self.warps.iter().skip(overtaken + 1);
             let next = younger.find(|waiting| !waits(waiting) || waiting.request.tag == tag);
             if next.is_some_and(|waiting| waiting.request.tag == tag) {
@@ -333,8 +331,8 @@ impl Monitor {
         self.warps.pop_front().ok_or(Unmatched::NoRequest)
     }
 
-    /// The request that a wake-up with this tag belongs to: it is suspended, or nothing before it could have been
-    /// answered.
+    /// Finds the request that a wake-up with this tag answers: a request known to be suspended, or a wait at
+    /// the head of the queue that only waits precede.
     fn suspended_of(&mut self, tag: u8) -> Result<InFlight<WarpRequest>, Unmatched> {
         let fits = |waiting: &InFlight<WarpRequest>| waiting.request.tag == tag;
         let overtaken = self.overtaken.iter().position(fits);
@@ -353,7 +351,7 @@ impl Monitor {
         Ok(self.overtaken.swap_remove(overtaken.ok_or(Unmatched::NoRequest)?))
     }
 
-    /// The oldest request with this tag, for an answer that fits none.
+    /// Removes the oldest request with this tag, for an answer that matches no request for certain.
     fn oldest_with(&mut self, tag: u8) -> Option<InFlight<WarpRequest>> {
         let suspended = self.overtaken.iter().enumerate().filter(|(_, waiting)| waiting.request.tag == tag);
         if let Some((place, _)) = suspended.min_by_key(|(_, waiting)| waiting.number) {
@@ -364,7 +362,7 @@ impl Monitor {
     }
 }
 
-/// It may be suspended.
+/// Returns true for an MBAR.TRY_WAIT, the only operation that can be suspended.
 fn waits(waiting: &InFlight<WarpRequest>) -> bool {
     waiting.request.op == Op::MbarTryWait as u8
 }

@@ -1,17 +1,17 @@
-//! Observers of cycles.
+//! Interface of everything that observes the cycles of a session.
 
 use crate::Cycle;
 
-/// Observes the cycles of a session.
+/// Observer of the cycles of a session.
 pub trait Listener {
-    /// Sees a cycle that went well.
+    /// Observes one cycle in which the session found no failure.
     fn cycle(&mut self, cycle: &Cycle<'_>);
 
-    /// The session starts over, from reset.
+    /// Observes that the session starts over, from reset.
     fn restart(&mut self) {}
 }
 
-/// No observer.
+/// The empty listener, which ignores every cycle.
 impl Listener for () {
     fn cycle(&mut self, _: &Cycle<'_>) {}
 }
@@ -28,7 +28,7 @@ impl<L: Listener> Listener for Option<L> {
     }
 }
 
-/// Two observers, of which the first sees a cycle first.
+/// A pair of listeners. The first one sees each cycle first.
 impl<A: Listener, B: Listener> Listener for (A, B) {
     fn cycle(&mut self, cycle: &Cycle<'_>) {
         self.0.cycle(cycle);

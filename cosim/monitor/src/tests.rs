@@ -4,7 +4,7 @@ use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
 
 use super::*;
 
-/// A machine whose pins a test sets: everything is taken, and nothing is offered.
+/// Pins under control of the test. By default all ready signals are high and all valid signals are low.
 struct Pins {
     monitor: Monitor,
     number: u64,
@@ -20,37 +20,35 @@ impl Pins {
         Pins { monitor: Monitor::new(&Config::default()), number: 0, i, out, probe: Probe::default() }
     }
 
-    /// A cycle with these pins; those of the next one are as in the beginning.
+    /// Runs one cycle with the pins that `set` changes. The next cycle starts from the defaults again.
     fn cycle(&mut self, set: impl FnOnce(&mut In, &mut Out, &mut Probe)) -> Cycle<'static> {
         let Pins { mut i, mut out, mut probe, .. } = Pins { monitor: self.monitor.clone(), ..*self };
         set(&mut i, &mut out, &mut probe);
         self.number += 1;
-        // A test may keep cycles for as long as it likes.
+        // Leak the pins: a test may keep cycles for as long as it likes.
         let (i, out, probe) = (Box::leak(i.into()), Box::leak(out.into()), Box::leak(probe.into()));
         self.monitor.cycle(self.number - 1, i, out, probe)
     }
 
-    /// A warp request with this operation and tag is accepted.
     fn accept(&mut self, op: Op, tag: u8) {
         let request = WarpRequest { op: op as u8, tag, mask: 1, ..WarpRequest::default() };
         let accepted = self.cycle(|i, _, _| request.drive(i)).warp_accepted.expect("it is accepted");
         assert_eq!(*accepted.request, request);
     }
 
-    /// A cluster request with this tag is accepted.
     fn accept_cluster(&mut self, tag: u8) {
         let request = ClusterRequest { tag, ..ClusterRequest::default() };
         let accepted = self.cycle(|i, _, _| request.drive(i)).cluster_accepted.expect("it is accepted");
         assert_eq!(*accepted.request, request);
     }
 
-    /// The request that a response with this tag belongs to.
+    /// Returns the number of the request that a response with this tag answers.
     fn response(&mut self, tag: u8) -> Result<u64, Unmatched> {
         let cycle = self.cycle(|_, out, _| (out.rsp_valid, out.rsp_tag) = (1, tag));
         matched(cycle.warp_answer.expect("it is there").appears)
     }
 
-    /// The request that a wake-up with this tag belongs to.
+    /// Returns the number of the request that a wake-up with this tag answers.
     fn wake_up(&mut self, tag: u8) -> Result<u64, Unmatched> {
         let cycle = self.cycle(|_, out, _| (out.wake_valid, out.wake_tag) = (1, tag));
         matched(cycle.wake_up.expect("it is there").appears)
@@ -192,7 +190,7 @@ fn a_reset_drops_what_is_inside_and_numbers_go_on() {
     pins.accept_cluster(4);
     pins.accept_cluster(5);
     pins.cycle(|_, _, probe| (probe.cl_done, probe.cl_owes) = (1, 1));
-    // The answer to the second request appears in the cycle of reset; nothing is taken or written in it.
+    // The answer to the second request appears in the reset cycle. Nothing is taken or written in that cycle.
     let cycle = pins.cycle(|i, out, probe| {
         (i.rst_n, i.req_valid, i.cl_valid, i.cta_valid) = (0, 1, 1, 1);
         (out.rsp_valid, out.rsp_tag) = (1, 2);
@@ -262,7 +260,7 @@ fn the_pipeline_is_shown() {
     assert_eq!(cycle.pipeline(), Pipeline { at_issue: None, held_back: false, stages: 0, stalled: true });
 }
 
-/// What the ports show and what the probe shows of each request go together, in random runs with resets.
+/// Checks that ports and probe agree about each request, in random runs with resets.
 #[test]
 fn every_request_is_answered_or_dropped_under_its_number() {
     for profile in ["default", "pressure", "objects"] {
@@ -272,11 +270,11 @@ fn every_request_is_answered_or_dropped_under_its_number() {
         let mut stimulus = RandomStimulus::new(config, &profile, 5, 1500);
         let (mut monitor, mut i) = (Monitor::new(&config), In::default());
         let (mut accepted, mut answered, mut dropped, mut passes) = ([0; 2], [0; 2], [0; 2], 0);
-        // The warp request whose answer appears in the next cycle.
+        // Warp request whose answer must appear in the next cycle.
         let mut due = None;
         for number in 0.. {
             stimulus.drive(&mut i);
-            // A reset now and then, with requests inside.
+            // Reset every 3000 cycles, with requests inside.
             i.rst_n = u8::from(number % 3000 != 2999);
             let out = *unit.evaluate(&i);
             unit.probe(&mut probe);
@@ -306,7 +304,7 @@ fn every_request_is_answered_or_dropped_under_its_number() {
             }
             if let Some(pass) = cycle.pass_issued {
                 passes += 1;
-                // Requests come to issue in order, and are inside then.
+                // A request must still be inside when one of its passes is issued.
                 let tag = match pass.cluster {
                     false => monitor.warps().iter().find(|r| r.number == pass.number).map(|r| r.request.tag),
                     true => {

@@ -1,4 +1,4 @@
-//! A finite case: a few requests and the pauses between them, to shrink, store and repeat.
+//! A finite test case of a few requests and the pauses between them, to minimize, store and repeat.
 
 pub mod recorder;
 pub mod shrink;
@@ -14,24 +14,24 @@ use serde::{Deserialize, Deserializer, Serialize};
 use atoms_stimulus::request::{AllocationWrite, ClusterRequest, HexNumber, WarpRequest};
 use atoms_stimulus::{Stimulus, Tags};
 
-/// Cycles in which a port's valid or ready is low, as a pattern that repeats every 64 cycles.
+/// Cycles in which a port's valid or ready is low, one bit per cycle. The pattern repeats every 64 cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pauses {
-    /// No new warp request is offered.
+    /// Set bit: the case offers no new warp request.
     pub warp: u64,
-    /// Warp responses are not taken.
+    /// Set bit: the case takes no warp response.
     pub response: u64,
-    /// No new cluster request is offered.
+    /// Set bit: the case offers no new cluster request.
     pub cluster: u64,
-    /// Cluster responses are not taken.
+    /// Set bit: the case takes no cluster response.
     pub cluster_response: u64,
-    /// Wake-ups are not taken.
+    /// Set bit: the case takes no wake-up.
     pub wake: u64,
 }
 
 impl Pauses {
-    /// Each pattern altered in the same way.
+    /// Returns the pauses with `alter` applied to each pattern.
     pub fn map(self, alter: impl Fn(u64) -> u64) -> Pauses {
         let Pauses { warp, response, cluster, cluster_response, wake } = self;
         Pauses {
@@ -48,32 +48,31 @@ impl Pauses {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryWord {
-    /// Its index, `row * num_banks + bank`.
+    /// Index of the word, `row * num_banks + bank`.
     pub word: u32,
-    /// Its value.
+    /// Value of the word at the start.
     #[serde(with = "HexNumber")]
     pub value: u32,
 }
 
-/// A change between the requests of a case: a reset, CTA table writes, or a reset and then writes. Without either it is a
-/// pause.
+/// A change between requests: a reset, CTA table writes, or both in this order. Else it is a pause.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Change {
-    /// Warp requests taken before it; all, if there are fewer.
+    /// Warp requests taken before the change. All of them, if the case has fewer.
     pub warps: usize,
-    /// Cluster requests taken before it, likewise.
+    /// Cluster requests taken before the change. All of them, if the case has fewer.
     pub clusters: usize,
-    /// Cycles between the last of them, or the change before, and this change.
+    /// Cycles between the last of these requests, or the previous change, and this change.
     pub after: u64,
-    /// Cycles of reset; 0 without a reset.
+    /// Cycles of reset, or 0 for no reset.
     pub reset: u64,
-    /// CTA table writes, before any further request. Older files call them `parts`.
+    /// CTA table writes, made before any further request. Older files call them `parts`.
     #[serde(alias = "parts")]
     pub allocations: Vec<AllocationWrite>,
 }
 
-/// Changes as in a file. Older files have one reset of one cycle in their place.
+/// Reads the changes of a case. Older files have a single reset of one cycle instead.
 fn read_changes<'de, D: Deserializer<'de>>(file: D) -> Result<Vec<Change>, D::Error> {
     let value = serde_json::Value::deserialize(file)?;
     if value.is_object() {
@@ -83,7 +82,7 @@ fn read_changes<'de, D: Deserializer<'de>>(file: D) -> Result<Vec<Change>, D::Er
     Deserialize::deserialize(value).map_err(D::Error::custom)
 }
 
-/// `reset of 1 cycle; allocation of slot 0: 64 bytes from row 2 on, rank 0`.
+/// Displays, for example, `reset of 1 cycle; allocation of slot 0: 64 bytes from row 2 on, rank 0`.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reset = match self.reset {
@@ -100,21 +99,21 @@ impl fmt::Display for Change {
     }
 }
 
-/// One finite run from reset.
+/// One finite run that starts from reset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// Configuration it is for.
+    /// Name of the configuration.
     pub config: String,
-    /// Memory at the start, where it is not zero.
+    /// Words of memory that are not zero at the start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<MemoryWord>,
     /// CTA table writes before the first request. Older files call them `parts`.
     #[serde(alias = "parts")]
     pub allocations: Vec<AllocationWrite>,
-    /// Warp requests in order.
+    /// Warp requests, in the order in which they are offered.
     pub warps: Vec<WarpRequest>,
-    /// Cluster requests in order.
+    /// Cluster requests, in the order in which they are offered.
     #[serde(default)]
     pub clusters: Vec<ClusterRequest>,
     /// Resets and later CTA table writes, in order.
@@ -125,13 +124,13 @@ pub struct Case {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub changes: Vec<Change>,
-    /// Back-pressure.
+    /// Pauses of the ports (back-pressure).
     #[serde(default)]
     pub pauses: Pauses,
 }
 
 impl Case {
-    /// All of memory at the start, of `words` words; what the case says of words beyond does not count.
+    /// Returns all of memory at the start, as `words` words. Words of the case beyond that are ignored.
     pub fn memory_of(&self, words: usize) -> Vec<u32> {
         let mut memory = vec![0; words];
         for MemoryWord { word, value } in &self.memory {
@@ -142,18 +141,17 @@ impl Case {
         memory
     }
 
-    /// Requests, of both ports.
+    /// Returns the number of requests of both ports.
     pub fn requests(&self) -> usize {
         self.warps.len() + self.clusters.len()
     }
 
-    /// All CTA table writes.
     pub(crate) fn writes(&mut self) -> impl Iterator<Item = &mut AllocationWrite> {
         self.allocations.iter_mut().chain(self.changes.iter_mut().flat_map(|change| &mut change.allocations))
     }
 
-    /// The case with resets as its only changes: each CTA table write comes before the requests, or right after the last
-    /// reset before it.
+    /// Returns the case without changes other than resets: CTA table writes move to the reset before, or to
+    /// the start.
     #[must_use]
     pub fn with_early_allocations(mut self) -> Case {
         let mut resets: Vec<Change> = Vec::new();
@@ -171,31 +169,29 @@ impl Case {
     }
 }
 
-/// Drives a case.
+/// Stimulus that drives the requests and changes of a case.
 #[derive(Clone, Debug)]
 pub struct CaseStimulus<'a> {
     case: &'a Case,
-    /// Changes that have begun.
     changes: usize,
-    /// CTA table writes offered since the last of them.
     allocations: usize,
     warps: usize,
     clusters: usize,
     cycle: u64,
-    /// Some request may be suspended: tags must then tell the requests inside apart.
+    /// True if some request may be suspended. Requests inside must then have different tags.
     suspends: bool,
     tags: Tags,
-    /// Cycles of reset yet to be driven.
     resetting: u64,
-    /// Cycles since everything before the next change was taken; behind the last one, since it began or since a write.
+    /// Cycles since everything before the next change was taken. After the last change: since that change or
+    /// the last table write.
     waited: u64,
 }
 
-/// Cycles after a change in which what it left behind shows.
+/// Cycles to run after the last change, so that its effects show.
 const CYCLES_BEHIND: u64 = 2;
 
 impl<'a> CaseStimulus<'a> {
-    /// From the first allocation on.
+    /// Creates the stimulus, which starts with the first CTA table write.
     pub fn new(case: &'a Case) -> Self {
         let suspends = case.warps.iter().any(|request| request.op == Op::MbarTryWait as u8);
         CaseStimulus {
@@ -212,7 +208,7 @@ impl<'a> CaseStimulus<'a> {
         }
     }
 
-    /// Table writes of the last change, and requests up to the next one, or to the end.
+    /// Returns the table writes of the last change, and the requests up to the next change or the end.
     fn stretch(&self) -> (&'a [AllocationWrite], &'a [WarpRequest], &'a [ClusterRequest]) {
         let Case { allocations, warps, clusters, changes, .. } = self.case;
         let allocations = self.changes.checked_sub(1).map_or(allocations, |last| &changes[last].allocations);
@@ -235,11 +231,10 @@ impl<'a> CaseStimulus<'a> {
 impl Stimulus for CaseStimulus<'_> {
     fn drive(&mut self, i: &mut In) {
         let pauses = &self.case.pauses;
-        // A port that pauses for ever would never end the case: the last of 64 cycles is open.
+        // Keep the last of 64 cycles open: a port that always pauses would never end the case.
         let open = |pattern: u64| pattern >> (self.cycle % 64) & 1 == 0 || self.cycle % 64 == 63;
         self.resetting = self.resetting.saturating_sub(1);
         if self.resetting > 0 {
-            // In a reset nothing else changes.
         } else if let Some(change) = self.case.changes.get(self.changes) {
             if self.at_the_end() && i.cta_valid | i.req_valid | i.cl_valid == 0 {
                 if self.waited < change.after {
@@ -258,7 +253,7 @@ impl Stimulus for CaseStimulus<'_> {
         i.wake_ready = u8::from(open(pauses.wake));
         let (allocations, warps, clusters) = self.stretch();
         if i.rst_n == 0 {
-            // Nothing is taken in this cycle.
+            // No request is taken in a reset cycle.
             self.tags = Tags::default();
         } else if i.cta_valid == 0
             && let Some(allocation) = allocations.get(self.allocations)
@@ -294,7 +289,7 @@ impl Stimulus for CaseStimulus<'_> {
     }
 
     fn finished(&self) -> bool {
-        // A request is waited for; what else is done shows soon.
+        // The session waits for requests by itself. A change needs some cycles to show.
         let requested = self.case.changes.is_empty() && self.case.requests() > 0;
         let shown = requested || self.waited > CYCLES_BEHIND;
         self.changes == self.case.changes.len() && shown && self.at_the_end()

@@ -1,4 +1,4 @@
-//! Remembers what a machine was last given, for a failure to be made a case of.
+//! Records the last inputs of a machine, from which a failure can be made into a case.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,17 +11,16 @@ use atoms_stimulus::request::{AllocationWrite, ClusterRequest, WarpRequest};
 
 use crate::case::{Case, Change, MemoryWord, Pauses};
 
-/// Requests remembered, of both ports together.
+/// Requests remembered, both ports together.
 pub const REQUESTS_REMEMBERED: usize = 256;
 
-/// Requests, CTA table writes and resets remembered.
+/// Events remembered: requests, CTA table writes and resets.
 const EVENTS_REMEMBERED: usize = 8 * REQUESTS_REMEMBERED;
 
-/// Answers are taken in one cycle of 64 only: what goes wrong while they wait does so whatever else is left out.
+/// Ready is high in one cycle of 64, so that failures with waiting answers survive minimizing.
 const STUBBORN_PAUSES: Pauses =
     Pauses { warp: 0, response: u64::MAX, cluster: 0, cluster_response: u64::MAX, wake: u64::MAX };
 
-/// Pauses of all lengths.
 const STEADY_PAUSES: Pauses = Pauses {
     warp: 0,
     response: 0x0f0f_3333_5555_ff00,
@@ -30,62 +29,55 @@ const STEADY_PAUSES: Pauses = Pauses {
     wake: 0x00ff_0000_ff00_3333,
 };
 
-/// Windows of last requests that are tried as a case: mostly few are enough.
+/// Numbers of last requests to try as a case. A few are usually enough.
 const WINDOWS: [usize; 4] = [4, 16, 64, REQUESTS_REMEMBERED];
 
-/// Windows that fit a memory of which is known what the requests before the failing one left there.
+/// Numbers of last requests for candidates that also vary memory, repetitions or pauses.
 const SHORT_WINDOWS: [usize; 4] = [2, 4, 8, 16];
 
-/// Requests of a case whose last reset is tried in other cycles.
+/// Largest case, in requests, whose last reset is also tried in other cycles.
 const MOST_TO_MOVE: usize = 16;
 
-/// Requests of a case that repeats the last ones. In each named configuration they bring a counter of CAST.SPIN to where it
-/// holds one lane (spec 5.4).
+/// Requests of a case that repeats the last ones. In each named configuration this number brings a counter of
+/// CAST.SPIN to where it holds one lane (spec 5.4).
 const REPEATED_REQUESTS: usize = 1024;
 
-/// Answers remembered, with what memory held then.
 const ANSWERS_REMEMBERED: usize = 4;
 
-/// Writes of words that can be taken back. Most requests write less than 16.
+/// Writes of words that can be undone. Most requests write fewer than 16 words.
 const WRITES_REMEMBERED: usize = 16 * REQUESTS_REMEMBERED;
 
-/// The last requests, CTA table writes and resets in one order, what memory held before them, and the pauses of the last 64
-/// cycles. Whatever drives the session: random stimulus, a case, a kernel.
+/// Records the last requests, CTA table writes and resets in one order, the memory before them, and the
+/// pauses of the last 64 cycles. The driver may be random stimulus, a case or a kernel.
 ///
-/// Memory is followed from zeros on, by what the banks are seen to be written.
+/// Memory starts with zeros and follows the bank writes.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     banks: u32,
     history: VecDeque<Event>,
-    /// Requests in the history.
     requests: usize,
-    /// State before the history.
     before: Before,
-    /// CTA table write that is offered and not taken.
     offered: Option<AllocationWrite>,
     /// Numbers of the MBAR.TRY_WAITs without an answer.
     waits: Vec<u64>,
-    /// Bit 0 is the cycle last seen.
+    /// Bit 0 is the most recent cycle.
     pauses: Pauses,
     memory: Vec<u32>,
-    /// The last words written, and what they held before.
+    /// Index and previous value of the last words written, oldest first.
     written: VecDeque<(u32, u32)>,
     writes: u64,
-    /// Words written before each of the last answers.
+    /// Value of `writes` at each of the last answers.
     answered: VecDeque<u64>,
-    /// Cycles since the last event.
     since: u64,
-    /// The cycle last seen was one of reset.
     resetting: bool,
 }
 
-/// A request, a CTA table write or a reset, as a port took it.
 #[derive(Clone, Debug)]
 struct Event {
     given: Given,
-    /// Cycles between it and the event before.
+    /// Cycles between the previous event and this one.
     after: u64,
-    /// Words written before it.
+    /// Value of `writes` before the event.
     writes: u64,
 }
 
@@ -103,7 +95,6 @@ impl Given {
     }
 }
 
-/// State at one point of the history.
 #[derive(Clone, Debug, Default)]
 struct Before {
     allocations: Vec<AllocationWrite>,
@@ -112,7 +103,6 @@ struct Before {
 }
 
 impl Before {
-    /// Moves to the state after an event.
     fn pass(&mut self, event: &Event) {
         match &event.given {
             Given::Warp(request) if is_wait(request) => self.waits.push(request.clone()),
@@ -132,7 +122,6 @@ fn is_wait(request: &InFlight<WarpRequest>) -> bool {
     request.request.op == Op::MbarTryWait as u8
 }
 
-/// Remembers the newest, and forgets the oldest if there is no room for another.
 fn push<T>(remembered: &mut VecDeque<T>, most: usize, newest: T) {
     if remembered.len() == most {
         remembered.pop_front();
@@ -194,7 +183,7 @@ impl Listener for Recorder {
         if let Some(accepted) = &cycle.cluster_accepted {
             self.remember(Given::Cluster(Arc::clone(&accepted.request)));
         }
-        // What is written in the cycle of an answer belongs to a later request.
+        // Record writes last: a word written in the cycle of an answer belongs to a later request.
         for write in cycle.writes() {
             let index = write.row * self.banks + write.bank;
             if let Some(word) = self.memory.get_mut(index as usize) {
@@ -213,7 +202,7 @@ impl Listener for Recorder {
 }
 
 impl Recorder {
-    /// For a machine of `config` after reset, with a memory of zeros.
+    /// Creates a recorder for a machine of `config` after reset, with a memory of zeros.
     pub fn new(config: &Config) -> Self {
         Recorder {
             banks: config.num_banks,
@@ -222,10 +211,9 @@ impl Recorder {
         }
     }
 
-    /// Appends an event, and drops old ones where there are too many.
     fn remember(&mut self, given: Given) {
         self.requests += usize::from(given.is_request());
-        // It happens in a cycle that is counted already.
+        // The cycle of the event is already counted in `since`.
         let after = self.since.saturating_sub(1);
         self.history.push_back(Event { given, after, writes: self.writes });
         self.since = 0;
@@ -237,20 +225,20 @@ impl Recorder {
         }
     }
 
-    /// Place of the first of the last `last` requests in the history; 0 if it has fewer.
+    /// Returns the index in `history` of the first of the last `last` requests. 0 if there are fewer.
     fn first_of(&self, last: usize) -> usize {
         let skipped = self.requests.saturating_sub(last);
         let mut places = (0..).zip(&self.history).filter(|(_, event)| event.given.is_request());
         if skipped == 0 { 0 } else { places.nth(skipped).map_or(self.history.len(), |(place, _)| place) }
     }
 
-    /// The pauses of the last 64 cycles: the last one is the last cycle seen.
+    /// Returns the pauses of the last 64 cycles. The most recent cycle comes last.
     pub fn pauses(&self) -> Pauses {
         self.pauses.map(u64::reverse_bits)
     }
 
-    /// A case for `config` of the last `last` requests, with the changes between them and `pauses`, from a memory of zeros.
-    /// Requests that were suspended before and still are come first.
+    /// Builds a case of the last `last` requests, with the changes between them and `pauses`, from a memory
+    /// of zeros. Older requests that are still suspended come first.
     pub fn case(&self, config: &str, last: usize, pauses: Pauses) -> Case {
         let first = self.first_of(last);
         let mut before = self.before.clone();
@@ -291,12 +279,12 @@ impl Recorder {
         case
     }
 
-    /// What memory held when the first of the last `last` requests was taken; none where that is forgotten.
+    /// Returns the nonzero memory before the first of the last `last` requests. `None` if it is forgotten.
     pub fn memory_before(&self, last: usize) -> Option<Vec<MemoryWord>> {
         self.memory_after(self.history.get(self.first_of(last))?.writes)
     }
 
-    /// What memory held after so many words were written since reset, where it is not zero.
+    /// Returns the nonzero words of memory after the first `writes` words written since reset.
     fn memory_after(&self, writes: u64) -> Option<Vec<MemoryWord>> {
         let back = usize::try_from(self.writes - writes).ok().filter(|b| *b <= self.written.len())?;
         let mut memory = self.memory.clone();
@@ -307,12 +295,14 @@ impl Recorder {
         Some(words.map(|(word, value)| MemoryWord { word, value }).collect())
     }
 
-    /// Cases for `config` that may fail as the run did, those that are easiest to make small first: few
-    /// requests before many, from a memory of zeros before one that is as it was, with the changes where they were before
-    /// changes elsewhere, with pauses of any beginning last.
+    /// Returns cases for `config` that may fail as the run did. Those that are easiest to minimize come first:
+    /// - few requests before many;
+    /// - a memory of zeros before the recorded memory;
+    /// - recorded cycles of changes before other cycles;
+    /// - rotated pause patterns last.
     pub fn candidates<'a>(&'a self, config: &'a str) -> impl Iterator<Item = Case> + 'a {
         let windows = WINDOWS.into_iter().enumerate();
-        // A window larger than what is remembered holds what the one before it holds.
+        // Skip a window if the previous one already holds every request remembered.
         let windows =
             windows.filter(|(at, _)| *at == 0 || WINDOWS[at - 1] < self.requests).map(|(_, last)| last);
         let pauses = [Pauses::default(), STUBBORN_PAUSES, self.pauses(), STEADY_PAUSES];
@@ -357,7 +347,7 @@ impl Recorder {
     }
 }
 
-/// The case and, if it is small, the same with its last reset in other cycles: where it hits differs with the pauses before it.
+/// Returns the case, and for a small case also variants with the last reset in other cycles.
 fn moved(case: Case) -> impl Iterator<Item = Case> {
     let last = case.changes.iter().rposition(|change| change.reset > 0);
     let recorded = last.map(|last| case.changes[last].after);
@@ -370,14 +360,14 @@ fn moved(case: Case) -> impl Iterator<Item = Case> {
     })
 }
 
-/// CTA table writes of the case since its last reset.
 fn last_allocations(case: &Case) -> Vec<AllocationWrite> {
     let Case { allocations, mut changes, .. } = case.clone().with_early_allocations();
     changes.pop().map_or(allocations, |reset| reset.allocations)
 }
 
-/// The requests of the case several times, with the CTA table that they end with; with a reset before each repetition if
-/// `resets`. This shows state that is older than the case: a counter, or a register that a reset does not clear.
+/// Repeats the requests `times` times with the final CTA table, after a reset each if `resets` is set.
+///
+/// This exposes state that is older than the case: a counter, or a register that a reset does not clear.
 fn again(case: &Case, times: usize, resets: bool) -> Case {
     let allocations = last_allocations(case);
     let (warps, clusters) = (case.warps.len(), case.clusters.len());
@@ -397,7 +387,7 @@ fn again(case: &Case, times: usize, resets: bool) -> Case {
     }
 }
 
-/// The case, and the CTA table once more after it: whether a write is taken shows whether its slot has requests inside.
+/// Repeats the CTA table writes at the end: the unit accepts a write only if its slot has no requests inside.
 fn written_again(mut case: Case) -> Case {
     let (warps, clusters, allocations) = (case.warps.len(), case.clusters.len(), last_allocations(&case));
     case.changes.push(Change { warps, clusters, allocations, ..Change::default() });
@@ -435,7 +425,6 @@ mod tests {
         }
         let all = recorder.case("small", usize::MAX, Pauses::default());
         assert_eq!(all.requests(), REQUESTS_REMEMBERED);
-        // Word 0 was written in each of the last four cycles.
         assert_eq!(recorder.memory_before(2), Some(vec![MemoryWord { word: 0, value: 297 }]));
         assert_eq!(recorder.memory_before(3), Some(vec![MemoryWord { word: 0, value: 296 }]));
         assert_eq!(recorder.memory_before(4), Some(Vec::new()));
@@ -444,7 +433,7 @@ mod tests {
         assert_eq!(case.warps.iter().map(|r| r.imm).collect::<Vec<_>>(), [298]);
         assert_eq!(case.clusters.iter().map(|r| r.addr).collect::<Vec<_>>(), [297, 299]);
         assert_eq!(case.pauses.response, 1 << 62, "the last but one of 64 cycles");
-        // A reset of two cycles, two cycles after the last request; allocations are given again behind it.
+        // Reset for two cycles, two cycles after the last request. Write the allocations again afterwards.
         for rst_n in [1, 1, 0, 0] {
             let i = In { rst_n, ..In::default() };
             recorder.cycle(&monitor.cycle(300, &i, &out, &Probe::default()));
@@ -507,7 +496,7 @@ mod tests {
             (&[given][..], &[wait.clone(), first.clone(), second][..])
         );
         assert_eq!(all.changes, [change(1, 0, refused), change(2, 1, later)]);
-        // The wait may be suspended: it comes along. The write that was refused left nothing.
+        // The wait may be suspended, so the case includes it. The rejected write had no effect.
         let last = recorder.case("small", 2, Pauses::default());
         assert_eq!((&last.allocations, &last.warps), (&all.allocations, &all.warps));
         assert_eq!(last.changes, [change(2, 1, later)]);

@@ -1,21 +1,21 @@
-//! Makes a failing case small: fewest requests, fewest lanes, smallest values.
+//! Minimizes a failing case: fewest requests, fewest lanes, smallest values.
 
 use atoms_ops::Size;
 use atoms_stimulus::request::{AddressForm, AllocationWrite, ClusterRequest, Lane, WarpRequest};
 
 use crate::case::{Case, Change, Pauses};
 
-/// The smallest case that `fails` and that greedy steps from `case` reach. `case` itself must fail.
+/// Returns the smallest failing case that greedy steps from `case` reach. `case` itself must fail.
 ///
-/// Steps that take away most come first, and every step makes the case smaller, so that the end is
-/// reached from anywhere; each is tried once more after the others have changed something.
+/// Steps that remove most come first. Every step makes the case smaller, so the loop ends. Each step is tried
+/// again after other steps have changed the case.
 pub fn shrink(case: Case, mut fails: impl FnMut(&Case) -> bool) -> Case {
     let mut shrinking = Shrinking { best: case, fails: &mut fails };
-    // Requests that only fill the time before a reset can go.
+    // Lengthen the pauses before changes, so that requests that only delay a reset can be removed.
     shrinking.attempt(|case| case.changes.iter_mut().for_each(|change| change.after = change.after.max(32)));
     loop {
         let before = shrinking.best.clone();
-        // What is done to each request would take long while there are many.
+        // Remove requests first: the steps for each single request are slow while there are many.
         shrinking.structure();
         for at in 0..shrinking.best.warps.len() {
             shrinking.lanes(at);
@@ -43,14 +43,14 @@ pub fn shrink(case: Case, mut fails: impl FnMut(&Case) -> bool) -> Case {
     }
 }
 
-/// The best case so far, and the judge.
+/// Smallest failing case so far, and the test for failure.
 struct Shrinking<'a> {
     best: Case,
     fails: &'a mut dyn FnMut(&Case) -> bool,
 }
 
 impl Shrinking<'_> {
-    /// Takes the case that `change` makes of the best one if it differs and still fails.
+    /// Applies `change` to the best case. Keeps the result if it differs and still fails.
     fn attempt(&mut self, change: impl FnOnce(&mut Case)) -> bool {
         let mut candidate = self.best.clone();
         change(&mut candidate);
@@ -61,7 +61,6 @@ impl Shrinking<'_> {
         better
     }
 
-    /// Fewer of everything.
     fn structure(&mut self) {
         loop {
             let before = self.size();
@@ -90,7 +89,6 @@ impl Shrinking<'_> {
         [self.best.requests(), self.best.changes.len(), self.best.memory.len()]
     }
 
-    /// A smaller number of cycles.
     fn less(&mut self, cycles: impl Fn(&mut Case) -> &mut u64) {
         let mut step = *cycles(&mut self.best);
         while step > 0 {
@@ -120,8 +118,8 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Removes elements of a list: halves first, single ones last. `before` is how many of them come before a
-    /// change.
+    /// Removes elements of a list: halves first, single elements last. `before` returns the field of a change
+    /// that counts the elements before it, if there is one.
     fn remove<T>(
         &mut self,
         list: impl Fn(&mut Case) -> &mut Vec<T>,
@@ -147,7 +145,7 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Clears bits of a value of `width` bits: all of them, then halves, then single ones.
+    /// Clears bits of a value of `width` bits: all bits, then halves, then single bits.
     fn bits(&mut self, width: u32, get: impl Fn(&mut Case) -> u128, set: impl Fn(&mut Case, u128)) {
         let mut size = width;
         while size > 0 {
@@ -158,12 +156,11 @@ impl Shrinking<'_> {
                     self.attempt(|case| set(case, value & !some));
                 }
             }
-            // Few bits left are cleared one by one at once.
+            // With 4 set bits or fewer, try single bits next.
             size = if get(&mut self.best).count_ones() <= 4 { size.min(2) / 2 } else { size / 2 };
         }
     }
 
-    /// Fewer lanes of one warp request.
     fn lanes(&mut self, at: usize) {
         for width in [16u32, 8, 4, 2, 1] {
             for from in (0..32).step_by(width as usize) {
@@ -180,7 +177,7 @@ impl Shrinking<'_> {
             }
             trim(request);
         });
-        // Lanes from lane 0 on.
+        // Move the active lanes to lane 0 and up.
         self.attempt(|case| {
             let request = &mut case.warps[at];
             request.lanes = active(request).collect();
@@ -188,12 +185,11 @@ impl Shrinking<'_> {
         });
     }
 
-    /// Smaller values in one warp request.
     fn warp(&mut self, at: usize) {
         self.warp_step(at, |request| request.red = false);
-        // Requests of one tag wait for each other where some may be suspended: that changes what happens.
+        // Equal tags change the timing: if some request may be suspended, they wait for each other.
         self.warp_step(at, |request| request.tag = 0);
-        // The address: everything in Ra, if it can be.
+        // Put the whole address into Ra, if possible.
         self.warp_step(at, |request| {
             let form = AddressForm::register(request.scale, request.imm, request.ur);
             request.lanes.iter_mut().for_each(|lane| lane.ra = form.address(lane.ra));
@@ -204,14 +200,14 @@ impl Shrinking<'_> {
         self.bits(24, |case| case.warps[at].imm.into(), |case, value| case.warps[at].imm = value as u32);
         self.bits(32, |case| case.warps[at].ur.into(), |case, value| case.warps[at].ur = value as u32);
         for size in [Size::U32, Size::U64] {
-            // Downwards only, or sizes would take turns.
+            // Try smaller sizes only. Otherwise two sizes would alternate without end.
             let bytes = |code| Size::from_code(code).map_or(u32::MAX, Size::bytes);
             let smaller = size.bytes() < bytes(self.best.warps[at].size);
             if smaller && self.warp_step(at, |request| request.size = size as u8) {
                 break;
             }
         }
-        // All lanes at once: often they may be alike.
+        // Try all lanes at once: often they can have equal values.
         for change in [
             (|lane: &mut Lane| lane.b = 0) as fn(&mut Lane),
             |lane| lane.c = 0,
@@ -232,7 +228,7 @@ impl Shrinking<'_> {
             let edit = |case: &mut Case, change: &dyn Fn(&mut Lane)| {
                 case.warps[at].lanes.get_mut(l).into_iter().for_each(change);
             };
-            // One is as good as zero: it reads better than the highest bit.
+            // Prefer 1 as a nonzero value: it reads better than a high bit.
             self.attempt(|case| edit(case, &|lane| lane.b = lane.b.min(1)));
             self.attempt(|case| edit(case, &|lane| lane.c = lane.c.min(1)));
             self.bits(128, |case| lane(case).b, |case, value| edit(case, &|lane| lane.b = value));
@@ -250,7 +246,6 @@ impl Shrinking<'_> {
         self.attempt(|case| change(&mut case.warps[at]))
     }
 
-    /// Smaller values in one cluster request.
     fn cluster(&mut self, at: usize) {
         for change in [
             (|request: &mut ClusterRequest| request.red = false) as fn(&mut ClusterRequest),
@@ -269,7 +264,7 @@ impl Shrinking<'_> {
         );
     }
 
-    /// A smaller allocation, from the first row on.
+    /// Shrinks an allocation, and moves it to the first row.
     fn allocation(&mut self, at: usize) {
         let edit = |case: &mut Case, change: &dyn Fn(&mut AllocationWrite)| case.writes().nth(at).map(change);
         for change in [
@@ -278,7 +273,7 @@ impl Shrinking<'_> {
         ] {
             self.attempt(|case| _ = edit(case, &change));
         }
-        // The rank stands in the addresses, too.
+        // Clear the rank in the addresses of the slot, too.
         self.attempt(|case| {
             let slot = case.writes().nth(at).map(|allocation| allocation.slot);
             case.writes()
@@ -300,7 +295,6 @@ impl Shrinking<'_> {
         );
     }
 
-    /// Slots numbered from 0.
     fn slots(&mut self) {
         for slot in 1..16u8 {
             for free in 0..slot {
@@ -328,12 +322,11 @@ impl Shrinking<'_> {
     }
 }
 
-/// The lanes that take part.
 fn active(request: &WarpRequest) -> impl Iterator<Item = Lane> + '_ {
     (0..32).filter(|l| request.mask >> l & 1 == 1).map(|l| request.lane(l))
 }
 
-/// Leaves away zeros behind the last lane that has something else.
+/// Drops trailing lanes that are all zero.
 fn trim(request: &mut WarpRequest) {
     let used = request.lanes.iter().rposition(|lane| *lane != Lane::default()).map_or(0, |l| l + 1);
     request.lanes.truncate(used);
@@ -357,7 +350,7 @@ mod tests {
             pauses: Pauses { warp: 3, response: 4, cluster: 5, cluster_response: 6, wake: 7 },
             ..Case::default()
         };
-        // Fails as long as some request has lane 3 with a B of 7.
+        // Fail while some request has lane 3 with a B of 7.
         let fails = |case: &Case| {
             case.warps.iter().any(|r| r.mask >> 3 & 1 == 1 && r.lanes.get(3).is_some_and(|l| l.b == 7))
         };
@@ -388,7 +381,8 @@ mod tests {
             pauses: Pauses { response: u64::MAX, ..Pauses::default() },
             ..Case::default()
         };
-        // Bit 4 of B, bit 2 of the cluster's, bit 33 of the pauses, and an allocation of 64 bytes in the same slot.
+        // Fail with bit 4 of B, bit 2 of the cluster's B, bit 33 of the pauses, and 64 bytes in the same
+        // slot.
         let fails = |case: &Case| {
             let slots = case.allocations.first().map(|allocation| allocation.slot);
             case.pauses.response >> 33 & 1 == 1
@@ -431,7 +425,8 @@ mod tests {
             ],
             ..Case::default()
         };
-        // A reset of two cycles between the second and the sixth request, 20 cycles later, and an allocation of 16 bytes.
+        // Fail with a reset of two cycles between the second and the sixth request, 20 cycles later, and an
+        // allocation of 16 bytes.
         let fails = |case: &Case| {
             case.changes.iter().any(|change| {
                 let (before, behind) = case.warps.split_at(change.warps.min(case.warps.len()));

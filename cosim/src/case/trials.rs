@@ -1,4 +1,4 @@
-//! Runs cases: one, or many within bounds to minimize a failure.
+//! Runs single cases, or many cases within bounds to minimize a failure.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -12,47 +12,48 @@ use crate::lockstep::Lockstep;
 use crate::machine::{Failure, Machine};
 use crate::session::{Session, Tally, WATCHDOG_CYCLES};
 
-/// Bounds of minimizing a failure.
+/// Bounds on the work of minimizing a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Simulated cycles. Each attempt counts as [`ATTEMPT_CYCLES`] more than it runs.
+    /// Simulated cycles. Each attempt counts [`ATTEMPT_CYCLES`] on top of its cycles.
     pub cycles: u64,
-    /// Time elapsed. The cycles end the work first, except on a machine that is a hundred times slower than usual: so the
-    /// same failure gives the same case on any machine.
+    /// Time elapsed. The bound on cycles ends the work first, unless the computer is a hundred times slower
+    /// than usual. So the same failure gives the same case on any computer.
     pub time: Duration,
 }
 
 impl Default for Effort {
-    /// About two seconds in the configuration `default`.
+    /// Allows about two seconds of work in the configuration `default`.
     fn default() -> Self {
         Effort { cycles: 500_000, time: Duration::from_secs(60) }
     }
 }
 
-/// Cost of an attempt besides its cycles: reset, memory and oracle cleared, the memory at the end compared.
+/// Cost of an attempt besides its cycles: reset, clearing memory and oracle, comparing memory at the end.
 pub const ATTEMPT_CYCLES: u64 = 60;
 
-/// Cycles without an answer after which a case is stuck. The slowest answer, of a request with 32 passes
-/// behind the longest pipeline and a port that is open in one cycle of 64, takes some hundreds.
+/// Cycles without an answer after which a case is stuck. The slowest answer takes some hundreds of cycles: it
+/// belongs to a request with 32 passes, the longest pipeline and a port that is open in one cycle of 64.
 const WATCHDOG_CYCLES_OF_CASES: u64 = 2_000;
 
-/// Longest limit of a wait, in cycles, that an attempt waits for. Minimizing tries cases in which nothing else ends a wait.
+/// Longest limit of an MBAR.TRY_WAIT, in cycles, that an attempt waits for. Minimizing tries cases in which
+/// only the limit ends a wait.
 const LONGEST_LIMIT: u32 = 10_000;
 
-/// Work that minimizing a failure took.
+/// Work spent on minimizing a failure.
 #[derive(Clone, Copy, Debug)]
 pub struct Spent {
-    /// Runs of a case; a case that fails runs twice.
+    /// Number of runs. A case that fails runs twice.
     pub attempts: u64,
-    /// Cycles, as [`Effort`] counts them.
+    /// Cycles, counted as for [`Effort`].
     pub cycles: u64,
     /// Time elapsed since the first attempt.
     pub time: Duration,
-    /// True if a bound ended the work, so that a smaller case may exist.
+    /// True if a bound ended the work. A smaller case may then exist.
     pub exhausted: bool,
 }
 
-/// `312 attempts, 48211 cycles, 0.4 s`, and whether a bound ended the work.
+/// Displays, for example, `312 attempts, 48211 cycles, 0.4 s`. The text also says if a bound ended the work.
 impl fmt::Display for Spent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Spent { attempts, cycles, time, exhausted } = self;
@@ -68,23 +69,24 @@ pub struct Trials<'a, L: Listener = ()> {
     begun: Instant,
     attempts: u64,
     cycles: u64,
-    /// Cases start from the registers as they were at first.
+    /// True if each case starts from the initial register values.
     anew: bool,
 }
 
 impl<'a, L: Listener> Trials<'a, L> {
-    /// Takes the session for cases. Each starts from reset.
+    /// Creates trials that use `session`. Each case starts from reset.
     pub fn new(session: &'a mut Session<Lockstep, L>, effort: Effort) -> Self {
         session.set_trace(None);
         session.set_watchdog(WATCHDOG_CYCLES_OF_CASES);
         Self { session, effort, begun: Instant::now(), attempts: 0, cycles: 0, anew: false }
     }
 
-    /// Runs a case from the start of the simulation. Returns how it fails; none if it does not, or if the effort is spent.
+    /// Runs a case from the start. Returns its failure, or `None` if it passes or the effort is spent.
     ///
-    /// A reset leaves registers that hold data as the case before left them, and a case may fail by that alone. So a case that
-    /// fails is run once more from the registers as they were at first. Where one then passes, cases run from these at once:
-    /// it takes longer, but a reset is missing, and the case before may also be why one passes.
+    /// A reset does not clear data registers, so a case may fail only because of values that the previous
+    /// case left there. Each failing case is therefore run once more from the initial register values. If the
+    /// case then passes, all later cases start from the initial values. That is slower, but some register
+    /// lacks a reset, and values of a previous case may also let a failing case pass.
     pub fn run(&mut self, case: &Case) -> Option<Failure> {
         self.run_up_to(self.cycles_of(case), case)
     }
@@ -113,7 +115,7 @@ impl<'a, L: Listener> Trials<'a, L> {
         failure
     }
 
-    /// Cycles that a case may take: each port is open in one cycle of 64, and most waits end by their limits.
+    /// Returns a cycle limit: each port is open in one cycle of 64, and most waits end by their limits.
     fn cycles_of(&self, case: &Case) -> u64 {
         let default_limit = self.session.machine().config().try_wait_limit;
         let limit_of = |request: &WarpRequest| {
@@ -127,7 +129,7 @@ impl<'a, L: Listener> Trials<'a, L> {
         waits.map(limit_of).chain(changes).fold(WATCHDOG_CYCLES_OF_CASES + slowest, u64::saturating_add)
     }
 
-    /// Runs the case that is to be reported, without bounds. Returns how it fails, and the work before.
+    /// Runs the final case without bounds. Returns its failure, and the work spent before.
     pub fn finish(mut self, case: &Case) -> Option<(Failure, Spent)> {
         let spent = self.spent();
         self.effort = Effort { cycles: u64::MAX, time: Duration::MAX };
@@ -136,7 +138,7 @@ impl<'a, L: Listener> Trials<'a, L> {
         Some((self.run_up_to(u64::MAX, case)?, spent))
     }
 
-    /// Work done so far.
+    /// Returns the work spent so far.
     pub fn spent(&self) -> Spent {
         let (attempts, cycles, exhausted) = (self.attempts, self.cycles, self.exhausted());
         Spent { attempts, cycles, time: self.begun.elapsed(), exhausted }
@@ -147,19 +149,19 @@ impl<'a, L: Listener> Trials<'a, L> {
     }
 }
 
-/// Runs a case on a session after reset.
+/// Runs a case on a session that is after reset.
 ///
 /// # Errors
-/// [`Failure`].
+/// [`Failure`] of the run.
 pub fn run_case<M: Machine, L: Listener>(session: &mut Session<M, L>, case: &Case) -> Result<Tally, Failure> {
     load_case(session, case)?;
     session.run(&mut CaseStimulus::new(case), u64::MAX, |_| {})
 }
 
-/// Sets the memory of a session after reset as a case begins with it.
+/// Loads the initial memory of a case into a session that is after reset.
 ///
 /// # Errors
-/// [`Failure`].
+/// [`Failure`] of the machine.
 pub fn load_case<M: Machine, L: Listener>(session: &mut Session<M, L>, case: &Case) -> Result<(), Failure> {
     if !case.memory.is_empty() {
         let memory = case.memory_of((session.machine().config().bytes() / 4) as usize);

@@ -1,7 +1,7 @@
-//! The oracle at the ports: hands it each answer that the monitor sees, with its request and what was written.
+//! The oracle at the ports. It checks each answer that the monitor sees against request and words written.
 //!
-//! The oracle is told in the order in which the unit did things. A cluster request that owes a response
-//! keeps everything younger waiting until that has come.
+//! The oracle gets events in the order in which the unit acted. A cluster request that owes a response delays
+//! all later events until the response comes.
 
 mod serial;
 mod violation;
@@ -28,10 +28,9 @@ use serial::{put_cluster, put_warp};
 
 pub use violation::OracleViolation;
 
-/// Where a recording goes.
 type Recording = TraceWriter<Box<dyn Write + Send>>;
 
-/// Feeds an oracle from the transactions of one machine.
+/// Passes the transactions of one machine to an oracle.
 pub struct Scoreboard {
     recording: Option<Recording>,
     recording_error: Option<io::Error>,
@@ -42,46 +41,42 @@ pub struct Scoreboard {
     unit: DeclaredUnit,
     slots: u32,
     cycle: u64,
-    /// The request that the oracle is told of, in its own shape.
+    /// Buffer for the current request in the oracle's form.
     request: SerialRequest,
     spare_written: Vec<Vec<(u32, u32)>>,
     written: Vec<(u32, u32)>,
-    /// What the oracle has yet to be told. The first, if there is one, is a cluster request that owes a
-    /// response.
+    /// Events that the oracle has yet to get. The first is a cluster request that owes a response.
     log: VecDeque<Event>,
-    /// Cycles for which the first of these was owed a response, and none was at the port.
+    /// Consecutive cycles in which the first event was owed a response and the port offered none.
     missing: u32,
-    // Quiet cycles that the recording has yet to say.
+    // First and last quiet cycle that the recording does not contain yet.
     quiet: Option<(u64, u64)>,
     answers: u64,
 }
 
-/// Something that the oracle is told.
 enum Event {
-    /// A write of the CTA table was taken.
+    /// A write of the CTA table was accepted.
     Allocation { slot: u8, allocation: Option<Allocation> },
-    /// It was refused, or not.
+    /// The result of the write: refused or not.
     Written { slot: u8, refused: bool },
-    /// A request that may be suspended was accepted.
+    /// The unit accepted a request that may be suspended.
     Accept(InFlight<WarpRequest>),
-    /// A warp request was answered.
+    /// The unit answered a warp request.
     Warp { done: Done, response: Box<Response>, passes: u8 },
-    /// A cluster request was carried out.
+    /// The unit carried out a cluster request.
     Cluster(Done),
-    /// A request was suspended.
+    /// The unit suspended a request.
     Suspend { number: u64, cycle: u64 },
-    /// A suspended request was woken.
+    /// The unit woke a suspended request.
     Wake { woken: InFlight<WarpRequest>, pred: u32, cycle: u64 },
 }
 
-/// A request of either port.
 enum Asked {
     Warp(InFlight<WarpRequest>),
     Cluster(InFlight<ClusterRequest>),
 }
 
 impl Asked {
-    /// Cycle in which its port accepted it.
     fn taken_at(&self) -> u64 {
         match self {
             Asked::Warp(asked) => asked.taken_at,
@@ -90,18 +85,17 @@ impl Asked {
     }
 }
 
-/// A request that was carried out.
 struct Done {
     asked: Asked,
-    /// Words written by it.
+    /// Index and value of the words that the request wrote.
     written: Vec<(u32, u32)>,
     moment: RequestTiming,
 }
 
-/// Cycles in which a response of the cluster port shows up, where no other stands before it.
+/// Cycles within which an owed response must appear, unless another response occupies the cluster port.
 const RESPONSE_CYCLES: u32 = 64;
 
-/// Cycles are counted from 1 here.
+/// Returns the cycle as the oracle counts it, from 1.
 fn moment(cycle: u64) -> u64 {
     cycle + 1
 }
@@ -113,7 +107,8 @@ impl fmt::Debug for Scoreboard {
 }
 
 impl Scoreboard {
-    /// A scoreboard of a machine of `config` whose memory is `memory`, word `row * num_banks + bank`.
+    /// Creates a scoreboard for a machine of `config` with this memory. The index of a word is
+    /// `row * num_banks + bank`.
     pub fn new(config: &Config, memory: &[u32]) -> Self {
         let geometry = Geometry {
             lanes: config.num_lanes,
@@ -154,8 +149,7 @@ impl Scoreboard {
         scoreboard
     }
 
-    /// The memory is set from outside, word `row * num_banks + bank`: to `memory`, and as it was where that is
-    /// zero or has no word.
+    /// Sets memory, word `row * num_banks + bank`. Words that are 0 or missing in `memory` keep their value.
     pub fn set_memory(&mut self, memory: &[u32]) {
         let banks = self.geometry.banks;
         let place =
@@ -167,10 +161,10 @@ impl Scoreboard {
         self.tell(|| TraceEvent::Init(words));
     }
 
-    /// Records everything from now on as a trace that `atoms check` reads.
+    /// Starts to record everything as a trace that `atoms check` reads.
     ///
     /// # Errors
-    /// When the header cannot be written.
+    /// The I/O error, if the header cannot be written.
     pub fn record(&mut self, to: Box<dyn Write + Send>) -> io::Result<()> {
         let try_wait_limit = Some(self.try_wait_limit.into());
         let (spin_hold, unit) = (Some(self.spin_hold), Some(self.unit));
@@ -182,10 +176,10 @@ impl Scoreboard {
         Ok(())
     }
 
-    /// Completes the recording with the memory at the end; `monitor` says whether every request is done.
+    /// Completes the recording with the memory at the end. `monitor` knows if every request is done.
     ///
     /// # Errors
-    /// When the recording could not be written, now or at any time before.
+    /// The first I/O error of the recording.
     pub fn finish_recording(&mut self, monitor: &Monitor) -> io::Result<()> {
         let words: Vec<_> = (0u32..).zip(self.checker.memory().iter().copied()).collect();
         self.tell_quiet();
@@ -199,15 +193,16 @@ impl Scoreboard {
         self.recording_error.take().map_or(Ok(()), Err)
     }
 
-    /// Answers judged so far.
+    /// Returns the number of answers checked so far.
     pub fn answers(&self) -> u64 {
         self.answers
     }
 
-    /// Sees one cycle.
+    /// Checks the transactions of one cycle.
     ///
     /// # Errors
-    /// [`OracleViolation`] when the oracle rejects an answer that appeared in it, or misses one.
+    /// [`OracleViolation`] if the oracle rejects an answer that appeared in the cycle, or if an answer is
+    /// missing.
     pub fn see(&mut self, cycle: &Cycle<'_>) -> Result<(), OracleViolation> {
         self.cycle = moment(cycle.number);
         if let Some(settled) = cycle.allocation_settled {
@@ -239,7 +234,7 @@ impl Scoreboard {
         let earlier = self.written.len();
         for write in cycle.writes() {
             let index = self.word_index(write.row, write.bank);
-            // A later pass of the same request may write a word again: the last value stays.
+            // A later pass of the same request may write a word again. Keep the last value.
             match self.written[..earlier].iter_mut().find(|(word, _)| *word == index) {
                 Some((_, last)) => *last = write.value,
                 None => self.written.push((index, write.value)),
@@ -264,8 +259,8 @@ impl Scoreboard {
         Ok(())
     }
 
-    /// A cycle of reset: nothing is taken or written in it, and what is inside gets no answer. The response that
-    /// a cluster request carried out before still owed is lost.
+    /// Handles a reset cycle. Nothing is taken or written in it, and requests inside get no answer. Responses
+    /// still owed for cluster requests are lost.
     fn reset(&mut self, dropped: &Dropped) -> Result<(), OracleViolation> {
         let cycle = self.cycle;
         self.tell_quiet();
@@ -294,12 +289,12 @@ impl Scoreboard {
         verdict.map_err(|rejection| OracleViolation::reset(&rejection, cycle))
     }
 
-    /// Judges the whole memory at the end, word `row * num_banks + bank`; `monitor` says whether a request is
+    /// Checks the whole memory at the end, word `row * num_banks + bank`. `monitor` knows if a request is
     /// left without an answer.
     ///
     /// # Errors
-    /// [`OracleViolation`] with a request that was not answered, or with the first word that holds something
-    /// else than what was left there.
+    /// [`OracleViolation`] with a request that was not answered, or with the first word that has a wrong
+    /// value.
     pub fn finish(&mut self, memory: &[u32], monitor: &Monitor) -> Result<(), OracleViolation> {
         self.checker.finish_waits().map_err(|rejection| {
             let op = (rejection.about() == "answer").then_some(Op::MbarTryWait as u8);
@@ -317,7 +312,7 @@ impl Scoreboard {
         self.checker
             .finish(|index| {
                 let (row, bank) = (index / self.geometry.banks, index % self.geometry.banks);
-                // The hash is its own inverse.
+                // The bank hash is its own inverse.
                 memory[self.word_index(row, bank) as usize]
             })
             .map_err(|rejection| OracleViolation::of(&rejection, "the oracle rejects the memory at the end"))
@@ -329,13 +324,12 @@ impl Scoreboard {
         OracleViolation::unanswered(&rejection, Some(self.request.op))
     }
 
-    /// A slot has this allocation from now on.
     fn gives(&mut self, slot: u8, allocation: Option<Allocation>) {
         self.checker.set_allocation(slot, allocation);
         self.tell(|| TraceEvent::Allocation { slot, allocation });
     }
 
-    /// The write of `slot` was refused, or stands: it must be refused exactly if it breaks a rule of spec 1.3.
+    /// Checks that the unit refuses a table write exactly if the write breaks a rule (spec 1.3).
     fn written_to_table(&mut self, slot: u8, refused: bool) -> Result<(), OracleViolation> {
         let wrong = |what| Err(OracleViolation::new("table", "spec 1.3", format!("{what} (spec 1.3)")));
         match (self.broken_rule(slot), refused) {
@@ -356,7 +350,7 @@ impl Scoreboard {
         Ok(())
     }
 
-    /// What is wrong with the allocation that `slot` was written, if anything is (spec 1.3).
+    /// Returns the rule that the allocation written to `slot` breaks, if any (spec 1.3).
     fn broken_rule(&self, slot: u8) -> Option<String> {
         let row_bytes = 4 * self.geometry.banks;
         let rows = |one: Allocation| (one.base_row, one.base_row + one.size_bytes.div_ceil(row_bytes));
@@ -376,7 +370,7 @@ impl Scoreboard {
         )
     }
 
-    /// Linear index of the word that `bank` holds at `row`: takes the bank hash back.
+    /// Returns the linear index of the word that `bank` holds at `row`. This undoes the bank hash.
     fn word_index(&self, row: u32, bank: u32) -> u32 {
         let banks = self.geometry.banks;
         let swizzle = if self.geometry.xor_hash { (row & (banks / 4 - 1)) << 2 } else { 0 };
@@ -401,7 +395,6 @@ impl Scoreboard {
         self.happens(Event::Warp { done, response: Box::new(response), passes: answer.passes })
     }
 
-    /// A cluster request is carried out in this cycle.
     fn cluster_done(&mut self, done: &ClusterDone) -> Result<(), OracleViolation> {
         let number = self.answers;
         let asked = done.request.clone().ok_or_else(|| OracleViolation::unasked(number))?;
@@ -409,14 +402,13 @@ impl Scoreboard {
         self.happens(Event::Cluster(done))
     }
 
-    /// The request with what was written since the one before, as of now.
     fn done(&mut self, number: u64, asked: Asked, answered: u64, oldest_unanswered: Option<u64>) -> Done {
         let written = std::mem::replace(&mut self.written, self.spare_written.pop().unwrap_or_default());
         let oldest_unanswered = oldest_unanswered.map(moment);
         Done { asked, written, moment: RequestTiming { number, answered, oldest_unanswered } }
     }
 
-    /// A response of the cluster port: that of the first request which is owed one.
+    /// Checks a response of the cluster port against the first request that is owed one.
     fn cluster_answered(&mut self, answer: &ClusterAnswer) -> Result<(), OracleViolation> {
         let number = self.answers;
         let Some(Event::Cluster(done)) = self.log.pop_front() else {
@@ -448,7 +440,6 @@ impl Scoreboard {
         Ok(())
     }
 
-    /// Writes a request in the shape of the oracle.
     fn put(&mut self, asked: &Asked) {
         match asked {
             Asked::Warp(asked) => put_warp(&mut self.request, &asked.request),
@@ -459,7 +450,7 @@ impl Scoreboard {
         }
     }
 
-    /// Something happened, after everything before it.
+    /// Passes an event to the oracle, or queues the event behind a request that is owed a response.
     fn happens(&mut self, event: Event) -> Result<(), OracleViolation> {
         if !self.log.is_empty() {
             self.log.push_back(event);
@@ -469,7 +460,7 @@ impl Scoreboard {
         Ok(())
     }
 
-    /// Tells the oracle; gives a cluster request back that owes a response.
+    /// Passes an event to the oracle. Returns a cluster request that owes a response, for the queue.
     fn tell_oracle(&mut self, event: Event) -> Result<Option<Event>, OracleViolation> {
         match event {
             Event::Allocation { slot, allocation } => self.gives(slot, allocation),
@@ -530,7 +521,7 @@ impl Scoreboard {
         self.verdict(verdict, &asked)
     }
 
-    /// A response that is owed comes to the port, unless another stands there.
+    /// Checks that an owed response appears in time, unless another response occupies the port.
     fn look_for_responses(&mut self, cycle: &Cycle<'_>) -> Result<(), OracleViolation> {
         let Some(Event::Cluster(Done { asked: Asked::Cluster(asked), .. })) = self.log.front() else {
             self.missing = 0;
@@ -557,7 +548,7 @@ impl Scoreboard {
         self.happens(Event::Wake { woken, pred, cycle })
     }
 
-    /// Something waits in this cycle, and perhaps for too long.
+    /// Lets the oracle check that no waiter waits too long. Only cycles without back-pressure count.
     fn look_at_waits(&mut self, seen: &Cycle<'_>) -> Result<(), OracleViolation> {
         let cycle = self.cycle;
         let held = seen.warp_answer.as_ref().is_some_and(|answer| !answer.taken)
@@ -575,14 +566,14 @@ impl Scoreboard {
         })
     }
 
-    /// Records the quiet cycles up to now.
+    /// Writes the quiet cycles up to now to the recording.
     fn tell_quiet(&mut self) {
         if let Some((from, to)) = self.quiet.take() {
             self.tell(|| TraceEvent::Quiet { from, to });
         }
     }
 
-    /// Counts an answer, and says what request it was that the oracle rejects.
+    /// Counts an answer. If the oracle rejects the answer, adds the request to the message.
     fn verdict(&mut self, verdict: Result<(), Rejection>, asked: &Asked) -> Result<(), OracleViolation> {
         let number = self.answers;
         self.answers += 1;
@@ -596,8 +587,7 @@ impl Scoreboard {
         })
     }
 
-    /// Records an event; the first failure is kept for the end, since it must not stop a run that may be about to
-    /// find something.
+    /// Records an event. An I/O error is kept until the end: it must not stop a run that may find something.
     fn tell(&mut self, event: impl FnOnce() -> TraceEvent) {
         if let Some(recording) = &mut self.recording
             && let Err(error) = recording.write(&event())
@@ -618,7 +608,7 @@ mod tests {
     use atoms_stimulus::complete_handshakes;
     use atoms_stimulus::request::{AllocationWrite, Lane};
 
-    /// What the scoreboard says of a machine that carries out what `drive` offers and then answers as `spoil` says.
+    /// Returns the violation on a machine that runs what `drive` offers. `spoil` alters its outputs.
     fn violation(drive: impl FnOnce(&mut In), spoil: impl Fn(&mut Out)) -> String {
         let config = Config { num_cta_slots: 8, ..Config::default() };
         let (mut machine, mut monitor) = (ModelMachine::new(config), Monitor::new(&config));
@@ -675,7 +665,7 @@ mod tests {
         assert!(text.starts_with(says), "{text}");
     }
 
-    /// Slot 3 has 1024 bytes from row 0 on. A further write is wrongly taken, or wrongly refused.
+    /// Slot 3 has 1024 bytes from row 0 on. The altered unit wrongly takes or refuses a write.
     #[test]
     fn an_allocation_is_refused_exactly_if_it_breaks_a_rule() {
         let rows = Config::default().num_rows;

@@ -1,10 +1,9 @@
-//! Requests in the shape of the oracle.
+//! Conversion of requests to the oracle's form.
 
 use atoms_model::port::MAX_LANES;
 use atoms_oracle::{Allocation, SerialRequest};
 use atoms_stimulus::request::{ClusterRequest, WarpRequest};
 
-/// Writes a request in the shape of the oracle.
 pub(super) fn put_warp(request: &mut SerialRequest, asked: &WarpRequest) {
     request.op = asked.op;
     request.size = asked.size;
@@ -24,7 +23,7 @@ pub(super) fn put_warp(request: &mut SerialRequest, asked: &WarpRequest) {
     }
 }
 
-/// As [`put_warp`]. The port names an offset; the oracle, an address with the rank of its owner.
+/// The port gives an offset in the allocation. The oracle needs an address with the rank of the owner.
 pub(super) fn put_cluster(
     request: &mut SerialRequest,
     asked: &ClusterRequest,

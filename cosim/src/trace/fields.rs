@@ -3,7 +3,7 @@
 use atoms_wave_write::SignalKind::{Bits, Text};
 use atoms_wave_write::{Definition, Signal};
 
-/// Declares structs of signals, and how they are defined in the current scope.
+/// Declares structs of signals, and defines the signals in the current scope.
 macro_rules! signals {
     ($($(#[$doc:meta])* struct $name:ident { $($field:ident: $kind:expr,)* })*) => {
         $(
@@ -23,15 +23,12 @@ macro_rules! signals {
 }
 
 signals! {
-    /// A pass that is issued.
     struct IssueFields { text: Text, kind: Text, request: Bits(64), pass: Bits(8), passes: Bits(8), }
 }
 signals! {
-    /// Reason for a stall.
     struct StallFields { text: Text, reason: Text, held_request: Bits(64), }
 }
 signals! {
-    /// An answer that stands at a port.
     struct AnswerFields { text: Text, kind: Text, request: Bits(64), }
 }
 signals! {
@@ -47,11 +44,10 @@ signals! {
         address: Bits(32),
     }
 
-    /// The requests of a tag: the text names all, the fields are of the oldest.
+    /// The requests of a tag. The text names all of them; the fields are those of the oldest one.
     struct TagFields { text: Text, request: Bits(64), line: Bits(32), }
 }
 signals! {
-    /// An mbarrier object.
     struct ObjectFields {
         text: Text,
         row: Bits(16),
@@ -62,7 +58,6 @@ signals! {
         tx: Bits(21),
     }
 
-    /// A place for a request inside the unit.
     struct RequestFields {
         kind: Text,
         request: Bits(64),

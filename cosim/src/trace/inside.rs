@@ -1,64 +1,56 @@
-//! What is inside, in a wave: the RTL's signals and the model's registers below their sides, by module, and where a
-//! register differs.
+//! Internals in a wave: RTL signals and model registers by module, and flags where registers differ.
 
 use atoms_verilated::{Rtl, read_changes};
 use atoms_wave_write::{Definition, Layout, Signal, SignalKind, WaveValues};
 
 use crate::internals::{Internals, RegisterDifference};
 
-/// The signals of the inside, as the simulation knows them.
+/// Signals of the internals, on the thread of the simulation.
 #[derive(Debug)]
 pub(super) struct InsideSignals {
-    /// Path of each register, and its signals: the RTL's, the model's, the flag.
+    /// Path of each register, and its signals: RTL, model, difference flag.
     registers: Vec<(String, [Signal; 3])>,
-    /// No cycle has been shown yet.
     fresh: bool,
 }
 
-/// What changed inside in a cycle.
 #[derive(Debug, Default)]
 pub(super) struct InsideChanges {
-    /// Of the RTL, as [`read_changes`] reads them.
+    /// Changes of the RTL, in the format of [`read_changes`].
     rtl: Vec<u8>,
-    /// Registers of the model by place, and what they hold; `None` while it means nothing.
+    /// Index and value of each register of the model that changed. `None` while the value is not valid.
     model: Vec<(usize, Option<u128>)>,
 }
 
-/// The same as the thread knows them that writes the wave. A cycle changes hundreds of signals: there they are read.
+/// Values of the internals, decoded on the writer's thread: a cycle changes hundreds of signals.
 #[derive(Debug)]
 pub(super) struct InsideValues {
-    /// By the code that the RTL's signals have in changes.
+    /// Signals of the RTL, by their code in the changes.
     wires: Vec<Option<Wire>>,
     registers: Vec<RegisterValue>,
-    /// Places of registers by the wire that they are, as `Wire::registers` says.
+    /// Indices of registers, grouped by the wire that holds them. `Wire::registers` is a range in this list.
     of_wires: Vec<u32>,
-    /// Any register differs.
     any: Signal,
-    /// How many do.
     differing: usize,
-    /// Registers that changed on either side; some may be here twice.
+    /// Indices of registers that changed on either side. An index may occur twice.
     moved: Vec<u32>,
 }
 
-/// A signal of the RTL.
 #[derive(Clone, Copy, Debug)]
 struct Wire {
     signal: Signal,
-    /// First and last of [`InsideValues::of_wires`].
+    /// Range of [`InsideValues::of_wires`]: first index, and the index after the last.
     registers: [u32; 2],
 }
 
-/// A register of both sides.
 #[derive(Debug)]
 struct RegisterValue {
     signals: [Signal; 3],
-    /// The model's value; `None` while it means nothing.
+    /// Value in the model. `None` while it is not valid.
     held: Option<u128>,
     shows_difference: bool,
 }
 
 impl InsideSignals {
-    /// Declares them; gives what is to work on the thread that writes the wave, too.
     pub(super) fn define(d: &mut Definition, internals: &Internals) -> (Self, InsideValues) {
         let mut wires: Vec<Signal> = Vec::new();
         d.scope("rtl", |d| {
@@ -110,7 +102,6 @@ impl InsideSignals {
         (InsideSignals { registers, fresh: true }, values)
     }
 
-    /// Takes the changes of the cycle last looked into.
     pub(super) fn fill(&mut self, changes: &mut InsideChanges, rtl: &Rtl, internals: &Internals) {
         let all = if std::mem::take(&mut self.fresh) { 0..self.registers.len() } else { 0..0 };
         let changed = all.chain(internals.moved().iter().copied());
@@ -119,7 +110,7 @@ impl InsideSignals {
         changes.rtl.extend_from_slice(rtl.changes_bytes());
     }
 
-    /// Both sides of a register, and where they differ, on top of a layout.
+    /// Adds a group with both sides of a register and its difference flag to a layout.
     pub(super) fn layout_at(&self, difference: &RegisterDifference, layout: Layout) -> Layout {
         let of = self.registers.iter().find(|(path, _)| *path == difference.path);
         let signals = of.into_iter().flat_map(|(_, signals)| *signals);
@@ -135,7 +126,7 @@ impl InsideChanges {
 }
 
 impl InsideValues {
-    /// Sets what changed. A register that means nothing on the model's side is 0 there, and does not differ.
+    /// Applies changes. A register without a valid value in the model is shown as 0 and does not differ.
     pub(super) fn set(&mut self, values: &mut WaveValues, changes: &InsideChanges) {
         let InsideValues { wires, registers, of_wires, any, differing, moved } = self;
         moved.clear();

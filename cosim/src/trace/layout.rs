@@ -1,4 +1,4 @@
-//! What a viewer shows of a wave, and in which order.
+//! Signals that a viewer shows, in order.
 
 use atoms_model::port::In;
 use atoms_wave_write::{Layout, Signal};
@@ -8,8 +8,7 @@ use super::{FailurePoint, Trace};
 use crate::mismatch::{ComparedSignal, Difference, SignalElement};
 
 impl Trace {
-    /// What one looks at first: the differences, the transactions, the request, its passes, the waiters, the answer;
-    /// lanes and banks further down.
+    /// Returns the default layout: first the differences and transactions, last lanes and banks.
     pub(super) fn layout(&self) -> Layout {
         let mut layout = Layout::new();
         if let Some(comparison) = &self.comparison {
@@ -57,8 +56,8 @@ impl Trace {
         layout
     }
 
-    /// The same behind what a failure is about: the value that differs on both sides, the request with the operands
-    /// of its lane, the bank.
+    /// Returns the layout for a failure. Above the default layout, it has the value that differs on both
+    /// sides, the request with the operands of its lane, and the bank.
     pub(super) fn layout_at(&self, failure: &FailurePoint) -> Layout {
         let mut layout = Layout::new().marker(failure.cycle);
         let element = failure.difference.and_then(|difference| difference.element);
@@ -74,7 +73,7 @@ impl Trace {
                 Some(SignalElement::Bank(bank)) if !subject.cluster => self.transactions.lane_at(bank),
                 Some(_) | None => None,
             };
-            // Of a lane that is not known, none: the operands of all would fill the screen.
+            // Without a known lane, show no operands: those of all lanes would fill the screen.
             let of_lane = operands.iter().filter_map(|lanes| lanes.get(lane?).copied());
             let port =
                 self.input(&["valid", "op", "size", "tag", "slot"].map(|name| format!("{port}_{name}")));
@@ -93,7 +92,7 @@ impl Trace {
         layout.above(self.layout())
     }
 
-    /// The RTL's signal, the model's, and the flag that is set where they differ.
+    /// Returns the RTL's signal, the model's signal, and their difference flag.
     fn both_sides_of(&self, difference: &Difference) -> Vec<Signal> {
         let at = match difference.element {
             None => 0,

@@ -1,4 +1,4 @@
-//! Waves of a machine: inputs, each side's outputs and probe, where two sides differ, and the transactions.
+//! Waves of a machine: inputs, outputs and probe of each side, their differences, and the transactions.
 
 mod fields;
 mod inside;
@@ -31,7 +31,7 @@ pub use requests::{
 };
 use transactions::Transactions;
 
-/// Names of the scopes and signals of a machine's wave that pages and timelines show in their own way.
+/// Names of scopes and signals in a machine's wave. Pages and timelines show these in their own way.
 pub const NAMES: WaveNames = WaveNames {
     transactions: "txn",
     label: "text",
@@ -44,16 +44,14 @@ pub const NAMES: WaveNames = WaveNames {
     difference: "diff",
 };
 
-/// Text of a track or port where nothing happens; a wave shows it as `-`.
+/// Text of a track or port while nothing happens. A wave shows it as `-`.
 const IDLE: &str = "";
 
 /// A wave file being written.
 #[derive(Debug)]
 pub struct Trace {
     path: PathBuf,
-    /// Cycles to be written.
     window: Range<u64>,
-    /// Those that were.
     written: u64,
     trace: WaveTrace<CycleValues>,
     ports: Arc<PortSignals>,
@@ -61,20 +59,19 @@ pub struct Trace {
     transactions: Transactions,
     inside: Option<InsideSignals>,
     definition: Definition,
-    /// Cycle that a viewer is to open at while the run has not failed.
+    /// Cycle at which a viewer opens, if the run does not fail.
     marker: Option<u64>,
     failure: Option<FailurePoint>,
     register: Option<RegisterDifference>,
 }
 
-/// What the thread that writes the wave is told of a cycle, as it is: there it is found out what has changed.
+/// Raw values of one cycle for the thread that writes the wave. That thread finds the changes.
 #[derive(Debug, Default)]
 struct CycleValues {
     pins: CyclePins,
     inside: InsideChanges,
 }
 
-/// The part of the trace on that thread.
 #[derive(Debug)]
 struct DeferredValues {
     ports: PortValues,
@@ -92,22 +89,20 @@ impl Deferred for DeferredValues {
     }
 }
 
-/// What a viewer is to open at.
+/// Cycle and signals at which a viewer opens.
 #[derive(Clone, Copy, Debug)]
 struct FailurePoint {
     cycle: u64,
-    /// What differs first, if sides differ.
     difference: Option<Difference>,
-    /// The request concerned, if one is.
     subject: Option<Subject>,
 }
 
 impl Trace {
-    /// Creates the wave file and, beside it, a GTKWave save file with the signals one looks at
-    /// first, and a marker at cycle `marker`.
+    /// Creates the wave file and a GTKWave save file with the most useful signals, and a marker at cycle
+    /// `marker`.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// [`WaveError`] if a file cannot be written.
     pub fn create(path: &Path, machine: &dyn Machine, marker: Option<u64>) -> Result<Self, WaveError> {
         let config = *machine.config();
         let mut definition = Definition::new("atoms");
@@ -152,21 +147,21 @@ impl Trace {
         Trace { window, ..self }
     }
 
-    /// Cycles written so far.
+    /// Returns the number of cycles written.
     pub fn cycles(&self) -> u64 {
         self.written
     }
 
-    /// The wave file.
+    /// Returns the path of the wave file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes one cycle: inputs `i`, what `machine` drove for them, and the transactions, unless the machine stopped
-    /// in it.
+    /// Writes one cycle: inputs `i`, outputs and probe of `machine`, and transactions. `transactions` is
+    /// `None` if the machine stopped in this cycle.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// [`WaveError`] if the file cannot be written.
     pub fn cycle(
         &mut self,
         number: u64,
@@ -194,26 +189,27 @@ impl Trace {
         self.trace.tick()
     }
 
-    /// The warp request that is offered from the next cycle on comes from this instruction.
+    /// Sets the instruction that makes the warp request offered from the next cycle on.
     pub fn offer_from(&mut self, origin: &RequestOrigin<'_>) {
         self.transactions.offer_from(origin);
     }
 
-    /// The run failed in `cycle`: once the wave is complete, the save file opens there, with what differs first, the
-    /// request concerned, its lane and its bank on top.
+    /// Sets the cycle in which the run failed. When the wave is complete, the save file opens there. The
+    /// first difference, the request concerned, its lane and its bank are on top.
     pub fn points_at(&mut self, cycle: u64, difference: Option<Difference>, subject: Option<Subject>) {
         self.failure = Some(FailurePoint { cycle, difference, subject });
     }
 
-    /// This register differs: once the wave is complete, the save file opens there, with both sides of it on top.
+    /// Sets the register that differs. When the wave is complete, the save file opens at that cycle, with
+    /// both sides of the register on top.
     pub fn points_at_register(&mut self, difference: RegisterDifference) {
         self.register = Some(difference);
     }
 
-    /// Completes the file, and the save file where the run failed. Gives what the save file says, for a page.
+    /// Completes the wave, and the save file if the run failed. Returns the contents of the save file.
     ///
     /// # Errors
-    /// When the rest cannot be written.
+    /// [`WaveError`] if a file cannot be written.
     pub fn finish(self) -> Result<WaveView, WaveError> {
         let shown = self.shown();
         if self.failure.is_some() || self.register.is_some() {
@@ -223,7 +219,6 @@ impl Trace {
         Ok(shown.view(&self.definition))
     }
 
-    /// What a viewer shows first.
     fn shown(&self) -> Layout {
         if let Some((inside, register)) = self.inside.as_ref().zip(self.register.as_ref()) {
             let layout = inside.layout_at(register, Layout::new().marker(register.cycle));

@@ -1,4 +1,4 @@
-//! The ports in a wave: inputs, and outputs and probe of each side.
+//! Ports in a wave: inputs, and outputs and probe of each side.
 
 use std::iter::once;
 use std::sync::Arc;
@@ -11,7 +11,6 @@ use atoms_wave_write::{Definition, Signal, SignalKind, WaveValues};
 use super::IDLE;
 use crate::machine::Machine;
 
-/// The signals of all ports.
 #[derive(Debug)]
 pub(super) struct PortSignals {
     pub(super) inputs: StructSignals,
@@ -24,45 +23,42 @@ pub(super) struct SideSignals {
     pub(super) probe: StructSignals,
 }
 
-/// The signals of one port struct.
 #[derive(Debug)]
 pub(super) struct StructSignals(pub(super) Vec<FieldSignals>);
 
-/// The signals of one field: one, or one of each lane or bank.
+/// Signals of one field: a single one, or one for each lane or bank.
 #[derive(Debug)]
 pub(super) struct FieldSignals {
     field: usize,
     radix: Radix,
-    /// Of a field with names, the one that says whether it counts.
+    /// Index of the valid field of the same port, if there is one.
     valid: Option<usize>,
-    /// Fields with names that a change of this field concerns, one bit each.
+    /// Fields shown by name that depend on this field, one bit each.
     names: u128,
     pub(super) signals: Vec<Signal>,
 }
 
-/// Pins of one cycle.
 #[derive(Debug, Default)]
 pub(super) struct CyclePins {
     inputs: In,
     out: Out,
     probe: Probe,
-    /// What the second side drove, if it was something else.
     other: Option<Box<(Out, Probe)>>,
 }
 
-/// The values of the signals, on the thread that writes the wave: it finds out which have changed.
+/// Values of the signals, on the thread that writes the wave. That thread finds the changes.
 #[derive(Debug)]
 pub(super) struct PortValues {
     signals: Arc<PortSignals>,
-    /// What the wave says so far; `None` before the first cycle.
+    /// Pins that the wave shows so far. `None` before the first cycle.
     before: Option<Box<CyclePins>>,
 }
 
-/// When a name at a port without a request is left out.
+/// Condition under which a port without a request shows no name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Idle {
     Always,
-    /// Any other code stands there for a reason, and sides may differ in it.
+    /// Leave out code 0 only. Any other code is driven on purpose, and sides may differ in it.
     CodeZero,
 }
 
@@ -80,7 +76,6 @@ impl PortSignals {
 }
 
 impl CyclePins {
-    /// Takes them from the cycle that `machine` ran last, with inputs `i`.
     pub(super) fn fill(&mut self, i: &In, machine: &dyn Machine) {
         self.inputs = *i;
         self.out = *machine.out();
@@ -88,7 +83,7 @@ impl CyclePins {
         self.other = machine.other_side().map(|(out, probe)| Box::new((*out, *probe)));
     }
 
-    /// Becomes the same, without a copy on the stack as of a clone.
+    /// Copies `now` without the temporary on the stack that a clone needs.
     fn copy(&mut self, now: &CyclePins) {
         self.inputs = now.inputs;
         self.out = now.out;
@@ -102,7 +97,6 @@ impl PortValues {
         PortValues { signals, before: None }
     }
 
-    /// Sets what is not as in the cycle before.
     pub(super) fn set(&mut self, values: &mut WaveValues, now: &CyclePins) {
         let PortSignals { inputs, sides } = &*self.signals;
         let before = self.before.as_deref();
@@ -164,7 +158,7 @@ impl StructSignals {
         StructSignals(signals)
     }
 
-    /// Sets, on each of several sides, the signals of what is not as in `before`; without it, of everything.
+    /// Sets the signals that differ from `before`, on each side. Without `before`, sets all signals.
     fn set<'a, P: Pins>(
         sides: impl Iterator<Item = &'a StructSignals> + Clone,
         values: &mut WaveValues,
@@ -203,7 +197,6 @@ impl StructSignals {
         }
     }
 
-    /// The signals of a field.
     pub(super) fn of(&self, fields: &[Field], name: &str) -> Vec<Signal> {
         self.0.iter().filter(|s| fields[s.field].name == name).flat_map(|s| s.signals.clone()).collect()
     }

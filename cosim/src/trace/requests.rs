@@ -6,22 +6,22 @@ use serde_json::{Error, Value};
 
 use super::NAMES;
 
-/// State of a request, as the field `kind` has it.
+/// State of a request. The wave has it in the field `kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestKind {
-    /// Waits for its first pass.
+    /// The request waits for its first pass.
     Queued,
-    /// A pass was issued, and no later one yet.
+    /// The latest pass was issued.
     Pass,
-    /// Waits in MBAR.TRY_WAIT.
+    /// The request is suspended in MBAR.TRY_WAIT.
     Suspended,
-    /// The answer waits at a port.
+    /// The answer is offered at a port.
     Answered,
 }
 
 impl RequestKind {
-    /// Name in a wave.
+    /// Returns the name in a wave.
     pub const fn name(self) -> &'static str {
         match self {
             RequestKind::Queued => "queued",
@@ -32,30 +32,30 @@ impl RequestKind {
     }
 }
 
-/// Fields of a warp request over some time.
+/// Fields of a warp request while none of them changes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct RequestTransaction {
-    /// State.
+    /// State of the request.
     pub kind: RequestKind,
     /// Number of the request.
     pub request: u64,
-    /// Number of the pass, from 1; 0 in other states.
+    /// Number of the pass, from 1. 0 in other states than [`RequestKind::Pass`].
     pub pass: u64,
-    /// Number of passes; 0 if it is not known, and in other states.
+    /// Number of passes. 0 if it is not known, and in other states than [`RequestKind::Pass`].
     pub passes: u64,
-    /// Operation, by name.
+    /// Name of the operation.
     pub op: String,
-    /// Size, by name.
+    /// Name of the size.
     pub size: String,
-    /// 1 if no result is wanted.
+    /// 1 if the request wants no result, else 0.
     pub red: u64,
-    /// Tag.
+    /// Tag of the request.
     pub tag: u64,
-    /// CTA slot.
+    /// CTA slot of the request.
     pub slot: u64,
-    /// Lanes that take part.
+    /// Mask of the active lanes.
     pub lanes: u64,
-    /// Address of the lowest lane.
+    /// Address of the lowest active lane.
     pub address: u64,
     /// Number of the CTA in the grid.
     pub cta: u64,
@@ -63,55 +63,55 @@ pub struct RequestTransaction {
     pub warp: u64,
     /// Index of the instruction in the kernel.
     pub pc: u64,
-    /// Line of the instruction in the kernel's text, from 1; 0 if no kernel made the request.
+    /// Line of the instruction in the kernel's text, from 1. 0 if no kernel made the request.
     pub line: u64,
-    /// The instruction, with `_` for white space.
+    /// Text of the instruction, with `_` for white space.
     pub instruction: String,
 }
 
 /// A warp request that a wave shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaveRequest {
-    /// Fields, each with the time from which they hold; at least one.
+    /// Fields, each with the time at which they begin to hold. Never empty.
     pub stages: Vec<(u64, RequestTransaction)>,
-    /// Time unit from which on it is not inside any more.
+    /// Time at which the request leaves the unit. `None` if it is still inside at the end.
     pub gone: Option<u64>,
 }
 
 /// Reason why the transactions of a wave cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum WaveRequestError {
-    /// The wave is of an earlier version.
+    /// An earlier version of the program wrote the wave.
     #[error(
         "its transactions are texts without fields, as earlier versions wrote them; record the wave again, or choose other \
          signals with --signals"
     )]
     Earlier,
-    /// No request is among the signals.
+    /// The signals chosen include no request.
     #[error(
         "no requests (scope `{}.request`) are among the signals chosen; waves of `atoms cosim` and `atoms run` have them",
         NAMES.transactions
     )]
     None,
-    /// A field is missing, or does not have a value that this version writes.
+    /// A field is missing, or has a value that this version does not write.
     #[error("fields of `{track}` at time {time}: {source}; choose all signals of `{}`", NAMES.transactions)]
     Fields {
-        /// Track.
+        /// Track that has the field.
         track: String,
-        /// Time units.
+        /// Time in time units of the wave.
         time: u64,
-        /// Field, and what was expected.
+        /// Name of the field, and the value expected.
         source: Error,
     },
 }
 
-/// True if a wave of this project has transactions without fields.
+/// Returns true if the wave has transactions without fields, as earlier versions of this project wrote them.
 pub fn lacks_fields(excerpt: &Excerpt) -> bool {
     let is_transaction = |signal| NAMES.is_transaction(signal);
     excerpt.joined_words && excerpt.signals.iter().any(is_transaction) && excerpt.tracks(&NAMES).is_empty()
 }
 
-/// Reads the warp requests of a wave, in the order of the places that they had.
+/// Reads the warp requests of a wave, ordered by the track that shows them.
 ///
 /// # Errors
 /// [`WaveRequestError`].
@@ -127,7 +127,7 @@ pub fn wave_requests(excerpt: &Excerpt) -> Result<Vec<WaveRequest>, WaveRequestE
     }
     let mut found = Vec::<WaveRequest>::new();
     for track in places {
-        // Number of the request that has the place, if one has it.
+        // Number of the request that the track shows, if there is one.
         let mut held = None;
         for transaction in excerpt.transactions(track) {
             let mut fields = transaction.json();
@@ -164,8 +164,8 @@ pub fn wave_requests(excerpt: &Excerpt) -> Result<Vec<WaveRequest>, WaveRequestE
 }
 
 impl From<WaveRequest> for PipelineRequest {
-    /// Stages for Konata: `Q` queued, `P1`, `P2`, ... from the issue of a pass to the next, `W` suspended, `A` its answer
-    /// stands at a port. A request that goes without an answer, in a reset, is flushed.
+    /// Converts to stages for Konata: `Q` queued, `P1`, `P2`, ... from the issue of a pass to the next, `W`
+    /// suspended, `A` answer offered. A request that leaves without an answer, in a reset, is flushed.
     fn from(WaveRequest { stages, gone }: WaveRequest) -> Self {
         let (first, last) = (&stages[0].1, &stages[stages.len() - 1].1);
         let RequestTransaction { request, op, size, tag, slot, lanes, address, line, .. } = first;

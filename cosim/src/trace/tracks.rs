@@ -17,7 +17,7 @@ use super::{CycleValues, IDLE};
 #[derive(Debug)]
 pub(super) struct PortTrack<F> {
     pub(super) fields: F,
-    /// The wave shows that it is idle; false before the first cycle.
+    /// True if the wave shows the track as idle. False before the first cycle.
     pub(super) is_idle: bool,
 }
 
@@ -26,7 +26,6 @@ impl<F> PortTrack<F> {
         PortTrack { fields, is_idle: false }
     }
 
-    /// Shows in the text that nothing happens.
     pub(super) fn show_idle(&mut self, trace: &mut WaveTrace<CycleValues>, text: Signal) {
         if !std::mem::replace(&mut self.is_idle, true) {
             trace.set_text(text, IDLE);
@@ -34,19 +33,18 @@ impl<F> PortTrack<F> {
     }
 }
 
-/// A place for one of the requests inside, with all of its fields. A tag can have several requests inside.
+/// Track of one request inside, with all fields. Requests with the same tag have different tracks.
 #[derive(Debug)]
 pub(super) struct RequestPlace {
     pub(super) fields: RequestFields,
-    /// Number of the request.
     pub(super) held: Option<u64>,
-    /// The wave does not show the state of `held` yet.
+    /// True if the wave does not show the state of `held` yet.
     pub(super) is_stale: bool,
-    /// The wave does not show the other fields of `held` yet.
+    /// True if the wave does not show the other fields of `held` yet.
     pub(super) is_new: bool,
 }
 
-/// The instruction that made a request; with line 0, no kernel did.
+/// Instruction that made a request. Line 0 means that no kernel made it.
 #[derive(Debug, Default)]
 pub(super) struct Origin {
     pub(super) cta: u32,
@@ -56,22 +54,19 @@ pub(super) struct Origin {
     pub(super) text: String,
 }
 
-/// A warp request inside the unit.
 #[derive(Debug)]
 pub(super) struct Inside {
     pub(super) number: u64,
     pub(super) request: Arc<WarpRequest>,
     pub(super) state: RequestState,
-    /// What its track says before the state and behind it: texts change with every pass.
+    /// Text before the state, kept because the text of the track changes with every pass.
     pub(super) name: String,
-    /// See [`Inside::name`].
     pub(super) rest: String,
-    /// Address of the lowest lane.
     pub(super) address: u32,
     pub(super) origin: Origin,
 }
 
-/// A pass of a request: which, and of how many, where that is known.
+/// Index of a pass, and the number of passes if it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PassOf {
     pub(super) index: u8,
@@ -79,7 +74,7 @@ pub(super) struct PassOf {
 }
 
 impl PassOf {
-    /// `before of` is what stands between the two numbers.
+    /// Writes both numbers, with `before_of` between them.
     pub(super) fn write(self, text: &mut String, before_of: &str) {
         number(text, u64::from(self.index) + 1);
         if let Some(of) = self.of {
@@ -88,23 +83,21 @@ impl PassOf {
         }
     }
 
-    /// Number, from 1, and count, 0 where it is not known.
+    /// Returns the number of the pass, from 1, and the number of passes, or 0 if it is not known.
     pub(super) fn numbers(self) -> (u128, u128) {
         (u128::from(self.index) + 1, self.of.unwrap_or(0).into())
     }
 }
 
-/// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestState {
     Queued,
     Pass(PassOf),
     Suspended,
-    /// Its answer stands at the response port, or at that of wake-ups.
+    /// The answer is offered, at the response port or at the wake-up port.
     Answered {
         woken: bool,
     },
-    /// Its answer was taken in the cycle before.
     Gone,
 }
 
@@ -119,28 +112,26 @@ impl RequestState {
     }
 }
 
-/// The track of an mbarrier object.
 #[derive(Debug)]
 pub(super) struct ObjectTrack {
     pub(super) fields: ObjectFields,
     pub(super) shown: Option<ShownObject>,
-    /// `shown` is not written yet.
+    /// True if `shown` is not written yet.
     pub(super) is_stale: bool,
 }
 
-/// The object that a track shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShownObject {
-    /// Row and low bank.
+    /// Row, and the lower of the two banks.
     pub(super) place: (u16, usize),
-    /// Low and high word, as far as they were seen written.
+    /// Low and high word. `None` until a write to the word is seen.
     pub(super) words: [Option<u32>; 2],
-    /// Cycle in which it was stepped last.
+    /// Cycle of the last operation on the object.
     pub(super) stepped: u64,
 }
 
 impl PortTrack<AnswerFields> {
-    /// Begins the text of an answer with its request, and sets kind and request. `of` is `None` if no request fits.
+    /// Starts the text of an answer, and sets `kind` and `request`. `of` is `None` if no request matches.
     pub(super) fn name(
         &mut self,
         trace: &mut WaveTrace<CycleValues>,
@@ -160,7 +151,6 @@ impl PortTrack<AnswerFields> {
 }
 
 impl RequestPlace {
-    /// The request is gone.
     pub(super) fn clear(&mut self) {
         self.is_stale |= self.held.take().is_some();
     }
@@ -205,7 +195,6 @@ impl RequestPlace {
 }
 
 impl ObjectTrack {
-    /// Writes the object that it shows.
     pub(super) fn show(&mut self, trace: &mut WaveTrace<CycleValues>) {
         self.is_stale = false;
         let Some(ShownObject { place: (row, low), words, .. }) = self.shown else { return };
@@ -224,7 +213,6 @@ impl ObjectTrack {
 }
 
 impl Inside {
-    /// A request that is accepted.
     pub(super) fn new(number: u64, request: Arc<WarpRequest>, config: &Config, origin: Origin) -> Self {
         let lanes = request.mask & config.lane_mask();
         let address = request.lane(lanes.trailing_zeros() as usize).ra;
@@ -241,12 +229,11 @@ impl Inside {
     }
 }
 
-/// Appends a number in decimal digits, without the cost of `write!`: several are written in each cycle.
+/// Appends a number in decimal, without the cost of `write!`: each cycle writes several numbers.
 pub(super) fn number(text: &mut String, number: u64) {
     text.push_str(itoa::Buffer::new().format(number));
 }
 
-/// The same in hexadecimal digits.
 pub(super) fn hexadecimal(text: &mut String, number: u64) {
     let digits = (64 - number.leading_zeros()).div_ceil(4).max(1);
     text.extend(
@@ -254,7 +241,7 @@ pub(super) fn hexadecimal(text: &mut String, number: u64) {
     );
 }
 
-/// Sets an operation and its size, by code where they have no name.
+/// Sets operation and size by name, or by code if they have no name.
 pub(super) fn set_op(
     trace: &mut WaveTrace<CycleValues>,
     [op, size]: [Signal; 2],
@@ -271,7 +258,7 @@ pub(super) fn set_op(
     }
 }
 
-/// Appends a request as tracks call it.
+/// Appends a request in the form that tracks use.
 pub(super) fn numbered_request(text: &mut String, cluster: bool, number: u64) {
     text.push_str(if cluster { "cluster #" } else { "#" });
     self::number(text, number);

@@ -1,8 +1,8 @@
-//! Transactions as tracks of a wave: the requests of each tag, the lane that each bank serves, the mbarrier objects
-//! that requests step, and why nothing is issued.
+//! Transactions as tracks of a wave: requests by tag, lanes by bank, mbarrier objects, and stall reasons.
 //!
-//! A track is a scope with a signal `text` for people and a signal for each field. Programs read the fields alone. Fields
-//! that the probe or an output has are aliases of it. Fields keep their values while the track is idle.
+//! A track is a scope with a signal `text` for people and one signal for each field. Programs read only the
+//! fields. A field that exists in the probe or the outputs is an alias. Fields keep their values while the
+//! track is idle.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -26,12 +26,11 @@ use super::tracks::{
 use super::{CycleValues, IDLE, NAMES};
 use crate::mismatch::Subject;
 
-/// Tags of the warp port. A core gives each warp its own, so a track is a warp's.
+/// Tags of the warp port. A core gives each warp its own tag, so a track shows one warp.
 const TAGS: usize = 64;
-/// mbarrier objects with a track; those stepped last are shown.
+/// Number of mbarrier objects with a track. The tracks show those used most recently.
 const OBJECTS: usize = 8;
 
-/// The tracks, and what is inside the unit.
 #[derive(Debug)]
 pub(super) struct Transactions {
     config: Config,
@@ -41,31 +40,26 @@ pub(super) struct Transactions {
     wake_up: PortTrack<AnswerFields>,
     cluster: ClusterFields,
     tags: Vec<TagFields>,
-    /// Texts of the banks.
     banks: Vec<Signal>,
     objects: Vec<ObjectTrack>,
     places: Vec<RequestPlace>,
-    /// Warp requests without an answer, oldest first.
     inside: Vec<Inside>,
-    /// Cluster requests not carried out, oldest first.
     clusters: Vec<InFlight<ClusterRequest>>,
-    /// Number of the one that its track shows, or that there is none; `None` before the first cycle.
+    /// Number of the cluster request shown, or `Some(None)` if there is none. `None` before the first cycle.
     cluster_shown: Option<Option<u64>>,
-    /// Passes in the pipeline, the one in the last stage first: banks that they work on, and the lane of each.
+    /// Passes in the pipeline, oldest first: banks that the pass accesses, and the lane of each bank.
     passes: VecDeque<(u64, [u8; MAX_BANKS])>,
-    /// The pass that was issued in the cycle last followed.
     issued: Option<PassOf>,
-    /// Tags whose track is to be written.
+    /// Tags whose track must be written, one bit each.
     stale: u64,
-    /// Banks whose track shows a lane.
+    /// Banks whose track shows a lane, one bit each.
     serving: u64,
     text: String,
-    /// The instruction that made the request being offered.
     offered_from: Origin,
 }
 
 impl Transactions {
-    /// Declares the tracks. `side` has the signals that the monitor looks at.
+    /// Declares the tracks. `side` has the signals that the monitor reads.
     pub(super) fn define(d: &mut Definition, config: &Config, side: &SideSignals) -> Self {
         d.scope(NAMES.transactions, |d| {
             let issue = d.scope("issue", |d| {
@@ -132,7 +126,7 @@ impl Transactions {
         })
     }
 
-    /// The tracks that one looks at first, and the others folded.
+    /// Adds the most useful tracks to a layout, and the others folded.
     pub(super) fn layout(&self, layout: Layout) -> Layout {
         let object =
             |ObjectTrack { fields: o, .. }: &ObjectTrack| [o.text, o.phase, o.pending, o.expected, o.tx];
@@ -150,7 +144,7 @@ impl Transactions {
             .folded("mbarrier objects", self.objects.iter().flat_map(object))
     }
 
-    /// The tracks that a request is in, and what it may wait for.
+    /// Returns the tracks of a request, and those that may explain why it waits.
     pub(super) fn of(&self, subject: &Subject) -> Vec<Signal> {
         let tag = self.tags.get(usize::from(subject.tag)).map(|tag| tag.text);
         let track = if subject.cluster { Some(self.cluster.text) } else { tag };
@@ -160,18 +154,17 @@ impl Transactions {
             .collect()
     }
 
-    /// The lane whose word a bank works on in the last stage.
+    /// Returns the lane that a bank serves in the last stage.
     pub(super) fn lane_at(&self, bank: usize) -> Option<usize> {
         let (_, lanes) = self.passes.front().filter(|(banks, _)| banks >> (bank & 63) & 1 == 1)?;
         lanes.get(bank).map(|lane| usize::from(*lane))
     }
 
-    /// The track of a bank.
     pub(super) fn of_bank(&self, bank: usize) -> impl Iterator<Item = Signal> {
         self.banks.get(bank).copied().into_iter()
     }
 
-    /// Notes the instruction that made the request which is offered from the next cycle on.
+    /// Sets the instruction that makes the request offered from the next cycle on.
     pub(super) fn offer_from(&mut self, origin: &RequestOrigin<'_>) {
         let RequestOrigin { cta, warp, pc, line, text } = *origin;
         let mut own = std::mem::take(&mut self.offered_from.text);
@@ -180,7 +173,7 @@ impl Transactions {
         self.offered_from = Origin { cta, warp, pc, line, text: own };
     }
 
-    /// Follows a cycle, written or not.
+    /// Updates the state for a cycle, even if the cycle is not written.
     pub(super) fn follow(&mut self, cycle: &Cycle<'_>, passes_at_issue: Option<u32>) {
         for gone in self.inside.extract_if(.., |inside| inside.state == RequestState::Gone) {
             self.stale |= bit(&gone.request);
@@ -202,7 +195,7 @@ impl Transactions {
             self.now(pass.number, RequestState::Suspended);
         }
         self.issued = cycle.pass_issued.map(|pass| {
-            // Behind its last pass a request is no longer at issue.
+            // After its last pass, a request is no longer at issue.
             let of = if pass.last { Some(u32::from(pass.index) + 1) } else { passes_at_issue };
             PassOf { index: pass.index, of }
         });
@@ -226,7 +219,7 @@ impl Transactions {
             self.stale |= bit(&request);
             let inside = Inside::new(number, request, &self.config, std::mem::take(&mut self.offered_from));
             self.inside.push(inside);
-            // Only a unit that accepts more than it can hold has no place left.
+            // Only a faulty unit, which accepts more requests than it can hold, leaves no free track.
             if let Some(place) = self.places.iter_mut().find(|place| place.held.is_none()) {
                 (place.held, place.is_stale, place.is_new) = (Some(number), true, true);
             }
@@ -250,7 +243,6 @@ impl Transactions {
         }
     }
 
-    /// Shows the cycle last followed.
     pub(super) fn show(&mut self, trace: &mut WaveTrace<CycleValues>, cycle: &Cycle<'_>) {
         let mut text = std::mem::take(&mut self.text);
         while self.stale != 0 {
@@ -314,7 +306,6 @@ impl Transactions {
         self.objects.iter_mut().filter(|track| track.is_stale).for_each(|track| track.show(trace));
     }
 
-    /// The requests of a tag that are inside.
     fn of_tag(&self, tag: usize, text: &mut String) {
         for inside in self.inside.iter().filter(|inside| usize::from(inside.request.tag) == tag) {
             text.push_str(if text.is_empty() { "" } else { " + " });
@@ -328,7 +319,7 @@ impl Transactions {
         }
     }
 
-    /// Number of the request whose answer stands at a port, if any fits.
+    /// Returns the number of the request whose answer is offered, if one matches.
     fn answered(&self, tag: u8, woken: bool) -> Option<u64> {
         let states = [RequestState::Answered { woken }, RequestState::Gone];
         let standing = |inside: &&Inside| states.contains(&inside.state) && inside.request.tag == tag;
@@ -342,7 +333,7 @@ impl Transactions {
         };
         self.issue.is_idle = false;
         text.clear();
-        // A cycle is a few characters wide in a viewer, so what tells most stands first.
+        // A cycle is a few characters wide in a viewer, so the most useful text comes first.
         numbered_request(text, pass.cluster, pass.number);
         text.push('.');
         of.write(text, "/");
@@ -420,7 +411,6 @@ impl Transactions {
         trace.set_text(self.wake_up.fields.text, text);
     }
 
-    /// Follows the objects that a pass of an mbarrier operation writes.
     fn step_objects(&mut self, cycle: &Cycle<'_>, pass: &PassIssued) {
         let warp = || self.inside.iter().find(|inside| inside.number == pass.number).map(|i| i.request.op);
         let cluster = || Some(cycle.cluster_done.as_ref()?.request.as_ref()?.request.op);
@@ -455,18 +445,16 @@ impl Transactions {
     }
 }
 
-/// The track of a request.
 fn bit(request: &WarpRequest) -> u64 {
     1 << (request.tag & 63)
 }
 
-/// The place of a request.
 fn place_of(places: &mut [RequestPlace], number: u64) -> impl Iterator<Item = &mut RequestPlace> {
     places.iter_mut().find(|place| place.held == Some(number)).into_iter()
 }
 
-/// Places for all requests that a unit can hold: in the queue, at issue, in each stage of the pipeline, suspended, at both
-/// ports of answers, and two that were answered in the cycle before.
+/// Returns the number of requests that a unit can hold: in the queue, at issue, in each pipeline stage,
+/// suspended, and at both answer ports. Two more may have been answered in the previous cycle.
 fn places(config: &Config) -> usize {
     (config.queue_depth + 1 + (config.rmw_latency + 1) + config.num_waiters + 2 + 2) as usize
 }
@@ -482,7 +470,7 @@ fn numbered<T>(
     d.scope(what, |d| (0..count).map(|at| one(d, at)).collect())
 }
 
-/// Reason why less happens than could: its name in the wave, words for people, and the request that is held back.
+/// Returns the reason of a stall or refusal: its name, its text, and the request held back.
 fn stall(cycle: &Cycle<'_>) -> Option<(&'static str, &'static str, Option<AtIssue>)> {
     let pipeline = cycle.pipeline();
     let (driven, [warps, clusters]) = (cycle.driven(), cycle.queues());

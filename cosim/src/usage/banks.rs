@@ -1,16 +1,16 @@
-//! How busy each bank is, over time.
+//! Activity of each bank over time.
 
 use atoms_model::Config;
 use atoms_model::port::MAX_BANKS;
 use serde::Serialize;
 
-/// Most intervals that a run is cut into.
+/// Largest number of intervals of a run.
 pub const MAX_INTERVALS: usize = 64;
-/// Cycles of an interval at first.
+/// Initial length of an interval, in cycles.
 const SHORTEST: u64 = 16;
 
-/// A counter for each bank, as planes of binary digits, to which sets of banks are added sixteen at a time: that costs a few
-/// operations a set, whatever is in it, and no branch.
+/// One counter for each bank, stored as bit planes. Sets of banks are added sixteen at a time. A set costs a
+/// few operations and no branch, whatever it contains.
 #[derive(Clone, Copy, Debug, Default)]
 struct Planes {
     digits: [u64; Planes::DIGITS],
@@ -19,12 +19,11 @@ struct Planes {
 
 impl Planes {
     const DIGITS: usize = 8;
-    /// Sets added at once.
     const SETS: usize = 16;
-    /// Sets that can be added before the planes are full.
+    /// Sets that can be added before a counter may overflow.
     const ROOM: u64 = (1 << Planes::DIGITS) - Planes::SETS as u64;
 
-    /// Adds the sets that are kept, and forgets them.
+    /// Adds the buffered sets to the counters, and clears the buffer.
     #[inline]
     fn add(&mut self) {
         let mut carries = std::mem::take(&mut self.sets);
@@ -33,7 +32,6 @@ impl Planes {
         for digit in low {
             left /= 2;
             for at in 0..left {
-                // A full adder for each bank.
                 let (a, b) = (carries[2 * at], carries[2 * at + 1]);
                 carries[at] = a & b | *digit & (a ^ b);
                 *digit ^= a ^ b;
@@ -44,7 +42,6 @@ impl Planes {
         }
     }
 
-    /// Adds the counters to `counts`, and clears them.
     fn drain_to(&mut self, counts: &mut [u64; MAX_BANKS]) {
         self.add();
         for (digit, mut banks) in std::mem::take(&mut self.digits).into_iter().enumerate() {
@@ -56,7 +53,6 @@ impl Planes {
     }
 }
 
-/// What the banks did in some successive cycles.
 #[derive(Clone, Debug)]
 struct Interval {
     cycles: u64,
@@ -74,17 +70,16 @@ impl Interval {
     }
 }
 
-/// Follows the banks. A run is cut into at most [`MAX_INTERVALS`] intervals, which become twice as long when there are
-/// that many.
+/// Counts bank activity in at most [`MAX_INTERVALS`] intervals. Their length doubles when all are in use.
 #[derive(Clone, Debug)]
 pub(super) struct BankTimeline {
-    /// The last one is not whole.
+    /// The last interval is incomplete.
     intervals: Vec<Interval>,
-    /// Cycles of a whole interval.
+    /// Length of a complete interval, in cycles.
     width: u64,
     served: Planes,
     written: Planes,
-    /// Cycles in the planes, and how many there may be.
+    /// Cycles counted in the planes. `room` is the largest number.
     held: u64,
     room: u64,
 }
@@ -102,7 +97,7 @@ impl BankTimeline {
         }
     }
 
-    /// A cycle: the banks of the pass that is issued, and those that are written.
+    /// Counts a cycle. `served` has the banks of the issued pass, `written` the banks that are written.
     #[inline]
     pub(super) fn cycle(&mut self, served: u64, written: u64) {
         let at = self.held as usize % Planes::SETS;
@@ -139,7 +134,6 @@ impl BankTimeline {
         self.room = (self.width - now).min(Planes::ROOM);
     }
 
-    /// What was counted, of the banks that the configuration has.
     pub(super) fn usage(&self, config: &Config) -> BankUsage {
         let mut all = self.clone();
         if all.held > 0 {
@@ -159,18 +153,18 @@ impl BankTimeline {
     }
 }
 
-/// How busy each bank was. A bank works on one word of a pass, so a word is a cycle of its read port.
+/// Activity of each bank. A pass accesses one word of a bank, so a word is one cycle of the bank's read port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct BankUsage {
-    /// `[bank]`: passes issued that work on it, which is words that it serves.
+    /// `[bank]`: words served, one for each issued pass that accesses the bank.
     pub served: Vec<u64>,
-    /// `[bank]`: words that it was written.
+    /// `[bank]`: words written to the bank.
     pub written: Vec<u64>,
-    /// Cycles of an interval of the two below; the last one may be shorter.
+    /// Cycles per interval of the two lists below. The last interval may be shorter.
     pub interval_cycles: u64,
     /// `[interval][bank]`: words served, at most [`MAX_INTERVALS`] intervals.
     pub served_over_time: Vec<Vec<u64>>,
-    /// `[interval][bank]`: words written.
+    /// `[interval][bank]`: words written to the bank.
     pub written_over_time: Vec<Vec<u64>>,
 }
 
@@ -178,13 +172,13 @@ pub struct BankUsage {
 mod tests {
     use super::*;
 
-    /// Planes and growing intervals come to what plain counters do, for runs that end anywhere.
+    /// Compares planes and growing intervals with plain counters, for runs of any length.
     #[test]
     fn words_are_counted_once_and_in_their_time() {
         let config = Config { num_banks: 64, ..Config::default() };
         let (mut banks, mut plain) = (BankTimeline::new(), Vec::new());
         for cycle in 0..20_000_u64 {
-            // Sets without a pattern that a width would hide.
+            // Irregular sets: a regular pattern could hide an error at some interval length.
             let served = cycle.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(cycle as u32 % 63);
             let written = served & cycle.wrapping_mul(0xbf58_476d_1ce4_e5b9);
             banks.cycle(served, written);

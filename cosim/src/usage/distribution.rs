@@ -1,24 +1,24 @@
-//! How often each value came: cycles, passes, levels of a queue. Exact, since these are small whole numbers.
+//! Exact distribution of small whole numbers, such as cycles, passes and queue levels.
 
 use std::collections::BTreeMap;
 
-/// Values below this are counted in an array, the few others in a map.
+/// Limit of the array of counts. The few values from this limit on are counted in a map.
 const DENSE: u64 = 1 << 10;
 
-/// How often each value came.
+/// Number of times that each value was recorded.
 ///
-/// In JSON: `count`, `mean`, `min`, `p50`, `p90`, `p99`, `max`, and `counts`, a list of `[value, count]`; where nothing
-/// came, the figures are null.
+/// In JSON: `count`, `mean`, `min`, `p50`, `p90`, `p99`, `max`, and `counts`, a list of `[value, count]`.
+/// Without a recorded value, the figures are null.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(into = "DistributionSummary")]
 pub struct Distribution {
-    /// By value, up to the greatest that came.
+    /// Counts by value, up to the greatest value recorded below [`DENSE`].
     dense: Vec<u64>,
     sparse: BTreeMap<u64, u64>,
 }
 
 impl Distribution {
-    /// The value came once more.
+    /// Counts one occurrence of `value`.
     #[inline]
     pub fn record(&mut self, value: u64) {
         match self.dense.get_mut(value as usize) {
@@ -37,39 +37,39 @@ impl Distribution {
         }
     }
 
-    /// Values that came, in ascending order, and how often.
+    /// Returns the recorded values in ascending order, each with its count.
     pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let dense = (0..).zip(self.dense.iter().copied()).filter(|(_, count)| *count > 0);
         dense.chain(self.sparse.iter().map(|(value, count)| (*value, *count)))
     }
 
-    /// How often any value came.
+    /// Returns the number of recorded values.
     pub fn count(&self) -> u64 {
         self.counts().map(|(_, count)| count).sum()
     }
 
-    /// Sum of all that came.
+    /// Returns the sum of all recorded values.
     pub fn sum(&self) -> u64 {
         self.counts().map(|(value, count)| value * count).sum()
     }
 
-    /// Their mean; `None` where nothing came.
+    /// Returns the mean. `None` without a recorded value.
     pub fn mean(&self) -> Option<f64> {
         let count = self.count();
         (count > 0).then(|| self.sum() as f64 / count as f64)
     }
 
-    /// The least.
+    /// Returns the smallest recorded value.
     pub fn min(&self) -> Option<u64> {
         self.counts().next().map(|(value, _)| value)
     }
 
-    /// The greatest.
+    /// Returns the greatest recorded value.
     pub fn max(&self) -> Option<u64> {
         self.counts().last().map(|(value, _)| value)
     }
 
-    /// The least value that so many per cent of what came do not exceed (nearest rank).
+    /// Returns the smallest value that `per_cent` per cent of the values do not exceed (nearest rank).
     pub fn percentile(&self, per_cent: u64) -> Option<u64> {
         let rank = (u128::from(self.count()) * u128::from(per_cent)).div_ceil(100).max(1);
         let mut seen = 0;

@@ -1,7 +1,7 @@
-//! What a run makes of the unit: where the cycles went, latencies, passes, conflicts, hazards, queues, banks over time,
-//! retries. `docs/reports.md` says what each figure means.
+//! Usage statistics of a run: cycles, latencies, passes, conflicts, hazards, queues, banks over time, and
+//! retries. `docs/reports.md` explains each figure.
 //!
-//! [`Usage`] listens to a session; everything comes from its transactions, so model and RTL give the same figures.
+//! [`Usage`] listens to a session. Model and RTL give the same figures: all come from transactions.
 
 mod banks;
 mod distribution;
@@ -29,12 +29,11 @@ use banks::BankTimeline;
 use retries::{Retries, Tried, may_fail, not_selected};
 use stack::CycleSample;
 
-/// A request inside the unit, as far as it has come.
 #[derive(Clone, Debug)]
 struct Stages {
     number: u64,
     accepted: u64,
-    /// Cycles in which its first and its last pass were issued.
+    /// Cycles in which the first pass and the latest pass were issued.
     passes: Option<(u64, u64)>,
 }
 
@@ -44,7 +43,6 @@ impl Stages {
     }
 }
 
-/// A warp request.
 #[derive(Clone, Debug)]
 struct WarpInside {
     stages: Stages,
@@ -55,16 +53,15 @@ struct WarpInside {
     not_selected: u32,
 }
 
-/// A cluster request.
 #[derive(Clone, Debug)]
 struct ClusterInside {
     stages: Stages,
     may_fail: Option<Op>,
-    /// It owes a response only if it faults.
+    /// True if the request owes a response only after a fault.
     posted: bool,
 }
 
-/// Measures what a run makes of the unit. Listens to a session from its first cycle.
+/// Measures the usage of the unit. It must listen to a session from its first cycle.
 #[derive(Clone, Debug)]
 pub struct Usage {
     config: Config,
@@ -72,14 +69,14 @@ pub struct Usage {
     banks: BankTimeline,
     retries: Retries,
     passes: u64,
-    /// Without an answer, oldest first, but for those suspended.
+    /// Requests without an answer, oldest first. Suspended requests are in `suspended`.
     warps: VecDeque<WarpInside>,
-    /// Suspended, with the cycle since which they are.
+    /// Suspended requests, each with the cycle in which it was suspended.
     suspended: Vec<(WarpInside, u64)>,
-    /// Not carried out, and those whose response is not taken, oldest first.
+    /// Cluster requests not carried out, oldest first. `owing` has those whose response is not taken.
     clusters: VecDeque<ClusterInside>,
     owing: VecDeque<ClusterInside>,
-    /// Numbers of the requests whose answers stand at their ports.
+    /// Number of the request whose response is offered. `wake_up` is that of the wake-up.
     response: Option<u64>,
     wake_up: Option<u64>,
     /// Posted request at the head of its queue whose address was looked up while there was no room for a response.
@@ -87,7 +84,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Of a machine of `config`.
+    /// Creates statistics for a machine of `config`.
     pub fn new(config: &Config) -> Self {
         let report = UsageReport {
             cycles: 0,
@@ -119,7 +116,7 @@ impl Usage {
         }
     }
 
-    /// The figures of all cycles seen.
+    /// Returns the figures of all cycles seen.
     pub fn report(&self) -> UsageReport {
         let UsageReport { cycles, warp, cluster, .. } = &self.report;
         let banks = self.banks.usage(&self.config);
@@ -133,7 +130,6 @@ impl Usage {
         UsageReport { throughput, banks, retries: self.retries.usage(), ..self.report.clone() }
     }
 
-    /// What is answered.
     fn answers(&mut self, cycle: &Cycle<'_>) {
         if let Some(answer) = &cycle.warp_answer {
             if let Some(appears) = &answer.appears {
@@ -176,10 +172,9 @@ impl Usage {
         }
     }
 
-    /// The response that stands at the warp port is taken.
     fn warp_answered(&mut self, answer: &WarpAnswer<'_>, now: u64) {
         let Some(number) = self.response.take() else { return };
-        // Those before it get no answer any more, whatever became of them.
+        // Drop older requests: they get no answer any more.
         while self.warps.front().is_some_and(|older| older.stages.number < number) {
             self.warps.pop_front();
         }
@@ -196,7 +191,6 @@ impl Usage {
         }
     }
 
-    /// The wake-up that stands at its port is taken.
     fn woken(&mut self, pred: u32, now: u64) {
         let number = self.wake_up.take();
         let Some(place) = self.suspended.iter().position(|(r, _)| Some(r.stages.number) == number) else {
@@ -210,7 +204,7 @@ impl Usage {
         self.tried(&request, pred);
     }
 
-    /// A warp request without a fault is answered with this predicate.
+    /// Counts the attempts of a warp request that was answered without a fault.
     fn tried(&mut self, request: &WarpInside, pred: u32) {
         let WarpInside { may_fail, lanes, retry, not_selected, .. } = *request;
         if let Some(op) = may_fail {
@@ -218,7 +212,7 @@ impl Usage {
         }
     }
 
-    /// A pass is issued; whether its request repeats what failed.
+    /// Counts an issued pass. Returns true if its request repeats a failed attempt.
     fn issued(&mut self, pass: &PassIssued, now: u64) -> bool {
         self.passes += 1;
         let lanes = u64::from(pass.lanes.count_ones());
@@ -244,7 +238,6 @@ impl Usage {
         request.retry
     }
 
-    /// What is carried out, and what is accepted.
     fn ends(&mut self, cycle: &Cycle<'_>) {
         if let Some(last) = cycle.last_stage
             && last.done
@@ -296,8 +289,8 @@ impl Usage {
         }
     }
 
-    /// The cluster request next in line waits for room for its response. A posted one does only if it faults, which is
-    /// known when its address was looked up once.
+    /// Returns true if the next cluster request waits for room for its response. A posted request needs room
+    /// only after a fault, which is known once its address was looked up.
     fn no_room(&mut self, cycle: &Cycle<'_>, pipeline: &Pipeline) -> bool {
         let waiting = usize::from(cycle.queues()[1].level);
         if waiting == 0 || u32::from(cycle.cluster_responses_owed()) < self.config.cluster_responses() {
@@ -310,10 +303,9 @@ impl Usage {
         !posted || looks && self.looked_up.replace(stages.number) == Some(stages.number)
     }
 
-    /// The pass at issue is held back.
+    /// Counts a cycle in which a hazard holds back the pass at issue.
     fn held_back(&mut self, pipeline: &Pipeline) {
         let Some(at_issue) = pipeline.at_issue else { return };
-        // A cluster request has one pass.
         let request =
             inside(&mut self.warps, at_issue.number, |r| r.stages.number).filter(|_| !at_issue.cluster);
         let hazards = &mut self.report.hazards;
@@ -323,7 +315,6 @@ impl Usage {
         }
     }
 
-    /// A reset drops what is inside.
     fn reset(&mut self) {
         self.report.warp.dropped += (self.warps.len() + self.suspended.len()) as u64;
         self.report.cluster.dropped += (self.clusters.len() + self.owing.len()) as u64;
@@ -373,7 +364,7 @@ impl Listener for Usage {
 }
 
 impl LatencyUsage {
-    /// A request whose answer is taken in cycle `end`.
+    /// Records a request whose answer is taken in cycle `end`.
     fn record(&mut self, stages: &Stages, end: u64) {
         let Some((first, last)) = stages.passes else { return };
         self.total.record(end - stages.accepted);
@@ -383,7 +374,7 @@ impl LatencyUsage {
     }
 }
 
-/// The request with this number, of some in order. Where none is missing in between, its place follows from the first.
+/// Finds a request by number in a list sorted by number. Without gaps, the first number gives the index.
 #[inline]
 fn inside<R>(requests: &mut VecDeque<R>, number: u64, of: impl Fn(&R) -> u64) -> Option<&mut R> {
     let mut place = number.checked_sub(of(requests.front()?))? as usize;

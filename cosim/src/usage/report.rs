@@ -1,4 +1,4 @@
-//! What a run made of the unit: the figures of a report.
+//! Figures of a usage report.
 
 use serde::Serialize;
 
@@ -7,73 +7,73 @@ use super::distribution::Distribution;
 use super::retries::RetryUsage;
 use super::stack::CycleStack;
 
-/// What a run made of the unit.
+/// Usage of the unit in one run.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct UsageReport {
-    /// Clock cycles, those of reset among them.
+    /// Clock cycles, including reset cycles.
     pub cycles: u64,
-    /// Where they went; adds up to `cycles`.
+    /// Cycles by class. The classes add up to `cycles`.
     pub stack: CycleStack,
-    /// What was done per cycle.
+    /// Work done per cycle.
     pub throughput: Throughput,
-    /// The warp port.
+    /// Requests of the warp port.
     pub warp: WarpUsage,
-    /// The cluster port.
+    /// Requests of the cluster port.
     pub cluster: ClusterUsage,
-    /// Suspended waits.
+    /// Requests suspended in MBAR.TRY_WAIT.
     pub waits: WaitUsage,
-    /// Cycles in which a port holds something up.
+    /// Cycles in which a valid offer is not taken, by port.
     pub back_pressure: BackPressure,
-    /// Passes held back.
+    /// Cycles in which hazards hold back passes.
     pub hazards: HazardUsage,
-    /// Requests that wait in the queue of the warp port, one count a cycle.
+    /// Requests in the queue of the warp port, counted once per cycle.
     pub warp_queue: Distribution,
-    /// Likewise of the cluster port.
+    /// Requests in the queue of the cluster port, counted once per cycle.
     pub cluster_queue: Distribution,
-    /// The banks.
+    /// Words served and written, by bank.
     pub banks: BankUsage,
-    /// Operations that may fail, in order of the operation table; those never answered are left out.
+    /// Operations that may fail, in order of the operation table, except those never answered.
     pub retries: Vec<RetryUsage>,
 }
 
-/// What was done per cycle, over all cycles and both ports.
+/// Work done per cycle, over all cycles and both ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Throughput {
-    /// Passes issued; the unit can issue one a cycle.
+    /// Passes issued. The unit can issue one per cycle.
     pub passes_per_cycle: f64,
-    /// Requests answered, or carried out where they owe no response.
+    /// Requests answered, or carried out if they owe no response.
     pub requests_per_cycle: f64,
-    /// Lanes served.
+    /// Lanes served by passes issued.
     pub lane_operations_per_cycle: f64,
-    /// Words that the banks served, over all that they could.
+    /// Words served by the banks, divided by the largest possible number.
     pub bank_utilisation: f64,
 }
 
-/// The warp port.
+/// Figures of the warp port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct WarpUsage {
-    /// Requests accepted.
+    /// Number of requests accepted.
     pub accepted: u64,
     /// Requests whose response or wake-up was taken.
     pub answered: u64,
-    /// Of these, the ones that fault.
+    /// Answered requests with a fault.
     pub faults: u64,
     /// Requests that a reset dropped.
     pub dropped: u64,
     /// Lanes served by passes issued.
     pub lane_operations: u64,
-    /// Passes of each request whose last pass was issued; 0 under a fault or without an active lane.
+    /// Passes of each request whose last pass was issued. 0 after a fault or without an active lane.
     pub passes: Distribution,
     /// Passes issued beyond the first of each request.
     pub conflicts: u64,
-    /// Cycles of requests answered, but for those that were suspended.
+    /// Latency of answered requests, in cycles. Requests that were suspended do not count.
     pub latency: LatencyUsage,
 }
 
-/// The cluster port.
+/// Figures of the cluster port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ClusterUsage {
-    /// Requests accepted.
+    /// Number of requests accepted.
     pub accepted: u64,
     /// Requests whose response was taken.
     pub answered: u64,
@@ -85,46 +85,46 @@ pub struct ClusterUsage {
     pub dropped: u64,
     /// Lanes served, one for each request without a fault.
     pub lane_operations: u64,
-    /// Cycles of requests answered.
+    /// Latency of answered requests, in cycles.
     pub latency: LatencyUsage,
-    /// Cycles of posted requests, which end in the last stage of the pipeline.
+    /// Latency of posted requests, in cycles. A posted request ends in the last stage of the pipeline.
     pub posted_latency: LatencyUsage,
 }
 
-/// Cycles from the edge that accepts a request to the edge that takes its answer, and its three parts, which add up to it
-/// request by request.
+/// Latency from the edge that accepts a request to the edge that takes its answer, in cycles. The three parts
+/// of each request add up to its total.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LatencyUsage {
-    /// All of them.
+    /// Sum of the three parts.
     pub total: Distribution,
-    /// Until its first pass is issued; at least 2.
+    /// From acceptance to the issue of the first pass. At least 2.
     pub queueing: Distribution,
-    /// From there until its last pass is issued: 0 for one pass.
+    /// From the first pass to the issue of the last pass. 0 for a single pass.
     pub service: Distribution,
-    /// From there until its answer is taken.
+    /// From the issue of the last pass until the answer is taken.
     pub answer: Distribution,
 }
 
-/// Requests suspended in MBAR.TRY_WAIT (spec 6.3). Cycles are counted from the one in which the request is suspended to the
-/// one in which its wake-up is taken.
+/// Requests suspended in MBAR.TRY_WAIT (spec 6.3). Cycles count from the one in which the request is
+/// suspended to the one in which its wake-up is taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct WaitUsage {
-    /// Requests suspended.
+    /// Number of requests suspended.
     pub suspended: u64,
-    /// Cycles of those woken, since their phase was complete.
+    /// Cycles of requests that were woken because their phase was complete.
     pub woken: Distribution,
-    /// Cycles of those whose limit had passed.
+    /// Cycles of requests that timed out.
     pub timed_out: Distribution,
 }
 
-/// Cycles in which valid is high and ready is low, at each port; several ports may be held up in one cycle.
+/// Cycles in which valid is high and ready is low, at each port. Several ports may count in the same cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct BackPressure {
-    /// A warp request is refused: its queue is full.
+    /// A warp request is refused because its queue is full.
     pub warp_requests: u64,
-    /// A cluster request is refused, likewise.
+    /// A cluster request is refused because its queue is full.
     pub cluster_requests: u64,
-    /// A write of the CTA table waits: a request of its slot is inside.
+    /// A CTA table write waits because a request of its slot is inside.
     pub table_writes: u64,
     /// A warp response is not taken.
     pub warp_responses: u64,
@@ -134,13 +134,13 @@ pub struct BackPressure {
     pub wake_ups: u64,
 }
 
-/// Passes held back at issue, since an older pass may write a word that they need.
+/// Passes held back at issue because an older pass may write a word that they need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct HazardUsage {
-    /// The configuration forwards words instead: there are none.
+    /// True if the configuration forwards words. There are then no such cycles.
     pub forwarding: bool,
     /// Cycles in which the first pass of a request is held back.
     pub first_pass: u64,
-    /// Cycles in which a further one is.
+    /// Cycles in which a later pass of a request is held back.
     pub between_passes: u64,
 }

@@ -1,4 +1,4 @@
-//! How often what may fail is tried until it succeeds.
+//! Attempts and successes of operations that may fail.
 
 use atoms_model::port::MAX_LANES;
 use atoms_ops::{OPS, Op, Size};
@@ -6,67 +6,63 @@ use serde::Serialize;
 
 use atoms_stimulus::request::WarpRequest;
 
-/// Tags of the warp port. A core gives each warp its own.
+/// Tags of the warp port. A core gives each warp its own tag.
 const TAGS: usize = 64;
 
-/// Lanes that tried an operation which may fail: a compare-and-store, or asking for the phase of an mbarrier object.
-/// Of both ports; lanes of requests that fault do not count.
+/// Attempts at one operation that may fail: a compare-and-store, or a query of the phase of an mbarrier
+/// object. The figures count lanes of both ports, except those of requests that fault.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RetryUsage {
     /// Name of the operation.
     pub op: &'static str,
-    /// Requests answered.
+    /// Number of requests answered.
     pub requests: u64,
-    /// Of these, the ones in which every lane repeats what failed (class `retry` of the cycles).
+    /// Answered requests in which every lane repeats a failed attempt (class `retry` of the cycles).
     pub retries: u64,
-    /// Lanes that tried.
+    /// Number of lanes that tried.
     pub attempts: u64,
-    /// Lanes of these that stored, or whose phase was complete.
+    /// Lanes that stored, or whose phase was complete.
     pub successes: u64,
-    /// Lanes of CAST.SPIN that were not selected, and so failed whatever their word held (spec 5.1).
+    /// Lanes of CAST.SPIN that were not selected. Such a lane fails whatever its word holds (spec 5.1).
     pub not_selected: u64,
-    /// `attempts` over `successes`; `None` where nothing succeeded.
+    /// `attempts` divided by `successes`. `None` without a success.
     pub attempts_per_success: Option<f64>,
 }
 
-/// Whether a lane is told if it succeeded.
+/// Returns true if the answer tells each lane whether it succeeded.
 pub(super) fn may_fail(op: Op) -> bool {
     op.compares() || op.asks_phase()
 }
 
-/// An answer to something that may fail.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tried {
     pub(super) op: Op,
-    /// Lanes that tried, and those of them that succeeded.
+    /// Lanes that tried. `succeeded` has those that succeeded.
     pub(super) lanes: u32,
     pub(super) succeeded: u32,
     pub(super) retry: bool,
-    /// Lanes that were not selected.
     pub(super) not_selected: u32,
 }
 
-/// Follows them.
 #[derive(Clone, Debug)]
 pub(super) struct Retries {
     usage: Vec<RetryUsage>,
-    /// By tag: what failed of the last compare-and-store answered.
+    /// Lanes that failed in the last answered compare-and-store, by tag.
     failed: Vec<Option<Failed>>,
 }
 
-/// Lanes that failed in a compare-and-store.
 #[derive(Clone, Copy, Debug)]
 struct Failed {
     op: u8,
     size: u8,
     slot: u8,
     lanes: u32,
-    /// `[lane]`; only those of `lanes` count.
+    /// Address of each lane. Only lanes in `lanes` are valid.
     addresses: [u32; MAX_LANES],
 }
 
 impl Failed {
-    // The request itself would keep its operands alive, a kilobyte or more.
+    // Copies the addresses: the request itself would keep its operands alive, a kilobyte or more.
     fn new(request: &WarpRequest, lanes: u32) -> Self {
         let WarpRequest { op, size, slot, .. } = *request;
         let (form, mut addresses) = (request.address_form(), [0; MAX_LANES]);
@@ -92,7 +88,7 @@ impl Retries {
         Retries { usage, failed: vec![None; TAGS] }
     }
 
-    /// Whether every lane of a compare-and-store repeats one that failed.
+    /// Returns true if every lane of a compare-and-store repeats an attempt that failed.
     pub(super) fn repeats(&self, request: &WarpRequest, lanes: u32) -> bool {
         let Some(Some(before)) = self.failed.get(usize::from(request.tag)) else { return false };
         if lanes == 0 || lanes & !before.lanes != 0 {
@@ -104,7 +100,7 @@ impl Retries {
             && (0..MAX_LANES).filter(|lane| lanes >> lane & 1 == 1).all(same)
     }
 
-    /// A compare-and-store of the warp port is answered, and these lanes failed in it.
+    /// Notes the lanes that failed in an answered compare-and-store of the warp port.
     pub(super) fn failed(&mut self, request: &WarpRequest, lanes: u32) {
         if let Some(last) = self.failed.get_mut(usize::from(request.tag)) {
             *last = (lanes != 0).then(|| Failed::new(request, lanes));
@@ -121,12 +117,11 @@ impl Retries {
         usage.not_selected += u64::from(tried.not_selected);
     }
 
-    /// Nothing is inside, and what failed is forgotten.
+    /// Forgets the failed attempts, because a reset drops all requests.
     pub(super) fn reset(&mut self) {
         self.failed.fill(None);
     }
 
-    /// The operations that were tried.
     pub(super) fn usage(&self) -> Vec<RetryUsage> {
         let ratio = |usage: &RetryUsage| {
             (usage.successes > 0).then(|| usage.attempts as f64 / usage.successes as f64)
@@ -136,7 +131,7 @@ impl Retries {
     }
 }
 
-/// Lanes of a CAST.SPIN pass that are not selected: one lane is on each bank group that the pass works on.
+/// Returns the lanes that a CAST.SPIN pass does not select. The pass selects one lane for each bank group.
 pub(super) fn not_selected(size: u8, lanes: u32, banks: u64) -> u32 {
     let words = Size::from_code(size).map_or(1, |size| (size.bytes() / 4).max(1));
     lanes.count_ones().saturating_sub(banks.count_ones() / words)

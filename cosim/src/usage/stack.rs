@@ -1,18 +1,16 @@
-//! Where the cycles went: each belongs to one class.
+//! Classes of cycles: each cycle belongs to one class.
 
 use std::collections::BTreeMap;
 
 use atoms_monitor::{Cycle, PassIssued, Pipeline};
 
-/// What decides the class of a cycle.
 pub(super) struct CycleSample<'m, 'c> {
     pub(super) cycle: &'m Cycle<'c>,
     pub(super) pipeline: Pipeline,
-    /// The pass that is issued.
     pub(super) pass: Option<PassIssued>,
-    /// Its request repeats a compare-and-store that failed.
+    /// True if the request of the pass repeats a compare-and-store that failed.
     pub(super) retry: bool,
-    /// The cluster request next in line waits for room for its response.
+    /// True if the next cluster request waits for room for its response.
     pub(super) no_room: bool,
 }
 
@@ -21,7 +19,7 @@ impl CycleSample<'_, '_> {
         self.pass.as_ref().is_some_and(so)
     }
 
-    /// A request is being accepted or in its address stage.
+    /// Returns true if a request is being accepted or is in its address stage.
     fn fills(&self) -> bool {
         let [warps, clusters] = self.cycle.queues();
         let next = if clusters.level > 0 { !self.no_room } else { self.cycle.cluster_accepted.is_some() };
@@ -35,10 +33,10 @@ impl CycleSample<'_, '_> {
     }
 }
 
-/// The classes, first of all: a cycle belongs to the first whose condition holds, and that of the last always does.
+/// Defines the classes in order of precedence. The condition of the last class always holds.
 macro_rules! classes {
     ($( $class:ident $key:literal, $title:literal, $brief:literal, $meaning:literal, $holds:expr; )*) => {
-        /// What a cycle went to. Of those that apply it is the first, in this order.
+        /// Class of a cycle. The first class that applies counts, in the order below.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum CycleClass { $( #[doc = $meaning] $class, )* }
 
@@ -46,27 +44,26 @@ macro_rules! classes {
             /// Every class, in order of precedence.
             pub const ALL: &'static [CycleClass] = &[$( CycleClass::$class, )*];
 
-            /// Name in JSON.
+            /// Returns the name in JSON.
             pub const fn key(self) -> &'static str {
                 match self { $( CycleClass::$class => $key, )* }
             }
 
-            /// Name in text.
+            /// Returns the name in text output.
             pub const fn title(self) -> &'static str {
                 match self { $( CycleClass::$class => $title, )* }
             }
 
-            /// What it is, in a few words beside the name.
+            /// Returns a short description, for use beside the name.
             pub const fn brief(self) -> &'static str {
                 match self { $( CycleClass::$class => $brief, )* }
             }
 
-            /// What it is, in full.
+            /// Returns the full description.
             pub const fn meaning(self) -> &'static str {
                 match self { $( CycleClass::$class => $meaning, )* }
             }
 
-            /// The class of a cycle.
             #[inline]
             pub(super) fn of(moment: &CycleSample<'_, '_>) -> CycleClass {
                 $( {
@@ -126,9 +123,9 @@ classes! {
         |_| true;
 }
 
-/// Cycles by class; they add up to all cycles.
+/// Number of cycles of each class. They add up to all cycles.
 ///
-/// In JSON a map by [`CycleClass::key`], every class in it.
+/// In JSON, a map from [`CycleClass::key`] to cycles, with every class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(into = "BTreeMap<&'static str, u64>")]
 pub struct CycleStack([u64; CycleClass::ALL.len()]);
@@ -139,17 +136,17 @@ impl CycleStack {
         self.0[class as usize] += 1;
     }
 
-    /// Cycles of a class.
+    /// Returns the cycles of a class.
     pub fn cycles(&self, class: CycleClass) -> u64 {
         self.0[class as usize]
     }
 
-    /// Every class with its cycles, in order of precedence.
+    /// Returns every class with its cycles, in order of precedence.
     pub fn iter(&self) -> impl Iterator<Item = (CycleClass, u64)> + '_ {
         CycleClass::ALL.iter().copied().zip(self.0)
     }
 
-    /// All cycles.
+    /// Returns the number of all cycles.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -166,7 +163,7 @@ mod tests {
     use super::*;
     use expect_test::expect_file;
 
-    /// `docs/reports.md` has every class: `cargo regenerate` writes its table anew.
+    /// Checks that `docs/reports.md` has every class. `cargo regenerate` rewrites the table.
     #[test]
     fn the_page_has_every_class() {
         const BEGIN: &str = "<!-- classes: generated from cosim/src/usage/stack.rs -->\n";

@@ -1,6 +1,6 @@
 //! Installs the pinned Verilator under the target folder, as the command line offers to.
 
-#![allow(clippy::print_stdout)] // a program of its own, for people
+#![allow(clippy::print_stdout)] // a program for interactive use
 
 use atoms_verilated::{Environment, install_verilator};
 

@@ -6,16 +6,14 @@ use std::path::Path;
 
 use crate::Variant;
 
-/// Raised with every change to the functions below.
+/// Version of the functions below. Every change to them raises it.
 pub(crate) const ABI_VERSION: u32 = 3;
 
-/// `Status` of the shim.
 pub(crate) const OK: i32 = 0;
 pub(crate) const STOPPED: i32 = 1;
-/// In this cycle it does not drive what was expected.
+/// The outputs or the probe of this cycle differ from the expected values.
 pub(crate) const DIFFERS: i32 = 3;
 
-/// What `atoms_layout` fills in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) lanes: u32,
@@ -24,7 +22,7 @@ pub(crate) struct Layout {
     pub(crate) variant: Variant,
 }
 
-/// `Point` of the shim; its texts live as long as the model.
+/// `Point` of the shim. The texts live as long as the model.
 #[repr(C)]
 pub(crate) struct RawPoint {
     pub(crate) file: *const c_char,
@@ -36,23 +34,22 @@ pub(crate) struct RawPoint {
     pub(crate) column: u32,
 }
 
-/// Number of a variant in `atoms_layout` and in `ATOMS_VARIANT`: its place in [`Variant::ALL`].
+/// Returns the variant with this number in `atoms_layout` and `ATOMS_VARIANT`: its index in [`Variant::ALL`].
 fn variant(number: u32) -> Option<Variant> {
     Variant::ALL.get(number as usize).copied()
 }
 
 macro_rules! functions {
     (always { $( $symbol:ident => $field:ident: $ty:ty; )* } some variants { $( $rare:ident => $option:ident: $of:ty; )* }) => {
-        /// The functions of a library. Valid as long as `library` is loaded, that is, as long as self.
+        /// Functions of a library. They are valid while `_library` keeps the library loaded.
         pub(crate) struct Api {
             $( pub(crate) $field: $ty, )*
             $( pub(crate) $option: Option<$of>, )*
-            /// Kept for its lifetime alone.
+            /// Keeps the library loaded.
             _library: libloading::os::unix::Library,
         }
 
         impl Api {
-            /// Loads the library at `path`, which this crate built.
             pub(crate) fn load(path: &Path) -> Result<Self, libloading::Error> {
                 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
                 // SAFETY: the file is a library that this crate built (the caller has compared its
@@ -101,7 +98,7 @@ functions! {
 }
 
 impl Api {
-    /// What the library was built for, or why it does not fit this binary.
+    /// Returns the configuration of the library, or the reason why the library does not fit this binary.
     pub(crate) fn checked_layout(&self) -> Result<Layout, String> {
         let mut words = [0_u32; 8];
         // SAFETY: `atoms_layout` writes eight words.

@@ -1,21 +1,17 @@
-//! Where Verilator put the memory of each bank: names are read from the generated headers, since
-//! they depend on whether a module was inlined.
+//! Finds the memory of each bank in the generated C++. Its name depends on inlining, so headers are searched.
 
 use std::path::Path;
 
-/// Headers to include and, for each bank, the C++ expression of its memory in the model `m`.
 pub(crate) struct BankNames {
     pub(crate) includes: Vec<String>,
     pub(crate) memories: Vec<String>,
 }
 
-/// A generated header: its file name and text.
 pub(crate) struct Header {
     pub(crate) name: String,
     pub(crate) text: String,
 }
 
-/// Reads every header in `dir`, in order of name.
 pub(crate) fn headers(dir: &Path) -> std::io::Result<Vec<Header>> {
     let mut found = Vec::new();
     for entry in fs_err::read_dir(dir)? {
@@ -32,7 +28,7 @@ pub(crate) fn headers(dir: &Path) -> std::io::Result<Vec<Header>> {
 /// Finds `g_bank[b].u_bank.mem_q` for each bank of the model class `model`.
 ///
 /// # Errors
-/// The lowest bank without one.
+/// The lowest bank without such a memory.
 pub(crate) fn find(headers: &[Header], model: &str, banks: usize) -> Result<BankNames, usize> {
     let mut names = BankNames { includes: Vec::new(), memories: Vec::new() };
     for bank in 0..banks {
@@ -47,12 +43,12 @@ pub(crate) fn find(headers: &[Header], model: &str, banks: usize) -> Result<Bank
 
 fn find_bank(headers: &[Header], model: &str, bank: usize) -> Option<(String, String)> {
     let instance = format!("g_bank__BRA__{bank}__KET____DOT__u_bank");
-    // Inlined: a variable of the root.
+    // If the module is inlined, the memory is a variable of the root.
     let root = headers.iter().find(|header| header.name == format!("{model}___024root.h"))?;
     if let Some(variable) = declared(&root.text, &format!("{instance}__DOT__mem_q")) {
         return Some((root.name.clone(), format!("m.rootp->{variable}")));
     }
-    // Not inlined: the model points to the instance, whose class has the variable.
+    // If not, the model points to the instance, whose class has the variable.
     let top = headers.iter().find(|header| header.name == format!("{model}.h"))?;
     let pointer = declared(&top.text, &instance)?;
     let line = top.text.lines().find(|line| line.contains(&format!("{pointer};")))?;
@@ -62,8 +58,7 @@ fn find_bank(headers: &[Header], model: &str, bank: usize) -> Option<(String, St
     Some((header.name.clone(), format!("m.{pointer}->{variable}")))
 }
 
-/// The identifier that ends in `suffix` and is declared in `text`: it stands before a semicolon,
-/// and after the suffix's start only separators of Verilator's own come.
+/// Returns the identifier declared in `text` that is `suffix` or ends in a Verilator separator and `suffix`.
 fn declared<'a>(text: &'a str, suffix: &str) -> Option<&'a str> {
     let end = format!("{suffix};");
     text.match_indices(&end).find_map(|(at, _)| {

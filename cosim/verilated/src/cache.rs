@@ -1,4 +1,4 @@
-//! The folder of built libraries.
+//! Cache of built libraries, in a folder.
 
 use crate::build::{self, Sources};
 use crate::store::entry::{BuildDir, LIBRARY, clear_leftovers, entry, own};
@@ -9,10 +9,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Size in MB that the entries may have together unless `ATOMS_CACHE_MB` says otherwise: some hundred libraries.
+/// Default size limit of all entries together, in MB: some hundred libraries. `ATOMS_CACHE_MB` overrides it.
 const DEFAULT_MB: u64 = 2000;
 
-/// An entry of files that another tool made; it is not evicted while this is held.
+/// Entry with files of another tool. The cache does not evict the entry while this value lives.
 #[derive(Debug)]
 pub struct CachedFiles {
     pub dir: PathBuf,
@@ -20,11 +20,11 @@ pub struct CachedFiles {
     _in_use: InUse,
 }
 
-/// Built libraries, in a folder that any number of processes may use at once.
+/// Built libraries in a folder that any number of processes may use at once.
 ///
-/// An entry is built in a private folder and moved into place in one step, by one thread of one process; the others
-/// that ask for it wait. It is checked against its manifest each time it is loaded, and rebuilt if it does not match.
-/// After a build, the entries used least recently go until the rest fits the size limit; never those in use.
+/// One thread of one process builds an entry in a private folder and moves it into place in one step; others
+/// wait. Each load checks the manifest, and a damaged entry is rebuilt. After a build, the least recently
+/// used entries are removed until the rest fits the size limit. Entries in use stay.
 #[derive(Clone, Debug)]
 pub struct Cache {
     root: PathBuf,
@@ -32,7 +32,6 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The cache of this environment; see [`Environment::cache_dir`].
     pub fn new(env: &Environment) -> Self {
         Self { root: env.cache_dir(), limit_mb: env.cache_mb.clone() }
     }
@@ -41,10 +40,10 @@ impl Cache {
         &self.root
     }
 
-    /// The library for `spec`, from the cache or newly built (10 to 30 seconds for 32 lanes).
+    /// Returns the library for `spec`, from the cache or newly built (10 to 30 seconds for 32 lanes).
     ///
     /// # Errors
-    /// Says whether the design, the tools or the cache folder is at fault; see [`BuildError`].
+    /// [`BuildError`]: the design, the tools or the cache folder is at fault.
     pub fn library(
         &self,
         spec: &BuildSpec,
@@ -58,17 +57,17 @@ impl Cache {
             build::build(spec, &sources, tools, &self.root, shop, progress)
         })?;
         if entry.built {
-            // A cache that is too large is no reason to fail.
+            // Ignore the error: a cache that is too large still works.
             let _ = evict::shrink(&self.root, limit);
         }
         Library::load(entry.dir.join(LIBRARY), key, entry.in_use)
     }
 
-    /// The entry `name` of files that another tool makes, from the cache or made now by `make`, in a private folder of
-    /// which it gives the one that becomes the entry: files, no folders.
+    /// Returns the entry `name` with files of another tool. `make` creates these files in a private folder,
+    /// and returns the folder in it that becomes the entry: files, no folders.
     ///
     /// # Errors
-    /// Those of `make`; [`BuildError::Cache`], [`BuildError::Foreign`] and [`BuildError::CacheLimit`].
+    /// Errors of `make`; [`BuildError::Cache`], [`BuildError::Foreign`] and [`BuildError::CacheLimit`].
     pub fn files<E: From<BuildError>>(
         &self,
         name: &str,
@@ -77,13 +76,13 @@ impl Cache {
         let limit = self.limit()?;
         let entry = entry(&self.root, name, &mut |_| {}, |shop, _| make(shop))?;
         if entry.built {
-            // A cache that is too large is no reason to fail.
+            // Ignore the error: a cache that is too large still works.
             let _ = evict::shrink(&self.root, limit);
         }
         Ok(CachedFiles { dir: entry.dir, made_now: entry.built, _in_use: entry.in_use })
     }
 
-    /// Removes what has not been used for `age` or longer, and what killed builds left behind; nothing that is in use.
+    /// Removes entries not used for `age` or longer, and leftovers of killed builds. Entries in use stay.
     ///
     /// # Errors
     /// [`BuildError::Foreign`] and [`BuildError::Cache`].
@@ -93,7 +92,6 @@ impl Cache {
         evict::older(&self.root, age).map_err(|source| BuildError::Cache(self.root.clone(), source))
     }
 
-    /// The size limit in bytes.
     pub(crate) fn limit(&self) -> Result<u64, BuildError> {
         let megabytes = match &self.limit_mb {
             None => Some(DEFAULT_MB),

@@ -1,35 +1,33 @@
-//! What the surroundings say about tools and folders.
+//! Environment variables that select tools and folders.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Where to look for tools and where to put what is generated.
+/// Places to look for tools, and folders for generated files.
 ///
-/// A value instead of direct reads of the process environment, so that a caller can look elsewhere
-/// and tests can run beside each other. [`Self::from_process`] makes every path absolute: tools run in
-/// working folders of their own.
+/// This value replaces direct reads of the process environment, so that tests can run in parallel.
+/// [`Self::from_process`] makes every path absolute, because tools run in their own working folders.
 #[derive(Clone, Debug)]
 pub struct Environment {
-    /// `VERILATOR_ROOT`: this Verilator and no other.
+    /// `VERILATOR_ROOT`: the only Verilator to use.
     pub verilator_root: Option<PathBuf>,
-    /// `PATH`: where `verilator`, the compiler and `python3` are looked for.
+    /// `PATH`: folders to search for `verilator`, the compiler and `python3`.
     pub path: OsString,
-    /// `CXX`: the C++ compiler; `g++` without it.
+    /// `CXX`: the C++ compiler. Without it, [`Compiler::find`](crate::Compiler::find) selects one.
     pub cxx: Option<OsString>,
-    /// Folder of results: `CARGO_TARGET_DIR`; else `target` of the [`checkout`] around the working folder; else
-    /// `atoms-out` in the working folder.
+    /// Folder of results: `CARGO_TARGET_DIR`; else `target` of the [`checkout`] around the working folder;
+    /// else `atoms-out` in the working folder.
     pub target: PathBuf,
-    /// Folder of what is made once and used again, tools and libraries: `CARGO_TARGET_DIR`; else `target` of the
+    /// Folder of reusable results, such as tools and libraries: `CARGO_TARGET_DIR`; else `target` of the
     /// checkout; else `atoms` in the user's cache folder (`XDG_CACHE_HOME`, else `~/.cache`).
     pub store: PathBuf,
-    /// `ATOMS_CACHE`: folder of the built libraries; `rtl-cache` in [`Self::store`] without it.
+    /// `ATOMS_CACHE`: folder of built libraries. Default: `rtl-cache` in [`Self::store`].
     pub cache: Option<PathBuf>,
-    /// `ATOMS_CACHE_MB`: the size in MB that the built libraries may have together.
+    /// `ATOMS_CACHE_MB`: size limit of all built libraries together, in MB.
     pub cache_mb: Option<OsString>,
 }
 
 impl Environment {
-    /// Reads the environment of this process.
     pub fn from_process() -> Self {
         let var = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let here = std::env::current_dir().unwrap_or_default();
@@ -48,18 +46,15 @@ impl Environment {
         }
     }
 
-    /// Folder of the built libraries.
     pub fn cache_dir(&self) -> PathBuf {
         self.cache.clone().unwrap_or_else(|| self.store.join("rtl-cache"))
     }
 
-    /// Folder of tools that [`install_verilator`](crate::install_verilator()) installs.
     pub fn toolchain_dir(&self) -> PathBuf {
         self.store.join("toolchain")
     }
 
-    /// The file a shell would run for `program`: `program` itself if it names a folder, else the
-    /// first executable of that name on [`Self::path`]. Absolute.
+    /// Returns the absolute path of the file that a shell would run for `program`.
     pub fn which(&self, program: &Path) -> Option<PathBuf> {
         let found = if program.components().count() > 1 {
             is_executable(program).then(|| program.to_path_buf())
@@ -70,8 +65,7 @@ impl Environment {
     }
 }
 
-/// The checkout of ATOMS around `folder`: the nearest folder at or above it with `rtl/atoms.f` and
-/// `rtl/configs.toml`.
+/// Returns the nearest folder at or above `folder` with `rtl/atoms.f` and `rtl/configs.toml`.
 pub fn checkout(folder: &Path) -> Option<PathBuf> {
     let is_checkout =
         |dir: &&Path| ["atoms.f", "configs.toml"].iter().all(|file| dir.join("rtl").join(file).is_file());

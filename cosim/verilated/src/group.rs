@@ -1,4 +1,4 @@
-//! The tools that a build runs: they end with this process, however it ends.
+//! Tools that a build runs. They end with this process, even if it is killed.
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// The guard of a group. Its input ends when this process does, which a killed process cannot do for itself: a
-/// compiler is a driver and its children, and the death of a parent reaches none of them.
+/// Script of the guard of a group. The guard's input ends when this process ends, even if it is killed. The
+/// guard then kills the group: a compiler driver and its children do not notice the death of their parent.
 const GUARD: &str = r#"
 trap '' HUP INT TERM
 read -r word
@@ -18,14 +18,13 @@ sleep 1
 rm -rf -- "$1" "$1.lock"
 "#;
 
-/// A process group for tools, and the folder they work in, which is removed with them.
+/// A process group for tools. If this process dies, the guard ends the tools and removes their folder.
 #[derive(Debug)]
 pub struct ToolGroup {
     guard: Child,
 }
 
 impl ToolGroup {
-    /// Starts the guard of a group that works in `dir`.
     pub(crate) fn start(dir: &Path) -> io::Result<Self> {
         let mut guard = Command::new("/bin/sh");
         guard.args(["-c", GUARD, "atoms-build"]).arg(dir).current_dir("/").process_group(0);
@@ -33,10 +32,10 @@ impl ToolGroup {
         Ok(Self { guard: guard.spawn()? })
     }
 
-    /// Runs `command` to its end, when a core is free for it.
+    /// Runs `command` to its end, as soon as a core is free.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// The I/O error, if the command cannot be started.
     pub fn run(&self, command: &mut Command) -> io::Result<Output> {
         let _turn = Turn::take();
         command.process_group(self.guard.id().cast_signed()).stdin(Stdio::null()).output()
@@ -52,8 +51,7 @@ impl Drop for ToolGroup {
     }
 }
 
-/// The right to run a tool: this process runs as many at once as there are cores, whatever number of
-/// libraries it builds. An optimizer takes a whole core and up to a gigabyte.
+/// Permission to run a tool, for one tool per core: an optimizer takes a core and up to a gigabyte.
 struct Turn;
 
 static RUNNING: Mutex<usize> = Mutex::new(0);
@@ -78,7 +76,7 @@ impl Drop for Turn {
     }
 }
 
-/// Processors for this process: what Slurm gives its task, where it says so, else those that the machine lets it use.
+/// Returns `SLURM_CPUS_PER_TASK` if it is set, else the number of processors that the system allows.
 pub fn cores() -> usize {
     let slurm = std::env::var("SLURM_CPUS_PER_TASK").ok().and_then(|cpus| cpus.parse().ok());
     slurm.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into))

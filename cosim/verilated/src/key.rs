@@ -1,13 +1,12 @@
-//! Cache keys.
+//! Keys of cache entries.
 
 use sha2::{Digest, Sha256};
 use std::sync::OnceLock;
 
-/// Collects what a build depends on into a key.
+/// Hash of everything that a build depends on.
 ///
-/// SHA-256: keys are compared between processes, machines and releases, which the standard
-/// library's hasher does not promise to survive, and a mutant must never be served another
-/// mutant's library, which a short or weak hash cannot rule out over a long campaign.
+/// SHA-256 is stable between processes, machines and releases, unlike the hasher of the standard library. It
+/// also rules out collisions in a long campaign: a mutant must never get the library of another mutant.
 pub(crate) struct Key(Sha256);
 
 impl Key {
@@ -15,7 +14,7 @@ impl Key {
         Key(Sha256::new()).with(kind)
     }
 
-    /// With one more input. Its length goes in front, so that neighbours cannot run together.
+    /// Adds an input. The length comes first, so that the borders between inputs count.
     pub(crate) fn with(mut self, input: impl AsRef<[u8]>) -> Self {
         let input = input.as_ref();
         self.0.update((input.len() as u64).to_le_bytes());
@@ -23,7 +22,6 @@ impl Key {
         self
     }
 
-    /// With a list of inputs.
     pub(crate) fn with_all<T: AsRef<[u8]>>(self, inputs: impl IntoIterator<Item = T>) -> Self {
         let (mut key, mut count) = (self, 0_u64);
         for input in inputs {
@@ -38,12 +36,11 @@ impl Key {
     }
 }
 
-/// SHA-256 in hexadecimal over texts, each with its length in front.
+/// Returns the SHA-256 hash in hexadecimal over texts, each preceded by its length.
 pub fn hash<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> String {
     texts.into_iter().fold(Key(Sha256::new()), Key::with).finish()
 }
 
-/// Hash of a file's content as in a manifest.
 pub(crate) fn content_hash(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
@@ -52,7 +49,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What `-march=native` depends on: a cache folder may be shared by unlike machines.
+/// Returns the processor properties behind `-march=native`: different machines may share a cache folder.
 pub(crate) fn processor() -> &'static str {
     static PROCESSOR: OnceLock<String> = OnceLock::new();
     PROCESSOR.get_or_init(|| {

@@ -1,5 +1,5 @@
-//! Binding to Verilated models: finds Verilator, builds RTL at run time into a cached shared
-//! library, loads it and drives it. Installs tools, runs them and keeps what they make for others too.
+//! Binding to Verilated models. Finds Verilator, builds RTL at run time into a cached shared library, loads
+//! the library and drives it. Also installs and runs tools for other crates, and caches their results.
 //!
 //! ```no_run
 //! use atoms_model::port::{In, Out, Probe};
@@ -18,8 +18,8 @@
 //! # }
 //! ```
 //!
-//! The C++ side is generated from [`atoms_model::port`], so that a port exists in one list; both
-//! sides assert the layout.
+//! The C++ side is generated from [`atoms_model::port`], so that only one list declares a port. Both sides
+//! assert the layout.
 
 mod abi;
 mod bank_names;

@@ -1,10 +1,9 @@
-//! Libraries and tools are code: none is used that another user could have put there.
+//! Libraries and tools are code: none is used that another user could have written.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Why what is at `path` is not ours alone; `None` where it is, where it is the administrator's, or where
-/// nothing is there.
+/// Returns the reason why a user other than this one and root could have written `path`, if any.
 pub(crate) fn objection(path: &Path) -> Option<String> {
     let meta = path.metadata().ok()?;
     let us = rustix::process::geteuid().as_raw();
@@ -12,12 +11,12 @@ pub(crate) fn objection(path: &Path) -> Option<String> {
         return Some(format!("it belongs to {}, and this is {}", user(meta.uid()), user(us)));
     }
     let mode = meta.mode() & 0o777;
-    // With a umask of 002 a group is usually its user's own.
+    // The user's own group may write: with a umask of 002, the group usually has no other member.
     let of_group = mode & 0o020 != 0 && meta.gid() != rustix::process::getegid().as_raw();
     (mode & 0o002 != 0 || of_group).then(|| format!("other users may write to it (mode {mode:o})"))
 }
 
-/// `uid 1000 (name)`; without the name where `/etc/passwd` does not have it.
+/// Returns `uid 1000 (name)`, or only `uid 1000` if `/etc/passwd` does not have the user.
 fn user(uid: u32) -> String {
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let name = users.lines().find_map(|line| {

@@ -1,18 +1,15 @@
-//! The port list in C++: structs with the layout of the Rust ones, and the copies between them and
-//! the ports of the Verilated model.
+//! The port list in C++: structs with the layout of the Rust ones, and copies to and from the model's ports.
 
 use crate::abi::ABI_VERSION;
 use atoms_model::port::{Field, In, Out, Probe, Shape};
 use std::fmt::{self, Write};
 
-/// Lanes and banks of a configuration, which decide the widths of ports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Widths {
     pub(crate) lanes: usize,
     pub(crate) banks: usize,
 }
 
-/// A struct of ports: its Rust layout and how its RTL ports are called.
 struct Group {
     name: &'static str,
     fields: &'static [Field],
@@ -28,7 +25,7 @@ const GROUPS: [Group; 3] = [
     Group::of::<Probe>("Probe", Probe::FIELDS, "probe_", "_o"),
 ];
 
-/// Clock port. Not in the list: the binding drives it.
+/// Clock port. The list does not have it, because the binding drives the clock.
 const CLOCK: &str = "clk_i";
 
 impl Group {
@@ -41,7 +38,6 @@ impl Group {
         Group { name, fields, size: size_of::<T>(), align: align_of::<T>(), prefix, suffix }
     }
 
-    /// Name of the RTL port of `field`.
     fn port(&self, field: &Field) -> String {
         match field.name {
             "rst_n" => "rst_ni".to_owned(), // active low: its own suffix
@@ -49,7 +45,7 @@ impl Group {
         }
     }
 
-    /// Bytes between the start of field `index` and the start of the next, less padding.
+    /// Returns the bytes from field `index` to the next field, without padding.
     fn bytes(&self, index: usize) -> usize {
         let field = &self.fields[index];
         let next = self.fields.get(index + 1).map_or(self.size, |next| next.offset);
@@ -58,7 +54,6 @@ impl Group {
 }
 
 impl Widths {
-    /// Bits of the RTL port of `field`.
     fn bits(self, field: &Field) -> usize {
         match field.shape {
             Shape::Scalar(bits) => bits as usize,
@@ -70,7 +65,7 @@ impl Widths {
     }
 }
 
-/// Number of elements of `field` in the Rust struct, `None` where it is no array.
+/// Returns the number of elements of field `index` in the Rust struct. `None` if the field is not an array.
 fn elements(group: &Group, index: usize) -> Option<usize> {
     match group.fields[index].shape {
         Shape::PerLane(_) => Some(atoms_model::port::MAX_LANES),
@@ -80,7 +75,7 @@ fn elements(group: &Group, index: usize) -> Option<usize> {
     .inspect(|count| debug_assert!(count * group.fields[index].element_bytes <= group.bytes(index)))
 }
 
-/// Bytes Verilator stores a port of `bits` in: the least of 1, 2, 4, 8, else whole 4-byte words.
+/// Returns the bytes of Verilator's storage for a port: 1, 2, 4 or 8, else whole words of 4 bytes.
 fn storage_bytes(bits: usize) -> usize {
     match bits {
         0..=8 => 1,
@@ -91,8 +86,6 @@ fn storage_bytes(bits: usize) -> usize {
     }
 }
 
-/// Compares the ports of the Verilated model, given its header, with the port list; each line of the
-/// answer is a difference.
 pub(crate) fn differences(header: &str, widths: Widths) -> String {
     let mut found = declared_ports(header);
     let mut said = String::new();
@@ -118,7 +111,7 @@ pub(crate) fn differences(header: &str, widths: Widths) -> String {
     said
 }
 
-/// Name and width of each port declared in a model's header: `VL_IN8(&clk_i,0,0);` and the like.
+/// Returns name and width of each port that the header of a model declares, as in `VL_IN8(&clk_i,0,0);`.
 fn declared_ports(header: &str) -> Vec<(&str, usize)> {
     let port = |line: &'_ str| -> Option<(usize, usize, usize)> {
         let line_start = line.len() - line.trim_start().len();
@@ -136,22 +129,19 @@ fn declared_ports(header: &str) -> Vec<(&str, usize)> {
     header.lines().filter_map(|line| port(line).map(|(from, to, bits)| (&line[from..to], bits))).collect()
 }
 
-/// Where the memory of each bank is found in the generated C++; see [`crate::bank_names`].
 pub(crate) struct Banks<'a> {
-    /// Headers that declare what the expressions name.
     pub(crate) includes: &'a [String],
-    /// C++ expression of each bank's memory, given the model `m`.
+    /// C++ expression of each bank's memory, for the model `m`.
     pub(crate) memories: &'a [String],
 }
 
-/// Functions of a model, in Verilators that have them: all of an evaluation, and what of it carries out a clock edge. Each
-/// with what it gives.
+/// Returns type and name of functions for an evaluation and its phases. Some Verilators have none.
 pub(crate) fn phases(model: &str) -> [(&'static str, String); 3] {
     [("void", ""), ("bool", "_phase__act"), ("bool", "_phase__nba")]
         .map(|(gives, phase)| (gives, format!("{model}___024root___eval{phase}")))
 }
 
-/// The text of `atoms_ports.h`. `phases`: the model has [`phases`].
+/// Returns the text of `atoms_ports.h`. `phases` is true if the model has the functions of [`phases`].
 pub(crate) fn header(model: &str, widths: Widths, banks: &Banks<'_>, phases: bool) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
@@ -227,7 +217,7 @@ fn write_struct(out: &mut String, group: &Group) -> fmt::Result {
     Ok(())
 }
 
-/// Asserts that the storage of a port is what its width says and fits the field.
+/// Asserts that the storage of a port has the size of its width and fits the field.
 fn write_storage_check(out: &mut String, group: &Group, field: &Field, widths: Widths) -> fmt::Result {
     let (port, bits) = (group.port(field), widths.bits(field));
     let bytes = storage_bytes(bits);
@@ -240,11 +230,10 @@ fn write_storage_check(out: &mut String, group: &Group, field: &Field, widths: W
 }
 
 fn write_inputs(out: &mut String, group: &Group, widths: Widths) -> fmt::Result {
-    // The wide operands of a request count only while it is valid: copying them in every cycle
-    // would move a kilobyte for nothing.
+    // Copy wide operands only while the request is valid: otherwise a kilobyte would move for nothing.
     let wide = |field: &&Field| field.name.starts_with("req_") && matches!(field.shape, Shape::PerLane(_));
     writeln!(out, "\ninline void put_inputs(Model& m, const In& s) {{")?;
-    // The ports of the model itself are references to these.
+    // The ports of the model class are references to members of the root.
     writeln!(out, "    auto& root = *m.rootp;")?;
     for field in group.fields.iter().filter(|field| !wide(field)) {
         write_put(out, group, field, widths)?;
@@ -260,11 +249,11 @@ fn write_put(out: &mut String, group: &Group, field: &Field, widths: Widths) -> 
     let (port, bits, name) = (group.port(field), widths.bits(field), field.name);
     let bytes = storage_bytes(bits);
     write_storage_check(out, group, field, widths)?;
-    // Elements fill their storage.
+    // Elements of arrays fill their storage and need no mask.
     if bits > 64 || matches!(field.shape, Shape::PerLane(_) | Shape::PerBank(_)) {
         return writeln!(out, "    std::memcpy(static_cast<void*>(&root.{port}), &s.{name}, {bytes});");
     }
-    // Verilated code relies on the bits above a port's width being zero.
+    // Verilated code requires zeros above the width of a port.
     writeln!(out, "    root.{port} = s.{name} & {:#x};", u64::MAX >> (64 - bits))
 }
 
@@ -274,7 +263,7 @@ fn write_outputs(out: &mut String, group: &Group, widths: Widths, function: &str
         let (port, name, bytes) = (group.port(field), field.name, storage_bytes(widths.bits(field)));
         write_storage_check(out, group, field, widths)?;
         writeln!(out, "    std::memcpy(&s.{name}, static_cast<const void*>(&m.{port}), {bytes});")?;
-        // A smaller configuration leaves upper lanes and banks zero.
+        // Clear the upper lanes and banks, which a smaller configuration does not have.
         writeln!(
             out,
             "    std::memset(reinterpret_cast<char*>(&s.{name}) + {bytes}, 0, sizeof(s.{name}) - {bytes});"
@@ -283,13 +272,13 @@ fn write_outputs(out: &mut String, group: &Group, widths: Widths, function: &str
     writeln!(out, "}}")
 }
 
-/// Compares with the model's own storage: a copy would take as long again.
+/// Writes a comparison with the model's own storage. Copying first would take as long again.
 fn write_comparison(out: &mut String, group: &Group, widths: Widths, function: &str) -> fmt::Result {
     writeln!(out, "\ninline bool {function}(const Model& m, const {}& s) {{\n    return true", group.name)?;
     for field in group.fields {
         let (port, name, bytes) = (group.port(field), field.name, storage_bytes(widths.bits(field)));
         writeln!(out, "        && !std::memcmp(&s.{name}, static_cast<const void*>(&m.{port}), {bytes})")?;
-        // Upper lanes and banks of a smaller configuration.
+        // The upper lanes and banks of a smaller configuration must be 0.
         writeln!(
             out,
             "        && is_zero(reinterpret_cast<const char*>(&s.{name}) + {bytes}, sizeof(s.{name}) - {bytes})"
@@ -324,7 +313,7 @@ mod tests {
 
     const WIDTHS: Widths = Widths { lanes: 4, banks: 4 };
 
-    /// A header as Verilator writes it, with exactly the ports of the list.
+    /// Returns a header as Verilator writes it, with the ports of the list except `leave_out`.
     fn model_header(leave_out: &str) -> String {
         let mut text = String::from("    VL_IN8(&clk_i,0,0);\n");
         for group in &GROUPS {

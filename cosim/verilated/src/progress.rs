@@ -1,29 +1,29 @@
-//! What a long call is doing, for a caller that shows it.
+//! Progress of long calls, for callers that show it.
 
 use crate::Variant;
 use std::fmt;
 
-/// One step of building or installing. [`Display`](fmt::Display) gives one line without an end.
+/// One step of building or installing. [`Display`](fmt::Display) gives one line without a line break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
-    /// The library of this key was in the cache.
+    /// The cache has the library of this key.
     Cached(String),
-    /// Another process, or another thread, builds the entry of this key: it is waited for.
+    /// Another process or thread builds the entry of this key, and this call waits for it.
     Waiting(String),
-    /// The cache entry of this key was damaged in this way and has been removed.
+    /// A damaged cache entry was removed. The texts are its key and the damage.
     Discarded(String, String),
-    /// Verilator is at work on this top module, for this variant.
+    /// Verilator compiles this top module for this variant.
     Verilating(String, Variant),
-    /// Verilator's warnings; the build goes on.
+    /// Warnings of Verilator, which do not end the build.
     Warnings(String),
-    /// Generated C++ is being compiled.
+    /// The C++ compiler has finished `done` of `total` units.
     Compiling { done: usize, total: usize },
-    /// The library is being linked.
+    /// The linker makes the shared library.
     Linking,
-    /// The library of this key is in the cache now.
+    /// The library of this key was built and is now in the cache.
     Built(String),
-    /// This command, which installs a tool, is about to run.
+    /// This command is about to run. It installs a tool.
     Installing(String),
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for Progress {
     }
 }
 
-/// Enough of a key to tell entries apart by eye.
+/// Shortens a key to twelve digits, enough to tell entries apart.
 fn short(key: &str) -> &str {
     key.get(..12).unwrap_or(key)
 }

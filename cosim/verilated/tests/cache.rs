@@ -33,7 +33,6 @@ fn the_same_design_is_built_once() {
     assert!(left.is_empty(), "private folders are gone: {left:?}");
 }
 
-/// Names in the cache that begin with a point: private folders and locks.
 fn private(bench: &Bench) -> Vec<String> {
     let names = fs::read_dir(bench.env.cache_dir()).into_iter().flatten();
     names
@@ -44,20 +43,20 @@ fn private(bench: &Bench) -> Vec<String> {
 
 #[test]
 fn a_library_without_models_is_unloaded() {
-    // The first library of a process stays: the C++ runtime, which never ends, is loaded with it and uses its symbols.
+    // The first library of a process stays loaded: the C++ runtime, never unloaded, uses its symbols.
     let first = Bench::new("unload-first", "");
     drop(first.build(&first.spec()).0.instantiate().unwrap());
-    // A cache of its own: the tests beside this one load the same library.
+    // Use another cache: parallel tests load the library of the shared one.
     let bench = Bench::new("copied", "").with_own_built_cache();
     let (library, _) = bench.build(&bench.spec());
     let path = library.path().to_path_buf();
     let mut rtl = library.instantiate().unwrap();
     drop(library);
-    // The runtime's thread-local objects come into being where messages are formatted.
+    // Formatting a message creates the runtime's thread-local objects.
     cycle(&mut rtl, &In { req_op: dummy::PRINT, ..input(5) }).unwrap();
     assert!(is_loaded(&path), "a model keeps its library");
     drop(rtl);
-    // Elsewhere the system may keep what was loaded; nothing depends on it.
+    // Other systems may keep the library loaded; nothing depends on unloading.
     if cfg!(all(target_os = "linux", target_env = "gnu")) {
         assert!(!is_loaded(&path), "nothing keeps it afterwards");
     }
@@ -72,7 +71,7 @@ fn a_damaged_entry_is_found_and_rebuilt() {
     let mut content = fs::read(&path).unwrap();
     let middle = content.len() / 2;
     content[middle] ^= 0x10;
-    // Another file in its place, since the old one is still mapped.
+    // Create a new file, since the old one is still mapped.
     fs::remove_file(&path).unwrap();
     fs::write(&path, content).unwrap();
     let (library, steps) = bench.build(&bench.spec());
@@ -88,7 +87,7 @@ fn a_damaged_entry_is_found_and_rebuilt() {
 fn what_the_loader_says_is_in_the_error() {
     let bench = Bench::new("loader", "").with_own_cache();
     let mut spec = bench.spec();
-    // Linked as the library, by a compiler that puts something else in its place.
+    // This compiler writes some text in place of the linked library.
     let compiler = bench.dir.path().join("c++");
     script(
         &compiler,
@@ -101,7 +100,7 @@ fn what_the_loader_says_is_in_the_error() {
     assert!(error.contains("dlopen failed: ") && error.contains("too short"), "{error}");
 }
 
-/// Where there is no clang, what calls itself so, and refuses what clang does not know.
+/// Without a clang, uses a script that claims to be clang and rejects options unknown to clang.
 #[test]
 #[ignore = "nightly: builds with a second compiler"]
 fn clang_builds_what_can_be_loaded() {
@@ -152,12 +151,11 @@ fn clang_is_taken_where_it_builds() {
     assert!(!Compiler::find(&named).unwrap().identity.contains("clang"));
 }
 
-/// Not a test of its own: the process that other tests start.
+/// The process that other tests start. It is no test by itself.
 #[test]
 fn child_process() {
     let Some(dir) = std::env::var_os("ATOMS_TEST_CHILD").map(PathBuf::from) else { return };
     let mut bench = Bench::new("unused", "");
-    // Everything else as the environment says.
     bench.env = Environment::from_process();
     let mut spec = bench.spec();
     spec.rtl_dir = dir.clone();
@@ -168,7 +166,6 @@ fn child_process() {
     }
 }
 
-/// Starts [`child_process`] for the design of `bench`, in `working` folder, with these variables set.
 fn child(bench: &Bench, working: &Path, variables: &[(&str, &Path)]) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
@@ -228,7 +225,7 @@ fn wait_for(what: &str, happened: impl Fn() -> bool) {
 fn a_killed_build_leaves_nothing() {
     let bench = Bench::new("killed", "").with_own_cache();
     let cache = bench.env.cache_dir();
-    // A compiler that never ends, with a child as a compiler driver has one.
+    // This compiler never ends. It has a child, as a compiler driver does.
     let compiler = bench.dir.path().join("c++");
     let pids = bench.dir.path().join("pids");
     let body = format!(
@@ -245,7 +242,7 @@ fn a_killed_build_leaves_nothing() {
     child.kill().unwrap();
     child.wait().unwrap();
     let running = fs::read_to_string(&pids).unwrap();
-    // A process that has ended may wait for its parent to look.
+    // A process that ended may stay as a zombie until its parent collects it.
     let alive = |pid: &str| {
         let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         !state.is_empty() && !state.contains(") Z ")
@@ -254,7 +251,7 @@ fn a_killed_build_leaves_nothing() {
     let folders =
         || private(&bench).iter().any(|name| name.starts_with(".build-") && !name.ends_with(".lock"));
     wait_for("the folder is removed", || !folders());
-    // The locks are free; the next build removes their files.
+    // The locks are free. The next build removes their files.
     bench.library();
     assert_eq!(private(&bench), [""; 0]);
 }
@@ -274,7 +271,7 @@ fn what_others_could_have_written_is_not_loaded() {
         assert!(error.contains("other users may write to it") && error.contains("ATOMS_CACHE"), "{error}");
         assert!(error.contains(path.to_str().unwrap()), "{error}");
         fs::set_permissions(path, mode).unwrap();
-        // Only the administrator can give files away.
+        // Only root can change the owner of a file.
         if chown(path, Some(65534), None).is_ok() {
             let error = ask(&bench).unwrap_err();
             assert!(matches!(error, BuildError::Foreign(..)));
@@ -283,7 +280,6 @@ fn what_others_could_have_written_is_not_loaded() {
         }
     }
     ask(&bench).unwrap();
-    // A Verilator is code too.
     bench.env.store = bench.dir.path().join("store");
     bench.env.path = bench.dir.path().into();
     bench.env.verilator_root = None;

@@ -217,7 +217,7 @@ fn models_of_several_designs_live_on_one_thread_and_die_in_any_order() {
                 assert_eq!(cycle(model, &input(1)).unwrap().1.queue_count, before + 1);
             }
         }
-        // One more on a thread whose last context is dead.
+        // Run one more model on a thread whose last context was destroyed.
         cycle(&mut first.instantiate().unwrap(), &input(1)).unwrap();
     }
 }
@@ -361,7 +361,7 @@ fn the_wave_variant_shows_what_is_inside() {
         let words = [1, 3, 4].map(|imm| look(&mut rtl, imm, &input(imm)));
         assert_eq!(words, [Some(0), Some(0), written], "registers are those before the edge");
         let snapshot = rtl.save().unwrap();
-        // What happens between two looks is seen at the next one.
+        // The next read also reports changes of cycles without a read.
         cycle(&mut rtl, &input(3)).unwrap();
         rtl.write_word(0, 3, 5).unwrap();
         cycle(&mut rtl, &input(6)).unwrap();
@@ -400,7 +400,7 @@ fn models_come_and_go_without_leaving_memory_behind() {
     rounds(200);
     let before = resident();
     rounds(2000);
-    // Other tests run beside this one; a leak of a snapshot a round would be 500 MB.
+    // Other tests run in parallel. Leaking one snapshot per round would take 500 MB.
     assert!(resident() < before + 100_000_000);
 }
 

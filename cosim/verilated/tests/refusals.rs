@@ -1,4 +1,4 @@
-//! Tools and designs that will not do: each says what is wrong and what would help.
+//! Unusable tools and designs: each error says what is wrong and what helps.
 
 use crate::dummy;
 
@@ -10,7 +10,6 @@ use dummy::{Bench, script};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// An environment in which nothing is installed but what is put into `dir`.
 fn bare(dir: &Path) -> Environment {
     Environment {
         verilator_root: None,
@@ -147,7 +146,7 @@ fn a_specification_that_contradicts_itself() {
     assert!(matches!(refusal(&bench, &spec), BuildError::Source(_)));
 }
 
-/// What a package index would deliver, as a script that makes it in the folder `$1`.
+/// Script that creates the package of a package index in the folder `$1`.
 const PACKAGE: &str = r#"mkdir -p "$1/verilator/bin" "$1/verilator/include"
 printf '#!/bin/sh\necho " rev vUNKNOWN"\n' > "$1/verilator/bin/verilator_bin"
 chmod +x "$1/verilator/bin/verilator_bin"

@@ -1,4 +1,4 @@
-//! Running the C++ compiler.
+//! Runs the C++ compiler.
 
 use crate::group::{self, ToolGroup};
 use crate::install::last_lines;
@@ -8,24 +8,23 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// Header before every translation unit.
+/// Header that precedes every translation unit.
 pub(crate) const CAPTURE: &str = include_str!("shim/capture.h");
 
-/// Bytes of generated C++ from which on what runs in every cycle is put into two translation units: of less,
-/// reading the headers twice takes longer than one unit does.
+/// Size of generated C++, in bytes, from which the code of every cycle gets two translation units. For less
+/// code, reading the headers twice takes longer than compiling one unit.
 const TWO_UNITS: u64 = 600_000;
 
-/// Bytes of generated C++ that take as long to compile as the shim.
+/// Size of generated C++, in bytes, that takes as long to compile as the shim.
 const SHIM_BYTES: u64 = 200_000;
 
-/// Lines of a compiler's complaint that go into an error.
 const COMPLAINT_LINES: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speed {
-    /// In every cycle.
+    /// Code that runs in every cycle.
     Fast,
-    /// Before every one of many short runs.
+    /// Code that runs before each of many short runs.
     Often,
     Slow,
 }
@@ -37,9 +36,9 @@ pub(crate) struct CompileUnit {
     pub(crate) object: PathBuf,
 }
 
-/// Puts generated sources, given as length and name, together into few translation units: each one
-/// costs as much for Verilator's headers alone as a small design does. `shim` is compiled with them; what sets a model up
-/// runs as `setup` says. Gives the units' names, how often they run and what to include in them, the largest first.
+/// Groups generated sources, given as length and name, into few translation units. For each unit, Verilator's
+/// headers alone cost as much as a small design. `shim` is compiled with the sources. `setup` is the speed of
+/// the code that sets up a model. Returns name, speed and sources of each unit, the largest unit first.
 pub(crate) fn gather(
     mut sources: Vec<(u64, String)>,
     shim: &str,
@@ -63,7 +62,6 @@ pub(crate) fn gather(
 }
 
 impl CompileUnit {
-    /// `source`, compiled to a file of the same name in `dir`.
     pub(crate) fn new(source: PathBuf, speed: Speed, dir: &Path) -> Self {
         let object = dir.join(source.file_name().unwrap_or_default()).with_extension("o");
         CompileUnit { source, speed, object }
@@ -74,13 +72,10 @@ impl CompileUnit {
     }
 }
 
-/// Everything about the compiler's command line that does not depend on the file.
 pub(crate) struct Setup<'a> {
     pub(crate) tools: &'a Toolchain,
     pub(crate) variant: Variant,
-    /// Folders searched for headers besides those of Verilator's runtime.
     pub(crate) includes: Vec<PathBuf>,
-    /// Header that every file starts with.
     pub(crate) capture: PathBuf,
     pub(crate) group: &'a ToolGroup,
 }
@@ -100,7 +95,7 @@ impl Setup<'_> {
         command
     }
 
-    /// Compiles `units`, the first ones first.
+    /// Compiles `units` on all cores, in order.
     pub(crate) fn compile(
         &self,
         units: &[CompileUnit],
@@ -125,7 +120,7 @@ impl Setup<'_> {
             for done in 1..=total {
                 match results.recv() {
                     Ok(Ok(())) => progress(&Progress::Compiling { done, total }),
-                    // Nothing more is handed out; what is running ends before the scope does.
+                    // Start no further units. Running compilers end before the scope does.
                     Ok(Err(error)) => {
                         next.store(total, Ordering::Relaxed);
                         return Err(error);
@@ -137,7 +132,6 @@ impl Setup<'_> {
         })
     }
 
-    /// Links `objects` into the shared library `library`.
     pub(crate) fn link(&self, objects: &[PathBuf], library: &Path) -> Result<(), BuildError> {
         let mut command = Command::new(&self.tools.compiler.program);
         command.arg("-shared").args(objects).args(self.tools.compiler.link_flags());

@@ -1,4 +1,4 @@
-//! The C++ compiler that builds a library.
+//! Finds the C++ compiler and selects its flags.
 
 use crate::build::compile::Speed;
 use crate::key::{Key, processor};
@@ -10,11 +10,11 @@ use std::process::Command;
 #[derive(Clone, Debug)]
 pub struct Compiler {
     pub program: PathBuf,
-    /// First line of its `--version`: part of every cache key.
+    /// First line of the output of `--version`. Part of every cache key.
     pub identity: String,
 }
 
-/// Needs what a library needs of a compiler's surroundings: headers and libraries of C++ and of atomics.
+/// Test program that needs the same headers and libraries as a library: those of C++ and of atomics.
 const PROOF: &str = "\
 #include <atomic>
 #include <string>
@@ -43,16 +43,15 @@ const FLAGS: &[&str] = &[
     "-DVM_TRACE_SAIF=0",
 ];
 
-/// Name of what the compiler said of itself, where it is known to build.
+/// Name of the file with the compiler's identity, in the entry of a compiler that works.
 const IDENTITY: &str = "identity";
 
 impl Compiler {
-    /// It is clang, whose flags are not all those of g++.
     pub(crate) fn is_clang(&self) -> bool {
         self.identity.contains("clang")
     }
 
-    /// Optimization of what runs so often: in every cycle, the level that makes the faster code of the two.
+    /// Returns the optimization level. For code of every cycle: the faster of `-O2` and `-O3`.
     pub(crate) fn level(&self, speed: Speed) -> &'static str {
         match speed {
             Speed::Fast if self.is_clang() => "-O2",
@@ -62,19 +61,18 @@ impl Compiler {
         }
     }
 
-    /// Flags that decide what comes out, but for the [level](Self::level): part of a cache key.
+    /// Returns the flags that determine the output, except for the [level](Self::level). Part of a cache key.
     pub(crate) fn flags(&self, variant: Variant) -> Vec<&'static str> {
         let mut flags = FLAGS.to_vec();
         if !self.is_clang() {
-            // Keeps the runtime's globals apart when several libraries are loaded, and lets them be unloaded; clang has
-            // no such symbols.
+            // Separates the globals of loaded libraries, and allows unloading. clang makes no such symbols.
             flags.push("-fno-gnu-unique");
         }
         flags.extend(match variant {
             Variant::Fast | Variant::Cov | Variant::CovToggle => ["-DVM_TRACE=0", "-DVM_TRACE_VCD=0"],
             Variant::Wave => ["-DVM_TRACE=1", "-DVM_TRACE_VCD=1"],
         });
-        // Numbers as in `abi::variant`.
+        // The numbers are those of `abi::variant`.
         flags.extend(match variant {
             Variant::Fast => ["-DVM_COVERAGE=0", "-DATOMS_VARIANT=0"],
             Variant::Wave => ["-DVM_COVERAGE=0", "-DATOMS_VARIANT=1"],
@@ -84,17 +82,16 @@ impl Compiler {
         flags
     }
 
-    /// Flags of a link, behind its objects.
     pub fn link_flags(&self) -> Vec<&'static str> {
         let mut flags = vec!["-fPIC", "-Wl,-Bsymbolic", "-Wl,--strip-debug", "-pthread"];
         if self.is_clang() {
-            // Where g++ has instructions, clang calls g++'s library.
+            // For atomics, clang calls g++'s library where g++ uses instructions.
             flags.push("-latomic");
         }
         flags
     }
 
-    /// Finds the C++ compiler: `CXX`; else `clang++`, which makes the faster code, where it builds; else `g++`.
+    /// Finds the C++ compiler: `CXX`; else `clang++` if it builds, since its code is faster; else `g++`.
     ///
     /// # Errors
     /// [`ToolchainError::CompilerMissing`] or [`ToolchainError::CompilerUnusable`].
@@ -119,8 +116,8 @@ impl Compiler {
         }
     }
 
-    /// The compiler called `name`, if it builds: a clang without the headers or libraries of g++ is common. That it does is
-    /// kept beside the libraries; that it does not is found out each time, for what is missing may be installed.
+    /// Returns the compiler called `name` if it builds: a clang without the headers of g++ is common. The
+    /// cache keeps only a success, since missing parts may be installed later.
     fn proven(env: &Environment, name: &Path) -> Option<Self> {
         let program = env.which(name)?;
         let file = std::fs::metadata(&program).ok()?;
@@ -147,7 +144,6 @@ impl Compiler {
     }
 }
 
-/// What a command prints on success, or why there is no answer.
 pub(crate) fn answer(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {

@@ -1,4 +1,4 @@
-//! From SystemVerilog to a shared library.
+//! Builds a shared library from SystemVerilog.
 
 pub(crate) mod compile;
 pub(crate) mod compiler;
@@ -15,42 +15,39 @@ use std::panic::resume_unwind;
 use std::path::{Component, Path, PathBuf};
 
 const SHIM: &str = include_str!("shim/shim.cpp");
-/// What follows it in the wave variant.
+/// Appended to the shim in the wave variant.
 const SIGNALS: &str = include_str!("shim/signals.cpp");
-/// The file they are written to.
 const SHIM_FILE: &str = "shim.cpp";
 
-/// Class that Verilator gives the model, whatever the top module is called.
+/// Class name that Verilator gives to the model, whatever the top module is called.
 const MODEL: &str = "Vatoms";
 
 /// Type of a coverage count in the C++ of older Verilators.
 const ATOMIC_COUNT: &str = "std::atomic<uint32_t>";
 
-/// Folder that messages and the design's own reports show before a file name, as in the repository.
+/// Folder that precedes a file name in messages and in the design's own reports, as in the repository.
 const SOURCE_DIR: &str = "rtl";
 
-/// Lines of Verilator's messages that go into an error: the first ones are the cause.
+/// Lines of Verilator's messages that an error contains. The first ones show the cause.
 const MESSAGE_LINES: usize = 40;
 
-/// Arguments of every run. `ATOMS_PROBE` gives the design its probe ports. Warnings are the lint's
-/// business and do not end a build: a mutant deserves to run even if it would not pass the lint.
+/// Arguments of every run of Verilator. `ATOMS_PROBE` gives the design its probe ports. Warnings do not end a
+/// build: they belong to the lint, and a mutant must run even if the lint would reject it.
 #[rustfmt::skip]
 const VERILATOR_ARGS: &[&str] = &[
     "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-timing", "--assert",
-    // Loops that stay loops are vectorised by the C++ compiler and fit its instruction cache.
+    // The C++ compiler vectorizes loops that are not unrolled. They also fit the instruction cache.
     "--unroll-count", "4",
     "-DATOMS_PROBE", "-Wno-fatal", "--prefix", MODEL, "--Mdir", "obj",
 ];
 
-/// The sources of a design: names relative to its folder, and texts.
 pub(crate) struct Sources {
-    /// In compilation order.
+    /// Listed sources, in compilation order.
     listed: Vec<(PathBuf, String)>,
     headers: Vec<(PathBuf, String)>,
 }
 
 impl Sources {
-    /// Reads what `spec` names and checks that it makes sense.
     pub(crate) fn read(spec: &BuildSpec) -> Result<Self, BuildError> {
         check(spec)?;
         let read = |name: &Path| fs_err::read_to_string(spec.rtl_dir.join(name));
@@ -74,10 +71,10 @@ impl Sources {
     }
 }
 
-/// Names of the headers (`*.svh`, `*.vh`) directly in `rtl_dir`, sorted.
+/// Returns the sorted names of the headers (`*.svh`, `*.vh`) directly in `rtl_dir`.
 ///
 /// # Errors
-/// [`BuildError::Source`] when the folder cannot be read.
+/// [`BuildError::Source`] if the folder cannot be read.
 pub fn headers(rtl_dir: &Path) -> Result<Vec<PathBuf>, BuildError> {
     let mut names = Vec::new();
     for entry in fs_err::read_dir(rtl_dir)? {
@@ -88,7 +85,6 @@ pub fn headers(rtl_dir: &Path) -> Result<Vec<PathBuf>, BuildError> {
     Ok(names)
 }
 
-/// Refuses a specification that contradicts itself.
 fn check(spec: &BuildSpec) -> Result<(), BuildError> {
     use atoms_model::port::{MAX_BANKS, MAX_LANES};
     let reject = |reason: String| Err(BuildError::Spec(reason));
@@ -116,8 +112,8 @@ fn check(spec: &BuildSpec) -> Result<(), BuildError> {
 fn variant_args(variant: Variant) -> &'static [&'static str] {
     match variant {
         Variant::Fast => &["--savable"],
-        // Structs by their fields, so that a register has the name that the model has; arrays up to one a bank, and
-        // whatever their bits, but no memories.
+        // Trace structs by their fields, so that registers have the names of the model. Trace arrays with up
+        // to one element per bank, of any width, but no memories.
         Variant::Wave => &[
             "--savable",
             "--trace",
@@ -127,7 +123,7 @@ fn variant_args(variant: Variant) -> &'static [&'static str] {
             "--trace-max-width",
             "131072",
         ],
-        // Verilator refuses `--savable` beside coverage.
+        // Verilator refuses `--savable` together with coverage.
         Variant::Cov => &["--coverage-line", "--coverage-user", "-DATOMS_COVERAGE"],
         Variant::CovToggle => {
             &["--coverage-line", "--coverage-user", "--coverage-toggle", "-DATOMS_COVERAGE"]
@@ -135,7 +131,6 @@ fn variant_args(variant: Variant) -> &'static [&'static str] {
     }
 }
 
-/// The key of what [`build`] makes: everything it depends on.
 pub(crate) fn key(spec: &BuildSpec, sources: &Sources, tools: &Toolchain) -> String {
     let mut key = Key::new("library")
         .with(ABI_VERSION.to_le_bytes())
@@ -152,7 +147,6 @@ pub(crate) fn key(spec: &BuildSpec, sources: &Sources, tools: &Toolchain) -> Str
         .with(CAPTURE)
         .with(shim(spec.variant))
         .with_all(runtime::own(spec.variant).into_iter().map(|(_, text)| text))
-        // The port list and the widths.
         .with(ports::header(MODEL, widths(spec), &Banks { includes: &[], memories: &[] }, true));
     for (name, text) in sources.all() {
         key = key.with(name.as_os_str().as_encoded_bytes()).with(text);
@@ -167,7 +161,7 @@ fn shim(variant: Variant) -> String {
     }
 }
 
-/// How often what sets a model up runs: construction, the first evaluation, saving and restoring.
+/// Returns the speed of the code for construction, the first evaluation, saving and restoring.
 fn setup_speed(spec: &BuildSpec) -> Speed {
     if spec.restored_often { Speed::Often } else { Speed::Slow }
 }
@@ -176,7 +170,7 @@ fn widths(spec: &BuildSpec) -> Widths {
     Widths { lanes: spec.lanes, banks: spec.banks }
 }
 
-/// Builds the library in `shop` and gives the folder that is to become its cache entry.
+/// Builds the library. Returns the folder in `shop` that becomes its cache entry.
 pub(crate) fn build(
     spec: &BuildSpec,
     sources: &Sources,
@@ -189,7 +183,7 @@ pub(crate) fn build(
     for (name, text) in sources.all() {
         shop.write(&format!("{SOURCE_DIR}/{}", name.display()), text)?;
     }
-    // Verilator keeps one core busy; the runtime is compiled on another one meanwhile.
+    // Verilator keeps one core busy. Compile the runtime on another core meanwhile.
     let (warnings, runtime) = std::thread::scope(|scope| {
         let runtime = scope.spawn(|| runtime::objects(cache, tools, spec.variant));
         let warnings = verilate(spec, sources, tools, shop);
@@ -220,8 +214,8 @@ pub(crate) fn build(
     Ok(entry)
 }
 
-/// Older Verilators count coverage with atomic instructions whether or not threads share the model,
-/// which costs four fifths of its speed. Here no threads do; `AtomsCount` (capture.h) only adds.
+/// Replaces the atomic coverage counts. Older Verilators use them even if no threads share the model, which
+/// costs four fifths of the speed. No threads share a model here, so `AtomsCount` (capture.h) only adds.
 fn count_without_locks(generated: &Path) -> std::io::Result<()> {
     for entry in fs_err::read_dir(generated)? {
         let path = entry?.path();
@@ -235,7 +229,6 @@ fn count_without_locks(generated: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Runs Verilator; gives its warnings.
 fn verilate(
     spec: &BuildSpec,
     sources: &Sources,
@@ -259,7 +252,6 @@ fn verilate(
     }
 }
 
-/// Writes the shim beside the generated C++ in `generated`, and lists what is to be compiled.
 fn translation_units(
     spec: &BuildSpec,
     shop: &BuildDir,
@@ -295,7 +287,7 @@ fn translation_units(
     Ok(units)
 }
 
-/// A failing assertion is one of the shim, about the ports, not about the compiler.
+/// Converts a failed static assertion to an error about the ports: only the shim has such assertions.
 fn port_mismatch(error: BuildError) -> BuildError {
     match error {
         BuildError::Compile(_, output) if output.contains("static assertion") => BuildError::Ports(output),

@@ -6,13 +6,13 @@ use crate::store::entry::{self, BuildDir, Entry};
 use crate::{BuildError, Progress, Toolchain, Variant};
 use std::path::{Path, PathBuf};
 
-/// What is compiled as it stands in Verilator's folder.
+/// Sources that are compiled unchanged from Verilator's folder.
 const SOURCES: [&str; 3] = ["verilated.cpp", "verilated_threads.cpp", "verilated_save.cpp"];
 
-/// Header of [`own`] and of what follows the shim in the wave variant.
+/// Header for the files of [`own`] and, in the wave variant, for the shim.
 pub(crate) const RECORDS: &str = include_str!("shim/records.h");
 
-/// Further files of the runtime, and their text; coverage needs nothing of it: the shim keeps the points itself.
+/// Returns name and text of our own files for the runtime. Coverage needs none: the shim keeps the points.
 pub(crate) fn own(variant: Variant) -> Vec<(&'static str, String)> {
     match variant {
         Variant::Fast | Variant::Cov | Variant::CovToggle => Vec::new(),
@@ -25,13 +25,12 @@ pub(crate) fn own(variant: Variant) -> Vec<(&'static str, String)> {
 
 pub(crate) struct Runtime {
     pub(crate) objects: Vec<PathBuf>,
-    /// Keeps them until they are linked.
+    /// Keeps the objects in the cache until they are linked.
     _entry: Entry,
 }
 
-/// The runtime, from the cache at `root` or newly compiled.
 pub(crate) fn objects(root: &Path, tools: &Toolchain, variant: Variant) -> Result<Runtime, BuildError> {
-    // What counts coverage is generated code, so that the runtime is that of `Fast`.
+    // Only generated code counts coverage, so the runtime is that of `Fast`.
     let variant = if variant.has_coverage() { Variant::Fast } else { variant };
     let include = &tools.verilator.include;
     let mut key = Key::new("runtime")
@@ -46,7 +45,6 @@ pub(crate) fn objects(root: &Path, tools: &Toolchain, variant: Variant) -> Resul
     }
     let own = own(variant);
     key = key.with_all(own.iter().map(|(_, text)| text));
-    // Our own sources are in `dir`, with the objects.
     let units_in = |dir: &Path| -> Vec<CompileUnit> {
         let sources = SOURCES.map(|name| include.join(name)).into_iter();
         let sources = sources.chain(own.iter().map(|(name, _)| dir.join(name)));

@@ -1,50 +1,48 @@
-//! What of the design was reached, point by point.
+//! Coverage of the design, point by point.
 
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PointKind {
-    /// How often a block of statements ran, one arm of an `if` or a `case` for instance.
+    /// Counts executions of a block of statements, such as one arm of an `if` or a `case`.
     Line,
-    /// How often an expression with `?:` took one of its sides. Only newer Verilators count these.
+    /// Counts selections of one side of a `?:` expression. Only newer Verilators have these points.
     Branch,
-    /// How often a bit changed.
+    /// Counts the changes of a bit.
     Toggle,
-    /// How often a cover property held.
+    /// Counts the cycles in which a cover property holds.
     Cover,
 }
 
-/// A place in the design where something is counted.
+/// A point of the design that Verilator counts.
 ///
-/// Instances of a module are points of their own, except that Verilator may count those of a module
-/// which it does not make part of its parent together, at the first of them; so do loops that are no
-/// generate loops.
+/// Each instance of a module has its own points, with two exceptions. Verilator may count all instances of a
+/// module that is not inlined at the first instance. It also counts the iterations of a loop together, except
+/// in a generate loop.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Point {
-    /// Source file, as in `rtl/`.
+    /// Source file, named as in `rtl/`.
     pub file: String,
-    /// Line in it where the statement begins, from 1.
+    /// Line in which the statement begins, from 1.
     pub line: u32,
-    /// Column there, from 1. Verilator gives the other arm of a choice the column behind.
+    /// Column of the statement, from 1. For the other arm of a choice, Verilator gives the next column.
     pub column: u32,
     pub kind: PointKind,
-    /// Module, without its parameters: `atoms_fifo`.
+    /// Module without its parameters, such as `atoms_fifo`.
     pub module: String,
-    /// Instance, and generate block in it: `atoms_unit.u_pipe.g_hold.g_stage[0]`.
+    /// Instance and its generate blocks, such as `atoms_unit.u_pipe.g_hold.g_stage[0]`.
     pub hierarchy: String,
-    /// Label of a cover property; signal and bit of a toggle; else which arm: `block`, `if`, `else`,
-    /// `elsif`, `case`, `cond_then`, `cond_else`.
+    /// Label of a cover property, or signal and bit of a toggle. For other points, the arm: `block`, `if`,
+    /// `else`, `elsif`, `case`, `cond_then` or `cond_else`.
     pub name: String,
-    /// Lines that run when this point is counted, in order; none for an `else` that is not there.
+    /// Lines that run when this point is counted, in order. Empty for an `else` that does not exist.
     pub lines: Vec<u32>,
 }
 
-/// Counts of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// What is counted: the same for all models of a library.
+    /// Points that are counted, the same for all models of a library.
     pub points: Arc<[Point]>,
-    /// Count of each point, in the same order.
     pub counts: Vec<u64>,
 }
 
@@ -55,7 +53,6 @@ impl Coverage {
 }
 
 impl Point {
-    /// A point as Verilator describes it.
     pub(crate) fn new(
         file: &str,
         line: u32,
@@ -65,7 +62,7 @@ impl Point {
         comment: String,
         lines: &str,
     ) -> Self {
-        // `v_line/atoms_fifo__Tz1_D4`: what is counted, and the module with its parameters.
+        // `v_line/atoms_fifo__Tz1_D4` has the kind of point, and the module with its parameters.
         let (kind, module) = page.split_once('/').unwrap_or((page, ""));
         let kind = match kind {
             "v_user" => PointKind::Cover,
@@ -75,7 +72,7 @@ impl Point {
         };
         let mut hierarchy = readable(hierarchy);
         if kind == PointKind::Cover {
-            // It ends in the label.
+            // The hierarchy ends in the label.
             hierarchy
                 .truncate(hierarchy.strip_suffix(&format!(".{comment}")).map_or(hierarchy.len(), str::len));
         }
@@ -92,7 +89,6 @@ impl Point {
     }
 }
 
-/// A hierarchical name as it is written in the source.
 fn readable(hierarchy: &str) -> String {
     let plain = hierarchy.replace("__DOT__", ".").replace("__BRA__", "[").replace("__KET__", "]");
     // The scope around the top module has no name in the source.
@@ -100,7 +96,7 @@ fn readable(hierarchy: &str) -> String {
     plain.trim_start_matches('.').to_owned()
 }
 
-/// Line numbers of `277,280-282`. A range that runs backwards or to absurd lengths is not one.
+/// Returns the lines of a list such as `277,280-282`. Ignores ranges that run backwards or are absurdly long.
 fn line_numbers(text: &str) -> Vec<u32> {
     const LONGEST: u32 = 100_000;
     let mut lines = Vec::new();

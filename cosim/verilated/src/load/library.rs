@@ -1,4 +1,4 @@
-//! A loaded library: the design in one configuration, from which any number of models are made.
+//! A loaded library: the design in one configuration. Any number of models can be made from it.
 
 use crate::abi::{Api, Layout};
 use crate::store::manifest::InUse;
@@ -7,8 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// A Verilated design in one configuration and variant. Cloning is cheap; the library stays loaded
-/// as long as a clone or a model of it lives.
+/// A design in one configuration and variant. It stays loaded as long as a clone or a model of it lives.
 #[derive(Clone)]
 pub struct Library {
     loaded: Arc<Loaded>,
@@ -19,18 +18,17 @@ struct Loaded {
     layout: Layout,
     key: String,
     path: PathBuf,
-    /// What the variant counts; as the first model that was asked has it.
     points: OnceLock<Arc<[Point]>>,
-    /// Kept for its lifetime alone.
+    /// Keeps the cache entry from being evicted.
     _in_use: InUse,
 }
 
 impl Library {
-    /// Loads the verified library at `path`, built under `key` and marked as in use.
+    /// Loads the verified library at `path`, which was built under `key` and is marked as in use.
     pub(crate) fn load(path: PathBuf, key: String, in_use: InUse) -> Result<Self, BuildError> {
         let failed = |reason: String| BuildError::Load(path.clone(), reason);
         let api = Api::load(&path).map_err(|error| {
-            // The error itself only names the call; what the loader says is its cause.
+            // The error itself only names the call. Its cause has the loader's message.
             let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
             failed(format!("{error}{}", cause.unwrap_or_default()))
         })?;
@@ -40,15 +38,14 @@ impl Library {
         })
     }
 
-    /// A new model, all registers and memory zero, out of reset or not as its inputs say.
+    /// Creates a model with all registers and memory 0. Its inputs decide if it is in reset.
     ///
     /// # Errors
-    /// [`RtlError::Failed`] when its construction fails, which is to say without memory.
+    /// [`RtlError::Failed`] if the model cannot be constructed, for lack of memory.
     pub fn instantiate(&self) -> Result<Rtl, RtlError> {
         Rtl::new(self.clone())
     }
 
-    /// Lanes of the configuration.
     pub fn lanes(&self) -> usize {
         self.loaded.layout.lanes as usize
     }
@@ -57,27 +54,23 @@ impl Library {
         self.loaded.layout.banks as usize
     }
 
-    /// Rows of each bank.
     pub fn rows(&self) -> usize {
         self.loaded.layout.rows as usize
     }
 
-    /// Words of all banks.
     pub fn words(&self) -> usize {
         self.banks() * self.rows()
     }
 
-    /// Variant it was built as.
     pub fn variant(&self) -> Variant {
         self.loaded.layout.variant
     }
 
-    /// Key in the cache: equal for equal sources, flags and tools.
+    /// Returns the key in the cache. Equal sources, flags and tools have equal keys.
     pub fn key(&self) -> &str {
         &self.loaded.key
     }
 
-    /// The file it was loaded from.
     pub fn path(&self) -> &Path {
         &self.loaded.path
     }

@@ -1,4 +1,4 @@
-//! A Verilated model being driven.
+//! Drives a Verilated model.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::MaybeUninit;
@@ -12,14 +12,13 @@ use crate::abi::{DIFFERS, OK, RawPoint, STOPPED};
 use crate::load::signals::Signals;
 use crate::{Coverage, DesignSignal, Library, Point, RtlError, RtlStop, SignalChange, Snapshot};
 
-/// One instance of the RTL, with a simulation context of its own.
+/// One instance of the RTL, with its own simulation context.
 ///
-/// Any number may live in a process and on a thread, and be dropped in any order.
+/// A process or a thread may have any number of instances, and drop them in any order.
 #[derive(Debug)]
 pub struct Rtl {
     library: Library,
     handle: NonNull<c_void>,
-    /// Once they were asked for.
     signals: Option<Signals>,
 }
 
@@ -38,20 +37,18 @@ impl Rtl {
         Ok(Self { library, handle, signals: None })
     }
 
-    /// The library it was made from.
     pub fn library(&self) -> &Library {
         &self.library
     }
 
     /// Runs one clock: drives `input`, samples `out` and `probe`, then raises the clock.
     ///
-    /// The per-lane operands of the warp request are read only while `req_valid` is 1; bits of a
-    /// field above the port's width do not exist. Lanes and banks that the configuration does not
-    /// have read as zero.
+    /// The per-lane operands of the warp request are read only while `req_valid` is 1. Bits of a field above
+    /// the width of its port are ignored. Lanes and banks that the configuration does not have read as 0.
     ///
     /// # Errors
-    /// [`RtlError::Stopped`] when an assertion fails. If it did so at the clock edge, `out` and
-    /// `probe` are those of this cycle. The same error is returned until [`Self::restore`].
+    /// [`RtlError::Stopped`] if an assertion fails. If it fails at the clock edge, `out` and `probe` are
+    /// those of this cycle. The same error is returned until [`Self::restore`].
     pub fn cycle(&mut self, input: &In, out: &mut Out, probe: &mut Probe) -> Result<(), RtlError> {
         // SAFETY: the handle is live; the structs have the layout of the C++ ones (asserted there
         // with the numbers of this crate), and the call neither keeps nor overruns them.
@@ -59,11 +56,11 @@ impl Rtl {
         if status == OK { Ok(()) } else { Err(self.error(status)) }
     }
 
-    /// As [`Self::cycle`], of a design that is to drive `out` and show `probe`. Gives what it does instead, if it does; then
-    /// the clock has not risen.
+    /// Runs one clock of a design that should drive `out` and show `probe`. If the design differs, returns
+    /// the values found and does not raise the clock.
     ///
     /// # Errors
-    /// As [`Self::cycle`]. A failed assertion is one of a cycle that was as expected.
+    /// Same as [`Self::cycle`]. Assertions are reported only for cycles with the expected values.
     pub fn cycle_expecting(
         &mut self,
         input: &In,
@@ -85,7 +82,7 @@ impl Rtl {
         }
     }
 
-    /// Every signal of the design, and from now on [`Self::cycle_inside`] tells how they stand.
+    /// Returns every signal of the design. From now on, [`Self::cycle_inside`] reports their changes.
     ///
     /// # Errors
     /// [`RtlError::NoWaves`] without [`Variant::Wave`](crate::Variant::Wave).
@@ -97,12 +94,12 @@ impl Rtl {
         Ok(self.signals.as_ref().map_or(&[], Signals::list))
     }
 
-    /// As [`Self::cycle`]; [`Self::changes`] are then the signals that differ from the last call of this, as they stand
-    /// before the clock edge. Of the first call, and of the first behind [`Self::restore`] or
-    /// [`Self::forget_signals`], they are all signals.
+    /// Runs one clock like [`Self::cycle`]. [`Self::changes`] then returns the signals that changed since the
+    /// previous call, with their values before the clock edge. The first call reports all signals, and so
+    /// does the first call after [`Self::restore`] or [`Self::forget_signals`].
     ///
     /// # Errors
-    /// As [`Self::cycle`] and [`Self::signals`].
+    /// Errors of [`Self::cycle`] and [`Self::signals`].
     pub fn cycle_inside(&mut self, input: &In, out: &mut Out, probe: &mut Probe) -> Result<(), RtlError> {
         self.signals()?;
         let Some(signals) = &mut self.signals else { return Err(RtlError::NoWaves) };
@@ -115,12 +112,12 @@ impl Rtl {
         self.signals.as_ref().map_or(Vec::new(), Signals::changes)
     }
 
-    /// The same as bytes, which [`read_changes`](crate::read_changes) takes, anywhere and later.
+    /// Returns the changes as bytes, for [`read_changes`](crate::read_changes) anywhere and later.
     pub fn changes_bytes(&self) -> &[u8] {
         self.signals.as_ref().map_or(&[], Signals::changed)
     }
 
-    /// The next [`Self::cycle_inside`] begins anew, with all signals.
+    /// Makes the next [`Self::cycle_inside`] report all signals.
     pub fn forget_signals(&mut self) {
         if let Some(signals) = self.signals.take() {
             // SAFETY: the handle is a live model of the library, and they were opened with it.
@@ -128,25 +125,25 @@ impl Rtl {
         }
     }
 
-    /// Runs one clock in reset, all other inputs zero. Memory keeps its content.
+    /// Runs one clock in reset, with all other inputs 0. Memory keeps its content.
     ///
     /// # Errors
-    /// As [`Self::cycle`].
+    /// Same as [`Self::cycle`].
     pub fn reset(&mut self) -> Result<(), RtlError> {
         self.cycle(&In::default(), &mut Out::default(), &mut Probe::default())
     }
 
-    /// Clocks run since creation, resets included; after [`Self::restore`] those of the snapshot.
+    /// Returns the clocks since creation, with resets. [`Self::restore`] sets the number of the snapshot.
     pub fn cycles(&self) -> u64 {
         // SAFETY: the handle is live.
         unsafe { (self.library.api().cycles)(self.handle.as_ptr()) }
     }
 
-    /// Registers, memory and cycle number. Takes well under a millisecond.
+    /// Saves registers, memory and cycle number. Takes well under a millisecond.
     ///
     /// # Errors
-    /// That of the cycle that stopped the model: there is nothing to go on from.
-    /// [`RtlError::NoSnapshots`] unless [`Variant::has_snapshots`](crate::Variant::has_snapshots).
+    /// The error of the cycle that stopped the model. [`RtlError::NoSnapshots`] unless
+    /// [`Variant::has_snapshots`](crate::Variant::has_snapshots).
     pub fn save(&mut self) -> Result<Snapshot, RtlError> {
         let save = self.library.api().save.ok_or(RtlError::NoSnapshots)?;
         let (mut bytes, mut length) = (ptr::null(), 0);
@@ -160,16 +157,15 @@ impl Rtl {
         Ok(Snapshot::new(&self.library, self.cycles(), state))
     }
 
-    /// Goes back to `snapshot`, which any model of the same library may have saved. A model stopped
-    /// by an assertion runs again.
+    /// Restores `snapshot`, of any model of the same library. A model stopped by an assertion runs again.
     ///
     /// # Errors
-    /// [`RtlError::Snapshot`] when it is of another library, [`RtlError::NoSnapshots`] as for
+    /// [`RtlError::Snapshot`] if the snapshot is of another library, [`RtlError::NoSnapshots`] as for
     /// [`Self::save`].
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RtlError> {
         let restore = self.library.api().restore.ok_or(RtlError::NoSnapshots)?;
         let state = snapshot.state_for(&self.library)?;
-        // What they were compared with is of another time.
+        // The recorded signal values belong to another state.
         self.forget_signals();
         // SAFETY: the handle is live; the shim reads `len` bytes and does not keep the pointer. The
         // bytes are what `atoms_save` of this very library wrote (`Snapshot` checks that).
@@ -177,11 +173,10 @@ impl Rtl {
         if status == OK { Ok(()) } else { Err(self.error(status)) }
     }
 
-    /// Starts over as [`Library::instantiate`] does, registers, memory and cycle number zero, also
-    /// after a stop. What was covered goes on being counted.
+    /// Starts over like [`Library::instantiate`], also after a stop. Coverage counts continue.
     ///
     /// # Errors
-    /// As [`Library::instantiate`].
+    /// Same as [`Library::instantiate`].
     pub fn renew(&mut self) -> Result<(), RtlError> {
         let mut fresh = self.library.instantiate()?;
         if self.library.variant().has_coverage() {
@@ -191,8 +186,7 @@ impl Rtl {
         Ok(())
     }
 
-    /// What was covered since creation, or since [`Self::zero_coverage`]; cycles in reset count too.
-    /// Takes microseconds.
+    /// Returns the coverage since creation or [`Self::zero_coverage`], with reset cycles. Takes microseconds.
     ///
     /// # Errors
     /// [`RtlError::NoCoverage`] unless [`Variant::has_coverage`](crate::Variant::has_coverage).
@@ -208,17 +202,16 @@ impl Rtl {
         Ok(Coverage { points, counts })
     }
 
-    /// Nothing is covered from here on. Verilator 5.006 counts combinational processes only when a
-    /// model is evaluated for the first time: with [`Self::renew`] behind it, they are counted again.
+    /// Sets all coverage counts to 0. Verilator 5.006 counts combinational processes only in the first
+    /// evaluation of a model. Call [`Self::renew`] next to count them again.
     ///
     /// # Errors
-    /// As [`Self::coverage`].
+    /// Same as [`Self::coverage`].
     pub fn zero_coverage(&mut self) -> Result<(), RtlError> {
         let zeros = vec![0; self.counts()?.len()];
         self.set_counts(&zeros)
     }
 
-    /// How many points are counted.
     fn number_of_points(&self) -> Result<usize, RtlError> {
         let points = self.library.api().points.ok_or(RtlError::NoCoverage)?;
         // SAFETY: the handle is live.
@@ -259,7 +252,7 @@ impl Rtl {
         Ok((0..number).map(point).collect())
     }
 
-    /// The word at `row` of `bank`.
+    /// Reads the word at `row` of `bank`.
     ///
     /// # Errors
     /// [`RtlError::NoWord`].
@@ -269,7 +262,7 @@ impl Rtl {
         Ok(unsafe { word.read() })
     }
 
-    /// Overwrites the word at `row` of `bank`, as of the next clock edge.
+    /// Writes the word at `row` of `bank`, with effect from the next clock edge on.
     ///
     /// # Errors
     /// [`RtlError::NoWord`].
@@ -280,7 +273,7 @@ impl Rtl {
         Ok(())
     }
 
-    /// The whole memory, in linear order: word `row * banks + bank`.
+    /// Returns the whole memory. The index of a word is `row * banks + bank`.
     pub fn read_memory(&self) -> Vec<u32> {
         let mut words = vec![0; self.library.words()];
         // SAFETY: the handle is live; the shim writes exactly as many words as the library has.
@@ -288,7 +281,7 @@ impl Rtl {
         words
     }
 
-    /// Overwrites the whole memory with `words`, in the order of [`Self::read_memory`].
+    /// Writes the whole memory, in the order of [`Self::read_memory`].
     ///
     /// # Errors
     /// [`RtlError::MemoryLength`] unless `words` has [`Library::words`] elements.
@@ -302,13 +295,12 @@ impl Rtl {
         Ok(())
     }
 
-    /// Sets every word to zero.
     pub fn clear_memory(&mut self) {
         // SAFETY: the handle is live.
         unsafe { (self.library.api().clear_memory)(self.handle.as_ptr()) };
     }
 
-    /// What the design has printed since the last call; only the newest text is kept.
+    /// Returns the text that the design printed since the last call. Only the newest text is kept.
     pub fn take_log(&mut self) -> String {
         // SAFETY: the handle is live; the text is copied before the next entry changes it.
         let log = unsafe { text((self.library.api().log)(self.handle.as_ptr())) };
@@ -317,12 +309,11 @@ impl Rtl {
         log
     }
 
-    /// Writes every signal of the design to a VCD file from now on. Cycle `n` falls at time `2n` and
-    /// its clock edge at `2n + 1`.
+    /// Writes every signal to a VCD file from now on. Cycle `n` is at time `2n`, its clock edge at `2n + 1`.
     ///
     /// # Errors
-    /// [`RtlError::NoWaves`] without [`Variant::Wave`](crate::Variant::Wave), [`RtlError::Trace`]
-    /// when the file cannot be opened.
+    /// [`RtlError::NoWaves`] without [`Variant::Wave`](crate::Variant::Wave), [`RtlError::Trace`] if the file
+    /// cannot be opened.
     pub fn open_trace(&mut self, path: &Path) -> Result<(), RtlError> {
         let open = self.library.api().open_trace.ok_or(RtlError::NoWaves)?;
         let failed = || RtlError::Trace(path.to_path_buf());
@@ -336,10 +327,10 @@ impl Rtl {
         }
     }
 
-    /// Closes the trace; without an open one, does nothing.
+    /// Closes the trace. Does nothing without an open trace.
     ///
     /// # Errors
-    /// [`RtlError::Failed`] when the rest cannot be written.
+    /// [`RtlError::Failed`] if the rest cannot be written.
     pub fn close_trace(&mut self) -> Result<(), RtlError> {
         let Some(close) = self.library.api().close_trace else { return Ok(()) };
         // SAFETY: the handle is live.
@@ -359,7 +350,6 @@ impl Rtl {
         Ok(unsafe { (self.library.api().bank)(self.handle.as_ptr(), bank as u32).add(row) })
     }
 
-    /// What the shim recorded about a status that is not `OK`.
     fn error(&self, status: i32) -> RtlError {
         let (mut cycle, mut line, mut message) = (0, 0, ptr::null());
         // SAFETY: the handle is live, the pointers are to locals; the texts are copied before the
@@ -390,7 +380,7 @@ impl Drop for Rtl {
     }
 }
 
-/// A copy of a C string of the shim.
+/// Copies a C string of the shim.
 ///
 /// # Safety
 /// `from` points to a terminated string.
@@ -399,10 +389,9 @@ unsafe fn text(from: *const c_char) -> String {
     unsafe { CStr::from_ptr(from) }.to_string_lossy().into_owned()
 }
 
-/// Characters kept of a message. It becomes part of keys and reports.
 const MOST_PRINTED: usize = 1000;
 
-/// The first [`MOST_PRINTED`] characters of a message, with control characters escaped: a design may print anything.
+/// Escapes control characters and shortens the message: a design may print anything.
 fn printable(message: &str) -> String {
     let mut printable = String::new();
     for character in message.chars().take(MOST_PRINTED) {
@@ -417,7 +406,7 @@ fn printable(message: &str) -> String {
     printable
 }
 
-/// `message` without what Verilator puts before it: `[7] %Error: a.sv:3: `, the file without folder.
+/// Removes Verilator's prefix from `message`: `[7] %Error: a.sv:3: `, where the file has no folder.
 fn without_place(message: &str, file: &str, line: u32) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     let place = format!("{name}:{line}: ");

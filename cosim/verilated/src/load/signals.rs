@@ -1,4 +1,4 @@
-//! The signals inside a design: Verilator's wave writer declares them as text, and hands over what changes as numbers.
+//! Signals inside a design: Verilator's wave writer declares them as text, and reports changes as numbers.
 
 use std::ffi::{c_char, c_void};
 use std::ptr::{self, NonNull};
@@ -7,42 +7,41 @@ use atoms_model::port::{In, Out, Probe};
 
 use crate::{Library, RtlError};
 
-/// A signal of the design, or a field of one that has fields.
+/// A signal of the design, or a field of a signal that has fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DesignSignal {
-    /// Instances from the top module on, and signals that it is a field of.
+    /// Instances from the top module on, and then the signals that contain the field.
     pub scopes: Vec<String>,
-    /// Name, with the place of an element: `head_q`, `rd_q[3]`.
+    /// Name, with the index of an element: `head_q`, `rd_q[3]`.
     pub name: String,
-    /// Bits, at most 128: wider ones are left out.
+    /// Width in bits, at most 128. Wider signals are left out.
     pub bits: u32,
-    /// Place of the first signal in the list that is the same wire, where this is not it.
+    /// Index of the first signal in the list that is the same wire. `None` for that first signal itself.
     pub same_as: Option<usize>,
-    /// What stands for the wire in changes; counted without large gaps.
+    /// Number of the wire in changes. The numbers have no large gaps.
     pub code: usize,
 }
 
 impl DesignSignal {
-    /// Scopes and name, joined by points: `atoms_unit.u_issue.op_q`.
+    /// Returns scopes and name, joined by points, such as `atoms_unit.u_issue.op_q`.
     pub fn path(&self) -> String {
         self.scopes.iter().chain([&self.name]).map(String::as_str).collect::<Vec<_>>().join(".")
     }
 }
 
-/// The signals of one model, and those that changed last.
 #[derive(Debug)]
 pub(crate) struct Signals {
     opened: NonNull<c_void>,
     list: Vec<DesignSignal>,
-    /// Place in the list by the code; of one that is not listed, none.
+    /// Index in `list` by code. `None` for a code that the list does not have.
     places: Vec<Option<u32>>,
-    /// What changed in the last cycle; empty before the first.
+    /// Changes of the last cycle. Empty before the first cycle.
     changed: (*const c_char, usize),
 }
 
-/// Reads value changes as [`Rtl::changes_bytes`](crate::Rtl::changes_bytes) gives them: words of 32 bits as
-/// `build/shim/records.h` says. `each` takes the [code](DesignSignal::code) of a signal, which may be none of the list, and what
-/// the signal is now.
+/// Decodes value changes of [`Rtl::changes_bytes`](crate::Rtl::changes_bytes): words of 32 bits, in the
+/// format that `build/shim/records.h` describes. Calls `each` with the [code](DesignSignal::code) of a signal
+/// and its new value. The code may belong to no signal of the list.
 pub fn read_changes(bytes: &[u8], mut each: impl FnMut(usize, u128)) {
     let mut rest = bytes.as_chunks::<4>().0;
     while let [head, behind @ ..] = rest {
@@ -60,7 +59,7 @@ pub fn read_changes(bytes: &[u8], mut each: impl FnMut(usize, u128)) {
 }
 
 impl Signals {
-    /// Those of the model behind `handle`, of `library`.
+    /// Opens the signals of the model at `handle`.
     ///
     /// # Safety
     /// `handle` is a live model of `library`.
@@ -77,7 +76,7 @@ impl Signals {
         Ok(Self { opened, list, places, changed: (ptr::null(), 0) })
     }
 
-    /// Ends it.
+    /// Closes the signals of the model.
     ///
     /// # Safety
     /// `handle` is the live model that it was opened with.
@@ -88,7 +87,7 @@ impl Signals {
         }
     }
 
-    /// A cycle of the model; gives its status.
+    /// Runs a cycle of the model. Returns the status.
     ///
     /// # Safety
     /// `handle` is the live model that it was opened with.
@@ -112,7 +111,6 @@ impl Signals {
         &self.list
     }
 
-    /// The signals that changed in the last cycle.
     pub(crate) fn changes(&self) -> Vec<SignalChange> {
         let mut changes = Vec::new();
         read_changes(self.changed(), |code, value| {
@@ -122,7 +120,6 @@ impl Signals {
         changes
     }
 
-    /// The same as [`read_changes`] takes it.
     pub(crate) fn changed(&self) -> &[u8] {
         let (bytes, length) = self.changed;
         // SAFETY: the shim gave `length` bytes that stay until its next call with `opened`, and each needs `self` mutably,
@@ -133,7 +130,7 @@ impl Signals {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignalChange {
-    /// Its place in the list; of a wire of several names, that of the first one.
+    /// Index in the list of signals. For a wire with several names, the index of the first one.
     pub signal: usize,
     pub value: u128,
 }
@@ -148,14 +145,14 @@ unsafe fn bytes<'a>(text: *const c_char, length: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(text.cast(), length) }
 }
 
-/// Number of a code: base 94 from `!` on, the lowest digit first, without gaps.
+/// Returns the number of a code: base 94 with digits from `!` on, the lowest first, without gaps.
 fn number(code: &[u8]) -> usize {
     let digit = |byte: &u8| usize::from(byte.wrapping_sub(b'!' - 1));
     code.iter().rev().fold(0, |number, byte| number * 94 + digit(byte)).wrapping_sub(1)
 }
 
-/// The signals that the head of a VCD text declares below the top module, and the place of each code's first one.
-/// Verilator puts a scope of its own around the top module.
+/// Returns the signals that the header of a VCD text declares below the top module, and the first index for
+/// each code. Verilator puts its own scope around the top module.
 fn declarations(text: &str) -> (Vec<DesignSignal>, Vec<Option<u32>>) {
     let (mut list, mut by_code) = (Vec::new(), Vec::new());
     let mut scopes: Vec<String> = Vec::new();
@@ -165,7 +162,7 @@ fn declarations(text: &str) -> (Vec<DesignSignal>, Vec<Option<u32>>) {
             ["$scope", _, name, "$end"] => scopes.push(name.to_owned()),
             ["$upscope", ..] => drop(scopes.pop()),
             ["$var", _, bits, code, name, ..] if scopes.len() > 1 => {
-                // None of ours is wider: structs and arrays come by their fields.
+                // No signal of ours is wider: structs and arrays are declared by their fields.
                 let Some(bits) = bits.parse().ok().filter(|bits| *bits <= u128::BITS) else { continue };
                 let number = number(code.as_bytes());
                 if by_code.len() <= number {

@@ -1,11 +1,11 @@
-//! The state of a model at one moment.
+//! State of a model at one cycle.
 
 use crate::{Library, RtlError};
 
-/// Registers, memory and cycle number of an [`Rtl`](crate::Rtl); fits any model of the same library.
+/// Registers, memory and cycle number of any [`Rtl`](crate::Rtl) of the same library.
 ///
-/// Only a model makes one, and it cannot be read from bytes, but for those that the cache kept: Verilated code trusts
-/// its state, and would follow an index out of range.
+/// Only a model can create a snapshot. Bytes cannot become a snapshot, except for those that the cache kept:
+/// Verilated code trusts its state, and would follow an index out of range.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Snapshot {
     key: String,
@@ -18,12 +18,10 @@ impl Snapshot {
         Self { key: library.key().to_owned(), cycle, state }
     }
 
-    /// Clocks that had run.
     pub fn cycle(&self) -> u64 {
         self.cycle
     }
 
-    /// The state, if `library` is the one it belongs to.
     pub(crate) fn state_for(&self, library: &Library) -> Result<&[u8], RtlError> {
         if self.key == library.key() { Ok(&self.state) } else { Err(RtlError::Snapshot) }
     }

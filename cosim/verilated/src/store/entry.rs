@@ -1,4 +1,4 @@
-//! Entries of the folder of built libraries: found whole, or made in a private folder and moved into place.
+//! Entries of the cache. An entry is found complete, or is made in a private folder and moved into place.
 
 use crate::group::ToolGroup;
 use crate::store::lock::{Asked, Lock};
@@ -9,22 +9,19 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Name of the library in its entry.
 pub(crate) const LIBRARY: &str = "atoms.so";
 
-/// Age at which a leftover is removed where the file system has no locks, which would tell that its owner is dead.
+/// Age from which a leftover is removed without locks. With locks, a free lock shows that the owner is dead.
 const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A whole entry of a cache.
 pub(crate) struct Entry {
     pub(crate) dir: PathBuf,
-    /// Keeps it from being evicted.
+    /// Keeps the entry from being evicted.
     pub(crate) in_use: InUse,
     pub(crate) built: bool,
 }
 
-/// The entry `name` of the cache at `root`. Where it is not there whole, `make` prepares it in a private folder, and
-/// gives the folder that is to become the entry.
+/// Returns a complete entry. If necessary, `make` prepares the folder that becomes the entry.
 pub(crate) fn entry<E: From<BuildError>>(
     root: &Path,
     name: &str,
@@ -37,7 +34,7 @@ pub(crate) fn entry<E: From<BuildError>>(
     let cache = |source| BuildError::Cache(dir.clone(), source);
     let key = name.to_owned();
     let found = |built: bool, progress: &mut dyn FnMut(&Progress)| -> Option<Entry> {
-        // The mark first: what is marked is not evicted between our look and its use.
+        // Mark first: a marked entry is not evicted between this check and its use.
         let in_use = InUse::mark(&dir);
         if manifest::inspect(&dir) != EntryState::Whole {
             return None;
@@ -68,19 +65,19 @@ pub(crate) fn entry<E: From<BuildError>>(
         .ok_or_else(|| cache(io::Error::other("it was removed or changed as soon as it was built")).into())
 }
 
-/// Refuses what another user could have put there.
+/// Rejects files that another user could have written.
 pub(crate) fn own(path: &Path) -> Result<(), BuildError> {
     let files = [path.to_path_buf(), path.join(LIBRARY), path.join(manifest::MANIFEST)];
     let foreign = files.into_iter().find_map(|path| Some((owner::objection(&path)?, path)));
     foreign.map_or(Ok(()), |(reason, path)| Err(BuildError::Foreign(path, reason)))
 }
 
-/// A private folder in the cache, and the group of the tools that work in it; both gone when dropped.
+/// A private folder in the cache, and the group of the tools that work in it. Dropping the value ends both.
 #[derive(Debug)]
 pub struct BuildDir {
     dir: PathBuf,
     group: ToolGroup,
-    /// Says that the owner lives.
+    /// Shows that the owner is alive.
     _lock: Lock,
 }
 
@@ -88,29 +85,24 @@ impl BuildDir {
     pub(crate) fn open(root: &Path) -> Result<Self, BuildError> {
         let cache = |source| BuildError::Cache(root.to_path_buf(), source);
         clear_leftovers(root);
-        // Absolute, since tools run inside it.
+        // Use an absolute path, since tools run inside the folder.
         let dir = private_dir(&std::path::absolute(root).map_err(cache)?, "build");
-        // Before there is a folder: one without a lock is a leftover.
+        // Lock first: a folder without a lock is a leftover.
         let lock = Lock::wait(&lock_of(&dir), || {}).map_err(cache)?;
         std::fs::DirBuilder::new().mode(0o755).create(&dir).map_err(cache)?;
         let group = ToolGroup::start(&dir).map_err(|source| BuildError::Start("/bin/sh".into(), source))?;
         Ok(Self { dir, group, _lock: lock })
     }
 
-    /// Its path, absolute.
+    /// Returns the absolute path of the folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The tools that work here.
     pub fn group(&self) -> &ToolGroup {
         &self.group
     }
 
-    /// A folder inside it, made if need be.
-    ///
-    /// # Errors
-    /// [`BuildError::Cache`].
     pub fn folder(&self, name: &str) -> Result<PathBuf, BuildError> {
         let path = self.dir.join(name);
         match std::fs::create_dir_all(&path) {
@@ -119,10 +111,6 @@ impl BuildDir {
         }
     }
 
-    /// Writes a file inside it, and gives its path.
-    ///
-    /// # Errors
-    /// [`BuildError::Cache`].
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf, BuildError> {
         let path = self.dir.join(name);
         let folder = path.parent().unwrap_or(&self.dir);
@@ -135,25 +123,24 @@ impl BuildDir {
 
 impl Drop for BuildDir {
     fn drop(&mut self) {
-        // What cannot be removed now is a leftover for a later build.
+        // A later build removes whatever cannot be removed now.
         let _ = std::fs::remove_dir_all(&self.dir);
     }
 }
 
-/// The lock that the owner of a private folder holds.
 fn lock_of(dir: &Path) -> PathBuf {
     let mut name = dir.as_os_str().to_owned();
     name.push(".lock");
     name.into()
 }
 
-/// Removes what dead processes left behind: private folders, and locks that they held.
+/// Removes leftovers of dead processes: private folders, and locks that they held.
 pub(crate) fn clear_leftovers(root: &Path) {
     for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name.ends_with(".lock") && name.starts_with('.') {
-            // Free: taken, and gone when dropped here.
+            // A free lock is taken here, and dropping it removes its file.
             let _ = Lock::ask(&entry.path());
         } else if [".build-", ".discard-"].iter().any(|start| name.starts_with(start)) {
             let modified = entry.metadata().and_then(|meta| meta.modified()).unwrap_or(SystemTime::now());

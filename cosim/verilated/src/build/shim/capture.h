@@ -1,8 +1,8 @@
 // Included before everything else in every translation unit of a library.
 //
-// Verilator's runtime prints with VL_PRINTF and ends the process in vl_stop and vl_fatal. A library
-// that is loaded into someone else's process may do neither: what is printed is kept for the error
-// report (shim.cpp), and the VL_USER_* functions are replaced there too.
+// Verilator's runtime prints with VL_PRINTF, and ends the process in vl_stop and vl_fatal. A library in the
+// process of another program must do neither. So shim.cpp keeps the printed text for the error report, and
+// also replaces the VL_USER_* functions.
 #pragma once
 __attribute__((format(printf, 1, 2))) int atoms_printf(const char* format, ...);
 #define VL_PRINTF atoms_printf
@@ -12,9 +12,9 @@ __attribute__((format(printf, 1, 2))) int atoms_printf(const char* format, ...);
 #define VL_USER_WARN 1
 
 #if VM_COVERAGE
-// Generated code registers every coverage point through VL_COVER_INSERT. Verilator's own registry
-// gives counts away through a file only, which costs a millisecond and more for each reading; here
-// the points go to the model's handle, with the address of each count.
+// Generated code registers every coverage point through VL_COVER_INSERT. Verilator's own registry writes
+// counts only to a file, which takes a millisecond or more for each reading. Here the points go to the
+// model's handle, with the address of each count.
 #include "verilated_cov.h"
 
 #include <cstdint>
@@ -22,7 +22,7 @@ __attribute__((format(printf, 1, 2))) int atoms_printf(const char* format, ...);
 #include <string>
 #include <utility>
 
-// Takes the place of std::atomic<uint32_t> where the generated code has that; see build.rs.
+// Replaces std::atomic<uint32_t> in generated code; see build/mod.rs.
 struct AtomsCount {
     uint32_t count;
     template <class Order>
@@ -43,7 +43,7 @@ void atoms_add_point(AtomsPoint&& point);
 inline std::string atoms_cover_text(const std::string& text) { return text; }
 inline std::string atoms_cover_text(long number) { return std::to_string(number); }
 
-// Keys that are not known, or empty, say nothing that is needed.
+// Unknown and empty keys are ignored: none of them is needed.
 inline void atoms_cover_fields(AtomsPoint&) {}
 template <class Value, class... Rest>
 void atoms_cover_fields(AtomsPoint& point, const std::string& key, const Value& value, const Rest&... rest) {
@@ -64,7 +64,7 @@ void atoms_cover(uint32_t* count, const Fields&... fields) {
     atoms_cover_fields(point, fields...);
     atoms_add_point(std::move(point));
 }
-// Later versions of the macro have the name of the module before the count.
+// Later versions of the macro pass the name of the module before the count.
 template <class... Fields>
 void atoms_cover(const std::string&, uint32_t* count, const Fields&... fields) {
     atoms_cover(count, fields...);

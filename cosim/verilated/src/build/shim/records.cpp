@@ -1,6 +1,6 @@
 using AtomsBuffer = VerilatedTraceBuffer<VerilatedVcdBuffer>;
 
-// Verilator's own, in text.cpp.
+// Verilator's own functions, from text.cpp.
 void atoms_text(AtomsBuffer&, uint32_t* old, CData now);
 void atoms_text(AtomsBuffer&, uint32_t* old, CData now, int bits);
 void atoms_text(AtomsBuffer&, uint32_t* old, SData now, int bits);
@@ -49,7 +49,7 @@ void AtomsBuffer::fullQData(uint32_t* old, QData now, int bits) {
     records->push(old - oldp(0), old, 2);
 }
 
-// Signals of more than 128 bits are left out.
+// Signals of more than 128 bits are not recorded.
 template <>
 void AtomsBuffer::fullWData(uint32_t* old, const WData* now, int bits) {
     AtomsRecords* const records = AtomsWriter::records(m_owner);

@@ -1,5 +1,6 @@
-// What changed in a cycle, as numbers. Verilator's trace code calls `full*` of a buffer for each signal that changed:
-// records.cpp has these. They record, or go on to Verilator's own ones (text.cpp), which write a line of VCD.
+// Records the changes of a cycle as numbers. For each signal that changed, Verilator's trace code calls a
+// function `full*` of a buffer. records.cpp defines these functions. They record the change, or call
+// Verilator's own function (text.cpp), which writes a line of VCD.
 
 #include "verilated_vcd_c.h"
 
@@ -22,8 +23,8 @@ class AtomsRecords final {
     }
 
 public:
-    // The code of a signal, times eight, and the number of words of its value, at most four; then these, the lowest
-    // first.
+    // Appends a record. The first word has the signal's code, times eight, plus the number of value words, at
+    // most four. The value words follow, the lowest first.
     void push(uint32_t code, const uint32_t* value, uint32_t count) {
         if (m_end - m_at < 8) return grow(code, value, count);
         *m_at++ = code << 3 | count;
@@ -35,10 +36,11 @@ public:
     size_t bytes() const { return (m_at - m_words.data()) * sizeof(uint32_t); }
 };
 
-// Every writer of a library. A buffer knows the last member of VerilatedVcdC alone, behind which the pointer lies:
-// thread-local storage takes a call for each change, or room that a loaded library may not have.
+// Every writer of a library is an AtomsWriter. A buffer knows only the last member of VerilatedVcdC, and the
+// pointer directly follows that member. Thread-local storage would take a call for each change, or room that
+// a loaded library may not have.
 class AtomsWriter final : public VerilatedVcdC {
-    // Where changes are recorded; null where text is written.
+    // Records for the changes; null if the writer writes text.
     AtomsRecords* const m_records;
 
 public:

@@ -1,8 +1,8 @@
-// The C ABI of a library: a few functions over the structs of atoms_ports.h, which is generated
-// from the port list. Mirror: abi.rs. No exception and no exit leaves this file.
+// The C ABI of a library: functions over the structs of atoms_ports.h, which is generated from the port list.
+// Mirror: abi.rs. No exception and no exit leaves this file.
 #include "atoms_ports.h"
 
-// Which variant this is: numbers as in abi.rs.
+// Variant of this library. The numbers are those of abi.rs.
 #define ATOMS_WAVES (ATOMS_VARIANT == 1)
 #define ATOMS_COVERAGE (ATOMS_VARIANT >= 2)
 #define ATOMS_SNAPSHOTS (!ATOMS_COVERAGE)
@@ -26,10 +26,10 @@
 
 namespace {
 
-// Mirror: abi.rs. kDiffers is of one cycle, not of a handle.
+// Mirror: abi.rs. kDiffers is the status of a cycle, not of a handle.
 enum Status : int32_t { kOk = 0, kStopped = 1, kFailed = 2, kDiffers = 3 };
 
-// Longest text kept of what the design prints; the oldest goes first.
+// Longest text kept of the design's output, in bytes. The oldest text is dropped first.
 constexpr size_t kLogBytes = 1 << 16;
 
 // Thrown by vl_fatal, whose callers do not expect it to return.
@@ -46,21 +46,21 @@ struct Handle final {
 #endif
     uint32_t* bank[kBanks] = {};
     uint64_t cycle = 0;
-    // The model has been evaluated, and thereby initialized.
+    // True if the model has been evaluated, which also initializes it.
     bool begun = false;
     Status status = kOk;
-    // Where and why the design stopped, or what was thrown.
+    // Place and reason of the stop, or the text of an exception.
     std::string file, message;
     uint64_t stop_cycle = 0;
     int32_t line = 0;
-    // What the design printed and has not been fetched yet.
+    // Text that the design printed and that was not fetched yet.
     std::string log;
 #if ATOMS_SNAPSHOTS
     std::vector<uint8_t> saved;
 #endif
 
     void enter();
-    // The first stop is the finding; what follows it is a consequence.
+    // Only the first stop counts: later ones are consequences of it.
     void stop(const char* where, int at, std::string why, Status how) {
         if (status != kOk) return;
         status = how;
@@ -71,12 +71,12 @@ struct Handle final {
     }
 };
 
-// The model this thread is inside of; Verilator's callbacks carry no pointer of ours.
+// Handle whose model runs on this thread. Verilator's callbacks carry no pointer of ours.
 thread_local Handle* current = nullptr;
 
 void Handle::enter() {
     current = this;
-    // A context that died on this thread leaves its pointer behind; the next use would hang.
+    // A context destroyed on this thread leaves its pointer behind. Using that pointer would hang.
     Verilated::threadContextp(&context);
 }
 
@@ -88,7 +88,7 @@ std::string last_line(const std::string& log) {
     return log.substr(from, end + 1 - from);
 }
 
-// Runs `body` inside `handle`, turning whatever it throws into a status.
+// Runs `body` on `handle`, and turns any exception into a status.
 template <class Body>
 Status guarded(Handle& handle, Body body) {
     handle.enter();
@@ -141,14 +141,15 @@ public:
 
 }  // namespace
 
-// The runtime has thread-local objects with destructors (buffers of text). A destructor that the C library knows of
-// keeps the whole library mapped until its thread ends, whatever is closed; so it is not told. What such an object
-// owns is not freed: less than a kilobyte for each thread that evaluates a model. Calls of this library alone come here.
+// The runtime has thread-local objects with destructors (buffers of text). A destructor that the C library
+// knows of keeps the whole library mapped until its thread ends. So this function does not register the
+// destructor. The memory of such an object is not freed: less than a kilobyte for each thread that evaluates
+// a model. Only calls of this library reach this function.
 extern "C" __attribute__((visibility("hidden"))) int __cxa_thread_atexit(void (*)(void*), void*, void*) noexcept {
     return 0;
 }
 
-// Verilator's runtime calls these; see capture.h.
+// Verilator's runtime calls these functions; see capture.h.
 
 int atoms_printf(const char* format, ...) {
     char line[1024];
@@ -224,8 +225,8 @@ ATOMS_API void atoms_destroy(void* self) {
     current = nullptr;
 }
 
-// Verilator's eval() takes locks, for a model with threads of its own, and lets the design react to its inputs at both
-// edges of the clock. Waves need what else it does.
+// Verilator's eval() takes locks, which only a model with threads needs. It also lets the design react to its
+// inputs at both edges of the clock. The shorter evaluation leaves out both. Waves need the rest of eval().
 #define ATOMS_SHORTER (ATOMS_PHASES && !ATOMS_WAVES)
 
 static void clock_edge(Model& model) {
@@ -233,12 +234,12 @@ static void clock_edge(Model& model) {
     for (int phases = 0; phases < 100; ++phases) {
         if (!act_phase(model) && !nba_phase(model)) return;
     }
-    // It does not settle: eval() says so.
+    // The design does not settle. eval() reports that.
 #endif
     model.eval();
 }
 
-// The half of a cycle before its clock edge, in which the design reacts to these inputs.
+// Runs the half of a cycle before its clock edge, in which the design reacts to these inputs.
 static void settle(Handle& handle, const In& in) {
     Model& model = *handle.model;
     handle.context.time(2 * handle.cycle);
@@ -254,7 +255,7 @@ static void settle(Handle& handle, const In& in) {
 #endif
 }
 
-// The clock edge. Nothing but registers changes what is driven: the inputs are settled.
+// Runs the clock edge. Only registers can change the outputs here, because the inputs have settled.
 static void rise(Handle& handle) {
     handle.context.time(2 * handle.cycle + 1);
     handle.model->clk_i = 1;
@@ -276,7 +277,8 @@ ATOMS_API int32_t atoms_cycle(void* self, const In* in, Out* out, Probe* probe) 
     });
 }
 
-// As atoms_cycle, with what is to be driven. Where something else is, gives it, and kDiffers: there is no clock edge then.
+// Runs a cycle like atoms_cycle if the design drives the expected values. Else returns kDiffers and the
+// values found, without a clock edge.
 ATOMS_API int32_t atoms_cycle_expecting(void* self, const In* in, const Out* expected, const Probe* shown, Out* out,
                                         Probe* probe) {
     Handle& handle = *static_cast<Handle*>(self);

@@ -1,9 +1,9 @@
-// Every signal of the design, cycle by cycle, in the wave variant. It follows records.h and shim.cpp in the same
-// translation unit; a file of its own, so that a change of it builds no other variant anew.
+// Signals of the design in every cycle, in the wave variant. This file follows records.h and shim.cpp in the
+// same translation unit. The separate file avoids a rebuild of the other variants after a change.
 
 namespace {
 
-// The declarations, as Verilator writes them. Of a cycle, the only text is its time.
+// Text of the declarations that Verilator writes. Later text is dropped: it has only the time of each cycle.
 class Declarations final : public VerilatedVcdFile {
 public:
     std::string text;
@@ -21,13 +21,14 @@ struct Signals final {
     Declarations declarations;
     AtomsRecords records;
     AtomsWriter writer{&declarations, &records};
-    // Verilator wants times that grow, also where a model goes back to a snapshot.
+    // Verilator needs increasing times, even after a restore.
     uint64_t time = 0;
 };
 
 }  // namespace
 
-// Gives the declarations of all signals as text, which stays until they are closed; null on failure.
+// Returns the opened signals, and their declarations as text, which stays until the signals are closed.
+// Returns null on failure.
 ATOMS_API void* atoms_open_signals(void* self, const char** text, size_t* length) {
     Handle& handle = *static_cast<Handle*>(self);
     std::unique_ptr<Signals> signals{new (std::nothrow) Signals};
@@ -49,8 +50,9 @@ ATOMS_API void atoms_close_signals(void* self, void* opened) {
     guarded(*static_cast<Handle*>(self), [&] { signals.reset(); });
 }
 
-// As atoms_cycle. Gives what changed since the call before, as bytes of records.h that stay until the next call, as the
-// signals stand before the clock edge: there they fit the inputs and the outputs of the cycle.
+// Runs a cycle like atoms_cycle. Returns the changes since the previous call as bytes in the format of
+// records.h, which stay until the next call. The values are those before the clock edge, which match the
+// inputs and the outputs of the cycle.
 ATOMS_API int32_t atoms_cycle_signals(void* self, void* opened, const In* in, Out* out, Probe* probe,
                                       const char** bytes, size_t* length) {
     Handle& handle = *static_cast<Handle*>(self);

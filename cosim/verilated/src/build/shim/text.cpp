@@ -1,6 +1,6 @@
-// Verilator's writer of VCD. What writes a signal that changed has another name here: what the generated code calls is in
-// records.cpp, and comes here where text is wanted. A real number and an event, which no design to be synthesized has, are
-// not recorded.
+// Verilator's writer of VCD, with other names for the functions that write a changed signal. Generated code
+// calls the functions of records.cpp, which call these functions if text is wanted. Real numbers and events
+// are not recorded: no design for synthesis has them.
 #define fullBit textBit
 #define fullCData textCData
 #define fullSData textSData

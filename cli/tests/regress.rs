@@ -77,7 +77,7 @@ impl Bench {
     }
 
     fn regress(&self, out: &str, jobs: &str) -> Output {
-        self.run(&["regress", "plan.toml", "--out", out, "--jobs", jobs])
+        self.run(&["regress", "plan.toml", "--output", out, "--jobs", jobs])
     }
 
     fn summary(&self, out: &str) -> Value {
@@ -210,7 +210,7 @@ fn a_failure_of_a_point_is_repeated() {
     };
     let point = "tiny,num_banks=8,rmw_latency=2";
     let set = ["--config", "tiny", "--set", "rmw_latency=2", "--set", "num_banks=8"];
-    found(&[&["regress", "plan.toml", "--out", "out", "--jobs", "2"], &set[..]].concat(), point);
+    found(&[&["regress", "plan.toml", "--output", "out", "--jobs", "2"], &set[..]].concat(), point);
     let summary = bench.summary("out");
     let bucket = &summary["buckets"][0];
     assert_eq!(bucket["configs"], json!([point]));
@@ -293,7 +293,7 @@ const LONGER: &str = "seed = 5\n[[random]]\nname = \"search\"\nconfigs = [\"tiny
                       episodes = 4\nrequests = 4000\nsteer = true\n";
 
 fn started(bench: &Bench, out: &str) -> Tree {
-    let mut command = bench.command(&["regress", "plan.toml", "--out", out, "--jobs", "2"]);
+    let mut command = bench.command(&["regress", "plan.toml", "--output", out, "--jobs", "2"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = Tree::start(command);
     let results = bench.0.join(out).join("running");
@@ -404,8 +404,8 @@ fn what_cannot_be_run_is_said() {
         (&["regress", "plain.toml", "--profile", "x"], "the plan has no profiles"),
         (&["regress", "plan.toml", "--profile", "x"], "there are `all`"),
         (&["regress", "plan.toml", "--tag", "x"], "no entry has it"),
-        (&["regress", "plan.toml", "--out", "full"], "is no output folder of a regression"),
-        (&["regress", "plan.toml", "--out", "file/in"], "`file/in`"),
+        (&["regress", "plan.toml", "--output", "full"], "is no output folder of a regression"),
+        (&["regress", "plan.toml", "--output", "file/in"], "`file/in`"),
         (&["regress", "waived.toml", "--list"], "waivers of the profile: failed to open file `nothing.toml`"),
         (&["regress", "plan.toml", "--shards", "4"], "for --executor slurm"),
         (&["regress", "resume", "nowhere"], "`nowhere` is no output folder of a regression"),
@@ -432,8 +432,16 @@ fn kernels_that_do_not_fit_a_chosen_configuration_are_skipped() {
         )
     };
     let bench = Bench::new("does-not-fit", &plan(""));
-    let chosen =
-        bench.run(&["regress", "plan.toml", "--config", "small", "--set", "num_banks=8", "--out", "chosen"]);
+    let chosen = bench.run(&[
+        "regress",
+        "plan.toml",
+        "--config",
+        "small",
+        "--set",
+        "num_banks=8",
+        "--output",
+        "chosen",
+    ]);
     assert_eq!(chosen.status.code(), Some(0), "{}", words(&chosen));
     let totals = &bench.summary("chosen")["totals"];
     assert!(totals["passed"].as_u64() > Some(0) && totals["skipped"].as_u64() > Some(0), "{totals}");
@@ -447,7 +455,7 @@ fn kernels_that_do_not_fit_a_chosen_configuration_are_skipped() {
     let commit = said("commit").replace(" (dirty)", "");
     assert!(commit.is_empty() || commit.chars().all(|c| c.is_ascii_hexdigit()), "{timing}");
     fs::write(bench.0.join("own.toml"), plan("configs = [\"small,num_banks=8\"]\n")).expect("a plan");
-    let own = bench.run(&["regress", "own.toml", "--out", "own"]);
+    let own = bench.run(&["regress", "own.toml", "--output", "own"]);
     assert_eq!(own.status.code(), Some(1), "{}", words(&own));
     assert_eq!(bench.summary("own")["totals"]["error"], totals["skipped"]);
 }
@@ -460,12 +468,12 @@ fn runs_are_covered_together() {
     let bench = Bench::new("cover", plan);
     let mut hits = Vec::new();
     for (out, seed) in [("one", "1"), ("two", "2")] {
-        let output = bench.run(&["regress", "plan.toml", "--out", out, "--seed", seed, "--jobs", "1"]);
+        let output = bench.run(&["regress", "plan.toml", "--output", out, "--seed", seed, "--jobs", "1"]);
         assert_eq!(output.status.code(), Some(0), "{}", words(&output));
         hits.push(bench.summary(out)["coverage"]["hit"].as_u64().expect("a number"));
     }
     // The number of workers must not affect the coverage.
-    let output = bench.run(&["regress", "plan.toml", "--out", "other", "--seed", "1", "--jobs", "2"]);
+    let output = bench.run(&["regress", "plan.toml", "--output", "other", "--seed", "1", "--jobs", "2"]);
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
     assert_same(&bench.lasting("one"), &bench.lasting("other"));
     let output = bench.run(&["cover", "one", "./one"]);
@@ -574,7 +582,7 @@ fn lines_that_repeat_work_where_they_are_pasted() {
     let bench = Bench::new("paste $(touch pasted) 'x", PLAN);
     bench.plant("atoms_alu.sv", "(old[i] >= b[i])", "(old[i] > b[i])");
     let out = "-out <b>&";
-    let output = bench.run(&["regress", "plan.toml", &format!("--out={out}"), "--jobs", "2"]);
+    let output = bench.run(&["regress", "plan.toml", &format!("--output={out}"), "--jobs", "2"]);
     assert_eq!(output.status.code(), Some(1), "{}", words(&output));
     let read = |name: &str| fs::read_to_string(bench.0.join(out).join(name)).expect("it is written");
     let unescaped = |text: &str| {
@@ -622,7 +630,7 @@ fn lines_that_repeat_work_where_they_are_pasted() {
         assert!(words(&output).contains("found      the same"), "{line}: {}", words(&output));
     }
     assert!(!checkout.join("pasted").exists() && !bench.0.join("pasted").exists());
-    let output = bench.run(&["regress", "plan.toml", "--out", "a\nb"]);
+    let output = bench.run(&["regress", "plan.toml", "--output", "a\nb"]);
     assert_eq!(output.status.code(), Some(2), "{}", words(&output));
     assert!(words(&output).contains("control characters"), "{}", words(&output));
 }
@@ -644,7 +652,7 @@ fn parameters_that_separate_configurations_are_named() {
                  if (op_i == OpAnd) new_o[0] = ~new_o[0];\n";
     let find = "      write_o = compares(op_i)";
     bench.plant("atoms_alu.sv", find, &format!("{wrong}{find}"));
-    let output = bench.run(&["regress", "plan.toml", "--profile", "all", "--out", "out", "--jobs", "2"]);
+    let output = bench.run(&["regress", "plan.toml", "--profile", "all", "--output", "out", "--jobs", "2"]);
     assert_eq!(output.status.code(), Some(1), "{}", words(&output));
     let summary = bench.summary("out");
     let causes = summary["causes"].as_array().expect("causes");
@@ -682,7 +690,7 @@ fn results_are_kept_when_nothing_can_be_printed() {
     let bench = Bench::new("printed", plan);
     let full = || fs::OpenOptions::new().write(true).open("/dev/full").expect("a device that is always full");
     let rows: &[&[&str]] = &[
-        &["regress", "plan.toml", "--out", "out"],
+        &["regress", "plan.toml", "--output", "out"],
         &["regress", "resume", "out", "--json"],
         &["regress", "plan.toml", "--list"],
         &["cover", "out"],

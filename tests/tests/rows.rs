@@ -391,7 +391,7 @@ const FAULTS: &[FaultRow] = {
         ("2.6 nor are they named",                  XC, B4,  0b1000, 256, 0, &[1, 256, 6, 300],          OutOfRange, 3, 300),
         ("2.6 no lane, no fault",                   XC, B4,  0,      256, 0, &[1, 256, 6, 300],          None,       0, 0),
         ("2.6 no lane, not even an illegal one",    31, 15,  0,      256, 0, &[1],                       None,       0, 0),
-        ("3.3 no such operation",                   15, B4,  1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
+        ("3.3 no such operation",                   31, B4,  1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
         ("3.3 an mbarrier operation on one word",   16, B4,  1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
         ("3.3 the last code",                       31, B4,  1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
         ("3.3 no such size",                        XC, 5,   1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
@@ -405,7 +405,7 @@ const FAULTS: &[FaultRow] = {
         ("3.3 popc.inc.64",                         12, B8,  1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
         ("3.3 lds.s32",                             13, 10,  1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
         ("3.3 sts.s16",                             ST, 9,   1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
-        ("3.3 illegal goes before all others",      15, B4,  0b0110, 256, 0, &[1, 2, 256],               Illegal,    1, 2),
+        ("3.3 illegal goes before all others",      31, B4,  0b0110, 256, 0, &[1, 2, 256],               Illegal,    1, 2),
     }
 };
 
@@ -734,7 +734,7 @@ const CLUSTER: &[ClusterRow] = rows! {
     ("2.4 a quad at a pair",                 Exch as u8,     B128 as u8, RD, 56,  1,       0, &[],              0,       0, Fault::Misaligned, &[]),
     ("2.4 misaligned",                       Add as u8,      U32 as u8, RD, 2,    1,       0, &[],              0,       0, Fault::Misaligned, &[]),
     ("2.4 misaligned before out of range",   Add as u8,      U32 as u8, RD, 66,   1,       0, &[],              0,       0, Fault::Misaligned, &[]),
-    ("3.3 illegal before all others",        15,             U32 as u8, RD, 66,   1,       0, &[],              0,       0, Fault::Illegal,    &[]),
+    ("3.3 illegal before all others",        31,             U32 as u8, RD, 66,   1,       0, &[],              0,       0, Fault::Illegal,    &[]),
     ("3.3 illegal in this size",             Add as u8,      U64 as u8, RD, 8,    1,       0, &[],              0,       0, Fault::Illegal,    &[]),
 };
 

@@ -94,7 +94,7 @@ fn four_requests_come_to_what_was_worked_out_by_hand() {
 }
 
 /// Cycles with an untaken response count as stalls. The case is the table "Back-pressure" of
-/// docs/microarchitecture.md, one cycle later because the first cycle writes the CTA table.
+/// docs/timing.md, one cycle later because the first cycle writes the CTA table.
 #[test]
 fn cycles_in_which_a_response_is_not_taken_are_stalls() {
     let lanes: Vec<_> = (0..32).map(|lane| (lane, 4 * lane as u32, 1, 0)).collect();

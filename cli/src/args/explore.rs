@@ -1,4 +1,4 @@
-//! What can be asked of `atoms explore`.
+//! Arguments of `atoms explore`.
 
 use std::path::PathBuf;
 
@@ -8,8 +8,8 @@ use atoms_workload::{GENERATED, KernelUnit, WorkloadParameter, common_parameters
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::args::number::{Zero, amount, whole};
-use crate::args::regress::Executor;
-use crate::args::{ANY, CONFIG, On, PAIRS, PointArgs, SET};
+use crate::args::regress::{CLUSTER, Executor};
+use crate::args::{ADVANCED, ANY, CONFIG, OUTPUT, On, PAIRS, PointArgs, SET};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExploreArgs {
@@ -19,35 +19,35 @@ pub(crate) struct ExploreArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExploreCommand {
-    /// Measure one workload on one configuration; in lockstep, with a certificate
+    /// Measure one workload on one configuration
     Run(ExploreRunArgs),
-    /// List the generated workloads: units of work, parameters, their ranges and defaults
+    /// List generated workloads and their parameters
     Workloads {
-        /// This one alone
+        /// Workload to show [default: all]
         #[arg(value_name = "NAME")]
         name: Option<String>,
-        /// Print as JSON
-        #[arg(long)]
+        /// Print JSON
+        #[arg(long, help_heading = OUTPUT)]
         json: bool,
     },
-    /// Measure the points that a file states, and write a report of them
+    /// Measure many configurations and write a report
     Sweep(SweepArgs),
-    /// Area and slowest path of each module in standard cells, and the clock of the unit (docs/cost.md)
+    /// Report area and critical path of each module in standard cells
     Cost(CostArgs),
-    /// Fit constants of GPUs to measurements of them, and show what is left of each (docs/calibration.md)
+    /// Fit timing constants of GPUs to measurements
     Calibrate(CalibrateArgs),
 }
 
-/// When requests of a trace are offered.
+/// Time at which requests of a trace are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TraceGaps {
-    /// As soon as the unit takes them
+    /// As soon as the unit accepts them
     None,
-    /// As far apart as they were accepted in the recording
+    /// At the distances of the recording
     Recorded,
 }
 
-/// The workloads with the names of their parameters.
+/// Returns the list of workloads with the names of their parameters.
 fn workload_list() -> String {
     let names = |parameters: &[WorkloadParameter]| {
         parameters.iter().map(|parameter| parameter.name).collect::<Vec<_>>().join(", ")
@@ -63,41 +63,40 @@ fn workload_list() -> String {
 #[derive(Debug, Args)]
 #[command(after_help = workload_list())]
 pub(crate) struct ExploreRunArgs {
-    /// Name of a generated workload; or the file of a kernel, as for `atoms run`; or a recorded trace, FILE.jsonl
+    /// Generated workload, kernel file as for `atoms run`, or recorded trace (.jsonl)
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workload: String,
     #[command(flatten)]
     pub(crate) point: PointArgs,
-    /// Parameters of a generated workload, separated by commas
+    /// Parameters of a generated workload: `contention=4,op=add.red`
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',')]
     pub(crate) with: Vec<String>,
-    /// What stands behind the ports; only lockstep gives a certificate
+    /// Implementation to run; only lockstep gives a certificate
     #[arg(long, value_enum, default_value_t = On::Lockstep)]
     pub(crate) on: On,
-    /// Seed of what is drawn: the same seed gives the same work
+    /// Seed of the workload
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: u64,
-    /// How a kernel is launched (docs/launch-files.md)
+    /// Launch file of a kernel (docs/launch-files.md)
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) launch: Option<PathBuf>,
-    /// Say the time in cycles of this GPU's SM, too: one with published figures, or constants that `atoms explore
-    /// calibrate --out` wrote (docs/calibration.md)
+    /// Also print the time in SM cycles of this GPU, or of constants from `atoms explore calibrate --output`
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub(crate) gpu: Option<String>,
-    /// Units of work of a kernel, in all or of each thread. Default: one per request
+    /// Units of work of a kernel, in total or per thread [default: one per request]
     #[arg(long, value_name = "N|N/thread", requires = "launch")]
     pub(crate) unit: Option<KernelUnit>,
-    /// When requests of a trace are offered [default: none]
+    /// Gaps between requests of a trace [default: none]
     #[arg(long, value_enum, value_name = "WHEN", conflicts_with_all = ["launch", "with"])]
     pub(crate) gaps: Option<TraceGaps>,
-    /// Give up after this many cycles
+    /// Stop after this number of cycles
     #[arg(long, value_name = "CYCLES", default_value_t = TrialLimits::default().cycles, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) until: u64,
-    /// Give up after this many cycles without a unit of work of a generated workload
-    #[arg(long, value_name = "CYCLES", default_value_t = TrialLimits::default().watchdog_cycles, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
+    /// Stop after this number of cycles without progress
+    #[arg(long, help_heading = ADVANCED, value_name = "CYCLES", default_value_t = TrialLimits::default().watchdog_cycles, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) patience: u64,
-    /// Print as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
@@ -105,38 +104,38 @@ pub(crate) struct ExploreRunArgs {
 pub(crate) struct CostArgs {
     #[command(flatten)]
     pub(crate) point: PointArgs,
-    /// Modules to look at, separated by commas; without it all, and the path through them
+    /// Modules to report [default: all, with the path through all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) modules: Vec<String>,
-    /// Period that mapping aims at
-    #[arg(long, value_name = "NS", default_value_t = MappingGoal::default().period_ns, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 1000.0))]
+    /// Target period of mapping, in ns
+    #[arg(long, help_heading = ADVANCED, value_name = "NS", default_value_t = MappingGoal::default().period_ns, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 1000.0))]
     pub(crate) period: f64,
-    /// The longest that mapping one module may take; what takes longer is fitted
-    #[arg(long, value_name = "SECONDS", default_value_t = MappingGoal::default().limit.as_secs(), allow_negative_numbers = true, value_parser = whole::<u64>(1..=1_000_000))]
+    /// Time limit of mapping one module, in seconds; slower modules are fitted
+    #[arg(long, help_heading = ADVANCED, value_name = "SECONDS", default_value_t = MappingGoal::default().limit.as_secs(), allow_negative_numbers = true, value_parser = whole::<u64>(1..=1_000_000))]
     pub(crate) limit: u64,
-    /// Cells to map to, in place of those of Debian's qflow-tech-osu018
+    /// Standard cell library [default: Debian's qflow-tech-osu018]
     #[arg(long, value_name = "FILE.lib", conflicts_with = "fitted")]
     pub(crate) liberty: Option<PathBuf>,
-    /// Gate equivalents that a bit of memory is taken for
-    #[arg(long, value_name = "GE", default_value_t = MEMORY_BIT, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 100.0))]
+    /// Gate equivalents assumed for a bit of memory
+    #[arg(long, help_heading = ADVANCED, value_name = "GE", default_value_t = MEMORY_BIT, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 100.0))]
     pub(crate) memory_bit: f64,
-    /// Map nothing: figures of the table, or fitted to it. Needs no tools
+    /// Estimate from the built-in table; needs no tools
     #[arg(long, conflicts_with_all = ["period", "limit"])]
     pub(crate) fitted: bool,
-    /// Map a module of yours instead of the unit. Top module: name of the last file; list packages first
+    /// Map your own module. The last file names it; list packages first
     #[arg(long, value_name = "FILE.sv", value_delimiter = ',', conflicts_with_all = ["config", "set", "modules", "memory_bit", "fitted"])]
     pub(crate) source: Vec<PathBuf>,
-    /// Print as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
-/// A share of a sweep's points.
+/// Subset of the points of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PointShard {
-    /// Which, from 1.
+    /// Number from 1.
     pub(crate) number: u32,
-    /// Of how many.
+    /// Count of shards.
     pub(crate) of: u32,
 }
 
@@ -145,75 +144,75 @@ impl PointShard {
         let parts = text.split_once('/').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
         match parts {
             Some((number, of)) if 1 <= number && number <= of => Ok(PointShard { number, of }),
-            _ => Err("expected which of how many: 1/8 to 8/8".to_string()),
+            _ => Err("expected NUMBER/COUNT, such as 1/8 to 8/8".to_string()),
         }
     }
 
-    /// Whether the point at this place belongs to it.
+    /// True if the point with this index belongs to the shard.
     pub(crate) fn has(self, place: usize) -> bool {
         place % self.of as usize == self.number as usize - 1
     }
 }
 
-/// Which points of a sweep are measured on the RTL, too.
+/// Points of a sweep that also run in lockstep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CertifyArg {
     /// Every point
     All,
-    /// None: figures are the model's, and marked
+    /// No point; all results are of the model and marked
     None,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
-    /// The sweep: parameters of unit and workload, and plots (docs/explore.md)
+    /// Sweep file: parameters of unit and workload, plots (docs/explore.md)
     #[arg(value_name = "SWEEP.toml")]
     pub(crate) file: PathBuf,
     /// Folder of the report [default: target/explore/SWEEP]
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long = "output", value_name = "FOLDER", alias = "out", help_heading = OUTPUT)]
     pub(crate) out: Option<PathBuf>,
-    /// Which points need RTL and model in lockstep
+    /// Points to run in lockstep
     #[arg(long, value_enum, default_value_t = CertifyArg::All)]
     pub(crate) certify: CertifyArg,
-    /// Seed in place of the sweep's
+    /// Seed [default: of the sweep file]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: Option<u64>,
-    /// Measure a share of the points alone, the first of eight say, and write no report: they are kept for a whole run
-    #[arg(long, value_name = "1/8", value_parser = PointShard::parse)]
+    /// Measure one shard and keep its results for a full run
+    #[arg(long, help_heading = CLUSTER, value_name = "1/8", value_parser = PointShard::parse)]
     pub(crate) shard: Option<PointShard>,
-    /// Where the points are measured; the report is written here
-    #[arg(long, value_enum, default_value_t = Executor::Local, conflicts_with = "shard")]
+    /// Where to run the measurements
+    #[arg(long, help_heading = CLUSTER, value_enum, default_value_t = Executor::Local, conflicts_with = "shard")]
     pub(crate) executor: Executor,
-    /// Tasks of a Slurm job, over which points are dealt out
-    #[arg(long, value_name = "N", default_value_t = 8, allow_negative_numbers = true, value_parser = whole::<u32>(1..=10_000))]
+    /// Number of Slurm tasks
+    #[arg(long, help_heading = CLUSTER, value_name = "N", default_value_t = 8, allow_negative_numbers = true, value_parser = whole::<u32>(1..=10_000))]
     pub(crate) shards: u32,
-    /// Argument for sbatch; may be repeated
-    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    /// Argument for sbatch; repeatable
+    #[arg(long, help_heading = CLUSTER, value_name = "ARG", allow_hyphen_values = true)]
     pub(crate) slurm_arg: Vec<String>,
-    /// Points measured at a time [default: one for each processor]
+    /// Number of parallel measurements [default: one for each core]
     #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(1..=1024))]
     pub(crate) jobs: Option<u32>,
-    /// Print as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArgs {
-    /// Measurements, with the columns workload, metric and value at least; without it, the published figures
+    /// Measurements (docs/calibration.md) [default: published values]
     #[arg(value_name = "FILE.csv")]
     pub(crate) file: Option<PathBuf>,
-    /// Measurements of this GPU alone
+    /// Use only measurements of this GPU
     #[arg(long, value_name = "NAME")]
     pub(crate) gpu: Option<String>,
     #[arg(long, value_name = "NAME", help = CONFIG)]
     pub(crate) config: Option<String>,
     #[arg(long, value_name = PAIRS, help = SET, requires = "config")]
     pub(crate) set: Vec<String>,
-    /// Write the constants of the GPU to this file, for `atoms explore run --gpu`
-    #[arg(long, value_name = "FILE.toml")]
+    /// Write the constants for `atoms explore run --gpu`
+    #[arg(long = "output", value_name = "FILE.toml", alias = "out", help_heading = OUTPUT)]
     pub(crate) out: Option<PathBuf>,
-    /// Print as JSON: every figure with its source, and what each law predicts
-    #[arg(long)]
+    /// Print JSON: each measurement with its source and predictions
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }

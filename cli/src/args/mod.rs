@@ -1,4 +1,4 @@
-//! What can be asked: one definition, from which help is derived.
+//! Arguments of all commands. Help, completions and manual pages are derived from them.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -19,70 +19,98 @@ pub(crate) mod regress;
 pub(crate) mod silicon;
 pub(crate) mod wave;
 
-/// Any number that a seed or an index can be.
+/// Headings of options.
+const OUTPUT: &str = "Output options";
+const ADVANCED: &str = "Advanced options";
+
+/// Range of seeds and indices.
 const ANY: std::ops::RangeInclusive<u64> = 0..=u64::MAX;
 
-/// The shared-memory atomic unit of a GPU, as RTL and as a model, in lockstep.
+/// Verify and explore the unit of a GPU that executes shared-memory atomics.
 ///
-/// Exit status: 0 they agree, 1 they disagree, 2 the run was not possible, 130 interrupted.
+/// Exit status: 0 no mismatch, 1 mismatch or failure, 2 could not run, 130 interrupted.
 #[derive(Debug, Parser)]
-#[command(name = "atoms", version, arg_required_else_help = true)]
+#[command(name = "atoms", version, arg_required_else_help = true, max_term_width = 80, help_template = template())]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
+/// Commands by job, in the order of help.
+const JOBS: &[(&str, &[&str])] = &[
+    ("Run and check", &["run", "cosim", "check", "silicon", "lower"]),
+    ("Regress", &["regress", "repro", "cover", "mutate"]),
+    ("Debug", &["wave"]),
+    ("Explore", &["explore"]),
+    ("Develop", &["bench", "config", "rtl", "completions", "man", "help"]),
+];
+
+/// Returns the template of `atoms --help`, with commands grouped by job.
+fn template() -> String {
+    let commands = Command::augment_subcommands(clap::Command::new("atoms"));
+    let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_string();
+    for (job, names) in JOBS {
+        text += &format!("\n{job}:\n");
+        for name in *names {
+            let about = commands.find_subcommand(name).and_then(clap::Command::get_about);
+            let about = about.map_or_else(|| "Print help of a command".to_string(), ToString::to_string);
+            text += &format!("  {name:<13}{about}\n");
+        }
+    }
+    text + "\nOptions:\n{options}{after-help}"
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a kernel, given as the text that nvdisasm or cuobjdump prints, as PTX, a cubin or CUDA C
+    /// Run a kernel: PTX, a SASS listing, a cubin or CUDA C
     Run(RunArgs),
-    /// Run random requests through RTL and model in lockstep, judged by the oracle
+    /// Run random requests on RTL and model in lockstep
     Cosim(CosimArgs),
-    /// Show the machine code of PTX instructions and of compiler builtins, or why they are refused
+    /// Show the SASS of PTX instructions and compiler builtins
     Lower(LowerArgs),
-    /// Ask the oracle about a recorded trace (docs/trace-format.md), or about a capture of a GPU
+    /// Check a recorded trace with the oracle
     Check(CheckArgs),
-    /// Judge what a GPU answered to atoms-capture, and compare it with the unit (docs/silicon.md)
+    /// Check a capture of a GPU and compare it with the unit
     Silicon(SiliconArgs),
-    /// Run the tests of a plan: workers, coverage, minimized failures, reports (docs/regress.md)
+    /// Run a test plan; collect coverage, minimize failures
     Regress(Box<RegressArgs>),
-    /// Plant small defects in the RTL, one at a time, and say which no run notices (docs/mutation.md)
+    /// Measure which mutants of the RTL the tests detect
     Mutate(MutateArgs),
     /// Merge the coverage of several regressions
     Cover(CoverArgs),
-    /// Replay the bundle of a failure that a regression left behind
+    /// Replay the failure bundle of a regression
     Repro(ReproArgs),
-    /// Say what waves show, VCD or FST, of this program or of others (docs/waves.md)
+    /// Show, compare and export VCD and FST waves
     Wave(wave::WaveArgs),
-    /// Measure what workloads get out of a configuration of the unit (docs/explore.md)
+    /// Measure throughput, latency and cost of configurations
     Explore(explore::ExploreArgs),
-    /// Measure RTL, model and lockstep, in turns in one process
+    /// Measure the simulation speed of RTL, model and lockstep
     Bench(BenchArgs),
-    /// Show the named configurations
+    /// List configurations and show their parameters
     Config(ConfigArgs),
-    /// Build or lint the RTL, or clean the cache of what was built
+    /// Build or lint the RTL, or clean the build cache
     Rtl(RtlArgs),
-    /// Print the completions of a shell
+    /// Print completions for a shell
     Completions {
         /// Shell to complete for
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, or write the pages of all commands
+    /// Print the manual page, or write all pages to a folder
     Man {
-        /// Folder for the pages of all commands, atoms.1, atoms-run.1, ...
+        /// Folder for the pages of all commands: atoms.1, atoms-run.1, ...
         #[arg(value_name = "FOLDER")]
         folder: Option<PathBuf>,
     },
 }
 
-/// What stands behind the ports.
+/// Implementation to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum On {
-    /// RTL and model, every output and probe bit compared in every cycle
+    /// RTL and model; compares every output and probe bit in every cycle
     Lockstep,
-    /// The model alone: needs no Verilator
+    /// Only the model; needs no Verilator
     Model,
-    /// The RTL alone
+    /// Only the RTL
     Rtl,
 }
 
@@ -96,27 +124,26 @@ impl On {
     }
 }
 
-/// What `--config` takes.
-const CONFIG: &str =
-    "Configuration of rtl/configs.toml, or a point: `small,num_banks=8` is `small` with other parameters";
+/// Help of `--config`.
+const CONFIG: &str = "Configuration, optionally with other parameters: `small,num_banks=8`";
 
-/// What `--set` takes.
-const SET: &str = "Parameters that are other than in the configuration (docs/building.md): `num_banks=64,winner_policy=rotating`; may be repeated";
+/// Help of `--set`.
+const SET: &str = "Change parameters of the configuration: `num_banks=64`; repeatable";
 
-/// What `--set` is called in help.
+/// Value name of `--set`.
 const PAIRS: &str = "PARAMETER=VALUE,...";
 
-/// The name of a configuration with other parameters.
+/// Returns the name of a configuration with other parameters.
 pub(crate) fn point(config: &str, set: &[String]) -> String {
     [&[config.to_string()], set].concat().join(",")
 }
 
-/// The names of each of these configurations with other parameters.
+/// Returns the name of each configuration with other parameters.
 pub(crate) fn points(configs: &[String], set: &[String]) -> Vec<String> {
     configs.iter().map(|config| point(config, set)).collect()
 }
 
-// The configuration that is run.
+// One configuration.
 #[derive(Debug, Args)]
 pub(crate) struct PointArgs {
     #[arg(long, value_name = "NAME", default_value = "default", help = CONFIG)]
@@ -131,10 +158,10 @@ impl PointArgs {
     }
 }
 
-// The configurations that are run, where some need not be named.
+// Some configurations, or all.
 #[derive(Debug, Args)]
 pub(crate) struct PointsArgs {
-    /// Configuration, or a point such as `small,num_banks=8`; may be repeated. Without it, all
+    /// Configuration, such as `small,num_banks=8`; repeatable [default: all]
     #[arg(long, value_name = "NAME")]
     config: Vec<String>,
     #[arg(long, value_name = PAIRS, help = SET, requires = "config")]
@@ -149,34 +176,33 @@ impl PointsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MachineArgs {
-    /// What stands behind the ports
+    /// Implementation to run
     #[arg(long, value_enum, default_value_t = On::Lockstep)]
     pub(crate) on: On,
     #[command(flatten)]
     pub(crate) point: PointArgs,
-    /// Write a wave of every cycle to this file, VCD or by its extension FST, and a GTKWave save file beside it
-    #[arg(long, value_name = "FILE")]
+    /// Write a wave (.vcd or .fst) and a GTKWave save file beside it
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) trace: Option<PathBuf>,
-    /// Only these cycles of the wave, the last one not included: `1200..1300`, or `1200..` up to the end
-    #[arg(long, value_name = "FROM..TO", value_parser = window, requires = "trace")]
+    /// Limit the wave to these cycles: `1200..1300` (excludes 1300), `1200..`
+    #[arg(long, value_name = "FROM..TO", help_heading = OUTPUT, value_parser = window, requires = "trace")]
     pub(crate) window: Option<Range<u64>>,
-    /// Show in the wave what is inside, too: every signal of the RTL, and the registers that the model has as well
-    #[arg(long, requires = "trace")]
+    /// Add all internal signals of the RTL and registers of the model to the wave
+    #[arg(long, requires = "trace", help_heading = OUTPUT)]
     pub(crate) internals: bool,
-    /// Record requests and answers as a trace that `atoms check` reads
-    #[arg(long, value_name = "FILE")]
+    /// Write requests and responses as a trace for `atoms check`
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) record: Option<PathBuf>,
-    /// Report where the cycles went, latencies, queues, banks over time and retries (docs/reports.md)
-    #[arg(long)]
+    /// Print cycle breakdown, latencies, queues, banks and retries
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) report: bool,
-    /// Threads of a run in lockstep: with 2, the RTL follows the model on a thread of its own. By default 2 where a core is
-    /// idle. What is found is the same
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=2))]
+    /// Threads of a lockstep run, 1 or 2; results are equal [default: 2 if a core is idle]
+    #[arg(long, help_heading = ADVANCED, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=2))]
     threads: Option<usize>,
 }
 
 impl MachineArgs {
-    /// Threads of a run in lockstep.
+    /// Returns the number of threads of a lockstep run.
     pub(crate) fn threads(&self) -> usize {
         self.threads.unwrap_or_else(|| {
             let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -186,42 +212,42 @@ impl MachineArgs {
         })
     }
 
-    /// How much the wave shows.
+    /// Returns the signals that the wave shows.
     pub(crate) fn depth(&self) -> Depth {
         if self.internals { Depth::Internals } else { Depth::Ports }
     }
 }
 
-/// Cycles of a wave.
+/// Parses the cycles of a wave.
 fn window(text: &str) -> Result<Range<u64>, String> {
-    let expected = || "expected the first cycle and the one behind the last, such as 1200..1300".to_string();
+    let expected = || "expected FROM..TO in cycles, such as 1200..1300".to_string();
     let (from, to) = text.split_once("..").ok_or_else(expected)?;
     let from = from.parse().map_err(|_| expected())?;
     let to = if to.is_empty() { u64::MAX } else { to.parse().map_err(|_| expected())? };
-    if from < to { Ok(from..to) } else { Err(format!("no cycle is in it; {}", expected())) }
+    if from < to { Ok(from..to) } else { Err(format!("the window is empty; {}", expected())) }
 }
 
 fn arch(name: &str) -> Result<Arch, String> {
-    Arch::from_name(name).ok_or_else(|| "expected sm_75, sm_80, sm_90a, ...".to_string())
+    Arch::from_name(name).ok_or_else(|| "expected an architecture such as sm_75, sm_80 or sm_90a".to_string())
 }
 
-/// What to look for while a kernel runs.
+/// Check during a kernel run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Check {
-    /// Ignore uses of mbarrier objects and of lanes that PTX leaves undefined
+    /// Ignore undefined uses of mbarrier objects and lanes
     #[value(alias = "undefined=off")]
     Off,
-    /// Name them on stderr, or in the JSON
+    /// Print undefined uses on stderr, or in the JSON
     #[value(alias = "undefined=warn")]
     Warn,
-    /// Name them, and end with exit status 1
+    /// Print undefined uses and exit with status 1
     #[value(alias = "undefined=strict")]
     Strict,
-    /// Name races, and atomics whose scopes do not include each other; end with exit status 1
+    /// Print data races and too narrow scopes of atomics, exit with status 1
     Scopes,
 }
 
-/// What to do about undefined uses.
+/// Level of the check for undefined uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undefined {
     Off,
@@ -231,32 +257,30 @@ pub(crate) enum Undefined {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Listing, as nvdisasm prints it, with or without -hex, or cuobjdump -sass; or PTX. A cubin or CUDA C (.cu) where
-    /// nvdisasm and nvcc are on PATH
+    /// PTX, or a SASS listing of nvdisasm or cuobjdump. A cubin needs nvdisasm on PATH, CUDA C (.cu) needs nvcc
     #[arg(value_name = "FILE")]
     pub(crate) listing: PathBuf,
-    /// Architecture that PTX is run on, in place of its .target, and CUDA C is compiled for
+    /// Architecture for PTX and CUDA C [default: .target of the PTX]
     #[arg(long, value_name = "sm_NN", value_parser = arch)]
     pub(crate) arch: Option<Arch>,
-    /// Kernel, grid, block, parameters and expectations (docs/launch-files.md). Without it, a launch file to
-    /// begin with is printed
+    /// Launch file: grid, block, parameters, expected results. Without this option, print a launch file to edit
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) launch: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
-    /// What to look for (docs/checks.md); more than one with commas, or as often. Without `off` or `strict`: warn
-    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    /// Checks, separated by commas (docs/checks.md) [default: warn]
+    #[arg(long, value_enum, value_name = "CHECK", value_delimiter = ',')]
     pub(crate) check: Vec<Check>,
-    /// Write a buffer's content at the end to a file
-    #[arg(long, value_name = "NAME=FILE")]
+    /// Write the final content of a buffer to a file; repeatable
+    #[arg(long, value_name = "NAME=FILE", help_heading = OUTPUT)]
     pub(crate) dump: Vec<String>,
-    /// Print the report as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
 impl RunArgs {
-    /// What to do about undefined uses; `None` if two things are asked for.
+    /// Returns the level for undefined uses; `None` if the options ask for two levels.
     pub(crate) fn undefined(&self) -> Option<Undefined> {
         let level = |check: &Check| match check {
             Check::Off => Some(Undefined::Off),
@@ -269,24 +293,24 @@ impl RunArgs {
         levels.all(|other| other == first).then_some(first)
     }
 
-    /// Whether to look for races and for scopes that are too narrow.
+    /// True if races and too narrow scopes are checked.
     pub(crate) fn scopes(&self) -> bool {
         self.check.contains(&Check::Scopes)
     }
 }
 
-/// What to do when a random run fails.
+/// Action when a random run fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnFail {
-    /// Print what differs
+    /// Print the mismatch
     Report,
-    /// Also write a wave of the cycles before
+    /// Also write a wave of the cycles before it
     Trace,
-    /// Also look for a small case that fails the same way, and write it as JSON
+    /// Also minimize the failure and write the case as JSON
     Shrink,
 }
 
-/// The keys of `--profile FILE.toml`, those of a table together.
+/// Returns the keys of a profile file, one line for each table.
 fn profile_keys() -> String {
     let mut text = "Keys of a profile file (docs/profiles.md):".to_string();
     let mut table = "";
@@ -307,21 +331,19 @@ fn profile_keys() -> String {
 // A random run.
 #[derive(Debug, Args)]
 pub(crate) struct RandomArgs {
-    /// Seed: the same seed gives the same run
+    /// Seed; a run with the same seed is equal
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: u64,
-    /// Warp requests
+    /// Number of warp requests
     #[arg(long, value_name = "N", default_value_t = 10_000, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) requests: u64,
-    /// Stop after this many cycles
+    /// Stop after this number of cycles
     #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) until: Option<u64>,
-    /// Operations to issue, separated by commas, and no other: ADD,CAST.SPIN,LDS; MBAR for all that work on
-    /// mbarrier objects. Without MBAR.INIT among them, objects are never initialized
+    /// Issue only these operations: ADD,CAST.SPIN,LDS; MBAR stands for all mbarrier operations
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) ops: Vec<String>,
-    /// What is drawn, and how often: default, busy, objects, hazards, faults, pressure, resets, or a file with
-    /// keys as `atoms cosim --help` lists them
+    /// Distribution of requests: default, busy, objects, hazards, faults, pressure, resets, or a file (keys below)
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub(crate) profile: Option<String>,
 }
@@ -333,98 +355,96 @@ pub(crate) struct CosimArgs {
     pub(crate) machine: MachineArgs,
     #[command(flatten)]
     pub(crate) random: RandomArgs,
-    /// What to do when lockstep fails [default: shrink]
-    #[arg(long, value_enum, value_name = "WHAT")]
+    /// Action when lockstep fails [default: shrink]
+    #[arg(long, value_enum, value_name = "ACTION")]
     pub(crate) on_fail: Option<OnFail>,
-    /// Run this case instead of random requests
+    /// Run this case in place of random requests
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["on", "config", "set", "seed", "requests", "until", "ops", "profile", "on_fail"])]
     pub(crate) case: Option<PathBuf>,
     /// Disable the oracle
-    #[arg(long, conflicts_with = "record")]
+    #[arg(long, help_heading = ADVANCED, conflicts_with = "record")]
     pub(crate) no_oracle: bool,
-    /// Print the result as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LowerArgs {
-    /// An instruction such as "atom.shared.add.u64 %d4, [%r8], %d1;", several of them, a PTX file, CUDA C
-    /// (.cu) where nvcc is on PATH, or - for standard input
+    /// PTX instructions such as "atom.shared.add.u64 %d4, [%r8], %d1;", a PTX or CUDA C file, or - for stdin
     #[arg(value_name = "PTX", required_unless_present_any = ["builtin", "builtins"])]
     pub(crate) ptx: Option<String>,
-    /// A compiler's atomic builtin in place of PTX: __nv_atomic_fetch_add_4_u, atomicCAS, ...
+    /// Atomic builtin of a compiler: atomicCAS, __nv_atomic_fetch_add_4_u
     #[arg(long, value_name = "NAME", conflicts_with = "ptx")]
     pub(crate) builtin: Option<String>,
     /// List the builtins
     #[arg(long, conflicts_with_all = ["ptx", "builtin", "arch", "unused"])]
     pub(crate) builtins: bool,
-    /// Type of the builtin's object, where its name does not say it: u32, double, ...
+    /// Type of the builtin's object: u32, double [default: from the name]
     #[arg(long = "type", value_name = "TYPE", requires = "builtin")]
     pub(crate) object_type: Option<String>,
-    /// Memory order of the builtin: relaxed, acquire, release, acq_rel, seq_cst, or its number
+    /// Memory order: relaxed, acquire, release, acq_rel, seq_cst, or its number
     #[arg(long, value_name = "ORDER", requires = "builtin")]
     pub(crate) order: Option<String>,
-    /// Memory order of a compare-and-swap that does not store
+    /// Memory order of a failed compare-and-swap
     #[arg(long, value_name = "ORDER", requires = "builtin")]
     pub(crate) failure_order: Option<String>,
-    /// Scope of the builtin: thread, block, cluster, device, system, or its number
+    /// Scope: thread, block, cluster, device, system, or its number
     #[arg(long, value_name = "SCOPE", requires = "builtin")]
     pub(crate) scope: Option<String>,
-    /// A compare-and-swap that may spuriously fail
+    /// Allow spurious failure of a compare-and-swap
     #[arg(long, requires = "builtin")]
     pub(crate) weak: bool,
-    /// Whose PTX the builtin becomes: `nvvm` as documented, `current` as a current compiler emits
+    /// PTX of the builtin: `nvvm` (as documented) or `current` (as compiled today)
     #[arg(long, value_name = "DIALECT", default_value = "current", requires = "builtin")]
     pub(crate) dialect: String,
-    /// Architectures, separated by commas, or `all`. Without it, that of the file, or of a loose
-    /// instruction one of each generation
+    /// Architectures, or `all` [default: of the file, or one of each generation]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) arch: Vec<String>,
-    /// Assume that no result is used
+    /// Assume that results are unused
     #[arg(long)]
     pub(crate) unused: bool,
-    /// Print as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Trace, one JSON value a line; `-` reads standard input
+    /// Trace (docs/trace-format.md) or capture; - reads stdin
     #[arg(value_name = "TRACE.jsonl")]
     pub(crate) trace: PathBuf,
-    /// Print the result as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
-// Which RTL a bundle is replayed on.
+// RTL for the replay of a bundle.
 #[derive(Debug, Args)]
 pub(crate) struct BundleRtlArgs {
-    /// Run the RTL of this checkout, also where the bundle has another one
-    #[arg(long)]
+    /// Replay on the RTL of this checkout
+    #[arg(long, help_heading = ADVANCED)]
     pub(crate) here: bool,
-    /// Run the RTL of the bundle also if it differs from this checkout's. It runs with your rights (docs/security.md)
-    #[arg(long, conflicts_with = "here")]
+    /// Replay on the bundle's own RTL; it runs with your rights (docs/security.md)
+    #[arg(long, help_heading = ADVANCED, conflicts_with = "here")]
     pub(crate) trust: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproArgs {
-    /// Folder of the bundle, below `failures/` of a regression
+    /// Bundle folder, below `failures/` of a regression
     #[arg(value_name = "BUNDLE")]
     pub(crate) bundle: PathBuf,
     #[command(flatten)]
     pub(crate) rtl: BundleRtlArgs,
-    /// Write a wave to this VCD file, and a GTKWave save file beside it
-    #[arg(long, value_name = "FILE")]
+    /// Write a wave (.vcd) and a GTKWave save file beside it
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) trace: Option<PathBuf>,
-    /// Show in the wave what is inside, too: every signal of the RTL, and the registers that the model has as well
-    #[arg(long, requires = "trace")]
+    /// Add all internal signals of the RTL and registers of the model to the wave
+    #[arg(long, requires = "trace", help_heading = OUTPUT)]
     pub(crate) internals: bool,
-    /// Print the result as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
     /// Internal: replay in this process, write a heartbeat to FOLDER
     #[arg(long, hide = true, value_name = "FOLDER")]
@@ -433,32 +453,32 @@ pub(crate) struct ReproArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MutateArgs {
-    /// Mutants with this in their keys: a source, a part of a line, a kind of defect
-    #[arg(long, value_name = "TEXT")]
+    /// Select mutants whose key contains TEXT: a file, code of a line, an operator
+    #[arg(long = "match", value_name = "TEXT", alias = "only")]
     pub(crate) only: Option<String>,
-    /// So many of them, drawn by --seed
+    /// Evaluate a random sample of N mutants
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_000_000))]
     pub(crate) sample: Option<usize>,
-    /// What the sample is drawn by
+    /// Seed of the sample
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: u64,
     /// Run only the first N stages; skip lint
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_000))]
+    #[arg(long, help_heading = ADVANCED, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_000))]
     pub(crate) stages: Option<usize>,
-    /// Corpus whose episodes are the last stage; by default that of the checkout
-    #[arg(long, value_name = "FILE.json")]
+    /// Corpus for the last stage [default: of the checkout]
+    #[arg(long, help_heading = ADVANCED, value_name = "FILE.json")]
     pub(crate) corpus: Option<PathBuf>,
-    /// List of survivors that are known, and why; by default formal/mutants.toml of the RTL
-    #[arg(long, value_name = "FILE.toml")]
+    /// Known survivors with reasons [default: formal/mutants.toml of the RTL]
+    #[arg(long, help_heading = ADVANCED, value_name = "FILE.toml")]
     pub(crate) explained: Option<PathBuf>,
-    /// Write the RTL of each survivor to a folder below this one
-    #[arg(long, value_name = "FOLDER")]
+    /// Write the RTL of each survivor to a subfolder
+    #[arg(long, help_heading = OUTPUT, value_name = "FOLDER")]
     pub(crate) survivors: Option<PathBuf>,
-    /// Threads; by default one for each core
+    /// Number of threads [default: one for each core]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_024))]
     pub(crate) threads: Option<usize>,
-    /// Print the report as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
@@ -466,30 +486,29 @@ pub(crate) struct MutateArgs {
 pub(crate) struct BenchArgs {
     #[command(flatten)]
     pub(crate) point: PointArgs,
-    /// Operations of the mix, separated by commas; MBAR for all that work on mbarrier objects. Without
-    /// it, all that work on plain memory
+    /// Operations; MBAR stands for all mbarrier operations [default: all others]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) ops: Vec<String>,
-    /// Measure this kernel in place of a mix of operations
+    /// Measure a kernel in place of random requests
     #[arg(long, value_name = "FILE", requires = "launch", conflicts_with = "ops")]
     pub(crate) kernel: Option<PathBuf>,
-    /// How the kernel is launched (docs/launch-files.md)
+    /// Launch file of the kernel (docs/launch-files.md)
     #[arg(long, value_name = "FILE.toml", requires = "kernel")]
     pub(crate) launch: Option<PathBuf>,
-    /// Measure how fast waves are written, compared and looked at again (docs/waves.md)
+    /// Measure the speed of writing and comparing waves
     #[arg(long, conflicts_with = "kernel")]
     pub(crate) waves: bool,
-    /// Compare with a report of --json, or in turns with another build of this program, which reads the same RTL
+    /// Compare with a saved --json report, or with another build of this program
     #[arg(long, value_name = "FILE")]
     pub(crate) compare: Option<PathBuf>,
-    /// Rounds; figures are medians
+    /// Number of rounds; results are medians
     #[arg(long, value_name = "N", default_value_t = 7, allow_negative_numbers = true, value_parser = whole::<usize>(1..=10_000))]
     pub(crate) rounds: usize,
-    /// Processor time of each measurement in a round
+    /// Processor time of each measurement, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 0.5, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 3600.0))]
     pub(crate) seconds: f64,
-    /// Print the figures as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
@@ -503,19 +522,19 @@ pub(crate) struct ConfigArgs {
 pub(crate) enum ConfigCommand {
     /// List the configurations
     List {
-        /// Print as JSON
-        #[arg(long)]
+        /// Print JSON
+        #[arg(long, help_heading = OUTPUT)]
         json: bool,
     },
-    /// Show every parameter of one configuration
+    /// Show the parameters of a configuration
     Show {
-        /// Configuration, or a point such as `small,num_banks=8`
-        #[arg(default_value = "default")]
+        /// Configuration, optionally with other parameters: `small,num_banks=8`
+        #[arg(value_name = "NAME", default_value = "default")]
         name: String,
         #[arg(long, value_name = PAIRS, help = SET)]
         set: Vec<String>,
-        /// Print as JSON
-        #[arg(long)]
+        /// Print JSON
+        #[arg(long, help_heading = OUTPUT)]
         json: bool,
     },
 }
@@ -528,21 +547,21 @@ pub(crate) struct RtlArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RtlCommand {
-    /// Build the RTL into the cache, as the other commands do when they need it
+    /// Build the RTL into the cache in advance
     Build {
         #[command(flatten)]
         points: PointsArgs,
     },
-    /// Remove libraries from the cache that were not used for a while; never those in use
+    /// Remove unused libraries from the cache
     Clean {
-        /// Remove all of them
+        /// Remove all libraries that are not in use
         #[arg(long, conflicts_with = "older")]
         all: bool,
-        /// Days that a library may have gone unused
+        /// Keep libraries used within the last N days
         #[arg(long, value_name = "DAYS", default_value_t = 30, allow_negative_numbers = true, value_parser = whole::<u32>(ANY))]
         older: u32,
     },
-    /// Verilator's lint with all warnings, in every configuration
+    /// Lint the RTL with all warnings of Verilator
     Lint {
         #[command(flatten)]
         points: PointsArgs,
@@ -551,13 +570,29 @@ pub(crate) enum RtlCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct CoverArgs {
-    /// Output folders of regressions of this program and this RTL, of any plans and seeds
+    /// Output folders of regressions; plans and seeds may differ
     #[arg(required = true, value_name = "FOLDER")]
     pub(crate) runs: Vec<PathBuf>,
-    /// Write lines of the RTL for LCOV tools
-    #[arg(long, value_name = "FILE.info")]
+    /// Write line coverage of the RTL for LCOV tools
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE.info")]
     pub(crate) lcov: Option<PathBuf>,
-    /// Print a summary as JSON (docs/schema/cover.json)
-    #[arg(long)]
+    /// Print JSON (docs/schema/cover.json)
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_one_job() {
+        let mut listed: Vec<&str> = JOBS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let command = Command::augment_subcommands(clap::Command::new("atoms"));
+        let mut known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        known.push("help");
+        listed.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(listed, known);
+    }
 }

@@ -5,36 +5,36 @@ use std::str::FromStr;
 
 use atoms_wave_view::TimeUnit;
 
-/// A window without an end behind its beginning.
-const NO_TIME: &str = "no time is in it; expected an end behind its beginning, such as 1200..1300";
+/// Message for an empty window.
+const NO_TIME: &str = "the window is empty; expected an end after the start, such as 1200..1300";
 
-/// A point in time as it is written: `1200` cycles, `1.2us`.
+/// Time on the command line: `1200` cycles, `1.2us`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaveTime {
     digits: u64,
-    /// Power of ten of seconds of the last digit; without one, cycles.
+    /// Power of ten, in seconds, of the last digit; `None` for cycles.
     exponent: Option<i32>,
 }
 
-/// From one point in time up to another.
+/// Window of time, excluding its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MomentWindow {
     from: WaveTime,
     to: Option<WaveTime>,
 }
 
-/// A time to either side.
+/// Time shift, later or earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shift {
     by: WaveTime,
     earlier: bool,
 }
 
-/// What units of a file mean.
+/// Time unit and clock of a wave file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     pub(crate) unit: Option<TimeUnit>,
-    /// Time units of a cycle; without a clock, numbers are time units.
+    /// Time units of a cycle; `None` without a clock, when plain numbers are time units.
     pub(crate) period: Option<u64>,
 }
 
@@ -55,7 +55,7 @@ impl FromStr for WaveTime {
             "" => return Err(expected()),
             unit => {
                 let exponent = TimeUnit::named(unit).ok_or_else(|| {
-                    format!("unit `{unit}`: there are s, ms, us, ns, ps, fs, and cycles, which have none")
+                    format!("unknown unit `{unit}`; use s, ms, us, ns, ps or fs, or no unit for cycles")
                 })?;
                 Some(i32::from(exponent) - i32::try_from(fraction.len()).map_err(|_| expected())?)
             }
@@ -89,26 +89,26 @@ impl FromStr for Shift {
 }
 
 impl WaveTime {
-    /// In time units of a file.
+    /// Converts to time units of a file.
     pub(crate) fn in_units(self, scale: Scale) -> Result<u64, String> {
         let WaveTime { digits, exponent } = self;
-        let too_late = || "a time that is too far away".to_owned();
+        let too_late = || "the time is too large".to_owned();
         let Some(exponent) = exponent else {
             return digits.checked_mul(scale.period.unwrap_or(1)).ok_or_else(too_late);
         };
-        let unit = scale.unit.ok_or("the wave states no unit of time; give cycles, or its own time units")?;
+        let unit = scale.unit.ok_or("the wave has no time unit; use cycles")?;
         let power = exponent - i32::from(unit.exponent);
         let factor = 10_u64.checked_pow(power.unsigned_abs());
         if power >= 0 {
             return factor.and_then(|factor| digits.checked_mul(factor)).ok_or_else(too_late);
         }
         let fits = factor.filter(|factor| digits.is_multiple_of(*factor)).map(|factor| digits / factor);
-        fits.ok_or_else(|| format!("a time finer than the wave's unit, which is {unit}"))
+        fits.ok_or_else(|| format!("the time is finer than the unit of the wave, {unit}"))
     }
 }
 
 impl MomentWindow {
-    /// In time units of a file.
+    /// Converts to time units of a file.
     pub(crate) fn in_units(self, scale: Scale) -> Result<Range<u64>, String> {
         let from = self.from.in_units(scale)?;
         let to = self.to.map_or(Ok(u64::MAX), |to| to.in_units(scale))?;
@@ -117,10 +117,9 @@ impl MomentWindow {
 }
 
 impl Shift {
-    /// In time units of a file.
+    /// Converts to time units of a file.
     pub(crate) fn in_units(self, scale: Scale) -> Result<i64, String> {
-        let by =
-            i64::try_from(self.by.in_units(scale)?).map_err(|_| "a time that is too far away".to_owned())?;
+        let by = i64::try_from(self.by.in_units(scale)?).map_err(|_| "the time is too large".to_owned())?;
         Ok(if self.earlier { -by } else { by })
     }
 }
@@ -139,14 +138,14 @@ mod tests {
         ("1.2us",           Ok(1200)),
         ("1 us",            Ok(1000)),
         ("5000ps",          Ok(5)),
-        ("5001ps",          Err("finer than the wave's unit, which is 1 ns")),
+        ("5001ps",          Err("finer than the unit of the wave, 1 ns")),
         ("1.5",             Err("expected a cycle")),
         ("-1",              Err("expected a cycle")),
         ("",                Err("expected a cycle")),
         ("us",              Err("expected a cycle")),
-        ("1 parsec",        Err("unit `parsec`")),
-        ("18446744073709551615", Err("too far away")),
-        ("99999999999s",    Err("too far away")),
+        ("1 parsec",        Err("unknown unit `parsec`")),
+        ("18446744073709551615", Err("too large")),
+        ("99999999999s",    Err("too large")),
     ];
 
     #[test]

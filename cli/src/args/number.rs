@@ -1,8 +1,8 @@
-//! Numbers of options, each with the range in which it means something.
+//! Numbers of options with their ranges.
 
 use std::ops::RangeInclusive;
 
-/// Reads a whole number of a range.
+/// Returns a parser for a whole number of a range.
 pub(crate) fn whole<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync {
@@ -15,7 +15,7 @@ pub(crate) fn whole<T: TryFrom<u64>>(
     }
 }
 
-/// Reads a number above 0, or 0 too where `zero` says so, up to `most`.
+/// Returns a parser for a number above 0 up to `most`; `zero` may allow 0.
 pub(crate) fn amount(zero: Zero, most: f64) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync {
     move |text| {
         let least = |number: f64| number > 0.0 || zero == Zero::Allowed && number == 0.0;
@@ -27,7 +27,7 @@ pub(crate) fn amount(zero: Zero, most: f64) -> impl Fn(&str) -> Result<f64, Stri
     }
 }
 
-/// Whether an amount may be 0.
+/// Rule for an amount of 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Zero {
     Allowed,

@@ -5,14 +5,17 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::args::number::{Zero, amount, whole};
-use crate::args::{ANY, PAIRS, SET};
+use crate::args::{ANY, OUTPUT, PAIRS, SET};
 
-/// Where tests run.
+/// Heading of options of cluster runs.
+pub(crate) const CLUSTER: &str = "Cluster options";
+
+/// Place where tests run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Executor {
-    /// Threads of this machine
+    /// Worker processes on this machine
     Local,
-    /// Jobs of a Slurm cluster, of shards of the plan (docs/cluster.md)
+    /// Jobs of a Slurm cluster (docs/cluster.md)
     Slurm,
 }
 
@@ -21,26 +24,25 @@ pub(crate) enum Executor {
 pub(crate) struct RegressArgs {
     #[command(subcommand)]
     pub(crate) command: Option<RegressCommand>,
-    /// The plan; by default regress.toml here, or that of the checkout
+    /// Test plan [default: regress.toml here or of the checkout]
     #[arg(value_name = "PLAN.toml")]
     pub(crate) plan: Option<PathBuf>,
-    /// Profile of the plan
+    /// Profile of the plan, such as smoke or nightly
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// As --profile smoke: seconds
+    /// Same as --profile smoke; takes seconds
     #[arg(long, conflicts_with = "profile")]
     pub(crate) smoke: bool,
-    /// As --profile nightly
+    /// Same as --profile nightly
     #[arg(long, conflicts_with_all = ["profile", "smoke"])]
     pub(crate) nightly: bool,
-    /// Seed in place of the plan's
+    /// Seed [default: of the plan]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: Option<u64>,
-    /// Entries with this tag, in place of the profile's tags; may be repeated
+    /// Run entries with this tag; repeatable [default: tags of the profile]
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
-    /// Configurations in place of those of the plan, or points such as `small,num_banks=8`; may be repeated.
-    /// Stored cases and episodes of others are left out
+    /// Run only this configuration, such as `small,num_banks=8`; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) config: Vec<String>,
     #[arg(long, value_name = PAIRS, help = SET, requires = "config")]
@@ -48,19 +50,19 @@ pub(crate) struct RegressArgs {
     #[command(flatten)]
     pub(crate) workers: Workers,
     /// Output folder [default: target/regress/PROFILE]
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long = "output", value_name = "FOLDER", alias = "out", help_heading = OUTPUT)]
     pub(crate) out: Option<PathBuf>,
-    /// Begin anew although the output folder holds an interrupted run
-    #[arg(long)]
+    /// Replace an interrupted run in the output folder
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) force: bool,
-    /// Print the tests and do not run them
+    /// Print the tests without running them
     #[arg(long, conflicts_with_all = ["json", "out", "force", "jobs"])]
     pub(crate) list: bool,
-    /// Print `summary` (docs/schema/cover.json), `timing` and `page` as JSON
-    #[arg(long)]
+    /// Print JSON (docs/schema/regress.json)
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
-    /// Where the tests run
-    #[arg(long, value_enum, default_value_t = Executor::Local)]
+    /// Where to run the tests
+    #[arg(long, help_heading = CLUSTER, value_enum, default_value_t = Executor::Local)]
     pub(crate) executor: Executor,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
@@ -70,33 +72,33 @@ pub(crate) struct RegressArgs {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Workers {
-    /// Workers [default: one for each processor]
+    /// Number of workers [default: one for each core]
     #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(1..=1024))]
     pub(crate) jobs: Option<u32>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RegressCommand {
-    /// Go on with an interrupted run, or submit the shards that are missing
+    /// Resume an interrupted run, or submit missing shards
     Resume {
-        /// Its output folder
+        /// Output folder of the run
         #[arg(value_name = "FOLDER")]
         out: PathBuf,
         #[command(flatten)]
         workers: Workers,
-        /// Print `summary` (docs/schema/cover.json), `timing` and `page` as JSON
-        #[arg(long)]
+        /// Print JSON (docs/schema/regress.json)
+        #[arg(long, help_heading = OUTPUT)]
         json: bool,
         #[command(flatten)]
         cluster: ClusterArgs,
     },
-    /// Merge the shards of a cluster run and write the reports
+    /// Merge the shards of a cluster run and write reports
     Merge {
-        /// Its output folder
+        /// Output folder of the run
         #[arg(value_name = "FOLDER")]
         out: PathBuf,
-        /// Print `summary` (docs/schema/cover.json), `timing` and `page` as JSON
-        #[arg(long)]
+        /// Print JSON (docs/schema/regress.json)
+        #[arg(long, help_heading = OUTPUT)]
         json: bool,
     },
     /// Run one shard of a cluster run
@@ -110,58 +112,58 @@ pub(crate) enum RegressCommand {
         #[command(flatten)]
         workers: Workers,
     },
-    /// The process that runs tests
+    /// Run tests of a regression in a worker process
     #[command(hide = true)]
     Worker {
-        /// Folder with header and checkpoint
+        /// Folder with header and checkpoint of the run
         out: PathBuf,
         #[command(flatten)]
         workers: Workers,
-        /// Run no test from this one on
+        /// Stop before the test with this number
         #[arg(long, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
         end: Option<u64>,
-        /// Keep what a merge needs
+        /// Keep the records that a merge needs
         #[arg(long)]
         records: bool,
-        /// Run this test alone, and keep nothing
+        /// Run only the test with this number, and keep no records
         #[arg(long, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
         alone: Option<u64>,
-        /// Look closer at its failure too
+        /// Also write the failure bundle
         #[arg(long, requires = "alone")]
         bundle: bool,
     },
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Args)]
-#[command(next_help_heading = "Cluster")]
+#[command(next_help_heading = CLUSTER)]
 pub(crate) struct ClusterArgs {
-    /// Partition of the jobs
+    /// Slurm partition
     #[arg(long, value_name = "NAME")]
     pub(crate) partition: Option<String>,
-    /// Account that is charged
+    /// Slurm account
     #[arg(long, value_name = "NAME")]
     pub(crate) account: Option<String>,
-    /// Limit of a shard's wall time, as Slurm writes it
+    /// Wall time limit of a shard, in Slurm's format: 2:00:00
     #[arg(long, value_name = "TIME")]
     pub(crate) time_limit: Option<String>,
-    /// Processors of a shard [default: 1]
+    /// Cores of a shard [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(1..=1024))]
     pub(crate) cpus_per_task: Option<u32>,
-    /// Seconds until a shared file system surely shows what another machine wrote [default: 30]
+    /// Wait for files of a shared file system, in seconds [default: 30]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = amount(Zero::Allowed, 3600.0))]
     pub(crate) settle: Option<f64>,
-    /// Argument for sbatch; may be repeated
+    /// Argument for sbatch; repeatable
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     pub(crate) slurm_arg: Vec<String>,
 }
 
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Cluster")]
+#[command(next_help_heading = CLUSTER)]
 pub(crate) struct CutArgs {
-    /// Shards of about this many minutes of one processor [default: 10]
+    /// Size of a shard in minutes of one core [default: 10]
     #[arg(long, value_name = "MINUTES", conflicts_with = "shards", allow_negative_numbers = true, value_parser = amount(Zero::Refused, 100_000.0))]
     pub(crate) shard_minutes: Option<f64>,
-    /// This many shards
+    /// Number of shards
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(1..=100_000))]
     pub(crate) shards: Option<u32>,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::args::PointArgs;
+use crate::args::{OUTPUT, PointArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct SiliconArgs {
@@ -14,68 +14,68 @@ pub(crate) struct SiliconArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SiliconCommand {
-    /// Judge a capture by the oracle, compare it with own runs of its programs, and print answers and timing
+    /// Check a capture with the oracle, compare it with simulation, print timing
     Report(SiliconReportArgs),
-    /// Print a program of a capture: what it asks, its PTX, and the machine code that ran
+    /// Print a program of a capture: purpose, PTX and SASS
     Show(SiliconShowArgs),
-    /// Print the lines fitted to the times of a capture as TOML, with their residuals
+    /// Print lines fitted to the timing of a capture, as TOML with residuals
     Profile {
-        /// The capture; may be compressed by gzip
+        /// Capture file; may be compressed by gzip
         #[arg(value_name = "FILE")]
         capture: PathBuf,
-        /// Print times as measurements for `atoms explore calibrate` instead (docs/calibration.md)
+        /// Print measurements for `atoms explore calibrate`
         #[arg(long)]
         csv: bool,
     },
-    /// Print the requests of a program of a capture as a trace (docs/trace-format.md)
+    /// Print the requests of a program as a trace for `atoms check`
     Trace(SiliconTraceArgs),
 }
 
-/// With what a capture is compared.
+/// Implementation to compare a capture with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Against {
     /// RTL and model in lockstep
     Lockstep,
-    /// The model alone: needs no Verilator
+    /// Only the model; needs no Verilator
     Model,
-    /// Nothing: the oracle alone judges
+    /// No simulation; only the oracle checks
     Nothing,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SiliconReportArgs {
-    /// The capture; may be compressed by gzip
+    /// Capture file; may be compressed by gzip
     #[arg(value_name = "FILE")]
     pub(crate) capture: PathBuf,
-    /// With what it is compared
+    /// Implementation to compare with
     #[arg(long, value_enum, default_value_t = Against::Lockstep)]
     pub(crate) on: Against,
     #[command(flatten)]
     pub(crate) point: PointArgs,
-    /// Print all timings, not the fitted lines alone
-    #[arg(long)]
+    /// Print all timings, in addition to the fitted lines
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) timings: bool,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SiliconShowArgs {
-    /// The capture; may be compressed by gzip
+    /// Capture file; may be compressed by gzip
     #[arg(value_name = "FILE")]
     pub(crate) capture: PathBuf,
-    /// Name of the program; without it, all are listed
+    /// Program to show [default: list all]
     #[arg(long, value_name = "NAME")]
     pub(crate) program: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SiliconTraceArgs {
-    /// The capture; may be compressed by gzip
+    /// Capture file; may be compressed by gzip
     #[arg(value_name = "FILE")]
     pub(crate) capture: PathBuf,
-    /// Name of the program
+    /// Program to print
     #[arg(long, value_name = "NAME")]
     pub(crate) program: String,
 }

@@ -1,4 +1,4 @@
-//! What can be asked about waves.
+//! Arguments of `atoms wave`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use crate::args::moment::{MomentWindow, Shift};
 use crate::args::number::whole;
-use crate::args::{ANY, BundleRtlArgs, PointArgs, RandomArgs};
+use crate::args::{ANY, BundleRtlArgs, OUTPUT, PointArgs, RandomArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct WaveArgs {
@@ -16,105 +16,103 @@ pub(crate) struct WaveArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WaveCommand {
-    /// Say what a wave contains: scopes, signals, clock, time
+    /// Show scopes, signals, clock and length of a wave
     Info(WaveInfoArgs),
-    /// Compare two waves, or two scopes of one: what differs first, and what follows from it
+    /// Compare two waves, or two scopes; show the first difference
     ///
-    /// Exit status: 0 they are equal, 1 they differ, 2 they could not be compared, or not to their ends.
+    /// Exit status: 0 equal, 1 different, 2 could not compare to the end.
     Diff(WaveDiffArgs),
-    /// Show part of a wave in the terminal, as a picture or for a document; list transactions; search
+    /// Draw a wave, list transactions, or search for cycles
     Show(WaveShowArgs),
-    /// Name the lines of the RTL that are the likeliest cause of a failure (docs/causes.md)
+    /// Rank the RTL lines that most likely caused a failure
     Cause(WaveCauseArgs),
-    /// Write a wave as one HTML file, which opens as the save file beside the wave says
+    /// Write a wave as one HTML page
     Page(WavePageArgs),
-    /// Write a wave as a timeline for Perfetto or Konata, or what Surfer is to show of it
+    /// Export a wave for Perfetto, Konata or Surfer
     Export(WaveExportArgs),
-    /// Run a bundle, a case or a random run once more, and write the wave of the cycles around one
+    /// Rerun a failure and write the wave around one cycle
     At(WaveAtArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WaveInfoArgs {
-    /// VCD or FST file, of any program
+    /// VCD or FST file of any tool
     #[arg(value_name = "WAVE")]
     pub(crate) wave: PathBuf,
-    /// List the signals that a pattern chooses, or all: `probe_*`, `rtl.req_*`
+    /// List all signals, or those that match: `probe_*`, `rtl.req_*`
     #[arg(long, value_name = "PATTERN", num_args = 0..=1, default_missing_value = "*")]
     pub(crate) signals: Option<String>,
-    /// Print as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WaveDiffArgs {
-    /// VCD or FST file, of any program
+    /// VCD or FST file of any tool
     #[arg(value_name = "WAVE")]
     pub(crate) left: PathBuf,
-    /// The one that it is compared with
+    /// Wave to compare with
     #[arg(value_name = "OTHER", required_unless_present = "scopes", conflicts_with = "scopes")]
     pub(crate) right: Option<PathBuf>,
     /// Compare two scopes of one wave: `rtl,model`
     #[arg(long, value_name = "ONE,OTHER", value_parser = pair(','))]
     pub(crate) scopes: Option<[String; 2]>,
-    /// What OTHER calls differently, scopes or signals: `top.rtl=tb.dut`; may be repeated
+    /// Rename a scope or signal of WAVE to its name in OTHER: `top.rtl=tb.dut`; repeatable
     #[arg(long, value_name = "OLD=NEW", value_parser = pair('='), conflicts_with = "scopes")]
     pub(crate) rename: Vec<[String; 2]>,
-    /// Sample at the rising edges of this clock instead of comparing every change
+    /// Compare only values at rising edges of this clock
     #[arg(long, value_name = "SIGNAL")]
     pub(crate) clock: Option<String>,
-    /// Add this to the times of OTHER, in cycles or with a unit: `3`, `-20ns`
+    /// Shift OTHER by cycles or time: `3`, `-20ns`
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "scopes")]
     pub(crate) shift: Option<Shift>,
-    /// Only from here up to there, in cycles or with units: `1200..1300`, `1.2us..`
+    /// Limit to cycles or times: `1200..1300` (excludes 1300), `1.2us..`
     #[arg(long, value_name = "FROM..TO")]
     pub(crate) window: Option<MomentWindow>,
-    /// Leave out signals that a pattern chooses: `probe_*`, `rtl.req_*`; may be repeated
+    /// Ignore signals that match: `probe_*`, `rtl.req_*`; repeatable
     #[arg(long, value_name = "PATTERN")]
     pub(crate) ignore: Vec<String>,
-    /// Compare only signals that a pattern chooses; may be repeated
+    /// Compare only signals that match; repeatable
     #[arg(long, value_name = "PATTERN")]
     pub(crate) only: Vec<String>,
-    /// Print as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WaveShowArgs {
-    /// VCD or FST file, of any program
+    /// VCD or FST file of any tool
     #[arg(value_name = "WAVE")]
     pub(crate) wave: PathBuf,
-    /// From here up to there, in cycles or with units: `1200..1300`, `1.2us..`. Without it, where the viewer's file
-    /// beside the wave has its marker, or where something happens first
+    /// Cycles or times: `1200..1300`, `1.2us..` [default: at the marker of the save file, or at the first change]
     #[arg(long, value_name = "FROM..TO")]
     pub(crate) window: Option<MomentWindow>,
-    /// Signals that patterns choose, separated by commas, in this order: `clk,probe_*,rtl.req_*`. Without it, those of
-    /// the viewer's file beside the wave, or the first ones
+    /// Signals that match, in this order: `clk,probe_*,rtl.req_*` [default: those of the save file]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) signals: Vec<String>,
-    /// Write a picture in place of text
-    #[arg(long, value_name = "FILE.svg")]
+    /// Write a picture
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE.svg")]
     pub(crate) svg: Option<PathBuf>,
-    /// Write WaveJSON, which WaveDrom draws in documents
-    #[arg(long, value_name = "FILE.json")]
+    /// Write WaveJSON for WaveDrom
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE.json")]
     pub(crate) wavedrom: Option<PathBuf>,
-    /// Draw with ASCII characters alone
-    #[arg(long)]
+    /// Draw with ASCII characters only
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) ascii: bool,
-    /// List transactions by time: those of scope `txn`, or texts that --signals chooses. Fields are in --json
+    /// List transactions of scope `txn`, or text signals chosen by --signals
     #[arg(long, conflicts_with_all = ["svg", "wavedrom", "ascii", "query"])]
     pub(crate) transactions: bool,
-    /// List the cycles in which an expression holds (docs/waves.md): `op == CAS.SPIN && rtl.rsp_passes > 4`
+    /// List cycles where an expression is true: `op == CAS.SPIN && rtl.rsp_passes > 4`
     #[arg(long, value_name = "EXPRESSION", conflicts_with_all = ["svg", "wavedrom", "ascii", "signals"])]
     pub(crate) query: Option<String>,
-    /// Print as JSON: WaveJSON, transactions line by line, or cycles
-    #[arg(long, conflicts_with_all = ["svg", "wavedrom", "ascii"])]
+    /// Print JSON: WaveJSON, one transaction per line, or cycles
+    #[arg(long, help_heading = OUTPUT, conflicts_with_all = ["svg", "wavedrom", "ascii"])]
     pub(crate) json: bool,
 }
 
-/// Two names with a character between them.
+/// Parses two names with a character between them.
 fn pair(between: char) -> impl Fn(&str) -> Result<[String; 2], String> + Clone + Send + Sync {
     move |text| {
         let parts = text.split_once(between).filter(|(one, _)| !one.is_empty());
@@ -124,35 +122,36 @@ fn pair(between: char) -> impl Fn(&str) -> Result<[String; 2], String> + Clone +
     }
 }
 
-/// The part of a wave that a command works on.
+/// Time and signals of a wave to use.
 #[derive(Debug, Args)]
 pub(crate) struct WaveSelection {
-    /// Only from here up to there, in cycles or with units: `1200..1300`, `1.2us..`
+    /// Limit to cycles or times: `1200..1300` (excludes 1300), `1.2us..`
     #[arg(long, value_name = "FROM..TO")]
     pub(crate) window: Option<MomentWindow>,
-    /// Only signals that patterns choose, separated by commas: `probe_*,rtl.req_*`
+    /// Limit to signals that match: `probe_*,rtl.req_*`
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) signals: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WavePageArgs {
-    /// VCD or FST file, of any program
+    /// VCD or FST file of any tool
     #[arg(value_name = "WAVE")]
     pub(crate) wave: PathBuf,
-    /// The page
+    /// HTML file to write
     #[arg(long, short, value_name = "FILE.html")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) selection: WaveSelection,
-    /// Text of the kernel that ran: requests lead to its lines
+    /// Kernel file that ran; requests link to its lines
     #[arg(long, value_name = "FILE")]
     pub(crate) kernel: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "atoms wave export [OPTIONS] <WAVE>")]
 pub(crate) struct WaveExportArgs {
-    /// VCD or FST file, of any program
+    /// VCD or FST file of any tool
     #[arg(value_name = "WAVE")]
     pub(crate) wave: PathBuf,
     #[command(flatten)]
@@ -161,64 +160,62 @@ pub(crate) struct WaveExportArgs {
     pub(crate) selection: WaveSelection,
 }
 
-/// Where to; at least one.
+/// Formats to write; at least one.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = true)]
 pub(crate) struct WaveExportOutputs {
-    /// Trace events as JSON, for Perfetto and Chrome's viewer
+    /// Write trace events (JSON) for Perfetto
     #[arg(long, value_name = "FILE")]
     pub(crate) perfetto: Option<PathBuf>,
-    /// Requests as instructions with their stages, for Konata
+    /// Write requests with their pipeline stages for Konata
     #[arg(long, value_name = "FILE")]
     pub(crate) konata: Option<PathBuf>,
-    /// Commands for Surfer, which then shows what the GTKWave save file beside the wave names: `surfer WAVE -c FILE`
+    /// Write commands for Surfer: `surfer WAVE -c FILE`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["window", "signals"])]
     pub(crate) surfer: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WaveCauseArgs {
-    /// Folder of a bundle that a regression left behind. Without it and without --case, the random run that the options
-    /// below describe
+    /// Bundle folder of a regression [default: rerun the random run described below]
     #[arg(value_name = "BUNDLE", conflicts_with_all = ["case", "config", "set", "seed", "requests", "until", "ops", "profile"])]
     pub(crate) bundle: Option<PathBuf>,
-    /// The case of a failure, as `atoms cosim` leaves it behind, on the RTL of this checkout
+    /// Failing case that `atoms cosim` wrote; runs on the RTL of this checkout
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["config", "set", "seed", "requests", "until", "ops", "profile"])]
     pub(crate) case: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) rtl: BundleRtlArgs,
-    /// Lines to list
+    /// Number of lines to list
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = whole::<u32>(1..=1000))]
     pub(crate) count: u32,
     #[command(flatten)]
     pub(crate) point: PointArgs,
     #[command(flatten)]
     pub(crate) random: RandomArgs,
-    /// Print as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WaveAtArgs {
-    /// Folder of a bundle, below `failures/` of a regression, or a case as JSON. Without it, the random run that the
-    /// options below describe
+    /// Bundle folder or case [default: rerun the random run described below]
     #[arg(value_name = "BUNDLE|CASE.json", conflicts_with_all = ["config", "set", "seed", "requests", "until", "ops", "profile"])]
     pub(crate) what: Option<PathBuf>,
-    /// The cycle in the middle; without it, that in which the run fails
+    /// Cycle in the middle of the wave [default: cycle of the failure]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) cycle: Option<u64>,
-    /// Cycles to show
-    #[arg(long, value_name = "CYCLES", default_value_t = 64, allow_negative_numbers = true, value_parser = whole::<u64>(1..=1_000_000))]
+    /// Number of cycles in the wave
+    #[arg(long = "cycles", value_name = "N", alias = "window", default_value_t = 64, allow_negative_numbers = true, value_parser = whole::<u64>(1..=1_000_000))]
     pub(crate) window: u64,
-    /// Show what is inside, too: every signal of the RTL, and the registers that the model has as well
-    #[arg(long)]
+    /// Add all internal signals of the RTL and registers of the model
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) internals: bool,
-    /// Find the first cycle in which a register of the RTL differs from its counterpart in the model, and show that one
+    /// Show the first cycle in which a register of RTL and model differs
     #[arg(long, conflicts_with = "cycle")]
     pub(crate) first_internal: bool,
-    /// Where the wave goes, VCD or by its extension FST [default: target/waves/at-N.vcd]
-    #[arg(long, short, value_name = "FILE")]
+    /// Wave to write, .vcd or .fst [default: target/waves/at-N.vcd]
+    #[arg(long, short, help_heading = OUTPUT, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) rtl: BundleRtlArgs,
@@ -226,7 +223,7 @@ pub(crate) struct WaveAtArgs {
     pub(crate) point: PointArgs,
     #[command(flatten)]
     pub(crate) random: RandomArgs,
-    /// Print the result as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Verdict, CliError> {
         files.reads("the measurements", file);
     }
     if let Some(out) = &args.out {
-        files.writes("--out", out);
+        files.writes("--output", out);
     }
     files.check()?;
     let mut measurements = match &args.file {
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Verdict, CliError> {
 fn write(out: &Path, found: &[Calibration]) -> Result<(), CliError> {
     let [one] = found else {
         let gpus: Vec<_> = found.iter().map(|one| &one.gpu[..]).collect();
-        return Err(message!("--out is for one GPU, and there are {}: choose with --gpu", gpus.join(", ")));
+        return Err(message!("--output is for one GPU, not for {}; choose one with --gpu", gpus.join(", ")));
     };
     std::fs::write(out, one.profile().to_text()).map_err(CliError::writing(out))
 }
@@ -79,7 +79,7 @@ pub(crate) fn profile(name: &str) -> Result<GpuProfile, CliError> {
     let mut measurements = published();
     measurements.retain(|one| one.gpu == name);
     let found = calibrate(&measurements, &rtl_dir(), None)?;
-    let known = || "`atoms explore calibrate` lists GPUs with published figures; your own are a FILE.toml of its --out";
+    let known = || "`atoms explore calibrate` lists GPUs with published figures; your own are a FILE.toml of its --output";
     match &found[..] {
         [one] if !one.constants.is_empty() => Ok(one.profile()),
         [one] => Err(message!(

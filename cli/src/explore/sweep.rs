@@ -51,7 +51,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
     let name = args.file.file_stem().unwrap_or_default();
     let out = args.out.clone().unwrap_or_else(|| environment.target.join("explore").join(name));
     let mut files = machine::files();
-    files.reads("the sweep", &args.file).writes("--out", &out);
+    files.reads("the sweep", &args.file).writes("--output", &out);
     files.check()?;
     if args.shard.is_none() {
         check_folder(&out)?;

@@ -105,14 +105,14 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
     // Reports and messages contain the path in commands to paste.
     if out.to_string_lossy().chars().any(char::is_control) {
         let out = out.display().to_string();
-        return Err(message!("--out: `{}` has control characters in it", out.escape_debug()));
+        return Err(message!("--output: `{}` has control characters", out.escape_debug()));
     }
     let whole = Whole { out: &out, workers: &args.workers, json: args.json };
     let executor = match args.executor {
         Executor::Local => "local",
         Executor::Slurm => SLURM,
     };
-    machine::files().reads("the plan", &request.plan).writes("--out", &out).check()?;
+    machine::files().reads("the plan", &request.plan).writes("--output", &out).check()?;
     session::create(&out, &tests, &header, executor, args.force)?;
     match args.executor {
         Executor::Local => whole.run(&prepare(tests)?, &header),

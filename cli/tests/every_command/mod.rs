@@ -129,13 +129,13 @@ fn folder() -> &'static Path {
             let output = in_folder(&folder, arguments).output().expect("atoms starts");
             (output.status.code(), words(&output))
         };
-        let (code, text) = status(&["regress", "plan.toml", "--jobs", "1", "--out", "done"]);
+        let (code, text) = status(&["regress", "plan.toml", "--jobs", "1", "--output", "done"]);
         assert_eq!(code, Some(1), "the defect is found: {text}");
         let failures = fs::read_dir(folder.join("done/failures")).expect("failures");
         let bundle = failures.flatten().map(|entry| entry.path()).find(|path| path.is_dir());
         fs::rename(bundle.expect("a bundle"), folder.join("bundle")).expect("it can be moved");
         // Without a scheduler, the command only creates the shards. The next command runs them.
-        let cut = ["regress", "plan.toml", "--executor", "slurm", "--shards", "1", "--out", "cut"];
+        let cut = ["regress", "plan.toml", "--executor", "slurm", "--shards", "1", "--output", "cut"];
         let (code, text) = status(&cut);
         assert_eq!(code, Some(2), "{text}");
         let (code, text) = status(&["regress", "shard", "cut", "0", "--jobs", "1"]);

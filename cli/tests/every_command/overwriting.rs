@@ -42,9 +42,9 @@ const OUTPUTS: &[Output] = &[
     Output { command: "wave export", option: "--perfetto", prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "wave export", option: "--konata",   prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "wave export", option: "--surfer",   prefix: "", arguments: WAVE, inputs: WAVE },
-    Output { command: "explore calibrate", option: "--out", prefix: "", arguments: &["measured.csv"], inputs: &["measured.csv", "rtl"] },
-    Output { command: "explore sweep", option: "--out", prefix: "", arguments: &["run/sweep.toml"], inputs: &["run", "rtl"] },
-    Output { command: "regress", option: "--out",    prefix: "",     arguments: &["run/plan.toml", "--force"], inputs: &["run", "rtl"] },
+    Output { command: "explore calibrate", option: "--output", prefix: "", arguments: &["measured.csv"], inputs: &["measured.csv", "rtl"] },
+    Output { command: "explore sweep", option: "--output", prefix: "", arguments: &["run/sweep.toml"], inputs: &["run", "rtl"] },
+    Output { command: "regress", option: "--output",    prefix: "",     arguments: &["run/plan.toml", "--force"], inputs: &["run", "rtl"] },
 ];
 
 /// Options that name an input file or folder.
@@ -169,7 +169,7 @@ fn no_output_overwrites_an_input() {
                     fs::read_dir(place.join(input)).expect("a folder").flatten().map(|entry| entry.path());
                 let file = file.filter(|path| path.is_file()).min().expect("a file");
                 let name = file.file_name().expect("a name").to_string_lossy().into_owned();
-                paths = if *option == "--out" { paths } else { Vec::new() };
+                paths = if *option == "--output" { paths } else { Vec::new() };
                 paths.push(format!("{input}/{name}"));
                 paths.push(format!("{input}/new"));
             } else {
@@ -180,7 +180,7 @@ fn no_output_overwrites_an_input() {
                 paths.extend(["soft".to_string(), "hard".to_string()]);
             }
             // An output folder is replaced as a whole, so files in it are not outputs.
-            paths.retain(|path| *option != "--out" || path == input || path.starts_with("./"));
+            paths.retain(|path| *option != "--output" || path == input || path.starts_with("./"));
             for path in paths {
                 let mut line: Vec<_> = arguments.iter().map(ToString::to_string).collect();
                 line.extend([option.to_string(), format!("{prefix}{path}")]);

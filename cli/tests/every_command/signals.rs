@@ -119,7 +119,7 @@ fn an_interrupted_regression_says_how_to_go_on() {
         let mut desks = fs::read_dir(&desks).into_iter().flatten().flatten();
         desks.any(|desk| fs::read_to_string(desk.path()).is_ok_and(|text| text.contains(" test ")))
     };
-    let output = interrupted("regress", &["long.toml", "--jobs", "1", "--out", "long"], begun);
+    let output = interrupted("regress", &["long.toml", "--jobs", "1", "--output", "long"], begun);
     assert_eq!(output.status.code(), Some(130), "{}", words(&output));
     assert!(words(&output).contains("atoms regress resume long"), "{}", words(&output));
 }

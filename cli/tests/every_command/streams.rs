@@ -151,7 +151,7 @@ fn results_on_disk_outlive_stdout() {
         ("cosim", &["--on", "model", "--requests", "200", "--record", "full.jsonl"], &["full.jsonl"]),
         (
             "regress",
-            &["plan.toml", "--jobs", "1", "--out", "full"],
+            &["plan.toml", "--jobs", "1", "--output", "full"],
             &["full/summary.json", "full/report.html", "full/results.jsonl"],
         ),
     ];

@@ -58,7 +58,7 @@ impl GpuProfile {
     pub fn to_text(&self) -> String {
         let text = toml::to_string(self).expect("names and numbers can be written");
         format!(
-            "# Written by `atoms explore calibrate --out`; docs/calibration.md says what the constants are.\n{text}"
+            "# Written by `atoms explore calibrate --output`; docs/calibration.md says what the constants are.\n{text}"
         )
     }
 

@@ -467,7 +467,10 @@ mod tests {
         let same = findings(&points[..3], &cas, cycles);
         assert_eq!(same, ["cycles is the same for every value of lanes (within 0.5 %)."]);
         let all = findings(&points[4..], &by_method, cycles);
-        assert_eq!(all, ["spin is best for every value of lanes: up to 4.00 times the next, cas, at lanes 16."]);
+        assert_eq!(
+            all,
+            ["spin is best for every value of lanes: up to 4.00 times the next, cas, at lanes 16."]
+        );
         let retries = Figure::named("retries_per_success").expect("a figure");
         assert!(findings(&points, &by_method, retries).is_empty(), "no point has the figure");
     }

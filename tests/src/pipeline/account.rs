@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use atoms_model::mbarrier::MbarObject;
-use atoms_ops::Op;
+use atoms_ops::{MbarOp, Op, OpKind};
 
 use super::place::{Place, Port};
 
@@ -105,20 +105,15 @@ impl Account {
 
     pub(super) fn book(&mut self, op: Op, port: Port, place: Place, b: u64) {
         let Some(object) = self.objects.iter_mut().find(|object| object.place == place) else { return };
-        let (arrived, expected, completed) = match op {
-            Op::MbarArrive | Op::MbarArriveDrop => (1, 0, 0),
-            Op::MbarArriveCount
-            | Op::MbarArriveDropCount
-            | Op::MbarArriveNoComplete
-            | Op::MbarArriveDropNoComplete => (b, 0, 0),
-            Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx => (1, b, 0),
-            Op::MbarExpectTx => (0, b, 0),
-            Op::MbarCompleteTx => (0, 0, b),
-            Op::MbarInit | Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait | Op::MbarArriveSm80 => return,
-            Op::Add | Op::Min | Op::Max | Op::Inc | Op::Dec | Op::And | Op::Or | Op::Xor | Op::PopcInc => {
-                return;
-            }
-            Op::Exch | Op::Cas | Op::Cast | Op::CastSpin | Op::Load | Op::Store => return,
+        let OpKind::Mbar(brought) = op.kind() else { return };
+        let (arrived, expected, completed) = match brought {
+            MbarOp::Arrive | MbarOp::ArriveDrop => (1, 0, 0),
+            MbarOp::ArriveCount | MbarOp::ArriveDropCount => (b, 0, 0),
+            MbarOp::ArriveNoComplete | MbarOp::ArriveDropNoComplete => (b, 0, 0),
+            MbarOp::ArriveExpectTx | MbarOp::ArriveDropExpectTx => (1, b, 0),
+            MbarOp::ExpectTx => (0, b, 0),
+            MbarOp::CompleteTx => (0, 0, b),
+            MbarOp::Init | MbarOp::Inval | MbarOp::TestWait | MbarOp::TryWait | MbarOp::ArriveSm80 => return,
         };
         object.arrived += arrived;
         object.expected_tx += expected;

@@ -229,7 +229,7 @@ fn equal(error: f64) -> String {
     } else if error.is_finite() {
         format!("within the error of +-{:.0} %", 100.0 * error)
     } else {
-        "the error is unknown".to_string()
+        "within an unknown error".to_string()
     }
 }
 
@@ -382,7 +382,9 @@ mod tests {
         let said = findings(&points, &by_method, area);
         assert_eq!(
             said,
-            ["area is the same for all values of method, for every value of lanes (the error is unknown)."]
+            [
+                "area is the same for all values of method, for every value of lanes (within an unknown error)."
+            ]
         );
     }
 

@@ -28,8 +28,6 @@ mod wave;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::{Cli, Command};
 use atoms_cosim::embedded::{self, Files};
 use output::error::{CliError, Verdict};
@@ -39,7 +37,7 @@ const RTL: Files = &include!(concat!(env!("OUT_DIR"), "/rtl_files.rs"));
 
 pub fn main() -> ExitCode {
     embedded::carry(RTL);
-    let outcome = match Cli::try_parse() {
+    let outcome = match Cli::from_process() {
         Ok(cli) => answer(cli.command),
         // Help and version are results. A usage error means that the command could not run.
         Err(error) if error.use_stderr() => {

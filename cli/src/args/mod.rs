@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use atoms_cosim::internals::Depth;
 use atoms_isa::Arch;
 use atoms_stimulus::Profile;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use crate::args::number::{Zero, amount, whole};
 use crate::args::regress::RegressArgs;
@@ -30,10 +30,24 @@ const ANY: std::ops::RangeInclusive<u64> = 0..=u64::MAX;
 ///
 /// Exit status: 0 no mismatch, 1 mismatch or failure, 2 could not run, 130 interrupted.
 #[derive(Debug, Parser)]
-#[command(name = "atoms", version, arg_required_else_help = true, max_term_width = 80, help_template = template())]
+#[command(name = "atoms", version, arg_required_else_help = true, max_term_width = 80)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Parses the arguments of this process.
+    ///
+    /// # Errors
+    /// Usage errors, and help and version, which the caller prints.
+    pub(crate) fn from_process() -> Result<Cli, clap::Error> {
+        let command = Cli::command();
+        let template = template(&command);
+        let mut command = command.help_template(template);
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
 }
 
 /// Commands by job, in the order of help.
@@ -46,8 +60,7 @@ const JOBS: &[(&str, &[&str])] = &[
 ];
 
 /// Returns the template of `atoms --help`, with commands grouped by job.
-fn template() -> String {
-    let commands = Command::augment_subcommands(clap::Command::new("atoms"));
+fn template(commands: &clap::Command) -> String {
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_string();
     for (job, names) in JOBS {
         text += &format!("\n{job}:\n");

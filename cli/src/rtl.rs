@@ -10,8 +10,8 @@ use atoms_verilated::{Cache, Environment, Variant};
 use crate::args::{PointsArgs, RtlArgs, RtlCommand};
 use crate::machine;
 use crate::output::error::{CliError, Verdict};
-use crate::output::outln;
 use crate::output::progress::build_step;
+use crate::output::{out, outln};
 
 pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
     match &args.command {
@@ -51,6 +51,9 @@ pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
                 }
             }
             Ok(verdict)
+        }
+        RtlCommand::Package { config } => {
+            Ok(out!("{}", machine::config(config)?.config.rtl_package()).map(|()| Verdict::Agree)?)
         }
     }
 }

@@ -579,6 +579,12 @@ pub(crate) enum RtlCommand {
         #[command(flatten)]
         points: PointsArgs,
     },
+    /// Print `atoms_cfg_pkg.sv` of a configuration, for another testbench
+    Package {
+        /// Configuration, with changes if needed: `small,num_banks=8`
+        #[arg(value_name = "NAME")]
+        config: String,
+    },
 }
 
 #[derive(Debug, Args)]

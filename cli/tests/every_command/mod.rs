@@ -75,6 +75,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("rtl build", &["--config", "tiny"]),
     ("rtl clean", &["--older", "3650"]),
     ("rtl lint", &["--config", "tiny"]),
+    ("rtl package", &["tiny"]),
 ];
 
 const SILENT: &[&str] = &["regress worker"];

@@ -10,7 +10,7 @@ pub(crate) struct Access {
     pub(crate) op: Op,
     pub(crate) size: Size,
     pub(crate) lanes: u32,
-    /// Address of each active lane, as formed.
+    /// Address that each active lane forms, modulo 2^32.
     pub(crate) addr: [u32; MAX_LANES],
     /// Index of the first memory word that each active lane accesses.
     pub(crate) word: [u32; MAX_LANES],
@@ -19,7 +19,36 @@ pub(crate) struct Access {
     pub(crate) key: [u32; MAX_LANES],
 }
 
-/// Address of a lane as formed, modulo 2^32 (spec 2.1, 2.2).
+/// True if a request ends with a fault (spec 2.4, 3.3), given the allocation of its slot.
+pub fn faults(geometry: &Geometry, allocation: Option<&Allocation>, req: &SerialRequest) -> bool {
+    resolve(geometry, allocation, req).is_err()
+}
+
+impl Access {
+    /// True if two requests may have different results in different orders: they share a word that one of them may
+    /// write, or a bank group of CAST.SPIN.
+    pub(crate) fn order_matters(&self, other: &Access) -> bool {
+        let words = |access: &Access, lane: usize| {
+            access.word[lane]..access.word[lane] + access.size.bytes().div_ceil(4)
+        };
+        let writes = !(self.op.only_reads() && other.op.only_reads());
+        let spins = self.op == Op::CastSpin && other.op == Op::CastSpin;
+        let shares = |i: usize, j: usize| {
+            let (mine, theirs) = (words(self, i), words(other, j));
+            writes && mine.start < theirs.end && theirs.start < mine.end
+                || spins && self.key[i] == other.key[j]
+        };
+        lanes_of(self.lanes).any(|i| lanes_of(other.lanes).any(|j| shares(i, j)))
+    }
+
+    /// Words of all active lanes; a word occurs once for each lane that accesses it.
+    pub(crate) fn words(&self) -> Vec<u32> {
+        let words = self.size.bytes().div_ceil(4);
+        lanes_of(self.lanes).flat_map(|lane| self.word[lane]..self.word[lane] + words).collect()
+    }
+}
+
+/// Address that a lane forms, modulo 2^32 (spec 2.1, 2.2).
 pub(crate) fn address(req: &SerialRequest, lane: usize) -> u32 {
     let imm = req.imm & 0x00ff_ffff;
     if req.absolute {
@@ -47,7 +76,8 @@ fn first_word(
     if rank != u32::from(allocation.rank) || offset + bytes > allocation.size_bytes {
         return Err(Fault::OutOfRange);
     }
-    // An allocation beyond the end of memory is an error of the driver. Its missing part cannot be accessed.
+    // An allocation beyond the end of memory is an error of the driver. Accesses beyond the end of memory
+    // fault.
     let word = u64::from(allocation.base_row) * u64::from(geometry.banks) + u64::from(offset / 4);
     let words = u64::from(bytes.div_ceil(4));
     if word + words > u64::from(geometry.words()) { Err(Fault::OutOfRange) } else { Ok(word as u32) }

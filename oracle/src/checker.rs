@@ -15,9 +15,10 @@ use crate::order::{self, GoesFirst, Order};
 use crate::passes::{Merging, passes};
 use crate::rejection::{Rejection, operation};
 use crate::request::{Allocation, FaultReport, Geometry, RequestTiming, Response, SerialRequest};
+use crate::table;
 use crate::waits::Waits;
 
-/// Bit of an entry of `Checker::listed`, set if some lane accounts for the word.
+/// Bit of an entry of `Checker::listed`, set if an active lane accesses the word.
 const ACCOUNTED: u32 = 1 << 31;
 
 /// Serial oracle over one memory. Takes requests in order, and accepts each that some order of its lanes
@@ -95,6 +96,17 @@ impl Checker {
         self.waits.set_timed();
     }
 
+    /// Makes this checker accept what either of both accepts from now on. Returns false, and changes nothing, if
+    /// the checkers differ in more than memory, or if more than [`MAX_WORLDS`] combinations of values result.
+    /// Without `widen`, merges only if both accept the same already.
+    pub fn merge(&mut self, other: &Checker, widen: bool) -> bool {
+        self.worked_off == other.worked_off
+            && self.fairness == other.fairness
+            && self.allocations == other.allocations
+            && self.waits.is_equivalent(&other.waits)
+            && self.memory.merge(&other.memory, widen)
+    }
+
     /// Shape of the memory and of a warp, as passed to [`Checker::new`].
     pub fn geometry(&self) -> Geometry {
         self.geometry
@@ -103,6 +115,52 @@ impl Checker {
     /// Gives a slot of the CTA table an allocation; `None` removes the allocation.
     pub fn set_allocation(&mut self, slot: u8, allocation: Option<Allocation>) {
         self.allocations[usize::from(slot)] = allocation;
+    }
+
+    /// Judges the result of a write of the CTA table (spec 1.3), after [`Checker::set_allocation`] with the
+    /// values of the write. A refused write removes the allocation. `slots` is the number of slots of the unit.
+    ///
+    /// # Errors
+    /// A legal allocation was refused, or an illegal one was not.
+    pub fn table_written(&mut self, slot: u8, slots: u32, refused: bool) -> Result<(), Rejection> {
+        let verdict = match (table::broken_rule(&self.geometry, &self.allocations, slot, slots), refused) {
+            (Some(rule), false) => Err(format!("the CTA table gave slot {slot} an allocation {rule}")),
+            (None, true) => {
+                let text = |one: Allocation| format!("{} bytes from row {}", one.size_bytes, one.base_row);
+                let legal = self.allocation(slot).map_or("none".to_owned(), text);
+                Err(format!("the CTA table refused slot {slot} a legal allocation: {legal}"))
+            }
+            _ => Ok(()),
+        };
+        if refused {
+            self.set_allocation(slot, None);
+        }
+        verdict.map_err(|what| Rejection::new("spec 1.3", "table", what))
+    }
+
+    /// True if two requests may have different results in different orders: they share a word that one of
+    /// them may write, or a bank group of CAST.SPIN, or the winner policy depends on the number of requests.
+    pub fn order_matters(&self, a: &SerialRequest, b: &SerialRequest) -> bool {
+        if self.goes_first == Some(GoesFirst::Rotating) {
+            return true;
+        }
+        match (self.resolve(a), self.resolve(b)) {
+            (Ok(Some(a)), Ok(Some(b))) => a.order_matters(&b),
+            _ => false,
+        }
+    }
+
+    /// Words that a request may write, in no order; none if the request faults.
+    pub fn may_write(&self, req: &SerialRequest) -> Vec<u32> {
+        match self.resolve(req) {
+            Ok(Some(access)) if !access.op.only_reads() => access.words(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Words that a request accesses, in no order; none if the request faults.
+    pub fn accesses(&self, req: &SerialRequest) -> Vec<u32> {
+        self.resolve(req).ok().flatten().map_or_else(Vec::new, |access| access.words())
     }
 
     /// Current allocation of a slot, if any.
@@ -413,7 +471,9 @@ impl Checker {
             None => return Err(self.never_answered(req)),
             Some(resp) if req.is_posted() && resolved.is_ok() && resp.fault == Fault::None => {
                 let op = operation(req.op);
-                let what = format_args!("{op} is posted and does not fault, and yet it has a response");
+                let what = format_args!(
+                    "{op} is a posted request without a fault, which must not get a response, but got one"
+                );
                 return Err(Rejection::new("spec 4.7", "answer", what));
             }
             Some(resp) => resp,
@@ -426,19 +486,26 @@ impl Checker {
                 Fault::Illegal => "spec 3.3",
                 Fault::None | Fault::Misaligned | Fault::OutOfRange => "spec 2.4",
             };
-            Err(Rejection::new(clause, "fault", format_args!("expected {expected}, got {got}")))
+            let lane = 1 << ((if got.fault == Fault::None { expected } else { got }).lane & 31);
+            Err(Rejection::new(clause, "fault", format_args!("expected {expected}, got {got}"))
+                .at(lane, None)
+                .values(got.fault as u8, u128::from(expected.fault as u8)))
         };
         let access = match resolved {
             Err(expected) if got == *expected => {
                 let lanes = lanes_given_something(resp, u32::MAX);
                 if lanes != 0 {
-                    let (lanes, fault) = (Lanes(lanes), got.fault);
+                    let (named, fault) = (Lanes(lanes), got.fault);
                     let what = format_args!(
-                        "{lanes} got a result or a predicate from a request that ends with `{fault}`; a fault gives none"
+                        "{named} got a result or a predicate from a request that ends with `{fault}`; a fault gives none"
                     );
-                    return Err(Rejection::new("spec 2.4", "rd", what));
+                    return Err(Rejection::new("spec 2.4", "rd", what).at(lanes, None));
                 }
-                return must_not_write(after, "spec 2.4", format_args!("it ends with `{}`", got.fault));
+                return must_not_write(
+                    after,
+                    "spec 2.4",
+                    format_args!("it ends with the fault `{}`", got.fault),
+                );
             }
             Err(expected) => return wrong_fault(*expected),
             Ok(_) if got.fault != Fault::None => {
@@ -450,7 +517,7 @@ impl Checker {
         let inactive = lanes_given_something(resp, !lanes);
         if inactive != 0 {
             let what = format_args!("{} got a result or a predicate without being active", Lanes(inactive));
-            return Err(Rejection::new("spec 2.6", "rd", what));
+            return Err(Rejection::new("spec 2.6", "rd", what).at(inactive, None));
         }
         let Some(access) = access else {
             return must_not_write(after, "spec 2.6", format_args!("it has no active lane"));
@@ -516,9 +583,9 @@ impl Checker {
             };
             let what = format_args!(
                 "lane {lane} at {addr:#x} was not selected in {requests} successive CAST.SPIN requests to bank group \
-                 {group}, although it asked in {asked}"
+                 {group}, although it competed in {asked}"
             );
-            Rejection::new("spec 5.4", "pred", what)
+            Rejection::new("spec 5.4", "pred", what).at(1 << lane, addr)
         });
         explained.and(fair)
     }

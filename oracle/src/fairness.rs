@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use crate::lanes::lanes_of;
 use crate::request::MAX_LANES;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fairness {
     /// `SpinHold` and the number of lanes. `None`: fairness is not judged.
     shape: Option<(u64, u64)>,
@@ -18,14 +18,14 @@ pub(crate) struct Fairness {
 }
 
 /// One group, identified by the bank of its first word.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Group {
     requests: u64,
     lanes: [Passed; MAX_LANES],
 }
 
 /// Requests to the group in which a lane competed and was certainly not selected, numbered from 1.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Passed {
     /// The last such request; 0 if there is none.
     last: u64,

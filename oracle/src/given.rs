@@ -37,9 +37,10 @@ pub(crate) fn check_what_is_given(
     let gives = Gives::of(op);
     let predicate = matches!(gives, Gives::OldAndStored | Gives::Stored | Gives::Complete);
     if !predicate && resp.pred & lanes != 0 {
-        let lanes = Lanes(resp.pred & lanes);
-        let what = format_args!("{lanes} got a predicate from an operation that compares nothing");
-        return Err(Rejection::new("spec 3", "pred", what));
+        let wrong = resp.pred & lanes;
+        let what =
+            format_args!("{} got a predicate from an operation that returns no predicate", Lanes(wrong));
+        return Err(Rejection::new("spec 3", "pred", what).at(wrong, None).values(1u8, 0));
     }
     let nothing = req.red || matches!(gives, Gives::Nothing | Gives::Complete);
     if !nothing && gives != Gives::Stored {
@@ -49,13 +50,14 @@ pub(crate) fn check_what_is_given(
         let (got, pred) = (resp.rd[lane], (resp.pred >> lane & 1) as u8);
         if nothing && got != 0 {
             let what = format_args!("lane {lane} got {got:#x} from a request that gives no results");
-            return Err(Rejection::new("spec 3", "rd", what));
+            return Err(Rejection::new("spec 3", "rd", what).at(1 << lane, None).values(got, 0));
         }
         if !nothing && got != u128::from(pred) {
             let what = format_args!(
-                "lane {lane} got {got:#x} in Rd but predicate {pred}; both say whether it stored"
+                "lane {lane} got {got:#x} in Rd but predicate {pred}; both must be 1 if the lane stored, else 0"
             );
-            return Err(Rejection::new("spec 3.2", "rd", what));
+            let wrong = Rejection::new("spec 3.2", "rd", what).at(1 << lane, None);
+            return Err(wrong.values(got, u128::from(pred)));
         }
     }
     Ok(())

@@ -50,7 +50,7 @@ impl Gives {
     }
 }
 
-/// Combined effect of several lanes at one place. Determines how their observation is explained.
+/// Combined effect of several lanes at one address. Determines how their observation is explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Together {
     /// No effect on memory: each lane loads its bytes.
@@ -63,21 +63,22 @@ pub(crate) enum Together {
     Commute,
     /// The operand of the last lane is left.
     Replace,
-    /// Steps up to a limit, which each lane has of its own.
+    /// Steps up to a limit; each lane has a separate limit.
     CountUp,
-    /// Steps down from a limit, which each lane has of its own.
+    /// Steps down from a limit; each lane has a separate limit.
     CountDown,
     /// Each lane stores if it finds the value that it compares with.
     Compare,
-    /// One lane of the bank group is selected (spec 5).
+    /// CAST.SPIN: of the lanes that access the same bank or group of banks, one lane is selected to store.
+    /// The other lanes fail (spec 5).
     Select,
     /// No effect on memory, and no result.
     Nothing,
-    /// Each lane tests the phase of an object (spec 6.5).
+    /// Each lane tests the phase of an mbarrier object (spec 6.5).
     Wait,
-    /// Each lane changes the counts of an object (spec 6.3).
+    /// Each lane changes the counts of an mbarrier object (spec 6.3).
     Arrive,
-    /// Each lane arrives at an object of sm_80 (spec 6.2.1). Every order leaves the same object.
+    /// Each lane arrives at an mbarrier object of sm_80 (spec 6.2.1). Every order leaves the same object.
     ArriveSm80,
 }
 

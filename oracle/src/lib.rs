@@ -21,9 +21,9 @@
 //! (`fairness.rs`, spec 5.4). For this project's unit the policy and `spin_hold` are known, so that each
 //! request has exactly one correct lane.
 //!
-//! An mbarrier object is two words with operations of their own (`mbarrier.rs`, spec 6). Arrivals that return
-//! the state form a trail too. For other arrivals only the points at which a phase completes matter. The only
-//! search of the oracle covers these points, up to a bound (`mbarrier/arrivals.rs`).
+//! An mbarrier object is two words with operations of their own (`mbarrier/mod.rs`, spec 6). Arrivals that
+//! return the state form a trail too. For other arrivals only the points at which a phase completes matter.
+//! The only search of the oracle covers these points, up to a bound (`mbarrier/arrivals.rs`).
 //! [`Checker::accept`], [`Checker::wake`] and [`Checker::quiet`] judge suspended waits across other requests
 //! (`waits.rs`): woken too early, too late or never. For this project's unit the exact cycle is judged
 //! ([`Checker::set_timed`], spec 6.12).
@@ -44,8 +44,10 @@ mod order;
 mod passes;
 mod rejection;
 mod request;
+mod table;
 mod waits;
 
+pub use access::faults;
 pub use checker::Checker;
 pub use explain::trail::order_exists;
 pub use kernel::lanes_commute;
@@ -53,6 +55,6 @@ pub use mbarrier::arrivals::MAX_STATES;
 pub use memory::MAX_WORLDS;
 pub use order::GoesFirst;
 pub use passes::Merging;
-pub use rejection::Rejection;
+pub use rejection::{RejectedValues, Rejection};
 pub use request::{Allocation, Geometry, MAX_LANES, MAX_WORDS, RequestTiming, Response, SerialRequest};
 pub use waits::{WAKE_CYCLES, WORK_OFF_CYCLES};

@@ -5,7 +5,7 @@
 //! still possible. Regions are independent of each other. Results of later requests exclude combinations. A
 //! word with one remaining value is known again.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::rejection::Rejection;
 
@@ -19,6 +19,40 @@ pub(crate) struct Region {
     pub(crate) words: Vec<u32>,
     /// One entry per combination still possible: the values in the order of `words`.
     pub(crate) worlds: Vec<Vec<u32>>,
+}
+
+impl Region {
+    /// The same region with words in ascending order.
+    fn sorted(&self) -> Region {
+        let mut columns: Vec<usize> = (0..self.words.len()).collect();
+        columns.sort_unstable_by_key(|&column| self.words[column]);
+        let words = columns.iter().map(|&column| self.words[column]).collect();
+        let sorted = |world: &Vec<u32>| columns.iter().map(|&column| world[column]).collect();
+        Region { words, worlds: self.worlds.iter().map(sorted).collect() }
+    }
+
+    /// Splits off every word whose value is independent of the other words.
+    fn independent_parts(mut self) -> Vec<Region> {
+        let mut parts = Vec::new();
+        let mut column = 0;
+        while column < self.words.len() {
+            let values: BTreeSet<u32> = self.worlds.iter().map(|world| world[column]).collect();
+            let without = |world: &Vec<u32>| [&world[..column], &world[column + 1..]].concat();
+            let others: BTreeSet<Vec<u32>> = self.worlds.iter().map(without).collect();
+            if values.len() * others.len() == self.worlds.len() {
+                let word = self.words.remove(column);
+                self.worlds = others.into_iter().collect();
+                parts.push(Region {
+                    words: vec![word],
+                    worlds: values.iter().map(|&value| vec![value]).collect(),
+                });
+            } else {
+                column += 1;
+            }
+        }
+        parts.push(self);
+        parts
+    }
 }
 
 /// Memory image. The index of a word is its physical byte address / 4.
@@ -61,6 +95,33 @@ impl Memory {
         if let Some(word) = self.words.get_mut(word as usize) {
             *word = value;
         }
+    }
+
+    /// Adds the possible values of another memory. Returns false if too many combinations result; without
+    /// `widen`, also if the memories differ.
+    pub(crate) fn merge(&mut self, other: &Memory, widen: bool) -> bool {
+        let differs = |&at: &usize| self.words[at] != other.words[at];
+        let mut words: Vec<u32> = (0..self.words.len()).filter(differs).map(|at| at as u32).collect();
+        let regions = self.regions.values().chain(other.regions.values());
+        words.extend(regions.flat_map(|region| &region.words));
+        if words.is_empty() {
+            return true;
+        }
+        words.sort_unstable();
+        words.dedup();
+        let (Ok(mine), Ok(theirs)) = (self.joined(&words), other.joined(&words)) else { return false };
+        let (mut worlds, theirs) = (mine.sorted().worlds, theirs.sorted().worlds);
+        let before = (worlds.len(), theirs.len());
+        worlds.extend(theirs);
+        worlds.sort_unstable();
+        worlds.dedup();
+        if worlds.len() > MAX_WORLDS || !widen && (worlds.len(), worlds.len()) != before {
+            return false;
+        }
+        for region in (Region { words, worlds }).independent_parts() {
+            self.put(region);
+        }
+        true
     }
 
     pub(crate) fn is_known(&self, word: u32) -> bool {
@@ -142,7 +203,7 @@ impl Memory {
 pub(crate) fn too_many(word: u32) -> Rejection {
     Rejection::undecided(format_args!(
         "at word {word} (byte {:#x}) more than {MAX_WORLDS} combinations of values are possible; record the words written \
-         (`after`) to narrow them",
+         (`after`) to reduce their number",
         u64::from(word) * 4
     ))
 }

@@ -16,24 +16,53 @@ pub struct Rejection {
     clause: &'static str,
     about: &'static str,
     message: String,
+    values: Option<Box<RejectedValues>>,
+}
+
+/// Lanes and values that a [`Rejection`] is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RejectedValues {
+    /// Lanes that are wrong, lane 0 in bit 0. 0 if the whole request is wrong.
+    pub lanes: u32,
+    /// Address as the first of these lanes formed it.
+    pub address: Option<u32>,
+    /// The only value that the specification allows. `None` if several are possible.
+    pub expected: Option<u128>,
+    /// Value that the unit returned or left.
+    pub got: Option<u128>,
 }
 
 impl Rejection {
     /// Creates a verdict: `what` was observed and breaks `clause`. For `about` see [`Rejection::about`].
-    pub(crate) fn new(clause: &'static str, about: &'static str, what: impl fmt::Display) -> Self {
-        Rejection { clause, about, message: format!("{what} ({clause})") }
+    pub fn new(clause: &'static str, about: &'static str, what: impl fmt::Display) -> Self {
+        Rejection { clause, about, message: format!("{what} ({clause})"), values: None }
+    }
+
+    /// Adds the lanes that are wrong, and the address of the first of them.
+    pub(crate) fn at(mut self, lanes: u32, address: impl Into<Option<u32>>) -> Self {
+        let values = self.values.get_or_insert_default();
+        (values.lanes, values.address) = (lanes, address.into());
+        self
+    }
+
+    /// Adds the value found, and the only correct value if there is one.
+    pub(crate) fn values(mut self, got: impl Into<u128>, expected: impl Into<Option<u128>>) -> Self {
+        let values = self.values.get_or_insert_default();
+        (values.got, values.expected) = (Some(got.into()), expected.into());
+        self
     }
 
     /// Creates a rejection without a verdict, because the check was too large.
-    pub(crate) fn undecided(why: impl fmt::Display) -> Self {
-        Rejection { clause: "", about: "", message: format!("undecided: {why}") }
+    pub fn undecided(why: impl fmt::Display) -> Self {
+        Rejection { clause: "", about: "", message: format!("undecided: {why}"), values: None }
     }
 
     /// Rejects a request that none of `possible` values, or combinations of values, explains. `instance` is
     /// the rejection for one of them.
     pub(crate) fn of_all(possible: usize, instance: Rejection) -> Self {
         let message = format!(
-            "none of the {possible} values that earlier requests can have left explains this one; for instance: {instance}"
+            "none of the {possible} values that earlier requests may have left explains this request; the rejection \
+             for one of them: {instance}"
         );
         Rejection { message, ..instance }
     }
@@ -42,19 +71,22 @@ impl Rejection {
     pub(crate) fn stray_write(word: u32, before: u32, got: u32) -> Self {
         let byte = u64::from(word) * 4;
         let what = format_args!(
-            "word {word} (byte {byte:#x}) was written, {before:#x} before and {got:#x} after, but no active lane names it"
+            "word {word} (byte {byte:#x}) was written, {before:#x} before and {got:#x} after, but no active lane \
+             accesses this word"
         );
-        Rejection::new("spec 2.4", "write", what)
+        Rejection::new("spec 2.4", "write", what).values(got, u128::from(before))
     }
 
     /// Rejects a final memory that differs from what the requests left, given `possible` combinations of
     /// values.
     pub(crate) fn wrong_end(word: u32, expected: u32, possible: usize, got: u32) -> Self {
-        let (byte, example) = (u64::from(word) * 4, if possible == 1 { "" } else { "for example " });
+        let (byte, must) =
+            (u64::from(word) * 4, if possible == 1 { "must hold" } else { "may hold for example" });
         let what = format_args!(
-            "at the end word {word} (byte {byte:#x}) holds {got:#x}; the requests left {example}{expected:#x}"
+            "at the end word {word} (byte {byte:#x}) holds {got:#x}; after all requests it {must} {expected:#x}"
         );
-        Rejection::new("spec 4.6", "memory", what)
+        let only = (possible == 1).then(|| expected.into());
+        Rejection::new("spec 4.6", "memory", what).values(got, only)
     }
 
     /// Rejects a result that no order can produce.
@@ -64,7 +96,7 @@ impl Rejection {
              left {got:#x}",
             Lanes(lanes)
         );
-        Rejection::new("spec 4.5", "rd", what)
+        Rejection::new("spec 4.5", "rd", what).at(lanes, addr).values(got, None)
     }
 
     /// Rejects a request without an answer. `waits_for` is the parity that the request tests, and the object.
@@ -76,12 +108,9 @@ impl Rejection {
             ),
             None => ("spec 4.6", String::new()),
         };
-        let (op, lanes) = (operation(op), Lanes(lanes));
-        Rejection::new(
-            clause,
-            "answer",
-            format_args!("{op} of {lanes} at {addr:#x} was never answered{waits}"),
-        )
+        let (op, named) = (operation(op), Lanes(lanes));
+        let what = format_args!("{op} of {named} at {addr:#x} was never answered{waits}");
+        Rejection::new(clause, "answer", what).at(lanes, addr)
     }
 
     /// Clause of the specification that is broken, such as `spec 4.5`; empty without a verdict.
@@ -95,9 +124,21 @@ impl Rejection {
         self.about
     }
 
+    /// Lanes and values that are wrong, if the verdict is about certain lanes or values.
+    pub fn wrong_values(&self) -> Option<&RejectedValues> {
+        self.values.as_deref()
+    }
+
     /// True if this is no verdict: the check was too large, and the observation may be right.
     pub fn is_undecided(&self) -> bool {
         self.about.is_empty()
+    }
+}
+
+pub(crate) fn held_value(stood: u32) -> String {
+    match stood {
+        0 => "never held this value".to_string(),
+        stood => format!("held this value only {}", times(stood)),
     }
 }
 

@@ -35,6 +35,12 @@ impl Geometry {
         if self.lanes >= 32 { u32::MAX } else { (1 << self.lanes) - 1 }
     }
 
+    /// Linear index of the word that `bank` holds in `row`: physical byte address / 4. Undoes the bank hash.
+    pub fn word(&self, row: u32, bank: u32) -> u32 {
+        // The bank hash is its own inverse.
+        row * self.banks + self.bank(row * self.banks + bank)
+    }
+
     /// Bank of a word, after the hash. `word` is the physical byte address / 4.
     pub(crate) fn bank(&self, word: u32) -> u32 {
         let (row, bank) = (word / self.banks, word % self.banks);
@@ -117,7 +123,7 @@ pub struct Response {
     pub fault: Fault,
     /// Lowest faulting lane; meaningless without a fault.
     pub fault_lane: u8,
-    /// Address of the faulting lane as formed; meaningless without a fault.
+    /// Address that the faulting lane forms; meaningless without a fault.
     pub fault_addr: u32,
 }
 

@@ -42,7 +42,7 @@ struct PhaseQuery {
     parity: u8,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Waiter {
     number: u64,
     accepted: u64,
@@ -73,7 +73,7 @@ impl Waiter {
 }
 
 /// Wake-up without a known reason. A later answer may show the reason.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Claim {
     number: u64,
     lanes: u32,
@@ -103,7 +103,7 @@ fn object(memory: &Memory, question: PhaseQuery) -> ObjectWord {
     ObjectWord { word: u64::from(high) << 32 | u64::from(low), layout: ObjectLayout::Sm90 }
 }
 
-/// Two flags: the phase may be complete, and the phase must be complete.
+/// Returns two flags: true if the phase may be complete, and true if the phase is certainly complete.
 fn complete(memory: &Memory, question: PhaseQuery) -> (bool, bool) {
     let all = || memory.values(question.word + 1);
     let is = |high: u32| mbarrier::is_complete(u64::from(high) << 32, question.parity);
@@ -141,6 +141,14 @@ impl Waits {
     /// Number of waits since reset that are known to have been suspended, including those already woken.
     pub(crate) fn suspended(&self) -> u64 {
         self.suspended
+    }
+
+    /// True if both hold the same waits and claims, and know the same times.
+    pub(crate) fn is_equivalent(&self, other: &Waits) -> bool {
+        self.waiters == other.waiters
+            && self.claims == other.claims
+            && self.suspended == other.suspended
+            && (self.is_empty() || (self.last_answer, self.quiet) == (other.last_answer, other.quiet))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -210,8 +218,8 @@ impl Waits {
         if must {
             let (PhaseQuery { addr, parity, .. }, object) = (question, object(memory, question));
             let why = format_args!(
-                "was suspended in cycle {cycle}, although the phase of parity {parity} of {addr:#x} was complete; the object \
-                 is {object}"
+                "was suspended in cycle {cycle}, although the phase of parity {parity} of the object at {addr:#x} \
+                 was complete; the object is {object}"
             );
             return Err(wrong_wait("spec 6.3", number, waiter.lanes, why));
         }
@@ -310,8 +318,8 @@ impl Waits {
         let Claim { number, lanes, question, cycle } = self.claims.swap_remove(place);
         let (PhaseQuery { addr, parity, .. }, object) = (question, object(memory, question));
         let why = format_args!(
-            "was woken in cycle {cycle}, too early: it asks {addr:#x} for the phase of parity {parity}, which was never \
-             complete; the object is {object}"
+            "was woken in cycle {cycle}, too early: it waits for the phase of parity {parity} of the object at \
+             {addr:#x}, which was never complete; the object is {object}"
         );
         Err(wrong_wait("spec 6.3", number, lanes, why))
     }
@@ -332,8 +340,7 @@ impl Waits {
         self.suspend_older(number, cycle);
         let rejected = |clause, why: fmt::Arguments<'_>| Err(wrong_wait(clause, number, waiter.lanes, why));
         let Some(question) = waiter.question else {
-            let why =
-                "but must not be suspended: it faults, has no lanes, or its lanes ask for different phases";
+            let why = "but must never be suspended: it faults, has no active lanes, or its lanes test different phases";
             return rejected("spec 6.3", format_args!("was woken in cycle {cycle}, {why}"));
         };
         let PhaseQuery { addr, parity, .. } = question;
@@ -343,14 +350,14 @@ impl Waits {
             if cycle < due.saturating_add(DUE_CYCLES) {
                 let reason = if told { "its phase completes" } else { "its limit ends" };
                 let why = format_args!(
-                    "at {addr:#x} was woken in cycle {cycle}, too early: {reason} in cycle {due}, and the wake-up is offered \
-                     {DUE_CYCLES} cycles later"
+                    "at {addr:#x} was woken in cycle {cycle}, too early: {reason} in cycle {due}, and the wake-up \
+                     must be offered {DUE_CYCLES} cycles later"
                 );
                 return rejected("spec 6.12", why);
             }
             if told && due > end {
                 let why = format_args!(
-                    "at {addr:#x} was told of a completion in cycle {due}, after cycle {end}, the last of its limit"
+                    "at {addr:#x} was woken for a completion in cycle {due}, but its limit ended in cycle {end}"
                 );
                 return rejected("spec 6.12", why);
             }
@@ -362,7 +369,7 @@ impl Waits {
             return Ok(());
         }
         if pred != 0 {
-            let same = "its lanes ask the same, so all of them or none are told so";
+            let same = "its lanes test the same phase, so all of them or none must get predicate 1";
             return rejected(
                 "spec 6.3",
                 format_args!("at {addr:#x} was woken with predicates {pred:#x}: {same}"),
@@ -374,7 +381,7 @@ impl Waits {
         let ends = waiter.end().map_or(waiter.accepted + limit, |end| end.saturating_add(2));
         if waited < limit {
             let why = format_args!(
-                "at {addr:#x} gave up too early, {waited} cycles after it was accepted; its limit is {limit}"
+                "at {addr:#x} timed out too early, {waited} cycles after it was accepted; its limit is {limit}"
             );
             return rejected("spec 6.10", why);
         }
@@ -382,8 +389,8 @@ impl Waits {
             Some(complete) if complete < ends => {
                 let object = object(memory, question);
                 let why = format_args!(
-                    "gave up in cycle {cycle}: a lost wake-up, as the phase of parity {parity} of {addr:#x} was complete \
-                     by cycle {complete}, before its limit passed; the object is {object}"
+                    "timed out in cycle {cycle}, but needed a wake-up: the phase of parity {parity} of the object \
+                     at {addr:#x} was complete by cycle {complete}, before its limit passed; the object is {object}"
                 );
                 rejected("spec 6.3", why)
             }
@@ -413,8 +420,8 @@ impl Waits {
                 }
                 let reason = if completed == due { "its phase completed" } else { "its limit ended" };
                 let why = format_args!(
-                    "at {addr:#x} has no wake-up in cycle {to}: {reason} in cycle {due}, {DUE_CYCLES} cycles before it is \
-                     offered"
+                    "at {addr:#x} has no wake-up in cycle {to}: {reason} in cycle {due}, and the wake-up must be \
+                     offered {DUE_CYCLES} cycles later"
                 );
                 let wrong = wrong_wait("spec 6.12", number, lanes, why);
                 self.waiters.swap_remove(place);
@@ -426,14 +433,15 @@ impl Waits {
             {
                 let object = object(memory, question);
                 let why = format_args!(
-                    "is left suspended in cycle {to}: the phase of parity {parity} of {addr:#x} was complete by cycle \
-                         {complete}; the object is {object}"
+                    "is still suspended in cycle {to}: the phase of parity {parity} of the object at {addr:#x} was \
+                     complete by cycle {complete}; the object is {object}"
                 );
                 wrong_wait("spec 6.3", number, lanes, why)
             } else if let Some((_, limit)) = waiter.limit.filter(|&(_, limit)| late(suspended + limit)) {
                 let waited = to - waiter.accepted;
                 let why = format_args!(
-                    "at {addr:#x} missed its limit: unanswered {waited} cycles after it was accepted, with a limit of {limit}"
+                    "at {addr:#x} missed its limit: unanswered {waited} cycles after it was accepted, with a limit \
+                     of {limit}"
                 );
                 wrong_wait("spec 6.10", number, lanes, why)
             } else {
@@ -469,13 +477,13 @@ fn limit_of(lanes: u32, c: &[u32; MAX_LANES], default: Option<u64>) -> Option<(u
 
 fn no_such_wait(what: &str, number: u64, cycle: u64) -> Rejection {
     let what = format_args!(
-        "a {what} in cycle {cycle} names wait {number}, which is no MBAR.TRY_WAIT without an answer"
+        "a {what} in cycle {cycle} is for wait {number}, but no MBAR.TRY_WAIT with this number is unanswered"
     );
     Rejection::new("spec 6.3", "wait", what)
 }
 
 fn wrong_wait(clause: &'static str, number: u64, lanes: u32, why: fmt::Arguments<'_>) -> Rejection {
-    Rejection::new(clause, "wait", format_args!("wait {number} of {} {why}", Lanes(lanes)))
+    Rejection::new(clause, "wait", format_args!("wait {number} of {} {why}", Lanes(lanes))).at(lanes, None)
 }
 
 /// Determines the effect of a request without a fault on the object that a wait tests.

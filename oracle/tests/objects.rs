@@ -60,40 +60,40 @@ const ROWS: &[Row] = &[
     // Objects are given as (expected, pending, tx, phase).
     Row { rule: "phase advanced twice", op: Op::MbarArrive,
         before: (1, 1, 0, 0), operands: &[0], left: (1, 1, 0, 0),
-        says: "MBAR.ARRIVE of lane 0 found 0x40 at phase 0, expected 1, pending 1, tx 0 (0x7ffff800001ffffe) and left phase 0, expected 1, pending 1, tx 0 (0x7ffff800001ffffe), where every order leaves phase 1, expected 1, pending 1, tx 0 (0xfffff800001ffffe): the parity is not that of the phases completed (spec 6.4)" },
+        says: "MBAR.ARRIVE of lane 0 found 0x40 at phase 0, expected 1, pending 1, tx 0 (0x7ffff800001ffffe) and left phase 0, expected 1, pending 1, tx 0 (0x7ffff800001ffffe), but every order of the lanes leaves phase 1, expected 1, pending 1, tx 0 (0xfffff800001ffffe): the parity does not match the number of completed phases (spec 6.4)" },
     Row { rule: "phase advanced early with tx outstanding", op: Op::MbarCompleteTx,
         before: (2, 0, 64, 0), operands: &[16, 16], left: (2, 2, 32, 1),
-        says: "MBAR.COMPLETE_TX of lanes 0 and 1 found 0x40 at phase 0, expected 2, pending 0, tx 64 (0x3fff81ffffc) and left phase 1, expected 2, pending 2, tx 32 (0xfffff3fffc1ffffc), where every order leaves phase 0, expected 2, pending 0, tx 32 (0x3fffc1ffffc): the phase advanced with a pending count of 0 and a tx-count of 32 (spec 6.4)" },
+        says: "MBAR.COMPLETE_TX of lanes 0 and 1 found 0x40 at phase 0, expected 2, pending 0, tx 64 (0x3fff81ffffc) and left phase 1, expected 2, pending 2, tx 32 (0xfffff3fffc1ffffc), but every order of the lanes leaves phase 0, expected 2, pending 0, tx 32 (0x3fffc1ffffc): the phase advanced early, with a pending count of 0 and a tx-count of 32 (spec 6.4)" },
     Row { rule: "phase advanced with arrivals pending", op: Op::MbarArrive,
         before: (3, 3, 0, 1), operands: &[0, 0], left: (3, 3, 0, 0),
-        says: "MBAR.ARRIVE of lanes 0 and 1 found 0x40 at phase 1, expected 3, pending 3, tx 0 (0xffffe800001ffffa) and left phase 0, expected 3, pending 3, tx 0 (0x7fffe800001ffffa), where every order leaves phase 1, expected 3, pending 1, tx 0 (0xfffff800001ffffa): the phase advanced with a pending count of 1 and a tx-count of 0 (spec 6.4)" },
+        says: "MBAR.ARRIVE of lanes 0 and 1 found 0x40 at phase 1, expected 3, pending 3, tx 0 (0xffffe800001ffffa) and left phase 0, expected 3, pending 3, tx 0 (0x7fffe800001ffffa), but every order of the lanes leaves phase 1, expected 3, pending 1, tx 0 (0xfffff800001ffffa): the phase advanced early, with a pending count of 1 and a tx-count of 0 (spec 6.4)" },
     Row { rule: "an arrive lost", op: Op::MbarArriveCount,
         before: (9, 9, 0, 0), operands: &[2, 2, 2], left: (9, 5, 0, 0),
-        says: "MBAR.ARRIVE_COUNT of lanes 0, 1 and 2 found 0x40 at phase 0, expected 9, pending 9, tx 0 (0x7fffb800001fffee) and left phase 0, expected 9, pending 5, tx 0 (0x7fffd800001fffee), where every order leaves phase 0, expected 9, pending 3, tx 0 (0x7fffe800001fffee): the pending count is wrong (spec 6.3)" },
+        says: "MBAR.ARRIVE_COUNT of lanes 0, 1 and 2 found 0x40 at phase 0, expected 9, pending 9, tx 0 (0x7fffb800001fffee) and left phase 0, expected 9, pending 5, tx 0 (0x7fffd800001fffee), but every order of the lanes leaves phase 0, expected 9, pending 3, tx 0 (0x7fffe800001fffee): the pending count is wrong (spec 6.3)" },
     Row { rule: "a transaction lost", op: Op::MbarExpectTx,
         before: (1, 1, 0, 0), operands: &[8, 16], left: (1, 1, 16, 0),
-        says: "MBAR.EXPECT_TX of lanes 0 and 1 found 0x40 at phase 0, expected 1, pending 1, tx 0 (0x7ffff800001ffffe) and left phase 0, expected 1, pending 1, tx 16 (0x7ffffbfffe1ffffe), where every order leaves phase 0, expected 1, pending 1, tx 24 (0x7ffffbfffd1ffffe): the tx-count is wrong (spec 6.3)" },
+        says: "MBAR.EXPECT_TX of lanes 0 and 1 found 0x40 at phase 0, expected 1, pending 1, tx 0 (0x7ffff800001ffffe) and left phase 0, expected 1, pending 1, tx 16 (0x7ffffbfffe1ffffe), but every order of the lanes leaves phase 0, expected 1, pending 1, tx 24 (0x7ffffbfffd1ffffe): the tx-count is wrong (spec 6.3)" },
     Row { rule: "expect_tx completes nothing", op: Op::MbarExpectTx,
         before: (1, 0, -8, 0), operands: &[8], left: (1, 0, 0, 0),
-        says: "MBAR.EXPECT_TX of lane 0 found 0x40 at phase 0, expected 1, pending 0, tx -8 (0x11ffffe) and left phase 0, expected 1, pending 0, tx 0 (0x1ffffe), where every order leaves phase 1, expected 1, pending 1, tx 0 (0xfffff800001ffffe): nothing is left to wait for, but the phase did not advance (spec 6.4)" },
+        says: "MBAR.EXPECT_TX of lane 0 found 0x40 at phase 0, expected 1, pending 0, tx -8 (0x11ffffe) and left phase 0, expected 1, pending 0, tx 0 (0x1ffffe), but every order of the lanes leaves phase 1, expected 1, pending 1, tx 0 (0xfffff800001ffffe): no arrival and no transaction is pending, but the phase did not advance (spec 6.4)" },
     Row { rule: "phase not advanced though complete", op: Op::MbarArriveCount,
         before: (4, 4, 0, 0), operands: &[1, 3], left: (4, 0, 0, 0),
-        says: "MBAR.ARRIVE_COUNT of lanes 0 and 1 found 0x40 at phase 0, expected 4, pending 4, tx 0 (0x7fffe000001ffff8) and left phase 0, expected 4, pending 0, tx 0 (0x1ffff8): nothing is left to wait for, but the phase did not advance (spec 6.4)" },
+        says: "MBAR.ARRIVE_COUNT of lanes 0 and 1 found 0x40 at phase 0, expected 4, pending 4, tx 0 (0x7fffe000001ffff8) and left phase 0, expected 4, pending 0, tx 0 (0x1ffff8): no arrival and no transaction is pending, but the phase did not advance (spec 6.4)" },
     Row { rule: "phase not advanced by a single lane", op: Op::MbarArriveCount,
         before: (4, 4, 0, 0), operands: &[4], left: (4, 0, 0, 0),
-        says: "MBAR.ARRIVE_COUNT of lane 0 found 0x40 at phase 0, expected 4, pending 4, tx 0 (0x7fffe000001ffff8) and left phase 0, expected 4, pending 0, tx 0 (0x1ffff8), where every order leaves phase 1, expected 4, pending 4, tx 0 (0xffffe000001ffff8): nothing is left to wait for, but the phase did not advance (spec 6.4)" },
+        says: "MBAR.ARRIVE_COUNT of lane 0 found 0x40 at phase 0, expected 4, pending 4, tx 0 (0x7fffe000001ffff8) and left phase 0, expected 4, pending 0, tx 0 (0x1ffff8), but every order of the lanes leaves phase 1, expected 4, pending 4, tx 0 (0xffffe000001ffff8): no arrival and no transaction is pending, but the phase did not advance (spec 6.4)" },
     Row { rule: "drop not counted in the next phase", op: Op::MbarArriveDrop,
         before: (3, 1, 0, 0), operands: &[0], left: (3, 3, 0, 1),
-        says: "MBAR.ARRIVE_DROP of lane 0 found 0x40 at phase 0, expected 3, pending 1, tx 0 (0x7ffff800001ffffa) and left phase 1, expected 3, pending 3, tx 0 (0xffffe800001ffffa), where every order leaves phase 1, expected 2, pending 2, tx 0 (0xfffff000001ffffc): the expected count is wrong (spec 6.3)" },
+        says: "MBAR.ARRIVE_DROP of lane 0 found 0x40 at phase 0, expected 3, pending 1, tx 0 (0x7ffff800001ffffa) and left phase 1, expected 3, pending 3, tx 0 (0xffffe800001ffffa), but every order of the lanes leaves phase 1, expected 2, pending 2, tx 0 (0xfffff000001ffffc): the expected count is wrong (spec 6.3)" },
     Row { rule: "drop counted too late for the next phase", op: Op::MbarArriveDrop,
         before: (3, 1, 0, 0), operands: &[0], left: (2, 3, 0, 1),
-        says: "MBAR.ARRIVE_DROP of lane 0 found 0x40 at phase 0, expected 3, pending 1, tx 0 (0x7ffff800001ffffa) and left phase 1, expected 2, pending 3, tx 0 (0xffffe800001ffffc), where every order leaves phase 1, expected 2, pending 2, tx 0 (0xfffff000001ffffc): the phase completed, but pending did not go on from the expected count (spec 6.4)" },
+        says: "MBAR.ARRIVE_DROP of lane 0 found 0x40 at phase 0, expected 3, pending 1, tx 0 (0x7ffff800001ffffa) and left phase 1, expected 2, pending 3, tx 0 (0xffffe800001ffffc), but every order of the lanes leaves phase 1, expected 2, pending 2, tx 0 (0xfffff000001ffffc): the phase completed, but the pending count did not restart at the expected count (spec 6.4)" },
     Row { rule: "completion without reload", op: Op::MbarArrive,
         before: (2, 2, 0, 0), operands: &[0, 0], left: (2, 0, 0, 1),
-        says: "MBAR.ARRIVE of lanes 0 and 1 found 0x40 at phase 0, expected 2, pending 2, tx 0 (0x7ffff000001ffffc) and left phase 1, expected 2, pending 0, tx 0 (0x80000000001ffffc), where every order leaves phase 1, expected 2, pending 2, tx 0 (0xfffff000001ffffc): the phase completed, but pending did not go on from the expected count (spec 6.4)" },
+        says: "MBAR.ARRIVE of lanes 0 and 1 found 0x40 at phase 0, expected 2, pending 2, tx 0 (0x7ffff000001ffffc) and left phase 1, expected 2, pending 0, tx 0 (0x80000000001ffffc), but every order of the lanes leaves phase 1, expected 2, pending 2, tx 0 (0xfffff000001ffffc): the phase completed, but the pending count did not restart at the expected count (spec 6.4)" },
     Row { rule: "tx not waited for by arrive.expect_tx", op: Op::MbarArriveExpectTx,
         before: (1, 1, 0, 0), operands: &[16], left: (1, 1, 16, 1),
-        says: "MBAR.ARRIVE.EXPECT_TX of lane 0 found 0x40 at phase 0, expected 1, pending 1, tx 0 (0x7ffff800001ffffe) and left phase 1, expected 1, pending 1, tx 16 (0xfffffbfffe1ffffe), where every order leaves phase 0, expected 1, pending 0, tx 16 (0x3fffe1ffffe): the phase advanced with a pending count of 0 and a tx-count of 16 (spec 6.4)" },
+        says: "MBAR.ARRIVE.EXPECT_TX of lane 0 found 0x40 at phase 0, expected 1, pending 1, tx 0 (0x7ffff800001ffffe) and left phase 1, expected 1, pending 1, tx 16 (0xfffffbfffe1ffffe), but every order of the lanes leaves phase 0, expected 1, pending 0, tx 16 (0x3fffe1ffffe): the phase advanced early, with a pending count of 0 and a tx-count of 16 (spec 6.4)" },
 ];
 
 #[test]
@@ -114,7 +114,7 @@ fn fields_of_another_width_run_into_the_lock_and_the_pending_count() {
     assert_eq!(
         verdict(Op::MbarCompleteTx, before, &[2], lock),
         "MBAR.COMPLETE_TX of lane 0 found 0x40 at phase 0, expected 1, pending 5, tx 1 (0x7fffdbfffffffffe) and left \
-         phase 0, expected 1, pending 5, tx -1, lock 1 (0x7fffdc00003ffffe), where every order leaves phase 0, \
+         phase 0, expected 1, pending 5, tx -1, lock 1 (0x7fffdc00003ffffe), but every order of the lanes leaves phase 0, \
          expected 1, pending 5, tx -1 (0x7fffd800003ffffe): the lock or the layout version changed, which no \
          operation touches (spec 6.2)"
     );
@@ -148,24 +148,24 @@ fn states_are_those_of_some_order() {
     assert_eq!(
         say(&[(3, state(before)), (7, state(before))], two_left),
         "MBAR.ARRIVE of lanes 3 and 7 found 0x40 at phase 0, expected 3, pending 3, tx 0 (0x7fffe800001ffffa) and left \
-         phase 0, expected 3, pending 2, tx 0 (0x7ffff000001ffffa), where every order leaves phase 0, expected 3, \
-         pending 1, tx 0 (0x7ffff800001ffffa): the pending count is wrong (spec 6.3)"
+         phase 0, expected 3, pending 2, tx 0 (0x7ffff000001ffffa), but every order of the lanes leaves phase 0, \
+         expected 3, pending 1, tx 0 (0x7ffff800001ffffa): the pending count is wrong (spec 6.3)"
     );
     assert_eq!(
         say(&[(3, state(two_left))], two_left),
-        "lane 3 got the high word 0x7ffff000 of 0x40 (phase 0, expected 3, pending 2, tx 0 (0x7ffff000001ffffa)), but \
-         no order of the lanes leads there: it was phase 0, expected 3, pending 3, tx 0 (0x7fffe800001ffffa) before \
-         the request (spec 6.6)"
+        "lane 3 got the high word 0x7ffff000 of the object at 0x40 (phase 0, expected 3, pending 2, tx 0 \
+         (0x7ffff000001ffffa)), but no order of the lanes leads there from phase 0, expected 3, pending 3, tx 0 \
+         (0x7fffe800001ffffa), the object before the request (spec 6.6)"
     );
     assert_eq!(
         say(&[(3, before)], two_left),
-        "lane 3 got 0x7fffe800001ffffa from 0x40: the low word of a state is 0 (spec 6.6)"
+        "lane 3 got 0x7fffe800001ffffa from 0x40: the low word of a returned state must be 0 (spec 6.6)"
     );
     assert_eq!(
         say(&[(3, state(before))], before),
         "MBAR.ARRIVE of lane 3 found 0x40 at phase 0, expected 3, pending 3, tx 0 (0x7fffe800001ffffa) and left phase \
-         0, expected 3, pending 3, tx 0 (0x7fffe800001ffffa), where every order leaves phase 0, expected 3, pending \
-         2, tx 0 (0x7ffff000001ffffa): the pending count is wrong (spec 6.3)"
+         0, expected 3, pending 3, tx 0 (0x7fffe800001ffffa), but every order of the lanes leaves phase 0, expected \
+         3, pending 2, tx 0 (0x7ffff000001ffffa): the pending count is wrong (spec 6.3)"
     );
 }
 
@@ -231,16 +231,16 @@ fn lanes_that_arrive_together_say_so() {
     assert_eq!(say(&[(0, high(30) | 1), (1, high(28) | 2), (2, high(32) | 4)], three_done), "accepted");
     assert_eq!(
         say(&[(0, high(32) | 7), (1, high(32) | 7), (2, high(32) | 3)], three_done),
-        "lane 0 got 0x7fff000000000007 from 0x40: the low word must name the lanes that arrived together, itself among \
-         them, and all of them get the same (spec 6.8)"
+        "lane 0 got 0x7fff000000000007 from 0x40: the low word must be the mask of the lanes that arrived together, \
+         this lane included, and all of these lanes must get the same value (spec 6.8)"
     );
     assert!(say(&[(0, high(32) | 2), (1, high(32) | 2)], object(32, 28, 0, 0)).starts_with("lane 0 got"));
     assert!(say(&[(0, high(32) | 9)], object(32, 30, 0, 0)).starts_with("lane 0 got"));
     assert_eq!(
         say(&[(0, high(32) | 1), (1, high(32) | 2)], object(32, 28, 0, 0)),
-        "lane 1 got the high word 0x7fff0000 of 0x40 (phase 0, expected 32, pending 32, tx 0 (0x7fff0000001fffc0)), but \
-         no order of the lanes leads there: it was phase 0, expected 32, pending 32, tx 0 (0x7fff0000001fffc0) before \
-         the request (spec 6.6)"
+        "lane 1 got the high word 0x7fff0000 of the object at 0x40 (phase 0, expected 32, pending 32, tx 0 \
+         (0x7fff0000001fffc0)), but no order of the lanes leads there from phase 0, expected 32, pending 32, tx 0 \
+         (0x7fff0000001fffc0), the object before the request (spec 6.6)"
     );
     assert!(
         say(&[(0, high(32) | 3), (1, high(32) | 3)], object(32, 30, 0, 0)).ends_with("(spec 6.3)"),
@@ -264,10 +264,10 @@ fn waits_are_told_how_the_object_stands() {
         assert_eq!(say(op, true, 1, 0), "accepted");
         assert_eq!(
             say(op, false, 3, 0),
-            "lane 1 asked 0x40 for the phase of parity 1 and got predicate 1, but the object was phase 1, expected 2, \
-             pending 1, tx 0 (0xfffff800001ffffc) (spec 6.5)"
+            "lane 1 tested the phase of parity 1 of the object at 0x40 and got predicate 1, but the object was \
+             phase 1, expected 2, pending 1, tx 0 (0xfffff800001ffffc) (spec 6.5)"
         );
-        assert!(say(op, false, 0, 0).starts_with("lane 0 asked"));
+        assert!(say(op, false, 0, 0).starts_with("lane 0 tested"));
         assert_eq!(say(op, false, 1, 1), "lane 0 got 0x1 from a request that gives no results (spec 3)");
     }
     let verdict = checker(object).request(
@@ -302,12 +302,12 @@ fn objects_of_sm_80_are_two_words() {
     assert_eq!(
         run(init_sm80(2, 0), 2, init_sm80(2, 0)),
         "MBAR.ARRIVE.SM80 of lanes 0 and 1 found 0x40 at phase 0, expected 2, pending 2 (0x7ffffffe3ffffffe) and left \
-         phase 0, expected 2, pending 2 (0x7ffffffe3ffffffe), where every order leaves phase 1, expected 2, pending 2 \
-         (0xfffffffe3ffffffe): the parity is not that of the phases completed (spec 6.2.1)"
+         phase 0, expected 2, pending 2 (0x7ffffffe3ffffffe), but every order of the lanes leaves phase 1, expected \
+         2, pending 2 (0xfffffffe3ffffffe): the parity does not match the number of completed phases (spec 6.2.1)"
     );
     let not_reloaded = 0x8000_0000_u64 << 32 | 0x3fff_fffe;
     let said = run(init_sm80(2, 0), 2, not_reloaded);
-    assert!(said.contains("pending did not go on from the expected count"), "{said}");
+    assert!(said.contains("the pending count did not restart at the expected count"), "{said}");
     let said = run(init_sm80(3, 0), 2, init_sm80(3, 0) + (1 << 32));
     assert!(said.ends_with("the pending count is wrong (spec 6.2.1)"), "{said}");
     let said = run(init_sm80(3, 0), 1, init_sm80(3, 0) + (1 << 32) - 1);
@@ -365,7 +365,8 @@ fn different_counts_leave_what_no_order_leaves() {
     assert_eq!(
         verdict(Op::MbarArriveCount, before, &[1, 2, 3], object(4, 4, 0, 1)),
         "MBAR.ARRIVE_COUNT of lanes 0, 1 and 2 found 0x40 at phase 0, expected 4, pending 3, tx 0 (0x7fffe800001ffff8) and \
-         left phase 1, expected 4, pending 4, tx 0 (0xffffe000001ffff8): no order leaves it (spec 4.5)"
+         left phase 1, expected 4, pending 4, tx 0 (0xffffe000001ffff8): no order of the lanes leaves this object \
+         (spec 4.5)"
     );
 }
 
@@ -387,7 +388,7 @@ fn too_many_orders_are_no_verdict() {
     assert_eq!(
         said,
         "undecided: lanes 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 and 17 at 0x40 pass through more than \
-         65536 states of the object; let fewer counts differ"
+         65536 states of the object; use fewer different counts"
     );
     // An end that one of the first orders reaches is accepted all the same.
     let left = object(3, (1 << 18) + 1 - sum, 0, 0);

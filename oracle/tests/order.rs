@@ -67,17 +67,17 @@ fn a_request_has_one_order_under_each_policy() {
 #[test]
 fn a_rejection_names_the_lane_that_goes_first() {
     let says = exchange(&mut checker(GoesFirst::Lowest), &[3, 1, 0]);
-    let expected = "lane 0 got 0xb from 0x40, expected 0x0: of lanes 0, 1 and 3, lane 0 goes first and the others upwards \
+    let expected = "lane 0 got 0xb from 0x40, expected 0x0: of lanes 0, 1 and 3, lane 0 goes first and the others in ascending order \
                     (spec 4.2)";
     assert_eq!(says, expected);
     let says = exchange(&mut checker(GoesFirst::Highest), &[3, 0, 1]);
-    let expected = "lane 1 got 0xa from 0x40, expected 0xd: of lanes 0, 1 and 3, lane 3 goes first and the others downwards \
+    let expected = "lane 1 got 0xa from 0x40, expected 0xd: of lanes 0, 1 and 3, lane 3 goes first and the others in descending order \
                     (spec 4.2)";
     assert_eq!(says, expected);
     let mut rotating = checker(GoesFirst::Rotating);
     assert_eq!(exchange(&mut rotating, &[2]), "accepted");
-    let expected = "lane 1 got 0xa from 0x40, expected 0xc: of lanes 0 and 1, lane 1 goes first and the others upwards and \
-                    around (spec 4.2)";
+    let expected = "lane 1 got 0xa from 0x40, expected 0xc: of lanes 0 and 1, lane 1 goes first and the others in \
+                    ascending order, then from lane 0 (spec 4.2)";
     assert_eq!(exchange(&mut rotating, &[0, 1]), expected);
 
     let mut req = request(Op::Cast, Size::U32, 0b11);
@@ -86,7 +86,7 @@ fn a_rejection_names_the_lane_that_goes_first() {
     resp.rd[1] = 1;
     let says = checker(GoesFirst::Lowest).request(&req, &resp, Some(&[(16, 6)])).unwrap_err().to_string();
     let expected = "lane 0 got predicate 0 at 0x40, but should have stored: of lanes 0 and 1, lane 0 goes first and the \
-                    others upwards (spec 4.2)";
+                    others in ascending order (spec 4.2)";
     assert_eq!(says, expected);
     let mut req = SerialRequest { red: true, ..request(Op::Exch, Size::U64, 0b11) };
     req.b[..2].copy_from_slice(&[5, 6]);
@@ -94,7 +94,7 @@ fn a_rejection_names_the_lane_that_goes_first() {
     let says =
         checker(GoesFirst::Highest).request(&req, &Response::default(), after).unwrap_err().to_string();
     let expected = "0x40 held 0x0 before the request and 0x6 after it, expected 0x5: of lanes 0 and 1, lane 1 goes first \
-                    and the others downwards (spec 4.2)";
+                    and the others in descending order (spec 4.2)";
     assert_eq!(says, expected);
 }
 
@@ -106,7 +106,7 @@ fn what_no_order_explains_is_said_as_without_a_policy() {
     let says = checker(GoesFirst::Lowest).request(&req, &resp, Some(&[(16, 1)])).unwrap_err().to_string();
     assert_eq!(
         says,
-        "lanes 0 and 1 all got 0x0 from 0x40, which stood there once only: one update was lost (spec 4.5)"
+        "lanes 0 and 1 all got 0x0 from 0x40, which held this value only once: one update was lost (spec 4.5)"
     );
 }
 

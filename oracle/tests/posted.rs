@@ -38,7 +38,7 @@ fn a_posted_request_is_judged_by_what_it_leaves() {
 #[test]
 fn a_posted_request_without_a_fault_has_no_response() {
     let rejection = checker().request(&add(true, 8), &Response::default(), Some(&[(2, 5)])).unwrap_err();
-    assert!(rejection.to_string().contains("is posted and does not fault"), "{rejection}");
+    assert!(rejection.to_string().contains("is a posted request without a fault"), "{rejection}");
     assert_eq!((rejection.clause(), rejection.about()), ("spec 4.7", "answer"));
 }
 

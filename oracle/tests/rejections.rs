@@ -29,16 +29,16 @@ const OK: (Fault, u8, u32) = (Fault::None, 0, 0);
 const ROWS: &[Row] = &[
     Row { rule: "a lost update", op: Op::Add, size: Size::U32, red: false, before: &[(16, 5)],
         lanes: &[(3, 0x40, 1, 0, 5, 0), (7, 0x40, 1, 0, 5, 0)], fault: OK, after: &[(16, 6)],
-        says: "lanes 3 and 7 all got 0x5 from 0x40, which stood there once only: one update was lost (spec 4.5)" },
+        says: "lanes 3 and 7 all got 0x5 from 0x40, which held this value only once: one update was lost (spec 4.5)" },
     Row { rule: "a duplicated return value", op: Op::Exch, size: Size::U32, red: false, before: &[(16, 5)],
         lanes: &[(0, 0x40, 6, 0, 5, 0), (1, 0x40, 7, 0, 6, 0), (2, 0x40, 8, 0, 6, 0)], fault: OK, after: &[(16, 8)],
-        says: "lanes 1 and 2 all got 0x6 from 0x40, which stood there once only: one update was lost (spec 4.5)" },
+        says: "lanes 1 and 2 all got 0x6 from 0x40, which held this value only once: one update was lost (spec 4.5)" },
     Row { rule: "a value that was never there", op: Op::Or, size: Size::U32, red: false, before: &[(16, 5)],
         lanes: &[(0, 0x40, 8, 0, 4, 0)], fault: OK, after: &[(16, 13)],
         says: "lane 0 got 0x4 from 0x40, which never held it: it held 0x5 before the request and no lane left 0x4 (spec 4.5)" },
     Row { rule: "lanes that only explain each other", op: Op::Exch, size: Size::U32, red: false, before: &[(16, 5)],
         lanes: &[(0, 0x40, 6, 0, 5, 0), (1, 0x40, 9, 0, 8, 0), (2, 0x40, 8, 0, 9, 0)], fault: OK, after: &[(16, 6)],
-        says: "lanes 1 and 2 explain each other's values at 0x40, but no order leads there from 0x5, the value before the request (spec 4.5)" },
+        says: "no order of the lanes leads from 0x5, the value before the request, to the values of lanes 1 and 2 at 0x40 (spec 4.5)" },
     Row { rule: "a wrong final value", op: Op::Max, size: Size::S32, red: false, before: &[(16, 5)],
         lanes: &[(0, 0x40, 0xffff_ffff, 0, 5, 0)], fault: OK, after: &[(16, 0xffff_ffff)],
         says: "0x40 held 0x5 before the request and 0xffffffff after it, but every order of lane 0 leaves 0x5 (spec 4.5)" },
@@ -59,43 +59,43 @@ const ROWS: &[Row] = &[
         says: "0x40 held 0x5 before the request and 0x6 after it, but every order of lane 0 leaves 0x5 (spec 4.5)" },
     Row { rule: "two CASTs in place of one value", op: Op::Cast, size: Size::U32, red: false, before: &[(16, 5)],
         lanes: &[(0, 0x40, 5, 6, 1, 1), (1, 0x40, 5, 7, 1, 1)], fault: OK, after: &[(16, 7)],
-        says: "lanes 0 and 1 report a store in place of 0x5 at 0x40, which held it once (spec 4.5)" },
+        says: "lanes 0 and 1 got predicate 1 for a store that replaces 0x5 at 0x40, which held this value only once (spec 4.5)" },
     Row { rule: "a CAST that must store", op: Op::Cast, size: Size::U64, red: false, before: &[(16, 5)],
         lanes: &[(0, 0x40, 5, 6, 0, 0), (1, 0x40, 4, 6, 0, 0)], fault: OK, after: &[],
         says: "lane 0 reports a failed compare with 0x5, but 0x40 held 0x5 all the time (spec 4.5)" },
     Row { rule: "flag and predicate differ", op: Op::Cast, size: Size::U32, red: false, before: &[(16, 5)],
         lanes: &[(0, 0x40, 5, 6, 1, 0)], fault: OK, after: &[(16, 6)],
-        says: "lane 0 got 0x1 in Rd but predicate 0; both say whether it stored (spec 3.2)" },
+        says: "lane 0 got 0x1 in Rd but predicate 0; both must be 1 if the lane stored, else 0 (spec 3.2)" },
     Row { rule: "SPIN success without a store", op: Op::CastSpin, size: Size::U32, red: false, before: &[(16, 5)],
         lanes: &[(0, 0x40, 5, 6, 1, 1)], fault: OK, after: &[],
         says: "0x40 held 0x5 before the request and 0x5 after it, but every order of lane 0 leaves 0x6 (spec 4.5)" },
     Row { rule: "SPIN success over another value", op: Op::CastSpin, size: Size::U32, red: false, before: &[(16, 4)],
         lanes: &[(0, 0x40, 5, 6, 1, 1)], fault: OK, after: &[(16, 6)],
-        says: "lane 0 reports a store in place of 0x5 at 0x40, which held 0x4 (spec 5.3)" },
+        says: "lane 0 got predicate 1 for a store that replaces 0x5 at 0x40, which held 0x4 (spec 5.3)" },
     Row { rule: "a store by a failed SPIN lane", op: Op::CastSpin, size: Size::U32, red: false, before: &[(16, 5)],
         lanes: &[(0, 0x40, 5, 6, 1, 1), (1, 0xc0, 0, 7, 0, 0)], fault: OK, after: &[(16, 6), (48, 7)],
         says: "0xc0 held 0x0 before the request and 0x7 after it, but every order of lane 1 leaves 0x0 (spec 4.5)" },
     Row { rule: "two winners in one bank", op: Op::CastSpin, size: Size::U32, red: false, before: &[(16, 5)],
         lanes: &[(0, 0x40, 5, 6, 1, 1), (1, 0xc0, 0, 7, 1, 1)], fault: OK, after: &[(16, 6), (48, 7)],
-        says: "lanes 0 and 1 all report a store in bank group 16; CAST.SPIN selects one lane of each (spec 5.1)" },
+        says: "lanes 0 and 1 all report a store in bank group 16; CAST.SPIN selects only one lane of each bank group (spec 5.1)" },
     Row { rule: "two winners in one pair of banks", op: Op::CastSpin, size: Size::U64, red: false, before: &[],
         lanes: &[(0, 0x40, 0, 6, 1, 1), (1, 0xc0, 0, 7, 1, 1)], fault: OK, after: &[(16, 6), (48, 7)],
-        says: "lanes 0 and 1 all report a store in bank group 16; CAST.SPIN selects one lane of each (spec 5.1)" },
+        says: "lanes 0 and 1 all report a store in bank group 16; CAST.SPIN selects only one lane of each bank group (spec 5.1)" },
     Row { rule: "no winner although every compare matches", op: Op::CastSpin, size: Size::U32, red: false, before: &[(16, 5)],
         lanes: &[(0, 0x40, 5, 6, 0, 0), (1, 0xc0, 0, 7, 0, 0)], fault: OK, after: &[],
-        says: "lanes 0 and 1 all failed in bank group 16, but every one of their compares matches, so the selected one must store (spec 5.3)" },
+        says: "lanes 0 and 1 did not store in bank group 16, but all their compares match, so the selected lane must store (spec 5.3)" },
     Row { rule: "a byte outside the access changed", op: Op::Store, size: Size::U8, red: false, before: &[(16, 0x1122_3344)],
         lanes: &[(0, 0x41, 0xff, 0, 0, 0)], fault: OK, after: &[(16, 0x1022_ff44)],
         says: "0x41 held 0x11223344 before the request and 0x1022ff44 after it, but every order of lane 0 leaves 0x1122ff44 (spec 4.5)" },
     Row { rule: "a word outside the access changed", op: Op::Add, size: Size::U32, red: false, before: &[(17, 3)],
         lanes: &[(0, 0x40, 1, 0, 0, 0)], fault: OK, after: &[(16, 1), (17, 4)],
-        says: "word 17 (byte 0x44) was written, 0x3 before and 0x4 after, but no active lane names it (spec 2.4)" },
+        says: "word 17 (byte 0x44) was written, 0x3 before and 0x4 after, but no active lane accesses this word (spec 2.4)" },
     Row { rule: "a word outside the access written unchanged", op: Op::Add, size: Size::U32, red: false, before: &[(17, 3)],
         lanes: &[(0, 0x40, 1, 0, 0, 0)], fault: OK, after: &[(16, 1), (17, 3)],
-        says: "word 17 (byte 0x44) was written, 0x3 before and 0x3 after, but no active lane names it (spec 2.4)" },
+        says: "word 17 (byte 0x44) was written, 0x3 before and 0x3 after, but no active lane accesses this word (spec 2.4)" },
     Row { rule: "a word beyond the memory", op: Op::Add, size: Size::U32, red: false, before: &[],
         lanes: &[(0, 0x40, 1, 0, 0, 0)], fault: OK, after: &[(16, 1), (2048, 3)],
-        says: "word 2048 (byte 0x2000) was written, 0x0 before and 0x3 after, but no active lane names it (spec 2.4)" },
+        says: "word 2048 (byte 0x2000) was written, 0x0 before and 0x3 after, but no active lane accesses this word (spec 2.4)" },
     Row { rule: "a signed load extended with zeros", op: Op::Load, size: Size::S8, red: false, before: &[(16, 0x8000)],
         lanes: &[(4, 0x41, 0, 0, 0x80, 0)], fault: OK, after: &[],
         says: "lane 4 loaded 0x80 from 0x41, expected 0xffffff80 (spec 3.5)" },
@@ -122,7 +122,7 @@ const ROWS: &[Row] = &[
         says: "lane 1 got 0x5 from a request that gives no results (spec 3)" },
     Row { rule: "a predicate from ADD", op: Op::Add, size: Size::U32, red: false, before: &[(16, 5)],
         lanes: &[(1, 0x40, 1, 0, 5, 1)], fault: OK, after: &[(16, 6)],
-        says: "lane 1 got a predicate from an operation that compares nothing (spec 3)" },
+        says: "lane 1 got a predicate from an operation that returns no predicate (spec 3)" },
     Row { rule: "a fault not reported", op: Op::Add, size: Size::U32, red: false, before: &[],
         lanes: &[(1, 0x42, 1, 0, 0, 0)], fault: OK, after: &[],
         says: "expected `misaligned address` for lane 1 at 0x42, got no fault (spec 2.4)" },
@@ -146,7 +146,7 @@ const ROWS: &[Row] = &[
         says: "expected `illegal instruction` for lane 6 at 0x41, got `misaligned address` for lane 6 at 0x41 (spec 3.3)" },
     Row { rule: "a fault that touched memory", op: Op::Add, size: Size::U32, red: false, before: &[],
         lanes: &[(0, 0x40, 1, 0, 0, 0), (1, 0x42, 1, 0, 0, 0)], fault: (Fault::Misaligned, 1, 0x42), after: &[(16, 1)],
-        says: "word 16 (byte 0x40) was written, but this request writes nothing: it ends with `misaligned address` (spec 2.4)" },
+        says: "word 16 (byte 0x40) was written, but this request writes nothing: it ends with the fault `misaligned address` (spec 2.4)" },
     Row { rule: "results beside a fault", op: Op::Add, size: Size::U32, red: false, before: &[(16, 5)],
         lanes: &[(0, 0x40, 1, 0, 5, 0), (1, 0x42, 1, 0, 0, 0)], fault: (Fault::Misaligned, 1, 0x42), after: &[],
         says: "lane 0 got a result or a predicate from a request that ends with `misaligned address`; a fault gives none (spec 2.4)" },
@@ -215,7 +215,7 @@ fn only_the_lanes_with_a_predicate_are_named() {
     (req.mask, req.ra[4], req.b[4]) = (0b1_1000, 0x44, 1);
     resp.pred = 1 << 4;
     let says = checker().request(&req, &resp, Some(&[(16, 1), (17, 1)])).unwrap_err().to_string();
-    assert_eq!(says, "lane 4 got a predicate from an operation that compares nothing (spec 3)");
+    assert_eq!(says, "lane 4 got a predicate from an operation that returns no predicate (spec 3)");
 }
 
 #[test]
@@ -264,7 +264,10 @@ fn checking_goes_on_from_what_was_seen() {
     let (req, resp) = add(0, 10);
     assert_eq!(checker.request(&req, &resp, Some(&[(16, 11)])), Ok(()));
     let says = checker.finish(|word| u32::from(word == 16) * 12).unwrap_err().to_string();
-    assert_eq!(says, "at the end word 16 (byte 0x40) holds 0xc; the requests left 0xb (spec 4.6)");
+    assert_eq!(
+        says,
+        "at the end word 16 (byte 0x40) holds 0xc; after all requests it must hold 0xb (spec 4.6)"
+    );
 }
 
 /// Two lanes exchange without results, and the written words are not shown. Byte 0x40 then holds one of these
@@ -296,8 +299,8 @@ fn unseen_memory_is_followed_in_every_possibility() {
     let says = seven_or_eight().request(&req, &resp, None).unwrap_err().to_string();
     assert_eq!(
         says,
-        "none of the 2 values that earlier requests can have left explains this one; for instance: lane 5 got \
-         0x9 from 0x40, which never held it: it held 0x7 before the request and no lane left 0x9 (spec 4.5)"
+        "none of the 2 values that earlier requests may have left explains this request; the rejection for one of \
+         them: lane 5 got 0x9 from 0x40, which never held it: it held 0x7 before the request and no lane left 0x9 (spec 4.5)"
     );
 
     let (mut checker, (req, resp)) = (seven_or_eight(), add(5, 8));
@@ -307,7 +310,7 @@ fn unseen_memory_is_followed_in_every_possibility() {
     let says = seven_or_eight().finish(|word| u32::from(word == 16) * 6).unwrap_err().to_string();
     assert_eq!(
         says,
-        "at the end word 16 (byte 0x40) holds 0x6; the requests left for example 0x7 (spec 4.6)"
+        "at the end word 16 (byte 0x40) holds 0x6; after all requests it may hold for example 0x7 (spec 4.6)"
     );
     assert_eq!(seven_or_eight().finish(|word| u32::from(word == 16) * 8), Ok(()));
 
@@ -360,7 +363,7 @@ fn beyond_the_limit_there_is_no_verdict() {
     assert_eq!(
         rejection.to_string(),
         "undecided: at word 16 (byte 0x40) more than 4096 combinations of values are possible; record the words \
-         written (`after`) to narrow them"
+         written (`after`) to reduce their number"
     );
 }
 
@@ -415,7 +418,7 @@ fn lanes_selected_in_every_other_request_only() {
     let mut rejected = (1..3000).zip([2, 5].into_iter().cycle());
     let rejected =
         rejected.find_map(|(n, lane)| Some((n, spin(&mut checker, Some(lane)).err()?.to_string())));
-    let says = "lane 5 at 0xc0 was not selected in 2049 successive CAST.SPIN requests to bank group 16, although it asked in at least one of any 32 of them (spec 5.4)";
+    let says = "lane 5 at 0xc0 was not selected in 2049 successive CAST.SPIN requests to bank group 16, although it competed in at least one of any 32 of them (spec 5.4)";
     assert_eq!(rejected, Some((2049, says.to_string())));
 }
 
@@ -430,7 +433,7 @@ fn a_lane_that_is_never_selected() {
     assert_eq!(number, 64);
     assert_eq!(
         rejection.to_string(),
-        "lane 5 at 0xc0 was not selected in 64 successive CAST.SPIN requests to bank group 16, although it asked in each of them (spec 5.4)"
+        "lane 5 at 0xc0 was not selected in 64 successive CAST.SPIN requests to bank group 16, although it competed in each of them (spec 5.4)"
     );
     assert!((0..63).all(|_| spin(&mut checker, None).is_ok()));
     let rejection = spin(&mut checker, None).expect_err("lane 2 would have stored, had it been selected");

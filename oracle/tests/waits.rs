@@ -122,9 +122,9 @@ fn two_phases_later_it_may_still_be_woken() {
 
 #[test]
 fn woken_too_early() {
-    let expected = "wait 0 of lanes 0 and 1 was woken in cycle 20, too early: it asks 0x40 for the phase of parity 0, \
-                    which was never complete; the object is phase 0, expected 3, pending 2, tx 0 (0x7ffff000001ffffa) \
-                    (spec 6.3)";
+    let expected = "wait 0 of lanes 0 and 1 was woken in cycle 20, too early: it waits for the phase of parity 0 of \
+                    the object at 0x40, which was never complete; the object is phase 0, expected 3, pending 2, tx \
+                    0 (0x7ffff000001ffffa) (spec 6.3)";
     // The wake-up is judged when every request accepted before it is answered ...
     let mut bench = Bench::new(3);
     let number = bench.waits(10, 0);
@@ -152,8 +152,8 @@ fn left_asleep() {
     assert_eq!(bench.checker.quiet(31, 34), Ok(()));
     assert_eq!(
         says(bench.checker.quiet(35, 35)),
-        "wait 0 of lanes 0 and 1 is left suspended in cycle 35: the phase of parity 0 of 0x40 was complete by cycle 30; the \
-         object is phase 1, expected 2, pending 2, tx 0 (0xfffff000001ffffc) (spec 6.3)"
+        "wait 0 of lanes 0 and 1 is still suspended in cycle 35: the phase of parity 0 of the object at 0x40 was \
+         complete by cycle 30; the object is phase 1, expected 2, pending 2, tx 0 (0xfffff000001ffffc) (spec 6.3)"
     );
     assert!(!bench.checker.is_waiting(), "said once");
 }
@@ -183,11 +183,10 @@ fn a_wait_not_worked_off_yet_is_no_sleeper() {
     bench.arrives_as(2, false, 70, None).unwrap();
     assert_eq!(bench.checker.quiet(71, 74), Ok(()), "the cluster's are not counted");
     let said = says(bench.checker.quiet(75, 80));
-    assert!(said.starts_with("wait 1 of lanes 0 and 1 is left suspended in cycle 80"), "{said}");
+    assert!(said.starts_with("wait 1 of lanes 0 and 1 is still suspended in cycle 80"), "{said}");
     assert_eq!(
         says(bench.checker.wake(number, 3, 90)),
-        "a wake-up in cycle 90 names wait 1, which is no MBAR.TRY_WAIT \
-        without an answer (spec 6.3)"
+        "a wake-up in cycle 90 is for wait 1, but no MBAR.TRY_WAIT with this number is unanswered (spec 6.3)"
     );
 }
 
@@ -198,7 +197,7 @@ fn a_lone_wait_is_missed_in_the_end() {
     bench.arrives_as(7, true, 20, None).unwrap();
     assert_eq!(bench.checker.quiet(21, 20 + WORK_OFF_CYCLES), Ok(()));
     let said = says(bench.checker.quiet(21 + WORK_OFF_CYCLES, 30 + WORK_OFF_CYCLES));
-    assert!(said.contains("is left suspended"), "{said}");
+    assert!(said.contains("is still suspended"), "{said}");
 }
 
 #[test]
@@ -208,7 +207,8 @@ fn gave_up_too_early() {
     assert_eq!(bench.checker.wake(named, 0, 110), Ok(()));
     assert_eq!(
         says(bench.checker.wake(default, 0, 111)),
-        "wait 1 of lanes 0 and 1 at 0x40 gave up too early, 100 cycles after it was accepted; its limit is 1000 (spec 6.10)"
+        "wait 1 of lanes 0 and 1 at 0x40 timed out too early, 100 cycles after it was accepted; its limit is 1000 \
+         (spec 6.10)"
     );
     // With different limits, any of them may apply.
     let mut req = wait(3, 0, 500);
@@ -224,9 +224,9 @@ fn a_lost_wake_up() {
     bench.arrives(109).unwrap();
     assert_eq!(
         says(bench.checker.wake(number, 0, 112)),
-        "wait 0 of lanes 0 and 1 gave up in cycle 112: a lost wake-up, as the phase of parity 0 of 0x40 was complete by \
-         cycle 109, before its limit passed; the object is phase 1, expected 1, pending 1, tx 0 (0xfffff800001ffffe) \
-         (spec 6.3)"
+        "wait 0 of lanes 0 and 1 timed out in cycle 112, but needed a wake-up: the phase of parity 0 of the object \
+         at 0x40 was complete by cycle 109, before its limit passed; the object is phase 1, expected 1, pending 1, \
+         tx 0 (0xfffff800001ffffe) (spec 6.3)"
     );
     let mut bench = Bench::new(1);
     let number = bench.waits(10, 100);
@@ -260,7 +260,7 @@ fn an_expect_tx_completes_a_wait() {
     let mut bench = Bench::new(1);
     let number = expects(&mut bench, 109);
     let said = says(bench.checker.wake(number, 0, 112));
-    assert!(said.contains("gave up in cycle 112: a lost wake-up"), "{said}");
+    assert!(said.contains("timed out in cycle 112, but needed a wake-up"), "{said}");
 }
 
 #[test]
@@ -271,8 +271,8 @@ fn a_missed_limit() {
     assert_eq!(bench.checker.quiet(41, 144), Ok(()), "it was suspended from cycle 40 on at the latest");
     assert_eq!(
         says(bench.checker.quiet(145, 145)),
-        "wait 0 of lanes 0 and 1 at 0x40 missed its limit: unanswered 135 cycles after it was accepted, with a limit of 100 \
-         (spec 6.10)"
+        "wait 0 of lanes 0 and 1 at 0x40 missed its limit: unanswered 135 cycles after it was accepted, with a \
+         limit of 100 (spec 6.10)"
     );
     let mut bench = Bench::new(9);
     bench.waits(10, 100);
@@ -287,8 +287,8 @@ fn all_lanes_are_told_the_same() {
     let number = bench.waits(10, 0);
     assert_eq!(
         says(bench.checker.wake(number, 1, 20)),
-        "wait 0 of lanes 0 and 1 at 0x40 was woken with predicates 0x1: its lanes ask the same, so all of them or none \
-         are told so (spec 6.3)"
+        "wait 0 of lanes 0 and 1 at 0x40 was woken with predicates 0x1: its lanes test the same phase, so all of \
+         them or none must get predicate 1 (spec 6.3)"
     );
 }
 
@@ -304,8 +304,8 @@ fn what_asks_different_questions_must_not_sleep() {
     for req in [parities, objects, faults] {
         let number = bench.accepts(10, &req);
         let said = says(bench.checker.wake(number, 3, 20));
-        let says = "was woken in cycle 20, but must not be suspended: it faults, has no lanes, or its lanes ask for different \
-                    phases (spec 6.3)";
+        let says = "was woken in cycle 20, but must never be suspended: it faults, has no active lanes, or its \
+                    lanes test different phases (spec 6.3)";
         assert!(said.ends_with(says), "{said}");
     }
 }
@@ -313,7 +313,7 @@ fn what_asks_different_questions_must_not_sleep() {
 #[test]
 fn two_answers_to_one_wait() {
     let not_suspended =
-        "a wake-up in cycle 21 names wait 0, which is no MBAR.TRY_WAIT without an answer (spec 6.3)";
+        "a wake-up in cycle 21 is for wait 0, but no MBAR.TRY_WAIT with this number is unanswered (spec 6.3)";
     let mut bench = Bench::new(2);
     let number = bench.waits(10, 1);
     bench.checker.wake(number, 0, 20).unwrap();
@@ -355,7 +355,7 @@ fn several_phases_in_one_request_excuse_a_wake_up() {
     let after = [(16, bench.object as u32), (17, (bench.object >> 32) as u32)];
     bench.checker.request_at(&moment, &req, &Response::default(), Some(&after)).unwrap();
     let said = says(bench.checker.clone().quiet(21, 60));
-    assert!(said.contains("is left suspended"), "{said}");
+    assert!(said.contains("is still suspended"), "{said}");
     assert_eq!(bench.checker.wake(number, 3, 25), Ok(()));
     assert!(!bench.checker.is_waiting());
 
@@ -385,7 +385,7 @@ fn a_store_completes_a_wait_that_is_worked_off_later() {
         says(bench.checker.quiet(21, 60 + WORK_OFF_CYCLES))
     };
     let said = stored(false);
-    assert!(said.contains("is left suspended"), "{said}");
+    assert!(said.contains("is still suspended"), "{said}");
     assert_eq!(stored(true), "accepted", "suspended before it, the wait would not have ended by it");
 }
 
@@ -399,7 +399,10 @@ fn after_a_reset_limits_are_judged_as_before() {
     req.c[1] = 50;
     let number = bench.accepts(10, &req);
     let said = says(bench.checker.wake(number, 0, 70));
-    assert!(said.contains("gave up too early, 60 cycles after it was accepted; its limit is 1000"), "{said}");
+    assert!(
+        said.contains("timed out too early, 60 cycles after it was accepted; its limit is 1000"),
+        "{said}"
+    );
 }
 
 #[test]

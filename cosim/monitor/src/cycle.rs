@@ -190,7 +190,7 @@ pub struct LastStage {
     pub done: bool,
     /// True if the pass suspends its request.
     pub suspends: bool,
-    /// True if the pass belongs to a cluster request that owes a response.
+    /// True if the pass belongs to a cluster request to which the unit must send a response.
     pub owes: bool,
 }
 
@@ -260,7 +260,8 @@ pub struct BankPorts<'a> {
 pub struct ClusterDone {
     /// The request. `None` if the monitor knows of no cluster request inside.
     pub request: Option<InFlight<ClusterRequest>>,
-    /// True if the request owes a response, according to the probe.
+    /// True if the unit must send a response to this request, from probe signal `cl_owes`. A posted request
+    /// gets a response only if it faults.
     pub owes: bool,
     /// Same meaning as [`Appearance::oldest_unanswered`].
     pub oldest_unanswered: Option<u64>,

@@ -16,13 +16,13 @@
 
 mod cycle;
 mod listener;
+mod warp_queue;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use atoms_model::Config;
 use atoms_model::port::{In, Out, Probe};
-use atoms_ops::Op;
 use atoms_stimulus::request::{AllocationWrite, ClusterRequest, WarpRequest};
 
 pub use cycle::{
@@ -31,15 +31,14 @@ pub use cycle::{
     WarpAnswer,
 };
 pub use listener::Listener;
+pub use warp_queue::{WarpEntry, WarpQueue};
 
 /// Monitor of the ports and the probe of one machine, from reset on.
 #[derive(Clone, Debug, Default)]
 pub struct Monitor {
     /// Stage of the pipeline that writes the banks.
     last_stage: u32,
-    /// Warp requests without an answer. Requests that a younger one overtook are in `overtaken`.
-    warps: VecDeque<InFlight<WarpRequest>>,
-    overtaken: Vec<InFlight<WarpRequest>>,
+    warps: WarpQueue<InFlight<WarpRequest>>,
     /// Warp request whose response is offered. `woken` is the one whose wake-up is offered.
     answered: Option<InFlight<WarpRequest>>,
     woken: Option<InFlight<WarpRequest>>,
@@ -147,7 +146,7 @@ impl Monitor {
         }
         if i.req_valid & out.req_ready == 1 {
             let request = self.accept(0, number, WarpRequest::sample(i));
-            self.warps.push_back(request.clone());
+            self.warps.accept(request.clone());
             cycle.warp_accepted = Some(request);
         }
         if i.cl_valid & out.cl_ready == 1 {
@@ -161,13 +160,14 @@ impl Monitor {
     /// cluster request leaves when it is carried out.
     pub fn inside(&self) -> usize {
         let answered = usize::from(self.answered.is_some()) + usize::from(self.woken.is_some());
-        self.warps.len() + self.overtaken.len() + answered + self.clusters.len() + self.owing.len()
+        self.unanswered_warps() + answered + self.clusters.len() + self.owing.len()
     }
 
     /// Returns the warp requests of [`Monitor::inside`], oldest first.
     pub fn warps(&self) -> Vec<InFlight<WarpRequest>> {
         let answered = self.answered.iter().chain(&self.woken);
-        let mut inside: Vec<_> = answered.chain(&self.overtaken).chain(&self.warps).cloned().collect();
+        let unanswered = self.warps.suspended().iter().chain(self.warps.waiting());
+        let mut inside: Vec<_> = answered.chain(unanswered).cloned().collect();
         inside.sort_by_key(|request| request.number);
         inside
     }
@@ -179,7 +179,7 @@ impl Monitor {
 
     /// Returns the oldest warp request without an answer. Requests known to be suspended do not count.
     pub fn unanswered_warp(&self) -> Option<&InFlight<WarpRequest>> {
-        self.warps.front()
+        self.warps.waiting().front()
     }
 
     /// Returns the oldest cluster request that is not carried out.
@@ -189,7 +189,11 @@ impl Monitor {
 
     /// Returns true if every warp request has its answer and every cluster request is carried out.
     pub fn all_done(&self) -> bool {
-        self.warps.is_empty() && self.overtaken.is_empty() && self.clusters.is_empty()
+        self.unanswered_warps() == 0 && self.clusters.is_empty()
+    }
+
+    fn unanswered_warps(&self) -> usize {
+        self.warps.waiting().len() + self.warps.suspended().len()
     }
 
     /// Removes the requests whose answer is taken. Returns the one of the cluster port.
@@ -256,15 +260,15 @@ impl Monitor {
     }
 
     fn oldest_unanswered(&self) -> Option<u64> {
-        let warp = self.warps.front().map(|waiting| waiting.taken_at);
+        let warp = self.warps.waiting().front().map(|waiting| waiting.taken_at);
         let cluster = self.clusters.front().map(|waiting| waiting.taken_at);
         warp.into_iter().chain(cluster).min()
     }
 
     fn warp_answer<'a>(&mut self, taken: bool, out: &'a Out) -> WarpAnswer<'a> {
         let appears = self.appears(RESPONSE).then(|| {
-            let request = self.warp_of(out.rsp_tag);
-            self.answered = request.clone().ok().or_else(|| self.oldest_with(out.rsp_tag));
+            let request = self.warps.answered(out.rsp_tag);
+            self.answered = request.clone().ok().or_else(|| self.warps.oldest_with(out.rsp_tag));
             Appearance { request, oldest_unanswered: self.oldest_unanswered() }
         });
         WarpAnswer {
@@ -282,8 +286,8 @@ impl Monitor {
 
     fn wake_up(&mut self, taken: bool, out: &Out) -> WakeUp {
         let appears = self.appears(WAKE_UP).then(|| {
-            let request = self.suspended_of(out.wake_tag);
-            self.woken = request.clone().ok().or_else(|| self.oldest_with(out.wake_tag));
+            let request = self.warps.woken(out.wake_tag);
+            self.woken = request.clone().ok().or_else(|| self.warps.oldest_with(out.wake_tag));
             Appearance { request, oldest_unanswered: self.oldest_unanswered() }
         });
         WakeUp { appears, taken, tag: out.wake_tag, pred: out.wake_pred }
@@ -304,67 +308,12 @@ impl Monitor {
     /// Drops all requests. In a reset cycle nothing is taken or written, and no later answer follows.
     fn reset(&mut self) -> Dropped {
         let answers = u64::from(self.answered.is_some()) + u64::from(self.woken.is_some());
-        let warps = self.overtaken.drain(..).chain(self.warps.drain(..)).collect();
+        let warps = self.warps.drain();
         let clusters = self.clusters.drain(..).collect();
         let Monitor { last_stage, accepted, passes_issued, .. } = *self;
         *self = Monitor { last_stage, accepted, issued: accepted, passes_issued, ..Monitor::default() };
         Dropped { warps, clusters, answers }
     }
-
-    /// Finds the warp request that a response with this tag answers. All older requests are suspended.
-    fn warp_of(&mut self, tag: u8) -> Result<InFlight<WarpRequest>, Unmatched> {
-        let older = |waiting: &&InFlight<WarpRequest>| waits(waiting) && waiting.request.tag != tag;
-        let overtaken = self.warps.iter().take_while(older).count();
-        let answered = self.warps.get(overtaken).ok_or(Unmatched::NoRequest)?;
-        if answered.request.tag != tag {
-            return Err(Unmatched::OtherTag(answered.request.tag));
-        }
-        if waits(answered) {
-            // If this wait is suspended, the response may belong to a younger request with the same tag.
-            let mut younger = self.warps.iter().skip(overtaken + 1);
-            let next = younger.find(|waiting| !waits(waiting) || waiting.request.tag == tag);
-            if next.is_some_and(|waiting| waiting.request.tag == tag) {
-                return Err(Unmatched::Ambiguous);
-            }
-        }
-        self.overtaken.extend(self.warps.drain(..overtaken));
-        self.warps.pop_front().ok_or(Unmatched::NoRequest)
-    }
-
-    /// Finds the request that a wake-up with this tag answers: a request known to be suspended, or a wait at
-    /// the head of the queue that only waits precede.
-    fn suspended_of(&mut self, tag: u8) -> Result<InFlight<WarpRequest>, Unmatched> {
-        let fits = |waiting: &InFlight<WarpRequest>| waiting.request.tag == tag;
-        let overtaken = self.overtaken.iter().position(fits);
-        let mut head = self.warps.iter().take_while(|waiting| waits(waiting));
-        let waiting = head.position(fits);
-        if overtaken.is_some() && waiting.is_some()
-            || self.overtaken.iter().filter(|waiting| fits(waiting)).count() > 1
-            || head.any(fits)
-        {
-            return Err(Unmatched::Ambiguous);
-        }
-        if let Some(place) = waiting {
-            self.overtaken.extend(self.warps.drain(..place));
-            return self.warps.pop_front().ok_or(Unmatched::NoRequest);
-        }
-        Ok(self.overtaken.swap_remove(overtaken.ok_or(Unmatched::NoRequest)?))
-    }
-
-    /// Removes the oldest request with this tag, for an answer that matches no request for certain.
-    fn oldest_with(&mut self, tag: u8) -> Option<InFlight<WarpRequest>> {
-        let suspended = self.overtaken.iter().enumerate().filter(|(_, waiting)| waiting.request.tag == tag);
-        if let Some((place, _)) = suspended.min_by_key(|(_, waiting)| waiting.number) {
-            return Some(self.overtaken.swap_remove(place));
-        }
-        let place = self.warps.iter().position(|waiting| waiting.request.tag == tag)?;
-        self.warps.remove(place)
-    }
-}
-
-/// Returns true for an MBAR.TRY_WAIT, the only operation that can be suspended.
-fn waits(waiting: &InFlight<WarpRequest>) -> bool {
-    waiting.request.op == Op::MbarTryWait as u8
 }
 
 #[cfg(test)]

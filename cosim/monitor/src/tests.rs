@@ -2,6 +2,8 @@ use atoms_model::Unit;
 use atoms_model::config::Config;
 use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
 
+use atoms_ops::Op;
+
 use super::*;
 
 /// Pins under control of the test. By default all ready signals are high and all valid signals are low.

@@ -3,7 +3,6 @@
 //! The oracle gets events in the order in which the unit acted. A cluster request that owes a response delays
 //! all later events until the response comes.
 
-mod serial;
 mod violation;
 
 use std::collections::VecDeque;
@@ -14,7 +13,7 @@ use atoms_model::Config;
 use atoms_model::config::WinnerPolicy;
 use atoms_ops::{Fault, Op};
 use atoms_oracle::{
-    Allocation, Checker, Geometry, GoesFirst, Merging, Rejection, RequestTiming, Response, SerialRequest,
+    Allocation, Checker, Geometry, GoesFirst, Rejection, RequestTiming, Response, SerialRequest,
 };
 use atoms_record::{DeclaredUnit, Exchange, TraceEvent, TraceHeader, TraceWriter};
 
@@ -24,7 +23,7 @@ use atoms_monitor::{
 };
 use atoms_stimulus::request::{ClusterRequest, WarpRequest};
 
-use serial::{put_cluster, put_warp};
+use atoms_scoreboard::{put_cluster, put_warp};
 
 pub use violation::OracleViolation;
 
@@ -36,9 +35,7 @@ pub struct Scoreboard {
     recording_error: Option<io::Error>,
     checker: Checker,
     geometry: Geometry,
-    try_wait_limit: u32,
-    spin_hold: u32,
-    unit: DeclaredUnit,
+    header: TraceHeader,
     slots: u32,
     cycle: u64,
     /// Buffer for the current request in the oracle's form.
@@ -47,9 +44,11 @@ pub struct Scoreboard {
     written: Vec<(u32, u32)>,
     /// Events that the oracle has yet to get. The first is a cluster request that owes a response.
     log: VecDeque<Event>,
-    /// Consecutive cycles in which the first event was owed a response and the port offered none.
+    /// Consecutive cycles in which the cluster port offered no response, although the first request of `log`
+    /// needs one.
     missing: u32,
-    // First and last quiet cycle that the recording does not contain yet.
+    // First and last quiet cycle that is not written to the recording yet. A cycle is quiet if the unit
+    // offers no wake-up, no response waits for the driver, and `log` is empty.
     quiet: Option<(u64, u64)>,
     answers: u64,
 }
@@ -122,14 +121,18 @@ impl Scoreboard {
             WinnerPolicy::Rotating => GoesFirst::Rotating,
         };
         let (merge_red, merge_arrive) = (config.merge_red, config.merge_arrive);
+        let header = TraceHeader {
+            geometry,
+            try_wait_limit: Some(config.try_wait_limit.into()),
+            spin_hold: Some(config.spin_hold),
+            unit: Some(DeclaredUnit { winner_policy, merge_red, merge_arrive }),
+        };
         let mut scoreboard = Scoreboard {
             recording: None,
             recording_error: None,
-            checker: Checker::new(geometry),
+            checker: header.checker(),
             geometry,
-            try_wait_limit: config.try_wait_limit,
-            spin_hold: config.spin_hold,
-            unit: DeclaredUnit { winner_policy, merge_red, merge_arrive },
+            header,
             slots: config.num_cta_slots,
             cycle: 0,
             request: SerialRequest::default(),
@@ -140,20 +143,15 @@ impl Scoreboard {
             quiet: None,
             answers: 0,
         };
-        scoreboard.checker.set_try_wait_limit(config.try_wait_limit.into());
-        scoreboard.checker.set_spin_hold(config.spin_hold);
-        scoreboard.checker.set_merging(Merging { red: merge_red, arrive: merge_arrive });
-        scoreboard.checker.set_goes_first(winner_policy);
-        scoreboard.checker.set_timed();
         scoreboard.set_memory(memory);
         scoreboard
     }
 
     /// Sets memory, word `row * num_banks + bank`. Words that are 0 or missing in `memory` keep their value.
     pub fn set_memory(&mut self, memory: &[u32]) {
-        let banks = self.geometry.banks;
-        let place =
-            |(at, word): (usize, &u32)| (self.word_index(at as u32 / banks, at as u32 % banks), *word);
+        let geometry = self.geometry;
+        let banks = geometry.banks;
+        let place = |(at, word): (usize, &u32)| (geometry.word(at as u32 / banks, at as u32 % banks), *word);
         let words: Vec<_> = memory.iter().enumerate().filter(|(_, word)| **word != 0).map(place).collect();
         for (index, word) in &words {
             self.checker.set_word(*index, *word);
@@ -166,10 +164,7 @@ impl Scoreboard {
     /// # Errors
     /// The I/O error, if the header cannot be written.
     pub fn record(&mut self, to: Box<dyn Write + Send>) -> io::Result<()> {
-        let try_wait_limit = Some(self.try_wait_limit.into());
-        let (spin_hold, unit) = (Some(self.spin_hold), Some(self.unit));
-        let header = TraceHeader { geometry: self.geometry, try_wait_limit, spin_hold, unit };
-        let mut recording = TraceWriter::new(to, &header)?;
+        let mut recording = TraceWriter::new(to, &self.header)?;
         let memory = (0u32..).zip(self.checker.memory().iter().copied());
         recording.write(&TraceEvent::Init(memory.filter(|(_, word)| *word != 0).collect()))?;
         self.recording = Some(recording);
@@ -233,7 +228,7 @@ impl Scoreboard {
 
         let earlier = self.written.len();
         for write in cycle.writes() {
-            let index = self.word_index(write.row, write.bank);
+            let index = self.geometry.word(write.row, write.bank);
             // A later pass of the same request may write a word again. Keep the last value.
             match self.written[..earlier].iter_mut().find(|(word, _)| *word == index) {
                 Some((_, last)) => *last = write.value,
@@ -312,8 +307,7 @@ impl Scoreboard {
         self.checker
             .finish(|index| {
                 let (row, bank) = (index / self.geometry.banks, index % self.geometry.banks);
-                // The bank hash is its own inverse.
-                memory[self.word_index(row, bank) as usize]
+                memory[self.geometry.word(row, bank) as usize]
             })
             .map_err(|rejection| OracleViolation::of(&rejection, "the oracle rejects the memory at the end"))
     }
@@ -331,50 +325,11 @@ impl Scoreboard {
 
     /// Checks that the unit refuses a table write exactly if the write breaks a rule (spec 1.3).
     fn written_to_table(&mut self, slot: u8, refused: bool) -> Result<(), OracleViolation> {
-        let wrong = |what| Err(OracleViolation::new("table", "spec 1.3", format!("{what} (spec 1.3)")));
-        match (self.broken_rule(slot), refused) {
-            (Some(rule), false) => {
-                return wrong(format!("the CTA table gave slot {slot} an allocation {rule}"));
-            }
-            (None, true) => {
-                let text =
-                    |legal: Allocation| format!("{} bytes from row {}", legal.size_bytes, legal.base_row);
-                let legal = self.checker.allocation(slot).map_or("none".to_owned(), text);
-                return wrong(format!("the CTA table refused slot {slot} a legal allocation: {legal}"));
-            }
-            _ => {}
-        }
+        let verdict = self.checker.table_written(slot, self.slots, refused);
         if refused {
-            self.gives(slot, None);
+            self.tell(|| TraceEvent::Allocation { slot, allocation: None });
         }
-        Ok(())
-    }
-
-    /// Returns the rule that the allocation written to `slot` breaks, if any (spec 1.3).
-    fn broken_rule(&self, slot: u8) -> Option<String> {
-        let row_bytes = 4 * self.geometry.banks;
-        let rows = |one: Allocation| (one.base_row, one.base_row + one.size_bytes.div_ceil(row_bytes));
-        let (first, end) = rows(self.checker.allocation(slot)?);
-        if u32::from(slot) >= self.slots {
-            return Some(format!("although there are {} slots", self.slots));
-        }
-        if end > self.geometry.rows {
-            return Some(format!("up to row {end} of {}", self.geometry.rows));
-        }
-        let others = (0..=u8::MAX).filter(|other| *other != slot);
-        others.filter_map(|other| Some((other, rows(self.checker.allocation(other)?)))).find_map(
-            |(other, (other_first, other_end))| {
-                let apart = end <= other_first || other_end <= first;
-                (!apart).then(|| format!("that shares row {} with slot {other}'s", first.max(other_first)))
-            },
-        )
-    }
-
-    /// Returns the linear index of the word that `bank` holds at `row`. This undoes the bank hash.
-    fn word_index(&self, row: u32, bank: u32) -> u32 {
-        let banks = self.geometry.banks;
-        let swizzle = if self.geometry.xor_hash { (row & (banks / 4 - 1)) << 2 } else { 0 };
-        row * banks + (bank ^ swizzle)
+        verdict.map_err(|rejection| OracleViolation::new("table", rejection.clause(), rejection.to_string()))
     }
 
     fn answered(&mut self, answer: &WarpAnswer<'_>, appears: &Appearance) -> Result<(), OracleViolation> {
@@ -489,7 +444,7 @@ impl Scoreboard {
             Event::Suspend { number, cycle } => {
                 self.tell(|| TraceEvent::Suspended { number, cycle });
                 self.checker.suspend(number, cycle).map_err(|rejection| {
-                    OracleViolation::of(&rejection, format_args!("the oracle objects in cycle {cycle}"))
+                    OracleViolation::of(&rejection, format_args!("the oracle rejects cycle {cycle}"))
                 })?;
             }
             Event::Wake { woken, pred, cycle } => {
@@ -539,7 +494,7 @@ impl Scoreboard {
         let cycle = self.cycle;
         let woken = appears.request.clone().map_err(|why| match why {
             Unmatched::NoRequest | Unmatched::OtherTag(_) => {
-                let why = format_args!("has tag {tag}, of no MBAR.TRY_WAIT that can sleep");
+                let why = format_args!("has tag {tag}, but no MBAR.TRY_WAIT with this tag can be suspended");
                 let message = format!("the wake-up in cycle {cycle} {why} (spec 6.3)");
                 OracleViolation::new("wait", "spec 6.3", message)
             }
@@ -562,11 +517,11 @@ impl Scoreboard {
         }
         let verdict = self.checker.quiet(cycle, cycle);
         verdict.map_err(|rejection| {
-            OracleViolation::of(&rejection, format_args!("the oracle objects in cycle {cycle}"))
+            OracleViolation::of(&rejection, format_args!("the oracle rejects cycle {cycle}"))
         })
     }
 
-    /// Writes the quiet cycles up to now to the recording.
+    /// Writes the range of cycles in `quiet` to the recording, and clears `quiet`.
     fn tell_quiet(&mut self) {
         if let Some((from, to)) = self.quiet.take() {
             self.tell(|| TraceEvent::Quiet { from, to });
@@ -587,7 +542,8 @@ impl Scoreboard {
         })
     }
 
-    /// Records an event. An I/O error is kept until the end: it must not stop a run that may find something.
+    /// Records an event. An I/O error is kept until the end: an error must not stop a run that may find a
+    /// violation.
     fn tell(&mut self, event: impl FnOnce() -> TraceEvent) {
         if let Some(recording) = &mut self.recording
             && let Err(error) = recording.write(&event())
@@ -651,7 +607,7 @@ mod tests {
         let lanes = [0x40, 0x44, 0xc0].map(|ra| Lane { ra: 0x0200_0000 + ra, ..Lane::default() }).to_vec();
         let warp = WarpRequest { op, size, slot, tag: 9, mask: 7, lanes, ..WarpRequest::default() };
         let text = violation(|i| warp.drive(i), |out| out.rsp_passes += 1);
-        assert!(text.starts_with("answer 0 says 3 passes, its request takes 2 (spec 4.3)"), "{text}");
+        assert!(text.starts_with("answer 0 states 3 passes, but its request takes 2 (spec 4.3)"), "{text}");
     }
 
     #[test]
@@ -661,7 +617,7 @@ mod tests {
         let warp = WarpRequest { op, size, slot, tag: 9, mask: 3, lanes, ..WarpRequest::default() };
         let text = violation(|i| warp.drive(i), |out| out.rsp_rd.swap(0, 1));
         let says = "the oracle rejects answer 0: lane 0 got 0x1 from 0x2000040, expected 0x0: of lanes 0 and 1, lane 0 \
-                    goes first and the others upwards (spec 4.2)";
+                    goes first and the others in ascending order (spec 4.2)";
         assert!(text.starts_with(says), "{text}");
     }
 
@@ -677,8 +633,8 @@ mod tests {
                 "{text}"
             );
         };
-        taken(4, 7, 129, "that shares row 7 with slot 3's");
-        taken(4, 4, 0, "that shares row 4 with slot 3's");
+        taken(4, 7, 129, "that shares row 7 with the allocation of slot 3");
+        taken(4, 4, 0, "that shares row 4 with the allocation of slot 3");
         taken(4, rows - 1, 129, &format!("up to row {} of {rows}", rows + 1));
         taken(8, 64, 128, "although there are 8 slots");
         let text = violation(|_| {}, |out| out.cta_reject = 1);

@@ -25,33 +25,39 @@ impl OracleViolation {
     }
 
     pub(super) fn unanswered(rejection: &Rejection, op: Option<u8>) -> Self {
-        OracleViolation { op, ..Self::of(rejection, "the oracle objects at the end") }
+        OracleViolation { op, ..Self::of(rejection, "the oracle rejects the end of the run") }
     }
 
     /// Violation: before a reset, words were written for which no dropped request accounts.
     pub(super) fn reset(rejection: &Rejection, cycle: u64) -> Self {
-        Self::of(rejection, format_args!("the oracle objects to the reset in cycle {cycle}"))
+        Self::of(rejection, format_args!("the oracle rejects the reset in cycle {cycle}"))
     }
 
     pub(super) fn unasked(number: u64) -> Self {
-        let message = format!("answer {number} has no request that waits for one (spec 4.6, 4.7)");
+        let message = format!("answer {number} does not belong to any request (spec 4.6, 4.7)");
         Self::new("answer", "", message)
     }
 
     pub(super) fn tag(number: u64, found: u8, expected: u8) -> Self {
-        Self::new("answer", "", format!("answer {number} has tag {found}, its request {expected}"))
+        Self::new(
+            "answer",
+            "",
+            format!("answer {number} has tag {found}, but its request has tag {expected}"),
+        )
     }
 
     /// Violation: several requests match an answer. An MBAR.TRY_WAIT needs a unique tag.
     pub(super) fn ambiguous(cycle: u64, tag: u8) -> Self {
         let message = format!(
-            "in cycle {cycle} several requests in flight have tag {tag}, one of them a MBAR.TRY_WAIT; give each its own"
+            "in cycle {cycle} several requests in flight have tag {tag}, one of them an MBAR.TRY_WAIT; give each \
+             request a different tag"
         );
         Self::new(None, "", message)
     }
 
     pub(super) fn passes(number: u64, found: u8, expected: u32, op: u8) -> Self {
-        let message = format!("answer {number} says {found} passes, its request takes {expected} (spec 4.3)");
+        let message =
+            format!("answer {number} states {found} passes, but its request takes {expected} (spec 4.3)");
         OracleViolation { op: Some(op), ..Self::new("passes", "spec 4.3", message) }
     }
 

@@ -88,7 +88,7 @@ pub fn list(rtl_dir: &Path) -> Result<Vec<ListedConfig>, ConfigsError> {
 
 /// Returns the configurations embedded in this program, a copy of `rtl/configs.toml`.
 pub fn built_in() -> Vec<NamedConfig> {
-    let listed = parse(Path::new("configs.toml"), include_str!("../data/configs.toml"));
+    let listed = parse(Path::new("configs.toml"), EMBEDDED);
     let configs: Result<_, _> = listed.into_iter().flatten().map(|listed| listed.config).collect();
     configs.expect("a test reads the embedded file")
 }
@@ -129,12 +129,37 @@ const RENAMED: (&str, &str) = ("half", "all_options");
 /// # Errors
 /// [`ConfigsError`] if the name is unknown or its configuration cannot be used.
 pub fn named(rtl_dir: &Path, name: &str) -> Result<NamedConfig, ConfigsError> {
+    select(name, || list(rtl_dir))
+}
+
+/// Returns a configuration or point as [`named`] does, of the configurations embedded in this program. With a name
+/// of the form `FILE.toml:NAME`, the configurations are those of the file.
+///
+/// # Errors
+/// [`ConfigsError`] if the name is unknown, its configuration cannot be used, or the file cannot be read.
+pub fn embedded(name: &str) -> Result<NamedConfig, ConfigsError> {
+    match name.split_once(".toml:") {
+        Some((file, name)) => {
+            let path = PathBuf::from(format!("{file}.toml"));
+            select(name, || parse(&path, &fs_err::read_to_string(&path)?))
+        }
+        None => select(name, || parse(Path::new("configs.toml"), EMBEDDED)),
+    }
+}
+
+/// Copy of `rtl/configs.toml`.
+const EMBEDDED: &str = include_str!("../data/configs.toml");
+
+fn select(
+    name: &str,
+    list: impl FnOnce() -> Result<Vec<ListedConfig>, ConfigsError>,
+) -> Result<NamedConfig, ConfigsError> {
     let (base, changes) = name.split_once(',').map_or((name, None), |(base, more)| (base, Some(more)));
     if base.contains('=') {
         let expected = format!("expected the name of a configuration before it: `default,{name}`");
         return Err(ConfigsError::Point(name.to_string(), expected));
     }
-    let mut configs = list(rtl_dir)?;
+    let mut configs = list()?;
     let is_listed = |name: &str| configs.iter().any(|listed| listed.name == name);
     let base = if base == RENAMED.0 && !is_listed(base) { RENAMED.1 } else { base };
     let base = match configs.iter().position(|listed| listed.name == base) {
@@ -197,7 +222,7 @@ fn unknown(key: &str) -> String {
 fn one(path: &Path, name: &str, value: &toml::Value) -> Result<NamedConfig, ConfigsError> {
     let malformed = |reason: String| ConfigsError::Malformed(path.to_path_buf(), name.to_string(), reason);
     if !is_name(name) || name.contains([',', '=']) {
-        return Err(malformed("a name is letters, digits, `_`, `-` and `.`".to_string()));
+        return Err(malformed("expected a name of letters, digits, `_`, `-` and `.`".to_string()));
     }
     let table = value.as_table().ok_or_else(|| malformed("expected a table of parameters".to_string()))?;
     let mut config = Config::default();
@@ -205,7 +230,7 @@ fn one(path: &Path, name: &str, value: &toml::Value) -> Result<NamedConfig, Conf
     for (key, value) in table {
         if key == "about" {
             about =
-                value.as_str().ok_or_else(|| malformed("`about` must be a text".to_string()))?.to_string();
+                value.as_str().ok_or_else(|| malformed("`about` must be a string".to_string()))?.to_string();
             continue;
         }
         let parameter = PARAMETERS.iter().find(|p| p.name == key).ok_or_else(|| malformed(unknown(key)))?;

@@ -3,9 +3,8 @@
 use std::io::BufRead;
 
 use atoms_ops::Fault;
-use atoms_oracle::{Checker, Merging};
 
-use crate::{DeclaredUnit, Exchange, RecordingError, TraceEvent, TraceReader};
+use crate::{Exchange, RecordingError, TraceEvent, TraceReader};
 
 /// Totals of an accepted trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -35,14 +34,7 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<TraceSummary, RecordingError
     let mut trace = TraceReader::new(reader)?;
     let header = *trace.header();
     let lane_mask = header.geometry.lane_mask();
-    let mut checker = Checker::new(header.geometry);
-    header.try_wait_limit.inspect(|cycles| checker.set_try_wait_limit(*cycles));
-    header.spin_hold.inspect(|requests| checker.set_spin_hold(*requests));
-    if let Some(DeclaredUnit { winner_policy, merge_red, merge_arrive }) = header.unit {
-        checker.set_merging(Merging { red: merge_red, arrive: merge_arrive });
-        checker.set_goes_first(winner_policy);
-        checker.set_timed();
-    }
+    let mut checker = header.checker();
     let mut summary = TraceSummary::default();
     while let Some((line, event)) = trace.next_event()? {
         let verdict = match event {
@@ -66,7 +58,7 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<TraceSummary, RecordingError
                         checker.request_at(&moment, &request, response.as_ref(), after.as_deref())
                     }
                     None if checker.is_waiting() => {
-                        let problem = "a wait is open, so the `request` needs `number` and `answered`";
+                        let problem = "a wait is unanswered, so the `request` needs `number` and `answered`";
                         return Err(RecordingError::Malformed { line, problem: problem.to_owned() });
                     }
                     None => checker.request(&request, response.as_ref(), after.as_deref()),

@@ -1,6 +1,8 @@
 //! Events and header of a recording.
 
-use atoms_oracle::{Allocation, Geometry, GoesFirst, RequestTiming, Response, SerialRequest};
+use atoms_oracle::{
+    Allocation, Checker, Geometry, GoesFirst, Merging, RequestTiming, Response, SerialRequest,
+};
 
 /// One line of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +43,8 @@ pub enum TraceEvent {
         /// Cycle in which the wake-up appeared.
         cycle: u64,
     },
-    /// Cycles without a wake-up, for [`atoms_oracle::Checker::quiet`].
+    /// Cycles in which no wake-up is offered and no answer waits at a port, for
+    /// [`atoms_oracle::Checker::quiet`].
     Quiet {
         /// First quiet cycle.
         from: u64,
@@ -99,6 +102,21 @@ pub struct TraceHeader {
     pub unit: Option<DeclaredUnit>,
 }
 
+impl TraceHeader {
+    /// Creates a checker that knows what the header declares about the unit.
+    pub fn checker(&self) -> Checker {
+        let mut checker = Checker::new(self.geometry);
+        self.try_wait_limit.inspect(|cycles| checker.set_try_wait_limit(*cycles));
+        self.spin_hold.inspect(|requests| checker.set_spin_hold(*requests));
+        if let Some(DeclaredUnit { winner_policy, merge_red, merge_arrive }) = self.unit {
+            checker.set_merging(Merging { red: merge_red, arrive: merge_arrive });
+            checker.set_goes_first(winner_policy);
+            checker.set_timed();
+        }
+        checker
+    }
+}
+
 /// Declares that the recorded unit is this project's, and that the recording has every request since reset.
 /// Then the order of lanes is judged (spec 4.2, 6.11), the selection of CAST.SPIN (spec 5.4), and the cycles
 /// in which waits end (spec 6.12).
@@ -108,10 +126,10 @@ pub struct DeclaredUnit {
     /// Policy that determines which lane wins first.
     #[serde(with = "PolicyName")]
     pub winner_policy: GoesFirst,
-    /// True if operations without a result merge.
+    /// True if lanes at one address merge for operations without a result, such as ADD.
     #[serde(default)]
     pub merge_red: bool,
-    /// True if arrivals merge.
+    /// True if lanes that arrive at one mbarrier object merge.
     #[serde(default)]
     pub merge_arrive: bool,
 }

@@ -25,7 +25,8 @@ const KINDS: &[(&str, &[&str])] = &[
     ("final", &[]),
 ];
 
-/// An object with required fields, and optional fields that are omitted if they have their default value.
+/// A JSON object with required fields, and optional fields that are omitted if they have their default
+/// value.
 trait Object {
     /// Names of the optional fields that are present.
     fn given(&self) -> Vec<&'static str>;
@@ -411,7 +412,7 @@ fn fill<T: TryFrom<u128>>(
 }
 
 impl Line {
-    /// Name of the line's main field; `None` for a note.
+    /// Name of the line's main field; `None` for a line that has only a note.
     fn kind(&self) -> Result<Option<&'static str>, String> {
         let given: Vec<_> = self.given().into_iter().filter(|field| *field != "note").collect();
         let mut kinds = KINDS.iter().filter(|(kind, _)| given.contains(kind));
@@ -419,11 +420,11 @@ impl Line {
             (Some(kind), None) => *kind,
             (None, _) if given.is_empty() && self.note.is_some() => return Ok(None),
             (None, _) if given.is_empty() => {
-                return Err(format!("the line says nothing: expected {}", expected_kinds()));
+                return Err(format!("the line has no main field: expected {}", expected_kinds()));
             }
             (None, _) => ("", &[][..]),
             (Some(_), Some(_)) => {
-                return Err(format!("several things in one line: expected {}", expected_kinds()));
+                return Err(format!("the line has several main fields: expected {}", expected_kinds()));
             }
         };
         if let Some(stray) = given.iter().find(|field| **field != kind && !beside.contains(field)) {
@@ -463,7 +464,7 @@ impl Line {
         Ok(TraceHeader { geometry, try_wait_limit, spin_hold, unit: self.unit })
     }
 
-    /// Converts a line after the header; `None` for a note.
+    /// Converts a line after the header; `None` for a line that has only a note.
     pub(crate) fn event(self, geometry: &Geometry) -> Result<Option<TraceEvent>, String> {
         let Some(kind) = self.kind()? else { return Ok(None) };
         let missing = |field: &str| format!("the `{kind}` has no `{field}`");
@@ -508,12 +509,12 @@ impl Line {
                     oldest_unanswered: oldest.map(|accepted| accepted.0),
                 }),
                 (None, None, None) => None,
-                _ => return Err("`number` and `answered` go together".to_owned()),
+                _ => return Err("`number` and `answered` must both be present or both be absent".to_owned()),
             };
             let request = request.request(geometry.lanes)?;
             if self.response.is_none() && !request.is_posted() {
                 return Err(format!(
-                    "{}; only a posted one, with `cluster` and `red`, can do without",
+                    "{}; only a posted request, with `cluster` and `red`, has no response",
                     missing("response")
                 ));
             }
@@ -522,7 +523,7 @@ impl Line {
             let after = self.after.map(unpaired);
             TraceEvent::Request(Box::new(Exchange { request, response, after, moment, accepted }))
         } else if self.atoms_trace.is_some() {
-            return Err("a second header; each trace needs a file of its own".to_owned());
+            return Err("a second header; write each trace to a separate file".to_owned());
         } else {
             TraceEvent::End
         }))

@@ -20,7 +20,7 @@ impl<W: Write> TraceWriter<W> {
         Ok(trace)
     }
 
-    /// Writes an event. Omits zeros, and everything but results of lanes that do not exist.
+    /// Writes an event. Omits zeros. For lanes that do not exist, writes only their results.
     pub fn write(&mut self, event: &TraceEvent) -> io::Result<()> {
         self.line(&Line::of(event, self.lane_mask))
     }

@@ -54,15 +54,15 @@ fn a_wait_ends_in_its_cycle() {
     let cases: &[(&str, Vec<String>, &str)] = &[
         // what                              lines                                   message of our unit
         ("its limit ends",                   vec![quiet(46, 56), wakes(0, 57)],      "accepted"),
-        ("one cycle early",                  vec![quiet(46, 55), wakes(0, 56)],      "line 7: wait 1 of lane 0 at 0x80 was woken in cycle 56, too early: its limit ends in cycle 55, and the wake-up is offered 2 cycles later (spec 6.12)"),
-        ("one cycle late",                   vec![quiet(46, 57), wakes(0, 58)],      "line 6: wait 1 of lane 0 at 0x80 has no wake-up in cycle 57: its limit ended in cycle 55, 2 cycles before it is offered (spec 6.12)"),
+        ("one cycle early",                  vec![quiet(46, 55), wakes(0, 56)],      "line 7: wait 1 of lane 0 at 0x80 was woken in cycle 56, too early: its limit ends in cycle 55, and the wake-up must be offered 2 cycles later (spec 6.12)"),
+        ("one cycle late",                   vec![quiet(46, 57), wakes(0, 58)],      "line 6: wait 1 of lane 0 at 0x80 has no wake-up in cycle 57: its limit ended in cycle 55, and the wake-up must be offered 2 cycles later (spec 6.12)"),
         ("completed in time",                vec![arrives(50), wakes(1, 52)],        "accepted"),
-        ("told one cycle early",             vec![arrives(50), wakes(1, 51)],        "line 7: wait 1 of lane 0 at 0x80 was woken in cycle 51, too early: its phase completes in cycle 50, and the wake-up is offered 2 cycles later (spec 6.12)"),
-        ("told one cycle late",              vec![arrives(50), quiet(46, 52)],       "line 7: wait 1 of lane 0 at 0x80 has no wake-up in cycle 52: its phase completed in cycle 50, 2 cycles before it is offered (spec 6.12)"),
+        ("told one cycle early",             vec![arrives(50), wakes(1, 51)],        "line 7: wait 1 of lane 0 at 0x80 was woken in cycle 51, too early: its phase completes in cycle 50, and the wake-up must be offered 2 cycles later (spec 6.12)"),
+        ("told one cycle late",              vec![arrives(50), quiet(46, 52)],       "line 7: wait 1 of lane 0 at 0x80 has no wake-up in cycle 52: its phase completed in cycle 50, and the wake-up must be offered 2 cycles later (spec 6.12)"),
         ("completed in the last cycle",      vec![arrives(55), wakes(1, 57)],        "accepted"),
-        ("it, told that the limit passed",   vec![arrives(55), wakes(0, 57)],        "line 7: wait 1 of lane 0 gave up in cycle 57: a lost wake-up, as the phase of parity 0 of 0x80 was complete by cycle 56, before its limit passed; the object is phase 1, expected 1, pending 1, tx 0 (0xfffff800001ffffe) (spec 6.3)"),
+        ("it, told that the limit passed",   vec![arrives(55), wakes(0, 57)],        "line 7: wait 1 of lane 0 timed out in cycle 57, but needed a wake-up: the phase of parity 0 of the object at 0x80 was complete by cycle 56, before its limit passed; the object is phase 1, expected 1, pending 1, tx 0 (0xfffff800001ffffe) (spec 6.3)"),
         ("completed one cycle later",        vec![arrives(56), wakes(0, 57)],        "accepted"),
-        ("it, told that it is complete",     vec![arrives(56), wakes(1, 58)],        "line 7: wait 1 of lane 0 at 0x80 was told of a completion in cycle 56, after cycle 55, the last of its limit (spec 6.12)"),
+        ("it, told that it is complete",     vec![arrives(56), wakes(1, 58)],        "line 7: wait 1 of lane 0 at 0x80 was woken for a completion in cycle 56, but its limit ended in cycle 55 (spec 6.12)"),
     ];
     for (what, lines, says) in cases {
         let lines: Vec<String> = suspended(1, "10").into_iter().chain(lines.iter().cloned()).collect();
@@ -107,13 +107,13 @@ fn rotation_says_which_limit_counts() {
 fn what_must_not_be_suspended_is_found() {
     let mut complete = suspended(1, "10");
     complete[0] = r#"{"init":[[32,"0x1ffffe"],[33,"0xfffff800"]]}"#.to_owned();
-    let says = "line 5: wait 1 of lane 0 was suspended in cycle 45, although the phase of parity 0 of 0x80 was complete; the \
+    let says = "line 5: wait 1 of lane 0 was suspended in cycle 45, although the phase of parity 0 of the object at 0x80 was complete; the \
                 object is phase 1, expected 1, pending 1, tx 0 (0xfffff800001ffffe) (spec 6.3)";
     for policy in [Some("lowest"), None] {
         assert_eq!(judged(policy, &complete), says);
     }
     let none = [r#"{"suspended":{"number":7,"cycle":45}}"#.to_owned()];
-    let says = "line 3: a suspension in cycle 45 names wait 7, which is no MBAR.TRY_WAIT without an answer (spec 6.3)";
+    let says = "line 3: a suspension in cycle 45 is for wait 7, but no MBAR.TRY_WAIT with this number is unanswered (spec 6.3)";
     assert_eq!(judged(Some("lowest"), &none), says);
 }
 
@@ -247,7 +247,7 @@ fn lanes_of_one_word_go_in_the_declared_order() {
     assert_eq!(judged(Some("highest"), &[exchange(1)]), "accepted");
     assert!(
         judged(Some("lowest"), &[exchange(1)])
-            .ends_with("lane 0 goes first and the others upwards (spec 4.2)")
+            .ends_with("lane 0 goes first and the others in ascending order (spec 4.2)")
     );
     assert_eq!(judged(None, &[exchange(1)]), "accepted");
 }

@@ -55,7 +55,7 @@ fn any_change_to_the_documented_example_is_found_in_its_line() {
         (r#""lane":19,"rd":7"#,          r#""lane":19,"rd":6"#,      7,  "one update was lost"),
         (r#""after":[[16,8]]"#,          r#""after":[[16,9]]"#,      7,  "leaves 0x8"),
         (r#"[{"lane":4,"rd":10}]"#,      r#"[{"lane":4,"rd":12}]"#,  12, "none of the 2 values"),
-        (r#"[{"lane":4,"rd":10}]"#,      r#"[{"lane":4,"rd":11}]"#,  20, "word 16 (byte 0x40) holds 0xa; the requests left 0xb"),
+        (r#"[{"lane":4,"rd":10}]"#,      r#"[{"lane":4,"rd":11}]"#,  20, "word 16 (byte 0x40) holds 0xa; after all requests it must hold 0xb"),
         (r#""fault_lane":5"#,            r#""fault_lane":6"#,        18, "for lane 5 at 0x3e"),
         (r#"{"final":[[16,10],[48,98]]}"#, r#"{"final":[[48,97]]}"#, 20, "word 48"),
     ];
@@ -80,11 +80,11 @@ fn the_documented_wait_is_accepted_and_any_change_to_it_found() {
     let changes = [
         (r#""rd":"0x7ffff80000000000""#,  r#""rd":"0x7fffe80000000000""#,   10, "no order of the lanes leads there"),
         (r#"[[33,"0xfffff000"]]"#,        r#"[[33,"0x00000000"]]"#,         10, "the phase did not advance"),
-        (r#""pred":3,"cycle":54"#,        r#""pred":0,"cycle":54"#,         12, "gave up too early"),
-        (r#""pred":3,"cycle":54"#,        r#""pred":0,"cycle":1040"#,       12, "a lost wake-up"),
+        (r#""pred":3,"cycle":54"#,        r#""pred":0,"cycle":54"#,         12, "timed out too early"),
+        (r#""pred":3,"cycle":54"#,        r#""pred":0,"cycle":1040"#,       12, "but needed a wake-up"),
         (r#""mask":3,"ra":"0x80"},"number"#, r#""mask":3,"ra":"0x88"},"number"#, 13, "too early"),
-        (r#""quiet":[41,53]"#,            r#""quiet":[41,57]"#,             11, "is left suspended"),
-        (r#"{"wake":{"number":1"#,        r#"{"wake":{"number":3"#,         12, "names wait 3"),
+        (r#""quiet":[41,53]"#,            r#""quiet":[41,57]"#,             11, "is still suspended"),
+        (r#"{"wake":{"number":1"#,        r#"{"wake":{"number":3"#,         12, "is for wait 3"),
         (r#"{"wake":{"number":1,"pred":3,"cycle":54}}"#, "",                13, "was never answered"),
     ];
     for (from, to, line, says) in changes {
@@ -98,7 +98,7 @@ fn the_documented_wait_is_accepted_and_any_change_to_it_found() {
     let text = example_of(2).replace(r#","number":2,"answered":52"#, "");
     assert_eq!(
         check(&text).unwrap_err().to_string(),
-        "line 10: a wait is open, so the `request` needs `number` and `answered`"
+        "line 10: a wait is unanswered, so the `request` needs `number` and `answered`"
     );
 }
 
@@ -147,9 +147,9 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("an unknown policy",        r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":1,"unit":{"winner_policy":"none"}}"#, "unknown variant `none`, expected one of `lowest`, `highest`, `rotating`"),
     ("not JSON",                 "H what is this",                                "line 2: column 1: expected value"),
     ("an unknown field",         r#"H {"inti":[[0,1]]}"#,                         "line 2: column 7: unknown field `inti`, expected one of `atoms_trace`, `lanes`, `banks`, `rows`, `xor_hash`, `try_wait_limit`, `spin_hold`, `unit`, `allocation`, `part`, `init`, `request`, `response`, `after`, `wait`, `number`, `accepted`, `answered`, `oldest_unanswered`, `suspended`, `wake`, `quiet`, `lost`, `reset`, `end`, `final`, `note`"),
-    ("a line of nothing",        "H {}",                                          "line 2: the line says nothing: expected one of `allocation`, `init`, `request`, `wait`, `suspended`, `wake`, `quiet`, `lost`, `reset`, `end`, `final` or `note`"),
-    ("two things",               r#"H {"init":[],"final":[]}"#,                   "line 2: several things in one line: expected one of `allocation`, `init`, `request`, `wait`, `suspended`, `wake`, `quiet`, `lost`, `reset`, `end`, `final` or `note`"),
-    ("a second header",          r#"H {"atoms_trace":1}"#,                        "line 2: a second header; each trace needs a file of its own"),
+    ("a line of nothing",        "H {}",                                          "line 2: the line has no main field: expected one of `allocation`, `init`, `request`, `wait`, `suspended`, `wake`, `quiet`, `lost`, `reset`, `end`, `final` or `note`"),
+    ("two things",               r#"H {"init":[],"final":[]}"#,                   "line 2: the line has several main fields: expected one of `allocation`, `init`, `request`, `wait`, `suspended`, `wake`, `quiet`, `lost`, `reset`, `end`, `final` or `note`"),
+    ("a second header",          r#"H {"atoms_trace":1}"#,                        "line 2: a second header; write each trace to a separate file"),
     ("a hold in the middle",     r#"H {"spin_hold":4}"#,                          "line 2: `spin_hold` belongs in a line with `atoms_trace`"),
     ("a response alone",         r#"H {"response":{}}"#,                          "line 2: `response` belongs in a line with `request`"),
     ("a request alone",          r#"H {"request":{"op":"ADD","size":"u32","mask":1}}"#, "line 2: the `request` has no `response`"),
@@ -164,7 +164,7 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("a negative number",        r#"H {"init":[[0,-1]]}"#,                        "line 2: column 15: -0x1: expected 32 bits without a sign, as a number or a string such as \"0x1f\""),
     ("an immediate too large",   r#"H {"request":{"op":"ADD","size":"u32","imm":16777216,"mask":1},"response":{}}"#, "line 2: column 50: 0x1000000: expected 24 bits, -0x800000 to 0xffffff, as a number or a string"),
     ("a word beyond the memory", r#"H {"init":[[16384,1]]}"#,                     "line 2: word 16384: expected at most 16383"),
-    ("half a moment",            r#"H {"request":{"op":"ADD","size":"u32","mask":1},"response":{},"number":1}"#, "line 2: `number` and `answered` go together"),
+    ("half a moment",            r#"H {"request":{"op":"ADD","size":"u32","mask":1},"response":{},"number":1}"#, "line 2: `number` and `answered` must both be present or both be absent"),
     ("a moment of nothing",      r#"H {"init":[],"answered":1}"#,                 "line 2: `answered` belongs in a line with `request`"),
     ("a wait without a number",  r#"H {"wait":{"op":"ADD","size":"u32","mask":1},"accepted":1}"#, "line 2: the `wait` has no `number`"),
     ("quiet the wrong way",      r#"H {"quiet":[5,4]}"#,                          "line 2: quiet from 5 to 4: expected the first cycle and the last"),

@@ -104,9 +104,9 @@ impl Values {
 }
 
 pub(crate) enum Final {
-    /// The lanes leave the words in the given buffer.
+    /// The lanes leave one value per word: the values in the buffer `left`.
     Words,
-    /// The lanes leave one of the values in the given list, in the first words of the group.
+    /// The lanes leave one of the values in the list `choices`, in the first words of the group.
     OneOf,
 }
 

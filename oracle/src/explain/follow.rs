@@ -33,20 +33,14 @@ pub(crate) fn follow(
         };
         if let Some(rd) = rd.filter(|&rd| rd != resp.rd[lane]) {
             let got = resp.rd[lane];
-            return Err(broken(
-                order,
-                unit,
-                format!("lane {lane} got {got:#x} from {addr:#x}, expected {rd:#x}"),
-            ));
+            let what = format!("lane {lane} got {got:#x} from {addr:#x}, expected {rd:#x}");
+            return Err(broken(order, unit, what).at(1 << lane, addr).values(got, rd));
         }
         let (stores, pred) = (value == b, resp.pred >> lane & 1);
         if matches!(gives, Gives::Stored | Gives::OldAndStored) && u32::from(stores) != pred {
             let stored = if stores { "should have stored" } else { "should not have stored" };
-            return Err(broken(
-                order,
-                unit,
-                format!("lane {lane} got predicate {pred} at {addr:#x}, but {stored}"),
-            ));
+            let what = format!("lane {lane} got predicate {pred} at {addr:#x}, but {stored}");
+            return Err(broken(order, unit, what).at(1 << lane, addr).values(pred, u128::from(stores)));
         }
         value = leaves(op, size, value, b, c);
     }
@@ -54,7 +48,7 @@ pub(crate) fn follow(
         let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
         let held =
             format!("{addr:#x} held {old:#x} before the request and {got:#x} after it, expected {value:#x}");
-        return Err(broken(order, unit, held));
+        return Err(broken(order, unit, held).at(unit.lanes, addr).values(got, value));
     }
     split(value, left);
     Ok(())
@@ -63,9 +57,9 @@ pub(crate) fn follow(
 #[cold]
 fn broken(order: Order, unit: &LaneGroup, what: String) -> Rejection {
     let (clause, way) = match order {
-        Order::UpFrom(0) => ("spec 4.2", "the others upwards"),
-        Order::UpFrom(_) => ("spec 4.2", "the others upwards and around"),
-        Order::Down => ("spec 4.2", "the others downwards"),
+        Order::UpFrom(0) => ("spec 4.2", "the others in ascending order"),
+        Order::UpFrom(_) => ("spec 4.2", "the others in ascending order, then from lane 0"),
+        Order::Down => ("spec 4.2", "the others in descending order"),
         Order::Merged => {
             let what = format_args!("{what}: {} arrive in one step", Lanes(unit.lanes));
             return Rejection::new("spec 6.11", "order", what);

@@ -12,7 +12,7 @@ use crate::explain::objects::{explain_arrivals, explain_sm80, explain_waits, lea
 use crate::explain::trail::{Edges, NoTrail};
 use crate::kernel::{Gives, Together, leaves, loaded, value_mask};
 use crate::lanes::{Lanes, lanes_of};
-use crate::rejection::{Rejection, times};
+use crate::rejection::{Rejection, held_value};
 use crate::request::MAX_LANES;
 
 /// Explains a group from the words `before`.
@@ -66,7 +66,9 @@ fn explain_in_any_order(
                     let addr = access.addr[lane];
                     let what =
                         format_args!("lane {lane} loaded {got:#x} from {addr:#x}, expected {expected:#x}");
-                    return Err(Rejection::new("spec 3.5", "rd", what));
+                    return Err(Rejection::new("spec 3.5", "rd", what)
+                        .at(1 << lane, addr)
+                        .values(got, expected));
                 }
             }
             old
@@ -149,7 +151,8 @@ fn explain_values(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, 
                 let what = format_args!(
                     "lane {lane} compared {b:#x} with {got:#x} at {addr:#x}, so its predicate must be {must}, got {pred}"
                 );
-                return Err(Rejection::new("spec 3", "pred", what));
+                let wrong = Rejection::new("spec 3", "pred", what).at(1 << lane, addr);
+                return Err(wrong.values(pred, u128::from(must)));
             }
         }
         // No lane leaves a value wider than the size, so such a result can be reduced to the size here.
@@ -159,11 +162,10 @@ fn explain_values(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, 
     edges.end(old).map_err(|broken| match broken {
         NoTrail::Short { lanes, value, stood: 0 } => Rejection::never_there(lanes, addr, value, old),
         NoTrail::Short { lanes, value, stood } => {
-            let (lanes, stood) = (Lanes(lanes), times(stood));
-            let what = format_args!(
-                "{lanes} all got {value:#x} from {addr:#x}, which stood there {stood} only: one update was lost"
-            );
-            Rejection::new("spec 4.5", "rd", what)
+            let (named, held) = (Lanes(lanes), held_value(stood));
+            let what =
+                format_args!("{named} all got {value:#x} from {addr:#x}, which {held}: one update was lost");
+            Rejection::new("spec 4.5", "rd", what).at(lanes, addr).values(value, None)
         }
         NoTrail::Apart { lanes } => closed_circle(lanes, addr, old),
     })
@@ -171,11 +173,10 @@ fn explain_values(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, 
 
 fn closed_circle(lanes: u32, addr: u32, before: u128) -> Rejection {
     let what = format_args!(
-        "{} explain each other's values at {addr:#x}, but no order leads there from {before:#x}, the value before the \
-         request",
+        "no order of the lanes leads from {before:#x}, the value before the request, to the values of {} at {addr:#x}",
         Lanes(lanes)
     );
-    Rejection::new("spec 4.5", "rd", what)
+    Rejection::new("spec 4.5", "rd", what).at(lanes, addr)
 }
 
 /// Rejects a final value that the lanes cannot leave. `expected` is the value that every order leaves, if
@@ -186,7 +187,7 @@ fn wrong_final(lanes: u32, addr: u32, before: u128, expected: Option<u128>, got:
         None => format!("which no order of {} leaves", Lanes(lanes)),
     };
     let what = format_args!("{addr:#x} held {before:#x} before the request and {got:#x} after it, {left}");
-    Rejection::new("spec 4.5", "memory", what)
+    Rejection::new("spec 4.5", "memory", what).at(lanes, addr).values(got, expected)
 }
 
 /// Explains lanes that return only a flag: 1 if they stored. Returns the single value that they leave.
@@ -203,11 +204,11 @@ fn explain_flags(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, R
     let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
     let end = edges.end(old).map_err(|broken| match broken {
         NoTrail::Short { lanes, value, stood } => {
-            let (lanes, held) = (Lanes(lanes), times(stood));
+            let (named, held) = (Lanes(lanes), held_value(stood));
             let what = format_args!(
-                "{lanes} report a store in place of {value:#x} at {addr:#x}, which held it {held}"
+                "{named} got predicate 1 for a store that replaces {value:#x} at {addr:#x}, which {held}"
             );
-            Rejection::new("spec 4.5", "pred", what)
+            Rejection::new("spec 4.5", "pred", what).at(lanes, addr).values(1u8, None)
         }
         NoTrail::Apart { lanes } => closed_circle(lanes, addr, old),
     })?;
@@ -217,7 +218,7 @@ fn explain_flags(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Result<u128, R
             let what = format_args!(
                 "lane {lane} reports a failed compare with {old:#x}, but {addr:#x} held {old:#x} all the time"
             );
-            return Err(Rejection::new("spec 4.5", "pred", what));
+            return Err(Rejection::new("spec 4.5", "pred", what).at(1 << lane, addr).values(0u8, None));
         }
     }
     Ok(end)
@@ -238,10 +239,10 @@ fn explain_spin(
     let winners = unit.lanes & resp.pred;
     if winners.count_ones() > 1 {
         let what = format_args!(
-            "{} all report a store in bank group {group}; CAST.SPIN selects one lane of each",
+            "{} all report a store in bank group {group}; CAST.SPIN selects only one lane of each bank group",
             Lanes(winners)
         );
-        return Err(Rejection::new("spec 5.1", "pred", what));
+        return Err(Rejection::new("spec 5.1", "pred", what).at(winners, None));
     }
     if let Some(selected) = unit.selected {
         let addr = access.addr[selected];
@@ -249,30 +250,32 @@ fn explain_spin(
             let what = format_args!(
                 "lane {lane} reports a store in bank group {group}, where lane {selected} at {addr:#x} is selected"
             );
-            return Err(Rejection::new("spec 5.4", "pred", what));
+            return Err(Rejection::new("spec 5.4", "pred", what)
+                .at(1 << lane, access.addr[lane])
+                .values(1u8, 0));
         }
         if winners == 0 && held(selected) == req.b[selected] & mask {
             let what = format_args!(
                 "lane {selected} is selected in bank group {group} and its compare matches at {addr:#x}, so it must store"
             );
-            return Err(Rejection::new("spec 5.4", "pred", what));
+            return Err(Rejection::new("spec 5.4", "pred", what).at(1 << selected, addr).values(0u8, 1));
         }
     }
     if let Some(lane) = lanes_of(winners).next() {
         let (compare, before, addr) = (req.b[lane] & mask, held(lane), access.addr[lane]);
         if compare != before {
             let what = format_args!(
-                "lane {lane} reports a store in place of {compare:#x} at {addr:#x}, which held {before:#x}"
+                "lane {lane} got predicate 1 for a store that replaces {compare:#x} at {addr:#x}, which held {before:#x}"
             );
-            return Err(Rejection::new("spec 5.3", "pred", what));
+            return Err(Rejection::new("spec 5.3", "pred", what).at(1 << lane, addr).values(1u8, 0));
         }
         split(req.c[lane] & mask, &mut left[usize::from(unit.at[lane])..][..words_each]);
     } else if lanes_of(unit.lanes).all(|lane| held(lane) == req.b[lane] & mask) {
         let what = format_args!(
-            "{} all failed in bank group {group}, but every one of their compares matches, so the selected one must store",
+            "{} did not store in bank group {group}, but all their compares match, so the selected lane must store",
             Lanes(unit.lanes)
         );
-        return Err(Rejection::new("spec 5.3", "pred", what));
+        return Err(Rejection::new("spec 5.3", "pred", what).at(unit.lanes, None).values(0u8, None));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Explains the observation of one mbarrier object in one request.
 //!
-//! `explain.rs` calls this module for the operations of spec 6. Arrivals at objects of sm_80 return the whole
-//! object before them, and form an Eulerian trail of objects. All other arrivals need the search in
+//! `explain/mod.rs` calls this module for the operations of spec 6. Arrivals at objects of sm_80 return the
+//! whole object before them, and form an Eulerian trail of objects. All other arrivals need the search in
 //! `mbarrier/arrivals.rs`.
 
 use atoms_ops::Op;
@@ -23,10 +23,11 @@ pub(crate) fn explain_waits(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Res
         if (pred == 1) != mbarrier::is_complete(object.word, parity) {
             let addr = access.addr[lane];
             let what = format_args!(
-                "lane {lane} asked {addr:#x} for the phase of parity {parity} and got predicate {pred}, but the object \
-                 was {object}"
+                "lane {lane} tested the phase of parity {parity} of the object at {addr:#x} and got predicate \
+                 {pred}, but the object was {object}"
             );
-            return Err(Rejection::new("spec 6.5", "pred", what));
+            let must = u128::from(pred == 0);
+            return Err(Rejection::new("spec 6.5", "pred", what).at(1 << lane, addr).values(pred, must));
         }
     }
     Ok(())
@@ -50,32 +51,34 @@ pub(crate) fn explain_sm80(case: &Case<'_>, unit: &LaneGroup, old: u128) -> Resu
     }
     edges.end(old).map_err(|broken| match broken {
         NoTrail::Short { lanes, value, stood: 0 } => {
-            let (lanes, got) = (Lanes(lanes), object(value));
+            let (named, got) = (Lanes(lanes), object(value));
             let what = format_args!(
-                "{lanes} got the state {got} from {addr:#x}, which never had it: it was {before} before the request and \
-                 no lane left that state"
+                "{named} got the state {got} from {addr:#x}, but the object there never had this state: it was \
+                 {before} before the request, and no lane left this state"
             );
-            Rejection::new("spec 6.6", "rd", what)
+            Rejection::new("spec 6.6", "rd", what).at(lanes, addr).values(value, None)
         }
         NoTrail::Short { lanes, value, stood } => {
-            let (lanes, got, stood) = (Lanes(lanes), object(value), times(stood));
+            let (named, got, stood) = (Lanes(lanes), object(value), times(stood));
             let what = format_args!(
-                "{lanes} all got the state {got} from {addr:#x}, which had it {stood} only: an arrival was lost"
+                "{named} all got the state {got} from {addr:#x}, but the object there had this state only {stood}: \
+                 an arrival was lost"
             );
-            Rejection::new("spec 6.3", "rd", what)
+            Rejection::new("spec 6.3", "rd", what).at(lanes, addr).values(value, None)
         }
         NoTrail::Apart { lanes } => {
             let what = format_args!(
-                "{} explain each other's states of {addr:#x}, but no order leads there from {before}, the object before \
-                 the request",
+                "no order of the lanes leads from {before}, the object before the request, to the states that {} got \
+                 from {addr:#x}",
                 Lanes(lanes)
             );
-            Rejection::new("spec 4.5", "rd", what)
+            Rejection::new("spec 4.5", "rd", what).at(lanes, addr)
         }
     })
 }
 
-/// Writes the single object that every order leaves to the words of the group, after checking `seen`.
+/// Writes `end`, the mbarrier object that every order of the lanes leaves, to `left`. First checks that
+/// `seen` is equal to `end`.
 pub(crate) fn leave_object(
     case: &Case<'_>,
     unit: &LaneGroup,
@@ -101,7 +104,7 @@ fn wrong_object(
 ) -> Rejection {
     let op = case.access.op;
     let object = |value: u128| ObjectWord { word: value as u64, layout: ObjectLayout::of(op) };
-    let (before, got, expected) = (object(old), object(got), expected.map(object));
+    let (before, left, only) = (object(old), object(got), expected.map(object));
     let sum = if op == Op::MbarArriveSm80 {
         let mut sum = before.fields();
         sum.pending = sum.pending.wrapping_sub(unit.lanes.count_ones());
@@ -109,11 +112,12 @@ fn wrong_object(
     } else {
         arrivals_of(case, unit).sum(before.fields())
     };
-    let (clause, wrong) = wrong_with(before, got, sum, expected);
-    let instead = expected.map_or(String::new(), |object| format!(", where every order leaves {object}"));
+    let (clause, wrong) = wrong_with(before, left, sum, only);
+    let instead =
+        only.map_or(String::new(), |object| format!(", but every order of the lanes leaves {object}"));
     let (lanes, addr) = (Lanes(unit.lanes), case.access.addr[unit.lanes.trailing_zeros() as usize & 31]);
-    let what = format_args!("{op} of {lanes} found {addr:#x} at {before} and left {got}{instead}: {wrong}");
-    Rejection::new(clause, "object", what)
+    let what = format_args!("{op} of {lanes} found {addr:#x} at {before} and left {left}{instead}: {wrong}");
+    Rejection::new(clause, "object", what).at(unit.lanes, addr).values(got, expected)
 }
 
 fn arrivals_of(case: &Case<'_>, unit: &LaneGroup) -> Arrivals {
@@ -138,10 +142,10 @@ fn arrivals_together(case: &Case<'_>, unit: &LaneGroup) -> Result<Arrivals, Reje
         if got >> 64 != 0 || low >> lane & 1 == 0 || low & !unit.lanes != 0 || !agree {
             let addr = access.addr[lane];
             let what = format_args!(
-                "lane {lane} got {got:#x} from {addr:#x}: the low word must name the lanes that arrived together, itself \
-                 among them, and all of them get the same"
+                "lane {lane} got {got:#x} from {addr:#x}: the low word must be the mask of the lanes that arrived \
+                 together, this lane included, and all of these lanes must get the same value"
             );
-            return Err(Rejection::new("spec 6.8", "rd", what));
+            return Err(Rejection::new("spec 6.8", "rd", what).at(1 << lane, addr).values(got, None));
         }
         let together = lanes_of(unit.lanes)
             .enumerate()
@@ -161,8 +165,10 @@ fn arrivals_with_states(case: &Case<'_>, unit: &LaneGroup) -> Result<Arrivals, R
         let got = resp.rd[lane];
         if got >> 64 != 0 || got as u32 != 0 {
             let addr = access.addr[lane];
-            let what = format_args!("lane {lane} got {got:#x} from {addr:#x}: the low word of a state is 0");
-            return Err(Rejection::new("spec 6.6", "rd", what));
+            let what = format_args!(
+                "lane {lane} got {got:#x} from {addr:#x}: the low word of a returned state must be 0"
+            );
+            return Err(Rejection::new("spec 6.6", "rd", what).at(1 << lane, addr).values(got, None));
         }
         if let Some(step) = LaneStep::of(access.op, req.b[lane] as u32) {
             arrivals.push_state(step, (got >> 32) as u32);
@@ -171,7 +177,7 @@ fn arrivals_with_states(case: &Case<'_>, unit: &LaneGroup) -> Result<Arrivals, R
     Ok(arrivals)
 }
 
-/// Explains lanes that subtract counts from an object.
+/// Explains lanes that subtract counts from an mbarrier object (sm_90 and later).
 pub(crate) fn explain_arrivals(
     case: &Case<'_>,
     unit: &LaneGroup,
@@ -198,15 +204,15 @@ pub(crate) fn explain_arrivals(
         let word = u64::from(high) << 32 | before.word & 0xffff_ffff;
         let got = ObjectWord { word, layout: before.layout };
         let what = format_args!(
-            "{} got the high word {high:#x} of {addr:#x} ({got}), but no order of the lanes leads there: it was {before} \
-             before the request",
+            "{} got the high word {high:#x} of the object at {addr:#x} ({got}), but no order of the lanes leads there \
+             from {before}, the object before the request",
             Lanes(lanes)
         );
-        Rejection::new("spec 6.6", "rd", what)
+        Rejection::new("spec 6.6", "rd", what).at(lanes, addr).values(u64::from(high) << 32, None)
     };
     let too_many = || {
         Rejection::undecided(format_args!(
-            "{} at {addr:#x} pass through more than {} states of the object; let fewer counts differ",
+            "{} at {addr:#x} pass through more than {} states of the object; use fewer different counts",
             Lanes(unit.lanes),
             arrivals::MAX_STATES
         ))

@@ -6,7 +6,7 @@
 //! duplicate values, which are hard cases for a search, therefore cost nothing.
 
 use crate::lanes::{Lanes, lanes_of};
-use crate::rejection::times;
+use crate::rejection::held_value;
 use crate::request::MAX_LANES;
 
 pub(crate) struct Edges {
@@ -117,11 +117,13 @@ pub fn order_exists(before: u128, lanes: &[(usize, u128, u128)], after: u128) ->
         Ok(end) if end == after => Ok(()),
         Ok(end) => Err(format!("every order of the lanes leaves {end:#x}, and memory holds {after:#x}")),
         Err(NoTrail::Short { lanes, value, stood }) => {
-            let only = if stood == 0 { "" } else { " only" };
-            Err(format!("{} got {value:#x}, which stood there {}{only}", Lanes(lanes), times(stood)))
+            Err(format!("{} got {value:#x}, but memory {}", Lanes(lanes), held_value(stood)))
         }
         Err(NoTrail::Apart { lanes }) => {
-            Err(format!("{} got values that only they wrote: a closed circle", Lanes(lanes)))
+            let named = Lanes(lanes);
+            Err(format!(
+                "no order of the lanes leads from {before:#x}, the value before them, to the values of {named}"
+            ))
         }
     }
 }
@@ -174,11 +176,14 @@ mod tests {
         assert_eq!(exists(&[(3, 1, 2), (5, 0, 1)], 2), None);
         let wrong = [
             (exists(&[(3, 1, 2), (5, 0, 1)], 1), "every order of the lanes leaves 0x2, and memory holds 0x1"),
-            (exists(&[(3, 7, 8)], 8), "lane 3 got 0x7, which stood there never"),
-            (exists(&[(3, 0, 1), (5, 0, 2)], 2), "lanes 3 and 5 got 0x0, which stood there once only"),
+            (exists(&[(3, 7, 8)], 8), "lane 3 got 0x7, but memory never held this value"),
+            (
+                exists(&[(3, 0, 1), (5, 0, 2)], 2),
+                "lanes 3 and 5 got 0x0, but memory held this value only once",
+            ),
             (
                 exists(&[(3, 0, 1), (5, 7, 8), (6, 8, 7)], 1),
-                "lanes 5 and 6 got values that only they wrote: a closed circle",
+                "no order of the lanes leads from 0x0, the value before them, to the values of lanes 5 and 6",
             ),
         ];
         for (said, expected) in wrong {

@@ -90,19 +90,22 @@ pub(crate) fn wrong_with(
     } else if got.tx != sum.tx {
         ("spec 6.3", "the tx-count is wrong".into())
     } else if stays {
-        ("spec 6.4", "nothing is left to wait for, but the phase did not advance".into())
+        ("spec 6.4", "no arrival and no transaction is pending, but the phase did not advance".into())
     } else {
         match (in_phase, completes) {
-            (None, _) => ("spec 4.5", "no order leaves it".into()),
+            (None, _) => ("spec 4.5", "no order of the lanes leaves this object".into()),
             (Some(false), false) => {
                 let (pending, tx) = (sum.pending, sum.signed_tx());
                 let counts = format!("with a pending count of {pending} and a tx-count of {tx}");
-                ("spec 6.4", format!("the phase advanced {counts}").into())
+                ("spec 6.4", format!("the phase advanced early, {counts}").into())
             }
-            (Some(false), true) => ("spec 6.4", "the parity is not that of the phases completed".into()),
-            (Some(true), true) => {
-                ("spec 6.4", "the phase completed, but pending did not go on from the expected count".into())
+            (Some(false), true) => {
+                ("spec 6.4", "the parity does not match the number of completed phases".into())
             }
+            (Some(true), true) => (
+                "spec 6.4",
+                "the phase completed, but the pending count did not restart at the expected count".into(),
+            ),
             (Some(true), false) => ("spec 6.3", "the pending count is wrong".into()),
         }
     };

@@ -4,7 +4,8 @@ use atoms_model::port::MAX_LANES;
 use atoms_oracle::{Allocation, SerialRequest};
 use atoms_stimulus::request::{ClusterRequest, WarpRequest};
 
-pub(super) fn put_warp(request: &mut SerialRequest, asked: &WarpRequest) {
+/// Writes a warp request into `request`.
+pub fn put_warp(request: &mut SerialRequest, asked: &WarpRequest) {
     request.op = asked.op;
     request.size = asked.size;
     request.red = asked.red;
@@ -23,12 +24,9 @@ pub(super) fn put_warp(request: &mut SerialRequest, asked: &WarpRequest) {
     }
 }
 
-/// The port gives an offset in the allocation. The oracle needs an address with the rank of the owner.
-pub(super) fn put_cluster(
-    request: &mut SerialRequest,
-    asked: &ClusterRequest,
-    allocation: Option<Allocation>,
-) {
+/// Writes a cluster request into `request`. The port gives an offset in the owner's allocation; the oracle needs
+/// an address with the rank of the owner.
+pub fn put_cluster(request: &mut SerialRequest, asked: &ClusterRequest, allocation: Option<Allocation>) {
     *request = SerialRequest {
         op: asked.op,
         size: asked.size,

@@ -1,0 +1,380 @@
+//! Search for an order of the two ports that explains the observation.
+
+use std::collections::HashSet;
+
+use atoms_oracle::{Checker, Rejection, RequestTiming};
+use atoms_record::{Exchange, TraceEvent};
+
+use crate::item::{BothPorts, Item};
+use crate::verdict::{PortName, RequestName};
+
+/// One possible order so far: the oracle after the requests that have executed in this order.
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    pub(crate) checker: Box<Checker>,
+    /// Number of the next request of each port to execute.
+    next: [u64; 2],
+    /// True if requests of the other port were put before a request that was answered earlier.
+    reordered: bool,
+    /// Events of this order that are not in the recording yet.
+    pub(crate) events: Vec<TraceEvent>,
+}
+
+impl World {
+    pub(crate) fn new(checker: Checker) -> Self {
+        World { checker: Box::new(checker), next: [0; 2], reordered: false, events: Vec::new() }
+    }
+
+    pub(crate) fn next(&self, port: PortName) -> u64 {
+        self.next[port as usize]
+    }
+
+    pub(crate) fn skip_to(&mut self, port: PortName, number: u64) {
+        self.next[port as usize] = number;
+    }
+
+    /// Takes over the possible memories of another order, if the rest of its state is the same.
+    fn merge(&mut self, other: &World, widen: bool) -> bool {
+        self.next == other.next && self.checker.merge(&other.checker, widen)
+    }
+}
+
+/// A rejection in one order.
+#[derive(Debug)]
+pub(crate) struct Objection {
+    pub(crate) request: Option<RequestName>,
+    pub(crate) cycle: u64,
+    pub(crate) rejection: Rejection,
+    /// True if the order is not that of the answers. Another objection is more helpful then.
+    reordered: bool,
+}
+
+/// The orders that explain the observation so far.
+#[derive(Debug)]
+pub(crate) struct Worlds {
+    pub(crate) all: Vec<World>,
+    /// Objection of the first order that was rejected while the current event was judged.
+    objection: Option<Objection>,
+    /// Rejected order from which judging continues, and the words that the rejected request may have written and
+    /// that are unknown from now on.
+    survivor: Option<(World, Vec<u32>)>,
+    /// Maximum number of orders that are followed.
+    most: usize,
+    /// Words with an unknown value: a request that was rejected or that a reset dropped may have written them.
+    pub(crate) unknown: HashSet<u32>,
+    /// Cycle in which orders with different memory were merged, so that no single order can be recorded.
+    pub(crate) merged_at: Option<u64>,
+    /// True if the last request judged left known words, even if its response is wrong.
+    memory_is_explained: bool,
+    /// Requests that were not judged because they access an unknown word.
+    pub(crate) unjudged: u64,
+}
+
+/// Maximum memory, in bytes, for all orders that are followed at the same time.
+const BYTES: usize = 256 << 20;
+
+/// Tells if more answers come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    No,
+    /// End of the run: a request without an answer is an error.
+    Finish,
+    /// Reset: requests without an answer are dropped.
+    Reset,
+}
+
+/// Parameters of one step of the search.
+pub(crate) struct Step<'a> {
+    pub(crate) items: &'a BothPorts,
+    /// Cycle of the event that is judged.
+    pub(crate) cycle: u64,
+    /// True if the testbench reports the order of execution, so that no other order is possible.
+    pub(crate) observed: bool,
+    pub(crate) ending: Ending,
+    pub(crate) recording: bool,
+}
+
+impl Worlds {
+    pub(crate) fn new(checker: Checker) -> Self {
+        let bytes = checker.memory().len().max(1) * 12;
+        Worlds {
+            most: (BYTES / bytes).clamp(2, 256),
+            all: vec![World::new(checker)],
+            objection: None,
+            survivor: None,
+            unknown: HashSet::new(),
+            merged_at: None,
+            memory_is_explained: true,
+            unjudged: 0,
+        }
+    }
+
+    /// Executes the requests of `port` up to `number` in every order. Returns false if an answer is missing
+    /// that is needed for this.
+    pub(crate) fn run(&mut self, step: &Step<'_>, port: PortName, number: u64) -> bool {
+        let (mut after, mut complete) = (Vec::with_capacity(1), true);
+        for world in std::mem::take(&mut self.all) {
+            complete &= self.run_world(world, step, port, number, &mut after);
+        }
+        self.all = after;
+        complete
+    }
+
+    /// Calls `judge` for every order. Orders in which it fails are given up.
+    pub(crate) fn each(
+        &mut self,
+        cycle: u64,
+        request: Option<RequestName>,
+        mut judge: impl FnMut(&mut World) -> Result<(), Rejection>,
+    ) {
+        for mut world in std::mem::take(&mut self.all) {
+            match judge(&mut world) {
+                Ok(()) => self.all.push(world),
+                Err(rejection) => {
+                    let reordered = world.reordered;
+                    self.object(Objection { request, cycle, rejection, reordered });
+                    self.survivor = Some((world, Vec::new()));
+                }
+            }
+        }
+    }
+
+    /// Ends the judgement of an event.
+    ///
+    /// # Errors
+    /// The objection, if no order is left. If too many orders are left, the result is undecided. The second
+    /// value is false if judging cannot continue.
+    pub(crate) fn settle(&mut self, cycle: u64, recording: bool) -> Result<(), (Objection, bool)> {
+        // A recording needs one order. Orders with different memory stay separate as long as possible.
+        self.merge(!recording);
+        if recording && self.all.len() > self.most {
+            self.merge(true);
+            self.merged_at = Some(cycle);
+        }
+        if self.all.len() > self.most {
+            let why = format_args!(
+                "more than {} orders of the requests of both ports are possible; report the order of execution \
+                 and the words written",
+                self.most
+            );
+            self.all.truncate(1);
+            let rejection = Rejection::undecided(why);
+            return Err((Objection { request: None, cycle, rejection, reordered: false }, false));
+        }
+        let objection = self.objection.take();
+        let survivor = self.survivor.take();
+        if self.all.is_empty() {
+            let continues = survivor.is_some();
+            if let Some((world, words)) = survivor {
+                self.unknown.extend(words);
+                self.all.push(world);
+            }
+            let rejection = Rejection::undecided("no order is left");
+            let unknown = Objection { request: None, cycle, rejection, reordered: true };
+            return Err((objection.unwrap_or(unknown), continues));
+        }
+        self.all.iter_mut().for_each(|world| world.reordered = false);
+        Ok(())
+    }
+
+    fn merge(&mut self, widen: bool) {
+        if self.all.len() < 2 {
+            return;
+        }
+        let mut distinct: Vec<World> = Vec::with_capacity(self.all.len());
+        for world in self.all.drain(..) {
+            if !distinct.iter_mut().any(|one| one.merge(&world, widen)) {
+                distinct.push(world);
+            }
+        }
+        self.all = distinct;
+    }
+
+    fn object(&mut self, objection: Objection) {
+        let better = |old: &Objection| {
+            (objection.rejection.is_undecided(), old.reordered)
+                > (old.rejection.is_undecided(), objection.reordered)
+        };
+        if self.objection.as_ref().is_none_or(better) {
+            self.objection = Some(objection);
+        }
+    }
+
+    fn run_world(
+        &mut self,
+        mut world: World,
+        step: &Step<'_>,
+        port: PortName,
+        number: u64,
+        after: &mut Vec<World>,
+    ) -> bool {
+        let mut complete = true;
+        loop {
+            let Some(mine) =
+                next_item(step.items, &mut world, port).filter(|item| item.name.number <= number)
+            else {
+                after.push(world);
+                return complete;
+            };
+            match conflict(&world, step, mine) {
+                Conflict::None => {}
+                Conflict::Unresolved => {
+                    after.push(world);
+                    return false;
+                }
+                Conflict::With(other) => {
+                    let mut first = World { reordered: true, ..world.clone() };
+                    if self.run_in_order(&mut first, step, port.other(), other) {
+                        complete &= self.run_world(first, step, port, number, after);
+                    }
+                }
+            }
+            if !self.judge(&mut world, step, mine) {
+                let better = |(old, _): &(World, Vec<u32>)| old.reordered && !world.reordered;
+                if self.survivor.as_ref().is_none_or(better) {
+                    let known = mine.written.is_some() || self.memory_is_explained;
+                    let words = if known { Vec::new() } else { world.checker.may_write(&mine.request) };
+                    self.survivor = Some((world, words));
+                }
+                return complete;
+            }
+        }
+    }
+
+    /// Executes the requests of `port` up to `number`, before all others of the other port.
+    fn run_in_order(&mut self, world: &mut World, step: &Step<'_>, port: PortName, number: u64) -> bool {
+        while let Some(item) = next_item(step.items, world, port).filter(|item| item.name.number <= number) {
+            if !self.judge(world, step, item) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Judges the next request of a port. Returns false if the oracle rejects it in this order.
+    fn judge(&mut self, world: &mut World, step: &Step<'_>, item: &Item) -> bool {
+        world.next[item.name.port as usize] = item.name.number + 1;
+        if !self.unknown.is_empty() && self.touches_unknown(world, item) {
+            self.unjudged += 1;
+            return true;
+        }
+        if step.ending == Ending::Reset && !item.is_resolved() {
+            return self.judge_lost(world, step, item);
+        }
+        let answered = item.answer.as_ref().map_or(step.cycle, |answer| answer.cycle);
+        let timing = world.checker.is_waiting().then(|| RequestTiming {
+            number: item.name.number,
+            answered,
+            oldest_unanswered: oldest_unanswered(world, step),
+        });
+        let response = item.answer.as_ref().map(|answer| &answer.response);
+        if step.recording {
+            world.events.push(TraceEvent::Request(Box::new(Exchange {
+                request: item.request.clone(),
+                response: response.cloned(),
+                after: item.written.clone(),
+                moment: timing,
+                accepted: Some(item.name.accepted),
+            })));
+        }
+        let after = item.written.as_deref();
+        let verdict = match &timing {
+            Some(timing) => world.checker.request_at(timing, &item.request, response, after),
+            None => world.checker.request(&item.request, response, after),
+        };
+        let stated = item.answer.as_ref().and_then(|answer| answer.passes);
+        let passes = match stated.filter(|&passes| passes != world.checker.passes()) {
+            Some(passes) => {
+                let what = format_args!(
+                    "the response states {passes} passes, but the request takes {}",
+                    world.checker.passes()
+                );
+                Err(Rejection::new("spec 4.3", "passes", what))
+            }
+            None => Ok(()),
+        };
+        self.memory_is_explained = verdict.is_ok();
+        match verdict.and(passes) {
+            Ok(()) => true,
+            Err(rejection) => {
+                let reordered = world.reordered;
+                self.object(Objection { request: Some(item.name), cycle: answered, rejection, reordered });
+                false
+            }
+        }
+    }
+
+    /// Judges a request that executed, and whose response the reset dropped.
+    fn judge_lost(&mut self, world: &mut World, step: &Step<'_>, item: &Item) -> bool {
+        let written = item.written.clone().unwrap_or_default();
+        let verdict = world.checker.lost(std::slice::from_ref(&item.request), &written);
+        if step.recording {
+            world.events.push(TraceEvent::Lost { request: Box::new(item.request.clone()), written });
+        }
+        let Err(rejection) = verdict else { return true };
+        let reordered = world.reordered;
+        self.object(Objection { request: Some(item.name), cycle: step.cycle, rejection, reordered });
+        false
+    }
+
+    /// True if the request accesses an unknown word. Then the words that it may write are unknown, too.
+    fn touches_unknown(&mut self, world: &World, item: &Item) -> bool {
+        let touches = world.checker.accesses(&item.request).iter().any(|word| self.unknown.contains(word));
+        if touches {
+            self.unknown.extend(world.checker.may_write(&item.request));
+        }
+        touches
+    }
+}
+
+enum Conflict {
+    /// No request of the other port can change the result.
+    None,
+    /// Request of the other port with this number may have executed before.
+    With(u64),
+    /// A request that may have executed before has no answer yet.
+    Unresolved,
+}
+
+/// Next request of a port that executes; skips suspended ones.
+fn next_item<'a>(items: &'a BothPorts, world: &mut World, port: PortName) -> Option<&'a Item> {
+    loop {
+        let item = items.of(port).get(world.next(port))?;
+        if !item.suspended {
+            return Some(item);
+        }
+        world.skip_to(port, item.name.number + 1);
+    }
+}
+
+/// Finds the first request of the other port whose order with `mine` matters and is not known.
+fn conflict(world: &World, step: &Step<'_>, mine: &Item) -> Conflict {
+    if step.observed {
+        return Conflict::None;
+    }
+    let port = mine.name.port.other();
+    let end = mine.answer.as_ref().map_or(step.cycle, |answer| answer.cycle);
+    let pending = step.items.of(port).from(world.next(port)).filter(|item| !item.suspended);
+    let mut resolved = true;
+    for item in pending.take_while(|item| item.name.accepted < end) {
+        resolved &= item.is_resolved();
+        if !world.checker.order_matters(&mine.request, &item.request) {
+            continue;
+        }
+        return match (resolved, step.ending) {
+            (true, _) => Conflict::With(item.name.number),
+            (false, Ending::No) => Conflict::Unresolved,
+            (false, Ending::Finish | Ending::Reset) => Conflict::None,
+        };
+    }
+    Conflict::None
+}
+
+/// Acceptance cycle of the oldest request that has not executed in this order.
+fn oldest_unanswered(world: &World, step: &Step<'_>) -> Option<u64> {
+    let oldest = |port| {
+        let mut items = step.items.of(port).from(world.next(port));
+        items.find(|item| !item.suspended).map(|item| item.name.accepted)
+    };
+    oldest(PortName::Warp).into_iter().chain(oldest(PortName::Cluster)).min()
+}

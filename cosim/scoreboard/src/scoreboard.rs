@@ -1,0 +1,693 @@
+//! The scoreboard: events of the ports in, verdicts out.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{self, Write};
+
+use atoms_model::Config;
+use atoms_model::config::WinnerPolicy;
+use atoms_monitor::{Unmatched, WarpQueue};
+use atoms_ops::{Fault, Op};
+use atoms_oracle::{
+    Allocation, Geometry, GoesFirst, Rejection, Response, SerialRequest, WORK_OFF_CYCLES, faults,
+};
+use atoms_record::{DeclaredUnit, TraceEvent, TraceHeader, TraceWriter};
+use atoms_stimulus::request::{AllocationWrite, ClusterRequest};
+
+use crate::item::{Answer, BothPorts, Item};
+use crate::judge::{Ending, Objection, Step, Worlds};
+use crate::serial::put_cluster;
+use crate::verdict::{PortName, PortVerdict, RequestName};
+
+/// A response of the warp port.
+#[derive(Clone, Debug, Default)]
+pub struct WarpResponse {
+    /// Tag of the request.
+    pub tag: u8,
+    /// Results, predicates and fault.
+    pub response: Response,
+    /// Number of passes, if the unit states it.
+    pub passes: Option<u32>,
+    /// Words that the request wrote, with their final values. `None` if they were not observed.
+    pub written: Option<Vec<(u32, u32)>>,
+}
+
+/// A response of the cluster port.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClusterResponse {
+    /// Tag of the request.
+    pub tag: u8,
+    /// Result of the lane.
+    pub rd: u128,
+    /// Predicate of the lane.
+    pub pred: bool,
+    /// Reason why the request touched no memory.
+    pub fault: u8,
+    /// Faulting offset in the allocation.
+    pub fault_addr: u32,
+}
+
+/// Event that waits for its turn to be judged.
+#[derive(Debug)]
+enum Pending {
+    /// A request that may be suspended was accepted.
+    Accept {
+        number: u64,
+        request: Box<SerialRequest>,
+    },
+    /// A request has executed.
+    Done {
+        port: PortName,
+        number: u64,
+    },
+    Table {
+        slot: u8,
+        allocation: Option<Allocation>,
+    },
+    TableResult {
+        slot: u8,
+        refused: bool,
+    },
+    Suspended {
+        number: u64,
+    },
+    Wake {
+        number: u64,
+        pred: u32,
+    },
+    Quiet {
+        from: u64,
+    },
+    Words(Vec<(u32, u32)>),
+    End,
+    Final(Vec<(u32, u32)>),
+    Reset {
+        dropped: Vec<SerialRequest>,
+        written: Vec<(u32, u32)>,
+    },
+}
+
+type Recording = TraceWriter<Box<dyn Write + Send>>;
+
+/// Scoreboard of one unit. Events must come in the order of their cycles.
+///
+/// Memory starts as zeros, without allocations.
+pub struct PortScoreboard {
+    header: TraceHeader,
+    slots: u32,
+    observed: bool,
+    cycle: u64,
+    queue: WarpQueue<RequestName>,
+    items: BothPorts,
+    /// Number of the oldest cluster request without a response, if it gets one.
+    unanswered_cluster: u64,
+    /// Number of the cluster request that the next call of [`PortScoreboard::executed`] reports.
+    executed_cluster: u64,
+    /// Allocation of each slot, and the cycle of the last table write.
+    allocations: Vec<(Option<Allocation>, u64)>,
+    pending: VecDeque<(u64, Pending)>,
+    worlds: Worlds,
+    judged: u64,
+    ending: Ending,
+    /// True if judging cannot continue: too many orders were possible, or events came out of order.
+    lost: bool,
+    recording: Option<Recording>,
+    recording_error: Option<io::Error>,
+}
+
+impl fmt::Debug for PortScoreboard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PortScoreboard").field("judged", &self.judged()).finish_non_exhaustive()
+    }
+}
+
+type Verdict = Result<(), Box<PortVerdict>>;
+
+impl PortScoreboard {
+    /// Creates a scoreboard of this project's unit in a configuration. Judges the order of lanes and the lane
+    /// that CAST.SPIN selects, too.
+    pub fn new(config: &Config) -> Self {
+        let winner_policy = match config.winner_policy {
+            WinnerPolicy::Lowest => GoesFirst::Lowest,
+            WinnerPolicy::Highest => GoesFirst::Highest,
+            WinnerPolicy::Rotating => GoesFirst::Rotating,
+        };
+        let (merge_red, merge_arrive) = (config.merge_red, config.merge_arrive);
+        let header = TraceHeader {
+            geometry: geometry(config),
+            try_wait_limit: Some(config.try_wait_limit.into()),
+            spin_hold: Some(config.spin_hold),
+            unit: Some(DeclaredUnit { winner_policy, merge_red, merge_arrive }),
+        };
+        Self::of_unit(header, config.num_cta_slots)
+    }
+
+    /// Creates a scoreboard of any unit with this memory, and with what the header declares about it. `slots` is
+    /// the number of slots of its CTA table.
+    pub fn of_unit(header: TraceHeader, slots: u32) -> Self {
+        PortScoreboard {
+            header,
+            slots,
+            observed: false,
+            cycle: 0,
+            queue: WarpQueue::default(),
+            items: BothPorts::default(),
+            unanswered_cluster: 0,
+            executed_cluster: 0,
+            allocations: vec![(None, 0); 256],
+            pending: VecDeque::new(),
+            worlds: Worlds::new(header.checker()),
+            judged: 0,
+            ending: Ending::No,
+            lost: false,
+            recording: None,
+            recording_error: None,
+        }
+    }
+
+    /// Declares that the testbench reports each cluster request that executes, with [`PortScoreboard::executed`],
+    /// and the words written by each request. Then only this order is judged. Call it before the first event.
+    pub fn set_observed(&mut self) {
+        self.observed = true;
+    }
+
+    /// Shape of the memory and of a warp.
+    pub fn geometry(&self) -> Geometry {
+        self.header.geometry
+    }
+
+    /// Number of requests judged so far, in all orders that are possible.
+    pub fn judged(&self) -> u64 {
+        self.judged
+    }
+
+    /// Number of requests that were not judged, because they access a word that a rejected request, or a reset,
+    /// left unknown.
+    pub fn unjudged(&self) -> u64 {
+        self.worlds.unjudged
+    }
+
+    /// Starts to write a trace that `atoms check` reads. Call it before the first event.
+    ///
+    /// # Errors
+    /// The I/O error, if the header cannot be written.
+    pub fn record(&mut self, to: Box<dyn Write + Send>) -> io::Result<()> {
+        self.recording = Some(TraceWriter::new(to, &self.header)?);
+        Ok(())
+    }
+
+    /// Completes the trace.
+    ///
+    /// # Errors
+    /// The first I/O error of the trace.
+    pub fn finish_recording(&mut self) -> io::Result<()> {
+        let events = self.worlds.all.first_mut().map(|world| std::mem::take(&mut world.events));
+        self.write(events.unwrap_or_default());
+        if let Some(recording) = self.recording.take() {
+            recording.into_inner()?.flush()?;
+        }
+        self.recording_error.take().map_or(Ok(()), Err)
+    }
+
+    /// Sets words of memory from outside the unit: (index, value). The index of a word is its physical byte
+    /// address / 4 ([`Geometry::word`]).
+    ///
+    /// # Errors
+    /// The verdict against an earlier event that this call completes.
+    pub fn set_words(&mut self, cycle: u64, words: &[(u32, u32)]) -> Verdict {
+        self.event(cycle, Pending::Words(words.to_vec()))
+    }
+
+    /// Reports an accepted write of the CTA table. All earlier requests of the slot have executed (spec 1.3).
+    ///
+    /// # Errors
+    /// A rejected or undecided event.
+    pub fn table_write(&mut self, cycle: u64, write: &AllocationWrite) -> Verdict {
+        let new = Allocation { base_row: u32::from(write.base), size_bytes: write.size, rank: write.rank };
+        let allocation = write.enable.then_some(new);
+        self.allocations[usize::from(write.slot)] = (allocation, cycle);
+        self.event(cycle, Pending::Table { slot: write.slot, allocation })
+    }
+
+    /// Reports whether the unit refused the last write of a slot. Without this call, the result is not judged.
+    ///
+    /// # Errors
+    /// A rejected or undecided event.
+    pub fn table_result(&mut self, cycle: u64, slot: u8, refused: bool) -> Verdict {
+        if refused {
+            let (allocation, since) = &mut self.allocations[usize::from(slot)];
+            *allocation = None;
+            // Requests that were accepted since the write have no memory.
+            let of_slot = |item: &&mut Item| item.request.slot == slot && item.name.accepted >= *since;
+            for item in self.items.of_mut(PortName::Cluster).all_mut().filter(of_slot) {
+                item.request.ur = 0;
+                item.owes = !item.request.is_posted() || faults(&self.header.geometry, None, &item.request);
+            }
+        }
+        self.event(cycle, Pending::TableResult { slot, refused })
+    }
+
+    /// Reports a request that the warp port accepted.
+    ///
+    /// # Errors
+    /// A rejected or undecided event.
+    pub fn warp_request(&mut self, cycle: u64, tag: u8, request: SerialRequest) -> Verdict {
+        let number = self.items.of(PortName::Warp).end();
+        let (op, mask) = (request.op, request.mask);
+        let name = RequestName { port: PortName::Warp, number, tag, op, mask, accepted: cycle };
+        self.queue.accept(name);
+        let waits = (op == Op::MbarTryWait as u8).then(|| Box::new(request.clone()));
+        self.accept(name, request, true);
+        match waits {
+            Some(request) => self.event(cycle, Pending::Accept { number, request }),
+            None => self.progress(cycle),
+        }
+    }
+
+    /// Reports a request that the cluster port accepted.
+    ///
+    /// # Errors
+    /// A rejected or undecided event.
+    pub fn cluster_request(&mut self, cycle: u64, asked: &ClusterRequest) -> Verdict {
+        let mut request = SerialRequest::default();
+        let (allocation, _) = self.allocations[usize::from(asked.slot)];
+        put_cluster(&mut request, asked, allocation);
+        let owes = !request.is_posted() || faults(&self.header.geometry, allocation.as_ref(), &request);
+        let number = self.items.of(PortName::Cluster).end();
+        let (tag, op) = (asked.tag, asked.op);
+        let name = RequestName { port: PortName::Cluster, number, tag, op, mask: 1, accepted: cycle };
+        self.accept(name, request, owes);
+        self.progress(cycle)
+    }
+
+    fn accept(&mut self, name: RequestName, request: SerialRequest, owes: bool) {
+        let item = Item { name, request, owes, answer: None, written: None, suspended: false };
+        self.items.of_mut(name.port).push(item);
+    }
+
+    /// Reports a response of the warp port, in the cycle in which it appears.
+    ///
+    /// # Errors
+    /// A rejected or undecided event, or a response that belongs to no request.
+    pub fn warp_response(&mut self, cycle: u64, found: WarpResponse) -> Verdict {
+        let answered = match self.queue.answered(found.tag) {
+            Ok(request) => request.number,
+            Err(why) => return self.unmatched(cycle, PortName::Warp, "response", found.tag, &why),
+        };
+        self.mark_suspended();
+        let WarpResponse { response, passes, written, .. } = found;
+        if let Some(item) = self.items.of_mut(PortName::Warp).get_mut(answered) {
+            item.answer = Some(Answer { cycle, response, passes });
+            item.written = written;
+        }
+        self.event(cycle, Pending::Done { port: PortName::Warp, number: answered })
+    }
+
+    /// Reports a response of the cluster port, in the cycle in which it appears.
+    ///
+    /// # Errors
+    /// A rejected or undecided event, or a response that belongs to no request.
+    pub fn cluster_response(&mut self, cycle: u64, found: ClusterResponse) -> Verdict {
+        let items = self.items.of_mut(PortName::Cluster);
+        let open = items.from(self.unanswered_cluster).find(|item| item.owes && item.answer.is_none());
+        let Some(number) = open.map(|item| item.name.number) else {
+            return self.unmatched(cycle, PortName::Cluster, "response", found.tag, &Unmatched::NoRequest);
+        };
+        self.unanswered_cluster = number + 1;
+        let Some(item) = items.get_mut(number) else { return Ok(()) };
+        if item.name.tag != found.tag {
+            let why = Unmatched::OtherTag(item.name.tag);
+            return self.unmatched(cycle, PortName::Cluster, "response", found.tag, &why);
+        }
+        let fault = Fault::from_code(found.fault).unwrap_or(Fault::None);
+        let mut response = Response { pred: u32::from(found.pred), fault, ..Response::default() };
+        response.rd[0] = found.rd;
+        if fault != Fault::None {
+            response.fault_addr = item.request.ur | found.fault_addr;
+        }
+        item.answer = Some(Answer { cycle, response, passes: None });
+        if self.observed {
+            return self.progress(cycle);
+        }
+        self.event(cycle, Pending::Done { port: PortName::Cluster, number })
+    }
+
+    /// Reports that the oldest cluster request that has not executed executed in this cycle and wrote these words.
+    /// Needs [`PortScoreboard::set_observed`].
+    ///
+    /// # Errors
+    /// A rejected or undecided event.
+    pub fn executed(&mut self, cycle: u64, written: &[(u32, u32)]) -> Verdict {
+        let number = self.executed_cluster;
+        let Some(item) = self.items.of_mut(PortName::Cluster).get_mut(number) else {
+            return self.refuse(cycle, "answer", "the cluster port has no request that has not executed");
+        };
+        self.executed_cluster += 1;
+        item.written = Some(written.to_vec());
+        self.event(cycle, Pending::Done { port: PortName::Cluster, number })
+    }
+
+    /// Reports that the unit suspended a MBAR.TRY_WAIT in this cycle. Optional; with it, the exact cycle in which
+    /// the wait ends is judged (spec 6.12).
+    ///
+    /// # Errors
+    /// A rejected or undecided event.
+    pub fn suspended(&mut self, cycle: u64, tag: u8) -> Verdict {
+        let waits = self.queue.waiting().iter().chain(self.queue.suspended());
+        let Some(number) = waits.filter(|one| one.tag == tag).map(|one| one.number).min() else {
+            return self.unmatched(cycle, PortName::Warp, "suspension", tag, &Unmatched::NoRequest);
+        };
+        self.event(cycle, Pending::Suspended { number })
+    }
+
+    /// Reports a wake-up, in the cycle in which it appears.
+    ///
+    /// # Errors
+    /// A rejected or undecided event, or a wake-up that belongs to no request.
+    pub fn wake_up(&mut self, cycle: u64, tag: u8, pred: u32) -> Verdict {
+        let number = match self.queue.woken(tag) {
+            Ok(request) => request.number,
+            Err(why) => return self.unmatched(cycle, PortName::Warp, "wake-up", tag, &why),
+        };
+        self.mark_suspended();
+        if let Some(item) = self.items.of_mut(PortName::Warp).get_mut(number) {
+            item.suspended = true;
+        }
+        self.event(cycle, Pending::Wake { number, pred })
+    }
+
+    /// Reports that in the cycles `from` to `to` no wake-up was offered and no port held an answer that was not
+    /// taken. Optional; with it, a wait that should have ended is found before the end.
+    ///
+    /// # Errors
+    /// A rejected or undecided event.
+    pub fn quiet(&mut self, from: u64, to: u64) -> Verdict {
+        self.event(to, Pending::Quiet { from })
+    }
+
+    /// Reports a reset. Requests in flight get no answer and allocations are dropped; memory keeps its content.
+    ///
+    /// `written` has the words written for requests without an answer. With `None`, the words that these requests
+    /// may write are unknown until [`PortScoreboard::set_words`] sets them, and requests that access them are not
+    /// judged.
+    ///
+    /// # Errors
+    /// A rejected or undecided event.
+    pub fn reset(&mut self, cycle: u64, written: Option<&[(u32, u32)]>) -> Verdict {
+        self.ending = Ending::Reset;
+        let mut dropped = Vec::new();
+        for port in [PortName::Warp, PortName::Cluster] {
+            let open = |item: &&Item| item.answer.is_none() && (item.suspended || item.written.is_none());
+            dropped.extend(self.items.of(port).from(0).filter(open).map(|item| item.request.clone()));
+        }
+        if written.is_none()
+            && let Some(world) = self.worlds.all.first()
+        {
+            let words = dropped.iter().flat_map(|request| world.checker.may_write(request));
+            self.worlds.unknown.extend(words);
+        }
+        self.queue.drain();
+        self.allocations.fill((None, cycle));
+        let written = written.unwrap_or_default().to_vec();
+        let verdict = self.event(cycle, Pending::Reset { dropped, written });
+        for port in [PortName::Warp, PortName::Cluster] {
+            self.items.of_mut(port).clear();
+            let end = self.items.of(port).end();
+            self.worlds.all.iter_mut().for_each(|world| world.skip_to(port, end));
+        }
+        self.unanswered_cluster = self.items.of(PortName::Cluster).end();
+        self.executed_cluster = self.unanswered_cluster;
+        self.ending = Ending::No;
+        verdict
+    }
+
+    /// Judges the end of a run, when no more answers come, and the words of memory that were read out:
+    /// (index, value).
+    ///
+    /// # Errors
+    /// A request without an answer, a wrong word, or an event that was not judged before.
+    pub fn finish(&mut self, cycle: u64, words: &[(u32, u32)]) -> Verdict {
+        self.ending = Ending::Finish;
+        self.event(cycle, Pending::End)?;
+        self.event(cycle, Pending::Final(words.to_vec()))
+    }
+
+    /// Marks the requests that younger answers showed to be suspended.
+    fn mark_suspended(&mut self) {
+        for request in self.queue.suspended() {
+            if let Some(item) = self.items.of_mut(PortName::Warp).get_mut(request.number) {
+                item.suspended = true;
+            }
+        }
+    }
+
+    fn event(&mut self, cycle: u64, event: Pending) -> Verdict {
+        self.pending.push_back((cycle, event));
+        self.progress(cycle)
+    }
+
+    /// Judges all events whose order is known or can be searched.
+    fn progress(&mut self, cycle: u64) -> Verdict {
+        if cycle < self.cycle {
+            let what =
+                format!("the event of cycle {cycle} was reported after cycle {}; keep the order", self.cycle);
+            self.cycle = cycle;
+            self.lost = true;
+            return self.refuse(cycle, "", &what);
+        }
+        self.cycle = cycle;
+        if self.lost {
+            self.pending.clear();
+            return self.refuse(
+                cycle,
+                "",
+                "judging ended with an earlier event that could not be decided; create a new scoreboard",
+            );
+        }
+        while let Some((cycle, event)) = self.pending.pop_front() {
+            if !self.judge(cycle, &event) {
+                self.pending.push_front((cycle, event));
+                break;
+            }
+            let verdict = self.worlds.settle(cycle, self.recording.is_some());
+            self.flush();
+            if let Err((Objection { request, cycle, rejection, .. }, continues)) = verdict {
+                self.lost = !continues;
+                return Err(Box::new(PortVerdict { request, cycle, rejection }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges one event in every order. Returns false if an answer is missing that is needed for this.
+    fn judge(&mut self, cycle: u64, event: &Pending) -> bool {
+        let recording = self.recording.is_some();
+        let step =
+            Step { items: &self.items, cycle, observed: self.observed, ending: self.ending, recording };
+        let worlds = &mut self.worlds;
+        match event {
+            Pending::Accept { number, request } => {
+                for world in &mut worlds.all {
+                    world.checker.accept(*number, cycle, request);
+                    if recording {
+                        let (number, request) = (*number, request.clone());
+                        world.events.push(TraceEvent::Wait { number, accepted: cycle, request });
+                    }
+                }
+            }
+            Pending::Done { port, number } => {
+                let owes = self.items.of(*port).get(*number).is_some_and(|item| !item.is_resolved());
+                if owes && self.ending == Ending::No || !worlds.run(&step, *port, *number) {
+                    return false;
+                }
+            }
+            Pending::Table { slot, allocation } => {
+                for port in [PortName::Warp, PortName::Cluster] {
+                    let of_slot = |item: &&Item| item.request.slot == *slot && item.name.accepted < cycle;
+                    let Some(last) = self.items.of(port).from(0).filter(of_slot).last() else { continue };
+                    let open = last.name.number;
+                    let mut before = self.items.of(port).from(0).take_while(|item| item.name.number <= open);
+                    if before.any(|item| !item.suspended && !item.is_resolved()) && self.ending == Ending::No
+                        || !worlds.run(&step, port, open)
+                    {
+                        return false;
+                    }
+                }
+                for world in &mut worlds.all {
+                    world.checker.set_allocation(*slot, *allocation);
+                    if recording {
+                        let (slot, allocation) = (*slot, *allocation);
+                        world.events.push(TraceEvent::Allocation { slot, allocation });
+                    }
+                }
+            }
+            Pending::TableResult { slot, refused } => {
+                let slots = self.slots;
+                worlds.each(cycle, None, |world| {
+                    if recording && *refused {
+                        world.events.push(TraceEvent::Allocation { slot: *slot, allocation: None });
+                    }
+                    world.checker.table_written(*slot, slots, *refused)
+                });
+            }
+            Pending::Suspended { number } => {
+                worlds.each(
+                    cycle,
+                    self.items.of(PortName::Warp).get(*number).map(|item| item.name),
+                    |world| {
+                        if recording {
+                            world.events.push(TraceEvent::Suspended { number: *number, cycle });
+                        }
+                        world.checker.suspend(*number, cycle)
+                    },
+                );
+            }
+            Pending::Wake { number, pred } => {
+                worlds.each(
+                    cycle,
+                    self.items.of(PortName::Warp).get(*number).map(|item| item.name),
+                    |world| {
+                        if recording {
+                            let (number, pred) = (*number, *pred);
+                            world.events.push(TraceEvent::Wake { number, pred, cycle });
+                        }
+                        world.checker.wake(*number, *pred, cycle)
+                    },
+                );
+            }
+            Pending::Quiet { from } => {
+                // A posted request that was accepted long ago has executed.
+                let old = |item: &&Item| item.name.accepted.saturating_add(WORK_OFF_CYCLES) < *from;
+                let last = self.items.of(PortName::Cluster).from(0).take_while(old).last();
+                if let Some(last) = last.filter(|_| !self.observed)
+                    && !worlds.run(&step, PortName::Cluster, last.name.number)
+                {
+                    return false;
+                }
+                worlds.each(cycle, None, |world| {
+                    if !world.checker.is_waiting() {
+                        return Ok(());
+                    }
+                    if recording {
+                        world.events.push(TraceEvent::Quiet { from: *from, to: cycle });
+                    }
+                    world.checker.quiet(*from, cycle)
+                });
+            }
+            Pending::Words(words) => {
+                words.iter().for_each(|(word, _)| _ = worlds.unknown.remove(word));
+                for world in &mut worlds.all {
+                    words.iter().for_each(|(word, value)| world.checker.set_word(*word, *value));
+                    if recording {
+                        world.events.push(TraceEvent::Init(words.clone()));
+                    }
+                }
+            }
+            Pending::End => {
+                for port in [PortName::Warp, PortName::Cluster] {
+                    let open = |item: &&Item| !item.suspended && !item.is_resolved();
+                    if let Some(item) = self.items.of(port).from(0).find(open) {
+                        let rejection =
+                            worlds.all.first().map(|one| one.checker.never_answered(&item.request));
+                        worlds.each(cycle, Some(item.name), |_| rejection.clone().map_or(Ok(()), Err));
+                        return true;
+                    }
+                }
+                if let Some(last) = self.items.of(PortName::Cluster).end().checked_sub(1) {
+                    worlds.run(&step, PortName::Cluster, last);
+                }
+                worlds.each(cycle, None, |world| {
+                    if recording {
+                        world.events.push(TraceEvent::End);
+                    }
+                    world.checker.finish_waits()
+                });
+            }
+            Pending::Final(words) => {
+                let known: Vec<_> =
+                    words.iter().filter(|(word, _)| !worlds.unknown.contains(word)).copied().collect();
+                worlds.each(cycle, None, |world| {
+                    if recording {
+                        world.events.push(TraceEvent::Final(known.clone()));
+                    }
+                    world.checker.finish_words(&known)
+                });
+            }
+            Pending::Reset { dropped, written } => {
+                worlds.each(cycle, None, |world| {
+                    if recording {
+                        let (dropped, written) = (dropped.clone(), written.clone());
+                        world.events.push(TraceEvent::Reset { dropped, written });
+                    }
+                    world.checker.reset(dropped, written)
+                });
+            }
+        }
+        true
+    }
+
+    /// Writes events to the trace once a single order is left, and forgets requests that are judged in every order.
+    fn flush(&mut self) {
+        for port in [PortName::Warp, PortName::Cluster] {
+            let judged = self.worlds.all.iter().map(|world| world.next(port)).min().unwrap_or(0);
+            self.judged += self.items.of_mut(port).forget(judged);
+        }
+        if let Some(cycle) = self.worlds.merged_at.take() {
+            let why = "in cycle {cycle} too many orders of the requests of both ports were possible, so the trace ends \
+                       there; report the order of execution and the words written";
+            self.recording_error = Some(io::Error::other(why.replace("{cycle}", &cycle.to_string())));
+            self.recording = None;
+        }
+        if let [world] = self.worlds.all.as_mut_slice()
+            && !world.events.is_empty()
+        {
+            let events = std::mem::take(&mut world.events);
+            self.write(events);
+        }
+    }
+
+    /// Writes events to the trace. An I/O error is kept until the end: it must not stop a run.
+    fn write(&mut self, events: Vec<TraceEvent>) {
+        let Some(recording) = &mut self.recording else { return };
+        if let Err(error) = events.iter().try_for_each(|event| recording.write(event)) {
+            self.recording_error = Some(error);
+            self.recording = None;
+        }
+    }
+
+    /// Rejects an answer that belongs to no request.
+    fn unmatched(&mut self, cycle: u64, port: PortName, what: &str, tag: u8, why: &Unmatched) -> Verdict {
+        match why {
+            Unmatched::NoRequest => self.refuse(
+                cycle,
+                "answer",
+                &format!("no request of the {port} port waits for the {what} with tag {tag}"),
+            ),
+            Unmatched::OtherTag(expected) => {
+                let text = format!(
+                    "the {what} of the {port} port has tag {tag}, but the oldest request has tag {expected}"
+                );
+                self.refuse(cycle, "answer", &text)
+            }
+            Unmatched::Ambiguous => {
+                let text = "several requests in flight have tag";
+                let advice = "one of them an MBAR.TRY_WAIT; give each request a different tag";
+                self.refuse(cycle, "", &format!("{text} {tag}, {advice}"))
+            }
+        }
+    }
+
+    /// Returns a verdict without a request; undecided if `about` is empty.
+    fn refuse(&mut self, cycle: u64, about: &'static str, what: &str) -> Verdict {
+        let rejection = match about {
+            "" => Rejection::undecided(what),
+            about => Rejection::new("spec 4.6", about, what),
+        };
+        Err(Box::new(PortVerdict { request: None, cycle, rejection }))
+    }
+}
+
+fn geometry(config: &Config) -> Geometry {
+    let Config { num_lanes, num_banks, num_rows, bank_hash, .. } = *config;
+    Geometry { lanes: num_lanes, banks: num_banks, rows: num_rows, xor_hash: bank_hash }
+}
